@@ -56,6 +56,7 @@ mod what_if;
 
 pub use choice::FlowChoice;
 pub use config::Config;
+pub use cost::{Dispersion, LineRate, OnceMore, Recognised, Rest, by_factors};
 pub use explanation::{Explanation, Explanations};
 pub use flow_table::FlowTable;
 pub use gravity::{Gravity, Trouble};

@@ -1,7 +1,7 @@
 //! The columns of all outputs.
 
 use inorder_metrics::{COUNTS, METRICS};
-use inorder_report::{Column, Document, Element, Files, Kind, List, Part, Value};
+use inorder_report::{Column, Document, Files, Kind, List, Part};
 
 use crate::fingerprint::Keep;
 use crate::result::{Basis, Difference, Fate, Matched, PacketRow};
@@ -176,18 +176,11 @@ pub static PACKET: &[OfPacket] = &[
     .shown("late", 1),
 ];
 
-const SCHEMA: &str = "inorder-diff/1";
-
 type OfDocument = Column<Difference>;
 
 /// The result.
 pub static DOCUMENT: &[OfDocument] = &[
-    OfDocument::new(
-        "schema",
-        Kind::Choice(&[SCHEMA]),
-        "Name and version of this format.",
-        |_| SCHEMA.into(),
-    ),
+    OfDocument::format(&["inorder-diff/1"]),
     OfDocument::new("a", Kind::Text, "Capture A.", |d| (&d.a).into()),
     OfDocument::new("b", Kind::Text, "Capture B.", |d| (&d.b).into()),
     OfDocument::new(
@@ -202,12 +195,7 @@ pub static DOCUMENT: &[OfDocument] = &[
         "Super-packets that were cut because the other capture has them in other parts.",
         |d| d.cut.into(),
     ),
-    OfDocument::new(
-        "warnings",
-        Kind::List(Element::Text),
-        "What limits the result.",
-        |d| Value::List(d.warnings.iter().map(Value::from).collect()),
-    ),
+    OfDocument::texts("warnings", "What limits the result.", |d| &d.warnings),
     OfDocument::nested(
         "directions",
         "All packets from A to B, and from B to A.",

@@ -34,12 +34,7 @@ type OfReport = Column<Report>;
 
 /// The report as one JSON object.
 pub static REPORT: &[OfReport] = &[
-    OfReport::new(
-        "schema",
-        Kind::Choice(&["inorder-reproduce/1"]),
-        "Name and version of this format.",
-        |_| "inorder-reproduce/1".into(),
-    ),
+    OfReport::format(&["inorder-reproduce/1"]),
     OfReport::new("paper", Kind::Text, "Name of the paper.", |r| {
         (&r.paper).into()
     }),

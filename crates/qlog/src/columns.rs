@@ -1,7 +1,7 @@
 //! The columns of all outputs.
 
 use inorder_metrics::{COUNTS, METRICS};
-use inorder_report::{Column, Digits, Element, Kind, List, Part, Value};
+use inorder_report::{Column, Digits, Kind, List, Part};
 
 use crate::result::{Arrivals, Document, LossRow, Report, Trigger};
 
@@ -102,7 +102,7 @@ pub static CONNECTION: &[Of] = &[
     Of::new(
         "cost_bytes",
         Kind::Number(Digits::Fixed(0)),
-        "Bytes that could have been sent in addition, had the window stayed as it was before the needless reductions: its rate then less the rate there was.",
+        "Bytes that could have been sent in addition in the same time without the needless reductions.",
         |r| r.cost_bytes.into(),
     )
     .optional(),
@@ -117,6 +117,14 @@ pub static CONNECTION: &[Of] = &[
     )
     .optional()
     .shown("cost", 2),
+    Of::new("cost_least_ratio", Kind::Share, "No less than this; absent where a window as large as before was reckoned with, without its growth.", |r| {
+        r.lost.map(|lost| lost.least).into()
+    })
+    .optional(),
+    Of::new("bottleneck_bps", Kind::Count, "Rate of the bottleneck, bits a second, from packets that arrived one behind the other: at least this, since a sender that paces never shows more.", |r| {
+        r.lost.map(|lost| lost.bottleneck_bps).into()
+    })
+    .optional(),
     Of::new("duration_ms", Kind::Duration, "From the first to the last event.", |r| r.lasted_ns.into()),
     Of::new(
         "unknown",
@@ -214,27 +222,13 @@ pub static LOSS: &[OfLoss] = &[
     .shown("needed round trips", 1),
 ];
 
-const SCHEMA: &str = "inorder-qlog/1";
-
 type OfDocument = Column<Document>;
 
 /// The result.
 pub static DOCUMENT: &[OfDocument] = &[
-    OfDocument::new(
-        "schema",
-        Kind::Choice(&[SCHEMA]),
-        "Name and version of this format.",
-        |_| SCHEMA.into(),
-    ),
-    OfDocument::new("files", Kind::List(Element::Text), "The logs.", |d| {
-        Value::List(d.files.iter().map(Value::from).collect())
-    }),
-    OfDocument::new(
-        "warnings",
-        Kind::List(Element::Text),
-        "What limits the result.",
-        |d| Value::List(d.warnings.iter().map(Value::from).collect()),
-    ),
+    OfDocument::format(&["inorder-qlog/1"]),
+    OfDocument::texts("files", "The logs.", |d| &d.files),
+    OfDocument::texts("warnings", "What limits the result.", |d| &d.warnings),
     OfDocument::nested(
         "connections",
         "Each end of a connection that was logged.",

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::ack::{only_acknowledges, ranges};
 use crate::cost::bytes_missing;
 use crate::event::{About, Clock, Event, SPACES, TimeFormat, about};
+use crate::lost::{Transfer, lost};
 use crate::result::{Arrivals, LossRow, Report, Thresholds, Trigger};
 use crate::space::{Sent, Space};
 use crate::value::member;
@@ -16,6 +17,12 @@ use crate::window::Window;
 
 /// Names of the packet number spaces.
 const SPACE_NAMES: [&str; SPACES] = ["initial", "handshake", "application"];
+
+/// Nanoseconds in a millisecond, the unit of most logs.
+const MS: i64 = 1_000_000;
+
+/// What a sender takes for the round trip before the first measurement (RFC 9002 section 6.2.2), nanoseconds.
+const INITIAL_RTT_NS: i64 = 333_000_000;
 
 /// What a trace says.
 #[derive(Clone, Default, Debug)]
@@ -30,6 +37,8 @@ pub struct Connection {
     /// Smoothed round trip whenever the log says it.
     smoothed: Vec<(i64, i64)>,
     latest_ns: i64,
+    /// Least round trip that was measured.
+    least_ns: Option<i64>,
     first_ns: Option<i64>,
     last_ns: i64,
     /// True if the log has acknowledgements: some programs write packets without their frames.
@@ -38,6 +47,8 @@ pub struct Connection {
     begins: Option<bool>,
     /// What the other end received, by space, with the highest number that had arrived before, if its log is known.
     arrived: Option<Box<[Arrived; SPACES]>>,
+    /// When application data arrived there, by the clock of the other end, and how many bytes.
+    arrived_there: Vec<(i64, u64)>,
 }
 
 /// Numbers that arrived, each with the highest one before it.
@@ -172,13 +183,16 @@ impl Connection {
     fn metrics(&mut self, data: &Value, now_ns: i64) {
         let mut ns =
             |name: &str| member(data, name).map(|value| self.clock.round_trip(value) as i64);
-        let (smoothed, latest) = (ns("smoothed_rtt"), ns("latest_rtt"));
+        let (smoothed, latest, least) = (ns("smoothed_rtt"), ns("latest_rtt"), ns("min_rtt"));
         if let Some(smoothed_ns) = smoothed.filter(|ns| *ns > 0) {
             self.smoothed.push((now_ns, smoothed_ns));
         }
         if let Some(latest_ns) = latest {
             self.latest_ns = latest_ns;
         }
+        let measured = [least, latest].into_iter().flatten();
+        let measured = measured.filter(|ns| *ns > 0 && *ns != INITIAL_RTT_NS);
+        self.least_ns = self.least_ns.into_iter().chain(measured).min();
         if let Some(count) = data
             .get("cf_lost_packets")
             .and_then(|lost| member(lost, "delta"))
@@ -244,14 +258,19 @@ impl Connection {
                 .filter(|(e, _)| e.fell.is_some())
         };
         let is_needless = |i: usize| needless.get(i) == Some(&true);
-        let cost = bytes_missing(&self.window, is_needless, self.last_ns, |at| {
-            self.rtt_at(at)
-        });
+        let kept = || {
+            bytes_missing(&self.window, is_needless, self.last_ns, |at| {
+                self.rtt_at(at)
+            })
+        };
+        let sent_bytes: u64 = sent().map(|packet| packet.bytes).sum();
+        let lost = lost(&self.window, &needless, &self.transfer(&losses));
+        let cost = lost.map_or_else(kept, |l| l.share / (1.0 - l.share) * sent_bytes as f64);
         Report {
             vantage: self.vantage().to_owned(),
             sent: sent().count() as u64,
             received: self.spaces.iter().map(|s| s.received.len() as u64).sum(),
-            sent_bytes: sent().map(|packet| packet.bytes).sum(),
+            sent_bytes,
             declared_lost: losses.len() as u64,
             by_packets: by(Trigger::PacketThreshold),
             by_time: by(Trigger::TimeThreshold),
@@ -264,6 +283,7 @@ impl Connection {
             reductions: reduced().count() as u64,
             needless: known.then(|| reduced().filter(|(_, needless)| **needless).count() as u64),
             cost_bytes: (known && !self.window.history.is_empty()).then_some(cost),
+            lost: lost.filter(|_| known),
             lasted_ns: self
                 .last_ns
                 .saturating_sub(self.first_ns.unwrap_or(self.last_ns)),
@@ -271,6 +291,32 @@ impl Connection {
             arrivals: self.arrivals(),
             name,
             losses,
+        }
+    }
+
+    /// What went over the path with application data.
+    fn transfer(&self, losses: &[LossRow]) -> Transfer {
+        let data = &self.spaces[SPACES - 1];
+        let arrived = match self.arrived_there.as_slice() {
+            [] => {
+                let acked = data.sent.values();
+                let acked = acked.filter_map(|sent| Some((sent.acked?.at_ns, sent.bytes)));
+                let mut acked: Vec<_> = acked.collect();
+                acked.sort_unstable();
+                // Whole milliseconds say nothing of a line that needs less for a packet.
+                if acked.iter().all(|(at_ns, _)| at_ns % MS == 0) {
+                    acked.clear();
+                }
+                acked
+            }
+            there => there.to_vec(),
+        };
+        Transfer {
+            sent: data.sent.values().map(|s| (s.at_ns, s.bytes)).collect(),
+            arrived,
+            // What was lost came again, and what was not came twice.
+            wasted: losses.iter().map(|loss| loss.bytes).sum(),
+            rtt_ns: self.least_ns.unwrap_or(0),
         }
     }
 
@@ -349,6 +395,8 @@ impl Connection {
             arrived
         };
         self.arrived = Some(Box::new([0, 1, 2].map(|i| received(&other.spaces[i]))));
+        let data = other.spaces[SPACES - 1].received.iter();
+        self.arrived_there = data.map(|&(_, at_ns, bytes)| (at_ns, bytes)).collect();
     }
 
     /// How far the highest number that the other end had was above this one when it came, for packets of which no

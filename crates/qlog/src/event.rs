@@ -9,7 +9,7 @@ use crate::value::{number, whole};
 pub struct Event {
     /// Time in the units and the format of the trace.
     pub time: Option<f64>,
-    /// Category and type, or the type alone: `transport:packet_sent`, `quic:packet_sent`, `packet_sent`.
+    /// Category and type, or the type alone, in small letters: `transport:packet_sent`, `quic:packet_sent`, `packet_sent`.
     pub name: String,
     /// What the event belongs to, if it says so: a connection, where all connections share a trace.
     pub group: Option<String>,
@@ -23,7 +23,7 @@ impl Event {
         match value {
             Value::Object(mut members) => Some(Event {
                 time: members.get("time").and_then(number),
-                name: members.get("name")?.as_str()?.to_owned(),
+                name: members.get("name")?.as_str()?.to_ascii_lowercase(),
                 group: members.get("group_id").and_then(text),
                 data: members.remove("data").unwrap_or_default(),
             }),
@@ -39,7 +39,7 @@ impl Event {
                     time: at(&members, place(&times)).as_ref().and_then(number),
                     name: at(&members, place(&["event", "event_type", "name"]))?
                         .as_str()?
-                        .to_owned(),
+                        .to_ascii_lowercase(),
                     group: at(&members, place(&["group_id"])).as_ref().and_then(text),
                     data: place(&["data"])
                         .and_then(|i| members.get_mut(i))

@@ -12,6 +12,7 @@ mod columns;
 mod connection;
 mod cost;
 mod event;
+mod lost;
 mod read;
 mod result;
 mod space;
@@ -21,6 +22,7 @@ mod window;
 pub use columns::{CONNECTION, DOCUMENT, LOSS, RESULT};
 pub use connection::{Connection, join};
 pub use event::Event;
+pub use lost::Lost;
 pub use read::{ReadError, read};
 pub use result::{Arrivals, Document, LossRow, Report, Thresholds, Trigger};
 

@@ -182,7 +182,8 @@ impl<'de> Visitor<'de> for Top<'_> {
                     map.next_value_seed(Trace { log: self.log })?;
                 }
                 "time" => event.time = number(&map.next_value()?),
-                "name" => event.name = map.next_value()?,
+                // picoquic wrote capital letters once.
+                "name" => event.name = map.next_value::<String>()?.to_ascii_lowercase(),
                 "group_id" => event.group = map.next_value::<Value>()?.as_str().map(str::to_owned),
                 "data" => event.data = map.next_value()?,
                 _ => drop(map.next_value::<IgnoredAny>()?),

@@ -2,6 +2,8 @@
 
 use inorder_metrics::Reordering;
 
+use crate::lost::Lost;
+
 /// Why a packet was declared lost, as the log says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Trigger {
@@ -118,9 +120,11 @@ pub struct Report {
     pub reductions: u64,
     /// Of these, those whose losses were all delivered.
     pub needless: Option<u64>,
-    /// Bytes that could have been sent in addition, had the window stayed as it was before the needless ones; `None` if
-    /// the log does not say the window.
+    /// Bytes that could have been sent in addition without the needless ones; `None` if the log does not say the window.
     pub cost_bytes: Option<f64>,
+    /// The same with the growth of the window, as a share; `None` where that is not known, and `cost_bytes` then what a
+    /// window as large as before would have carried.
+    pub lost: Option<Lost>,
     /// Time from the first to the last event, nanoseconds.
     pub lasted_ns: i64,
     /// Declarations about packets whose sending the log lacks.

@@ -7,7 +7,7 @@ use std::io;
 
 use self::json::Json;
 use self::schema::Schema;
-use crate::field::{Field, Files, Kind, Rank};
+use crate::field::{Element, Field, Files, Kind, Rank};
 use crate::number::people;
 use crate::value::Value;
 
@@ -79,6 +79,10 @@ pub struct Column<R: ?Sized + 'static> {
 pub enum Read<R: ?Sized + 'static> {
     /// One value.
     Value(for<'r> fn(&'r R) -> Value<'r>),
+    /// A list of texts.
+    Texts(for<'r> fn(&'r R) -> &'r [String]),
+    /// The same in every row.
+    Constant(&'static str),
     /// Rows inside the row, with columns of their own.
     Nested(&'static (dyn Nested<R> + Sync)),
 }
@@ -114,6 +118,29 @@ impl<R: ?Sized> Column<R> {
         Column {
             field: Field::new(name, kind, about),
             read: Read::Value(value),
+            adapt: None,
+        }
+    }
+
+    /// The first member of a document, `schema`: the only one of `names` is the name of the format and its version.
+    pub const fn format(names: &'static [&'static str; 1]) -> Self {
+        let about = "Name and version of this format.";
+        Column {
+            field: Field::new("schema", Kind::Choice(names), about),
+            read: Read::Constant(names[0]),
+            adapt: None,
+        }
+    }
+
+    /// A list of texts, for files only.
+    pub const fn texts(
+        name: &'static str,
+        about: &'static str,
+        texts: for<'r> fn(&'r R) -> &'r [String],
+    ) -> Self {
+        Column {
+            field: Field::new(name, Kind::List(Element::Text), about),
+            read: Read::Texts(texts),
             adapt: None,
         }
     }
@@ -203,6 +230,8 @@ impl<R: ?Sized> AnyColumn<R> for Column<R> {
     fn value<'r>(&self, row: &'r R) -> Value<'r> {
         match self.read {
             Read::Value(value) => value(row),
+            Read::Texts(texts) => Value::List(texts(row).iter().map(Value::from).collect()),
+            Read::Constant(text) => text.into(),
             Read::Nested(_) => Value::Absent,
         }
     }
@@ -217,8 +246,8 @@ impl<R: ?Sized> AnyColumn<R> for Column<R> {
 
     fn rows(&self) -> Option<&dyn Nested<R>> {
         match self.read {
-            Read::Value(_) => None,
             Read::Nested(rows) => Some(rows),
+            Read::Value(_) | Read::Texts(_) | Read::Constant(_) => None,
         }
     }
 }

@@ -33,12 +33,7 @@ pub const SCHEMA: &str = "inorder-analyze/1";
 
 /// All analyses as one JSON object.
 pub static DOCUMENT: &[Column<[Analysis]>] = &[
-    Column::new(
-        "schema",
-        Kind::Choice(&[SCHEMA]),
-        "Name and version of this format.",
-        |_| SCHEMA.into(),
-    ),
+    Column::format(&[SCHEMA]),
     Column::nested(
         "files",
         "The captures, in the order given.",

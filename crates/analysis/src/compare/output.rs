@@ -84,12 +84,7 @@ const SCHEMA: &str = "inorder-compare/1";
 type OfDocument = Column<Comparison>;
 
 static DOCUMENT: &[OfDocument] = &[
-    OfDocument::new(
-        "schema",
-        Kind::Choice(&[SCHEMA]),
-        "Name and version of this format.",
-        |_| SCHEMA.into(),
-    ),
+    OfDocument::format(&[SCHEMA]),
     OfDocument::new("before", Kind::Text, "The result before the change.", |c| {
         (&c.before).into()
     }),

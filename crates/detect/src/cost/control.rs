@@ -53,9 +53,11 @@ impl Pacing {
 
 /// What was recognised, and the share of the reductions that agree.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Recognised {
-    pub(crate) control: Control,
-    pub(crate) confidence: f64,
+pub struct Recognised {
+    /// The control.
+    pub control: Control,
+    /// 0 to 1: one agreeing and one other reduction beside what was seen.
+    pub confidence: f64,
 }
 
 impl Recognised {
@@ -82,6 +84,12 @@ pub(crate) fn recognise(episodes: &[Episode], paces: bool, mss: i64) -> Recognis
     // After a time-out the window is one segment, whatever the control.
     let usual = episodes.iter().filter(|e| e.after > 2 * mss);
     let factors: Vec<f64> = usual.filter_map(|e| factor(e, mss)).collect();
+    by_factors(&factors, paces)
+}
+
+/// Recognises the control from the shares of the window that reductions left, and from whether the sender `paces` although
+/// it could send at once.
+pub fn by_factors(factors: &[f64], paces: bool) -> Recognised {
     let agree = |low: f64, high: f64| {
         factors
             .iter()

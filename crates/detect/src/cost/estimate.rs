@@ -2,8 +2,8 @@
 
 use super::control::{self, Recognised};
 use super::episodes::Episode;
-use super::evolution::Path;
-use super::replay::{Assumed, Rest};
+use super::once_more::{OnceMore, SURE};
+use super::replay::Rest;
 use super::trains::LineRate;
 use super::{Ends, Recorder};
 use crate::result::{
@@ -26,12 +26,6 @@ const BBR_RATE_ROUND_TRIPS: i64 = 10;
 const MIN_BBR_RATE_NS: i64 = 100_000_000;
 /// A path that carries this share of its rate over the whole flow is full.
 const FULL: f64 = 0.8;
-/// What two runs of a flow over the same path differ by although nothing else differs: round trips at the start and
-/// the end, and a share of the goodput.
-const CHANCE_ROUNDS: f64 = 2.0;
-const CHANCE_SHARE: f64 = 0.02;
-/// A control that fewer reductions agree on than this is not taken for granted in the interval.
-const SURE: f64 = 0.75;
 /// Of the segments of a flow whose application has always more to send, fewer than this are short.
 const MAX_SHORT: f64 = 0.2;
 /// Of its time, it is idle for less than this.
@@ -184,30 +178,15 @@ impl Estimator<'_> {
         let before_s = first.start_ns.saturating_sub(begun_ns) as f64 / 1e9;
         let idle_s = self.idle_since(first.start_ns);
         let rest = self.rest(first, episode);
-        let share = |control, rate| {
-            let path = Path { rate, rtt_s };
-            let seconds = rest.seconds(&Assumed { control, path });
-            (1.0 - (before_s + idle_s + seconds) / whole_s).max(0.0)
+        let once_more = OnceMore {
+            rest,
+            rate,
+            rtt_s,
+            recognised,
+            unchanged_s: before_s + idle_s,
+            whole_s,
         };
-        let mut all = Vec::new();
-        for control in [Control::Cubic, Control::Reno, Control::Bbr] {
-            if recognised.control == control || recognised.confidence < SURE {
-                all.extend([rate.low, rate.likely, rate.high].map(|rate| share(control, rate)));
-            }
-        }
-        let low = all.iter().copied().fold(1.0, f64::min);
-        let high = all.iter().copied().fold(0.0, f64::max);
-        let likely = match recognised.control {
-            // The bounds are those of all controls; between them, what most systems run by default.
-            Control::Unknown => share(Control::Cubic, rate.likely),
-            control => share(control, rate.likely),
-        };
-        let chance = CHANCE_ROUNDS * rtt_s / whole_s + CHANCE_SHARE * (1.0 - likely);
-        let lost = Lost {
-            share: likely,
-            low: low - chance,
-            high: high + chance,
-        };
+        let lost = once_more.lost();
         Some(self.bounded(lost, cost, whole_s))
     }
 

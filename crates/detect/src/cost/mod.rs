@@ -4,12 +4,13 @@
 //! window before and after reductions ([`episodes`]), and signs of pacing, of an idle application and of a full
 //! receive window. At the flow's end [`estimate`] recognises the congestion control ([`control`]) and lets the rest of
 //! the flow go by once more ([`replay`]) with the window that the control would have had ([`evolution`]) without the
-//! reductions that nothing lost had caused.
+//! reductions that nothing lost had caused ([`once_more`]).
 
 mod control;
 mod episodes;
 mod estimate;
 mod evolution;
+mod once_more;
 mod replay;
 mod series;
 mod trains;
@@ -19,7 +20,11 @@ use control::Pacing;
 use episodes::Episodes;
 use estimate::Estimator;
 use series::Series;
-use trains::Dispersion;
+
+pub use control::{Recognised, by_factors};
+pub use once_more::OnceMore;
+pub use replay::Rest;
+pub use trains::{Dispersion, LineRate};
 
 /// A sender with nothing on its way is idle if it sends nothing for this long, or for a round trip, nanoseconds.
 const MIN_IDLE_NS: i64 = 10_000_000;

@@ -8,19 +8,19 @@ const MAX_ROUNDS: u32 = 50_000;
 
 /// What the flow still had to do when the first unnecessary reduction came.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Rest {
+pub struct Rest {
     /// Segments to be delivered.
-    pub(crate) segments: f64,
+    pub segments: f64,
     /// The window at that time, segments.
-    pub(crate) window: f64,
+    pub window: f64,
     /// The window had not been reduced before: it was in slow start.
-    pub(crate) slow_start: bool,
+    pub slow_start: bool,
     /// Reductions for losses, which come all the same: after how many segments, ascending.
-    pub(crate) losses: Vec<f64>,
+    pub losses: Vec<f64>,
     /// The window at which the queue overflows, segments, if it was seen to.
-    pub(crate) overflow: Option<f64>,
+    pub overflow: Option<f64>,
     /// The receiver's window, segments, if it was seen to limit.
-    pub(crate) receiver: Option<f64>,
+    pub receiver: Option<f64>,
 }
 
 /// What is assumed in one run.

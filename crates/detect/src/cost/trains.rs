@@ -42,12 +42,15 @@ const NS_PER_S: u64 = 1_000_000_000;
 /// How far off the bounds may be.
 const BLUR: f64 = 0.08;
 
-/// The rate of the bottleneck, bytes a second.
+/// The rate of the bottleneck, bytes a second unless it says segments.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct LineRate {
-    pub(crate) low: f64,
-    pub(crate) likely: f64,
-    pub(crate) high: f64,
+pub struct LineRate {
+    /// No less than this.
+    pub low: f64,
+    /// The estimate.
+    pub likely: f64,
+    /// No more than this.
+    pub high: f64,
 }
 
 /// Trains of one length.
@@ -61,7 +64,7 @@ struct Trains {
 
 /// The rates of the trains of one flow.
 #[derive(Debug)]
-pub(crate) struct Dispersion {
+pub struct Dispersion {
     /// The first train that ends does so with this many bytes; the least number before the first one begins.
     next: i64,
     lengths: [Trains; LENGTHS.len()],
@@ -82,7 +85,7 @@ impl Default for Dispersion {
 impl Dispersion {
     /// `total` bytes have arrived by `now`: never fewer than before.
     #[inline]
-    pub(crate) fn arrived(&mut self, now: i64, total: i64) {
+    pub fn arrived(&mut self, now: i64, total: i64) {
         if total >= self.next {
             self.end_trains(now, total);
         }
@@ -109,7 +112,7 @@ impl Dispersion {
     }
 
     /// The rate of the bottleneck, as far as trains tell it.
-    pub(crate) fn rate(&self) -> Option<LineRate> {
+    pub fn rate(&self) -> Option<LineRate> {
         let [short, long] = &self.lengths;
         let usual = peak(&short.rates, MIN_PEAK);
         // A flow that was slowed down early fills the line at its start only.

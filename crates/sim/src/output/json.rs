@@ -54,12 +54,7 @@ impl Document {
 type OfDocument = Column<Document>;
 
 static DOCUMENT: &[OfDocument] = &[
-    OfDocument::new(
-        "schema",
-        Kind::Choice(&["inorder-simulate/1"]),
-        "Name and version of this format.",
-        |_| "inorder-simulate/1".into(),
-    ),
+    OfDocument::format(&["inorder-simulate/1"]),
     OfDocument::new("file", Kind::Text, "The scenario.", |d| (&d.file).into()),
     OfDocument::new("title", Kind::Text, "Its title; may be empty.", |d| {
         (&d.title).into()

@@ -1,0 +1,66 @@
+//! What a flow lost: the time it took beside the time it would have taken once more.
+
+use super::control::Recognised;
+use super::evolution::Path;
+use super::replay::{Assumed, Rest};
+use super::trains::LineRate;
+use crate::result::{Control, Lost};
+
+/// What two runs of a flow over the same path differ by although nothing else differs: round trips at the start and
+/// the end, and a share of the goodput.
+const CHANCE_ROUNDS: f64 = 2.0;
+const CHANCE_SHARE: f64 = 0.02;
+/// A control that fewer reductions agree on than this is not taken for granted in the interval.
+pub(crate) const SURE: f64 = 0.75;
+
+/// A flow, and what it still had to do when its first unnecessary reduction came.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OnceMore {
+    /// What was still to be done.
+    pub rest: Rest,
+    /// Rate of the bottleneck, segments a second.
+    pub rate: LineRate,
+    /// Round trip without queueing, seconds.
+    pub rtt_s: f64,
+    /// The congestion control.
+    pub recognised: Recognised,
+    /// Time before the reduction, and after it without anything to send: it passes unchanged. Seconds.
+    pub unchanged_s: f64,
+    /// How long the flow took, seconds.
+    pub whole_s: f64,
+}
+
+impl OnceMore {
+    /// The share of its goodput that the flow lost.
+    pub fn lost(&self) -> Lost {
+        let (rate, recognised) = (self.rate, self.recognised);
+        let mut all = Vec::new();
+        for control in [Control::Cubic, Control::Reno, Control::Bbr] {
+            if recognised.control == control || recognised.confidence < SURE {
+                all.extend(
+                    [rate.low, rate.likely, rate.high].map(|rate| self.share(control, rate)),
+                );
+            }
+        }
+        let low = all.iter().copied().fold(1.0, f64::min);
+        let high = all.iter().copied().fold(0.0, f64::max);
+        let share = match recognised.control {
+            // The bounds are those of all controls; between them, what most systems run by default.
+            Control::Unknown => self.share(Control::Cubic, rate.likely),
+            control => self.share(control, rate.likely),
+        };
+        let chance = CHANCE_ROUNDS * self.rtt_s / self.whole_s + CHANCE_SHARE * (1.0 - share);
+        Lost {
+            share,
+            low: low - chance,
+            high: high + chance,
+        }
+    }
+
+    fn share(&self, control: Control, rate: f64) -> f64 {
+        let rtt_s = self.rtt_s;
+        let path = Path { rate, rtt_s };
+        let seconds = self.rest.seconds(&Assumed { control, path });
+        (1.0 - (self.unchanged_s + seconds) / self.whole_s).max(0.0)
+    }
+}

@@ -1,0 +1,240 @@
+//! What needless reductions cost, growth included: the rest of the transfer once more without them.
+
+use inorder_detect::{Dispersion, LineRate, OnceMore, Recognised, Rest, by_factors};
+
+use crate::window::{Episode, Window};
+
+/// The most sustained rate of delivery is measured over so many round trips.
+const SUSTAINED_RTTS: i64 = 4;
+/// A rate sustained for so long is no faster than the line by more than this share: then the trains are wrong.
+const SUSTAINED_ERROR: f64 = 0.05;
+/// Share of the window in flight from which on it limits the sender, and of the time for which it has to.
+const NEARLY_FULL: f64 = 0.75;
+const MOSTLY: f64 = 0.7;
+/// A window that is back at this share of what it was within two round trips was not reduced for long.
+const RESTORED: f64 = 0.9;
+
+/// What happened to the packets with application data, in flight or received.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Transfer {
+    /// When packets were sent, and their bytes.
+    pub(crate) sent: Vec<(i64, u64)>,
+    /// When packets arrived, by the clock of either end, and their bytes.
+    pub(crate) arrived: Vec<(i64, u64)>,
+    /// Bytes of packets that were lost, and of those repeated in vain.
+    pub(crate) wasted: u64,
+    /// Least round trip, nanoseconds.
+    pub(crate) rtt_ns: i64,
+}
+
+/// A share of the throughput, and the line that decides it.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct Lost {
+    /// The estimate: of what the transfer would have reached, the share that it missed.
+    pub share: f64,
+    /// No less than this. There is no bound from above: a sender that paces (RFC 9002 section 7.7) never shows how much
+    /// faster the line would be.
+    pub least: f64,
+    /// Rate of the bottleneck, bits a second, or less.
+    pub bottleneck_bps: u64,
+}
+
+/// What the needless reductions cost; `None` if there is none, if the rate of the line or the round trip is not known, if
+/// the application or the other end limited the sender, or if every such reduction was undone at once.
+pub(crate) fn lost(window: &Window, needless: &[bool], transfer: &Transfer) -> Option<Lost> {
+    let wrong = |(_, needless): &(&Episode, &bool)| **needless;
+    let reductions = || {
+        window
+            .episodes
+            .iter()
+            .zip(needless)
+            .filter(|(e, _)| e.fell.is_some())
+    };
+    let first = reductions().find(wrong)?.0;
+    let rtt_ns = transfer.rtt_ns;
+    let kept = |(e, _): (&Episode, &bool)| !was_restored(window, e, rtt_ns);
+    let (begun, ended) = (transfer.sent.first()?.0, transfer.sent.last()?.0);
+    if rtt_ns <= 0
+        || !reductions().filter(wrong).any(kept)
+        || !limits(window, first.start_ns, ended, rtt_ns)
+    {
+        return None;
+    }
+    let segment = transfer.sent.iter().map(|(_, bytes)| *bytes).max()?.max(1) as f64;
+    let rate = transfer.line(segment)?;
+    let factors: Vec<f64> = reductions()
+        .filter_map(|(e, _)| factor(window, e))
+        .collect();
+    let recognised: Recognised = by_factors(&factors, false);
+    let before = transfer.sent_until(first.start_ns);
+    let useful = (transfer.sent_until(ended) - before).saturating_sub(transfer.wasted);
+    let needed = reductions().filter(|(e, needless)| !**needless && e.start_ns > first.start_ns);
+    let after =
+        |e: &Episode| transfer.sent_until(e.start_ns).saturating_sub(before) as f64 / segment;
+    let rest = Rest {
+        segments: useful as f64 / segment,
+        window: first.before? / segment,
+        slow_start: reductions()
+            .next()
+            .is_some_and(|(e, _)| std::ptr::eq(e, first)),
+        losses: needed.map(|(e, _)| after(e)).collect(),
+        overflow: None,
+        receiver: None,
+    };
+    let seconds = |ns: i64| ns.max(0) as f64 / 1e9;
+    let once_more = OnceMore {
+        rest,
+        rate,
+        rtt_s: seconds(rtt_ns),
+        recognised,
+        unchanged_s: seconds(first.start_ns - begun),
+        whole_s: seconds(ended.saturating_sub(begun).saturating_add(rtt_ns)),
+    };
+    let found = once_more.lost();
+    let bound = |share: f64| share.clamp(0.0, 0.999);
+    Some(Lost {
+        share: bound(found.share),
+        least: bound(found.low),
+        bottleneck_bps: (rate.likely * segment * 8.0) as u64,
+    })
+}
+
+/// What a reduction left of the window.
+fn factor(window: &Window, episode: &Episode) -> Option<f64> {
+    let after = window.history.get(episode.fell?)?.window;
+    let before = episode.before.filter(|before| *before > 0.0)?;
+    Some(after / before)
+}
+
+fn was_restored(window: &Window, episode: &Episode, rtt_ns: i64) -> bool {
+    let (Some(fell), Some(before)) = (episode.fell, episode.before) else {
+        return false;
+    };
+    let until_ns = episode.start_ns.saturating_add(2 * rtt_ns);
+    let after = window.history.iter().skip(fell);
+    after
+        .take_while(|level| level.at_ns <= until_ns)
+        .any(|level| level.window >= RESTORED * before)
+}
+
+/// True if the window was nearly full within a round trip for most of the time, or the log does not say what was in flight.
+fn limits(window: &Window, from_ns: i64, until_ns: i64, rtt_ns: i64) -> bool {
+    let (mut full_ns, mut all_ns, mut full_at) = (0, 0, i64::MIN);
+    for pair in window.history.windows(2) {
+        let [level, next] = pair else {
+            continue;
+        };
+        if level
+            .in_flight
+            .is_none_or(|bytes| bytes >= NEARLY_FULL * level.window)
+        {
+            full_at = level.at_ns;
+        }
+        if (from_ns..until_ns).contains(&level.at_ns) {
+            let lasted = next.at_ns.min(until_ns) - level.at_ns;
+            all_ns += lasted;
+            full_ns += if level.at_ns.saturating_sub(full_at) <= rtt_ns {
+                lasted
+            } else {
+                0
+            };
+        }
+    }
+    full_ns as f64 >= MOSTLY * all_ns as f64
+}
+
+impl Transfer {
+    fn sent_until(&self, ns: i64) -> u64 {
+        let before = self.sent.iter().take_while(|(at_ns, _)| *at_ns <= ns);
+        before.map(|(_, bytes)| bytes).sum()
+    }
+
+    /// Rate of the bottleneck, segments a second, from packets that arrive one behind the other.
+    fn line(&self, segment: f64) -> Option<LineRate> {
+        let (mut dispersion, mut total) = (Dispersion::default(), 0);
+        for &(at_ns, bytes) in &self.arrived {
+            total += i64::try_from(bytes).unwrap_or(0);
+            dispersion.arrived(at_ns, total);
+        }
+        let mut rate = dispersion.rate()?;
+        let sustained = self.sustained(self.rtt_ns.saturating_mul(SUSTAINED_RTTS));
+        if sustained > rate.likely * (1.0 + SUSTAINED_ERROR) {
+            rate.likely = sustained;
+            rate.high = rate.high.max(sustained * (1.0 + SUSTAINED_ERROR));
+        }
+        (rate.low > 0.0).then_some(LineRate {
+            low: rate.low / segment,
+            likely: rate.likely / segment,
+            high: rate.high / segment,
+        })
+    }
+
+    /// The most that arrived within `span_ns`, bytes a second.
+    fn sustained(&self, span_ns: i64) -> f64 {
+        let (mut most, mut sum, mut from) = (0, 0, 0);
+        for &(at_ns, bytes) in &self.arrived {
+            sum += bytes;
+            while at_ns.saturating_sub(self.arrived[from].0) > span_ns {
+                sum -= self.arrived[from].1;
+                from += 1;
+            }
+            most = most.max(sum);
+        }
+        most as f64 * 1e9 / span_ns.max(1) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: i64 = 1_000_000;
+
+    /// Flights of thirty packets of 1,250 bytes each round trip of 30 ms, which leave a line of 40 Mbit/s a quarter of a
+    /// millisecond apart. The window had been 60 packets, in slow start; needless reductions keep it at thirty.
+    fn slowed_down() -> (Window, Transfer) {
+        let (mut window, mut transfer) = (Window::default(), Transfer::default());
+        transfer.rtt_ns = 30 * MS;
+        window.set(0, Some(75_000.0), None, 30 * MS);
+        for flight in 0..50 {
+            let at = flight * 30 * MS;
+            if flight % 5 == 1 {
+                window.lost(2, flight.unsigned_abs(), at - MS, at);
+                window.set(at, Some(37_500.0), None, 30 * MS);
+                window.set(at + 90 * MS, Some(74_000.0), None, 30 * MS);
+            }
+            for packet in 0..30 {
+                transfer.sent.push((at, 1_250));
+                transfer.arrived.push((at + packet * MS / 4, 1_250));
+            }
+        }
+        (window, transfer)
+    }
+
+    #[test]
+    fn without_needless_reductions_the_line_would_have_been_full() {
+        let (window, transfer) = slowed_down();
+        let all = vec![true; window.episodes.len()];
+        let found = lost(&window, &all, &transfer).unwrap();
+        // 1,500 packets take 0.375 s on the line, a little more with slow start, and took 1.5 s.
+        assert!((0.66..0.75).contains(&found.share), "{found:?}");
+        assert!((0.6..found.share).contains(&found.least), "{found:?}");
+        let rate = 38_000_000..42_000_000;
+        assert!(rate.contains(&found.bottleneck_bps), "{found:?}");
+    }
+
+    #[test]
+    fn needed_or_undone_reductions_cost_nothing() {
+        let (window, transfer) = slowed_down();
+        assert_eq!(
+            lost(&window, &vec![false; window.episodes.len()], &transfer),
+            None
+        );
+        let mut undone = Window::default();
+        undone.set(0, Some(25_000.0), None, 30 * MS);
+        undone.lost(2, 5, 29 * MS, 30 * MS);
+        undone.set(30 * MS, Some(12_500.0), None, 30 * MS);
+        undone.set(40 * MS, Some(25_000.0), None, 30 * MS);
+        assert_eq!(lost(&undone, &[true], &transfer), None);
+    }
+}
