@@ -5,9 +5,12 @@ how often. Dask knows what runs where and shows it on its dashboard; what is don
 """
 
 import functools
+import importlib
 import json
 import sys
-from collections.abc import Mapping
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any
@@ -16,9 +19,19 @@ from inorder._inorder import Study as _Study
 from inorder.captures import Progress, listed_captures, opener, show
 from inorder.errors import Error, UsageError
 
-#: Tasks that wait at each thread of a worker: enough that none is idle, few enough that the scheduler's memory does not
-#: depend on the number of tasks.
+#: Batches of tasks that wait at each thread of a worker: enough that none is idle, few enough that the scheduler's memory
+#: does not depend on the number of tasks.
 AHEAD = 2
+#: Seconds that a batch should take. For each one Dask takes about 4 ms of processor in the scheduler and the client, and 3 ms
+#: in the worker.
+BATCH_S = 1.0
+#: What a cluster on this machine does without: profiles of its workers (every 10 ms), ticks that look whether a process answers
+#: (every 20 ms) and records for a dashboard that nobody opens. They take 3 % of a processor in each process.
+QUIET = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "10s",
+}
 #: Runs of a task that ends its worker (as the system does when memory is short) before it is given up.
 ATTEMPTS = 3
 #: Seconds between two looks whether the scheduler is still there.
@@ -31,9 +44,47 @@ def _opened(out: str, plan: str) -> _Study:
     return _Study.open(out)
 
 
-def run_task(out: str, plan: str, task: int, storage_options: Mapping[str, Any] | None) -> tuple[int, int]:
-    """What a worker does."""
-    return _opened(out, plan).run_task(task, opener(storage_options))
+def run_tasks(
+    out: str, plan: str, tasks: Sequence[int], storage_options: Mapping[str, Any] | None
+) -> tuple[int, float]:
+    """What a worker does; returns how many tasks it ran and how many seconds they took. A worker that was killed may have
+    done some of them: these are not run again."""
+    study, open_url = _opened(out, plan), opener(storage_options)
+    begun, ran = time.perf_counter(), 0
+    for task in tasks:
+        if not study.is_done(task):
+            study.run_task(task, open_url)
+            ran += 1
+    return ran, time.perf_counter() - begun
+
+
+class Batches:
+    """The tasks that wait, in batches that take about as long as they should, and at the end less, so that no worker has much
+    left to do when the others are done."""
+
+    def __init__(self, tasks: Sequence[int], threads: int) -> None:
+        self._waiting = deque(tasks)
+        self._alone: deque[int] = deque()
+        self._threads = max(1, threads)
+        self._ran, self._seconds = 0, 0.0
+
+    def next(self) -> list[int]:
+        """The next batch; empty when no task waits."""
+        if self._alone:
+            return [self._alone.popleft()]
+        size = 1
+        if self._ran:
+            long = BATCH_S * self._ran / max(self._seconds, 1e-6)
+            size = max(1, int(min(long, len(self._waiting) / (AHEAD * self._threads))))
+        return [self._waiting.popleft() for _ in range(min(size, len(self._waiting)))]
+
+    def took(self, ran: int, seconds: float) -> None:
+        """So many tasks took so many seconds."""
+        self._ran, self._seconds = self._ran + ran, self._seconds + seconds
+
+    def again(self, tasks: Sequence[int]) -> None:
+        """These wait once more, each in a batch of its own."""
+        self._alone.extend(tasks)
 
 
 def _seen(out: str) -> str:
@@ -78,8 +129,14 @@ def _client(distributed: Any, scheduler: str) -> Any:
     workers = int(number) if number.isdecimal() and number != "0" else 0
     if not workers:
         raise UsageError(f"{scheduler}: expected local:N with at least one worker, or an address such as tcp://host:8786")
-    cluster = distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
-    return distributed.Client(cluster)
+    return distributed.Client(local_cluster(workers))
+
+
+def local_cluster(workers: int) -> Any:
+    """A cluster of Dask on this machine: so many processes with one thread each, and no dashboard."""
+    dask, distributed = importlib.import_module("dask"), importlib.import_module("distributed")
+    with dask.config.set(QUIET):
+        return distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
 
 
 def _run(
@@ -97,49 +154,51 @@ def _run(
     tally = study.tally()
     all_tasks, done = tally["tasks"], tally["done"]
     plan = f"{here} {(out / 'study.json').stat().st_mtime_ns}"
-    waiting = iter(study.todo())
+    threads = sum(client.nthreads().values())
+    batches = Batches(study.todo(), threads)
     attempts: dict[int, int] = {}
     given_up: list[str] = []
 
-    def submit(task: int) -> Any:
-        attempts[task] = attempts.get(task, 0) + 1
-        key = f"inorder-{abs(hash(str(out)))}-{task:06}-{attempts[task]}"
-        future = client.submit(run_task, str(out), plan, task, storage_options, key=key, pure=False)
-        future.inorder_task = task
+    def submit(tasks: list[int]) -> Any:
+        for task in tasks:
+            attempts[task] = attempts.get(task, 0) + 1
+        key = f"inorder-{abs(hash(str(out)))}-{tasks[0]:06}-{attempts[tasks[0]]}"
+        future = client.submit(run_tasks, str(out), plan, tasks, storage_options, key=key, pure=False)
+        future.inorder_tasks = tasks
         return future
 
+    pending: set[Any] = set()
     try:
-        threads = sum(client.nthreads().values())
-        pending = {submit(task) for _, task in zip(range(max(1, threads) * AHEAD), waiting)}
         if progress:
             progress(done, all_tasks)
-        while pending:
+        while True:
+            while len(pending) < AHEAD * max(1, threads) and (tasks := batches.next()):
+                pending.add(submit(tasks))
+            if not pending:
+                break
             for future in _completed(distributed, client, pending):
                 pending.discard(future)
-                task = future.inorder_task
-                error = future.exception()
-                if isinstance(error, distributed.KilledWorker):
-                    if attempts[task] < ATTEMPTS:
-                        pending.add(submit(task))
-                        continue
-                    given_up.append(f"{task:06}")
-                elif error is not None:
-                    raise error
+                tasks = future.inorder_tasks
+                try:
+                    batches.took(*future.result())
+                except distributed.KilledWorker:
+                    # One of them ended the worker, or it was chance: each has to show.
+                    left = [task for task in tasks if not study.is_done(task)]
+                    hopeless = [task for task in left if len(tasks) == 1 and attempts[task] >= ATTEMPTS]
+                    given_up += [f"{task:06}" for task in hopeless]
+                    batches.again([task for task in left if task not in hopeless])
+                    done += len(tasks) - len(left)
                 else:
-                    done += 1
-                    if progress:
-                        progress(done, all_tasks)
-                for following in waiting:
-                    pending.add(submit(following))
-                    break
+                    done += len(tasks)
+                if progress:
+                    progress(done, all_tasks)
     except Exception as error:
         # Without its scheduler, a client cancels its tasks, tries to connect, closes itself, and fails with one of several
         # errors.
         if isinstance(error, Error) or client.status == "running" and not isinstance(error, CancelledError):
             raise
-        left = study.tally()
         raise Error(
-            f"the Dask scheduler is gone ({type(error).__name__}): {left['done']} of {all_tasks} tasks are done; the same "
+            f"the Dask scheduler is gone ({type(error).__name__}): {study.tally()['done']} of {all_tasks} tasks are done; the same "
             "call goes on"
         ) from None
     if given_up:
@@ -147,7 +206,7 @@ def _run(
 
 
 def _completed(distributed: Any, client: Any, pending: set[Any]) -> set[Any]:
-    """The tasks that are done, or none for now. A client whose scheduler is gone would let us wait for ever."""
+    """The batches that are done, or none for now. A client whose scheduler is gone would let us wait for ever."""
     if client.status in ("closing", "closed"):
         raise ConnectionError("the client was closed")
     try:

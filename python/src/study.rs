@@ -66,6 +66,11 @@ impl Study {
         py.detach(|| self.0.todo())
     }
 
+    /// Whether a task is done.
+    fn is_done(&self, py: Python<'_>, task: usize) -> bool {
+        py.detach(|| self.0.is_done(task))
+    }
+
     /// How much is done.
     fn tally<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let Tally {

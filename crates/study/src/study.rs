@@ -125,7 +125,8 @@ impl Study {
         all.filter(|&task| !self.is_done(task)).collect()
     }
 
-    fn is_done(&self, task: usize) -> bool {
+    /// True if the results of the task, by its place in the plan, are all there.
+    pub fn is_done(&self, task: usize) -> bool {
         self.folder.part(TASKS, &Plan::name_of(task)).is_file()
     }
 
