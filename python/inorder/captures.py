@@ -53,12 +53,23 @@ def _listed_by_url(place: str, storage_options: Mapping[str, Any] | None) -> lis
         captures.append(
             {
                 "file": name.removeprefix(base).lstrip("/"),
-                "path": system.unstrip_protocol(name),
+                "path": _whole(system.unstrip_protocol(name), place),
                 "bytes": about.get("size"),
                 "version": None if version is None else str(version),
             }
         )
     return captures
+
+
+def _whole(url: str, place: str) -> str:
+    """The URL of a capture in `place`, with the host that systems of files on a host leave out of their paths.
+
+    >>> _whole("sftp:///data/a.pcap", "sftp://me@host:22/data"), _whole("s3://bucket/a.pcap", "s3://bucket")
+    ('sftp://me@host:22/data/a.pcap', 's3://bucket/a.pcap')
+    """
+    scheme, _, rest = place.partition("://")
+    host = rest.partition("/")[0]
+    return url.replace(":///", f"://{host}/", 1) if url.startswith(f"{scheme}:///") else url
 
 
 def _fsspec() -> Any:
