@@ -16,7 +16,7 @@ use crate::outputs;
 Logs are JSON, JSON-SEQ or newline-delimited JSON of any draft from 00 on, as quic-go, quiche, quinn, picoquic, aioquic \
 and others write them. A packet that was declared lost was delivered if an acknowledgement came for it, or if the log \
 of the other end has it: give both, and connections are joined by their identifier. The cost is \
-what could have been sent in addition, had the window stayed as it was before each needless reduction.\n\n\
+what could have been sent in addition in the same time without the needless reductions.\n\n\
 Rows of --csv: connections, losses.\n\n\
 Examples:\n  inorder qlog server.sqlog\n  inorder qlog --csv=losses.csv --rows losses client.qlog server.qlog")]
 pub struct Args {
