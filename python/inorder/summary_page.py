@@ -11,6 +11,8 @@ Spec = dict[str, Any]
 
 #: Size of a chart, pixels; the page scales it to its width.
 WIDTH, HEIGHT = 620, 300
+#: Room on the right: a browser's letters may be wider than those that a legend was measured with.
+PADDING = {"left": 5, "top": 5, "right": 24, "bottom": 5}
 
 STYLE = """
 :root { color-scheme: light dark }
@@ -41,7 +43,7 @@ def charts(summary: Summary) -> dict[str, Spec]:
         make = _CHARTS.get(figure.name)
         if make is not None and figure.rows:
             rows = [dict(zip(figure.columns, row)) | {"group": _group(figure, row, summary.by)} for row in figure.rows]
-            drawn[figure.name] = {"width": WIDTH, "height": HEIGHT, "data": {"values": rows}} | make(rows)
+            drawn[figure.name] = {"width": WIDTH, "height": HEIGHT, "padding": PADDING, "data": {"values": rows}} | make(rows)
     return drawn
 
 
