@@ -90,7 +90,7 @@ def test_meaning_and_unit_of_a_column(demo: inorder.Analysis) -> None:
 @pytest.mark.parametrize(
     ("options", "error", "line"),
     [
-        ({"capture": "missing.pcap"}, inorder.UnreadableError, "missing.pcap: cannot read at byte 0"),
+        ({"capture": "missing.pcap"}, inorder.UnreadableError, "missing.pcap: cannot read: No such file"),
         ({"capture": "README.md"}, inorder.NotACaptureError, "README.md: not a capture: expected"),
         ({"filter": "port none"}, inorder.UsageError, "expected"),
         ({"from_time": "noon"}, inorder.UsageError, "expected a time with an offset"),

@@ -38,7 +38,7 @@ pub enum CaptureError {
         what: String,
     },
     /// The system could not open or read the file.
-    #[error("{name}: cannot read at byte {offset}: {source}")]
+    #[error("{name}: cannot read{}: {source}", place(*offset))]
     Io {
         /// The file.
         name: String,
@@ -70,4 +70,12 @@ pub enum AnnotateError {
     /// The copy could not be written.
     #[error("cannot write the annotated capture: {0}")]
     Write(#[from] io::Error),
+}
+
+/// Where reading failed; nothing for a file that cannot even be opened.
+fn place(offset: u64) -> String {
+    match offset {
+        0 => String::new(),
+        n => format!(" at byte {n}"),
+    }
 }

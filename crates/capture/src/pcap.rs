@@ -118,12 +118,12 @@ impl Records {
         let mut touched = 0;
         while let Some(header) = rest.first_chunk::<12>() {
             let len = u32_at(BIG_ENDIAN, header, 8).unwrap_or(0);
-            if len > self.max_len {
-                walk.damage = Some(format!(
-                    "a record of {len} bytes; at most {} were expected",
-                    self.max_len
-                ));
-                break;
+            // Wraps for a record without a frame: one comparison finds both kinds that are rare.
+            if len.wrapping_sub(1) >= self.max_len {
+                walk.damage = self.damage(header, len);
+                if walk.damage.is_some() {
+                    break;
+                }
             }
             let Some(behind) = rest.get(self.record_len(len)..) else {
                 break;
@@ -137,6 +137,31 @@ impl Records {
         std::hint::black_box(touched);
         walk.consumed = bytes.len() - rest.len();
         walk
+    }
+
+    /// What is wrong with a record that is too long or empty. The header of another file, read as that of a record, is one of
+    /// an empty frame.
+    #[cold]
+    fn damage(&self, header: &[u8; 12], len: u32) -> Option<String> {
+        if len > self.max_len {
+            return Some(format!(
+                "a record of {len} bytes; at most {} were expected",
+                self.max_len
+            ));
+        }
+        let mut file = [0; FILE_HEADER_LEN];
+        file[..12].copy_from_slice(header);
+        let other = FileHeader::read(&file)?.records;
+        // Version 2.4, the only one in use.
+        let version = u32_at(other.big_endian, header, 4)?;
+        let expected = if other.big_endian {
+            0x0002_0004
+        } else {
+            0x0004_0002
+        };
+        (version == expected).then(|| {
+            "another capture file begins here, as after `cat`; expected one file: join captures with mergecap".to_owned()
+        })
     }
 
     /// The frame whose record starts at the beginning of `bytes`, and the bytes behind the record.
@@ -248,6 +273,25 @@ mod tests {
         let walk = micro().walk(&bytes[..bytes.len() - 1]);
         assert_eq!((walk.consumed, walk.frames), (19 + 16, 2));
         assert_eq!(micro().walk(&bytes).frames, 3);
+    }
+
+    #[test]
+    fn another_file_behind_the_last_record_is_damage_and_an_empty_frame_is_none() {
+        let mut empty = [0; 16];
+        empty[..4].copy_from_slice(&7u32.to_le_bytes());
+        assert_eq!(micro().walk(&empty).frames, 1);
+        for (magic, version) in [
+            ([0xd4, 0xc3, 0xb2, 0xa1], [2, 0, 4, 0]),
+            ([0xa1, 0xb2, 0x3c, 0x4d], [0, 2, 0, 4]),
+        ] {
+            let mut bytes = empty.to_vec();
+            let mut file = header(magic, 65_535, 1);
+            file[4..8].copy_from_slice(&version);
+            bytes.extend(file);
+            let walk = micro().walk(&bytes);
+            assert_eq!(walk.frames, 1);
+            assert!(walk.damage.unwrap().contains("another capture file"));
+        }
     }
 
     #[test]

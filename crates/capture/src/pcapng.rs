@@ -304,12 +304,20 @@ impl Sections {
         let known = usize::try_from(header.interface)
             .ok()
             .and_then(|index| self.interfaces.get(index))
-            .ok_or_else(|| {
-                format!(
-                    "interface {}; this section has defined {}",
+            .ok_or_else(|| match self.interfaces.len() {
+                0 => format!(
+                    "a packet of interface {}, but none was described before",
+                    header.interface
+                ),
+                1 => format!(
+                    "a packet of interface {}, but only interface 0 was described before",
+                    header.interface
+                ),
+                n => format!(
+                    "a packet of interface {}, but only interfaces 0 to {} were described before",
                     header.interface,
-                    self.interfaces.len()
-                )
+                    n - 1
+                ),
             })?;
         let room = block.len().saturating_sub(header.data_at + 4);
         if header.captured as usize > room {

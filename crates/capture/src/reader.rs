@@ -331,8 +331,22 @@ fn describe(head: &[u8]) -> String {
         | [0xa1, 0xb2, 0xc3 | 0x3c | 0xcd, 0xd4 | 0x4d | 0x34, ..] => {
             format!("only {} bytes of a pcap file header", head.len())
         }
-        _ => format!("{:02x?}", head.get(..8).unwrap_or(head)),
+        _ => {
+            let first = head.get(..8).unwrap_or(head);
+            match first
+                .iter()
+                .all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace())
+            {
+                true => format!("text that begins with {:?}", String::from_utf8_lossy(first)),
+                false => format!("a file that begins with the bytes{}", hexadecimal(first)),
+            }
+        }
     }
+}
+
+/// ` d4 c3 b2 a1`.
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!(" {byte:02x}")).collect()
 }
 
 fn failure(info: &FileInfo, offset: u64, source: io::Error) -> CaptureError {

@@ -199,7 +199,11 @@ fn input_that_is_not_a_capture_is_described() {
         ),
         (
             b"ts\tseq\torig\tgap\tand more of it",
-            "[74, 73, 09, 73, 65, 71, 09, 6f]",
+            r#"text that begins with "ts\tseq\to""#,
+        ),
+        (
+            b"\x00\x01\x02\x03\x04\x05\x06\x07and more of it ....",
+            "a file that begins with the bytes 00 01 02 03 04 05 06 07",
         ),
     ] {
         match open(bytes) {

@@ -42,9 +42,12 @@ impl Error {
     ) -> Result<Analysis, Error> {
         let read = analysis.frames;
         if let Some(error) = &error {
-            analysis.warnings.push(format!(
-                "{error}; only the {read} frames before were analysed"
-            ));
+            let before = match read {
+                0 => "nothing before it could be analysed".to_owned(),
+                1 => "only the 1 frame before was analysed".to_owned(),
+                n => format!("only the {n} frames before were analysed"),
+            };
+            analysis.warnings.push(format!("{error}; {before}"));
         }
         if stopped {
             analysis.warnings.push(format!(
