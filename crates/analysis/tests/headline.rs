@@ -3,7 +3,7 @@
 mod sample;
 
 use inorder_analysis::{Analysis, StreamReport, headline};
-use inorder_detect::{Cause, CauseCount, FlowReport};
+use inorder_detect::{Cause, CauseCount, FlowReport, Limit};
 use inorder_wire::{Endpoint, Service};
 
 /// A file with a flow of 640 packets that is changed by `change`, and one without trouble.
@@ -57,9 +57,61 @@ fn reordering_that_misled_the_sender_leads() {
     assert_eq!(
         said(&analysis),
         "10.1.0.2:1->192.0.2.17:5001 moved 927 kB at 8.24 Mbit/s: 64 of 640 packets (10.0 %) arrived out of order, \
-         late by up to 12.4 ms, and the sender took them for lost: 8 of 9 reductions of its window and 8 of 9 \
+         late by up to 12.4 ms, and the sender took some of them for lost: 8 of 9 reductions of its window and 8 of 9 \
          retransmissions were unnecessary. 1 packet was lost; the other TCP flow had no trouble."
     );
+}
+
+#[test]
+fn late_packets_of_another_flow_are_told_once() {
+    let mut analysis = with(|flow| {
+        recovered(flow, Cause::Loss, 1, 0);
+        flow.losses = 1;
+    });
+    late(&mut analysis.flows[1], 3);
+    let said = said(&analysis);
+    assert!(
+        said.ends_with("Reordering is not the problem: the other flow had 3 late packets, which started no recovery."),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_closed_window_is_not_an_idle_application() {
+    let analysis = with(|flow| {
+        flow.data_bytes += 1;
+        flow.cost.limit = Limit::Receiver;
+        flow.cost.closed_ns = 700_000_000;
+    });
+    let said = said(&analysis);
+    assert!(
+        said.contains("the receiver's window was closed for 700 ms of "),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_packet_that_is_missing_at_the_end_may_have_been_lost() {
+    let said = said(&with(|flow| flow.unfilled = 2));
+    assert!(
+        said.starts_with(
+            "No problem is visible in 2 TCP flows: no packet is known to have been lost"
+        ),
+        "{said}"
+    );
+    assert!(
+        said.contains("2 packets were missing below others that had arrived, lost or late"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_capture_without_times_is_doubted() {
+    let analysis = Analysis {
+        frames: 90,
+        ..with(|_| ())
+    };
+    assert!(said(&analysis).contains("all frames have the same time"));
 }
 
 #[test]

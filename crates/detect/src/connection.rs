@@ -258,6 +258,11 @@ impl Connection {
                     || position.out_of_order(),
                 syn_seen: common.hellos[dir.index()].is_some(),
                 reversals: self.head.reversals[dir.index()],
+                answers_duplicated: match common.followed[dir.reverse().index()] {
+                    // They count in the report on the data that goes the other way.
+                    true => 0,
+                    false => sides[dir.reverse().index()].duplicated(),
+                },
             };
             sides[dir.index()].finish(&self.head.key, dir, &end, out);
         }

@@ -444,6 +444,11 @@ impl Side {
         }
     }
 
+    /// Frames of this host that were captured twice.
+    pub(crate) fn duplicated(&self) -> u64 {
+        self.duplicated
+    }
+
     /// Packets of this host whose options the capture does not hold whole.
     pub(crate) fn options_cut(&self) -> u64 {
         self.cut

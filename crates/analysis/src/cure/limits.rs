@@ -29,7 +29,10 @@ pub(super) fn actions(flows: &[&FlowReport]) -> Vec<Action> {
     let mut all = Vec::new();
     all.extend(control(&of(Limit::Loss)));
     all.extend(queue(flows));
-    all.extend(window(&of(Limit::Receiver)));
+    // A closed window waits for the application: a larger buffer only fills up later.
+    let mut narrow = of(Limit::Receiver);
+    narrow.retain(|f| f.cost.closed_ns == 0);
+    all.extend(window(&narrow));
     all
 }
 

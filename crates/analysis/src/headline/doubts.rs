@@ -4,15 +4,41 @@ use inorder_detect::Totals;
 use inorder_report::number::{count, plural};
 
 use super::{sentence, was};
+use crate::model::Analysis;
 
-/// The sentence, if anything limits the conclusions that rest on these sums.
-pub fn of(totals: &Totals) -> Option<String> {
-    let doubts: Vec<String> = not_shown(totals)
+/// The sentence, if anything limits the conclusions that rest on these sums of `analysis`.
+pub fn of(analysis: &Analysis, totals: &Totals) -> Option<String> {
+    let doubts: Vec<String> = timeless(analysis)
         .into_iter()
+        .chain(not_shown(totals))
         .chain(artefacts(totals))
+        .chain(unfilled(totals))
         .chain(undecided(totals))
         .collect();
     (!doubts.is_empty()).then(|| sentence(&format!("Doubts: {}", doubts.join("; "))))
+}
+
+/// Some tools write captures without times (simple packet blocks of pcapng have none), or with one for all.
+fn timeless(analysis: &Analysis) -> Option<String> {
+    /// Fewer frames may well be captured at one time.
+    const MIN_FRAMES: u64 = 3;
+    let timeless = analysis.frames >= MIN_FRAMES && analysis.first_ns == analysis.last_ns;
+    timeless.then(|| {
+        "all frames have the same time, so nothing that depends on times can be told".to_owned()
+    })
+}
+
+/// What was still missing when the capture of a flow ended.
+fn unfilled(totals: &Totals) -> Option<String> {
+    let n = totals.unfilled;
+    (n > 0).then(|| {
+        format!(
+            "when the capture of {} ended, {} {} missing below others that had arrived, lost or late",
+            if totals.flows == 1 { "the flow" } else { "their flows" },
+            plural(n, "packet"),
+            was(n)
+        )
+    })
 }
 
 /// What the capture does not contain, and what makes counts rough.
@@ -30,8 +56,9 @@ fn not_shown(totals: &Totals) -> Vec<String> {
             "times and order of the frames contradict each other",
         ),
         (
-            flows.sack_unknown,
-            "neither a handshake nor a SACK block was captured",
+            // Where the receiver's packets are missing, this says nothing more.
+            flows.sack_unknown.saturating_sub(flows.one_way),
+            "neither a whole handshake nor a SACK block was captured",
         ),
         (flows.rough, "counts are rough for want of SACK"),
     ]

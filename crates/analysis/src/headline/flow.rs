@@ -1,7 +1,7 @@
 //! What is wrong with one TCP flow, as a clause.
 
 use inorder_detect::{Cause, FlowReport, Limit};
-use inorder_report::number::{bytes, count, percent, plural, rate, time_u64};
+use inorder_report::number::{bytes, count, percent, plural, rate, time, time_u64};
 
 use super::{of_packets, times, was};
 use inorder_detect::{Gravity, Trouble};
@@ -34,6 +34,16 @@ pub fn wrong(flow: &FlowReport) -> String {
 pub fn limit(flow: &FlowReport) -> String {
     /// Shorter flows end before anything but their start limits them.
     const MIN_PACKETS: u64 = 100;
+    /// A window that was closed for longer is worth a word, whatever else limited the flow, nanoseconds.
+    const MIN_CLOSED_NS: i64 = 200_000_000;
+    let closed_ns = flow.cost.closed_ns;
+    if flow.cost.limit == Limit::Receiver && closed_ns >= MIN_CLOSED_NS {
+        return format!(
+            "; the receiver's window was closed for {} of {}, since its application did not read",
+            time(closed_ns),
+            time(flow.last_ns.saturating_sub(flow.first_ns))
+        );
+    }
     if flow.data_packets < MIN_PACKETS {
         return String::new();
     }
@@ -137,7 +147,7 @@ fn loss(flow: &FlowReport) -> String {
         (0, 0, 0) => String::new(),
         (_, 0, 0) => " at a full queue (the round-trip time was near its longest)".to_owned(),
         (0, _, 0) => " although no queue was full (the round-trip time was short)".to_owned(),
-        (0, 0, _) => ", whether at a full queue cannot be told".to_owned(),
+        (0, 0, _) => " (whether at a full queue cannot be told)".to_owned(),
         (q, r, u) => {
             let parts = [
                 (q, "while a queue was full"),
@@ -202,8 +212,14 @@ fn reordering(flow: &FlowReport) -> String {
         return format!("{late}; no reduction of the window goes back to that");
     }
     let repeated = flow.retransmissions;
+    // How many each recovery mistook is not counted, but it repeats what it takes for lost.
+    let taken = match (order.reordered, flow.retransmissions.spurious) {
+        (1, _) => "it",
+        (late, spurious) if spurious >= late => "them",
+        _ => "some of them",
+    };
     format!(
-        "{late}, and the sender took them for lost: {} of {} of its window and {} of {} {} unnecessary{}",
+        "{late}, and the sender took {taken} for lost: {} of {} of its window and {} of {} {} unnecessary{}",
         count(unnecessary),
         plural(flow.recoveries.total, "reduction"),
         count(repeated.spurious),

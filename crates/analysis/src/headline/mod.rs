@@ -58,7 +58,7 @@ pub fn headline(analysis: &Analysis) -> Headline {
     Headline {
         lead,
         rest: rest::of(analysis, &totals, &troubled),
-        doubts: doubts::of(&totals),
+        doubts: doubts::of(analysis, &totals),
     }
 }
 
@@ -107,9 +107,17 @@ fn nothing_wrong(analysis: &Analysis, totals: &Totals) -> String {
             plural(streams, "numbered stream")
         ),
     };
-    let visible = match totals.blind.any > 0 {
-        true => "No problem is visible",
-        false => "No problem",
+    // What was missing when the capture ended may have been lost.
+    let (visible, nothing) = match (totals.blind.any, totals.unfilled) {
+        (0, 0) => ("No problem", "no packet was lost, late or sent again"),
+        (_, 0) => (
+            "No problem is visible",
+            "no packet was lost, late or sent again",
+        ),
+        _ => (
+            "No problem is visible",
+            "no packet is known to have been lost or late, and none was sent again",
+        ),
     };
     let largest = analysis.flows.iter().max_by_key(|flow| flow.data_bytes);
     let largest = match largest.filter(|flow| flow.data_bytes > 0) {
@@ -119,7 +127,7 @@ fn nothing_wrong(analysis: &Analysis, totals: &Totals) -> String {
         }
         Some(flow) => format!("; the largest, {}{}", moved(flow), flow::limit(flow)),
     };
-    format!("{visible} in {seen}: no packet was lost, late or sent again{largest}.")
+    format!("{visible} in {seen}: {nothing}{largest}.")
 }
 
 /// Why frames were not used: `: 12 not IP, 3 fragment`.

@@ -12,10 +12,11 @@ use inorder_detect::{StreamTotals, Totals};
 /// The sentence, if there is anything to say.
 pub fn of(analysis: &Analysis, all: &Totals, troubled: &[Subject<'_>]) -> Option<String> {
     let worst = troubled.first()?;
+    let told = late_elsewhere(all, worst);
     let parts: Vec<String> = [
-        about_reordering(all, worst),
+        told.clone().or_else(|| about_reordering(all, worst)),
         same_flow(worst),
-        others(analysis, all, worst, &troubled[1..]),
+        others(analysis, all, worst, &troubled[1..], told.is_some()),
     ]
     .into_iter()
     .flatten()
@@ -52,13 +53,39 @@ fn about_reordering(t: &Totals, worst: &Subject<'_>) -> Option<String> {
             count(late)
         ),
         (late, _) => format!(
-            "reordering is not the problem: {} late ({} %) and started no recovery",
+            "reordering is not the problem: {}{} late ({} %) and started no recovery",
             match late {
                 1 => "1 packet was".to_owned(),
                 n => format!("{} packets were", count(n)),
             },
+            match worst {
+                Subject::Flow(flow) if flow.reordering.reordered == late => "",
+                _ => ", in all flows,",
+            },
             percent(late as f64 / t.arrived.max(1) as f64),
         ),
+    })
+}
+
+/// Late packets that harmed nothing and of which the flow of the first sentence has none.
+fn late_elsewhere(t: &Totals, worst: &Subject<'_>) -> Option<String> {
+    let Subject::Flow(flow) = worst else {
+        return None;
+    };
+    let harmless = t.by_cause[Cause::Reordering as usize] == 0 && can_be_told(worst, t);
+    let elsewhere = t.reordered > 0 && flow.reordering.reordered == 0;
+    (harmless && elsewhere).then(|| {
+        let other = match t.flows {
+            2 => "the other flow had".to_owned(),
+            _ => match t.reordered_flows {
+                1 => "1 other flow had".to_owned(),
+                n => format!("{} other flows had", count(n)),
+            },
+        };
+        format!(
+            "reordering is not the problem: {other} {}, which started no recovery",
+            plural(t.reordered, "late packet")
+        )
     })
 }
 
@@ -111,6 +138,7 @@ fn others(
     all: &Totals,
     worst: &Subject<'_>,
     rest: &[Subject<'_>],
+    late_told: bool,
 ) -> Option<String> {
     let (mut flows, mut streams) = (analysis.summed, StreamTotals::default());
     flows.flows = flows.troubled_flows;
@@ -119,6 +147,9 @@ fn others(
             Subject::Flow(flow) => flows.add(flow),
             Subject::Stream(one) => streams.add(one),
         }
+    }
+    if late_told {
+        flows.reordered = 0;
     }
     let parts = [of_flows(all, &flows), of_streams(all, &streams)];
     let said: Vec<String> = parts.into_iter().flatten().collect();

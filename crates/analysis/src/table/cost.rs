@@ -19,7 +19,7 @@ const SURE: f64 = 0.75;
 
 /// What is said where there is trouble and no action.
 pub(crate) const NO_ACTION: &str =
-    "No action is proposed: what happened is too little, or its cause too unsure, for one.";
+    "No action is proposed: too little happened, or its cause is not sure enough.";
 
 /// Writes both sections.
 pub fn write(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {

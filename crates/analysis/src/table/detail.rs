@@ -197,15 +197,14 @@ fn connection(flow: &FlowReport) -> String {
     if let Some(rtt) = flow.min_rtt_ns {
         text.push(format!("RTT from {}", time(rtt)));
     }
-    text.push(if flow.sack { "SACK" } else { "no SACK" }.to_owned());
-    text.push(
-        if flow.timestamps {
-            "timestamps"
-        } else {
-            "no timestamps"
-        }
-        .to_owned(),
-    );
+    // What the two hosts agreed on shows in the packets of both, whole.
+    let untold = flow.blind.one_way || flow.blind.sack_options_cut;
+    let options = [(flow.sack, "SACK"), (flow.timestamps, "timestamps")];
+    text.extend(options.iter().filter_map(|(used, name)| match used {
+        true => Some((*name).to_owned()),
+        false if untold => None,
+        false => Some(format!("no {name}")),
+    }));
     if !flow.syn_seen {
         text.push("began before the capture".to_owned());
     }

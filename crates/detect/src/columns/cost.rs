@@ -81,6 +81,12 @@ pub static COST: &[Column<Cost>] = &[
         |c| c.recovery_ns.into(),
     ),
     Of::new(
+        "window_closed_ms",
+        Kind::Duration,
+        "Time during which the receiver's window was closed: it had no room, and the sender had to wait.",
+        |c| c.closed_ns.into(),
+    ),
+    Of::new(
         "wasted_bytes",
         Kind::Bytes,
         "Payload sent again without need.",

@@ -178,6 +178,12 @@ pub static FLOW: &[Column<FlowReport>] = &[
         |f| f.undecided.into(),
     ),
     Of::new(
+        "unfilled",
+        Kind::Count,
+        "Of these, below segments that had arrived: lost or late, which the capture no longer shows.",
+        |f| f.unfilled.into(),
+    ),
+    Of::new(
         "rough",
         Kind::Flag,
         "Counts are rough: no SACK, or the capture does not show enough.",

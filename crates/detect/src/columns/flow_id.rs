@@ -34,10 +34,21 @@ pub static FLOW_PLACE: &[Column<FlowId>] = &[
 pub fn name(id: &FlowId) -> String {
     let mut name = id.to_string();
     if id.overlay != 0 {
-        name.push_str(&format!(" (overlay {})", id.overlay));
+        name.push_str(&format!(" ({}overlay {})", tunnel(id.overlay), id.overlay));
     }
     if id.reuse != 0 {
         name.push_str(&format!(" (connection {})", id.reuse + 1));
     }
     name
+}
+
+/// The kind of a tunnel without an identifier of its own, for which the overlay stands instead (`inorder_wire`, `FlowKey`).
+fn tunnel(overlay: u32) -> String {
+    match (overlay >> 16, overlay & 0xffff) {
+        (0xff00, 4) => "in IP-in-IP, ".to_owned(),
+        (0xff00, 41) => "in IPv6-in-IP, ".to_owned(),
+        (0xff00, 47) => "in GRE, ".to_owned(),
+        (0xff01, port) => format!("in UDP port {port}, "),
+        _ => String::new(),
+    }
 }

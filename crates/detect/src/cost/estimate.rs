@@ -28,7 +28,7 @@ const MIN_BBR_RATE_NS: i64 = 100_000_000;
 const FULL: f64 = 0.8;
 /// Of the segments of a flow whose application has always more to send, fewer than this are short.
 const MAX_SHORT: f64 = 0.2;
-/// Of its time, it is idle for less than this.
+/// Of its time, it is idle for less than this, and the receiver's window closed.
 const MAX_IDLE: f64 = 0.3;
 /// Of the packets of a flow that the receiver's window limits, more than this share filled it.
 const MIN_WINDOW_FULL: f64 = 0.5;
@@ -75,6 +75,7 @@ impl Estimator<'_> {
                 cost.timeout_ns = cost.timeout_ns.saturating_add(episode.silence_ns);
             }
         }
+        cost.closed_ns = self.recorder.closures.total_ns();
         cost.lost = self.lost(&cost, rate, recognised);
         cost.limit = self.limit(&cost, rate);
         cost
@@ -178,8 +179,10 @@ impl Estimator<'_> {
         let before_s = first.start_ns.saturating_sub(begun_ns) as f64 / 1e9;
         let idle_s = self.idle_since(first.start_ns);
         let rest = self.rest(first, episode);
+        let as_seen = Some(self.with_all_reductions(&rest, episode));
         let once_more = OnceMore {
             rest,
+            as_seen,
             rate,
             rtt_s,
             recognised,
@@ -207,11 +210,12 @@ impl Estimator<'_> {
         }
     }
 
-    /// Seconds without anything to send, after `from_ns`.
+    /// Seconds without anything to send or without room for it at the receiver, after `from_ns`.
     fn idle_since(&self, from_ns: i64) -> f64 {
         let all = self.duration_ns().max(1) as f64;
         let after = self.recorder.last_news_ns.saturating_sub(from_ns).max(0) as f64;
-        self.recorder.idle_ns as f64 / 1e9 * (after / all)
+        let waited_ns = self.recorder.idle_ns as f64 + self.recorder.closures.total_ns() as f64;
+        waited_ns / 1e9 * (after / all)
     }
 
     fn rest(&self, first: &Recovery, episode: &Episode) -> Rest {
@@ -237,6 +241,25 @@ impl Estimator<'_> {
             receiver: self
                 .receiver_limits()
                 .then(|| segments(self.recorder.episodes.most_in_flight)),
+        }
+    }
+
+    /// `rest` as it was seen: with every reduction of the window that was not undone.
+    fn with_all_reductions(&self, rest: &Rest, first: &Episode) -> Rest {
+        let mss = self.mss();
+        let kept = self.recoveries.iter().filter(|r| {
+            let episode = self.recorder.episodes.of(r.start_ns);
+            r.cause != Cause::TailProbe && episode.is_none_or(|e| !control::restored(e, mss as i64))
+        });
+        let after = kept.map(|r| {
+            let offset = i64::try_from(r.seq_offset).unwrap_or(i64::MAX);
+            offset.saturating_sub(first.delivered).max(0) as f64 / mss
+        });
+        let mut losses: Vec<f64> = after.collect();
+        losses.sort_by(f64::total_cmp);
+        Rest {
+            losses,
+            ..rest.clone()
         }
     }
 
@@ -270,7 +293,9 @@ impl Estimator<'_> {
 
     fn receiver_limits(&self) -> bool {
         let recorder = self.recorder;
-        recorder.window_full as f64 > MIN_WINDOW_FULL * recorder.packets as f64
+        let closed_ns = recorder.closures.total_ns() as f64;
+        closed_ns > MAX_IDLE * self.duration_ns() as f64
+            || recorder.window_full as f64 > MIN_WINDOW_FULL * recorder.packets as f64
     }
 
     fn limit(&self, cost: &Cost, rate: Option<LineRate>) -> Limit {

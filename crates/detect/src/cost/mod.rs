@@ -6,6 +6,7 @@
 //! the flow go by once more ([`replay`]) with the window that the control would have had ([`evolution`]) without the
 //! reductions that nothing lost had caused ([`once_more`]).
 
+mod closure;
 mod control;
 mod episodes;
 mod estimate;
@@ -16,6 +17,7 @@ mod series;
 mod trains;
 
 use crate::result::{Cost, Recovery, Vantage};
+use closure::Closures;
 use control::Pacing;
 use episodes::Episodes;
 use estimate::Estimator;
@@ -61,6 +63,7 @@ pub(crate) struct Recorder {
     /// The usual round trip, 0 if it is not known.
     rtt_ns: i64,
     idle_ns: i64,
+    closures: Closures,
 }
 
 /// What one ACK says, in offsets.
@@ -109,6 +112,7 @@ impl Recorder {
             episodes: Episodes::default(),
             rtt_ns: 0,
             idle_ns: 0,
+            closures: Closures::default(),
         }
     }
 
@@ -170,10 +174,18 @@ impl Recorder {
             0 => MIN_IDLE_UNKNOWN_NS,
             rtt => rtt.max(MIN_IDLE_NS),
         };
-        let gap = self.silence_ns(now);
+        // What the receiver has no room for does not tell whether the application had more to send.
+        let closed = self.closures.since(self.last_news_ns);
+        let gap = self.silence_ns(now) - closed;
         if gap > patience {
             self.idle_ns = self.idle_ns.saturating_add(gap);
         }
+    }
+
+    /// The receiver's window is `closed`, or was until now.
+    #[cold]
+    pub(crate) fn window_told(&mut self, now: i64, closed: bool) {
+        self.closures.told(now, closed);
     }
 
     /// Time since the last news of an arrival; 0 before the first.

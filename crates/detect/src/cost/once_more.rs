@@ -18,6 +18,8 @@ pub(crate) const SURE: f64 = 0.75;
 pub struct OnceMore {
     /// What was still to be done.
     pub rest: Rest,
+    /// The same with every reduction that was seen, to check the rate by; nothing where those are not known.
+    pub as_seen: Option<Rest>,
     /// Rate of the bottleneck, segments a second.
     pub rate: LineRate,
     /// Round trip without queueing, seconds.
@@ -59,6 +61,12 @@ impl OnceMore {
 
     fn share(&self, control: Control, rate: f64) -> f64 {
         let rtt_s = self.rtt_s;
+        let took_s = (self.whole_s - self.unchanged_s).max(0.0);
+        let path = Path { rate, rtt_s };
+        let rate = match &self.as_seen {
+            Some(as_seen) => as_seen.slowest_rate(control, path, took_s),
+            None => rate,
+        };
         let path = Path { rate, rtt_s };
         let seconds = self.rest.seconds(&Assumed { control, path });
         (1.0 - (self.unchanged_s + seconds) / self.whole_s).max(0.0)

@@ -80,6 +80,8 @@ pub struct Cost {
     pub timeout_ns: i64,
     /// Time spent in unnecessary recoveries, nanoseconds.
     pub recovery_ns: i64,
+    /// Time during which the receiver's window was closed (it advertised no room), nanoseconds.
+    pub closed_ns: i64,
     /// Payload sent again without need, bytes.
     pub wasted_bytes: u64,
     /// Goodput over time.

@@ -344,6 +344,8 @@ pub struct FlowReport {
     pub refused: u64,
     /// Original segments neither acknowledged nor known lost when the capture ended.
     pub undecided: u64,
+    /// Of these, the ones below segments that had arrived: lost or late, which the capture no longer shows.
+    pub unfilled: u64,
     /// Reordering of the originals; packet numbers are estimates from their sizes.
     pub reordering: Reordering,
     /// From a middle capture: reordering between sender and capture point only.
@@ -397,6 +399,7 @@ impl FlowReport {
             losses: 0,
             refused: 0,
             undecided: 0,
+            unfilled: 0,
             reordering: Reordering::default(),
             upstream: None,
             rough: false,

@@ -29,6 +29,8 @@ pub struct Totals {
     pub losses: u64,
     /// Packets that arrived and that the receiver discarded although it lacked them.
     pub refused: u64,
+    /// Packets that were missing below others when the capture of their flow ended.
+    pub unfilled: u64,
     /// Retransmissions.
     pub retransmissions: u64,
     /// Of these, spurious.
@@ -116,6 +118,7 @@ impl Totals {
         self.max_late_ns = self.max_late_ns.max(order.late_ns.max().unwrap_or(0));
         self.losses += flow.losses;
         self.refused += flow.refused;
+        self.unfilled += flow.unfilled;
         self.retransmissions += flow.retransmissions.total;
         self.spurious += flow.retransmissions.spurious;
         self.unclear += flow.retransmissions.ambiguous;
@@ -151,6 +154,7 @@ impl Totals {
         self.max_late_ns = self.max_late_ns.max(other.max_late_ns);
         self.losses += other.losses;
         self.refused += other.refused;
+        self.unfilled += other.unfilled;
         self.retransmissions += other.retransmissions;
         self.spurious += other.spurious;
         self.unclear += other.unclear;

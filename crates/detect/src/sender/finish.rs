@@ -44,6 +44,7 @@ impl Sender {
             needed: self.ledger.needed,
             spurious: self.ledger.spurious,
             undecided: self.outstanding.undecided(),
+            unfilled: self.outstanding.unfilled(),
             missing: self.outstanding.missing(),
             acks: self.queue.seen,
             acks_reordered: self.queue.reordered,

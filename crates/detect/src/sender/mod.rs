@@ -104,6 +104,8 @@ pub(crate) struct SenderEnd {
     pub(crate) needed: u64,
     pub(crate) spurious: u64,
     pub(crate) undecided: u64,
+    /// Of these, the ones below others that have arrived.
+    pub(crate) unfilled: u64,
     pub(crate) missing: u64,
     pub(crate) acks: u64,
     pub(crate) acks_reordered: u64,

@@ -190,6 +190,12 @@ impl Outstanding {
         self.board.iter().filter(|s| !s.reported).count() as u64
     }
 
+    /// Of these, the ones below others that have arrived.
+    pub(super) fn unfilled(&self) -> u64 {
+        let open = |s: &&Sent| !s.reported && s.due_ns != 0;
+        self.board.iter().filter(open).count() as u64
+    }
+
     /// One past the highest byte that `seg` acknowledges (`number`) or SACKs.
     pub(super) fn top_reported(&self, seg: &Segment, number: i64) -> i64 {
         let edges = self.blocks(seg).map(|b| b.1);

@@ -168,6 +168,7 @@ impl Engines {
     #[cold]
     pub(super) fn window_told(&mut self, seg: &Segment, advances: bool) {
         self.closed = seg.window == 0 && !seg.flags.any(TcpFlags::SYN);
+        self.cost.window_told(seg.ts_ns, self.closed);
         let Some(probe) = self.probe.take_if(|_| advances) else {
             return;
         };

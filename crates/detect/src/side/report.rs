@@ -47,7 +47,7 @@ impl Side {
             what_if.get_or_insert_default().extend(named.finish());
         }
         let mut artefacts = Artefacts {
-            duplicated_frames: self.duplicated,
+            duplicated_frames: self.duplicated + end.answers_duplicated,
             time_reversals: end.reversals,
             ..Artefacts::default()
         };
@@ -93,20 +93,6 @@ impl Side {
             acks_overtaken: ack_path.reordered > 0,
         };
         flow_facts.assign(&mut main.recoveries, &mut main.list);
-        let certain = &main.certain;
-        let avoidance = Avoidance::of(&main.recoveries, &certain.extents, &certain.late_ns);
-        let cost = engines.cost.finish(
-            &main.recoveries.list,
-            &Ends {
-                vantage,
-                mss: cx.mss,
-                rtt_ns: round_trip(&choice, min_rtt_ns),
-                spurious: main.retransmissions.spurious,
-            },
-        );
-        if !engines.keep_events {
-            main.recoveries.list = Vec::new();
-        }
         let blind = Blind {
             vantage: choice.basis == VantageBasis::Unknown,
             sack_options_cut: vantage != Vantage::Receiver && end.answers_cut > 0,
@@ -125,6 +111,20 @@ impl Side {
         } else if blind.any() {
             main.doubt();
         }
+        let certain = &main.certain;
+        let avoidance = Avoidance::of(&main.recoveries, &certain.extents, &certain.late_ns);
+        let cost = engines.cost.finish(
+            &main.recoveries.list,
+            &Ends {
+                vantage,
+                mss: cx.mss,
+                rtt_ns: round_trip(&choice, min_rtt_ns),
+                spurious: main.retransmissions.spurious,
+            },
+        );
+        if !engines.keep_events {
+            main.recoveries.list = Vec::new();
+        }
         let (reordering, bursts, by_rate, events) = main.collector;
         FlowReport {
             flow,
@@ -142,6 +142,7 @@ impl Side {
             losses: main.losses,
             refused: main.refused,
             undecided: main.undecided,
+            unfilled: main.unfilled,
             avoidance,
             cost,
             reordering,
@@ -181,6 +182,8 @@ pub(crate) struct End {
     pub(crate) last_ns: i64,
     /// Packets of the receiver whose options the capture does not hold whole.
     pub(crate) answers_cut: u64,
+    /// Packets of the receiver that were captured twice, where no data goes the other way.
+    pub(crate) answers_duplicated: u64,
     /// The receiver's packets were captured.
     pub(crate) answered: bool,
     /// Times and order of the packets contradict each other.
@@ -202,6 +205,7 @@ struct Main {
     losses: u64,
     refused: u64,
     undecided: u64,
+    unfilled: u64,
     recoveries: Recoveries,
     list: Vec<Retransmission>,
 }
@@ -270,6 +274,7 @@ impl Main {
             losses,
             refused: s.collector.refusals(),
             undecided: s.undecided,
+            unfilled: s.unfilled,
             recoveries: s.recoveries,
             list: s.list,
             collector: s.collector.finish(),
@@ -290,6 +295,8 @@ impl Main {
             losses,
             refused: a.collector.refusals(),
             undecided: a.undecided,
+            // At a receiver every gap that is left lies below something that came.
+            unfilled: a.undecided,
             recoveries: a.recoveries,
             list: a.list,
             collector: a.collector.finish(),
