@@ -16,6 +16,7 @@ mod pairs;
 mod pieces;
 mod result;
 mod trace;
+mod twice;
 
 pub use columns::{DOCUMENT, FLOW, PACKET, RESULT};
 pub use fingerprint::{Fingerprint, Keep, Range, fingerprint};

@@ -11,6 +11,7 @@ use crate::pairs::{Group, Pair, groups};
 use crate::pieces;
 use crate::result::{Basis, Difference, Fate, Matched, PacketRow};
 use crate::trace::{Seen, Trace};
+use crate::twice;
 
 /// A packet as its direction sees it.
 #[derive(Clone, Copy)]
@@ -100,6 +101,7 @@ pub fn compare(a: &mut Trace, b: &mut Trace, settings: Settings<'_>) -> Differen
         .flows
         .sort_by_key(|flow| std::cmp::Reverse(flow.lost + flow.order.reordered));
     warn(a, b, &mut found);
+    twice::warn(a, b, &matched, &mut found);
     found
 }
 

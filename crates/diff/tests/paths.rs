@@ -87,6 +87,33 @@ fn lost_late_duplicated_and_appeared() {
 }
 
 #[test]
+fn a_mirror_that_shows_each_packet_twice_is_told() {
+    let sent = |id: u8| (i64::from(id) * 20, datagram(false, 64, id, id));
+    let twice = (1..=20).flat_map(|id| [sent(id), (sent(id).0 + 1, sent(id).1)]);
+    let found = compare(
+        trace(&twice.collect::<Vec<_>>()),
+        trace(&(1..=20).map(sent).collect::<Vec<_>>()),
+    );
+    let told = found.warnings.iter().find(|w| w.contains("mirror"));
+    assert!(
+        told.is_some_and(|w| w.starts_with("20 packets are twice in A")),
+        "{:?}",
+        found.warnings
+    );
+    // Repetitions of a sender are further apart.
+    let later = (1..=20).flat_map(|id| [sent(id), (sent(id).0 + 300, sent(id).1)]);
+    let found = compare(
+        trace(&later.collect::<Vec<_>>()),
+        trace(&(1..=20).map(sent).collect::<Vec<_>>()),
+    );
+    assert!(
+        !found.warnings.iter().any(|w| w.contains("mirror")),
+        "{:?}",
+        found.warnings
+    );
+}
+
+#[test]
 fn the_way_back_begins_at_b_whatever_the_clocks_say() {
     // B's clock is an hour behind; the delay is 5 ms each way. No router.
     let hour = 3_600_000;
