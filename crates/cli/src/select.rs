@@ -5,6 +5,8 @@ use std::str::FromStr;
 use inorder_pipeline::{Filter, Moment, Selection};
 use jiff::{SignedDuration, Timestamp};
 
+use crate::error::CliError;
+
 /// Which packets of a capture are analysed.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Select {
@@ -34,6 +36,22 @@ impl Select {
             filter: self.filter.clone(),
             from: self.from,
             until: self.to,
+        }
+    }
+
+    /// Refuses a stretch of time that ends before it begins. Of times of different kinds only the capture tells that.
+    pub fn check(&self) -> Result<(), CliError> {
+        let backwards = match (self.from, self.to) {
+            (Some(Moment::At(from)), Some(Moment::At(to)))
+            | (Some(Moment::After(from)), Some(Moment::After(to))) => from >= to,
+            _ => false,
+        };
+        match backwards {
+            true => Err(CliError::Usage(format!(
+                "{}: no time is between these; expected --to later than --from",
+                self.describe()
+            ))),
+            false => Ok(()),
         }
     }
 

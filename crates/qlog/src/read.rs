@@ -35,7 +35,12 @@ pub fn read(input: impl Read) -> Result<Vec<Connection>, ReadError> {
             Err(_) => {}
         }
         if let Err(error) = (Top { log: &mut log }).deserialize(&mut json) {
-            break Some(error.to_string());
+            break Some(match log.is_qlog {
+                true => error.to_string(),
+                false => format!(
+                    "no qlog: {error}; expected an object with `qlog_version` or `file_schema`"
+                ),
+            });
         }
     };
     let problem = problem.or_else(|| log.problem());

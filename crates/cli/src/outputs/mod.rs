@@ -11,11 +11,14 @@ use inorder_capture::Capture;
 use crate::error::CliError;
 use crate::manners;
 
+mod draft;
 mod ours;
 #[cfg(test)]
 mod tests;
 
 pub use ours::Comment;
+
+use draft::Draft;
 
 /// Size of the write buffer, bytes.
 const BUFFER: usize = 1 << 18;
@@ -111,7 +114,7 @@ fn expect_no_capture(path: &Path) -> Result<(), CliError> {
 
 /// True if two names refer to one regular file, also through links. A file that does not exist yet is compared by
 /// folder and name.
-fn is_one_file(a: &Path, b: &Path) -> bool {
+pub fn is_one_file(a: &Path, b: &Path) -> bool {
     if a.exists() && b.exists() {
         return a.is_file() && same_file::is_same_file(a, b).unwrap_or(false);
     }
@@ -164,8 +167,20 @@ pub fn to_parquet<R>(
     columns: &[inorder_report::Column<R>],
     rows: &[R],
 ) -> Result<(), CliError> {
-    let file = create(path)?;
-    inorder_report::parquet::write(file, columns, rows).map_err(CliError::file(path, "write"))
+    replace(path, |file| {
+        inorder_report::parquet::write(file, columns, rows)
+    })
+}
+
+/// Writes a file as a whole: if that fails, an older one stays.
+pub fn replace(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<(), CliError> {
+    expect_replaceable(path)?;
+    let (mut file, draft) = Draft::create(path).map_err(CliError::file(path, "create"))?;
+    let written = write(&mut file).and_then(|()| draft.keep());
+    written.map_err(CliError::file(path, "write"))
 }
 
 /// Writes a file.
@@ -173,10 +188,31 @@ pub fn to_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), CliError> {
-    let file = create(path)?;
-    let mut out = BufWriter::with_capacity(BUFFER, file);
-    let result = write(&mut out).and_then(|()| out.flush());
-    result.map_err(CliError::file(path, "write"))
+    replace(path, |file| {
+        let mut out = BufWriter::with_capacity(BUFFER, file);
+        write(&mut out).and_then(|()| out.flush())
+    })
+}
+
+/// Several outputs of one result: one that fails keeps none of the others from being written.
+#[derive(Default)]
+pub struct Attempts(Vec<CliError>);
+
+impl Attempts {
+    /// Notes how writing one of them went.
+    pub fn of(&mut self, written: Result<(), CliError>) {
+        self.0.extend(written.err());
+    }
+
+    /// The last failure; the others are printed, a line each. That a reader closed the output is none.
+    pub fn finish(mut self) -> Result<(), CliError> {
+        self.0.retain(|error| !error.is_broken_pipe());
+        let last = self.0.pop();
+        for error in &self.0 {
+            eprintln!("inorder: {error}");
+        }
+        last.map_or(Ok(()), Err)
+    }
 }
 
 /// Writes a file whose last line is a comment that it is ours.

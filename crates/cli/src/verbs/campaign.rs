@@ -61,10 +61,11 @@ pub fn run(args: &Args) -> Outcome {
         first_runs: &[],
         is_partial: false,
     };
-    if !args.outputs.write(&report)? {
+    if !args.outputs.take_stdout() {
         let width = outputs::style(0, false).width;
         outputs::text(|out| write_table(out, &report, width))?;
     }
+    args.outputs.write(&report)?;
     Ok(match tally.is_complete() {
         true => ExitCode::SUCCESS,
         false => ExitCode::from(INTERRUPTED),

@@ -48,22 +48,27 @@ pub fn run(args: &Args) -> Outcome {
         outputs::to_stdout(write_schema)?;
         return Ok(ExitCode::SUCCESS);
     };
+    args.select.check()?;
     let files = outputs::json_and_csv(args.json.as_deref(), args.csv.as_deref())?;
     outputs::check(&files, &[before, after])?;
     let (before, after) = (side(args, before)?, side(args, after)?);
     let comparison =
         compare(&before, &after).map_err(|error| CliError::Usage(error.to_string()))?;
-    if let Some(path) = &args.json {
-        outputs::write_to(path, |out| write_json(out, &comparison))?;
-    }
-    if let Some(path) = &args.csv {
-        outputs::write_to(path, |out| write_csv(out, &comparison.changes))?;
-    }
     if !files.iter().any(|path| path.as_os_str() == "-") {
         let style = outputs::style(0, false);
         let layout = Layout::default().width(style.width).bold(style.colour);
         outputs::text(|out| write_text(out, &comparison, &layout, style.width))?;
     }
+    let mut written = outputs::Attempts::default();
+    if let Some(path) = &args.json {
+        written.of(outputs::write_to(path, |out| write_json(out, &comparison)));
+    }
+    if let Some(path) = &args.csv {
+        written.of(outputs::write_to(path, |out| {
+            write_csv(out, &comparison.changes)
+        }));
+    }
+    written.finish()?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -258,19 +258,23 @@ fn print(
         first_runs: &results.first_runs,
         is_partial,
     };
-    if let Some(path) = &args.agreement {
-        outputs::to_file(path, |out| agreement::write_csv(out, agreements))?;
-    }
-    if args.outputs.write(&report)? {
-        return Ok(());
-    }
     let width = outputs::style(0, false).width;
-    outputs::text(|out| {
-        output::write_table(out, &report, width)?;
-        if !agreements.is_empty() {
-            writeln!(out)?;
-            agreement::write_table(out, agreements, width)?;
-        }
-        Ok(())
-    })
+    let mut written = outputs::Attempts::default();
+    if !args.outputs.take_stdout() {
+        written.of(outputs::text(|out| {
+            output::write_table(out, &report, width)?;
+            if !agreements.is_empty() {
+                writeln!(out)?;
+                agreement::write_table(out, agreements, width)?;
+            }
+            Ok(())
+        }));
+    }
+    if let Some(path) = &args.agreement {
+        written.of(outputs::to_file(path, |out| {
+            agreement::write_csv(out, agreements)
+        }));
+    }
+    written.of(args.outputs.write(&report));
+    written.finish()
 }

@@ -85,6 +85,10 @@ fn read_all(args: &Args) -> Result<(Vec<Connection>, Option<CliError>), CliError
     let (mut connections, mut damage) = (Vec::new(), None);
     for path in &args.files {
         let file = File::open(path).map_err(CliError::file(path, "open"))?;
+        if path.is_dir() {
+            let is_folder = std::io::Error::from(std::io::ErrorKind::IsADirectory);
+            return Err(CliError::file(path, "read")(is_folder));
+        }
         let of_file = match read(file) {
             Ok(of_file) => of_file,
             Err(error) => {

@@ -114,20 +114,32 @@ impl Outputs {
         Ok(())
     }
 
-    /// Writes all files; true if one of them went to the standard output.
-    pub fn write(&self, report: &Report<'_>) -> Result<bool, CliError> {
+    /// True if one of the files is the standard output, which then has no room for text.
+    pub fn take_stdout(&self) -> bool {
+        let mut files = [&self.json, &self.csv, &self.html].into_iter().flatten();
+        files.any(|path| path.as_os_str() == "-")
+    }
+
+    /// Writes all files.
+    pub fn write(&self, report: &Report<'_>) -> Result<(), CliError> {
+        let mut written = outputs::Attempts::default();
         if let Some(path) = &self.json {
-            outputs::write_to(path, |out| output::write_json(out, report))?;
+            written.of(outputs::write_to(path, |out| {
+                output::write_json(out, report)
+            }));
         }
         if let Some(path) = &self.csv {
-            outputs::write_to(path, |out| output::write_csv(out, report))?;
+            written.of(outputs::write_to(path, |out| {
+                output::write_csv(out, report)
+            }));
         }
         if let Some(path) = &self.html {
-            outputs::write_to(path, |out| output::write_page(out, report))?;
+            written.of(outputs::write_to(path, |out| {
+                output::write_page(out, report)
+            }));
         }
-        self.write_parquet(report)?;
-        let mut taken = [&self.json, &self.csv, &self.html].into_iter().flatten();
-        Ok(taken.any(|path| path.as_os_str() == "-"))
+        written.of(self.write_parquet(report));
+        written.finish()
     }
 
     #[cfg(feature = "parquet")]

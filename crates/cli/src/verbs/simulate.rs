@@ -124,9 +124,13 @@ fn runs(cells: &[CellResult]) -> usize {
 }
 
 fn print(args: &Args, cells: &[Cell], report: &Report<'_>) -> Result<(), CliError> {
-    if args.outputs.write(report)? {
-        return Ok(());
+    if !args.outputs.take_stdout() {
+        write_text(args, cells, report)?;
     }
+    args.outputs.write(report)
+}
+
+fn write_text(args: &Args, cells: &[Cell], report: &Report<'_>) -> Result<(), CliError> {
     let width = outputs::style(0, false).width;
     outputs::text(|out| {
         output::write_table(out, report, width)?;

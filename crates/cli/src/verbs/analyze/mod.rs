@@ -160,6 +160,14 @@ pub fn run(args: &Args) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     check(args)?;
+    args.select.check()?;
+    if let (Some(peer), Some(file)) = (&args.peer, args.files.iter().find(|f| is_same(args, f))) {
+        return Err(CliError::Usage(format!(
+            "--peer {}: is {} itself; expected a capture from the other end",
+            peer.display(),
+            file.display()
+        )));
+    }
     outputs::check(&written(args), &read(args))?;
     #[cfg(feature = "parquet")]
     if let Some(dir) = &args.parquet {
@@ -177,14 +185,16 @@ pub fn run(args: &Args) -> Outcome {
     for analysis in &analyses {
         note_summed(args, analysis);
     }
+    let mut written = outputs::Attempts::default();
     if !analyses.is_empty() {
-        print(args, &analyses, nothing.is_none())?;
-        annotate(args, &analyses)?;
+        print(args, &analyses, nothing.is_none(), &mut written);
+        written.of(annotate(args, &analyses));
     }
     if let Some(nothing) = &nothing {
         eprintln!("inorder: {nothing}");
     }
     let judged = judge(&args.threshold, &analyses);
+    written.finish()?;
     if stop.load(Ordering::Relaxed) {
         return Ok(ExitCode::from(INTERRUPTED));
     }
@@ -231,6 +241,8 @@ fn check(args: &Args) -> Result<(), CliError> {
     } else if args.annotate.is_some() && (args.files.len() != 1 || args.files[0] == Path::new("-"))
     {
         "--annotate needs exactly one capture, in a file"
+    } else if args.annotate.is_some() && args.files.iter().any(|file| is_stream(file)) {
+        "--annotate reads the capture twice; expected a regular file"
     } else if args
         .files
         .iter()
@@ -247,6 +259,18 @@ fn check(args: &Args) -> Result<(), CliError> {
         return Ok(());
     };
     Err(CliError::Usage(problem.to_owned()))
+}
+
+/// The capture is that of `--peer`.
+fn is_same(args: &Args, file: &Path) -> bool {
+    let peer = args.peer.as_deref();
+    peer.is_some_and(|peer| outputs::is_one_file(peer, file))
+}
+
+/// What can be read only once: a pipe, a terminal.
+fn is_stream(path: &Path) -> bool {
+    path.metadata()
+        .is_ok_and(|about| !about.is_file() && !about.is_dir())
 }
 
 /// Files that the options name as outputs.
@@ -346,44 +370,46 @@ fn note_summed(args: &Args, analysis: &Analysis) {
     }
 }
 
-/// Writes the files, then the text if it says something and the standard output is free.
-fn print(args: &Args, analyses: &[Analysis], has_text: bool) -> Result<(), CliError> {
+/// Writes the text if it says something and the standard output is free, and the files.
+fn print(args: &Args, analyses: &[Analysis], has_text: bool, written: &mut outputs::Attempts) {
+    let taken = [&args.json, &args.csv, &args.html];
+    let is_taken = taken
+        .iter()
+        .any(|path| path.as_deref() == Some(Path::new("-")));
+    if has_text && !is_taken {
+        let style = outputs::style(args.top, args.events);
+        written.of(outputs::text(|out| table::write(out, analyses, &style)));
+    }
     if let Some(path) = &args.json {
-        outputs::write_to(path, |out| json::write(out, analyses, args.events))?;
+        written.of(outputs::write_to(path, |out| {
+            json::write(out, analyses, args.events)
+        }));
     }
     if let (Some(path), Some(rows)) = (&args.csv, args.rows()) {
-        outputs::write_to(path, |out| rows.write_csv(out, analyses))?;
+        written.of(outputs::write_to(path, |out| rows.write_csv(out, analyses)));
     }
     #[cfg(feature = "parquet")]
     if let Some(dir) = &args.parquet {
-        write_parquet(dir, analyses)?;
+        written.of(write_parquet(dir, analyses));
     }
     if let Some(path) = &args.html {
         let page = html::Page {
             top: args.top,
             charts: true,
         };
-        outputs::write_to(path, |out| html::write(out, analyses, &page))?;
+        written.of(outputs::write_to(path, |out| {
+            html::write(out, analyses, &page)
+        }));
     }
-    let taken = [&args.json, &args.csv, &args.html];
-    let is_taken = taken
-        .iter()
-        .any(|path| path.as_deref() == Some(Path::new("-")));
-    if is_taken || !has_text {
-        return Ok(());
-    }
-    let style = outputs::style(args.top, args.events);
-    outputs::text(|out| table::write(out, analyses, &style))
 }
 
 #[cfg(feature = "parquet")]
 fn write_parquet(dir: &Path, analyses: &[Analysis]) -> Result<(), CliError> {
     outputs::directory(dir)?;
     for rows in Rows::ALL {
-        let path = dir.join(rows.file_name());
-        let mut file = outputs::create(&path)?;
-        let written = rows.write_parquet(&mut file, analyses);
-        written.map_err(CliError::file(&path, "write"))?;
+        outputs::replace(&dir.join(rows.file_name()), |file| {
+            rows.write_parquet(file, analyses)
+        })?;
     }
     Ok(())
 }

@@ -1,0 +1,82 @@
+//! What careless users do: joined captures, pipes where files are needed, full disks, times in the wrong order.
+
+mod common;
+
+use std::fs;
+use std::process::Command;
+
+use common::{Folder, code, inorder, stderr, stdout};
+
+const DEMO: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../testdata/demo/demo-sender.pcap"
+);
+
+#[test]
+fn captures_joined_by_cat_end_where_the_second_begins() {
+    let folder = Folder::new("cat");
+    let demo = fs::read(DEMO).unwrap();
+    let joined = folder.file("two.pcap", &[&demo[..], &demo[..]].concat());
+    let run = inorder(&["analyze", &joined]);
+    assert_eq!(code(&run), 3);
+    let problem = stderr(&run);
+    assert!(
+        problem.contains("another capture file begins here"),
+        "{problem}"
+    );
+    assert_eq!(problem.lines().count(), 1, "{problem}");
+    let rows = |capture: &str| -> Vec<String> {
+        let run = inorder(&["analyze", "--csv", capture]);
+        let rows = stdout(&run).lines().skip(1);
+        // The first column is the name of the file.
+        rows.map(|row| row.split_once(',').unwrap().1.to_owned())
+            .collect()
+    };
+    assert_eq!(rows(DEMO), rows(&joined));
+}
+
+#[test]
+fn a_pipe_is_not_annotated() {
+    let folder = Folder::new("fifo");
+    let pipe = folder.path("pipe");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let run = inorder(&["analyze", &pipe, "--annotate", &folder.path("out.pcapng")]);
+    assert_eq!(code(&run), 2);
+    assert!(
+        stderr(&run).contains("expected a regular file"),
+        "{}",
+        stderr(&run)
+    );
+}
+
+#[test]
+fn an_output_that_fails_takes_neither_text_nor_other_files_away() {
+    let folder = Folder::new("full");
+    let csv = folder.path("flows.csv");
+    let run = inorder(&["analyze", DEMO, "--json=/dev/full", &format!("--csv={csv}")]);
+    assert_eq!(code(&run), 1);
+    assert!(stdout(&run).contains("moved 7.24 MB"));
+    assert!(
+        stderr(&run).contains("/dev/full: cannot write"),
+        "{}",
+        stderr(&run)
+    );
+    assert!(fs::read_to_string(csv).unwrap().lines().count() > 1);
+}
+
+#[test]
+fn a_time_that_ends_before_it_begins_is_refused() {
+    let run = inorder(&["analyze", "--from", "+10s", "--to", "+5s", DEMO]);
+    assert_eq!(code(&run), 2);
+    assert!(
+        stderr(&run).contains("expected --to later than --from"),
+        "{}",
+        stderr(&run)
+    );
+}
