@@ -52,13 +52,19 @@ fn documents() -> Vec<PathBuf> {
     all
 }
 
-/// The lines of code blocks that call the command, without comments.
-fn commands(document: &str) -> Vec<String> {
+/// The lines of code blocks that call the command, without comments; of `tables`, what stands in code there, too.
+fn commands(document: &str, tables: bool) -> Vec<String> {
     let mut is_fenced = false;
     let mut found = Vec::new();
     for line in document.lines() {
         if line.trim_start().starts_with("```") {
             is_fenced = !is_fenced;
+            continue;
+        }
+        if line.starts_with('|') {
+            let spans = line.split('`').skip(1).step_by(2);
+            let whole = spans.filter(|span| span.starts_with("inorder "));
+            found.extend(whole.filter(|_| tables).map(str::to_owned));
             continue;
         }
         if !is_fenced && !line.starts_with("    ") {
@@ -150,7 +156,9 @@ fn every_command_in_a_document_works() {
     let mut count = 0;
     for document in documents() {
         let text = fs::read_to_string(&document).unwrap();
-        for line in commands(&text) {
+        // Tables of other documents have parts of commands.
+        let tables = document == root().join("README.md");
+        for line in commands(&text, tables) {
             let line = if is_live(&line) {
                 only_parsed(&line)
             } else {
