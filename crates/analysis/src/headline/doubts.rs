@@ -8,7 +8,7 @@ use crate::model::Analysis;
 
 /// The sentence, if anything limits the conclusions that rest on these sums of `analysis`.
 pub fn of(analysis: &Analysis, totals: &Totals) -> Option<String> {
-    let doubts: Vec<String> = timeless(analysis)
+    let doubts: Vec<String> = timeless(analysis, totals)
         .into_iter()
         .chain(not_shown(totals))
         .chain(artefacts(totals))
@@ -19,11 +19,12 @@ pub fn of(analysis: &Analysis, totals: &Totals) -> Option<String> {
 }
 
 /// Some tools write captures without times (simple packet blocks of pcapng have none), or with one for all.
-fn timeless(analysis: &Analysis) -> Option<String> {
+fn timeless(analysis: &Analysis, totals: &Totals) -> Option<String> {
     /// Fewer frames may well be captured at one time.
     const MIN_FRAMES: u64 = 3;
+    let judged = totals.flows > 0 || totals.streams.streams > 0;
     let timeless = analysis.frames >= MIN_FRAMES && analysis.first_ns == analysis.last_ns;
-    timeless.then(|| {
+    (judged && timeless).then(|| {
         "all frames have the same time, so nothing that depends on times can be told".to_owned()
     })
 }
