@@ -5,8 +5,7 @@ mod common;
 
 use common::{Folder, code, inorder, json, stderr};
 
-/// 4 MB over 20 Mbit/s with a round trip of 30 ms and a fixed threshold of three duplicate ACKs. Of the seeds 1 to 10 nine come
-/// within 25 %; the interval contains the truth in five.
+/// 4 MB over 20 Mbit/s with a round trip of 30 ms and a fixed threshold of three duplicate ACKs.
 const SCENARIO: &str = r#"
 [run]
 duration = "8 s"
@@ -39,11 +38,13 @@ delay = "15 ms"
 "#;
 
 /// Simulates the transfer with this share of late packets; returns what `analyze` says of the sender's capture.
-fn analysed(folder: &Folder, late: &str) -> serde_json::Value {
+fn analysed(folder: &Folder, late: &str, seed: u32) -> serde_json::Value {
     let scenario = folder.file("pair.toml", SCENARIO.as_bytes());
-    let captures = folder.path(late.trim_end_matches(" %"));
-    let share = format!("forward.some.probability={late}");
-    let run = inorder(&["simulate", &scenario, "--set", &share, "--pcap", &captures]);
+    let captures = folder.path(&format!("{}-{seed}", late.trim_end_matches(" %")));
+    let (share, seed) = (format!("forward.some.probability={late}"), seed.to_string());
+    let run = inorder(&[
+        "simulate", &scenario, "--set", &share, "--seed", &seed, "--pcap", &captures,
+    ]);
     assert_eq!(code(&run), 0, "{}", stderr(&run));
     let capture = format!("{captures}/pair.snd.pcapng");
     let said = inorder(&["analyze", "--json=-", &capture]);
@@ -51,27 +52,38 @@ fn analysed(folder: &Folder, late: &str) -> serde_json::Value {
     json(&said)
 }
 
+fn cost(of: &serde_json::Value) -> &serde_json::Value {
+    &of["flows"][0]["cost"]
+}
+
+/// The interval is one of nine in ten (`testdata/lab/cost-drawn` measures it over pairs of every kind), and the estimate itself
+/// comes within a quarter of the truth as often.
 #[test]
 fn the_cost_is_that_of_the_same_transfer_without_late_packets() {
+    const SEEDS: std::ops::RangeInclusive<u32> = 1..=10;
     let folder = Folder::new("cost");
-    let (plain, late) = (analysed(&folder, "0 %"), analysed(&folder, "20 %"));
-    let cost = |of: &serde_json::Value| of["flows"][0]["cost"].clone();
     let goodput = |of: &serde_json::Value| cost(of)["goodput_bps"].as_f64().unwrap();
-    let truth = 1.0 - goodput(&late) / goodput(&plain);
-    assert!(truth > 0.15, "{truth}");
+    let (mut near, mut inside, mut seen) = (0, 0, String::new());
+    for seed in SEEDS {
+        let plain = analysed(&folder, "0 %", seed);
+        let late = analysed(&folder, "20 %", seed);
+        let truth = 1.0 - goodput(&late) / goodput(&plain);
+        assert!(truth > 0.15, "{truth}");
+        let lost = &cost(&late)["lost"];
+        let share = |name: &str| lost[name].as_f64().unwrap();
+        near += u32::from((share("share") / truth - 1.0).abs() < 0.25);
+        inside += u32::from((share("low")..share("high")).contains(&truth));
+        seen += &format!("{lost}, in truth {truth}\n");
+        assert_eq!(cost(&plain)["lost"]["share"], 0.0);
+    }
+    assert!(near >= 8, "{near} of 10 near the truth:\n{seen}");
+    assert!(inside >= 8, "{inside} of 10 hold the truth:\n{seen}");
+}
 
-    let lost = &cost(&late)["lost"];
-    let share = |name: &str| lost[name].as_f64().unwrap();
-    assert!(
-        (share("share") / truth - 1.0).abs() < 0.25,
-        "{lost}, in truth {truth}"
-    );
-    assert!(
-        (share("low")..share("high")).contains(&truth),
-        "{lost}, in truth {truth}"
-    );
-    assert_eq!(cost(&plain)["lost"]["share"], 0.0);
-
+#[test]
+fn what_would_help_is_named_where_reordering_costs_something_and_nowhere_else() {
+    let folder = Folder::new("cure");
+    let (plain, late) = (analysed(&folder, "0 %", 1), analysed(&folder, "20 %", 1));
     let first = &late["files"][0]["actions"][0];
     assert_eq!(first["kind"], "wait-longer");
     assert_eq!(plain["files"][0]["actions"].as_array().unwrap().len(), 0);

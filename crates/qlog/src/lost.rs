@@ -84,7 +84,6 @@ pub(crate) fn lost(window: &Window, needless: &[bool], transfer: &Transfer) -> O
     let seconds = |ns: i64| ns.max(0) as f64 / 1e9;
     let once_more = OnceMore {
         rest,
-        as_seen: None,
         rate,
         rtt_s: seconds(rtt_ns),
         recognised,

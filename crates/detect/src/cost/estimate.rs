@@ -179,10 +179,8 @@ impl Estimator<'_> {
         let before_s = first.start_ns.saturating_sub(begun_ns) as f64 / 1e9;
         let idle_s = self.idle_since(first.start_ns);
         let rest = self.rest(first, episode);
-        let as_seen = Some(self.with_all_reductions(&rest, episode));
         let once_more = OnceMore {
             rest,
-            as_seen,
             rate,
             rtt_s,
             recognised,
@@ -190,22 +188,26 @@ impl Estimator<'_> {
             whole_s,
         };
         let lost = once_more.lost();
-        Some(self.bounded(lost, cost, whole_s))
+        let chance = once_more.chance(lost.share);
+        Some(self.bounded(lost, cost, (whole_s, chance)))
     }
 
-    /// Where no window stayed reduced, or the application had no more to send, no more is lost than the time it took.
-    fn bounded(&self, lost: Lost, cost: &Cost, whole_s: f64) -> Lost {
+    /// Where no window stayed reduced, or the application had no more to send, no more is lost than the time it took, and it may
+    /// be nothing.
+    fn bounded(&self, lost: Lost, cost: &Cost, (whole_s, chance): (f64, f64)) -> Lost {
         let undone = cost.restored == cost.unnecessary;
-        let most = if undone || self.application_limits() {
-            (cost.timeout_ns as f64 + cost.recovery_ns as f64) / 1e9 / whole_s
+        let took = (cost.timeout_ns as f64 + cost.recovery_ns as f64) / 1e9 / whole_s;
+        let bound = (undone || self.application_limits()).then_some(took);
+        let high = bound.map_or(lost.high, |most| lost.high.min(most + chance));
+        let high = high.clamp(0.0, 0.999);
+        let low = if bound.is_some_and(|most| lost.low > most) {
+            0.0
         } else {
-            1.0
+            lost.low
         };
-        let most = most.clamp(0.0, 0.999);
-        let high = lost.high.clamp(0.0, most);
         Lost {
-            share: lost.share.clamp(0.0, high),
-            low: lost.low.clamp(0.0, high),
+            share: lost.share.min(bound.unwrap_or(1.0)).clamp(0.0, high),
+            low: low.clamp(0.0, high),
             high,
         }
     }
@@ -241,25 +243,6 @@ impl Estimator<'_> {
             receiver: self
                 .receiver_limits()
                 .then(|| segments(self.recorder.episodes.most_in_flight)),
-        }
-    }
-
-    /// `rest` as it was seen: with every reduction of the window that was not undone.
-    fn with_all_reductions(&self, rest: &Rest, first: &Episode) -> Rest {
-        let mss = self.mss();
-        let kept = self.recoveries.iter().filter(|r| {
-            let episode = self.recorder.episodes.of(r.start_ns);
-            r.cause != Cause::TailProbe && episode.is_none_or(|e| !control::restored(e, mss as i64))
-        });
-        let after = kept.map(|r| {
-            let offset = i64::try_from(r.seq_offset).unwrap_or(i64::MAX);
-            offset.saturating_sub(first.delivered).max(0) as f64 / mss
-        });
-        let mut losses: Vec<f64> = after.collect();
-        losses.sort_by(f64::total_cmp);
-        Rest {
-            losses,
-            ..rest.clone()
         }
     }
 

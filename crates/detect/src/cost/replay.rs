@@ -6,11 +6,6 @@ use crate::result::Control;
 /// Rounds after which the rest is taken to go on at the rate reached.
 const MAX_ROUNDS: u32 = 50_000;
 
-/// A model of the flow as it was that is faster than the flow itself by more than this share has the rate of the path wrong.
-const MODEL_ERROR: f64 = 0.25;
-/// Halvings of the interval in which the path's rate is looked for: to a thousandth.
-const HALVINGS: u32 = 10;
-
 /// What the flow still had to do when the first unnecessary reduction came.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rest {
@@ -70,33 +65,6 @@ impl Rest {
         }
         let rate = (window.size / path.rtt_s).min(path.rate);
         spent + (self.segments - done).max(0.0) / rate
-    }
-
-    /// The rate of the path, segments a second, with which this rest takes the `took_s` seconds that it really took, where it
-    /// takes much less at the rate of `path`; otherwise that rate.
-    ///
-    /// Short trains show a rate that is far too high where something behind the bottleneck delivers packets in bundles: a busy
-    /// host, interrupts that are coalesced, frames of a radio link. At that rate, the reductions that were seen do not explain how
-    /// slow the flow was, and what slowed it down otherwise is not their cost. Reductions of BBR follow no model here.
-    pub(crate) fn slowest_rate(&self, control: Control, path: Path, took_s: f64) -> f64 {
-        let seconds = |rate| {
-            let path = Path { rate, ..path };
-            self.seconds(&Assumed { control, path })
-        };
-        if control == Control::Bbr || seconds(path.rate) >= took_s * (1.0 - MODEL_ERROR) {
-            return path.rate;
-        }
-        // The flow itself was as fast as this.
-        let (mut slow, mut fast) = ((self.segments / took_s).min(path.rate), path.rate);
-        for _ in 0..HALVINGS {
-            let middle = libm::sqrt(slow * fast);
-            if seconds(middle) > took_s {
-                slow = middle;
-            } else {
-                fast = middle;
-            }
-        }
-        fast
     }
 
     fn start(&self, assumed: &Assumed) -> Window {
@@ -159,37 +127,6 @@ mod tests {
         let more = |control| lossy.seconds(&assume(control)) - clean.seconds(&assume(control));
         assert!(more(Control::Reno) > 0.3);
         assert!(more(Control::Bbr).abs() < 0.1);
-    }
-
-    #[test]
-    fn one_reduction_does_not_explain_a_flow_that_is_slow_to_its_end() {
-        let once = Rest {
-            losses: vec![40.0],
-            ..rest(5_000.0, 40.0, false)
-        };
-        let fast = Path {
-            rate: 20_000.0,
-            ..PATH
-        };
-        for control in [Control::Cubic, Control::Reno] {
-            let rate = once.slowest_rate(control, fast, 50.0);
-            // 5,000 segments took 50 s.
-            assert!((100.0..105.0).contains(&rate), "{control:?}: {rate}");
-        }
-    }
-
-    #[test]
-    fn what_the_reductions_explain_leaves_the_rate_of_the_path_as_it_is() {
-        let often = Rest {
-            losses: (0..50).map(|i| f64::from(i) * 100.0).collect(),
-            ..rest(5_000.0, 40.0, false)
-        };
-        for control in [Control::Cubic, Control::Reno] {
-            let path = PATH;
-            let took_s = often.seconds(&Assumed { control, path });
-            assert!(took_s > 6.0, "{control:?}: {took_s}");
-            assert_eq!(often.slowest_rate(control, path, took_s), path.rate);
-        }
     }
 
     #[test]
