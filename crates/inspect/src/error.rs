@@ -36,8 +36,8 @@ impl Error {
 
 /// Enough of a query to recognise it.
 fn beginning(text: &str) -> String {
-    const MOST: usize = 80;
-    match text.char_indices().nth(MOST) {
+    const MAX_CHARS: usize = 80;
+    match text.char_indices().nth(MAX_CHARS) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}...", &text[..end]),
     }

@@ -202,14 +202,14 @@ impl Clock {
     /// If the given time is above 0 but below one tick, or more than can be counted.
     pub fn ticks(&self, given: Option<f64>, delays: f64) -> Result<u64, SimulationError> {
         /// 2^64 as a number.
-        const MOST: f64 = 18_446_744_073_709_551_616.0;
+        const TICKS_OF_CLOCK: f64 = 18_446_744_073_709_551_616.0;
         let ticks = given.unwrap_or(delays * self.slowest) * self.ticks_per_unit;
         match given {
-            Some(time) if time > 0.0 && !(1.0..MOST).contains(&ticks) => {
+            Some(time) if time > 0.0 && !(1.0..TICKS_OF_CLOCK).contains(&ticks) => {
                 Err(SimulationError::Time {
                     time,
                     least: 1.0 / self.ticks_per_unit,
-                    most: MOST / self.ticks_per_unit,
+                    most: TICKS_OF_CLOCK / self.ticks_per_unit,
                 })
             }
             _ => Ok(ticks as u64),

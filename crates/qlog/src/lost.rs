@@ -8,9 +8,10 @@ use crate::window::{Episode, Window};
 const SUSTAINED_RTTS: i64 = 4;
 /// A rate sustained for so long is no faster than the line by more than this share: then the trains are wrong.
 const SUSTAINED_ERROR: f64 = 0.05;
-/// Share of the window in flight from which on it limits the sender, and of the time for which it has to.
+/// From this share of the window in flight on, the window limits the sender.
 const NEARLY_FULL: f64 = 0.75;
-const MOSTLY: f64 = 0.7;
+/// The share of the time for which the window has to limit the sender.
+const MIN_TIME_FULL: f64 = 0.7;
 /// A window that is back at this share of what it was within two round trips was not reduced for long.
 const RESTORED: f64 = 0.9;
 
@@ -140,7 +141,7 @@ fn limits(window: &Window, from_ns: i64, until_ns: i64, rtt_ns: i64) -> bool {
             };
         }
     }
-    full_ns as f64 >= MOSTLY * all_ns as f64
+    full_ns as f64 >= MIN_TIME_FULL * all_ns as f64
 }
 
 impl Transfer {
