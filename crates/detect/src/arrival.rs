@@ -23,7 +23,7 @@ use crate::recovery::RecoveryTracker;
 use crate::result::{
     Cause, Confidence, Evidence, Half, Reason, Recoveries, Retransmission, Verdict,
 };
-use again::{Fill, InOrder};
+use again::{Fill, FirstToCome};
 use begun::Before;
 use refused::Refused;
 use run::Run;
@@ -117,8 +117,8 @@ pub(crate) struct Arrival {
     /// How many originals had arrived when something came that may have been one or a retransmission, and why
     /// that is not known: the extents across it may be one off.
     doubtful: Option<(u64, Reason)>,
-    /// In-order data that may have been retransmissions.
-    brought: Option<Box<InOrder>>,
+    /// What came first of its bytes and may have been a retransmission.
+    brought: Option<Box<FirstToCome>>,
     explanations: Explanations,
 }
 
@@ -210,8 +210,8 @@ impl Arrival {
         if start == self.order.next() && self.may_repeat_a_tail(seg, cx) {
             self.doubtful = Some((self.order.arrivals(), Reason::LoneCopy));
         }
-        if start == self.order.next() {
-            self.note_in_order(seg, start, cx);
+        if start >= self.order.next() {
+            self.note_first(seg, start, cx);
         }
         if self.begin_run(seg, start, cx.mss, true) {
             sink(Piece::New, start, seg.payload_len);

@@ -1,17 +1,18 @@
 //! Copies of the same bytes, and which of them was sent first.
 //!
 //! Of two that arrived, the one that was sent later was not needed, whichever came first. A retransmission of data behind
-//! which nothing had come, as a probe of the tail is (RFC 8985 section 7), leaves no hole: it looks like new data
-//! until its original comes after it.
+//! which nothing had come, as a probe of the tail is (RFC 8985 section 7), fills no hole: it looks like new data
+//! until its original comes after it. So does every retransmission that comes by a faster way than the originals.
 
 use inorder_wire::{Has, Segment};
 
 use super::{Arrival, Context};
+use crate::by_offset::ByOffset;
 use crate::explanation::Explanation;
 use crate::result::{Confidence, Verdict};
 
-/// In-order data that may be a retransmission is remembered for so many segments.
-const MAX_BROUGHT: usize = 8;
+/// New data that may be a retransmission is remembered for so many segments.
+const MAX_BROUGHT: usize = 1_024;
 
 /// What tells when a packet was sent, beside others of its host; what does not count there is left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -75,7 +76,7 @@ impl Fill {
     }
 }
 
-/// In-order data that may repeat what has not come yet.
+/// The first arrival of its bytes, which may repeat what has not come yet.
 #[derive(Clone, Copy, Debug, Default)]
 struct Brought {
     start: i64,
@@ -85,22 +86,24 @@ struct Brought {
     at_ns: i64,
 }
 
-/// The latest of it.
+/// The highest of these.
 #[derive(Clone, Debug, Default)]
-pub(super) struct InOrder {
-    all: [Brought; MAX_BROUGHT],
-    next: usize,
+pub(super) struct FirstToCome {
+    by_start: ByOffset<Brought>,
 }
 
-impl InOrder {
-    fn push(&mut self, brought: Brought) {
-        self.all[self.next] = brought;
-        self.next = (self.next + 1) % MAX_BROUGHT;
+impl FirstToCome {
+    fn insert(&mut self, brought: Brought) {
+        self.by_start.insert(brought.start, brought);
+        if self.by_start.len() > MAX_BROUGHT {
+            self.by_start.pop_first();
+        }
     }
 
     fn holding(&mut self, from: i64, to: i64) -> Option<&mut Brought> {
-        let mut all = self.all.iter_mut();
-        all.find(|b| b.start <= from && to <= b.end)
+        let (below, _) = self.by_start.around(from.saturating_add(1));
+        let start = below.filter(|b| to <= b.end)?.start;
+        self.by_start.get_mut(start)
     }
 }
 
@@ -114,16 +117,16 @@ impl Arrival {
         }
     }
 
-    /// In-order data comes by `seg`, first byte at `start`: it may be a retransmission if the sender has had the time to
-    /// send it again, if others have been sent again, or if what was sent before it has not come.
-    pub(super) fn note_in_order(&mut self, seg: &Segment, start: i64, cx: &Context) {
+    /// The highest data so far comes by `seg`, first byte at `start`: it may be a retransmission if the sender has had the
+    /// time to send it again, if others have been sent again, or if what was sent before it has not come.
+    pub(super) fn note_first(&mut self, seg: &Segment, start: i64, cx: &Context) {
         let pause = seg.ts_ns.saturating_sub(self.top_ns);
         let perhaps = pause >= self.pause_ns || cx.vanished > 0 || self.retransmissions > 0;
         let mark = self.mark(seg, cx);
         if !perhaps || mark == Mark::default() {
             return;
         }
-        self.brought.get_or_insert_default().push(Brought {
+        self.brought.get_or_insert_default().insert(Brought {
             start,
             end: start + i64::from(seg.payload_len),
             mark,
@@ -211,6 +214,22 @@ mod tests {
             [(4, Verdict::Spurious)],
             "taken for the retransmission"
         );
+    }
+
+    #[test]
+    fn a_retransmission_that_overtakes_originals_by_a_faster_way_opens_a_hole_and_is_known_when_its_own_comes()
+     {
+        let arrivals = [
+            (0, 0, 1),
+            (1, 1, 2),
+            (90, 4, 9),
+            (95, 2, 3),
+            (96, 3, 4),
+            (100, 4, 5),
+        ];
+        assert_eq!(told(&arrivals, None), [(3, Verdict::Spurious)]);
+        let off = told(&arrivals, Some(Explanation::SentOrder));
+        assert_eq!(off, [(6, Verdict::Spurious)], "taken for the later one");
     }
 
     #[test]
