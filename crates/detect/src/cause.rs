@@ -70,7 +70,8 @@ impl Flow<'_> {
         match phase.verdict {
             RecoveryVerdict::Loss if self.any(Kind::Lost, from, to) => Cause::Loss,
             RecoveryVerdict::Loss if self.any(Kind::Refused, from, to) => Cause::Refused,
-            RecoveryVerdict::Loss => Cause::Loss,
+            // Something was needed, and it is not known whether it had been lost or refused.
+            RecoveryVerdict::Loss => Cause::Unknown,
             _ if probe && !late => Cause::TailProbe,
             RecoveryVerdict::Ambiguous => Cause::Unknown,
             RecoveryVerdict::Spurious if late => Cause::Reordering,
@@ -86,6 +87,7 @@ impl Flow<'_> {
         let to = from + i64::from(retransmission.len.max(1)) - 1;
         match retransmission.verdict {
             Verdict::Needed if self.any(Kind::Refused, from, to) => Cause::Refused,
+            Verdict::Needed if !self.any(Kind::Lost, from, to) => Cause::Unknown,
             Verdict::Needed if phase.is_loss() => phase,
             Verdict::Needed => Cause::Loss,
             Verdict::Spurious if self.any(Kind::Reordered, from, to) => Cause::Reordering,
@@ -465,6 +467,13 @@ mod tests {
         trace.acknowledged(2_000, 40);
         trace.sent(4_000, 50);
         assert_eq!(trace.awaited, Some((4_000, 50)));
+    }
+
+    #[test]
+    fn what_was_needed_has_no_cause_while_it_may_have_been_lost_or_refused() {
+        let needed = phase(RecoveryVerdict::Loss, 5, 6, 20);
+        assert_eq!(cause(&needed, &[]), Cause::Unknown);
+        assert_eq!(cause(&needed, &[mark(6, Kind::Lost)]), Cause::Loss);
     }
 
     #[test]

@@ -62,6 +62,9 @@ pub(super) struct Ledger {
     pub(super) log: ArrivalLog,
     pub(super) filled: FilledMap,
     pub(super) tally: Tally,
+    /// Originals that came and are not known to be one of those retransmitted or another: how many ACKs without news wait
+    /// for one.
+    pub(super) unplaced: f64,
     pub(super) copies: NetworkCopies,
     pub(super) collector: Box<Collector>,
     pub(super) recoveries: RecoveryTracker,
@@ -80,6 +83,7 @@ impl Ledger {
             log: ArrivalLog::new(),
             filled: FilledMap::default(),
             tally: Tally::default(),
+            unplaced: 0.0,
             copies: NetworkCopies::default(),
             collector: Box::new(Collector::new(Half::EndToEnd, keep)),
             recoveries: RecoveryTracker::new(keep),
@@ -326,6 +330,7 @@ impl Ledger {
         let late = (self.tally.came_after as f64 + 0.25) * untold;
         let lost = self.tally.only_copies as f64 + 1.0;
         let sure = lost / (lost + late) * (1.0 - f.refused).max(0.0) * (1.0 - f.silent);
+        let sure = sure * (1.0 - self.unplaced / lost).max(0.0);
         // Silence says nothing once the receiver has gone.
         let awaited = telling.heard_ns.saturating_sub(f.reported_ns) >= telling.patience_ns;
         // An original that was too old may have come and been refused, its answer hidden in another ACK.

@@ -24,6 +24,10 @@ const MAX_SEGMENTS_AT_ONCE: usize = 2;
 const MIN_ALIKE_LATE: usize = 3;
 /// Fewest late arrivals that tell how late is usual.
 const MIN_LATE: usize = 2;
+/// Late originals that show a habit, and how many times their spread (half the distance between the quartiles) the usual
+/// lateness is where they have one.
+const MIN_LATE_OF_HABIT: usize = 5;
+const MIN_LATE_OVER_SPREAD: i64 = 20;
 /// How long an unexplained ACK waits for the hole it belongs to, at least, and in round trips: the
 /// retransmission has to be caused, sent and acknowledged.
 const MIN_WAIT_FOR_HOLE_NS: i64 = 200_000_000;
@@ -242,6 +246,12 @@ impl Timing {
             spread
         };
         Some((late, spread))
+    }
+
+    /// Most late originals are late by the same.
+    pub(super) fn late_by_habit(&self) -> bool {
+        let usual = self.lateness.middle(MIN_LATE_OF_HABIT);
+        usual.is_some_and(|(late, spread)| spread.saturating_mul(MIN_LATE_OVER_SPREAD) <= late)
     }
 
     /// How far off most late originals are from others of their kind, twice over; negative while too few are

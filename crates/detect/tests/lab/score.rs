@@ -225,18 +225,19 @@ impl<'a> Judge<'a> {
             let apart = &mut self.counts.apart.entry(rule).or_default().1;
             apart.told += 1;
             apart.right += u64::from(right);
+            if truth.is_some_and(|t| t.fate != Fate::Undecided) {
+                // Nobody had to tell; what is told all the same is true or false.
+                self.trust(About::Event(fate), sure, right);
+                if !right && sure != Sure::Ambiguous {
+                    self.wrong(told, truth);
+                }
+            }
             return;
         }
         if fate == Fate::Reordered && truth.is_some_and(|t| t.fate == Fate::Refused) {
             return;
         }
-        let trust = self
-            .counts
-            .trust
-            .entry((About::Event(fate), sure))
-            .or_default();
-        trust.told += 1;
-        trust.right += u64::from(right);
+        self.trust(About::Event(fate), sure, right);
         let reason = told.reason.map_or(String::new(), |r| format!(", {r:?}"));
         let grounds = format!("{fate:?}, {sure:?} | {:?}{reason}", told.evidence);
         let grounds = self.counts.grounds.entry(grounds).or_default();
@@ -250,20 +251,31 @@ impl<'a> Judge<'a> {
             found.hits += u64::from(right);
         }
         if !right {
-            let instead = truth.map_or("in order".to_owned(), |t| format!("{:?}", t.fate));
-            self.wrong.push(format!(
-                "{} byte {} frame {}: told {:?} {:?} {:?} {:?}, truth {instead}",
-                self.context,
-                told.seq_offset,
-                told.frame,
-                told.kind,
-                told.confidence,
-                told.evidence,
-                told.reason
-            ));
+            self.wrong(told, truth);
         } else if fate == Fate::Reordered {
             self.extent(told, truth.and_then(|t| t.extent));
         }
+    }
+
+    fn wrong(&mut self, told: &Event, truth: Option<&truth::Event>) {
+        let instead = truth.map_or("in order".to_owned(), |t| format!("{:?}", t.fate));
+        self.wrong.push(format!(
+            "{} byte {} frame {}: told {:?} {:?} {:?} {:?}, truth {instead}",
+            self.context,
+            told.seq_offset,
+            told.frame,
+            told.kind,
+            told.confidence,
+            told.evidence,
+            told.reason
+        ));
+    }
+
+    /// A statement about `about` was true or false.
+    fn trust(&mut self, about: About, sure: Sure, right: bool) {
+        let trust = self.counts.trust.entry((about, sure)).or_default();
+        trust.told += 1;
+        trust.right += u64::from(right);
     }
 
     fn extent(&mut self, told: &Event, truth: Option<u64>) {
@@ -288,17 +300,17 @@ impl<'a> Judge<'a> {
         if copy.is_some_and(|c| c.kind == Copy::Refused) {
             return;
         }
+        let sure = Sure::of(told.confidence);
         if let Some(rule) = unseen.filter(|_| self.side == Side::Sender) {
             let apart = &mut self.counts.apart.entry(copy_rule(rule)).or_default().1;
             apart.told += 1;
             apart.right += u64::from(right);
+            if copy.is_some_and(|c| c.kind != Copy::Undecided) {
+                self.trust(About::Spurious, sure, right);
+            }
             return;
         }
-        let sure = Sure::of(told.confidence);
-        let trust = self.counts.trust.entry((About::Spurious, sure));
-        let trust = trust.or_default();
-        trust.told += 1;
-        trust.right += u64::from(right);
+        self.trust(About::Spurious, sure, right);
         if sure == Sure::Ambiguous {
             return;
         }
