@@ -185,8 +185,13 @@ impl Sender {
             .timing
             .min_rtt
             .map_or(MIN_TIMEOUT_NS, |rtt| (rtt * 2).max(MIN_TIMEOUT_NS));
-        let timeout = seg.ts_ns.saturating_sub(self.last_news_ns) > patience;
         let (una, highest) = (self.outstanding.una, self.outstanding.highest);
+        let silent = seg.ts_ns.saturating_sub(self.last_news_ns) > patience;
+        // Without a report of later data nothing but a timer makes a sender repeat what is not the last (RFC 6675 section 5).
+        let unasked = self.receiver.has_sack() && self.outstanding.ranges.is_empty();
+        let last = start + i64::from(len) >= highest;
+        let heard = self.last_news_ns != i64::MIN;
+        let timeout = heard && (silent || unasked && start == una && !last);
         let phase = self
             .ledger
             .recoveries
@@ -438,5 +443,31 @@ impl Sender {
             let telling = self.telling();
             self.ledger.trim(&telling);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::trace::Trace;
+
+    /// Of ten segments on their way, four behind the fifth are reported or not when that is sent again: was it a time-out?
+    fn timed_out(reported: bool) -> bool {
+        let mut trace = Trace::stamped(None);
+        trace.in_order(0, 0, 20);
+        (0..10).for_each(|n| trace.send(40 + n, 20 + n));
+        (0..5).for_each(|n| trace.ack(50 + n, 21 + n, &[]));
+        if reported {
+            (1..5).for_each(|n| trace.ack(55 + n, 25, &[(26, 26 + n)]));
+        }
+        trace.send_again(90, 25);
+        trace.ack(100, 30, &[]);
+        let end = Box::new(trace.sender).finish();
+        end.recoveries.list[0].timeout
+    }
+
+    #[test]
+    fn without_a_report_of_later_data_a_timer_made_the_sender_repeat_soon_after_an_ack() {
+        assert!(timed_out(false));
+        assert!(!timed_out(true));
     }
 }
