@@ -91,14 +91,19 @@ fn confidences(c: &Counts) -> Vec<Aim> {
         ),
         (About::Spurious, "spurious, certain", "spurious, likely"),
     ];
-    let mut out = Vec::new();
+    let sure = |about, sure| {
+        let t = c.trust.get(&(about, sure)).copied().unwrap_or_default();
+        (share(t.right, t.told), t.told)
+    };
+    let (exact, of) = sure(About::Extent, Sure::Certain);
+    let mut out = vec![aim("extents, certain", exact, 0.999, of)];
     for (about, certain, likely) in names {
-        for (sure, name, least) in [
+        for (how, name, least) in [
             (Sure::Certain, certain, 0.999),
             (Sure::Likely, likely, 0.95),
         ] {
-            let t = c.trust.get(&(about, sure)).copied().unwrap_or_default();
-            out.push(aim(name, share(t.right, t.told), least, t.told));
+            let (right, of) = sure(about, how);
+            out.push(aim(name, right, least, of));
         }
     }
     out

@@ -82,6 +82,8 @@ impl Sure {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum About {
     Event(Fate),
+    /// How far a reordered packet came behind, of those that are told rightly.
+    Extent,
     Spurious,
 }
 

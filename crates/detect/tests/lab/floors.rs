@@ -26,6 +26,7 @@ fn measures(c: &Counts) -> Vec<(&'static str, u32)> {
         ("reordered recall", c.reordered.recall()),
         ("reordered certain", trust(late, Sure::Certain)),
         ("reordered likely", trust(late, Sure::Likely)),
+        ("extents certain", trust(About::Extent, Sure::Certain)),
         ("extents exact", share(c.exact, c.extents)),
         ("extents within one", share(c.within_one, c.extents)),
         ("lost precision", c.lost.precision()),

@@ -284,6 +284,7 @@ impl<'a> Judge<'a> {
             .zip(truth)
             .map(|(a, b)| u64::from(a).abs_diff(b));
         self.counts.extents += 1;
+        self.trust(About::Extent, Sure::of(told.confidence), off == Some(0));
         self.counts.exact += u64::from(off == Some(0));
         self.counts.within_one += u64::from(off.is_some_and(|o| o <= 1));
     }

@@ -70,8 +70,9 @@ fn number(x: Option<f64>) -> String {
     }
 }
 
-const STATEMENTS: [(About, &str); 4] = [
+const STATEMENTS: [(About, &str); 5] = [
     (About::Event(Fate::Reordered), "reordered"),
+    (About::Extent, "its extent"),
     (About::Event(Fate::Lost), "lost"),
     (About::Event(Fate::Refused), "refused"),
     (About::Spurious, "spurious"),
