@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use crate::collect::{Basis, Collector, Place};
 use crate::order::{Arrived, Order};
-use crate::result::Reason;
+use crate::result::{Confidence, Reason};
 
 /// Entries that may wait at once; beyond, the oldest is decided as if its time were up.
 const MAX_ARRIVALS_WAITING: usize = 65_536;
@@ -52,7 +52,7 @@ pub(crate) struct ArrivalLog {
     entries: VecDeque<Entry>,
     first: u64,
     order: Order<u64>,
-    /// How many originals had arrived when something may have that is not known.
+    /// How many originals had arrived when one may have that is not known, or not for certain.
     hidden_at: Option<u64>,
     /// Doubtful entries whose time ran out, for the owner to decide: they became `Nothing`.
     pub(crate) expired: Vec<i64>,
@@ -76,7 +76,7 @@ impl ArrivalLog {
             && let Status::Original(basis) = entry.status
         {
             // Nothing waits: the common case never touches the queue.
-            record(&mut self.order, self.hidden_at, &entry, basis, out);
+            self.hidden_at = record(&mut self.order, self.hidden_at, &entry, basis, out);
             self.first += 1;
             return self.first - 1;
         }
@@ -118,9 +118,14 @@ impl ArrivalLog {
             let full = self.entries.len() > MAX_ARRIVALS_WAITING;
             match front.status {
                 Status::Original(basis) => {
-                    record(&mut self.order, self.hidden_at, front, basis, out);
+                    self.hidden_at = record(&mut self.order, self.hidden_at, front, basis, out);
                 }
-                Status::Refused(basis) => refuse(&mut self.order, front, basis, out),
+                Status::Refused(basis) => {
+                    if basis.confidence != Confidence::Certain {
+                        self.hidden_at = Some(self.order.arrivals());
+                    }
+                    refuse(&mut self.order, front, basis, out);
+                }
                 Status::Nothing => {}
                 Status::Doubtful { deadline } if now >= deadline || full => {
                     self.expired.push(front.place.start);
@@ -161,6 +166,7 @@ fn opened_by(order: &Order<u64>, start: i64) -> Option<u64> {
     (hole.start <= start).then_some(hole.note)
 }
 
+/// Records an arrival, and returns how many there were before the last one that is not certain.
 #[inline]
 fn record(
     order: &mut Order<u64>,
@@ -168,7 +174,7 @@ fn record(
     entry: &Entry,
     basis: Basis,
     out: &mut Collector,
-) {
+) -> Option<u64> {
     let place = entry.place;
     let position = order.arrivals();
     let unsure = entry.unsure.is_some();
@@ -196,6 +202,9 @@ fn record(
         }
         Arrived::Known => {}
     }
+    // Which of its copies came is a guess: perhaps it did not come here.
+    let doubtful = basis.confidence != Confidence::Certain;
+    if doubtful { Some(position) } else { hidden_at }
 }
 
 #[cfg(test)]

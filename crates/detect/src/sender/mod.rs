@@ -409,7 +409,7 @@ impl Sender {
 
     /// Puts the reports of one ACK into the order of arrival, as far as it can be known.
     fn put_in_order(&mut self, ack: &Ack, covered: usize, had_hole: bool) {
-        if !self.reading.several(covered, had_hole) {
+        if !self.reading.several(covered, had_hole, ack.missing > 0) {
             return;
         }
         let reason = if ack.missing > 0 {

@@ -117,9 +117,12 @@ impl Reading {
 
     /// Is the order of arrival of what is reported unclear? With a hole outstanding an arrival at the left edge
     /// is acknowledged at once; the rest is what SACK compression hides (Linux `tcp_comp_sack_*`).
-    pub(super) fn several(&self, covered: usize, had_hole: bool) -> bool {
+    /// Where the ACK before is `missing`, it may have reported what lies above before anything was covered.
+    pub(super) fn several(&self, covered: usize, had_hole: bool, missing: bool) -> bool {
         let n = self.reports.len();
-        if had_hole { n > 1 } else { n - covered > 1 }
+        let above = n - covered;
+        let mixed = missing && above > 0 && covered > 0;
+        if had_hole { n > 1 } else { above > 1 || mixed }
     }
 
     /// Marks what has no known order, for `reason`; the left edge came last.
@@ -129,8 +132,12 @@ impl Reading {
             report.unsure = report.unsure.or(Some(reason));
         }
         if had_hole && self.reports.first().is_some_and(|r| r.left_edge) {
+            // What lies right behind it may have come with it, as one packet (GRO), or before it and been held back.
+            let end = self.reports.first().map_or(0, |r| r.sent.end());
+            let alone = self.reports.iter().all(|r| r.sent.start != end);
             self.reports.rotate_left(1);
             if reason != Reason::AcksMissing
+                && alone
                 && let Some(last) = self.reports.last_mut()
             {
                 last.unsure = None;
@@ -245,7 +252,7 @@ mod tests {
         read(&mut out, 0, &[(2, 3)]);
         let mut reading = read(&mut out, 3, &[(4, 6)]);
         let covered = 2;
-        assert!(reading.several(covered, true));
+        assert!(reading.several(covered, true, false));
         reading.settle_order(covered, true, Reason::AckCompression);
         assert_eq!(order(&reading), [1, 4, 5, 0]);
         let unsure: Vec<bool> = reading.reports.iter().map(|r| r.unsure.is_some()).collect();
