@@ -246,17 +246,32 @@ mod tests {
         assert!(!out.sacked_unseen());
     }
 
-    #[test]
-    fn the_left_edge_came_last_and_alone_is_sure() {
+    /// What an ACK reports that covers three segments and two more, where those in `known` were SACKed before: the order
+    /// it is put in, and which are sure.
+    fn behind_a_hole(known: (u32, u32)) -> (Vec<i64>, Vec<bool>) {
         let mut out = ten();
-        read(&mut out, 0, &[(2, 3)]);
+        read(&mut out, 0, &[known]);
         let mut reading = read(&mut out, 3, &[(4, 6)]);
-        let covered = 2;
+        let covered = reading.reports.len() - 2;
         assert!(reading.several(covered, true, false));
         reading.settle_order(covered, true, Reason::AckCompression);
-        assert_eq!(order(&reading), [1, 4, 5, 0]);
-        let unsure: Vec<bool> = reading.reports.iter().map(|r| r.unsure.is_some()).collect();
-        assert_eq!(unsure, [true, true, true, false]);
+        let sure = reading.reports.iter().map(|r| r.unsure.is_none()).collect();
+        (order(&reading), sure)
+    }
+
+    #[test]
+    fn the_left_edge_came_last_and_is_sure_unless_what_lies_behind_it_may_have_come_with_it() {
+        let alone = (vec![4, 5, 0], vec![false, false, true]);
+        assert_eq!(behind_a_hole((1, 3)), alone);
+        assert_eq!(behind_a_hole((2, 3)), (vec![1, 4, 5, 0], vec![false; 4]));
+    }
+
+    #[test]
+    fn behind_a_missing_ack_what_lies_above_may_have_come_before_what_was_covered() {
+        let mut out = ten();
+        let reading = read(&mut out, 1, &[(2, 3)]);
+        assert!(!reading.several(1, false, false));
+        assert!(reading.several(1, false, true));
     }
 
     #[test]
