@@ -12,6 +12,7 @@ use inorder_detect::{Config, Explanation, Explanations};
 #[path = "../tests/lab/mod.rs"]
 mod lab;
 
+use lab::ablation;
 use lab::aims;
 use lab::count::Counts;
 use lab::many::{rows, score_all};
@@ -24,6 +25,8 @@ calibration [OPTIONS] FOLDER...
 
   --kind TEXT     only recordings whose name begins with TEXT
   --recordings    a row for each recording, not for each kind of path
+  --summary       all kinds of path in one row
+  --ablation      only a table of what is false without each explanation
   --wrong         list every false statement
   --grounds       how true statements are, by evidence and reason
   --apart         say how much is counted apart, by which rule
@@ -35,6 +38,8 @@ struct Options {
     folders: Vec<PathBuf>,
     kind: String,
     each: bool,
+    summary: bool,
+    ablation: bool,
     wrong: bool,
     grounds: bool,
     apart: bool,
@@ -70,6 +75,8 @@ fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
                 options.threads = number.ok_or("--threads needs a number")?;
             }
             "--recordings" => options.each = true,
+            "--summary" => options.summary = true,
+            "--ablation" => options.ablation = true,
             "--wrong" => options.wrong = true,
             "--grounds" => options.grounds = true,
             "--apart" => options.apart = true,
@@ -92,6 +99,10 @@ fn run(options: &Options) -> Result<(), String> {
     if all.is_empty() {
         return Err("no recordings there".to_owned());
     }
+    if options.ablation {
+        print!("{}", ablation::table(&all, options.threads)?);
+        return Ok(());
+    }
     let config = Config::default().explanations(options.explanations);
     let scored = score_all(&all, &config, options.threads)?;
     if options.wrong {
@@ -103,6 +114,10 @@ fn run(options: &Options) -> Result<(), String> {
     let rows = |side: fn(&Scored) -> &Counts| rows(&all, &scored, options.each, side);
     let (sender, receiver) = (rows(|s| &s.sender), rows(|s| &s.receiver));
     println!("## Short of the aim\n\n{}", aims::short(&sender, &receiver));
+    let (sender, receiver) = (
+        table::with_sum(sender, options.summary),
+        table::with_sum(receiver, options.summary),
+    );
     println!("## From the sender's side\n\n{}", table::side(&sender));
     println!("## From the receiver's side\n\n{}", table::side(&receiver));
     println!(

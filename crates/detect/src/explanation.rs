@@ -28,6 +28,14 @@ pub enum Explanation {
     LostAnswers,
     /// Without SACK, a duplicate ACK before an advance is for late data only where several of them were.
     DuplicateAcks,
+    /// An ACK without news that no hole explains well makes each hole it may answer doubtful, and is not learnt as one that
+    /// means nothing.
+    LeftOver,
+    /// Several ACKs that answer as many of several holes name an original only if two holes are in question, or if lateness
+    /// has a habit.
+    FewCauses,
+    /// Without a report of later data only a timer made the sender repeat what is not its last.
+    TimerAlone,
     /// At the receiver: an original that was refused is not what brings its bytes later.
     RefusedOnce,
     /// At the receiver: of copies of the same bytes, the one that was sent first was needed, whichever came first.
@@ -36,7 +44,7 @@ pub enum Explanation {
 
 impl Explanation {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 16] = [
         Self::Refused,
         Self::TooSoon,
         Self::ReceiverClock,
@@ -48,6 +56,9 @@ impl Explanation {
         Self::LateCopies,
         Self::LostAnswers,
         Self::DuplicateAcks,
+        Self::LeftOver,
+        Self::FewCauses,
+        Self::TimerAlone,
         Self::RefusedOnce,
         Self::SentOrder,
     ];
@@ -66,6 +77,9 @@ impl Explanation {
             Self::LateCopies => "late-copies",
             Self::LostAnswers => "lost-answers",
             Self::DuplicateAcks => "duplicate-acks",
+            Self::LeftOver => "left-over",
+            Self::FewCauses => "few-causes",
+            Self::TimerAlone => "timer-alone",
             Self::RefusedOnce => "refused-once",
             Self::SentOrder => "sent-order",
         }
@@ -85,6 +99,8 @@ impl Explanation {
             Self::LateCopies => "RFC 4737 section 4.1",
             Self::LostAnswers => "RFC 7323 section 4.3",
             Self::DuplicateAcks => "RFC 5681 sections 2 and 4.2",
+            Self::LeftOver | Self::FewCauses => "RFC 7323 section 5.3; Linux tcp_send_dupack",
+            Self::TimerAlone => "RFC 6298 section 5; RFC 6675 section 5",
             Self::RefusedOnce => "RFC 7323 section 5.3",
             Self::SentOrder => "RFC 7323 section 4.1; Linux ip_select_ident_segs",
         }

@@ -119,14 +119,13 @@ pub(crate) struct SenderEnd {
 
 impl Sender {
     pub(crate) fn new(unwrap: Offsets, options: Options, keep: bool) -> Self {
-        let weighed = options.explanations.has(Explanation::Refused);
         Sender {
             outstanding: Outstanding::new(unwrap, options.timestamps),
             timing: Timing::default(),
             clock: ReceiverClock::default(),
             receiver: Receiver::new(&options),
             reading: Reading::default(),
-            windows: Windows::new(weighed),
+            windows: Windows::new(options.explanations),
             ledger: Ledger::new(keep),
             openers: Openers::default(),
             no_sack: NoSack::default(),
@@ -188,7 +187,8 @@ impl Sender {
         let (una, highest) = (self.outstanding.una, self.outstanding.highest);
         let silent = seg.ts_ns.saturating_sub(self.last_news_ns) > patience;
         // Without a report of later data nothing but a timer makes a sender repeat what is not the last (RFC 6675 section 5).
-        let unasked = self.receiver.has_sack() && self.outstanding.ranges.is_empty();
+        let told = self.explanations.has(Explanation::TimerAlone);
+        let unasked = told && self.receiver.has_sack() && self.outstanding.ranges.is_empty();
         let last = start + i64::from(len) >= highest;
         let heard = self.last_news_ns != i64::MIN;
         let timeout = heard && (silent || unasked && start == una && !last);
@@ -449,10 +449,11 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::trace::Trace;
+    use crate::explanation::Explanation;
 
     /// Of ten segments on their way, four behind the fifth are reported or not when that is sent again: was it a time-out?
-    fn timed_out(reported: bool) -> bool {
-        let mut trace = Trace::stamped(None);
+    fn timed_out(reported: bool, without: Option<Explanation>) -> bool {
+        let mut trace = Trace::stamped(without);
         trace.in_order(0, 0, 20);
         (0..10).for_each(|n| trace.send(40 + n, 20 + n));
         (0..5).for_each(|n| trace.ack(50 + n, 21 + n, &[]));
@@ -467,7 +468,8 @@ mod tests {
 
     #[test]
     fn without_a_report_of_later_data_a_timer_made_the_sender_repeat_soon_after_an_ack() {
-        assert!(timed_out(false));
-        assert!(!timed_out(true));
+        assert!(timed_out(false, None));
+        assert!(!timed_out(true, None));
+        assert!(!timed_out(false, Some(Explanation::TimerAlone)));
     }
 }

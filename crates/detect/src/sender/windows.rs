@@ -16,6 +16,7 @@ use super::paws::ticks_too_old;
 use super::receiver::Receiver;
 use super::timing::{CLOCK_ACCURACY_NS, Timing};
 use super::unexplained::{Trigger, UnexplainedAck};
+use crate::explanation::{Explanation, Explanations};
 
 /// ACKs weighed together.
 const MAX_ACKS_PER_WINDOW: usize = 32;
@@ -152,16 +153,15 @@ impl Known<'_> {
 pub(super) struct Windows {
     waiting: VecDeque<UnexplainedAck>,
     pub(super) clutter: Clutter,
-    /// [`Explanation::Refused`](crate::Explanation::Refused) is weighed.
-    weighed: bool,
+    explanations: Explanations,
 }
 
 impl Windows {
-    pub(super) fn new(weighed: bool) -> Self {
+    pub(super) fn new(explanations: Explanations) -> Self {
         Windows {
             waiting: VecDeque::new(),
             clutter: Clutter::default(),
-            weighed,
+            explanations,
         }
     }
 
@@ -311,7 +311,7 @@ impl Windows {
         known: &Known<'_>,
         late: &dyn Fn(i64, i64) -> f64,
     ) -> Vec<Candidate> {
-        if !self.weighed {
+        if !self.explanations.has(Explanation::Refused) {
             return Vec::new();
         }
         let rtt = known.timing.some_min_rtt() as f64;
@@ -347,13 +347,17 @@ impl Windows {
         let explained: f64 = pairs().filter(|p| p.0.0 == ack).map(|p| p.1).sum();
         let possible = pairs().filter(|p| p.0.0 == ack).count();
         let unexplained = (1.0 - explained).max(0.0);
-        if heard.trigger != Trigger::Nothing || possible == 0 && !window.cut_short {
+        let means_nothing = possible == 0 && !window.cut_short;
+        let learnt = heard.trigger != Trigger::Nothing || means_nothing;
+        let left_over = self.explanations.has(Explanation::LeftOver) && !learnt;
+        if !left_over {
             self.clutter.note(heard.trigger, unexplained);
         } else if window.cut_short {
             ledger.unplaced += unexplained;
         }
         let causes = pairs().filter(|p| p.0.0 == ack && *p.1 >= MIN_CAUSE);
         let few = causes.count() <= MAX_CAUSES_TO_NAME_ONE || timing.late_by_habit();
+        let few = few || !self.explanations.has(Explanation::FewCauses);
         let together = few && heard.trigger != Trigger::Window && explained >= MIN_LIKELY;
         let told = |&(&(a, h, ..), &p): &(&(usize, usize, i64, i64), &f64)| {
             let hole = ledger.filled.get(window.holes[h].start);
@@ -384,11 +388,12 @@ impl Windows {
             Trigger::Nothing => TRUST_IN_WEIGHING,
             _ => 1.0,
         };
-        let left_over = match heard.trigger {
-            Trigger::Nothing if !window.cut_short => unexplained,
-            _ => 0.0,
+        let rest = if left_over && !window.cut_short {
+            unexplained
+        } else {
+            0.0
         };
-        let any = ((1.0 - trust) * explained + left_over) / possible as f64;
+        let any = ((1.0 - trust) * explained + rest) / possible as f64;
         for (pair, &p) in pairs().filter(|p| p.0.0 == ack) {
             let hole = window.holes[pair.1];
             if let Some(f) = ledger.filled.get_mut(hole.start) {
@@ -441,4 +446,85 @@ fn best_of(candidates: &[Candidate]) -> Vec<(usize, Candidate)> {
         place.is_some()
     });
     kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trace::Trace;
+    use crate::explanation::Explanation;
+    use crate::result::{Confidence, Kind};
+
+    const LOST: (Kind, Confidence) = (Kind::Lost, Confidence::Ambiguous);
+
+    /// Three segments that were sent at once miss their turn and are sent again; before these come the receiver repeats an
+    /// ACK at each of the times `answers`. Nine originals came late before, one by so much, the next by `more`.
+    fn told(
+        answers: &[i64],
+        (late, more): (i64, i64),
+        without: Option<Explanation>,
+    ) -> (Vec<(Kind, Confidence)>, u64) {
+        let mut trace = Trace::stamped(without);
+        trace.in_order(0, 0, 20);
+        trace.late(40, 20);
+        let lateness = (0..9).map(|n| (late + n * more) * 1_000_000);
+        lateness.for_each(|ns| trace.sender.timing.lateness.push(ns));
+        trace.in_order(100, 25, 40);
+        (0..3).for_each(|n| trace.send(200, 40 + n));
+        (3..8).for_each(|n| trace.send(200 + n, 40 + n));
+        (3..8).for_each(|n| trace.ack(210 + n, 40, &[(43, 41 + n)]));
+        (0..3).for_each(|n| trace.send_again(225, 40 + n));
+        answers
+            .iter()
+            .for_each(|&at| trace.ack(at, 40, &[(43, 48)]));
+        trace.ack(235, 41, &[(43, 48)]);
+        trace.ack(235, 42, &[(43, 48)]);
+        trace.ack(235, 48, &[]);
+        trace.in_order(300, 48, 400);
+        let end = Box::new(trace.sender).finish();
+        let refused = end.collector.refusals();
+        let (.., events) = end.collector.finish();
+        let of_three = events
+            .iter()
+            .filter(|e| (40_000..43_000).contains(&e.seq_offset));
+        (of_three.map(|e| (e.kind, e.confidence)).collect(), refused)
+    }
+
+    #[test]
+    fn as_many_answers_as_holes_name_no_original_where_lateness_has_no_habit() {
+        let answers = [228, 230, 232];
+        assert_eq!(told(&answers, (10, 4), None), (vec![LOST; 3], 3));
+        let (named, number) = told(&answers, (10, 4), Some(Explanation::FewCauses));
+        assert_eq!(named, [(Kind::Refused, Confidence::Likely); 3]);
+        assert_eq!(number, 3);
+    }
+
+    /// Originals come late by 30 ms. Of one that is missing the receiver repeats an ACK three thousand times, all too soon; of the
+    /// next once, in time: what is said of that.
+    fn told_behind_riddles(without: Option<Explanation>) -> Option<Kind> {
+        let mut trace = Trace::stamped(without);
+        trace.in_order(0, 0, 20);
+        trace.late(40, 20);
+        (0..9).for_each(|_| trace.sender.timing.lateness.push(30_000_000));
+        trace.in_order(100, 25, 40);
+        for (at, first, answers) in [(200, 40, [215; 3_000].as_slice()), (600, 100, &[640])] {
+            (0..5).for_each(|n| trace.send(at + n, first + n));
+            (1..5).for_each(|n| trace.ack(at + 10 + n, first, &[(first + 1, first + 1 + n)]));
+            trace.send_again(at + 31, first);
+            let block = [(first + 1, first + 5)];
+            answers
+                .iter()
+                .for_each(|&now| trace.ack(now, first, &block));
+            trace.ack(at + 41, first + 5, &[]);
+            trace.in_order(at + 100, first + 5, first + 60);
+        }
+        let told = trace.end();
+        told.iter().find(|t| t.1 == 100).map(|t| t.0)
+    }
+
+    #[test]
+    fn what_nothing_explains_is_not_learnt_to_mean_nothing() {
+        assert_eq!(told_behind_riddles(None), Some(Kind::Refused));
+        let off = told_behind_riddles(Some(Explanation::LeftOver));
+        assert_eq!(off, Some(Kind::Lost));
+    }
 }

@@ -4,6 +4,7 @@
 
 #![allow(dead_code, reason = "each user takes a part of it")]
 
+pub mod ablation;
 pub mod aims;
 pub mod count;
 pub mod floors;

@@ -13,20 +13,23 @@ const SIDE_HEAD: &str = "\
 /// One row a name, and the sum.
 pub fn side(rows: &[(String, Counts)]) -> String {
     let mut out = SIDE_HEAD.to_owned();
-    for (name, counts) in with_sum(rows) {
-        side_row(&mut out, &name, &counts);
+    for (name, counts) in rows {
+        side_row(&mut out, name, counts);
     }
     out
 }
 
-fn with_sum(rows: &[(String, Counts)]) -> Vec<(String, Counts)> {
+/// The rows and their sum below; the sum alone if that is `wanted`.
+pub fn with_sum(mut rows: Vec<(String, Counts)>, wanted: bool) -> Vec<(String, Counts)> {
     let mut sum = Counts::default();
-    for (_, counts) in rows {
+    for (_, counts) in &rows {
         sum += counts;
     }
-    let mut out = rows.to_vec();
-    out.push(("**all**".to_owned(), sum));
-    out
+    if wanted {
+        rows.clear();
+    }
+    rows.push(("**all**".to_owned(), sum));
+    rows
 }
 
 fn side_row(out: &mut String, name: &str, c: &Counts) {
@@ -84,7 +87,7 @@ pub fn calibration(rows: &[(String, Counts)]) -> String {
         "| kind of path | statement | certain | true | likely | true | ambiguous | true |\n\
                    |---|---|--:|--:|--:|--:|--:|--:|\n"
             .to_owned();
-    for (name, counts) in with_sum(rows) {
+    for (name, counts) in rows {
         for (about, word) in STATEMENTS {
             let trust = [Sure::Certain, Sure::Likely, Sure::Ambiguous].map(|sure| {
                 counts
@@ -108,7 +111,7 @@ pub fn apart(rows: &[(String, Counts)]) -> String {
     let mut out =
         "| kind of path | rule | there are | told of them | rightly |\n|---|---|--:|--:|--:|\n"
             .to_owned();
-    for (name, counts) in with_sum(rows) {
+    for (name, counts) in rows {
         for (rule, (there, trust)) in &counts.apart {
             let _ = writeln!(
                 out,
@@ -123,7 +126,7 @@ pub fn apart(rows: &[(String, Counts)]) -> String {
 /// For each statement and what it rests on: how many of all recordings, and the share that is true.
 pub fn grounds(rows: &[(String, Counts)]) -> String {
     let mut out = "| statement | grounds | told | true |\n|---|---|--:|--:|\n".to_owned();
-    for (_, counts) in with_sum(rows).iter().rev().take(1) {
+    for (_, counts) in rows.iter().rev().take(1) {
         for (words, t) in &counts.grounds {
             let _ = writeln!(
                 out,
