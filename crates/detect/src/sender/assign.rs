@@ -12,7 +12,11 @@ use std::collections::BTreeMap;
 /// Hypotheses kept after each ACK.
 const MAX_HYPOTHESES: usize = 96;
 /// Targets of one assignment at most: a bit each.
-pub(super) const MAX_TARGETS: usize = 64;
+const MAX_TARGETS: usize = 64;
+/// Causes of one ACK that are weighed.
+const MAX_CAUSES_PER_ACK: usize = 12;
+/// A cause that is so much less likely than chance is left out.
+const MIN_RATIO_TO_CHANCE: f64 = 0.005;
 
 /// An ACK and a target that may have caused it, with the ratio of the likelihoods: that the target
 /// did, to that it did not and the ACK is clutter.
@@ -41,7 +45,7 @@ struct Step {
 }
 
 /// Weighs all assignments of `acks` ACKs to targets by `candidates`, which are sorted by ACK.
-pub(super) fn assign(acks: usize, candidates: &[Candidate]) -> Posterior {
+fn assign(acks: usize, candidates: &[Candidate]) -> Posterior {
     let mut layers: Vec<Vec<Step>> = Vec::with_capacity(acks);
     let mut forward: Vec<Vec<f64>> = vec![vec![1.0]];
     let mut used: Vec<u64> = vec![0];
@@ -146,6 +150,48 @@ fn smooth(layers: &[Vec<Step>], forward: &[Vec<f64>], candidates: usize) -> Vec<
         backward = earlier;
     }
     pairs
+}
+
+/// As [`assign`], with the best candidates alone; the others are not likely at all.
+pub(super) fn assign_best(acks: usize, candidates: &[Candidate]) -> Posterior {
+    let kept = best_of(candidates);
+    let few: Vec<Candidate> = kept.iter().map(|&(_, c)| c).collect();
+    let told = assign(acks, &few);
+    let mut pairs = vec![0.0; candidates.len()];
+    for (&(i, _), p) in kept.iter().zip(&told.pairs) {
+        pairs[i] = *p;
+    }
+    Posterior { pairs, ..told }
+}
+
+/// Of each ACK its best causes, of targets that fit into one assignment.
+fn best_of(candidates: &[Candidate]) -> Vec<(usize, Candidate)> {
+    let mut kept: Vec<(usize, Candidate)> = Vec::new();
+    let likely = candidates.iter().copied().enumerate();
+    let likely = likely.filter(|(_, c)| c.ratio >= MIN_RATIO_TO_CHANCE);
+    let mut of_ack: Vec<(usize, Candidate)> = Vec::new();
+    let mut take = |of_ack: &mut Vec<(usize, Candidate)>| {
+        of_ack.sort_by(|a, b| b.1.ratio.total_cmp(&a.1.ratio).then(a.0.cmp(&b.0)));
+        kept.extend(of_ack.drain(..).take(MAX_CAUSES_PER_ACK));
+    };
+    for c in likely {
+        if of_ack.last().is_some_and(|l| l.1.ack != c.1.ack) {
+            take(&mut of_ack);
+        }
+        of_ack.push(c);
+    }
+    take(&mut of_ack);
+    // Targets by the order in which they are met, so that they fit.
+    let mut met: Vec<usize> = Vec::new();
+    kept.retain_mut(|(_, c)| {
+        let place = met.iter().position(|&t| t == c.target).or_else(|| {
+            met.push(c.target);
+            (met.len() <= MAX_TARGETS).then_some(met.len() - 1)
+        });
+        c.target = place.unwrap_or(0);
+        place.is_some()
+    });
+    kept
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 
 use std::collections::VecDeque;
 
-use super::assign::{Candidate, MAX_TARGETS, Posterior, assign};
+use super::assign::{Candidate, Posterior, assign_best};
 use super::filled::{Filled, FilledMap};
 use super::ledger::{Ledger, MIN_LIKELY, Tally};
 use super::paws::ticks_too_old;
@@ -22,16 +22,12 @@ use crate::explanation::{Explanation, Explanations};
 const MAX_ACKS_PER_WINDOW: usize = 32;
 /// Filled segments looked at for them.
 const MAX_FILLED_PER_WINDOW: usize = 512;
-/// Causes of one ACK that are weighed.
-const MAX_CAUSES_PER_ACK: usize = 12;
 /// A cause so unlikely is none where several are likely.
 const MIN_CAUSE: f64 = 0.01;
 /// Where several ACKs answer several holes, and each is likely to be answered, the holes are told: it does not matter which
 /// ACK was whose. That holds for two of them, and where lateness has a habit for any number. Elsewhere a hole that is not
 /// among them is mostly the right one: of the originals told so on drawn paths, one in five had been lost.
 const MAX_CAUSES_TO_NAME_ONE: usize = 2;
-/// A cause that is so much less likely than chance is left out.
-const MIN_RATIO_TO_CHANCE: f64 = 0.005;
 /// How late is usual, proposed at most so often while it is not known.
 const MAX_LATENESSES_PROPOSED: usize = 16;
 /// Rounds in which the odds of late against lost are learnt from what they lead to.
@@ -404,48 +400,6 @@ impl Windows {
             }
         }
     }
-}
-
-/// As [`assign`], with the best candidates alone; the others are not likely at all.
-fn assign_best(acks: usize, candidates: &[Candidate]) -> Posterior {
-    let kept = best_of(candidates);
-    let few: Vec<Candidate> = kept.iter().map(|&(_, c)| c).collect();
-    let told = assign(acks, &few);
-    let mut pairs = vec![0.0; candidates.len()];
-    for (&(i, _), p) in kept.iter().zip(&told.pairs) {
-        pairs[i] = *p;
-    }
-    Posterior { pairs, ..told }
-}
-
-/// Of each ACK its best causes, of targets that fit into one assignment.
-fn best_of(candidates: &[Candidate]) -> Vec<(usize, Candidate)> {
-    let mut kept: Vec<(usize, Candidate)> = Vec::new();
-    let likely = candidates.iter().copied().enumerate();
-    let likely = likely.filter(|(_, c)| c.ratio >= MIN_RATIO_TO_CHANCE);
-    let mut of_ack: Vec<(usize, Candidate)> = Vec::new();
-    let mut take = |of_ack: &mut Vec<(usize, Candidate)>| {
-        of_ack.sort_by(|a, b| b.1.ratio.total_cmp(&a.1.ratio).then(a.0.cmp(&b.0)));
-        kept.extend(of_ack.drain(..).take(MAX_CAUSES_PER_ACK));
-    };
-    for c in likely {
-        if of_ack.last().is_some_and(|l| l.1.ack != c.1.ack) {
-            take(&mut of_ack);
-        }
-        of_ack.push(c);
-    }
-    take(&mut of_ack);
-    // Targets by the order in which they are met, so that they fit.
-    let mut met: Vec<usize> = Vec::new();
-    kept.retain_mut(|(_, c)| {
-        let place = met.iter().position(|&t| t == c.target).or_else(|| {
-            met.push(c.target);
-            (met.len() <= MAX_TARGETS).then_some(met.len() - 1)
-        });
-        c.target = place.unwrap_or(0);
-        place.is_some()
-    });
-    kept
 }
 
 #[cfg(test)]
