@@ -34,6 +34,8 @@ pub enum Explanation {
     /// Several ACKs that answer as many of several holes name an original only if two holes are in question, or if lateness
     /// has a habit.
     FewCauses,
+    /// An ACK without news may answer a retransmission that was refused, where a segment had to be sent again twice.
+    RefusedCopies,
     /// Without a report of later data only a timer made the sender repeat what is not its last.
     TimerAlone,
     /// At the receiver: an original that was refused is not what brings its bytes later.
@@ -44,7 +46,7 @@ pub enum Explanation {
 
 impl Explanation {
     /// All of them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Refused,
         Self::TooSoon,
         Self::ReceiverClock,
@@ -58,6 +60,7 @@ impl Explanation {
         Self::DuplicateAcks,
         Self::LeftOver,
         Self::FewCauses,
+        Self::RefusedCopies,
         Self::TimerAlone,
         Self::RefusedOnce,
         Self::SentOrder,
@@ -79,6 +82,7 @@ impl Explanation {
             Self::DuplicateAcks => "duplicate-acks",
             Self::LeftOver => "left-over",
             Self::FewCauses => "few-causes",
+            Self::RefusedCopies => "refused-copies",
             Self::TimerAlone => "timer-alone",
             Self::RefusedOnce => "refused-once",
             Self::SentOrder => "sent-order",
@@ -99,7 +103,9 @@ impl Explanation {
             Self::LateCopies => "RFC 4737 section 4.1",
             Self::LostAnswers => "RFC 7323 section 4.3",
             Self::DuplicateAcks => "RFC 5681 sections 2 and 4.2",
-            Self::LeftOver | Self::FewCauses => "RFC 7323 section 5.3; Linux tcp_send_dupack",
+            Self::LeftOver | Self::FewCauses | Self::RefusedCopies => {
+                "RFC 7323 section 5.3; Linux tcp_send_dupack"
+            }
             Self::TimerAlone => "RFC 6298 section 5; RFC 6675 section 5",
             Self::RefusedOnce => "RFC 7323 section 5.3",
             Self::SentOrder => "RFC 7323 section 4.1; Linux ip_select_ident_segs",

@@ -10,8 +10,10 @@
 use std::collections::VecDeque;
 
 use super::assign::{Candidate, Posterior, assign_best};
+use super::clutter::Clutter;
 use super::filled::{Filled, FilledMap};
 use super::ledger::{Ledger, MIN_LIKELY, Tally};
+use super::missing::{MAX_FILLED_PER_WINDOW, Missing, perhaps_a_copy};
 use super::paws::ticks_too_old;
 use super::receiver::Receiver;
 use super::timing::{CLOCK_ACCURACY_NS, Timing};
@@ -20,14 +22,14 @@ use crate::explanation::{Explanation, Explanations};
 
 /// ACKs weighed together.
 const MAX_ACKS_PER_WINDOW: usize = 32;
-/// Filled segments looked at for them.
-const MAX_FILLED_PER_WINDOW: usize = 512;
 /// A cause so unlikely is none where several are likely.
 const MIN_CAUSE: f64 = 0.01;
 /// Where several ACKs answer several holes, and each is likely to be answered, the holes are told: it does not matter which
 /// ACK was whose. That holds for two of them, and where lateness has a habit for any number. Elsewhere a hole that is not
 /// among them is mostly the right one: of the originals told so on drawn paths, one in five had been lost.
 const MAX_CAUSES_TO_NAME_ONE: usize = 2;
+/// Where the network copies a larger share of the packets, ACKs without news are learnt to mean nothing.
+const MAX_SHARE_COPIED: f64 = 0.001;
 /// How late is usual, proposed at most so often while it is not known.
 const MAX_LATENESSES_PROPOSED: usize = 16;
 /// Rounds in which the odds of late against lost are learnt from what they lead to.
@@ -40,63 +42,6 @@ const MIN_LATE_TO_KNOW_LATENESS: usize = 5;
 const TRUST_IN_WEIGHING: f64 = 0.5;
 /// What a receiver whose clock tolerates one tick (Linux: `TCP_PAWS_WINDOW`) leaves to the others.
 const SHARE_REFUSED_ONE_TICK_OLD: f64 = 0.3;
-
-/// What might have answered: a segment that was missing.
-#[derive(Clone, Copy, Debug)]
-struct Missing {
-    start: i64,
-    due_ns: i64,
-    filled_ns: i64,
-    tsval: u32,
-}
-
-impl Missing {
-    fn of(f: &Filled, timing: &Timing) -> Self {
-        Missing {
-            start: f.place.start,
-            due_ns: timing.due(f.due_ns, f.place.sent_ns),
-            filled_ns: f.reported_ns,
-            tsval: f.tsval,
-        }
-    }
-
-    /// Could the ACK answer the original, which the receiver discarded?
-    fn possible(&self, ack: &UnexplainedAck) -> bool {
-        if ack.trigger == Trigger::Lost {
-            // It may have come after the retransmission, too, and was a duplicate then.
-            return ack.at_ns >= self.due_ns;
-        }
-        // Below the left edge it would have been reported as a duplicate.
-        let unreported = ack.at_ns <= self.filled_ns || self.start >= ack.una;
-        let old = ticks_too_old(self.tsval, ack.recent) > 0;
-        ack.at_ns >= self.due_ns && unreported && old
-    }
-}
-
-/// How often unexplained ACKs come where nothing unseen can have caused them, by trigger.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Clutter {
-    seen: [f64; Trigger::ALL],
-    /// Time with holes open, nanoseconds.
-    exposed_ns: f64,
-}
-
-impl Clutter {
-    /// One such ACK, to so much.
-    pub(super) fn note(&mut self, trigger: Trigger, share: f64) {
-        self.seen[trigger as usize] += share;
-    }
-
-    /// There were holes for so long.
-    pub(super) fn expose(&mut self, ns: i64) {
-        self.exposed_ns += ns.max(0) as f64;
-    }
-
-    /// So many come in a nanosecond; `first` were expected in the first round trip of `rtt_ns`.
-    fn rate(&self, trigger: Trigger, first: f64, rtt_ns: f64) -> f64 {
-        (self.seen[trigger as usize] + first) / (self.exposed_ns + rtt_ns)
-    }
-}
 
 /// What is weighed together.
 struct Window {
@@ -344,13 +289,17 @@ impl Windows {
         let possible = pairs().filter(|p| p.0.0 == ack).count();
         let unexplained = (1.0 - explained).max(0.0);
         let means_nothing = possible == 0 && !window.cut_short;
-        let learnt = heard.trigger != Trigger::Nothing || means_nothing;
+        // A copy that the network made, and that is too old, is answered in the same way.
+        let copied = ledger.copies.share(ledger.data_packets) > MAX_SHARE_COPIED;
+        let learnt = heard.trigger != Trigger::Nothing || means_nothing || copied;
         let left_over = self.explanations.has(Explanation::LeftOver) && !learnt;
         if !left_over {
             self.clutter.note(heard.trigger, unexplained);
         } else if window.cut_short {
             ledger.unplaced += unexplained;
         }
+        let rivalled = self.explanations.has(Explanation::RefusedCopies)
+            && perhaps_a_copy(&ledger.filled, &heard, timing);
         let causes = pairs().filter(|p| p.0.0 == ack && *p.1 >= MIN_CAUSE);
         let few = causes.count() <= MAX_CAUSES_TO_NAME_ONE || timing.late_by_habit();
         let few = few || !self.explanations.has(Explanation::FewCauses);
@@ -361,6 +310,7 @@ impl Windows {
             a == ack
                 && free
                 && !window.cut_short
+                && !rivalled
                 && (p >= MIN_LIKELY || together && of_hole(h) >= MIN_LIKELY)
         };
         let best = pairs().filter(told).max_by(|a, b| a.1.total_cmp(b.1));
@@ -375,7 +325,7 @@ impl Windows {
         }
         let lacking = |p: &(usize, usize, i64, i64)| heard.at_ns <= window.holes[p.1].filled_ns;
         let of_ack = pairs().filter(|p| p.0.0 == ack && lacking(p.0));
-        if of_ack.map(|p| p.1).sum::<f64>() >= MIN_LIKELY {
+        if !rivalled && of_ack.map(|p| p.1).sum::<f64>() >= MIN_LIKELY {
             // One was refused; whose it was is not known.
             ledger.collector.refused_unnamed();
         }
@@ -480,5 +430,33 @@ mod tests {
         assert_eq!(told_behind_riddles(None), Some(Kind::Refused));
         let off = told_behind_riddles(Some(Explanation::LeftOver));
         assert_eq!(off, Some(Kind::Lost));
+    }
+
+    /// Originals come late by 30 ms. Of two that are missing one is sent again twice, first so early that its retransmission
+    /// is too old when the receiver repeats an ACK, 30 ms behind the turn of the other: what is said of that one.
+    fn told_beside_a_copy(without: Option<Explanation>) -> Option<Kind> {
+        let mut trace = Trace::stamped(without);
+        trace.in_order(0, 0, 20);
+        trace.late(40, 20);
+        (0..9).for_each(|_| trace.sender.timing.lateness.push(30_000_000));
+        trace.in_order(100, 25, 60);
+        (0..6).for_each(|n| trace.send(600 + n, 60 + n));
+        (2..6).for_each(|n| trace.ack(610 + n, 60, &[(62, 61 + n)]));
+        trace.send_again(617, 61);
+        trace.send_again(631, 60);
+        trace.ack(640, 60, &[(62, 66)]);
+        trace.send_again(640, 61);
+        trace.ack(641, 61, &[(62, 66)]);
+        trace.ack(650, 66, &[]);
+        trace.in_order(700, 66, 200);
+        let told = trace.end();
+        told.iter().find(|t| t.1 == 60).map(|t| t.0)
+    }
+
+    #[test]
+    fn an_ack_without_news_may_be_for_a_retransmission_that_was_too_old() {
+        assert_eq!(told_beside_a_copy(None), Some(Kind::Lost));
+        let off = told_beside_a_copy(Some(Explanation::RefusedCopies));
+        assert_eq!(off, Some(Kind::Refused));
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use inorder_detect::{Config, Explanation, Explanations};
 
-use super::count::{About, Counts, Sure};
+use super::count::{About, Counts, Sure, share};
 use super::many::score_all;
 use super::recording::Recording;
 use super::truth::Fate;
@@ -24,7 +24,7 @@ pub fn table(recordings: &[Recording], threads: usize) -> Result<String, String>
     SENDER.iter().for_each(|(name, _)| {
         let _ = write!(out, " {name} |");
     });
-    out += " causes wrong | receiver: spurious |\n|---|--:|--:|--:|--:|--:|--:|--:|\n";
+    out += " causes wrong | extents exact | receiver: spurious |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|\n";
     let all = Explanations::default();
     let each = Explanation::ALL.map(|off| (format!("`{}`", off.name()), all.without(off)));
     let rows = std::iter::once(("none: all are weighed".to_owned(), all)).chain(each);
@@ -47,10 +47,13 @@ pub fn table(recordings: &[Recording], threads: usize) -> Result<String, String>
 fn cells(sender: &Counts, receiver: &Counts) -> Vec<String> {
     let of_sender = SENDER.iter().map(|&(_, about)| false_of(sender, about));
     let causes = (sender.causes_told - sender.causes_right, sender.causes_told);
-    let rest = [causes, false_of(receiver, About::Spurious)];
-    let all = of_sender.chain(rest);
-    all.map(|(wrong, told)| format!("{wrong} of {told}"))
-        .collect()
+    let (causes, again) = (words(causes), words(false_of(receiver, About::Spurious)));
+    let exact = share(sender.exact, sender.extents).map_or("-".to_owned(), |e| format!("{e:.4}"));
+    of_sender.map(words).chain([causes, exact, again]).collect()
+}
+
+fn words((wrong, told): (u64, u64)) -> String {
+    format!("{wrong} of {told}")
 }
 
 /// False statements, and all that assert something; of extents only what is certain asserts how far.

@@ -1,0 +1,57 @@
+//! What may have answered with an ACK that nothing visible explains: an original, or a retransmission, that was refused.
+
+use super::filled::{Filled, FilledMap};
+use super::paws::ticks_too_old;
+use super::timing::Timing;
+use super::unexplained::{Trigger, UnexplainedAck};
+
+/// Filled segments looked at for some ACKs.
+pub(super) const MAX_FILLED_PER_WINDOW: usize = 512;
+
+/// What might have answered: a segment that was missing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Missing {
+    pub(super) start: i64,
+    pub(super) due_ns: i64,
+    pub(super) filled_ns: i64,
+    pub(super) tsval: u32,
+}
+
+impl Missing {
+    pub(super) fn of(f: &Filled, timing: &Timing) -> Self {
+        Missing {
+            start: f.place.start,
+            due_ns: timing.due(f.due_ns, f.place.sent_ns),
+            filled_ns: f.reported_ns,
+            tsval: f.tsval,
+        }
+    }
+
+    /// Could the ACK answer the original, which the receiver discarded?
+    pub(super) fn possible(&self, ack: &UnexplainedAck) -> bool {
+        if ack.trigger == Trigger::Lost {
+            // It may have come after the retransmission, too, and was a duplicate then.
+            return ack.at_ns >= self.due_ns;
+        }
+        // Below the left edge it would have been reported as a duplicate.
+        let unreported = ack.at_ns <= self.filled_ns || self.start >= ack.una;
+        let old = ticks_too_old(self.tsval, ack.recent) > 0;
+        ack.at_ns >= self.due_ns && unreported && old
+    }
+}
+
+/// An ACK may be the answer to a retransmission that was refused: to one of a segment that had to be sent once more, if it
+/// had the time to come and was too old by then.
+pub(super) fn perhaps_a_copy(filled: &FilledMap, ack: &UnexplainedAck, timing: &Timing) -> bool {
+    let rtt = timing.some_min_rtt();
+    let refused = |f: &Filled| {
+        let above = ack.una > i64::MIN && f.place.start >= ack.una;
+        let unreported = ack.at_ns <= f.reported_ns || above;
+        let came = f.copies.first_ns.saturating_add(rtt) <= ack.at_ns;
+        let old = ticks_too_old(f.copies.first_tsval, ack.recent) > 0;
+        f.copies.count > 1 && unreported && came && old
+    };
+    let recent = ack.at_ns.saturating_sub(timing.patience());
+    let latest = filled.latest().take(MAX_FILLED_PER_WINDOW);
+    latest.filter(|f| f.reported_ns >= recent).any(refused)
+}
