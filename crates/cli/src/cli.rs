@@ -1,9 +1,11 @@
 //! The definition of the command line.
 
-use clap::Parser;
+use std::ffi::OsString;
+
+use clap::{Parser, Subcommand};
 
 use crate::manners::Manners;
-use crate::verbs::Verb;
+use crate::verbs::{SoonStarted, Verb};
 
 /// Measure, detect and repair packet reordering.
 #[derive(Parser)]
@@ -22,10 +24,69 @@ pub struct Cli {
     pub manners: Manners,
 }
 
+/// The same, with the few verbs whose start counts.
+#[derive(Parser)]
+#[command(name = "inorder", version)]
+struct Soon {
+    #[command(subcommand)]
+    verb: SoonStarted,
+    #[command(flatten)]
+    manners: Manners,
+}
+
+/// Reads the command line, the first word of which is the name of the program.
+///
+/// Where few verbs cannot read it, all do: so help and errors are those of the whole definition.
+pub fn parse(arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
+    let verb = arguments.get(1).and_then(|word| word.to_str());
+    if verb.is_some_and(SoonStarted::has_subcommand)
+        && let Ok(Soon { verb, manners }) = Soon::try_parse_from(&arguments)
+    {
+        let verb = verb.into();
+        return Ok(Cli { verb, manners });
+    }
+    Cli::try_parse_from(arguments)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use clap::CommandFactory;
+
+    #[test]
+    fn help_and_errors_are_those_of_all_verbs() {
+        for line in [
+            "help",
+            "--help",
+            "analyze --help",
+            "analyse x",
+            "analyze --jsno x",
+            "analyze",
+            "sim",
+        ] {
+            let words: Vec<OsString> = ["inorder"]
+                .into_iter()
+                .chain(line.split(' '))
+                .map(OsString::from)
+                .collect();
+            let (ours, whole) = (parse(words.clone()).err(), Cli::try_parse_from(words).err());
+            let told = |error: Option<clap::Error>| error.map(|e| e.render().to_string());
+            assert_eq!(told(ours), told(whole), "{line}");
+        }
+    }
+
+    #[test]
+    fn options_of_every_verb_are_read_on_both_sides_of_one_that_starts_soon() {
+        for line in ["--quiet analyze x", "analyze x --quiet"] {
+            let words = ["inorder"]
+                .into_iter()
+                .chain(line.split(' '))
+                .map(OsString::from);
+            let cli = parse(words.collect()).ok();
+            assert!(cli.is_some_and(|cli| matches!(cli.verb, Verb::Analyze(_))
+                && format!("{:?}", cli.manners).contains("quiet: true")));
+        }
+    }
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -25,7 +25,7 @@ pub use sorters::parse as parse_sorter;
 use std::ffi::OsString;
 use std::io::Write;
 
-use clap::{CommandFactory, Parser};
+use clap::CommandFactory;
 use cli::Cli;
 use error::{ExitCode, USAGE};
 
@@ -33,7 +33,7 @@ use error::{ExitCode, USAGE};
 ///
 /// It prints, and it takes over Ctrl-C for as long as the process lives. Help and the version end the process.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let code = match Cli::try_parse_from(arguments) {
+    let code = match cli::parse(arguments.into_iter().collect()) {
         Ok(cli) => obey(&cli),
         Err(error) if usage::is_requested(&error) => error.exit(),
         Err(error) => {
@@ -49,7 +49,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 
 fn obey(cli: &Cli) -> ExitCode {
     cli.manners.apply();
-    match cli.verb.run(Cli::command()) {
+    match cli.verb.run(Cli::command) {
         Ok(code) => code,
         // The reader of our output closed it: this is no error.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,

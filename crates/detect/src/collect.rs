@@ -289,7 +289,12 @@ impl Collector {
             self.end_burst();
         }
         self.events.sort_by_key(|e| (e.at_ns, e.seq_offset));
-        let reordering = self.tally.finish();
-        (reordering, self.bursts, self.rates.finish(), self.events)
+        let classes = self.rates.finish();
+        (self.tally.finish(), self.bursts, classes, self.events)
+    }
+
+    /// The summary alone.
+    pub(crate) fn finish_summary(self: Box<Self>) -> Reordering {
+        self.tally.finish()
     }
 }

@@ -123,8 +123,10 @@ impl FlowTable {
         }
         if self.kept.len() < self.most {
             if self.kept.len() == self.kept.capacity() {
-                // Twice as many each time, and no more than there will be.
-                let more = self.kept.len().max(16).min(self.most - self.kept.len());
+                // Four times as many each time, because all of them move, and no more than there will be.
+                let more = (3 * self.kept.len())
+                    .max(16)
+                    .min(self.most - self.kept.len());
                 self.kept.reserve_exact(more);
             }
             return self.kept.push(report);

@@ -179,7 +179,10 @@ impl Rates {
     }
 
     /// The classes that had packets, ascending.
-    pub(crate) fn finish(mut self) -> Vec<RateClass> {
+    pub(crate) fn finish(&mut self) -> Vec<RateClass> {
+        if self.open.is_empty() && self.classes.is_empty() {
+            return self.finish_single();
+        }
         while !self.open.is_empty() {
             self.close_first();
         }
@@ -188,6 +191,16 @@ impl Rates {
             self.close(&present);
         }
         self.classes.iter().map(rate_class).collect()
+    }
+
+    /// The same, where there is but one interval, as in most short flows: its class needs no place among others.
+    fn finish_single(&mut self) -> Vec<RateClass> {
+        let sum = std::mem::take(&mut self.present);
+        if sum.packets == 0 {
+            return Vec::new();
+        }
+        let class = Class { intervals: 1, sum };
+        vec![rate_class(&(class_of(class.sum.bytes), class))]
     }
 }
 
@@ -391,7 +404,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_classes_are_those_of_the_dumb_twin(steps in steps(100)) {
-            let (sent, rates) = play(&steps);
+            let (sent, mut rates) = play(&steps);
             let classes = rates.finish();
             let told: Vec<_> = classes
                 .iter()
@@ -402,7 +415,7 @@ mod tests {
 
         #[test]
         fn never_more_reordered_than_packets(steps in steps(2_000)) {
-            let (sent, rates) = play(&steps);
+            let (sent, mut rates) = play(&steps);
             let bytes = sent.iter().map(|s| u64::from(s.1)).sum();
             prop_assert_eq!(rates.all_sent(), (sent.len() as u64, bytes));
             let classes = rates.finish();

@@ -138,7 +138,7 @@ fn write(verb: &[String], arg: &Arg, folder: &Folder, target: &str) -> Result<Ex
         .chain([output]);
     let words: Vec<String> = words.collect();
     let cli = Cli::try_parse_from(&words).unwrap_or_else(|error| panic!("{words:?}: {error}"));
-    cli.verb.run(Cli::command())
+    cli.verb.run(Cli::command)
 }
 
 fn is_capture(bytes: &[u8]) -> bool {
@@ -294,7 +294,7 @@ fn a_study_does_not_begin_in_a_folder_that_has_another_plan() {
             let out = format!("--out={}", folder.path("study"));
             let cli = Cli::try_parse_from(["inorder", verb, &input, &out])
                 .unwrap_or_else(|error| panic!("{error}"));
-            assert!(cli.verb.run(Cli::command()).is_err(), "{verb}");
+            assert!(cli.verb.run(Cli::command).is_err(), "{verb}");
             assert!(fs::read(&plan).unwrap() == content, "{verb}");
         }
     }

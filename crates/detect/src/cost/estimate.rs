@@ -104,8 +104,12 @@ impl Estimator<'_> {
 
     fn goodput_over_time(&self) -> Vec<GoodputBin> {
         let series = &self.recorder.series;
-        let bps =
-            |bytes: u64| (u128::from(bytes) * 8_000_000_000 / series.width_ns() as u128) as u64;
+        let width_ns = series.width_ns() as u64;
+        let bps = |bytes: u64| match bytes.checked_mul(8_000_000_000) {
+            Some(bits) => bits / width_ns,
+            // More than 2 GB in one interval.
+            None => (u128::from(bytes) * 8_000_000_000 / u128::from(width_ns)) as u64,
+        };
         let bins = (0i64..).zip(series.bins());
         bins.map(|(i, bin)| GoodputBin {
             start_ns: series.start_ns() + i * series.width_ns(),

@@ -20,7 +20,7 @@ impl Sender {
 
     /// The end of the capture or of the connection.
     pub(crate) fn finish(mut self: Box<Self>) -> SenderEnd {
-        let mut rest = Vec::new();
+        let mut rest = std::mem::take(&mut self.ready);
         self.queue.flush(|ack| rest.push(ack));
         for ack in &rest {
             self.process(ack);

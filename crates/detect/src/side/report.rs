@@ -75,7 +75,7 @@ impl Side {
                 artefacts.missing_segments = s.missing;
                 let main = Main::from_sender(s);
                 if vantage == Vantage::Middle {
-                    upstream = Some(Box::new(arrival.collector.finish().0));
+                    upstream = Some(Box::new(arrival.collector.finish_summary()));
                 } else {
                     artefacts.swapped_frames = arrival.collector.reordered();
                 }
