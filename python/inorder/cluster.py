@@ -25,9 +25,11 @@ AHEAD = 2
 #: Seconds that a batch should take. For each one Dask takes about 4 ms of processor in the scheduler and the client, and 3 ms
 #: in the worker.
 BATCH_S = 1.0
-#: What a cluster on this machine does without: profiles of its workers (every 10 ms), ticks that look whether a process answers
-#: (every 20 ms) and records for a dashboard that nobody opens. They take 3 % of a processor in each process.
-QUIET = {
+#: How a cluster on this machine differs from Dask's defaults. It does without profiles of its workers (every 10 ms), ticks that
+#: look whether a process answers (every 20 ms) and records for a dashboard that nobody opens: they take 3 % of a processor in
+#: each process. And it tells of a worker's end at once, where Dask would try the same tasks on three more workers first.
+LOCAL = {
+    "distributed.scheduler.allowed-failures": 0,
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "10s",
@@ -68,10 +70,11 @@ class Batches:
         self._threads = max(1, threads)
         self._ran, self._seconds = 0, 0.0
 
-    def next(self) -> list[int]:
-        """The next batch; empty when no task waits."""
+    def next(self, pending: int) -> list[int]:
+        """The next batch while so many are with the workers; empty when no task waits, or for now. A task that may have ended
+        its worker begins when nothing else runs, so that it takes no other one with it."""
         if self._alone:
-            return [self._alone.popleft()]
+            return [] if pending else [self._alone.popleft()]
         size = 1
         if self._ran:
             long = BATCH_S * self._ran / max(self._seconds, 1e-6)
@@ -135,7 +138,7 @@ def _client(distributed: Any, scheduler: str) -> Any:
 def local_cluster(workers: int) -> Any:
     """A cluster of Dask on this machine: so many processes with one thread each, and no dashboard."""
     dask, distributed = importlib.import_module("dask"), importlib.import_module("distributed")
-    with dask.config.set(QUIET):
+    with dask.config.set(LOCAL):
         return distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
 
 
@@ -172,7 +175,7 @@ def _run(
         if progress:
             progress(done, all_tasks)
         while True:
-            while len(pending) < AHEAD * max(1, threads) and (tasks := batches.next()):
+            while len(pending) < AHEAD * max(1, threads) and (tasks := batches.next(len(pending))):
                 pending.add(submit(tasks))
             if not pending:
                 break

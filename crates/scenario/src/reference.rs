@@ -12,9 +12,9 @@ const INTRODUCTION: &str = include_str!("introduction.md");
 pub fn markdown() -> String {
     let mut out = String::from(INTRODUCTION);
     let file = &Config::SECTION;
-    table(&mut out, "The file", file.about(), &file.keys());
+    table(&mut out, "## The file", file.about(), &file.keys());
     for part in parts(file, "") {
-        let heading = format!("`{}`", part.heading);
+        let heading = format!("## `{}`", part.heading);
         table(
             &mut out,
             &heading,
@@ -22,13 +22,13 @@ pub fn markdown() -> String {
             &part.section.keys(),
         );
     }
-    out.push_str("\n# Stages of `[[forward]]`, `[[reverse]]` and `[[line.stage]]`\n");
+    out.push_str("\n## Stages of `[[forward]]`, `[[reverse]]` and `[[line.stage]]`\n");
     for section in STAGES {
-        let heading = format!("`kind = \"{}\"`", section.name);
+        let heading = format!("### `kind = \"{}\"`", section.name);
         table(&mut out, &heading, section.about(), &stage_keys(section));
     }
     for part in STAGES.iter().flat_map(|stage| parts(stage, "forward.")) {
-        let heading = format!("`{}`", part.heading);
+        let heading = format!("### `{}`", part.heading);
         table(
             &mut out,
             &heading,
@@ -73,7 +73,7 @@ fn stage_keys(section: &'static Section) -> Vec<&'static Key> {
 }
 
 fn table(out: &mut String, heading: &str, about: &str, keys: &[&Key]) {
-    let _ = write!(out, "\n## {heading}\n\n{about}\n\n");
+    let _ = write!(out, "\n{heading}\n\n{about}\n\n");
     out.push_str("| key | value | default | meaning |\n|---|---|---|---|\n");
     for key in keys {
         let value = value(key).replace('|', "\\|");

@@ -1,0 +1,39 @@
+"""How tasks are handed to the workers of a cluster, without one."""
+
+from inorder.cluster import Batches
+
+
+def all_of(batches: Batches, took: float) -> list[list[int]]:
+    """Every batch, of tasks that take so many seconds each, one batch after the other."""
+    out = []
+    while batch := batches.next(0):
+        out.append(batch)
+        batches.took(len(batch), took * len(batch))
+    return out
+
+
+def test_the_first_batch_is_one_task_and_the_next_ones_take_a_second():
+    sizes = [len(batch) for batch in all_of(Batches(range(1_000), threads=2), took=0.02)]
+    assert sizes[0] == 1
+    assert sizes[1] == 50
+
+
+def test_at_the_end_the_batches_are_small_so_that_no_worker_has_much_left():
+    batches = all_of(Batches(range(1_000), threads=2), took=0.001)
+    assert [len(batch) for batch in batches[-4:]] == [1, 1, 1, 1]
+    assert sorted(task for batch in batches for task in batch) == list(range(1_000))
+
+
+def test_a_long_task_is_a_batch_of_its_own():
+    assert [len(batch) for batch in all_of(Batches(range(5), threads=1), took=30.0)] == [1] * 5
+
+
+def test_what_may_have_ended_its_worker_runs_alone_before_anything_else():
+    batches = Batches(range(10), threads=2)
+    assert batches.next(0) == [0]
+    batches.again([0, 7])
+    assert batches.next(1) == [], "another batch is with the workers"
+    assert batches.next(0) == [0]
+    assert batches.next(1) == [], "task 7 is in doubt, too"
+    assert batches.next(0) == [7]
+    assert batches.next(0) == [1]
