@@ -1,5 +1,9 @@
 """How tasks are handed to the workers of a cluster, without one."""
 
+import pytest
+
+import inorder
+from inorder import cluster
 from inorder.cluster import Batches
 
 
@@ -37,3 +41,40 @@ def test_what_may_have_ended_its_worker_runs_alone_before_anything_else():
     assert batches.next(1) == [], "task 7 is in doubt, too"
     assert batches.next(0) == [7]
     assert batches.next(0) == [1]
+
+
+SCENARIO = """
+[run]
+duration = "50 ms"
+repetitions = 6
+[[flow]]
+[[forward]]
+kind = "link"
+rate = "10 Mbit/s"
+delay = "5 ms"
+[[reverse]]
+kind = "delay"
+delay = "5 ms"
+"""
+
+
+def test_a_task_that_always_ends_its_worker_is_given_up_and_all_others_are_done(tmp_path, monkeypatch):
+    pytest.importorskip("distributed")
+
+    # A function of a function, so that Dask sends its code and not its name.
+    def ends_its_worker(out, plan, tasks, storage_options):
+        import os
+
+        from inorder.cluster import run_tasks
+
+        if 3 in tasks:
+            os._exit(9)
+        return run_tasks(out, plan, tasks, storage_options)
+
+    monkeypatch.setattr(cluster, "run_tasks", ends_its_worker)
+    scenario = tmp_path / "s.toml"
+    scenario.write_text(SCENARIO)
+    with pytest.raises(inorder.Error, match=r"1 tasks ended their worker 3 times.*000003"):
+        inorder.campaign(scenario, tmp_path / "out", scheduler="local:2", runs_per_task=1)
+    done = {path.name for path in (tmp_path / "out" / "tasks").glob("task=*")}
+    assert done == {f"task={number:06}" for number in (0, 1, 2, 4, 5)}
