@@ -21,6 +21,9 @@ use inorder_detect::columns::name;
 /// let nothing = inorder_analysis::Analysis { frames: 3, ..Default::default() };
 /// let text = inorder_analysis::headline(&nothing).to_string();
 /// assert_eq!(text, "No TCP flow with data and no numbered stream among 3 frames.");
+/// let answers = inorder_analysis::Analysis { frames: 40, ..Default::default() };
+/// let text = inorder_analysis::headline(&answers).to_string();
+/// assert!(text.ends_with("40 TCP packets carry no data: was the direction of the data captured?"));
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -94,9 +97,10 @@ fn nothing_wrong(analysis: &Analysis, totals: &Totals) -> String {
     let seen = match (totals.flows, streams) {
         (0, 0) => {
             return format!(
-                "No TCP flow with data and no numbered stream among {}{}.",
+                "No TCP flow with data and no numbered stream among {}{}.{}",
                 plural(analysis.frames, "frame"),
-                unused(analysis)
+                unused(analysis),
+                one_sided(analysis)
             );
         }
         (0, streams) => plural(streams, "numbered stream"),
@@ -131,6 +135,22 @@ fn nothing_wrong(analysis: &Analysis, totals: &Totals) -> String {
 }
 
 /// Why frames were not used: `: 12 not IP, 3 fragment`.
+/// So many TCP packets and no data among them are the answers to data that was not captured.
+const MIN_ANSWERS: u64 = 10;
+
+/// What to do about a capture that has only answers.
+fn one_sided(analysis: &Analysis) -> String {
+    let skipped: u64 = analysis.skipped.iter().map(|(_, n)| n).sum();
+    let tcp = analysis.frames.saturating_sub(skipped);
+    if tcp < MIN_ANSWERS {
+        return String::new();
+    }
+    format!(
+        " {} carry no data: was the direction of the data captured?",
+        plural(tcp, "TCP packet")
+    )
+}
+
 fn unused(analysis: &Analysis) -> String {
     let reasons = analysis.skipped.iter();
     let reasons: Vec<String> = reasons
