@@ -2,6 +2,8 @@
 
 DEMO = testdata/demo
 OUT ?= out
+# Where cargo builds, also for those who have told it to build elsewhere.
+TARGET = $(or $(CARGO_TARGET_DIR),target)
 FUZZ_SECONDS ?= 600
 FUZZ_TARGETS = $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 
@@ -23,7 +25,7 @@ demo:
 	@tools/setup demo
 	cargo build --quiet --profile quick -p inorder
 	@mkdir -p $(OUT)
-	target/quick/inorder analyze --html $(OUT)/demo.html --peer $(DEMO)/demo-receiver.pcap $(DEMO)/demo-sender.pcap
+	$(TARGET)/quick/inorder analyze --html $(OUT)/demo.html --peer $(DEMO)/demo-receiver.pcap $(DEMO)/demo-sender.pcap
 	@echo
 	@echo "The same with charts: file://$(abspath $(OUT))/demo.html"
 

@@ -36,7 +36,7 @@ pub enum Explanation {
     FewCauses,
     /// An ACK without news may answer a retransmission that was refused, where a segment had to be sent again twice.
     RefusedCopies,
-    /// Without a report of later data only a timer made the sender repeat what is not its last.
+    /// A round trip after an ACK that reports no later data, only a timer made the sender repeat what is not its last.
     TimerAlone,
     /// At the receiver: an original that was refused is not what brings its bytes later.
     RefusedOnce,
@@ -106,7 +106,7 @@ impl Explanation {
             Self::LeftOver | Self::FewCauses | Self::RefusedCopies => {
                 "RFC 7323 section 5.3; Linux tcp_send_dupack"
             }
-            Self::TimerAlone => "RFC 6298 section 5; RFC 6675 section 5",
+            Self::TimerAlone => "RFC 6675 section 5; RFC 8985 section 6.2",
             Self::RefusedOnce => "RFC 7323 section 5.3",
             Self::SentOrder => "RFC 7323 section 4.1; Linux ip_select_ident_segs",
         }

@@ -85,6 +85,8 @@ pub(crate) struct Sender {
     last: Option<Segment>,
     /// Everything below has been acknowledged, by ACKs in the order of capture.
     raw_una: i64,
+    /// The latest of these had SACK blocks.
+    raw_blocks: bool,
     /// When an ACK was last captured, nanoseconds.
     last_news_ns: i64,
     timestamps: bool,
@@ -134,6 +136,7 @@ impl Sender {
             queue: AckQueue::default(),
             last: None,
             raw_una: 0,
+            raw_blocks: false,
             last_news_ns: i64::MIN,
             timestamps: options.timestamps,
             unseen: Unseen::default(),
@@ -187,13 +190,16 @@ impl Sender {
             .min_rtt
             .map_or(MIN_TIMEOUT_NS, |rtt| (rtt * 2).max(MIN_TIMEOUT_NS));
         let (una, highest) = (self.outstanding.una, self.outstanding.highest);
-        let silent = seg.ts_ns.saturating_sub(self.last_news_ns) > patience;
-        // Without a report of later data nothing but a timer makes a sender repeat what is not the last (RFC 6675 section 5).
+        let quiet_ns = seg.ts_ns.saturating_sub(self.last_news_ns);
+        let silent = quiet_ns > patience;
+        // A round trip after an ACK that reports no later data, nothing but a timer makes a sender repeat what is not the
+        // last (RFC 6675 section 5). RACK waits no longer (RFC 8985 section 6.2).
+        let waited = self.timing.min_rtt.is_some_and(|rtt| quiet_ns >= rtt);
         let told = self.explanations.has(Explanation::TimerAlone);
-        let unasked = told && self.receiver.has_sack() && self.outstanding.ranges.is_empty();
+        let unasked = told && waited && self.receiver.has_sack() && !self.raw_blocks;
         let last = start + i64::from(len) >= highest;
         let heard = self.last_news_ns != i64::MIN;
-        let timeout = heard && (silent || unasked && start == una && !last);
+        let timeout = heard && (silent || unasked && start == self.raw_una && !last);
         let phase = self
             .ledger
             .recoveries
@@ -251,6 +257,9 @@ impl Sender {
         if ack > self.raw_una {
             self.raw_una = ack;
             self.ledger.recoveries.acknowledged(ack, seg.ts_ns);
+        }
+        if ack >= self.raw_una {
+            self.raw_blocks = seg.sack_len > 0;
         }
         self.last_news_ns = seg.ts_ns;
         if seg.sack_len > 0 {
