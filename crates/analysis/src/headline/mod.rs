@@ -134,11 +134,11 @@ fn nothing_wrong(analysis: &Analysis, totals: &Totals) -> String {
     format!("{visible} in {seen}: {nothing}{largest}.")
 }
 
-/// Why frames were not used: `: 12 not IP, 3 fragment`.
-/// So many TCP packets and no data among them are the answers to data that was not captured.
+/// So many TCP packets without data are more than connections that carry none usually have: perhaps they acknowledge data that
+/// was not captured.
 const MIN_ANSWERS: u64 = 10;
 
-/// What to do about a capture that has only answers.
+/// A question for whoever captured TCP packets and no data.
 fn one_sided(analysis: &Analysis) -> String {
     let skipped: u64 = analysis.skipped.iter().map(|(_, n)| n).sum();
     let tcp = analysis.frames.saturating_sub(skipped);
@@ -151,6 +151,7 @@ fn one_sided(analysis: &Analysis) -> String {
     )
 }
 
+/// Why frames were not used: ` (12 not IP, 3 fragment)`.
 fn unused(analysis: &Analysis) -> String {
     let reasons = analysis.skipped.iter();
     let reasons: Vec<String> = reasons

@@ -62,8 +62,8 @@ pub(super) struct Ledger {
     pub(super) log: ArrivalLog,
     pub(super) filled: FilledMap,
     pub(super) tally: Tally,
-    /// Originals that came and are not known to be one of those retransmitted or another: how many ACKs without news wait
-    /// for one.
+    /// How many ACKs repeated the one before while more segments were missing than are looked at: each of them answers an
+    /// original that came, and nothing says which.
     pub(super) unplaced: f64,
     pub(super) copies: NetworkCopies,
     pub(super) collector: Box<Collector>,

@@ -22,11 +22,11 @@ use crate::explanation::{Explanation, Explanations};
 
 /// ACKs weighed together.
 const MAX_ACKS_PER_WINDOW: usize = 32;
-/// A cause so unlikely is none where several are likely.
+/// A less likely cause does not count among those that an ACK may have.
 const MIN_CAUSE: f64 = 0.01;
-/// Where several ACKs answer several holes, and each is likely to be answered, the holes are told: it does not matter which
-/// ACK was whose. That holds for two of them, and where lateness has a habit for any number. Elsewhere a hole that is not
-/// among them is mostly the right one: of the originals told so on drawn paths, one in five had been lost.
+/// As many ACKs as holes: each hole was answered by one of them, whichever it was, so its original is named. That holds if each ACK
+/// may answer one of two holes, and for more if lateness has a habit. Elsewhere the right hole is often missing from those weighed:
+/// of the originals named so on drawn paths, one in five had been lost.
 const MAX_CAUSES_TO_NAME_ONE: usize = 2;
 /// Where the network copies a larger share of the packets, ACKs without news are learnt to mean nothing.
 const MAX_SHARE_COPIED: f64 = 0.001;
@@ -273,6 +273,31 @@ impl Windows {
         window.pairs.iter().map(weigh).collect()
     }
 
+    /// Learns what `heard`, to so much explained by `possible` holes, says of such ACKs. Returns how much of it is left over for
+    /// all these holes alike.
+    fn learn(
+        &mut self,
+        window: &Window,
+        heard: &UnexplainedAck,
+        (possible, explained): (usize, f64),
+        ledger: &mut Ledger,
+    ) -> f64 {
+        let unexplained = (1.0 - explained).max(0.0);
+        let means_nothing = possible == 0 && !window.cut_short;
+        // A copy that the network made, and that is too old, is answered in the same way.
+        let copied = ledger.copies.share(ledger.data_packets) > MAX_SHARE_COPIED;
+        let learnt = heard.trigger != Trigger::Nothing || means_nothing || copied;
+        if learnt || !self.explanations.has(Explanation::LeftOver) {
+            self.clutter.note(heard.trigger, unexplained);
+            return 0.0;
+        }
+        if window.cut_short {
+            ledger.unplaced += unexplained;
+            return 0.0;
+        }
+        unexplained
+    }
+
     /// Decides on one ACK. It is a hole's if that is likely, or if it is likely some hole's and the
     /// hole likely has one: then the fact is sure, and which of several ACKs it was a guess.
     fn commit(
@@ -287,17 +312,7 @@ impl Windows {
         let of_hole = |h: usize| pairs().filter(|p| p.0.1 == h).map(|p| p.1).sum::<f64>();
         let explained: f64 = pairs().filter(|p| p.0.0 == ack).map(|p| p.1).sum();
         let possible = pairs().filter(|p| p.0.0 == ack).count();
-        let unexplained = (1.0 - explained).max(0.0);
-        let means_nothing = possible == 0 && !window.cut_short;
-        // A copy that the network made, and that is too old, is answered in the same way.
-        let copied = ledger.copies.share(ledger.data_packets) > MAX_SHARE_COPIED;
-        let learnt = heard.trigger != Trigger::Nothing || means_nothing || copied;
-        let left_over = self.explanations.has(Explanation::LeftOver) && !learnt;
-        if !left_over {
-            self.clutter.note(heard.trigger, unexplained);
-        } else if window.cut_short {
-            ledger.unplaced += unexplained;
-        }
+        let left_over = self.learn(window, &heard, (possible, explained), ledger);
         let rivalled = self.explanations.has(Explanation::RefusedCopies)
             && perhaps_a_copy(&ledger.filled, &heard, timing);
         let causes = pairs().filter(|p| p.0.0 == ack && *p.1 >= MIN_CAUSE);
@@ -334,12 +349,7 @@ impl Windows {
             Trigger::Nothing => TRUST_IN_WEIGHING,
             _ => 1.0,
         };
-        let rest = if left_over && !window.cut_short {
-            unexplained
-        } else {
-            0.0
-        };
-        let any = ((1.0 - trust) * explained + rest) / possible as f64;
+        let any = ((1.0 - trust) * explained + left_over) / possible as f64;
         for (pair, &p) in pairs().filter(|p| p.0.0 == ack) {
             let hole = window.holes[pair.1];
             if let Some(f) = ledger.filled.get_mut(hole.start) {
@@ -360,18 +370,26 @@ mod tests {
 
     const LOST: (Kind, Confidence) = (Kind::Lost, Confidence::Ambiguous);
 
-    /// Three segments that were sent at once miss their turn and are sent again; before these come the receiver repeats an
-    /// ACK at each of the times `answers`. Nine originals came late before, one by so much, the next by `more`.
-    fn told(
-        answers: &[i64],
-        (late, more): (i64, i64),
-        without: Option<Explanation>,
-    ) -> (Vec<(Kind, Confidence)>, u64) {
+    /// A receiver that has reported a duplicate, and nine originals that came late: the first by so many milliseconds, each further
+    /// one by so many more.
+    fn after_late_ones((late, more): (i64, i64), without: Option<Explanation>) -> Trace {
         let mut trace = Trace::stamped(without);
         trace.in_order(0, 0, 20);
         trace.late(40, 20);
         let lateness = (0..9).map(|n| (late + n * more) * 1_000_000);
         lateness.for_each(|ns| trace.sender.timing.lateness.push(ns));
+        trace
+    }
+
+    /// Three segments that were sent at once miss their turn and are sent again; before these come the receiver repeats an
+    /// ACK at each of the times `answers`. Originals came late before as
+    /// [`after_late_ones`] says.
+    fn told(
+        answers: &[i64],
+        lateness: (i64, i64),
+        without: Option<Explanation>,
+    ) -> (Vec<(Kind, Confidence)>, u64) {
+        let mut trace = after_late_ones(lateness, without);
         trace.in_order(100, 25, 40);
         (0..3).for_each(|n| trace.send(200, 40 + n));
         (3..8).for_each(|n| trace.send(200 + n, 40 + n));
@@ -404,11 +422,8 @@ mod tests {
 
     /// Originals come late by 30 ms. Of one that is missing the receiver repeats an ACK three thousand times, all too soon; of the
     /// next once, in time: what is said of that.
-    fn told_behind_riddles(without: Option<Explanation>) -> Option<Kind> {
-        let mut trace = Trace::stamped(without);
-        trace.in_order(0, 0, 20);
-        trace.late(40, 20);
-        (0..9).for_each(|_| trace.sender.timing.lateness.push(30_000_000));
+    fn told_after_unexplained_acks(without: Option<Explanation>) -> Option<Kind> {
+        let mut trace = after_late_ones((30, 0), without);
         trace.in_order(100, 25, 40);
         for (at, first, answers) in [(200, 40, [215; 3_000].as_slice()), (600, 100, &[640])] {
             (0..5).for_each(|n| trace.send(at + n, first + n));
@@ -427,18 +442,15 @@ mod tests {
 
     #[test]
     fn what_nothing_explains_is_not_learnt_to_mean_nothing() {
-        assert_eq!(told_behind_riddles(None), Some(Kind::Refused));
-        let off = told_behind_riddles(Some(Explanation::LeftOver));
+        assert_eq!(told_after_unexplained_acks(None), Some(Kind::Refused));
+        let off = told_after_unexplained_acks(Some(Explanation::LeftOver));
         assert_eq!(off, Some(Kind::Lost));
     }
 
     /// Originals come late by 30 ms. Of two that are missing one is sent again twice, first so early that its retransmission
     /// is too old when the receiver repeats an ACK, 30 ms behind the turn of the other: what is said of that one.
     fn told_beside_a_copy(without: Option<Explanation>) -> Option<Kind> {
-        let mut trace = Trace::stamped(without);
-        trace.in_order(0, 0, 20);
-        trace.late(40, 20);
-        (0..9).for_each(|_| trace.sender.timing.lateness.push(30_000_000));
+        let mut trace = after_late_ones((30, 0), without);
         trace.in_order(100, 25, 60);
         (0..6).for_each(|n| trace.send(600 + n, 60 + n));
         (2..6).for_each(|n| trace.ack(610 + n, 60, &[(62, 61 + n)]));
