@@ -70,6 +70,9 @@ pub(super) struct LateArrivals {
     ascending: usize,
     /// Bytes of all that ever came.
     bytes: u64,
+    /// The first that came behind the position last asked for, counted from the first arrival ever. The next question is
+    /// mostly about a position close to it.
+    asked: usize,
 }
 
 impl LateArrivals {
@@ -101,8 +104,9 @@ impl LateArrivals {
     }
 
     /// Bytes of those that came behind `position` and begin below `start`.
-    pub(super) fn bytes_below(&self, position: u64, start: i64) -> u64 {
-        let from = self.all.partition_point(|p| p.position <= position);
+    pub(super) fn bytes_below(&mut self, position: u64, start: i64) -> u64 {
+        let from = self.first_behind(position);
+        self.asked = self.forgotten + from;
         if self.forgotten + from >= self.ascending {
             let below = self.first_not_below(from, start);
             return self.bytes_before(below) - self.bytes_before(from);
@@ -110,21 +114,35 @@ impl LateArrivals {
         self.bytes_below_in_chunks(from, start)
     }
 
+    /// The first that came behind `position`: looked for in steps that double, from the place that was asked for last.
+    fn first_behind(&self, position: u64) -> usize {
+        let is_before = |place: usize| self.all.get(place).is_some_and(|p| p.position <= position);
+        let near = self.asked.saturating_sub(self.forgotten).min(self.all.len());
+        let (mut low, mut high, mut step) = (near, near, 1);
+        if is_before(near) {
+            while is_before(high) {
+                low = high + 1;
+                high = (high + step).min(self.all.len());
+                step *= 2;
+            }
+        } else {
+            while low > 0 && !is_before(low - 1) {
+                high = low - 1;
+                low = high.saturating_sub(step);
+                step *= 2;
+            }
+        }
+        first_without(low, high, is_before)
+    }
+
     /// Of those from the one at `from` on, which ascend, the first that does not begin below `start`.
     fn first_not_below(&self, from: usize, start: i64) -> usize {
         let is_below = |place: usize| self.all.get(place).is_some_and(|p| p.start < start);
-        let (mut low, mut high) = (from, self.all.len());
-        if high > low && is_below(high - 1) {
-            return high; // As mostly.
+        let end = self.all.len();
+        if end > from && is_below(end - 1) {
+            return end; // As mostly.
         }
-        while low < high {
-            let middle = low.midpoint(high);
-            match is_below(middle) {
-                true => low = middle + 1,
-                false => high = middle,
-            }
-        }
-        low
+        first_without(from, end, is_below)
     }
 
     /// Bytes of all that ever came before the one at `place`.
@@ -150,6 +168,18 @@ impl LateArrivals {
             + chunks.map(|c| c.below(start)).sum::<u64>()
             + walk(tail - self.forgotten, self.all.len())
     }
+}
+
+/// The first place from `low` to `high` that is not `less`, where all before it are and none behind it is.
+fn first_without(mut low: usize, mut high: usize, less: impl Fn(usize) -> bool) -> usize {
+    while low < high {
+        let middle = low.midpoint(high);
+        match less(middle) {
+            true => low = middle + 1,
+            false => high = middle,
+        }
+    }
+    low
 }
 
 #[cfg(test)]
