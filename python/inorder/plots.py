@@ -121,21 +121,21 @@ def paper_figures(result: Reproduction) -> list[tuple[str, str]]:
 def paper(result: Reproduction, item: str, measure: str = "") -> altair.Chart:
     """A figure or table of a paper: our numbers with their 95 % intervals, and printed ones as hollow diamonds.
 
-    x is the number in which the cells of the item differ most, with a line for the others each; without such a number
-    each cell is a row. `measure` is one of :func:`paper_figures`, by default the first of `item`, and gives the unit.
+    Over each axis that the item has (``axes`` of the result) there are lines; without one each cell is a row. Intervals
+    that reach far beyond all values are cut. `measure` is one of :func:`paper_figures`, by default the first of `item`, and gives the unit.
 
     Raises :class:`inorder.UsageError` if there is no such figure, with those there are.
 
     >>> import inorder
     >>> result = inorder.reproduce("periodic", ["figure-3"], quick=True)
     >>> paper(result, "figure-3").to_dict()["encoding"]["x"]["title"]
-    'RI'
+    'reorder interval, packets'
     """
-    rows = result.comparisons.to_dicts()
+    rows, axes = result.comparisons.to_dicts(), result.to_dict()["axes"]
     known = figures.listed(rows)
     for of, what in known:
         if of == item and measure in ("", what):
-            chart: altair.Chart = altair.Chart.from_dict(figures.spec(rows, of, what))
+            chart: altair.Chart = altair.Chart.from_dict(figures.spec(rows, axes, of, what))
             return chart
     names = ", ".join(f"{of}: {what}" for of, what in known) or "none"
     raise UsageError(f"no figure {item} {measure}".rstrip() + f"; there are {names}")

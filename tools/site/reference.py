@@ -96,7 +96,7 @@ def papers(command, folder, quick, python):
                 note += "\n!!! note\n    A quick run: smaller grids and shorter runs, so that many claims are undecided. "
                 note += f"`inorder reproduce {paper}` has them all.\n"
             head, _, rest = page.read_text().partition("\n")
-            page.write_text(illustrated(f"{head}\n{note}{rest}", paper, result["comparisons"], folder, python))
+            page.write_text(illustrated(f"{head}\n{note}{rest}", paper, result, folder, python))
         written.append((paper, f"{folder.name}/{paper}.md"))
     return written
 
@@ -111,10 +111,11 @@ def tally(claims):
     return text + "".join(f"\n- {claim['text']}: {claim['why']}" for claim in reasons) + "\n"
 
 
-def illustrated(text, paper, rows, folder, python):
+def illustrated(text, paper, result, folder, python):
     """The page with each figure drawn below the heading of its item."""
+    rows = result["comparisons"]
     drawn = paper_figures.listed(rows)
-    specs = json.dumps([paper_figures.spec(rows, *one) for one in drawn])
+    specs = json.dumps([paper_figures.spec(rows, result["axes"], *one) for one in drawn])
     done = subprocess.run([python, "-c", DRAW], input=specs, capture_output=True, text=True, check=True)
     pictures = {}
     for number, ((item, measure), svg) in enumerate(zip(drawn, json.loads(done.stdout))):

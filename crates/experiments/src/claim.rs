@@ -63,6 +63,18 @@ impl Comparison {
     }
 }
 
+/// A number in the names of an item's cells that is the axis of its figures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Axis {
+    /// Table or figure: `figure-4`.
+    pub item: String,
+    /// The part of the cells' names between commas that has the number, with `#` for it: `RI #`.
+    pub label: String,
+    /// The quantity, with its unit: `jitter, ms`.
+    pub title: String,
+}
+
 /// All results for one table or figure.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Findings {
@@ -70,6 +82,8 @@ pub struct Findings {
     pub claims: Vec<Claim>,
     /// Printed numbers and ours.
     pub comparisons: Vec<Comparison>,
+    /// The axes of figures.
+    pub axes: Vec<Axis>,
     /// What readers must know: definitions, assumptions, omissions.
     pub remarks: Vec<String>,
 }
@@ -79,6 +93,7 @@ impl Findings {
     pub fn extend(&mut self, other: Findings) {
         self.claims.extend(other.claims);
         self.comparisons.extend(other.comparisons);
+        self.axes.extend(other.axes);
         self.remarks.extend(other.remarks);
     }
 

@@ -29,6 +29,9 @@ pub(crate) struct ItemFile {
     /// What readers must know: definitions, and assumptions where the paper gives no information.
     #[serde(default)]
     pub remarks: Vec<String>,
+    /// The numbers in the cells' names over which figures are drawn; without any, each cell is a row.
+    #[serde(default)]
+    pub axes: Vec<AxisFile>,
     /// `reduction`, which does the measuring, and its settings.
     pub run: toml::Table,
     /// Numbers the paper prints.
@@ -37,6 +40,16 @@ pub(crate) struct ItemFile {
     /// The claims of the paper.
     #[serde(default, rename = "claim")]
     pub claims: Vec<ClaimFile>,
+}
+
+/// A number in the cells' names that a figure has as its axis.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AxisFile {
+    /// The part of the name between commas, with `#` for the number: `RI #`.
+    pub label: String,
+    /// The quantity, with its unit.
+    pub title: String,
 }
 
 /// A number the paper prints.

@@ -41,7 +41,7 @@ mod testing;
 mod verdict;
 
 pub use chosen::{Unknown, paper as paper_named};
-pub use claim::{Claim, Comparison, Findings};
+pub use claim::{Axis, Claim, Comparison, Findings};
 pub use inorder_stats::Estimate;
 pub use paper::{Item, Paper, Why, find, papers};
 pub use printed::PrintedError;

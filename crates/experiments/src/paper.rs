@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use crate::data::{ClaimFile, ItemFile, PaperFile, combinations, fill};
 use crate::judge::judge;
 use crate::setting::{Context, ExperimentError, FILES, Reduction, Setting};
-use crate::{Claim, Comparison, Findings, papers as own};
+use crate::{Axis, Claim, Comparison, Findings, papers as own};
 
 /// The name of a paper's file in its folder.
 const PAPER_FILE: &str = "/paper.toml";
@@ -51,8 +51,21 @@ impl Item {
                 .shown()
                 .map(|quantity| Comparison::of(&self.name, quantity))
                 .collect(),
+            axes: self.axes(),
             remarks: self.file.remarks.clone(),
         })
+    }
+}
+
+impl Item {
+    fn axes(&self) -> Vec<Axis> {
+        let axes = self.file.axes.iter();
+        axes.map(|axis| Axis {
+            item: self.name.clone(),
+            label: axis.label.clone(),
+            title: axis.title.clone(),
+        })
+        .collect()
     }
 }
 

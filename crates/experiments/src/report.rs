@@ -2,7 +2,7 @@
 
 use inorder_report::{Column, Digits, Element, Files, Kind, List, Value};
 
-use crate::claim::{Claim, Comparison, Findings};
+use crate::claim::{Axis, Claim, Comparison, Findings};
 use crate::verdict::Verdict;
 
 /// The results for one paper.
@@ -55,6 +55,14 @@ pub static REPORT: &[OfReport] = &[
             of: |r: &Report| &r.findings.comparisons,
         },
     ),
+    OfReport::nested(
+        "axes",
+        "Numbers in the names of cells over which the figures of an item are drawn.",
+        &List {
+            columns: AXES,
+            of: |r: &Report| &r.findings.axes,
+        },
+    ),
     OfReport::new(
         "remarks",
         Kind::List(Element::Text),
@@ -68,6 +76,21 @@ static VERDICTS: &[&str] = &[
     Verdict::Held.name(),
     Verdict::Failed.name(),
     Verdict::Undecided.name(),
+];
+
+type OfAxis = Column<Axis>;
+
+static AXES: &[OfAxis] = &[
+    OfAxis::new("item", Kind::Text, "Table or figure.", |a| (&a.item).into()),
+    OfAxis::new(
+        "label",
+        Kind::Text,
+        "The part of a cell's name between commas that has the number, with `#` for it.",
+        |a| (&a.label).into(),
+    ),
+    OfAxis::new("title", Kind::Text, "The quantity, with its unit.", |a| {
+        (&a.title).into()
+    }),
 ];
 
 type OfClaim = Column<Claim>;

@@ -117,7 +117,10 @@ impl LateArrivals {
     /// The first that came behind `position`: looked for in steps that double, from the place that was asked for last.
     fn first_behind(&self, position: u64) -> usize {
         let is_before = |place: usize| self.all.get(place).is_some_and(|p| p.position <= position);
-        let near = self.asked.saturating_sub(self.forgotten).min(self.all.len());
+        let near = self
+            .asked
+            .saturating_sub(self.forgotten)
+            .min(self.all.len());
         let (mut low, mut high, mut step) = (near, near, 1);
         if is_before(near) {
             while is_before(high) {
