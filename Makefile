@@ -33,6 +33,7 @@ test:
 	@tools/setup test
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	@tools/lab
 	cargo test --workspace --quiet
 	@tools/python test
 	@if command -v python3 >/dev/null; then tools/site/build --test; else echo "site: skipped: there is no python3"; fi
