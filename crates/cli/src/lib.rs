@@ -27,15 +27,18 @@ use std::io::Write;
 
 use clap::CommandFactory;
 use cli::Cli;
-use error::{ExitCode, USAGE};
+use error::{ExitCode, Outcome, USAGE};
 
 /// Runs the command with `arguments`, the first of which is the name of the program, and returns its exit code.
 ///
-/// It prints, and it takes over Ctrl-C for as long as the process lives. Help and the version end the process.
+/// It prints, and it takes over Ctrl-C for as long as the process lives.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let code = match cli::parse(arguments.into_iter().collect()) {
-        Ok(cli) => obey(&cli),
-        Err(error) if usage::is_requested(&error) => error.exit(),
+        Ok(cli) => {
+            cli.manners.apply();
+            told(cli.verb.run(Cli::command))
+        }
+        Err(error) if usage::is_requested(&error) => told(usage::print(&error)),
         Err(error) => {
             eprintln!("inorder: {}", usage::one_line(&error));
             ExitCode::from(USAGE)
@@ -47,9 +50,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     code.0
 }
 
-fn obey(cli: &Cli) -> ExitCode {
-    cli.manners.apply();
-    match cli.verb.run(Cli::command) {
+/// The exit code, after an error was told.
+fn told(outcome: Outcome) -> ExitCode {
+    match outcome {
         Ok(code) => code,
         // The reader of our output closed it: this is no error.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,

@@ -1,7 +1,11 @@
 //! Wrong options as one line, like every other error.
 
+use std::io::Write;
+
 use clap::Error;
 use clap::error::ErrorKind;
+
+use crate::error::{ExitCode, Outcome};
 
 /// True if nothing is wrong: the user asked for help or the version.
 pub fn is_requested(error: &Error) -> bool {
@@ -11,6 +15,13 @@ pub fn is_requested(error: &Error) -> bool {
             | ErrorKind::DisplayVersion
             | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     )
+}
+
+/// Prints the help or the version that was asked for.
+pub fn print(error: &Error) -> Outcome {
+    error.print()?;
+    std::io::stdout().flush()?;
+    Ok(ExitCode::from(error.exit_code() as u8))
 }
 
 /// What is wrong and what was expected, without the summary of the usage: `inorder help VERB` prints that.

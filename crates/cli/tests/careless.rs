@@ -12,6 +12,9 @@ const DEMO: &str = concat!(
     "/../../testdata/demo/demo-sender.pcap"
 );
 
+/// A coloured net.
+const FORWARDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../netproc/nets/forwarder.net");
+
 #[test]
 fn captures_joined_by_cat_end_where_the_second_begins() {
     let folder = Folder::new("cat");
@@ -68,6 +71,44 @@ fn an_output_that_fails_takes_neither_text_nor_other_files_away() {
         stderr(&run)
     );
     assert!(fs::read_to_string(csv).unwrap().lines().count() > 1);
+}
+
+#[test]
+fn every_verb_with_several_outputs_writes_those_that_it_can() {
+    let folder = Folder::new("full-verbs");
+    let receiver = DEMO.replace("sender", "receiver");
+    let page = folder.path("net.html");
+    let full = "--csv=/dev/full";
+    for (verb, rest) in [
+        ("diff", vec![DEMO, &receiver, full]),
+        ("reproduce", vec!["periodic", "window", "--quick", full]),
+    ] {
+        let json = folder.path(&format!("{verb}.json"));
+        let run = inorder(&[&[verb], &rest[..], &[&format!("--json={json}")]].concat());
+        assert_eq!(code(&run), 1, "{verb}: {}", stderr(&run));
+        assert!(stderr(&run).contains("/dev/full: cannot write"), "{verb}");
+        assert!(fs::read_to_string(json).unwrap().ends_with("}\n"), "{verb}");
+    }
+    let page_option = format!("--html={page}");
+    let few = ["--set=packets=2000", "--repetitions=2", full, &page_option];
+    let run = inorder(&[&["petri", FORWARDER], &few[..]].concat());
+    assert_eq!(code(&run), 1, "{}", stderr(&run));
+    assert!(stdout(&run).contains("mean"), "{}", stdout(&run));
+    assert!(fs::read_to_string(page).unwrap().contains("</html>"));
+}
+
+#[test]
+fn help_that_cannot_be_written_is_no_success() {
+    let run = Command::new("sh")
+        .args([
+            "-c",
+            "\"$0\" help >/dev/full",
+            env!("CARGO_BIN_EXE_inorder"),
+        ])
+        .output()
+        .unwrap();
+    assert_eq!(code(&run), 1, "{}", stderr(&run));
+    assert!(stderr(&run).contains("cannot write"), "{}", stderr(&run));
 }
 
 #[test]

@@ -203,36 +203,39 @@ fn frames(path: &Path, mut each: impl FnMut(&Frame<'_>)) -> Result<(), CliError>
 const TABLES: [&str; 3] = ["directions.parquet", "flows.parquet", "packets.parquet"];
 
 fn print(args: &Args, files: &[&Path], found: &mut Difference) -> Result<(), CliError> {
+    let mut written = outputs::Attempts::default();
     #[cfg(feature = "parquet")]
     if let Some(directory) = &args.parquet {
-        outputs::directory(directory)?;
+        written.of(outputs::directory(directory));
         let [directions, flows, packets] = TABLES.map(|name| directory.join(name));
-        outputs::to_parquet(&directions, FLOW, &found.directions)?;
-        outputs::to_parquet(&flows, FLOW, &found.flows)?;
-        outputs::to_parquet(&packets, PACKET, &found.packets)?;
+        written.of(outputs::to_parquet(&directions, FLOW, &found.directions));
+        written.of(outputs::to_parquet(&flows, FLOW, &found.flows));
+        written.of(outputs::to_parquet(&packets, PACKET, &found.packets));
     }
     if let Some(path) = &args.csv {
-        outputs::write_to(path, |out| match args.rows.as_str() {
+        written.of(outputs::write_to(path, |out| match args.rows.as_str() {
             "directions" => csv::write(out, FLOW, &found.directions),
             "packets" => csv::write(out, PACKET, &found.packets),
             _ => csv::write(out, FLOW, &found.flows),
-        })?;
+        }));
     }
     if let Some(path) = &args.html {
-        outputs::write_to(path, |out| html::write(out, found))?;
+        written.of(outputs::write_to(path, |out| html::write(out, found)));
     }
     if !files.iter().any(|path| path.as_os_str() == "-") {
         let style = outputs::style(0, false);
         let layout = Layout::default().width(style.width).bold(style.colour);
-        outputs::text(|out| write_text(out, found, args.packets, &layout, style.width))?;
+        written.of(outputs::text(|out| {
+            write_text(out, found, args.packets, &layout, style.width)
+        }));
     }
     if let Some(path) = &args.json {
         if !args.packets {
             found.packets.clear();
         }
-        outputs::write_to(path, |out| RESULT.write_json(out, found))?;
+        written.of(outputs::write_to(path, |out| RESULT.write_json(out, found)));
     }
-    Ok(())
+    written.finish()
 }
 
 /// A table of the directions, one of the gravest flows, and what limits the result.

@@ -189,11 +189,15 @@ pub fn run(args: &Args) -> Done {
         config.hops,
         outcomes.len()
     );
+    let mut written = outputs::Attempts::default();
     if let Some(path) = &args.svg {
         let drawn = picture::svg(&title, &mean_spent(&outcomes));
-        outputs::to_marked_file(path, Comment::Xml, |out| out.write_all(drawn.as_bytes()))?;
+        written.of(outputs::to_marked_file(path, Comment::Xml, |out| {
+            out.write_all(drawn.as_bytes())
+        }));
     }
-    args.form.write(&title, &rows)?;
+    written.of(args.form.write(&title, &rows));
+    written.finish()?;
     Ok(if repeated.interrupted {
         ExitCode::from(INTERRUPTED)
     } else {

@@ -144,19 +144,20 @@ pub fn run(args: &Args) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let document = found(args, file, net, None)?;
+    let mut written = outputs::Attempts::default();
     if let Some(path) = &args.states
         && let Some(graph) = &document.findings.graph
     {
-        write_states(path, &document.net, graph)?;
+        written.of(write_states(path, &document.net, graph));
     }
     if let Some(path) = &args.trace {
-        trace::write(&document.net, &args.simulation, path)?;
+        written.of(trace::write(&document.net, &args.simulation, path));
     }
-    if args.json {
-        outputs::to_stdout(|out| document.write_json(out))?;
-    } else {
-        outputs::text(|out| document.write_text(out))?;
-    }
+    written.of(match args.json {
+        true => outputs::to_stdout(|out| document.write_json(out)),
+        false => outputs::text(|out| document.write_text(out)),
+    });
+    written.finish()?;
     Ok(if document.findings.was_interrupted {
         ExitCode::from(INTERRUPTED)
     } else {

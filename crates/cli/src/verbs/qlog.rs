@@ -132,33 +132,38 @@ fn warnings(connections: &[Connection]) -> Vec<String> {
 
 fn print(args: &Args, found: &Document) -> Result<(), CliError> {
     let losses: Vec<&LossRow> = found.connections.iter().flat_map(|c| &c.losses).collect();
+    let mut written = outputs::Attempts::default();
     #[cfg(feature = "parquet")]
     if let Some(directory) = &args.parquet {
-        outputs::directory(directory)?;
+        written.of(outputs::directory(directory));
         let [connections, rows] = TABLES.map(|name| directory.join(name));
-        outputs::to_parquet(&connections, CONNECTION, &found.connections)?;
+        written.of(outputs::to_parquet(
+            &connections,
+            CONNECTION,
+            &found.connections,
+        ));
         let all: Vec<LossRow> = losses.iter().map(|loss| (*loss).clone()).collect();
-        outputs::to_parquet(&rows, LOSS, &all)?;
+        written.of(outputs::to_parquet(&rows, LOSS, &all));
     }
     if let Some(path) = &args.json {
-        outputs::write_to(path, |out| RESULT.write_json(out, found))?;
+        written.of(outputs::write_to(path, |out| RESULT.write_json(out, found)));
     }
     if let Some(path) = &args.csv {
-        outputs::write_to(path, |out| match args.rows.as_str() {
+        written.of(outputs::write_to(path, |out| match args.rows.as_str() {
             "losses" => csv::write(out, LOSS, losses.iter().copied()),
             _ => csv::write(out, CONNECTION, &found.connections),
-        })?;
+        }));
     }
     let files = [&args.json, &args.csv];
     if files
         .iter()
         .any(|path| path.as_deref().is_some_and(|path| path.as_os_str() == "-"))
     {
-        return Ok(());
+        return written.finish();
     }
     let style = outputs::style(0, false);
     let layout = Layout::default().width(style.width).bold(style.colour);
-    outputs::text(|out| {
+    written.of(outputs::text(|out| {
         text::write(out, CONNECTION, &found.connections, &layout)?;
         if args.losses && !losses.is_empty() {
             writeln!(out)?;
@@ -169,5 +174,6 @@ fn print(args: &Args, found: &Document) -> Result<(), CliError> {
             paragraph(out, &format!("Note: {warning}."), "", style.width)?;
         }
         Ok(())
-    })
+    }));
+    written.finish()
 }

@@ -88,8 +88,11 @@ pub fn run(args: &Args) -> Outcome {
         return explain(&items, args, claim);
     }
     let mut report = Report::new(paper.name, &paper.title);
-    let complete = run_items(&items, args, &mut report)?;
-    print(args, &report)?;
+    // What was found before an item failed is written all the same.
+    let complete = run_items(&items, args, &mut report);
+    let written = print(args, &report);
+    let complete = complete?;
+    written?;
     Ok(if complete {
         ExitCode::SUCCESS
     } else {
@@ -139,10 +142,12 @@ fn run_items(items: &[&Item], args: &Args, report: &mut Report) -> Result<bool, 
     for item in items {
         match run_item(item, args, stop) {
             Ok(findings) => {
-                if prints_text(args) {
-                    outputs::text(|out| print_item(out, item, &findings, args.claims))?;
-                }
+                let printed = match prints_text(args) {
+                    true => outputs::text(|out| print_item(out, item, &findings, args.claims)),
+                    false => Ok(()),
+                };
                 report.findings.extend(findings);
+                printed?;
             }
             Err(ExperimentError::Stopped) => return Ok(false),
             Err(error) => {
@@ -182,27 +187,39 @@ fn prepare(args: &Args) -> Result<(), CliError> {
 }
 
 fn print(args: &Args, report: &Report) -> Result<(), CliError> {
+    let mut written = outputs::Attempts::default();
     if let Some(path) = &args.json {
-        outputs::write_to(path, |out| json::write(out, REPORT, report))?;
+        written.of(outputs::write_to(path, |out| {
+            json::write(out, REPORT, report)
+        }));
     }
     if let Some(path) = &args.csv {
-        outputs::write_to(path, |out| csv::write(out, CLAIMS, &report.findings.claims))?;
+        written.of(outputs::write_to(path, |out| {
+            csv::write(out, CLAIMS, &report.findings.claims)
+        }));
     }
     if let Some(path) = &args.markdown {
         let command = command(args, report);
-        outputs::write_to(path, |out| {
+        written.of(outputs::write_to(path, |out| {
             markdown::write(out, report, &command)?;
             Comment::Xml.write(out)
-        })?;
+        }));
     }
     #[cfg(feature = "parquet")]
     if let Some(dir) = &args.parquet {
-        write_parquet(dir, &report.findings)?;
+        let [claims, comparisons] = PARQUET.map(|name| dir.join(name));
+        let found = &report.findings;
+        written.of(outputs::to_parquet(&claims, CLAIMS, &found.claims));
+        written.of(outputs::to_parquet(
+            &comparisons,
+            COMPARISONS,
+            &found.comparisons,
+        ));
     }
     if prints_text(args) {
-        outputs::text(|out| print_count(out, report))?;
+        written.of(outputs::text(|out| print_count(out, report)));
     }
-    Ok(())
+    written.finish()
 }
 
 /// What was asked for, as far as results depend on it.
@@ -226,17 +243,6 @@ fn command(args: &Args, report: &Report) -> String {
 /// The files of --parquet.
 #[cfg(feature = "parquet")]
 const PARQUET: [&str; 2] = ["claims.parquet", "comparisons.parquet"];
-
-#[cfg(feature = "parquet")]
-fn write_parquet(dir: &Path, findings: &Findings) -> Result<(), CliError> {
-    use inorder_report::parquet;
-    let path = dir.join(PARQUET[0]);
-    parquet::write(outputs::create(&path)?, CLAIMS, &findings.claims)
-        .map_err(CliError::file(&path, "write"))?;
-    let path = dir.join(PARQUET[1]);
-    parquet::write(outputs::create(&path)?, COMPARISONS, &findings.comparisons)
-        .map_err(CliError::file(&path, "write"))
-}
 
 fn print_count(out: &mut dyn Write, report: &Report) -> io::Result<()> {
     let count = |verdict| report.findings.count(verdict);

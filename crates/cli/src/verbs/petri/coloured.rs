@@ -208,30 +208,28 @@ fn simulate(args: &Args, study: &Study) -> Result<(Vec<inorder_nets::CellResult>
 /// Writes the numbers where the options say.
 pub fn write(args: &Args, report: &Report) -> Result<(), CliError> {
     let options = &args.coloured;
+    let mut written = outputs::Attempts::default();
     if let Some(path) = &options.html {
-        outputs::write_to(path, |out| report.write_page(out))?;
+        written.of(outputs::write_to(path, |out| report.write_page(out)));
     }
     #[cfg(feature = "parquet")]
     if let Some(path) = &options.parquet {
-        let file = outputs::create(path)?;
-        report
-            .write_parquet(file)
-            .map_err(CliError::file(path, "write"))?;
+        written.of(outputs::replace(path, |file| report.write_parquet(file)));
     }
     if args.json {
-        outputs::to_stdout(|out| report.write_json(out))?;
+        written.of(outputs::to_stdout(|out| report.write_json(out)));
     }
     if let Some(path) = &options.csv {
-        outputs::write_to(path, |out| report.write_csv(out))?;
+        written.of(outputs::write_to(path, |out| report.write_csv(out)));
     }
     let printed = options
         .csv
         .iter()
         .chain(&options.html)
         .any(|path| path.as_os_str() == "-");
-    if args.json || printed {
-        return Ok(());
+    if !args.json && !printed {
+        let width = outputs::style(0, false).width;
+        written.of(outputs::text(|out| report.write_text(out, width)));
     }
-    let width = outputs::style(0, false).width;
-    outputs::text(|out| report.write_text(out, width))
+    written.finish()
 }
