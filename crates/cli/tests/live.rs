@@ -175,6 +175,24 @@ fn ip(arguments: &[&str]) -> bool {
 }
 
 #[test]
+fn the_loopback_interface_is_refused() {
+    for arguments in [
+        vec!["live", "lo"],
+        vec!["live", "lo", "eth0"],
+        vec!["emulate", "lo", "eth0"],
+    ] {
+        let run = common::inorder(&arguments);
+        if stderr(&run).contains("no such interface") {
+            return common::skipped("there is no interface lo");
+        }
+        assert_ne!(code(&run), 0);
+        let said = stderr(&run);
+        let expected = "lo: this is the loopback interface; expected one with Ethernet's frames";
+        assert!(said.contains(expected), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
 fn frames_pass_between_two_interfaces() {
     let Some(namespaces) = Namespaces::new("pass") else {
         return;

@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use super::LiveError;
-use super::clock;
+use super::{clock, tap};
 use crate::frame::Frame;
 use crate::frame::vnet::{self, Header};
 
@@ -47,10 +47,32 @@ pub fn index_of(name: &str) -> Result<u32, LiveError> {
     }
 }
 
+/// The number of an interface whose frames begin with Ethernet's header.
+///
+/// # Errors
+/// For an unknown interface and for those of other kinds: what the loopback interface is handed it receives itself, for ever.
+pub fn ethernet_index_of(name: &str) -> Result<u32, LiveError> {
+    let index = index_of(name)?;
+    let kind = match tap::hardware_type(name) {
+        Ok(libc::ARPHRD_ETHER) => return Ok(index),
+        Ok(libc::ARPHRD_LOOPBACK) => "the loopback interface".to_owned(),
+        Ok(kind) => format!("an interface of type {kind} (ARPHRD)"),
+        Err(source) => {
+            return Err(LiveError::System {
+                what: format!("cannot find out what kind of interface {name} is"),
+                source,
+            });
+        }
+    };
+    Err(LiveError::Refused(format!(
+        "{name}: this is {kind}; expected one with Ethernet's frames"
+    )))
+}
+
 impl Port {
     /// Opens the interface; it receives all frames, not only those for its own address, until it is closed.
     pub fn open(name: &str) -> Result<Self, LiveError> {
-        let index = index_of(name)?;
+        let index = ethernet_index_of(name)?;
         let what = format!("cannot open {name} (this needs the capability CAP_NET_RAW)");
         let failed = |source| LiveError::System {
             what: what.clone(),

@@ -1,7 +1,7 @@
 //! `inorder live`: sorters between two interfaces, or between an interface and the kernel.
 
 use super::af_xdp::Receiver;
-use super::port::{Port, index_of};
+use super::port::{Port, ethernet_index_of};
 use super::tap::Tap;
 use super::{LiveError, Running, between, clock, privileges};
 use crate::lane::Nothing;
@@ -50,7 +50,7 @@ pub fn sort_received(
 ) -> Result<Vec<Sorted>, LiveError> {
     clock::be_exact(running.realtime)?;
     // An unknown name is told as such, not by what the device lacks for it.
-    index_of(name)?;
+    ethernet_index_of(name)?;
     // The device is there before the first packet is taken.
     let mut tap = Tap::new(name)?;
     let mut receiver = Receiver::open(name)?;

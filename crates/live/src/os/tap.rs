@@ -96,6 +96,19 @@ fn name_in(request: &libc::ifreq) -> String {
     bytes.map(|&byte| char::from(byte as u8)).collect()
 }
 
+/// What kind of interface this is (`ARPHRD_ETHER` and others, linux/if_arp.h).
+pub fn hardware_type(name: &str) -> io::Result<u16> {
+    let socket = port::socket(libc::AF_INET, libc::SOCK_DGRAM, 0)?;
+    let mut theirs = request(name);
+    // SAFETY: `theirs` is valid for the call.
+    let done = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFHWADDR as _, &mut theirs) };
+    if done < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call has filled in the address.
+    Ok(unsafe { theirs.ifr_ifru.ifru_hwaddr.sa_family })
+}
+
 /// Hardware address and MTU as `like` has them; settings under which the kernel takes packets for addresses of other
 /// interfaces; then the device is set up.
 fn set_up(name: &str, like: &str) -> io::Result<()> {
