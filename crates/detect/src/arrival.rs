@@ -8,6 +8,7 @@ mod again;
 mod begun;
 mod finish;
 mod judge;
+mod lacking;
 mod refused;
 mod run;
 mod tail;
@@ -44,6 +45,8 @@ pub(crate) struct Note {
     refused_copy: Fill,
     /// Only missing identifications speak for a loss here: a retransmission may have been lost instead.
     perhaps_lost: bool,
+    /// The receiver has it, although it never came by.
+    lacked: bool,
 }
 
 /// What a piece of data (one wire segment) is at the capture point.
@@ -117,6 +120,8 @@ pub(crate) struct Arrival {
     /// How many originals had arrived when something came that may have been one or a retransmission, and why
     /// that is not known: the extents across it may be one off.
     doubtful: Option<(u64, Reason)>,
+    /// Below this it is known what the capture lacks.
+    looked_up_to: i64,
     /// What came first of its bytes and may have been a retransmission.
     brought: Option<Box<FirstToCome>>,
     explanations: Explanations,
@@ -168,6 +173,7 @@ impl Arrival {
             watchful: false,
             before: Before::NOTHING,
             doubtful: None,
+            looked_up_to: 0,
             brought: None,
             explanations,
         }

@@ -416,6 +416,13 @@ impl Side {
         if engines.closed || seg.window == 0 || engines.probe.is_some() {
             engines.window_told(seg, advances);
         }
+        let mut unseen = false;
+        if engines.arrival.has_holes() {
+            let unwrap = &engines.unwrap;
+            let blocks = seg.sack_blocks().iter();
+            let blocks = blocks.map(|b| (unwrap.offset(b.0), unwrap.offset(b.1)));
+            unseen = engines.arrival.lacks(engines.una, blocks);
+        }
         if advances {
             engines.arrival.acknowledged(ack, seg.ts_ns);
             engines.rtts.acknowledged(ack, seg.ts_ns);
@@ -426,6 +433,9 @@ impl Side {
         if let Some(sender) = &mut engines.sender {
             if let Some(rtt) = to_receiver_ns() {
                 sender.note_rtt(rtt);
+            }
+            if unseen {
+                sender.note_unseen_arrival(seg.frame);
             }
             sender.acknowledged(seg, from.ids_dense());
         }

@@ -140,6 +140,11 @@ impl Ledger {
         self.list.push(line, open.then_some(start));
     }
 
+    /// Something arrived here that the log lacks.
+    pub(super) fn hides_arrival(&mut self) {
+        self.log.hide();
+    }
+
     /// Appends an arrival to the log.
     #[inline]
     pub(super) fn arrives(&mut self, entry: Entry) -> u64 {

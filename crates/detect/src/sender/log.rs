@@ -84,6 +84,24 @@ impl ArrivalLog {
         self.first + self.entries.len() as u64 - 1
     }
 
+    /// Something arrived here that is not in the log: extents across it are one short.
+    pub(crate) fn hide(&mut self) {
+        if self.entries.is_empty() {
+            self.hidden_at = Some(self.order.arrivals());
+            return;
+        }
+        let status = Status::Unexplained {
+            deadline: i64::MIN,
+            hides: true,
+        };
+        self.entries.push_back(Entry {
+            place: Place::default(),
+            status,
+            unsure: None,
+            told: false,
+        });
+    }
+
     /// Sets the status of entry `id`, if it still waits.
     pub(crate) fn decide(&mut self, id: u64, status: Status) -> bool {
         let Some(entry) = self.waiting_mut(id) else {

@@ -290,6 +290,7 @@ impl Sender {
         if ack.missing > 0 {
             self.note_gap(ack);
         }
+        self.hide_unseen(ack);
         if self.receiver.may_lack_sack() {
             self.process_without_sack(ack, number);
         } else if !self.advance_in_order(ack, number) {

@@ -1,17 +1,20 @@
 //! Transmissions that the capture lacks: one that nobody saw may be what an acknowledgement answers.
 
 use super::Sender;
+use super::acks::Ack;
 use crate::collect::Basis;
 use crate::result::Reason;
 
 /// What is known of packets of the sender that were not captured.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Unseen {
     /// When the last gap among the sender's identifications showed, nanoseconds.
     gap_ns: Option<i64>,
     /// When the clock was last set back, nanoseconds, and one past what had been sent by then.
     clock_ns: Option<i64>,
     sent_by_then: i64,
+    /// Frames of the acknowledgements, not handled yet, that report such packets.
+    reported_by: Vec<u64>,
 }
 
 impl Unseen {
@@ -31,6 +34,21 @@ impl Sender {
     /// Identifications of the sender are missing just before what was captured at `now`.
     pub(crate) fn note_unseen(&mut self, now: i64) {
         self.unseen.gap_ns = Some(now);
+    }
+
+    /// The acknowledgement in this frame, the next to come, reports data whose transmission was not captured.
+    pub(crate) fn note_unseen_arrival(&mut self, frame: u64) {
+        self.unseen.reported_by.push(frame);
+    }
+
+    /// What arrived without having been captured has no place among the arrivals: where that was is known when its
+    /// acknowledgement is handled, for others may have to be waited for.
+    pub(super) fn hide_unseen(&mut self, ack: &Ack) {
+        let reported = &mut self.unseen.reported_by;
+        if let Some(at) = reported.iter().position(|&frame| frame == ack.seg.frame) {
+            reported.remove(at);
+            self.ledger.hides_arrival();
+        }
     }
 
     /// The clock was set back just before `now`.

@@ -246,8 +246,8 @@ fn all_shapes() -> Vec<Said> {
     sums.into_inner().expect("all threads have ended")
 }
 
-/// Told as surely as this, and of these false. How far a packet came behind is left out: frames that are missing are
-/// missing from every extent across them.
+/// Told as surely as this, and of these false. How far a packet came behind is counted apart: frames that are missing
+/// are missing from every extent across them, and not all of them show.
 fn sum(counts: &Counts, sure: Sure) -> (u64, u64) {
     let of_it = |(about, s): &(About, Sure)| *s == sure && *about != About::Extent;
     let all = counts.trust.iter().filter(|(key, _)| of_it(key));
@@ -256,14 +256,21 @@ fn sum(counts: &Counts, sure: Sure) -> (u64, u64) {
     })
 }
 
+/// Extents called certain, and of these not exact.
+fn extents(counts: &Counts) -> (u64, u64) {
+    let trust = counts.trust.get(&(About::Extent, Sure::Certain));
+    trust.map_or((0, 0), |t| (t.told, t.told - t.right))
+}
+
 /// A line of the table.
 fn row(shape: &Shape, said: &Said) -> String {
     let cell = |counts: &Counts| {
         let of = |sure| sum(counts, sure);
         let (certain, likely, open) = (of(Sure::Certain), of(Sure::Likely), of(Sure::Ambiguous));
+        let extents = extents(counts);
         format!(
-            "certain {:6} ({} false) likely {:5} ({} false) ambiguous {:5}",
-            certain.0, certain.1, likely.0, likely.1, open.0
+            "certain {:6} ({} false, {} of {} extents) likely {:5} ({} false) ambiguous {:5}",
+            certain.0, certain.1, extents.1, extents.0, likely.0, likely.1, open.0
         )
     };
     format!(
