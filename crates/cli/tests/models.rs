@@ -272,12 +272,8 @@ fn schemes_and_constants_are_listed() {
     assert!(stdout(&constants).lines().count() > 10);
     let folder = Folder::new("constants");
     let own = folder.file("own.toml", b"[sram]\nvalue = 100\n");
-    let net = stdout(&inorder(&[
-        "netproc",
-        "--net-constants",
-        "--calibration",
-        &own,
-    ]));
+    let output = inorder(&["netproc", "--net-constants", "--calibration", &own]);
+    let net = stdout(&output);
     assert!(net.contains("constant ixp2400_sram = 100\n"), "{net}");
 }
 
