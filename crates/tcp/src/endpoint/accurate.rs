@@ -58,6 +58,35 @@ pub(super) struct Counted {
     full_mss: u32,
 }
 
+/// What a SYN-ACK with these bits agrees to (section 3.1.1).
+fn answered(ace: u8, how: EcnUse) -> Agreement {
+    match ace {
+        _ if !how.requests() => Agreement::None,
+        // No ECN, or a broken peer that repeats what it gets.
+        0 | REQUEST => Agreement::None,
+        CLASSIC_ANSWER => Agreement::Classic,
+        _ if how == EcnUse::Accurate => Agreement::Accurate,
+        // The third bit has no meaning in RFC 3168.
+        _ if ace & CLASSIC_REQUEST == CLASSIC_ANSWER => Agreement::Classic,
+        _ => Agreement::None,
+    }
+}
+
+/// What a SYN with these bits is answered with. If both sides open the connection at once, both must have requested it.
+fn requested(ace: u8, how: EcnUse, listening: bool) -> Agreement {
+    let (accurate, classic) = match listening {
+        true => (how.accepts_accurate(), how != EcnUse::Off),
+        false => (how == EcnUse::Accurate, how.requests()),
+    };
+    match ace {
+        0 => Agreement::None,
+        // Combinations without a meaning yet ask for accurate feedback, too (section 3.1.3).
+        _ if accurate && ace != CLASSIC_REQUEST => Agreement::Accurate,
+        _ if classic && ace & CLASSIC_REQUEST == CLASSIC_REQUEST => Agreement::Classic,
+        _ => Agreement::None,
+    }
+}
+
 impl Counted {
     pub(super) fn ce_packets(&self) -> u32 {
         self.ce_packets
@@ -69,30 +98,9 @@ impl Endpoint {
     pub(super) fn negotiate(&mut self, syn: &Segment, how: EcnUse) -> Agreement {
         let ace = syn.flags.ace();
         let answers = self.state != State::Listen && syn.flags.has(Flags::ACK);
-        // Both sides of a simultaneous open requested; then, as in LISTEN, the peer's SYN decides.
-        let accepts = match self.state {
-            State::Listen => how.accepts_accurate(),
-            _ => how == EcnUse::Accurate,
-        };
-        let agreed = match ace {
-            _ if how == EcnUse::Off => Agreement::None,
-            // A broken peer repeats what it gets.
-            0 | REQUEST if answers => Agreement::None,
-            CLASSIC_ANSWER if answers && how.requests() => Agreement::Classic,
-            _ if answers && how == EcnUse::Accurate => Agreement::Accurate,
-            // The third bit had no meaning in RFC 3168.
-            _ if answers => match how.requests() && ace & CLASSIC_REQUEST == CLASSIC_ANSWER {
-                true => Agreement::Classic,
-                false => Agreement::None,
-            },
-            // Every other combination of the bits asks for accurate feedback (section 3.1.3).
-            1..=2 | 4..=7 if accepts => Agreement::Accurate,
-            _ if ace & CLASSIC_REQUEST == CLASSIC_REQUEST
-                && (self.state == State::Listen || how.requests()) =>
-            {
-                Agreement::Classic
-            }
-            _ => Agreement::None,
+        let agreed = match answers {
+            true => answered(ace, how),
+            false => requested(ace, how, self.state == State::Listen),
         };
         if agreed == Agreement::Accurate {
             self.counted.handshake = syn.ecn;
@@ -153,9 +161,10 @@ impl Endpoint {
             return;
         }
         self.counted.handshake = syn.ecn;
-        self.counted.answers_handshake = true;
-        if self.state == State::SynReceived && syn.flags.ace() == 0 {
-            self.counted.mangled = true;
+        match self.state {
+            // The next SYN-ACK tells the mark.
+            State::SynReceived => self.counted.mangled |= syn.flags.ace() == 0,
+            _ => self.counted.answers_handshake = true,
         }
     }
 
