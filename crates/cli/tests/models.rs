@@ -270,6 +270,11 @@ fn schemes_and_constants_are_listed() {
     let constants = inorder(&["netproc", "--list-constants"]);
     assert_eq!(code(&constants), 0);
     assert!(stdout(&constants).lines().count() > 10);
+    let folder = Folder::new("constants");
+    let own = folder.file("own.toml", b"[sram]\nvalue = 100\n");
+    let output = inorder(&["netproc", "--net-constants", "--calibration", &own]);
+    let net = stdout(&output);
+    assert!(net.contains("constant ixp2400_sram = 100\n"), "{net}");
 }
 
 #[cfg(target_os = "linux")]

@@ -110,6 +110,11 @@ macro_rules! constants {
             fn from_values(values: &BTreeMap<&str, f64>) -> Self {
                 Self { $($name: values.get(stringify!($name)).copied().unwrap_or_default(),)* }
             }
+
+            /// Every constant with its name.
+            fn values(&self) -> impl Iterator<Item = (&'static str, f64)> {
+                [$((stringify!($name), self.$name)),*].into_iter()
+            }
         }
     };
 }
@@ -195,7 +200,24 @@ impl Calibration {
         }
         Ok(Self::from_values(&values))
     }
+
+    /// The constants as a part of a coloured net, the file `constants.net` that the nets of the IXP 2400 include. A test
+    /// holds that file to this text, so that the calibration file is the only place where a number is changed.
+    pub fn as_net(&self) -> String {
+        let mut text = NET_HEADER.to_owned();
+        for (name, value) in self.values() {
+            text.push_str(&format!("constant ixp2400_{name} = {value}\n"));
+        }
+        text
+    }
 }
+
+const NET_HEADER: &str = "\
+# The constants of the IXP 2400, in cycles unless their names say otherwise: what `inorder netproc --net-constants` prints of
+# calibration.toml, which is the file to change.
+coloured part ixp2400_constants
+
+";
 
 fn read(text: &str) -> Result<BTreeMap<String, Entry>, CalibrationError> {
     toml::from_str(text).map_err(|error| CalibrationError::Syntax {
@@ -233,6 +255,27 @@ mod tests {
         );
         assert!(entries.values().all(|entry| entry.status != Status::Given));
         assert_eq!(Calibration::default().dram_transfer, 49.8);
+    }
+
+    #[test]
+    fn the_nets_include_the_constants_of_the_embedded_file() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("nets");
+        let read = |path: &std::path::Path| std::fs::read_to_string(path).expect("is readable");
+        assert_eq!(
+            read(&folder.join("constants.net")),
+            Calibration::default().as_net(),
+            "run `inorder netproc --net-constants > crates/netproc/nets/constants.net`"
+        );
+        let files = std::fs::read_dir(&folder).expect("the folder of the nets");
+        let nets: String = files
+            .map(|file| file.expect("an entry").path())
+            .filter(|path| !path.ends_with("constants.net"))
+            .map(|path| read(&path))
+            .collect();
+        for (name, _) in Calibration::default().values() {
+            let used = format!(" ixp2400_{name} ");
+            assert!(nets.contains(&used), "no net uses {name}");
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ fn main() -> std::io::Result<()> {
     let profile = profiles::find("linux-6").unwrap_or(&profiles::PROFILES[0]);
     let options = Options {
         profile,
+        set: &[],
         tolerance: None,
         trace: true,
     };

@@ -14,6 +14,7 @@ pub fn fuzz_one(data: &[u8]) {
     let profile = &PROFILES[data.len() % PROFILES.len()];
     let options = Options {
         profile,
+        set: &[],
         tolerance: None,
         trace: true,
     };

@@ -19,7 +19,7 @@
 //!     +0 %{ assert tcpi_snd_cwnd == 10 and tcpi_rtt == 100000 }%",
 //! )?;
 //! let profile = profiles::find("linux-6").expect("a profile of this name");
-//! let outcome = run(&script, &Options { profile, tolerance: None, trace: false });
+//! let outcome = run(&script, &Options { profile, set: &[], tolerance: None, trace: false });
 //! assert_eq!(outcome.verdict, Verdict::Passed, "{outcome:?}");
 //! # Ok::<(), inorder_packetdrill::ParseError>(())
 //! ```

@@ -46,6 +46,9 @@ enum Stop {
 pub struct Options<'a> {
     /// The profile of the stack before the script configures it.
     pub profile: &'a Profile,
+    /// Settings before the script's own, with names and values: of the system (`net.ipv4.tcp_ecn`, which have a dot) and
+    /// options of scripts (`mtu`).
+    pub set: &'a [(String, String)],
     /// Tolerance that replaces the script's own one, ns.
     pub tolerance: Option<Nanos>,
     /// Whether to keep a trace.
@@ -61,6 +64,7 @@ pub fn run(script: &Script, options: &Options<'_>) -> Outcome {
 
 struct Runner<'a> {
     script: &'a Script,
+    given: &'a [(String, String)],
     setup: Setup,
     host: Host,
     table: Table,
@@ -75,9 +79,10 @@ struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    fn new(script: &'a Script, options: &Options<'_>) -> Self {
+    fn new(script: &'a Script, options: &Options<'a>) -> Self {
         Self {
             script,
+            given: options.set,
             setup: Setup::new(options.profile),
             host: Host::new(),
             table: Table::default(),
@@ -114,6 +119,11 @@ impl<'a> Runner<'a> {
     }
 
     fn everything(&mut self) -> Option<Finding> {
+        for (name, value) in self.given {
+            if let Err(message) = self.setup.set(name, value) {
+                self.not_understood(0, message);
+            }
+        }
         for setting in &self.script.options {
             if let Err(message) = self.setup.option(setting) {
                 self.not_understood(setting.line, message);
@@ -172,6 +182,9 @@ impl<'a> Runner<'a> {
                     self.not_understood(event.line, message);
                 }
                 self.host.device_full = self.setup.device_full;
+                // A system's setting that holds for connections that exist, too.
+                let option = self.setup.config.accurate_ecn.option;
+                self.host.set_ecn_option(option);
                 self.inspect(text)
             }
             What::Code(text) => self.assertions(text),

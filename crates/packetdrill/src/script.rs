@@ -83,12 +83,14 @@ pub struct Packet {
     pub rst: bool,
     /// PSH; ignored in expectations, as packetdrill's authors recommend for merged segments.
     pub psh: bool,
-    /// ACK (`.` or `A`).
+    /// ACK (`.`).
     pub ack_flag: bool,
     /// ECE (`E`).
     pub ece: bool,
     /// CWR (`W`).
     pub cwr: bool,
+    /// Accurate ECN (`A`). A digit stands for `A`, `W` and `E` together.
+    pub ae: bool,
     /// URG (`U`).
     pub urg: bool,
     /// First sequence number.
@@ -139,6 +141,13 @@ pub enum TcpOption {
         value: Option<u32>,
         /// TSecr.
         echo: Option<u32>,
+    },
+    /// `ECN e1b N ceb N e0b N`, or in the order `e0b`, `ceb`, `e1b`
+    AccurateEcn {
+        /// The order.
+        ect1_first: bool,
+        /// The counters that are written.
+        counters: Vec<u32>,
     },
     /// `nop`
     Nop,

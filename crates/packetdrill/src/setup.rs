@@ -120,6 +120,21 @@ impl Setup {
         }
     }
 
+    /// Applies a setting of the system, whose name has a dot, or an option of scripts.
+    ///
+    /// # Errors
+    /// A sentence if this subset does not support it.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+        if name.contains('.') {
+            return sysctl::set(self, name, value);
+        }
+        self.option(&Setting {
+            line: 0,
+            name: name.to_owned(),
+            value: value.to_owned(),
+        })
+    }
+
     /// Applies an option of the script.
     ///
     /// # Errors
@@ -138,10 +153,7 @@ impl Setup {
                 self.timestamp_tick = (tick > 0).then_some(tick);
                 self.config.timestamp_tick = tick.max(1_000);
             }
-            "mtu" => {
-                self.mtu = number()?;
-                self.size_segments();
-            }
+            "mtu" => self.set_mtu(number()?),
             // Over IPv6 the header has 20 bytes more; nothing else of it is examined.
             "ip_version" => {
                 self.ip_header = match value {
@@ -170,6 +182,12 @@ impl Setup {
             _ => return Err(format!("option --{}", setting.name)),
         }
         Ok(())
+    }
+
+    /// The largest IP packet of the device.
+    fn set_mtu(&mut self, bytes: u64) {
+        self.mtu = bytes;
+        self.size_segments();
     }
 
     /// The MSS that the MTU allows below this IP header.

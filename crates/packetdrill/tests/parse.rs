@@ -120,7 +120,10 @@ fn errors_contain_line_and_expectation() {
         (line, expected.as_str()),
         (3, "an end that is start plus length")
     );
-    assert_eq!(error("+0 < X 0:0(0)").expected, "TCP flags of SFPRUEW.");
+    assert_eq!(
+        error("+0 < X 0:0(0)").expected,
+        "TCP flags of SFPRUEWA. or the ACE field as a number"
+    );
     assert_eq!(
         error("+0 close(4) 0").to_string(),
         "line 1: expected `=`, found `0`"

@@ -11,6 +11,7 @@ use inorder_tcp::profiles;
 
 const OPTIONS: Options<'static> = Options {
     profile: &profiles::PROFILES[0],
+    set: &[],
     tolerance: None,
     trace: false,
 };

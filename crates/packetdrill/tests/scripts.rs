@@ -17,6 +17,7 @@ fn rows() -> Vec<Row> {
     files.sort();
     let options = Options {
         profile: profiles::find("linux-6").expect("a profile"),
+        set: &[],
         tolerance: None,
         trace: true,
     };

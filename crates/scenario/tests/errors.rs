@@ -78,7 +78,7 @@ fn each_error_is_one_line_with_its_position() {
         (flow("[flow.sender]\nsack = \"yes\""), "x.toml:3:8: sack: \"yes\", expected true or false".into()),
         (flow("[flow.sender]\nmss = \"10 B\""), "x.toml:3:7: mss: 10 B is too small, expected 64 B to 65495 B".into()),
         (flow("[flow.sender]\npacing = \"fast\""), "x.toml:3:10: pacing: \"fast\", expected true, false, or a rate as \"10 Mbit/s\" (bit/s, kbit/s, Mbit/s, Gbit/s, MB/s)".into()),
-        (flow("[flow.sender]\necn = true"), "x.toml:3:7: ecn: true, expected \"off\", \"accept\", \"on\"".into()),
+        (flow("[flow.sender]\necn = true"), "x.toml:3:7: ecn: true, expected \"off\", \"accept\", \"on\", \"accurate\", \"accept-accurate\"".into()),
         (flow("[run]\nconfidence = 1"), "x.toml:3:14: confidence: 1 is too large, expected more than 0 % and less than 100 %".into()),
         (flow("[run]\nrepetitions = 0"), "x.toml:3:15: repetitions: 0 is too small, expected 1 or more".into()),
         (flow("[output]\ntrace_interval = \"0 s\""), "x.toml:3:18: trace_interval: 0 s is too small, expected more than 0 s".into()),

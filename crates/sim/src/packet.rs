@@ -83,13 +83,13 @@ impl Packet {
     }
 }
 
-/// The properties that decide whether a sorter may hold the segment. Options other than SACK and timestamps occur
-/// only in a SYN, which is never held.
+/// The properties that decide whether a sorter may hold the segment. Options other than SACK, timestamps and accurate ECN
+/// occur only in a SYN, which is never held.
 fn sorting_facts(segment: &Segment) -> TcpFacts {
     TcpFacts {
-        flags: segment.flags.bits(),
+        flags: (segment.flags.bits() & 0xff) as u8,
         payload_len: segment.payload,
-        other_tcp_options: !segment.sack.is_empty(),
+        other_tcp_options: !segment.sack.is_empty() || segment.ecn_option.is_some(),
         ..TcpFacts::default()
     }
 }

@@ -147,4 +147,14 @@ pub struct Info {
     pub snd_mss: u32,
     /// Peer's window, bytes.
     pub snd_wnd: u64,
+    /// `tcpi_delivered_ce`: packets that accurate ECN reports as marked (modulo 2^32, as the bytes below).
+    pub delivered_ce: u32,
+    /// `tcpi_delivered_ce_bytes`: bytes that it reports as arrived with a congestion mark.
+    pub delivered_ce_bytes: u32,
+    /// `tcpi_delivered_e0_bytes`: with ECT(0).
+    pub delivered_e0_bytes: u32,
+    /// `tcpi_delivered_e1_bytes`: with ECT(1).
+    pub delivered_e1_bytes: u32,
+    /// `tcpi_received_ce`: packets that arrived here with a congestion mark, as accurate ECN reports them to the peer.
+    pub received_ce: u32,
 }

@@ -8,10 +8,10 @@
 use std::sync::{Arc, Mutex};
 
 use crate::config::{
-    Config, DelayedAck, EcnUse, LimitedTransmit, MS, Nagle, Pacing, Reduction, SECOND,
+    Config, DelayedAck, EcnOptionUse, EcnUse, LimitedTransmit, MS, Nagle, Pacing, Reduction, SECOND,
 };
 use crate::pair::{Pair, Side};
-use crate::{Ecn, Endpoint, Flags, Nanos, Segment, congestion, loss, profiles};
+use crate::{Ecn, EcnOption, Endpoint, Flags, Nanos, Segment, congestion, loss, profiles};
 
 /// Maximum number of events of a regular exchange of this size.
 const MAX_EVENTS: u64 = 400_000;
@@ -225,7 +225,18 @@ fn vary(config: &mut Config, bytes: &mut Bytes) {
     config.challenge_ack ^= c & 8 != 0;
     config.mss = if c & 16 != 0 { 100 } else { 1000 };
     config.send_buffer = if c & 32 != 0 { 1 << 20 } else { u64::MAX };
-    config.ecn = [config.ecn, EcnUse::Off, EcnUse::Accept, EcnUse::Request][usize::from(d & 3)];
+    config.ecn = [
+        EcnUse::Accurate,
+        EcnUse::AcceptAccurate,
+        EcnUse::Accept,
+        EcnUse::Request,
+    ][usize::from(d & 3)];
+    config.accurate_ecn.option = [
+        EcnOptionUse::Always,
+        EcnOptionUse::Demand,
+        EcnOptionUse::Persist,
+        EcnOptionUse::Never,
+    ][usize::from(d >> 6 & 3)];
     config.pacing = (d & 4 != 0).then(|| Pacing {
         max_rate: [u64::MAX, 1_000, 100_000, 10_000][usize::from(d >> 3 & 3)],
         burst: u32::from(d >> 5 & 3),
@@ -267,13 +278,13 @@ fn fate(bytes: &mut Bytes, forge: bool, segment: &mut Segment, copies: &mut Vec<
 /// Changes that an attacker, or an error behind the checksum, may make to a segment.
 fn alter(segment: &mut Segment, field: u8, value: u8) {
     let big = u32::from(value) << 24 | u32::from(value);
-    match field % 12 {
+    match field % 13 {
         0 => segment.seq = segment.seq.wrapping_add(u32::from(value)),
         1 => segment.seq = big,
         2 => segment.ack = segment.ack.wrapping_add(u32::from(value)),
         3 => segment.ack = big,
         4 => segment.window = u16::from(value),
-        5 => segment.flags = Flags::from_bits(value),
+        5 => segment.flags = Flags::from_bits(value.into()),
         6 => segment.payload = u32::from(value) * 7,
         7 => segment.payload = u32::MAX - u32::from(value),
         8 => {
@@ -292,6 +303,12 @@ fn alter(segment: &mut Segment, field: u8, value: u8) {
                 ts.val = ts.val.wrapping_add(big);
                 ts.ecr = ts.ecr.wrapping_sub(u32::from(value));
             }
+        }
+        11 => {
+            let counters = [big, u32::from(value), 0];
+            let option = EcnOption::new(value & 1 == 0, &counters[..usize::from(value & 3)]);
+            segment.ecn_option = Some(option);
+            segment.flags = segment.flags.with_ace(value);
         }
         _ => {
             segment.mss = Some(u16::from(value));

@@ -23,6 +23,7 @@
 //! # Ok::<(), inorder_tcp::UnknownAlgorithm>(())
 //! ```
 
+mod accurate_ecn;
 mod board;
 pub mod config;
 pub mod congestion;
@@ -43,6 +44,7 @@ mod seq;
 mod state;
 mod time;
 
+pub use accurate_ecn::EcnOption;
 pub use config::Config;
 pub use counters::{Counters, Info};
 pub use destination::Destination;

@@ -2,9 +2,11 @@
 
 use std::fmt;
 
-/// Control bits (RFC 9293 section 3.1).
+use crate::accurate_ecn::EcnOption;
+
+/// Control bits (RFC 9293 section 3.1), and the bit before them that accurate ECN uses.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Hash)]
-pub struct Flags(u8);
+pub struct Flags(u16);
 
 impl Flags {
     /// No more data from the sender.
@@ -23,6 +25,8 @@ impl Flags {
     pub const ECE: Self = Self(0x40);
     /// Congestion window reduced (RFC 3168).
     pub const CWR: Self = Self(0x80);
+    /// Accurate ECN (RFC 9768 section 3.1).
+    pub const AE: Self = Self(0x100);
     /// None.
     pub const NONE: Self = Self(0);
 
@@ -37,21 +41,38 @@ impl Flags {
         Self(self.0 | other.0)
     }
 
-    /// The byte of the header.
-    pub const fn bits(self) -> u8 {
+    /// The set without the bits of `other`.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// The bits as in the header: the lowest eight are the byte of the control bits, the ninth precedes it.
+    pub const fn bits(self) -> u16 {
         self.0
     }
 
-    /// From the byte of the header.
-    pub const fn from_bits(bits: u8) -> Self {
-        Self(bits)
+    /// From the bits of the header; those above the ninth are no flags.
+    pub const fn from_bits(bits: u16) -> Self {
+        Self(bits & 0x1ff)
+    }
+
+    /// The bits AE, CWR and ECE as a number from 0 to 7: the ACE field of accurate ECN (RFC 9768 section 3.2.2).
+    pub const fn ace(self) -> u8 {
+        (self.0 >> 6 & 7) as u8
+    }
+
+    /// The set with this ACE field, of which the lowest three bits count.
+    #[must_use]
+    pub const fn with_ace(self, ace: u8) -> Self {
+        Self(self.0 & !0x1c0 | (ace as u16 & 7) << 6)
     }
 }
 
 impl fmt::Debug for Flags {
     /// As packetdrill writes them: `S`, `F`, `R`, `P`, `.` for ACK.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const NAMES: [(Flags, &str); 8] = [
+        const NAMES: [(Flags, &str); 9] = [
             (Flags::FIN, "F"),
             (Flags::SYN, "S"),
             (Flags::RST, "R"),
@@ -59,6 +80,7 @@ impl fmt::Debug for Flags {
             (Flags::URG, "U"),
             (Flags::ECE, "E"),
             (Flags::CWR, "W"),
+            (Flags::AE, "A"),
             (Flags::ACK, "."),
         ];
         for (flag, name) in NAMES {
@@ -170,6 +192,8 @@ pub struct Segment {
     pub timestamps: Option<Timestamps>,
     /// Option SACK.
     pub sack: SackBlocks,
+    /// Option accurate ECN: bytes that arrived with each mark.
+    pub ecn_option: Option<EcnOption>,
     /// The ECN field of the IP header, which routers set instead of dropping.
     pub ecn: Ecn,
 }
@@ -200,6 +224,9 @@ impl Segment {
         let blocks = self.sack.as_slice().len() as u32;
         if blocks > 0 {
             bytes += 4 + 8 * blocks;
+        }
+        if let Some(option) = &self.ecn_option {
+            bytes += option.padded_bytes(blocks > 0);
         }
         bytes
     }
@@ -236,7 +263,10 @@ impl fmt::Debug for Segment {
         for (start, end) in self.sack.as_slice() {
             write!(f, " sack {start}:{end}")?;
         }
-        Ok(())
+        match &self.ecn_option {
+            Some(option) => write!(f, " {option}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -265,6 +295,15 @@ mod tests {
             "P. 1:1001(1000) ack 7 win 10 sack 9:12"
         );
         assert_eq!(segment.ip_bytes(), 1052);
+    }
+
+    #[test]
+    fn three_flags_are_the_ace_field() {
+        let flags = Flags::ACK.with(Flags::AE).with(Flags::ECE);
+        assert_eq!(flags.ace(), 5);
+        assert_eq!(flags.with_ace(2), Flags::ACK.with(Flags::CWR));
+        assert_eq!(Flags::from_bits(flags.bits()), flags);
+        assert_eq!(format!("{flags:?}"), "EA.");
     }
 
     #[test]

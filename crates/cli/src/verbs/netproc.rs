@@ -47,6 +47,9 @@ pub struct Args {
     /// List the constants of the model and their sources
     #[arg(long)]
     list_constants: bool,
+    /// Print the constants, or those of --calibration, as the file that the nets of crates/netproc/nets include
+    #[arg(long)]
+    net_constants: bool,
 }
 
 #[derive(Subcommand)]
@@ -155,6 +158,11 @@ pub fn run(args: &Args) -> Done {
     }
     if args.list_constants {
         return list_constants();
+    }
+    if args.net_constants {
+        let constants = args.load.calibration()?;
+        outputs::to_stdout(|out| out.write_all(constants.as_net().as_bytes()))?;
+        return Ok(ExitCode::SUCCESS);
     }
     let config = args.load.config()?;
     // All configurations are checked before the first run starts.

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use inorder_packetdrill::setup::Setup;
 use inorder_packetdrill::table::{self, Row, Summary};
 use inorder_packetdrill::{Options, run_text};
 use inorder_tcp::profiles::{self, PROFILES, Profile};
@@ -18,7 +19,8 @@ Scripts run in virtual time against the endpoints `inorder simulate` uses; nothi
 command of a script is executed: settings of the stack are applied, other commands are reported. \
 A script with an unsupported statement counts as unsupported, not as passed.\n\n\
 Exit codes: 0 all passed, 1 some failed or could not be read, 2 none failed, but some are unsupported.\n\n\
-Example:\n  inorder packetdrill --verbose crates/packetdrill/scripts/*.pkt")]
+Example:\n  inorder packetdrill --verbose crates/packetdrill/scripts/*.pkt\n  \
+inorder packetdrill --set net.ipv4.tcp_syn_linear_timeouts=4 *.pkt")]
 pub struct Args {
     /// Scripts
     #[arg(value_name = "FILE", required = true)]
@@ -27,6 +29,9 @@ pub struct Args {
     #[arg(long, value_name = "NAME", default_value = "linux-6",
           value_parser = clap::builder::PossibleValuesParser::new(PROFILES.iter().map(|p| p.name)))]
     profile: String,
+    /// A setting that holds before the script's own: of the system (net.ipv4.tcp_ecn=3), or an option of scripts (mtu=9000)
+    #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
+    set: Vec<(String, String)>,
     /// Tolerance for times, microseconds, instead of the script's own (4000 if the script sets none)
     #[arg(long, value_name = "US")]
     tolerance_usecs: Option<u64>,
@@ -41,8 +46,14 @@ pub struct Args {
 /// Runs the scripts.
 pub fn run(args: &Args) -> Outcome {
     let profile = profile(&args.profile)?;
+    let mut trial = Setup::new(profile);
+    for (name, value) in &args.set {
+        let unsupported = |message| CliError::Usage(format!("--set: {message} is not supported"));
+        trial.set(name, value).map_err(unsupported)?;
+    }
     let options = Options {
         profile,
+        set: &args.set,
         tolerance: args.tolerance_usecs.map(crate::verbs::nanoseconds),
         trace: args.verbose,
     };
@@ -73,6 +84,11 @@ fn rows(files: &[PathBuf], options: &Options) -> (Vec<Row>, bool) {
     }
     let unreadable = rows.len() < files.len();
     (rows, unreadable)
+}
+
+fn setting(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
 fn profile(name: &str) -> Result<&'static Profile, CliError> {

@@ -215,6 +215,8 @@ fn sysctls(endpoint: &plain::Endpoint, at: &str) -> Result<Vec<(&'static str, St
         Ecn::Off => "0",
         Ecn::Accept => "2",
         Ecn::On => "1",
+        Ecn::Accurate => "3",
+        Ecn::AcceptAccurate => "5",
     };
     add("tcp_ecn", endpoint.ecn.map(|word| ecn(word).to_owned()));
     out.extend(detection(endpoint, at)?);

@@ -116,11 +116,19 @@ pub fn refused(endpoint: &plain::Endpoint, key: &str) -> Option<(String, &'stati
         "congestion" | "loss_detection" | "dupthresh" | "mss" | "initial_window"
         | "initial_ssthresh" | "cwnd_clamp" | "sack" | "dsack" | "timestamps"
         | "receive_buffer" | "receive_autotuning" | "send_buffer" | "sack_compression"
-        | "pacing" | "ecn" | "rto_min" | "frto" | "restart_after_idle" => None,
+        | "pacing" | "rto_min" | "frto" | "restart_after_idle" => None,
         "profile" => no(
             endpoint.profile == "linux-6",
             "the lab runs Linux 6",
             "\"linux-6\"",
+        ),
+        "ecn" => no(
+            !matches!(
+                endpoint.ecn,
+                Some(plain::Ecn::Accurate | plain::Ecn::AcceptAccurate)
+            ),
+            "the lab's kernel has no accurate ECN",
+            "\"on\"",
         ),
         "ecn_codepoint" => no(
             endpoint.ecn_codepoint == plain::EcnCodepoint::Ect0,

@@ -66,12 +66,21 @@ fn flags(scanner: &mut Scanner<'_>, packet: &mut Packet) -> Result<(), ParseErro
             'F' => &mut packet.fin,
             'R' => &mut packet.rst,
             'P' => &mut packet.psh,
-            '.' | 'A' => &mut packet.ack_flag,
+            '.' => &mut packet.ack_flag,
             'E' => &mut packet.ece,
             'W' => &mut packet.cwr,
+            'A' => &mut packet.ae,
             'U' => &mut packet.urg,
             '-' => continue,
-            _ => return Err(before.error("TCP flags of SFPRUEW.")),
+            // The ACE field of accurate ECN as a number.
+            '0'..='7' => {
+                let ace = flag as u8 - b'0';
+                packet.ae = ace & 4 != 0;
+                packet.cwr = ace & 2 != 0;
+                packet.ece = ace & 1 != 0;
+                continue;
+            }
+            _ => return Err(before.error("TCP flags of SFPRUEWA. or the ACE field as a number")),
         };
         *field = true;
     }
@@ -141,6 +150,7 @@ fn option(text: &str) -> Option<TcpOption> {
         "eol" => TcpOption::EndOfList,
         "sack" => TcpOption::Sack(words.map(block).collect::<Option<_>>()?),
         "TS" => timestamps(&words.collect::<Vec<_>>())?,
+        "ECN" => accurate_ecn(&words.collect::<Vec<_>>())?,
         _ => TcpOption::Other(text.to_owned()),
     })
 }
@@ -148,6 +158,28 @@ fn option(text: &str) -> Option<TcpOption> {
 fn block(text: &str) -> Option<(u32, u32)> {
     let (left, right) = text.split_once(':')?;
     Some((left.parse().ok()?, right.parse().ok()?))
+}
+
+/// `ECN e1b 1 ceb 0 e0b 1`, or the other way round; counters at the end may be missing.
+fn accurate_ecn(words: &[&str]) -> Option<TcpOption> {
+    let pairs: Vec<_> = words.chunks(2).collect();
+    let ect1_first = pairs.first().is_none_or(|pair| pair[0] == "e1b");
+    let names = match ect1_first {
+        true => ["e1b", "ceb", "e0b"],
+        false => ["e0b", "ceb", "e1b"],
+    };
+    if pairs.len() > names.len() {
+        return None;
+    }
+    let counter = |(pair, name): (&&[&str], &str)| match **pair {
+        [found, number] if found == name => number.parse().ok(),
+        _ => None,
+    };
+    let counters = pairs.iter().zip(names).map(counter);
+    Some(TcpOption::AccurateEcn {
+        ect1_first,
+        counters: counters.collect::<Option<_>>()?,
+    })
 }
 
 fn timestamps(words: &[&str]) -> Option<TcpOption> {

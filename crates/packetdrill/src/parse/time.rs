@@ -9,11 +9,12 @@ pub(super) fn when(scanner: &mut Scanner<'_>) -> Result<(When, Option<Moment>), 
         return Ok((When::Any, None));
     }
     let first = moment(scanner)?;
-    if scanner.take("~") {
-        return Ok((When::Between(first, moment(scanner)?), None));
-    }
     let end = scanner.clone();
     scanner.skip_space();
+    if scanner.take("~") {
+        scanner.skip_space();
+        return Ok((When::Between(first, moment(scanner)?), None));
+    }
     if scanner.take("...") {
         scanner.skip_space();
         return Ok((When::At(first), Some(moment(scanner)?)));
@@ -78,6 +79,7 @@ mod tests {
             read("+0~+.05"),
             (When::Between(Relative(0), Relative(50_000_000)), None)
         );
+        assert_eq!(read("+0 ~ +.05"), read("+0~+.05"));
         assert_eq!(
             read("0...0.2"),
             (When::At(Absolute(0)), Some(Absolute(200_000_000)))

@@ -37,6 +37,7 @@ fn continues(packet: &Sent, more: &Sent) -> bool {
         && b.ack == a.ack
         && b.timestamps == a.timestamps
         && b.sack == a.sack
+        && b.ecn_option == a.ecn_option
         && b.ecn == a.ecn
 }
 
@@ -54,7 +55,7 @@ pub(super) fn differences(
             wrong.push(what);
         }
     };
-    let flags = Flags::from_bits(actual.flags.bits() & !Flags::PSH.bits());
+    let flags = actual.flags.without(Flags::PSH);
     check(flags == wire::flags(packet), "flags");
     check(wire::same_ecn(packet.ecn, actual.ecn), "ECN field");
     check(actual.seq == packet.seq, "sequence number");

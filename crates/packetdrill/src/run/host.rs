@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use inorder_tcp::config::EcnOptionUse;
 use inorder_tcp::{Endpoint, Flags, Nanos, Segment, State};
 
 /// Start of virtual time, chosen so that no timestamp is 0 (RFC 7323 gives a zero echo no meaning).
@@ -19,6 +20,8 @@ pub(super) struct Connection {
     pub(super) taken: bool,
     /// The application has closed it: no process will read data that still arrives.
     pub(super) orphan: bool,
+    /// The script has gone on to another one.
+    left: bool,
 }
 
 /// A segment on the wire.
@@ -66,6 +69,7 @@ impl Host {
             endpoint,
             taken,
             orphan: false,
+            left: false,
         });
         self.connections.len() - 1
     }
@@ -74,6 +78,19 @@ impl Host {
     pub(super) fn is_vacant(&self) -> bool {
         self.current()
             .is_none_or(|connection| connection.endpoint.state() == State::Closed)
+    }
+
+    /// True if the application has closed the current connection.
+    pub(super) fn is_orphan(&self) -> bool {
+        self.current().is_some_and(|connection| connection.orphan)
+    }
+
+    /// The script goes on to another connection: what the earlier ones send is no longer looked at, as packetdrill does.
+    pub(super) fn leave_connections(&mut self) {
+        for connection in &mut self.connections {
+            connection.left = true;
+        }
+        self.sent.clear();
     }
 
     /// A segment arrives for the current connection.
@@ -124,6 +141,9 @@ impl Host {
     }
 
     fn record(&mut self, connection: usize, segment: Segment) {
+        if self.connections[connection].left {
+            return;
+        }
         let sent = Sent {
             at: self.now,
             connection,
@@ -131,6 +151,13 @@ impl Host {
         };
         self.sent.push_back(sent);
         self.fresh.push(sent);
+    }
+
+    /// Changes the option of accurate ECN for all connections.
+    pub(super) fn set_ecn_option(&mut self, option: EcnOptionUse) {
+        for connection in &mut self.connections {
+            connection.endpoint.set_ecn_option(option);
+        }
     }
 
     fn next_timer(&self) -> Option<Nanos> {

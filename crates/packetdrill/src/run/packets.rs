@@ -19,7 +19,13 @@ impl Runner<'_> {
             let text = wire::show_packet(packet);
             self.note(self.host.now, &format!("< {text}"));
         }
-        if self.host.is_vacant() {
+        // A SYN for a listener, after the application has closed the connection before, comes from another port.
+        let alone = packet.syn && !packet.ack_flag;
+        let another = alone && self.table.listener().is_some() && self.host.is_orphan();
+        if another {
+            self.host.leave_connections();
+        }
+        if another || self.host.is_vacant() {
             self.admit(index, segment.mss)?;
         }
         self.host.inject(&segment);

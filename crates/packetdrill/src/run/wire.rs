@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use inorder_tcp::{Ecn, Flags, Nanos, SackBlocks, Segment, Timestamps};
+use inorder_tcp::{Ecn, EcnOption, Flags, Nanos, SackBlocks, Segment, Timestamps};
 
 use crate::script::{EcnField, Packet, TcpOption};
 
@@ -101,6 +101,10 @@ pub(super) fn segment(packet: &Packet, clock: &Clock) -> Segment {
                     },
                 });
             }
+            TcpOption::AccurateEcn {
+                ect1_first,
+                counters,
+            } => segment.ecn_option = Some(EcnOption::new(*ect1_first, counters)),
             TcpOption::Nop | TcpOption::EndOfList | TcpOption::Other(_) => {}
         }
     }
@@ -130,6 +134,7 @@ pub(super) fn flags(packet: &Packet) -> Flags {
         (packet.urg, Flags::URG),
         (packet.ece, Flags::ECE),
         (packet.cwr, Flags::CWR),
+        (packet.ae, Flags::AE),
     ];
     for (set, flag) in pairs {
         if set {
@@ -149,6 +154,7 @@ pub(super) struct Options {
     pub(super) value: Option<Option<u32>>,
     pub(super) echo: Option<Option<u32>>,
     sack: SackBlocks,
+    accurate_ecn: Option<EcnOption>,
 }
 
 impl Options {
@@ -164,6 +170,10 @@ impl Options {
                     all.value = Some(*value);
                     all.echo = Some(*echo);
                 }
+                TcpOption::AccurateEcn {
+                    ect1_first,
+                    counters,
+                } => all.accurate_ecn = Some(EcnOption::new(*ect1_first, counters)),
                 TcpOption::Nop | TcpOption::EndOfList | TcpOption::Other(_) => {}
             }
         }
@@ -178,6 +188,7 @@ impl Options {
             value: segment.timestamps.map(|ts| Some(ts.val)),
             echo: segment.timestamps.map(|ts| Some(ts.ecr)),
             sack: segment.sack,
+            accurate_ecn: segment.ecn_option,
         }
     }
 
@@ -238,6 +249,7 @@ fn show_options(segment: &Segment, clock: &Clock) -> Vec<String> {
             .collect();
         list.push(format!("sack {}", blocks.join(" ")));
     }
+    list.extend(segment.ecn_option.map(|option| option.to_string()));
     list
 }
 
@@ -286,6 +298,10 @@ fn show_option(option: &TcpOption) -> Option<String> {
         TcpOption::Timestamps { value, echo } => {
             format!("TS val {} ecr {}", open(value), open(echo))
         }
+        TcpOption::AccurateEcn {
+            ect1_first,
+            counters,
+        } => EcnOption::new(*ect1_first, counters).to_string(),
         TcpOption::Other(text) => text.clone(),
         TcpOption::Nop | TcpOption::EndOfList => return None,
     })

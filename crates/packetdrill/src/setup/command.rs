@@ -121,7 +121,16 @@ fn proc_setting(setup: &mut Setup, argument: &str) -> Result<(), String> {
 /// `ip tcp_metrics flush all`, `ip route change ... initcwnd N`: only the route attributes that TCP reads.
 fn ip(setup: &mut Setup, arguments: &[&str]) -> Result<(), String> {
     match arguments.first() {
-        Some(&("tcp_metrics" | "link" | "addr")) => return Ok(()),
+        Some(&"link") => {
+            if let Some(pair) = arguments.windows(2).find(|pair| pair[0] == "mtu") {
+                let mtu = pair[1]
+                    .parse()
+                    .map_err(|_| format!("ip link: mtu {}", pair[1]))?;
+                setup.set_mtu(mtu);
+            }
+            return Ok(());
+        }
+        Some(&("tcp_metrics" | "addr")) => return Ok(()),
         Some(&"route") => {}
         _ => return Err(format!("command `ip {}`", arguments.join(" "))),
     }
@@ -181,7 +190,7 @@ mod tests {
         let mut setup = setup();
         let unknown = apply_command(
             &mut setup,
-            "sysctl -q net.ipv4.tcp_colour=3\nrm -rf /tmp/x\nip rule add 1\nsysctl -q net.ipv4.tcp_ecn=5\n\
+            "sysctl -q net.ipv4.tcp_colour=3\nrm -rf /tmp/x\nip rule add 1\nsysctl -q net.ipv4.tcp_ecn=6\n\
              tc qdisc replace dev tun0 root pfifo limit 5",
         );
         assert_eq!(
@@ -190,7 +199,7 @@ mod tests {
                 "sysctl net.ipv4.tcp_colour=3",
                 "command `rm -rf /tmp/x`",
                 "command `ip rule add 1`",
-                "sysctl net.ipv4.tcp_ecn=5",
+                "sysctl net.ipv4.tcp_ecn=6",
                 "command `tc qdisc replace dev tun0 root pfifo limit 5`",
             ]
         );

@@ -1,6 +1,8 @@
 //! System settings and their equivalents here. Linux: `Documentation/networking/ip-sysctl.rst`; FreeBSD: tcp(4).
 
-use inorder_tcp::config::{EcnUse, LimitedTransmit, LossProbe, MS, Reduction, SECOND};
+use inorder_tcp::config::{
+    EcnOptionUse, EcnUse, LimitedTransmit, LossProbe, MS, Reduction, SECOND,
+};
 
 use super::{Setup, nanos};
 
@@ -139,15 +141,31 @@ fn numeric(setup: &mut Setup, name: &str, value: &str) -> Option<bool> {
             config.window_scale =
                 matches!(last()?, 1 | 2).then(|| config.window_scale.unwrap_or(6));
         }
-        // Values above 2 ask for the accurate ECN of RFC 9768.
+        // FreeBSD has other values above 2.
         "net.ipv4.tcp_ecn" | "net.inet.tcp.ecn.enable" => {
             config.ecn = match last()? {
                 0 => EcnUse::Off,
                 1 => EcnUse::Request,
                 2 => EcnUse::Accept,
+                3 if name == "net.ipv4.tcp_ecn" => EcnUse::Accurate,
+                4 if name == "net.ipv4.tcp_ecn" => EcnUse::RequestAcceptAccurate,
+                5 if name == "net.ipv4.tcp_ecn" => EcnUse::AcceptAccurate,
                 _ => return None,
             };
         }
+        "net.ipv4.tcp_ecn_option" => {
+            config.accurate_ecn.option = match last()? {
+                0 => EcnOptionUse::Never,
+                1 => EcnOptionUse::Demand,
+                2 => EcnOptionUse::Always,
+                3 => EcnOptionUse::Persist,
+                _ => return None,
+            };
+        }
+        "net.ipv4.tcp_ecn_option_beacon" => {
+            config.accurate_ecn.beacon = u32::try_from(last()?).ok()?;
+        }
+        "net.ipv4.tcp_ecn_fallback" => config.ecn_fallback = on()?,
         "net.ipv4.tcp_frto" => config.frto = on()?,
         "net.ipv4.tcp_early_retrans" => early_retransmit(setup, last()?)?,
         "net.ipv4.tcp_recovery" => recovery(setup, last()?)?,
@@ -156,6 +174,9 @@ fn numeric(setup: &mut Setup, name: &str, value: &str) -> Option<bool> {
         "net.ipv4.tcp_slow_start_after_idle" => config.restart_after_idle = on()?,
         "net.ipv4.tcp_retries2" => config.rto.retries = u32::try_from(last()?).ok()?,
         "net.ipv4.tcp_syn_retries" => config.rto.syn_retries = u32::try_from(last()?).ok()?,
+        "net.ipv4.tcp_syn_linear_timeouts" => {
+            config.rto.syn_linear = u32::try_from(last()?).ok()?;
+        }
         "net.ipv4.tcp_rto_min_us" => config.rto.min = nanos(last()?, 1_000),
         "net.inet.tcp.rexmit_min" => config.rto.min = nanos(last()?, MS),
         "net.inet.tcp.rexmit_initial" => config.rto.initial = nanos(last()?, MS),

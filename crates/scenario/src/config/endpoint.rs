@@ -61,7 +61,7 @@ keys! {
         /// Sends data at a rate instead of as fast as the window allows, as under Linux's `fq`. A rate given here is
         /// its upper bound (`SO_MAX_PACING_RATE`), counted in bytes of TCP payload.
         pacing: Pace, unset "of the profile", above "0 bit/s";
-        /// Explicit congestion notification (RFC 3168).
+        /// Explicit congestion notification: classic (RFC 3168), or accurate (RFC 9768), whose segments no sorter holds back.
         ecn: Ecn, unset "of the profile";
         /// What a segment that can be marked carries. ECT(1) asks for low latency (L4S), which only `congestion = "dctcp"`
         /// may do among those here.
@@ -158,6 +158,10 @@ choices! {
         Accept = "accept",
         /// Requested when a connection opens, and accepted.
         On = "on",
+        /// Accurate feedback (RFC 9768) is requested when a connection opens; accurate and classic are accepted.
+        Accurate = "accurate",
+        /// Accurate or classic, if the peer requests it.
+        AcceptAccurate = "accept-accurate",
     }
 }
 

@@ -185,6 +185,8 @@ fn ecn(word: plain::Ecn) -> EcnUse {
         plain::Ecn::Off => EcnUse::Off,
         plain::Ecn::Accept => EcnUse::Accept,
         plain::Ecn::On => EcnUse::Request,
+        plain::Ecn::Accurate => EcnUse::Accurate,
+        plain::Ecn::AcceptAccurate => EcnUse::AcceptAccurate,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Packets as bytes: Ethernet, IPv4, and TCP or ICMP, with correct checksums and a payload of zeros.
 
 use inorder_path::Packet as _;
-use inorder_tcp::Segment;
+use inorder_tcp::{EcnOption, Segment};
 
 use super::addresses;
 use crate::packet::{Body, End, Packet};
@@ -64,7 +64,8 @@ fn tcp(out: &mut Vec<u8>, segment: &Segment, source: u16, target: u16) {
     out.extend(target.to_be_bytes());
     out.extend(segment.seq.to_be_bytes());
     out.extend(segment.ack.to_be_bytes());
-    out.extend([(words as u8) << 4, segment.flags.bits()]);
+    let [high, low] = segment.flags.bits().to_be_bytes();
+    out.extend([(words as u8) << 4 | high, low]);
     out.extend(segment.window.to_be_bytes());
     out.extend([0; 4]);
     options(out, segment);
@@ -93,13 +94,32 @@ fn options(out: &mut Vec<u8>, segment: &Segment) {
         out.extend([1, 3, 3, shift]);
     }
     let blocks = segment.sack.as_slice();
+    let mut padding = 2;
+    if let Some(option) = &segment.ecn_option {
+        padding = accurate_ecn(out, option, !blocks.is_empty());
+    }
     if !blocks.is_empty() {
-        out.extend([1, 1, 5, 2 + 8 * blocks.len() as u8]);
+        out.extend([1].repeat(padding));
+        out.extend([5, 2 + 8 * blocks.len() as u8]);
         for (start, end) in blocks {
             out.extend(start.to_be_bytes());
             out.extend(end.to_be_bytes());
         }
     }
+}
+
+/// The option of RFC 9768. Beside SACK it takes the place of up to two bytes of padding there; returns how many remain.
+fn accurate_ecn(out: &mut Vec<u8>, option: &EcnOption, beside_sack: bool) -> usize {
+    out.extend([option.kind(), option.bytes() as u8]);
+    for (_, counter) in option.counters() {
+        out.extend(&counter.to_be_bytes()[1..]);
+    }
+    let over = option.bytes() as usize % 4;
+    if beside_sack && over <= 2 {
+        return 2 - over;
+    }
+    out.extend([1].repeat((4 - over) % 4));
+    2
 }
 
 /// An echo request (RFC 792).

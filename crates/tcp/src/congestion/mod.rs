@@ -206,7 +206,8 @@ pub struct AckEvent {
     pub now: Nanos,
     /// Segments newly acknowledged, cumulatively or by SACK.
     pub acked: u32,
-    /// Of those, the segments whose acknowledgement echoes a congestion mark (ECE).
+    /// Of those, the segments whose acknowledgement echoes a congestion mark (ECE). With accurate ECN the packets that are
+    /// reported as marked by now, some of which may have been acknowledged before.
     pub acked_marked: u32,
     /// Segments outstanding before this acknowledgement (sent, neither acknowledged nor considered lost).
     pub in_flight: u32,

@@ -28,6 +28,11 @@ impl Endpoint {
     fn in_connection(&mut self, now: Nanos, segment: &Segment) {
         let start = seq::expand(self.receiver.rcv_nxt, segment.seq);
         let end = start + u64::from(segment.sequence_length());
+        if self.state == State::SynReceived && self.passive && self.is_repeated_syn(segment, start)
+        {
+            self.answer_repeated_syn(now, segment);
+            return;
+        }
         if self.paws_rejects(now, segment, start, end) {
             self.sender.counters.paws_estab += 1;
             self.count_refused(segment, start);
@@ -55,11 +60,38 @@ impl Endpoint {
         if self.state == State::SynReceived && !self.completes_handshake(now, segment) {
             return;
         }
+        self.count_mark(segment, start);
         if !self.take_ack(now, segment, start) {
             return;
         }
         self.take_payload(now, segment, start);
         self.progress(now);
+    }
+
+    fn is_repeated_syn(&self, segment: &Segment, start: Seq) -> bool {
+        let others = Flags::ACK.with(Flags::RST).with(Flags::FIN);
+        let alone = segment.flags.without(others) == segment.flags;
+        segment.flags.has(Flags::SYN) && alone && start == self.receiver.irs
+    }
+
+    /// The peer repeats its SYN because our SYN-ACK was lost or is late: the SYN-ACK is repeated, as Linux and BSD do, but not
+    /// more often than other answers to stray segments.
+    fn answer_repeated_syn(&mut self, now: Nanos, segment: &Segment) {
+        self.take_repeated_syn(segment);
+        if self.stray_is_due(now) {
+            self.sender.send_syn(now);
+        }
+    }
+
+    /// True if a segment without data outside the window may be answered now; the next one then has to wait.
+    fn stray_is_due(&mut self, now: Nanos) -> bool {
+        let due = self
+            .stray_ack_at
+            .is_none_or(|at| now >= at.saturating_add(STRAY_ACK_INTERVAL));
+        if due {
+            self.stray_ack_at = Some(now);
+        }
+        due
     }
 
     /// The segment is about to be discarded; records whether any of its payload was missing.
@@ -105,6 +137,9 @@ impl Endpoint {
     /// A segment outside the window, or too old: acknowledges the current position. Data is always answered, with
     /// DSACK; other segments rarely, so that two inconsistent ends do not answer each other without end.
     fn answer_stray(&mut self, now: Nanos, segment: &Segment, start: Seq) {
+        if segment.flags.has(Flags::SYN) {
+            self.take_repeated_syn(segment);
+        }
         if segment.payload > 0 && !segment.flags.has(Flags::SYN) {
             let end = (start + u64::from(segment.payload)).min(self.receiver.rcv_nxt);
             if start < end {
@@ -113,11 +148,7 @@ impl Endpoint {
                     .on_data(now, start, end, rtt, &mut self.sender.counters);
             }
             self.receiver.ack_now();
-        } else if self
-            .stray_ack_at
-            .is_none_or(|at| now >= at.saturating_add(STRAY_ACK_INTERVAL))
-        {
-            self.stray_ack_at = Some(now);
+        } else if self.stray_is_due(now) {
             self.receiver.ack_now();
         }
         if self.state == State::TimeWait && segment.flags.has(Flags::FIN) {
@@ -160,6 +191,7 @@ impl Endpoint {
             }
             return;
         }
+        self.take_repeated_syn(segment);
         if self.config.challenge_ack {
             self.challenge();
         } else {
@@ -201,6 +233,7 @@ impl Endpoint {
             }
             return false;
         }
+        let feedback = self.feedback(segment, start);
         self.update_ts_recent(now, segment, start);
         let syn = segment.flags.has(Flags::SYN);
         let shift = match self.scaling() {
@@ -208,6 +241,7 @@ impl Endpoint {
             _ => 0,
         };
         let echo = segment.timestamps.filter(|ts| ts.ecr != 0);
+        let option_seen = self.sender.ecn.reported.option_seen;
         self.sender.on_ack(
             now,
             &AckSegment {
@@ -218,10 +252,14 @@ impl Endpoint {
                 tsecr: echo
                     .filter(|_| self.sender.agreed.timestamps)
                     .map(|ts| ts.ecr),
-                echo: self.sender.ecn.on && !syn && segment.flags.has(Flags::ECE),
+                echo: self.sender.ecn.classic() && !syn && segment.flags.has(Flags::ECE),
+                feedback,
                 carries: segment.sequence_length() > 0,
             },
         );
+        if self.sender.ecn.reported.option_seen != option_seen {
+            self.fit_segments();
+        }
         true
     }
 

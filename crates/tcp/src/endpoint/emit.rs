@@ -26,7 +26,7 @@ impl Endpoint {
         }
         self.sender.counters.out_segs += 1;
         self.sender.counters.acks_out += 1;
-        Some(self.acknowledgement(now))
+        Some(self.acknowledgement(now, true))
     }
 
     fn take_control(&mut self, now: Nanos) -> Option<Segment> {
@@ -42,7 +42,7 @@ impl Endpoint {
         let mut segment = if outgoing.syn {
             self.syn(now)
         } else {
-            self.acknowledgement(now)
+            self.acknowledgement(now, outgoing.payload == 0)
         };
         segment.seq = outgoing.start as u32;
         segment.payload = outgoing.payload;
@@ -61,17 +61,26 @@ impl Endpoint {
         segment
     }
 
-    /// An acknowledgement of everything received, with window and options; its sequence number is `snd_nxt`.
-    pub(super) fn acknowledgement(&mut self, now: Nanos) -> Segment {
+    /// An acknowledgement of everything received, with window and options; its sequence number is `snd_nxt`. `pure`: no
+    /// payload is added.
+    pub(super) fn acknowledgement(&mut self, now: Nanos, pure: bool) -> Segment {
         let timestamps = self.timestamps(now);
-        let room = if timestamps.is_some() { 3 } else { 4 };
-        let sack = if self.receiver.sack {
-            self.receiver.sack_option(room)
-        } else {
-            Default::default()
+        let mut room = match timestamps {
+            _ if !self.receiver.sack => 0,
+            Some(_) => 3,
+            None => 4,
+        };
+        let mut ecn_option = None;
+        if self.sender.ecn.accurate() {
+            let blocks = self.receiver.sack_blocks().min(room);
+            (ecn_option, room) = self.ecn_option(now, blocks);
+        }
+        let sack = match room {
+            0 => Default::default(),
+            _ => self.receiver.sack_option(room),
         };
         let window = self.receiver.advertise(self.scaling().is_some());
-        let echo = if self.echoes { Flags::ECE } else { Flags::NONE };
+        let echo = self.echo(pure);
         self.receiver.acknowledged(&mut self.sender.counters);
         Segment {
             seq: self.sender.stream.nxt as u32,
@@ -80,7 +89,8 @@ impl Endpoint {
             flags: Flags::ACK.with(echo),
             timestamps,
             sack,
-            ecn: self.always_capable(self.sender.ecn.on),
+            ecn_option,
+            ecn: self.acknowledgement_field(),
             ..Segment::default()
         }
     }
@@ -114,6 +124,10 @@ impl Endpoint {
         } else {
             self.config.receive_buffer.min(u64::from(u16::MAX)) as u16
         };
+        let (ecn, ecn_option) = match answers {
+            true => self.ecn_answer(),
+            false => (self.ecn_request(), None),
+        };
         Segment {
             seq: self.sender.stream.iss as u32,
             ack: if answers {
@@ -122,10 +136,9 @@ impl Endpoint {
                 0
             },
             window,
-            flags: if answers {
-                Flags::SYN.with(Flags::ACK).with(self.ecn_answer())
-            } else {
-                Flags::SYN.with(self.ecn_request())
+            flags: match answers {
+                true => Flags::SYN.with(Flags::ACK).with(ecn),
+                false => Flags::SYN.with(ecn),
             },
             window_scale: scale.map(|scale| scale.min(14)),
             mss: Some(self.config.mss.min(u32::from(u16::MAX)) as u16),
@@ -135,6 +148,7 @@ impl Endpoint {
                 self.config.sack
             },
             timestamps,
+            ecn_option,
             // So that a queue in which all other packets are marked does not drop it.
             ecn: self.always_capable(true),
             ..Segment::default()

@@ -23,6 +23,7 @@ impl Endpoint {
         if self.state == State::Closed && self.error.is_none() && self.receiver.rcv_nxt == 0 {
             self.state = State::Listen;
             self.passive = true;
+            self.sender.open_passively();
         }
     }
 
@@ -107,6 +108,9 @@ impl Endpoint {
             .max(1);
         let own = self.scaling().and(self.config.window_scale).unwrap_or(0);
         self.receiver.establish(own.min(14), sack, mss);
+        if self.state == State::SynReceived {
+            self.take_third(segment);
+        }
         self.take_ack(
             now,
             segment,
@@ -121,5 +125,7 @@ impl Endpoint {
         } else {
             State::Established
         };
+        self.set_full_mss(mss);
+        self.fit_segments();
     }
 }

@@ -3,8 +3,9 @@
 //! - `handshake`: from CLOSED to ESTABLISHED, and the negotiation of options.
 //! - `arrive`: a segment arrives (RFC 9293 section 3.10.7).
 //! - `emit`: the next segment to send.
-//! - `ecn`: negotiation of ECN, and echo of marks.
+//! - `ecn`: negotiation of ECN, and echo of marks; `accurate`: by counters.
 
+mod accurate;
 mod arrive;
 mod ecn;
 mod emit;
@@ -114,6 +115,8 @@ pub struct Endpoint {
     touched: bool,
     /// A congestion mark has arrived; every acknowledgement echoes it until the peer answers with CWR.
     echoes: bool,
+    /// Marks that have arrived, for accurate feedback.
+    counted: accurate::Counted,
     /// What earlier connections to the peer have left.
     known: Option<Destination>,
 }
@@ -141,6 +144,7 @@ impl Endpoint {
             passive: false,
             touched: false,
             echoes: false,
+            counted: accurate::Counted::default(),
             known: None,
         }
     }
@@ -197,7 +201,10 @@ impl Endpoint {
 
     /// A snapshot of the sender.
     pub fn info(&self) -> Info {
-        self.sender.info()
+        Info {
+            received_ce: self.counted.ce_packets(),
+            ..self.sender.info()
+        }
     }
 
     /// The congestion control.
@@ -224,7 +231,7 @@ impl Endpoint {
         u8::from(self.sender.agreed.timestamps)
             | u8::from(self.sender.agreed.sack) << 1
             | u8::from(self.scaling().is_some()) << 2
-            | u8::from(self.sender.ecn.on) << 3
+            | u8::from(self.sender.ecn.on()) << 3
     }
 
     /// Changes which small segments wait from now on (`TCP_NODELAY` on an open connection).

@@ -375,6 +375,16 @@ impl Receiver {
         self.delay.on_timer(now, counters);
     }
 
+    /// Number of blocks that the next SACK option could have.
+    pub(crate) fn sack_blocks(&self) -> usize {
+        usize::from(self.dsack.is_some()) + self.sacks.as_slice().len()
+    }
+
+    /// Start of the duplicate that the next SACK option reports.
+    pub(crate) fn duplicate(&self) -> Option<Seq> {
+        self.dsack.map(|(start, _)| start)
+    }
+
     /// The SACK option of the acknowledgement being sent: at most `room` blocks, a duplicate first
     /// (RFC 2883 section 4). The duplicate is reported once.
     pub(crate) fn sack_option(&mut self, room: usize) -> SackBlocks {

@@ -1,7 +1,7 @@
 //! Processes an acknowledgement: SACK blocks and DSACK, cumulative progress, round-trip time; then the states of
 //! recovery and the window.
 
-use super::Sender;
+use super::{Feedback, Sender};
 use crate::Nanos;
 use crate::board::{Delivered, Id};
 use crate::config::GrowthUnit;
@@ -25,8 +25,10 @@ pub(crate) struct AckSegment {
     pub(crate) sack: SackBlocks,
     /// Echoed timestamp, if the option is used and the echo is set.
     pub(crate) tsecr: Option<u32>,
-    /// It echoes a congestion mark (ECE), and ECN is used.
+    /// It echoes a congestion mark (ECE), and classic ECN is used.
     pub(crate) echo: bool,
+    /// Accurate feedback, if that is used.
+    pub(crate) feedback: Option<Feedback>,
     /// It carries payload, SYN or FIN, so it cannot be a duplicate acknowledgement.
     pub(crate) carries: bool,
 }
@@ -49,6 +51,8 @@ impl Sender {
     /// Processes an acknowledgement.
     pub(crate) fn on_ack(&mut self, now: Nanos, segment: &AckSegment) {
         if self.is_old_news(segment) {
+            // Our acknowledgements may have been marked; nothing is sent that could be slowed down.
+            self.read_marks(segment.feedback.as_ref(), &[], 0, false);
             self.update_window(segment);
             return;
         }
@@ -89,9 +93,15 @@ impl Sender {
             rtt: rtt.control,
         };
         self.recovery.hold_retransmit = false;
-        self.note_echo(segment.echo);
         let segments = self.count_delivered(&news, &before);
-        let event = self.ack_event(now, &before, segments, segment.echo, rtt.control);
+        let progress = advanced || sacked_now > 0;
+        let feedback = segment.feedback.as_ref();
+        let marks = match segment.echo {
+            true => segments,
+            false => self.read_marks(feedback, &delivered, segments, progress),
+        };
+        self.note_echo(segment.echo || marks > 0);
+        let event = self.ack_event(now, &before, segments, marks, rtt.control);
         self.measure_congestion(now, &news, &event);
         let verdict = self.process(now, &news);
         self.process_loss_probe(now, &news, sacked_now);
@@ -170,13 +180,13 @@ impl Sender {
         now: Nanos,
         before: &Before,
         segments: u32,
-        echo: bool,
+        marks: u32,
         rtt: Option<Nanos>,
     ) -> AckEvent {
         AckEvent {
             now,
             acked: segments,
-            acked_marked: if echo { segments } else { 0 },
+            acked_marked: marks,
             in_flight: before.in_flight,
             acked_bytes: self.stream.una - before.una,
             cwnd_limited: self.config.departures.grow_when_unused

@@ -1,15 +1,31 @@
-//! The sender's reaction to explicit congestion notification (RFC 3168 section 6.1.2).
+//! The sender's reaction to explicit congestion notification (RFC 3168 section 6.1.2, RFC 9768).
 
 use super::Sender;
+use super::accurate::{DeliveredNow, Feedback, Reported};
 use crate::Nanos;
+use crate::board::Delivered;
 use crate::config::Reduction;
 use crate::state::CaState;
+
+/// Which feedback the two ends agreed on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Agreement {
+    /// ECN is not used.
+    #[default]
+    None,
+    /// RFC 3168: one echo per round trip.
+    Classic,
+    /// RFC 9768: counters.
+    Accurate,
+}
 
 /// The sender's half of ECN.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct EcnSender {
-    /// ECN was negotiated: new data is marked as ECN-capable.
-    pub(crate) on: bool,
+    /// What was negotiated.
+    pub(crate) agreed: Agreement,
+    /// What accurate feedback has reported.
+    pub(crate) reported: Reported,
     /// The current acknowledgement echoes a mark.
     echoed: bool,
     /// The next new segment informs the peer that the window was reduced.
@@ -17,9 +33,22 @@ pub(crate) struct EcnSender {
 }
 
 impl EcnSender {
-    /// The window is reduced, for any reason.
+    /// ECN is in use, classic or accurate.
+    pub(crate) fn on(&self) -> bool {
+        self.agreed != Agreement::None
+    }
+
+    pub(crate) fn classic(&self) -> bool {
+        self.agreed == Agreement::Classic
+    }
+
+    pub(crate) fn accurate(&self) -> bool {
+        self.agreed == Agreement::Accurate
+    }
+
+    /// The window is reduced, for any reason. With accurate feedback the peer need not know.
     pub(super) fn window_reduced(&mut self) {
-        self.cwr_due = self.on;
+        self.cwr_due = self.classic();
     }
 
     /// True once after each reduction, for the segment that carries CWR.
@@ -29,6 +58,25 @@ impl EcnSender {
 }
 
 impl Sender {
+    /// Marks that an acknowledgement reports, if there is accurate feedback: it is read where the acknowledgement is
+    /// certainly not an old one.
+    pub(super) fn read_marks(
+        &mut self,
+        feedback: Option<&Feedback>,
+        delivered: &[Delivered],
+        packets: u32,
+        progress: bool,
+    ) -> u32 {
+        let Some(feedback) = feedback.filter(|feedback| progress || feedback.newest) else {
+            return 0;
+        };
+        let payloads = delivered.iter().map(|item| item.record.payload());
+        let bytes = payloads.fold(0, u32::saturating_add);
+        let sent = self.counters.bytes_sent;
+        let now = DeliveredNow { packets, bytes };
+        self.ecn.reported.read(feedback, now, sent)
+    }
+
     /// Processes the echo bit of an acknowledgement. An echo means that the network is congested: a reduction in
     /// progress is then justified, and is not undone (Linux `tcp_fastretrans_alert`).
     pub(super) fn note_echo(&mut self, echo: bool) {

@@ -5,13 +5,14 @@
 //! - `recovery`: the states Open, Disorder, CWR, Recovery and Loss, and their transitions.
 //! - `control`: the congestion control and its calls. `delivery`: samples of the delivery rate.
 //! - `detection`: the loss detection and its calls.
-//! - `ecn`: congestion marks echoed by the peer. `device`: the host's own device is full.
+//! - `ecn`: congestion marks echoed by the peer; `accurate`: how many. `device`: the host's own device is full.
 //! - `reduce`: the reduction of the window in recovery. `undo`: undoing a reduction.
 //! - `rtt`: round-trip time and timeout. `timers`: retransmission timeout, persist;
 //!   in it `frto`, was the timeout spurious, and `tail_probe`, the last segments of a flight.
 //! - `transmit`: the next segment to go out. `usage`: what limits sending. `burst`: how many go together. `pace`: not
 //!   before its time.
 
+mod accurate;
 mod ack;
 mod agreed;
 mod burst;
@@ -40,13 +41,16 @@ use crate::counters::{Counters, Info};
 use crate::destination::Destination;
 use crate::loss::LossDetection;
 use crate::observe::{Observer, Snapshot};
+use crate::segment::Ecn;
 use crate::seq;
 use crate::state::CaState;
 
+pub(crate) use accurate::Feedback;
 pub(crate) use ack::AckSegment;
 use agreed::{Agreed, TimestampClock};
 use control::Control;
 use detection::Detection;
+pub(crate) use ecn::Agreement;
 use ecn::EcnSender;
 use pace::Pacer;
 use peer::PeerWindow;
@@ -214,6 +218,11 @@ impl Sender {
             bytes_acked: self.counters.bytes_acked,
             snd_mss: self.agreed.mss,
             snd_wnd: self.peer.window,
+            delivered_ce: self.ecn.reported.ce_packets,
+            delivered_ce_bytes: self.ecn.reported.bytes.get(Ecn::Congestion),
+            delivered_e0_bytes: self.ecn.reported.bytes.get(Ecn::Capable0),
+            delivered_e1_bytes: self.ecn.reported.bytes.get(Ecn::Capable1),
+            received_ce: 0,
         }
     }
 

@@ -50,6 +50,7 @@ mod tests {
             sack: SackBlocks::EMPTY,
             tsecr: None,
             echo: false,
+            feedback: None,
             carries: false,
         }
     }

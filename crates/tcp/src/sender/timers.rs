@@ -194,6 +194,11 @@ impl Sender {
         true
     }
 
+    /// The connection is opened by the peer: the time of a SYN-ACK is doubled from the first expiry on.
+    pub(crate) fn open_passively(&mut self) {
+        self.config.rto.syn_linear = 0;
+    }
+
     /// RFC 6298 sections 5.4 to 5.7. False if the limit of retries is reached.
     fn retransmission_timeout(&mut self, now: Nanos) -> bool {
         if self.board.is_empty() {
@@ -216,7 +221,9 @@ impl Sender {
         } else {
             self.enter_loss(now);
         }
-        self.rtt.set_backoff((self.rtt.backoff + 1).min(32));
+        if !handshake || self.timers.expiries > self.config.rto.syn_linear {
+            self.rtt.set_backoff((self.rtt.backoff + 1).min(32));
+        }
         self.rearm_timeout(now);
         true
     }

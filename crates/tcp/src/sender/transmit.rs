@@ -21,7 +21,7 @@ pub(crate) struct Outgoing {
     pub(crate) syn: bool,
     pub(crate) fin: bool,
     pub(crate) push: bool,
-    /// New data: marked as ECN-capable if ECN was negotiated (RFC 3168 section 6.1.5: no retransmissions).
+    /// New data: marked as ECN-capable if classic ECN was negotiated (RFC 3168 section 6.1.5: no retransmissions).
     pub(crate) markable: bool,
     /// Informs the peer that the window was reduced (CWR).
     pub(crate) cwr: bool,
@@ -384,7 +384,7 @@ impl Sender {
             syn: false,
             fin,
             push: last,
-            markable: self.ecn.on && payload > 0,
+            markable: self.ecn.classic() && payload > 0,
             cwr: payload > 0 && self.ecn.take_cwr(),
         })
     }

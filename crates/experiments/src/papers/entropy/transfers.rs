@@ -9,7 +9,7 @@ use super::{DISTRIBUTIONS, Measured, Probes, jitter_ns};
 use crate::campaign;
 use crate::interval::{Interval, Value};
 use crate::quantity::Quantities;
-use crate::setting::{ExperimentError, Setting};
+use crate::setting::{Context, ExperimentError, Setting};
 
 /// Settings of the reduction.
 #[derive(Deserialize)]
@@ -113,7 +113,14 @@ pub(super) fn transfers(setting: &Setting<'_>) -> Result<Quantities, ExperimentE
     let wanted: Transfers = setting.read()?;
     let context = setting.context;
     let probes = &wanted.probes;
-    let measured = probes.send(context, &[], 1, |cell| {
+    // The probes have no endpoints: a change of the transfers' is none of theirs.
+    let of_probes = |change: &&String| !change.starts_with("flow.");
+    let set: Vec<_> = context.set.iter().filter(of_probes).cloned().collect();
+    let theirs = Context {
+        set: &set,
+        ..*context
+    };
+    let measured = probes.send(&theirs, &[], 1, |cell| {
         probes.keeps(context, jitter_ns(cell))
     })?;
     let mut cells = wanted.cells(setting, &[])?;
