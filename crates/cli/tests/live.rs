@@ -181,7 +181,7 @@ fn the_loopback_interface_is_refused() {
         vec!["live", "lo", "eth0"],
         vec!["emulate", "lo", "eth0"],
     ] {
-        let run = common::inorder(&arguments);
+        let run = inorder(&arguments);
         if stderr(&run).contains("no such interface") {
             return common::skipped("there is no interface lo");
         }
