@@ -143,7 +143,8 @@ fn on_the_wire(seg: &inorder_tcp::Segment, ip_id: Option<u16>) -> Segment {
         window: seg.window,
         ip_id: ip_id.unwrap_or(0),
         mss: seg.mss.unwrap_or(0),
-        flags: TcpFlags(seg.flags.bits()),
+        // The ninth bit, AE, is no part of them.
+        flags: TcpFlags(seg.flags.bits() as u8),
         has,
         ttl: 64,
         wscale: seg.window_scale.unwrap_or(NO_WSCALE),
@@ -345,6 +346,6 @@ impl Trace {
     /// A transfer that failed: some packets answer a connection that was gone.
     pub fn was_reset(&self) -> bool {
         let mut all = self.at_sender.iter().chain(&self.at_receiver);
-        all.any(|(_, seg)| seg.flags.0 & Flags::RST.bits() != 0)
+        all.any(|(_, seg)| u16::from(seg.flags.0) & Flags::RST.bits() != 0)
     }
 }
