@@ -107,7 +107,7 @@ impl EcnOption {
     }
 
     /// Bytes with padding to multiples of four. Beside SACK it takes the place of up to two bytes of padding there.
-    pub(crate) fn padded_bytes(&self, beside_sack: bool) -> u32 {
+    pub fn padded_bytes(&self, beside_sack: bool) -> u32 {
         padded(u32::from(self.count), beside_sack)
     }
 

@@ -114,12 +114,9 @@ fn accurate_ecn(out: &mut Vec<u8>, option: &EcnOption, beside_sack: bool) -> usi
     for (_, counter) in option.counters() {
         out.extend(&counter.to_be_bytes()[1..]);
     }
-    let over = option.bytes() as usize % 4;
-    if beside_sack && over <= 2 {
-        return 2 - over;
-    }
-    out.extend([1].repeat((4 - over) % 4));
-    2
+    let (bytes, padded) = (option.bytes(), option.padded_bytes(beside_sack));
+    out.extend([1].repeat(padded.saturating_sub(bytes) as usize));
+    2 - bytes.saturating_sub(padded) as usize
 }
 
 /// An echo request (RFC 792).

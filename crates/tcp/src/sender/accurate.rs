@@ -6,10 +6,10 @@ use crate::segment::Ecn;
 /// The ACE field counts modulo 8.
 const ACE: u32 = 8;
 /// After this many bytes sent without an option from the peer, its counters of 24 bits may have wrapped unseen.
-const LATEST_OPTION: u64 = 1 << 23;
-/// Mean number of segments in an acknowledgement from which on one of many segments is nothing unusual (Linux
-/// `ACK_COMP_THRESH`).
-const MANY_PER_ACK: u32 = 4;
+const MAX_BYTES_BEFORE_OPTION: u64 = 1 << 23;
+/// Where acknowledgements cover more segments than this in the mean, they are thinned: one of many segments is nothing unusual
+/// (Linux `ACK_COMP_THRESH`).
+const MAX_MEAN_PER_ACK_UNTHINNED: u32 = 4;
 
 /// What a segment says of marks.
 #[derive(Debug, Clone, Copy)]
@@ -100,7 +100,7 @@ impl Reported {
                 most.min(more.saturating_add(u32::try_from(wraps).unwrap_or(u32::MAX)))
             }
             // Where many segments per acknowledgement are usual, few marks are more likely than many acknowledgements lost.
-            None if self.per_ack > 64 * MANY_PER_ACK => more,
+            None if self.per_ack > 64 * MAX_MEAN_PER_ACK_UNTHINNED => more,
             // The careful assumption.
             None => most,
         }
@@ -109,7 +109,7 @@ impl Reported {
     /// Reads the option; returns by how much the bytes with congestion marks grew, `None` if that cannot be told.
     fn read_option(&mut self, feedback: &Feedback, delivered: u32, sent: u64) -> Option<u32> {
         self.see_option(feedback.option.as_ref());
-        if !self.option_seen && sent >= LATEST_OPTION {
+        if !self.option_seen && sent >= MAX_BYTES_BEFORE_OPTION {
             self.option_ignored = true;
         }
         if self.option_ignored {
@@ -260,8 +260,12 @@ mod tests {
         );
 
         let mut reported = Reported::default();
-        reported.read(&feedback(0, None), delivered(1), LATEST_OPTION);
-        reported.read(&feedback(1, option(&bytes)), delivered(1), LATEST_OPTION);
+        reported.read(&feedback(0, None), delivered(1), MAX_BYTES_BEFORE_OPTION);
+        reported.read(
+            &feedback(1, option(&bytes)),
+            delivered(1),
+            MAX_BYTES_BEFORE_OPTION,
+        );
         assert_eq!(reported.bytes.get(Ecn::Congestion), 0);
     }
 }
