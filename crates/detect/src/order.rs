@@ -174,6 +174,12 @@ impl<T: Copy + Default> Order<T> {
             first_label: self.next_label,
             note,
         };
+        self.remember(hole);
+    }
+
+    /// The lowest hole is forgotten where there are too many: data that arrives in the middle of one, and reports that name a
+    /// part of one, make two of it.
+    fn remember(&mut self, hole: Hole<T>) {
         if self.holes.len() >= MAX_HOLES_REMEMBERED {
             self.holes.forget_first();
         }
@@ -279,7 +285,7 @@ impl<T: Copy + Default> Order<T> {
             left.end = from;
         }
         if to < hole.end {
-            self.holes.insert(Hole {
+            self.remember(Hole {
                 start: to,
                 first_label: self.label_in(hole, to),
                 ..*hole

@@ -5,6 +5,9 @@ use super::acks::Ack;
 use crate::collect::Basis;
 use crate::result::Reason;
 
+/// Acknowledgements that wait for others and report such packets: so many are remembered.
+const MAX_WAITING: usize = 64;
+
 /// What is known of packets of the sender that were not captured.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Unseen {
@@ -38,7 +41,11 @@ impl Sender {
 
     /// The acknowledgement in this frame, the next to come, reports data whose transmission was not captured.
     pub(crate) fn note_unseen_arrival(&mut self, frame: u64) {
-        self.unseen.reported_by.push(frame);
+        let reported = &mut self.unseen.reported_by;
+        if reported.len() >= MAX_WAITING {
+            reported.remove(0);
+        }
+        reported.push(frame);
     }
 
     /// What arrived without having been captured has no place among the arrivals: where that was is known when its

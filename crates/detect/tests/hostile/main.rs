@@ -173,6 +173,13 @@ impl Said {
                     ));
                 }
             }
+            let (told, wrong) = extents(counts);
+            if wrong > (told / EXTENTS_PER_WRONG_ONE).max(MAX_WRONG_OF_FEW) {
+                out.push(format!(
+                    "{}, {name}: {wrong} of {told} certain extents are wrong",
+                    shape.name
+                ));
+            }
         }
         let hidden = match shape.rough {
             Rough::Neither => &self.flows[..0],
@@ -191,6 +198,9 @@ impl Said {
 
 /// So many false statements are tolerated where there are too few for a share.
 const MAX_WRONG_OF_FEW: u64 = 3;
+
+/// Of the extents called certain one in so many may be wrong: a frame that the capture lacks may leave no trace.
+const EXTENTS_PER_WRONG_ONE: u64 = 25;
 
 /// The frames of both captures, the sender's first.
 type Ends = [Vec<Captured>; 2];
