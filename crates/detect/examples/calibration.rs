@@ -28,6 +28,7 @@ calibration [OPTIONS] FOLDER...
   --summary       all kinds of path in one row
   --ablation      only a table of what is false without each explanation
   --wrong         list every false statement
+  --missed        list everything that was not told
   --grounds       how true statements are, by evidence and reason
   --apart         say how much is counted apart, by which rule
   --without NAME  without this explanation, to see what it earns; may be repeated
@@ -41,6 +42,7 @@ struct Options {
     summary: bool,
     ablation: bool,
     wrong: bool,
+    missed: bool,
     grounds: bool,
     apart: bool,
     explanations: Explanations,
@@ -78,6 +80,7 @@ fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
             "--summary" => options.summary = true,
             "--ablation" => options.ablation = true,
             "--wrong" => options.wrong = true,
+            "--missed" => options.missed = true,
             "--grounds" => options.grounds = true,
             "--apart" => options.apart = true,
             _ if arg.starts_with('-') => return Err(format!("unknown option {arg}\n{USAGE}")),
@@ -107,6 +110,12 @@ fn run(options: &Options) -> Result<(), String> {
     let scored = score_all(&all, &config, options.threads)?;
     if options.wrong {
         for line in scored.iter().flat_map(|s| &s.wrong) {
+            println!("{line}");
+        }
+        println!();
+    }
+    if options.missed {
+        for line in scored.iter().flat_map(|s| &s.missed) {
             println!("{line}");
         }
         println!();

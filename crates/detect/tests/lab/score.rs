@@ -40,12 +40,13 @@ pub enum Side {
     Receiver,
 }
 
-/// Both sides of a recording, and every false statement in words.
+/// Both sides of a recording, and in words every false statement and everything that was not told.
 #[derive(Clone, Default, Debug)]
 pub struct Scored {
     pub sender: Counts,
     pub receiver: Counts,
     pub wrong: Vec<String>,
+    pub missed: Vec<String>,
 }
 
 /// Analyses both captures and scores them.
@@ -90,6 +91,7 @@ impl Scored {
                 side,
                 counts,
                 wrong: &mut self.wrong,
+                missed: &mut self.missed,
                 context: format!("{name} {side:?} {flow_name}"),
             };
             judge.flow(told.get(flow_name).copied());
@@ -112,6 +114,7 @@ struct Judge<'a> {
     side: Side,
     counts: &'a mut Counts,
     wrong: &'a mut Vec<String>,
+    missed: &'a mut Vec<String>,
     context: String,
 }
 
@@ -133,6 +136,48 @@ impl<'a> Judge<'a> {
         if self.side == Side::Sender {
             self.recoveries(&told.recoveries.list);
         }
+        self.missed(told);
+    }
+
+    /// Lists the events and spurious retransmissions that can be seen from here and are not asserted.
+    fn missed(&mut self, told: &FlowReport) {
+        let asserted = |offset: u64, kind: Kind| {
+            let of_it = told.events.iter().find(|e| e.seq_offset == offset);
+            let right =
+                of_it.is_some_and(|e| e.kind == kind && Sure::of(e.confidence) != Sure::Ambiguous);
+            let instead = of_it.map(|e| (e.kind, e.confidence, e.evidence, e.reason));
+            (right, instead)
+        };
+        let mut lines = Vec::new();
+        for (&offset, event) in &self.flow.events {
+            let kind = match event.fate {
+                Fate::Reordered => Kind::Reordered,
+                Fate::Lost => Kind::Lost,
+                Fate::Refused | Fate::Undecided => continue,
+            };
+            let (right, instead) = asserted(offset, kind);
+            if !right && self.apart(event).is_none() {
+                lines.push((offset, format!("{kind:?}, told {instead:?}")));
+            }
+        }
+        let told_spurious = |frame: u64| {
+            let list = &told.retransmission_list;
+            list.iter()
+                .any(|r| r.frame == frame && r.verdict == Verdict::Spurious)
+        };
+        for (&frame, copies) in self.copies() {
+            for copy in copies.iter().filter(|c| c.kind == Copy::Spurious) {
+                let seen = self.side == Side::Receiver || copy.unseen.is_none();
+                if seen && !told_spurious(frame) {
+                    lines.push((copy.start, format!("spurious, frame {frame}")));
+                }
+            }
+        }
+        lines.sort();
+        let context = &self.context;
+        let lines = lines.into_iter();
+        self.missed
+            .extend(lines.map(|(offset, text)| format!("{context} byte {offset}: missed {text}")));
     }
 
     /// How many were refused, whichever.
@@ -332,12 +377,14 @@ impl<'a> Judge<'a> {
         let told: HashMap<i64, &Recovery> = told.iter().map(|r| (r.start_ns, r)).collect();
         for truth in self.flow.recoveries.iter().filter(|r| r.unseen.is_none()) {
             self.counts.recoveries += 1;
-            let Some(r) = told.get(&truth.at_ns) else {
+            let known = told.get(&truth.at_ns).filter(|r| r.cause != Cause::Unknown);
+            let Some(r) = known else {
+                self.missed.push(format!(
+                    "{} byte {}: missed the cause of a recovery, {:?}",
+                    self.context, truth.seq_offset, truth.causes
+                ));
                 continue;
             };
-            if r.cause == Cause::Unknown {
-                continue;
-            }
             let right = truth.causes.iter().any(|c| agrees(r.cause, c));
             self.counts.causes_told += 1;
             self.counts.causes_right += u64::from(right);

@@ -52,6 +52,7 @@ pub struct Retransmission {
 #[derive(Clone, Debug)]
 pub struct Recovery {
     pub at_ns: i64,
+    pub seq_offset: u64,
     pub causes: Vec<String>,
     pub unseen: Option<String>,
 }
@@ -169,6 +170,7 @@ fn retransmission(c: &Value) -> Retransmission {
 fn recovery(r: &Value) -> Recovery {
     Recovery {
         at_ns: r["at_ns"].as_i64().unwrap_or_default(),
+        seq_offset: number(&r["seq_offset"]),
         causes: causes(r),
         unseen: text(&r["unseen"]),
     }
