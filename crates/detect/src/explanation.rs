@@ -36,6 +36,8 @@ pub enum Explanation {
     FewCauses,
     /// An ACK without news may answer a retransmission that was refused, where a segment had to be sent again twice.
     RefusedCopies,
+    /// A missing ACK behind which a hole is still open answers its original only if that was too old.
+    StillOpen,
     /// A round trip after an ACK that reports no later data, only a timer made the sender repeat what is not its last.
     TimerAlone,
     /// At the receiver: an original that was refused is not what brings its bytes later.
@@ -46,7 +48,7 @@ pub enum Explanation {
 
 impl Explanation {
     /// All of them.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Refused,
         Self::TooSoon,
         Self::ReceiverClock,
@@ -61,6 +63,7 @@ impl Explanation {
         Self::LeftOver,
         Self::FewCauses,
         Self::RefusedCopies,
+        Self::StillOpen,
         Self::TimerAlone,
         Self::RefusedOnce,
         Self::SentOrder,
@@ -83,6 +86,7 @@ impl Explanation {
             Self::LeftOver => "left-over",
             Self::FewCauses => "few-causes",
             Self::RefusedCopies => "refused-copies",
+            Self::StillOpen => "still-open",
             Self::TimerAlone => "timer-alone",
             Self::RefusedOnce => "refused-once",
             Self::SentOrder => "sent-order",
@@ -106,6 +110,7 @@ impl Explanation {
             Self::LeftOver | Self::FewCauses | Self::RefusedCopies => {
                 "RFC 7323 section 5.3; Linux tcp_send_dupack"
             }
+            Self::StillOpen => "RFC 7323 sections 4.3 and 5.3",
             Self::TimerAlone => "RFC 6675 section 5; RFC 8985 section 6.2",
             Self::RefusedOnce => "RFC 7323 section 5.3",
             Self::SentOrder => "RFC 7323 section 4.1; Linux ip_select_ident_segs",

@@ -4,6 +4,7 @@ use super::filled::{Filled, FilledMap};
 use super::paws::ticks_too_old;
 use super::timing::Timing;
 use super::unexplained::{Trigger, UnexplainedAck};
+use crate::explanation::{Explanation, Explanations};
 
 /// Filled segments looked at for some ACKs.
 pub(super) const MAX_FILLED_PER_WINDOW: usize = 512;
@@ -28,14 +29,16 @@ impl Missing {
     }
 
     /// Could the ACK answer the original, which the receiver discarded?
-    pub(super) fn possible(&self, ack: &UnexplainedAck) -> bool {
+    pub(super) fn possible(&self, ack: &UnexplainedAck, explanations: Explanations) -> bool {
+        let old = ticks_too_old(self.tsval, ack.recent) > 0;
         if ack.trigger == Trigger::Lost {
-            // It may have come after the retransmission, too, and was a duplicate then.
-            return ack.at_ns >= self.due_ns;
+            // The ACK behind the missing one shows the hole still: an original that is not too old would have filled it.
+            // Later it may have come after the retransmission, and was a duplicate then.
+            let open = ack.at_ns < self.filled_ns && explanations.has(Explanation::StillOpen);
+            return ack.at_ns >= self.due_ns && (old || !open);
         }
         // Below the left edge it would have been reported as a duplicate.
         let unreported = ack.at_ns <= self.filled_ns || self.start >= ack.una;
-        let old = ticks_too_old(self.tsval, ack.recent) > 0;
         ack.at_ns >= self.due_ns && unreported && old
     }
 }

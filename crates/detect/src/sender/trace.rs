@@ -81,11 +81,18 @@ impl Trace {
 
     /// The receiver waits for segment `next`; each block is of segments from one to before another.
     pub(super) fn ack(&mut self, at: i64, next: i64, blocks: &[(i64, i64)]) {
+        let echoed = self.packet(at).tsecr;
+        self.ack_echoing(at, next, blocks, echoed);
+    }
+
+    /// The same with the timestamp `tsecr`: while a hole is open, the one that came before it (RFC 7323 section 4.3).
+    pub(super) fn ack_echoing(&mut self, at: i64, next: i64, blocks: &[(i64, i64)], tsecr: u32) {
         let mut seg = Segment {
             ack: (next * LEN) as u32,
             ip_id: self.acks,
             window: 500,
             sack_len: blocks.len() as u8,
+            tsecr,
             ..self.packet(at)
         };
         for (to, &(left, right)) in seg.sack.iter_mut().zip(blocks) {

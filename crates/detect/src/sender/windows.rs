@@ -168,7 +168,8 @@ impl Windows {
             .collect();
         let mut pairs = Vec::new();
         for (a, ack) in acks.iter().enumerate() {
-            for (h, hole) in holes.iter().enumerate().filter(|h| h.1.possible(ack)) {
+            let possible = |h: &(usize, &Missing)| h.1.possible(ack, self.explanations);
+            for (h, hole) in holes.iter().enumerate().filter(possible) {
                 let late = |at: i64| at.saturating_sub(hole.due_ns);
                 let (from, to) = (late(ack.since_ns), late(ack.at_ns).max(0));
                 pairs.push((a, h, from.min(to - CLOCK_ACCURACY_NS), to));
@@ -470,5 +471,33 @@ mod tests {
         assert_eq!(told_beside_a_copy(None), Some(Kind::Lost));
         let off = told_beside_a_copy(Some(Explanation::RefusedCopies));
         assert_eq!(off, Some(Kind::Refused));
+    }
+
+    /// Originals come late by 8 ms. One misses its turn at the left edge, and 8 ms later an ACK is missing, behind which its
+    /// hole is still there until its retransmission fills it: what is said of it.
+    fn told_behind_a_missing_ack(without: Option<Explanation>) -> Option<(Kind, Confidence)> {
+        let mut trace = after_late_ones((8, 0), without);
+        // On a path that loses as much as it delays.
+        trace.sender.ledger.tally.late_copied = 5;
+        trace.sender.ledger.tally.only_copies = 5;
+        trace.in_order(100, 25, 40);
+        (0..12).for_each(|n| trace.send(200 + n, 40 + n));
+        // What came in its turn before has left the receiver a timestamp older than the original's.
+        (1..8).for_each(|n| trace.ack_echoing(210 + n, 40, &[(41, 41 + n)], 1_154));
+        trace.lose_acks(1);
+        (9..12).for_each(|n| trace.ack_echoing(210 + n, 40, &[(41, 41 + n)], 1_154));
+        trace.send_again(222, 40);
+        trace.ack(232, 52, &[]);
+        trace.in_order(300, 52, 400);
+        let told = trace.end();
+        told.iter().find(|t| t.1 == 40).map(|t| (t.0, t.2))
+    }
+
+    #[test]
+    fn behind_a_missing_ack_a_hole_that_is_still_open_was_not_filled_by_its_original() {
+        let lost = |sure| Some((Kind::Lost, sure));
+        assert_eq!(told_behind_a_missing_ack(None), lost(Confidence::Likely));
+        let off = told_behind_a_missing_ack(Some(Explanation::StillOpen));
+        assert_eq!(off, lost(Confidence::Ambiguous));
     }
 }
