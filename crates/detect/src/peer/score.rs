@@ -43,16 +43,17 @@ impl<'a> Both<'a> {
     fn of(truth: &'a FlowTruth, report: &'a FlowReport, kind: Kind) -> Self {
         let wanted = |e: &&Event| e.kind == kind && e.half == Half::EndToEnd;
         let by_offset = |e: &'a Event| (e.seq_offset, e);
-        // What vanished before the sender's capture point is no event between the captures.
-        let mut before = Ranges::default();
-        for &(from, to) in &truth.before_capture {
-            before.add(from as i64, to as i64);
+        // What vanished before the sender's capture point is no event between the captures, and of what the end of
+        // the captures leaves open nothing can be right or wrong.
+        let mut apart = Ranges::default();
+        for &(from, to) in truth.before_capture.iter().chain(&truth.undecided_ranges) {
+            apart.add(from as i64, to as i64);
         }
-        let between = |e: &&Event| {
+        let judged = |e: &&Event| {
             let at = i64::try_from(e.seq_offset).unwrap_or(i64::MAX - 1);
-            !before.holds(at, at + 1)
+            !apart.holds(at, at + 1)
         };
-        let inferred = report.events.iter().filter(wanted).filter(between);
+        let inferred = report.events.iter().filter(wanted).filter(judged);
         Both {
             truth: truth.events.iter().filter(wanted).map(by_offset).collect(),
             inferred: inferred.map(by_offset).collect(),

@@ -5,7 +5,7 @@ use inorder_wire::{Dir, Endpoint, FlowKey, Has, Segment, TcpFlags};
 use super::compare;
 use super::recorder::PeerRecorder;
 use crate::config::Config;
-use crate::result::{Kind, PeerFlow, PeerReport, Vantage, Verdict};
+use crate::result::{Event, Kind, PeerFlow, PeerReport, Vantage, Verdict};
 use crate::tracker::Tracker;
 
 /// Two captures under way; times in microseconds, each by its own clock.
@@ -192,6 +192,36 @@ fn what_is_not_acknowledged_at_the_end_is_undecided() {
     assert_eq!((flow.truth.losses, flow.truth.undecided), (0, 2));
     let r = flow.truth.retransmissions;
     assert_eq!((r.total, r.ambiguous), (1, 1));
+}
+
+#[test]
+fn what_is_inferred_of_an_undecided_packet_is_neither_right_nor_wrong() {
+    let mut tape = Tape::new(0);
+    for i in 0..4u16 {
+        tape.leaves(
+            2_000 + i64::from(i),
+            bytes(1_000 * u32::from(i), 1_000, i + 1),
+        );
+    }
+    tape.arrives(2_500, bytes(0, 1_000, 1));
+    tape.arrives(2_503, bytes(3_000, 1_000, 4));
+    // The second is lost and sent again; of the third nothing more was captured.
+    tape.leaves(3_100, bytes(1_000, 1_000, 5));
+    tape.arrives(3_600, bytes(1_000, 1_000, 5));
+    tape.ack(3_610, 2_000);
+    let (sender, receiver) = (tape.sender, tape.receiver);
+    let mut inferred = tape.tracker.finish();
+    let lost = compare(&sender, &receiver, &inferred).flows[0].truth.events[0];
+    assert_eq!((lost.kind, lost.seq_offset), (Kind::Lost, 1_000));
+    inferred[0].events = [1_000, 2_000]
+        .map(|seq_offset| Event { seq_offset, ..lost })
+        .to_vec();
+    let flow = &compare(&sender, &receiver, &inferred).flows[0];
+    assert_eq!(flow.truth.undecided_ranges, [(2_000, 3_000)]);
+    assert_eq!(
+        (flow.lost.true_positives, flow.lost.false_positives),
+        (1, 0)
+    );
 }
 
 #[test]

@@ -230,7 +230,10 @@ impl Teller<'_> {
                 }
                 // Acknowledged, so some transmission of it came; the receiver's capture lacks it.
                 (Fate::Missing, true, false) => truth.not_captured += 1,
-                _ => truth.undecided += 1,
+                _ => {
+                    truth.undecided += 1;
+                    truth.undecided_ranges.push(self.bytes_of(stretch));
+                }
             }
         }
     }
@@ -239,10 +242,14 @@ impl Teller<'_> {
     fn before_capture(&self, stretch: &Stretch, truth: &mut FlowTruth) {
         // An arrival without a transmission is the original, which only the sender's capture lacks.
         if !touches(&self.strays, stretch.start, stretch.end) {
-            let start = stretch.start.saturating_add(self.scene.shift).max(0) as u64;
-            let length = (stretch.end - stretch.start) as u64;
-            truth.before_capture.push((start, start + length));
+            truth.before_capture.push(self.bytes_of(stretch));
         }
+    }
+
+    /// From and to, bytes from the flow's first data byte.
+    fn bytes_of(&self, stretch: &Stretch) -> (u64, u64) {
+        let start = stretch.start.saturating_add(self.scene.shift).max(0) as u64;
+        (start, start + (stretch.end - stretch.start) as u64)
     }
 
     fn retransmissions(&self, stretches: &[Stretch], truth: &mut FlowTruth) {

@@ -123,6 +123,8 @@ pub struct FlowTruth {
     /// Originals that did not arrive and were not acknowledged, or were sent while the other
     /// capture did not run.
     pub undecided: u64,
+    /// Where these are, as in `before_capture`: what is inferred of them is neither right nor wrong.
+    pub undecided_ranges: Vec<(u64, u64)>,
     /// Reordering of the originals that arrived; times are the receiver's.
     pub reordering: Reordering,
     /// Runs of reordered packets.
