@@ -38,6 +38,9 @@ pub enum Explanation {
     RefusedCopies,
     /// A missing ACK behind which a hole is still open answers its original only if that was too old.
     StillOpen,
+    /// Where ACKs are missing whose ranges the blocks behind them had no room for, what later ACKs report together may have
+    /// come at any time.
+    HiddenRanges,
     /// A round trip after an ACK that reports no later data, only a timer made the sender repeat what is not its last.
     TimerAlone,
     /// At the receiver: an original that was refused is not what brings its bytes later.
@@ -48,7 +51,7 @@ pub enum Explanation {
 
 impl Explanation {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Refused,
         Self::TooSoon,
         Self::ReceiverClock,
@@ -64,6 +67,7 @@ impl Explanation {
         Self::FewCauses,
         Self::RefusedCopies,
         Self::StillOpen,
+        Self::HiddenRanges,
         Self::TimerAlone,
         Self::RefusedOnce,
         Self::SentOrder,
@@ -87,6 +91,7 @@ impl Explanation {
             Self::FewCauses => "few-causes",
             Self::RefusedCopies => "refused-copies",
             Self::StillOpen => "still-open",
+            Self::HiddenRanges => "hidden-ranges",
             Self::TimerAlone => "timer-alone",
             Self::RefusedOnce => "refused-once",
             Self::SentOrder => "sent-order",
@@ -111,6 +116,7 @@ impl Explanation {
                 "RFC 7323 section 5.3; Linux tcp_send_dupack"
             }
             Self::StillOpen => "RFC 7323 sections 4.3 and 5.3",
+            Self::HiddenRanges => "RFC 2018 section 4; Linux tcp_sack_new_ofo_skb",
             Self::TimerAlone => "RFC 6675 section 5; RFC 8985 section 6.2",
             Self::RefusedOnce => "RFC 7323 section 5.3",
             Self::SentOrder => "RFC 7323 section 4.1; Linux ip_select_ident_segs",

@@ -23,6 +23,8 @@ pub(super) struct Reading {
     pub(super) crossed: Option<(i64, i64)>,
     /// The ACK does nothing but report one segment, as soon as it came.
     pub(super) alone: bool,
+    /// What lies below may have been reported by ACKs that are missing, and not have been listed again.
+    hidden_below: i64,
 }
 
 impl Reading {
@@ -112,6 +114,24 @@ impl Reading {
     pub(super) fn doubt_covered(&mut self, covered: usize) {
         for report in self.reports.iter_mut().take(covered).skip(1) {
             report.unsure = Some(Reason::BlockLimit);
+        }
+    }
+
+    /// Of several reports, those of segments that missing ACKs may have reported before: they may have come at any time.
+    pub(super) fn doubt_hidden(&mut self) {
+        let several = self.reports.len() > 1;
+        let hidden = |r: &&mut Report| r.sent.start < self.hidden_below && !r.left_edge;
+        for report in self.reports.iter_mut().filter(|_| several).filter(hidden) {
+            report.unsure = Some(Reason::BlockLimit);
+        }
+    }
+
+    /// Notes what the present ACK leaves hidden. The blocks list the ranges that changed last (RFC 2018 section 4): one with a
+    /// block to spare lists all that changed in the ACKs `missing` before it, but where all are `taken`, there may be more, and
+    /// Linux does not list them again until they change (`tcp_sack_new_ofo_skb`). `top` is one past the highest byte reported.
+    pub(super) fn note_room(&mut self, taken: bool, missing: bool, top: Option<i64>) {
+        if taken && missing {
+            self.hidden_below = self.hidden_below.max(top.unwrap_or(0));
         }
     }
 

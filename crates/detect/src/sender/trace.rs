@@ -89,6 +89,7 @@ impl Trace {
     pub(super) fn ack_echoing(&mut self, at: i64, next: i64, blocks: &[(i64, i64)], tsecr: u32) {
         let mut seg = Segment {
             ack: (next * LEN) as u32,
+            frame: u64::from(self.acks),
             ip_id: self.acks,
             window: 500,
             sack_len: blocks.len() as u8,

@@ -481,22 +481,24 @@ mod tests {
         trace.sender.ledger.tally.late_copied = 5;
         trace.sender.ledger.tally.only_copies = 5;
         trace.in_order(100, 25, 40);
-        (0..12).for_each(|n| trace.send(200 + n, 40 + n));
+        // Another one was lost just before.
+        trace.lost(180, 40);
+        (0..12).for_each(|n| trace.send(210 + n, 45 + n));
         // What came in its turn before has left the receiver a timestamp older than the original's.
-        (1..8).for_each(|n| trace.ack_echoing(210 + n, 40, &[(41, 41 + n)], 1_154));
+        (1..8).for_each(|n| trace.ack_echoing(220 + n, 45, &[(46, 46 + n)], 1_194));
         trace.lose_acks(1);
-        (9..12).for_each(|n| trace.ack_echoing(210 + n, 40, &[(41, 41 + n)], 1_154));
-        trace.send_again(222, 40);
-        trace.ack(232, 52, &[]);
-        trace.in_order(300, 52, 400);
+        (9..12).for_each(|n| trace.ack_echoing(220 + n, 45, &[(46, 46 + n)], 1_194));
+        trace.send_again(232, 45);
+        trace.ack(242, 57, &[]);
+        trace.in_order(300, 57, 400);
         let told = trace.end();
-        told.iter().find(|t| t.1 == 40).map(|t| (t.0, t.2))
+        told.iter().find(|t| t.1 == 45).map(|t| (t.0, t.2))
     }
 
     #[test]
     fn behind_a_missing_ack_a_hole_that_is_still_open_was_not_filled_by_its_original() {
         let lost = |sure| Some((Kind::Lost, sure));
-        assert_eq!(told_behind_a_missing_ack(None), lost(Confidence::Likely));
+        assert_eq!(told_behind_a_missing_ack(None), lost(Confidence::Certain));
         let off = told_behind_a_missing_ack(Some(Explanation::StillOpen));
         assert_eq!(off, lost(Confidence::Ambiguous));
     }
