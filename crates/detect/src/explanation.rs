@@ -38,8 +38,8 @@ pub enum Explanation {
     RefusedCopies,
     /// A missing ACK behind which a hole is still open answers its original only if that was too old.
     StillOpen,
-    /// Where ACKs are missing whose ranges the blocks behind them had no room for, what later ACKs report together may have
-    /// come at any time.
+    /// Where more ACKs are missing than the blocks behind them have room for ranges, segments side by side that a later ACK
+    /// reports may have come at any time.
     HiddenRanges,
     /// A round trip after an ACK that reports no later data, only a timer made the sender repeat what is not its last.
     TimerAlone,

@@ -360,9 +360,9 @@ impl Sender {
             self.reading.doubt_hidden();
         }
         let listed = usize::from(seg.sack_len) - usize::from(dsack.is_some());
-        let taken = listed >= self.receiver.room(Some(seg));
+        let room = self.receiver.room(Some(seg));
         let top = self.outstanding.ranges.top();
-        self.reading.note_room(taken, ack.missing > 0, top);
+        self.reading.note_room(listed, room, ack.missing, top);
         if !advanced {
             self.explain_flush(ack);
         }

@@ -117,20 +117,26 @@ impl Reading {
         }
     }
 
-    /// Of several reports, those of segments that missing ACKs may have reported before: they may have come at any time.
+    /// Segments side by side that missing ACKs may have reported before may have come at any time: that all of them came late is
+    /// less likely than that they came in their turn. One alone is as likely late as any.
     pub(super) fn doubt_hidden(&mut self) {
-        let several = self.reports.len() > 1;
-        let hidden = |r: &&mut Report| r.sent.start < self.hidden_below && !r.left_edge;
-        for report in self.reports.iter_mut().filter(|_| several).filter(hidden) {
-            report.unsure = Some(Reason::BlockLimit);
+        let hidden = |r: &Report| r.sent.start < self.hidden_below && !r.left_edge;
+        for at in 1..self.reports.len() {
+            let (before, next) = (&self.reports[at - 1], &self.reports[at]);
+            if hidden(before) && hidden(next) && before.sent.end() == next.sent.start {
+                for report in &mut self.reports[at - 1..=at] {
+                    report.unsure = Some(Reason::BlockLimit);
+                }
+            }
         }
     }
 
-    /// Notes what the present ACK leaves hidden. The blocks list the ranges that changed last (RFC 2018 section 4): one with a
-    /// block to spare lists all that changed in the ACKs `missing` before it, but where all are `taken`, there may be more, and
-    /// Linux does not list them again until they change (`tcp_sack_new_ofo_skb`). `top` is one past the highest byte reported.
-    pub(super) fn note_room(&mut self, taken: bool, missing: bool, top: Option<i64>) {
-        if taken && missing {
+    /// Notes what the present ACK leaves hidden, which lists `listed` ranges and has room for `room`. They are those that changed
+    /// last (RFC 2018 section 4): where as many ACKs are `missing` before it, and each reported another range, one is not
+    /// listed, and Linux does not list it until it changes again (`tcp_sack_new_ofo_skb`). `top` is one past the highest byte
+    /// reported.
+    pub(super) fn note_room(&mut self, listed: usize, room: usize, missing: u32, top: Option<i64>) {
+        if listed >= room && missing as usize >= room {
             self.hidden_below = self.hidden_below.max(top.unwrap_or(0));
         }
     }
