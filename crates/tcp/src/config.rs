@@ -70,6 +70,18 @@ pub enum WindowUpdate {
     Doubled,
 }
 
+/// What becomes of a segment that begins within the window and ends beyond it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum BeyondWindow {
+    /// Its part within the window is taken (RFC 9293 section 3.10.7.4).
+    #[default]
+    Cut,
+    /// It is taken as a whole (Linux until 6.17 `tcp_sequence`, which looks only at its beginning).
+    Take,
+    /// It is taken as a whole if the application has read all that arrived before, and refused otherwise (Linux since 6.17).
+    TakeIfEmpty,
+}
+
 /// Which small segments wait for acknowledgements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Nagle {
@@ -337,13 +349,17 @@ pub struct Config {
     pub receive_buffer: u64,
     /// Initial size for autotuning of the receive buffer, bytes (Linux: half of `tcp_rmem[1]`).
     pub receive_autotuning: Option<u64>,
-    /// Bytes of a fixed receive buffer that are advertised at first. The rest follows with what arrives, two segments for each, and
+    /// Bytes of the receive buffer that are advertised at first, at most. The rest follows with what arrives, two segments for each, and
     /// each is acknowledged at once until then (Linux `rcv_ssthresh`, `tcp_grow_window`).
     pub receive_offer: u64,
+    /// What is advertised at first is rounded down to whole segments (Linux `tcp_select_initial_window`).
+    pub offer_whole_segments: bool,
     /// Maximum number of bytes written and not yet acknowledged; [`write`](crate::Endpoint::write) accepts no more.
     pub send_buffer: u64,
     /// Which bytes reduce the advertised window.
     pub window_account: WindowAccount,
+    /// What becomes of segments that end beyond the window.
+    pub beyond_window: BeyondWindow,
     /// When reading is reported to the peer.
     pub window_update: WindowUpdate,
     /// Whether the application reads data in order as soon as it arrives.

@@ -1,8 +1,8 @@
 //! Named configurations, one entry each in [`PROFILES`].
 
 use crate::config::{
-    AccurateEcn, Config, DelayedAck, Departures, EcnUse, GrowthUnit, LimitedTransmit, LossProbe,
-    MS, Nagle, Reduction, Rto, RtoStyle, SECOND, SackCompression, Undo, WindowAccount,
+    AccurateEcn, BeyondWindow, Config, DelayedAck, Departures, EcnUse, GrowthUnit, LimitedTransmit,
+    LossProbe, MS, Nagle, Reduction, Rto, RtoStyle, SECOND, SackCompression, Undo, WindowAccount,
     WindowUpdate,
 };
 
@@ -98,8 +98,10 @@ pub fn linux_6() -> Config {
         receive_buffer: 32 << 20,
         receive_autotuning: None,
         receive_offer: u64::MAX,
+        offer_whole_segments: false,
         send_buffer: u64::MAX,
         window_account: WindowAccount::Memory,
+        beyond_window: BeyondWindow::Take,
         window_update: WindowUpdate::Doubled,
         read_at_once: true,
         delayed_ack: DelayedAck::Linux {
@@ -155,11 +157,13 @@ pub fn linux_6() -> Config {
 }
 
 /// Linux 7.3: `linux-6` with what the kernel's own packetdrill scripts show to be different. The time of a SYN does not double in
-/// the first four expiries (since 6.5), and an acknowledgement of data never sent is answered (RFC 5961 section 5.2).
+/// the first four expiries (since 6.5), an acknowledgement of data never sent is answered (RFC 5961 section 5.2), and a segment
+/// that ends beyond the window is taken only if nothing else waits to be read.
 pub fn linux_7() -> Config {
     let before = linux_6();
     Config {
         answer_unsent_ack: true,
+        beyond_window: BeyondWindow::TakeIfEmpty,
         rto: Rto {
             syn_linear: 4,
             ..before.rto
@@ -245,6 +249,7 @@ pub fn rfc() -> Config {
         sack_compression: None,
         answer_unsent_ack: true,
         window_account: WindowAccount::Unread,
+        beyond_window: BeyondWindow::Cut,
         window_update: WindowUpdate::TwoSegments,
         grow_on_sack: false,
         duplicates_deliver: false,

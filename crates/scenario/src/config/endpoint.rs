@@ -40,7 +40,7 @@ keys! {
         /// The receive buffer starts with this size and grows with the rate at which data is read, up to
         /// `receive_buffer` (Linux's dynamic right-sizing).
         receive_autotuning: Size, unset "none";
-        /// Part of a `receive_buffer` of fixed size that is advertised at first. The rest follows with what arrives, two segments for each, and
+        /// Part of the receive buffer that is advertised at first, at most. The rest follows with what arrives, two segments for each, and
         /// each is acknowledged at once until then. Linux does so from 65,535 B on.
         receive_offer: Size, unset "all of it";
         /// Maximum number of bytes written and not acknowledged.

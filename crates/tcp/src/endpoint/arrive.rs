@@ -162,7 +162,7 @@ impl Endpoint {
             self.challenge();
             return;
         }
-        if self.state == State::SynReceived && self.passive {
+        if self.state == State::SynReceived && self.passive && !self.is_early() {
             self.fail(Error::Refused);
         } else if matches!(
             self.state,
@@ -295,7 +295,7 @@ impl Endpoint {
     }
 
     /// State changes after an acknowledgement of our FIN or the arrival of the peer's.
-    fn progress(&mut self, now: Nanos) {
+    pub(super) fn progress(&mut self, now: Nanos) {
         if self.sender.fin_acknowledged() {
             match self.state {
                 State::FinWait1 => self.state = State::FinWait2,
@@ -308,7 +308,8 @@ impl Endpoint {
                 _ => {}
             }
         }
-        if self.receiver.fin.is_some() && self.receiver.take_fin() {
+        let replies = self.state == State::Established;
+        if self.receiver.fin.is_some() && self.receiver.take_fin(now, replies) {
             match self.state {
                 State::Established => self.state = State::CloseWait,
                 State::FinWait1 => self.state = State::Closing,

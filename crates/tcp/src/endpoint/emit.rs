@@ -122,7 +122,8 @@ impl Endpoint {
             self.receiver.acknowledged(&mut self.sender.counters);
             window
         } else {
-            self.config.receive_buffer.min(u64::from(u16::MAX)) as u16
+            let offer = self.receiver.round_offer(self.config.mss);
+            offer.min(u64::from(u16::MAX)) as u16
         };
         let (ecn, ecn_option) = match answers {
             true => self.ecn_answer(),
@@ -157,10 +158,12 @@ impl Endpoint {
 
     /// Our reset, with the sequence number that the peer expects and with timestamps (RFC 7323 section 3.2) of the
     /// time at which it is sent.
-    pub(super) fn reset_segment(&self) -> Segment {
+    pub(super) fn reset_segment(&mut self) -> Segment {
+        let window = self.receiver.advertise(self.scaling().is_some());
         Segment {
             seq: self.sender.stream.nxt as u32,
             ack: self.receiver.rcv_nxt as u32,
+            window,
             flags: Flags::RST.with(Flags::ACK),
             timestamps: self.sender.agreed.timestamps.then_some(Timestamps {
                 val: 0,

@@ -41,15 +41,18 @@ impl Endpoint {
         }
         self.take_syn(now, segment);
         self.state = State::SynReceived;
-        self.sender.send_syn(now);
+        if self.early.accepts {
+            self.open_early(now, segment);
+        } else {
+            self.sender.send_syn(now);
+        }
     }
 
     pub(super) fn in_syn_sent(&mut self, now: Nanos, segment: &Segment) {
         let flags = segment.flags;
         let ack = seq::expand(self.sender.stream.una, segment.ack);
-        let acks_syn = flags.has(Flags::ACK)
-            && ack == self.sender.stream.iss + 1
-            && self.sender.stream.nxt == self.sender.stream.iss + 1;
+        let acks_syn =
+            flags.has(Flags::ACK) && ack > self.sender.stream.iss && ack <= self.sender.stream.nxt;
         if flags.has(Flags::ACK) && !acks_syn {
             if !flags.has(Flags::RST) {
                 self.refuse(segment);
@@ -69,6 +72,7 @@ impl Endpoint {
         if acks_syn {
             self.established(now, segment);
             self.receiver.ack_now();
+            self.take_early_answer(now, segment);
         } else {
             // Both sides opened at once: answer with SYN-ACK, the same SYN as before.
             self.state = State::SynReceived;
@@ -84,6 +88,11 @@ impl Endpoint {
         self.sender.agreed.sack = self.config.sack && segment.sack_permitted;
         self.sender.agreed.timestamps = self.config.timestamps && segment.timestamps.is_some();
         self.receiver.sack = self.sender.agreed.sack;
+        if self.passive {
+            let options = if self.sender.agreed.timestamps { 12 } else { 0 };
+            self.receiver
+                .round_offer(self.config.mss.saturating_sub(options));
+        }
         self.agree_on_ecn(segment);
         if let Some(ts) = segment.timestamps {
             self.ts_recent = ts.val;
@@ -96,10 +105,9 @@ impl Endpoint {
         self.config.window_scale.and(self.peer_scale)
     }
 
-    /// The handshake is complete; `segment` acknowledges our SYN.
-    pub(super) fn established(&mut self, now: Nanos, segment: &Segment) {
-        let (sack, timestamps) = (self.sender.agreed.sack, self.sender.agreed.timestamps);
-        let options = if timestamps { 12 } else { 0 };
+    /// The payload of a full segment by what both sides announced, which the receiver learns with the other options.
+    pub(super) fn agree_on_segments(&mut self) -> u32 {
+        let options = if self.sender.agreed.timestamps { 12 } else { 0 };
         let mss = self
             .config
             .mss
@@ -107,7 +115,15 @@ impl Endpoint {
             .saturating_sub(options)
             .max(1);
         let own = self.scaling().and(self.config.window_scale).unwrap_or(0);
-        self.receiver.establish(own.min(14), sack, mss);
+        self.receiver
+            .establish(own.min(14), self.sender.agreed.sack, mss);
+        mss
+    }
+
+    /// The handshake is complete; `segment` acknowledges our SYN.
+    pub(super) fn established(&mut self, now: Nanos, segment: &Segment) {
+        let (sack, timestamps) = (self.sender.agreed.sack, self.sender.agreed.timestamps);
+        let mss = self.agree_on_segments();
         if self.state == State::SynReceived {
             self.take_third(segment);
         }
@@ -119,7 +135,10 @@ impl Endpoint {
         if let Some(known) = self.known.take() {
             self.sender.start_from(&known);
         }
-        self.sender.establish(now, mss, sack, timestamps);
+        if !self.sender.early.answers {
+            self.sender.establish(now, mss, sack, timestamps);
+        }
+        self.opened.get_or_insert(now);
         self.state = if self.sender.stream.fin_queued {
             State::FinWait1
         } else {

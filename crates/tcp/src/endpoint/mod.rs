@@ -1,12 +1,14 @@
 //! One end of a connection.
 //!
 //! - `handshake`: from CLOSED to ESTABLISHED, and the negotiation of options.
+//! - `early`: data before the handshake is over (TCP Fast Open).
 //! - `arrive`: a segment arrives (RFC 9293 section 3.10.7).
 //! - `emit`: the next segment to send.
 //! - `ecn`: negotiation of ECN, and echo of marks; `accurate`: by counters.
 
 mod accurate;
 mod arrive;
+mod early;
 mod ecn;
 mod emit;
 mod handshake;
@@ -119,6 +121,9 @@ pub struct Endpoint {
     counted: accurate::Counted,
     /// What earlier connections to the peer have left.
     known: Option<Destination>,
+    early: early::Early,
+    /// Since when data can be exchanged, or could be before the connection ended.
+    opened: Option<Nanos>,
 }
 
 impl Endpoint {
@@ -146,6 +151,8 @@ impl Endpoint {
             echoes: false,
             counted: accurate::Counted::default(),
             known: None,
+            early: early::Early::default(),
+            opened: None,
         }
     }
 
@@ -222,16 +229,29 @@ impl Endpoint {
         self.sender.agreed.mss
     }
 
-    /// The options that both sides use, as the bits of Linux's `tcpi_options`: timestamps 1, SACK 2, window scaling 4, ECN 8.
-    /// 0 before the handshake.
+    /// The options that both sides use, as the bits of Linux's `tcpi_options`: timestamps 1, SACK 2, window scaling 4, ECN 8,
+    /// data of a SYN that was acknowledged with it 32. 0 before the handshake.
     pub fn options(&self) -> u8 {
-        if !self.state.is_synchronized() {
+        if !self.has_opened() {
             return 0;
         }
         u8::from(self.sender.agreed.timestamps)
             | u8::from(self.sender.agreed.sack) << 1
             | u8::from(self.scaling().is_some()) << 2
             | u8::from(self.sender.ecn.on()) << 3
+            | u8::from(self.syn_data_accepted()) << 5
+    }
+
+    /// True once data could be exchanged: the handshake was completed, or data was accepted with the SYN. It stays true
+    /// when the connection ends.
+    pub fn has_opened(&self) -> bool {
+        self.opened.is_some()
+    }
+
+    /// When data last arrived, or else when the connection opened (Linux `icsk_ack.lrcvtime`); 0 before.
+    pub fn last_data_at(&self) -> Nanos {
+        self.opened
+            .map_or(0, |at| at.max(self.receiver.last_data()))
     }
 
     /// Changes which small segments wait from now on (`TCP_NODELAY` on an open connection).
@@ -254,6 +274,27 @@ impl Endpoint {
         self.sender.set_device_full(full);
     }
 
+    /// Holds small segments back until this ends, or no other data was sent for a timeout (`TCP_CORK`).
+    pub fn set_cork(&mut self, on: bool) {
+        self.sender.set_cork(on);
+    }
+
+    /// Ends the connection once retransmissions, or probes of a closed window, have gone unanswered for this time
+    /// (`TCP_USER_TIMEOUT`; RFC 9293 section 3.10.8).
+    pub fn set_user_timeout(&mut self, limit: Option<Nanos>) {
+        self.sender.set_user_timeout(limit);
+    }
+
+    /// As [`Endpoint::write`]. `more`: another write will follow soon, and a small segment at the end waits for it
+    /// (`MSG_MORE`). `end`: no later data goes into a segment with this (`MSG_EOR`).
+    pub fn write_with(&mut self, bytes: u64, more: bool, end: bool) -> u64 {
+        let taken = self.write(bytes);
+        if taken > 0 {
+            self.sender.note_write(more, end && taken == bytes);
+        }
+        taken
+    }
+
     /// Appends `bytes` to the stream; returns how many the send buffer accepted. 0 after closing.
     pub fn write(&mut self, bytes: u64) -> u64 {
         if self.sender.stream.fin_queued || self.error.is_some() {
@@ -268,6 +309,9 @@ impl Endpoint {
             .min((1 << 62) - self.sender.stream.write_end.min(1 << 62));
         self.sender.check_app_limited();
         self.sender.stream.write_end += taken;
+        if taken > 0 {
+            self.sender.note_write(false, false);
+        }
         self.touched |= taken > 0;
         taken
     }
@@ -325,7 +369,7 @@ impl Endpoint {
             }
             State::SynReceived | State::Established => {
                 self.sender.stream.fin_queued = true;
-                if self.state == State::Established {
+                if self.state == State::Established || self.is_early() {
                     self.state = State::FinWait1;
                 }
             }

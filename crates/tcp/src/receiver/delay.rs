@@ -88,10 +88,11 @@ impl AckDelay {
 
     /// Linux averages the interval between arrivals with the previous estimate.
     pub(super) fn data_arrives(&mut self, now: Nanos, rtt: Nanos) {
+        let before = std::mem::replace(&mut self.last_data, now);
         let DelayedAck::Linux { min, max, quick } = self.style else {
             return;
         };
-        let gap = elapsed(now, self.last_data);
+        let gap = elapsed(now, before);
         if self.ato == 0 {
             self.ato = min;
             self.quick = quick;
@@ -103,7 +104,16 @@ impl AckDelay {
             // After a pause the sender may start again with a small window.
             self.quick = quick;
         }
-        self.last_data = now;
+    }
+
+    /// When data last arrived; 0 if it never did.
+    pub(super) fn last_data(&self) -> Nanos {
+        self.last_data
+    }
+
+    /// As before the first data.
+    pub(super) fn forget_intervals(&mut self) {
+        self.ato = 0;
     }
 
     /// New data arrived, or data above a gap.
@@ -181,6 +191,21 @@ impl AckDelay {
         if self.compress_until.is_none() {
             self.compress_until = Some(now.saturating_add(compression.wait(arrival.rtt)));
         }
+    }
+
+    /// A FIN has arrived on a connection that is open here. Linux expects an answer from the application and waits for it
+    /// (`tcp_fin`, `inet_csk_enter_pingpong_mode`), as long as for data; not at all if there never was any. False if the
+    /// acknowledgement must be sent at once: `waiting` bytes are unacknowledged.
+    pub(super) fn fin_waits(&mut self, now: Nanos, waiting: u64, mss: u32) -> bool {
+        let linux = matches!(self.style, DelayedAck::Linux { .. });
+        if !linux || self.ato == 0 || waiting > u64::from(mss) {
+            return false;
+        }
+        self.quick = 0;
+        self.due = false;
+        let at = now.saturating_add(self.ato);
+        self.timer = Some(self.timer.map_or(at, |old| old.min(at)));
+        true
     }
 
     /// An acknowledgement waits for more data.

@@ -10,7 +10,7 @@ mod sack;
 mod window;
 
 use crate::Nanos;
-use crate::config::{Config, WindowAccount};
+use crate::config::{BeyondWindow, Config, WindowAccount};
 use crate::counters::Counters;
 use crate::ranges::RangeSet;
 use crate::segment::SackBlocks;
@@ -34,6 +34,7 @@ pub(crate) struct Receiver {
     /// Next byte the application will read.
     read_to: Seq,
     window: ReceiveWindow,
+    beyond: BeyondWindow,
     pub(crate) scale: u8,
     /// Sequence number of the peer's FIN, once known.
     pub(crate) fin: Option<Seq>,
@@ -63,6 +64,7 @@ impl Receiver {
             rcv_nxt: 0,
             read_to: 0,
             window: ReceiveWindow::new(config),
+            beyond: config.beyond_window,
             scale: 0,
             fin: None,
             fin_taken: false,
@@ -88,6 +90,21 @@ impl Receiver {
         self.read_to = self.rcv_nxt;
         self.last_ack_sent = self.rcv_nxt;
         self.window.start(self.rcv_nxt);
+    }
+
+    /// See [`ReceiveWindow::round_offer`].
+    pub(crate) fn round_offer(&mut self, mss: u32) -> u64 {
+        self.window.round_offer(mss.into())
+    }
+
+    /// When data last arrived; 0 if it never did.
+    pub(crate) fn last_data(&self) -> Nanos {
+        self.delay.last_data()
+    }
+
+    /// The data was in a SYN: no interval between arrivals was seen yet.
+    pub(crate) fn was_in_syn(&mut self) {
+        self.delay.forget_intervals();
     }
 
     /// The negotiated options: window shift, SACK, and the payload of a full segment.
@@ -136,7 +153,17 @@ impl Receiver {
 
     /// RFC 9293 section 3.10.7.4, first step: true if any part of the segment lies in the window.
     pub(crate) fn acceptable(&self, start: Seq, end: Seq) -> bool {
-        end >= self.last_ack_sent.min(self.rcv_nxt) && start <= self.window.right_edge()
+        end >= self.last_ack_sent.min(self.rcv_nxt)
+            && start <= self.window.right_edge()
+            && !self.refuses_end(start, end)
+    }
+
+    /// A FIN at the edge is no data.
+    fn refuses_end(&self, start: Seq, end: Seq) -> bool {
+        self.beyond == BeyondWindow::TakeIfEmpty
+            && end > self.window_end() + 1
+            && end > start + 1
+            && self.readable() > 0
     }
 
     /// True if any byte of `start..end` is missing.
@@ -194,7 +221,12 @@ impl Receiver {
             return false;
         }
         // Data beyond the window, or beyond the end of the stream, is discarded.
-        let limit = self.window_end().min(self.fin.unwrap_or(Seq::MAX));
+        let edge = match self.beyond {
+            BeyondWindow::Cut => self.window_end(),
+            _ if start.max(self.rcv_nxt) < self.window_end() => end,
+            _ => self.window_end(),
+        };
+        let limit = edge.min(self.fin.unwrap_or(Seq::MAX));
         let end = end.min(limit);
         if start >= end {
             counters.refused_segs_in += u64::from(self.fin.is_none());
@@ -242,7 +274,7 @@ impl Receiver {
         if self.window.account != WindowAccount::Memory {
             self.catch_up();
         }
-        self.judge(now, true, filled, rtt);
+        self.judge(now, end - start, true, filled, rtt);
     }
 
     /// For an application that reads at once.
@@ -252,9 +284,9 @@ impl Receiver {
         }
     }
 
-    /// Lets `delay` decide when to acknowledge.
-    fn judge(&mut self, now: Nanos, in_order: bool, filled: bool, rtt: Nanos) {
-        if (in_order || self.sack) && self.window.grow(&self.held()) {
+    /// Lets `delay` decide when to acknowledge a segment of this length.
+    fn judge(&mut self, now: Nanos, length: u64, in_order: bool, filled: bool, rtt: Nanos) {
+        if (in_order || self.sack) && self.window.grow(&self.held(), length) {
             self.delay.quicken();
         }
         let arrival = Arrival {
@@ -329,7 +361,7 @@ impl Receiver {
             self.after_ack = Some(merged);
         } else {
             self.sacks.report(merged);
-            self.judge(now, false, false, rtt);
+            self.judge(now, end - start, false, false, rtt);
         }
         if let Some((from, to)) = first_duplicate(start, end, &self.accepted[known..]) {
             self.overlap(from, to, counters);
@@ -337,8 +369,9 @@ impl Receiver {
         fresh > 0
     }
 
-    /// The peer's FIN has been received in order.
-    pub(crate) fn take_fin(&mut self) -> bool {
+    /// The peer's FIN has been received in order. `replies`: this side may still send, so its acknowledgement may wait for
+    /// data.
+    pub(crate) fn take_fin(&mut self, now: Nanos, replies: bool) -> bool {
         let Some(fin) = self.fin else {
             return false;
         };
@@ -348,7 +381,14 @@ impl Receiver {
         self.fin_taken = true;
         self.rcv_nxt = fin + 1;
         self.catch_up();
-        self.delay.now();
+        let waiting = self.rcv_nxt - self.last_ack_sent;
+        let room = self.window.has_room(&self.held());
+        if replies && room && self.delay.fin_waits(now, waiting, self.mss) {
+            // The stream is complete: there is nothing left to report (Linux `tcp_fin`, `tcp_sack_reset`).
+            self.dsack = None;
+        } else {
+            self.delay.now();
+        }
         true
     }
 

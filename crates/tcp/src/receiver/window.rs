@@ -2,8 +2,8 @@
 //!
 //! Autotuning is Linux's dynamic right-sizing (`tcp_rcv_space_adjust`, `tcp_grow_window`; Fisk and Feng, LANL, 2001).
 //! Once per round trip the buffer is set to twice what the application read in it, plus twice the growth since the
-//! previous round trip. In between, the advertised part grows by two segments with every segment that arrives, which
-//! is then acknowledged at once. Without SACK, arrivals out of order do not increase it: a larger window would hide a
+//! previous round trip. In between, the advertised part grows by two segments with every segment that arrives (by twice its
+//! length, if the host has merged several), which is then acknowledged at once. Without SACK, arrivals out of order do not increase it: a larger window would hide a
 //! duplicate acknowledgement. A buffer of fixed size (`SO_RCVBUF`) is advertised in the same way, from
 //! [`Config::receive_offer`] on.
 
@@ -31,6 +31,7 @@ pub(super) struct ReceiveWindow {
     offer: u64,
     /// Right edge as advertised; it never moves back.
     right_edge: Seq,
+    whole_segments: bool,
     tuning: Option<Tuning>,
 }
 
@@ -67,11 +68,9 @@ impl ReceiveWindow {
             update: config.window_update,
             most,
             buffer,
-            offer: match config.receive_autotuning {
-                Some(_) => buffer,
-                None => buffer.min(config.receive_offer.max(1)),
-            },
+            offer: buffer.min(config.receive_offer.max(1)),
             right_edge: 0,
+            whole_segments: config.offer_whole_segments,
             tuning: config.receive_autotuning.map(|_| Tuning {
                 read: 0,
                 from: 0,
@@ -88,9 +87,23 @@ impl ReceiveWindow {
         }
     }
 
+    /// The handshake begins in which segments with `mss` bytes of payload are agreed on: what is advertised at first holds
+    /// whole ones. Returns it.
+    pub(super) fn round_offer(&mut self, mss: u64) -> u64 {
+        if self.whole_segments && self.buffer > mss.max(1) {
+            let whole = self.buffer - self.buffer % mss.max(1);
+            self.offer = self.offer.min(whole);
+        }
+        self.offer
+    }
+
     /// Right edge of the window.
     pub(super) fn right_edge(&self) -> Seq {
         self.right_edge
+    }
+
+    pub(super) fn has_room(&self, held: &Held) -> bool {
+        self.free(held) > 0
     }
 
     fn free(&self, held: &Held) -> u64 {
@@ -145,10 +158,10 @@ impl ReceiveWindow {
         field as u16
     }
 
-    /// A segment has been stored. True if more is advertised now, which must be reported at once.
-    pub(super) fn grow(&mut self, held: &Held) -> bool {
+    /// A segment of this length has been stored. True if more is advertised now, which must be reported at once.
+    pub(super) fn grow(&mut self, held: &Held, length: u64) -> bool {
         let room = self.free(held).saturating_sub(self.offer);
-        self.offer += room.min(2 * u64::from(held.mss));
+        self.offer += room.min(2 * u64::from(held.mss).max(length));
         room > 0
     }
 

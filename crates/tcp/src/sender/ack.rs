@@ -50,6 +50,10 @@ pub(super) struct Before {
 impl Sender {
     /// Processes an acknowledgement.
     pub(crate) fn on_ack(&mut self, now: Nanos, segment: &AckSegment) {
+        if self.early.answers && self.stream.opening() && segment.ack > self.stream.iss {
+            self.early_answer_acknowledged(now);
+        }
+        self.hold.acknowledged();
         if self.is_old_news(segment) {
             // Our acknowledgements may have been marked; nothing is sent that could be slowed down.
             self.read_marks(segment.feedback.as_ref(), &[], 0, false);
@@ -170,8 +174,7 @@ impl Sender {
         self.counters.bytes_acked += (ack - self.stream.una).saturating_sub(syn + fin);
         self.board.acknowledge(ack, delivered);
         self.stream.una = ack;
-        self.timers.expiries = 0;
-        self.timers.persist_backoff = 0;
+        self.timers.answered();
     }
 
     /// The acknowledgement as the congestion control receives it.

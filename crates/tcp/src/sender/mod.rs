@@ -7,10 +7,11 @@
 //! - `detection`: the loss detection and its calls.
 //! - `ecn`: congestion marks echoed by the peer; `accurate`: how many. `device`: the host's own device is full.
 //! - `reduce`: the reduction of the window in recovery. `undo`: undoing a reduction.
+//! - `early`: data before the handshake is over (TCP Fast Open).
 //! - `rtt`: round-trip time and timeout. `timers`: retransmission timeout, persist;
 //!   in it `frto`, was the timeout spurious, and `tail_probe`, the last segments of a flight.
 //! - `transmit`: the next segment to go out. `usage`: what limits sending. `burst`: how many go together. `pace`: not
-//!   before its time.
+//!   before its time. `hold`: small segments that wait for more.
 
 mod accurate;
 mod ack;
@@ -20,7 +21,9 @@ mod control;
 mod delivery;
 mod detection;
 mod device;
+mod early;
 mod ecn;
+mod hold;
 mod pace;
 mod peer;
 mod recovery;
@@ -50,8 +53,10 @@ pub(crate) use ack::AckSegment;
 use agreed::{Agreed, TimestampClock};
 use control::Control;
 use detection::Detection;
+use early::Early;
 pub(crate) use ecn::Agreement;
 use ecn::EcnSender;
+use hold::Hold;
 use pace::Pacer;
 use peer::PeerWindow;
 use recovery::Recovery;
@@ -86,6 +91,8 @@ pub(crate) struct Sender {
     timers: Timers,
     usage: Usage,
     pacer: Pacer,
+    pub(crate) early: Early,
+    hold: Hold,
 }
 
 impl Sender {
@@ -118,6 +125,8 @@ impl Sender {
             timers: Timers::default(),
             usage: Usage::default(),
             pacer: Pacer::default(),
+            early: Early::default(),
+            hold: Hold::default(),
             config: config.clone(),
         }
     }
@@ -145,10 +154,6 @@ impl Sender {
         self.timers.expiries = 0;
         self.start_control(now);
         self.consult(now, |loss, cx| loss.start(cx));
-    }
-
-    pub(crate) fn set_nagle(&mut self, nagle: crate::config::Nagle) {
-        self.config.nagle = nagle;
     }
 
     /// Time since this end created a timestamp that is echoed now; `None` if it did not.

@@ -40,6 +40,11 @@ impl Stream {
         self.una == self.iss
     }
 
+    /// First byte of data that is not acknowledged: the SYN, which comes before, takes nothing of the peer's window.
+    pub(super) fn data_una(&self) -> Seq {
+        self.una.max(self.iss + 1)
+    }
+
     /// Bytes written and not yet sent.
     pub(super) fn unsent(&self) -> u64 {
         self.write_end.saturating_sub(self.nxt)

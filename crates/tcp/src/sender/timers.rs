@@ -5,6 +5,7 @@ mod tail_probe;
 
 use super::Sender;
 use crate::Nanos;
+use crate::config::MS;
 use crate::congestion::{Event, LossEvent};
 use crate::segment::SackBlocks;
 use crate::state::CaState;
@@ -30,6 +31,10 @@ pub(crate) struct Timers {
     pub(super) window_probe: bool,
     /// Consecutive expiries without a new acknowledgement.
     pub(crate) expiries: u32,
+    /// The longest time without an answer, if the application has set one.
+    user_timeout: Option<Nanos>,
+    /// Since when there is none: the first retransmission, or the first probe of a closed window.
+    unanswered_since: Option<Nanos>,
     /// The connection has ended: no timer expires any more.
     pub(super) stopped: bool,
     pub(super) frto: Frto,
@@ -44,6 +49,18 @@ impl Timers {
         self.window_probe = false;
         self.tail.send_new = false;
         self.tail.retransmit = false;
+    }
+
+    /// When the application's time for an answer is over, if it runs.
+    fn user_limit(&self) -> Option<Nanos> {
+        Some(self.unanswered_since?.saturating_add(self.user_timeout?))
+    }
+
+    /// The peer has answered.
+    pub(super) fn answered(&mut self) {
+        self.expiries = 0;
+        self.persist_backoff = 0;
+        self.unanswered_since = None;
     }
 
     /// Starts the timer for a retransmission at `at`.
@@ -124,8 +141,18 @@ impl Sender {
 
     /// Restarts the retransmission timer.
     pub(super) fn rearm_timeout(&mut self, now: Nanos) {
+        let at = now.saturating_add(self.rtt.rto());
+        let limit = self
+            .timers
+            .user_limit()
+            .map(|at| at.max(now.saturating_add(MS)));
         self.timers
-            .retransmit_at(now.saturating_add(self.rtt.rto()));
+            .retransmit_at(limit.map_or(at, |limit| at.min(limit)));
+    }
+
+    /// `TCP_USER_TIMEOUT`.
+    pub(crate) fn set_user_timeout(&mut self, limit: Option<Nanos>) {
+        self.timers.user_timeout = limit;
     }
 
     /// Restarts the timer after progress, or stops it if nothing is outstanding.
@@ -187,6 +214,10 @@ impl Sender {
     }
 
     fn persist_timeout(&mut self, now: Nanos) -> bool {
+        if self.timers.user_limit().is_some_and(|at| at <= now) {
+            return false;
+        }
+        self.timers.unanswered_since.get_or_insert(now);
         self.counters.tcp_win_probe += 1;
         self.timers.window_probe = true;
         self.timers.persist_backoff += 1;
@@ -201,22 +232,27 @@ impl Sender {
 
     /// RFC 6298 sections 5.4 to 5.7. False if the limit of retries is reached.
     fn retransmission_timeout(&mut self, now: Nanos) -> bool {
-        if self.board.is_empty() {
+        let handshake = self.stream.opening();
+        if self.board.is_empty() && !(handshake && self.early.answers) {
             return true;
         }
-        let handshake = self.stream.opening();
         let limit = if handshake {
-            self.config.rto.syn_retries
+            self.config.rto.syn_retries + u32::from(self.early.answers)
         } else {
             self.config.rto.retries
         };
-        if self.timers.expiries >= limit {
+        let user = self.timers.user_limit().is_some_and(|at| at <= now);
+        if self.timers.expiries >= limit || user {
             return false;
         }
+        self.timers.unanswered_since.get_or_insert(now);
         self.timers.expiries += 1;
         self.counters.tcp_timeouts += 1;
         if handshake {
-            self.board.mark_all_lost(false);
+            self.early.repeated = true;
+            if !self.early.answers {
+                self.board.mark_all_lost(false);
+            }
             self.recovery.force_retransmit = true;
         } else {
             self.enter_loss(now);

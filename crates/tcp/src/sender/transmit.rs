@@ -42,7 +42,7 @@ impl Sender {
     /// The next segment, if one may be sent now.
     pub(crate) fn poll(&mut self, now: Nanos) -> Option<Outgoing> {
         if self.stream.opening() {
-            return self.poll_syn(now);
+            return self.poll_opening(now);
         }
         if self.board.is_empty() && !self.stream.has_new() {
             return None;
@@ -61,9 +61,24 @@ impl Sender {
         self.poll_forward(now)
     }
 
+    fn poll_opening(&mut self, now: Nanos) -> Option<Outgoing> {
+        if let Some(outgoing) = self.poll_syn(now) {
+            return Some(outgoing);
+        }
+        // Before the SYN-ACK is acknowledged nothing is retransmitted but the SYN-ACK (Linux `tcp_retransmit_timer`).
+        if self.early.answers {
+            self.poll_new(now)
+        } else {
+            None
+        }
+    }
+
     fn poll_syn(&mut self, now: Nanos) -> Option<Outgoing> {
         if !std::mem::take(&mut self.recovery.force_retransmit) {
             return None;
+        }
+        if self.early.answers {
+            return Some(self.early_answer(now));
         }
         let id = self.board.front_id();
         if !std::mem::replace(&mut self.stream.syn_sent, true) {
@@ -71,7 +86,10 @@ impl Sender {
             self.board.set_sent(id, now);
             let record = *self.board.get(id)?;
             self.counters.out_segs += 1;
-            return Some(outgoing(&record, false));
+            return Some(Outgoing {
+                payload: self.early_payload(now),
+                ..outgoing(&record, false)
+            });
         }
         self.resend(now, id)
     }
@@ -317,6 +335,7 @@ impl Sender {
         let waiting = self.stream.unsent();
         let room = self.room();
         let full = waiting.min(u64::from(self.agreed.mss));
+        let full = self.hold.up_to_end(self.stream.nxt, full);
         let payload = if room >= full {
             full
         } else if self.board.is_empty() && room > 0 && 2 * room >= self.peer.largest {
@@ -327,7 +346,8 @@ impl Sender {
             return None;
         };
         let fin = self.stream.fin_queued && self.stream.nxt + payload == self.stream.write_end;
-        let small = payload < u64::from(self.agreed.mss);
+        // Only the last segment can grow.
+        let small = payload < u64::from(self.agreed.mss) && payload == waiting;
         if small && !fin && !probe && self.nagle_holds() {
             return None;
         }
@@ -341,6 +361,9 @@ impl Sender {
     }
 
     fn nagle_holds(&self) -> bool {
+        if let Some(holds) = self.hold.decides() {
+            return holds;
+        }
         match self.config.nagle {
             Nagle::Off => false,
             Nagle::Rfc896 => !self.board.is_empty(),
@@ -390,7 +413,7 @@ impl Sender {
     }
 
     /// Adds a new record to the board; returns its timestamp.
-    fn append(&mut self, now: Nanos, start: Seq, end: Seq, syn: bool, fin: bool) -> u32 {
+    pub(super) fn append(&mut self, now: Nanos, start: Seq, end: Seq, syn: bool, fin: bool) -> u32 {
         let tsval = self.tsval(now);
         self.board.push(Sent {
             start,
@@ -424,7 +447,7 @@ impl Sender {
 
     /// Bytes that the peer's window still allows.
     pub(super) fn room(&self) -> u64 {
-        self.peer.room(self.stream.una, self.stream.nxt)
+        self.peer.room(self.stream.data_una(), self.stream.nxt)
     }
 
     /// RFC 5681 section 4.1; Linux halves the window once per idle timeout, down to the initial window.
