@@ -49,9 +49,10 @@ pub enum CodeError {
     NoResult(&'static str),
 }
 
-/// Reads the code of one event.
+/// Reads the code of one event. As in Python, a backslash at the end of a line joins it with the next.
 pub fn read(code: &str) -> Result<Vec<Statement>, CodeError> {
-    code.split(['\n', ';'])
+    code.replace("\\\n", " ")
+        .split(['\n', ';'])
         .map(|line| line.split('#').next().unwrap_or_default().trim())
         .filter(|line| !line.is_empty())
         .map(statement)
@@ -218,6 +219,13 @@ mod tests {
             assert_eq!(outcome(code), Ok(Ran::default()), "{code}");
         }
         assert_eq!(outcome("assert 1 < 3 < 2").expect("runs").failed.len(), 1);
+    }
+
+    #[test]
+    fn a_backslash_joins_lines() {
+        let ran = outcome("assert tcpi_snd_cwnd == \\\n 9, \\\n tcpi_snd_cwnd").expect("runs");
+        assert_eq!(ran.failed.len(), 1);
+        assert!(ran.failed[0].ends_with(": 10"), "{:?}", ran.failed);
     }
 
     #[test]

@@ -25,6 +25,7 @@
 //! ```
 
 pub mod code;
+mod fast_open;
 #[doc(hidden)]
 pub mod fuzz;
 mod outcome;

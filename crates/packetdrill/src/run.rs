@@ -1,7 +1,8 @@
 //! Executes a script: its events in order, in virtual time, against endpoints.
 //!
 //! - `host`: connections and time.
-//! - `application`: calls, some of which block; `sockets`, `calls`, `options`, `messages`, `epoll`: their implementation.
+//! - `application`: calls, some of which block; `sockets`, `calls`, `sending`, `options`, `messages`, `stamps`, `epoll`: their implementation.
+//! - `fast_open`: opening with data in the SYN.
 //! - `packets`: injected and expected packets; `wire`, `expect`: conversion and comparison.
 //! - `names`: the values available to assertions.
 
@@ -9,12 +10,15 @@ mod application;
 mod calls;
 mod epoll;
 mod expect;
+mod fast_open;
 mod host;
 mod messages;
 mod names;
 mod options;
 mod packets;
+mod sending;
 mod sockets;
+mod stamps;
 mod watched;
 mod wire;
 mod zerocopy;
@@ -158,7 +162,9 @@ impl<'a> Runner<'a> {
         for event in rest {
             let reason = match &event.what {
                 What::Unsupported(reason) => Some(reason.clone()),
-                What::Inject(packet) | What::Expect(packet) => wire::unsupported(packet),
+                What::Inject(packet) | What::Expect(packet) => {
+                    wire::unsupported(packet, &self.setup.fast_open)
+                }
                 _ => None,
             };
             if let Some(reason) = reason {
@@ -261,7 +267,8 @@ impl<'a> Runner<'a> {
         let unsupported = |error: code::CodeError| Stop::Unsupported(error.to_string());
         let statements = code::read(text).map_err(unsupported)?;
         let endpoint = self.host.current().map(|connection| &connection.endpoint);
-        let known = |name: &str| endpoint.and_then(|endpoint| names::value(endpoint, name));
+        let now = self.host.now;
+        let known = |name: &str| names::value(endpoint?, now, name);
         let ran = code::run(&statements, &mut self.variables, &known).map_err(unsupported)?;
         for line in ran.printed {
             self.note(self.host.now, &format!("print {line}"));
@@ -291,7 +298,7 @@ impl<'a> Runner<'a> {
 
     fn write_trace(&mut self) {
         for sent in std::mem::take(&mut self.host.fresh) {
-            let text = wire::show(&sent.segment, &self.clock);
+            let text = wire::show(&sent, &self.clock);
             self.note(sent.at, &format!("> {text}"));
         }
     }

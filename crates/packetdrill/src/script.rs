@@ -149,6 +149,13 @@ pub enum TcpOption {
         /// The counters that are written.
         counters: Vec<u32>,
     },
+    /// `FO`, `FO 0123abcd`, `FOEXP`: TCP Fast Open (RFC 7413)
+    FastOpen {
+        /// `FOEXP`
+        experimental: bool,
+        /// The cookie as written; empty for a request.
+        cookie: String,
+    },
     /// `nop`
     Nop,
     /// `eol`

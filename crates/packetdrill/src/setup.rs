@@ -14,9 +14,13 @@ use inorder_tcp::loss::{LinuxFack, LinuxRack, LinuxSequence, LossDetection, Stat
 use inorder_tcp::profiles::{self, Profile};
 use inorder_tcp::{Endpoint, Nanos, congestion, loss};
 
+use crate::fast_open;
 use crate::script::Setting;
 
 pub use command::apply_command;
+
+/// Linux's `tcp_rmem`, bytes: default and maximum.
+const LINUX_MEMORY: (u64, u64) = (131_072, 32 << 20);
 
 /// packetdrill's own default tolerance.
 pub const DEFAULT_TOLERANCE: Nanos = 4_000_000;
@@ -50,6 +54,8 @@ pub struct Setup {
     pub(crate) freebsd: bool,
     /// The device accepts nothing (a queue without room), so the stack's packets stay unsent.
     pub device_full: bool,
+    /// TCP Fast Open.
+    pub(crate) fast_open: fast_open::Settings,
 }
 
 /// A number in a script in units of `unit` nanoseconds; values that are too large become the largest time.
@@ -60,12 +66,11 @@ fn nanos(number: u64, unit: Nanos) -> Nanos {
 impl Setup {
     /// The settings of the profile.
     pub fn new(profile: &Profile) -> Self {
-        Self {
+        let mut setup = Self {
             config: Config {
                 read_at_once: false,
                 // Scripts specify the buffer to the byte.
                 window_account: WindowAccount::Unread,
-                // The first window of Linux and BSD; larger ones come from autotuning, which stays off.
                 receive_buffer: 65_535,
                 ..(profile.build)()
             },
@@ -81,7 +86,23 @@ impl Setup {
             doubles_buffers: profile.name.starts_with("linux"),
             freebsd: false,
             device_full: false,
+            fast_open: fast_open::Settings::default(),
+        };
+        if setup.doubles_buffers {
+            setup.set_receive_memory(LINUX_MEMORY.0, LINUX_MEMORY.1);
         }
+        setup
+    }
+
+    /// `tcp_rmem`: half of it is for data. The buffer begins with the default and follows what the application reads up to the
+    /// largest; a window of 65,535 bytes, in whole segments, is offered at first (Linux `tcp_select_initial_window`).
+    pub(crate) fn set_receive_memory(&mut self, default: u64, largest: u64) {
+        self.config.receive_autotuning = Some(default / 2);
+        self.config.receive_offer = u16::MAX.into();
+        self.config.offer_whole_segments = true;
+        self.config.receive_buffer = largest.max(default) / 2;
+        let scale = sysctl::scale_for(largest);
+        self.config.window_scale = self.config.window_scale.map(|_| scale);
     }
 
     /// A setting of FreeBSD shows for which system the script is written: FreeBSD's defaults for the receive buffer and the
@@ -93,6 +114,9 @@ impl Setup {
             return;
         }
         self.config.receive_buffer = RECEIVE_SPACE;
+        self.config.receive_autotuning = None;
+        self.config.receive_offer = u64::MAX;
+        self.config.offer_whole_segments = false;
         self.config.window_account = WindowAccount::Room;
         self.config.window_update = WindowUpdate::TwoSegments;
         self.doubles_buffers = false;
@@ -146,6 +170,11 @@ impl Setup {
                 .parse::<u64>()
                 .map_err(|_| format!("--{}: {value:?} is not a number", setting.name))
         };
+        let address = || {
+            value
+                .parse()
+                .map_err(|_| format!("--{}: {value:?} is no address", setting.name))
+        };
         match setting.name.as_str() {
             "tolerance_usecs" => self.tolerance = nanos(number()?, 1_000),
             "tcp_ts_tick_usecs" => {
@@ -161,14 +190,17 @@ impl Setup {
                     "ipv6" => 40,
                     _ => return Err(format!("--ip_version={value}: expected ipv4 or ipv6")),
                 };
+                self.fast_open.set_version(self.ip_header == 40);
                 self.size_segments();
             }
-            // Addresses and ports have no effect: there is one connection at a time. `mss` is the size of the pieces
+            "local_ip" => self.fast_open.local = address()?,
+            "remote_ip" => self.fast_open.remote = address()?,
+            // Ports have no effect: there is one connection at a time. `mss` is the size of the pieces
             // of an injected super-segment, which arrives as one here.
-            "mss" | "local_ip" | "remote_ip" | "local_linklocal_ip" | "gateway_ip"
-            | "netmask_ip" | "bind_port" | "connect_port" | "non_fatal" | "tolerance_percent"
-            | "persistent_tun_dev" | "send_omit_free" | "verbose" | "debug" | "speed"
-            | "strict_segments" | "code_command" | "code_format" | "code_sockopt"
+            "mss" | "local_linklocal_ip" | "gateway_ip" | "netmask_ip" | "bind_port"
+            | "connect_port" | "non_fatal" | "tolerance_percent" | "persistent_tun_dev"
+            | "send_omit_free" | "verbose" | "debug" | "speed" | "strict_segments"
+            | "tcp_ts_ecr_scaled" | "code_command" | "code_format" | "code_sockopt"
             | "init_scripts" | "dry_run" => {}
             // Segments within UDP packets are other packets on the wire.
             "udp_encapsulation" if value.is_empty() || value == "none" => {}
@@ -204,6 +236,7 @@ impl Setup {
             timestamp_tick: self.timestamp_tick,
             mtu: self.mtu,
             ip_header: self.ip_header,
+            fast_open: self.fast_open.clone(),
             ..Self::new(profile)
         };
         // A profile has segments of its own size unless the script gave the size of packets before.
@@ -259,9 +292,10 @@ impl Setup {
     pub fn endpoint(&self, isn: u32, peer_mss: u32) -> Result<Endpoint, String> {
         let control = congestion::find(&self.congestion)
             .ok_or_else(|| format!("congestion control {}", self.congestion))?;
+        let receive_buffer = self.receive_buffer(peer_mss);
         let config = Config {
             isn,
-            receive_buffer: self.receive_buffer(peer_mss),
+            receive_buffer,
             ..self.config.clone()
         };
         Ok(Endpoint::new(
@@ -284,6 +318,7 @@ impl Setup {
     pub(crate) fn set_receive_buffer(&mut self, bytes: u64) {
         let bytes = bytes.max(1_152);
         self.config.receive_buffer = bytes;
+        self.config.receive_autotuning = None;
         if self.freebsd {
             return;
         }

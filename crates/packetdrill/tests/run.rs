@@ -52,7 +52,7 @@ fn a_wrong_packet_is_shown_beside_the_expected_one() {
     assert_eq!(
         message,
         "wrong length, acknowledgement number, options\n  expected: 0.100000 P. 1:401(400) ack 2 <sackOK>\n  \
-         actual:   0.100000 P. 1:501(500) ack 1 win 65535"
+         actual:   0.100000 P. 1:501(500) ack 1 win 64240"
     );
 }
 

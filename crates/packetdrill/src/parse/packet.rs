@@ -150,6 +150,10 @@ fn option(text: &str) -> Option<TcpOption> {
         "eol" => TcpOption::EndOfList,
         "sack" => TcpOption::Sack(words.map(block).collect::<Option<_>>()?),
         "TS" => timestamps(&words.collect::<Vec<_>>())?,
+        kind @ ("FO" | "FOEXP") => TcpOption::FastOpen {
+            experimental: kind == "FOEXP",
+            cookie: words.collect(),
+        },
         "ECN" => accurate_ecn(&words.collect::<Vec<_>>())?,
         _ => TcpOption::Other(text.to_owned()),
     })

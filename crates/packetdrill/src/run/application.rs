@@ -64,7 +64,7 @@ impl Runner<'_> {
 
     fn ask(&mut self, call: &Call, peer: Peer, since: Nanos, first: bool) -> Result<Answer, Stop> {
         self.table.acknowledge(&self.host);
-        Calls {
+        let answer = Calls {
             host: &mut self.host,
             table: &mut self.table,
             setup: &self.setup,
@@ -72,11 +72,14 @@ impl Runner<'_> {
             since,
             first,
         }
-        .answer(call)
+        .answer(call);
+        self.table.acknowledge(&self.host);
+        answer
     }
 
     /// Checks whether the blocked call can return now.
     pub(super) fn ask_pending(&mut self) -> Result<(), Stop> {
+        self.table.acknowledge(&self.host);
         let Some(pending) = self.pending.take() else {
             return Ok(());
         };
@@ -142,7 +145,9 @@ fn check_answer(call: &Call, answer: &Answer) -> Result<(), Stop> {
         Answer::Wait => return Ok(()),
     };
     let same_value = call.result.is_none_or(|result| result == value);
-    let same_errno = call.result.is_none() || call.errno.as_deref() == errno;
+    // An error that the script does not name can be any.
+    let unnamed = call.result == Some(-1) && call.errno.is_none();
+    let same_errno = call.result.is_none() || unnamed || call.errno.as_deref() == errno;
     // EWOULDBLOCK is another name for EAGAIN on every system for which these scripts are written.
     let again = call.errno.as_deref() == Some("EWOULDBLOCK") && errno == Some("EAGAIN");
     if same_value && (same_errno || again) {

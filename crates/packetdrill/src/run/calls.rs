@@ -6,8 +6,10 @@
 use inorder_tcp::{Nanos, State};
 
 use super::Stop;
+use super::fast_open::is_unspecified;
 use super::host::Host;
 use super::options;
+use super::sending::{flags, nowhere};
 use super::sockets::{self, Answer, Kind, Socket, Table};
 use crate::script::{Call, Value};
 use crate::setup::Setup;
@@ -94,6 +96,7 @@ impl Calls<'_> {
     }
 
     fn listen(&mut self, call: &Call) -> Result {
+        self.table.fresh_listener = true;
         self.known(call, |_, socket| {
             if matches!(socket.kind, Kind::Connection(_)) {
                 return Answer::Errno("EINVAL");
@@ -113,7 +116,9 @@ impl Calls<'_> {
         let Some(number) = sockets::acceptable(self.host) else {
             return Ok(would_block(listener.nonblocking));
         };
-        self.host.connections[number].taken = true;
+        let connection = &mut self.host.connections[number];
+        connection.taken = true;
+        connection.endpoint.set_user_timeout(listener.user_timeout);
         let fd = call.result.filter(|&fd| fd >= 0).unwrap_or(4);
         let nonblocking = name(call, 3).contains("SOCK_NONBLOCK");
         let socket = Socket {
@@ -127,16 +132,27 @@ impl Calls<'_> {
 
     fn connect(&mut self, call: &Call) -> Result {
         let (peer, now) = (self.peer, self.host.now);
-        let Some(socket) = self.table.get_mut(integer(call, 0)?) else {
+        let fd = integer(call, 0)?;
+        let Some(socket) = self.table.get_mut(fd) else {
             return Ok(Answer::Errno("EBADF"));
         };
+        if is_unspecified(call, 1) {
+            return Ok(self.disconnect(fd));
+        }
         match socket.kind {
-            Kind::Listener => return Ok(Answer::Errno("EISCONN")),
+            Kind::Listener | Kind::Deferred => return Ok(Answer::Errno("EISCONN")),
             Kind::Fresh => {
+                if let Some(answer) = self.connect_later(fd) {
+                    return answer;
+                }
+                let Some(socket) = self.table.get_mut(fd) else {
+                    return Ok(Answer::Errno("EBADF"));
+                };
                 let mut endpoint = socket
                     .setup
                     .endpoint(peer.isn, peer.mss)
                     .map_err(Stop::Unsupported)?;
+                endpoint.set_user_timeout(socket.user_timeout);
                 endpoint.connect(now);
                 socket.kind = Kind::Connection(self.host.add(endpoint, true));
                 self.host.flush();
@@ -161,9 +177,26 @@ impl Calls<'_> {
         })
     }
 
+    /// `connect` without an address: the connection ends with RST, and the socket can open another one.
+    fn disconnect(&mut self, fd: i64) -> Answer {
+        let Some(socket) = self.table.get_mut(fd) else {
+            return Answer::Errno("EBADF");
+        };
+        if let Kind::Connection(number) = socket.kind {
+            self.host.connections[number].endpoint.abort();
+            self.host.flush();
+        }
+        socket.kind = Kind::Fresh;
+        socket.error_told = false;
+        Answer::Value(0)
+    }
+
     fn read(&mut self, call: &Call) -> Result {
         let wanted = u64::try_from(integer(call, 2)?).unwrap_or(0);
-        self.receive(call, wanted, name(call, 3))
+        if nowhere(call, 1) && wanted > 0 {
+            return self.refuse_address(call);
+        }
+        self.receive(call, wanted, &flags(call, 3))
     }
 
     /// Reads up to `wanted` bytes.
@@ -174,8 +207,10 @@ impl Calls<'_> {
         let now_or_never = flags.contains("MSG_DONTWAIT");
         let peeks = flags.contains("MSG_PEEK");
         self.known(call, |host, socket| {
-            let Kind::Connection(number) = socket.kind else {
-                return Answer::Errno("ENOTCONN");
+            let number = match socket.kind {
+                Kind::Connection(number) => number,
+                Kind::Deferred => return would_block(socket.nonblocking || now_or_never),
+                _ => return Answer::Errno("ENOTCONN"),
             };
             let endpoint = &mut host.connections[number].endpoint;
             if peeks && endpoint.readable() > 0 {
@@ -197,51 +232,6 @@ impl Calls<'_> {
         })
     }
 
-    fn write(&mut self, call: &Call) -> Result {
-        let bytes = u64::try_from(integer(call, 2)?).unwrap_or(0);
-        self.send(call, bytes, name(call, 3))
-    }
-
-    /// Writes up to `bytes`.
-    pub(super) fn send(&mut self, call: &Call, bytes: u64, flags: &str) -> Result {
-        if ["MSG_FASTOPEN", "MSG_OOB", "MSG_MORE", "MSG_EOR"]
-            .iter()
-            .any(|flag| flags.contains(flag))
-        {
-            return unsupported(format!("{} with {flags}", call.name));
-        }
-        let now_or_never = flags.contains("MSG_DONTWAIT");
-        let without_copy = flags.contains("MSG_ZEROCOPY");
-        self.known(call, |host, socket| {
-            let Kind::Connection(number) = socket.kind else {
-                return Answer::Errno("EPIPE");
-            };
-            let endpoint = &mut host.connections[number].endpoint;
-            if let Some(errno) = sockets::take_error(socket, endpoint) {
-                return Answer::Errno(errno);
-            }
-            let open = matches!(endpoint.state(), State::Established | State::CloseWait);
-            if !open {
-                return match endpoint.state() {
-                    State::SynSent | State::SynReceived => {
-                        would_block(socket.nonblocking || now_or_never)
-                    }
-                    _ => Answer::Errno("EPIPE"),
-                };
-            }
-            let taken = endpoint.write(bytes);
-            socket.written += taken;
-            if taken > 0 && without_copy && socket.zerocopy.on {
-                socket.zerocopy.sent(socket.written);
-            }
-            host.flush();
-            match taken {
-                0 if bytes > 0 => would_block(socket.nonblocking || now_or_never),
-                taken => Answer::Value(taken as i64),
-            }
-        })
-    }
-
     fn close(&mut self, call: &Call) -> Result {
         let fd = integer(call, 0)?;
         if self.table.polls.remove(&fd).is_some() {
@@ -251,10 +241,9 @@ impl Calls<'_> {
             return Ok(Answer::Errno("EBADF"));
         };
         match socket.kind {
-            Kind::Fresh => {}
+            Kind::Fresh | Kind::Deferred => {}
             Kind::Listener => {
-                let waiting = self.host.connections.iter_mut().filter(|c| !c.taken);
-                waiting.for_each(|connection| connection.endpoint.abort());
+                self.host.refuse_waiting();
             }
             Kind::Connection(number) => {
                 let connection = &mut self.host.connections[number];
@@ -333,7 +322,7 @@ impl Calls<'_> {
         let Some(socket) = self.table.get_mut(integer(call, 0)?) else {
             return Ok(Answer::Errno("EBADF"));
         };
-        options::set(
+        let refused = options::set(
             socket,
             self.host,
             name(call, 1),
@@ -341,7 +330,7 @@ impl Calls<'_> {
             call.arguments.get(3),
         )?;
         self.host.flush();
-        Ok(Answer::Value(0))
+        Ok(refused.map_or(Answer::Value(0), Answer::Errno))
     }
 
     fn get_option(&mut self, call: &Call) -> Result {

@@ -6,6 +6,7 @@ use inorder_tcp::{Flags, Nanos, Segment};
 
 use super::host::Sent;
 use super::wire::{self, Clock, Options};
+use crate::fast_open::CookieOption;
 use crate::script::Packet;
 
 /// Takes the next packet from the wire. If the script expects a longer packet, contiguous packets sent at the same
@@ -44,11 +45,13 @@ fn continues(packet: &Sent, more: &Sent) -> bool {
 /// The differences from the expected packet; empty if there are none. Also learns the timestamp clock.
 pub(super) fn differences(
     packet: &Packet,
-    actual: &Segment,
+    sent: &Sent,
+    cookie: Option<CookieOption>,
     clock: &mut Clock,
     tick: Option<Nanos>,
     tolerance: Nanos,
 ) -> Vec<&'static str> {
+    let actual = &sent.segment;
     let mut wrong = Vec::new();
     let mut check = |holds: bool, what: &'static str| {
         if !holds {
@@ -71,8 +74,8 @@ pub(super) fn differences(
         "window",
     );
     if let Some(options) = &packet.options {
-        let expected = Options::of_packet(options);
-        let found = Options::of_segment(actual);
+        let expected = Options::of_packet(options, cookie);
+        let found = Options::of_sent(sent);
         check(expected.same_layout(&found), "options");
         check(
             expected
@@ -98,6 +101,7 @@ mod tests {
         Sent {
             at,
             connection: 0,
+            cookie: None,
             segment: Segment {
                 seq,
                 payload,

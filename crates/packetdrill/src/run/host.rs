@@ -5,6 +5,11 @@ use std::collections::VecDeque;
 use inorder_tcp::config::EcnOptionUse;
 use inorder_tcp::{Endpoint, Flags, Nanos, Segment, State};
 
+use super::packets::DEFAULT_MSS;
+use super::wire;
+use crate::fast_open::CookieOption;
+use crate::fast_open::client::{Cache, Offer};
+
 /// Start of virtual time, chosen so that no timestamp is 0 (RFC 7323 gives a zero echo no meaning).
 pub(super) const ORIGIN: Nanos = 1_000_000_000_000;
 /// Maximum number of segments sent for one event; more indicates an endless loop.
@@ -20,16 +25,24 @@ pub(super) struct Connection {
     pub(super) taken: bool,
     /// The application has closed it: no process will read data that still arrives.
     pub(super) orphan: bool,
+    /// Initial sequence numbers: ours and the peer's.
+    isn: (u32, u32),
+    /// The option of TCP Fast Open of the next SYN or SYN-ACK; a repeated one has none.
+    pub(super) cookie: Option<CookieOption>,
+    /// How it was opened with TCP Fast Open, if it was.
+    pub(super) offer: Option<Offer>,
     /// The script has gone on to another one.
     left: bool,
 }
 
-/// A segment on the wire.
+/// A segment on the wire, with sequence numbers as scripts write them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sent {
     pub(super) at: Nanos,
     pub(super) connection: usize,
     pub(super) segment: Segment,
+    /// Its option of TCP Fast Open.
+    pub(super) cookie: Option<CookieOption>,
 }
 
 /// See the description of the module.
@@ -43,6 +56,9 @@ pub(super) struct Host {
     pub(super) fresh: Vec<Sent>,
     /// The device accepts nothing, so endpoints are not asked for packets to send.
     pub(super) device_full: bool,
+    /// What is known of the peer as a server of TCP Fast Open.
+    pub(super) cache: Cache,
+    last_sent: Option<Nanos>,
     expiries: u32,
 }
 
@@ -54,6 +70,8 @@ impl Host {
             sent: VecDeque::new(),
             fresh: Vec::new(),
             device_full: false,
+            cache: Cache::default(),
+            last_sent: None,
             expiries: 0,
         }
     }
@@ -63,12 +81,18 @@ impl Host {
         self.connections.last()
     }
 
-    /// Adds a connection; returns its number.
+    /// Adds a connection; returns its number. One that the application opens (`taken`) has another port than those before.
     pub(super) fn add(&mut self, endpoint: Endpoint, taken: bool) -> usize {
+        if taken {
+            self.leave_connections();
+        }
         self.connections.push(Connection {
+            isn: (endpoint.config().isn, 0),
             endpoint,
             taken,
             orphan: false,
+            cookie: None,
+            offer: None,
             left: false,
         });
         self.connections.len() - 1
@@ -89,18 +113,48 @@ impl Host {
     pub(super) fn leave_connections(&mut self) {
         for connection in &mut self.connections {
             connection.left = true;
+            connection.taken = true;
         }
         self.sent.clear();
     }
 
-    /// A segment arrives for the current connection.
-    pub(super) fn inject(&mut self, segment: &Segment) {
+    /// No application will accept the connections that wait for it: those that are open are reset, the others are forgotten.
+    pub(super) fn refuse_waiting(&mut self) {
+        for connection in self.connections.iter_mut().filter(|c| !c.taken) {
+            connection.taken = true;
+            connection.left |= !connection.endpoint.has_opened();
+            connection.endpoint.abort();
+        }
+    }
+
+    /// A segment arrives for the current connection, with this option of TCP Fast Open.
+    pub(super) fn inject(&mut self, segment: &Segment, cookie: Option<CookieOption>) {
         let now = self.now;
         let Some(connection) = self.connections.last_mut() else {
             return;
         };
         let endpoint = &mut connection.endpoint;
+        if segment.flags.has(Flags::SYN) && !endpoint.state().is_synchronized() {
+            connection.isn.1 = segment.seq;
+        }
+        let (ours, theirs) = connection.isn;
+        let segment = &wire::shifted(segment, theirs, ours);
+        // Even the fastest answer takes time: one to what was sent at this very moment comes a microsecond later.
+        if self.last_sent == Some(now) {
+            self.now += 1_000;
+        }
+        let now = self.now;
+        let opening = endpoint.state() == State::SynSent;
         endpoint.on_segment(now, segment);
+        if opening
+            && endpoint.has_opened()
+            && let Some(offer) = connection.offer
+        {
+            let mss = segment.mss.map_or(DEFAULT_MSS, u32::from);
+            let repeated = endpoint.info().total_retrans > 0;
+            let data = offer.room > 0;
+            self.cache.learn(offer.option, cookie, mss, data, repeated);
+        }
         if connection.orphan && endpoint.readable() > 0 {
             self.refuse_data(segment);
         }
@@ -144,11 +198,19 @@ impl Host {
         if self.connections[connection].left {
             return;
         }
+        let cookie = match segment.flags.has(Flags::SYN) {
+            true => self.connections[connection].cookie.take(),
+            false => None,
+        };
+        let (ours, theirs) = self.connections[connection].isn;
+        let back = (ours.wrapping_neg(), theirs.wrapping_neg());
         let sent = Sent {
             at: self.now,
             connection,
-            segment,
+            segment: wire::shifted(&segment, back.0, back.1),
+            cookie,
         };
+        self.last_sent = Some(self.now);
         self.sent.push_back(sent);
         self.fresh.push(sent);
     }

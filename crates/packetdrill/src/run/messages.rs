@@ -1,15 +1,23 @@
-//! `sendmsg` and `recvmsg`: buffers in pieces, control messages, and the notifications of zero-copy sends.
+//! `sendmsg` and `recvmsg`: buffers in pieces, control messages, the notifications of zero-copy sends, and timestamps.
 //!
 //! Nothing is copied here, so the code of a notification is not compared.
 
+use inorder_tcp::Nanos;
+use inorder_tcp::config::SECOND;
+
 use super::Stop;
 use super::calls::{Calls, integer, name, unsupported};
+use super::host::ORIGIN;
 use super::options::{compare, field, first_integer};
 use super::sockets::{Answer, Kind, Socket};
+use super::stamps::Stamp;
+use super::wire;
 use crate::script::{Call, Value};
 
 /// `MAX_SKB_FRAGS`: a packet holds at most so many pieces that are not copied; how Linux cuts more is not modelled.
 const PIECES_OF_A_PACKET: usize = 17;
+
+type Fields = [(String, Value)];
 
 impl Calls<'_> {
     pub(super) fn sendmsg(&mut self, call: &Call) -> Result<Answer, Stop> {
@@ -41,11 +49,15 @@ impl Calls<'_> {
         Ok(answer)
     }
 
-    /// Reads the oldest range of finished zero-copy sends.
+    /// Reads the oldest timestamp, or else the oldest range of finished zero-copy sends.
     fn notification(&mut self, call: &Call, message: &[(String, Value)]) -> Result<Answer, Stop> {
         let Some(socket) = self.table.get_mut(integer(call, 0)?) else {
             return Ok(Answer::Errno("EBADF"));
         };
+        if let Some(stamp) = socket.stamps.read() {
+            check_stamp(message, &stamp, self.setup.tolerance)?;
+            return Ok(Answer::Value(0));
+        }
         let Some((from, to)) = socket.zerocopy.read() else {
             return Ok(Answer::Errno("EAGAIN"));
         };
@@ -85,6 +97,49 @@ impl Calls<'_> {
     }
 }
 
+/// A timestamp comes in two control messages: the time, and what happened then to which byte.
+fn check_stamp(message: &Fields, stamp: &Stamp, tolerance: Nanos) -> Result<(), Stop> {
+    let data = |kinds: [&str; 3]| {
+        let found = controls(message).find(|control| {
+            matches!(field(control, "cmsg_type"), Some(Value::Name(kind)) if kinds.contains(&kind.as_str()))
+        });
+        match found.and_then(|control| field(control, "cmsg_data")) {
+            Some(Value::Struct(data)) => Ok(data),
+            _ => Err(Stop::Unsupported(
+                "recvmsg of a timestamp without its data".into(),
+            )),
+        }
+    };
+    let happened = data(["IP_RECVERR", "IPV6_RECVERR", "CMSG_TYPE_RECVERR"])?;
+    let byte = i64::try_from(stamp.byte).unwrap_or(i64::MAX);
+    compare("ee_data", first_integer(field(happened, "ee_data")), byte)?;
+    let written = match field(happened, "ee_info") {
+        Some(Value::Name(event)) => event,
+        _ => return Err(Stop::Unsupported("a timestamp without ee_info".into())),
+    };
+    if written != stamp.event {
+        let found = stamp.event;
+        return Err(Stop::Failed(format!(
+            "ee_info: expected {written}, found {found}"
+        )));
+    }
+    let time = data(["SCM_TIMESTAMPING"; 3])?;
+    let part = |name: &str| first_integer(field(time, name)).unwrap_or(0);
+    let expected = part("scm_sec")
+        .saturating_mul(SECOND)
+        .saturating_add(part("scm_nsec"));
+    let found = stamp.at - ORIGIN;
+    match (expected - found).abs() <= tolerance {
+        true => Ok(()),
+        false => Err(Stop::Failed(format!(
+            "time of {}: expected {}, found {}",
+            stamp.event,
+            wire::show_time(expected.into()),
+            wire::show_time(found.into())
+        ))),
+    }
+}
+
 /// The structure that describes the message.
 fn message(call: &Call) -> Result<&[(String, Value)], Stop> {
     match call.arguments.get(1) {
@@ -115,12 +170,17 @@ fn pieces(message: &[(String, Value)]) -> Result<Vec<u64>, Stop> {
 }
 
 /// The first control message.
-fn control(message: &[(String, Value)]) -> Option<&[(String, Value)]> {
-    match field(message, "msg_control") {
-        Some(Value::List(list)) => match list.first() {
-            Some(Value::Struct(fields)) => Some(fields),
-            _ => None,
-        },
+fn control(message: &Fields) -> Option<&Fields> {
+    controls(message).next()
+}
+
+fn controls(message: &Fields) -> impl Iterator<Item = &Fields> {
+    let list: &[Value] = match field(message, "msg_control") {
+        Some(Value::List(list)) => list,
+        _ => &[],
+    };
+    list.iter().filter_map(|control| match control {
+        Value::Struct(fields) => Some(fields.as_slice()),
         _ => None,
-    }
+    })
 }

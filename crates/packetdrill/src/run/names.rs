@@ -4,9 +4,9 @@ use inorder_tcp::{CaState, Endpoint, Nanos, State};
 
 use crate::code::Value;
 
-/// The value of `name` for this endpoint.
-pub(super) fn value(endpoint: &Endpoint, name: &str) -> Option<Value> {
-    let number = constant(name).or_else(|| field(endpoint, name))?;
+/// The value of `name` for this endpoint at this time.
+pub(super) fn value(endpoint: &Endpoint, now: Nanos, name: &str) -> Option<Value> {
+    let number = constant(name).or_else(|| field(endpoint, now, name))?;
     Some(Value::Integer(number))
 }
 
@@ -33,6 +33,7 @@ fn constant(name: &str) -> Option<i64> {
         "TCPI_OPT_SACK" => 2,
         "TCPI_OPT_WSCALE" => 4,
         "TCPI_OPT_ECN" => 8,
+        "TCPI_OPT_SYN_DATA" => 32,
         "True" => 1,
         "False" => 0,
         _ => return None,
@@ -67,7 +68,7 @@ fn state(state: State) -> i64 {
     }
 }
 
-fn field(endpoint: &Endpoint, name: &str) -> Option<i64> {
+fn field(endpoint: &Endpoint, now: Nanos, name: &str) -> Option<i64> {
     let info = endpoint.info();
     let counters = endpoint.counters();
     let micros = |ns: Nanos| (ns / 1_000).cast_unsigned();
@@ -102,6 +103,7 @@ fn field(endpoint: &Endpoint, name: &str) -> Option<i64> {
         "tcpi_bytes_received" => counters.bytes_received,
         "tcpi_bytes_sent" => counters.bytes_sent + counters.bytes_retrans,
         "tcpi_bytes_retrans" => counters.bytes_retrans,
+        "tcpi_last_data_recv" => micros(now - endpoint.last_data_at()) / 1_000,
         "tcpi_segs_in" => counters.in_segs,
         "tcpi_segs_out" => counters.out_segs,
         "tcpi_data_segs_in" => counters.data_segs_in,

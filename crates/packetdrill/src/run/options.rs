@@ -6,31 +6,31 @@ use inorder_tcp::{Endpoint, State};
 use super::Stop;
 use super::host::Host;
 use super::sockets::{self, Kind, Socket, Table};
+use crate::fast_open;
 use crate::script::Value;
 
 /// Options without an observable effect here. The send buffer accepts all data, and IP headers are not examined.
-const WITHOUT_EFFECT: [&str; 11] = [
+const WITHOUT_EFFECT: [&str; 10] = [
     "IP_MTU_DISCOVER",
     "IP_TOS",
     "IP_TTL",
     "SO_REUSEADDR",
     "SO_REUSEPORT",
     "SO_DEBUG",
-    "SO_TIMESTAMPING",
     "SO_BUSY_POLL",
     "SO_PRIORITY",
     "SO_MARK",
     "SO_SNDBUF",
 ];
 
-/// `setsockopt`.
+/// `setsockopt`. Returns the error with which Linux refuses the value, if it does.
 pub(super) fn set(
     socket: &mut Socket,
     host: &mut Host,
     level: &str,
     option: &str,
     value: Option<&Value>,
-) -> Result<(), Stop> {
+) -> Result<Option<&'static str>, Stop> {
     let unsupported = || Err(Stop::Unsupported(format!("setsockopt {level} {option}")));
     let number = first_integer(value);
     let connected = matches!(socket.kind, Kind::Connection(_));
@@ -42,6 +42,20 @@ pub(super) fn set(
                 host.connections[connection]
                     .endpoint
                     .set_nagle(socket.setup.config.nagle);
+            }
+        }
+        ("TCP_CORK", Some(on)) => {
+            if let Kind::Connection(connection) = socket.kind {
+                host.connections[connection].endpoint.set_cork(on != 0);
+            } else if on != 0 {
+                return unsupported();
+            }
+        }
+        ("TCP_USER_TIMEOUT", Some(ms)) => {
+            socket.user_timeout = (ms > 0).then(|| ms.saturating_mul(1_000_000));
+            if let Kind::Connection(connection) = socket.kind {
+                let endpoint = &mut host.connections[connection].endpoint;
+                endpoint.set_user_timeout(socket.user_timeout);
             }
         }
         // 2^32 - 1 removes the limit; a paced socket stays paced.
@@ -75,12 +89,31 @@ pub(super) fn set(
             }
             _ => return unsupported(),
         },
+        ("TCP_FASTOPEN", Some(backlog)) => {
+            socket.setup.fast_open.backlog = u32::try_from(backlog).ok();
+        }
+        ("TCP_FASTOPEN_KEY", _) => match value {
+            Some(Value::Text(text)) => match fast_open::key_of_bytes(text) {
+                Some(key) => socket.setup.fast_open.own_key = Some(key),
+                None => return Ok(Some("EINVAL")),
+            },
+            _ => return unsupported(),
+        },
+        ("TCP_FASTOPEN_CONNECT", Some(on)) => socket.setup.fast_open.connect_later = on != 0,
+        ("TCP_FASTOPEN_NO_COOKIE", Some(on)) => socket.setup.fast_open.without_cookie = on != 0,
+        ("SO_TIMESTAMPING", _) => match value {
+            Some(Value::List(list)) => match list.first() {
+                Some(Value::Name(flags)) => socket.stamps.ask(flags, socket.written),
+                _ => return unsupported(),
+            },
+            _ => return unsupported(),
+        },
         ("SO_ZEROCOPY", Some(on)) => socket.zerocopy.on = on != 0,
         ("TCP_INQ", Some(on)) => socket.tells_rest = on != 0,
         (option, _) if WITHOUT_EFFECT.contains(&option) => {}
         _ => return unsupported(),
     }
-    Ok(())
+    Ok(None)
 }
 
 /// `{onoff=1, linger=0}`, with any prefix: closing then resets the connection.
@@ -176,6 +209,9 @@ fn events(table: &Table, host: &Host, fields: &[(String, Value)]) -> Result<Vec<
 /// The events that a socket has, without the prefix `POLL` or `EPOLL`, and whether each one is told unasked.
 pub(super) fn ready(socket: &Socket, host: &Host) -> Vec<(&'static str, bool)> {
     let Kind::Connection(number) = socket.kind else {
+        if socket.kind == Kind::Deferred {
+            return vec![("OUT", false)];
+        }
         let ready = socket.kind == Kind::Listener && sockets::acceptable(host).is_some();
         return if ready {
             vec![("IN", false)]
@@ -187,7 +223,9 @@ pub(super) fn ready(socket: &Socket, host: &Host) -> Vec<(&'static str, bool)> {
     let state = endpoint.state();
     let closed = state == State::Closed;
     let ended = endpoint.peer_closed() || closed || socket.deaf;
-    let erred = (endpoint.error().is_some() && !socket.error_told) || socket.zerocopy.notifies();
+    let erred = (endpoint.error().is_some() && !socket.error_told)
+        || socket.zerocopy.notifies()
+        || socket.stamps.notifies();
     let all = [
         ("IN", false, endpoint.readable() > 0 || ended),
         ("OUT", false, writable(endpoint) || closed),

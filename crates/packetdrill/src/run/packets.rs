@@ -4,14 +4,15 @@ use inorder_tcp::Nanos;
 
 use super::host::ORIGIN;
 use super::{Runner, Stop, expect, wire};
+use crate::fast_open::{CookieOption, server};
 use crate::script::{Event, Packet, TcpOption, What, When};
 
 /// The MSS of a peer that announces none (RFC 9293 section 3.7.1).
-const DEFAULT_MSS: u32 = 536;
+pub(super) const DEFAULT_MSS: u32 = 536;
 
 impl Runner<'_> {
     pub(super) fn inject(&mut self, index: usize, packet: &Packet) -> Result<(), Stop> {
-        if let Some(reason) = wire::unsupported(packet) {
+        if let Some(reason) = wire::unsupported(packet, &self.setup.fast_open) {
             return Err(Stop::Unsupported(reason));
         }
         let segment = wire::segment(packet, &self.clock);
@@ -19,17 +20,40 @@ impl Runner<'_> {
             let text = wire::show_packet(packet);
             self.note(self.host.now, &format!("< {text}"));
         }
-        // A SYN for a listener, after the application has closed the connection before, comes from another port.
+        // A SYN for a listener comes from another port if the listener is new, or the application has closed the connection
+        // before.
         let alone = packet.syn && !packet.ack_flag;
-        let another = alone && self.table.listener().is_some() && self.host.is_orphan();
+        let fresh = alone && std::mem::take(&mut self.table.fresh_listener);
+        let another = alone && self.table.listener().is_some() && (fresh || self.host.is_orphan());
         if another {
             self.host.leave_connections();
         }
         if another || self.host.is_vacant() {
             self.admit(index, segment.mss)?;
         }
-        self.host.inject(&segment);
+        let cookie = wire::cookie(packet, &self.setup.fast_open);
+        if alone {
+            self.judge_early_data(cookie, segment.payload);
+        }
+        self.host.inject(&segment, cookie);
         self.ask_pending()
+    }
+
+    /// The listener decides whether the SYN that is about to arrive opens its connection with its data.
+    fn judge_early_data(&mut self, cookie: Option<CookieOption>, payload: u32) {
+        let Some(listener) = self.table.listener() else {
+            return;
+        };
+        let settings = listener.fast_open.under(&self.setup.fast_open);
+        let waiting = self.host.connections.iter();
+        let waiting = waiting.filter(|connection| connection.endpoint.is_early());
+        let verdict = server::judge(&settings, waiting.count(), cookie, payload);
+        if let Some(connection) = self.host.connections.last_mut() {
+            connection.cookie = verdict.answer;
+            if verdict.opens {
+                connection.endpoint.accept_early();
+            }
+        }
     }
 
     /// An endpoint for a segment without a connection: a new connection if a socket is listening, otherwise one that
@@ -75,7 +99,7 @@ impl Runner<'_> {
     }
 
     pub(super) fn expect(&mut self, event: &Event, packet: &Packet) -> Result<(), Stop> {
-        if let Some(reason) = wire::unsupported(packet) {
+        if let Some(reason) = wire::unsupported(packet, &self.setup.fast_open) {
             return Err(Stop::Unsupported(reason));
         }
         let (from, to) = self.span(event.when);
@@ -92,8 +116,9 @@ impl Runner<'_> {
         };
         let tolerance = self.tolerance.unwrap_or(self.setup.tolerance);
         let tick = self.setup.timestamp_tick;
+        let cookie = wire::cookie(packet, &self.setup.fast_open);
         let mut wrong =
-            expect::differences(packet, &actual.segment, &mut self.clock, tick, tolerance);
+            expect::differences(packet, &actual, cookie, &mut self.clock, tick, tolerance);
         let at = i128::from(actual.at);
         if at < from || at > to {
             wrong.insert(0, "time");
@@ -111,7 +136,7 @@ impl Runner<'_> {
             wrong.join(", "),
             wire::show_packet(packet),
             wire::show_moment(actual.at),
-            wire::show(&actual.segment, &self.clock),
+            wire::show(&actual, &self.clock),
         )))
     }
 }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use inorder_tcp::{Endpoint, Error, State};
+use inorder_tcp::{Endpoint, Error, Nanos, State};
 
 use super::host::Host;
+use super::stamps::Stamps;
 use super::watched::Epoll;
 use super::zerocopy::ZeroCopy;
 use crate::setup::Setup;
@@ -27,6 +28,8 @@ pub(super) enum Kind {
     Fresh,
     /// `listen` was called.
     Listener,
+    /// `connect` was called, but the SYN waits for data to carry (TCP Fast Open).
+    Deferred,
     /// One end of a connection, by number.
     Connection(usize),
 }
@@ -42,11 +45,16 @@ pub(super) struct Socket {
     pub(super) resets: bool,
     /// `shutdown` for reading.
     pub(super) deaf: bool,
+    /// `TCP_USER_TIMEOUT`, ns.
+    pub(super) user_timeout: Option<Nanos>,
     /// Bytes written to it.
     pub(super) written: u64,
+    /// How many of them the current call wrote; it may wait for room for the rest.
+    pub(super) sending: u64,
     /// `TCP_INQ`: reading also tells how much more can be read.
     pub(super) tells_rest: bool,
     pub(super) zerocopy: ZeroCopy,
+    pub(super) stamps: Stamps,
     /// True if its error was reported; it is reported only once.
     pub(super) error_told: bool,
 }
@@ -59,9 +67,12 @@ impl Socket {
             setup: setup.clone(),
             resets: false,
             deaf: false,
+            user_timeout: None,
             written: 0,
+            sending: 0,
             tells_rest: false,
             zerocopy: ZeroCopy::default(),
+            stamps: Stamps::default(),
             error_told: false,
         }
     }
@@ -71,6 +82,8 @@ impl Socket {
 #[derive(Debug, Default)]
 pub(super) struct Table {
     open: BTreeMap<i64, Socket>,
+    /// A socket listens to which no SYN has come yet.
+    pub(super) fresh_listener: bool,
     /// Descriptors of `epoll_create`.
     pub(super) polls: BTreeMap<i64, Epoll>,
 }
@@ -85,20 +98,22 @@ impl Table {
         self.open
             .values()
             .filter(|socket| match socket.kind {
-                Kind::Fresh => state == State::Closed,
+                Kind::Fresh | Kind::Deferred => state == State::Closed,
                 Kind::Listener => state == State::Listen,
                 Kind::Connection(number) => host.connections[number].endpoint.state() == state,
             })
             .count()
     }
 
-    /// Tells the sockets what the peers have acknowledged.
+    /// Tells the sockets what was sent and what the peers have acknowledged.
     pub(super) fn acknowledge(&mut self, host: &Host) {
         for socket in self.open.values_mut() {
             if let Kind::Connection(number) = socket.kind {
-                let waiting = host.connections[number].endpoint.unacknowledged();
-                let end = socket.written.saturating_sub(waiting);
+                let endpoint = &host.connections[number].endpoint;
+                let end = socket.written.saturating_sub(endpoint.unacknowledged());
+                let sent = socket.written.saturating_sub(endpoint.info().notsent_bytes);
                 socket.zerocopy.acknowledged(end);
+                socket.stamps.progress(host.now, sent, end);
             }
         }
     }
@@ -128,7 +143,7 @@ impl Table {
 pub(super) fn acceptable(host: &Host) -> Option<usize> {
     host.connections
         .iter()
-        .position(|connection| !connection.taken && connection.endpoint.state().is_synchronized())
+        .position(|connection| !connection.taken && connection.endpoint.has_opened())
 }
 
 /// The `errno` for the error that ended the connection.

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use inorder_tcp::{Ecn, EcnOption, Flags, Nanos, SackBlocks, Segment, Timestamps};
 
+use super::host::Sent;
+use crate::fast_open::{self, CookieOption};
 use crate::script::{EcnField, Packet, TcpOption};
 
 /// Maps the timestamps in the script to the endpoint's real ones.
@@ -56,7 +58,7 @@ impl Clock {
 }
 
 /// A feature of the packet that this stack does not support.
-pub(super) fn unsupported(packet: &Packet) -> Option<String> {
+pub(super) fn unsupported(packet: &Packet, known: &fast_open::Settings) -> Option<String> {
     if packet.urg || packet.urgent.is_some_and(|urgent| urgent > 0) {
         return Some("urgent data".to_owned());
     }
@@ -66,8 +68,23 @@ pub(super) fn unsupported(packet: &Packet) -> Option<String> {
         .flatten()
         .find_map(|option| match option {
             TcpOption::Other(text) => Some(format!("TCP option `{text}`")),
+            TcpOption::FastOpen { cookie, .. } if known.read(cookie).is_none() => {
+                Some(format!("the cookie {cookie:?}"))
+            }
             _ => None,
         })
+}
+
+/// The option of TCP Fast Open as the script writes it.
+pub(super) fn cookie(packet: &Packet, known: &fast_open::Settings) -> Option<CookieOption> {
+    let options = packet.options.iter().flatten();
+    options.rev().find_map(|option| match option {
+        TcpOption::FastOpen {
+            experimental,
+            cookie,
+        } => CookieOption::new(*experimental, &known.read(cookie)?),
+        _ => None,
+    })
 }
 
 /// Converts an injected packet to a segment.
@@ -105,10 +122,30 @@ pub(super) fn segment(packet: &Packet, clock: &Clock) -> Segment {
                 ect1_first,
                 counters,
             } => segment.ecn_option = Some(EcnOption::new(*ect1_first, counters)),
+            // Cookies are the host's business, not the endpoint's.
+            TcpOption::FastOpen { .. } => {}
             TcpOption::Nop | TcpOption::EndOfList | TcpOption::Other(_) => {}
         }
     }
     segment
+}
+
+/// The numbers of a segment moved: its own by `own`, those of the other direction by `other`. Scripts count from the initial
+/// sequence numbers, except in segments with SYN.
+pub(super) fn shifted(segment: &Segment, own: u32, other: u32) -> Segment {
+    if segment.flags.has(Flags::SYN) {
+        return *segment;
+    }
+    let block = |&(left, right): &(u32, u32)| (left.wrapping_add(other), right.wrapping_add(other));
+    Segment {
+        seq: segment.seq.wrapping_add(own),
+        ack: match segment.flags.has(Flags::ACK) {
+            true => segment.ack.wrapping_add(other),
+            false => segment.ack,
+        },
+        sack: segment.sack.as_slice().iter().map(block).collect(),
+        ..*segment
+    }
 }
 
 /// True if the ECN field of a segment is as written; if none is written, any field matches.
@@ -155,11 +192,16 @@ pub(super) struct Options {
     pub(super) echo: Option<Option<u32>>,
     sack: SackBlocks,
     accurate_ecn: Option<EcnOption>,
+    cookie: Option<CookieOption>,
 }
 
 impl Options {
-    pub(super) fn of_packet(options: &[TcpOption]) -> Self {
-        let mut all = Self::default();
+    /// `cookie`: what its option of TCP Fast Open means.
+    pub(super) fn of_packet(options: &[TcpOption], cookie: Option<CookieOption>) -> Self {
+        let mut all = Self {
+            cookie,
+            ..Self::default()
+        };
         for option in options {
             match option {
                 TcpOption::Mss(mss) => all.mss = Some(*mss),
@@ -174,14 +216,17 @@ impl Options {
                     ect1_first,
                     counters,
                 } => all.accurate_ecn = Some(EcnOption::new(*ect1_first, counters)),
+                TcpOption::FastOpen { .. } => {}
                 TcpOption::Nop | TcpOption::EndOfList | TcpOption::Other(_) => {}
             }
         }
         all
     }
 
-    pub(super) fn of_segment(segment: &Segment) -> Self {
+    pub(super) fn of_sent(sent: &Sent) -> Self {
+        let segment = &sent.segment;
         Self {
+            cookie: sent.cookie,
             mss: segment.mss.map(u32::from),
             window_scale: segment.window_scale.map(u32::from),
             sack_permitted: segment.sack_permitted,
@@ -204,7 +249,8 @@ impl Options {
 }
 
 /// A segment in the notation of scripts, with the script's clock.
-pub(super) fn show(segment: &Segment, clock: &Clock) -> String {
+pub(super) fn show(sent: &Sent, clock: &Clock) -> String {
+    let segment = &sent.segment;
     let flags = format!("{:?}", segment.flags);
     let flags = if flags.is_empty() { "-" } else { &flags };
     let end = segment.seq.wrapping_add(segment.payload);
@@ -219,7 +265,8 @@ pub(super) fn show(segment: &Segment, clock: &Clock) -> String {
         let _ = write!(text, " ack {}", segment.ack);
     }
     let _ = write!(text, " win {}", segment.window);
-    let options = show_options(segment, clock);
+    let mut options = show_options(segment, clock);
+    options.extend(sent.cookie.map(|cookie| cookie.to_string()));
     if !options.is_empty() {
         let _ = write!(text, " <{}>", options.join(","));
     }
@@ -302,6 +349,13 @@ fn show_option(option: &TcpOption) -> Option<String> {
             ect1_first,
             counters,
         } => EcnOption::new(*ect1_first, counters).to_string(),
+        TcpOption::FastOpen {
+            experimental,
+            cookie,
+        } => {
+            let kind = if *experimental { "FOEXP" } else { "FO" };
+            format!("{kind} {cookie}").trim_end().to_owned()
+        }
         TcpOption::Other(text) => text.clone(),
         TcpOption::Nop | TcpOption::EndOfList => return None,
     })

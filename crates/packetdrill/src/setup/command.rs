@@ -4,7 +4,16 @@
 use super::{Setup, inspect, nanos, sysctl};
 
 /// Commands that prepare a machine for packetdrill and have no effect here.
-const WITHOUT_EFFECT: [&str; 6] = ["kldload", "kldunload", "modprobe", "sync", "true", ":"];
+const WITHOUT_EFFECT: [&str; 7] = [
+    // Offloads of the device: segments are counted one by one here, and joined for comparison.
+    "ethtool",
+    "kldload",
+    "kldunload",
+    "modprobe",
+    "sync",
+    "true",
+    ":",
+];
 
 /// Forms without effect of commands whose other forms have one.
 const KNOWN_FORMS: [&str; 2] = [

@@ -5,6 +5,7 @@ use inorder_tcp::config::{
 };
 
 use super::{Setup, nanos};
+use crate::fast_open;
 
 /// Settings without effect on what one endpoint sends in a script: memory limits beyond any script, keys and features
 /// of other protocols, and caches that do not exist here.
@@ -66,7 +67,7 @@ const WITHOUT_EFFECT: &[&str] = &[
     "net.ipv4.tcp_allowed_congestion_control",
     "net.ipv4.tcp_autocorking",
     "net.ipv4.tcp_base_mss",
-    "net.ipv4.tcp_fastopen",
+    "net.ipv4.tcp_fastopen_blackhole_timeout_sec",
     "net.ipv4.tcp_fin_timeout",
     "net.ipv4.tcp_invalid_ratelimit",
     "net.ipv4.tcp_keepalive",
@@ -165,6 +166,11 @@ fn numeric(setup: &mut Setup, name: &str, value: &str) -> Option<bool> {
         "net.ipv4.tcp_ecn_option_beacon" => {
             config.accurate_ecn.beacon = u32::try_from(last()?).ok()?;
         }
+        "net.ipv4.tcp_fastopen" => setup.fast_open.system = last()?,
+        // A second key only helps with cookies of earlier days.
+        "net.ipv4.tcp_fastopen_key" => {
+            setup.fast_open.key = fast_open::key(value.split(',').next()?.trim())?;
+        }
         "net.ipv4.tcp_ecn_fallback" => config.ecn_fallback = on()?,
         "net.ipv4.tcp_frto" => config.frto = on()?,
         "net.ipv4.tcp_early_retrans" => early_retransmit(setup, last()?)?,
@@ -200,7 +206,11 @@ fn numeric(setup: &mut Setup, name: &str, value: &str) -> Option<bool> {
         "net.ipv4.tcp_pacing_ca_ratio" => return (last()? == 120).then_some(true),
         // Time to wait for a larger burst: the endpoint under test does not wait.
         "net.ipv4.tcp_tso_win_divisor" => {}
-        "net.ipv4.tcp_rmem" => config.window_scale = Some(scale_for(last()?)),
+        "net.ipv4.tcp_rmem" => {
+            let largest = last()?;
+            let default = product(value.split_whitespace().nth(1)?)?;
+            setup.set_receive_memory(default, largest);
+        }
         "net.ipv4.tcp_adv_win_scale" | "net.ipv4.tcp_app_win" => return Some(false),
         "net.inet.tcp.delayed_ack" => {
             let on = on()?;
@@ -254,9 +264,16 @@ fn product(text: &str) -> Option<u64> {
         .strip_prefix("$((")
         .and_then(|rest| rest.strip_suffix("))"))
         .unwrap_or(text);
-    inner.split('*').try_fold(1u64, |all, factor| {
-        all.checked_mul(factor.trim().parse().ok()?)
-    })
+    inner
+        .split('*')
+        .try_fold(1u64, |all, factor| all.checked_mul(number(factor.trim())?))
+}
+
+fn number(text: &str) -> Option<u64> {
+    match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
 }
 
 /// Linux `tcp_select_initial_window`: the smallest shift with which 16 bits can represent the largest buffer.
@@ -318,8 +335,10 @@ pub(super) fn defaults(setup: &mut Setup) {
     config.rto.initial = SECOND;
     config.loss_probe = LossProbe::Linux;
     config.restart_after_idle = false;
-    config.window_scale = Some(scale_for(15 << 20));
+    config.window_scale = Some(0);
+    setup.set_receive_memory(540_000, 15 << 20);
     setup.reordering = Some(3);
+    setup.fast_open.system = fast_open::Settings::CLIENT | fast_open::Settings::SERVER;
     "linux".clone_into(&mut setup.loss);
     // A name of the registry, so this cannot fail.
     let _ = setup.set_congestion("cubic");
