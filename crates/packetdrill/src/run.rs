@@ -1,6 +1,6 @@
 //! Executes a script: its events in order, in virtual time, against endpoints.
 //!
-//! - `host`: connections and time.
+//! - `host`: connections and time; `limits`: how long they had to wait for the peer.
 //! - `application`: calls, some of which block; `sockets`, `calls`, `sending`, `options`, `messages`, `stamps`, `epoll`: their implementation.
 //! - `fast_open`: opening with data in the SYN.
 //! - `packets`: injected and expected packets; `wire`, `expect`: conversion and comparison.
@@ -12,6 +12,7 @@ mod epoll;
 mod expect;
 mod fast_open;
 mod host;
+mod limits;
 mod messages;
 mod names;
 mod options;
@@ -266,9 +267,9 @@ impl<'a> Runner<'a> {
     fn assertions(&mut self, text: &str) -> Result<(), Stop> {
         let unsupported = |error: code::CodeError| Stop::Unsupported(error.to_string());
         let statements = code::read(text).map_err(unsupported)?;
-        let endpoint = self.host.current().map(|connection| &connection.endpoint);
+        let connection = self.host.current();
         let now = self.host.now;
-        let known = |name: &str| names::value(endpoint?, now, name);
+        let known = |name: &str| names::value(connection?, now, name);
         let ran = code::run(&statements, &mut self.variables, &known).map_err(unsupported)?;
         for line in ran.printed {
             self.note(self.host.now, &format!("print {line}"));

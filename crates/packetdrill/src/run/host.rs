@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use inorder_tcp::config::EcnOptionUse;
 use inorder_tcp::{Endpoint, Flags, Nanos, Segment, State};
 
+use super::limits::Limits;
 use super::packets::DEFAULT_MSS;
 use super::wire;
 use crate::fast_open::CookieOption;
@@ -31,6 +32,7 @@ pub(super) struct Connection {
     pub(super) cookie: Option<CookieOption>,
     /// How it was opened with TCP Fast Open, if it was.
     pub(super) offer: Option<Offer>,
+    pub(super) limits: Limits,
     /// The script has gone on to another one.
     left: bool,
 }
@@ -93,6 +95,7 @@ impl Host {
             orphan: false,
             cookie: None,
             offer: None,
+            limits: Limits::default(),
             left: false,
         });
         self.connections.len() - 1
@@ -180,9 +183,15 @@ impl Host {
 
     /// Takes all packets that the connections have to send.
     pub(super) fn flush(&mut self) {
-        if self.device_full {
-            return;
+        if !self.device_full {
+            self.poll_all();
         }
+        for connection in &mut self.connections {
+            connection.limits.note(self.now, &connection.endpoint);
+        }
+    }
+
+    fn poll_all(&mut self) {
         for number in 0..self.connections.len() {
             for _ in 0..BURST {
                 let now = self.now;

@@ -1,12 +1,16 @@
 //! The names assertions may use: fields of Linux's `struct tcp_info` and constants of its headers.
 
+use inorder_tcp::config::MS;
 use inorder_tcp::{CaState, Endpoint, Nanos, State};
 
+use super::host::Connection;
 use crate::code::Value;
 
-/// The value of `name` for this endpoint at this time.
-pub(super) fn value(endpoint: &Endpoint, now: Nanos, name: &str) -> Option<Value> {
-    let number = constant(name).or_else(|| field(endpoint, now, name))?;
+/// The value of `name` for this connection at this time.
+pub(super) fn value(connection: &Connection, now: Nanos, name: &str) -> Option<Value> {
+    let number = constant(name)
+        .or_else(|| time(connection, now, name))
+        .or_else(|| field(&connection.endpoint, name))?;
     Some(Value::Integer(number))
 }
 
@@ -68,7 +72,17 @@ fn state(state: State) -> i64 {
     }
 }
 
-fn field(endpoint: &Endpoint, now: Nanos, name: &str) -> Option<i64> {
+fn time(connection: &Connection, now: Nanos, name: &str) -> Option<i64> {
+    let limits = connection.limits.at(now);
+    Some(match name {
+        "tcpi_last_data_recv" => (now - connection.endpoint.last_data_at()) / MS,
+        "tcpi_busy_time" => limits.busy / 1_000,
+        "tcpi_rwnd_limited" => limits.by_window / 1_000,
+        _ => return None,
+    })
+}
+
+fn field(endpoint: &Endpoint, name: &str) -> Option<i64> {
     let info = endpoint.info();
     let counters = endpoint.counters();
     let micros = |ns: Nanos| (ns / 1_000).cast_unsigned();
@@ -103,7 +117,6 @@ fn field(endpoint: &Endpoint, now: Nanos, name: &str) -> Option<i64> {
         "tcpi_bytes_received" => counters.bytes_received,
         "tcpi_bytes_sent" => counters.bytes_sent + counters.bytes_retrans,
         "tcpi_bytes_retrans" => counters.bytes_retrans,
-        "tcpi_last_data_recv" => micros(now - endpoint.last_data_at()) / 1_000,
         "tcpi_segs_in" => counters.in_segs,
         "tcpi_segs_out" => counters.out_segs,
         "tcpi_data_segs_in" => counters.data_segs_in,
