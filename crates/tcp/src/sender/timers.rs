@@ -56,6 +56,16 @@ impl Timers {
         Some(self.unanswered_since?.saturating_add(self.user_timeout?))
     }
 
+    /// When a timer of this length expires: not after the application's time is over (Linux `tcp_clamp_rto_to_user_timeout`,
+    /// `tcp_clamp_probe0_to_user_timeout`).
+    fn within_user_limit(&self, now: Nanos, wait: Nanos) -> Nanos {
+        let at = now.saturating_add(wait);
+        match self.user_limit() {
+            Some(limit) => at.min(limit.max(now.saturating_add(MS))),
+            None => at,
+        }
+    }
+
     /// The peer has answered.
     pub(super) fn answered(&mut self) {
         self.expiries = 0;
@@ -141,13 +151,8 @@ impl Sender {
 
     /// Restarts the retransmission timer.
     pub(super) fn rearm_timeout(&mut self, now: Nanos) {
-        let at = now.saturating_add(self.rtt.rto());
-        let limit = self
-            .timers
-            .user_limit()
-            .map(|at| at.max(now.saturating_add(MS)));
-        self.timers
-            .retransmit_at(limit.map_or(at, |limit| at.min(limit)));
+        let at = self.timers.within_user_limit(now, self.rtt.rto());
+        self.timers.retransmit_at(at);
     }
 
     /// `TCP_USER_TIMEOUT`.
@@ -203,7 +208,8 @@ impl Sender {
             .rto()
             .saturating_mul(1 << self.timers.persist_backoff.min(20))
             .min(self.config.rto.max);
-        self.timers.timer = Some((TimerKind::Persist, now.saturating_add(wait)));
+        let at = self.timers.within_user_limit(now, wait);
+        self.timers.timer = Some((TimerKind::Persist, at));
     }
 
     /// Nothing could be sent and nothing is outstanding: the peer's window must be probed.
