@@ -155,14 +155,13 @@ impl Receiver {
     pub(crate) fn acceptable(&self, start: Seq, end: Seq) -> bool {
         end >= self.last_ack_sent.min(self.rcv_nxt)
             && start <= self.window.right_edge()
-            && !self.refuses_end(start, end)
+            && !self.refuses_end(end)
     }
 
-    /// A FIN at the edge is no data.
-    fn refuses_end(&self, start: Seq, end: Seq) -> bool {
+    /// One more number may lie beyond the window, for a FIN (Linux `tcp_sequence`).
+    fn refuses_end(&self, end: Seq) -> bool {
         self.beyond == BeyondWindow::TakeIfEmpty
             && end > self.window_end() + 1
-            && end > start + 1
             && self.readable() > 0
     }
 

@@ -3,9 +3,9 @@
 //! Autotuning is Linux's dynamic right-sizing (`tcp_rcv_space_adjust`, `tcp_grow_window`; Fisk and Feng, LANL, 2001).
 //! Once per round trip the buffer is set to twice what the application read in it, plus twice the growth since the
 //! previous round trip. In between, the advertised part grows by two segments with every segment that arrives (by twice its
-//! length, if the host has merged several), which is then acknowledged at once. Without SACK, arrivals out of order do not increase it: a larger window would hide a
-//! duplicate acknowledgement. A buffer of fixed size (`SO_RCVBUF`) is advertised in the same way, from
-//! [`Config::receive_offer`] on.
+//! length, if the host has merged several), which is then acknowledged at once. Without SACK, arrivals out of order do not
+//! increase it: a larger window would hide a duplicate acknowledgement. A buffer of fixed size (`SO_RCVBUF`) is advertised
+//! in the same way. Both begin with [`Config::receive_offer`] at most.
 
 use super::round_trip::RoundTrip;
 use crate::Nanos;
