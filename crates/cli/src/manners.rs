@@ -59,6 +59,20 @@ pub fn may_replace() -> bool {
     is(|m| m.force)
 }
 
+/// Threads of a verb at most: no machine gains from more, and far more take all of its memory for their stacks.
+pub const MAX_THREADS: u16 = 1_024;
+
+/// Parses `--threads`.
+///
+/// # Errors
+/// One line that says what was expected.
+pub fn threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(threads) if threads <= usize::from(MAX_THREADS) => Ok(threads),
+        _ => Err(format!("expected a whole number of at most {MAX_THREADS}")),
+    }
+}
+
 /// Prints a line on the standard error that is no error: a forecast, a part of a result.
 pub fn notice(text: &str) {
     if !is_quiet() {

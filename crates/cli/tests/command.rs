@@ -282,6 +282,33 @@ fn wrong_usage_is_code_2() {
 }
 
 #[test]
+fn more_threads_than_any_machine_has_are_refused_by_every_verb() {
+    let mut verbs = vec!["analyze", "petri", "reproduce", "simulate"];
+    if cfg!(feature = "parquet") {
+        verbs.extend(["campaign", "corpus", "population"]);
+    }
+    for verb in verbs {
+        for threads in ["1025", "18446744073709551615"] {
+            let output = inorder(&[verb, "--threads", threads, "x"]);
+            assert_eq!(code(&output), 2, "{verb}: {}", stderr(&output));
+            let wanted = "expected a whole number of at most 1024";
+            assert!(
+                stderr(&output).contains(wanted),
+                "{verb}: {}",
+                stderr(&output)
+            );
+        }
+        // The maximum itself is taken: only the file is missing.
+        let most = inorder(&[verb, "--threads", "1024", "no-such-file"]);
+        assert!(
+            !stderr(&most).contains("whole number"),
+            "{verb}: {}",
+            stderr(&most)
+        );
+    }
+}
+
+#[test]
 fn files_that_cannot_be_written_are_named() {
     let folder = Folder::new("unwritable");
     let file = folder.file("late.pcap", &late());

@@ -3,6 +3,7 @@
 use inorder_study::{Corpus, Job, Study, list};
 
 use crate::error::Outcome;
+use crate::manners;
 use crate::verbs::study::{Place, query};
 
 /// Options of `inorder corpus`.
@@ -35,7 +36,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = Corpus::default().max_flows)]
     max_flows: usize,
     /// Threads, each with a capture of its own [default: as many as there are cores]
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = manners::threads)]
     threads: usize,
 }
 

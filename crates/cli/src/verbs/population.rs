@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use inorder_study::{Job, Population, Study};
 
 use crate::error::Outcome;
+use crate::manners;
 use crate::verbs::runs::read_text;
 use crate::verbs::study::{Place, query};
 
@@ -29,7 +30,7 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// Threads [default: as many as there are cores]
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = manners::threads)]
     threads: usize,
 }
 

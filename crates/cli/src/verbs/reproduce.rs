@@ -17,7 +17,7 @@ use inorder_report::{csv, json, schema};
 use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
 use crate::outputs::Comment;
 use crate::progress::Bar;
-use crate::{interrupt, outputs};
+use crate::{interrupt, manners, outputs};
 
 /// Options of `inorder reproduce`.
 #[derive(clap::Args)]
@@ -45,7 +45,7 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     repetitions: Option<u32>,
     /// Threads [default: as many as there are cores]
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = manners::threads)]
     threads: usize,
     /// Print only claims, without the tables of printed values and ours
     #[arg(long)]

@@ -7,7 +7,7 @@ use inorder_sim::Own;
 use inorder_sim::output::{self, Report};
 
 use crate::error::CliError;
-use crate::outputs;
+use crate::{manners, outputs};
 
 /// The options that change a scenario.
 #[derive(clap::Args)]
@@ -25,7 +25,7 @@ pub struct Changes {
     #[arg(long)]
     quick: bool,
     /// Threads [default: as many as there are cores]
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = manners::threads)]
     pub threads: usize,
 }
 

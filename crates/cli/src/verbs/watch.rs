@@ -49,7 +49,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 30_000)]
     max_flows: usize,
     /// Threads that analyse [default: as many as there are cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::from(manners::MAX_THREADS)))]
     threads: Option<u16>,
     /// Write the flows of each interval into DIR: flows-00000.parquet, flows-00001.parquet, ...
     #[cfg(feature = "parquet")]

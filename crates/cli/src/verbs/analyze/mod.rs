@@ -17,7 +17,7 @@ use inorder_sort::SorterConfig;
 use crate::error::{CliError, DAMAGED, EXCEEDED, ExitCode, INTERRUPTED, Outcome};
 use crate::progress::Reading;
 use crate::select::Select;
-use crate::{interrupt, outputs, sorters};
+use crate::{interrupt, manners, outputs, sorters};
 
 mod chosen;
 
@@ -70,7 +70,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = default_max_flows(), conflicts_with = "peer")]
     max_flows: NonZeroUsize,
     /// Threads [default: as many as there are cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = manners::threads)]
     threads: Option<usize>,
     /// Do not compute how much reordering a sorting receiver would have left
     #[arg(long)]
