@@ -117,6 +117,8 @@ impl RecordParser {
 
     /// The record of a line, if it has one.
     pub fn parse(&mut self, line: &str) -> Result<Option<Record>, RecordError> {
+        // Spreadsheets begin a file with a byte order mark.
+        let line = line.strip_prefix('\u{feff}').unwrap_or(line);
         let line = line.split('#').next().unwrap_or("").trim();
         if line.is_empty() || self.is_header(line) {
             return Ok(None);
@@ -194,6 +196,12 @@ mod tests {
         ] {
             assert_eq!(parser.parse(line), Err(error), "{line:?}");
         }
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_skipped() {
+        let first = RecordParser::new(64).parse("\u{feff}7").unwrap();
+        assert_eq!(first.map(|record| record.seq), Some(7));
     }
 
     #[test]
