@@ -1,5 +1,6 @@
 //! One connection: both directions, the handshake, and the vantage point they share.
 
+mod twins;
 mod waiting;
 
 use inorder_wire::{Dir, FlowKey, Has, Segment, TcpFlags};
@@ -8,6 +9,7 @@ use crate::config::Config;
 use crate::flow_table::FlowTable;
 use crate::side::{End, Hello, Known, Shared, Side, Start};
 use crate::vantage::Position;
+use twins::Twins;
 use waiting::Waiting;
 
 /// The last time that differences can be taken of without a thought, nanoseconds: some 73 years from 1970 on.
@@ -220,7 +222,8 @@ impl Connection {
             // By this a SYN that is repeated meanwhile is known from another connection's.
             self.head.common.hellos[dir.index()] = Some(Hello::of(seg));
         }
-        if self.head.common.position.settled() {
+        let settled = self.head.common.position.settled();
+        if settled && twins::among(self.head.waiting.iter()) != Twins::Perhaps {
             self.release(config);
         }
     }
@@ -230,6 +233,9 @@ impl Connection {
     #[inline(never)]
     fn release(&mut self, config: &Config) {
         let sides = self.sides.get_or_insert_default();
+        if twins::among(self.head.waiting.iter()) == Twins::All {
+            sides.iter_mut().for_each(Side::note_doubled);
+        }
         for (dir, seg) in std::mem::take(&mut self.head.waiting).iter() {
             self.head.common.handle_seldom(sides, dir, &seg, config);
         }

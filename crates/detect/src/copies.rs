@@ -3,7 +3,9 @@
 //! An original was sent before any transmission of higher data, a retransmission after. Whatever
 //! the sender counts up a packet (IPv4 identification) or by time (timestamps) tells them apart.
 
-use inorder_wire::{Has, Segment};
+use std::collections::VecDeque;
+
+use inorder_wire::{Has, Segment, TcpFlags};
 
 use crate::collect::Basis;
 use crate::result::{Evidence, Reason};
@@ -313,8 +315,12 @@ pub(crate) struct Recent {
     /// may be captured again milliseconds later, hundreds of packets on.
     older: Option<Box<[u32; OLDER_PACKETS]>>,
     packets: u8,
+    /// The capture holds each frame twice.
+    doubled: bool,
     /// Those of the first packets.
     prints: FirstPrints,
+    /// Prints of frames that came once, where each comes twice.
+    single: VecDeque<u32>,
 }
 
 /// As many of the first packets are remembered as they come.
@@ -332,6 +338,8 @@ impl Default for FirstPrints {
 const OLDER_PACKETS: usize = 1_024;
 /// Packets before that: most connections are shorter and need not pay for it.
 const FIRST_PACKETS: usize = 48;
+/// Frames that wait for their second capture: milliseconds at 1 Gbit/s.
+const MAX_SINGLE_FRAMES: usize = 1_024;
 
 impl Recent {
     /// What two captures of one packet share, mixed into 64 bits.
@@ -342,10 +350,22 @@ impl Recent {
         let sequence = u64::from(seg.seq) | u64::from(seg.payload_len) << 32;
         let answer = u64::from(seg.ack) | u64::from(seg.tsval) << 32;
         let rest = u64::from(seg.ip_id) << 8 | u64::from(seg.flags.0);
+        // What tells duplicate ACKs apart that a host without identifications sends within a tick of its clock.
+        let news = match seg.payload_len {
+            0 => {
+                let reported = seg
+                    .sack_blocks()
+                    .first()
+                    .map_or(0, |&(left, right)| u64::from(left) << 32 | u64::from(right));
+                (reported ^ u64::from(seg.window)).wrapping_mul(0xd6e8_feb8_6659_fd93)
+            }
+            _ => 0,
+        };
         // Odd constants with bits spread evenly, so that no part can cancel out another.
         sequence.wrapping_mul(0x9e37_79b9_7f4a_7c15)
             ^ answer.wrapping_mul(0xa409_3822_299f_31d1)
             ^ rest << 36
+            ^ news
     }
 
     /// Where a packet is remembered among the older ones.
@@ -382,9 +402,12 @@ impl Recent {
     }
 
     /// True when the very same packet came by before. The identification proves it, or, where a
-    /// host does not use it, the timestamp: a retransmission would be stamped later.
+    /// host does not use it, the timestamp of data, of a SYN or FIN: a retransmission would be stamped later. Several
+    /// duplicate ACKs may bear the same one.
     pub(crate) fn contains(&self, seg: &Segment) -> bool {
-        let marked = seg.ip_id != 0 || seg.has(Has::TIMESTAMPS);
+        let control = TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST;
+        let numbered = seg.payload_len > 0 || seg.flags.any(control);
+        let marked = seg.ip_id != 0 || (seg.has(Has::TIMESTAMPS) && numbered);
         let print = Self::print_of(seg);
         let short = (print >> 32) as u32;
         let older = || {
@@ -393,6 +416,34 @@ impl Recent {
         };
         let first = &self.prints.0[..usize::from(self.packets)];
         seg.has(Has::IP_ID) && marked && (first.contains(&short) || older())
+    }
+
+    /// From now on every second one of two like frames without an identification is taken for a frame captured twice.
+    pub(crate) fn note_doubled(&mut self) {
+        self.doubled = true;
+    }
+
+    /// True for the second capture of a frame without an identification, where each was captured twice.
+    #[inline]
+    pub(crate) fn take_twin(&mut self, seg: &Segment) -> bool {
+        self.doubled && seg.ip_id == 0 && self.take(seg)
+    }
+
+    /// True when a frame like this one waits for its second capture, and no longer does: what comes in pairs is counted in
+    /// pairs, and of four like ACKs two are left.
+    #[cold]
+    fn take(&mut self, seg: &Segment) -> bool {
+        let print = (Self::print_of(seg) >> 32) as u32;
+        // They come in the order of the first captures.
+        if let Some(at) = self.single.iter().position(|p| *p == print) {
+            self.single.remove(at);
+            return true;
+        }
+        if self.single.len() == MAX_SINGLE_FRAMES {
+            self.single.pop_front();
+        }
+        self.single.push_back(print);
+        false
     }
 }
 

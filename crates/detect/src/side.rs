@@ -181,6 +181,10 @@ impl Side {
             _ => 1,
         };
         let seen = self.ids.observe(seg, packets);
+        if self.recent.take_twin(seg) {
+            self.duplicated += 1;
+            return None;
+        }
         if seen.step.is_some_and(|s| s <= 0) {
             if self.recent.contains(seg) {
                 self.duplicated += 1;
@@ -198,6 +202,11 @@ impl Side {
             self.sack_seen = true;
         }
         Some(seen)
+    }
+
+    /// The capture holds each frame twice, as its first ones show.
+    pub(crate) fn note_doubled(&mut self) {
+        self.recent.note_doubled();
     }
 
     /// Packets of this host were not captured just before `seg`.

@@ -225,6 +225,28 @@ fn a_frame_captured_again_milliseconds_later_is_no_retransmission() {
 }
 
 #[test]
+fn duplicate_acks_without_identifications_are_no_frames_captured_twice() {
+    // Whether there is a field for them, which is 0.
+    for has in [0, Has::TIMESTAMPS, Has::IP_ID | Has::TIMESTAMPS] {
+        let mut trace = Trace::new(Some(Vantage::Sender));
+        trace.handshake(0, &[20_000], 20_010, true);
+        for n in 0..6 {
+            trace.data(30_000 + i64::from(n) * 100, n, 0);
+        }
+        // All alike, within a tick of the receiver's clock.
+        for n in 0..4 {
+            let (window, blocks) = (60_000, &[(3 * LEN, 6 * LEN)]);
+            trace.ack(50_000 + n * 10, 2 * LEN, window, blocks, has);
+        }
+        trace.data(50_100, 2, 0);
+        trace.ack(70_100, 6 * LEN, 60_000, &[], has);
+        let flow = trace.flow();
+        assert_eq!(flow.artefacts.duplicated_frames, 0, "{has}");
+        assert_eq!((flow.data_packets, flow.retransmissions.total), (6, 1));
+    }
+}
+
+#[test]
 fn a_byte_that_probes_a_closed_window_is_no_data_until_it_is_taken() {
     let mut trace = Trace::new(Some(Vantage::Sender));
     trace.handshake(0, &[20_000], 20_010, true);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use inorder_wire::{Dir, FlowKey, Segment, TcpFlags};
+use inorder_wire::{Dir, FlowKey, Has, Segment, TcpFlags};
 
 const MS: i64 = 1_000_000;
 
@@ -121,6 +121,34 @@ pub const SHAPES: &[Shape] = &[
         twice(all, 10, MS * 3 / 10, 0);
     }),
     shape("the first frame with data twice", first_twice),
+    shape("no identifications", |all| unnumbered(all)),
+    shape("IPv6's lack of identifications", |all| as_ipv6(all)),
+    shape("no identifications, every frame twice, at once", |all| {
+        unnumbered(all);
+        twice(all, 1, 0, 0);
+    }),
+    shape(
+        "no identifications, every frame twice, 20 us later",
+        |all| {
+            unnumbered(all);
+            twice(all, 1, 20_000, 1);
+        },
+    ),
+    shape("as IPv6, every frame twice, at once", |all| {
+        as_ipv6(all);
+        twice(all, 1, 0, 0);
+    }),
+    shape(
+        "as IPv6, every frame twice, 20 us later, one hop on",
+        |all| {
+            as_ipv6(all);
+            twice(all, 1, 20_000, 1);
+        },
+    ),
+    shape("as IPv6, SYN and SYN/ACK delivered twice", |all| {
+        as_ipv6(all);
+        hello_twice(all);
+    }),
     shape("the SYN repeated after a second", |all| {
         repeat_hello(all, false, 1_000 * MS);
     }),
@@ -237,6 +265,31 @@ fn twice(all: &mut Vec<Item>, every: usize, later_ns: i64, hops: u8) {
     }
     *all = out;
     in_order_of_time(all);
+}
+
+/// Hosts that never fragment may leave the identification at 0.
+fn unnumbered(all: &mut [Item]) {
+    for item in all {
+        item.seg.ip_id = 0;
+    }
+}
+
+/// There is no identification.
+fn as_ipv6(all: &mut [Item]) {
+    for item in all {
+        item.seg.ip_id = 0;
+        item.seg.has &= !Has::IP_ID;
+    }
+}
+
+fn hello_twice(all: &mut Vec<Item>) {
+    let twice = |item: &Item| {
+        let mut copy = *item;
+        copy.seg.frame += INVENTED;
+        let again = is_syn(item).then_some(copy);
+        std::iter::once(*item).chain(again)
+    };
+    *all = all.iter().flat_map(twice).collect();
 }
 
 fn first_twice(all: &mut Vec<Item>) {

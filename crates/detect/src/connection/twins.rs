@@ -1,0 +1,149 @@
+//! Does the capture hold every frame twice? On several interfaces of one host, or on both sides of a mirrored port, each
+//! frame is captured once more. An IPv4 identification shows that frame by frame ([`crate::copies::Recent::contains`]);
+//! where there is none (IPv6, or 0 with hosts that never fragment), a frame that comes again may as well be a
+//! retransmission or a further duplicate ACK. Only that nearly all of them come twice tells.
+
+use inorder_wire::{Dir, Segment};
+
+/// First frames of a connection that are compared, and waited for where they come twice so far.
+const MAX_FRAMES_COMPARED: usize = 64;
+/// Fewer pairs may be an accident: a path that delivers a SYN twice has it answered twice, and the answer acknowledged twice.
+const MIN_PAIRS: usize = 4;
+/// Besides one frame that stays alone, another is allowed for so many pairs: a mirrored port may lose some.
+const PAIRS_PER_LONE_FRAME: usize = 3;
+/// A frame is captured again no later than this, nanoseconds; keep-alives and probes of a closed window, which are alike,
+/// come later.
+const MAX_BETWEEN_TWINS_NS: i64 = 100_000_000;
+
+/// What the first frames show.
+#[derive(PartialEq, Debug)]
+pub(super) enum Twins {
+    /// Each comes once, or there are identifications.
+    None,
+    /// So far they come twice, and only more of them can tell.
+    Perhaps,
+    All,
+}
+
+/// Frames without an identification of their own, as they come.
+#[derive(Default)]
+struct Pairing {
+    single: Vec<(Dir, Segment)>,
+    pairs: usize,
+    /// Frames whose second capture should have come.
+    lone: usize,
+    longest_ns: i64,
+}
+
+impl Pairing {
+    fn push(&mut self, frame: (Dir, Segment)) {
+        let Some(at) = self.single.iter().position(|s| are_twins(s, &frame)) else {
+            return self.single.push(frame);
+        };
+        let (dir, first) = self.single.remove(at);
+        self.pairs += 1;
+        self.longest_ns = self.longest_ns.max(frame.1.ts_ns - first.ts_ns);
+        // Second captures come in the order of the first ones.
+        let mut place = 0..;
+        let passed = |s: &mut (Dir, Segment)| place.next() < Some(at) && s.0 == dir;
+        self.lone += self.single.extract_if(.., passed).count();
+    }
+
+    fn verdict(&self, last_ns: i64, compared: usize) -> Twins {
+        let overdue_ns = last_ns.saturating_sub(2 * self.longest_ns);
+        let due = self.single.iter().rev().skip(1);
+        let lone = self.lone + due.filter(|(_, s)| s.ts_ns <= overdue_ns).count();
+        match self.pairs {
+            0 => Twins::None,
+            // One may be alone in the few frames of a beginning, where a share says nothing.
+            pairs if lone > 1 + pairs / PAIRS_PER_LONE_FRAME => Twins::None,
+            MIN_PAIRS.. => Twins::All,
+            _ if compared < MAX_FRAMES_COMPARED => Twins::Perhaps,
+            _ => Twins::None,
+        }
+    }
+}
+
+/// Do the first frames without an identification come twice?
+pub(super) fn among(frames: impl Iterator<Item = (Dir, Segment)>) -> Twins {
+    let (mut pairing, mut compared, mut last_ns) = (Pairing::default(), 0, 0);
+    for frame in frames.take(MAX_FRAMES_COMPARED) {
+        compared += 1;
+        last_ns = frame.1.ts_ns;
+        if frame.1.ip_id == 0 {
+            pairing.push(frame);
+        }
+    }
+    pairing.verdict(last_ns, compared)
+}
+
+/// What a capture point further on leaves unchanged is the same.
+fn are_twins((dir, a): &(Dir, Segment), (dir_b, b): &(Dir, Segment)) -> bool {
+    let content = |s: &Segment| (s.seq, s.ack, s.payload_len, s.flags.0, s.window);
+    let stamps = |s: &Segment| (s.tsval, s.tsecr);
+    dir == dir_b
+        && content(a) == content(b)
+        && stamps(a) == stamps(b)
+        && a.sack_blocks() == b.sack_blocks()
+        && (0..=MAX_BETWEEN_TWINS_NS).contains(&b.ts_ns.saturating_sub(a.ts_ns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: i64 = 1_000_000;
+
+    fn frame(at_ns: i64, seq: u32, ack: u32) -> (Dir, Segment) {
+        let segment = Segment {
+            ts_ns: at_ns,
+            seq,
+            ack,
+            ..Segment::default()
+        };
+        (Dir::LowToHigh, segment)
+    }
+
+    /// `n` frames, each captured again `apart` later.
+    fn twice(n: u32, apart: i64) -> impl Iterator<Item = (Dir, Segment)> {
+        (0..n).flat_map(move |i| [0, apart].map(|d| frame(i64::from(i) + d, i, 0)))
+    }
+
+    #[test]
+    fn frames_that_all_come_twice_are_told_from_a_few_that_do() {
+        assert_eq!(among(twice(4, 0)), Twins::All);
+        assert_eq!(among(twice(3, 0)), Twins::Perhaps);
+        // The second captures of the last ones are missing yet.
+        let mut later: Vec<_> = twice(9, 5 * MS).collect();
+        later.sort_by_key(|(_, segment)| segment.ts_ns);
+        assert_eq!(among(later.into_iter().take(14)), Twins::All);
+        // Keep-alives a second apart.
+        assert_eq!(among(twice(8, 1_000 * MS)), Twins::None);
+        let duplicate_acks = |before: i64| {
+            let acks = (0..before).map(|i| frame(i, i as u32, 0));
+            among(acks.chain((0..9).map(|n| frame(99 + n, 99, 9))))
+        };
+        assert_eq!(duplicate_acks(9), Twins::None);
+        assert_eq!(duplicate_acks(3), Twins::None);
+    }
+
+    #[test]
+    fn a_handshake_that_the_network_delivers_twice_is_waited_past_and_is_not_enough() {
+        let data = (10..20).map(|i| frame(i, i as u32, 0));
+        assert_eq!(among(twice(3, 0).chain(data)), Twins::None);
+    }
+
+    #[test]
+    fn frames_with_an_identification_say_nothing() {
+        let numbered = |(dir, segment)| {
+            (
+                dir,
+                Segment {
+                    ip_id: 7,
+                    ..segment
+                },
+            )
+        };
+        assert_eq!(among(twice(8, 0).map(numbered)), Twins::None);
+    }
+}
