@@ -40,6 +40,7 @@ mod flow_table;
 #[doc(hidden)]
 pub mod fuzz;
 mod gravity;
+mod merged;
 pub mod names;
 mod order;
 pub mod peer;

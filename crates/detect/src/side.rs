@@ -11,6 +11,7 @@ use crate::config::Config;
 use crate::copies::{IdCounter, Numbering, Recent};
 use crate::cost::Answer;
 use crate::flow_table::FlowTable;
+use crate::merged::Merged;
 use crate::result::{FlowId, PointKind, VantageChoice};
 use engines::{Engines, Heard};
 
@@ -105,6 +106,8 @@ pub(crate) struct Side {
     bare: u32,
     /// One past the highest byte of the other host that this one acknowledged or SACKed before any of it was captured.
     reported: Option<u32>,
+    /// Frames of several packets, if there were any.
+    merged: Option<Box<Merged>>,
 }
 
 /// One duplicate is no longer than this, bytes: a super-segment.
@@ -186,7 +189,7 @@ impl Side {
             return None;
         }
         if seen.step.is_some_and(|s| s <= 0) {
-            if self.recent.contains(seg) {
+            if self.recent.contains(seg) || self.was_merged(seg) {
                 self.duplicated += 1;
                 return None;
             }
@@ -196,12 +199,22 @@ impl Side {
             self.note_vanished(seg);
         }
         self.recent.push(seg);
+        if packets > 1 {
+            self.merged.get_or_insert_default().push(seg);
+        }
         self.cut += u64::from(seg.has(Has::OPTIONS_CUT));
         self.bare = self.bare.saturating_add(u32::from(seg.payload_len == 0));
         if seg.sack_len > 0 {
             self.sack_seen = true;
         }
         Some(seen)
+    }
+
+    /// An earlier frame holds this packet, merged with its neighbours.
+    #[cold]
+    fn was_merged(&self, seg: &Segment) -> bool {
+        let merged = self.merged.as_ref();
+        self.ids.trusted() && merged.is_some_and(|merged| merged.holds(seg))
     }
 
     /// The capture holds each frame twice, as its first ones show.

@@ -247,6 +247,27 @@ fn duplicate_acks_without_identifications_are_no_frames_captured_twice() {
 }
 
 #[test]
+fn a_packet_of_a_merged_frame_that_the_network_delivers_twice_is_no_retransmission() {
+    let mut trace = Trace::new(Some(Vantage::Receiver));
+    trace.handshake(0, &[10], 50_010, true);
+    // Each frame is ten packets, merged by the card.
+    for n in 0..20 {
+        trace.bytes(
+            60_000 + i64::from(n) * 1_000,
+            n * 10 * LEN,
+            10 * LEN,
+            100 + n as u16 * 10,
+        );
+    }
+    trace.data(80_000, 183, 283);
+    // This one is one: the counter has gone on.
+    trace.data(80_100, 184, 300);
+    let flow = trace.flow();
+    assert_eq!(flow.artefacts.duplicated_frames, 1);
+    assert_eq!(flow.retransmissions.total, 1);
+}
+
+#[test]
 fn a_byte_that_probes_a_closed_window_is_no_data_until_it_is_taken() {
     let mut trace = Trace::new(Some(Vantage::Sender));
     trace.handshake(0, &[20_000], 20_010, true);
