@@ -314,6 +314,15 @@ fn a_deadlock_is_a_steady_state() {
 }
 
 #[test]
+fn nothing_arrives_in_a_net_without_transitions_and_nothing_is_not_negative() {
+    let net = net("net still\nplace p 1\n");
+    let chain = Chain::new(&net, 10).unwrap();
+    let solution = chain.steady_state().unwrap();
+    let arrivals = solution.arrivals(net.place_named("p").unwrap());
+    assert_eq!(format!("{arrivals}"), "0");
+}
+
+#[test]
 fn iteration_agrees_with_the_product_form() {
     // 1326 states, more than elimination is used for.
     let net = net("place a 50\nplace b\nplace c

@@ -100,9 +100,10 @@ impl<'a> Solution<'a> {
     /// Tokens that arrive in `place` per unit of time.
     pub fn arrivals(&self, place: PlaceId) -> f64 {
         let transitions = self.chain.net.transitions.iter().zip(&self.throughput);
-        transitions
-            .map(|(t, x)| x * f64::from(t.multiplicity(ArcKind::Output, place)))
-            .sum()
+        let arrivals =
+            transitions.map(|(t, x)| x * f64::from(t.multiplicity(ArcKind::Output, place)));
+        // The sum of nothing is -0.0, which would be printed so.
+        0.0 + arrivals.sum::<f64>()
     }
 
     /// The mean time a token stays in `place`, by Little's law, for a steady state; `None` if none arrives.
