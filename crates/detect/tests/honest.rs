@@ -247,6 +247,35 @@ fn duplicate_acks_without_identifications_are_no_frames_captured_twice() {
 }
 
 #[test]
+fn frames_captured_twice_are_known_without_identifications() {
+    let mut trace = Trace::new(None);
+    let (there, back) = (trace.dir, trace.dir.reverse());
+    let both = TcpFlags::SYN | TcpFlags::ACK;
+    for (dir, at_us, seq, ack, payload_len, flags) in [
+        (there, 0, ISN, 0, 0, TcpFlags::SYN),
+        (back, 20_000, 0, ISN + 1, 0, both),
+        (there, 20_010, ISN + 1, 1, 0, TcpFlags::ACK),
+        (there, 30_000, ISN + 1, 1, LEN, TcpFlags::ACK),
+        (there, 30_010, ISN + 1 + LEN, 1, LEN, TcpFlags::ACK),
+        (back, 50_000, 1, ISN + 1 + 2 * LEN, 0, TcpFlags::ACK),
+    ] {
+        let seg = Segment {
+            seq,
+            ack,
+            payload_len,
+            flags: TcpFlags(flags),
+            window: 60_000,
+            ..Segment::default()
+        };
+        trace.push(dir, at_us, seg);
+        trace.push(dir, at_us, seg);
+    }
+    let flow = trace.flow();
+    assert_eq!(flow.artefacts.duplicated_frames, 6);
+    assert_eq!((flow.data_packets, flow.retransmissions.total), (2, 0));
+}
+
+#[test]
 fn a_packet_of_a_merged_frame_that_the_network_delivers_twice_is_no_retransmission() {
     let mut trace = Trace::new(Some(Vantage::Receiver));
     trace.handshake(0, &[10], 50_010, true);
