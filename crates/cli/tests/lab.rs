@@ -155,7 +155,7 @@ fn a_card_that_sorts_on_real_linux() {
         return common::skipped(&why);
     }
     let (_folder, path) = scenario(
-        "[run]\nduration = \"1 s\"\n[[flow]]\nsender = { loss_detection = \"static\", dupthresh = 3, sack = false }\n\
+        "[run]\nduration = \"1 s\"\nrepetitions = 9\n[[flow]]\nsender = { loss_detection = \"static\", dupthresh = 3, sack = false }\n\
         [[forward]]\nkind = \"link\"\nrate = \"50 Mbit/s\"\nqueue = \"100 packets\"\n\
         [[forward]]\nkind = \"delay\"\ndelay = \"10 ms\"\njitter = \"2 ms\"\n\
         [[reverse]]\nkind = \"delay\"\ndelay = \"10 ms\"\n\
@@ -172,9 +172,18 @@ fn a_card_that_sorts_on_real_linux() {
         panic!("two cells");
     };
     let mean = |cell: &serde_json::Value, name: &str| cell["estimates"][name]["mean"].as_f64();
-    // Five runs of each gave 254 to 405 without the sorter, and 0 to 20 with it.
-    let spurious = [plain, sorted].map(|cell| mean(cell, "spurious").unwrap());
-    assert!(spurious[0] > 4.0 * spurious[1], "{spurious:?}");
+    // Of 24 runs each had 252 to 425 recoveries without the sorter; with it 21 had one to nine, and
+    // three 104 to 220. So it is not the mean that is compared, but the fourth of nine.
+    let recoveries = [plain, sorted].map(|cell| {
+        let runs = cell["runs"].as_array().unwrap();
+        let mut of_runs: Vec<f64> = runs
+            .iter()
+            .filter_map(|run| run["recoveries"].as_f64())
+            .collect();
+        of_runs.sort_by(f64::total_cmp);
+        of_runs[3]
+    });
+    assert!(recoveries[0] > 10.0 * recoveries[1], "{recoveries:?}");
     // Both are captured in front of the card.
     assert!(mean(sorted, "reordered_at_card") > Some(5.0));
     assert_eq!(mean(sorted, "reordered_at_stack"), None);
