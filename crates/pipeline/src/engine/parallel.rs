@@ -7,7 +7,6 @@
 //!
 //! With few connections one thread consumes and the others parse. They often wait for each other for less time than
 //! sleeping and waking takes. An idle thread therefore polls for a short time before it sleeps.
-//! nothing to do first looks on for a moment.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, Ordering};
