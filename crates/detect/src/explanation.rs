@@ -41,6 +41,12 @@ pub enum Explanation {
     /// Where more ACKs are missing than the blocks behind them have room for ranges, segments side by side that a later ACK
     /// reports may have come at any time.
     HiddenRanges,
+    /// An ACK without news that lists another range first answers a duplicate in that range, which the receiver does not
+    /// report otherwise.
+    MovedBlock,
+    /// Where duplicates are not reported, an ACK of a single segment may have been sent before its time by an original that came
+    /// after its retransmission.
+    OwedAnswers,
     /// A round trip after an ACK that reports no later data, only a timer made the sender repeat what is not its last.
     TimerAlone,
     /// At the receiver: an original that was refused is not what brings its bytes later.
@@ -51,7 +57,7 @@ pub enum Explanation {
 
 impl Explanation {
     /// All of them.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 21] = [
         Self::Refused,
         Self::TooSoon,
         Self::ReceiverClock,
@@ -68,6 +74,8 @@ impl Explanation {
         Self::RefusedCopies,
         Self::StillOpen,
         Self::HiddenRanges,
+        Self::MovedBlock,
+        Self::OwedAnswers,
         Self::TimerAlone,
         Self::RefusedOnce,
         Self::SentOrder,
@@ -92,6 +100,8 @@ impl Explanation {
             Self::RefusedCopies => "refused-copies",
             Self::StillOpen => "still-open",
             Self::HiddenRanges => "hidden-ranges",
+            Self::MovedBlock => "moved-block",
+            Self::OwedAnswers => "owed-answers",
             Self::TimerAlone => "timer-alone",
             Self::RefusedOnce => "refused-once",
             Self::SentOrder => "sent-order",
@@ -117,6 +127,8 @@ impl Explanation {
             }
             Self::StillOpen => "RFC 7323 sections 4.3 and 5.3",
             Self::HiddenRanges => "RFC 2018 section 4; Linux tcp_sack_new_ofo_skb",
+            Self::MovedBlock => "RFC 2018 section 4; Linux tcp_sack_new_ofo_skb",
+            Self::OwedAnswers => "RFC 5681 section 4.2; Linux tcp_send_dupack",
             Self::TimerAlone => "RFC 6675 section 5; RFC 8985 section 6.2",
             Self::RefusedOnce => "RFC 7323 section 5.3",
             Self::SentOrder => "RFC 7323 section 4.1; Linux ip_select_ident_segs",

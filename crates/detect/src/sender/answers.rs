@@ -11,6 +11,7 @@ use inorder_wire::{Segment, TcpFlags};
 
 use super::Sender;
 use super::acks::Ack;
+use super::again::Again;
 use super::filled::{By, Filled};
 use super::log::{Entry, Status};
 use super::paws::discarded;
@@ -18,6 +19,7 @@ use super::report::Report;
 use super::ring::apart;
 use super::unexplained::{Trigger, UnexplainedAck};
 use crate::collect::{Basis, Place};
+use crate::explanation::Explanation;
 use crate::result::{Evidence, Reason};
 
 /// With so many SACK blocks a segment that opens another makes Linux send what it holds back
@@ -29,32 +31,31 @@ const MAX_MISSING_ACKS_WEIGHED: u32 = 8;
 const MAX_FILLED_WEIGHED: usize = 512;
 
 impl Sender {
-    /// An ACK that does not advance and reports no duplicate: perhaps an original that PAWS
-    /// discarded caused it, if there is one that it can be.
+    /// An ACK that does not advance and reports no duplicate: perhaps an original caused it that PAWS discarded, or that
+    /// came again at a receiver that does not say so.
     pub(super) fn unexplained(&mut self, ack: &Ack, reported: usize) {
         let seg = &ack.seg;
         let Some(last) = self.last else { return };
         // An end of the other direction's data repeats the ACK before, too.
         let more = seg.payload_len > 0 || seg.flags.any(TcpFlags::FIN);
-        if ack.stale || more || !self.outstanding.echoes(seg) {
+        // Without timestamps nothing is discarded, and what came again is answered all the same.
+        let untimed = reported > 0 && !self.outstanding.echoes(seg);
+        if ack.stale || more || untimed {
             return;
         }
-        let trigger = match reported {
-            0 if last.ack != seg.ack => None,
-            0 if last.window == seg.window => Some(Trigger::Nothing),
-            0 if self.receiver.reader_catches_up(seg, &last) => Some(Trigger::Reader),
-            0 => Some(Trigger::Window),
-            _ if ack.missing > 0 => None,
-            _ => {
-                let waited = self.held_back(seg.ts_ns);
-                let jitter = self.timing.jitter();
-                self.receiver.trigger(waited, reported, jitter)
-            }
+        let Some(mut trigger) = self.trigger_of(ack, reported, &last) else {
+            return;
         };
-        let Some(trigger) = trigger else { return };
+        let again = match reported {
+            0 => self.came_again(seg, &last),
+            _ => None,
+        };
+        if again.is_some_and(|a| a.is_sure()) {
+            trigger = Trigger::Again;
+        }
         let open = self.outstanding.has_discardable(seg.tsecr);
-        let elsewhere = !open || !self.suits_a_hole(seg.ts_ns);
-        if elsewhere && reported == 0 && self.answers_spurious_copy(seg.ts_ns) {
+        let elsewhere = trigger == Trigger::Again || !open || !self.suits_a_hole(seg.ts_ns);
+        if elsewhere && reported == 0 && self.answers_spurious_copy(seg.ts_ns, again) {
             return;
         }
         let blocks = seg.sack_blocks().len();
@@ -64,9 +65,11 @@ impl Sender {
             true => trigger == Trigger::Nothing && filled.1,
             false => reported == 0,
         };
-        if several && filled.0.is_some() || open {
+        let repeated = again.is_some_and(|a| self.original_may_come_again(&a, seg.ts_ns));
+        let refused = trigger != Trigger::Again && (several && filled.0.is_some() || open);
+        if repeated || refused {
             let unsure = (ack.missing > 0).then_some(Reason::AcksMissing);
-            let id = self.wait_for_hole(seg, seg.ts_ns, unsure, trigger);
+            let id = self.wait_for_hole(seg, seg.ts_ns, unsure, (trigger, again));
             self.receiver.flushed = (early && blocks >= MIN_BLOCKS_THAT_FLUSH).then_some(id);
         } else if trigger == Trigger::Nothing
             && let Some(start) = filled.0
@@ -75,6 +78,37 @@ impl Sender {
             self.ledger.late_original(start, ack, basis);
         } else {
             self.windows.clutter.note(trigger, 1.0);
+            self.count_unplaced(trigger);
+        }
+    }
+
+    /// What else than an unseen arrival may have made the receiver send `ack`, which reports `reported` segments, after
+    /// `last`; `None` if that is plain.
+    fn trigger_of(&self, ack: &Ack, reported: usize, last: &Segment) -> Option<Trigger> {
+        let seg = &ack.seg;
+        match reported {
+            0 if last.ack != seg.ack => None,
+            0 if last.window == seg.window => Some(Trigger::Nothing),
+            0 if self.receiver.reader_catches_up(seg, last) => Some(Trigger::Reader),
+            0 => Some(Trigger::Window),
+            _ if ack.missing > 0 => None,
+            _ => {
+                let waited = self.held_back(seg.ts_ns);
+                let jitter = self.timing.jitter();
+                self.receiver.trigger(waited, reported, jitter)
+            }
+        }
+    }
+
+    /// An ACK without news of a receiver that reports no duplicates answers what came again, or was refused: some
+    /// segment that is thought lost may be what came.
+    fn count_unplaced(&mut self, trigger: Trigger) {
+        let answers = matches!(trigger, Trigger::Nothing | Trigger::Again);
+        if answers
+            && self.receiver.hides_duplicates()
+            && self.explanations.has(Explanation::LeftOver)
+        {
+            self.ledger.unplaced += 1.0;
         }
     }
 
@@ -119,12 +153,12 @@ impl Sender {
         (highest, some.next().is_some())
     }
 
-    fn wait_for_hole(
+    pub(super) fn wait_for_hole(
         &mut self,
         seg: &Segment,
         since_ns: i64,
         unsure: Option<Reason>,
-        trigger: Trigger,
+        (trigger, again): (Trigger, Option<Again>),
     ) -> u64 {
         let place = Place {
             at_ns: seg.ts_ns,
@@ -132,7 +166,7 @@ impl Sender {
             ..Place::default()
         };
         let deadline = seg.ts_ns.saturating_add(self.timing.patience());
-        let hides = matches!(trigger, Trigger::Nothing | Trigger::Lost);
+        let hides = matches!(trigger, Trigger::Nothing | Trigger::Again | Trigger::Lost);
         let status = Status::Unexplained { deadline, hides };
         let entry = Entry {
             place,
@@ -155,6 +189,7 @@ impl Sender {
                 self.outstanding.una
             },
             trigger,
+            again,
         });
         id
     }
@@ -185,7 +220,7 @@ impl Sender {
         }
         let since = last.ts_ns.min(seg.ts_ns);
         for _ in 0..ack.missing.min(MAX_MISSING_ACKS_WEIGHED) {
-            self.wait_for_hole(seg, since, Some(Reason::AcksMissing), Trigger::Lost);
+            self.wait_for_hole(seg, since, Some(Reason::AcksMissing), (Trigger::Lost, None));
         }
     }
 

@@ -261,6 +261,12 @@ impl Ranges {
         self.ranges.get(first).is_some_and(|r| r.0 <= from)
     }
 
+    /// Is `range` one of them, neither longer nor shorter?
+    pub(crate) fn holds(&self, range: (i64, i64)) -> bool {
+        let at = self.ranges.partition_point(|r| r.0 < range.0);
+        self.ranges.get(at) == Some(&range)
+    }
+
     /// Forgets everything below `una`.
     #[inline]
     pub(crate) fn drop_below(&mut self, una: i64) {

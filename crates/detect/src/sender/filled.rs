@@ -116,6 +116,13 @@ impl Filled {
         self.first == By::Copy && !self.original_in && !self.refused_in
     }
 
+    /// Its original is not known to have come. Which copy came first may wait for a duplicate to be reported, unless the
+    /// receiver is `silent` of duplicates.
+    pub(super) fn original_may_come(&self, silent: bool) -> bool {
+        let waits = matches!(self.first, By::Doubtful(_)) && silent;
+        self.unexplained() || waits && !self.original_in && !self.refused_in
+    }
+
     pub(super) fn end(&self) -> i64 {
         self.place.start + i64::from(self.place.len)
     }

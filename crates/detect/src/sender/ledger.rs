@@ -62,8 +62,8 @@ pub(super) struct Ledger {
     pub(super) log: ArrivalLog,
     pub(super) filled: FilledMap,
     pub(super) tally: Tally,
-    /// How many ACKs repeated the one before while more segments were missing than are looked at: each of them answers an
-    /// original that came, and nothing says which.
+    /// How many ACKs without news answer an original that came, and nothing says which: more segments were missing than are
+    /// looked at, or none that is looked at fits and the receiver reports no duplicates.
     pub(super) unplaced: f64,
     pub(super) copies: NetworkCopies,
     pub(super) collector: Box<Collector>,
@@ -242,6 +242,9 @@ impl Ledger {
         let Some(f) = self.filled.get(start).copied() else {
             return;
         };
+        if let By::Doubtful(id) = f.first {
+            self.copy_was(start, id);
+        }
         let basis = Basis::certain(Evidence::Paws).weaker(Reason::WhichCopy);
         if ack.at_ns > f.reported_ns {
             self.log.adopt(ack.id, f.place, Status::Original(basis));

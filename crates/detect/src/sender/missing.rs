@@ -30,6 +30,12 @@ impl Missing {
 
     /// Could the ACK answer the original, which the receiver discarded?
     pub(super) fn possible(&self, ack: &UnexplainedAck, explanations: Explanations) -> bool {
+        let came_again = ack
+            .again
+            .is_some_and(|again| ack.at_ns > self.filled_ns && again.may_be(self.start));
+        if came_again || matches!(ack.trigger, Trigger::Again | Trigger::Owed) {
+            return came_again && ack.at_ns >= self.due_ns;
+        }
         let old = ticks_too_old(self.tsval, ack.recent) > 0;
         if ack.trigger == Trigger::Lost {
             // The ACK behind the missing one shows the hole still: an original that is not too old would have filled it.

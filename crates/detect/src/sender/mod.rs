@@ -9,6 +9,7 @@
 //! [`reading`] of one ACK, the [`windows`] in which unexplained ACKs are weighed, and the [`ledger`] of verdicts.
 
 mod acks;
+mod again;
 mod answers;
 mod arrived;
 mod assign;
@@ -29,6 +30,7 @@ mod no_dsack;
 mod no_sack;
 mod openers;
 mod outstanding;
+mod owed;
 mod pair;
 mod paws;
 mod reading;
@@ -315,7 +317,9 @@ impl Sender {
         }
         let now = ack.seg.ts_ns;
         self.timing.advance_in_order(number, now);
+        let mut segments = 0;
         while let Some(sent) = out.board.pop_sent_once(number) {
+            segments += 1;
             if !sent.reported {
                 self.timing.sample_rtt(now - sent.sent_ns, false);
                 let basis = Basis::certain(Evidence::Sack);
@@ -325,6 +329,9 @@ impl Sender {
         out.una = number;
         self.reading.alone = false;
         self.receiver.compressing = false;
+        if segments == 1 && self.ledger.tally.came_after > 0 && !self.receiver.dsack_seen {
+            self.owed(ack);
+        }
         true
     }
 

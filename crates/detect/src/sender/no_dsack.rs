@@ -6,6 +6,7 @@
 //! retransmission has the same answer, a round trip after it was sent.
 
 use super::Sender;
+use super::again::Again;
 use super::filled::{Filled, FilledMap};
 use super::timing::{PATH_JITTER_NS, Timing};
 
@@ -14,29 +15,32 @@ const MAX_FILLED_PER_ACK: usize = 64;
 
 impl Sender {
     /// An ACK at `now` that reports nothing is the answer to a retransmission of what the receiver had,
-    /// which it does not report.
-    pub(super) fn answers_spurious_copy(&mut self, now: i64) -> bool {
+    /// which it does not report; `again` says where that lies, if anything does.
+    pub(super) fn answers_spurious_copy(&mut self, now: i64, again: Option<Again>) -> bool {
         if self.receiver.dsack_seen {
             return false;
         }
         let since = now.saturating_sub(self.timing.patience());
         let filled = &self.ledger.filled;
-        let answered = may_come_again(filled, self.outstanding.una, since)
-            .find(|f| self.timing.answers_copy(f, now))
+        let edge = self.outstanding.una;
+        let there = |f: &Filled| match again {
+            Some(again) => again.may_be(f.place.start),
+            None => f.place.start < edge,
+        };
+        let answered = may_come_again(filled, since)
+            .find(|f| there(f) && self.timing.answers_copy(f, now))
             .map(|f| f.place.start);
         if let Some(f) = answered.and_then(|start| self.ledger.filled.get_mut(start)) {
             f.duplicates += 1;
+            self.receiver.answered_duplicate |= f.original_in;
         }
         answered.is_some()
     }
 }
 
-/// Segments acknowledged (below `una`), reported not before `since`, of which a further copy may still be
-/// under way, latest first.
-fn may_come_again(filled: &FilledMap, una: i64, since: i64) -> impl Iterator<Item = &Filled> {
-    let open = move |f: &&Filled| {
-        f.place.start < una && f.reported_ns >= since && f.duplicates < f.copies.count
-    };
+/// Segments reported not before `since` of which a further copy may still be under way, latest first.
+fn may_come_again(filled: &FilledMap, since: i64) -> impl Iterator<Item = &Filled> {
+    let open = move |f: &&Filled| f.reported_ns >= since && f.duplicates < f.copies.count;
     filled.latest().take(MAX_FILLED_PER_ACK).filter(open)
 }
 

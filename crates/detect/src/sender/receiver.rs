@@ -28,6 +28,8 @@ pub(super) struct Receiver {
     pub(super) sack_seen: bool,
     /// It reports duplicates (RFC 2883), which is not negotiated.
     pub(super) dsack_seen: bool,
+    /// It has answered a duplicate and not reported it.
+    pub(super) answered_duplicate: bool,
     /// It lists first what has just moved the left edge, duplicate or not.
     pub(super) lists_edge: bool,
     /// How long the first of several segments waited for its ACK, nanoseconds.
@@ -78,6 +80,11 @@ impl Receiver {
     /// It has no SACK; `evident` says that its ACKs show so, if no handshake was seen.
     pub(super) fn lacks_sack(&self, evident: bool) -> bool {
         !self.sack_seen && (self.sack == Some(false) || evident)
+    }
+
+    /// It does not report duplicates, as far as is known.
+    pub(super) fn hides_duplicates(&self) -> bool {
+        self.answered_duplicate && !self.dsack_seen
     }
 
     /// It has SACK, as far as is known.
@@ -135,7 +142,12 @@ impl Receiver {
         let early = match trigger {
             Trigger::Timer => 1.0,
             Trigger::EarlyFlush => 0.1,
-            Trigger::Nothing | Trigger::Window | Trigger::Reader | Trigger::Lost => 0.0,
+            Trigger::Nothing
+            | Trigger::Again
+            | Trigger::Owed
+            | Trigger::Window
+            | Trigger::Reader
+            | Trigger::Lost => 0.0,
         };
         if hold > 0.0 { early / hold } else { 0.0 }
     }

@@ -32,6 +32,9 @@ const MIN_LATE_OVER_SPREAD: i64 = 20;
 /// retransmission has to be caused, sent and acknowledged.
 const MIN_WAIT_FOR_HOLE_NS: i64 = 200_000_000;
 const WAIT_FOR_HOLE_RTTS: i64 = 3;
+/// And by the longest lateness among the last ones, up to a limit.
+const WAIT_FOR_HOLE_LATENESSES: i64 = 2;
+const MAX_WAIT_FOR_LATE_NS: i64 = 5_000_000_000;
 /// Round-trip time that is assumed while none has been measured, nanoseconds.
 const ASSUMED_RTT_NS: i64 = 10_000_000;
 
@@ -115,7 +118,12 @@ impl Timing {
 
     /// How long what may have been refused is waited for, nanoseconds.
     pub(super) fn patience(&self) -> i64 {
-        MIN_WAIT_FOR_HOLE_NS.max(self.usual_rtt().saturating_mul(WAIT_FOR_HOLE_RTTS))
+        let latest = self.lateness.values().last().copied().unwrap_or(0);
+        let late = latest.saturating_mul(WAIT_FOR_HOLE_LATENESSES);
+        let round_trips = self.usual_rtt().saturating_mul(WAIT_FOR_HOLE_RTTS);
+        MIN_WAIT_FOR_HOLE_NS
+            .max(round_trips)
+            .max(late.min(MAX_WAIT_FOR_LATE_NS))
     }
 
     /// An ACK at `now` advances to `number` while nothing is missing.
@@ -270,7 +278,7 @@ impl Timing {
             scales: [sharp.min(jitter) as f64, sharp.max(jitter) as f64 / 2.0],
             range: (
                 self.jitter() as f64,
-                rtt.saturating_mul(8).max(100_000_000) as f64,
+                rtt.saturating_mul(8).max(self.patience()) as f64,
             ),
         }
     }

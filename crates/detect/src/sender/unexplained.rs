@@ -1,10 +1,16 @@
 //! Unexplained ACKs: no visible segment triggered them.
 
+use super::again::Again;
+
 /// What else than an unseen arrival may have made the receiver send an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Trigger {
     /// Nothing: it repeats the ACK before.
     Nothing,
+    /// Something that had been received already, in the range that it lists first ([`super::again`]).
+    Again,
+    /// It acknowledged one segment that was to wait for another ([`super::owed`]).
+    Owed,
     /// It moved the window and did nothing else.
     Window,
     /// It flushed held-back SACKs before their time.
@@ -20,7 +26,7 @@ pub(super) enum Trigger {
 
 impl Trigger {
     /// How many there are.
-    pub(super) const ALL: usize = 6;
+    pub(super) const ALL: usize = 8;
 }
 
 /// An ACK that an unseen arrival may have caused, or a gap where one was lost.
@@ -39,4 +45,6 @@ pub(super) struct UnexplainedAck {
     /// not reported or the report is what was lost.
     pub(super) una: i64,
     pub(super) trigger: Trigger,
+    /// Where what it answers lies if that had been received before; `None` if duplicates are reported, as far as is known.
+    pub(super) again: Option<Again>,
 }

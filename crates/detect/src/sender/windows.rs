@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 use super::assign::{Candidate, Posterior, assign_best};
 use super::clutter::Clutter;
-use super::filled::{Filled, FilledMap};
+use super::filled::FilledMap;
 use super::ledger::{Ledger, MIN_LIKELY, Tally};
 use super::missing::{MAX_FILLED_PER_WINDOW, Missing, perhaps_a_copy};
 use super::paws::ticks_too_old;
@@ -78,10 +78,12 @@ impl Known<'_> {
         match trigger {
             // A receiver that reports duplicates repeats an ACK for what it discards only. One that
             // does not may have had a copy too many; without identifications one ACK may be there twice.
+            // Nothing but a duplicate, and what else came twice than a late original is rare.
+            Trigger::Again => 1e-3,
             Trigger::Nothing if reports_duplicates && self.acks.by_id => 1e-4,
             Trigger::Nothing if reports_duplicates => 1e-3,
             Trigger::Nothing => 1e-2,
-            Trigger::Window | Trigger::Reader => 0.5,
+            Trigger::Window | Trigger::Reader | Trigger::Owed => 0.5,
             Trigger::EarlyFlush => 1.0,
             Trigger::Timer => 4.0,
             Trigger::Lost => 1.0 + self.acks.missing as f64,
@@ -128,7 +130,7 @@ impl Windows {
         acks: AckNumbers,
     ) {
         while self.waiting.front().is_some_and(|a| a.deadline_ns <= now) {
-            let window = self.window(&ledger.filled, timing);
+            let window = self.window(&ledger.filled, timing, receiver);
             let known = Known {
                 timing,
                 receiver,
@@ -146,7 +148,8 @@ impl Windows {
         }
     }
 
-    fn window(&self, filled: &FilledMap, timing: &Timing) -> Window {
+    fn window(&self, filled: &FilledMap, timing: &Timing, receiver: &Receiver) -> Window {
+        let silent = receiver.hides_duplicates();
         let acks: Vec<UnexplainedAck> = self
             .waiting
             .iter()
@@ -162,7 +165,7 @@ impl Windows {
         let cut_short = above().nth(MAX_FILLED_PER_WINDOW).is_some();
         let holes: Vec<Missing> = above()
             .take(MAX_FILLED_PER_WINDOW)
-            .filter(|f| f.unexplained() && f.reported_ns >= recent)
+            .filter(|f| f.original_may_come(silent) && f.reported_ns >= recent)
             .map(|f| Missing::of(f, timing))
             .filter(|m| m.due_ns <= until)
             .collect();
@@ -198,7 +201,7 @@ impl Windows {
         let telling = window
             .pairs
             .iter()
-            .filter(|p| window.acks[p.0].trigger == Trigger::Nothing);
+            .filter(|p| matches!(window.acks[p.0].trigger, Trigger::Nothing | Trigger::Again));
         let mut centers: Vec<i64> = telling.map(|p| p.3).collect();
         centers.truncate(MAX_LATENESSES_PROPOSED);
         let prior = |center: i64| density.of(lateness, center, center + CLOCK_ACCURACY_NS);
@@ -287,7 +290,8 @@ impl Windows {
         let means_nothing = possible == 0 && !window.cut_short;
         // A copy that the network made, and that is too old, is answered in the same way.
         let copied = ledger.copies.share(ledger.data_packets) > MAX_SHARE_COPIED;
-        let learnt = heard.trigger != Trigger::Nothing || means_nothing || copied;
+        let answers = matches!(heard.trigger, Trigger::Nothing | Trigger::Again);
+        let learnt = !answers || means_nothing || copied;
         if learnt || !self.explanations.has(Explanation::LeftOver) {
             self.clutter.note(heard.trigger, unexplained);
             return 0.0;
@@ -322,7 +326,7 @@ impl Windows {
         let together = few && heard.trigger != Trigger::Window && explained >= MIN_LIKELY;
         let told = |&(&(a, h, ..), &p): &(&(usize, usize, i64, i64), &f64)| {
             let hole = ledger.filled.get(window.holes[h].start);
-            let free = hole.is_some_and(Filled::unexplained);
+            let free = hole.is_some_and(|f| f.original_may_come(true));
             a == ack
                 && free
                 && !window.cut_short
@@ -332,7 +336,7 @@ impl Windows {
         let best = pairs().filter(told).max_by(|a, b| a.1.total_cmp(b.1));
         if let Some((pair, _)) = best {
             let start = window.holes[pair.1].start;
-            if heard.trigger == Trigger::Nothing
+            if matches!(heard.trigger, Trigger::Nothing | Trigger::Again)
                 && let Some(f) = ledger.filled.get(start)
             {
                 timing.note_duplicate(f, heard.at_ns);
@@ -347,7 +351,7 @@ impl Windows {
         }
         let possible = possible.max(1);
         let trust = match heard.trigger {
-            Trigger::Nothing => TRUST_IN_WEIGHING,
+            Trigger::Nothing | Trigger::Again => TRUST_IN_WEIGHING,
             _ => 1.0,
         };
         let any = ((1.0 - trust) * explained + left_over) / possible as f64;
