@@ -47,6 +47,9 @@ pub enum Explanation {
     /// Where duplicates are not reported, an ACK of a single segment may have been sent before its time by an original that came
     /// after its retransmission.
     OwedAnswers,
+    /// A duplicate that comes just behind what was sent before the last retransmission, and ahead of all that was sent behind it, is
+    /// that retransmission.
+    InTurn,
     /// A round trip after an ACK that reports no later data, only a timer made the sender repeat what is not its last.
     TimerAlone,
     /// At the receiver: an original that was refused is not what brings its bytes later.
@@ -57,7 +60,7 @@ pub enum Explanation {
 
 impl Explanation {
     /// All of them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Refused,
         Self::TooSoon,
         Self::ReceiverClock,
@@ -76,6 +79,7 @@ impl Explanation {
         Self::HiddenRanges,
         Self::MovedBlock,
         Self::OwedAnswers,
+        Self::InTurn,
         Self::TimerAlone,
         Self::RefusedOnce,
         Self::SentOrder,
@@ -102,6 +106,7 @@ impl Explanation {
             Self::HiddenRanges => "hidden-ranges",
             Self::MovedBlock => "moved-block",
             Self::OwedAnswers => "owed-answers",
+            Self::InTurn => "in-turn",
             Self::TimerAlone => "timer-alone",
             Self::RefusedOnce => "refused-once",
             Self::SentOrder => "sent-order",
@@ -129,6 +134,7 @@ impl Explanation {
             Self::HiddenRanges => "RFC 2018 section 4; Linux tcp_sack_new_ofo_skb",
             Self::MovedBlock => "RFC 2018 section 4; Linux tcp_sack_new_ofo_skb",
             Self::OwedAnswers => "RFC 5681 section 4.2; Linux tcp_send_dupack",
+            Self::InTurn => "RFC 2883 section 4; RFC 8985 section 7.4",
             Self::TimerAlone => "RFC 6675 section 5; RFC 8985 section 6.2",
             Self::RefusedOnce => "RFC 7323 section 5.3",
             Self::SentOrder => "RFC 7323 section 4.1; Linux ip_select_ident_segs",

@@ -38,6 +38,8 @@ pub(crate) struct RecoveryTracker {
     /// When what had been sent by the start of the phase was acknowledged.
     left_ns: Option<i64>,
     done: Recoveries,
+    /// What had been sent by the last time-out: all of it counts as lost then (RFC 6298 section 5).
+    timed_out: i64,
     keep: bool,
 }
 
@@ -82,6 +84,9 @@ impl RecoveryTracker {
         delay: i64,
         timeout: bool,
     ) -> u32 {
+        if timeout {
+            self.timed_out = highest;
+        }
         if !self.same_phase(now, delay) {
             self.recover = Some(highest);
             if self.phases.len() >= MAX_OPEN_PHASES {
@@ -90,7 +95,8 @@ impl RecoveryTracker {
             let start = offset.max(0) as u64;
             let mut recovery = Recovery::new(now, start, RecoveryVerdict::Ambiguous);
             recovery.retransmissions = 0;
-            recovery.timeout = timeout;
+            // After a time-out in the phase before, the sender goes on with what had been sent by then.
+            recovery.timeout = offset < self.timed_out;
             recovery.facts = Facts {
                 last: offset,
                 to_end: highest.saturating_sub(offset),
@@ -171,6 +177,19 @@ mod tests {
         let done = t.finish();
         assert_eq!((done.total, done.spurious, done.ambiguous), (2, 1, 0));
         assert!(done.list[1].timeout);
+    }
+
+    #[test]
+    fn what_had_been_sent_by_a_time_out_is_sent_again_for_it_in_the_next_phase_too() {
+        let mut t = RecoveryTracker::new(true);
+        t.retransmitted(1, 0, 1_000, 0, false);
+        t.retransmitted(200, 0, 1_500, 0, true);
+        t.acknowledged(1_000, 300);
+        t.retransmitted(301, 1_000, 1_500, 0, false);
+        t.acknowledged(1_500, 400);
+        t.retransmitted(500, 1_600, 2_000, 0, false);
+        let timeouts: Vec<bool> = t.finish().list.iter().map(|p| p.timeout).collect();
+        assert_eq!(timeouts, [false, true, false]);
     }
 
     #[test]

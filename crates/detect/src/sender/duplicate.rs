@@ -16,6 +16,8 @@ use crate::result::{Confidence, Evidence, Reason};
 
 /// Retransmissions of a segment whose times are all remembered: the first and the last.
 const MAX_COPIES_TIMED: u32 = 2;
+/// The chance that an original that came late came in the turn of a retransmission, roughly: no proof, then.
+const CHANCE_IN_TURN: f64 = 0.01;
 /// Of so many packets at most one is late where lateness is rare.
 const PACKETS_PER_LATE_WHERE_MANY_ARE: u64 = 10;
 
@@ -128,6 +130,11 @@ impl Sender {
                 self.ledger.late_original(start, ack, basis);
             }
             Some(_) => {}
+            None if self.came_in_turn(f, ack.seg.ts_ns) => {
+                if let Some(f) = self.ledger.filled.get_mut(start) {
+                    f.refused += CHANCE_IN_TURN;
+                }
+            }
             None => {
                 let sure = guess.is_none()
                     && self.timing.another_copy(f, ack.seg.ts_ns)
@@ -139,6 +146,23 @@ impl Sender {
                 }
             }
         }
+    }
+
+    /// The duplicate that comes at `now` came when it was the turn of the last retransmission: just behind the last segment that was
+    /// sent before that, and ahead of all that was sent behind it.
+    fn came_in_turn(&self, f: &Filled, now: i64) -> bool {
+        let sent_ns = f.copies.last_ns;
+        let (before_ns, came_ns) = self.timing.sent_last;
+        let just = now.saturating_sub(came_ns) <= self.timing.usual_rtt();
+        let before = self
+            .outstanding
+            .board
+            .iter()
+            .take_while(|s| s.sent_ns < sent_ns);
+        self.explanations.has(Explanation::InTurn)
+            && before_ns < sent_ns
+            && just
+            && before.last().is_none_or(|s| s.reported)
     }
 
     /// A duplicate was reported: the original and a retransmission have come, unless the network made copies.
@@ -284,5 +308,32 @@ mod tests {
         assert_eq!(told(None), [(Kind::Lost, 120, Confidence::Ambiguous)]);
         let asserted = told(Some(Explanation::ManyCopies));
         assert_eq!(asserted, [(Kind::Reordered, 120, Confidence::Likely)]);
+    }
+
+    /// The path stands still: segment 25 is sent again after 14 ms and after 200 ms, both come at last, and so does what was
+    /// sent before them, just then or long before: what is said of 25 where originals came late before.
+    fn told_of_a_stall(before_ms: i64, without: Option<Explanation>) -> Told {
+        let mut trace = Trace::stamped(without);
+        trace.in_order(0, 0, 25);
+        trace.sender.ledger.tally.late_copied = 5;
+        (0..5).for_each(|n| trace.send(100 + n, 25 + n));
+        (1..4).for_each(|n| trace.ack_echoing(110 + n, 25, &[(26, 26 + n)], 1_024));
+        trace.send_again(114, 25);
+        trace.send_again(300, 25);
+        trace.ack_echoing(before_ms, 25, &[(26, 30)], 1_024);
+        trace.ack_echoing(699, 30, &[], 1_114);
+        trace.ack_echoing(705, 30, &[(25, 26)], 1_114);
+        trace.in_order(720, 30, 60);
+        let told = trace.end().into_iter();
+        told.filter(|t| t.1 == 25).collect()
+    }
+
+    #[test]
+    fn a_duplicate_behind_what_was_sent_before_it_is_the_retransmission() {
+        let lost = |sure| [(Kind::Lost, 25, sure)];
+        assert_eq!(told_of_a_stall(698, None), lost(Confidence::Likely));
+        assert_eq!(told_of_a_stall(620, None), lost(Confidence::Ambiguous));
+        let off = told_of_a_stall(698, Some(Explanation::InTurn));
+        assert_eq!(off, lost(Confidence::Ambiguous));
     }
 }

@@ -322,6 +322,7 @@ impl Sender {
             segments += 1;
             if !sent.reported {
                 self.timing.sample_rtt(now - sent.sent_ns, false);
+                self.timing.note_sent_last(sent.sent_ns, now);
                 let basis = Basis::certain(Evidence::Sack);
                 self.ledger.log_sent(&sent, ack, basis);
             }

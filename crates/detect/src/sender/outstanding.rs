@@ -210,8 +210,15 @@ impl Outstanding {
         let first = blocks.next().filter(|b| b.0 < b.1)?;
         let second = blocks.next().filter(|b| b.0 < b.1);
         let inside = |outer: (i64, i64)| outer.0 <= first.0 && first.1 <= outer.1;
-        let below = first.1 <= number.min(self.una);
+        let end = self.end_of_bytes(first.1);
+        let below = first.0 < end && end <= number.min(self.una);
         (below || second.is_some_and(inside)).then_some(first)
+    }
+
+    /// The end of a block that ends at `right`: the end of the data takes a number of its own (RFC 9293 section 3.4), which is
+    /// none of its bytes.
+    fn end_of_bytes(&self, right: i64) -> i64 {
+        right - i64::from(right == self.highest + 1)
     }
 
     /// The first block of an ACK that is the first to cover what the block holds, and whether all of that had
@@ -222,6 +229,7 @@ impl Outstanding {
         number: i64,
     ) -> Option<((i64, i64), bool)> {
         let (left, right) = self.blocks(seg).next()?;
+        let right = self.end_of_bytes(right);
         if left >= right || left < self.una || right > number {
             return None;
         }
@@ -307,6 +315,10 @@ mod tests {
         assert_eq!(out.dsack(&inside, 0), Some((200, 300)));
         out.una = 300;
         assert_eq!(out.dsack(&ack(20, &[(200, 300)]), 300), Some((200, 300)));
+        out.una = 500;
+        let with_fin = ack(20, &[(400, 501)]);
+        assert_eq!(out.dsack(&with_fin, 500), Some((400, 501)));
+        assert_eq!(out.dsack(&ack(20, &[(500, 501)]), 500), None);
     }
 
     #[test]

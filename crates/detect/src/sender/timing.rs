@@ -57,6 +57,8 @@ pub(super) struct Timing {
     pub(super) turn: i64,
     /// When what lies just below `top` arrived, as far as its ACK tells.
     reached_ns: i64,
+    /// When what was sent last, of all that has come and was sent once, was sent and reported, nanoseconds.
+    pub(super) sent_last: (i64, i64),
 }
 
 impl Default for Timing {
@@ -70,6 +72,7 @@ impl Default for Timing {
             top: 0,
             turn: 0,
             reached_ns: i64::MIN / 2,
+            sent_last: (i64::MIN / 2, i64::MIN / 2),
         }
     }
 }
@@ -124,6 +127,14 @@ impl Timing {
         MIN_WAIT_FOR_HOLE_NS
             .max(round_trips)
             .max(late.min(MAX_WAIT_FOR_LATE_NS))
+    }
+
+    /// What was sent once at `sent_ns` is reported at `now`.
+    #[inline]
+    pub(super) fn note_sent_last(&mut self, sent_ns: i64, now: i64) {
+        if sent_ns >= self.sent_last.0 {
+            self.sent_last = (sent_ns, now);
+        }
     }
 
     /// An ACK at `now` advances to `number` while nothing is missing.
