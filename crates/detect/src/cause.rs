@@ -9,6 +9,11 @@ use crate::result::{
     Cause, Event, Kind, Recoveries, Recovery, RecoveryVerdict, Retransmission, Verdict,
 };
 
+/// So many segments of a recovery are lost of which each alone may have been refused: at least one is.
+const MIN_LOST_OF_SEVERAL: f64 = 0.999;
+/// More of them, and it is not known that what was refused explains the recovery.
+const MAX_LOST_BESIDE_REFUSED: f64 = 0.3;
+
 /// Where an original was late, lost or refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Mark {
@@ -69,6 +74,9 @@ impl Flow<'_> {
         let probe = phase.retransmissions == 1 && phase.facts.to_end <= i64::from(self.mss);
         match phase.verdict {
             RecoveryVerdict::Loss if self.any(Kind::Lost, from, to) => Cause::Loss,
+            // Of several holes one was lost for which no answer is left, whichever it was.
+            RecoveryVerdict::Loss if phase.facts.lost >= MIN_LOST_OF_SEVERAL => Cause::Loss,
+            RecoveryVerdict::Loss if phase.facts.lost > MAX_LOST_BESIDE_REFUSED => Cause::Unknown,
             RecoveryVerdict::Loss if self.any(Kind::Refused, from, to) => Cause::Refused,
             // Something was needed, and it is not known whether it had been lost or refused.
             RecoveryVerdict::Loss => Cause::Unknown,
@@ -366,6 +374,7 @@ mod tests {
         phase.facts = Facts {
             last: last * MSS,
             to_end: (end - first) * MSS,
+            lost: 0.0,
         };
         phase
     }
@@ -413,6 +422,19 @@ mod tests {
         assert_eq!(cause(&probe, &[mark(3, Kind::Reordered)]), Cause::TailProbe);
         let needed = phase(RecoveryVerdict::Loss, 9, 9, 10);
         assert_eq!(cause(&needed, &[mark(9, Kind::Lost)]), Cause::Loss);
+    }
+
+    #[test]
+    fn of_several_holes_of_which_one_was_lost_it_need_not_be_known_which() {
+        let mut needed = phase(RecoveryVerdict::Loss, 5, 7, 20);
+        let refused = [mark(6, Kind::Refused)];
+        let mut cause_if_lost = |lost| {
+            needed.facts.lost = lost;
+            cause(&needed, &refused)
+        };
+        assert_eq!(cause_if_lost(1.0), Cause::Loss);
+        assert_eq!(cause_if_lost(0.5), Cause::Unknown);
+        assert_eq!(cause_if_lost(0.0), Cause::Refused);
     }
 
     #[test]

@@ -50,6 +50,8 @@ pub enum Explanation {
     /// A duplicate that comes just behind what was sent before the last retransmission, and ahead of all that was sent behind it, is
     /// that retransmission.
     InTurn,
+    /// A recovery with more holes than ACKs without news is one by loss, whichever hole that was.
+    MoreHoles,
     /// A round trip after an ACK that reports no later data, only a timer made the sender repeat what is not its last.
     TimerAlone,
     /// At the receiver: an original that was refused is not what brings its bytes later.
@@ -60,7 +62,7 @@ pub enum Explanation {
 
 impl Explanation {
     /// All of them.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Refused,
         Self::TooSoon,
         Self::ReceiverClock,
@@ -80,6 +82,7 @@ impl Explanation {
         Self::MovedBlock,
         Self::OwedAnswers,
         Self::InTurn,
+        Self::MoreHoles,
         Self::TimerAlone,
         Self::RefusedOnce,
         Self::SentOrder,
@@ -107,6 +110,7 @@ impl Explanation {
             Self::MovedBlock => "moved-block",
             Self::OwedAnswers => "owed-answers",
             Self::InTurn => "in-turn",
+            Self::MoreHoles => "more-holes",
             Self::TimerAlone => "timer-alone",
             Self::RefusedOnce => "refused-once",
             Self::SentOrder => "sent-order",
@@ -135,6 +139,7 @@ impl Explanation {
             Self::MovedBlock => "RFC 2018 section 4; Linux tcp_sack_new_ofo_skb",
             Self::OwedAnswers => "RFC 5681 section 4.2; Linux tcp_send_dupack",
             Self::InTurn => "RFC 2883 section 4; RFC 8985 section 7.4",
+            Self::MoreHoles => "RFC 7323 section 5.3; Linux tcp_send_dupack",
             Self::TimerAlone => "RFC 6675 section 5; RFC 8985 section 6.2",
             Self::RefusedOnce => "RFC 7323 section 5.3",
             Self::SentOrder => "RFC 7323 section 4.1; Linux ip_select_ident_segs",
@@ -148,11 +153,14 @@ pub struct Explanations(u32);
 
 impl Default for Explanations {
     fn default() -> Self {
-        Explanations(u32::MAX)
+        Self::ALL
     }
 }
 
 impl Explanations {
+    /// All of them.
+    pub const ALL: Self = Explanations(u32::MAX);
+
     /// All but `explanation`.
     pub fn without(self, explanation: Explanation) -> Self {
         Explanations(self.0 & !(1 << explanation as u32))

@@ -100,6 +100,7 @@ impl RecoveryTracker {
             recovery.facts = Facts {
                 last: offset,
                 to_end: highest.saturating_sub(offset),
+                lost: 0.0,
             };
             self.phases.push_back(Phase {
                 recovery,
@@ -124,6 +125,14 @@ impl RecoveryTracker {
                 Verdict::Spurious => phase.spurious += copies,
                 Verdict::Ambiguous => {}
             }
+        }
+    }
+
+    /// A segment that phase `id` sent again was lost, to so much.
+    pub(crate) fn lost(&mut self, id: u32, share: f64) {
+        let index = id.wrapping_sub(self.first) as usize;
+        if let Some(phase) = self.phases.get_mut(index) {
+            phase.recovery.facts.lost += share;
         }
     }
 

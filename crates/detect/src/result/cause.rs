@@ -79,4 +79,7 @@ pub(crate) struct Facts {
     pub(crate) last: i64,
     /// Bytes from the first segment sent again to the end of what had been sent.
     pub(crate) to_end: i64,
+    /// How many of the segments sent again in it were lost, at least as far as is to be expected, where it is not known
+    /// which.
+    pub(crate) lost: f64,
 }

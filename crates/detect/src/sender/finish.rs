@@ -7,6 +7,7 @@ impl Sender {
     /// What the ACKs of this flow can tell.
     pub(super) fn telling(&self) -> Telling {
         Telling {
+            explanations: self.explanations,
             rough: self.receiver.lacks_sack(self.no_sack.evident()),
             timestamps: self.timestamps,
             duplicates: self.receiver.dsack_seen,

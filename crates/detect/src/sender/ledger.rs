@@ -13,6 +13,7 @@ use super::list::List;
 use super::log::{ArrivalLog, Entry, Status};
 use super::unexplained::UnexplainedAck;
 use crate::collect::{Basis, Collector};
+use crate::explanation::{Explanation, Explanations};
 use crate::recovery::RecoveryTracker;
 use crate::result::{Cause, Confidence, Evidence, Half, Reason, Retransmission, Verdict};
 
@@ -41,6 +42,7 @@ pub(super) struct Tally {
 /// What the ACKs of a flow can tell, for how sure their silence is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Telling {
+    pub(super) explanations: Explanations,
     /// No SACK at all.
     pub(super) rough: bool,
     pub(super) timestamps: bool,
@@ -309,6 +311,10 @@ impl Ledger {
         let spurious = (spurious, Confidence::Likely);
         self.list
             .close(f.place.start, f.end(), (needed, sure), spurious);
+        if !f.refused_in && telling.explanations.has(Explanation::MoreHoles) {
+            let share = (1.0 - f.refused).max(0.0) * (1.0 - f.silent) * (1.0 - f.doubled).max(0.0);
+            self.recoveries.lost(phase, share);
+        }
         if !f.refused_in {
             self.collector.lost_before(f.place, basis, f.rtt_behind_ns);
         }
@@ -392,6 +398,7 @@ mod tests {
     use crate::result::{Confidence, Kind};
 
     const TELLING: Telling = Telling {
+        explanations: Explanations::ALL,
         rough: false,
         timestamps: true,
         duplicates: true,

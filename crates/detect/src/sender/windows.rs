@@ -369,6 +369,7 @@ impl Windows {
 
 #[cfg(test)]
 mod tests {
+    use super::super::SenderEnd;
     use super::super::trace::Trace;
     use crate::explanation::Explanation;
     use crate::result::{Confidence, Kind};
@@ -389,11 +390,11 @@ mod tests {
     /// Three segments that were sent at once miss their turn and are sent again; before these come the receiver repeats an
     /// ACK at each of the times `answers`. Originals came late before as
     /// [`after_late_ones`] says.
-    fn told(
+    fn three_holes(
         answers: &[i64],
         lateness: (i64, i64),
         without: Option<Explanation>,
-    ) -> (Vec<(Kind, Confidence)>, u64) {
+    ) -> SenderEnd {
         let mut trace = after_late_ones(lateness, without);
         trace.in_order(100, 25, 40);
         (0..3).for_each(|n| trace.send(200, 40 + n));
@@ -407,13 +408,34 @@ mod tests {
         trace.ack(235, 42, &[(43, 48)]);
         trace.ack(235, 48, &[]);
         trace.in_order(300, 48, 400);
-        let end = Box::new(trace.sender).finish();
+        Box::new(trace.sender).finish()
+    }
+
+    /// What is said of the three of [`three_holes`], and how many originals were refused.
+    fn told(
+        answers: &[i64],
+        lateness: (i64, i64),
+        without: Option<Explanation>,
+    ) -> (Vec<(Kind, Confidence)>, u64) {
+        let end = three_holes(answers, lateness, without);
         let refused = end.collector.refusals();
         let (.., events) = end.collector.finish();
         let of_three = events
             .iter()
             .filter(|e| (40_000..43_000).contains(&e.seq_offset));
         (of_three.map(|e| (e.kind, e.confidence)).collect(), refused)
+    }
+
+    #[test]
+    fn of_more_holes_than_answers_one_was_lost() {
+        let lost = |answers: &[i64], without| {
+            let end = three_holes(answers, (10, 4), without);
+            end.recoveries.list.last().map(|p| p.facts.lost.round())
+        };
+        assert_eq!(lost(&[228, 230], None), Some(1.0));
+        assert_eq!(lost(&[228, 230, 232], None), Some(0.0));
+        let off = Some(Explanation::MoreHoles);
+        assert_eq!(lost(&[228, 230], off), Some(0.0));
     }
 
     #[test]
