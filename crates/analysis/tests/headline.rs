@@ -3,7 +3,7 @@
 mod sample;
 
 use inorder_analysis::{Analysis, StreamReport, headline};
-use inorder_detect::{Cause, CauseCount, FlowReport, Limit};
+use inorder_detect::{Cause, CauseCount, FlowReport, Limit, NotSeen};
 use inorder_wire::{Endpoint, Service};
 
 /// A file with a flow of 640 packets that is changed by `change`, and one without trouble.
@@ -135,7 +135,7 @@ fn reordering_is_neither_accused_nor_acquitted_where_it_cannot_be_seen() {
     let analysis = with(|flow| {
         recovered(flow, Cause::Unknown, 1, 1);
         flow.retransmissions.ambiguous = 1;
-        flow.blind.one_way = true;
+        flow.blind = flow.blind.with(NotSeen::OneWay);
         flow.rough = true;
     });
     let text = said(&analysis);
@@ -158,7 +158,7 @@ fn refusals_copies_cuts_and_doubts_are_named() {
         flow.refused = 2;
         flow.artefacts.duplicated_frames = 3;
         flow.artefacts.missing_segments = 1;
-        flow.blind.sack_options_cut = true;
+        flow.blind = flow.blind.with(NotSeen::SackOptions);
         flow.reordering.ambiguous = 1;
     });
     let text = said(&analysis);

@@ -109,6 +109,8 @@ pub(crate) struct Arrival {
     keep: bool,
     list: Vec<Retransmission>,
     retransmissions: u64,
+    /// Of these, the ones of bytes that may have been missing and forgotten.
+    unclear: u64,
     /// TSval of the last of them.
     resent_tsval: u32,
     tail: LostTail,
@@ -138,6 +140,8 @@ pub(crate) struct ArrivalEnd {
     pub(crate) spurious: u64,
     pub(crate) undecided: u64,
     pub(crate) missing: u64,
+    /// Some of what was missing has been forgotten.
+    pub(crate) forgot: bool,
 }
 
 impl Arrival {
@@ -162,6 +166,7 @@ impl Arrival {
             keep,
             list: Vec::new(),
             retransmissions: 0,
+            unclear: 0,
             resent_tsval: 0,
             una_ns: i64::MIN / 4,
             tail: LostTail::default(),
@@ -303,7 +308,12 @@ impl Arrival {
                 return;
             }
             // The original was here before: whatever this is, it was not needed.
-            let told = (Verdict::Spurious, Confidence::Certain);
+            let told = if (cx.una..self.order.forgotten_to()).contains(&from) {
+                self.unclear += 1;
+                (Verdict::Ambiguous, Confidence::Ambiguous)
+            } else {
+                (Verdict::Spurious, Confidence::Certain)
+            };
             self.count_copy(seg, (from, len), told, cx);
             sink(Piece::Again, from, len);
             return;

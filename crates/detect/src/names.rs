@@ -1,7 +1,7 @@
 //! The names results carry in machine-readable output: kebab-case, stable.
 
 use crate::{
-    Cause, Confidence, Control, Evidence, Half, Kind, Limit, Matched, PointKind, Reason,
+    Cause, Confidence, Control, Evidence, Half, Kind, Limit, Matched, NotSeen, PointKind, Reason,
     RecoveryVerdict, Vantage, VantageBasis, Verdict,
 };
 
@@ -51,6 +51,14 @@ names!(Reason {
     LoneCopy => "lone-copy",
     CoarseClock => "coarse-clock",
     NotSeen => "not-seen",
+});
+names!(NotSeen {
+    Vantage => "vantage",
+    SackOptions => "sack-options",
+    OneWay => "one-way",
+    Order => "order",
+    Sack => "sack",
+    Holes => "holes",
 });
 names!(Cause {
     QueueLoss => "queue-loss",

@@ -11,7 +11,7 @@ mod passed;
 use holes::Holes;
 use passed::LateArrivals;
 
-/// Holes remembered at once; beyond, the oldest is given up (its originals count as lost).
+/// Holes remembered at once; beyond, the lowest is given up.
 const MAX_HOLES_REMEMBERED: usize = 16_384;
 
 /// A range of originals not seen to arrive, below data that has.
@@ -57,7 +57,7 @@ pub(crate) enum Arrived {
     InOrder(u64),
     /// In a hole.
     Late(Late),
-    /// Its bytes had arrived before (or the hole was given up).
+    /// Its bytes had arrived before, or the hole was given up.
     Known,
 }
 
@@ -72,6 +72,8 @@ pub(crate) struct Order<T> {
     /// `None` before the first: most flows have none.
     late: Option<Box<LateArrivals>>,
     mss: u32,
+    /// Ranges up to here were missing and have been forgotten.
+    forgotten_to: i64,
 }
 
 impl<T: Copy + Default> Order<T> {
@@ -85,7 +87,13 @@ impl<T: Copy + Default> Order<T> {
             bytes: 0,
             late: None,
             mss: 1,
+            forgotten_to: i64::MIN,
         }
+    }
+
+    /// What comes below this may have been missing: there were too many ranges to remember. `i64::MIN` if there never were.
+    pub(crate) fn forgotten_to(&self) -> i64 {
+        self.forgotten_to
     }
 
     /// One past the highest byte that has arrived.
@@ -180,8 +188,10 @@ impl<T: Copy + Default> Order<T> {
     /// The lowest hole is forgotten where there are too many: data that arrives in the middle of one, and reports that name a
     /// part of one, make two of it.
     fn remember(&mut self, hole: Hole<T>) {
-        if self.holes.len() >= MAX_HOLES_REMEMBERED {
-            self.holes.forget_first();
+        if self.holes.len() >= MAX_HOLES_REMEMBERED
+            && let Some(lowest) = self.holes.forget_first()
+        {
+            self.forgotten_to = self.forgotten_to.max(lowest.end);
         }
         self.holes.insert(hole);
     }

@@ -1,6 +1,8 @@
 //! What a capture cannot show is not asserted: small traces, each with one thing that once misled.
 
-use inorder_detect::{Confidence, Config, FlowReport, Kind, Tracker, Vantage, VantageBasis};
+use inorder_detect::{
+    Confidence, Config, FlowReport, Kind, NotSeen, Tracker, Vantage, VantageBasis,
+};
 use inorder_wire::{Dir, Endpoint, FlowKey, Has, Segment, TcpFlags};
 
 const MS: i64 = 1_000_000;
@@ -200,7 +202,7 @@ fn where_sack_options_are_cut_off_nothing_is_asserted_and_the_flow_is_rough() {
     trace.ack(71_000, 40 * LEN, 60_000, &[], 0);
     let flow = trace.flow();
     assert_eq!(flow.vantage.vantage, Vantage::Sender);
-    assert!(flow.rough && flow.blind.sack_options_cut);
+    assert!(flow.rough && flow.blind.has(NotSeen::SackOptions));
     assert_eq!(asserted(&flow), []);
     let r = flow.retransmissions;
     assert_eq!((r.total, r.needed, r.spurious, r.ambiguous), (1, 0, 0, 1));
@@ -330,7 +332,7 @@ fn a_capture_of_nothing_but_data_has_no_vantage_point_and_asserts_nothing() {
     }
     let flow = trace.flow();
     assert_eq!(flow.vantage.basis, VantageBasis::Unknown);
-    assert!(flow.rough && flow.blind.vantage);
+    assert!(flow.rough && flow.blind.has(NotSeen::Vantage));
     assert_eq!(asserted(&flow), []);
     assert_eq!(flow.reordering.ambiguous, 1);
 }
@@ -411,7 +413,7 @@ fn what_was_captured_behind_its_answers_asserts_nothing() {
     }
     trace.data(60_000, 3, 0);
     let flow = trace.flow();
-    assert!(flow.rough && flow.blind.disorder);
+    assert!(flow.rough && flow.blind.has(NotSeen::Order));
     let r = flow.retransmissions;
     assert_eq!((r.needed, r.spurious, r.ambiguous), (0, 0, 1));
 }
@@ -481,4 +483,18 @@ fn what_a_receiver_reports_and_no_frame_brought_came_before_the_capture_began() 
     let flow = trace.flow();
     assert_eq!(asserted(&flow), []);
     assert_eq!((flow.reordering.reordered, flow.losses), (0, 0));
+}
+
+#[test]
+fn what_fills_a_range_that_was_forgotten_is_not_said_to_be_spurious() {
+    let mut trace = Trace::new(Some(Vantage::Receiver));
+    trace.handshake(0, &[10], 50_010, true);
+    let segments = 16_390;
+    (0..segments).for_each(|n| trace.bytes(100_000 + i64::from(n), n * 20 + 10, 10, 0));
+    trace.ack(200_000, 0, 60_000, &[(10, 20)], 0);
+    (0..segments).for_each(|n| trace.bytes(300_000 + i64::from(n), n * 20, 10, 0));
+    let flow = trace.flow();
+    assert!(flow.rough && flow.blind.has(NotSeen::Holes));
+    let r = flow.retransmissions;
+    assert_eq!((r.spurious, r.ambiguous), (0, 6));
 }

@@ -1,6 +1,6 @@
 //! The last sentence: what limits the conclusions.
 
-use inorder_detect::Totals;
+use inorder_detect::{NotSeen, Totals};
 use inorder_report::number::{count, plural};
 
 use super::{sentence, was};
@@ -45,31 +45,16 @@ fn unfilled(totals: &Totals) -> Option<String> {
 /// What the capture does not contain, and what makes counts rough.
 fn not_shown(totals: &Totals) -> Vec<String> {
     let (all, flows) = (totals.flows, totals.blind);
-    [
-        (flows.vantage, "nothing shows where the capture was made"),
-        (
-            flows.sack_options_cut,
-            "the snap length cuts off SACK options",
-        ),
-        (flows.one_way, "the receiver's packets are missing"),
-        (
-            flows.disorder,
-            "times and order of the frames contradict each other",
-        ),
-        (
-            // Where the receiver's packets are missing, this says nothing more.
-            flows.sack_unknown.saturating_sub(flows.one_way),
-            "neither a whole handshake nor a SACK block was captured",
-        ),
-        (flows.rough, "counts are rough for want of SACK"),
-    ]
-    .into_iter()
-    .filter(|(n, _)| *n > 0)
-    .map(|(n, why)| match (n, all) {
-        (n, all) if n == all => why.to_owned(),
-        (n, all) => format!("{why} in {} of {}", count(n), plural(all, "TCP flow")),
-    })
-    .collect()
+    let lacking = NotSeen::ALL.map(|what| (flows.of(what), what.sentence()));
+    let rough = (flows.rough, "counts are rough for want of SACK");
+    let lacking = lacking.into_iter().chain([rough]);
+    lacking
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, why)| match (n, all) {
+            (n, all) if n == all => why.to_owned(),
+            (n, all) => format!("{why} in {} of {}", count(n), plural(all, "TCP flow")),
+        })
+        .collect()
 }
 
 /// What the capture itself did.

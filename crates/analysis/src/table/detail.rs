@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use inorder_detect::{Distribution, Event, FlowReport, Reordering, StreamReport, Vantage, WhatIf};
+use inorder_detect::{
+    Distribution, Event, FlowReport, NotSeen, Reordering, StreamReport, Vantage, WhatIf,
+};
 
 use super::Style;
 use crate::what_if::{WhatIfSays, rank};
@@ -198,7 +200,7 @@ fn connection(flow: &FlowReport) -> String {
         text.push(format!("RTT from {}", time(rtt)));
     }
     // What the two hosts agreed on shows in the packets of both, whole.
-    let untold = flow.blind.one_way || flow.blind.sack_options_cut;
+    let untold = flow.blind.has(NotSeen::OneWay) || flow.blind.has(NotSeen::SackOptions);
     let options = [(flow.sack, "SACK"), (flow.timestamps, "timestamps")];
     text.extend(options.iter().filter_map(|(used, name)| match used {
         true => Some((*name).to_owned()),

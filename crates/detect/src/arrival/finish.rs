@@ -46,9 +46,12 @@ impl Arrival {
             list: self.list,
             retransmissions: self.retransmissions,
             needed,
-            spurious: self.retransmissions.saturating_sub(needed + open),
+            spurious: self
+                .retransmissions
+                .saturating_sub(needed + open + self.unclear),
             undecided,
             missing,
+            forgot: self.order.forgotten_to() > i64::MIN,
         }
     }
 

@@ -19,17 +19,9 @@ fn rough(flow: &FlowReport, count: String) -> String {
     }
 }
 
-/// What is missing, by name.
+/// What is not known, by name.
 fn not_seen(blind: Blind) -> Value<'static> {
-    let all = [
-        (blind.vantage, "vantage"),
-        (blind.sack_options_cut, "sack-options"),
-        (blind.one_way, "one-way"),
-        (blind.disorder, "order"),
-        (blind.sack_unknown, "sack"),
-    ];
-    let missing = all.into_iter().filter(|(missing, _)| *missing);
-    Value::List(missing.map(|(_, name)| name.into()).collect())
+    Value::List(blind.iter().map(|what| what.name().into()).collect())
 }
 
 type Of = Column<FlowReport>;
@@ -193,7 +185,8 @@ pub static FLOW: &[Column<FlowReport>] = &[
         "not_seen",
         Kind::List(Element::Text),
         "What the capture does not show: vantage, sack-options, the receiver's packets (one-way), the order of the \
-         packets (order), whether SACK is in use (sack). Nothing that rests on it is more than ambiguous.",
+         packets (order), whether SACK is in use (sack); or more ranges were missing at once than are remembered \
+         (holes). Nothing that rests on it is more than ambiguous.",
         |f| not_seen(f.blind),
     )
     .only(Files::Json),

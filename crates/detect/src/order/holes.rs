@@ -61,9 +61,9 @@ impl<T: Copy> Holes<T> {
         self.all.remove(start);
     }
 
-    /// Forgets the lowest.
-    pub(super) fn forget_first(&mut self) {
-        self.all.pop_first();
+    /// Forgets the lowest, which it returns.
+    pub(super) fn forget_first(&mut self) -> Option<Hole<T>> {
+        self.all.pop_first()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Everything said of one flow: one direction of a connection that carried data.
 
+use super::blind::Blind;
 use std::fmt;
 use std::net::SocketAddr;
 
@@ -259,31 +260,6 @@ pub struct Artefacts {
     pub missing_segments: u64,
     /// Timestamps that ran backwards.
     pub time_reversals: u64,
-}
-
-/// What the capture does not show of a flow. Nothing that rests on it is more than ambiguous, and the
-/// flow is [`rough`](FlowReport::rough).
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-#[non_exhaustive]
-pub struct Blind {
-    /// Nothing told where the capture was made.
-    pub vantage: bool,
-    /// TCP options of acknowledgements did not fit the snap length: SACK blocks are missing.
-    pub sack_options_cut: bool,
-    /// The receiver's packets were not captured.
-    pub one_way: bool,
-    /// Packets were captured before what they answer, or their times contradict their order: two clocks, or a file
-    /// that is not in the order of arrival.
-    pub disorder: bool,
-    /// No handshake was captured, and no SACK block: whether the receiver would have sent one is unknown.
-    pub sack_unknown: bool,
-}
-
-impl Blind {
-    /// True if anything is missing.
-    pub fn any(&self) -> bool {
-        self.vantage || self.sack_options_cut || self.one_way || self.disorder || self.sack_unknown
-    }
 }
 
 /// What a point of the time-sequence diagram shows.

@@ -1,5 +1,6 @@
 //! What an analysis hands to whoever prints it: plain data, no behaviour that decides anything.
 
+mod blind;
 mod cause;
 mod cost;
 mod event;
@@ -10,12 +11,13 @@ mod stream;
 mod totals;
 mod what_if;
 
+pub use blind::{Blind, BlindFlows, NotSeen};
 pub(crate) use cause::Facts;
 pub use cause::{Cause, CauseCount};
 pub use cost::{Control, Cost, GoodputBin, Limit, Lost};
 pub use event::{Confidence, Event, Evidence, Half, Kind, Reason, Retransmission, Verdict};
 pub use flow::{
-    AckPath, Artefacts, Avoidance, Blind, Bursts, FlowId, FlowReport, Point, PointKind, RateClass,
+    AckPath, Artefacts, Avoidance, Bursts, FlowId, FlowReport, Point, PointKind, RateClass,
     Recoveries, Recovery, RecoveryVerdict, Retransmissions, Vantage, VantageBasis, VantageChoice,
 };
 pub use inorder_metrics::{Distribution, Reordering};
@@ -24,5 +26,5 @@ pub use peer::{
     ClockOffset, ExtentAgreement, FlowTruth, Matched, PeerCounts, PeerFlow, PeerReport, Score,
 };
 pub use stream::{Repeats, Replay, ReplayWindow, Reported, StreamReport, Subflows, Waits};
-pub use totals::{BlindFlows, StreamTotals, Totals};
+pub use totals::{StreamTotals, Totals};
 pub use what_if::WhatIf;

@@ -1,5 +1,6 @@
 //! Sums over flows and streams.
 
+use super::blind::BlindFlows;
 use super::{AllMoments, Artefacts, Cause, FlowReport, StreamReport};
 
 /// Sums and maxima over any number of flows and streams. They do not depend on the order in which those are added.
@@ -53,25 +54,6 @@ pub struct Totals {
     pub measures: AllMoments,
     /// Numbered streams of other services.
     pub streams: StreamTotals,
-}
-
-/// Numbers of flows of which the capture does not show something.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct BlindFlows {
-    /// Flows of which any of the following is not shown.
-    pub any: u64,
-    /// Nothing shows where the capture was made.
-    pub vantage: u64,
-    /// The snap length cuts off SACK options.
-    pub sack_options_cut: u64,
-    /// The receiver's packets are missing.
-    pub one_way: u64,
-    /// Times and order of the frames contradict each other.
-    pub disorder: u64,
-    /// Neither the handshake nor a SACK block was captured.
-    pub sack_unknown: u64,
-    /// None of these, but counts are rough for want of SACK.
-    pub rough: u64,
 }
 
 /// Sums over the numbered streams.
@@ -130,14 +112,7 @@ impl Totals {
         self.timeouts += flow.timeouts();
         self.artefacts.add(&flow.artefacts);
         self.measures.add(flow);
-        let (blind, not_seen) = (&mut self.blind, &flow.blind);
-        blind.any += u64::from(not_seen.any());
-        blind.vantage += u64::from(not_seen.vantage);
-        blind.sack_options_cut += u64::from(not_seen.sack_options_cut);
-        blind.one_way += u64::from(not_seen.one_way);
-        blind.disorder += u64::from(not_seen.disorder);
-        blind.sack_unknown += u64::from(not_seen.sack_unknown);
-        blind.rough += u64::from(flow.rough && !not_seen.any());
+        self.blind.add(flow.blind, flow.rough);
     }
 
     /// Adds what was summed elsewhere.
@@ -166,13 +141,7 @@ impl Totals {
         }
         self.artefacts.add(&other.artefacts);
         self.measures.merge(&other.measures);
-        self.blind.any += other.blind.any;
-        self.blind.vantage += other.blind.vantage;
-        self.blind.sack_options_cut += other.blind.sack_options_cut;
-        self.blind.one_way += other.blind.one_way;
-        self.blind.disorder += other.blind.disorder;
-        self.blind.sack_unknown += other.blind.sack_unknown;
-        self.blind.rough += other.blind.rough;
+        self.blind.merge(&other.blind);
         self.streams.merge(&other.streams);
     }
 }

@@ -29,6 +29,7 @@ impl Sender {
         self.settle(i64::MAX);
         let telling = self.telling();
         self.ledger.close_all(&telling);
+        let forgot = self.ledger.log.forgot();
         let Ledger {
             collector,
             recoveries,
@@ -52,6 +53,7 @@ impl Sender {
             acks_missing: self.queue.missing,
             min_rtt: self.timing.min_rtt,
             rough: telling.rough,
+            forgot,
             sack: self.receiver.has_sack(),
             sack_unknown: self.receiver.unknown_sack()
                 && (self.ledger.retransmissions > 0 || self.no_sack.duplicates()),

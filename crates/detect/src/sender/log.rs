@@ -160,6 +160,11 @@ impl ArrivalLog {
         }
     }
 
+    /// Some of what was missing at once has been forgotten.
+    pub(crate) fn forgot(&self) -> bool {
+        self.order.forgotten_to() > i64::MIN
+    }
+
     /// True when nothing waits.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {

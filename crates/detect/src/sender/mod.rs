@@ -118,6 +118,8 @@ pub(crate) struct SenderEnd {
     pub(crate) acks_missing: u64,
     pub(crate) min_rtt: Option<i64>,
     pub(crate) rough: bool,
+    /// Some of what was missing at once has been forgotten.
+    pub(crate) forgot: bool,
     pub(crate) sack: bool,
     /// Neither the handshake nor a block was captured, though something was amiss.
     pub(crate) sack_unknown: bool,

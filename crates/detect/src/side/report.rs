@@ -8,8 +8,8 @@ use crate::collect::{Certain, Collected};
 use crate::cost::Ends;
 use crate::result::{
     AckPath, Artefacts, Avoidance, Blind, Bursts, Cause, Confidence, FlowId, FlowReport, Kind,
-    Reason, Recoveries, Reordering, Retransmission, Retransmissions, Vantage, VantageBasis,
-    VantageChoice, Verdict,
+    NotSeen, Reason, Recoveries, Reordering, Retransmission, Retransmissions, Vantage,
+    VantageBasis, VantageChoice, Verdict,
 };
 use crate::sender::{Sender, SenderEnd};
 
@@ -93,16 +93,19 @@ impl Side {
             acks_overtaken: ack_path.reordered > 0,
         };
         flow_facts.assign(&mut main.recoveries, &mut main.list);
-        let blind = Blind {
-            vantage: choice.basis == VantageBasis::Unknown,
-            sack_options_cut: vantage != Vantage::Receiver && end.answers_cut > 0,
-            one_way: !end.answered,
-            disorder: end.disorder,
-            sack_unknown: vantage != Vantage::Receiver && sack_unknown,
-        };
-        if vantage == Vantage::Receiver && !blind.vantage && !blind.disorder {
+        let at_receiver = vantage == Vantage::Receiver;
+        let lacking = [
+            (NotSeen::Vantage, choice.basis == VantageBasis::Unknown),
+            (NotSeen::SackOptions, !at_receiver && end.answers_cut > 0),
+            (NotSeen::OneWay, !end.answered),
+            (NotSeen::Order, end.disorder),
+            (NotSeen::Sack, !at_receiver && sack_unknown),
+        ];
+        let lacking = lacking.into_iter().filter(|(_, lacks)| *lacks);
+        let blind: Blind = lacking.map(|(what, _)| what).collect();
+        if at_receiver && !blind.has(NotSeen::Vantage) && !blind.has(NotSeen::Order) {
             // The order of arrivals is seen all the same.
-            if blind.one_way {
+            if blind.has(NotSeen::OneWay) {
                 main.doubt_spurious();
             }
             if end.answers_cut > 0 {
@@ -111,6 +114,12 @@ impl Side {
         } else if blind.any() {
             main.doubt();
         }
+        // What rests on the forgotten ranges was never asserted.
+        let blind = if main.forgot {
+            blind.with(NotSeen::Holes)
+        } else {
+            blind
+        };
         let certain = &main.certain;
         let avoidance = Avoidance::of(&main.recoveries, &certain.extents, &certain.late_ns);
         let cost = engines.cost.finish(
@@ -208,6 +217,8 @@ struct Main {
     unfilled: u64,
     recoveries: Recoveries,
     list: Vec<Retransmission>,
+    /// Some of what was missing at once has been forgotten.
+    forgot: bool,
 }
 
 impl Main {
@@ -277,6 +288,7 @@ impl Main {
             unfilled: s.unfilled,
             recoveries: s.recoveries,
             list: s.list,
+            forgot: s.forgot,
             collector: s.collector.finish(),
         }
     }
@@ -299,6 +311,7 @@ impl Main {
             unfilled: a.undecided,
             recoveries: a.recoveries,
             list: a.list,
+            forgot: a.forgot,
             collector: a.collector.finish(),
         }
     }

@@ -1,0 +1,133 @@
+//! What a capture does not show of a flow, or no memory holds.
+
+use crate::names::Name;
+
+/// Something that is not known of a flow. Nothing that rests on it is more than ambiguous, and the flow is
+/// [`rough`](super::FlowReport::rough). Its name and the sentence about it are all that outputs say.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
+pub enum NotSeen {
+    /// Where the capture was made.
+    Vantage,
+    /// TCP options of acknowledgements: they did not fit the snap length, SACK blocks are missing.
+    SackOptions,
+    /// The receiver's packets.
+    OneWay,
+    /// The order of the packets: some were captured before what they answer, or their times contradict their order (two
+    /// clocks, or a file that is not in the order of arrival).
+    Order,
+    /// Whether the receiver would have sent a SACK block: neither the handshake nor one was captured.
+    Sack,
+    /// The lowest of the missing ranges: there were more at once than are remembered.
+    Holes,
+}
+
+impl NotSeen {
+    /// All there are.
+    pub const ALL: [Self; 6] = [
+        Self::Vantage,
+        Self::SackOptions,
+        Self::OneWay,
+        Self::Order,
+        Self::Sack,
+        Self::Holes,
+    ];
+
+    /// What is so where this is not known, as a main clause.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::Vantage => "nothing shows where the capture was made",
+            Self::SackOptions => "the snap length cuts off SACK options",
+            Self::OneWay => "the receiver's packets are missing",
+            Self::Order => "times and order of the frames contradict each other",
+            Self::Sack => "neither a whole handshake nor a SACK block was captured",
+            Self::Holes => "more ranges were missing at once than are remembered",
+        }
+    }
+}
+
+/// What is not known of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Blind(u8);
+
+impl Blind {
+    /// Anything.
+    pub fn any(self) -> bool {
+        self.0 != 0
+    }
+
+    /// Just this.
+    pub fn has(self, what: NotSeen) -> bool {
+        self.0 & (1 << what as u8) != 0
+    }
+
+    /// This, too.
+    #[must_use]
+    pub fn with(self, what: NotSeen) -> Self {
+        Blind(self.0 | 1 << what as u8)
+    }
+
+    /// Each of them.
+    pub fn iter(self) -> impl Iterator<Item = NotSeen> {
+        NotSeen::ALL.into_iter().filter(move |&what| self.has(what))
+    }
+}
+
+impl FromIterator<NotSeen> for Blind {
+    fn from_iter<T: IntoIterator<Item = NotSeen>>(all: T) -> Self {
+        all.into_iter().fold(Blind::default(), Blind::with)
+    }
+}
+
+/// Numbers of flows of which something is not known.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct BlindFlows {
+    /// Flows of which anything is not known.
+    pub any: u64,
+    by: [u64; NotSeen::NAMES.len()],
+    /// Flows of which all is seen, and counts are rough for want of SACK.
+    pub rough: u64,
+}
+
+impl BlindFlows {
+    /// Flows of which this is not known. Where the receiver's packets are missing, that SACK is not seen says nothing more, and
+    /// is not counted.
+    pub fn of(&self, what: NotSeen) -> u64 {
+        self.by[what as usize]
+    }
+
+    pub(super) fn add(&mut self, flow: Blind, rough: bool) {
+        self.any += u64::from(flow.any());
+        self.rough += u64::from(rough && !flow.any());
+        let telling = |&what: &NotSeen| what != NotSeen::Sack || !flow.has(NotSeen::OneWay);
+        for what in flow.iter().filter(telling) {
+            self.by[what as usize] += 1;
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: &BlindFlows) {
+        self.any += other.any;
+        self.rough += other.rough;
+        for (sum, more) in self.by.iter_mut().zip(other.by) {
+            *sum += more;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flows_are_counted_by_what_is_not_seen_of_them() {
+        let all: Blind = [NotSeen::OneWay, NotSeen::Sack].into_iter().collect();
+        let mut flows = BlindFlows::default();
+        flows.add(all, true);
+        flows.add(Blind::default(), true);
+        let mut sum = flows;
+        sum.merge(&flows);
+        assert_eq!((sum.any, sum.rough, sum.of(NotSeen::OneWay)), (2, 2, 2));
+        assert_eq!(sum.of(NotSeen::Sack), 0, "the receiver says nothing at all");
+        assert!(all.iter().eq([NotSeen::OneWay, NotSeen::Sack]));
+    }
+}
