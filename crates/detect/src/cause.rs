@@ -6,13 +6,15 @@
 //! was lost does not say why something was sent again.
 
 use crate::result::{
-    Cause, Event, Kind, Recoveries, Recovery, RecoveryVerdict, Retransmission, Verdict,
+    Cause, Event, Facts, Kind, Recoveries, Recovery, RecoveryVerdict, Retransmission, Verdict,
 };
 
 /// So many segments of a recovery are lost of which each alone may have been refused: at least one is.
 const MIN_LOST_OF_SEVERAL: f64 = 0.999;
+/// Of all that may have been refused, so many were not: some answers are hidden in other ACKs.
+const MIN_SHARE_LOST_OF_SEVERAL: f64 = 0.35;
 /// More of them, and it is not known that what was refused explains the recovery.
-const MAX_LOST_BESIDE_REFUSED: f64 = 0.3;
+const MAX_LOST_BESIDE_REFUSED: f64 = 0.6;
 
 /// Where an original was late, lost or refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,6 +48,12 @@ pub(crate) struct Flow<'a> {
     pub(crate) acks_overtaken: bool,
 }
 
+/// One of several holes was lost, whichever it was: no answer is left for it.
+fn lost_one(facts: &Facts) -> bool {
+    let share = facts.lost / f64::from(facts.perhaps_refused.max(1));
+    facts.lost >= MIN_LOST_OF_SEVERAL && share >= MIN_SHARE_LOST_OF_SEVERAL
+}
+
 impl Flow<'_> {
     fn any(&self, kind: Kind, from: i64, to: i64) -> bool {
         let first = self.marks.partition_point(|m| m.start < from);
@@ -74,8 +82,7 @@ impl Flow<'_> {
         let probe = phase.retransmissions == 1 && phase.facts.to_end <= i64::from(self.mss);
         match phase.verdict {
             RecoveryVerdict::Loss if self.any(Kind::Lost, from, to) => Cause::Loss,
-            // Of several holes one was lost for which no answer is left, whichever it was.
-            RecoveryVerdict::Loss if phase.facts.lost >= MIN_LOST_OF_SEVERAL => Cause::Loss,
+            RecoveryVerdict::Loss if lost_one(&phase.facts) => Cause::Loss,
             RecoveryVerdict::Loss if phase.facts.lost > MAX_LOST_BESIDE_REFUSED => Cause::Unknown,
             RecoveryVerdict::Loss if self.any(Kind::Refused, from, to) => Cause::Refused,
             // Something was needed, and it is not known whether it had been lost or refused.
@@ -363,7 +370,6 @@ impl RttTrace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::Facts;
 
     const MSS: i64 = 1_000;
 
@@ -375,6 +381,7 @@ mod tests {
             last: last * MSS,
             to_end: (end - first) * MSS,
             lost: 0.0,
+            perhaps_refused: 0,
         };
         phase
     }
@@ -433,7 +440,7 @@ mod tests {
             cause(&needed, &refused)
         };
         assert_eq!(cause_if_lost(1.0), Cause::Loss);
-        assert_eq!(cause_if_lost(0.5), Cause::Unknown);
+        assert_eq!(cause_if_lost(0.7), Cause::Unknown);
         assert_eq!(cause_if_lost(0.0), Cause::Refused);
     }
 

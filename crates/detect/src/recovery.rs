@@ -101,6 +101,7 @@ impl RecoveryTracker {
                 last: offset,
                 to_end: highest.saturating_sub(offset),
                 lost: 0.0,
+                perhaps_refused: 0,
             };
             self.phases.push_back(Phase {
                 recovery,
@@ -128,11 +129,12 @@ impl RecoveryTracker {
         }
     }
 
-    /// A segment that phase `id` sent again was lost, to so much.
+    /// A segment that phase `id` sent again was lost to so much, and refused otherwise.
     pub(crate) fn lost(&mut self, id: u32, share: f64) {
         let index = id.wrapping_sub(self.first) as usize;
         if let Some(phase) = self.phases.get_mut(index) {
             phase.recovery.facts.lost += share;
+            phase.recovery.facts.perhaps_refused += 1;
         }
     }
 

@@ -82,4 +82,6 @@ pub(crate) struct Facts {
     /// How many of the segments sent again in it were lost, at least as far as is to be expected, where it is not known
     /// which.
     pub(crate) lost: f64,
+    /// How many segments sent again in it were refused or may have been.
+    pub(crate) perhaps_refused: u32,
 }

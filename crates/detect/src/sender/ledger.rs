@@ -311,7 +311,9 @@ impl Ledger {
         let spurious = (spurious, Confidence::Likely);
         self.list
             .close(f.place.start, f.end(), (needed, sure), spurious);
-        if !f.refused_in && telling.explanations.has(Explanation::MoreHoles) {
+        if f.refused_in {
+            self.recoveries.lost(phase, 0.0);
+        } else if telling.explanations.has(Explanation::MoreHoles) {
             let share = (1.0 - f.refused).max(0.0) * (1.0 - f.silent) * (1.0 - f.doubled).max(0.0);
             self.recoveries.lost(phase, share);
         }
