@@ -12,7 +12,7 @@ use crate::result::{
 /// So many segments of a recovery are lost of which each alone may have been refused: at least one is.
 const MIN_LOST_OF_SEVERAL: f64 = 0.999;
 /// Of all that may have been refused, so many were not: some answers are hidden in other ACKs.
-const MIN_SHARE_LOST_OF_SEVERAL: f64 = 0.35;
+const MIN_SHARE_LOST_OF_SEVERAL: f64 = 0.2;
 /// More of them, and it is not known that what was refused explains the recovery.
 const MAX_LOST_BESIDE_REFUSED: f64 = 0.6;
 
