@@ -121,3 +121,34 @@ fn a_time_that_ends_before_it_begins_is_refused() {
         stderr(&run)
     );
 }
+
+#[test]
+fn numbers_with_more_gaps_than_are_remembered_are_counted_with_a_notice() {
+    let folder = Folder::new("gaps");
+    // Every second number first, then the others.
+    let numbers = (0..200).map(|n| 2 * n).chain((0..200).map(|n| 2 * n + 1));
+    let text: String = numbers.map(|n| format!("{n}\n")).collect();
+    let file = folder.file("n.txt", text.as_bytes());
+    let run = inorder(&["metrics", "--max-holes", "100", &file]);
+    assert_eq!(code(&run), 0);
+    let notice = stderr(&run);
+    assert!(notice.contains("gaps that had been forgotten"), "{notice}");
+    assert_eq!(stderr(&inorder(&["metrics", &file])), "");
+}
+
+#[test]
+fn a_folder_for_captures_is_no_file_and_a_filter_selects_something() {
+    let folder = Folder::new("kinds");
+    let file = folder.file("f", b"");
+    let scenario = folder.file("s.toml", b"[[flow]]\nsize = \"10 kB\"\n");
+    let run = inorder(&["simulate", "--pcap", &file, &scenario]);
+    assert_eq!(code(&run), 2);
+    assert!(
+        stderr(&run).contains("expected a folder"),
+        "{}",
+        stderr(&run)
+    );
+    let run = inorder(&["diff", "--filter", "port 9", DEMO, DEMO]);
+    assert_eq!(code(&run), 2);
+    assert!(stderr(&run).contains("--filter"), "{}", stderr(&run));
+}

@@ -101,6 +101,10 @@ pub fn run(args: &Args) -> Outcome {
         select: Some(&select),
     };
     let mut found = compare(&mut trace_a, &mut trace_b, settings);
+    if args.filter.is_some() && found.flows.is_empty() {
+        let problem = "no packet of either capture matches --filter";
+        return Err(CliError::Usage(problem.to_owned()));
+    }
     found.matched = keep.name();
     if args.keep == "auto" && keep != Keep::Bytes {
         found.warnings.insert(0, said_of(keep).to_owned());

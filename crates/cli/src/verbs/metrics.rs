@@ -9,6 +9,7 @@ use inorder_metrics::{Config, DEFAULT_MAX_HOLES, SERIES, Series, write_text};
 use inorder_report::{csv, json, schema};
 
 use crate::error::{CliError, DAMAGED, ExitCode, Outcome};
+use crate::manners;
 use crate::outputs;
 
 /// Options of `inorder metrics`.
@@ -84,6 +85,14 @@ pub fn run(args: &Args) -> Outcome {
         outputs::to_stdout(|out| csv::write_long(out, SERIES, &report))?;
     } else {
         outputs::text(|out| write_text(out, &report))?;
+    }
+    let lacking = report.unclassified();
+    if lacking > 0 {
+        manners::notice(&format!(
+            "{lacking} packets arrived in gaps that had been forgotten, and no count of late packets has them: more than {} \
+             gaps were open at once (--max-holes)",
+            args.max_holes
+        ));
     }
     let Some((line, problem)) = bad else {
         return Ok(ExitCode::SUCCESS);

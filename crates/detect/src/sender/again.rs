@@ -45,7 +45,9 @@ impl Sender {
     /// What the ACK `seg` answers, which tells nothing that `last`, the one before, did not. `None` if nothing says
     /// that duplicates are not reported.
     pub(super) fn came_again(&mut self, seg: &Segment, last: &Segment) -> Option<Again> {
-        if self.receiver.dsack_seen || !self.explanations.has(Explanation::MovedBlock) {
+        // What was sent unseen, or is captured only later, is news, too.
+        let news = self.reading.sacked_more || self.receiver.dsack_seen;
+        if news || !self.explanations.has(Explanation::MovedBlock) {
             return None;
         }
         let first = self.outstanding.blocks(seg).next();
@@ -85,8 +87,8 @@ mod tests {
 
     /// Segments 20, 24 and 33 miss their turn. The retransmission of 24 comes first, its original 30 ms late, into the range
     /// that the ACK before does not list first: what is said of 24. The receiver reports no duplicates; originals came
-    /// late by 30 ms before.
-    fn told_of_a_moved_block(without: Option<Explanation>) -> Option<(Kind, Confidence)> {
+    /// late by 30 ms before. Segments up to 37 were captured; the ACK that moves the block reports those up to `top`.
+    fn told_of_a_moved_block(top: i64, without: Option<Explanation>) -> Option<(Kind, Confidence)> {
         let mut trace = Trace::stamped(without);
         trace.in_order(0, 0, 20);
         (0..9).for_each(|_| trace.sender.timing.lateness.push(30_000_000));
@@ -102,7 +104,7 @@ mod tests {
         (0..7).for_each(|n| trace.send(62 + n, 30 + n));
         (0..3).for_each(|n| sack(&mut trace, 72 + n, &[(21, 31 + n)]));
         (4..7).for_each(|n| sack(&mut trace, 72 + n, &[(34, 31 + n), (21, 33)]));
-        sack(&mut trace, 84, &[(21, 33), (34, 37)]);
+        sack(&mut trace, 84, &[(21, 33), (34, top)]);
         trace.send_again(85, 20);
         trace.send_again(85, 33);
         trace.ack(95, 33, &[(34, 37)]);
@@ -115,8 +117,9 @@ mod tests {
     #[test]
     fn a_block_that_moved_to_the_front_without_news_holds_a_duplicate() {
         let said = |kind| Some((kind, Confidence::Likely));
-        assert_eq!(told_of_a_moved_block(None), said(Kind::Reordered));
-        let off = told_of_a_moved_block(Some(Explanation::MovedBlock));
+        assert_eq!(told_of_a_moved_block(37, None), said(Kind::Reordered));
+        assert_eq!(told_of_a_moved_block(38, None), said(Kind::Lost), "news");
+        let off = told_of_a_moved_block(37, Some(Explanation::MovedBlock));
         assert_eq!(off, said(Kind::Lost));
     }
 }

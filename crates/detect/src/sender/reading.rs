@@ -21,6 +21,8 @@ pub(super) struct Reading {
     newest: usize,
     /// What the ACK is the first to cover and reports as a duplicate at once.
     pub(super) crossed: Option<(i64, i64)>,
+    /// The last ACK SACKed bytes that none had before, whether their transmission was captured or not.
+    pub(super) sacked_more: bool,
     /// The ACK does nothing but report one segment, as soon as it came.
     pub(super) alone: bool,
     /// What lies below may have been reported by ACKs that are missing, and not have been listed again.
@@ -47,18 +49,22 @@ impl Reading {
     pub(super) fn report_blocks(&mut self, out: &mut Outstanding, seg: &Segment, skip_first: bool) {
         let from = self.reports.len();
         self.newest = from;
+        self.sacked_more = false;
         for i in (usize::from(skip_first)..seg.sack_blocks().len()).rev() {
             if i == usize::from(skip_first) {
                 self.newest = self.reports.len();
             }
             let (left, right) = seg.sack[i];
             let (left, right) = (out.offset(left), out.offset(right));
+            // One more than all bytes is the FIN.
+            self.sacked_more |= right > out.highest + 1;
             let (left, right) = (left.max(out.una), right.min(out.highest));
             if left >= right {
                 continue;
             }
             self.news.clear();
             let whole = out.ranges.add(left, right, &mut self.news);
+            self.sacked_more |= !self.news.is_empty();
             for n in 0..self.news.len() {
                 self.report_range(out, self.news[n], whole);
             }

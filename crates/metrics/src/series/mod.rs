@@ -63,6 +63,13 @@ pub struct SeriesReport {
     complete: bool,
 }
 
+impl SeriesReport {
+    /// Packets that arrived in gaps that had been forgotten: no count of late packets has them.
+    pub fn unclassified(&self) -> u64 {
+        self.summary.counts.unclassified
+    }
+}
+
 /// The number of the first packet does not fit into the width of the numbers, or there are no numbers of this width.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DoesNotFit {

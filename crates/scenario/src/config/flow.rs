@@ -174,7 +174,7 @@ keys! {
         /// Size of each packet, including the IP header.
         packet_bytes as "size": Size32, default "1500 B", in "20 B"..="65535 B";
         /// Number of packets.
-        count: Count, unset "until the run ends";
+        count: Count, unset "until the run ends", from "1";
         /// Time at which the first packet is sent.
         start_ns as "start": Duration, default "0 s";
         /// How the times between packets vary.
