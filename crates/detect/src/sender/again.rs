@@ -59,8 +59,9 @@ impl Sender {
             && first != before
             && let Some(within) = whole
         {
-            self.receiver.answered_duplicate = true;
-            return Some(Again { within, edge: None });
+            self.receiver.duplicates_hidden += 1;
+            let known = self.receiver.hides_duplicates();
+            return known.then_some(Again { within, edge: None });
         }
         let edge = Some(self.outstanding.una);
         let within = first.unwrap_or((0, 0));
@@ -86,12 +87,16 @@ mod tests {
     use crate::result::{Confidence, Kind};
 
     /// Segments 20, 24 and 33 miss their turn. The retransmission of 24 comes first, its original 30 ms late, into the range
-    /// that the ACK before does not list first: what is said of 24. The receiver reports no duplicates; originals came
-    /// late by 30 ms before. Segments up to 37 were captured; the ACK that moves the block reports those up to `top`.
-    fn told_of_a_moved_block(top: i64, without: Option<Explanation>) -> Option<(Kind, Confidence)> {
+    /// that the ACK before does not list first: what is said of 24. The receiver has hidden so many duplicates before, and
+    /// originals came late by 30 ms. Segments up to 37 were captured; the ACK that moves the block reports those up to `top`.
+    fn told_of_a_moved_block(
+        (hidden, top): (u32, i64),
+        without: Option<Explanation>,
+    ) -> Option<(Kind, Confidence)> {
         let mut trace = Trace::stamped(without);
         trace.in_order(0, 0, 20);
         (0..9).for_each(|_| trace.sender.timing.lateness.push(30_000_000));
+        trace.sender.receiver.duplicates_hidden = hidden;
         (0..10).for_each(|n| trace.send(40 + n, 20 + n));
         // While 20 is missing, what came before it is echoed.
         let sack = |trace: &mut Trace, at, blocks: &[(i64, i64)]| {
@@ -117,9 +122,11 @@ mod tests {
     #[test]
     fn a_block_that_moved_to_the_front_without_news_holds_a_duplicate() {
         let said = |kind| Some((kind, Confidence::Likely));
-        assert_eq!(told_of_a_moved_block(37, None), said(Kind::Reordered));
-        assert_eq!(told_of_a_moved_block(38, None), said(Kind::Lost), "news");
-        let off = told_of_a_moved_block(37, Some(Explanation::MovedBlock));
+        let told = told_of_a_moved_block;
+        assert_eq!(told((1, 37), None), said(Kind::Reordered));
+        assert_eq!(told((0, 37), None), said(Kind::Lost), "the first");
+        assert_eq!(told((1, 38), None), said(Kind::Lost), "news");
+        let off = told((1, 37), Some(Explanation::MovedBlock));
         assert_eq!(off, said(Kind::Lost));
     }
 }

@@ -32,7 +32,7 @@ impl Sender {
             .map(|f| f.place.start);
         if let Some(f) = answered.and_then(|start| self.ledger.filled.get_mut(start)) {
             f.duplicates += 1;
-            self.receiver.answered_duplicate |= f.original_in;
+            self.receiver.duplicates_hidden += u32::from(f.original_in);
         }
         answered.is_some()
     }

@@ -10,6 +10,10 @@ use crate::explanation::Explanations;
 /// have been discarded or known).
 const MAX_ARRIVALS_HELD_BACK: usize = 36;
 
+/// A receiver that answers so many duplicates and reports none will report none. One alone may be an ACK whose place among the
+/// others is not known.
+const MIN_DUPLICATES_HIDDEN: u32 = 2;
+
 /// What the connection negotiated; `None` where the handshake was not seen.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Options {
@@ -28,8 +32,8 @@ pub(super) struct Receiver {
     pub(super) sack_seen: bool,
     /// It reports duplicates (RFC 2883), which is not negotiated.
     pub(super) dsack_seen: bool,
-    /// It has answered a duplicate and not reported it.
-    pub(super) answered_duplicate: bool,
+    /// So often it has answered a duplicate, as it seems, and not reported it.
+    pub(super) duplicates_hidden: u32,
     /// It lists first what has just moved the left edge, duplicate or not.
     pub(super) lists_edge: bool,
     /// How long the first of several segments waited for its ACK, nanoseconds.
@@ -84,7 +88,7 @@ impl Receiver {
 
     /// It does not report duplicates, as far as is known.
     pub(super) fn hides_duplicates(&self) -> bool {
-        self.answered_duplicate && !self.dsack_seen
+        self.duplicates_hidden >= MIN_DUPLICATES_HIDDEN && !self.dsack_seen
     }
 
     /// It has SACK, as far as is known.
