@@ -238,7 +238,7 @@ pub fn text(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), 
 /// Makes a directory for outputs, unless it exists.
 pub fn directory(path: &Path) -> Result<(), CliError> {
     if path.exists() && !path.is_dir() {
-        let problem = std::io::Error::other("expected a folder, or none yet");
+        let problem = io::Error::other("expected a folder, or none yet");
         return Err(CliError::file(path, "create")(problem));
     }
     std::fs::create_dir_all(path).map_err(CliError::file(path, "create"))
