@@ -219,7 +219,7 @@ impl Arrival {
         }
         self.note_pause(cx);
         if start == self.order.next() && self.may_repeat_a_tail(seg, cx) {
-            self.doubtful = Some((self.order.arrivals(), Reason::LoneCopy));
+            self.doubt_from(self.order.arrivals(), Reason::LoneCopy);
         }
         if start >= self.order.next() {
             self.note_first(seg, start, cx);
@@ -322,7 +322,7 @@ impl Arrival {
         let (Copy::Original(basis) | Copy::Retransmission(basis)) = copy;
         if basis.confidence == Confidence::Ambiguous {
             let reason = basis.reason.unwrap_or(Reason::LoneCopy);
-            self.doubtful = Some((self.order.arrivals(), reason));
+            self.doubt_from(self.order.arrivals(), reason);
         }
         match copy {
             Copy::Original(basis) => {
@@ -363,6 +363,13 @@ impl Arrival {
                 }
                 sink(Piece::Again, from, len);
             }
+        }
+    }
+
+    /// The extents of what was overtaken before so many originals had arrived, and comes from now on, may be one off.
+    fn doubt_from(&mut self, position: u64, reason: Reason) {
+        if self.doubtful.is_none_or(|(known, _)| known <= position) {
+            self.doubtful = Some((position, reason));
         }
     }
 

@@ -147,6 +147,11 @@ impl Collector {
         }
     }
 
+    /// What counted as an original in order was a retransmission.
+    pub(crate) fn was_a_copy(&mut self) {
+        self.tally.was_a_copy();
+    }
+
     fn end_burst(&mut self) {
         self.bursts.count += 1;
         self.bursts.lengths.update(self.burst);

@@ -303,6 +303,14 @@ impl Common {
         let Some(seen) = side.observe(seg) else {
             return;
         };
+        let rest;
+        let seg = match seen.repeated {
+            0 => seg,
+            packets => {
+                rest = side.behind_twins(seg, packets);
+                &rest
+            }
+        };
         if first_stamp {
             side.note_timestamps();
             self.share(sides);

@@ -49,6 +49,8 @@ pub(crate) struct Numbering {
     pub(crate) gap: bool,
     /// Packets on the wire that the frame before stood for; 0 before the first.
     before: u16,
+    /// Packets that the frame begins with and that have come before.
+    pub(crate) repeated: u16,
 }
 
 impl Numbering {
@@ -57,7 +59,24 @@ impl Numbering {
         vanished: 0,
         gap: false,
         before: 0,
+        repeated: 0,
     };
+
+    /// The numbers of the frame begin with some that the frames before may have borne.
+    pub(crate) fn overlaps(self) -> bool {
+        self.step
+            .is_some_and(|step| i32::from(step) < i32::from(self.before))
+    }
+
+    /// The same for what is left of a frame whose first `packets` have come before: it follows on them.
+    pub(crate) fn behind(self, packets: u16) -> Numbering {
+        Numbering {
+            step: Some(1),
+            before: 1,
+            repeated: packets,
+            ..Numbering::UNKNOWN
+        }
+    }
 
     /// How many packets this one was sent after the one before; 0 if that is not known, less if it was sent before.
     pub(crate) fn packets_ahead(self) -> i16 {
@@ -111,6 +130,7 @@ impl IdCounter {
             vanished: self.vanished(step, before, SURE_TO_BE_OWN),
             gap: self.vanished(step, before, LIKELY_OWN) > 0,
             before,
+            repeated: 0,
         }
     }
 

@@ -158,6 +158,24 @@ impl<T: Copy + Default> Order<T> {
         self.holes = Holes::new();
     }
 
+    /// The hole that `[start, end)`, which has come, would leave if it had not, for what comes next, at `now`, and is the
+    /// highest.
+    pub(crate) fn as_if_missing(&self, (start, end): (i64, i64), now: i64) -> Hole<T> {
+        let packets = (self.next - start).max(0) as u64;
+        Hole {
+            start,
+            end,
+            opened_at: self.position,
+            opened_ns: now,
+            opener_unsure: false,
+            bytes_before: self.bytes,
+            first_label: self
+                .next_label
+                .saturating_sub(packets.div_ceil(u64::from(self.mss))),
+            note: T::default(),
+        }
+    }
+
     /// Takes everything below `to` as sent and missing since `now`.
     pub(crate) fn skip_to(&mut self, to: i64, now: i64, note: T) {
         if to <= self.next {

@@ -77,6 +77,25 @@ fn repeated_by(seg: &Segment, unwrap: &Offsets, ack: i64) -> i64 {
     }
 }
 
+/// `packets` packets of a merged frame from the `nth` on, each with `len` bytes: merging takes packets with the same
+/// acknowledgement and timestamps, and a push ends it.
+fn part(seg: &Segment, nth: u16, packets: u16, len: u32) -> Segment {
+    let before = u32::from(nth) * len;
+    let left = seg.payload_len.saturating_sub(before);
+    let payload_len = left.min(u32::from(packets).saturating_mul(len));
+    let flags = match payload_len < left {
+        true => TcpFlags(seg.flags.0 & !TcpFlags::PSH),
+        false => seg.flags,
+    };
+    Segment {
+        seq: seg.seq.wrapping_add(before),
+        payload_len,
+        ip_id: seg.ip_id.wrapping_add(nth),
+        flags,
+        ..*seg
+    }
+}
+
 /// Number of the first byte of data: a SYN takes one before it.
 #[inline]
 fn first_byte(seg: &Segment) -> u32 {
@@ -188,13 +207,20 @@ impl Side {
             self.duplicated += 1;
             return None;
         }
-        if seen.step.is_some_and(|s| s <= 0) {
+        let overlaps = seen.overlaps();
+        if overlaps {
             if self.recent.contains(seg) || self.was_merged(seg) {
                 self.duplicated += 1;
                 return None;
             }
-            self.ids.repeats(seen);
+            if packets == 1 {
+                self.ids.repeats(seen);
+            }
         }
+        let seen = match packets {
+            2.. if overlaps => self.without_twins(seg, seen, packets),
+            _ => seen,
+        };
         if seen.gap {
             self.note_vanished(seg);
         }
@@ -215,6 +241,29 @@ impl Side {
     fn was_merged(&self, seg: &Segment) -> bool {
         let merged = self.merged.as_ref();
         self.ids.trusted() && merged.is_some_and(|merged| merged.holds(seg))
+    }
+
+    /// A merged frame may begin with packets that the network delivered twice, and whose first copies came before it.
+    #[cold]
+    fn without_twins(&mut self, seg: &Segment, seen: Numbering, packets: u16) -> Numbering {
+        let len = u32::from(self.wire_mss.max(536));
+        let came = |nth: &u16| {
+            let packet = part(seg, *nth, 1, len);
+            self.recent.contains(&packet) || self.was_merged(&packet)
+        };
+        let repeated = (0..packets - 1).take_while(came).count() as u16;
+        if repeated == 0 {
+            self.ids.repeats(seen);
+            return seen;
+        }
+        self.duplicated += u64::from(repeated);
+        seen.behind(repeated)
+    }
+
+    /// What is left of a frame without the packets that it repeats.
+    #[cold]
+    pub(crate) fn behind_twins(&self, seg: &Segment, repeated: u16) -> Segment {
+        part(seg, repeated, u16::MAX, u32::from(self.wire_mss.max(536)))
     }
 
     /// The capture holds each frame twice, as its first ones show.

@@ -299,6 +299,25 @@ fn a_packet_of_a_merged_frame_that_the_network_delivers_twice_is_no_retransmissi
 }
 
 #[test]
+fn a_merged_frame_may_begin_with_packets_that_came_before() {
+    let mut trace = Trace::new(Some(Vantage::Receiver));
+    trace.handshake(0, &[10], 50_010, true);
+    let at_us = |n: u32| 60_000 + i64::from(n) * 100;
+    (0..10).for_each(|n| trace.data(at_us(n), n, 100 + n as u16));
+    // The network delivers the last once more, and the card merges the second copy with what follows.
+    trace.bytes(at_us(10), 9 * LEN, 3 * LEN, 109);
+    // Of these two the last comes again, alone; and then in front of others.
+    trace.bytes(at_us(12), 12 * LEN, 2 * LEN, 112);
+    trace.data(at_us(13), 13, 113);
+    trace.bytes(at_us(14), 13 * LEN, 3 * LEN, 113);
+    trace.data(at_us(15), 16, 116);
+    let flow = trace.flow();
+    assert_eq!(flow.artefacts.duplicated_frames, 3);
+    assert_eq!((flow.retransmissions.total, flow.losses), (0, 0));
+    assert_eq!(asserted(&flow), []);
+}
+
+#[test]
 fn a_byte_that_probes_a_closed_window_is_no_data_until_it_is_taken() {
     let mut trace = Trace::new(Some(Vantage::Sender));
     trace.handshake(0, &[20_000], 20_010, true);

@@ -194,6 +194,13 @@ impl Tally {
         }
     }
 
+    /// Takes a packet out of the count of those received: it was counted as one in order, and was a copy of another that
+    /// comes later. What has been computed from its number stays.
+    pub fn was_a_copy(&mut self) {
+        self.flush();
+        self.found.received = self.found.received.saturating_sub(1);
+    }
+
     /// Counts an ambiguity about a packet that did not arrive.
     pub fn ambiguous(&mut self) {
         self.found.ambiguous += 1;

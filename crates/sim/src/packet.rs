@@ -3,7 +3,7 @@
 use inorder_path as path;
 use inorder_sort::Meta;
 use inorder_sort::classify::TcpFacts;
-use inorder_tcp::{Ecn, Segment};
+use inorder_tcp::{Ecn, Flags, Segment};
 
 /// Bits of a tunnel's numbers, as of ESP (RFC 4303 section 2.2).
 const TUNNEL_BITS: u32 = 32;
@@ -94,6 +94,14 @@ fn sorting_facts(segment: &Segment) -> TcpFacts {
     }
 }
 
+/// `held`, merged of so many frames, is not at its end yet, and `next` is no longer than they are.
+fn may_go_on(held: &Segment, frames: u16, next: &Segment, next_frames: u16) -> bool {
+    let full = held.payload / u32::from(frames.max(1));
+    !held.flags.has(Flags::PSH)
+        && held.payload == full * u32::from(frames)
+        && next.payload <= full.saturating_mul(next_frames.into())
+}
+
 impl path::Packet for Packet {
     type Flow = u32;
 
@@ -144,7 +152,8 @@ impl path::Packet for Packet {
         matches!(ecn, Some(Ecn::Capable1 | Ecn::Congestion))
     }
 
-    /// As in GRO: the following bytes with the same acknowledgement, window and timestamps.
+    /// As in GRO: the following bytes with the same acknowledgement, window and timestamps. No packet is longer than the
+    /// first, and one that is shorter or asks to be pushed is the last (Linux net/ipv4/tcp_offload.c, tcp_gro_receive).
     fn absorb(&mut self, next: &Self) -> bool {
         let (Body::Tcp(held), Body::Tcp(other)) = (&mut self.body, &next.body) else {
             return false;
@@ -153,6 +162,7 @@ impl path::Packet for Packet {
             && other.ack == held.ack
             && other.window == held.window
             && other.timestamps == held.timestamps
+            && may_go_on(held, self.frames, other, next.frames)
             && !self.corrupted
             && !next.corrupted;
         if follows {
@@ -165,5 +175,46 @@ impl path::Packet for Packet {
 
     fn frames(&self) -> u32 {
         self.frames.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use inorder_path::Packet as _;
+
+    use super::*;
+
+    fn packet(seq: u32, payload: u32, flags: Flags) -> Packet {
+        Packet {
+            body: Body::Tcp(Segment {
+                seq,
+                payload,
+                flags,
+                ..Segment::default()
+            }),
+            sent_ns: 0,
+            offset: 0,
+            channel: Channel(0),
+            id: 0,
+            original: 1,
+            frames: 1,
+            passed: 0,
+            corrupted: false,
+        }
+    }
+
+    #[test]
+    fn merging_ends_with_a_packet_that_is_shorter_or_pushed_and_takes_none_that_is_longer() {
+        let pushed = Flags::ACK.with(Flags::PSH);
+        let mut held = packet(0, 100, Flags::ACK);
+        assert!(held.absorb(&packet(100, 100, Flags::ACK)));
+        assert!(!held.absorb(&packet(200, 101, Flags::ACK)), "longer");
+        assert!(held.absorb(&packet(200, 60, Flags::ACK)));
+        assert!(!held.absorb(&packet(260, 60, Flags::ACK)), "at its end");
+        let mut held = packet(0, 100, Flags::ACK);
+        assert!(held.absorb(&packet(100, 100, pushed)));
+        assert!(!held.absorb(&packet(200, 100, Flags::ACK)), "pushed");
+        assert!(!packet(0, 100, pushed).absorb(&packet(100, 100, Flags::ACK)));
+        assert_eq!((held.payload(), held.frames()), (200, 2));
     }
 }

@@ -6,10 +6,13 @@
 
 use inorder_wire::{Has, Segment};
 
-use super::{Arrival, Context};
+use super::{Arrival, Context, Note};
 use crate::by_offset::ByOffset;
+use crate::collect::Basis;
+use crate::copies::Above;
 use crate::explanation::Explanation;
-use crate::result::{Confidence, Verdict};
+use crate::order::Hole;
+use crate::result::{Confidence, Evidence, Reason, Verdict};
 
 /// New data that may be a retransmission is remembered for so many segments.
 const MAX_BROUGHT: usize = 1_024;
@@ -38,6 +41,24 @@ impl Mark {
                 _ => false,
             },
         }
+    }
+
+    /// It was sent before that data, whose numbers count as its own do.
+    fn is_older(&self, data: &Above) -> bool {
+        self.is_before(&Mark {
+            ip_id: self.ip_id.map(|_| data.ip_id),
+            tsval: self.tsval.map(|_| data.tsval),
+        })
+    }
+
+    /// What tells it from `other`, which was sent later.
+    fn evidence(&self, other: &Mark) -> Basis {
+        let stamped = self.tsval.is_some() && self.tsval != other.tsval;
+        let evidence = match stamped {
+            true => Evidence::ArrivalTimestamps,
+            false => Evidence::ArrivalIpId,
+        };
+        Basis::certain(evidence)
     }
 }
 
@@ -84,16 +105,23 @@ struct Brought {
     mark: Mark,
     frame: u64,
     at_ns: i64,
+    /// How many originals had arrived before it.
+    position: u64,
+    /// The hole that it would have left for the next new data, once that has come.
+    left: Option<Hole<Note>>,
 }
 
 /// The highest of these.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FirstToCome {
     by_start: ByOffset<Brought>,
+    /// The first byte of the last of them, while nothing new has come behind it.
+    last: Option<i64>,
 }
 
 impl FirstToCome {
     fn insert(&mut self, brought: Brought) {
+        self.last = Some(brought.start);
         self.by_start.insert(brought.start, brought);
         if self.by_start.len() > MAX_BROUGHT {
             self.by_start.pop_first();
@@ -104,6 +132,14 @@ impl FirstToCome {
         let (below, _) = self.by_start.around(from.saturating_add(1));
         let start = below.filter(|b| to <= b.end)?.start;
         self.by_start.get_mut(start)
+    }
+
+    /// Data comes that is new: had the last of these not come before, this would have opened a hole.
+    fn overtaken(&mut self, hole_of: impl FnOnce((i64, i64)) -> Hole<Note>) {
+        let last = self.last.take();
+        if let Some(brought) = last.and_then(|start| self.by_start.get_mut(start)) {
+            brought.left = Some(hole_of((brought.start, brought.end)));
+        }
     }
 }
 
@@ -120,6 +156,7 @@ impl Arrival {
     /// The highest data so far comes by `seg`, first byte at `start`: it may be a retransmission if the sender has had the
     /// time to send it again, if others have been sent again, or if what was sent before it has not come.
     pub(super) fn note_first(&mut self, seg: &Segment, start: i64, cx: &Context) {
+        self.note_overtaking(seg, start);
         let pause = seg.ts_ns.saturating_sub(self.top_ns);
         let perhaps = pause >= self.pause_ns || cx.vanished > 0 || self.retransmissions > 0;
         let mark = self.mark(seg, cx);
@@ -132,7 +169,42 @@ impl Arrival {
             mark,
             frame: seg.frame,
             at_ns: seg.ts_ns,
+            position: self.order.arrivals(),
+            left: None,
         });
+    }
+
+    /// New data may come behind something that was the first to bring its bytes, though not their original.
+    pub(super) fn note_overtaking(&mut self, seg: &Segment, start: i64) {
+        if let Some(brought) = &mut self.brought
+            && start >= self.order.next()
+        {
+            let (order, above) = (&self.order, Above::of(seg));
+            brought.overtaken(|range| {
+                let mut hole = order.as_if_missing(range, seg.ts_ns);
+                hole.note.above = above;
+                hole
+            });
+        }
+    }
+
+    /// What came last may have to be told from its original: what comes next is looked at by itself.
+    pub(super) fn awaits_next(&self) -> bool {
+        let brought = self.brought.as_ref();
+        brought.is_some_and(|brought| brought.last.is_some())
+    }
+
+    /// The original of bytes that a retransmission brought, behind newer data, which found the hole `left` in its place.
+    fn came_late(
+        &mut self,
+        seg: &Segment,
+        (from, len): (i64, u32),
+        left: &Hole<Note>,
+        basis: Basis,
+    ) {
+        let late = self.order.pass(left, from, len, seg.ts_ns);
+        self.collector.was_a_copy();
+        self.record_late(seg, from, len, &late, basis);
     }
 
     /// `[from, to)` comes again by `seg`. If what brought it first was sent after `seg`, that was the retransmission,
@@ -150,10 +222,22 @@ impl Arrival {
         };
         let copy = *first;
         (first.mark, first.frame, first.at_ns) = (mark, seg.frame, seg.ts_ns);
+        let len = (to - from) as u32;
         let told = (Verdict::Spurious, Confidence::Certain);
-        self.count_copy(seg, (from, (to - from) as u32), told, cx);
+        self.count_copy(seg, (from, len), told, cx);
         if let Some(line) = self.list.last_mut() {
             (line.frame, line.at_ns) = (copy.frame, copy.at_ns);
+        }
+        if let Some(left) = copy.left.filter(|left| mark.is_older(&left.note.above)) {
+            let told = mark.evidence(&copy.mark);
+            // What comes sooner behind the copy than the sender can have heard of it may be another retransmission.
+            let basis = match left.opened_ns - copy.at_ns >= self.pause_ns {
+                true => told.weaker(Reason::LoneCopy),
+                false => Basis::ambiguous(told.evidence, Reason::LoneCopy),
+            };
+            self.came_late(seg, (from, len), &left, basis);
+            // The copy had taken the place of an original among those before it.
+            self.doubt_from(copy.position, Reason::LoneCopy);
         }
         true
     }
@@ -162,6 +246,7 @@ impl Arrival {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arrival::ArrivalEnd;
     use crate::explanation::Explanations;
     use crate::result::Half;
 
@@ -175,11 +260,8 @@ mod tests {
     const MS: i64 = 1_000_000;
     const LEN: u32 = 1_000;
 
-    /// Segments of 1,000 bytes as a receiver gets them: time (ms), which, identification. Frames are numbered from 1. The
-    /// retransmissions that are listed: frame and verdict.
-    fn told(arrivals: &[(i64, i64, u16)], without: Option<Explanation>) -> Vec<(u64, Verdict)> {
-        let all = Explanations::default();
-        let weighed = without.map_or(all, |off| all.without(off));
+    /// Segments of 1,000 bytes as a receiver gets them: time (ms), which, identification. Frames are numbered from 1.
+    fn end_of(arrivals: &[(i64, i64, u16)], weighed: Explanations) -> ArrivalEnd {
         let mut arrival = Arrival::new(Half::EndToEnd, true, true, weighed);
         let cx = Context {
             mss: LEN,
@@ -198,10 +280,48 @@ mod tests {
                 frame,
                 ..Segment::default()
             };
-            arrival.data(&seg, i * i64::from(LEN), &cx, |_, _, _| {});
+            let start = i * i64::from(LEN);
+            if !arrival.in_order(&seg, start, LEN) {
+                arrival.data(&seg, start, &cx, |_, _, _| {});
+            }
         }
-        let end = arrival.finish(&cx);
+        arrival.finish(&cx)
+    }
+
+    /// The retransmissions that are listed: frame and verdict.
+    fn told(arrivals: &[(i64, i64, u16)], without: Option<Explanation>) -> Vec<(u64, Verdict)> {
+        let all = Explanations::default();
+        let end = end_of(arrivals, without.map_or(all, |off| all.without(off)));
         end.list.iter().map(|r| (r.frame, r.verdict)).collect()
+    }
+
+    #[test]
+    fn an_original_behind_newer_data_is_late_though_a_probe_had_brought_its_bytes() {
+        let arrivals = [
+            (0, 0, 1),
+            (1, 1, 2),
+            (90, 2, 9),
+            (91, 3, 10),
+            (92, 4, 11),
+            (100, 2, 3),
+            (101, 6, 13),
+            (103, 5, 12),
+        ];
+        assert_eq!(told(&arrivals, None), [(3, Verdict::Spurious)]);
+        let end = end_of(&arrivals, Explanations::default());
+        let (reordering, _, _, events) = end.collector.finish();
+        let late: Vec<_> = events
+            .iter()
+            .map(|e| (e.frame, e.extent, e.extent_bytes, e.late_ns, e.confidence))
+            .collect();
+        assert_eq!(
+            late,
+            [
+                (6, Some(2), Some(2_000), Some(9 * MS), Confidence::Likely),
+                (8, Some(1), Some(1_000), Some(2 * MS), Confidence::Certain),
+            ]
+        );
+        assert_eq!((reordering.received, reordering.reordered), (7, 2));
     }
 
     #[test]

@@ -23,7 +23,7 @@ impl Arrival {
             self.lacks_in(left.max(una), right, &mut found);
         }
         if found {
-            self.doubtful = Some((self.order.arrivals(), Reason::NotSeen));
+            self.doubt_from(self.order.arrivals(), Reason::NotSeen);
         }
         found
     }

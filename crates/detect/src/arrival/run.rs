@@ -51,6 +51,9 @@ impl Arrival {
         looked_at: bool,
     ) -> bool {
         self.book_run();
+        if !looked_at {
+            self.note_overtaking(seg, start);
+        }
         if start != self.order.next() || seg.payload_len > mss || self.watchful {
             return false;
         }
@@ -70,6 +73,9 @@ impl Arrival {
             .order
             .append(1, u64::from(seg.payload_len), seg.payload_len);
         self.collector.in_order(label);
+        if self.awaits_next() {
+            return true;
+        }
         self.run = Run {
             next: self.order.next(),
             interval_ns: self.collector.interval_ns(),
