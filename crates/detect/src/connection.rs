@@ -304,12 +304,12 @@ impl Common {
             return;
         };
         let rest;
-        let seg = match seen.repeated {
-            0 => seg,
-            packets => {
-                rest = side.behind_twins(seg, packets);
+        let seg = match seen.unusual {
+            true if seen.repeated > 0 => {
+                rest = side.behind_twins(seg, seen.repeated);
                 &rest
             }
+            _ => seg,
         };
         if first_stamp {
             side.note_timestamps();

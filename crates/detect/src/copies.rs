@@ -47,6 +47,8 @@ pub(crate) struct Numbering {
     pub(crate) vanished: u8,
     /// Some may have, as far as few packets tell.
     pub(crate) gap: bool,
+    /// More than that it follows on the frame before is to be said: there is a gap, or it [overlaps](Self::overlaps).
+    pub(crate) unusual: bool,
     /// Packets on the wire that the frame before stood for; 0 before the first.
     before: u16,
     /// Packets that the frame begins with and that have come before.
@@ -58,6 +60,7 @@ impl Numbering {
         step: None,
         vanished: 0,
         gap: false,
+        unusual: false,
         before: 0,
         repeated: 0,
     };
@@ -74,6 +77,7 @@ impl Numbering {
             step: Some(1),
             before: 1,
             repeated: packets,
+            unusual: true,
             ..Numbering::UNKNOWN
         }
     }
@@ -125,12 +129,17 @@ impl IdCounter {
         }
         let step = ip_id.wrapping_sub(self.last) as i16;
         self.judge(step, ip_id, before);
-        Numbering {
+        let gap = self.vanished(step, before, LIKELY_OWN) > 0;
+        let seen = Numbering {
             step: Some(step),
             vanished: self.vanished(step, before, SURE_TO_BE_OWN),
-            gap: self.vanished(step, before, LIKELY_OWN) > 0,
             before,
-            repeated: 0,
+            gap,
+            ..Numbering::UNKNOWN
+        };
+        Numbering {
+            unusual: gap || seen.overlaps(),
+            ..seen
         }
     }
 

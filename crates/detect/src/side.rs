@@ -207,23 +207,10 @@ impl Side {
             self.duplicated += 1;
             return None;
         }
-        let overlaps = seen.overlaps();
-        if overlaps {
-            if self.recent.contains(seg) || self.was_merged(seg) {
-                self.duplicated += 1;
-                return None;
-            }
-            if packets == 1 {
-                self.ids.repeats(seen);
-            }
-        }
-        let seen = match packets {
-            2.. if overlaps => self.without_twins(seg, seen, packets),
-            _ => seen,
+        let seen = match seen.unusual {
+            true => self.look_closer(seg, seen, packets)?,
+            false => seen,
         };
-        if seen.gap {
-            self.note_vanished(seg);
-        }
         self.recent.push(seg);
         if packets > 1 {
             self.merged.get_or_insert_default().push(seg);
@@ -236,15 +223,35 @@ impl Side {
         Some(seen)
     }
 
-    /// An earlier frame holds this packet, merged with its neighbours.
+    /// As [`Side::observe`], where the identification does not just follow on the one before.
     #[cold]
+    #[inline(never)]
+    fn look_closer(&mut self, seg: &Segment, seen: Numbering, packets: u16) -> Option<Numbering> {
+        let overlaps = seen.overlaps();
+        if overlaps && (self.recent.contains(seg) || self.was_merged(seg)) {
+            self.duplicated += 1;
+            return None;
+        }
+        let seen = match packets {
+            2.. if overlaps => self.without_twins(seg, seen, packets),
+            _ => seen,
+        };
+        if seen.repeated == 0 {
+            self.ids.repeats(seen);
+        }
+        if seen.gap {
+            self.note_vanished(seg);
+        }
+        Some(seen)
+    }
+
+    /// An earlier frame holds this packet, merged with its neighbours.
     fn was_merged(&self, seg: &Segment) -> bool {
         let merged = self.merged.as_ref();
         self.ids.trusted() && merged.is_some_and(|merged| merged.holds(seg))
     }
 
     /// A merged frame may begin with packets that the network delivered twice, and whose first copies came before it.
-    #[cold]
     fn without_twins(&mut self, seg: &Segment, seen: Numbering, packets: u16) -> Numbering {
         let len = u32::from(self.wire_mss.max(536));
         let came = |nth: &u16| {
@@ -253,7 +260,6 @@ impl Side {
         };
         let repeated = (0..packets - 1).take_while(came).count() as u16;
         if repeated == 0 {
-            self.ids.repeats(seen);
             return seen;
         }
         self.duplicated += u64::from(repeated);
@@ -272,7 +278,6 @@ impl Side {
     }
 
     /// Packets of this host were not captured just before `seg`.
-    #[cold]
     fn note_vanished(&mut self, seg: &Segment) {
         let sender = self.engines.as_mut().and_then(|e| e.sender.as_mut());
         if let Some(sender) = sender {
@@ -387,7 +392,7 @@ impl Side {
             engines.probe = Some(Box::new(*seg));
             return;
         }
-        if seen.step.is_some_and(|s| s < 0) {
+        if seen.unusual && seen.step.is_some_and(|s| s < 0) {
             engines.arrival.note_late_number(seg, mss);
         }
         let plain = seen.vanished == 0 && engines.arrival.in_order(seg, offset, mss);

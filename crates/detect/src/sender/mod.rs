@@ -332,7 +332,7 @@ impl Sender {
         out.una = number;
         self.reading.alone = false;
         self.receiver.compressing = false;
-        if segments == 1 && self.ledger.tally.came_after > 0 && !self.receiver.dsack_seen {
+        if segments == 1 && self.has_hidden_one() {
             self.owed(ack);
         }
         true

@@ -13,6 +13,12 @@ use super::unexplained::Trigger;
 use crate::explanation::Explanation;
 
 impl Sender {
+    /// An original came after its retransmission, and no DSACK said so. One suffices here: what such an ACK is weighed for is
+    /// a habit of the path. (`Receiver::hides_duplicates` asks for more where a single ACK is to be explained.)
+    pub(super) fn has_hidden_one(&self) -> bool {
+        self.ledger.tally.came_after > 0 && !self.receiver.dsack_seen
+    }
+
     /// `ack` acknowledges one segment in order, nothing is missing, and the receiver reports no duplicates.
     #[cold]
     pub(super) fn owed(&mut self, ack: &Ack) {
