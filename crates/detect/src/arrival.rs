@@ -77,8 +77,6 @@ pub(crate) struct Context {
     /// How many steps the identification is from the highest so far; 0 where a missing one may be another
     /// connection's.
     pub(crate) step: i16,
-    /// The sender acknowledges nothing: every packet of it has data.
-    pub(crate) only_data: bool,
     pub(crate) to_sender_ns: Option<i64>,
     /// Highest cumulative acknowledgement the receiver has sent.
     pub(crate) una: i64,

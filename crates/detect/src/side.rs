@@ -393,7 +393,7 @@ impl Side {
             return;
         }
         if seen.unusual && seen.step.is_some_and(|s| s < 0) {
-            engines.arrival.note_late_number(seg, mss);
+            engines.arrival.note_late_number(seg);
         }
         let plain = seen.vanished == 0 && engines.arrival.in_order(seg, offset, mss);
         if plain {
@@ -427,7 +427,6 @@ impl Side {
             } else {
                 seen.vanished
             },
-            only_data: self.bare <= MAX_EMPTY_PACKETS_OF_HANDSHAKE,
             step: if self.ids.perhaps_dense() {
                 seen.packets_ahead()
             } else {

@@ -5,25 +5,37 @@ use inorder_wire::Segment;
 use super::{Arrival, Context, NEVER_NS};
 
 /// Missing identifications in a row that are taken for lost packets, at most.
-const MAX_LOST_TAIL: i64 = 64;
+const MAX_LOST_TAIL: usize = 64;
 
 /// Data that may be a retransmission although nothing shows its original: where identifications are missing and
 /// no hole accounts for them, as many packets may have been lost behind the highest data seen.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct LostTail {
+    /// Since the highest data came, these were passed over and have not come, in the order of time: packets behind that
+    /// data, or retransmissions.
+    missing: Vec<Missing>,
+    /// One past the highest data.
     from: i64,
-    to: i64,
+    /// Payload of a full segment, bytes.
+    mss: i64,
     /// The identification of the packet that showed the first gap: what was sent before is original.
     ip_id: u16,
-    /// That of the packet that showed the last one: what is late of any gap was sent before.
-    last_id: u16,
-    /// When the first gap showed, nanoseconds.
+}
+
+/// An identification that was passed over.
+#[derive(Clone, Copy, Debug)]
+struct Missing {
+    ip_id: u16,
     shown_ns: i64,
 }
 
 impl LostTail {
-    pub(super) fn may_repeat(&self, seg: &Segment, start: i64) -> bool {
-        (self.from..self.to).contains(&start) && self.later(seg)
+    /// True if `seg`, first byte at `start`, may repeat what was lost so. Its sender takes as long as `pause_ns` at least to
+    /// hear of a loss and to send again.
+    pub(super) fn may_repeat(&self, seg: &Segment, start: i64, pause_ns: i64) -> bool {
+        let heard = |m: &&Missing| seg.ts_ns.saturating_sub(m.shown_ns) >= pause_ns;
+        let lost = self.missing.iter().take_while(heard).count() as i64;
+        (self.from..self.from + lost * self.mss).contains(&start) && self.later(seg)
     }
 
     /// It was sent after the first gap showed.
@@ -31,31 +43,24 @@ impl LostTail {
         (seg.ip_id.wrapping_sub(self.ip_id) as i16) >= 0
     }
 
-    /// `missing` packets vanished just before `seg`, behind which data would go on at `next`, besides those that have
-    /// vanished less than `recent_ns` before and have not come. (Retransmissions that were lost never come.)
-    fn more(&self, seg: &Segment, next: i64, packets: (i64, i64), recent_ns: i64) -> Self {
-        let (missing, mss) = packets;
-        let open = (self.to - self.from.max(next)).max(0);
-        let recent = open > 0 && seg.ts_ns.saturating_sub(self.shown_ns) < recent_ns;
-        let (ip_id, shown_ns, open) = if recent {
-            (self.ip_id, self.shown_ns, open)
-        } else {
-            (seg.ip_id, seg.ts_ns, 0)
-        };
-        LostTail {
-            from: next,
-            to: next + (missing * mss + open).min(MAX_LOST_TAIL * mss),
-            ip_id,
-            last_id: seg.ip_id,
-            shown_ns,
+    /// The numbers of `missing` packets are missing before that of `seg`, which repeats data below `next`.
+    fn passed_over(&mut self, seg: &Segment, next: i64, missing: u16, mss: u32) {
+        if self.from != next || self.missing.is_empty() {
+            self.missing.clear();
+            (self.from, self.ip_id) = (next, seg.ip_id);
         }
+        self.mss = mss.into();
+        let room = MAX_LOST_TAIL - self.missing.len();
+        let numbers = (1..=missing).rev().map(|back| Missing {
+            ip_id: seg.ip_id.wrapping_sub(back),
+            shown_ns: seg.ts_ns,
+        });
+        self.missing.extend(numbers.take(room));
     }
 
-    /// `seg`, whose number was missing, has come.
-    fn found(&mut self, seg: &Segment, mss: i64) {
-        if (seg.ip_id.wrapping_sub(self.last_id) as i16) < 0 {
-            self.to -= mss;
-        }
+    /// `seg`, whose number may have been missing, has come.
+    fn found(&mut self, seg: &Segment) {
+        self.missing.retain(|missing| missing.ip_id != seg.ip_id);
     }
 }
 
@@ -78,18 +83,17 @@ impl Arrival {
     /// Old data comes whose identification is so many steps from the highest: behind a gap, what is missing was
     /// lost at the end of what had been sent, or is retransmissions that were lost, or is late and comes yet.
     pub(super) fn note_step(&mut self, seg: &Segment, cx: &Context) {
-        let (next, mss) = (self.order.next(), i64::from(cx.mss));
-        let missing = i64::from(cx.step) - 1;
-        if (1..=MAX_LOST_TAIL).contains(&missing) {
-            let recent_ns = if cx.only_data { self.pause_ns / 4 } else { 0 };
-            self.tail = self.tail.more(seg, next, (missing, mss), recent_ns);
+        let next = self.order.next();
+        let missing = u16::try_from(cx.step - 1).unwrap_or(0);
+        if (1..=MAX_LOST_TAIL).contains(&usize::from(missing)) {
+            self.tail.passed_over(seg, next, missing, cx.mss);
         }
     }
 
     /// A packet comes whose identification is lower than another's before it: it is not lost.
     #[cold]
-    pub(crate) fn note_late_number(&mut self, seg: &Segment, mss: u32) {
-        self.tail.found(seg, i64::from(mss));
+    pub(crate) fn note_late_number(&mut self, seg: &Segment) {
+        self.tail.found(seg);
     }
 
     /// In-order data whose identification jumped after a pause of a round trip or more, no hole

@@ -27,7 +27,6 @@ impl Side {
             follows: false,
             vanished: 0,
             step: 0,
-            only_data: false,
             to_sender_ns: end.choice.to_sender_ns,
             una: engines.una,
             syn_seen: end.syn_seen,
