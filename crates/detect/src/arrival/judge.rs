@@ -42,7 +42,9 @@ impl Arrival {
                     Reason::CoarseClock,
                 ))
             }
-            Copy::Original(basis) if cx.ip_id && self.tail.may_repeat(seg, hole.start, self.pause_ns) => {
+            Copy::Original(basis)
+                if cx.ip_id && self.tail.may_repeat(seg, hole.start, self.pause_ns) =>
+            {
                 Copy::Original(Basis::ambiguous(basis.evidence, Reason::LoneCopy))
             }
             Copy::Original(basis)
