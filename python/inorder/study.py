@@ -31,7 +31,8 @@ class Study:
         self._study = _Study.open(self.path)
 
     def tally(self) -> dict[str, int]:
-        """Numbers of tasks (``tasks``, ``done``) and of captures, runs or connections (``items``, ``items_done``)."""
+        """Numbers of tasks (``tasks``, ``done``) and of captures, runs or connections (``items``, ``items_done``); and of the
+        tasks that are done and have captures that are damaged or could not be read (``with_errors``)."""
         return self._study.tally()
 
     def is_complete(self) -> bool:

@@ -78,12 +78,14 @@ impl Study {
             done,
             items,
             items_done,
+            with_errors,
         } = py.detach(|| self.0.tally());
         let tally = PyDict::new(py);
         tally.set_item("tasks", tasks)?;
         tally.set_item("done", done)?;
         tally.set_item("items", items)?;
         tally.set_item("items_done", items_done)?;
+        tally.set_item("with_errors", with_errors)?;
         Ok(tally)
     }
 

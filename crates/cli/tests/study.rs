@@ -143,6 +143,35 @@ fn a_corpus_names_what_is_wrong() {
 }
 
 #[test]
+fn a_corpus_with_captures_that_cannot_be_read_says_so_whenever_it_ends() {
+    let folder = Folder::new("unread");
+    let whole = fs::read("../../testdata/demo/demo-sender.pcap").unwrap();
+    let captures = [
+        folder.file("whole.pcap", &whole),
+        folder.file("half.pcap", &whole[..30_000]),
+        folder.file("none.pcap", b"hello"),
+    ];
+    let study = folder.path("study");
+    let line = [
+        "corpus",
+        &captures[0],
+        &captures[1],
+        &captures[2],
+        "--out",
+        &study,
+    ];
+    for _ in 0..2 {
+        let output = inorder(&line);
+        assert_eq!(code(&output), 3);
+        let told = stderr(&output);
+        assert!(told.contains("some captures are damaged"), "{told}");
+        assert!(stdout(&output).starts_with("3 captures: "));
+    }
+    let good = ["corpus", &captures[0], "--out", &folder.path("good")];
+    assert_eq!(code(&inorder(&good)), 0);
+}
+
+#[test]
 fn what_needs_the_python_package_says_so() {
     let folder = Folder::new("no-python");
     let output = Command::new(env!("CARGO_BIN_EXE_inorder"))

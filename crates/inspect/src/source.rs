@@ -53,5 +53,10 @@ pub fn read_with(name: &str, bytes: &[u8], parameters: &mut Parameters) -> Resul
         true => tina::read(name, source),
         false => text::read_with(name, source, parameters),
     };
-    read.map_err(|error| wrong(error.line, error.mistake.to_string()))
+    let net = read.map_err(|error| wrong(error.line, error.mistake.to_string()))?;
+    if net.places.is_empty() && net.transitions.is_empty() {
+        let problem = "expected places and transitions, found none";
+        return Err(wrong(0, problem.to_owned()));
+    }
+    Ok(net)
 }

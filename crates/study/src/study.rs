@@ -11,7 +11,7 @@ use crate::folder::{Folder, Lock};
 use crate::listing::tasks;
 use crate::open::Open;
 use crate::plan::{Job, Plan};
-use crate::tables::{TASK, TASKS, TaskRow};
+use crate::tables::{ERRORS, TASK, TASKS, TaskRow};
 use crate::tally::Tally;
 use crate::work::{Listed, Work};
 use crate::{campaign, corpus, population};
@@ -130,6 +130,11 @@ impl Study {
         self.folder.part(TASKS, &Plan::name_of(task)).is_file()
     }
 
+    /// True if a capture of the task, which is done, is damaged or could not be read.
+    fn has_errors(&self, task: usize) -> bool {
+        self.folder.part(ERRORS, &Plan::name_of(task)).is_file()
+    }
+
     /// How much is done.
     pub fn tally(&self) -> Tally {
         let mut tally = Tally::default();
@@ -139,6 +144,7 @@ impl Study {
             if self.is_done(task) {
                 tally.done += 1;
                 tally.items_done += work.len();
+                tally.with_errors += usize::from(self.has_errors(task));
             }
         }
         tally

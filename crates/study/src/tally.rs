@@ -11,6 +11,8 @@ pub struct Tally {
     pub items: u64,
     /// Of these, in tasks that are done.
     pub items_done: u64,
+    /// Tasks that are done and have captures that are damaged or could not be read.
+    pub with_errors: usize,
 }
 
 impl Tally {

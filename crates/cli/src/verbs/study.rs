@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use inorder_study::{Error, Job, Progress, Study, Tally};
 
-use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
+use crate::error::{CliError, DAMAGED, ExitCode, INTERRUPTED, Outcome};
 use crate::progress::Bar;
 use crate::{interrupt, manners, outputs, python};
 
@@ -83,6 +83,11 @@ impl Place {
             return Ok(ExitCode::from(INTERRUPTED));
         }
         outputs::text(|to| writeln!(to, "{all} {things}: {out}\n{more}"))?;
+        if tally.with_errors > 0 {
+            eprintln!("inorder: some captures are damaged or could not be read; which and why:");
+            eprintln!("{}", query(&self.out, "select file, problem from errors"));
+            return Ok(ExitCode::from(DAMAGED));
+        }
         Ok(ExitCode::SUCCESS)
     }
 }
