@@ -1,63 +1,30 @@
 //! One direction of a connection: its data, and the ACKs that answer it.
 
 mod engines;
+mod known;
+mod observe;
 mod report;
 
 use inorder_sequence::Offsets;
-use inorder_wire::{Dir, FlowKey, Has, NO_WSCALE, Segment, TcpFlags};
+use inorder_wire::{Dir, FlowKey, Segment, TcpFlags};
 
 use crate::arrival::{Context, Piece};
 use crate::config::Config;
-use crate::copies::{IdCounter, Numbering, Recent};
 use crate::cost::Answer;
 use crate::flow_table::FlowTable;
 use crate::merged::Merged;
+use crate::numbering::{IdCounter, Numbering};
+use crate::prints::Recent;
 use crate::result::{FlowId, PointKind, VantageChoice};
 use engines::{Engines, Heard};
 
+pub(crate) use known::{Hello, Known, Shared, Start};
 pub(crate) use report::End;
 
 /// Payloads up to this fit the usual Ethernet; larger ones are super-segments, unless jumbo.
 const MAX_ETHERNET_PAYLOAD: u32 = 1_460;
 /// Payloads of full segments on links with an MTU of 9,000.
 const FULL_PAYLOADS_OF_JUMBO_FRAMES: [u32; 4] = [8_948, 8_960, 8_928, 8_940];
-
-/// Greatest shift of the window (RFC 7323 section 2.3).
-const MAX_WSCALE: u8 = 14;
-
-/// What the SYN of one host said.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Hello {
-    pub(crate) isn: u32,
-    pub(crate) mss: u16,
-    pub(crate) sack: bool,
-    pub(crate) timestamps: bool,
-    /// Shift of the window field; `NO_WSCALE` if it was not offered.
-    pub(crate) wscale: u8,
-}
-
-impl Hello {
-    /// Shift of the windows that this host tells, where `other` is what the other host's SYN said: they are scaled only
-    /// if both offer it (RFC 7323 section 2.2).
-    pub(crate) fn window_shift(&self, other: &Hello) -> u8 {
-        if self.wscale == NO_WSCALE || other.wscale == NO_WSCALE {
-            0
-        } else {
-            self.wscale.min(MAX_WSCALE)
-        }
-    }
-
-    /// What the SYN or SYN/ACK `seg` says.
-    pub(crate) fn of(seg: &Segment) -> Self {
-        Hello {
-            isn: seg.seq,
-            mss: seg.mss,
-            sack: seg.has(Has::SACK_PERMITTED),
-            timestamps: seg.has(Has::TIMESTAMPS),
-            wscale: seg.wscale,
-        }
-    }
-}
 
 /// Bytes that the first SACK block of `seg`, which acknowledges `ack`, reports as duplicates: it lies below, or within the
 /// second block (RFC 2883 section 4).
@@ -74,25 +41,6 @@ fn repeated_by(seg: &Segment, unwrap: &Offsets, ack: i64) -> i64 {
         (right - left).min(MAX_REPEATED)
     } else {
         0
-    }
-}
-
-/// `packets` packets of a merged frame from the `nth` on, each with `len` bytes: merging takes packets with the same
-/// acknowledgement and timestamps, and a push ends it.
-fn part(seg: &Segment, nth: u16, packets: u16, len: u32) -> Segment {
-    let before = u32::from(nth) * len;
-    let left = seg.payload_len.saturating_sub(before);
-    let payload_len = left.min(u32::from(packets).saturating_mul(len));
-    let flags = match payload_len < left {
-        true => TcpFlags(seg.flags.0 & !TcpFlags::PSH),
-        false => seg.flags,
-    };
-    Segment {
-        seq: seg.seq.wrapping_add(before),
-        payload_len,
-        ip_id: seg.ip_id.wrapping_add(nth),
-        flags,
-        ..*seg
     }
 }
 
@@ -135,156 +83,7 @@ const MAX_REPEATED: i64 = 65_536;
 /// A host that only sends data sends so many packets without data: a SYN, perhaps again, and its acknowledgement.
 const MAX_EMPTY_PACKETS_OF_HANDSHAKE: u32 = 4;
 
-/// Least payload of a full segment, bytes: whatever MSS it is offered, Linux sends segments of 48 bytes
-/// (`tcp_min_snd_mss`), options included, which are 40 at most.
-const MIN_FULL_PAYLOAD: u32 = 8;
-
-/// What both directions share, as seen when a segment is handled.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Shared {
-    /// SACK negotiated; `None` without handshake.
-    pub(crate) sack: Option<bool>,
-    pub(crate) timestamps: bool,
-    /// Wire payload of a full segment, by the MSS option of the data's receiver; 0 if unknown.
-    pub(crate) full: u32,
-    /// Shift of the windows that the data's receiver tells; `None` without handshake.
-    pub(crate) window_shift: Option<u8>,
-}
-
-/// What is known of one direction's data when the first of it is seen.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Start {
-    /// The SYN of its sender, if it was captured.
-    pub(crate) hello: Option<Hello>,
-    /// As [`Side::reported`] of its receiver.
-    pub(crate) reported: Option<u32>,
-}
-
-/// What else the connection knows of the sender of data.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
-    /// How soon it answers at best, nanoseconds.
-    pub(crate) to_sender_ns: Option<i64>,
-    /// Its SYN was captured.
-    pub(crate) syn_seen: bool,
-}
-
-impl Shared {
-    pub(crate) fn new(sack: Option<bool>, timestamps: bool, peer_mss: u16) -> Self {
-        let mut shared = Shared {
-            sack,
-            timestamps,
-            full: 0,
-            window_shift: None,
-        };
-        if peer_mss > 0 {
-            let options = shared.option_len();
-            let full = u32::from(peer_mss).saturating_sub(options);
-            shared.full = full.max(MIN_FULL_PAYLOAD);
-        }
-        shared
-    }
-
-    /// Bytes of a full segment's options.
-    #[inline]
-    fn option_len(&self) -> u32 {
-        if self.timestamps { 12 } else { 0 }
-    }
-}
-
 impl Side {
-    /// Looks at a packet this host sent, before the engines do. `None` for a frame that was captured twice.
-    #[inline(always)]
-    pub(crate) fn observe(&mut self, seg: &Segment) -> Option<Numbering> {
-        let packets = match seg.payload_len {
-            len if len > MAX_ETHERNET_PAYLOAD => {
-                len.div_ceil(u32::from(self.wire_mss.max(536))) as u16
-            }
-            _ => 1,
-        };
-        let seen = self.ids.observe(seg, packets);
-        if self.recent.take_twin(seg) {
-            self.duplicated += 1;
-            return None;
-        }
-        let seen = match seen.unusual {
-            true => self.look_closer(seg, seen, packets)?,
-            false => seen,
-        };
-        self.recent.push(seg);
-        if packets > 1 {
-            self.merged.get_or_insert_default().push(seg);
-        }
-        self.cut += u64::from(seg.has(Has::OPTIONS_CUT));
-        self.bare = self.bare.saturating_add(u32::from(seg.payload_len == 0));
-        if seg.sack_len > 0 {
-            self.sack_seen = true;
-        }
-        Some(seen)
-    }
-
-    /// As [`Side::observe`], where the identification does not just follow on the one before.
-    #[cold]
-    #[inline(never)]
-    fn look_closer(&mut self, seg: &Segment, seen: Numbering, packets: u16) -> Option<Numbering> {
-        let overlaps = seen.overlaps();
-        if overlaps && (self.recent.contains(seg) || self.was_merged(seg)) {
-            self.duplicated += 1;
-            return None;
-        }
-        let seen = match packets {
-            2.. if overlaps => self.without_twins(seg, seen, packets),
-            _ => seen,
-        };
-        if seen.repeated == 0 {
-            self.ids.repeats(seen);
-        }
-        if seen.gap {
-            self.note_vanished(seg);
-        }
-        Some(seen)
-    }
-
-    /// An earlier frame holds this packet, merged with its neighbours.
-    fn was_merged(&self, seg: &Segment) -> bool {
-        let merged = self.merged.as_ref();
-        self.ids.trusted() && merged.is_some_and(|merged| merged.holds(seg))
-    }
-
-    /// A merged frame may begin with packets that the network delivered twice, and whose first copies came before it.
-    fn without_twins(&mut self, seg: &Segment, seen: Numbering, packets: u16) -> Numbering {
-        let len = u32::from(self.wire_mss.max(536));
-        let came = |nth: &u16| {
-            let packet = part(seg, *nth, 1, len);
-            self.recent.contains(&packet) || self.was_merged(&packet)
-        };
-        let repeated = (0..packets - 1).take_while(came).count() as u16;
-        if repeated == 0 {
-            return seen;
-        }
-        self.duplicated += u64::from(repeated);
-        seen.behind(repeated)
-    }
-
-    /// What is left of a frame without the packets that it repeats.
-    #[cold]
-    pub(crate) fn behind_twins(&self, seg: &Segment, repeated: u16) -> Segment {
-        part(seg, repeated, u16::MAX, u32::from(self.wire_mss.max(536)))
-    }
-
-    /// The capture holds each frame twice, as its first ones show.
-    pub(crate) fn note_doubled(&mut self) {
-        self.recent.note_doubled();
-    }
-
-    /// Packets of this host were not captured just before `seg`.
-    fn note_vanished(&mut self, seg: &Segment) {
-        let sender = self.engines.as_mut().and_then(|e| e.sender.as_mut());
-        if let Some(sender) = sender {
-            sender.note_unseen(seg.ts_ns);
-        }
-    }
-
     /// The capture's clock was set back just before `now`.
     pub(crate) fn note_clock_set(&mut self, now: i64) {
         let sender = self.engines.as_mut().and_then(|e| e.sender.as_mut());

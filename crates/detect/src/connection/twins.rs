@@ -1,5 +1,5 @@
 //! Does the capture hold every frame twice? On several interfaces of one host, or on both sides of a mirrored port, each
-//! frame is captured once more. An IPv4 identification shows that frame by frame ([`crate::copies::Recent::contains`]);
+//! frame is captured once more. An IPv4 identification shows that frame by frame ([`crate::prints::Recent::contains`]);
 //! where there is none (IPv6, or 0 with hosts that never fragment), a frame that comes again may as well be a
 //! retransmission or a further duplicate ACK. Only that nearly all of them come twice tells.
 

@@ -6,7 +6,7 @@ use super::matching::frame_of;
 use super::ranges::Ranges;
 use super::recorder::DataFrame;
 use super::split::Piece;
-use crate::copies::IdCounter;
+use crate::numbering::IdCounter;
 
 /// Part of a transmission: all of it captured for the first time, or all of it again.
 #[derive(Clone, Copy, Debug, PartialEq)]

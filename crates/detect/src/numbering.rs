@@ -1,0 +1,229 @@
+//! The IPv4 identifications of a host's packets: do they count, and what does each tell of its place among the others?
+
+use inorder_wire::{Has, Segment};
+
+/// Whether a host's IPv4 identification counts its packets.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct IdCounter {
+    /// There was a packet, the last with this number.
+    begun: bool,
+    last: u16,
+    trusted: bool,
+    good: u32,
+    bad: u32,
+    /// Packets in a row that each went one step, not yet counted below or as good.
+    run: u64,
+    /// Sum of the good steps, and how many were just the packets seen in between.
+    steps: u64,
+    exact: u32,
+    /// Wire packets the last frame stood for.
+    packets: u16,
+}
+
+/// Packets that each went just one step show so surely that a counter serves no other connection.
+const SURE_TO_BE_OWN: u32 = 16;
+/// So many make it likely.
+const LIKELY_OWN: u32 = 3;
+/// Packets of a flow's first flights that may be lost.
+const MAX_LOST_AT_FIRST: u64 = 24;
+/// Steps up to this are a counter's (packets to others, lost ones, super-segments in between).
+const MAX_COUNTER_STEP: i16 = 1_024;
+
+/// What the identification of a packet tells of its place among those of its host.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Numbering {
+    /// How far the counter went from the highest so far, if the field is there.
+    pub(crate) step: Option<i16>,
+    /// How many packets of the host vanished before this one: 0 unless the counter is the connection's own, so that
+    /// every number not seen is a packet lost.
+    pub(crate) vanished: u8,
+    /// Some may have, as far as few packets tell.
+    pub(crate) gap: bool,
+    /// More than that it follows on the frame before is to be said: there is a gap, or it [overlaps](Self::overlaps).
+    pub(crate) unusual: bool,
+    /// Packets on the wire that the frame before stood for; 0 before the first.
+    before: u16,
+    /// Packets that the frame begins with and that have come before.
+    pub(crate) repeated: u16,
+}
+
+impl Numbering {
+    const UNKNOWN: Numbering = Numbering {
+        step: None,
+        vanished: 0,
+        gap: false,
+        unusual: false,
+        before: 0,
+        repeated: 0,
+    };
+
+    /// The numbers of the frame begin with some that the frames before may have borne.
+    pub(crate) fn overlaps(self) -> bool {
+        self.step
+            .is_some_and(|step| i32::from(step) < i32::from(self.before))
+    }
+
+    /// The same for what is left of a frame whose first `packets` have come before: it follows on them.
+    pub(crate) fn behind(self, packets: u16) -> Numbering {
+        Numbering {
+            step: Some(1),
+            before: 1,
+            repeated: packets,
+            unusual: true,
+            ..Numbering::UNKNOWN
+        }
+    }
+
+    /// How many packets this one was sent after the one before; 0 if that is not known, less if it was sent before.
+    pub(crate) fn packets_ahead(self) -> i16 {
+        // The frame before may have stood for several packets.
+        let more = i16::try_from(self.before.max(1) - 1).unwrap_or(i16::MAX);
+        match self.step {
+            Some(ahead @ 1..) => ahead.saturating_sub(more).max(1),
+            other => other.unwrap_or(0),
+        }
+    }
+}
+
+impl IdCounter {
+    /// The next packet of this host in capture order, standing for `packets` on the wire (more
+    /// than one for super-segments).
+    #[inline(always)]
+    pub(crate) fn observe(&mut self, seg: &Segment, packets: u16) -> Numbering {
+        if !seg.has(Has::IP_ID) {
+            return Numbering::UNKNOWN;
+        }
+        let follows = seg.ip_id.wrapping_sub(self.last) == 1;
+        if follows && self.trusted && self.packets == 1 && packets == 1 {
+            self.last = seg.ip_id;
+            self.run += 1;
+            return Numbering {
+                step: Some(1),
+                before: 1,
+                ..Numbering::UNKNOWN
+            };
+        }
+        self.observe_any(seg.ip_id, packets)
+    }
+
+    /// The same for a number alone, of a packet that may stand for any number.
+    pub(crate) fn observe_number(&mut self, ip_id: u16) {
+        let seen = self.observe_any(ip_id, 1);
+        self.repeats(seen);
+    }
+
+    #[inline(never)]
+    fn observe_any(&mut self, ip_id: u16, packets: u16) -> Numbering {
+        let before = std::mem::replace(&mut self.packets, packets);
+        if !std::mem::replace(&mut self.begun, true) {
+            self.last = ip_id;
+            return Numbering::UNKNOWN;
+        }
+        let step = ip_id.wrapping_sub(self.last) as i16;
+        self.judge(step, ip_id, before);
+        let gap = self.vanished(step, before, LIKELY_OWN) > 0;
+        let seen = Numbering {
+            step: Some(step),
+            vanished: self.vanished(step, before, SURE_TO_BE_OWN),
+            before,
+            gap,
+            ..Numbering::UNKNOWN
+        };
+        Numbering {
+            unusual: gap || seen.overlaps(),
+            ..seen
+        }
+    }
+
+    /// `least` numbers that were just the packets seen show that the counter is the connection's own.
+    fn vanished(&self, step: i16, before: u16, least: u32) -> u8 {
+        let own = self.exact >= least && self.exact * 9 / 8 >= self.good;
+        let missing = i32::from(step) - i32::from(before);
+        if own { missing.clamp(0, 64) as u8 } else { 0 }
+    }
+
+    /// True when few numbers are missing, so that a missing one is a missing packet of this
+    /// connection and not one to another host.
+    #[inline]
+    pub(crate) fn dense(&self) -> bool {
+        let run = self.run;
+        self.trusted && self.steps + run <= 3 * (u64::from(self.good) + run)
+    }
+
+    /// The same, as far as few packets tell: a burst that was lost makes numbers rare, too.
+    pub(crate) fn perhaps_dense(&self) -> bool {
+        let run = self.run;
+        let packets = u64::from(self.good) + run;
+        self.trusted && self.steps + run <= 3 * packets + MAX_LOST_AT_FIRST
+    }
+
+    fn end_run(&mut self) {
+        let run = std::mem::take(&mut self.run);
+        let count = u32::try_from(run).unwrap_or(u32::MAX);
+        self.good = self.good.saturating_add(count);
+        self.exact = self.exact.saturating_add(count);
+        self.steps += run;
+    }
+
+    fn judge(&mut self, step: i16, ip_id: u16, before: u16) {
+        self.end_run();
+        match step {
+            1..=MAX_COUNTER_STEP => {
+                self.good = self.good.saturating_add(1);
+                self.steps += step as u64;
+                self.exact += u32::from(step as u16 == before);
+                self.last = ip_id;
+            }
+            // A late or duplicated packet says nothing about the counter.
+            ..=0 if step >= -MAX_COUNTER_STEP => {}
+            _ => {
+                self.bad = self.bad.saturating_add(1);
+                self.last = ip_id;
+            }
+        }
+        self.weigh();
+    }
+
+    fn weigh(&mut self) {
+        self.trusted = self.good >= 3 && u64::from(self.bad) * 16 <= u64::from(self.good);
+    }
+
+    /// The packet just observed is no second capture of another: a number that comes twice is not counted up.
+    pub(crate) fn repeats(&mut self, seen: Numbering) {
+        if seen.step == Some(0) {
+            self.bad = self.bad.saturating_add(1);
+            self.weigh();
+        }
+    }
+
+    /// True when the field has behaved as a counter so far.
+    #[inline]
+    pub(crate) fn trusted(&self) -> bool {
+        self.trusted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_is_trusted_and_a_random_field_is_not() {
+        let mut counter = IdCounter::default();
+        let mut random = IdCounter::default();
+        for i in 0..50u16 {
+            counter.observe(&seg(65_520u16.wrapping_add(i * 2)), 1);
+            random.observe(&seg(i.wrapping_mul(40_503)), 1);
+        }
+        assert!(counter.trusted());
+        assert!(!random.trusted());
+    }
+
+    fn seg(ip_id: u16) -> Segment {
+        Segment {
+            ip_id,
+            has: Has::IP_ID,
+            ..Segment::default()
+        }
+    }
+}

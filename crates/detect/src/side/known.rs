@@ -1,0 +1,97 @@
+//! What the hosts of a connection told each other, and what else is known when a direction is followed.
+
+use inorder_wire::{Has, NO_WSCALE, Segment};
+
+/// Greatest shift of the window (RFC 7323 section 2.3).
+const MAX_WSCALE: u8 = 14;
+
+/// What the SYN of one host said.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Hello {
+    pub(crate) isn: u32,
+    pub(crate) mss: u16,
+    pub(crate) sack: bool,
+    pub(crate) timestamps: bool,
+    /// Shift of the window field; `NO_WSCALE` if it was not offered.
+    pub(crate) wscale: u8,
+}
+
+impl Hello {
+    /// Shift of the windows that this host tells, where `other` is what the other host's SYN said: they are scaled only
+    /// if both offer it (RFC 7323 section 2.2).
+    pub(crate) fn window_shift(&self, other: &Hello) -> u8 {
+        if self.wscale == NO_WSCALE || other.wscale == NO_WSCALE {
+            0
+        } else {
+            self.wscale.min(MAX_WSCALE)
+        }
+    }
+
+    /// What the SYN or SYN/ACK `seg` says.
+    pub(crate) fn of(seg: &Segment) -> Self {
+        Hello {
+            isn: seg.seq,
+            mss: seg.mss,
+            sack: seg.has(Has::SACK_PERMITTED),
+            timestamps: seg.has(Has::TIMESTAMPS),
+            wscale: seg.wscale,
+        }
+    }
+}
+
+/// Least payload of a full segment, bytes: whatever MSS it is offered, Linux sends segments of 48 bytes
+/// (`tcp_min_snd_mss`), options included, which are 40 at most.
+const MIN_FULL_PAYLOAD: u32 = 8;
+
+/// What both directions share, as seen when a segment is handled.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Shared {
+    /// SACK negotiated; `None` without handshake.
+    pub(crate) sack: Option<bool>,
+    pub(crate) timestamps: bool,
+    /// Wire payload of a full segment, by the MSS option of the data's receiver; 0 if unknown.
+    pub(crate) full: u32,
+    /// Shift of the windows that the data's receiver tells; `None` without handshake.
+    pub(crate) window_shift: Option<u8>,
+}
+
+/// What is known of one direction's data when the first of it is seen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start {
+    /// The SYN of its sender, if it was captured.
+    pub(crate) hello: Option<Hello>,
+    /// As [`Side::reported`] of its receiver.
+    pub(crate) reported: Option<u32>,
+}
+
+/// What else the connection knows of the sender of data.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    /// How soon it answers at best, nanoseconds.
+    pub(crate) to_sender_ns: Option<i64>,
+    /// Its SYN was captured.
+    pub(crate) syn_seen: bool,
+}
+
+impl Shared {
+    pub(crate) fn new(sack: Option<bool>, timestamps: bool, peer_mss: u16) -> Self {
+        let mut shared = Shared {
+            sack,
+            timestamps,
+            full: 0,
+            window_shift: None,
+        };
+        if peer_mss > 0 {
+            let options = shared.option_len();
+            let full = u32::from(peer_mss).saturating_sub(options);
+            shared.full = full.max(MIN_FULL_PAYLOAD);
+        }
+        shared
+    }
+
+    /// Bytes of a full segment's options.
+    #[inline]
+    pub(super) fn option_len(&self) -> u32 {
+        if self.timestamps { 12 } else { 0 }
+    }
+}

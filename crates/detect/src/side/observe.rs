@@ -1,0 +1,119 @@
+//! A packet of one host, before the engines look at it: its identification, and whether it came by before.
+
+use inorder_wire::{Has, Segment, TcpFlags};
+
+use super::{MAX_ETHERNET_PAYLOAD, Side};
+use crate::numbering::Numbering;
+
+/// `packets` packets of a merged frame from the `nth` on, each with `len` bytes: merging takes packets with the same
+/// acknowledgement and timestamps, and a push ends it.
+fn part(seg: &Segment, nth: u16, packets: u16, len: u32) -> Segment {
+    let before = u32::from(nth) * len;
+    let left = seg.payload_len.saturating_sub(before);
+    let payload_len = left.min(u32::from(packets).saturating_mul(len));
+    let flags = match payload_len < left {
+        true => TcpFlags(seg.flags.0 & !TcpFlags::PSH),
+        false => seg.flags,
+    };
+    Segment {
+        seq: seg.seq.wrapping_add(before),
+        payload_len,
+        ip_id: seg.ip_id.wrapping_add(nth),
+        flags,
+        ..*seg
+    }
+}
+
+impl Side {
+    /// Looks at a packet this host sent, before the engines do. `None` for a frame that was captured twice.
+    #[inline(always)]
+    pub(crate) fn observe(&mut self, seg: &Segment) -> Option<Numbering> {
+        let packets = match seg.payload_len {
+            len if len > MAX_ETHERNET_PAYLOAD => {
+                len.div_ceil(u32::from(self.wire_mss.max(536))) as u16
+            }
+            _ => 1,
+        };
+        let seen = self.ids.observe(seg, packets);
+        if self.recent.take_twin(seg) {
+            self.duplicated += 1;
+            return None;
+        }
+        let seen = match seen.unusual {
+            true => self.look_closer(seg, seen, packets)?,
+            false => seen,
+        };
+        self.recent.push(seg);
+        if packets > 1 {
+            self.merged.get_or_insert_default().push(seg);
+        }
+        self.cut += u64::from(seg.has(Has::OPTIONS_CUT));
+        self.bare = self.bare.saturating_add(u32::from(seg.payload_len == 0));
+        if seg.sack_len > 0 {
+            self.sack_seen = true;
+        }
+        Some(seen)
+    }
+
+    /// As [`Side::observe`], where the identification does not just follow on the one before.
+    #[cold]
+    #[inline(never)]
+    fn look_closer(&mut self, seg: &Segment, seen: Numbering, packets: u16) -> Option<Numbering> {
+        let overlaps = seen.overlaps();
+        if overlaps && (self.recent.contains(seg) || self.was_merged(seg)) {
+            self.duplicated += 1;
+            return None;
+        }
+        let seen = match packets {
+            2.. if overlaps => self.without_twins(seg, seen, packets),
+            _ => seen,
+        };
+        if seen.repeated == 0 {
+            self.ids.repeats(seen);
+        }
+        if seen.gap {
+            self.note_vanished(seg);
+        }
+        Some(seen)
+    }
+
+    /// An earlier frame holds this packet, merged with its neighbours.
+    fn was_merged(&self, seg: &Segment) -> bool {
+        let merged = self.merged.as_ref();
+        self.ids.trusted() && merged.is_some_and(|merged| merged.holds(seg))
+    }
+
+    /// A merged frame may begin with packets that the network delivered twice, and whose first copies came before it.
+    fn without_twins(&mut self, seg: &Segment, seen: Numbering, packets: u16) -> Numbering {
+        let len = u32::from(self.wire_mss.max(536));
+        let came = |nth: &u16| {
+            let packet = part(seg, *nth, 1, len);
+            self.recent.contains(&packet) || self.was_merged(&packet)
+        };
+        let repeated = (0..packets - 1).take_while(came).count() as u16;
+        if repeated == 0 {
+            return seen;
+        }
+        self.duplicated += u64::from(repeated);
+        seen.behind(repeated)
+    }
+
+    /// What is left of a frame without the packets that it repeats.
+    #[cold]
+    pub(crate) fn behind_twins(&self, seg: &Segment, repeated: u16) -> Segment {
+        part(seg, repeated, u16::MAX, u32::from(self.wire_mss.max(536)))
+    }
+
+    /// The capture holds each frame twice, as its first ones show.
+    pub(crate) fn note_doubled(&mut self) {
+        self.recent.note_doubled();
+    }
+
+    /// Packets of this host were not captured just before `seg`.
+    fn note_vanished(&mut self, seg: &Segment) {
+        let sender = self.engines.as_mut().and_then(|e| e.sender.as_mut());
+        if let Some(sender) = sender {
+            sender.note_unseen(seg.ts_ns);
+        }
+    }
+}
