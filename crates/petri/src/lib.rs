@@ -55,6 +55,7 @@ pub mod lower;
 pub mod markov;
 pub mod net;
 pub mod parameters;
+mod patience;
 pub mod pnml;
 pub mod query;
 pub mod race;

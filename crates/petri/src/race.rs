@@ -40,6 +40,7 @@ use inorder_random::Random;
 use crate::coloured::RunError;
 use crate::lower::ticks_per_unit;
 use crate::net::{Net, NetError, TransitionId};
+use crate::patience::zero_time_limit;
 use crate::query::Sum;
 use clocks::Clocks;
 use rewards::Rewards;
@@ -80,15 +81,13 @@ pub struct Race {
     zero_time_limit: u64,
 }
 
-/// Number of firings at one time after which a zero-time loop is assumed.
-const ZERO_TIME_LIMIT: u64 = 1_000_000;
-
 impl Race {
     /// Checks the net and sets its initial marking. Equal nets and seeds give equal runs on every machine.
     pub fn new(net: &Net, memory: Memory, seed: u64) -> Result<Self, NetError> {
         net.validate()?;
         let ticks_per_unit = ticks_per_unit(net);
         let transitions = net.transitions.len();
+        let tokens = net.initial_marking().iter().map(|&n| u64::from(n)).sum();
         Ok(Self {
             rules: Rules::new(net, ticks_per_unit),
             marking: net.initial_marking().into(),
@@ -102,7 +101,7 @@ impl Race {
             doubtful: (0..transitions as u32).collect(),
             is_doubtful: vec![true; transitions],
             immediate: vec![false; transitions],
-            zero_time_limit: ZERO_TIME_LIMIT,
+            zero_time_limit: zero_time_limit(tokens, transitions),
         })
     }
 
@@ -134,7 +133,8 @@ impl Race {
             .map_or(0, |t| t.firings)
     }
 
-    /// Sets the number of firings at one time that count as a zero-time loop; the default is one million.
+    /// Sets the number of firings at one time that count as a zero-time loop; the default is one million, and as many as
+    /// each transition can make with each of the initial tokens.
     pub fn set_zero_time_limit(&mut self, firings: u64) {
         self.zero_time_limit = firings;
     }

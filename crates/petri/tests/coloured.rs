@@ -334,6 +334,16 @@ fn equal_seeds_give_equal_runs() {
 }
 
 #[test]
+fn many_tokens_that_fire_at_one_time_are_no_loop() {
+    let mut net: Model<u32> = Model::new();
+    let a = net.counter("a", CounterSpec::new(1_200_000));
+    let b = net.counter("b", CounterSpec::new(0));
+    net.transition("all").spend(a, 1).give(b, 1);
+    let mut engine = Engine::new(net, 1).unwrap();
+    engine.run_until(1, &mut ()).unwrap();
+}
+
+#[test]
 fn zero_time_loops_are_refused() {
     let mut net: Model<u32> = Model::new();
     let a = net.counter("a", CounterSpec::new(1));

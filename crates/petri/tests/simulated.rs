@@ -234,3 +234,12 @@ fn in_a_deadlock_only_time_advances() {
     assert_eq!(race.marking(), [0]);
     assert_eq!(race.firings(TransitionId(0)), 3);
 }
+
+#[test]
+fn many_tokens_that_fire_at_one_time_are_no_loop() {
+    let net = "place a 1200000\nplace b\ntransition all immediate\n  in a\n  out b\n";
+    let net = inorder_petri::text::read("many.net", net).unwrap();
+    let mut race = Race::new(&net, Memory::Enabling, 1).unwrap();
+    race.run_until(1.0).unwrap();
+    assert_eq!(race.marking(), [0, 1_200_000]);
+}

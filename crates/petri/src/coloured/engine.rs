@@ -15,15 +15,13 @@ use super::error::{ModelError, RunError};
 use super::events::Events;
 use super::flights::{Flight, Flights};
 use super::handle::{Counter, PlaceId, Queue, Token, TransitionId};
-use super::model::Model;
+use super::model::{Model, PlaceSpec};
 use super::observer::Observer;
 use super::place::Place;
 use super::rule::Rule;
 use super::spec::Timing;
 use super::state::{Names, State};
-
-/// Number of firings at one time after which a zero-time loop is assumed.
-const ZERO_TIME_LIMIT: u64 = 1_000_000;
+use crate::patience::zero_time_limit;
 
 /// Number of further firings from which the transitions of the loop are determined.
 const LOOP_TRAIL: u64 = 64;
@@ -68,6 +66,8 @@ impl<T: Token> Engine<T> {
             places,
             transitions,
         } = model;
+        let tokens = places.iter().map(PlaceSpec::initial).sum();
+        let zero_time_limit = zero_time_limit(tokens, transitions.len());
         let names = Names {
             places: places.iter().map(|p| p.name.clone()).collect(),
             transitions: transitions.iter().map(|t| t.name.clone()).collect(),
@@ -89,7 +89,7 @@ impl<T: Token> Engine<T> {
             conflict: Random::new(seed, "conflict"),
             ready: Vec::new(),
             firings_now: 0,
-            zero_time_limit: ZERO_TIME_LIMIT,
+            zero_time_limit,
             trail: Vec::new(),
         })
     }
@@ -99,7 +99,8 @@ impl<T: Token> Engine<T> {
         self.state.now
     }
 
-    /// Sets the number of firings at one time that count as a zero-time loop; the default is one million.
+    /// Sets the number of firings at one time that count as a zero-time loop; the default is one million, and as many as
+    /// each transition can make with each of the initial tokens.
     pub fn set_zero_time_limit(&mut self, firings: u64) {
         self.zero_time_limit = firings;
     }
