@@ -23,7 +23,7 @@ class Study:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     study = inorder.corpus("testdata/demo", folder)
     ...     study.query("select file, reordered from flows order by file").fetchall()
-    [('demo-receiver.pcap', 1877), ('demo-sender.pcap', 1839)]
+    [('demo-receiver.pcap', 1878), ('demo-sender.pcap', 1839)]
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

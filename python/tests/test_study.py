@@ -89,7 +89,7 @@ def test_the_command_makes_the_same_study(tmp_path: Path) -> None:
     inorder.corpus("testdata/demo", tmp_path / "package")
     assert files(tmp_path / "command") == files(tmp_path / "package")
     printed = run("query", "--csv=-", "select file, reordered from flows order by 1", str(tmp_path / "command"))
-    assert printed == "file,reordered\ndemo-receiver.pcap,1877\ndemo-sender.pcap,1839\n"
+    assert printed == "file,reordered\ndemo-receiver.pcap,1878\ndemo-sender.pcap,1839\n"
     run("query", "select nothing from flows", str(tmp_path / "command"), code=2)
     run("query", "select 1", str(tmp_path), code=2)
 
