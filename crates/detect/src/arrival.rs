@@ -364,7 +364,8 @@ impl Arrival {
         }
     }
 
-    /// The extents of what was overtaken before so many originals had arrived, and comes from now on, may be one off.
+    /// The extents of packets that arrive from now on may be one off if they were overtaken before `position` originals had
+    /// arrived.
     fn doubt_from(&mut self, position: u64, reason: Reason) {
         if self.doubtful.is_none_or(|(known, _)| known <= position) {
             self.doubtful = Some((position, reason));

@@ -39,7 +39,7 @@ pub(crate) struct Numbering {
     pub(crate) vanished: u8,
     /// Some may have, as far as few packets tell.
     pub(crate) gap: bool,
-    /// More than that it follows on the frame before is to be said: there is a gap, or it [overlaps](Self::overlaps).
+    /// The packet does not simply follow on the one before: there is a gap, or it [overlaps](Self::overlaps).
     pub(crate) unusual: bool,
     /// Packets on the wire that the frame before stood for; 0 before the first.
     before: u16,
@@ -63,8 +63,8 @@ impl Numbering {
             .is_some_and(|step| i32::from(step) < i32::from(self.before))
     }
 
-    /// The same for what is left of a frame whose first `packets` have come before: it follows on them.
-    pub(crate) fn behind(self, packets: u16) -> Numbering {
+    /// Of a frame whose first `packets` have come before: what is left of it follows on them.
+    pub(crate) fn behind(packets: u16) -> Numbering {
         Numbering {
             step: Some(1),
             before: 1,

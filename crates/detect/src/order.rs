@@ -158,9 +158,8 @@ impl<T: Copy + Default> Order<T> {
         self.holes = Holes::new();
     }
 
-    /// The hole that `[start, end)`, which has come, would leave if it had not, for what comes next, at `now`, and is the
-    /// highest.
-    pub(crate) fn as_if_missing(&self, (start, end): (i64, i64), now: i64) -> Hole<T> {
+    /// The hole that newer data, which arrives `now`, would open if `[start, end)`, the highest that has arrived, had not.
+    pub(crate) fn as_if_missing<N>(&self, (start, end): (i64, i64), now: i64, note: N) -> Hole<N> {
         let packets = (self.next - start).max(0) as u64;
         Hole {
             start,
@@ -172,7 +171,7 @@ impl<T: Copy + Default> Order<T> {
             first_label: self
                 .next_label
                 .saturating_sub(packets.div_ceil(u64::from(self.mss))),
-            note: T::default(),
+            note,
         }
     }
 
@@ -250,7 +249,7 @@ impl<T: Copy + Default> Order<T> {
 
     /// How late the arrival of `[start, start + len)` in `hole` is. It takes its place among the
     /// arrivals; whether it fills the hole is the caller's decision.
-    pub(crate) fn pass(&mut self, hole: &Hole<T>, start: i64, len: u32, now: i64) -> Late {
+    pub(crate) fn pass<N>(&mut self, hole: &Hole<N>, start: i64, len: u32, now: i64) -> Late {
         let between = self.bytes - hole.bytes_before;
         let late = self.late.get_or_insert_default();
         let lower = late.bytes_below(hole.opened_at, start);
@@ -267,7 +266,7 @@ impl<T: Copy + Default> Order<T> {
         late
     }
 
-    fn label_in(&self, hole: &Hole<T>, at: i64) -> u64 {
+    fn label_in<N>(&self, hole: &Hole<N>, at: i64) -> u64 {
         hole.first_label + (at - hole.start) as u64 / u64::from(self.mss)
     }
 

@@ -6,7 +6,7 @@
 
 use inorder_wire::{Has, Segment};
 
-use super::{Arrival, Context, Note};
+use super::{Arrival, Context};
 use crate::by_offset::ByOffset;
 use crate::collect::Basis;
 use crate::copies::Above;
@@ -107,8 +107,9 @@ struct Brought {
     at_ns: i64,
     /// How many originals had arrived before it.
     position: u64,
-    /// The hole that it would have left for the next new data, once that has come.
-    left: Option<Hole<Note>>,
+    /// The hole that newer data would have opened if this segment had not come; set when that data comes. With it is what
+    /// tells when that data was sent.
+    left: Option<Hole<Above>>,
 }
 
 /// The highest of these.
@@ -134,8 +135,8 @@ impl FirstToCome {
         self.by_start.get_mut(start)
     }
 
-    /// Data comes that is new: had the last of these not come before, this would have opened a hole.
-    fn overtaken(&mut self, hole_of: impl FnOnce((i64, i64)) -> Hole<Note>) {
+    /// Newer data comes, which would have opened the hole `hole_of` a range if the last of these had not come.
+    fn overtaken(&mut self, hole_of: impl FnOnce((i64, i64)) -> Hole<Above>) {
         let last = self.last.take();
         if let Some(brought) = last.and_then(|start| self.by_start.get_mut(start)) {
             brought.left = Some(hole_of((brought.start, brought.end)));
@@ -174,32 +175,31 @@ impl Arrival {
         });
     }
 
-    /// New data may come behind something that was the first to bring its bytes, though not their original.
+    /// Newer data comes. If the segment before it was a retransmission whose original is still under way, this data
+    /// overtakes that original: what is needed to measure its lateness is remembered.
     pub(super) fn note_overtaking(&mut self, seg: &Segment, start: i64) {
         if let Some(brought) = &mut self.brought
             && start >= self.order.next()
         {
             let (order, above) = (&self.order, Above::of(seg));
-            brought.overtaken(|range| {
-                let mut hole = order.as_if_missing(range, seg.ts_ns);
-                hole.note.above = above;
-                hole
-            });
+            brought.overtaken(|range| order.as_if_missing(range, seg.ts_ns, above));
         }
     }
 
-    /// What came last may have to be told from its original: what comes next is looked at by itself.
+    /// True if the highest segment so far may be a retransmission: then the next one must not join a run, because its place
+    /// and time are needed should the original come late.
     pub(super) fn awaits_next(&self) -> bool {
         let brought = self.brought.as_ref();
         brought.is_some_and(|brought| brought.last.is_some())
     }
 
-    /// The original of bytes that a retransmission brought, behind newer data, which found the hole `left` in its place.
+    /// Measures an original that comes after its retransmission and after newer data, which would have opened the hole
+    /// `left`.
     fn came_late(
         &mut self,
         seg: &Segment,
         (from, len): (i64, u32),
-        left: &Hole<Note>,
+        left: &Hole<Above>,
         basis: Basis,
     ) {
         let late = self.order.pass(left, from, len, seg.ts_ns);
@@ -228,7 +228,7 @@ impl Arrival {
         if let Some(line) = self.list.last_mut() {
             (line.frame, line.at_ns) = (copy.frame, copy.at_ns);
         }
-        if let Some(left) = copy.left.filter(|left| mark.is_older(&left.note.above)) {
+        if let Some(left) = copy.left.filter(|left| mark.is_older(&left.note)) {
             let told = mark.evidence(&copy.mark);
             // What comes sooner behind the copy than the sender can have heard of it may be another retransmission.
             let basis = match left.opened_ns - copy.at_ns >= self.pause_ns {

@@ -1,9 +1,12 @@
-//! A packet of one host, before the engines look at it: its identification, and whether it came by before.
+//! A packet of one host before the engines see it: what its identification tells, and whether it was captured before.
 
 use inorder_wire::{Has, Segment, TcpFlags};
 
 use super::{MAX_ETHERNET_PAYLOAD, Side};
 use crate::numbering::Numbering;
+
+/// Merged frames are taken for packets of at least so many bytes: the MSS where none is offered (RFC 9293 section 3.7.1).
+const MIN_PACKET_LEN: u16 = 536;
 
 /// `packets` packets of a merged frame from the `nth` on, each with `len` bytes: merging takes packets with the same
 /// acknowledgement and timestamps, and a push ends it.
@@ -29,9 +32,7 @@ impl Side {
     #[inline(always)]
     pub(crate) fn observe(&mut self, seg: &Segment) -> Option<Numbering> {
         let packets = match seg.payload_len {
-            len if len > MAX_ETHERNET_PAYLOAD => {
-                len.div_ceil(u32::from(self.wire_mss.max(536))) as u16
-            }
+            len if len > MAX_ETHERNET_PAYLOAD => len.div_ceil(self.packet_len()) as u16,
             _ => 1,
         };
         let seen = self.ids.observe(seg, packets);
@@ -77,6 +78,12 @@ impl Side {
         Some(seen)
     }
 
+    /// Payload of each packet of a merged frame but the last, bytes.
+    #[inline]
+    fn packet_len(&self) -> u32 {
+        u32::from(self.wire_mss.max(MIN_PACKET_LEN))
+    }
+
     /// An earlier frame holds this packet, merged with its neighbours.
     fn was_merged(&self, seg: &Segment) -> bool {
         let merged = self.merged.as_ref();
@@ -85,7 +92,7 @@ impl Side {
 
     /// A merged frame may begin with packets that the network delivered twice, and whose first copies came before it.
     fn without_twins(&mut self, seg: &Segment, seen: Numbering, packets: u16) -> Numbering {
-        let len = u32::from(self.wire_mss.max(536));
+        let len = self.packet_len();
         let came = |nth: &u16| {
             let packet = part(seg, *nth, 1, len);
             self.recent.contains(&packet) || self.was_merged(&packet)
@@ -95,13 +102,13 @@ impl Side {
             return seen;
         }
         self.duplicated += u64::from(repeated);
-        seen.behind(repeated)
+        Numbering::behind(repeated)
     }
 
     /// What is left of a frame without the packets that it repeats.
     #[cold]
     pub(crate) fn behind_twins(&self, seg: &Segment, repeated: u16) -> Segment {
-        part(seg, repeated, u16::MAX, u32::from(self.wire_mss.max(536)))
+        part(seg, repeated, u16::MAX, self.packet_len())
     }
 
     /// The capture holds each frame twice, as its first ones show.
