@@ -25,9 +25,6 @@ AHEAD = 2
 #: Seconds that a batch should take. For each one Dask takes about 4 ms of processor in the scheduler and the client, and 3 ms
 #: in the worker.
 BATCH_S = 1.0
-#: What is said of a study with errors, and the query that names them.
-UNREAD = "some captures are damaged or could not be read"
-UNREAD_QUERY = "select file, problem from errors"
 #: How a cluster on this machine differs from Dask's defaults. It does without profiles of its workers (every 10 ms), ticks that
 #: look whether a process answers (every 20 ms) and records for a dashboard that nobody opens: they take 3 % of a processor in
 #: each process. And it tells of a worker's end at once, where Dask would try the same tasks on three more workers first.
@@ -237,11 +234,11 @@ def main(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         print("inorder: interrupted: the same command goes on with the rest", file=sys.stderr)
         return 130
-    tally = study.tally()
     if not request["quiet"]:
+        tally = study.tally()
         print(f"{tally['items_done']} of {tally['items']} done: {out}")
-    if tally["with_errors"]:
-        print(f"inorder: {UNREAD}: inorder query '{UNREAD_QUERY}' {out}", file=sys.stderr)
+    if complaint := study.complaint():
+        print(f"inorder: {complaint}", file=sys.stderr)
         return 3
     return 0
 

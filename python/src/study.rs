@@ -89,6 +89,11 @@ impl Study {
         Ok(tally)
     }
 
+    /// One line if captures are damaged or could not be read.
+    fn complaint(&self, py: Python<'_>) -> Option<String> {
+        py.detach(|| self.0.complaint())
+    }
+
     /// Runs everything that is not done on threads; `opener` opens captures by URL, `progress` gets two numbers.
     fn run(
         &self,

@@ -57,7 +57,10 @@ def test_a_corpus_has_the_rows_of_its_captures_and_is_done_once(tmp_path: Path) 
     [(frames,)] = study.query("select frames from errors where file = 'half.pcap'").fetchall()
     assert frames > 1000
 
+    assert study.tally()["with_errors"] == 1
     before = files(study.path)
+    run("corpus", str(captures), "--out", str(tmp_path / "study"), code=3)
+    run("corpus", str(captures), "--out", str(tmp_path / "spread"), "--scheduler", "local:1", code=3)
     assert inorder.corpus(captures, tmp_path / "study").path == study.path
     assert files(study.path) == before
     # A capture that is new is a task of its own; rows of a task that is not done are not seen.

@@ -150,6 +150,11 @@ impl Study {
         tally
     }
 
+    /// As [`Tally::complaint`].
+    pub fn complaint(&self) -> Option<String> {
+        self.tally().complaint(self.folder.root())
+    }
+
     /// Runs a task and writes its results: the same files whenever and wherever it runs.
     ///
     /// # Errors

@@ -1,5 +1,7 @@
 //! How much of a study is done.
 
+use std::path::Path;
+
 /// How much is done.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Tally {
@@ -16,6 +18,17 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// One line if captures of the study in `out` are damaged or could not be read.
+    pub fn complaint(&self, out: &Path) -> Option<String> {
+        let out = out.display();
+        (self.with_errors > 0).then(|| {
+            format!(
+                "some captures are damaged or could not be read: `inorder query 'select file, problem from errors' {out}` \
+                 says which and why"
+            )
+        })
+    }
+
     /// True if nothing is left to do.
     pub fn is_complete(&self) -> bool {
         self.done == self.tasks

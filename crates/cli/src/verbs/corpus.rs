@@ -54,7 +54,7 @@ pub fn run(args: &Args) -> Outcome {
     }
     let study = Study::begin(&args.place.out, job, list(&args.captures)?, 0)?;
     let tally = args.place.run(&study, args.threads)?;
-    let sql = "select file, flow, reordered, losses from flows";
+    let sql = "select kind, count(*) from errors group by kind";
     args.place
         .report(&tally, "captures", &query(&args.place.out, sql))
 }

@@ -83,9 +83,8 @@ impl Place {
             return Ok(ExitCode::from(INTERRUPTED));
         }
         outputs::text(|to| writeln!(to, "{all} {things}: {out}\n{more}"))?;
-        if tally.with_errors > 0 {
-            eprintln!("inorder: some captures are damaged or could not be read; which and why:");
-            eprintln!("{}", query(&self.out, "select file, problem from errors"));
+        if let Some(complaint) = tally.complaint(&self.out) {
+            eprintln!("inorder: {complaint}");
             return Ok(ExitCode::from(DAMAGED));
         }
         Ok(ExitCode::SUCCESS)
