@@ -192,6 +192,9 @@ fn errors_in_nets_are_reported_in_one_line() {
     assert!(damaged("b.pnml", b"<pnml><net>").contains("b.pnml:1"));
     assert!(damaged("c.net", b"\x80\x81").contains("expected text or PNML"));
     assert!(damaged("empty.net", b"# nothing\n").contains("expected places and transitions"));
+    let page = b"<pnml xmlns=\"http://www.pnml.org/version-2009/grammar/pnml\"><net id=\"n\" \
+                 type=\"http://www.pnml.org/version-2009/grammar/ptnet\"><page id=\"p\"/></net></pnml>";
+    assert!(damaged("empty.pnml", page).contains("expected places and transitions"));
     let looped = b"place p 1\ntransition t immediate\n  in p\n  out p\n";
     assert!(damaged("d.net", looped).contains("zero-time loop"));
     let fixed = folder.file(

@@ -41,22 +41,26 @@ pub fn read_with(name: &str, bytes: &[u8], parameters: &mut Parameters) -> Resul
         line,
         problem,
     };
-    if bytes.trim_ascii_start().starts_with(b"<") || bytes.starts_with(b"\xef\xbb\xbf<") {
-        return pnml::read_with(name, bytes, parameters)
-            .map_err(|error| wrong(error.line, format!("{}{}", error.element, error.mistake)));
-    }
-    let Ok(source) = std::str::from_utf8(bytes) else {
-        let problem = "expected text or PNML, found other bytes";
-        return Err(wrong(0, problem.to_owned()));
-    };
-    let read = match tina::is_tina(source) {
-        true => tina::read(name, source),
-        false => text::read_with(name, source, parameters),
-    };
-    let net = read.map_err(|error| wrong(error.line, error.mistake.to_string()))?;
+    let net = net_of(name, bytes, parameters).map_err(|(line, problem)| wrong(line, problem))?;
     if net.places.is_empty() && net.transitions.is_empty() {
         let problem = "expected places and transitions, found none";
         return Err(wrong(0, problem.to_owned()));
     }
     Ok(net)
+}
+
+/// The net in whichever format, or the line of the first mistake and what it is.
+fn net_of(name: &str, bytes: &[u8], parameters: &mut Parameters) -> Result<Net, (u32, String)> {
+    if bytes.trim_ascii_start().starts_with(b"<") || bytes.starts_with(b"\xef\xbb\xbf<") {
+        return pnml::read_with(name, bytes, parameters)
+            .map_err(|error| (error.line, format!("{}{}", error.element, error.mistake)));
+    }
+    let Ok(source) = std::str::from_utf8(bytes) else {
+        return Err((0, "expected text or PNML, found other bytes".to_owned()));
+    };
+    let read = match tina::is_tina(source) {
+        true => tina::read(name, source),
+        false => text::read_with(name, source, parameters),
+    };
+    read.map_err(|error| (error.line, error.mistake.to_string()))
 }

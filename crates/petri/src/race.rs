@@ -133,8 +133,8 @@ impl Race {
             .map_or(0, |t| t.firings)
     }
 
-    /// Sets the number of firings at one time that count as a zero-time loop; the default is one million, and as many as
-    /// each transition can make with each of the initial tokens.
+    /// Sets the number of firings at one time that count as a zero-time loop; the default is one million
+    /// plus the number of initial tokens times the number of transitions.
     pub fn set_zero_time_limit(&mut self, firings: u64) {
         self.zero_time_limit = firings;
     }

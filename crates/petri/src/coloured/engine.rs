@@ -99,8 +99,8 @@ impl<T: Token> Engine<T> {
         self.state.now
     }
 
-    /// Sets the number of firings at one time that count as a zero-time loop; the default is one million, and as many as
-    /// each transition can make with each of the initial tokens.
+    /// Sets the number of firings at one time that count as a zero-time loop; the default is one million
+    /// plus the number of initial tokens times the number of transitions.
     pub fn set_zero_time_limit(&mut self, firings: u64) {
         self.zero_time_limit = firings;
     }
