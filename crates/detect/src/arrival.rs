@@ -12,6 +12,9 @@ mod lacking;
 mod refused;
 mod run;
 mod tail;
+mod unanswered;
+
+use std::collections::VecDeque;
 
 use inorder_wire::Segment;
 
@@ -20,6 +23,7 @@ use crate::collect::{Basis, Collector, Place};
 use crate::copies::{Above, Copy};
 use crate::explanation::{Explanation, Explanations};
 use crate::order::{Arrived, Hole, Late, Order};
+use crate::prompt::{Prompt, Waited};
 use crate::recovery::RecoveryTracker;
 use crate::result::{
     Cause, Confidence, Evidence, Half, Reason, Recoveries, Retransmission, Verdict,
@@ -29,6 +33,7 @@ use begun::Before;
 use refused::Refused;
 use run::Run;
 use tail::LostTail;
+use unanswered::Waiting;
 
 /// Of the retransmissions that came last, so many are looked at for those of one original.
 const MAX_COPIES_LOOKED_AT: usize = 256;
@@ -43,8 +48,6 @@ pub(crate) struct Note {
     refused: Option<Refused>,
     /// A retransmission that the receiver should have discarded, while nothing else has filled the hole.
     refused_copy: Fill,
-    /// Only missing identifications speak for a loss here: a retransmission may have been lost instead.
-    perhaps_lost: bool,
     /// The receiver has it, although it never came by.
     lacked: bool,
 }
@@ -71,13 +74,12 @@ pub(crate) struct Context {
     pub(crate) ip_id: bool,
     /// The sender's packet captured before bore the identification before this one's.
     pub(crate) follows: bool,
-    /// Packets of the sender that vanished just before this one, as its identification says;
-    /// 0 when it says nothing or too much.
-    pub(crate) vanished: u8,
     /// How many steps the identification is from the highest so far; 0 where a missing one may be another
     /// connection's.
     pub(crate) step: i16,
     pub(crate) to_sender_ns: Option<i64>,
+    /// The sender's timestamp clock ticks no sooner, nanoseconds.
+    pub(crate) tick_ns: i64,
     /// Highest cumulative acknowledgement the receiver has sent.
     pub(crate) una: i64,
     /// The first byte's number is known from the SYN.
@@ -109,6 +111,10 @@ pub(crate) struct Arrival {
     retransmissions: u64,
     /// Of these, the ones of bytes that may have been missing and forgotten.
     unclear: u64,
+    /// Of these, the ones of bytes that came by before and have not been acknowledged.
+    unanswered: VecDeque<Waiting>,
+    /// One past what the receiver's window allows, bytes.
+    edge: i64,
     /// TSval of the last of them.
     resent_tsval: u32,
     tail: LostTail,
@@ -165,6 +171,8 @@ impl Arrival {
             list: Vec::new(),
             retransmissions: 0,
             unclear: 0,
+            unanswered: VecDeque::new(),
+            edge: i64::MAX,
             resent_tsval: 0,
             una_ns: i64::MIN / 4,
             tail: LostTail::default(),
@@ -187,6 +195,21 @@ impl Arrival {
     pub(crate) fn acknowledged(&mut self, una: i64, now: i64) {
         self.una_ns = now;
         self.recoveries.acknowledged(una, now);
+        if !self.unanswered.is_empty() {
+            self.answer_copies(una);
+        }
+    }
+
+    /// The receiver beside this capture point takes nothing from the byte `edge` on, as far as its windows tell. The edge of
+    /// a window never moves back (RFC 9293 section 3.8.6).
+    #[inline]
+    pub(crate) fn offered(&mut self, edge: i64, closed: bool) {
+        self.edge = match self.edge {
+            // Nothing has been offered yet.
+            i64::MAX if closed => return,
+            i64::MAX => edge,
+            known => known.max(edge),
+        };
     }
 
     /// The data of `seg`, first byte at `start`. Calls `sink` for every wire segment in it.
@@ -200,20 +223,6 @@ impl Arrival {
         self.book_run();
         if cx.step != 0 && start < self.order.next() {
             self.note_step(seg, cx);
-        }
-        if cx.vanished > 0 && start == self.order.next() && self.tail_was_lost(seg, cx) {
-            // The skipped numbers are a hole now, and this is data in it.
-            let missing = i64::from(cx.vanished) * i64::from(cx.mss);
-            let end = start + i64::from(seg.payload_len);
-            self.order.skip_to(
-                end.max(start + missing),
-                seg.ts_ns,
-                Note {
-                    above: Above::of(seg),
-                    perhaps_lost: true,
-                    ..Note::default()
-                },
-            );
         }
         self.note_pause(cx);
         if start == self.order.next() && self.may_repeat_a_tail(seg, cx) {
@@ -305,14 +314,25 @@ impl Arrival {
                 sink(Piece::Again, from, len);
                 return;
             }
-            // The original was here before: whatever this is, it was not needed.
-            let told = if (cx.una..self.order.forgotten_to()).contains(&from) {
+            let phase_of =
+                |arrival: &mut Self, told| arrival.count_copy(seg, (from, len), told, cx);
+            if (cx.una..self.order.forgotten_to()).contains(&from) {
                 self.unclear += 1;
-                (Verdict::Ambiguous, Confidence::Ambiguous)
+                phase_of(self, (Verdict::Ambiguous, Confidence::Ambiguous));
+            } else if from < cx.una {
+                // The receiver has it: whatever this is, it was not needed.
+                phase_of(self, (Verdict::Spurious, Confidence::Certain));
             } else {
-                (Verdict::Spurious, Confidence::Certain)
-            };
-            self.count_copy(seg, (from, len), told, cx);
+                let phase = phase_of(self, (Verdict::Ambiguous, Confidence::Certain));
+                self.await_answer(Waiting {
+                    from,
+                    len,
+                    number: self.retransmissions,
+                    phase,
+                    at_ns: seg.ts_ns,
+                    frame: seg.frame,
+                });
+            }
             sink(Piece::Again, from, len);
             return;
         };
@@ -340,6 +360,7 @@ impl Arrival {
             Copy::Retransmission(basis) => {
                 let told = (Verdict::Ambiguous, basis.confidence);
                 let phase = self.count_copy(seg, (from, len), told, cx);
+                let was_open = self.was_open(&hole);
                 let at_receiver = self.receiver.is_some();
                 let fill = Fill {
                     copies: 1,
@@ -351,8 +372,12 @@ impl Arrival {
                     position: self.order.arrivals(),
                     ambiguous: basis.confidence == Confidence::Ambiguous,
                     known: at_receiver && to <= cx.una && self.una_ns < seg.ts_ns,
-                    doubted: false,
+                    // It may be an original that left before the capture began, and counts as a packet of the flow.
+                    doubted: was_open,
                 };
+                if was_open {
+                    self.collector.sent(seg.ts_ns, len);
+                }
                 if doubt.is_some() && at_receiver {
                     self.suspect_copy(from, to, fill);
                 } else {
@@ -446,6 +471,20 @@ impl Arrival {
         self.collector.late(place, *late, late.label, basis);
     }
 
+    /// What made the sender repeat what ends at the byte `to` and came at `now`, as far as the times of arrival tell.
+    fn prompt(&self, now: i64, to: i64, cx: &Context) -> Prompt {
+        let quiet_ns = now.saturating_sub(self.last_ns());
+        let last = to >= self.order.next();
+        let waited = Waited {
+            quiet_ns,
+            since_sent_ns: Some(quiet_ns).filter(|_| last && self.top_ns >= self.old_ns),
+            rtt_ns: cx.to_sender_ns.map(|rtt| (rtt, rtt)),
+            last,
+            sack: cx.sack,
+        };
+        waited.prompt()
+    }
+
     /// Counts a retransmission, as sure to be one as said; returns its recovery phase.
     fn count_copy(
         &mut self,
@@ -456,14 +495,12 @@ impl Arrival {
     ) -> u32 {
         self.retransmissions += 1;
         self.resent_tsval = seg.tsval;
-        let idle = seg.ts_ns.saturating_sub(self.last_ns());
-        let timeout = cx
-            .to_sender_ns
-            .is_some_and(|rtt| idle > rtt.max(150_000_000));
+        let prompt = self.prompt(seg.ts_ns, from + i64::from(len), cx);
         let delay = cx.to_sender_ns.unwrap_or(0);
-        let phase =
-            self.recoveries
-                .retransmitted(seg.ts_ns, from, self.order.next(), delay, timeout);
+        let highest = self.order.next();
+        let phase = self
+            .recoveries
+            .retransmitted(seg.ts_ns, from, highest, delay, prompt);
         if verdict == Verdict::Spurious {
             self.recoveries.resolve(phase, verdict, 1);
         }

@@ -5,6 +5,7 @@
 //! phase is put down to reordering only if a packet sent again in it was itself late: that nothing
 //! was lost does not say why something was sent again.
 
+use crate::prompt::Prompt;
 use crate::result::{
     Cause, Event, Facts, Kind, Recoveries, Recovery, RecoveryVerdict, Retransmission, Verdict,
 };
@@ -79,8 +80,10 @@ impl Flow<'_> {
         let from = i64::try_from(phase.seq_offset).unwrap_or(i64::MAX);
         let to = phase.facts.last.max(from);
         let late = self.any(Kind::Reordered, from, to);
-        let probe = phase.retransmissions == 1 && phase.facts.to_end <= i64::from(self.mss);
+        let one = phase.retransmissions == 1 && phase.facts.to_end <= i64::from(self.mss);
+        let probe = one && phase.facts.prompt == Prompt::Probe;
         match phase.verdict {
+            _ if phase.facts.unanswered => Cause::Unanswered,
             RecoveryVerdict::Loss if self.any(Kind::Lost, from, to) => Cause::Loss,
             RecoveryVerdict::Loss if lost_one(&phase.facts) => Cause::Loss,
             RecoveryVerdict::Loss if phase.facts.lost > MAX_LOST_BESIDE_REFUSED => Cause::Unknown,
@@ -89,6 +92,9 @@ impl Flow<'_> {
             RecoveryVerdict::Loss => Cause::Unknown,
             _ if probe && !late => Cause::TailProbe,
             RecoveryVerdict::Ambiguous => Cause::Unknown,
+            RecoveryVerdict::Spurious if one && phase.facts.prompt == Prompt::Nothing && !late => {
+                Cause::InAdvance
+            }
             RecoveryVerdict::Spurious if late => Cause::Reordering,
             RecoveryVerdict::Spurious if phase.timeout => Cause::DelayJump,
             RecoveryVerdict::Spurious if self.acks_overtaken => Cause::AckReordering,
@@ -103,7 +109,7 @@ impl Flow<'_> {
         match retransmission.verdict {
             Verdict::Needed if self.any(Kind::Refused, from, to) => Cause::Refused,
             Verdict::Needed if !self.any(Kind::Lost, from, to) => Cause::Unknown,
-            Verdict::Needed if phase.is_loss() => phase,
+            Verdict::Needed if phase.is_loss() || phase == Cause::Unanswered => phase,
             Verdict::Needed => Cause::Loss,
             Verdict::Spurious if self.any(Kind::Reordered, from, to) => Cause::Reordering,
             Verdict::Spurious if !phase.is_loss() && phase != Cause::Refused => phase,
@@ -380,8 +386,8 @@ mod tests {
         phase.facts = Facts {
             last: last * MSS,
             to_end: (end - first) * MSS,
-            lost: 0.0,
-            perhaps_refused: 0,
+            prompt: Prompt::Probe,
+            ..Facts::default()
         };
         phase
     }

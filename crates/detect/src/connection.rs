@@ -298,9 +298,13 @@ impl Common {
 
     #[inline(always)]
     fn handle(&mut self, sides: &mut [Side; 2], dir: Dir, seg: &Segment, config: &Config) {
-        let side = &mut sides[dir.index()];
+        let [low, high] = &mut *sides;
+        let (side, other) = match dir {
+            Dir::LowToHigh => (low, high),
+            Dir::HighToLow => (high, low),
+        };
         let first_stamp = seg.has(Has::TIMESTAMPS) && !side.speaks_timestamps();
-        let Some(seen) = side.observe(seg) else {
+        let Some(seen) = side.observe(seg, other) else {
             return;
         };
         let rest;

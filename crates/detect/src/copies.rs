@@ -47,8 +47,24 @@ pub(crate) struct Means {
     pub(crate) timestamps: bool,
     /// Capture point to sender and back, nanoseconds.
     pub(crate) to_sender_ns: Option<i64>,
+    /// Its timestamp clock ticks no sooner, nanoseconds.
+    pub(crate) tick_ns: i64,
     /// When the sender can first have known of the hole, nanoseconds.
     pub(crate) news_ns: i64,
+}
+
+impl Copy {
+    /// The same, where a timestamp could have told more if its clock were finer.
+    fn from_coarse_clock(self) -> Self {
+        let coarse = |basis: Basis| Basis {
+            reason: Some(Reason::CoarseClock),
+            ..basis
+        };
+        match self {
+            Copy::Original(basis) => Copy::Original(coarse(basis)),
+            Copy::Retransmission(basis) => Copy::Retransmission(coarse(basis)),
+        }
+    }
 }
 
 /// Tells whether `seg` is an original, given the transmission of higher data that opened its hole.
@@ -88,21 +104,23 @@ fn by_ip_id(seg: &Segment, above: &Above, means: &Means) -> Copy {
     }
 }
 
-/// Sent within one tick of higher data: a retransmission would need a round trip in between.
+/// Sent within one tick of higher data: a retransmission would need a round trip in between. Where that is shorter than a
+/// tick, the timestamp says nothing.
 fn same_tick(seg: &Segment, means: &Means) -> Copy {
-    /// The clocks of common stacks tick every 1, 4 or 10 ms.
-    const MAX_TICK_NS: i64 = 10_000_000;
+    let tick_ns = means.tick_ns.max(MAX_USUAL_TICK_NS);
+    let elapsed = seg.ts_ns - means.news_ns;
     match means.to_sender_ns {
-        Some(rtt) if seg.ts_ns - means.news_ns >= rtt && rtt < 2_000_000 => Copy::Retransmission(
-            Basis::ambiguous(Evidence::ArrivalTimestamps, Reason::CoarseClock),
-        ),
-        None if seg.ts_ns - means.news_ns > MAX_TICK_NS => Copy::Retransmission(Basis::ambiguous(
+        Some(rtt) if rtt < tick_ns => by_timing(seg, means).from_coarse_clock(),
+        None if elapsed > tick_ns => Copy::Retransmission(Basis::ambiguous(
             Evidence::ArrivalTimestamps,
             Reason::CoarseClock,
         )),
         _ => Copy::Original(Basis::certain(Evidence::ArrivalTimestamps)),
     }
 }
+
+/// The clocks of common stacks tick every millisecond; a tick and the jitter of hosts fit into this, nanoseconds.
+const MAX_USUAL_TICK_NS: i64 = 2_000_000;
 
 /// Where no round trip is known: few retransmissions come sooner after the news than this.
 const MIN_RETRANSMISSION_DELAY_NS: i64 = 1_000_000;
@@ -111,7 +129,7 @@ const MIN_RETRANSMISSION_DELAY_NS: i64 = 1_000_000;
 ///
 /// The round trip known is often the handshake's alone, and data may be faster: through an emptier queue,
 /// or because the other host took its time to answer a SYN. So nothing is certain by it.
-fn by_timing(seg: &Segment, means: &Means) -> Copy {
+pub(crate) fn by_timing(seg: &Segment, means: &Means) -> Copy {
     let evidence = Evidence::ArrivalTiming;
     let elapsed = seg.ts_ns - means.news_ns;
     let Some(rtt) = means.to_sender_ns else {
@@ -125,6 +143,10 @@ fn by_timing(seg: &Segment, means: &Means) -> Copy {
     }
     if elapsed < rtt - rtt / 10 {
         return Copy::Original(Basis::ambiguous(evidence, Reason::LoneCopy));
+    }
+    if elapsed <= rtt + rtt / 4 {
+        // A prompt retransmission comes just now; a late packet may come at any time.
+        return Copy::Retransmission(Basis::certain(evidence).weaker(Reason::LoneCopy));
     }
     if elapsed > rtt.saturating_mul(3) {
         // Later than a prompt retransmission comes; a time-out would be later still.

@@ -37,6 +37,7 @@ names!(Evidence {
     Paws => "paws",
     Window => "window",
     CumulativeAck => "cumulative-ack",
+    Silence => "silence",
     ArrivalIpId => "arrival-ip-id",
     ArrivalTimestamps => "arrival-timestamps",
     ArrivalTiming => "arrival-timing",
@@ -51,6 +52,7 @@ names!(Reason {
     LoneCopy => "lone-copy",
     CoarseClock => "coarse-clock",
     NotSeen => "not-seen",
+    Unanswered => "unanswered",
 });
 names!(NotSeen {
     Vantage => "vantage",
@@ -69,6 +71,8 @@ names!(Cause {
     AckReordering => "ack-reordering",
     TailProbe => "tail-probe",
     DelayJump => "delay-jump",
+    InAdvance => "in-advance",
+    Unanswered => "unanswered",
     Unknown => "unknown",
 });
 names!(Control { Cubic => "cubic", Reno => "reno", Bbr => "bbr", Unknown => "unknown" });

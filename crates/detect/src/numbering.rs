@@ -1,6 +1,6 @@
 //! The IPv4 identifications of a host's packets: do they count, and what does each tell of its place among the others?
 
-use inorder_wire::{Has, Segment};
+use inorder_wire::{Has, Segment, TcpFlags};
 
 /// Whether a host's IPv4 identification counts its packets.
 #[derive(Clone, Copy, Default, Debug)]
@@ -16,14 +16,18 @@ pub(crate) struct IdCounter {
     /// Sum of the good steps, and how many were just the packets seen in between.
     steps: u64,
     exact: u32,
+    /// How often numbers were missing while the bytes went on where they had ended: packets to others had these numbers.
+    foreign: u32,
+    /// The sequence number that follows on the last frame.
+    next: u32,
     /// Wire packets the last frame stood for.
     packets: u16,
 }
 
-/// Packets that each went just one step show so surely that a counter serves no other connection.
-const SURE_TO_BE_OWN: u32 = 16;
-/// So many make it likely.
+/// Packets that each went just one step make it likely that a counter serves no other connection.
 const LIKELY_OWN: u32 = 3;
+/// For so many of them one number may be missing where no byte is: a retransmission that was not captured had it.
+const EXACT_PER_FOREIGN: u32 = 64;
 /// Packets of a flow's first flights that may be lost.
 const MAX_LOST_AT_FIRST: u64 = 24;
 /// Steps up to this are a counter's (packets to others, lost ones, super-segments in between).
@@ -34,10 +38,8 @@ const MAX_COUNTER_STEP: i16 = 1_024;
 pub(crate) struct Numbering {
     /// How far the counter went from the highest so far, if the field is there.
     pub(crate) step: Option<i16>,
-    /// How many packets of the host vanished before this one: 0 unless the counter is the connection's own, so that
-    /// every number not seen is a packet lost.
-    pub(crate) vanished: u8,
-    /// Some may have, as far as few packets tell.
+    /// Packets of the connection may be missing before this one: there are numbers that were not seen, and the counter
+    /// seems to be the connection's own.
     pub(crate) gap: bool,
     /// The packet does not simply follow on the one before: there is a gap, or it [overlaps](Self::overlaps).
     pub(crate) unusual: bool,
@@ -50,7 +52,6 @@ pub(crate) struct Numbering {
 impl Numbering {
     const UNKNOWN: Numbering = Numbering {
         step: None,
-        vanished: 0,
         gap: false,
         unusual: false,
         before: 0,
@@ -85,6 +86,13 @@ impl Numbering {
     }
 }
 
+/// Number of the first byte of data: a SYN takes one before it.
+#[inline]
+pub(crate) fn first_byte(seg: &Segment) -> u32 {
+    let syn = u32::from(seg.flags.any(TcpFlags::SYN));
+    seg.seq.wrapping_add(syn)
+}
+
 impl IdCounter {
     /// The next packet of this host in capture order, standing for `packets` on the wire (more
     /// than one for super-segments).
@@ -93,6 +101,8 @@ impl IdCounter {
         if !seg.has(Has::IP_ID) {
             return Numbering::UNKNOWN;
         }
+        let next = first_byte(seg).wrapping_add(seg.payload_len);
+        let contiguous = std::mem::replace(&mut self.next, next) == seg.seq;
         let follows = seg.ip_id.wrapping_sub(self.last) == 1;
         if follows && self.trusted && self.packets == 1 && packets == 1 {
             self.last = seg.ip_id;
@@ -103,17 +113,22 @@ impl IdCounter {
                 ..Numbering::UNKNOWN
             };
         }
-        self.observe_any(seg.ip_id, packets)
+        if seg.ip_id == 0 {
+            // Most hosts leave it so where nothing is to be fragmented (RFC 6864 section 4.1), and Linux on its SYN-ACKs.
+            return Numbering::UNKNOWN;
+        }
+        let foreign = contiguous && self.begun;
+        self.observe_any(seg.ip_id, packets, foreign)
     }
 
     /// The same for a number alone, of a packet that may stand for any number.
     pub(crate) fn observe_number(&mut self, ip_id: u16) {
-        let seen = self.observe_any(ip_id, 1);
+        let seen = self.observe_any(ip_id, 1, false);
         self.repeats(seen);
     }
 
     #[inline(never)]
-    fn observe_any(&mut self, ip_id: u16, packets: u16) -> Numbering {
+    fn observe_any(&mut self, ip_id: u16, packets: u16, contiguous: bool) -> Numbering {
         let before = std::mem::replace(&mut self.packets, packets);
         if !std::mem::replace(&mut self.begun, true) {
             self.last = ip_id;
@@ -121,10 +136,11 @@ impl IdCounter {
         }
         let step = ip_id.wrapping_sub(self.last) as i16;
         self.judge(step, ip_id, before);
-        let gap = self.vanished(step, before, LIKELY_OWN) > 0;
+        let missing = i32::from(step) > i32::from(before);
+        self.foreign += u32::from(missing && contiguous);
+        let gap = missing && self.is_own();
         let seen = Numbering {
             step: Some(step),
-            vanished: self.vanished(step, before, SURE_TO_BE_OWN),
             before,
             gap,
             ..Numbering::UNKNOWN
@@ -135,11 +151,10 @@ impl IdCounter {
         }
     }
 
-    /// `least` numbers that were just the packets seen show that the counter is the connection's own.
-    fn vanished(&self, step: i16, before: u16, least: u32) -> u8 {
-        let own = self.exact >= least && self.exact * 9 / 8 >= self.good;
-        let missing = i32::from(step) - i32::from(before);
-        if own { missing.clamp(0, 64) as u8 } else { 0 }
+    /// The counter seems to serve this connection alone.
+    fn is_own(&self) -> bool {
+        let exact = self.exact >= LIKELY_OWN && self.exact * 9 / 8 >= self.good;
+        exact && self.foreign <= 1 + self.exact / EXACT_PER_FOREIGN
     }
 
     /// True when few numbers are missing, so that a missing one is a missing packet of this

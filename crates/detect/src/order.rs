@@ -158,6 +158,11 @@ impl<T: Copy + Default> Order<T> {
         self.holes = Holes::new();
     }
 
+    /// Everything below `to` that is not missing arrived before anything was counted.
+    pub(crate) fn had(&mut self, to: i64) {
+        self.next = self.next.max(to);
+    }
+
     /// The hole that newer data, which arrives `now`, would open if `[start, end)`, the highest that has arrived, had not.
     pub(crate) fn as_if_missing<N>(&self, (start, end): (i64, i64), now: i64, note: N) -> Hole<N> {
         let packets = (self.next - start).max(0) as u64;

@@ -10,7 +10,7 @@ use inorder_wire::{Has, Segment, TcpFlags};
 pub(crate) struct Recent {
     /// Once there were many packets, prints of the latest by their [`place`](Self::place): a frame
     /// may be captured again milliseconds later, hundreds of packets on.
-    older: Option<Box<[u32; OLDER_PACKETS]>>,
+    older: Option<Box<[Print; OLDER_PACKETS]>>,
     packets: u8,
     /// The capture holds each frame twice.
     doubled: bool,
@@ -20,21 +20,40 @@ pub(crate) struct Recent {
     single: VecDeque<u32>,
 }
 
-/// As many of the first packets are remembered as they come.
-#[derive(Clone, Debug)]
-struct FirstPrints([u32; FIRST_PACKETS]);
+/// A packet that came by.
+#[derive(Clone, Copy, Debug, Default)]
+struct Print {
+    /// Half of what [`Recent::print_of`] makes of it.
+    short: u32,
+    /// When, in units of 1,024 ns: it comes round after 73 minutes.
+    at: u32,
+}
 
-impl Default for FirstPrints {
-    fn default() -> Self {
-        FirstPrints([0; FIRST_PACKETS])
+impl Print {
+    fn new(print: u64, ts_ns: i64) -> Self {
+        Print {
+            short: (print >> 32) as u32,
+            at: (ts_ns >> 10) as u32,
+        }
+    }
+
+    /// How long before `later` it came, nanoseconds.
+    fn age_ns(self, later: Print) -> i64 {
+        i64::from(later.at.wrapping_sub(self.at)) << 10
     }
 }
 
+/// As many of the first packets are remembered as they come.
+type FirstPrints = [Print; FIRST_PACKETS];
+
 /// Packets remembered by their identification; a power of two. Those of a hundred connections fit into a processor's
 /// second cache, 4 KiB each.
-const OLDER_PACKETS: usize = 1_024;
+const OLDER_PACKETS: usize = 512;
 /// Packets before that: most connections are shorter and need not pay for it.
-const FIRST_PACKETS: usize = 48;
+const FIRST_PACKETS: usize = 24;
+/// A frame is captured again no later than this, nanoseconds: a capture point on another interface or behind a queue is
+/// milliseconds away. What comes later with the same identification was sent again by a host that keeps it.
+pub(crate) const MAX_APART_NS: i64 = 100_000_000;
 /// Frames that wait for their second capture: milliseconds at 1 Gbit/s.
 const MAX_SINGLE_FRAMES: usize = 1_024;
 
@@ -78,41 +97,68 @@ impl Recent {
         usize::from(residue) % OLDER_PACKETS
     }
 
-    /// Remembers a packet.
+    /// Remembers a packet. If a packet that is the same byte for byte came before it, as far as the headers show, how long
+    /// ago, nanoseconds. Among the first packets it is only looked for on request (`search`).
     #[inline]
-    pub(crate) fn push(&mut self, seg: &Segment) {
+    pub(crate) fn push(&mut self, seg: &Segment, search: bool) -> Option<i64> {
         let print = Self::print_of(seg);
-        if let Some(older) = &mut self.older {
-            older[Self::place(seg, print)] = (print >> 32) as u32;
-        } else if let Some(first) = self.prints.0.get_mut(usize::from(self.packets)) {
-            *first = (print >> 32) as u32;
-            self.packets += 1;
-        } else {
-            self.remember_more(seg, print);
+        let new = Print::new(print, seg.ts_ns);
+        let Some(older) = &mut self.older else {
+            return self.push_first(seg, search, print);
+        };
+        let slot = &mut older[Self::place(seg, print)];
+        if slot.short != new.short {
+            *slot = new;
+            return None;
         }
+        Some(slot.age_ns(new)).filter(|_| Self::is_marked(seg))
+    }
+
+    fn push_first(&mut self, seg: &Segment, search: bool, print: u64) -> Option<i64> {
+        let new = Print::new(print, seg.ts_ns);
+        let count = usize::from(self.packets);
+        let same = |p: &&Print| p.short == new.short;
+        if search
+            && Self::is_marked(seg)
+            && let Some(first) = self.prints[..count].iter().find(same)
+        {
+            return Some(first.age_ns(new));
+        }
+        match self.prints.get_mut(count) {
+            Some(slot) => {
+                *slot = new;
+                self.packets += 1;
+            }
+            None => self.remember_more(seg, print),
+        }
+        None
     }
 
     #[cold]
     fn remember_more(&mut self, seg: &Segment, print: u64) {
-        let older = self.older.insert(Box::new([0; OLDER_PACKETS]));
-        older[Self::place(seg, print)] = (print >> 32) as u32;
+        let older = self
+            .older
+            .insert(Box::new([Print::default(); OLDER_PACKETS]));
+        older[Self::place(seg, print)] = Print::new(print, seg.ts_ns);
     }
 
-    /// True when the very same packet came by before. The identification proves it, or, where a
-    /// host does not use it, the timestamp of data, of a SYN or FIN: a retransmission would be stamped later. Several
-    /// duplicate ACKs may bear the same one.
-    pub(crate) fn contains(&self, seg: &Segment) -> bool {
+    /// The identification, or, where a host does not use it, the timestamp of data, of a SYN or FIN can tell a packet
+    /// from one that was sent later. Several duplicate ACKs may be alike.
+    fn is_marked(seg: &Segment) -> bool {
         let control = TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST;
         let numbered = seg.payload_len > 0 || seg.flags.any(control);
         let marked = seg.ip_id != 0 || (seg.has(Has::TIMESTAMPS) && numbered);
+        seg.has(Has::IP_ID) && marked
+    }
+
+    /// The packet came before, not long ago: asked of a part of a merged frame.
+    pub(crate) fn contains(&self, seg: &Segment) -> bool {
         let print = Self::print_of(seg);
-        let short = (print >> 32) as u32;
-        let older = || {
-            let older = self.older.as_ref();
-            older.is_some_and(|o| o[Self::place(seg, print)] == short)
-        };
-        let first = &self.prints.0[..usize::from(self.packets)];
-        seg.has(Has::IP_ID) && marked && (first.contains(&short) || older())
+        let new = Print::new(print, seg.ts_ns);
+        let older = self.older.as_ref().map(|o| o[Self::place(seg, print)]);
+        let first = self.prints[..usize::from(self.packets)].iter().copied();
+        let mut all = first.chain(older);
+        Self::is_marked(seg) && all.any(|p| p.short == new.short && p.age_ns(new) <= MAX_APART_NS)
     }
 
     /// From now on every second one of two like frames without an identification is taken for a frame captured twice.
@@ -153,6 +199,7 @@ mod tests {
         for counts in [true, false] {
             let mut recent = Recent::default();
             let packet = |n: u32| Segment {
+                ts_ns: i64::from(n) * 10_000,
                 seq: n * 1_000,
                 payload_len: 1_000,
                 ip_id: if counts { n as u16 } else { 0 },
@@ -160,13 +207,46 @@ mod tests {
                 has: Has::IP_ID | Has::TIMESTAMPS,
                 ..Segment::default()
             };
-            (0..2_000).for_each(|n| recent.push(&packet(n)));
-            let known = (1_500..2_000).filter(|&n| recent.contains(&packet(n)));
+            (0..2_000).for_each(|n| {
+                recent.push(&packet(n), true);
+            });
+            let known = (1_750..2_000).filter(|&n| recent.contains(&packet(n)));
             // Without a counter the places are random, and later packets may have taken one.
-            let least = if counts { 500 } else { 350 };
+            let least = if counts { 250 } else { 175 };
             let known = known.count();
             assert!(known >= least, "{known}, counts: {counts}");
             assert!((2_000..9_000).all(|n| !recent.contains(&packet(n))));
         }
+    }
+
+    #[test]
+    fn how_long_ago_a_like_packet_came_is_known() {
+        let packet = |ts_ns| Segment {
+            ts_ns,
+            payload_len: 9,
+            ip_id: 5,
+            has: Has::IP_ID,
+            ..Segment::default()
+        };
+        let mut recent = Recent::default();
+        assert_eq!(recent.push(&packet(0), true), None);
+        assert_eq!(recent.push(&packet(1 << 20), true), Some(1 << 20));
+        (0..100).for_each(|i| {
+            let seq = i * 9;
+            recent.push(
+                &Segment {
+                    seq,
+                    ip_id: 900,
+                    ..packet(0)
+                },
+                false,
+            );
+        });
+        assert_eq!(
+            recent.push(&packet(2 << 20), false),
+            None,
+            "among the first"
+        );
+        assert_eq!(recent.push(&packet(9 << 20), false), Some(7 << 20));
     }
 }

@@ -1,5 +1,6 @@
 //! Recovery phases: when the sender took something for lost, and whether anything was.
 
+use crate::prompt::Prompt;
 use crate::result::Facts;
 use crate::result::{Recoveries, Recovery, RecoveryVerdict, Verdict};
 
@@ -74,7 +75,7 @@ impl RecoveryTracker {
     }
 
     /// A retransmission of `offset` at `now`; `highest` is one past the highest byte sent,
-    /// `delay` the round trip between here and the sender.
+    /// `delay` the round trip between here and the sender, `prompt` what made the sender repeat it.
     /// Returns the phase it belongs to, for [`RecoveryTracker::resolve`].
     pub(crate) fn retransmitted(
         &mut self,
@@ -82,9 +83,9 @@ impl RecoveryTracker {
         offset: i64,
         highest: i64,
         delay: i64,
-        timeout: bool,
+        prompt: Prompt,
     ) -> u32 {
-        if timeout {
+        if prompt == Prompt::Timer {
             self.timed_out = highest;
         }
         if !self.same_phase(now, delay) {
@@ -100,8 +101,8 @@ impl RecoveryTracker {
             recovery.facts = Facts {
                 last: offset,
                 to_end: highest.saturating_sub(offset),
-                lost: 0.0,
-                perhaps_refused: 0,
+                prompt,
+                ..Facts::default()
             };
             self.phases.push_back(Phase {
                 recovery,
@@ -135,6 +136,14 @@ impl RecoveryTracker {
         if let Some(phase) = self.phases.get_mut(index) {
             phase.recovery.facts.lost += share;
             phase.recovery.facts.perhaps_refused += 1;
+        }
+    }
+
+    /// Something that phase `id` sent again was never acknowledged.
+    pub(crate) fn unanswered(&mut self, id: u32) {
+        let index = id.wrapping_sub(self.first) as usize;
+        if let Some(phase) = self.phases.get_mut(index) {
+            phase.recovery.facts.unanswered = true;
         }
     }
 
@@ -173,15 +182,15 @@ mod tests {
     #[test]
     fn a_phase_is_spurious_only_if_every_retransmission_was() {
         let mut t = RecoveryTracker::new(true);
-        let a = t.retransmitted(1, 0, 1_000, 0, false);
+        let a = t.retransmitted(1, 0, 1_000, 0, Prompt::News);
         assert_eq!(
-            t.retransmitted(2, 100, 1_200, 0, false),
+            t.retransmitted(2, 100, 1_200, 0, Prompt::News),
             a,
             "same phase until 1000 is acked"
         );
         t.acknowledged(999, 3);
         t.acknowledged(1_000, 4);
-        let b = t.retransmitted(9, 2_000, 3_000, 0, true);
+        let b = t.retransmitted(9, 2_000, 3_000, 0, Prompt::Timer);
         assert_ne!(a, b);
         t.resolve(a, Verdict::Spurious, 2);
         t.resolve(b, Verdict::Needed, 1);
@@ -193,12 +202,12 @@ mod tests {
     #[test]
     fn what_had_been_sent_by_a_time_out_is_sent_again_for_it_in_the_next_phase_too() {
         let mut t = RecoveryTracker::new(true);
-        t.retransmitted(1, 0, 1_000, 0, false);
-        t.retransmitted(200, 0, 1_500, 0, true);
+        t.retransmitted(1, 0, 1_000, 0, Prompt::News);
+        t.retransmitted(200, 0, 1_500, 0, Prompt::Timer);
         t.acknowledged(1_000, 300);
-        t.retransmitted(301, 1_000, 1_500, 0, false);
+        t.retransmitted(301, 1_000, 1_500, 0, Prompt::News);
         t.acknowledged(1_500, 400);
-        t.retransmitted(500, 1_600, 2_000, 0, false);
+        t.retransmitted(500, 1_600, 2_000, 0, Prompt::News);
         let timeouts: Vec<bool> = t.finish().list.iter().map(|p| p.timeout).collect();
         assert_eq!(timeouts, [false, true, false]);
     }
@@ -206,9 +215,9 @@ mod tests {
     #[test]
     fn at_the_receiver_a_phase_ends_a_round_trip_later() {
         let mut t = RecoveryTracker::new(false);
-        let a = t.retransmitted(1, 0, 1_000, 10, false);
+        let a = t.retransmitted(1, 0, 1_000, 10, Prompt::News);
         t.acknowledged(1_000, 5);
-        assert_eq!(t.retransmitted(14, 500, 2_000, 10, false), a);
-        assert_ne!(t.retransmitted(15, 500, 2_000, 10, false), a);
+        assert_eq!(t.retransmitted(14, 500, 2_000, 10, Prompt::News), a);
+        assert_ne!(t.retransmitted(15, 500, 2_000, 10, Prompt::News), a);
     }
 }

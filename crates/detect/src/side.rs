@@ -13,12 +13,13 @@ use crate::config::Config;
 use crate::cost::Answer;
 use crate::flow_table::FlowTable;
 use crate::merged::Merged;
-use crate::numbering::{IdCounter, Numbering};
+use crate::numbering::{IdCounter, Numbering, first_byte};
 use crate::prints::Recent;
 use crate::result::{FlowId, PointKind, VantageChoice};
+use crate::stamps::StampClock;
 use engines::{Engines, Heard};
 
-pub(crate) use known::{Hello, Known, Shared, Start};
+pub(crate) use known::{Hello, Known, Reported, Shared, Start};
 pub(crate) use report::End;
 
 /// Payloads up to this fit the usual Ethernet; larger ones are super-segments, unless jumbo.
@@ -44,13 +45,6 @@ fn repeated_by(seg: &Segment, unwrap: &Offsets, ack: i64) -> i64 {
     }
 }
 
-/// Number of the first byte of data: a SYN takes one before it.
-#[inline]
-fn first_byte(seg: &Segment) -> u32 {
-    let syn = u32::from(seg.flags.any(TcpFlags::SYN));
-    seg.seq.wrapping_add(syn)
-}
-
 /// One direction.
 ///
 /// In this order, what every packet needs is in the first line of the cache, but its print.
@@ -69,19 +63,19 @@ pub(crate) struct Side {
     duplicated: u64,
     /// Packets whose TCP options the capture does not hold whole.
     cut: u64,
-    /// Packets without data, SYN and FIN included.
-    bare: u32,
-    /// One past the highest byte of the other host that this one acknowledged or SACKed before any of it was captured.
-    reported: Option<u32>,
+    /// What it last acknowledged, and when that was captured, nanoseconds.
+    said: (u32, i64),
+    /// It has sent packets again with the identification that they had before.
+    keeps_id: bool,
+    clock: StampClock,
+    /// What this host said it had before any data of the other one was captured.
+    reported: Option<Box<Reported>>,
     /// Frames of several packets, if there were any.
     merged: Option<Box<Merged>>,
 }
 
 /// One duplicate is no longer than this, bytes: a super-segment.
 const MAX_REPEATED: i64 = 65_536;
-
-/// A host that only sends data sends so many packets without data: a SYN, perhaps again, and its acknowledgement.
-const MAX_EMPTY_PACKETS_OF_HANDSHAKE: u32 = 4;
 
 impl Side {
     /// The capture's clock was set back just before `now`.
@@ -135,18 +129,17 @@ impl Side {
     /// Notes what this host reports to have, while no data of the other one has been captured.
     #[inline]
     pub(crate) fn note_reported(&mut self, seg: &Segment) {
-        if !seg.flags.any(TcpFlags::ACK) || seg.flags.any(TcpFlags::RST) {
-            return;
+        if seg.flags.any(TcpFlags::ACK) && !seg.flags.any(TcpFlags::RST) {
+            match &mut self.reported {
+                Some(known) => known.add(seg),
+                None => self.reported = Some(Box::new(Reported::new(seg))),
+            }
         }
-        let edges = seg.sack_blocks().iter().map(|block| block.1);
-        let later = |a: u32, b: u32| if (b.wrapping_sub(a) as i32) > 0 { b } else { a };
-        let known = self.reported.unwrap_or(seg.ack);
-        self.reported = Some(edges.fold(later(known, seg.ack), later));
     }
 
     /// See [`Side::reported`](field@Side::reported).
-    pub(crate) fn reported(&self) -> Option<u32> {
-        self.reported
+    pub(crate) fn reported(&self) -> Option<Reported> {
+        self.reported.as_deref().copied()
     }
 
     /// Follows the data from `seg` on.
@@ -156,15 +149,12 @@ impl Side {
         start: &Start,
         (choice, config, shared): (VantageChoice, &Config, &Shared),
     ) {
-        let base = start
-            .hello
-            .map_or(first_byte(seg), |h| h.isn.wrapping_add(1));
+        let known = start.reported.filter(|_| start.hello.is_none());
+        let first = known.map_or(first_byte(seg), |known| known.first(first_byte(seg)));
+        let base = start.hello.map_or(first, |h| h.isn.wrapping_add(1));
         let mut engines = Engines::new(base, choice, config, shared);
         if start.hello.is_none() {
-            let ahead = start
-                .reported
-                .map_or(0, |edge| edge.wrapping_sub(base) as i32);
-            engines.begins_without_syn(seg, i64::from(ahead.max(0)));
+            engines.begins_without_syn(seg, known.as_ref());
         }
         self.engines = Some(Box::new(engines));
     }
@@ -194,8 +184,9 @@ impl Side {
         if seen.unusual && seen.step.is_some_and(|s| s < 0) {
             engines.arrival.note_late_number(seg);
         }
-        let plain = seen.vanished == 0 && engines.arrival.in_order(seg, offset, mss);
+        let plain = engines.arrival.in_order(seg, offset, mss);
         if plain {
+            self.clock.note(seg);
             let len = seg.payload_len;
             engines.cost.sent(seg.ts_ns, offset + i64::from(len), len);
             if engines.more {
@@ -220,18 +211,13 @@ impl Side {
             sack: shared.sack.unwrap_or(true),
             ip_id: self.ids.trusted(),
             follows: seen.step == Some(1),
-            // Where this host acknowledges data of the other one, too, it may have been an acknowledgement.
-            vanished: if self.bare > MAX_EMPTY_PACKETS_OF_HANDSHAKE {
-                0
-            } else {
-                seen.vanished
-            },
             step: if self.ids.perhaps_dense() {
                 seen.packets_ahead()
             } else {
                 0
             },
             to_sender_ns: known.to_sender_ns,
+            tick_ns: self.clock.tick_ns(),
             una: engines.una,
             syn_seen: known.syn_seen,
         };
@@ -286,6 +272,10 @@ impl Side {
         let advances = ack > engines.una;
         if advances {
             engines.una = ack;
+        }
+        if engines.sender.is_none() {
+            let edge = engines.window_edge(seg);
+            engines.arrival.offered(edge, seg.window == 0);
         }
         if engines.closed || seg.window == 0 || engines.probe.is_some() {
             engines.window_told(seg, advances);

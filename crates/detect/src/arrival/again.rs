@@ -159,7 +159,7 @@ impl Arrival {
     pub(super) fn note_first(&mut self, seg: &Segment, start: i64, cx: &Context) {
         self.note_overtaking(seg, start);
         let pause = seg.ts_ns.saturating_sub(self.top_ns);
-        let perhaps = pause >= self.pause_ns || cx.vanished > 0 || self.retransmissions > 0;
+        let perhaps = pause >= self.pause_ns || self.retransmissions > 0;
         let mark = self.mark(seg, cx);
         if !perhaps || mark == Mark::default() {
             return;
@@ -285,7 +285,7 @@ mod tests {
                 arrival.data(&seg, start, &cx, |_, _, _| {});
             }
         }
-        arrival.finish(&cx)
+        arrival.finish(&cx, 0)
     }
 
     /// The retransmissions that are listed: frame and verdict.
@@ -331,8 +331,8 @@ mod tests {
         let off = told(&arrivals, Some(Explanation::SentOrder));
         assert_eq!(
             off,
-            [(4, Verdict::Spurious)],
-            "taken for the retransmission"
+            [(4, Verdict::Ambiguous)],
+            "taken for the retransmission, and never acknowledged"
         );
     }
 
@@ -349,7 +349,11 @@ mod tests {
         ];
         assert_eq!(told(&arrivals, None), [(3, Verdict::Spurious)]);
         let off = told(&arrivals, Some(Explanation::SentOrder));
-        assert_eq!(off, [(6, Verdict::Spurious)], "taken for the later one");
+        assert_eq!(
+            off,
+            [(6, Verdict::Ambiguous)],
+            "taken for the later one, and never acknowledged"
+        );
     }
 
     #[test]

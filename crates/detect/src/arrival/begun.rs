@@ -3,6 +3,7 @@
 use inorder_wire::Segment;
 
 use super::{Arrival, NEVER_NS, Note};
+use crate::copies::Above;
 use crate::order::{Hole, Order};
 
 /// Where the round trip is not known or seems shorter, nanoseconds: it was measured on little.
@@ -43,6 +44,26 @@ impl Arrival {
         self.order = Order::new(first);
         let rtt = to_sender_ns.unwrap_or(0).max(MIN_SETTLING_NS);
         self.before.settled_ns = seg.ts_ns.saturating_add(rtt).saturating_add(rtt / 2);
+    }
+
+    /// In a capture at the receiver that begins within a recovery: the receiver reported `blocks`, ascending, at `since_ns`,
+    /// and lacked what lies between the first byte and them.
+    pub(crate) fn begins_with_holes(&mut self, blocks: &[(i64, i64)], since_ns: i64) {
+        let Some(&(_, edge)) = blocks.last() else {
+            return;
+        };
+        self.before.first = 0;
+        self.before.old_top = edge;
+        self.order = Order::new(0);
+        for &(left, right) in blocks {
+            self.order.skip_to(left, since_ns, Note::default());
+            self.order.had(right);
+        }
+    }
+
+    /// The hole was there when the capture began: nothing is known of what opened it.
+    pub(super) fn was_open(&self, hole: &Hole<Note>) -> bool {
+        self.began_with(hole) && hole.note.above == Above::default()
     }
 
     /// In a capture at the receiver that begins in the middle: it has reported what lies below `edge`. If that was

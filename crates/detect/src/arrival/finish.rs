@@ -7,7 +7,7 @@ use crate::result::{Evidence, Reason, Verdict};
 
 impl Arrival {
     /// The end: what was filled by a retransmission alone was lost.
-    pub(crate) fn finish(mut self, cx: &Context) -> ArrivalEnd {
+    pub(crate) fn finish(mut self, cx: &Context, last_ns: i64) -> ArrivalEnd {
         self.book_run();
         let holes = self.order.holes().iter().map(|hole| taken(*hole, cx.una));
         let holes: Vec<Hole<Note>> = holes.collect();
@@ -39,7 +39,9 @@ impl Arrival {
         let needed = fills(&holes, |fill| !fill.known && !fill.doubted);
         let open = fills(&holes, |fill| fill.doubted && !fill.known);
         self.settle_list(&needed, &open);
-        let (needed, open) = (needed.len() as u64, open.len() as u64);
+        let (unanswered, unknown) = self.settle_unanswered(cx, last_ns);
+        let needed = needed.len() as u64 + unanswered;
+        let open = open.len() as u64 + unknown;
         ArrivalEnd {
             collector: self.collector,
             recoveries: self.recoveries.finish(),
@@ -62,9 +64,7 @@ impl Arrival {
                 .resolve(fill.phase, Verdict::Needed, fill.copies);
         }
         // What was refused may have been the original.
-        let basis = if hole.note.perhaps_lost {
-            Basis::ambiguous(Evidence::ArrivalIpId, Reason::LoneCopy)
-        } else if fill.ambiguous || hole.note.refused_copy.ambiguous {
+        let basis = if fill.ambiguous || hole.note.refused_copy.ambiguous {
             Basis::ambiguous(Evidence::ArrivalTiming, Reason::LoneCopy)
         } else if fill.doubted || self.began_with(hole) {
             Basis::ambiguous(Evidence::ArrivalTimestamps, Reason::NotSeen)

@@ -4,7 +4,7 @@ use inorder_wire::{Has, Segment};
 
 use super::{Arrival, Context, Note};
 use crate::collect::Basis;
-use crate::copies::{Copy, Means, tell};
+use crate::copies::{Copy, Means, by_timing, tell};
 use crate::explanation::Explanation;
 use crate::order::Hole;
 use crate::result::{Confidence, Evidence, Reason};
@@ -23,6 +23,7 @@ impl Arrival {
             follows: cx.follows,
             timestamps: cx.timestamps,
             to_sender_ns: cx.to_sender_ns,
+            tick_ns: cx.tick_ns,
             news_ns: news_ns.max(hole.opened_ns),
         }
     }
@@ -35,7 +36,11 @@ impl Arrival {
         cx: &Context,
     ) -> Copy {
         let means = self.means(hole, cx);
-        let told = match tell(seg, &hole.note.above, &means) {
+        let told = match self.was_open(hole) {
+            true => by_timing(seg, &means),
+            false => tell(seg, &hole.note.above, &means),
+        };
+        let told = match told {
             Copy::Original(_) if from <= cx.una && self.resent_unasked(seg, hole, cx) => {
                 Copy::Retransmission(Basis::ambiguous(
                     Evidence::ArrivalTimestamps,

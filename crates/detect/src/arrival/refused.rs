@@ -33,14 +33,18 @@ impl Arrival {
     /// was sent after it.
     pub(super) fn offer(&mut self, seg: &Segment, start: i64, cx: &Context) -> Option<Evidence> {
         let old = start < self.order.next();
+        let outside = start >= self.edge;
         let receiver = self.receiver.as_mut()?;
-        if !old && !self.watchful {
+        if !old && !self.watchful && !outside {
             return None;
         }
         let ack = seg.seq.wrapping_add((cx.una - start) as u32);
         receiver.acknowledged(ack);
-        let doubt = receiver.arrives(seg);
-        self.watchful = old || doubt.is_some();
+        let doubt = match outside {
+            true => Some(Evidence::Window),
+            false => receiver.arrives(seg),
+        };
+        self.watchful = old || doubt == Some(Evidence::Paws);
         doubt
     }
 
@@ -240,7 +244,7 @@ mod tests {
             let cx = Context { una, ..cx };
             arrival.data(&seg, i64::from(i * LEN), &cx, |_, _, _| {});
         }
-        let end = arrival.finish(&cx);
+        let end = arrival.finish(&cx, 0);
         end.list.iter().map(|r| r.verdict).collect()
     }
 

@@ -32,7 +32,12 @@ impl Arrival {
         let run = &mut self.run;
         let fits = seg.payload_len <= run.max_len.min(mss);
         let soon = seg.ts_ns - self.top_ns < run.pause_ns;
-        if start != run.next || !fits || !soon || !same_interval(run.interval_ns, seg.ts_ns) {
+        if start != run.next
+            || start >= self.edge
+            || !fits
+            || !soon
+            || !same_interval(run.interval_ns, seg.ts_ns)
+        {
             return self.begin_run(seg, start, mss, false);
         }
         run.next += i64::from(seg.payload_len);
@@ -54,7 +59,8 @@ impl Arrival {
         if !looked_at {
             self.note_overtaking(seg, start);
         }
-        if start != self.order.next() || seg.payload_len > mss || self.watchful {
+        let outside = start >= self.edge;
+        if start != self.order.next() || seg.payload_len > mss || self.watchful || outside {
             return false;
         }
         let complete = self.order.holes().is_empty();

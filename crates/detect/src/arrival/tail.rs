@@ -2,7 +2,7 @@
 
 use inorder_wire::Segment;
 
-use super::{Arrival, Context, NEVER_NS};
+use super::{Arrival, Context};
 
 /// Missing identifications in a row that are taken for lost packets, at most.
 const MAX_LOST_TAIL: usize = 64;
@@ -94,13 +94,5 @@ impl Arrival {
     #[cold]
     pub(crate) fn note_late_number(&mut self, seg: &Segment) {
         self.tail.found(seg);
-    }
-
-    /// In-order data whose identification jumped after a pause of a round trip or more, no hole
-    /// open: what vanished was the tail, and this is its retransmission.
-    pub(super) fn tail_was_lost(&self, seg: &Segment, cx: &Context) -> bool {
-        let pause = seg.ts_ns.saturating_sub(self.last_ns());
-        let rtt = cx.to_sender_ns.unwrap_or(i64::MAX / 4);
-        cx.ip_id && self.last_ns() != NEVER_NS && pause >= rtt && self.order.holes().is_empty()
     }
 }

@@ -38,7 +38,7 @@ const MISLED: f64 = 0.1;
 /// What misled the sender may be: nothing was lost, and the sender was not merely asking (a tail loss probe reduces
 /// nothing).
 fn unnecessary(recovery: &Recovery) -> bool {
-    recovery.verdict == RecoveryVerdict::Spurious && recovery.cause != Cause::TailProbe
+    recovery.verdict == RecoveryVerdict::Spurious && recovery.cause.reduces()
 }
 
 /// A flow at its end.

@@ -1,5 +1,7 @@
 //! Why a sender sent something again.
 
+use crate::prompt::Prompt;
+
 /// What a recovery, a time-out or a retransmission goes back to: one cause each.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 #[non_exhaustive]
@@ -21,6 +23,11 @@ pub enum Cause {
     /// The retransmission timer expired although everything had arrived: the round-trip time had
     /// jumped, or acknowledgements were lost (RFC 3522, RFC 5682).
     DelayJump,
+    /// The sender repeated data before an acknowledgement or a timer can have made it do so: some stacks and content
+    /// networks send copies in advance. It costs no window.
+    InAdvance,
+    /// The data was sent again until the end and never acknowledged: the path or the receiver was dead for it.
+    Unanswered,
     /// Nothing that was captured explains it.
     #[default]
     Unknown,
@@ -28,7 +35,7 @@ pub enum Cause {
 
 impl Cause {
     /// Every cause, in the order of the declaration.
-    pub const ALL: [Cause; 9] = [
+    pub const ALL: [Cause; 11] = [
         Cause::QueueLoss,
         Cause::RandomLoss,
         Cause::Loss,
@@ -37,8 +44,15 @@ impl Cause {
         Cause::AckReordering,
         Cause::TailProbe,
         Cause::DelayJump,
+        Cause::InAdvance,
+        Cause::Unanswered,
         Cause::Unknown,
     ];
+
+    /// True if it makes a sender reduce its window: a probe or a copy in advance does not.
+    pub fn reduces(self) -> bool {
+        !matches!(self, Cause::TailProbe | Cause::InAdvance)
+    }
 
     /// True if data was lost on the path.
     pub fn is_loss(self) -> bool {
@@ -84,4 +98,8 @@ pub(crate) struct Facts {
     pub(crate) lost: f64,
     /// How many segments sent again in it were refused or may have been.
     pub(crate) perhaps_refused: u32,
+    /// What made the sender begin.
+    pub(crate) prompt: Prompt,
+    /// Something sent again in it was never acknowledged.
+    pub(crate) unanswered: bool,
 }

@@ -49,6 +49,8 @@ pub enum Evidence {
     Window,
     /// Duplicate acknowledgements and a cumulative jump, no SACK: rough.
     CumulativeAck,
+    /// It was sent again until the end, and no acknowledgement ever covered it.
+    Silence,
     /// Arrival order at the receiver; originals told apart by the IPv4 identification.
     ArrivalIpId,
     /// Arrival order at the receiver; originals told apart by timestamps.
@@ -80,6 +82,8 @@ pub enum Reason {
     CoarseClock,
     /// The capture lacks what would tell: options cut off, one direction, no vantage point.
     NotSeen,
+    /// Nothing acknowledged it by the end of the capture.
+    Unanswered,
 }
 
 /// Which part of the path an event belongs to.

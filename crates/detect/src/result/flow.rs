@@ -408,7 +408,7 @@ impl FlowReport {
     /// Retransmission time-outs; tail loss probes are none, although they wait as long.
     pub fn timeouts(&self) -> u64 {
         let causes = self.recoveries.by_cause.iter();
-        let real = causes.filter(|c| c.cause != Cause::TailProbe);
+        let real = causes.filter(|c| c.cause.reduces());
         real.map(|c| c.timeouts).sum()
     }
 

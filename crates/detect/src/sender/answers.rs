@@ -15,6 +15,7 @@ use super::again::Again;
 use super::filled::{By, Filled};
 use super::log::{Entry, Status};
 use super::paws::discarded;
+use super::receiver::Paws;
 use super::report::Report;
 use super::ring::apart;
 use super::unexplained::{Trigger, UnexplainedAck};
@@ -53,17 +54,22 @@ impl Sender {
         if again.is_some_and(|a| a.is_sure()) {
             trigger = Trigger::Again;
         }
-        let open = self.outstanding.has_discardable(seg.tsecr);
+        let refuses = self.receiver.paws != Paws::Takes;
+        let open = refuses && self.outstanding.has_discardable(seg.tsecr);
         let elsewhere = trigger == Trigger::Again || !open || !self.suits_a_hole(seg.ts_ns);
+        if reported == 0 && self.answers_what_it_had(seg.ts_ns) {
+            return;
+        }
         if elsewhere && reported == 0 && self.answers_spurious_copy(seg.ts_ns, again) {
             return;
         }
         let blocks = seg.sack_blocks().len();
         let early = reported > 0 && trigger == Trigger::EarlyFlush;
         let filled = self.filled_candidates(seg.tsecr);
-        let several = match self.receiver.dsack_seen {
-            true => trigger == Trigger::Nothing && filled.1,
-            false => reported == 0,
+        let several = match (self.receiver.reports_refused(), self.receiver.dsack_seen) {
+            (true, _) => trigger == Trigger::Nothing && filled.1,
+            (_, true) => trigger == Trigger::Nothing,
+            _ => reported == 0,
         };
         let repeated = again.is_some_and(|a| self.original_may_come_again(&a, seg.ts_ns));
         let refused = trigger != Trigger::Again && (several && filled.0.is_some() || open);
@@ -141,8 +147,11 @@ impl Sender {
     fn filled_candidates(&self, recent: u32) -> (Option<i64>, bool) {
         let open =
             |f: &&Filled| f.first == By::Copy && !f.original_in && discarded(f.tsval, recent);
-        // A receiver that reports no duplicates is as silent below the left edge.
-        let from = if self.receiver.dsack_seen {
+        if self.receiver.paws == Paws::Takes {
+            return (None, false);
+        }
+        // A receiver that does not report what was too old is as silent below the left edge.
+        let from = if self.receiver.reports_refused() {
             self.outstanding.una
         } else {
             i64::MIN
@@ -183,7 +192,7 @@ impl Sender {
             recent: seg.tsecr,
             // What was lost may have reported a duplicate below the left edge, and some receivers
             // report none.
-            una: if trigger == Trigger::Lost || !self.receiver.dsack_seen {
+            una: if trigger == Trigger::Lost || !self.receiver.reports_refused() {
                 i64::MIN
             } else {
                 self.outstanding.una

@@ -6,7 +6,7 @@ use super::attribute::First;
 use super::board::Copies;
 use super::filled::Filled;
 use super::log::{Entry, Status};
-use super::paws::discarded;
+use super::receiver::Paws;
 use super::report::Report;
 use crate::collect::Basis;
 use crate::result::Evidence;
@@ -39,6 +39,7 @@ impl Sender {
             }
             return;
         };
+        self.learn_paws(report, &copies, now);
         match self.attribute(report, &copies, ack) {
             First::Original(basis) => {
                 self.timing.note_lateness(report, now, had_hole, alone);
@@ -49,8 +50,7 @@ impl Sender {
             }
             First::Retransmission { named } => {
                 let rtt = self.timing.min_rtt.unwrap_or(0);
-                let recent = self.last.filter(|l| self.outstanding.echoes(l));
-                let discardable = recent.is_some_and(|l| discarded(report.sent.tsval, l.tsecr));
+                let discardable = self.too_old(report) && self.receiver.paws != Paws::Takes;
                 let mut filled = Filled {
                     discardable,
                     named,
@@ -64,6 +64,15 @@ impl Sender {
             First::Unknown => self.doubtful(report, &copies, ack),
         }
         self.trim_filled();
+    }
+
+    /// A report that is too soon for any retransmission is the original's. If that was too old, the receiver takes such data.
+    fn learn_paws(&mut self, report: &Report, copies: &Copies, now: i64) {
+        let took = now.saturating_sub(copies.first_ns);
+        let soon = self.timing.min_rtt.is_some_and(|rtt| took < rtt / 2);
+        if soon && !report.left_edge && report.unsure.is_none() && self.too_old(report) {
+            self.receiver.paws = Paws::Takes;
+        }
     }
 
     /// The round trip of what was sent right behind the segment, nanoseconds; 0 if unknown.

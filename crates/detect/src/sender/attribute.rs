@@ -5,6 +5,7 @@ use super::acks::Ack;
 use super::board::Copies;
 use super::ledger::{MIN_LIKELY, Tally};
 use super::paws::discarded;
+use super::receiver::Paws;
 use super::report::Report;
 use super::timing::Timing;
 use crate::collect::Basis;
@@ -84,10 +85,7 @@ impl Sender {
         let prompt = report.unsure != Some(Reason::BlockLimit);
         if prompt && self.outstanding.echoes(&ack.seg) {
             let before = self.last.map(|l| l.tsecr);
-            if before.is_some_and(|recent| discarded(report.sent.tsval, recent)) {
-                return First::Retransmission { named: true };
-            }
-            if report.left_edge {
+            if report.left_edge && self.receiver.echoes_by_rule() {
                 // TS.Recent is taken from what filled the left edge (RFC 7323 section 4.3).
                 if after(copies.first_tsval, ack.seg.tsecr) {
                     return First::Original(Basis::certain(Evidence::Timestamps));
@@ -101,11 +99,21 @@ impl Sender {
                     };
                 }
             }
+            if self.too_old(report) && self.receiver.paws != Paws::Takes {
+                let named = self.receiver.paws == Paws::Reports;
+                return First::Retransmission { named };
+            }
         }
         match self.too_soon(copies, ack) {
             Some(basis) => First::Original(basis),
             None => First::Unknown,
         }
+    }
+
+    /// Would a receiver that follows RFC 7323 section 5 have discarded the original of what is reported?
+    pub(super) fn too_old(&self, report: &Report) -> bool {
+        let recent = self.last.filter(|l| self.outstanding.echoes(l));
+        recent.is_some_and(|l| discarded(report.sent.tsval, l.tsecr))
     }
 
     /// Did `ack` come, or leave, too soon to be about the first of `copies`?

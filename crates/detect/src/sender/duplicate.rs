@@ -9,6 +9,8 @@ use super::attribute::after;
 use super::filled::{By, Filled};
 use super::log::Status;
 use super::pair::{Guess, Pair};
+use super::paws::discarded;
+use super::receiver::Paws;
 use super::timing::Timing;
 use crate::collect::Basis;
 use crate::explanation::Explanation;
@@ -74,6 +76,7 @@ impl Sender {
             };
             f.duplicates += 1;
             let f = *f;
+            self.learn_reports(&f, ack);
             if f.original_in {
                 continue;
             }
@@ -98,6 +101,17 @@ impl Sender {
                     }
                 }
             }
+        }
+    }
+
+    /// A duplicate of `f` is reported. If the only other copy that can have come is an original that was too old, the
+    /// receiver reports such data.
+    fn learn_reports(&mut self, f: &Filled, ack: &Ack) {
+        let recent = self.last.filter(|l| self.outstanding.echoes(l));
+        let old = recent.is_some_and(|l| discarded(f.tsval, l.tsecr));
+        let named = f.first == By::Copy && f.named && f.copies.count == 1;
+        if old && named && !ack.stale {
+            self.receiver.paws = Paws::Reports;
         }
     }
 

@@ -1,9 +1,23 @@
 //! The end of a flow.
 
+use super::board::Sent;
 use super::ledger::{Ledger, Telling};
 use super::{Sender, SenderEnd};
 
+/// An acknowledgement that has not come by then does not come, nanoseconds and round trips: receivers delay one by half a
+/// second at most (RFC 9293 section 3.8.6.3).
+pub(crate) const MIN_PATIENCE_NS: i64 = 1_000_000_000;
+pub(crate) const PATIENCE_RTTS: i64 = 3;
+
 impl Sender {
+    /// ACKs that were lost, as far as the receiver's identifications tell.
+    fn acks_missing(&self) -> u64 {
+        match self.numbers.are_shared() {
+            true => 0,
+            false => self.queue.missing,
+        }
+    }
+
     /// What the ACKs of this flow can tell.
     pub(super) fn telling(&self) -> Telling {
         Telling {
@@ -12,15 +26,30 @@ impl Sender {
             timestamps: self.timestamps,
             duplicates: self.receiver.dsack_seen,
             acks: self.queue.seen,
-            acks_missing: self.queue.missing,
+            acks_missing: self.acks_missing(),
             numbered: self.queue.by_id(),
             heard_ns: self.last_news_ns,
             patience_ns: self.timing.patience(),
         }
     }
 
-    /// The end of the capture or of the connection.
-    pub(crate) fn finish(mut self: Box<Self>) -> SenderEnd {
+    /// What was sent again until the end and never acknowledged did not arrive, as far as silence tells: `last_ns` is when
+    /// the connection was last seen, nanoseconds. Of what was sent within its patience before, nothing is known.
+    fn close_unanswered(&mut self, last_ns: i64) -> u64 {
+        let rtt = self.timing.min_rtt.unwrap_or(0);
+        let patience = rtt.saturating_mul(PATIENCE_RTTS).max(MIN_PATIENCE_NS);
+        let silent = |sent: &Sent| last_ns.saturating_sub(sent.sent_ns) >= patience;
+        let open = self.outstanding.sent_again_in_vain();
+        let open: Vec<_> = open.filter(|(sent, _)| silent(sent)).collect();
+        for (sent, copies) in &open {
+            self.ledger.unanswered(sent, copies);
+        }
+        open.len() as u64
+    }
+
+    /// The end of the capture or of the connection, whose last packet was captured at `last_ns`. The receiver was heard at
+    /// all if `answered`.
+    pub(crate) fn finish(mut self: Box<Self>, last_ns: i64, answered: bool) -> SenderEnd {
         let mut rest = std::mem::take(&mut self.ready);
         self.queue.flush(|ack| rest.push(ack));
         for ack in &rest {
@@ -29,7 +58,12 @@ impl Sender {
         self.settle(i64::MAX);
         let telling = self.telling();
         self.ledger.close_all(&telling);
+        let unanswered = match answered {
+            true => self.close_unanswered(last_ns),
+            false => 0,
+        };
         let forgot = self.ledger.log.forgot();
+        let acks_missing = self.acks_missing();
         let Ledger {
             collector,
             recoveries,
@@ -45,12 +79,12 @@ impl Sender {
             retransmissions: self.ledger.retransmissions,
             needed: self.ledger.needed,
             spurious: self.ledger.spurious,
-            undecided: self.outstanding.undecided(),
-            unfilled: self.outstanding.unfilled(),
+            undecided: self.outstanding.undecided() - unanswered,
+            unfilled: self.outstanding.unfilled().saturating_sub(unanswered),
             missing: self.outstanding.missing(),
             acks: self.queue.seen,
             acks_reordered: self.queue.reordered,
-            acks_missing: self.queue.missing,
+            acks_missing,
             min_rtt: self.timing.min_rtt,
             rough: telling.rough,
             forgot,

@@ -12,7 +12,7 @@ use super::filled::{By, EITHER, Filled, FilledMap};
 use super::list::List;
 use super::log::{ArrivalLog, Entry, Status};
 use super::unexplained::UnexplainedAck;
-use crate::collect::{Basis, Collector};
+use crate::collect::{Basis, Collector, Place};
 use crate::explanation::{Explanation, Explanations};
 use crate::recovery::RecoveryTracker;
 use crate::result::{Cause, Confidence, Evidence, Half, Reason, Retransmission, Verdict};
@@ -279,6 +279,27 @@ impl Ledger {
         }
     }
 
+    /// Nothing ever acknowledged `sent`, nor any of its retransmissions.
+    pub(super) fn unanswered(&mut self, sent: &Sent, copies: &Copies) {
+        let (needed, sure) = (copies.count, Confidence::Likely);
+        self.needed += u64::from(needed);
+        self.recoveries
+            .resolve(copies.phase, Verdict::Needed, needed);
+        self.recoveries.unanswered(copies.phase);
+        let end = sent.start + i64::from(sent.len);
+        self.list.close(sent.start, end, (needed, sure), (0, sure));
+        let place = Place {
+            start: sent.start,
+            len: sent.len,
+            frame: sent.frame,
+            proof_frame: 0,
+            at_ns: copies.last_ns,
+            sent_ns: sent.sent_ns,
+        };
+        let basis = Basis::certain(Evidence::Silence).weaker(Reason::Unanswered);
+        self.collector.lost(place, basis);
+    }
+
     /// Closes everything.
     pub(super) fn close_all(&mut self, telling: &Telling) {
         while let Some(f) = self.filled.pop() {
@@ -397,6 +418,7 @@ impl Ledger {
 mod tests {
     use super::super::board::Board;
     use super::*;
+    use crate::prompt::Prompt;
     use crate::result::{Confidence, Kind};
 
     const TELLING: Telling = Telling {
@@ -422,7 +444,7 @@ mod tests {
             frame: 2,
             ..Segment::default()
         };
-        let phase = ledger.recoveries.retransmitted(5, 0, 100, 0, false);
+        let phase = ledger.recoveries.retransmitted(5, 0, 100, 0, Prompt::News);
         ledger.sent_again(&again, (0, 100), phase, Some(Verdict::Ambiguous));
         board.retransmitted(0, 5, 0, phase, true);
         let (sent, copies) = board.pop_acked(100).unwrap();

@@ -37,6 +37,7 @@ mod reading;
 mod receiver;
 mod report;
 mod ring;
+mod shared_numbers;
 mod silent;
 mod timing;
 #[cfg(test)]
@@ -50,25 +51,26 @@ use inorder_wire::{Segment, TcpFlags};
 
 use crate::collect::{Basis, Collector};
 use crate::explanation::{Explanation, Explanations};
+use crate::prompt::{Prompt, Waited};
 use crate::result::{Evidence, Reason, Recoveries, Retransmission, Verdict};
 
 use acks::{Ack, AckQueue};
 use attribute::First;
 use clock::ReceiverClock;
 use ledger::Ledger;
+use no_dsack::Awaited;
 use no_sack::NoSack;
 use openers::Openers;
 use outstanding::Outstanding;
 use reading::Reading;
 use receiver::Receiver;
+use shared_numbers::SharedNumbers;
 use timing::Timing;
 use unseen::Unseen;
 use windows::{AckNumbers, Windows};
 
+pub(crate) use finish::{MIN_PATIENCE_NS, PATIENCE_RTTS};
 pub(crate) use receiver::Options;
-
-/// Silence after which a retransmission is put down to a time-out, at least, nanoseconds.
-const MIN_TIMEOUT_NS: i64 = 180_000_000;
 
 /// The inference for one direction of one connection.
 #[derive(Debug)]
@@ -81,8 +83,10 @@ pub(crate) struct Sender {
     windows: Windows,
     ledger: Ledger,
     openers: Openers,
+    awaited: Awaited,
     no_sack: NoSack,
     queue: AckQueue,
+    numbers: SharedNumbers,
     /// The ACK before the present one, in the order of emission.
     last: Option<Segment>,
     /// Everything below has been acknowledged, by ACKs in the order of capture.
@@ -136,8 +140,10 @@ impl Sender {
             windows: Windows::new(options.explanations),
             ledger: Ledger::new(keep),
             openers: Openers::default(),
+            awaited: Awaited::default(),
             no_sack: NoSack::default(),
             queue: AckQueue::default(),
+            numbers: SharedNumbers::default(),
             last: None,
             raw_una: 0,
             raw_blocks: false,
@@ -189,30 +195,45 @@ impl Sender {
     /// A retransmission of `[start, start + len)`.
     pub(crate) fn retransmitted(&mut self, seg: &Segment, start: i64, len: u32) {
         self.outstanding.sent_again(seg);
-        let patience = self
-            .timing
-            .min_rtt
-            .map_or(MIN_TIMEOUT_NS, |rtt| (rtt * 2).max(MIN_TIMEOUT_NS));
         let (una, highest) = (self.outstanding.una, self.outstanding.highest);
-        let quiet_ns = seg.ts_ns.saturating_sub(self.last_news_ns);
-        let silent = quiet_ns > patience;
-        // A round trip after an ACK that reports no later data, nothing but a timer makes a sender repeat what is not the
-        // last (RFC 6675 section 5). RACK waits no longer (RFC 8985 section 6.2).
-        let waited = self.timing.min_rtt.is_some_and(|rtt| quiet_ns >= rtt);
-        let told = self.explanations.has(Explanation::TimerAlone);
-        let unasked = told && waited && self.receiver.has_sack() && !self.raw_blocks;
-        let last = start + i64::from(len) >= highest;
-        let heard = self.last_news_ns != i64::MIN;
-        let timeout = heard && (silent || unasked && start == self.raw_una && !last);
+        let prompt = self.prompt(seg.ts_ns, start, start + i64::from(len) >= highest);
         let phase = self
             .ledger
             .recoveries
-            .retransmitted(seg.ts_ns, start, highest, 0, timeout);
+            .retransmitted(seg.ts_ns, start, highest, 0, prompt);
         let verdict = self.place_copy(seg, start, len, phase);
+        if verdict == Some(Verdict::Spurious) {
+            self.awaited.push(seg.ts_ns);
+        }
         self.ledger.sent_again(seg, (start, len), phase, verdict);
         let rtt = self.timing.usual_rtt();
         self.no_sack
             .retransmitted(seg.ts_ns, start, una, highest, rtt);
+    }
+
+    /// What made the sender repeat the segment at `start`, the `last` of all, at `now`.
+    fn prompt(&self, now: i64, start: i64, last: bool) -> Prompt {
+        let sent_ns = self.outstanding.last_sent(start);
+        let heard_ns = self.last_news_ns.max(sent_ns.unwrap_or(i64::MIN));
+        let quiet_ns = now.saturating_sub(heard_ns);
+        let usual = self.timing.usual_rtt();
+        let waited = Waited {
+            quiet_ns,
+            since_sent_ns: sent_ns.map(|at| now.saturating_sub(at)),
+            rtt_ns: self.timing.min_rtt.map(|rtt| (rtt, usual.max(rtt))),
+            last,
+            sack: self.receiver.has_sack(),
+        };
+        // A round trip after an ACK that reports no later data, nothing but a timer makes a sender repeat what is not the
+        // last (RFC 6675 section 5). RACK waits no longer (RFC 8985 section 6.2).
+        let a_while = self.timing.min_rtt.is_some_and(|rtt| quiet_ns >= rtt);
+        let told = self.explanations.has(Explanation::TimerAlone);
+        let unasked = told && a_while && self.receiver.has_sack() && !self.raw_blocks;
+        let heard = self.last_news_ns != i64::MIN;
+        match waited.prompt() {
+            Prompt::News if heard && unasked && start == self.raw_una && !last => Prompt::Timer,
+            prompt => prompt,
+        }
     }
 
     /// Books a copy where its segment is; `Ambiguous` while its fate is open, `None` if it is no
@@ -285,6 +306,16 @@ impl Sender {
     }
 
     fn process(&mut self, ack: &Ack) {
+        let gap = ack.missing > 0;
+        if gap && self.numbers.are_shared() {
+            let ack = Ack { missing: 0, ..*ack };
+            return self.process_whole(&ack);
+        }
+        self.process_whole(ack);
+        self.numbers.note(gap, self.reading.reports.len());
+    }
+
+    fn process_whole(&mut self, ack: &Ack) {
         let seg = &ack.seg;
         self.clock.note(seg);
         if self.outstanding.sent_before_capture(seg) {
@@ -330,6 +361,8 @@ impl Sender {
             }
         }
         out.una = number;
+        self.numbers.note(ack.missing > 0, segments);
+        self.reading.reports.clear();
         self.reading.alone = false;
         self.receiver.compressing = false;
         if segments == 1 && self.has_hidden_one() {
@@ -384,8 +417,26 @@ impl Sender {
             self.arrived(report, ack, had_hole);
         }
         self.reading.reports = reports;
+        self.learn_echo(seg, advanced);
         self.openers.drop_below(self.outstanding.una);
         self.answer(ack, dsack, advanced);
+    }
+
+    /// Data above a hole moves no TS.Recent (RFC 7323 section 4.3): what does this receiver echo for it?
+    fn learn_echo(&mut self, seg: &Segment, advanced: bool) {
+        let ([report], Some(last)) = (&self.reading.reports[..], self.last) else {
+            return;
+        };
+        let sent = report.sent.tsval;
+        if advanced
+            || report.copies.is_some()
+            || sent == last.tsecr
+            || !self.outstanding.echoes(seg)
+        {
+            return;
+        }
+        self.receiver.echoes_newest += u32::from(seg.tsecr == sent);
+        self.receiver.echoes_recent += u32::from(seg.tsecr == last.tsecr);
     }
 
     /// What `ack` says beside what it reports for the first time: duplicates, or nothing.
@@ -450,7 +501,11 @@ impl Sender {
             let since = self.since();
             self.reading.by_time(&self.timing, since, ack.seg.ts_ns);
         }
-        self.reading.settle_order(covered, had_hole, reason);
+        // Where nothing is held back, a segment behind the hole has no reason to wait for what fills it: it may have come
+        // after that, whose acknowledgement was delayed.
+        let at_once = !self.receiver.compression.is_empty();
+        self.reading
+            .settle_order(covered, had_hole, reason, at_once);
     }
 
     fn settle(&mut self, now: i64) {
@@ -492,7 +547,7 @@ mod tests {
         }
         trace.send_again(90, 25);
         trace.ack(100, 30, &[]);
-        let end = Box::new(trace.sender).finish();
+        let end = Box::new(trace.sender).finish(0, true);
         end.recoveries.list[0].timeout
     }
 

@@ -5,6 +5,8 @@
 //! it is known how late the late ones of this flow are ([`super::windows`]). A spurious
 //! retransmission has the same answer, a round trip after it was sent.
 
+use std::collections::VecDeque;
+
 use super::Sender;
 use super::again::Again;
 use super::filled::{Filled, FilledMap};
@@ -13,7 +15,50 @@ use super::timing::{PATH_JITTER_NS, Timing};
 /// Retransmitted segments looked at for one ACK.
 const MAX_FILLED_PER_ACK: usize = 64;
 
+/// Copies of what the receiver had reported that wait for their answers.
+const MAX_COPIES_AWAITED: usize = 4_096;
+
+/// When retransmissions were sent of what the receiver had reported by then: after a time-out some senders repeat all that is
+/// outstanding (RFC 2018 section 8 asks for that). Each is answered (RFC 5681 section 4.2), in the order in which they were
+/// sent.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Awaited(VecDeque<i64>);
+
+impl Awaited {
+    /// One was sent at `now`.
+    pub(super) fn push(&mut self, now: i64) {
+        if self.0.len() == MAX_COPIES_AWAITED {
+            self.0.pop_front();
+        }
+        self.0.push_back(now);
+    }
+
+    /// An ACK without news comes at `now`: does it answer one, which takes from `soonest` to `latest`?
+    fn answers(&mut self, now: i64, soonest: i64, latest: i64) -> bool {
+        while self.0.front().is_some_and(|at| now - at > latest) {
+            self.0.pop_front(); // It was lost, or its answer was.
+        }
+        let due = self.0.front().is_some_and(|at| now - at >= soonest);
+        due && self.0.pop_front().is_some()
+    }
+}
+
 impl Sender {
+    /// An ACK at `now` that reports nothing is the answer to a retransmission of what had been reported when it was sent, at a
+    /// receiver that reports no duplicates.
+    pub(super) fn answers_what_it_had(&mut self, now: i64) -> bool {
+        let Some(rtt) = self.timing.min_rtt.filter(|_| !self.receiver.dsack_seen) else {
+            return false;
+        };
+        let latest = self
+            .timing
+            .usual_from(rtt)
+            .saturating_add(rtt / 2 + PATH_JITTER_NS);
+        let answers = self.awaited.answers(now, rtt - rtt / 64, latest);
+        self.receiver.duplicates_hidden += u32::from(answers);
+        answers
+    }
+
     /// An ACK at `now` that reports nothing is the answer to a retransmission of what the receiver had,
     /// which it does not report; `again` says where that lies, if anything does.
     pub(super) fn answers_spurious_copy(&mut self, now: i64, again: Option<Again>) -> bool {
@@ -137,7 +182,7 @@ mod tests {
                 What::ArriveAgain => sender.acknowledged(&ack(at, recent, next, &have), false),
             }
         }
-        Box::new(sender).finish()
+        Box::new(sender).finish(0, true)
     }
 
     fn ack(at: i64, recent: i64, next: i64, have: &BTreeSet<i64>) -> Segment {

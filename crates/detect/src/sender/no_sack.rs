@@ -355,7 +355,7 @@ mod tests {
             }
             sender.acknowledged(&segment(at, 0, 100 + recent, ack), false);
         }
-        let end = Box::new(sender).finish();
+        let end = Box::new(sender).finish(0, true);
         (end.needed, end.spurious, end.collector.refusals())
     }
 

@@ -6,7 +6,7 @@
 use inorder_sequence::Offsets;
 use inorder_wire::{Has, Segment};
 
-use super::board::{Board, Ranges, Sent};
+use super::board::{Board, Copies, Ranges, Sent};
 use super::paws::ticks_too_old;
 
 /// Holes looked at for one unexplained ACK.
@@ -183,6 +183,19 @@ impl Outstanding {
     /// Segments that were acknowledged and never captured, by the size of the others.
     pub(super) fn missing(&self) -> u64 {
         self.missing
+    }
+
+    /// When the segment at `start` was last sent, nanoseconds; `None` once it has been acknowledged.
+    pub(super) fn last_sent(&self, start: i64) -> Option<i64> {
+        let sent = self.board.get(self.board.find(start))?;
+        let again = self.board.copies_of(sent).map(|c| c.last_ns);
+        Some(again.unwrap_or(sent.sent_ns)).filter(|_| start >= self.una)
+    }
+
+    /// Segments sent again and not reported so far, with their retransmissions.
+    pub(super) fn sent_again_in_vain(&self) -> impl Iterator<Item = (Sent, Copies)> {
+        let open = self.board.iter().filter(|s| !s.reported);
+        open.filter_map(|s| Some((*s, *self.board.copies_of(s)?)))
     }
 
     /// Segments sent and not reported so far.

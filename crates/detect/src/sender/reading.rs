@@ -157,8 +157,14 @@ impl Reading {
         if had_hole { n > 1 } else { above > 1 || mixed }
     }
 
-    /// Marks what has no known order, for `reason`; the left edge came last.
-    pub(super) fn settle_order(&mut self, covered: usize, had_hole: bool, reason: Reason) {
+    /// Marks what has no known order, for `reason`; the left edge came last, for sure only if it was acknowledged `at_once`.
+    pub(super) fn settle_order(
+        &mut self,
+        covered: usize,
+        had_hole: bool,
+        reason: Reason,
+        at_once: bool,
+    ) {
         let from = if had_hole { 0 } else { covered };
         for report in &mut self.reports[from..] {
             report.unsure = report.unsure.or(Some(reason));
@@ -169,6 +175,7 @@ impl Reading {
             let alone = self.reports.iter().all(|r| r.sent.start != end);
             self.reports.rotate_left(1);
             if reason != Reason::AcksMissing
+                && at_once
                 && alone
                 && let Some(last) = self.reports.last_mut()
             {
@@ -286,7 +293,7 @@ mod tests {
         let mut reading = read(&mut out, 3, &[(4, 6)]);
         let covered = reading.reports.len() - 2;
         assert!(reading.several(covered, true, false));
-        reading.settle_order(covered, true, Reason::AckCompression);
+        reading.settle_order(covered, true, Reason::AckCompression, true);
         let sure = reading.reports.iter().map(|r| r.unsure.is_none()).collect();
         (order(&reading), sure)
     }

@@ -14,6 +14,22 @@ const MAX_ARRIVALS_HELD_BACK: usize = 36;
 /// others is not known.
 const MIN_DUPLICATES_HIDDEN: u32 = 2;
 
+/// So many acknowledgements of data above a hole that echo its timestamp are no accident of ACKs that were lost or overtaken.
+const MIN_ECHOES: u32 = 5;
+
+/// What a receiver does with data whose timestamp is too old (RFC 7323 section 5.3 asks for an acknowledgement, not for a
+/// DSACK; some stacks take such data).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Paws {
+    /// It has not shown it.
+    #[default]
+    Unknown,
+    /// It discards it and reports it as a duplicate where it has the bytes.
+    Reports,
+    /// It takes it.
+    Takes,
+}
+
 /// What the connection negotiated; `None` where the handshake was not seen.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Options {
@@ -32,6 +48,11 @@ pub(super) struct Receiver {
     pub(super) sack_seen: bool,
     /// It reports duplicates (RFC 2883), which is not negotiated.
     pub(super) dsack_seen: bool,
+    /// What it does with data that is too old.
+    pub(super) paws: Paws,
+    /// How often it echoed, for data above a hole, the timestamp of that data, and the one before (RFC 7323 section 4.3).
+    pub(super) echoes_newest: u32,
+    pub(super) echoes_recent: u32,
     /// So often it has answered a duplicate, as it seems, and not reported it.
     pub(super) duplicates_hidden: u32,
     /// It lists first what has just moved the left edge, duplicate or not.
@@ -84,6 +105,16 @@ impl Receiver {
     /// It has no SACK; `evident` says that its ACKs show so, if no handshake was seen.
     pub(super) fn lacks_sack(&self, evident: bool) -> bool {
         !self.sack_seen && (self.sack == Some(false) || evident)
+    }
+
+    /// Its silence about data that was too old says something: it would have reported it as a duplicate.
+    pub(super) fn reports_refused(&self) -> bool {
+        self.dsack_seen && self.paws == Paws::Reports
+    }
+
+    /// The timestamp that it echoes names what filled the left edge last (RFC 7323 section 4.3).
+    pub(super) fn echoes_by_rule(&self) -> bool {
+        self.echoes_newest < MIN_ECHOES || self.echoes_newest <= self.echoes_recent
     }
 
     /// It does not report duplicates, as far as is known.

@@ -60,6 +60,11 @@ impl Ring {
     }
 
     /// How many values there are, 31 at most.
+    pub(super) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.values().len()
     }

@@ -136,7 +136,7 @@ impl Trace {
     }
 
     pub(super) fn end(self) -> Told {
-        let end = Box::new(self.sender).finish();
+        let end = Box::new(self.sender).finish(0, true);
         let (.., events) = end.collector.finish();
         let told = events.iter();
         told.map(|e| (e.kind, e.seq_offset / LEN as u64, e.confidence))

@@ -408,7 +408,7 @@ mod tests {
         trace.ack(235, 42, &[(43, 48)]);
         trace.ack(235, 48, &[]);
         trace.in_order(300, 48, 400);
-        Box::new(trace.sender).finish()
+        Box::new(trace.sender).finish(0, true)
     }
 
     /// What is said of the three of [`three_holes`], and how many originals were refused.

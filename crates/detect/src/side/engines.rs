@@ -3,7 +3,7 @@
 use inorder_sequence::Offsets;
 use inorder_wire::{Segment, TcpFlags};
 
-use super::Shared;
+use super::{Reported, Shared};
 use crate::arrival::Arrival;
 use crate::cause::RttTrace;
 use crate::config::Config;
@@ -113,12 +113,17 @@ fn data_arrival(seg: &Segment, offset: i64, len: u32, retransmission: bool) -> D
 }
 
 impl Engines {
-    /// The capture begins with `seg` in the middle of the connection; what lies below `first` was sent before.
-    pub(super) fn begins_without_syn(&mut self, seg: &Segment, first: i64) {
+    /// The capture begins with `seg` in the middle of the connection, whose receiver had `known`.
+    pub(super) fn begins_without_syn(&mut self, seg: &Segment, known: Option<&Reported>) {
+        let edge = known.map_or(0, |known| self.unwrap.offset(known.edge).max(0));
+        let blocks = known.map_or_else(Vec::new, |known| known.blocks(&self.unwrap));
+        let since_ns = known.map_or(seg.ts_ns, |known| known.at_ns);
         self.arrival
-            .begins_without_syn(seg, first, self.choice.to_sender_ns);
+            .begins_without_syn(seg, edge, self.choice.to_sender_ns);
         if let Some(sender) = &mut self.sender {
             sender.begins_without_syn();
+        } else {
+            self.arrival.begins_with_holes(&blocks, since_ns);
         }
     }
 

@@ -1,5 +1,6 @@
 //! What the hosts of a connection told each other, and what else is known when a direction is followed.
 
+use inorder_sequence::Offsets;
 use inorder_wire::{Has, NO_WSCALE, Segment};
 
 /// Greatest shift of the window (RFC 7323 section 2.3).
@@ -61,7 +62,73 @@ pub(crate) struct Start {
     /// The SYN of its sender, if it was captured.
     pub(crate) hello: Option<Hello>,
     /// As [`Side::reported`] of its receiver.
-    pub(crate) reported: Option<u32>,
+    pub(crate) reported: Option<Reported>,
+}
+
+/// Data that a first ACK reports as missing reaches back no further than this before the first data captured, bytes.
+const MAX_BEFORE_FIRST: u32 = 1 << 24;
+
+/// What a host said it had before any data of the other one was captured.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Reported {
+    /// Everything below had arrived.
+    pub(crate) ack: u32,
+    /// One past the highest byte that had.
+    pub(crate) edge: u32,
+    /// Blocks above `ack` that its latest acknowledgement listed.
+    pub(crate) blocks: [(u32, u32); 4],
+    pub(crate) blocks_len: u8,
+    /// When the first of this was captured, nanoseconds.
+    pub(crate) at_ns: i64,
+}
+
+impl Reported {
+    pub(super) fn new(seg: &Segment) -> Self {
+        let mut reported = Reported {
+            ack: seg.ack,
+            edge: seg.ack,
+            at_ns: seg.ts_ns,
+            ..Reported::default()
+        };
+        reported.add(seg);
+        reported
+    }
+
+    pub(super) fn add(&mut self, seg: &Segment) {
+        let above = |a: u32, b: u32| (a.wrapping_sub(b) as i32) > 0;
+        let edges = seg.sack_blocks().iter().map(|block| block.1);
+        let later = |a: u32, b: u32| if above(b, a) { b } else { a };
+        self.edge = edges.fold(later(self.edge, seg.ack), later);
+        if above(self.ack, seg.ack) {
+            return;
+        }
+        self.ack = seg.ack;
+        self.blocks_len = 0;
+        for &(left, right) in seg.sack_blocks() {
+            if above(left, seg.ack) && above(right, left) {
+                self.blocks[usize::from(self.blocks_len)] = (left, right);
+                self.blocks_len += 1;
+            }
+        }
+    }
+
+    /// The blocks as offsets, ascending.
+    pub(crate) fn blocks(&self, unwrap: &Offsets) -> Vec<(i64, i64)> {
+        let blocks = self.blocks[..usize::from(self.blocks_len)].iter();
+        let offsets = blocks.map(|&(left, right)| (unwrap.offset(left), unwrap.offset(right)));
+        let mut offsets: Vec<_> = offsets.collect();
+        offsets.sort_unstable();
+        offsets
+    }
+
+    /// The first byte that may come, where `first` is the first that was captured: what the host lacks lies before.
+    pub(super) fn first(&self, first: u32) -> u32 {
+        let before = first.wrapping_sub(self.ack);
+        match self.blocks_len > 0 && before < MAX_BEFORE_FIRST {
+            true => self.ack,
+            false => first,
+        }
+    }
 }
 
 /// What else the connection knows of the sender of data.

@@ -4,6 +4,11 @@ use inorder_wire::{Has, Segment, TcpFlags};
 
 use super::{MAX_ETHERNET_PAYLOAD, Side};
 use crate::numbering::Numbering;
+use crate::prints::MAX_APART_NS;
+
+/// The same for frames without an identification, nanoseconds: a sender repeats nothing so soon, and what several
+/// interfaces of a host or both ends of a bridge capture is microseconds apart.
+const MAX_APART_WITHOUT_ID_NS: i64 = 1_000_000;
 
 /// Merged frames are taken for packets of at least so many bytes: the MSS where none is offered (RFC 9293 section 3.7.1).
 const MIN_PACKET_LEN: u16 = 536;
@@ -28,9 +33,9 @@ fn part(seg: &Segment, nth: u16, packets: u16, len: u32) -> Segment {
 }
 
 impl Side {
-    /// Looks at a packet this host sent, before the engines do. `None` for a frame that was captured twice.
+    /// Looks at a packet this host sent to `other`, before the engines do. `None` for a frame that was captured twice.
     #[inline(always)]
-    pub(crate) fn observe(&mut self, seg: &Segment) -> Option<Numbering> {
+    pub(crate) fn observe(&mut self, seg: &Segment, other: &Side) -> Option<Numbering> {
         let packets = match seg.payload_len {
             len if len > MAX_ETHERNET_PAYLOAD => len.div_ceil(self.packet_len()) as u16,
             _ => 1,
@@ -40,20 +45,44 @@ impl Side {
             self.duplicated += 1;
             return None;
         }
+        let search = seen.unusual || !self.ids.trusted();
+        let came_before = self.recent.push(seg, search);
+        if let Some(apart_ns) = came_before
+            && self.captured_twice(seg, apart_ns, other)
+        {
+            self.duplicated += 1;
+            return None;
+        }
         let seen = match seen.unusual {
             true => self.look_closer(seg, seen, packets)?,
             false => seen,
         };
-        self.recent.push(seg);
         if packets > 1 {
             self.merged.get_or_insert_default().push(seg);
         }
         self.cut += u64::from(seg.has(Has::OPTIONS_CUT));
-        self.bare = self.bare.saturating_add(u32::from(seg.payload_len == 0));
+        self.said = (seg.ack, seg.ts_ns);
         if seg.sack_len > 0 {
             self.sack_seen = true;
         }
         Some(seen)
+    }
+
+    /// The same packet came `apart_ns` before: is this a second capture of that, or a second delivery? A retransmission has
+    /// an identification of its own, unless the host keeps those it gave or gives none; then it is known by its time,
+    /// or by what the other host has asked for meanwhile.
+    #[cold]
+    #[inline(never)]
+    fn captured_twice(&mut self, seg: &Segment, apart_ns: i64, other: &Side) -> bool {
+        let (number, at_ns) = other.said;
+        let asked = number == seg.seq && seg.ts_ns.saturating_sub(at_ns) < apart_ns;
+        if seg.ip_id == 0 {
+            return apart_ns <= MAX_APART_WITHOUT_ID_NS && !asked;
+        }
+        let own = self.ids.trusted() && !self.keeps_id;
+        let twice = apart_ns <= MAX_APART_NS && (own || !asked);
+        self.keeps_id |= !twice && seg.payload_len > 0;
+        twice
     }
 
     /// As [`Side::observe`], where the identification does not just follow on the one before.
@@ -61,7 +90,7 @@ impl Side {
     #[inline(never)]
     fn look_closer(&mut self, seg: &Segment, seen: Numbering, packets: u16) -> Option<Numbering> {
         let overlaps = seen.overlaps();
-        if overlaps && (self.recent.contains(seg) || self.was_merged(seg)) {
+        if overlaps && self.was_merged(seg) {
             self.duplicated += 1;
             return None;
         }

@@ -11,7 +11,7 @@ use crate::result::{
     NotSeen, Reason, Recoveries, Reordering, Retransmission, Retransmissions, Vantage,
     VantageBasis, VantageChoice, Verdict,
 };
-use crate::sender::{Sender, SenderEnd};
+use crate::sender::SenderEnd;
 
 impl Side {
     pub(super) fn report(&self, mut engines: Box<Engines>, flow: FlowId, end: &End) -> FlowReport {
@@ -25,15 +25,16 @@ impl Side {
             sack: end.shared.sack.unwrap_or(true),
             ip_id: self.ids.trusted(),
             follows: false,
-            vanished: 0,
             step: 0,
             to_sender_ns: end.choice.to_sender_ns,
+            tick_ns: self.clock.tick_ns(),
             una: engines.una,
             syn_seen: end.syn_seen,
         };
         let vantage = engines.choice.vantage;
-        let arrival = engines.arrival.finish(&cx);
-        let sender = engines.sender.map(Sender::finish);
+        let arrival = engines.arrival.finish(&cx, end.last_ns);
+        let sender = engines.sender;
+        let sender = sender.map(|s| s.finish(end.last_ns, end.answered));
         let (points, stretch_ns) = engines
             .points
             .map(|points| points.finish())

@@ -1,0 +1,101 @@
+//! Retransmissions of data that came by here and that nothing has acknowledged yet.
+//!
+//! That a packet was captured does not show that its receiver got it. Where no hole is open for a copy, an earlier one
+//! came by; only the receiver's acknowledgement says that it was enough.
+
+use super::{Arrival, Context};
+use crate::collect::{Basis, Place};
+use crate::result::{Confidence, Evidence, Reason, Verdict};
+use crate::sender::{MIN_PATIENCE_NS, PATIENCE_RTTS};
+
+/// Copies that wait for an acknowledgement; of more, the oldest is taken to have been spurious.
+const MAX_WAITING: usize = 1_024;
+
+/// A copy that may have been needed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting {
+    /// First byte, and how many.
+    pub(super) from: i64,
+    pub(super) len: u32,
+    /// Which retransmission of the flow, from 1.
+    pub(super) number: u64,
+    pub(super) phase: u32,
+    pub(super) at_ns: i64,
+    pub(super) frame: u64,
+}
+
+impl Arrival {
+    /// A copy of what came by before and has not been acknowledged.
+    pub(super) fn await_answer(&mut self, copy: Waiting) {
+        if self.unanswered.len() >= MAX_WAITING
+            && let Some(oldest) = self.unanswered.pop_front()
+        {
+            self.recoveries.resolve(oldest.phase, Verdict::Spurious, 1);
+        }
+        self.unanswered.push_back(copy);
+    }
+
+    /// Everything below `una` has arrived: copies of it were not needed.
+    pub(super) fn answer_copies(&mut self, una: i64) {
+        let recoveries = &mut self.recoveries;
+        self.unanswered.retain(|copy| {
+            let answered = copy.from < una;
+            if answered {
+                recoveries.resolve(copy.phase, Verdict::Spurious, 1);
+            }
+            !answered
+        });
+    }
+
+    /// At the end, at `last_ns`: what was repeated for so long, and never acknowledged, had not arrived. Returns how many
+    /// retransmissions were needed for that, and of how many it is not known.
+    pub(super) fn settle_unanswered(&mut self, cx: &Context, last_ns: i64) -> (u64, u64) {
+        let rtt = cx.to_sender_ns.unwrap_or(0);
+        let patience = rtt.saturating_mul(PATIENCE_RTTS).max(MIN_PATIENCE_NS);
+        let waiting: Vec<Waiting> = self.unanswered.drain(..).collect();
+        let (mut needed, mut open, mut lost_to) = (0, 0, i64::MIN);
+        for copy in &waiting {
+            let silent = last_ns.saturating_sub(copy.at_ns) >= patience
+                || waiting
+                    .iter()
+                    .any(|first| first.from == copy.from && copy.at_ns - first.at_ns >= patience);
+            let verdict = match silent {
+                true => Verdict::Needed,
+                false => Verdict::Ambiguous,
+            };
+            needed += u64::from(silent);
+            open += u64::from(!silent);
+            if silent {
+                self.recoveries.resolve(copy.phase, verdict, 1);
+                self.recoveries.unanswered(copy.phase);
+                if copy.from >= lost_to {
+                    lost_to = copy.from + i64::from(copy.len);
+                    self.lost_beyond(copy);
+                }
+            }
+            let line = (copy.number - 1) as usize;
+            if let Some(line) = self.list.get_mut(line) {
+                let sure = match silent {
+                    true => Confidence::Likely,
+                    false => Confidence::Ambiguous,
+                };
+                (line.verdict, line.confidence) = (verdict, sure);
+            }
+        }
+        (needed, open)
+    }
+
+    /// What `copy` repeats never got from here to its receiver.
+    fn lost_beyond(&mut self, copy: &Waiting) {
+        let place = Place {
+            start: copy.from,
+            len: copy.len,
+            frame: 0,
+            proof_frame: copy.frame,
+            at_ns: copy.at_ns,
+            sent_ns: copy.at_ns,
+        };
+        let basis = Basis::certain(Evidence::Silence).weaker(Reason::Unanswered);
+        self.collector.lost(place, basis);
+    }
+}

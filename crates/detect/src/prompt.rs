@@ -1,0 +1,110 @@
+//! What can have made a sender repeat data, by the time at which it did.
+
+/// What made a sender send something again.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub(crate) enum Prompt {
+    /// An acknowledgement, as far as is known.
+    #[default]
+    News,
+    /// Its retransmission timer (RFC 6298): nothing else can have.
+    Timer,
+    /// The timer of a tail loss probe (RFC 8985 section 7).
+    Probe,
+    /// Nothing: neither an acknowledgement nor a timer comes so soon.
+    Nothing,
+}
+
+/// Least retransmission time-out: 200 ms in Linux and 300 ms in Windows, where RFC 6298 section 2.4 has a second;
+/// nanoseconds, less what timers are early.
+pub(crate) const MIN_TIMEOUT_NS: i64 = 180_000_000;
+/// As the RFC has it, where no round trip is known.
+const MIN_TIMEOUT_WITHOUT_RTT_NS: i64 = 1_000_000_000;
+/// A probe waits for an acknowledgement that the receiver delays, where a single segment is in flight (RFC 8985
+/// section 7.2); Linux takes 200 ms for that, nanoseconds with what timers are late.
+const MAX_ACK_DELAY_NS: i64 = 250_000_000;
+/// Without a round trip it waits for a second (RFC 8985 section 7.2), nanoseconds.
+const PROBE_WITHOUT_RTT_NS: i64 = 1_000_000_000;
+
+/// How long a sender had waited when it repeated something.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Waited {
+    /// Since the receiver was last heard, or since this data was last sent if that is later, nanoseconds.
+    pub(crate) quiet_ns: i64,
+    /// Since this data was last sent, nanoseconds; `None` if that is not known.
+    pub(crate) since_sent_ns: Option<i64>,
+    /// Shortest and usual round trip, nanoseconds.
+    pub(crate) rtt_ns: Option<(i64, i64)>,
+    /// It is the last that was sent.
+    pub(crate) last: bool,
+    /// The connection has SACK.
+    pub(crate) sack: bool,
+}
+
+impl Waited {
+    /// What made the sender repeat it.
+    pub(crate) fn prompt(&self) -> Prompt {
+        let shortest = self.rtt_ns.map(|(shortest, _)| shortest);
+        if let (Some(since), Some(rtt)) = (self.since_sent_ns, shortest)
+            && since < rtt / 2
+        {
+            return Prompt::Nothing;
+        }
+        if self.may_be_probe() {
+            return Prompt::Probe;
+        }
+        let patience = shortest.map_or(MIN_TIMEOUT_WITHOUT_RTT_NS, |rtt| {
+            (rtt.saturating_mul(2)).max(MIN_TIMEOUT_NS)
+        });
+        if self.quiet_ns > patience {
+            Prompt::Timer
+        } else {
+            Prompt::News
+        }
+    }
+
+    /// A probe repeats the last that was sent, two round trips after it and no later than a time-out (RFC 8985 section
+    /// 7.2), and needs SACK (section 7.1).
+    fn may_be_probe(&self) -> bool {
+        let (soonest, latest) = match self.rtt_ns {
+            Some((shortest, usual)) => (
+                shortest.saturating_mul(2) - shortest / 4,
+                usual.saturating_mul(3).saturating_add(MAX_ACK_DELAY_NS),
+            ),
+            None => (
+                PROBE_WITHOUT_RTT_NS - MAX_ACK_DELAY_NS,
+                PROBE_WITHOUT_RTT_NS + MAX_ACK_DELAY_NS,
+            ),
+        };
+        self.sack && self.last && (soonest..=latest).contains(&self.quiet_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: i64 = 1_000_000;
+
+    /// After so many milliseconds, of a round trip of 40.
+    fn after(ms: i64, last: bool, sack: bool) -> Prompt {
+        Waited {
+            quiet_ns: ms * MS,
+            since_sent_ns: Some(ms * MS),
+            rtt_ns: Some((40 * MS, 45 * MS)),
+            last,
+            sack,
+        }
+        .prompt()
+    }
+
+    #[test]
+    fn time_tells_a_probe_from_a_time_out_and_from_a_copy_in_advance() {
+        assert_eq!(after(10, true, true), Prompt::Nothing);
+        assert_eq!(after(45, true, true), Prompt::News);
+        assert_eq!(after(85, true, true), Prompt::Probe);
+        assert_eq!(after(85, false, true), Prompt::News);
+        assert_eq!(after(290, true, true), Prompt::Probe);
+        assert_eq!(after(290, true, false), Prompt::Timer, "without SACK");
+        assert_eq!(after(9_100, true, true), Prompt::Timer);
+    }
+}

@@ -1,0 +1,56 @@
+//! How coarse a sender's timestamp clock is: RFC 7323 section 5.4 allows ticks from 1 ms to 1 s.
+
+use inorder_wire::Segment;
+
+/// What the timestamps of one host's data show of its clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct StampClock {
+    last: u32,
+    /// When data first came with that timestamp, nanoseconds.
+    since_ns: i64,
+    /// The longest time over which the timestamp of data in order did not change, nanoseconds.
+    longest_ns: i64,
+}
+
+/// The tick that most clocks have, nanoseconds.
+const USUAL_TICK_NS: i64 = 1_000_000;
+
+impl StampClock {
+    /// Data in order.
+    #[inline]
+    pub(crate) fn note(&mut self, seg: &Segment) {
+        if seg.tsval == self.last {
+            self.longest_ns = self.longest_ns.max(seg.ts_ns - self.since_ns);
+        } else {
+            (self.last, self.since_ns) = (seg.tsval, seg.ts_ns);
+        }
+    }
+
+    /// A tick takes so long at least, as far as is known, nanoseconds.
+    pub(crate) fn tick_ns(&self) -> i64 {
+        self.longest_ns.max(USUAL_TICK_NS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timestamp_that_stays_shows_how_long_a_tick_is() {
+        let mut clock = StampClock::default();
+        let data = |ms: i64, tsval| Segment {
+            ts_ns: ms * 1_000_000,
+            tsval,
+            ..Segment::default()
+        };
+        for (ms, tsval) in [(0, 7), (1, 8), (2, 9)] {
+            clock.note(&data(ms, tsval));
+        }
+        assert_eq!(clock.tick_ns(), 1_000_000);
+        for (ms, tsval) in [(100, 10), (150, 10), (199, 10), (200, 11)] {
+            clock.note(&data(ms, tsval));
+        }
+        assert_eq!(clock.tick_ns(), 99_000_000);
+    }
+}
