@@ -314,25 +314,7 @@ impl Arrival {
                 sink(Piece::Again, from, len);
                 return;
             }
-            let phase_of =
-                |arrival: &mut Self, told| arrival.count_copy(seg, (from, len), told, cx);
-            if (cx.una..self.order.forgotten_to()).contains(&from) {
-                self.unclear += 1;
-                phase_of(self, (Verdict::Ambiguous, Confidence::Ambiguous));
-            } else if from < cx.una {
-                // The receiver has it: whatever this is, it was not needed.
-                phase_of(self, (Verdict::Spurious, Confidence::Certain));
-            } else {
-                let phase = phase_of(self, (Verdict::Ambiguous, Confidence::Certain));
-                self.await_answer(Waiting {
-                    from,
-                    len,
-                    number: self.retransmissions,
-                    phase,
-                    at_ns: seg.ts_ns,
-                    frame: seg.frame,
-                });
-            }
+            self.repeats(seg, (from, len), cx);
             sink(Piece::Again, from, len);
             return;
         };
@@ -371,6 +353,7 @@ impl Arrival {
                     frame: seg.frame,
                     position: self.order.arrivals(),
                     ambiguous: basis.confidence == Confidence::Ambiguous,
+                    unmarked: basis.confidence != Confidence::Certain,
                     known: at_receiver && to <= cx.una && self.una_ns < seg.ts_ns,
                     // It may be an original that left before the capture began, and counts as a packet of the flow.
                     doubted: was_open,
@@ -386,6 +369,35 @@ impl Arrival {
                 }
                 sink(Piece::Again, from, len);
             }
+        }
+    }
+
+    /// What came by before, and was not late, comes again by `seg`.
+    fn repeats(&mut self, seg: &Segment, (from, len): (i64, u32), cx: &Context) {
+        if (cx.una..self.order.forgotten_to()).contains(&from) {
+            let told = (Verdict::Ambiguous, Confidence::Ambiguous);
+            self.count_copy(seg, (from, len), told, cx);
+            self.unclear += 1;
+        } else if from < cx.una {
+            // The receiver has it: whatever this is, it was not needed. Where nothing marks it, what came first may have
+            // been the retransmission.
+            let marked = cx.ip_id || cx.timestamps;
+            let sure = match marked {
+                true => Confidence::Certain,
+                false => Confidence::Likely,
+            };
+            self.count_copy(seg, (from, len), (Verdict::Spurious, sure), cx);
+        } else {
+            let told = (Verdict::Ambiguous, Confidence::Certain);
+            let phase = self.count_copy(seg, (from, len), told, cx);
+            self.await_answer(Waiting {
+                from,
+                len,
+                number: self.retransmissions,
+                phase,
+                at_ns: seg.ts_ns,
+                frame: seg.frame,
+            });
         }
     }
 

@@ -75,6 +75,8 @@ pub(super) struct Fill {
     pub(super) frame: u64,
     pub(super) position: u64,
     pub(super) ambiguous: bool,
+    /// Only its time shows that it was a retransmission.
+    pub(super) unmarked: bool,
     /// The receiver had the bytes: the capture lacks what brought them.
     pub(super) known: bool,
     /// The receiver has reported the only copy that was captured as a duplicate: another was not.

@@ -73,7 +73,9 @@ impl Arrival {
         } else {
             Basis::certain(Evidence::ArrivalTimestamps)
         };
-        let basis = if lacks {
+        let basis = if fill.unmarked {
+            basis.weaker(Reason::LoneCopy)
+        } else if lacks {
             basis.weaker(Reason::NotSeen)
         } else {
             basis

@@ -64,7 +64,7 @@ impl Arrival {
         let fill = hole.note.fill;
         let (Copy::Original(basis) | Copy::Retransmission(basis)) = told;
         let marked = basis.confidence == Confidence::Certain;
-        if fill.copies == 0 || !fill.ambiguous || marked {
+        if fill.copies == 0 || !fill.unmarked || marked {
             return told;
         }
         // Two copies and no mark on either: the one that comes nearest to a round trip

@@ -84,7 +84,7 @@ impl Sender {
             self.ledger.late_original(start, ack, basis);
         } else {
             self.windows.clutter.note(trigger, 1.0);
-            self.count_unplaced(trigger);
+            self.count_unplaced(trigger, seg);
         }
     }
 
@@ -108,10 +108,12 @@ impl Sender {
 
     /// An ACK without news of a receiver that reports no duplicates answers what came again, or was refused: some
     /// segment that is thought lost may be what came.
-    fn count_unplaced(&mut self, trigger: Trigger) {
+    fn count_unplaced(&mut self, trigger: Trigger, seg: &Segment) {
         let answers = matches!(trigger, Trigger::Nothing | Trigger::Again);
+        // With timestamps it is weighed which original was refused.
+        let untimed = !self.receiver.dsack_seen && !self.outstanding.echoes(seg);
         if answers
-            && self.receiver.hides_duplicates()
+            && (untimed || self.receiver.hides_duplicates())
             && self.explanations.has(Explanation::LeftOver)
         {
             self.ledger.unplaced += 1.0;

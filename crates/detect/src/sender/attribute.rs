@@ -112,7 +112,8 @@ impl Sender {
 
     /// Would a receiver that follows RFC 7323 section 5 have discarded the original of what is reported?
     pub(super) fn too_old(&self, report: &Report) -> bool {
-        let recent = self.last.filter(|l| self.outstanding.echoes(l));
+        let by_rule = self.receiver.echoes_by_rule();
+        let recent = self.last.filter(|l| by_rule && self.outstanding.echoes(l));
         recent.is_some_and(|l| discarded(report.sent.tsval, l.tsecr))
     }
 

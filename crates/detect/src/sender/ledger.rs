@@ -314,7 +314,8 @@ impl Ledger {
         }
         let spurious = f.spurious_before();
         // What came after all makes the copy before it spurious: not asserted either way.
-        let either = f.doubled > 1.0 - MIN_LIKELY || f.silent >= EITHER;
+        let came = f.doubled + self.share_unplaced();
+        let either = came > 1.0 - MIN_LIKELY || f.silent >= EITHER;
         let open = u32::from(either);
         let needed = f.copies.count.saturating_sub(f.after + spurious + open);
         self.needed += u64::from(needed);
@@ -343,6 +344,12 @@ impl Ledger {
         }
     }
 
+    /// How likely one of the ACKs without news that have no place answers the original of a segment that only
+    /// retransmissions are known to have brought.
+    fn share_unplaced(&self) -> f64 {
+        (self.unplaced / (self.tally.only_copies as f64 + 1.0)).min(1.0)
+    }
+
     /// Timestamps say that the retransmission came first. That the original did not come after it only a
     /// receiver's silence says that reports duplicates, which is not negotiated (mobile-network paper,
     /// section III-D), and what it says may be lost: the more of what was retransmitted came after all, the
@@ -354,7 +361,8 @@ impl Ledger {
             Evidence::Sack
         };
         let basis = Basis::certain(evidence);
-        if telling.rough && f.refused + f.silent <= 1.0 - MIN_LIKELY {
+        let came = f.refused + f.silent + self.share_unplaced();
+        if telling.rough && came <= 1.0 - MIN_LIKELY {
             return basis.weaker(Reason::WhichCopy);
         }
         let acks = (telling.acks + telling.acks_missing).max(1) as f64;
@@ -367,7 +375,7 @@ impl Ledger {
         let late = (self.tally.came_after as f64 + 0.25) * untold;
         let lost = self.tally.only_copies as f64 + 1.0;
         let sure = lost / (lost + late) * (1.0 - f.refused).max(0.0) * (1.0 - f.silent);
-        let sure = sure * (1.0 - self.unplaced / lost).max(0.0);
+        let sure = sure * (1.0 - self.share_unplaced());
         // Silence says nothing once the receiver has gone.
         let awaited = telling.heard_ns.saturating_sub(f.reported_ns) >= telling.patience_ns;
         // An original that was too old may have come and been refused, its answer hidden in another ACK.

@@ -46,9 +46,6 @@ pub(crate) struct NoSack {
     spurious: u64,
     /// There were some since the left edge last moved.
     waiting: bool,
-    /// Several duplicate ACKs were followed by an advance over more segments than an ACK in its turn covers. A
-    /// single one may as well have been for a copy that the network made.
-    jumped: bool,
     /// First bytes of the `open` holes that a retransmission filled and whose originals PAWS
     /// would discard.
     discardable: [i64; MAX_HOLES_REMEMBERED],
@@ -148,8 +145,10 @@ impl Sender {
         let segments = self.outstanding.segments_up_to(number);
         self.reading.cover(&mut self.outstanding, number);
         let reports = std::mem::take(&mut self.reading.reports);
+        // What had come above the hole is acknowledged with it: duplicate ACKs beyond that answered something else.
+        let surplus = u64::from(self.no_sack.above).saturating_sub(segments - 1);
         for (i, report) in reports.iter().enumerate() {
-            let late = i == 0 && self.no_sack.above > 0;
+            let late = i == 0 && surplus == 0 && self.no_sack.above > 0;
             let copies = report.copies.filter(|c| c.first_ns < now);
             match (late, copies) {
                 (true, None) => self.late_left_edge(report, ack, segments),
@@ -171,15 +170,24 @@ impl Sender {
             // The episode is over; what it left in the count was not late data.
             self.no_sack = NoSack {
                 ever: self.no_sack.ever,
-                jumped: self.no_sack.jumped,
                 ..NoSack::default()
             };
         }
         self.openers.drop_below(number);
+        if segments <= self.in_turn() {
+            // Nothing had waited for this: what the duplicate ACKs answered had been received before.
+            self.ledger.unplaced += f64::from(self.no_sack.above);
+            (self.no_sack.above, self.no_sack.above_clean) = (0, 0);
+        }
         let absorbed = segments.max(reports.len() as u64).saturating_sub(1) as u32;
         self.no_sack.above = self.no_sack.above.saturating_sub(absorbed);
         self.no_sack.above_clean = self.no_sack.above_clean.saturating_sub(absorbed);
         self.reading.reports = reports;
+    }
+
+    /// Segments that an ACK covers at most where none is missing.
+    fn in_turn(&self) -> u64 {
+        MAX_SEGMENTS_PER_DELAYED_ACK.max(self.numbers.usual() as u64)
     }
 
     fn late_left_edge(&mut self, report: &Report, ack: &Ack, segments: u64) {
@@ -187,11 +195,9 @@ impl Sender {
         let rtt = self.timing.usual_rtt();
         let clean =
             self.no_sack.above_clean > 0 && !self.no_sack.tainted(now, report.sent.start, rtt);
-        let jumps = segments > MAX_SEGMENTS_PER_DELAYED_ACK;
-        self.no_sack.jumped |= clean && jumps && self.no_sack.above > 1;
-        let told =
-            jumps || self.no_sack.jumped || !self.explanations.has(Explanation::DuplicateAcks);
-        let sure = clean && told;
+        // More than an ACK covers in its turn; a duplicate ACK before one of those may be for a copy that the network made.
+        let jumps = segments > self.in_turn();
+        let sure = clean && (jumps || !self.explanations.has(Explanation::DuplicateAcks));
         self.late_without_sack(report, ack, Evidence::CumulativeAck, sure);
         if let Some(copies) = report.copies {
             self.spurious_and_answered(&report.sent, &copies);

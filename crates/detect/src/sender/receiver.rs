@@ -15,7 +15,7 @@ const MAX_ARRIVALS_HELD_BACK: usize = 36;
 const MIN_DUPLICATES_HIDDEN: u32 = 2;
 
 /// So many acknowledgements of data above a hole that echo its timestamp are no accident of ACKs that were lost or overtaken.
-const MIN_ECHOES: u32 = 5;
+const MIN_ECHOES: u32 = 2;
 
 /// What a receiver does with data whose timestamp is too old (RFC 7323 section 5.3 asks for an acknowledgement, not for a
 /// DSACK; some stacks take such data).

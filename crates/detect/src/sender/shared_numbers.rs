@@ -33,6 +33,11 @@ impl SharedNumbers {
         }
     }
 
+    /// Segments that the last ACK with news reported.
+    pub(super) fn usual(&self) -> usize {
+        self.usual
+    }
+
     /// Missing numbers are other packets of the host, not acknowledgements that were lost.
     #[inline]
     pub(super) fn are_shared(&self) -> bool {

@@ -14,8 +14,10 @@ const LEN: i64 = 1_000;
 pub(super) struct Trace {
     pub(super) sender: Sender,
     acks: u16,
-    /// With timestamps, which tick each millisecond; an ACK echoes what was sent 10 ms before.
+    /// With timestamps, which tick each millisecond; an ACK of what is in order echoes what was sent 10 ms before.
     stamped: bool,
+    /// What that was.
+    recent: u32,
 }
 
 /// What is said of a trace: kind, segment and confidence of each event.
@@ -45,6 +47,7 @@ impl Trace {
             sender,
             acks: 0,
             stamped,
+            recent: 0,
         }
     }
 
@@ -82,7 +85,15 @@ impl Trace {
     /// The receiver waits for segment `next`; each block is of segments from one to before another.
     pub(super) fn ack(&mut self, at: i64, next: i64, blocks: &[(i64, i64)]) {
         let echoed = self.packet(at).tsecr;
+        if blocks.is_empty() {
+            self.recent = echoed;
+        }
         self.ack_echoing(at, next, blocks, echoed);
+    }
+
+    /// The same for data above a hole, which moves no TS.Recent (RFC 7323 section 4.3).
+    pub(super) fn sack(&mut self, at: i64, next: i64, blocks: &[(i64, i64)]) {
+        self.ack_echoing(at, next, blocks, self.recent);
     }
 
     /// The same with the timestamp `tsecr`: while a hole is open, the one that came before it (RFC 7323 section 4.3).
@@ -120,7 +131,7 @@ impl Trace {
     /// 10 ms later.
     pub(super) fn lost(&mut self, at: i64, i: i64) {
         (0..5).for_each(|n| self.send(at + n, i + n));
-        (1..5).for_each(|n| self.ack(at + 10 + n, i, &[(i + 1, i + 1 + n)]));
+        (1..5).for_each(|n| self.sack(at + 10 + n, i, &[(i + 1, i + 1 + n)]));
         self.send_again(at + 14, i);
         self.ack(at + 24, i + 5, &[]);
     }
@@ -129,7 +140,7 @@ impl Trace {
     /// its time.
     pub(super) fn late(&mut self, at: i64, i: i64) {
         (0..5).for_each(|n| self.send(at + n, i + n));
-        (1..5).for_each(|n| self.ack(at + 10 + n, i, &[(i + 1, i + 1 + n)]));
+        (1..5).for_each(|n| self.sack(at + 10 + n, i, &[(i + 1, i + 1 + n)]));
         self.send_again(at + 14, i);
         self.ack(at + 19, i + 5, &[]);
         self.ack(at + 24, i + 5, &[(i, i + 1)]);

@@ -399,7 +399,7 @@ mod tests {
         trace.in_order(100, 25, 40);
         (0..3).for_each(|n| trace.send(200, 40 + n));
         (3..8).for_each(|n| trace.send(200 + n, 40 + n));
-        (3..8).for_each(|n| trace.ack(210 + n, 40, &[(43, 41 + n)]));
+        (3..8).for_each(|n| trace.sack(210 + n, 40, &[(43, 41 + n)]));
         (0..3).for_each(|n| trace.send_again(225, 40 + n));
         answers
             .iter()
@@ -454,7 +454,7 @@ mod tests {
         trace.in_order(100, 25, 40);
         for (at, first, answers) in [(200, 40, [215; 3_000].as_slice()), (600, 100, &[640])] {
             (0..5).for_each(|n| trace.send(at + n, first + n));
-            (1..5).for_each(|n| trace.ack(at + 10 + n, first, &[(first + 1, first + 1 + n)]));
+            (1..5).for_each(|n| trace.sack(at + 10 + n, first, &[(first + 1, first + 1 + n)]));
             trace.send_again(at + 31, first);
             let block = [(first + 1, first + 5)];
             answers
@@ -480,7 +480,7 @@ mod tests {
         let mut trace = after_late_ones((30, 0), without);
         trace.in_order(100, 25, 60);
         (0..6).for_each(|n| trace.send(600 + n, 60 + n));
-        (2..6).for_each(|n| trace.ack(610 + n, 60, &[(62, 61 + n)]));
+        (2..6).for_each(|n| trace.sack(610 + n, 60, &[(62, 61 + n)]));
         trace.send_again(617, 61);
         trace.send_again(631, 60);
         trace.ack(640, 60, &[(62, 66)]);
