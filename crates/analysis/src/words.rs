@@ -14,6 +14,8 @@ pub(crate) fn cause(cause: Cause) -> &'static str {
         Cause::AckReordering => "acknowledgements out of order",
         Cause::TailProbe => "tail loss probes",
         Cause::DelayJump => "a jump of the delay or lost acknowledgements",
+        Cause::InAdvance => "copies in advance",
+        Cause::Unanswered => "silence of the receiver or the path",
         _ => "an unknown cause",
     }
 }

@@ -92,9 +92,7 @@ impl Flow<'_> {
             RecoveryVerdict::Loss => Cause::Unknown,
             _ if probe && !late => Cause::TailProbe,
             RecoveryVerdict::Ambiguous => Cause::Unknown,
-            RecoveryVerdict::Spurious if one && phase.facts.prompt == Prompt::Nothing && !late => {
-                Cause::InAdvance
-            }
+            RecoveryVerdict::Spurious if !phase.facts.asked && !late => Cause::InAdvance,
             RecoveryVerdict::Spurious if late => Cause::Reordering,
             RecoveryVerdict::Spurious if phase.timeout => Cause::DelayJump,
             RecoveryVerdict::Spurious if self.acks_overtaken => Cause::AckReordering,
@@ -387,6 +385,7 @@ mod tests {
             last: last * MSS,
             to_end: (end - first) * MSS,
             prompt: Prompt::Probe,
+            asked: true,
             ..Facts::default()
         };
         phase

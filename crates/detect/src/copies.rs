@@ -55,7 +55,7 @@ pub(crate) struct Means {
 
 impl Copy {
     /// The same, where a timestamp could have told more if its clock were finer.
-    fn from_coarse_clock(self) -> Self {
+    fn despite_coarse_clock(self) -> Self {
         let coarse = |basis: Basis| Basis {
             reason: Some(Reason::CoarseClock),
             ..basis
@@ -110,7 +110,7 @@ fn same_tick(seg: &Segment, means: &Means) -> Copy {
     let tick_ns = means.tick_ns.max(MAX_USUAL_TICK_NS);
     let elapsed = seg.ts_ns - means.news_ns;
     match means.to_sender_ns {
-        Some(rtt) if rtt < tick_ns => by_timing(seg, means).from_coarse_clock(),
+        Some(rtt) if rtt < tick_ns => by_timing(seg, means).despite_coarse_clock(),
         None if elapsed > tick_ns => Copy::Retransmission(Basis::ambiguous(
             Evidence::ArrivalTimestamps,
             Reason::CoarseClock,

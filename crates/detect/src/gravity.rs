@@ -34,6 +34,10 @@ pub enum Trouble {
     DelayJump,
     /// Tail loss probes that repeated what had arrived.
     TailProbe,
+    /// Data that was sent again and never acknowledged.
+    Unanswered,
+    /// Copies in advance of what had arrived.
+    InAdvance,
     /// Recoveries that nothing in the capture explains.
     Unexplained,
     /// Events that cannot be decided.
@@ -52,6 +56,8 @@ impl Trouble {
             Cause::AckReordering => Trouble::AckReordering,
             Cause::TailProbe => Trouble::TailProbe,
             Cause::DelayJump => Trouble::DelayJump,
+            Cause::InAdvance => Trouble::InAdvance,
+            Cause::Unanswered => Trouble::Unanswered,
             _ => Trouble::Unexplained,
         }
     }
@@ -98,6 +104,11 @@ impl Gravity {
             whole(Trouble::DelayJump, 0),
             // A probe that repeats what had arrived reduces no window (RFC 8985 section 7.4).
             (Trouble::TailProbe, PER_HARMLESS * probes),
+            (
+                Trouble::InAdvance,
+                PER_HARMLESS * recovered(Trouble::InAdvance).0,
+            ),
+            whole(Trouble::Unanswered, 0),
             whole(Trouble::Unexplained, 0),
             (Trouble::Unclear, PER_HARMLESS * order.ambiguous as f64),
         ];

@@ -25,7 +25,7 @@ pub(crate) struct Recent {
 struct Print {
     /// Half of what [`Recent::print_of`] makes of it.
     short: u32,
-    /// When, in units of 1,024 ns: it comes round after 73 minutes.
+    /// When, in units of 1,024 ns: it comes round after 73 minutes, and tells apart what is 36 minutes apart.
     at: u32,
 }
 
@@ -37,9 +37,9 @@ impl Print {
         }
     }
 
-    /// How long before `later` it came, nanoseconds.
+    /// How long before `later` it came, or after it where the file has another order, nanoseconds.
     fn age_ns(self, later: Print) -> i64 {
-        i64::from(later.at.wrapping_sub(self.at)) << 10
+        i64::from((later.at.wrapping_sub(self.at) as i32).unsigned_abs()) << 10
     }
 }
 

@@ -114,6 +114,7 @@ impl RecoveryTracker {
             last.recovery.retransmissions += 1;
             let facts = &mut last.recovery.facts;
             facts.last = facts.last.max(offset);
+            facts.asked |= prompt != Prompt::Nothing;
         }
         self.first + self.phases.len() as u32 - 1
     }

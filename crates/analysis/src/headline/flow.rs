@@ -24,6 +24,8 @@ pub fn wrong(flow: &FlowReport) -> String {
              everything had arrived",
         ),
         Some(Trouble::TailProbe) => probes(flow),
+        Some(Trouble::InAdvance) => in_advance(flow),
+        Some(Trouble::Unanswered) => unanswered(flow),
         Some(Trouble::Unexplained) => unexplained(flow),
         Some(Trouble::Unclear | Trouble::Copies) => unclear(flow),
         None => repeated(flow),
@@ -261,6 +263,42 @@ fn probes(flow: &FlowReport) -> String {
         ),
     };
     format!("{said}; that costs nothing but the copies")
+}
+
+/// Retransmissions of one cause.
+fn repeated_for(flow: &FlowReport, cause: Cause) -> u64 {
+    let causes = flow.recoveries.by_cause.iter();
+    let of_it = causes.filter(|c| c.cause == cause);
+    of_it.map(|c| c.retransmissions).sum()
+}
+
+fn in_advance(flow: &FlowReport) -> String {
+    let (sent, they) = match repeated_for(flow, Cause::InAdvance) {
+        1 => ("1 packet".to_owned(), "it was"),
+        n => (plural(n, "packet"), "they were"),
+    };
+    format!(
+        "the sender repeated {sent} in advance, before an acknowledgement or a timer can have said that {they} \
+         missing; that costs nothing but the copies"
+    )
+}
+
+fn unanswered(flow: &FlowReport) -> String {
+    let timeouts = match flow.timeouts() {
+        0 => "",
+        _ => " by its timer",
+    };
+    let never = match flow.losses {
+        0 | 1 => "1 packet was never acknowledged, although the sender repeated it".to_owned(),
+        n => format!(
+            "{} were never acknowledged, although the sender repeated them",
+            plural(n, "packet")
+        ),
+    };
+    format!(
+        "{never} {}{timeouts}: for what it carried, the path or the receiver was dead",
+        times(repeated_for(flow, Cause::Unanswered))
+    )
 }
 
 fn unexplained(flow: &FlowReport) -> String {

@@ -109,14 +109,18 @@ fn same_flow(worst: &Subject<'_>) -> Option<String> {
     };
     let lead = worst.gravity().worst();
     let mut said = Vec::new();
-    if flow.losses > 0 && lead != Some(Trouble::Loss) {
+    let lost_told = matches!(lead, Some(Trouble::Loss | Trouble::Unanswered));
+    if flow.losses > 0 && !lost_told {
         said.push(format!("{} lost", packets(flow.losses)));
     }
     if flow.refused > 0 && lead != Some(Trouble::Refused) {
         said.push(format!("{} refused by the receiver", packets(flow.refused)));
     }
     let spurious = flow.retransmissions.spurious;
-    let told = matches!(lead, Some(Trouble::Reordering | Trouble::TailProbe));
+    let told = matches!(
+        lead,
+        Some(Trouble::Reordering | Trouble::TailProbe | Trouble::InAdvance)
+    );
     if spurious > 0 && !told {
         said.push(format!(
             "{} of {} {} spurious",

@@ -38,10 +38,18 @@ impl Arrival {
         }
         let needed = fills(&holes, |fill| !fill.known && !fill.doubted);
         let open = fills(&holes, |fill| fill.doubted && !fill.known);
-        self.settle_list(&needed, &open);
-        let (unanswered, unknown) = self.settle_unanswered(cx, last_ns);
+        // Of what nothing acknowledged, no copy is known to have been one too many.
+        let unknown = holes
+            .iter()
+            .filter(|h| h.end > cx.una && !h.note.fill.known);
+        let unknown = unknown.map(|h| h.note.fill.copies + h.note.refused_copy.copies);
+        let unknown: u64 = unknown
+            .map(|copies| u64::from(copies.saturating_sub(1)))
+            .sum();
+        self.settle_list(&needed, &open, cx.una);
+        let (unanswered, undecided_copies) = self.settle_unanswered(cx, last_ns);
         let needed = needed.len() as u64 + unanswered;
-        let open = open.len() as u64 + unknown;
+        let open = open.len() as u64 + undecided_copies + unknown;
         ArrivalEnd {
             collector: self.collector,
             recoveries: self.recoveries.finish(),
@@ -96,11 +104,12 @@ impl Arrival {
         }
     }
 
-    fn settle_list(&mut self, needed: &[u64], open: &[u64]) {
+    fn settle_list(&mut self, needed: &[u64], open: &[u64], una: i64) {
+        let una = una.max(0) as u64;
         for (r, number) in self.list.iter_mut().zip(1..) {
             r.verdict = if needed.binary_search(&number).is_ok() {
                 Verdict::Needed
-            } else if open.binary_search(&number).is_ok() {
+            } else if open.binary_search(&number).is_ok() || r.seq_offset >= una {
                 Verdict::Ambiguous
             } else {
                 Verdict::Spurious

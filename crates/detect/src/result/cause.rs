@@ -100,6 +100,8 @@ pub(crate) struct Facts {
     pub(crate) perhaps_refused: u32,
     /// What made the sender begin.
     pub(crate) prompt: Prompt,
+    /// An acknowledgement or a timer can have made the sender repeat some of it.
+    pub(crate) asked: bool,
     /// Something sent again in it was never acknowledged.
     pub(crate) unanswered: bool,
 }

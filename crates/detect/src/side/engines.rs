@@ -196,7 +196,13 @@ impl Engines {
             timestamps: shared.timestamps,
             explanations: config.explanations,
         };
-        let sender = || Box::new(Sender::new(unwrap, options, config.keep_events));
+        let sender = || {
+            let mut sender = Sender::new(unwrap, options, config.keep_events);
+            if let Some(ns) = choice.to_receiver_ns {
+                sender.note_rtt(ns);
+            }
+            Box::new(sender)
+        };
         let what_if = || SortingReceivers::new(&config.block_sizes, &config.coalesce_ns);
         let named = || NamedReceivers::new(&config.sorters, &config.coalesce_ns);
         let keep = config.keep_events && choice.vantage != Vantage::Sender;
