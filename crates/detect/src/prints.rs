@@ -51,6 +51,8 @@ type FirstPrints = [Print; FIRST_PACKETS];
 const OLDER_PACKETS: usize = 512;
 /// Packets before that: most connections are shorter and need not pay for it.
 const FIRST_PACKETS: usize = 24;
+/// Behind these, so many packets in all are compared with them.
+const LAST_BEHIND_FIRST: u8 = 96;
 /// A frame is captured again no later than this, nanoseconds: a capture point on another interface or behind a queue is
 /// milliseconds away. What comes later with the same identification was sent again by a host that keeps it.
 pub(crate) const MAX_APART_NS: i64 = 100_000_000;
@@ -107,11 +109,19 @@ impl Recent {
             return self.push_first(seg, search, print);
         };
         let slot = &mut older[Self::place(seg, print)];
-        if slot.short != new.short {
-            *slot = new;
-            return None;
+        if slot.short == new.short {
+            return Some(slot.age_ns(new)).filter(|_| Self::is_marked(seg));
         }
-        Some(slot.age_ns(new)).filter(|_| Self::is_marked(seg))
+        *slot = new;
+        if search && self.packets < LAST_BEHIND_FIRST {
+            // A second capture of one of the first may come yet.
+            self.packets += 1;
+            let first = self.prints.iter().find(|p| p.short == new.short);
+            return first
+                .filter(|_| Self::is_marked(seg))
+                .map(|p| p.age_ns(new));
+        }
+        None
     }
 
     fn push_first(&mut self, seg: &Segment, search: bool, print: u64) -> Option<i64> {
@@ -120,7 +130,7 @@ impl Recent {
         let same = |p: &&Print| p.short == new.short;
         if search
             && Self::is_marked(seg)
-            && let Some(first) = self.prints[..count].iter().find(same)
+            && let Some(first) = self.prints.iter().take(count).find(same)
         {
             return Some(first.age_ns(new));
         }
@@ -156,7 +166,7 @@ impl Recent {
         let print = Self::print_of(seg);
         let new = Print::new(print, seg.ts_ns);
         let older = self.older.as_ref().map(|o| o[Self::place(seg, print)]);
-        let first = self.prints[..usize::from(self.packets)].iter().copied();
+        let first = self.prints.iter().take(self.packets.into()).copied();
         let mut all = first.chain(older);
         Self::is_marked(seg) && all.any(|p| p.short == new.short && p.age_ns(new) <= MAX_APART_NS)
     }

@@ -145,6 +145,8 @@ impl RecoveryTracker {
         let index = id.wrapping_sub(self.first) as usize;
         if let Some(phase) = self.phases.get_mut(index) {
             phase.recovery.facts.unanswered = true;
+            // Nothing came that could have asked for it.
+            phase.recovery.timeout = true;
         }
     }
 
