@@ -4,6 +4,7 @@ use inorder_sort::SorterConfig;
 
 use crate::choice::FlowChoice;
 use crate::explanation::Explanations;
+use crate::habits::Assumed;
 use crate::result::Vantage;
 
 /// How a [`Tracker`](crate::Tracker) works.
@@ -26,6 +27,8 @@ pub struct Config {
     pub coalesce_ns: Vec<u64>,
     /// What the inference at the sender weighs.
     pub explanations: Explanations,
+    /// Habits of the endpoints that are known.
+    pub assumed: Assumed,
     /// A connection with no packet for this long is closed, nanoseconds.
     pub idle_ns: i64,
     /// At most so many flows, and at least one, are reported one by one, those of the greatest
@@ -46,6 +49,7 @@ impl Default for Config {
             sorters: Vec::new(),
             coalesce_ns: vec![25_000, 75_000, 250_000],
             explanations: Explanations::default(),
+            assumed: Assumed::default(),
             idle_ns: 600_000_000_000,
             max_flows: 30_000,
             only: None,
@@ -109,6 +113,13 @@ impl Config {
     #[must_use]
     pub fn explanations(mut self, explanations: Explanations) -> Self {
         self.explanations = explanations;
+        self
+    }
+
+    /// See [`Config::assumed`](#structfield.assumed).
+    #[must_use]
+    pub fn assumed(mut self, assumed: Assumed) -> Self {
+        self.assumed = assumed;
         self
     }
 

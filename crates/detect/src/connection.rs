@@ -264,6 +264,7 @@ impl Connection {
                     || position.out_of_order(),
                 syn_seen: common.hellos[dir.index()].is_some(),
                 reversals: self.head.reversals[dir.index()],
+                receiver_identification: sides[dir.reverse().index()].identification(),
                 answers_duplicated: match common.followed[dir.reverse().index()] {
                     // They count in the report on the data that goes the other way.
                     true => 0,
@@ -352,6 +353,7 @@ impl Common {
     fn follow(&mut self, sides: &mut [Side; 2], dir: Dir, seg: &Segment, config: &Config) {
         let choice = self.position.choose(dir, config.vantage, self.answered);
         let shared = &self.shared[dir.index()];
+        sides[dir.index()].assume(config.assumed.sender_identification);
         let start = Start {
             hello: self.hellos[dir.index()],
             reported: sides[dir.reverse().index()].reported(),

@@ -40,6 +40,7 @@ mod flow_table;
 #[doc(hidden)]
 pub mod fuzz;
 mod gravity;
+mod habits;
 mod merged;
 pub mod names;
 mod numbering;
@@ -65,6 +66,9 @@ pub use cost::{Dispersion, LineRate, OnceMore, Recognised, Rest, by_factors};
 pub use explanation::{Explanation, Explanations};
 pub use flow_table::FlowTable;
 pub use gravity::{Gravity, Trouble};
+pub use habits::{
+    AfterTimeout, Assumed, Duplicates, Echo, Habits, Identification, OneAssumption, TooOld,
+};
 pub use peer::{PeerRecorder, compare};
 pub use result::*;
 pub use streams::Streams;

@@ -1,5 +1,6 @@
 //! The names results carry in machine-readable output: kebab-case, stable.
 
+use crate::{AfterTimeout, Duplicates, Echo, Identification, TooOld};
 use crate::{
     Cause, Confidence, Control, Evidence, Half, Kind, Limit, Matched, NotSeen, PointKind, Reason,
     RecoveryVerdict, Vantage, VantageBasis, Verdict,
@@ -102,3 +103,15 @@ names!(Matched {
     Distances => "distances",
 });
 names!(PointKind { Data => "data", Retransmission => "retransmission", Ack => "ack" });
+names!(Identification {
+    Unknown => "unknown",
+    Own => "own",
+    Host => "host",
+    Zero => "zero",
+    Random => "random",
+    Kept => "kept",
+});
+names!(Duplicates { Unknown => "unknown", Reported => "reported", Unreported => "unreported" });
+names!(TooOld { Unknown => "unknown", Reported => "reported", Taken => "taken" });
+names!(Echo { Unknown => "unknown", LeftEdge => "left-edge", Newest => "newest" });
+names!(AfterTimeout { Unknown => "unknown", Everything => "everything" });

@@ -2,6 +2,8 @@
 
 use inorder_wire::{Has, Segment, TcpFlags};
 
+use crate::habits::Identification;
+
 /// Whether a host's IPv4 identification counts its packets.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct IdCounter {
@@ -22,12 +24,16 @@ pub(crate) struct IdCounter {
     next: u32,
     /// Wire packets the last frame stood for.
     packets: u16,
+    /// Packets that are no SYN had none.
+    zeros: bool,
 }
 
 /// Packets that each went just one step make it likely that a counter serves no other connection.
 const LIKELY_OWN: u32 = 3;
 /// For so many of them one number may be missing where no byte is: a retransmission that was not captured had it.
 const EXACT_PER_FOREIGN: u32 = 64;
+/// Steps after which a field that is no counter is taken for random.
+const MIN_STEPS_TO_KNOW: u32 = 8;
 /// Packets of a flow's first flights that may be lost.
 const MAX_LOST_AT_FIRST: u64 = 24;
 /// Steps up to this are a counter's (packets to others, lost ones, super-segments in between).
@@ -115,6 +121,7 @@ impl IdCounter {
         }
         if seg.ip_id == 0 {
             // Most hosts leave it so where nothing is to be fragmented (RFC 6864 section 4.1), and Linux on its SYN-ACKs.
+            self.zeros |= !seg.flags.any(TcpFlags::SYN);
             return Numbering::UNKNOWN;
         }
         let foreign = contiguous && self.begun;
@@ -208,6 +215,25 @@ impl IdCounter {
         if seen.step == Some(0) {
             self.bad = self.bad.saturating_add(1);
             self.weigh();
+        }
+    }
+
+    /// The user knows that others share the counter.
+    pub(crate) fn assume(&mut self, identification: Identification) {
+        if identification == Identification::Host {
+            self.foreign = u32::MAX / 2;
+        }
+    }
+
+    /// How the host numbers its packets.
+    pub(crate) fn habit(&self) -> Identification {
+        let packets = self.good + self.bad;
+        match self.trusted {
+            true if self.is_own() => Identification::Own,
+            true if self.foreign > 1 => Identification::Host,
+            false if !self.begun && self.zeros => Identification::Zero,
+            false if packets >= MIN_STEPS_TO_KNOW => Identification::Random,
+            _ => Identification::Unknown,
         }
     }
 

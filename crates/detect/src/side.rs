@@ -12,6 +12,7 @@ use crate::arrival::{Context, Piece};
 use crate::config::Config;
 use crate::cost::Answer;
 use crate::flow_table::FlowTable;
+use crate::habits::Identification;
 use crate::merged::Merged;
 use crate::numbering::{IdCounter, Numbering, first_byte};
 use crate::prints::Recent;
@@ -331,6 +332,20 @@ impl Side {
     /// True when a number missing in this host's identification is a packet missing.
     pub(crate) fn ids_dense(&self) -> bool {
         self.ids.dense()
+    }
+
+    /// How this host numbers its packets.
+    pub(crate) fn identification(&self) -> Identification {
+        match self.keeps_id {
+            true => Identification::Kept,
+            false => self.ids.habit(),
+        }
+    }
+
+    /// The user knows how this host numbers its packets.
+    pub(crate) fn assume(&mut self, identification: Identification) {
+        self.keeps_id |= identification == Identification::Kept;
+        self.ids.assume(identification);
     }
 
     /// Reports on this direction to `out`, if it carried data.

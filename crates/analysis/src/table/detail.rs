@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use inorder_detect::{
-    Distribution, Event, FlowReport, NotSeen, Reordering, StreamReport, Vantage, WhatIf,
+    AfterTimeout, Distribution, Duplicates, Echo, Event, FlowReport, Habits, Identification,
+    NotSeen, Reordering, StreamReport, TooOld, Vantage, WhatIf,
 };
 
 use super::Style;
@@ -210,6 +211,7 @@ fn connection(flow: &FlowReport) -> String {
     if !flow.syn_seen {
         text.push("began before the capture".to_owned());
     }
+    text.extend(unusual(&flow.habits));
     if flow.rough {
         text.push("counts are rough".to_owned());
     }
@@ -217,6 +219,31 @@ fn connection(flow: &FlowReport) -> String {
         text.push(format!("{} undecided at the end", count(flow.undecided)));
     }
     text.join(", ")
+}
+
+/// What the hosts do otherwise than most.
+fn unusual(habits: &Habits) -> impl Iterator<Item = String> {
+    /// Clocks of most stacks tick every millisecond.
+    const MIN_COARSE_TICK_NS: i64 = 4_000_000;
+    let tick = habits.sender_tick_ns.filter(|&ns| ns >= MIN_COARSE_TICK_NS);
+    let said = [
+        match habits.sender_identification {
+            Identification::Host => {
+                Some("the sender counts its identifications for all that it sends")
+            }
+            Identification::Kept => Some("the sender keeps the identification of what it repeats"),
+            _ => None,
+        },
+        (habits.after_timeout == AfterTimeout::Everything)
+            .then_some("the sender repeats what has been reported, too"),
+        (habits.duplicates == Duplicates::Unreported)
+            .then_some("the receiver does not report duplicates"),
+        (habits.too_old == TooOld::Taken)
+            .then_some("the receiver takes data with an old timestamp"),
+        (habits.echo == Echo::Newest).then_some("the receiver echoes the newest timestamp"),
+    ];
+    let said = said.into_iter().flatten().map(str::to_owned);
+    said.chain(tick.map(|ns| format!("the sender's timestamps tick every {} at least", time(ns))))
 }
 
 fn quantiles(d: &Distribution, show: fn(u64) -> String) -> String {

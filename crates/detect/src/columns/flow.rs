@@ -8,7 +8,10 @@ use super::event::{EventsOfFlow, RETRANSMISSION};
 use super::reordering::{RATE_CLASS, REORDERING, WHAT_IF};
 use super::repair::{CAUSE_COUNT, RECOVERY};
 use crate::names::Name;
-use crate::{Blind, FlowReport, Vantage, VantageBasis};
+use crate::{
+    AfterTimeout, Blind, Duplicates, Echo, FlowReport, Identification, TooOld, Vantage,
+    VantageBasis,
+};
 
 /// `~` before a count that is rough.
 fn rough(flow: &FlowReport, count: String) -> String {
@@ -78,6 +81,56 @@ pub static FLOW: &[Column<FlowReport>] = &[
     Of::new("timestamps", Kind::Flag, "TCP timestamps are used.", |f| {
         f.timestamps.into()
     }),
+    Of::new(
+        "sender_identification",
+        Kind::Choice(Identification::NAMES),
+        "How the data's sender numbers its IPv4 packets: a counter of its own for the connection, one of the host's, always zero, at random, or kept when a packet is sent again.",
+        |f| f.habits.sender_identification.name().into(),
+    )
+    .only(Files::Json),
+    Of::new(
+        "sender_tick_ms",
+        Kind::Duration,
+        "The sender's timestamp clock ticks no sooner than this.",
+        |f| f.habits.sender_tick_ns.into(),
+    )
+    .optional()
+    .only(Files::Json),
+    Of::new(
+        "sender_after_timeout",
+        Kind::Choice(AfterTimeout::NAMES),
+        "What the sender repeats after a time-out: everything means also what had been reported.",
+        |f| f.habits.after_timeout.name().into(),
+    )
+    .only(Files::Json),
+    Of::new(
+        "receiver_identification",
+        Kind::Choice(Identification::NAMES),
+        "How the data's receiver numbers its IPv4 packets.",
+        |f| f.habits.receiver_identification.name().into(),
+    )
+    .only(Files::Json),
+    Of::new(
+        "receiver_duplicates",
+        Kind::Choice(Duplicates::NAMES),
+        "Whether the receiver reports duplicates (RFC 2883).",
+        |f| f.habits.duplicates.name().into(),
+    )
+    .only(Files::Json),
+    Of::new(
+        "receiver_too_old",
+        Kind::Choice(TooOld::NAMES),
+        "What the receiver does with data whose timestamp is too old (RFC 7323 section 5): it reports it as a duplicate, or takes it.",
+        |f| f.habits.too_old.name().into(),
+    )
+    .only(Files::Json),
+    Of::new(
+        "receiver_echo",
+        Kind::Choice(Echo::NAMES),
+        "Which timestamp the receiver echoes for data above a hole: that of the left edge (RFC 7323 section 4.3), or the newest.",
+        |f| f.habits.echo.name().into(),
+    )
+    .only(Files::Json),
     Of::new(
         "mss",
         Kind::Small,

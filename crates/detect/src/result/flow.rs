@@ -1,6 +1,7 @@
 //! Everything said of one flow: one direction of a connection that carried data.
 
 use super::blind::Blind;
+use crate::habits::Habits;
 use std::fmt;
 use std::net::SocketAddr;
 
@@ -299,6 +300,8 @@ pub struct FlowReport {
     pub last_ns: i64,
     /// The SYN was seen: `seq_offset` counts from ISN + 1.
     pub syn_seen: bool,
+    /// What the two hosts do that others do otherwise.
+    pub habits: Habits,
     /// SACK was negotiated or seen.
     pub sack: bool,
     /// Timestamps were negotiated or seen.
@@ -365,6 +368,7 @@ impl FlowReport {
             first_ns: 0,
             last_ns: 0,
             syn_seen: false,
+            habits: Habits::default(),
             sack: false,
             timestamps: false,
             mss: 0,

@@ -15,12 +15,12 @@ use super::again::Again;
 use super::filled::{By, Filled};
 use super::log::{Entry, Status};
 use super::paws::discarded;
-use super::receiver::Paws;
 use super::report::Report;
 use super::ring::apart;
 use super::unexplained::{Trigger, UnexplainedAck};
 use crate::collect::{Basis, Place};
 use crate::explanation::Explanation;
+use crate::habits::TooOld;
 use crate::result::{Evidence, Reason};
 
 /// With so many SACK blocks a segment that opens another makes Linux send what it holds back
@@ -54,7 +54,7 @@ impl Sender {
         if again.is_some_and(|a| a.is_sure()) {
             trigger = Trigger::Again;
         }
-        let refuses = self.receiver.paws != Paws::Takes;
+        let refuses = self.receiver.too_old != TooOld::Taken;
         let open = refuses && self.outstanding.has_discardable(seg.tsecr);
         let elsewhere = trigger == Trigger::Again || !open || !self.suits_a_hole(seg.ts_ns);
         if reported == 0 && self.answers_what_it_had(seg.ts_ns) {
@@ -149,7 +149,7 @@ impl Sender {
     fn filled_candidates(&self, recent: u32) -> (Option<i64>, bool) {
         let open =
             |f: &&Filled| f.first == By::Copy && !f.original_in && discarded(f.tsval, recent);
-        if self.receiver.paws == Paws::Takes {
+        if self.receiver.too_old == TooOld::Taken {
             return (None, false);
         }
         // A receiver that does not report what was too old is as silent below the left edge.

@@ -6,9 +6,9 @@ use super::attribute::First;
 use super::board::Copies;
 use super::filled::Filled;
 use super::log::{Entry, Status};
-use super::receiver::Paws;
 use super::report::Report;
 use crate::collect::Basis;
+use crate::habits::TooOld;
 use crate::result::Evidence;
 
 /// How long a DSACK is waited for that tells which copy came, at least, nanoseconds.
@@ -50,7 +50,7 @@ impl Sender {
             }
             First::Retransmission { named } => {
                 let rtt = self.timing.min_rtt.unwrap_or(0);
-                let discardable = self.too_old(report) && self.receiver.paws != Paws::Takes;
+                let discardable = self.too_old(report) && self.receiver.too_old != TooOld::Taken;
                 let mut filled = Filled {
                     discardable,
                     named,
@@ -71,7 +71,7 @@ impl Sender {
         let took = now.saturating_sub(copies.first_ns);
         let soon = self.timing.min_rtt.is_some_and(|rtt| took < rtt / 2);
         if soon && !report.left_edge && report.unsure.is_none() && self.too_old(report) {
-            self.receiver.paws = Paws::Takes;
+            self.receiver.learn_too_old(TooOld::Taken);
         }
     }
 

@@ -5,11 +5,11 @@ use super::acks::Ack;
 use super::board::Copies;
 use super::ledger::{MIN_LIKELY, Tally};
 use super::paws::discarded;
-use super::receiver::Paws;
 use super::report::Report;
 use super::timing::Timing;
 use crate::collect::Basis;
 use crate::explanation::Explanation;
+use crate::habits::TooOld;
 use crate::result::{Evidence, Reason};
 
 /// What the first report of a retransmitted segment was about.
@@ -99,8 +99,8 @@ impl Sender {
                     };
                 }
             }
-            if self.too_old(report) && self.receiver.paws != Paws::Takes {
-                let named = self.receiver.paws == Paws::Reports;
+            if self.too_old(report) && self.receiver.too_old != TooOld::Taken {
+                let named = self.receiver.too_old == TooOld::Reported;
                 return First::Retransmission { named };
             }
         }

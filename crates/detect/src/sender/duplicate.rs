@@ -10,10 +10,10 @@ use super::filled::{By, Filled};
 use super::log::Status;
 use super::pair::{Guess, Pair};
 use super::paws::discarded;
-use super::receiver::Paws;
 use super::timing::Timing;
 use crate::collect::Basis;
 use crate::explanation::Explanation;
+use crate::habits::TooOld;
 use crate::result::{Confidence, Evidence, Reason};
 
 /// Retransmissions of a segment whose times are all remembered: the first and the last.
@@ -111,7 +111,7 @@ impl Sender {
         let old = recent.is_some_and(|l| discarded(f.tsval, l.tsecr));
         let named = f.first == By::Copy && f.named && f.copies.count == 1;
         if old && named && !ack.stale {
-            self.receiver.paws = Paws::Reports;
+            self.receiver.learn_too_old(TooOld::Reported);
         }
     }
 

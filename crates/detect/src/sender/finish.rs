@@ -3,7 +3,10 @@
 use super::board::Sent;
 use super::ledger::{Ledger, Telling};
 use super::{Sender, SenderEnd};
+use crate::habits::{AfterTimeout, Habits};
 
+/// A sender that repeats so many segments which have been reported repeats all of them.
+const MIN_REPEATED_NEEDLESSLY: u64 = 3;
 /// An acknowledgement that has not come by then does not come, nanoseconds and round trips: receivers delay one by half a
 /// second at most (RFC 9293 section 3.8.6.3).
 pub(crate) const MIN_PATIENCE_NS: i64 = 1_000_000_000;
@@ -15,6 +18,20 @@ impl Sender {
         match self.numbers.are_shared() {
             true => 0,
             false => self.queue.missing,
+        }
+    }
+
+    /// What the ACKs show of the receiver, and retransmissions of the sender.
+    fn habits(&self) -> Habits {
+        Habits {
+            duplicates: self.receiver.duplicates(),
+            too_old: self.receiver.too_old,
+            echo: self.receiver.echo(),
+            after_timeout: match self.awaited.ever >= MIN_REPEATED_NEEDLESSLY {
+                true => AfterTimeout::Everything,
+                false => AfterTimeout::Unknown,
+            },
+            ..Habits::default()
         }
     }
 
@@ -64,6 +81,7 @@ impl Sender {
         };
         let forgot = self.ledger.log.forgot();
         let acks_missing = self.acks_missing();
+        let habits = self.habits();
         let Ledger {
             collector,
             recoveries,
@@ -85,6 +103,7 @@ impl Sender {
             acks: self.queue.seen,
             acks_reordered: self.queue.reordered,
             acks_missing,
+            habits,
             min_rtt: self.timing.min_rtt,
             rough: telling.rough,
             forgot,

@@ -51,6 +51,7 @@ use inorder_wire::{Segment, TcpFlags};
 
 use crate::collect::{Basis, Collector};
 use crate::explanation::{Explanation, Explanations};
+use crate::habits::Habits;
 use crate::prompt::{Prompt, Waited};
 use crate::result::{Evidence, Reason, Recoveries, Retransmission, Verdict};
 
@@ -127,6 +128,8 @@ pub(crate) struct SenderEnd {
     pub(crate) sack: bool,
     /// Neither the handshake nor a block was captured, though something was amiss.
     pub(crate) sack_unknown: bool,
+    /// Those that acknowledgements show.
+    pub(crate) habits: Habits,
 }
 
 impl Sender {
@@ -435,8 +438,8 @@ impl Sender {
         {
             return;
         }
-        self.receiver.echoes_newest += u32::from(seg.tsecr == sent);
-        self.receiver.echoes_recent += u32::from(seg.tsecr == last.tsecr);
+        self.receiver
+            .learn_echo(seg.tsecr == sent, seg.tsecr == last.tsecr);
     }
 
     /// What `ack` says beside what it reports for the first time: duplicates, or nothing.

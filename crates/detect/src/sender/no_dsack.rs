@@ -22,24 +22,29 @@ const MAX_COPIES_AWAITED: usize = 4_096;
 /// outstanding (RFC 2018 section 8 asks for that). Each is answered (RFC 5681 section 4.2), in the order in which they were
 /// sent.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Awaited(VecDeque<i64>);
+pub(super) struct Awaited {
+    sent_ns: VecDeque<i64>,
+    /// How many there were.
+    pub(super) ever: u64,
+}
 
 impl Awaited {
     /// One was sent at `now`.
     pub(super) fn push(&mut self, now: i64) {
-        if self.0.len() == MAX_COPIES_AWAITED {
-            self.0.pop_front();
+        self.ever += 1;
+        if self.sent_ns.len() == MAX_COPIES_AWAITED {
+            self.sent_ns.pop_front();
         }
-        self.0.push_back(now);
+        self.sent_ns.push_back(now);
     }
 
     /// An ACK without news comes at `now`: does it answer one, which takes from `soonest` to `latest`?
     fn answers(&mut self, now: i64, soonest: i64, latest: i64) -> bool {
-        while self.0.front().is_some_and(|at| now - at > latest) {
-            self.0.pop_front(); // It was lost, or its answer was.
+        while self.sent_ns.front().is_some_and(|at| now - at > latest) {
+            self.sent_ns.pop_front(); // It was lost, or its answer was.
         }
-        let due = self.0.front().is_some_and(|at| now - at >= soonest);
-        due && self.0.pop_front().is_some()
+        let due = self.sent_ns.front().is_some_and(|at| now - at >= soonest);
+        due && self.sent_ns.pop_front().is_some()
     }
 }
 

@@ -5,6 +5,7 @@ use inorder_wire::{Segment, TcpFlags};
 use super::ring::Ring;
 use super::unexplained::Trigger;
 use crate::explanation::Explanations;
+use crate::habits::{Assumed, Duplicates, Echo, TooOld};
 
 /// An ACK reports as many arrivals at the latest, its timer or not (Linux `tcp_comp_sack_nr`, 44; some of them may
 /// have been discarded or known).
@@ -17,25 +18,13 @@ const MIN_DUPLICATES_HIDDEN: u32 = 2;
 /// So many acknowledgements of data above a hole that echo its timestamp are no accident of ACKs that were lost or overtaken.
 const MIN_ECHOES: u32 = 2;
 
-/// What a receiver does with data whose timestamp is too old (RFC 7323 section 5.3 asks for an acknowledgement, not for a
-/// DSACK; some stacks take such data).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Paws {
-    /// It has not shown it.
-    #[default]
-    Unknown,
-    /// It discards it and reports it as a duplicate where it has the bytes.
-    Reports,
-    /// It takes it.
-    Takes,
-}
-
 /// What the connection negotiated; `None` where the handshake was not seen.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Options {
     pub(crate) sack: Option<bool>,
     pub(crate) timestamps: bool,
     pub(crate) explanations: Explanations,
+    pub(crate) assumed: Assumed,
 }
 
 /// The receiver, as its ACKs show it.
@@ -49,10 +38,12 @@ pub(super) struct Receiver {
     /// It reports duplicates (RFC 2883), which is not negotiated.
     pub(super) dsack_seen: bool,
     /// What it does with data that is too old.
-    pub(super) paws: Paws,
+    pub(super) too_old: TooOld,
+    /// Habits that are known and not learnt.
+    assumed: Assumed,
     /// How often it echoed, for data above a hole, the timestamp of that data, and the one before (RFC 7323 section 4.3).
-    pub(super) echoes_newest: u32,
-    pub(super) echoes_recent: u32,
+    echoes_newest: u32,
+    echoes_recent: u32,
     /// So often it has answered a duplicate, as it seems, and not reported it.
     pub(super) duplicates_hidden: u32,
     /// It lists first what has just moved the left edge, duplicate or not.
@@ -75,6 +66,9 @@ impl Receiver {
         Receiver {
             sack: options.sack,
             timestamps: options.timestamps,
+            dsack_seen: options.assumed.duplicates == Duplicates::Reported,
+            too_old: options.assumed.too_old,
+            assumed: options.assumed,
             ..Self::default()
         }
     }
@@ -109,17 +103,52 @@ impl Receiver {
 
     /// Its silence about data that was too old says something: it would have reported it as a duplicate.
     pub(super) fn reports_refused(&self) -> bool {
-        self.dsack_seen && self.paws == Paws::Reports
+        self.dsack_seen && self.too_old == TooOld::Reported
+    }
+
+    /// It has shown what it does with data that is too old.
+    pub(super) fn learn_too_old(&mut self, habit: TooOld) {
+        if self.assumed.too_old == TooOld::Unknown {
+            self.too_old = habit;
+        }
+    }
+
+    /// For data above a hole it has echoed the timestamp of that data, or the one before.
+    pub(super) fn learn_echo(&mut self, newest: bool, recent: bool) {
+        self.echoes_newest += u32::from(newest);
+        self.echoes_recent += u32::from(recent);
     }
 
     /// The timestamp that it echoes names what filled the left edge last (RFC 7323 section 4.3).
     pub(super) fn echoes_by_rule(&self) -> bool {
-        self.echoes_newest < MIN_ECHOES || self.echoes_newest <= self.echoes_recent
+        self.echo() != Echo::Newest
+    }
+
+    /// Which timestamp it echoes for data above a hole.
+    pub(super) fn echo(&self) -> Echo {
+        match self.assumed.echo {
+            Echo::Unknown if self.echoes_newest.max(self.echoes_recent) < MIN_ECHOES => {
+                Echo::Unknown
+            }
+            Echo::Unknown if self.echoes_newest > self.echoes_recent => Echo::Newest,
+            Echo::Unknown => Echo::LeftEdge,
+            known => known,
+        }
+    }
+
+    /// What it says of data that it has already.
+    pub(super) fn duplicates(&self) -> Duplicates {
+        match self.assumed.duplicates {
+            Duplicates::Unknown if self.dsack_seen => Duplicates::Reported,
+            Duplicates::Unknown if self.hides_duplicates() => Duplicates::Unreported,
+            known => known,
+        }
     }
 
     /// It does not report duplicates, as far as is known.
     pub(super) fn hides_duplicates(&self) -> bool {
-        self.duplicates_hidden >= MIN_DUPLICATES_HIDDEN && !self.dsack_seen
+        let assumed = self.assumed.duplicates == Duplicates::Unreported;
+        assumed || self.duplicates_hidden >= MIN_DUPLICATES_HIDDEN && !self.dsack_seen
     }
 
     /// It has SACK, as far as is known.

@@ -40,6 +40,7 @@ impl Trace {
             sack: Some(sack),
             timestamps: stamped,
             explanations: without.map_or(all, |off| all.without(off)),
+            ..Options::default()
         };
         let mut sender = Sender::new(Offsets::new(0), options, true);
         sender.note_rtt(10 * MS);

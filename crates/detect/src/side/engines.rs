@@ -195,6 +195,7 @@ impl Engines {
             sack: shared.sack,
             timestamps: shared.timestamps,
             explanations: config.explanations,
+            assumed: config.assumed,
         };
         let sender = || {
             let mut sender = Sender::new(unwrap, options, config.keep_events);

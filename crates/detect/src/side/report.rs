@@ -6,6 +6,7 @@ use crate::arrival::{ArrivalEnd, Context};
 use crate::cause::{Flow, Mark};
 use crate::collect::{Certain, Collected};
 use crate::cost::Ends;
+use crate::habits::{Habits, Identification};
 use crate::result::{
     AckPath, Artefacts, Avoidance, Blind, Bursts, Cause, Confidence, FlowId, FlowReport, Kind,
     NotSeen, Reason, Recoveries, Reordering, Retransmission, Retransmissions, Vantage,
@@ -62,6 +63,12 @@ impl Side {
             missing: s.acks_missing,
         });
         let sack_unknown = sender.as_ref().is_some_and(|s| s.sack_unknown);
+        let habits = Habits {
+            sender_identification: self.identification(),
+            sender_tick_ns: end.shared.timestamps.then(|| self.clock.tick_ns()),
+            receiver_identification: end.receiver_identification,
+            ..sender.as_ref().map_or_else(Habits::default, |s| s.habits)
+        };
         let mut upstream = None;
         let (rough, sack_used) = sender
             .as_ref()
@@ -141,6 +148,7 @@ impl Side {
             first_ns: end.first_ns,
             last_ns: end.last_ns,
             syn_seen: end.syn_seen,
+            habits,
             sack: end.shared.sack.unwrap_or(sack_used),
             timestamps: end.shared.timestamps,
             mss: cx.mss,
@@ -201,6 +209,8 @@ pub(crate) struct End {
     pub(crate) syn_seen: bool,
     /// How often its packets went back in time.
     pub(crate) reversals: u64,
+    /// How the receiver numbers its packets.
+    pub(crate) receiver_identification: Identification,
 }
 
 /// The half that speaks for the whole flow.

@@ -10,7 +10,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use inorder_analysis::threshold::Threshold;
 use inorder_analysis::{Analysis, Rows, frames, html, json, table};
 use inorder_capture::{AnnotateError, Capture, CaptureError};
-use inorder_detect::{Config, Vantage};
+use inorder_detect::{Assumed, Config, OneAssumption, Vantage};
 use inorder_pipeline::{Analyzer, Input};
 use inorder_sort::SorterConfig;
 
@@ -35,6 +35,9 @@ pub struct Args {
     /// Where the captures were made, seen from the sender of the data
     #[arg(long, value_enum, default_value_t = VantageArg::Auto)]
     vantage: VantageArg,
+    /// Take a habit of the endpoints as known instead of learning it: receiver.dsack=none, for example
+    #[arg(long, value_name = "HABIT=VALUE")]
+    assume: Vec<OneAssumption>,
     /// Keep and print every single event
     #[arg(long)]
     events: bool,
@@ -335,6 +338,11 @@ fn threads(args: &Args) -> usize {
     args.threads.unwrap_or_else(cores)
 }
 
+fn assumed(args: &Args) -> Assumed {
+    let all = args.assume.iter();
+    all.fold(Assumed::default(), Assumed::and)
+}
+
 fn config(args: &Args, others: &chosen::Others) -> Config {
     #[cfg(feature = "parquet")]
     let parquet = args.parquet.is_some();
@@ -348,6 +356,7 @@ fn config(args: &Args, others: &chosen::Others) -> Config {
         || parquet;
     Config::default()
         .vantage(args.vantage.forced())
+        .assumed(assumed(args))
         .keep_events(events)
         .keep_points(args.html.is_some())
         .what_if(!args.no_what_if)
