@@ -56,6 +56,10 @@ fn names() -> Registries {
             name: "linux-6".to_owned(),
             loss_detection: "linux".to_owned(),
         }],
+        dialects: vec![Profile {
+            name: "bsd-like".to_owned(),
+            loss_detection: "static".to_owned(),
+        }],
         sorters: list(&["none", "srpic"]),
         check_sorter: Some(|text| match text {
             "srpic:block_size=8" => Ok(()),

@@ -146,6 +146,8 @@ names! {
     LossDetection = Registry::LossDetection;
     /// Name of an endpoint profile.
     Profile = Registry::Profile;
+    /// Name of a dialect, the habits of a stack.
+    Dialect = Registry::Dialect;
 }
 
 /// A sorter by name, with the settings that differ from their defaults: `"window:hold=300us"`.

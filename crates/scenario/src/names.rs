@@ -11,6 +11,8 @@ pub struct Registries {
     pub loss_detection: Vec<String>,
     /// Profiles of endpoints.
     pub profiles: Vec<Profile>,
+    /// Dialects of endpoints.
+    pub dialects: Vec<Profile>,
     /// Sorters of network cards.
     pub sorters: Vec<String>,
     /// Checks a sorter's name and settings, as in `window:hold=300us`; without this function a sorter has only the
@@ -24,7 +26,7 @@ pub struct Registries {
 /// second one the name in the scenario, which is relative to the folder of the first.
 pub type FileReader = fn(&str, &str) -> Result<String, String>;
 
-/// A profile of an endpoint.
+/// A profile or dialect of an endpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Profile {
     /// Its name.
@@ -42,14 +44,16 @@ impl Registries {
             Registry::Congestion => &self.congestion,
             Registry::LossDetection => &self.loss_detection,
             Registry::Profile => return self.profiles.iter().map(|p| p.name.as_str()).collect(),
+            Registry::Dialect => return self.dialects.iter().map(|p| p.name.as_str()).collect(),
             Registry::Sorter => &self.sorters,
         };
         names.iter().map(String::as_str).collect()
     }
 
-    /// The loss detection of a profile.
-    pub(crate) fn loss_of(&self, profile: &str) -> Option<&str> {
-        let found = self.profiles.iter().find(|p| p.name == profile);
+    /// The loss detection of a profile or dialect.
+    pub(crate) fn loss_of(&self, name: &str) -> Option<&str> {
+        let mut all = self.profiles.iter().chain(&self.dialects);
+        let found = all.find(|p| p.name == name);
         found.map(|profile| profile.loss_detection.as_str())
     }
 }

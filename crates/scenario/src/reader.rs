@@ -204,12 +204,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The table of `key`; missing values are taken from the table of `other`.
+    /// The table of `key`; missing values are taken from the table of `other`, unless it names a dialect: that is another stack
+    /// with everything its own.
     pub(crate) fn like<T: Table>(&self, key: &Key, other: &str) -> Result<T, Problem> {
         let blank = Node::empty(&Place::Default);
         let node = self.child(key.name).unwrap_or(&blank);
         let sections = [const { &T::SECTION }];
-        let fallback = self.child(other);
+        let own = node.get("dialect").is_some();
+        let fallback = self.child(other).filter(|_| !own);
         T::read(&Reader::with_fallback(
             &sections,
             node,

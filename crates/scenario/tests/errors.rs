@@ -13,6 +13,10 @@ fn names() -> Registries {
                 loss_detection: loss.to_owned(),
             })
             .to_vec(),
+        dialects: vec![Profile {
+            name: "bsd-like".to_owned(),
+            loss_detection: "static".to_owned(),
+        }],
         sorters: list(&["none", "srpic"]),
         check_sorter: Some(|text| match text {
             "srpic:block_size=8" => Ok(()),

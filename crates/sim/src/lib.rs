@@ -72,7 +72,7 @@ mod world;
 
 pub use build::{registries, registries_with, sorter_of};
 pub use campaign::{Campaign, CellResult, Progress, Values, run_all, run_all_own, run_all_with};
-pub use capture::{Captures, Truth, TruthEvent, TruthFlow};
+pub use capture::{Captured, Captures, Damaged, Pairs, Truth, TruthEvent, TruthFlow};
 pub use cost::{Cost, cost};
 pub use engine::Engine;
 pub use error::Error;

@@ -8,8 +8,12 @@ pub trait Tap {
     fn sent(&mut self, now_ns: i64, end: End, packet: &Packet);
     /// A packet reaches the stack at `end`.
     fn received(&mut self, now_ns: i64, end: End, packet: &Packet);
+    /// A packet passes the place between the first two lines of its route.
+    fn between(&mut self, _now_ns: i64, _packet: &Packet) {}
     /// The stack has discarded the packet that it received last, although the data was missing.
     fn refused(&mut self, _packet: &Packet) {}
+    /// With this packet the stack has discarded everything that it held out of order.
+    fn reneged(&mut self, _packet: &Packet) {}
 }
 
 /// Ignores all packets.

@@ -113,7 +113,12 @@ impl World {
             flow.note_at_card(now_ns, packet);
         }
         match step.line.and_then(|line| self.network.line(line)) {
-            Some(line) => line.push(now_ns, packet.clone(), &mut self.queue),
+            Some(line) => {
+                if packet.passed == 1 && !packet.corrupted {
+                    tap.between(now_ns, packet);
+                }
+                line.push(now_ns, packet.clone(), &mut self.queue);
+            }
             None => self.deliver(now_ns, step.end, packet, tap),
         }
     }
@@ -157,8 +162,12 @@ impl World {
             flow.note_ack(segment);
         }
         let endpoint = &mut flow.side(to).endpoint;
-        let refused = endpoint.counters().refused_segs_in;
+        let before = endpoint.counters();
+        let (refused, reneges) = (before.refused_segs_in, before.reneges);
         endpoint.on_segment(now_ns, segment);
+        if endpoint.counters().reneges > reneges {
+            tap.reneged(packet);
+        }
         if endpoint.counters().refused_segs_in > refused {
             tap.refused(packet);
         } else if data {

@@ -1,6 +1,7 @@
 //! The settings of an endpoint. Times are nanoseconds, windows segments, buffers bytes.
 
 use crate::Nanos;
+use crate::habits::Habits;
 
 /// One millisecond.
 pub const MS: Nanos = 1_000_000;
@@ -420,4 +421,6 @@ pub struct Config {
     pub restart_after_idle: bool,
     /// Time spent in TIME-WAIT, ns.
     pub time_wait: Nanos,
+    /// What other stacks do differently.
+    pub habits: Habits,
 }

@@ -102,6 +102,8 @@ pub struct Counters {
     /// Data segments that arrived and were discarded although some of their bytes were missing: too old by
     /// their timestamps (PAWS), or outside the window.
     pub refused_segs_in: u64,
+    /// Times at which the receiver discarded what it held out of order.
+    pub reneges: u64,
 }
 
 /// A snapshot of the sender (`tcp_info`). Windows and counts in segments, times in ns.

@@ -29,9 +29,11 @@ pub mod config;
 pub mod congestion;
 pub mod counters;
 mod destination;
+pub mod dialects;
 mod endpoint;
 #[doc(hidden)]
 pub mod fuzz;
+pub mod habits;
 pub mod loss;
 pub mod observe;
 mod pair;

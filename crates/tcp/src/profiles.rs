@@ -5,6 +5,7 @@ use crate::config::{
     LossProbe, MS, Nagle, Reduction, Rto, RtoStyle, SECOND, SackCompression, Undo, WindowAccount,
     WindowUpdate,
 };
+use crate::habits::Habits;
 
 /// A configuration that can be selected by name.
 #[derive(Debug)]
@@ -153,6 +154,7 @@ pub fn linux_6() -> Config {
         },
         restart_after_idle: true,
         time_wait: 60 * SECOND,
+        habits: Habits::default(),
     }
 }
 

@@ -31,7 +31,7 @@ impl RangeSet {
         self.ranges.back().map(|&(_, end)| end)
     }
 
-    #[cfg(test)]
+    /// All ranges, ascending.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Seq, Seq)> + '_ {
         self.ranges.iter().copied()
     }

@@ -174,14 +174,29 @@ fn capture_cell(dir: &Path, name: &str, cell: &Cell) -> Result<(), CliError> {
         flows,
         config.output.snap_bytes,
     )
-    .map_err(CliError::file(&snd, "write"))?;
+    .map_err(CliError::file(&snd, "write"))?
+    .of_run(config, config.run.seed)
+    .map_err(|error| CliError::Usage(error.to_string()))?;
     run_tapped(config, config.run.seed, &mut tap)
         .map_err(|error| CliError::Usage(error.to_string()))?;
+    for capture in tap.damaged() {
+        let path = |end: &str| dir.join(format!("{name}.{}.{end}", capture.name));
+        outputs::to_file(&path("pcapng"), |out| tap.write_damaged(&capture, out))?;
+        outputs::to_file(&path("frames.csv"), |out| tap.write_frames(&capture, out))?;
+    }
+    if tap.has_between() {
+        let path = dir.join(format!("{name}.between.csv"));
+        outputs::to_file(&path, |out| tap.write_between(out))?;
+    }
     let (files, truth) = tap.finish().map_err(CliError::file(&snd, "write"))?;
     for (file, path) in files.into_iter().zip([&snd, &rcv]) {
         // Flushed explicitly, because dropping a buffer ignores errors in writing its last bytes.
         file.into_inner()
             .map_err(|error| CliError::file(path, "write")(error.into_error()))?;
+    }
+    if let Some(pairs) = truth.pairs() {
+        let path = dir.join(format!("{name}.pairs.csv"));
+        outputs::to_file(&path, |out| pairs.write(out))?;
     }
     outputs::to_file(&truth_file, |out| truth.write(out))
 }

@@ -210,7 +210,28 @@ pub fn refused(endpoint: &plain::Endpoint, key: &str) -> Option<(String, &'stati
         | "duplicates_leave_flight"
         | "grow_when_unused"
         | "timer_at_first_partial"
-        | "first_ack_at_once" => Some((of_linux.to_owned(), "no such key")),
+        | "first_ack_at_once"
+        | "dialect"
+        | "identification"
+        | "timestamp_tick"
+        | "random_timestamps"
+        | "probe_part"
+        | "probe_after"
+        | "repeats"
+        | "repeats_size"
+        | "after_timeout"
+        | "at_duplicates"
+        | "ack_batch"
+        | "ack_of_fill"
+        | "answer_duplicates"
+        | "paws_answer"
+        | "sack_order"
+        | "sack_blocks"
+        | "echo"
+        | "reneging"
+        | "window_account"
+        | "window_update"
+        | "beyond_window" => Some((of_linux.to_owned(), "no such key")),
         _ => Some((
             format!("the lab does not know what `{key}` is on Linux"),
             "no such key",

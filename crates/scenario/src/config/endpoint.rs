@@ -1,5 +1,6 @@
 //! TCP endpoints: a profile, and the settings that differ from it.
 
+use super::habits::Habits;
 use crate::declare::{choices, keys};
 use crate::error::Problem;
 use crate::kind::{
@@ -13,6 +14,8 @@ keys! {
     pub struct Endpoint in "flow.sender", check Endpoint::check {
         /// The profile that defines all other defaults.
         profile: Profile, default "linux-6";
+        /// What stacks do differently.
+        habits: Habits, flat;
         /// Congestion control.
         congestion: Congestion, unset "of the profile";
         /// Loss detection, including its tolerance of reordering.
@@ -113,6 +116,10 @@ keys! {
 
 impl Endpoint {
     fn check(&self, r: &Reader<'_>) -> Result<(), Problem> {
+        match self.habits.dialect {
+            Some(_) => r.idle("profile", "with a dialect", "one of the two"),
+            None => r.used("profile"),
+        }
         self.check_dupthresh(r);
         let bounds = self.rto_min_ns.zip(self.rto_max_ns);
         require(
@@ -125,7 +132,8 @@ impl Endpoint {
 
     /// Only the loss detection "static" has a configurable threshold. The profile may select it.
     fn check_dupthresh(&self, r: &Reader<'_>) {
-        let of_profile = || r.names().loss_of(&self.profile);
+        let named = self.habits.dialect.as_ref().unwrap_or(&self.profile);
+        let of_profile = || r.names().loss_of(named);
         let detection = self.loss_detection.as_deref().or_else(of_profile);
         match detection {
             Some("static") | None => r.used("dupthresh"),

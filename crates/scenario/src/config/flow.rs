@@ -46,7 +46,8 @@ keys! {
         application: One<Application>, blank "writes whatever TCP takes";
         /// The endpoint that sends the data.
         sender: One<Endpoint>, blank "its defaults";
-        /// The endpoint that receives the data; settings that are not given are as at the sender.
+        /// The endpoint that receives the data; settings that are not given are as at the sender, unless it has a dialect of its
+        /// own.
         receiver: Endpoint, like "sender" "as the sender";
         /// What a sender keeps of its connections for the next ones of this `[[flow]]`, which go to the same destination
         /// (Linux's `tcp_metrics`).

@@ -22,10 +22,12 @@
 //! builds a link with that discipline.
 
 mod application;
+mod capture;
 mod card;
 mod discipline;
 mod endpoint;
 mod flow;
+mod habits;
 mod impairments;
 mod lab;
 mod line;
@@ -34,10 +36,12 @@ mod run;
 mod stage;
 
 pub use application::*;
+pub use capture::*;
 pub use card::*;
 pub use discipline::*;
 pub use endpoint::*;
 pub use flow::*;
+pub use habits::*;
 pub use impairments::*;
 pub use lab::*;
 pub use line::*;
@@ -76,6 +80,8 @@ keys! {
         sender_card: One<Card>, unset "none";
         /// What only `inorder lab` reads, which runs the scenario on real Linux.
         lab: One<Lab>, blank "its defaults";
+        /// Captures with defects, besides those of both ends.
+        captures as "capture": List<Capture>, blank "none";
         /// What is recorded.
         output: One<Output>, blank "its defaults";
         /// Grid keys with dots and lists of values: every combination is a cell.

@@ -45,5 +45,8 @@ keys! {
         metrics: Flag, default "false";
         /// Bytes kept of each packet in captures, including the IP header; less than 40 would cut headers.
         snap_bytes as "snap_length": Size32, default "128 B", from "40 B";
+        /// Beside captures, a file NAME.pairs.csv says which frame of one end is which of the other, and what the receiver did with
+        /// it.
+        pairs: Flag, default "false";
     }
 }

@@ -67,6 +67,8 @@ pub enum Registry {
     LossDetection,
     /// Profiles of an endpoint.
     Profile,
+    /// Dialects of an endpoint.
+    Dialect,
     /// Sorters of a network card.
     Sorter,
 }
@@ -78,6 +80,7 @@ impl Registry {
             Registry::Congestion => "congestion control",
             Registry::LossDetection => "loss detection",
             Registry::Profile => "profile",
+            Registry::Dialect => "dialect",
             Registry::Sorter => "sorter",
         }
     }

@@ -7,8 +7,9 @@ use inorder_tcp::config::{
     DelayedAck, Departures, EcnUse, GrowthUnit, LimitedTransmit, LossProbe, Nagle, Pacing,
     Reduction, RtoStyle, SackCompression,
 };
-use inorder_tcp::{Config, Endpoint, congestion, loss, profiles};
+use inorder_tcp::{Config, Endpoint, congestion, dialects, loss, profiles};
 
+use super::habits;
 use crate::error::Error;
 use crate::own::Own;
 
@@ -76,12 +77,21 @@ pub fn endpoint(given: &plain::Endpoint, own: &Own) -> Result<Recipe, Error> {
         what,
         name: name.to_owned(),
     };
-    let profile =
-        profiles::find(&given.profile).ok_or_else(|| unknown("profile", &given.profile))?;
-    let wanted = given.congestion.as_deref().unwrap_or(profile.congestion);
-    let loss = given.loss_detection.as_deref().unwrap_or(profile.loss);
+    let (of_name, congestion, detects) = match &given.habits.dialect {
+        Some(name) => {
+            let found = dialects::find(name).ok_or_else(|| unknown("dialect", name))?;
+            ((found.build)(), found.congestion, found.loss)
+        }
+        None => {
+            let name = &given.profile;
+            let found = profiles::find(name).ok_or_else(|| unknown("profile", name))?;
+            ((found.build)(), found.congestion, found.loss)
+        }
+    };
+    let wanted = given.congestion.as_deref().unwrap_or(congestion);
+    let loss = given.loss_detection.as_deref().unwrap_or(detects);
     Ok(Recipe {
-        config: config(given, (profile.build)()),
+        config: config(given, of_name),
         control: control(wanted, own).ok_or_else(|| unknown("congestion control", wanted))?,
         loss: detection(loss, own).ok_or_else(|| unknown("loss detection", loss))?,
         // The scenario's reader has already refused a threshold that no cell uses.
@@ -94,6 +104,7 @@ fn config(given: &plain::Endpoint, profile: Config) -> Config {
     sizes(given, &mut config);
     switches(given, &mut config);
     styles(given, &mut config);
+    habits::apply(&given.habits, &mut config);
     config.delayed_ack = delayed_ack(given, config.delayed_ack);
     config.pacing = given.pacing.map_or(config.pacing, pacing);
     config.rto.initial = given.rto_initial_ns.unwrap_or(config.rto.initial);

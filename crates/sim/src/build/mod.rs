@@ -3,6 +3,7 @@
 mod card;
 pub use card::sorter_of;
 mod endpoint;
+mod habits;
 mod network;
 
 pub use card::card;
@@ -27,17 +28,22 @@ pub fn registries_with(own: &Own) -> inorder_scenario::Registries {
     let congestion = congestion.chain(own.congestion);
     let loss = inorder_tcp::loss::REGISTRY.iter().map(|entry| entry.name);
     let loss = loss.chain(own.loss);
+    let profile = |name: &str, loss: &str| inorder_scenario::Profile {
+        name: name.to_owned(),
+        loss_detection: loss.to_owned(),
+    };
     let profiles = inorder_tcp::profiles::PROFILES.iter();
+    let dialects = inorder_tcp::dialects::DIALECTS.iter();
     let sorters = inorder_sort::SORTERS.iter().map(|entry| entry.name);
     let sorters = sorters.chain([oracle::NAME]).chain(own.sorters);
     inorder_scenario::Registries {
         congestion: congestion.map(str::to_owned).collect(),
         loss_detection: loss.map(str::to_owned).collect(),
         profiles: profiles
-            .map(|entry| inorder_scenario::Profile {
-                name: entry.name.to_owned(),
-                loss_detection: entry.loss.to_owned(),
-            })
+            .map(|entry| profile(entry.name, entry.loss))
+            .collect(),
+        dialects: dialects
+            .map(|entry| profile(entry.name, entry.loss))
             .collect(),
         sorters: sorters.map(str::to_owned).collect(),
         check_sorter: Some(|text| match text.parse::<inorder_sort::SorterConfig>() {

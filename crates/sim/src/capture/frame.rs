@@ -12,7 +12,13 @@ const IP_HEADER: usize = 20;
 
 /// Writes the headers of `packet`, sent by `from`, to `out`. Returns the length including the IP header. The payload
 /// consists of zeros and is not written.
-pub fn build(out: &mut Vec<u8>, packet: &Packet, from: End, flow_channels: u32) -> u32 {
+pub fn build(
+    out: &mut Vec<u8>,
+    packet: &Packet,
+    from: End,
+    identification: u16,
+    flow_channels: u32,
+) -> u32 {
     out.clear();
     ethernet(out, from);
     let total = packet.wire_bytes().min(65_535);
@@ -21,7 +27,7 @@ pub fn build(out: &mut Vec<u8>, packet: &Packet, from: End, flow_channels: u32) 
         Body::Tcp(_) => TCP,
         Body::Probe(_) => ICMP,
     };
-    ip(out, total, packet.id as u16, protocol, source, target);
+    ip(out, total, identification, protocol, source, target);
     let start = out.len();
     match &packet.body {
         Body::Tcp(segment) => {

@@ -1,17 +1,30 @@
 //! Captures at both ends, and the truth about the packets in them.
 
+mod defects;
 mod frame;
+mod further;
+mod habits;
+mod identification;
+mod pairs;
 mod phases;
 mod truth;
 
 use std::io::{self, Write};
 
 use inorder_capture::{Interface, InterfaceId, PcapNgWriter};
+use inorder_scenario::Config;
+use inorder_scenario::config::CapturePoint;
 use inorder_wire::{Frame, LinkType};
 
+use crate::error::Error;
 use crate::packet::{Channel, End, Packet};
 use crate::tap::Tap;
 
+pub use defects::Captured;
+pub use further::Damaged;
+use further::Further;
+use identification::Identifications;
+pub use pairs::Pairs;
 pub use truth::{Truth, TruthEvent, TruthFlow};
 
 /// Bytes of Ethernet before the IP header.
@@ -30,6 +43,8 @@ pub struct Captures<W: Write> {
     snap_bytes: u32,
     /// Channels below this number belong to flows, the others to probes.
     flow_channels: u32,
+    identifications: Option<Identifications>,
+    further: Further,
     /// The first error in writing.
     error: Option<io::Error>,
 }
@@ -72,8 +87,70 @@ impl<W: Write> Captures<W> {
             frame: Vec::new(),
             snap_bytes,
             flow_channels: flows as u32 * 2,
+            identifications: None,
+            further: Further::default(),
             error: None,
         })
+    }
+
+    /// The same of a run of `config` with `seed`: with the identifications that its hosts choose, and the pairs of frames if it
+    /// asks for them.
+    ///
+    /// # Errors
+    /// If a name in `config` is unknown.
+    pub fn of_run(mut self, config: &Config, seed: u64) -> Result<Self, Error> {
+        self.identifications = Some(Identifications::of_run(config, seed)?);
+        self.further = Further::new(&config.captures, seed);
+        if config.output.pairs || !self.further.is_empty() {
+            self.truth
+                .pair(habits::of_flows(config)?, self.further.json());
+        }
+        Ok(self)
+    }
+
+    /// The captures with defects that the scenario asks for.
+    pub fn damaged(&self) -> Vec<Damaged> {
+        self.further.captures().collect()
+    }
+
+    /// Writes one of them as a pcapng file.
+    ///
+    /// # Errors
+    /// If `out` cannot be written.
+    pub fn write_damaged(&self, capture: &Damaged, out: &mut dyn Write) -> io::Result<()> {
+        let mut writer = Writer::new(out, &capture.name, self.snap_bytes)?;
+        for (frame, number) in capture.frames.iter().zip(1..) {
+            let frame = Frame {
+                ts_ns: BEGIN_NS.saturating_add(frame.ts_ns),
+                number,
+                link: LinkType::ETHERNET,
+                orig_len: frame.length,
+                data: &frame.bytes,
+            };
+            writer.file.write(writer.interface, &frame, None)?;
+        }
+        Ok(())
+    }
+
+    /// Writes which frames of the whole capture those of a capture with defects are.
+    ///
+    /// # Errors
+    /// If `out` cannot be written.
+    pub fn write_frames(&self, capture: &Damaged, out: &mut dyn Write) -> io::Result<()> {
+        further::write_frames(&capture.frames, BEGIN_NS, out)
+    }
+
+    /// The same of all that passed between the lines of routes.
+    ///
+    /// # Errors
+    /// If `out` cannot be written.
+    pub fn write_between(&self, out: &mut dyn Write) -> io::Result<()> {
+        further::write_frames(self.further.between(), BEGIN_NS, out)
+    }
+
+    /// True if there is a capture between the lines of routes.
+    pub fn has_between(&self) -> bool {
+        self.further.wants(CapturePoint::Between)
     }
 
     /// Returns the writers of A and B, and the truth.
@@ -87,14 +164,45 @@ impl<W: Write> Captures<W> {
         Ok((self.ends.map(|end| end.file.into_inner()), self.truth))
     }
 
+    /// Number of the frame that is written next at `end`.
+    fn next_frame(&self, end: End) -> u64 {
+        self.ends[end as usize].frames + 1
+    }
+
+    /// Writes the packet's frame to the buffer, as it is captured; returns its length from the IP header on.
+    fn frame_of(&mut self, packet: &Packet, from: End) -> u32 {
+        let identification = match &self.identifications {
+            Some(all) => all.of(packet),
+            None => packet.id as u16,
+        };
+        let (out, channels) = (&mut self.frame, self.flow_channels);
+        let ip_bytes = frame::build(out, packet, from, identification, channels);
+        self.frame.truncate((self.snap_bytes + ETHERNET) as usize);
+        ip_bytes
+    }
+
     fn write(&mut self, now_ns: i64, at: End, from: End, packet: &Packet) {
         if self.error.is_some() {
             return;
         }
-        let ip_bytes = frame::build(&mut self.frame, packet, from, self.flow_channels);
-        self.frame.truncate((self.snap_bytes + ETHERNET) as usize);
+        let ip_bytes = self.frame_of(packet, from);
         let writer = &mut self.ends[at as usize];
         writer.frames += 1;
+        let point = match at {
+            End::A => CapturePoint::A,
+            End::B => CapturePoint::B,
+        };
+        if self.further.wants(point) {
+            let frame = Captured {
+                ts_ns: now_ns,
+                from,
+                flow: packet.channel.0 / 2,
+                originals: vec![writer.frames],
+                bytes: self.frame.clone(),
+                length: ip_bytes + ETHERNET,
+            };
+            self.further.keep(point, frame);
+        }
         let frame = Frame {
             ts_ns: BEGIN_NS.saturating_add(now_ns),
             number: writer.frames,
@@ -108,17 +216,46 @@ impl<W: Write> Captures<W> {
 
 impl<W: Write> Tap for Captures<W> {
     fn sent(&mut self, now_ns: i64, end: End, packet: &Packet) {
-        self.truth.sent(end, packet);
+        self.truth.sent(end, packet, self.next_frame(end));
+        if let Some(identifications) = &mut self.identifications {
+            identifications.sent(end, packet);
+        }
         self.write(now_ns, end, end, packet);
     }
 
     fn received(&mut self, now_ns: i64, end: End, packet: &Packet) {
-        self.truth.received(now_ns, packet);
+        self.truth
+            .received(now_ns, end, packet, self.next_frame(end));
         self.write(now_ns, end, end.other(), packet);
+    }
+
+    fn between(&mut self, now_ns: i64, packet: &Packet) {
+        if !self.further.wants(CapturePoint::Between) {
+            return;
+        }
+        let Some((from, original)) = self.truth.frame_sent(packet) else {
+            return;
+        };
+        let ip_bytes = self.frame_of(packet, from);
+        self.further.keep(
+            CapturePoint::Between,
+            Captured {
+                ts_ns: now_ns,
+                from,
+                flow: packet.channel.0 / 2,
+                originals: vec![original],
+                bytes: self.frame.clone(),
+                length: ip_bytes + ETHERNET,
+            },
+        );
     }
 
     fn refused(&mut self, packet: &Packet) {
         self.truth.refused(packet);
+    }
+
+    fn reneged(&mut self, _packet: &Packet) {
+        self.truth.reneged();
     }
 }
 

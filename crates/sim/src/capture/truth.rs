@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use super::addresses;
+use super::pairs::{Fate as Taken, Pairs};
 use super::phases::{Fate, Phases};
 use crate::packet::{Channel, End, Packet};
 use crate::ranges::Ranges;
@@ -18,6 +19,12 @@ pub struct Truth {
     ways: Vec<Way>,
     /// Position in `ways` and initial sequence number of each channel.
     channels: HashMap<u32, Known>,
+    /// Which frame is which at the other end, if asked for.
+    pairs: Option<Pairs>,
+    /// The habits of the sender and of the receiver of each flow, as JSON, if asked for.
+    habits: Vec<String>,
+    /// The captures with defects, as JSON.
+    captures: String,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,6 +52,8 @@ struct Way {
 /// One transmission of data.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
+    /// Its number.
+    id: u32,
     start: u64,
     end: u64,
     /// Bytes acknowledged at the sender by then.
@@ -125,11 +134,24 @@ pub struct TruthFlow {
     pub isn: Option<u32>,
     /// What happened to the originals.
     pub events: Vec<TruthEvent>,
+    /// The habits of both ends as JSON, if they were asked for.
+    pub habits: Option<String>,
 }
 
 impl Truth {
-    /// Records a packet that leaves `from`.
-    pub(crate) fn sent(&mut self, from: End, packet: &Packet) {
+    /// Which frame is which at the other end is recorded from now on; `habits` are those of each flow, `captures`
+    /// those with defects.
+    pub(crate) fn pair(&mut self, habits: Vec<String>, captures: String) {
+        self.pairs = Some(Pairs::default());
+        self.captures = captures;
+        self.habits = habits;
+    }
+
+    /// Records a packet that leaves `from`, as this frame of the capture there.
+    pub(crate) fn sent(&mut self, from: End, packet: &Packet, frame: u64) {
+        if let Some(pairs) = &mut self.pairs {
+            pairs.sent(from, packet, frame);
+        }
         let Some(segment) = packet.segment() else {
             return;
         };
@@ -149,8 +171,8 @@ impl Truth {
         }
     }
 
-    /// Records a packet that reaches the other end.
-    pub(crate) fn received(&mut self, now_ns: i64, packet: &Packet) {
+    /// Records a packet that reaches the other end, as this frame of the capture there.
+    pub(crate) fn received(&mut self, now_ns: i64, end: End, packet: &Packet, frame: u64) {
         let Some(segment) = packet.segment() else {
             return;
         };
@@ -160,6 +182,11 @@ impl Truth {
             && segment.payload > 0
         {
             way.received(now_ns, packet);
+            if let Some(pairs) = &mut self.pairs {
+                pairs.received(end, packet, way.merged(packet.id), frame);
+            }
+        } else if let Some(pairs) = &mut self.pairs {
+            pairs.received(end, packet, vec![packet.id], frame);
         }
         if let (Some(at), Some(isn)) = (back.way, back.isn)
             && let Some(way) = self.ways.get_mut(at)
@@ -176,6 +203,26 @@ impl Truth {
         if let Some(way) = way {
             way.refused();
         }
+        if let Some(pairs) = &mut self.pairs {
+            pairs.mark(Taken::Refused);
+        }
+    }
+
+    /// With this packet the receiver has discarded everything that it held out of order.
+    pub(crate) fn reneged(&mut self) {
+        if let Some(pairs) = &mut self.pairs {
+            pairs.mark(Taken::Reneged);
+        }
+    }
+
+    /// The end that sent a packet, and its frame in the capture there; nothing if pairs were not asked for.
+    pub(crate) fn frame_sent(&self, packet: &Packet) -> Option<(End, u64)> {
+        self.pairs.as_ref()?.frame_sent(packet)
+    }
+
+    /// Which frame of one end is which of the other, as CSV; nothing if that was not asked for.
+    pub fn pairs(&self) -> Option<&Pairs> {
+        self.pairs.as_ref()
     }
 
     /// Computes the result.
@@ -183,6 +230,7 @@ impl Truth {
         let isn = |way: &Way| self.channels.get(&way.channel.0)?.isn;
         let finish = |way: &Way| TruthFlow {
             isn: isn(way),
+            habits: self.habits.get((way.channel.0 / 2) as usize).cloned(),
             ..way.finish()
         };
         self.ways.iter().map(finish).collect()
@@ -198,7 +246,11 @@ impl Truth {
             write!(out, "{}", if number == 0 { "\n " } else { ",\n " })?;
             flow.write(out)?;
         }
-        writeln!(out, "]}}")
+        write!(out, "]")?;
+        if !self.captures.is_empty() {
+            write!(out, ", \"captures\": {}", self.captures)?;
+        }
+        writeln!(out, "}}")
     }
 }
 
@@ -219,6 +271,7 @@ impl Way {
     fn sent(&mut self, id: u32, start: u64, payload: u32) {
         self.by_id.insert(id, self.sent.len());
         self.sent.push(Sent {
+            id,
             start,
             end: start + u64::from(payload),
             acked: self.acked,
@@ -256,6 +309,15 @@ impl Way {
             self.arrivals += 1;
             at = self.continuation(place, next);
         }
+    }
+
+    /// Numbers of the transmissions that came with the last arrival, whose first is `id`.
+    fn merged(&self, id: u32) -> Vec<u32> {
+        if self.latest.is_empty() {
+            return vec![id];
+        }
+        let latest = self.latest.iter().filter_map(|&at| self.sent.get(at));
+        latest.map(|sent| sent.id).collect()
     }
 
     /// The transmission that was merged behind the one at `place`: the first later one that begins where it ends and
@@ -299,6 +361,7 @@ impl Way {
             network_duplicates: self.copies,
             isn: None,
             events: Vec::new(),
+            habits: None,
         };
         let originals = self.originals();
         flow.data_packets = originals.len() as u64;
@@ -428,7 +491,11 @@ impl TruthFlow {
             write!(out, "{}", if number == 0 { "\n   " } else { ",\n   " })?;
             event.write(out)?;
         }
-        write!(out, "]}}")
+        write!(out, "]")?;
+        if let Some(habits) = &self.habits {
+            write!(out, ", \"habits\": {habits}")?;
+        }
+        write!(out, "}}")
     }
 }
 

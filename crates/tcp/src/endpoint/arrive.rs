@@ -3,6 +3,7 @@
 use super::{Endpoint, Error, State};
 use crate::Nanos;
 use crate::config::MS;
+use crate::habits::{Echo, PawsAnswer};
 use crate::segment::{Flags, Segment};
 use crate::sender::AckSegment;
 use crate::seq::{self, Seq, ts_before};
@@ -36,7 +37,10 @@ impl Endpoint {
         if self.paws_rejects(now, segment, start, end) {
             self.sender.counters.paws_estab += 1;
             self.count_refused(segment, start);
-            self.answer_stray(now, segment, start);
+            match self.config.habits.paws_answer {
+                PawsAnswer::Ack if segment.payload > 0 => self.receiver.ack_now(),
+                _ => self.answer_stray(now, segment, start),
+            }
             return;
         }
         if !self.receiver.acceptable(start, end) {
@@ -126,9 +130,13 @@ impl Endpoint {
         let Some(ts) = segment.timestamps else {
             return;
         };
-        if start <= self.receiver.last_ack_sent
-            && (!self.config.paws || !ts_before(ts.val, self.ts_recent))
-        {
+        let newer = !ts_before(ts.val, self.ts_recent);
+        let echoed = match self.config.habits.echo {
+            Echo::Rfc7323 => start <= self.receiver.last_ack_sent && (!self.config.paws || newer),
+            Echo::Newest => newer,
+            Echo::Last => true,
+        };
+        if echoed {
             self.ts_recent = ts.val;
             self.ts_recent_at = now;
         }

@@ -3,11 +3,14 @@
 use crate::Nanos;
 use crate::config::{Config, DelayedAck, MS, SackCompression};
 use crate::counters::Counters;
+use crate::habits::{AckOfFill, AnswerDuplicates, Habits};
 use crate::seq::Seq;
 use crate::time::elapsed;
 
 /// Number of acknowledgements with the same `rcv_nxt` that Linux sends at once before it starts to compress.
 const UNCOMPRESSED_DUPLICATES: u32 = 3;
+/// Time between two answers to duplicates where they are answered seldom.
+const SELDOM: Nanos = 500 * MS;
 
 /// The properties of an arrival that matter for acknowledgements.
 #[derive(Debug, Clone, Copy)]
@@ -49,6 +52,13 @@ pub(super) struct AckDelay {
     compression: Option<SackCompression>,
     /// Nothing has arrived yet, and the first segment is acknowledged at once.
     first_at_once: bool,
+    habits: Habits,
+    /// Segments in order since the last acknowledgement, counted where what fills a hole waits as others do.
+    in_turn: u32,
+    /// One acknowledgement answers all that comes until then.
+    batch_until: Option<Nanos>,
+    /// When a duplicate was last answered.
+    duplicate_at: Option<Nanos>,
     /// An acknowledgement must be sent with the next poll.
     pub(super) due: bool,
     timer: Option<Nanos>,
@@ -74,6 +84,10 @@ impl AckDelay {
             style: config.delayed_ack,
             compression: config.sack_compression,
             first_at_once: config.departures.first_ack_at_once,
+            habits: config.habits,
+            in_turn: 0,
+            batch_until: None,
+            duplicate_at: None,
             due: false,
             timer: None,
             quick,
@@ -118,13 +132,42 @@ impl AckDelay {
 
     /// New data arrived, or data above a gap.
     pub(super) fn arrived(&mut self, now: Nanos, arrival: &Arrival) {
-        if std::mem::take(&mut self.first_at_once) || self.at_once(arrival) {
+        if self.waits_for_batch(now) {
+            return;
+        }
+        let as_others = self.habits.ack_of_fill == AckOfFill::Delayed && arrival.in_order;
+        let at_once = match as_others {
+            true => self.is_turn(),
+            false => self.at_once(arrival),
+        };
+        if std::mem::take(&mut self.first_at_once) || at_once {
             self.due = true;
-        } else if arrival.missing {
+        } else if arrival.missing && !as_others {
             self.while_missing(now, arrival);
         } else {
             self.wait(now, arrival.rtt);
         }
+    }
+
+    /// The acknowledgement waits for the end of a batch, if this receiver answers batches.
+    fn waits_for_batch(&mut self, now: Nanos) -> bool {
+        let Some(wait) = self.habits.ack_batch else {
+            return false;
+        };
+        self.batch_until.get_or_insert(now.saturating_add(wait));
+        true
+    }
+
+    /// Counts a segment in order: is it the one that is acknowledged at once?
+    fn is_turn(&mut self) -> bool {
+        self.in_turn += 1;
+        let segments = match self.style {
+            DelayedAck::Off => 1,
+            DelayedAck::Rfc { segments, .. } => segments.max(1),
+            DelayedAck::Linux { .. } if self.quick > 0 => 1,
+            DelayedAck::Linux { .. } => 2,
+        };
+        self.in_turn >= segments
     }
 
     /// Data that is acknowledged at once, whether or not other data is missing.
@@ -219,11 +262,28 @@ impl AckDelay {
     }
 
     /// A duplicate or an unusable segment arrived: acknowledge at once, and without delay for some time.
-    pub(super) fn trouble(&mut self) {
+    pub(super) fn trouble(&mut self, now: Nanos) {
+        if self.waits_for_batch(now) {
+            return;
+        }
         self.due = true;
         if let DelayedAck::Linux { quick, .. } = self.style {
             self.quick = self.quick.max(quick);
         }
+    }
+
+    /// False if a duplicate is passed over, because one was answered a short time ago.
+    pub(super) fn answers_duplicate(&mut self, now: Nanos) -> bool {
+        if self.habits.answer_duplicates == AnswerDuplicates::AtOnce {
+            return true;
+        }
+        let due = self
+            .duplicate_at
+            .is_none_or(|at| elapsed(now, at) >= SELDOM);
+        if due {
+            self.duplicate_at = Some(now);
+        }
+        due
     }
 
     /// The next acknowledgement goes out at once (Linux sets `quick |= 1`).
@@ -239,13 +299,12 @@ impl AckDelay {
         self.due = false;
         self.timer = None;
         self.compress_until = None;
+        self.batch_until = None;
     }
 
     pub(super) fn next_timer(&self) -> Option<Nanos> {
-        match (self.timer, self.compress_until) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
+        let timers = [self.timer, self.compress_until, self.batch_until];
+        timers.into_iter().flatten().min()
     }
 
     pub(super) fn on_timer(&mut self, now: Nanos, counters: &mut Counters) {
@@ -261,12 +320,18 @@ impl AckDelay {
             self.compress_until = None;
             self.due = true;
         }
+        if self.batch_until.is_some_and(|at| at <= now) {
+            self.batch_until = None;
+            self.due = true;
+        }
     }
 
     /// An acknowledgement is sent.
     pub(super) fn sent(&mut self, counters: &mut Counters) {
         self.due = false;
         self.timer = None;
+        self.batch_until = None;
+        self.in_turn = 0;
         self.quick = self.quick.saturating_sub(1);
         if self.held > 0 {
             // It also replaces all that were held back.

@@ -9,9 +9,12 @@ mod round_trip;
 mod sack;
 mod window;
 
+use inorder_random::Random;
+
 use crate::Nanos;
 use crate::config::{BeyondWindow, Config, WindowAccount};
 use crate::counters::Counters;
+use crate::habits::{Habits, SackOrder};
 use crate::ranges::RangeSet;
 use crate::segment::SackBlocks;
 use crate::seq::{self, Seq};
@@ -46,6 +49,8 @@ pub(crate) struct Receiver {
     waiting: u64,
     sacks: SackList,
     pub(crate) sack: bool,
+    habits: Habits,
+    random: Random,
     dsack_enabled: bool,
     dsack: Option<(Seq, Seq)>,
     /// A block that must be reported only after the pending acknowledgement.
@@ -73,6 +78,8 @@ impl Receiver {
             out_of_order: RangeSet::default(),
             sacks: SackList::default(),
             sack: config.sack,
+            habits: config.habits,
+            random: Random::new(config.seed, "receiver"),
             dsack_enabled: config.dsack,
             dsack: None,
             after_ack: None,
@@ -216,7 +223,7 @@ impl Receiver {
         self.delay.data_arrives(now, rtt);
         if end <= self.rcv_nxt {
             counters.duplicate_segs_in += 1;
-            self.report_old(start, end, counters);
+            self.report_old(now, start, end, counters);
             return false;
         }
         // Data beyond the window, or beyond the end of the stream, is discarded.
@@ -247,8 +254,11 @@ impl Receiver {
     }
 
     /// All of it is already known: acknowledge at once, with a DSACK.
-    fn report_old(&mut self, start: Seq, end: Seq, counters: &mut Counters) {
-        self.delay.trouble();
+    fn report_old(&mut self, now: Nanos, start: Seq, end: Seq, counters: &mut Counters) {
+        if !self.delay.answers_duplicate(now) {
+            return;
+        }
+        self.delay.trouble(now);
         if self.sack && self.dsack_enabled {
             counters.tcp_dsack_old_sent += 1;
             self.dsack = Some((start, end));
@@ -348,8 +358,15 @@ impl Receiver {
         let merged = self.out_of_order.insert(start, end, &mut self.accepted);
         let fresh: u64 = self.accepted[known..].iter().map(|(a, b)| b - a).sum();
         self.waiting += fresh;
+        if self.habits.reneging > 0.0 && self.random.chance(self.habits.reneging) {
+            self.renege(counters);
+            return false;
+        }
         if fresh == 0 {
             counters.duplicate_segs_in += 1;
+            if !self.delay.answers_duplicate(now) {
+                return false;
+            }
         } else {
             counters.tcp_ofo_queue += 1;
         }
@@ -366,6 +383,18 @@ impl Receiver {
             self.overlap(from, to, counters);
         }
         fresh > 0
+    }
+
+    /// Discards what is held out of order; the sender has to send it again, also what SACKs have reported (RFC 2018 section 8).
+    fn renege(&mut self, counters: &mut Counters) {
+        counters.reneges += 1;
+        self.out_of_order.clear();
+        self.accepted.clear();
+        self.waiting = 0;
+        self.sacks = SackList::default();
+        self.after_ack = None;
+        self.dsack = None;
+        self.delay.now();
     }
 
     /// The peer's FIN has been received in order. `replies`: this side may still send, so its acknowledgement may wait for
@@ -431,13 +460,20 @@ impl Receiver {
             return SackBlocks::EMPTY;
         }
         let mut option = SackBlocks::EMPTY;
-        let mut left = room;
+        let mut left = room.min(self.habits.sack_blocks as usize);
         if let Some((start, end)) = self.dsack.take() {
             option.push(start as u32, end as u32);
             left = left.saturating_sub(1);
         }
-        for &(start, end) in self.sacks.as_slice().iter().take(left) {
-            option.push(start as u32, end as u32);
+        let blocks = self.sacks.as_slice();
+        match self.habits.sack_order {
+            SackOrder::Newest => list(&mut option, blocks.iter().copied().take(left)),
+            SackOrder::Ascending => list(&mut option, self.out_of_order.iter().take(left)),
+            SackOrder::Random => {
+                let first = self.random.below(blocks.len() as u64) as usize;
+                let turned = blocks.iter().cycle().skip(first).copied();
+                list(&mut option, turned.take(left.min(blocks.len())));
+            }
         }
         option
     }
@@ -447,6 +483,12 @@ impl Receiver {
         self.last_ack_sent = self.rcv_nxt;
         self.delay.sent(counters);
         self.report_late();
+    }
+}
+
+fn list(option: &mut SackBlocks, blocks: impl Iterator<Item = (Seq, Seq)>) {
+    for (start, end) in blocks {
+        option.push(start as u32, end as u32);
     }
 }
 

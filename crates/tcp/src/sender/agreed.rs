@@ -1,5 +1,7 @@
 //! The negotiated options, and the clock of the timestamps option.
 
+use inorder_random::Random;
+
 use crate::Nanos;
 use crate::config::Config;
 use crate::time::count;
@@ -31,16 +33,24 @@ impl Agreed {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TimestampClock {
     tick: Nanos,
+    /// The timestamp of time 0.
+    start: u32,
     moment: Nanos,
     value: u32,
 }
 
 impl TimestampClock {
-    pub(super) fn new(tick: Nanos) -> Self {
+    pub(super) fn new(config: &Config) -> Self {
+        let start = if config.habits.random_timestamps {
+            Random::new(config.seed, "timestamps").next_u32()
+        } else {
+            0
+        };
         Self {
-            tick: tick.max(1),
+            tick: config.timestamp_tick.max(1),
+            start,
             moment: 0,
-            value: 0,
+            value: start,
         }
     }
 
@@ -48,7 +58,9 @@ impl TimestampClock {
     pub(super) fn read(&mut self, now: Nanos) -> u32 {
         if self.moment != now {
             self.moment = now;
-            self.value = (count(now) / count(self.tick)) as u32;
+            self.value = self
+                .start
+                .wrapping_add((count(now) / count(self.tick)) as u32);
         }
         self.value
     }
@@ -68,7 +80,7 @@ mod tests {
 
     #[test]
     fn times_within_a_tick_have_the_same_timestamp() {
-        let mut clock = TimestampClock::new(MS);
+        let mut clock = TimestampClock::new(&Config::default());
         let sent = clock.read(7 * MS + 900_000);
         assert_eq!(sent, 7);
         assert_eq!(clock.since(7 * MS + 950_000, sent), Some(MS));

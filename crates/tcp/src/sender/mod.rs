@@ -10,7 +10,7 @@
 //! - `early`: data before the handshake is over (TCP Fast Open).
 //! - `rtt`: round-trip time and timeout. `timers`: retransmission timeout, persist;
 //!   in it `frto`, was the timeout spurious, and `tail_probe`, the last segments of a flight.
-//! - `transmit`: the next segment to go out. `usage`: what limits sending. `burst`: how many go together. `pace`: not
+//! - `transmit`: the next segment to go out. `repeat`: again, and how it is cut. `usage`: what limits sending. `burst`: how many go together. `pace`: not
 //!   before its time. `hold`: small segments that wait for more.
 
 mod accurate;
@@ -28,6 +28,7 @@ mod pace;
 mod peer;
 mod recovery;
 mod reduce;
+mod repeat;
 mod rtt;
 mod sack;
 mod stream;
@@ -117,7 +118,7 @@ impl Sender {
             stream: Stream::new(iss),
             peer: PeerWindow::default(),
             agreed: Agreed::wanted(config),
-            clock: TimestampClock::new(config.timestamp_tick),
+            clock: TimestampClock::new(config),
             reports: Reports::default(),
             recovery: Recovery::new(iss),
             undo: UndoState::default(),

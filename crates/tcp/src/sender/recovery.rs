@@ -4,10 +4,13 @@
 use super::Sender;
 use super::ack::Before;
 use super::reduce::Reducer;
+use super::repeat::Rest;
 use crate::Nanos;
 use crate::config::{LimitedTransmit, Reduction};
 use crate::congestion::{Event, LossEvent};
+use crate::habits::AtDuplicates;
 use crate::loss::{AckNews, Verdict};
+use crate::segment::SackBlocks;
 use crate::seq::Seq;
 use crate::state::CaState;
 
@@ -24,6 +27,8 @@ pub(super) struct Recovery {
     pub(super) partials: u32,
     /// A partial undo is pending: nothing is retransmitted until it is decided.
     pub(super) hold_retransmit: bool,
+    /// What is left of a segment that is sent again in pieces.
+    pub(super) rest: Option<Rest>,
 }
 
 impl Recovery {
@@ -34,6 +39,7 @@ impl Recovery {
             force_retransmit: false,
             partials: 0,
             hold_retransmit: false,
+            rest: None,
         }
     }
 }
@@ -177,6 +183,18 @@ impl Sender {
             self.recovery.reducer.inflation = self.board.sacked_out();
         }
         self.consult(now, |loss, cx| loss.on_recovery(cx));
+        if self.config.habits.at_duplicates == AtDuplicates::Window && !self.detection_governs() {
+            self.forget_reports();
+            self.board.mark_all_lost(true);
+        }
+    }
+
+    /// What SACKs reported before counts for nothing any more.
+    pub(super) fn forget_reports(&mut self) {
+        self.reports.last_sack = SackBlocks::EMPTY;
+        if !self.agreed.sack {
+            self.board.set_emulated_sacked(0);
+        }
     }
 
     /// The slow-start threshold after a loss, and the start of the reduction.

@@ -7,7 +7,7 @@ use super::Sender;
 use crate::Nanos;
 use crate::config::MS;
 use crate::congestion::{Event, LossEvent};
-use crate::segment::SackBlocks;
+use crate::habits::AfterTimeout;
 use crate::state::CaState;
 use frto::Frto;
 use tail_probe::TailProbe;
@@ -282,11 +282,10 @@ impl Sender {
         }
         let renege = self.board.front().is_some_and(|record| record.sacked);
         self.counters.tcp_sack_reneging += u64::from(renege);
-        if !self.agreed.sack {
-            self.board.set_emulated_sacked(0);
-        }
-        self.board.mark_all_lost(renege);
-        self.reports.last_sack = SackBlocks::EMPTY;
+        let all = self.config.habits.after_timeout == AfterTimeout::Outstanding;
+        self.forget_reports();
+        self.board.mark_all_lost(renege || all);
+        self.recovery.rest = None;
         self.window.cwnd = 1;
         self.window.count = 0;
         self.recovery.reducer.inflation = 0;

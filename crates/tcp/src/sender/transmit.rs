@@ -1,13 +1,11 @@
 //! The next segment to send: retransmissions, then new data, then segments that are missing but not lost.
 
 use super::Sender;
-use super::timers::TimerKind;
 use crate::Nanos;
-use crate::board::{Id, Sent};
-use crate::config::{LimitedTransmit, Nagle, RtoStyle};
+use crate::board::Sent;
+use crate::config::{LimitedTransmit, Nagle};
 use crate::congestion::Event;
 use crate::loss::Transmission;
-use crate::observe::Retransmission;
 use crate::seq::Seq;
 use crate::state::CaState;
 use crate::time::elapsed;
@@ -46,6 +44,9 @@ impl Sender {
         }
         if self.board.is_empty() && !self.stream.has_new() {
             return None;
+        }
+        if let Some(outgoing) = self.poll_rest() {
+            return Some(outgoing);
         }
         if let Some(outgoing) = self.poll_probes(now) {
             return Some(outgoing);
@@ -106,8 +107,7 @@ impl Sender {
         }
         if std::mem::take(&mut self.timers.tail.retransmit) && !self.board.is_empty() {
             self.timers.tail.end = Some(self.stream.nxt);
-            let last = self.board.next_id() - 1;
-            return self.resend(now, last);
+            return self.probe_tail(now);
         }
         if std::mem::take(&mut self.timers.window_probe) && self.board.is_empty() {
             return self.probe_window(now);
@@ -179,64 +179,7 @@ impl Sender {
         self.resend(now, id)
     }
 
-    fn resend(&mut self, now: Nanos, id: Id) -> Option<Outgoing> {
-        let payload = self.board.get(id)?.payload();
-        self.announce(now, payload, true);
-        let tsval = self.tsval(now);
-        let cwnd = self.window.cwnd;
-        let record = self.board.retransmit(id, now, tsval, cwnd)?;
-        self.undo_count(tsval);
-        self.count_resent(now, &record);
-        self.count_out();
-        self.pace(now, u64::from(record.payload()));
-        if id == self.board.front_id() {
-            self.head_resent(now);
-        }
-        self.sent(
-            now,
-            &Transmission {
-                id,
-                start: record.start,
-                end: record.end,
-                tsval,
-                again: true,
-            },
-        );
-        Some(outgoing(&record, self.ends_push(record.end)))
-    }
-
-    /// The first outstanding segment is retransmitted: a pending tail loss probe is cancelled (RFC 8985 section 7.2),
-    /// and Linux restarts the timeout (`tcp_xmit_retransmit_queue`).
-    fn head_resent(&mut self, now: Nanos) {
-        let whole = self.config.rto.style == RtoStyle::Linux && self.timers.timer.is_some();
-        if whole || self.timers.waits_for(TimerKind::LossProbe) {
-            self.rearm_timeout(now);
-        }
-    }
-
-    fn count_resent(&mut self, now: Nanos, record: &Sent) {
-        let counters = &mut self.counters;
-        counters.out_segs += 1;
-        counters.retrans_segs += 1;
-        counters.bytes_retrans += u64::from(record.payload());
-        match self.state {
-            CaState::Loss => counters.tcp_slow_start_retrans += 1,
-            CaState::Recovery => counters.tcp_fast_retrans += 1,
-            _ => {}
-        }
-        if let Some(observer) = &mut self.observer {
-            observer.retransmitted(&Retransmission {
-                now,
-                start: record.start,
-                end: record.end,
-                delay: elapsed(now, record.first_sent_at),
-                transmissions: record.transmissions,
-                state: self.state,
-            });
-        }
-    }
-
-    fn sent(&mut self, now: Nanos, transmission: &Transmission) {
+    pub(super) fn sent(&mut self, now: Nanos, transmission: &Transmission) {
         self.usage.last_sent_at = now;
         if let Some(rate) = &mut self.control.rate {
             let idle = !transmission.again && self.board.packets_out() == 1;
@@ -433,7 +376,7 @@ impl Sender {
         tsval
     }
 
-    fn ends_push(&self, end: Seq) -> bool {
+    pub(super) fn ends_push(&self, end: Seq) -> bool {
         end >= self.stream.write_end
     }
 
@@ -470,7 +413,7 @@ impl Sender {
     }
 }
 
-fn outgoing(record: &Sent, push: bool) -> Outgoing {
+pub(super) fn outgoing(record: &Sent, push: bool) -> Outgoing {
     Outgoing {
         start: record.start,
         payload: record.payload(),

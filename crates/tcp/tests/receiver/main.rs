@@ -2,6 +2,7 @@
 
 mod acks;
 mod connection;
+mod habits;
 mod marks;
 mod order;
 mod peer;

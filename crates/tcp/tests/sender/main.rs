@@ -5,6 +5,7 @@ mod peer;
 mod adaptive;
 mod extended;
 mod governing;
+mod habits;
 mod limits;
 mod pacing;
 mod pr;

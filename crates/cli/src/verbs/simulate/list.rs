@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use inorder_scenario::config::STAGES;
 use inorder_sim::MEASURES;
-use inorder_tcp::{congestion, loss, profiles};
+use inorder_tcp::{congestion, dialects, loss, profiles};
 
 /// Writes the registries, the defaults, or the list of keys.
 pub fn write(out: &mut dyn Write, registries: bool, defaults: bool) -> io::Result<()> {
@@ -28,6 +28,10 @@ fn write_registries(out: &mut dyn Write) -> io::Result<()> {
     section(out, "Loss detections (sender.loss_detection)", loss)?;
     let profiles = profiles::PROFILES.iter().map(|p| (p.name, p.about, ""));
     section(out, "Profiles (sender.profile)", profiles)?;
+    let dialects = dialects::DIALECTS
+        .iter()
+        .map(|d| (d.name, d.about, d.source));
+    section(out, "Dialects (sender.dialect)", dialects)?;
     let stages = STAGES.iter().map(|s| (s.name, s.about(), ""));
     section(out, "Stages of paths (kind)", stages)?;
     let measures = MEASURES

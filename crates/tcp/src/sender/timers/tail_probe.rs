@@ -29,7 +29,8 @@ pub(in crate::sender) struct TailProbe {
 
 impl Sender {
     fn probing_tail(&self) -> bool {
-        self.config.loss_probe != LossProbe::Off && self.agreed.sack
+        let in_advance = self.config.habits.probe_after.is_some();
+        self.config.loss_probe != LossProbe::Off && (self.agreed.sack || in_advance)
     }
 
     /// RFC 8985 section 7.2: when to send a probe, if at all.
@@ -54,6 +55,9 @@ impl Sender {
     }
 
     fn probe_timeout(&self) -> Nanos {
+        if let Some(after) = self.config.habits.probe_after {
+            return after;
+        }
         if self.rtt.srtt == 0 {
             return SECOND;
         }
