@@ -15,7 +15,7 @@ mod lab;
 use lab::ablation;
 use lab::aims;
 use lab::count::Counts;
-use lab::many::{rows, score_all};
+use lab::many::{by_trait, rows, score_all};
 use lab::recording::{Recording, recordings};
 use lab::score::Scored;
 use lab::table;
@@ -30,6 +30,7 @@ calibration [OPTIONS] FOLDER...
   --wrong         list every false statement
   --missed        list everything that was not told
   --grounds       how true statements are, by evidence and reason
+  --traits        by habit of the endpoints, kind of path and defect of the capture: the aims missed, of 100 statements and more
   --apart         say how much is counted apart, by which rule
   --without NAME  without this explanation, to see what it earns; may be repeated
   --threads N     [default: as many as there are cores]";
@@ -45,6 +46,7 @@ struct Options {
     missed: bool,
     grounds: bool,
     apart: bool,
+    traits: bool,
     explanations: Explanations,
     threads: usize,
 }
@@ -83,6 +85,7 @@ fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
             "--missed" => options.missed = true,
             "--grounds" => options.grounds = true,
             "--apart" => options.apart = true,
+            "--traits" => options.traits = true,
             _ if arg.starts_with('-') => return Err(format!("unknown option {arg}\n{USAGE}")),
             _ => options.folders.push(arg.into()),
         }
@@ -122,13 +125,34 @@ fn run(options: &Options) -> Result<(), String> {
     }
     let rows = |side: fn(&Scored) -> &Counts| rows(&all, &scored, options.each, side);
     let (sender, receiver) = (rows(|s| &s.sender), rows(|s| &s.receiver));
+    let middle = with_some(rows(|s| &s.middle));
     println!("## Short of the aim\n\n{}", aims::short(&sender, &receiver));
     let (sender, receiver) = (
-        table::with_sum(sender, options.summary),
-        table::with_sum(receiver, options.summary),
+        table::with_sum(with_some(sender), options.summary),
+        table::with_sum(with_some(receiver), options.summary),
     );
+    let middle = table::with_sum(middle, options.summary);
     println!("## From the sender's side\n\n{}", table::side(&sender));
     println!("## From the receiver's side\n\n{}", table::side(&receiver));
+    if middle.iter().any(|(_, counts)| counts.flows > 0) {
+        println!("## On the path\n\n{}", table::side(&middle));
+        println!(
+            "## Confidences, on the path\n\n{}",
+            table::calibration(&middle)
+        );
+    }
+    let sides = [
+        ("the sender's side", &sender),
+        ("the receiver's side", &receiver),
+        ("the path", &middle),
+    ];
+    for (side, rows) in sides {
+        println!("## The vantage point, {side}\n\n{}", table::vantage(rows));
+    }
+    if options.traits {
+        let short = aims::short_by_trait(&by_trait(&scored));
+        println!("## Short of the aim, by trait\n\n{short}");
+    }
     println!(
         "## Confidences, from the sender's side\n\n{}",
         table::calibration(&sender)
@@ -158,6 +182,12 @@ fn run(options: &Options) -> Result<(), String> {
         );
     }
     Ok(())
+}
+
+/// Without the rows of which nothing was captured on that side.
+fn with_some(mut rows: Vec<(String, Counts)>) -> Vec<(String, Counts)> {
+    rows.retain(|(_, counts)| counts.flows > 0);
+    rows
 }
 
 fn in_folder(folder: &Path) -> Result<Vec<Recording>, String> {

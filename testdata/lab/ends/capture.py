@@ -149,6 +149,7 @@ class Capture:
         self.acks = collections.defaultdict(list)    # direction of the data: its acknowledgements
         self.isn, self.mss, self.scale, self.sack = {}, {}, {}, {}
         self.syns = collections.Counter()            # direction: SYNs and SYN/ACKs seen
+        self.syn_frames = {}                         # direction: frame of its first SYN
         self.ends = {}                               # direction: time of its first RST
         connections = Connections()
         for time, way, seq, ack, flags, window, header, length, ipid, opts, frame in packets(path):
@@ -157,6 +158,7 @@ class Capture:
             back = way[::-1]
             if flags & 2:
                 self.isn.setdefault(way, seq)
+                self.syn_frames.setdefault(way, frame)
                 self.mss[way], self.scale[way] = mss, scale
                 self.syns[way] += 1
                 seq += 1

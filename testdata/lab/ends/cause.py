@@ -4,7 +4,7 @@
   random-loss   it was lost elsewhere on the path
   loss          it was lost, where is not known
   before-tap    it was lost before the sender's capture point
-  refused       it arrived, and the receiver discarded it (PAWS); window: for want of window
+  refused       it arrived, and the receiver discarded it (PAWS, or for want of memory); window: for want of window
   reordering    nothing was lost; the sender had seen a hole that a late original filled
   ack-loss      nothing was lost or late; the ACK that reports the original did not reach the sender
   ack-reordering    ... it was overtaken by others on its way back
@@ -44,7 +44,7 @@ class Causes:
             return list(dict.fromkeys(places)) or ["unknown"]
         refused = [t.refused for t in originals if t.refused]
         if refused:
-            return ["refused" if refused[0] == "paws" else "window"]
+            return ["window" if refused[0] == "window" else "refused"]
         if any(t in self.late for t in originals):
             return ["reordering"]
         if any(t.arrival is None for t in originals):

@@ -7,19 +7,20 @@ import collections
 
 from .capture import Unwrap
 from .ranges import Ranges
-from .receiver import refusals
+from .receiver import discards, refusals, suspects
 
 
 class Transmission:
     """a, b: its bytes; sent: index in the list of all transmissions; arrival: index in the list of
     all arrivals or None; refused: None, "paws" or "window"."""
-    __slots__ = ("a", "b", "sent", "time", "tsval", "frame", "tap_time", "arrival", "arrival_time",
+    __slots__ = ("a", "b", "sent", "time", "tsval", "own", "frame", "tap_time", "arrival", "arrival_time",
                  "arrival_frame", "refused", "duplicate")
 
     def __init__(self, a, b, sent, segment):
         self.a, self.b, self.sent = a, b, sent
         self.time, self.tsval = segment.time, segment.tsval
-        self.frame, self.tap_time = segment.frame, segment.time
+        self.own = self.frame = segment.frame
+        self.tap_time = segment.time
         self.arrival = self.arrival_time = self.arrival_frame = self.refused = None
         self.duplicate = False    # its bytes had all been there when it came
 
@@ -52,30 +53,50 @@ def match(sent, received):
     return arrival, copies, nowhere, uncertain
 
 
+def match_by(pairs, sent, received):
+    """The same by what the path wrote: {frame of the sender's capture: frames of the receiver's}."""
+    where = {s.frame: i for i, s in enumerate(received)}
+    found = [sorted(where[f] for f in pairs.get(s.frame, ())) for s in sent]
+    return [places[0] if places else None for places in found], sum(max(0, len(places) - 1) for places in found), 0, 0
+
+
 class Flow:
     """origin: capture where the data comes from; receiver: where it goes; tap: the capture that
     is analysed as the sender's (the origin itself, unless packets can be lost before it);
-    after_queue: a capture behind the bottleneck's queue, or None."""
+    after_queue: a capture behind the bottleneck's queue, or None; pairs: for data and for
+    acknowledgements, which frames of one capture are which of the other, where the path wrote it;
+    paws: the receiver discards by timestamps (RFC 7323 section 5) as Linux does; fates: what the
+    path wrote of what the receiver did ({(frame, frame there): refused or reneged}); view: where the tap is a
+    capture with defects of the origin, which of its frames the origin's are."""
 
-    def __init__(self, way, origin, receiver, tap=None, after_queue=None):
+    def __init__(self, way, origin, receiver, tap=None, after_queue=None, pairs=None, paws=True, fates=None, view=None):
         self.way, self.origin, self.receiver = way, origin, receiver
         self.tap = tap or origin
-        limit = self.segment_size()
+        self.whole_frames = None
+        if view:
+            self.whole_frames = {frame: whole for frame, _, whole, _ in tap.frames.rows}
+        self.paws, self.ack_pairs, self.fates = paws, pairs and pairs[1], fates
+        # What the path wrote of are packets as they were on the wire: there is nothing to split.
+        limit = 2**16 if pairs else self.segment_size()
         sent, received = origin.segments(way, limit), receiver.segments(way, limit)
         self.received = received
-        arrival, self.network_duplicates, self.unmatched, self.ambiguous = match(sent, received)
+        matched = match_by(pairs[0], sent, received) if pairs else match(sent, received)
+        arrival, self.network_duplicates, self.unmatched, self.ambiguous = matched
         base = origin.isn.get(way, receiver.isn.get(way))
         self.base = base + 1 if base is not None else sent[0].seq if sent else received[0].seq
         self.originals, self.copies = [], []
         self.split(sent, arrival)
         self.all = sorted(self.originals + self.copies, key=lambda t: t.sent)
-        if tap:
+        if view:
+            for t in self.all:
+                t.frame, t.tap_time = view.get(t.own, (None, None))
+        elif tap:
             self.look_up(sent, tap.segments(way, limit), self.set_tap)
         self.passed_queue = None
         if after_queue:
             self.passed_queue = set()
             self.look_up(sent, after_queue.segments(way, limit), lambda t, s: self.passed_queue.add(t.sent) if s else None)
-        self.acked = self.highest_ack()
+        self.acked = self.highest_ack((origin if view else self.tap).acks)
         self.judge_arrivals()
 
     def segment_size(self):
@@ -113,22 +134,46 @@ class Flow:
         t.frame = segment.frame if segment else None
         t.tap_time = segment.time if segment else None
 
-    def highest_ack(self):
+    def highest_ack(self, acks):
         offset, top = Unwrap(self.base), 0
-        for ack in self.tap.acks.get(self.way, ()):
+        for ack in acks.get(self.way, ()):
             top = max(top, offset(ack.ack))
         return top
+
+    def own_frame(self, frame):
+        """The origin's frame that is this frame of a tap with defects."""
+        return self.whole_frames.get(frame) if self.whole_frames is not None else frame
 
     def judge_arrivals(self):
         """Which arrivals brought nothing new, and which were refused: discarded although the
         receiver lacked some of their bytes. (What is discarded as a duplicate is no refusal.)"""
-        refused = refusals(self)
+        if self.fates is not None:
+            return self.judge_by_fates()
+        refused = refusals(self) if self.paws else discards(self)
         held = Ranges()
         for t in sorted((t for t in self.all if t.arrival is not None), key=lambda t: (t.arrival, t.a)):
             t.duplicate = held.holds(t.a, t.b)
             t.refused = None if t.duplicate else refused.get(t.arrival)
             if not t.refused:
                 held.add(t.a, t.b)
+
+    def judge_by_fates(self):
+        """The same as the path wrote it. What a receiver held out of order and discarded was refused, too."""
+        reasons = dict(suspects(self))
+        held, waiting = Ranges(), []
+        for t in sorted((t for t in self.all if t.arrival is not None), key=lambda t: (t.arrival, t.a)):
+            fate = self.fates.get((t.own, t.arrival_frame))
+            t.duplicate = held.holds(t.a, t.b)
+            if fate == "refused" and not t.duplicate:
+                t.refused = reasons.get(t.arrival, "paws")
+                continue
+            held.add(t.a, t.b)
+            waiting.append(t)
+            waiting = [w for w in waiting if not held.holds(0, w.b)]
+            if fate == "reneged":
+                for lost in waiting:
+                    lost.refused, lost.duplicate = "reneged", False
+                held, waiting = held.below_gap(), []
 
     def late(self):
         """RFC 4737 on the arrivals of originals: {original: (extent, late time in ns)}."""

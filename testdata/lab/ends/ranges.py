@@ -16,3 +16,10 @@ class Ranges:
     def holds(self, a, b):
         i = bisect.bisect_right(self.starts, a) - 1
         return i >= 0 and self.ends[i] >= b
+
+    def below_gap(self):
+        """What lies below the first gap, counted from 0."""
+        out = Ranges()
+        if self.starts and self.starts[0] <= 0:
+            out.add(self.starts[0], self.ends[0])
+        return out

@@ -1,5 +1,5 @@
 """Which arrivals a receiver discards though it lacks their bytes, by the rules of Linux's receiver (RFC 7323 section 5,
-RFC 9293 section 3.10.7.4), applied to the receiver's capture.
+RFC 9293 section 3.10.7.4), applied to the receiver's capture; for other receivers see `discards`.
 
 Checked against what the receiver said: an arrival taken for refused whose bytes its next
 acknowledgements report all the same is not refused."""
@@ -62,3 +62,29 @@ def taken_after_all(flow, i):
         if offset.near(ack.ack) >= b or any(offset.near(x) <= a and b <= offset.near(y) for x, y in ack.blocks):
             return True
     return False
+
+
+def discards(flow):
+    """The same for receivers of which no rule is known: what they did not keep, by their acknowledgements alone. Everything
+    below the segment was there, an acknowledgement said so, and yet none covered it before a copy came."""
+    acks = flow.receiver.acks.get(flow.way, ())
+    data, edge, edges, right = Unwrap(flow.base), Unwrap(flow.base), [], []
+    for ack in acks:
+        edges.append(max(edge(ack.ack), edges[-1] if edges else 0))
+        right.append(max(edge.near(ack.ack) + ack.window, right[-1] if right else 0))
+    starts = [data(s.seq) for s in flow.received]
+    following, seen = [None] * len(starts), {}
+    for i in range(len(starts) - 1, -1, -1):
+        following[i] = seen.get(starts[i])
+        seen[starts[i]] = i
+    place = lambda s: bisect.bisect_left(acks, (s.time, s.frame), key=lambda x: (x.time, x.frame))
+    out = {}
+    for i, s in enumerate(flow.received):
+        first, a = place(s), starts[i]
+        last = place(flow.received[following[i]]) if following[i] is not None else len(acks)
+        before = edges[first - 1] if first else 0
+        # The answer to what came before, which is still under way to the capture, may say as much once.
+        silent = sum(a <= x for x in edges[first:last])
+        if silent >= (2 if before >= a else 1) and edges[last - 1] < a + s.length:
+            out[i] = "window" if first and a >= right[first - 1] else "discarded"
+    return out

@@ -191,7 +191,8 @@ class Answers:
     """The ACKs of the receiver's capture, each with its counterpart at the sender."""
 
     def __init__(self, flow):
-        key = lambda x: (x.ack, x.ipid, x.tsval, x.tsecr, x.blocks, x.window)
+        contents = lambda x: (x.ack, x.ipid, x.tsval, x.tsecr, x.blocks, x.window)
+        keys = lambda x, frames: [contents(x)] if frames is None else frames
         waiting = collections.defaultdict(collections.deque)
         self.list, offset, top, said = [], Unwrap(flow.base), 0, None
         for ack in flow.receiver.acks.get(flow.way, ()):
@@ -202,10 +203,11 @@ class Answers:
             answer.bare = ack.pure and (ack.ack, ack.blocks) == said
             said = ack.ack, ack.blocks
             self.list.append(answer)
-            waiting[key(ack)].append(len(self.list) - 1)
+            for key in keys(ack, flow.ack_pairs and flow.ack_pairs.get(ack.frame, ())):
+                waiting[key].append(len(self.list) - 1)
         self.tap, last, highest = [], -1, -1
         for ack in flow.tap.acks.get(flow.way, ()):
-            places = waiting.get(key(ack))
+            places = waiting.get(flow.own_frame(ack.frame) if flow.ack_pairs is not None else contents(ack))
             if places:
                 last = places.popleft()
                 self.list[last].captured = ack.time

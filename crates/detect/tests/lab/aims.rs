@@ -1,5 +1,6 @@
 //! What the inference is meant to reach on every kind of path, and where it falls short.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::count::{About, Counts, Found, Sure, share};
@@ -12,7 +13,25 @@ struct Aim {
     aim: f64,
     /// Of how many.
     of: u64,
+    /// It is not to be more, instead of not less.
+    at_most: bool,
 }
+
+impl Aim {
+    fn is_missed(&self) -> bool {
+        self.reached.is_some_and(|reached| match self.at_most {
+            true => reached > self.aim && self.of >= ENOUGH,
+            false => reached < self.aim,
+        })
+    }
+}
+
+/// Below this number of statements nothing is said of what must not be too true, nor of single traits.
+const ENOUGH: u64 = 100;
+/// More of what is ambiguous must not be true: it would be likely.
+const AMBIGUOUS: f64 = 0.9;
+/// Of the flows whose vantage point is told.
+const VANTAGE: f64 = 0.99;
 
 fn aim(measure: &'static str, reached: Option<f64>, aim: f64, of: u64) -> Aim {
     Aim {
@@ -20,6 +39,7 @@ fn aim(measure: &'static str, reached: Option<f64>, aim: f64, of: u64) -> Aim {
         reached,
         aim,
         of,
+        at_most: false,
     }
 }
 
@@ -82,14 +102,26 @@ fn confidences(c: &Counts) -> Vec<Aim> {
             About::Event(Fate::Reordered),
             "reordered, certain",
             "reordered, likely",
+            "reordered, ambiguous",
         ),
-        (About::Event(Fate::Lost), "lost, certain", "lost, likely"),
+        (
+            About::Event(Fate::Lost),
+            "lost, certain",
+            "lost, likely",
+            "lost, ambiguous",
+        ),
         (
             About::Event(Fate::Refused),
             "refused, certain",
             "refused, likely",
+            "refused, ambiguous",
         ),
-        (About::Spurious, "spurious, certain", "spurious, likely"),
+        (
+            About::Spurious,
+            "spurious, certain",
+            "spurious, likely",
+            "spurious, ambiguous",
+        ),
     ];
     let sure = |about, sure| {
         let t = c.trust.get(&(about, sure)).copied().unwrap_or_default();
@@ -97,7 +129,7 @@ fn confidences(c: &Counts) -> Vec<Aim> {
     };
     let (exact, of) = sure(About::Extent, Sure::Certain);
     let mut out = vec![aim("extents, certain", exact, 0.999, of)];
-    for (about, certain, likely) in names {
+    for (about, certain, likely, ambiguous) in names {
         for (how, name, least) in [
             (Sure::Certain, certain, 0.999),
             (Sure::Likely, likely, 0.95),
@@ -105,6 +137,11 @@ fn confidences(c: &Counts) -> Vec<Aim> {
             let (right, of) = sure(about, how);
             out.push(aim(name, right, least, of));
         }
+        let (right, of) = sure(about, Sure::Ambiguous);
+        out.push(Aim {
+            at_most: true,
+            ..aim(ambiguous, right, AMBIGUOUS, of)
+        });
     }
     out
 }
@@ -127,12 +164,13 @@ pub fn short(senders: &[(String, Counts)], receivers: &[(String, Counts)]) -> St
                 continue;
             };
             all += 1;
-            if reached < a.aim {
+            if a.is_missed() {
                 let _ = writeln!(
                     out,
-                    "| {side} | {kind} | {} | {:.4} | {} | {} |",
+                    "| {side} | {kind} | {} | {:.4} | {}{} | {} |",
                     a.measure,
                     reached.min(0.9999),
+                    if a.at_most { "at most " } else { "" },
                     a.aim,
                     a.of
                 );
@@ -140,5 +178,31 @@ pub fn short(senders: &[(String, Counts)], receivers: &[(String, Counts)]) -> St
         }
     }
     let _ = writeln!(out, "\n{all} measures were compared with their aims.");
+    out
+}
+
+/// The same by trait, of statements alone and where there are enough of them.
+pub fn short_by_trait(traits: &BTreeMap<String, [Counts; 3]>) -> String {
+    let mut out =
+        "| trait | side | measure | reached | aim | of |\n|---|---|---|--:|--:|--:|\n".to_owned();
+    for (word, sides) in traits {
+        for (side, counts) in ["sender", "receiver", "on the path"].into_iter().zip(sides) {
+            let mut aims = confidences(counts);
+            let vantage = counts.vantage;
+            let right = share(vantage.right, vantage.told);
+            aims.push(aim("vantage point", right, VANTAGE, vantage.told));
+            for a in aims.iter().filter(|a| a.of >= ENOUGH && a.is_missed()) {
+                let _ = writeln!(
+                    out,
+                    "| {word} | {side} | {} | {:.4} | {}{} | {} |",
+                    a.measure,
+                    a.reached.unwrap_or_default(),
+                    if a.at_most { "at most " } else { "" },
+                    a.aim,
+                    a.of
+                );
+            }
+        }
+    }
     out
 }

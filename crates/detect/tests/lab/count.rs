@@ -114,6 +114,8 @@ pub struct Counts {
     pub places_told: u64,
     /// Events that cannot be seen from here.
     pub apart_events: u64,
+    /// Flows of which the vantage point is told, and told rightly.
+    pub vantage: Trust,
     /// Events and retransmissions that cannot be seen from here, counted apart by their rule: how
     /// many there are, and what was told of them.
     pub apart: BTreeMap<String, (u64, Trust)>,
@@ -153,6 +155,7 @@ impl AddAssign<&Counts> for Counts {
         self.losses_right += other.losses_right;
         self.places_told += other.places_told;
         self.apart_events += other.apart_events;
+        self.vantage += other.vantage;
         for (rule, (there, told)) in &other.apart {
             let apart = self.apart.entry(rule.clone()).or_default();
             apart.0 += there;

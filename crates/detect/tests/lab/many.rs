@@ -1,5 +1,6 @@
 //! Many recordings at once, and their sums.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -40,6 +41,18 @@ pub fn score_all(
     let mut done = done.into_inner().expect("all threads have ended");
     done.sort_by_key(|&(at, _)| at);
     done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Sums by trait: a habit of an endpoint, a kind of path, a defect of the capture.
+pub fn by_trait(scored: &[Scored]) -> BTreeMap<String, [Counts; 3]> {
+    let mut all: BTreeMap<String, [Counts; 3]> = BTreeMap::new();
+    for (word, sides) in scored.iter().flat_map(|s| &s.traits) {
+        let sum = all.entry(word.clone()).or_default();
+        sum.iter_mut()
+            .zip(sides)
+            .for_each(|(sum, side)| *sum += side);
+    }
+    all
 }
 
 /// Sums by kind of path, or one row each.

@@ -15,16 +15,28 @@ const CAPTURES: [&str; 4] = [".pcap", ".pcap.gz", ".pcapng", ".pcapng.gz"];
 pub struct Recording {
     pub name: String,
     pub sender: PathBuf,
-    pub receiver: PathBuf,
+    /// None of a single capture with defects, wherever it was made.
+    pub receiver: Option<PathBuf>,
     pub truth: PathBuf,
 }
 
 impl Recording {
+    /// The captures; of each whether it is the one called `snd`.
+    pub fn captures(&self) -> impl Iterator<Item = (&Path, bool)> {
+        let receiver = self.receiver.as_deref().map(|path| (path, false));
+        std::iter::once((self.sender.as_path(), true)).chain(receiver)
+    }
+
     /// The kind of path: the name without the numbers at its end that tell recordings of one kind
     /// apart (`queue-10-2` is the second recording of the kind `queue-10`).
     pub fn kind(&self) -> &str {
         let simulated = self.name.starts_with("simulated-");
         let mut kind = self.name.as_str();
+        if self.receiver.is_none()
+            && let Some((_, capture)) = kind.rsplit_once('.')
+        {
+            return capture;
+        }
         for _ in 0..if simulated { 2 } else { 1 } {
             kind = kind.rsplit_once('-').map_or(kind, |(head, _)| head);
         }
@@ -45,14 +57,18 @@ pub fn recordings(folder: &Path) -> io::Result<Vec<Recording>> {
         let capture = |side: &str| {
             let mut files = CAPTURES
                 .iter()
-                .map(|end| folder.join(format!("{name}.{side}{end}")));
+                .map(|end| folder.join(format!("{name}{side}{end}")));
             files.find(|path| path.exists())
         };
+        let single = capture("");
         let missing = || io::Error::other(format!("{name}: a capture is missing"));
         found.push(Recording {
             name: name.to_owned(),
-            sender: capture("snd").ok_or_else(missing)?,
-            receiver: capture("rcv").ok_or_else(missing)?,
+            receiver: match single {
+                Some(_) => None,
+                None => Some(capture(".rcv").ok_or_else(missing)?),
+            },
+            sender: single.or_else(|| capture(".snd")).ok_or_else(missing)?,
             truth: path.clone(),
         });
     }

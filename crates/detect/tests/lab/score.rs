@@ -6,14 +6,16 @@
 //! that the receiver refused did arrive late, so "reordered" is no false statement about it, but
 //! no hit either.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 
-use inorder_detect::{Cause, Config, Event, FlowReport, Kind, Recovery, Verdict};
+use inorder_detect::{
+    Cause, Config, Event, FlowReport, Kind, Recovery, Vantage, VantageBasis, Verdict,
+};
 
 use super::count::{About, Counts, Found, Sure};
 use super::recording::{Recording, analyse};
-use super::truth::{self, Copy, Fate, Flow};
+use super::truth::{self, Copy, Fate, Flow, View};
 
 /// Is this the cause that the truth names? Where one of the two says that data was lost, but not
 /// where, the other may say where.
@@ -38,6 +40,7 @@ fn agrees(told: Cause, truth: &str) -> bool {
 pub enum Side {
     Sender,
     Receiver,
+    Middle,
 }
 
 /// Both sides of a recording, and in words every false statement and everything that was not told.
@@ -45,20 +48,24 @@ pub enum Side {
 pub struct Scored {
     pub sender: Counts,
     pub receiver: Counts,
+    pub middle: Counts,
     pub wrong: Vec<String>,
     pub missed: Vec<String>,
+    /// Sender's side, receiver's and the path by trait: a habit of an endpoint, a defect of the capture.
+    pub traits: BTreeMap<String, [Counts; 3]>,
 }
 
 /// Analyses both captures and scores them.
 pub fn score(recording: &Recording, config: &Config) -> io::Result<Scored> {
     let truth = truth::read(&recording.truth)?;
     let mut out = Scored::default();
-    for (path, is_snd) in [(&recording.sender, true), (&recording.receiver, false)] {
+    for (path, is_snd) in recording.captures() {
         let told = analyse(path, config)?;
         out.judge(&recording.name, &truth, &told, is_snd);
     }
-    out.sender.recordings = 1;
-    out.receiver.recordings = 1;
+    for counts in [&mut out.sender, &mut out.receiver, &mut out.middle] {
+        counts.recordings = u64::from(counts.flows > 0);
+    }
     Ok(out)
 }
 
@@ -81,20 +88,31 @@ impl Scored {
         };
         let told: HashMap<String, &FlowReport> = told.iter().map(|f| (named(f), f)).collect();
         for (flow_name, flow) in truth {
-            let (side, counts) = if flow.sender_is_snd == is_snd {
-                (Side::Sender, &mut self.sender)
-            } else {
-                (Side::Receiver, &mut self.receiver)
+            let side = match flow.view {
+                Some(View::Sender) => Side::Sender,
+                Some(View::Receiver) => Side::Receiver,
+                Some(View::Middle) => Side::Middle,
+                None if flow.sender_is_snd == is_snd => Side::Sender,
+                None => Side::Receiver,
             };
+            let mut counts = Counts::default();
             let mut judge = Judge {
                 flow,
                 side,
-                counts,
+                counts: &mut counts,
                 wrong: &mut self.wrong,
                 missed: &mut self.missed,
                 context: format!("{name} {side:?} {flow_name}"),
             };
             judge.flow(told.get(flow_name).copied());
+            match side {
+                Side::Sender => self.sender += &counts,
+                Side::Receiver => self.receiver += &counts,
+                Side::Middle => self.middle += &counts,
+            }
+            for word in &flow.traits {
+                self.traits.entry(word.clone()).or_default()[side as usize] += &counts;
+            }
         }
     }
 }
@@ -126,6 +144,7 @@ impl<'a> Judge<'a> {
         let Some(told) = told else {
             return;
         };
+        self.vantage(told);
         for event in &told.events {
             self.event(event);
         }
@@ -137,6 +156,20 @@ impl<'a> Judge<'a> {
             self.recoveries(&told.recoveries.list);
         }
         self.missed(told);
+    }
+
+    /// Whether the capture was said to be where it was made.
+    fn vantage(&mut self, told: &FlowReport) {
+        let truth = match self.side {
+            Side::Sender => Vantage::Sender,
+            Side::Receiver => Vantage::Receiver,
+            Side::Middle => Vantage::Middle,
+        };
+        let told = told.vantage;
+        if told.basis != VantageBasis::Unknown {
+            self.counts.vantage.told += 1;
+            self.counts.vantage.right += u64::from(told.vantage == truth);
+        }
     }
 
     /// Lists the events and spurious retransmissions that can be seen from here and are not asserted.
@@ -167,7 +200,7 @@ impl<'a> Judge<'a> {
         };
         for (&frame, copies) in self.copies() {
             for copy in copies.iter().filter(|c| c.kind == Copy::Spurious) {
-                let seen = self.side == Side::Receiver || copy.unseen.is_none();
+                let seen = self.side != Side::Sender || copy.unseen.is_none();
                 if seen && !told_spurious(frame) {
                     lines.push((copy.start, format!("spurious, frame {frame}")));
                 }
@@ -222,7 +255,7 @@ impl<'a> Judge<'a> {
     fn copies(&self) -> &'a HashMap<u64, Vec<truth::Retransmission>> {
         match self.side {
             Side::Sender => &self.flow.sent,
-            Side::Receiver => &self.flow.arrived,
+            Side::Receiver | Side::Middle => &self.flow.arrived,
         }
     }
 
@@ -234,7 +267,11 @@ impl<'a> Judge<'a> {
         match self.side {
             Side::Sender => event.unseen.clone(),
             // Nothing shows a receiver that what now comes for the first time was sent before.
-            Side::Receiver => (event.fate == Fate::Lost && !event.gap).then(|| "no-gap".to_owned()),
+            Side::Receiver | Side::Middle => {
+                let no_gap = event.fate == Fate::Lost && !event.gap;
+                let no_gap = no_gap.then(|| "no-gap".to_owned());
+                event.hidden.clone().or(no_gap)
+            }
         }
     }
 
@@ -244,7 +281,7 @@ impl<'a> Judge<'a> {
         let copies = self.flow.sent.values().flatten();
         let mut of_it = copies.filter(|c| c.start <= offset && offset < c.end);
         let hidden = of_it.find(|c| c.kind == Copy::Spurious && c.unseen.is_some())?;
-        let seen_from_here = self.side == Side::Receiver;
+        let seen_from_here = self.side != Side::Sender;
         hidden
             .unseen
             .as_deref()

@@ -73,6 +73,20 @@ fn number(x: Option<f64>) -> String {
     }
 }
 
+/// How often the vantage point was told, and told rightly.
+pub fn vantage(rows: &[(String, Counts)]) -> String {
+    let mut out = "| kind of path | flows | vantage told | right |\n|---|--:|--:|--:|\n".to_owned();
+    for (name, c) in rows {
+        let right = number(share(c.vantage.right, c.vantage.told));
+        let _ = writeln!(
+            out,
+            "| {name} | {} | {} | {right} |",
+            c.flows, c.vantage.told
+        );
+    }
+    out
+}
+
 const STATEMENTS: [(About, &str); 5] = [
     (About::Event(Fate::Reordered), "reordered"),
     (About::Extent, "its extent"),

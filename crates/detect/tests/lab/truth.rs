@@ -25,6 +25,8 @@ pub struct Event {
     pub extent: Option<u64>,
     /// Why no sender can see it (the rules stand in `testdata/lab/ends/sight.py`).
     pub unseen: Option<String>,
+    /// Why a capture with defects cannot tell it, at the receiver or on the path.
+    pub hidden: Option<String>,
     /// Of a lost one: something higher reached the receiver before a copy of it did.
     pub gap: bool,
 }
@@ -57,11 +59,21 @@ pub struct Recovery {
     pub unseen: Option<String>,
 }
 
+/// Where a capture was made, seen from the data's direction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum View {
+    Sender,
+    Receiver,
+    Middle,
+}
+
 /// One direction of one connection.
 #[derive(Clone, Debug)]
 pub struct Flow {
     /// The capture at its sender is the one called `snd`.
     pub sender_is_snd: bool,
+    /// Where it was captured, if the truth is of one capture with defects alone.
+    pub view: Option<View>,
     pub data_packets: u64,
     pub events: HashMap<u64, Event>,
     /// By frame of the sender's capture.
@@ -69,6 +81,8 @@ pub struct Flow {
     /// By frame of the receiver's capture.
     pub arrived: HashMap<u64, Vec<Retransmission>>,
     pub recoveries: Vec<Recovery>,
+    /// Habits of the endpoints and defects of the capture, in words.
+    pub traits: Vec<String>,
 }
 
 /// The flows of a recording by name.
@@ -110,16 +124,29 @@ fn list(v: &Value) -> impl Iterator<Item = &Value> {
 }
 
 fn flow(f: &Value) -> Flow {
+    // Offsets count from the first byte that the capture shows.
+    let base = number(&f["base"]);
+    let shown = |event: (u64, Event)| Some((event.0.checked_sub(base)?, event.1));
+    let events = list(&f["events"]).filter_map(event).filter_map(shown);
     let mut out = Flow {
         sender_is_snd: f["sender"] != "rcv",
+        view: match f["view"].as_str() {
+            Some("sender") => Some(View::Sender),
+            Some("receiver") => Some(View::Receiver),
+            Some(_) => Some(View::Middle),
+            None => None,
+        },
         data_packets: number(&f["data_packets"]),
-        events: list(&f["events"]).filter_map(event).collect(),
+        events: events.collect(),
         sent: HashMap::new(),
         arrived: HashMap::new(),
         recoveries: list(&f["recoveries"]).map(recovery).collect(),
+        traits: traits(f),
     };
     for c in list(&f["copies"]) {
-        let copy = retransmission(c);
+        let mut copy = retransmission(c);
+        copy.start = copy.start.saturating_sub(base);
+        copy.end = copy.end.saturating_sub(base);
         if let Some(frame) = c["frame_rcv"].as_u64() {
             out.arrived.entry(frame).or_default().push(copy.clone());
         }
@@ -128,6 +155,13 @@ fn flow(f: &Value) -> Flow {
         }
     }
     out
+}
+
+fn traits(f: &Value) -> Vec<String> {
+    let named = f["habits"].as_object().into_iter().flatten();
+    let word = |(name, word): (&String, &Value)| Some(format!("{name}: {}", word.as_str()?));
+    let others = list(&f["traits"]).filter_map(text);
+    named.filter_map(word).chain(others).collect()
 }
 
 fn event(e: &Value) -> Option<(u64, Event)> {
@@ -142,6 +176,7 @@ fn event(e: &Value) -> Option<(u64, Event)> {
         fate,
         extent: e["extent"].as_u64(),
         unseen: text(&e["unseen"]),
+        hidden: text(&e["hidden"]),
         gap: e["gap"].as_bool().unwrap_or(true),
     };
     Some((number(&e["seq_offset"]), event))
