@@ -65,6 +65,8 @@ use openers::Openers;
 use outstanding::Outstanding;
 use reading::Reading;
 use receiver::Receiver;
+use report::Report;
+use ring::apart;
 use shared_numbers::SharedNumbers;
 use timing::Timing;
 use unseen::Unseen;
@@ -397,6 +399,10 @@ impl Sender {
         let covered = self.reading.reports.len();
         self.reading
             .report_blocks(&mut self.outstanding, seg, dsack.is_some());
+        if seg.sack_len > 0 && !ack.stale {
+            let ranges = self.outstanding.ranges.len();
+            self.receiver.learn_blocks(seg.sack_len, ranges);
+        }
         let reported = self.reading.reports.len();
         if full {
             // What the blocks had no room for shows only now.
@@ -492,6 +498,9 @@ impl Sender {
 
     /// Puts the reports of one ACK into the order of arrival, as far as it can be known.
     fn put_in_order(&mut self, ack: &Ack, covered: usize, had_hole: bool) {
+        if had_hole && covered > 0 && ack.missing == 0 {
+            self.receiver.learn_fill(self.reading.reports.len() == 1);
+        }
         if !self.reading.several(covered, had_hole, ack.missing > 0) {
             return;
         }
@@ -504,11 +513,18 @@ impl Sender {
             let since = self.since();
             self.reading.by_time(&self.timing, since, ack.seg.ts_ns);
         }
-        // Where nothing is held back, a segment behind the hole has no reason to wait for what fills it: it may have come
-        // after that, whose acknowledgement was delayed.
-        let at_once = !self.receiver.compression.is_empty();
+        let at_once = self.fill_came_last(ack.seg.ts_ns);
         self.reading
             .settle_order(covered, had_hole, reason, at_once);
+    }
+
+    /// Did what fills the left edge make the receiver send the ACK at `now`, which reports more? It did where the rest had been
+    /// held back. What has just come may have come after it, if the receiver delays the acknowledgement of what fills a
+    /// hole (RFC 5681 section 4.2 only says that it SHOULD not).
+    fn fill_came_last(&self, now: i64) -> bool {
+        let just = |r: &Report| apart(self.timing.arrival_of(&r.sent), now) <= self.timing.jitter();
+        let mut rest = self.reading.reports.iter().filter(|r| !r.left_edge);
+        self.receiver.answers_fills_at_once() && !rest.any(just)
     }
 
     fn settle(&mut self, now: i64) {

@@ -15,6 +15,11 @@ const MAX_ARRIVALS_HELD_BACK: usize = 36;
 /// others is not known.
 const MIN_DUPLICATES_HIDDEN: u32 = 2;
 
+/// An ACK that was overtaken lists fewer blocks than there are by now; so many are a habit.
+const MIN_SHORT_LISTS: u32 = 3;
+/// For each hole whose filling is acknowledged alone, so many may be acknowledged with what had been held back.
+const MAX_FILLS_JOINED: u32 = 3;
+
 /// So many acknowledgements of data above a hole that echo its timestamp are no accident of ACKs that were lost or overtaken.
 const MIN_ECHOES: u32 = 2;
 
@@ -48,6 +53,12 @@ pub(super) struct Receiver {
     pub(super) duplicates_hidden: u32,
     /// It lists first what has just moved the left edge, duplicate or not.
     pub(super) lists_edge: bool,
+    /// Most blocks that an ACK has listed, and how often there were fewer of them than ranges and room.
+    most_listed: u8,
+    lists_fewer: u32,
+    /// How often an ACK reported what fills a hole alone, and with others.
+    fills_alone: u32,
+    fills_joined: u32,
     /// How long the first of several segments waited for its ACK, nanoseconds.
     pub(super) compression: Ring,
     /// It holds SACKs back: it has reported several segments at once since the last advance.
@@ -106,6 +117,19 @@ impl Receiver {
         self.dsack_seen && self.too_old == TooOld::Reported
     }
 
+    /// An ACK reports what fills a hole, `alone` or with others.
+    pub(super) fn learn_fill(&mut self, alone: bool) {
+        self.fills_alone += u32::from(alone);
+        self.fills_joined += u32::from(!alone);
+    }
+
+    /// It acknowledges what fills a hole as soon as that comes, and holds back what lies above: a receiver that delays such
+    /// acknowledgements seldom sends one for what fills the hole alone.
+    pub(super) fn answers_fills_at_once(&self) -> bool {
+        let often = self.fills_alone.saturating_mul(MAX_FILLS_JOINED) >= self.fills_joined;
+        !self.compression.is_empty() && often
+    }
+
     /// It has shown what it does with data that is too old.
     pub(super) fn learn_too_old(&mut self, habit: TooOld) {
         if self.assumed.too_old == TooOld::Unknown {
@@ -156,16 +180,32 @@ impl Receiver {
         self.sack_seen || self.sack == Some(true)
     }
 
+    /// Blocks that it lists at most. RFC 2018 section 3 asks for as many as there is room for; some stacks list fewer.
+    fn most_blocks(&self) -> usize {
+        let room = if self.timestamps { 3 } else { 4 };
+        match self.lists_fewer >= MIN_SHORT_LISTS {
+            true => room.min(usize::from(self.most_listed)),
+            false => room,
+        }
+    }
+
+    /// An ACK of its lists `blocks`, while it has `ranges` above a hole.
+    pub(super) fn learn_blocks(&mut self, blocks: u8, ranges: usize) {
+        self.most_listed = self.most_listed.max(blocks);
+        let room = self.most_blocks();
+        self.lists_fewer += u32::from(usize::from(blocks) < ranges.min(room));
+    }
+
     /// How many SACKed ranges the ACK `last` had room for. RFC 2018 section 3 and RFC 7323: three blocks beside
     /// timestamps, four without; a duplicate takes one, and so does data that is acknowledged already, which
     /// some stacks list first.
     pub(super) fn room(&self, last: Option<&Segment>) -> usize {
-        let most = if self.timestamps { 3 } else { 4 };
+        let most = self.most_blocks();
         let known = |l: &Segment| {
             let first = l.sack_blocks().first();
             first.is_some_and(|b| (l.ack.wrapping_sub(b.1) as i32) >= 0)
         };
-        most - usize::from(last.is_some_and(known))
+        most.saturating_sub(usize::from(last.is_some_and(known)))
     }
 
     /// With nothing missing a reader that catches up makes room that was there before, and tells of it in

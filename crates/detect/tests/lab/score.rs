@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 
 use inorder_detect::{
-    Cause, Config, Event, FlowReport, Kind, Recovery, Vantage, VantageBasis, Verdict,
+    Cause, Confidence, Config, Event, FlowReport, Kind, Recovery, Vantage, VantageBasis, Verdict,
 };
 
 use super::count::{About, Counts, Found, Sure};
@@ -365,6 +365,12 @@ impl<'a> Judge<'a> {
             .extent
             .zip(truth)
             .map(|(a, b)| u64::from(a).abs_diff(b));
+        if told.confidence == Confidence::Certain && off != Some(0) {
+            self.wrong.push(format!(
+                "{} byte {} frame {}: told an extent of {:?}, truth {truth:?}",
+                self.context, told.seq_offset, told.frame, told.extent
+            ));
+        }
         self.counts.extents += 1;
         self.trust(About::Extent, Sure::of(told.confidence), off == Some(0));
         self.counts.exact += u64::from(off == Some(0));
