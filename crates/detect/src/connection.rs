@@ -233,8 +233,8 @@ impl Connection {
     #[inline(never)]
     fn release(&mut self, config: &Config) {
         let sides = self.sides.get_or_insert_default();
-        if twins::among(self.head.waiting.iter()) == Twins::All {
-            sides.iter_mut().for_each(Side::note_doubled);
+        if let Twins::All(copies) = twins::among(self.head.waiting.iter()) {
+            sides.iter_mut().for_each(|side| side.note_copied(copies));
         }
         for (dir, seg) in std::mem::take(&mut self.head.waiting).iter() {
             self.head.common.handle_seldom(sides, dir, &seg, config);

@@ -144,7 +144,7 @@ pub(crate) fn by_timing(seg: &Segment, means: &Means) -> Copy {
     if elapsed < rtt - rtt / 10 {
         return Copy::Original(Basis::ambiguous(evidence, Reason::LoneCopy));
     }
-    if elapsed <= rtt + rtt / 4 {
+    if (rtt..=rtt + rtt / 8).contains(&elapsed) {
         // A prompt retransmission comes just now; a late packet may come at any time.
         return Copy::Retransmission(Basis::certain(evidence).weaker(Reason::LoneCopy));
     }

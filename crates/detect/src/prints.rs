@@ -12,12 +12,12 @@ pub(crate) struct Recent {
     /// may be captured again milliseconds later, hundreds of packets on.
     older: Option<Box<[Print; OLDER_PACKETS]>>,
     packets: u8,
-    /// The capture holds each frame twice.
-    doubled: bool,
+    /// The capture holds each frame so many times; 0 where that is not so.
+    copies: u8,
     /// Those of the first packets.
     prints: FirstPrints,
-    /// Prints of frames that came once, where each comes twice.
-    single: VecDeque<u32>,
+    /// Prints of frames of which so many copies are to come, where each comes several times.
+    single: VecDeque<(u32, u8)>,
 }
 
 /// A packet that came by.
@@ -171,15 +171,15 @@ impl Recent {
         Self::is_marked(seg) && all.any(|p| p.short == new.short && p.age_ns(new) <= MAX_APART_NS)
     }
 
-    /// From now on every second one of two like frames without an identification is taken for a frame captured twice.
-    pub(crate) fn note_doubled(&mut self) {
-        self.doubled = true;
+    /// From now on of so many like frames without an identification all but the first are taken for the same frame.
+    pub(crate) fn note_copied(&mut self, copies: u8) {
+        self.copies = copies;
     }
 
-    /// True for the second capture of a frame without an identification, where each was captured twice.
+    /// True for a further capture of a frame without an identification, where each was captured several times.
     #[inline]
     pub(crate) fn take_twin(&mut self, seg: &Segment) -> bool {
-        self.doubled && seg.ip_id == 0 && self.take(seg)
+        self.copies > 1 && seg.ip_id == 0 && self.take(seg)
     }
 
     /// True when a frame like this one waits for its second capture, and no longer does: what comes in pairs is counted in
@@ -188,14 +188,17 @@ impl Recent {
     fn take(&mut self, seg: &Segment) -> bool {
         let print = (Self::print_of(seg) >> 32) as u32;
         // They come in the order of the first captures.
-        if let Some(at) = self.single.iter().position(|p| *p == print) {
-            self.single.remove(at);
+        if let Some(at) = self.single.iter().position(|p| p.0 == print) {
+            self.single[at].1 -= 1;
+            if self.single[at].1 == 0 {
+                self.single.remove(at);
+            }
             return true;
         }
         if self.single.len() == MAX_SINGLE_FRAMES {
             self.single.pop_front();
         }
-        self.single.push_back(print);
+        self.single.push_back((print, self.copies - 1));
         false
     }
 }

@@ -1,4 +1,4 @@
-//! Does the capture hold every frame twice? On several interfaces of one host, or on both sides of a mirrored port, each
+//! Does the capture hold every frame twice, or three times? On several interfaces of one host, or on both sides of a mirrored port, each
 //! frame is captured once more. An IPv4 identification shows that frame by frame ([`crate::prints::Recent::contains`]);
 //! where there is none (IPv6, or 0 with hosts that never fragment), a frame that comes again may as well be a
 //! retransmission or a further duplicate ACK. Only that nearly all of them come twice tells.
@@ -22,14 +22,16 @@ pub(super) enum Twins {
     None,
     /// So far they come twice, and only more of them can tell.
     Perhaps,
-    All,
+    /// Each comes so many times.
+    All(u8),
 }
 
 /// Frames without an identification of their own, as they come.
 #[derive(Default)]
 struct Pairing {
     single: Vec<(Dir, Segment)>,
-    pairs: usize,
+    /// Frames that came twice, and how often they came again.
+    pairs: Vec<((Dir, Segment), u8)>,
     /// Frames whose second capture should have come.
     lone: usize,
     longest_ns: i64,
@@ -37,11 +39,15 @@ struct Pairing {
 
 impl Pairing {
     fn push(&mut self, frame: (Dir, Segment)) {
+        let known = |(pair, _): &&mut ((Dir, Segment), u8)| are_twins(pair, &frame);
         let Some(at) = self.single.iter().position(|s| are_twins(s, &frame)) else {
-            return self.single.push(frame);
+            return match self.pairs.iter_mut().rev().find(known) {
+                Some((_, again)) => *again += 1,
+                None => self.single.push(frame),
+            };
         };
         let (dir, first) = self.single.remove(at);
-        self.pairs += 1;
+        self.pairs.push(((dir, first), 1));
         self.longest_ns = self.longest_ns.max(frame.1.ts_ns - first.ts_ns);
         // Second captures come in the order of the first ones.
         let mut place = 0..;
@@ -53,11 +59,14 @@ impl Pairing {
         let overdue_ns = last_ns.saturating_sub(2 * self.longest_ns);
         let due = self.single.iter().rev().skip(1);
         let lone = self.lone + due.filter(|(_, s)| s.ts_ns <= overdue_ns).count();
-        match self.pairs {
+        let more = self.pairs.iter().filter(|(_, again)| *again > 1).count();
+        // A few may be alike for another reason: duplicate acknowledgements, for one.
+        let copies = if 2 * more > self.pairs.len() { 3 } else { 2 };
+        match self.pairs.len() {
             0 => Twins::None,
             // One may be alone in the few frames of a beginning, where a share says nothing.
             pairs if lone > 1 + pairs / PAIRS_PER_LONE_FRAME => Twins::None,
-            MIN_PAIRS.. => Twins::All,
+            MIN_PAIRS.. => Twins::All(copies),
             _ if compared < MAX_FRAMES_COMPARED => Twins::Perhaps,
             _ => Twins::None,
         }
@@ -111,12 +120,12 @@ mod tests {
 
     #[test]
     fn frames_that_all_come_twice_are_told_from_a_few_that_do() {
-        assert_eq!(among(twice(4, 0)), Twins::All);
+        assert_eq!(among(twice(4, 0)), Twins::All(2));
         assert_eq!(among(twice(3, 0)), Twins::Perhaps);
         // The second captures of the last ones are missing yet.
         let mut later: Vec<_> = twice(9, 5 * MS).collect();
         later.sort_by_key(|(_, segment)| segment.ts_ns);
-        assert_eq!(among(later.into_iter().take(14)), Twins::All);
+        assert_eq!(among(later.into_iter().take(14)), Twins::All(2));
         // Keep-alives a second apart.
         assert_eq!(among(twice(8, 1_000 * MS)), Twins::None);
         let duplicate_acks = |before: i64| {
@@ -125,6 +134,12 @@ mod tests {
         };
         assert_eq!(duplicate_acks(9), Twins::None);
         assert_eq!(duplicate_acks(3), Twins::None);
+    }
+
+    #[test]
+    fn frames_that_all_come_three_times_are_told_from_those_that_come_twice() {
+        let thrice = (0..8).flat_map(|i| [0, 5, 9].map(|d| frame(i64::from(i) * MS + d, i, 0)));
+        assert_eq!(among(thrice), Twins::All(3));
     }
 
     #[test]

@@ -140,9 +140,9 @@ impl Side {
         part(seg, repeated, u16::MAX, self.packet_len())
     }
 
-    /// The capture holds each frame twice, as its first ones show.
-    pub(crate) fn note_doubled(&mut self) {
-        self.recent.note_doubled();
+    /// The capture holds each frame so many times, as its first ones show.
+    pub(crate) fn note_copied(&mut self, copies: u8) {
+        self.recent.note_copied(copies);
     }
 
     /// Packets of this host were not captured just before `seg`.
