@@ -5,6 +5,9 @@ use crate::collect::{Basis, Place};
 use crate::order::Hole;
 use crate::result::{Evidence, Reason, Verdict};
 
+/// Parts of one hole that are looked at before and behind another.
+const MAX_PARTS: usize = 64;
+
 impl Arrival {
     /// The end: what was filled by a retransmission alone was lost.
     pub(crate) fn finish(mut self, cx: &Context, last_ns: i64) -> ArrivalEnd {
@@ -16,7 +19,12 @@ impl Arrival {
         // What this capture lacks may have been an original that was refused.
         let lacking = |h: &Hole<Note>| h.note.fill.copies == 0 && h.end <= cx.una;
         let lacks = holes.iter().any(|h| h.note.fill.known || lacking(h));
-        for hole in &holes {
+        let mut counted_to = i64::MIN;
+        for (at, hole) in holes.iter().enumerate() {
+            let from = match is_part_of_full_packets(&holes, at, mss) {
+                true => counted_to.max(hole.start),
+                false => hole.start,
+            };
             let packets = ((hole.end - hole.start) as u64).div_ceil(mss as u64);
             if hole.note.fill.known {
                 let fill = hole.note.fill;
@@ -29,7 +37,7 @@ impl Arrival {
                     .resolve(fill.phase, Verdict::Needed, fill.copies);
                 self.refused(hole, &refused);
             } else if hole.note.fill.copies > 0 {
-                self.lost(hole, mss, cx.ip_id, lacks);
+                counted_to = self.lost(hole, (from, mss), cx.ip_id, lacks);
             } else if hole.end <= cx.una {
                 missing += packets;
             } else {
@@ -65,7 +73,14 @@ impl Arrival {
         }
     }
 
-    fn lost(&mut self, hole: &Hole<Note>, mss: i64, ip_id: bool, lacks: bool) {
+    /// The packets of `hole` from the byte `from` on, of `mss` bytes each, were lost. Where the last of them ends.
+    fn lost(
+        &mut self,
+        hole: &Hole<Note>,
+        (mut from, mss): (i64, i64),
+        ip_id: bool,
+        lacks: bool,
+    ) -> i64 {
         let fill = hole.note.fill;
         for fill in [fill, hole.note.refused_copy] {
             self.recoveries
@@ -88,12 +103,11 @@ impl Arrival {
         } else {
             basis
         };
-        let mut from = hole.start;
         while from < hole.end {
-            let to = hole.end.min(from + mss);
+            let to = from + mss;
             let place = Place {
                 start: from,
-                len: (to - from) as u32,
+                len: (hole.end.min(to) - from) as u32,
                 frame: 0,
                 proof_frame: fill.frame,
                 at_ns: fill.at_ns,
@@ -102,6 +116,7 @@ impl Arrival {
             self.collector.lost(place, basis);
             from = to;
         }
+        from
     }
 
     fn settle_list(&mut self, needed: &[u64], open: &[u64], una: i64) {
@@ -116,6 +131,23 @@ impl Arrival {
             };
         }
     }
+}
+
+/// Retransmissions that are cut anew split a hole, and a packet that lies in two parts counts once: is the hole at `at` behind
+/// another part of a hole of full packets, `mss` bytes each?
+fn is_part_of_full_packets(holes: &[Hole<Note>], at: usize, mss: i64) -> bool {
+    let joined = |pair: &[Hole<Note>]| {
+        pair[0].end == pair[1].start && pair[0].opened_at == pair[1].opened_at
+    };
+    let before = holes[..=at]
+        .windows(2)
+        .rev()
+        .take_while(|pair| joined(pair));
+    let first = before.last().map_or(holes[at].start, |pair| pair[0].start);
+    let behind = holes[at..].windows(2).take(MAX_PARTS);
+    let behind = behind.take_while(|pair| joined(pair));
+    let end = behind.last().map_or(holes[at].end, |pair| pair[1].end);
+    first < holes[at].start && (end - first) % mss == 0
 }
 
 /// The hole with what filled it: the receiver has acknowledged bytes of which nothing came but what it should have
