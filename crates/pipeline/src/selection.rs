@@ -116,7 +116,9 @@ impl Chosen {
         if self.is_wanted(packet) {
             return true;
         }
-        *packet = Packet::Other(Other::OtherProtocol);
+        if !matches!(packet, Packet::Other(_)) {
+            *packet = Packet::Other(Other::OtherProtocol);
+        }
         asides.len() > before
     }
 
@@ -127,6 +129,7 @@ impl Chosen {
         };
         match aside {
             Aside::Numbered(key, _) | Aside::Report(key, _) => filter.stream(key),
+            Aside::Complaint(key, ..) => filter.connection(key),
             Aside::Subflow(key, ..) => [Dir::LowToHigh, Dir::HighToLow].into_iter().any(|dir| {
                 let (src, dst) = key.ends(dir);
                 filter.stream(&StreamKey {

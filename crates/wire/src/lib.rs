@@ -29,6 +29,7 @@
 //! ```
 
 mod check;
+mod complaint;
 mod fast;
 mod flow;
 mod fragment;
@@ -45,6 +46,7 @@ mod slow;
 
 #[doc(hidden)]
 pub use check::{fuzz_one, same_both_ways};
+pub use complaint::{Complaint, ComplaintKind};
 pub use flow::{Dir, Endpoint, FlowKey};
 pub use fragment::{Fragments, LaterPart};
 pub use gate::Gate;
@@ -96,6 +98,8 @@ pub enum Other {
     NotIp,
     /// IP, but neither TCP nor a numbered service.
     OtherProtocol,
+    /// ICMP or ICMPv6, but no echo; what an error says of a TCP segment comes as [`Aside::Complaint`].
+    Icmp,
     /// A fragment without ports: a later one of another protocol than TCP, or a first one that is too short.
     Fragment,
     /// The capture's snap length cut the headers.
@@ -108,9 +112,10 @@ pub enum Other {
 
 impl Other {
     /// All reasons, each at the index of its discriminant.
-    pub const ALL: [Other; 6] = [
+    pub const ALL: [Other; 7] = [
         Other::NotIp,
         Other::OtherProtocol,
+        Other::Icmp,
         Other::Fragment,
         Other::Truncated,
         Other::Malformed,
@@ -122,6 +127,7 @@ impl Other {
         match self {
             Other::NotIp => "not IP",
             Other::OtherProtocol => "neither TCP nor a numbered service",
+            Other::Icmp => "ICMP messages other than echo",
             Other::Fragment => "fragments of no whole segment",
             Other::Truncated => "cut before the end of the headers",
             Other::Malformed => "malformed",

@@ -1,6 +1,7 @@
 //! Packets of services other than TCP that carry sequence numbers.
 
 use crate::Service;
+use crate::complaint::Complaint;
 use crate::flow::{Dir, Endpoint, FlowKey};
 use crate::mptcp::Subflow;
 
@@ -70,4 +71,7 @@ pub enum Aside {
     Report(StreamKey, Report),
     /// An option of Multipath TCP on a segment of this connection.
     Subflow(FlowKey, Dir, Subflow),
+    /// An ICMP message about a segment of this connection that travelled in this direction. It may come from anywhere on
+    /// the path.
+    Complaint(FlowKey, Dir, Complaint),
 }

@@ -103,7 +103,7 @@ fn echo_requests_and_replies() {
     assert_eq!(summary(&ipv6(58, &echo(129))), (service, 0x1_0007, 258, 2));
     assert_eq!(
         other(parse(LinkType::RAW, &ipv4(1, &echo(3)))),
-        Other::OtherProtocol
+        Other::Icmp
     );
 }
 

@@ -134,6 +134,8 @@ impl Streams {
             Aside::Numbered(key, packet) => self.push(key, packet),
             Aside::Report(ends, report) => self.report(ends, report),
             Aside::Subflow(key, dir, segment) => self.multipath.push(key, *dir, segment),
+            // Of a connection, which is no stream.
+            Aside::Complaint(..) => {}
         }
     }
 

@@ -5,7 +5,7 @@ use inorder_wire::{Aside, Packet, parse_into};
 
 use super::fragments::Reassembling;
 use super::place::Place;
-use super::sink::{NUMBERED_SHARD, SHARDS, Sink, TCP_SHARDS, shard_of};
+use super::sink::{NUMBERED_SHARD, SHARDS, Sink, TCP_SHARDS, shard_of, shard_of_aside};
 use super::tally::{Frames, Tally};
 use super::tidy::tidy_time;
 use crate::selection::Chosen;
@@ -76,8 +76,9 @@ impl Parsed {
                 }
                 Packet::Other(reason) => tally.skip(*reason),
             }
-            let asides = asides_before..self.asides.len();
-            self.shards[NUMBERED_SHARD].extend(asides.map(|i| i as u32 | ASIDE));
+            for (aside, i) in self.asides.iter().zip(0..).skip(asides_before) {
+                self.shards[shard_of_aside(aside)].push(i | ASIDE);
+            }
         }
         tally.all = all;
         tally

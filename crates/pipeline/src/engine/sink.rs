@@ -20,7 +20,8 @@ pub trait Sink: Send {
     fn tcp(&mut self, key: &FlowKey, dir: Dir, segment: &Segment);
     /// Takes a packet of another numbered service.
     fn numbered(&mut self, key: StreamKey, packet: &Numbered);
-    /// Takes what a frame tells beside its packet; by default, only further numbers.
+    /// Takes what a frame tells beside its packet: of a connection in its shard, of a stream in that of the streams. By
+    /// default, only further numbers.
     fn aside(&mut self, aside: &Aside) {
         if let Aside::Numbered(key, packet) = aside {
             self.numbered(*key, packet);
@@ -36,4 +37,13 @@ pub trait Sink: Send {
 pub(crate) fn shard_of(key: &FlowKey) -> usize {
     // Sinks use the highest bits of the hash for their tables, so the shard uses other bits.
     (key.rough_hash() >> 40) as usize % TCP_SHARDS
+}
+
+/// The shard of what a frame tells beside its packet: what is said of a connection goes where its segments go.
+#[cfg(feature = "threads")]
+pub(crate) fn shard_of_aside(aside: &Aside) -> usize {
+    match aside {
+        Aside::Complaint(key, ..) => shard_of(key),
+        Aside::Numbered(..) | Aside::Report(..) | Aside::Subflow(..) => NUMBERED_SHARD,
+    }
 }

@@ -19,6 +19,9 @@ pub(crate) struct Context<'a> {
     pub(crate) frame: u64,
     pub(crate) overlay: u32,
     tunnels: u8,
+    /// This is a packet that an ICMP message quotes: it did not pass here, and what is left of it may end within the
+    /// header of TCP.
+    pub(crate) is_quoted: bool,
     /// Source and destination of the Ethernet header around, if there is one.
     pub(crate) macs: Option<[[u8; 6]; 2]>,
     /// The innermost VLAN of that header, 0 for none.
@@ -44,6 +47,7 @@ impl<'a> Context<'a> {
             frame: frame.number,
             overlay: 0,
             tunnels: 0,
+            is_quoted: false,
             macs: None,
             vlan: 0,
             asides,
@@ -95,6 +99,19 @@ impl<'a> Context<'a> {
         })
     }
 
+    /// The context of a packet that is quoted here. Errors are not sent about errors (RFC 1122 section 3.2.2), so nothing
+    /// is quoted in a quotation.
+    pub(crate) fn quoted(self) -> Result<Context<'a>, Other> {
+        if self.is_quoted {
+            return Err(Other::Icmp);
+        }
+        Context {
+            is_quoted: true,
+            ..self
+        }
+        .deeper()
+    }
+
     /// The key of a stream.
     pub(crate) fn key(self, service: Service, ends: Ends, id: u32) -> StreamKey {
         StreamKey {
@@ -143,8 +160,11 @@ impl<'a> Context<'a> {
         Ok(Packet::Numbered(key, number))
     }
 
-    /// Notes what is found beside the packet.
+    /// Notes what is found beside the packet; of one that is only quoted nothing is.
     pub(crate) fn aside(self, aside: Aside) {
+        if self.is_quoted {
+            return;
+        }
         let mut all = self.asides.take();
         all.push(aside);
         self.asides.set(all);

@@ -1,6 +1,6 @@
 //! IPv4 and IPv6 with their extension headers, down to the transport header.
 
-use super::{tcp, tunnel, udp};
+use super::{icmp, tcp, tunnel, udp};
 use crate::flow::Endpoint;
 use crate::layer::{Context, Ends, Network, Parsed, Rest, kind};
 use crate::segment::Has;
@@ -199,6 +199,7 @@ fn transport(protocol: u8, network: &Network, rest: Rest<'_>, context: Context<'
                 v6(rest, inner)
             }
         }
+        1 | icmp::V6 => icmp::parse(protocol, network, rest, context),
         // MPLS in IP (RFC 4023), EtherIP (RFC 3378).
         137 => tunnel::mpls(rest, context.inside(0, kind(protocol))?),
         97 => tunnel::ether_ip(rest, context),

@@ -2,6 +2,7 @@
 //! `etherparse` reads the headers it supports; the fast path is written by hand, so the two are independent and can
 //! check each other.
 
+mod icmp;
 mod ip;
 mod link;
 mod tcp;

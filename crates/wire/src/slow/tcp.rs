@@ -8,6 +8,9 @@ use crate::{Other, Packet, mptcp, options};
 use etherparse::TcpHeaderSlice;
 
 pub(super) fn parse(network: &Network, rest: Rest<'_>, context: Context<'_>) -> Parsed {
+    if context.is_quoted {
+        return quoted(network, rest, context);
+    }
     let mut fixed = *rest.head::<20>()?;
     let header_len = usize::from(fixed[12] >> 4) * 4;
     if header_len < 20 || header_len > rest.wire {
@@ -51,6 +54,24 @@ pub(super) fn parse(network: &Network, rest: Rest<'_>, context: Context<'_>) -> 
         };
         context.aside(Aside::Subflow(key, dir, subflow));
     }
+    Ok(Packet::Tcp(key, dir, segment))
+}
+
+/// What ICMP must quote of a segment: its first eight bytes (RFC 792). `payload_len` is the length of the whole segment,
+/// with its header, whose length may not be there.
+fn quoted(network: &Network, rest: Rest<'_>, context: Context<'_>) -> Parsed {
+    let [s0, s1, d0, d1, seq @ ..] = *rest.head::<8>()?;
+    let ends = network.with_ports(u16::from_be_bytes([s0, s1]), u16::from_be_bytes([d0, d1]));
+    let (key, dir) = FlowKey::new(ends.src, ends.dst, context.overlay);
+    let segment = Segment {
+        ts_ns: context.ts_ns,
+        frame: context.frame,
+        seq: u32::from_be_bytes(seq),
+        payload_len: u32::try_from(rest.wire).unwrap_or(u32::MAX),
+        ip_id: network.ip_id,
+        has: network.has,
+        ..Segment::default()
+    };
     Ok(Packet::Tcp(key, dir, segment))
 }
 
