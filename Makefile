@@ -35,6 +35,7 @@ test:
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	@tools/lab
 	cargo test --workspace --quiet
+	@tools/bare-path
 	@tools/python test
 	@if command -v python3 >/dev/null; then tools/site/build --test; else echo "site: skipped: there is no python3"; fi
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet

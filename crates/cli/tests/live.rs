@@ -7,7 +7,7 @@ mod common;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use common::{code, complaint, inorder, interrupt, json, stderr, stdout};
+use common::{Programs, code, complaint, inorder, interrupt, json, stderr, stdout};
 
 /// `inorder reflect` on a free port of this machine; it ends with this value.
 struct Reflector {
@@ -100,20 +100,26 @@ impl Drop for Reflector {
 }
 
 /// Two namespaces with a third one between them, in which a verb forwards. They end with this value.
-struct Namespaces(Vec<String>);
+struct Namespaces {
+    names: Vec<String>,
+    programs: Programs,
+}
 
 impl Namespaces {
     /// `None`, with the reason printed, if this machine does not allow it.
     fn new(tag: &str) -> Option<Self> {
         let name = |role: &str| format!("inorder-{}-{tag}-{role}", std::process::id());
-        let made = Namespaces(["left", "middle", "right"].map(name).to_vec());
-        for namespace in &made.0 {
-            if !ip(&["netns", "add", namespace]) {
-                common::skipped("cannot make network namespaces (this needs root and iproute2)");
+        let made = Namespaces {
+            names: ["left", "middle", "right"].map(name).to_vec(),
+            programs: common::needs(&["ip", "ping"])?,
+        };
+        for namespace in &made.names {
+            if !made.ip(&["netns", "add", namespace]) {
+                common::skipped("cannot make network namespaces (this needs root)");
                 return None;
             }
         }
-        let [left, middle, right] = [0, 1, 2].map(|at: usize| made.0[at].as_str());
+        let [left, middle, right] = [0, 1, 2].map(|at: usize| made.names[at].as_str());
         for (end, address, link) in [(left, "10.99.0.1/24", "a0"), (right, "10.99.0.2/24", "b0")] {
             let pair = [
                 "link", "add", "eth0", "netns", end, "type", "veth", "peer", "name", link, "netns",
@@ -125,7 +131,7 @@ impl Namespaces {
                 &["-n", end, "link", "set", "dev", "eth0", "up"],
                 &["-n", middle, "link", "set", "dev", link, "up"],
             ];
-            if !commands.into_iter().all(ip) {
+            if !commands.into_iter().all(|line| made.ip(line)) {
                 common::skipped("cannot make pairs of virtual interfaces (veth)");
                 return None;
             }
@@ -135,8 +141,8 @@ impl Namespaces {
 
     /// Runs a verb in the middle while the left side pings the right one three times; returns the JSON of the verb.
     fn ping_through(&self, verb: &[&str]) -> serde_json::Value {
-        let mut child = Command::new("ip")
-            .args(["netns", "exec", &self.0[1], env!("CARGO_BIN_EXE_inorder")])
+        let mut child = self
+            .inside(1, &[env!("CARGO_BIN_EXE_inorder")])
             .args(verb)
             .args(["--json"])
             .stdout(Stdio::piped())
@@ -147,31 +153,36 @@ impl Namespaces {
         let mut lines = BufReader::new(child.stderr.as_mut().expect("piped"));
         lines.read_line(&mut first).expect("text");
         let ping = ["ping", "-c", "3", "-i", "0.2", "-W", "5", "10.99.0.2"];
-        let arguments = [&["netns", "exec", &self.0[0]], &ping[..]].concat();
-        let answered = Command::new("ip")
-            .args(arguments)
-            .output()
-            .expect("ip runs");
+        let answered = self.inside(0, &ping).output().expect("ip runs");
         let text = String::from_utf8_lossy(&answered.stdout).into_owned();
         interrupt(&child);
         let output = child.wait_with_output().expect("the command ends");
         assert!(text.contains(" 3 received"), "{verb:?}: {first}{text}");
         json(&output)
     }
+
+    /// A command in one of the namespaces.
+    fn inside(&self, namespace: usize, words: &[&str]) -> Command {
+        let mut command = self.programs.command("ip");
+        command
+            .args(["netns", "exec", &self.names[namespace]])
+            .args(words);
+        command
+    }
+
+    fn ip(&self, arguments: &[&str]) -> bool {
+        let mut command = self.programs.command("ip");
+        command.args(arguments).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    }
 }
 
 impl Drop for Namespaces {
     fn drop(&mut self) {
-        for namespace in &self.0 {
-            ip(&["netns", "del", namespace]);
+        for namespace in &self.names {
+            self.ip(&["netns", "del", namespace]);
         }
     }
-}
-
-fn ip(arguments: &[&str]) -> bool {
-    let mut command = Command::new("ip");
-    command.args(arguments).stderr(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
 }
 
 #[test]
@@ -208,15 +219,17 @@ fn frames_pass_between_two_interfaces() {
 #[test]
 fn what_cannot_be_sorted_is_untouched() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-    let tried = Command::new("bash")
+    let named = ["bash", "ip", "ping", "python3", "ss", "sysctl"];
+    let Some(programs) = common::needs(&named) else {
+        return;
+    };
+    let tried = programs
+        .command("bash")
         .args(["validation/live/run", "quick"])
         .current_dir(root)
         .env("INORDER", env!("CARGO_BIN_EXE_inorder"))
-        .output();
-    let Ok(tried) = tried else {
-        common::skipped("bash is not installed");
-        return;
-    };
+        .output()
+        .expect("bash runs");
     for line in stdout(&tried).lines() {
         if let Some((_, why)) = line.split_once("skipped: ") {
             common::skipped(why);
@@ -231,13 +244,8 @@ fn what_an_interface_receives_is_sorted_and_watched() {
         return;
     };
     // Pings are no TCP: they pass by the sorter, and the interface works on.
-    let mut sorting = Command::new("ip")
-        .args([
-            "netns",
-            "exec",
-            &namespaces.0[2],
-            env!("CARGO_BIN_EXE_inorder"),
-        ])
+    let mut sorting = namespaces
+        .inside(2, &[env!("CARGO_BIN_EXE_inorder")])
         .args(["live", "eth0", "--duration=3", "--json"])
         .stdout(Stdio::piped())
         .spawn()
@@ -248,13 +256,8 @@ fn what_an_interface_receives_is_sorted_and_watched() {
     if !ended.success() {
         common::skipped("this kernel has no AF_XDP, XDP on veth or TUN");
     }
-    let watched = Command::new("ip")
-        .args([
-            "netns",
-            "exec",
-            &namespaces.0[0],
-            env!("CARGO_BIN_EXE_inorder"),
-        ])
+    let watched = namespaces
+        .inside(0, &[env!("CARGO_BIN_EXE_inorder")])
         .args([
             "watch",
             "eth0",

@@ -3,8 +3,6 @@
 
 mod common;
 
-use std::process::Command;
-
 use common::{Folder, code, inorder, json, stderr, stdout};
 use serde_json::Value;
 
@@ -115,6 +113,20 @@ const SAMPLES: &[Sample] = &[
             )
         },
         field: Some(("gtp.seq_number", &[])),
+    },
+    Sample {
+        name: "gre",
+        first: 0xffff_fffd,
+        bits: 32,
+        frame: |n| {
+            let number = (n as u32).to_be_bytes();
+            // In UDP (RFC 8086), with a key.
+            udp(
+                4754,
+                &bytes(&[&[0x30, 0, 8, 0, 0, 0, 0, 9], &number, &inner()]),
+            )
+        },
+        field: Some(("gre.sequence_number", &[])),
     },
     Sample {
         name: "l2tpv3",
@@ -289,20 +301,20 @@ fn every_service_is_documented_with_its_width() {
 
 #[test]
 fn tshark_reads_the_same_numbers() {
+    let Some(programs) = common::needs(&["tshark"]) else {
+        return;
+    };
     let folder = Folder::new("services-tshark");
     for sample in SAMPLES {
         let Some((field, options)) = sample.field else {
             continue;
         };
         let file = folder.file(&format!("{}.pcap", sample.name), &sample.pcap());
-        let mut command = Command::new("tshark");
+        let mut command = programs.command("tshark");
         command
             .args(["-r", &file, "-T", "fields", "-e", field])
             .args(options);
-        let Ok(output) = command.output() else {
-            common::skipped("tshark is not installed");
-            return;
-        };
+        let output = command.output().expect("tshark runs");
         let found: Vec<u64> = stdout(&output)
             .lines()
             .filter_map(|line| match line.strip_prefix("0x") {

@@ -4,7 +4,7 @@
 mod common;
 
 use std::collections::BTreeMap;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use common::{Folder, code, inorder, stderr, stdout};
 
@@ -23,19 +23,14 @@ const CAPTURE: &str = concat!(
 
 /// Runs tshark with the script; `None` if it is not installed.
 fn tshark(file: &str, options: &[&str]) -> Option<Output> {
-    let mut command = Command::new("tshark");
+    let programs = common::needs(&["tshark"])?;
+    let mut command = programs.command("tshark");
     command.args(["-X", &format!("lua_script:{SCRIPT}"), "-r", file]);
     command.args([
         "-o",
         concat!("inorder.command:", env!("CARGO_BIN_EXE_inorder")),
     ]);
-    match command.args(options).output() {
-        Ok(output) => Some(output),
-        Err(_) => {
-            common::skipped("tshark is not installed, so the Wireshark script was not tried");
-            None
-        }
-    }
+    Some(command.args(options).output().expect("tshark runs"))
 }
 
 const FIELDS: [&str; 9] = [

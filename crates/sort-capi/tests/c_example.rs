@@ -1,7 +1,9 @@
 //! The C examples build with a plain C compiler against the static and the shared library, and succeed.
 
+#[path = "../../cli/tests/common/needs.rs"]
+mod needs;
+
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// The directory in which cargo has put the libraries of this build.
 fn library_dir() -> Option<PathBuf> {
@@ -12,33 +14,23 @@ fn library_dir() -> Option<PathBuf> {
         .map(Path::to_path_buf)
 }
 
-fn runs(program: &str) -> bool {
-    let found = Command::new(program).arg("--version").output();
-    found.is_ok_and(|o| o.status.success())
-}
-
 #[test]
 #[cfg_attr(miri, ignore = "runs a compiler")]
 fn builds_and_runs_against_both_libraries() {
-    let cc = std::env::var("CC").unwrap_or_else(|_| "cc".into());
-    for tool in [cc.as_str(), "make"] {
-        if !runs(tool) {
-            println!("skipped: no `{tool}` on this machine");
-            return;
-        }
-    }
-    let Some(libraries) = library_dir() else {
-        println!("skipped: this build made no static library");
+    let Some(programs) = needs::needs(&["cc", "make"]) else {
         return;
+    };
+    let Some(libraries) = library_dir() else {
+        return needs::skipped("this build made no static library");
     };
     let build = Path::new(env!("CARGO_TARGET_TMPDIR")).join("c_example");
     std::fs::create_dir_all(&build).unwrap();
-    let output = Command::new("make")
+    let output = programs
+        .command("make")
         .arg("-B")
         .arg("-C")
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples"))
         .arg("check")
-        .arg(format!("CC={cc}"))
         .arg(format!("LIBDIR={}", libraries.display()))
         .arg(format!("BUILD={}", build.display()))
         .output()

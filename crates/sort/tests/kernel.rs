@@ -3,10 +3,15 @@
 //!
 //! Skipped, with the reason printed, without a C compiler or outside of the project's folder.
 
+#[path = "../../cli/tests/common/needs.rs"]
+mod needs;
+
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+use needs::{Programs, needs, skipped};
 
 use inorder_sort::classify::tcp_header;
 use inorder_sort::{AnySorter, FlowKey, FourTuple, Kind, Meta, Sorter, SorterConfig, Surroundings};
@@ -32,24 +37,20 @@ const SOURCES: [&str; 9] = [
 ];
 
 /// The folder of the module, if there is one and a C compiler.
-fn sources() -> Option<PathBuf> {
+fn sources() -> Option<(PathBuf, Programs)> {
     let kernel = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernel");
     if !kernel.is_dir() {
-        eprintln!("skipped: there is no folder kernel/ beside crates/");
+        skipped("there is no folder kernel/ beside crates/");
         return None;
     }
-    if Command::new("cc").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no C compiler (cc)");
-        return None;
-    }
-    Some(kernel)
+    Some((kernel, needs(&["cc"])?))
 }
 
 /// Compiles a program of `kernel/user`, with the sanitizers if the compiler has them.
-fn compile(kernel: &Path, name: &str, folder: &Path) -> PathBuf {
+fn compile((kernel, programs): &(PathBuf, Programs), name: &str, folder: &Path) -> PathBuf {
     let program = folder.join(name);
     let cc = |flags: &[&str]| {
-        let mut command = Command::new("cc");
+        let mut command = programs.command("cc");
         command
             .current_dir(kernel)
             .args(["-std=gnu11", "-O1", "-g"]);
@@ -340,9 +341,9 @@ fn path(random: &mut Random) -> (String, String) {
 
 #[test]
 fn the_sorters_of_the_kernel_decide_as_these_do() {
-    let Some(kernel) = sources() else { return };
+    let Some(sources) = sources() else { return };
     let folder = tempfile();
-    let program = compile(&kernel, "story", &folder.0);
+    let program = compile(&sources, "story", &folder.0);
     for (name, stories, tell) in [
         ("wild", 1500, wild as fn(&mut Random) -> _),
         ("path", 60, path),
@@ -435,9 +436,9 @@ fn headers(random: &mut Random) -> (String, String) {
 
 #[test]
 fn the_kernel_classifies_as_this_crate_does() {
-    let Some(kernel) = sources() else { return };
+    let Some(sources) = sources() else { return };
     let folder = tempfile();
-    let program = compile(&kernel, "story", &folder.0);
+    let program = compile(&sources, "story", &folder.0);
     let mut random = Random(1);
     let (lines, expected): (Vec<String>, Vec<String>) =
         (0..4000).map(|_| headers(&mut random)).unzip();
@@ -454,9 +455,9 @@ fn the_kernel_classifies_as_this_crate_does() {
 
 #[test]
 fn arbitrary_bytes_break_nothing_in_the_kernel_s_sorters() {
-    let Some(kernel) = sources() else { return };
+    let Some(sources) = sources() else { return };
     let folder = tempfile();
-    let program = compile(&kernel, "fuzz", &folder.0);
+    let program = compile(&sources, "fuzz", &folder.0);
     let output = Command::new(program).args(["1", "20000"]).output().unwrap();
     assert!(
         output.status.success(),

@@ -3,12 +3,17 @@
 // Each test file uses only some of these functions.
 #![allow(dead_code)]
 
+mod needs;
+
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
+
+#[allow(unused_imports)]
+pub use needs::{Programs, machine_has, needs, skipped};
 
 pub fn inorder(arguments: &[&str]) -> Output {
     inorder_fed(arguments, b"")
@@ -26,11 +31,6 @@ pub fn inorder_fed(arguments: &[&str], input: &[u8]) -> Output {
     // The command may end without reading all of its input; this is no error here.
     let _ = child.stdin.take().expect("piped").write_all(input);
     child.wait_with_output().expect("the command ends")
-}
-
-/// Says why a test was not run, also where the output of tests that pass is not shown.
-pub fn skipped(why: &str) {
-    let _ = writeln!(std::io::stderr(), "skipped: {why}");
 }
 
 pub fn code(output: &Output) -> i32 {
