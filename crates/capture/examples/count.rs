@@ -47,7 +47,7 @@ fn count(path: &Path) {
                 Packet::FirstFragment(..) | Packet::LaterFragment(_) => {
                     bump("tcp fragments".to_string());
                 }
-                Packet::Other(other) => bump(format!("other: {other:?}")),
+                Packet::Other(other) => bump(format!("other: {other}")),
             }
         }
         match more {

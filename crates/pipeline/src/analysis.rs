@@ -24,6 +24,10 @@ pub struct Analysis {
     pub last_ns: i64,
     /// Frames that could not be analysed, by reason, the most frequent first.
     pub skipped: Vec<(String, u64)>,
+    /// Frames of TCP, with data and without.
+    pub tcp: u64,
+    /// Pairs of hosts between which there was UDP of no numbered service, at most 65,536.
+    pub udp_pairs: u64,
     /// Warnings that limit the result: damage, interruption, ...
     pub warnings: Vec<String>,
     /// The TCP flows that carried data, in the order of their first packets; of more than
@@ -65,6 +69,8 @@ impl Analysis {
             first_ns,
             last_ns,
             skipped: tally.skipped(),
+            tcp: tally.tcp(),
+            udp_pairs: tally.udp_pairs(),
             ..Analysis::default()
         }
     }

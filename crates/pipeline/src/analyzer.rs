@@ -129,10 +129,11 @@ impl Analyzer {
         };
         let Consumed {
             sinks,
-            tally,
+            mut tally,
             error,
             format,
         } = here;
+        sinks.iter().for_each(|sink| tally.unproved(sink.gate()));
         let mut analysis = Analysis::of(name, format, &tally);
         let recorded = detectors.finish(sinks, &mut analysis);
         if let Some((name, there)) = there {

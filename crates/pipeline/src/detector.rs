@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use inorder_detect::{Config, FlowChoice, FlowId, FlowTable, PeerRecorder, Streams, Tracker};
-use inorder_wire::{Aside, Dir, FlowKey, Numbered, Segment, StreamKey};
+use inorder_wire::{Aside, Dir, FlowKey, Gate, Numbered, Segment, StreamKey};
 
 use crate::engine::Sink;
 use crate::{Analysis, PeerComparison, Selection};
@@ -79,6 +79,11 @@ pub(crate) struct Detector {
 }
 
 impl Detector {
+    /// Numbered packets that still wait for proof of their service.
+    pub(crate) fn gate(&self) -> &Gate {
+        self.streams.gate()
+    }
+
     /// Adds the results to the table and to `analysis`. Returns the recording for the comparison.
     fn finish(self, analysis: &mut Analysis) -> Recorder {
         lock(&self.table).merge(self.tracker.finish_table());

@@ -108,7 +108,8 @@ impl Push {
                 describe(info)
             }
         };
-        let (sink, tally) = self.serial.finish();
+        let (sink, mut tally) = self.serial.finish();
+        tally.unproved(sink.gate());
         let mut analysis = Analysis::of(self.name, format, &tally);
         self.detectors.finish(vec![sink], &mut analysis);
         Error::unless_whole(analysis, self.error, stopped)

@@ -6,6 +6,9 @@ use inorder_capture::Block;
 use inorder_filter::Filter;
 use inorder_wire::{Aside, Dir, FlowKey, Frame, Other, Packet, Service, StreamKey, parse_into};
 
+/// Protocol number of TCP.
+const TCP: u8 = 6;
+
 /// A point in time, given by itself or from the first packet of the capture on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Moment {
@@ -93,7 +96,7 @@ impl Chosen {
     }
 
     /// Parses a frame into `packet`, and what is wanted of the rest to the end of `asides`; false if it was not chosen.
-    /// A packet that is not wanted itself becomes one of another protocol.
+    /// A packet that is not wanted itself becomes [`Other::Unselected`].
     #[inline]
     pub(crate) fn parse(
         &self,
@@ -117,7 +120,7 @@ impl Chosen {
             return true;
         }
         if !matches!(packet, Packet::Other(_)) {
-            *packet = Packet::Other(Other::OtherProtocol);
+            *packet = Packet::Other(Other::Unselected);
         }
         asides.len() > before
     }
@@ -130,6 +133,8 @@ impl Chosen {
         match aside {
             Aside::Numbered(key, _) | Aside::Report(key, _) => filter.stream(key),
             Aside::Complaint(key, ..) => filter.connection(key),
+            // The datagrams' other fragments are not selected either.
+            Aside::FirstPart(_) => false,
             Aside::Subflow(key, ..) => [Dir::LowToHigh, Dir::HighToLow].into_iter().any(|dir| {
                 let (src, dst) = key.ends(dir);
                 filter.stream(&StreamKey {
@@ -152,7 +157,8 @@ impl Chosen {
         match packet {
             Packet::Tcp(key, ..) => filter.connection(key),
             Packet::Numbered(key, _) => filter.stream(key),
-            Packet::FirstFragment(..) | Packet::LaterFragment(_) => true,
+            Packet::FirstFragment(..) => true,
+            Packet::LaterFragment(part) => part.protocol == TCP,
             Packet::Other(_) => false,
         }
     }

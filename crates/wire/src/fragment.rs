@@ -1,8 +1,9 @@
-//! Fragmented datagrams (RFC 791 section 3.2, RFC 8200 section 4.5) that contain a TCP segment: the fields of each
-//! fragment, and a small table that reassembles them.
+//! Fragmented datagrams (RFC 791 section 3.2, RFC 8200 section 4.5): the fields of each fragment, and a small table that
+//! reassembles TCP segments and says of other datagrams whether they are whole.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
+use crate::Other;
 use crate::flow::{Dir, Endpoint, FlowKey};
 use crate::segment::Segment;
 
@@ -19,7 +20,10 @@ const REASSEMBLY_TIMEOUT_NS: i64 = 30_000_000_000;
 /// a capture filter on ports drops them.
 const ALONE: u32 = 16;
 
-/// A fragment without a TCP header.
+/// Protocol number of TCP.
+const TCP: u8 = 6;
+
+/// A fragment as a part of its datagram, whatever that contains.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LaterPart {
     /// Capture time, nanoseconds since the Unix epoch.
@@ -32,6 +36,8 @@ pub struct LaterPart {
     pub dst: Endpoint,
     /// The overlay network, as in [`FlowKey`].
     pub overlay: u32,
+    /// The protocol of what the datagram contains.
+    pub protocol: u8,
     /// Identification of the datagram; for IPv6 the lower half.
     pub id: u16,
     /// Offset in the datagram, bytes.
@@ -48,15 +54,27 @@ struct Name {
     src: u128,
     dst: u128,
     overlay: u32,
+    protocol: u8,
     id: u16,
 }
 
 impl Name {
+    fn of(part: &LaterPart) -> Self {
+        Name {
+            src: part.src.addr(),
+            dst: part.dst.addr(),
+            overlay: part.overlay,
+            protocol: part.protocol,
+            id: part.id,
+        }
+    }
+
     /// A hash that few different names share.
     fn print(&self) -> u64 {
         let fold = |wide: u128| (wide as u64) ^ ((wide >> 64) as u64).rotate_left(17);
         let ends = fold(self.src) ^ fold(self.dst).rotate_left(31);
-        let rest = u64::from(self.overlay) << 16 | u64::from(self.id);
+        let rest =
+            u64::from(self.protocol) << 48 | u64::from(self.overlay) << 16 | u64::from(self.id);
         // 2^64 divided by the golden ratio.
         (ends ^ rest.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
@@ -67,7 +85,7 @@ impl Name {
 struct Open {
     name: Name,
     since_ns: i64,
-    /// Number of frames received for it so far.
+    /// Number of frames received for it so far that count for nothing else.
     frames: u64,
     first: Option<(FlowKey, Dir, Segment, u32)>,
     /// Length of the complete datagram, known when its last fragment has arrived.
@@ -76,7 +94,7 @@ struct Open {
     stretches: Vec<(u32, u32)>,
 }
 
-/// Reassembles fragmented segments in bounded memory.
+/// Reassembles fragmented segments in bounded memory, and counts the fragments of other datagrams.
 ///
 /// A segment is returned with the fragment that completes it, with that fragment's time and frame number, because
 /// only then does TCP receive it. Incomplete datagrams are never returned. If a capture contains only first
@@ -91,7 +109,8 @@ pub struct Fragments {
     /// Number of first fragments seen before any later fragment.
     alone: u32,
     followed: bool,
-    given_up: u64,
+    /// Frames of datagrams that are no longer in the table.
+    counted: BTreeMap<Other, u64>,
 }
 
 impl Fragments {
@@ -120,33 +139,44 @@ impl Fragments {
             src: src.addr(),
             dst: dst.addr(),
             overlay: key.overlay,
+            protocol: TCP,
             id: segment.ip_id,
         };
         let len = segment.payload_len.saturating_add(u32::from(header_len));
         let at = self.find(name, segment.ts_ns);
         let open = self.open.get_mut(at)?;
         open.first.get_or_insert((key, dir, segment, len));
-        self.add(at, (0, len), false, (segment.ts_ns, segment.frame))
+        self.add(at, (0, len), false, (segment.ts_ns, segment.frame), 1)
     }
 
     /// Takes a later fragment; returns the segment if it is now complete.
     pub fn later(&mut self, part: &LaterPart) -> Option<(FlowKey, Dir, Segment)> {
-        self.followed = true;
-        let name = Name {
-            src: part.src.addr(),
-            dst: part.dst.addr(),
-            overlay: part.overlay,
-            id: part.id,
-        };
-        let at = self.find(name, part.ts_ns);
-        let end = part.offset.saturating_add(part.len);
-        let stretch = (part.offset, end);
-        self.add(at, stretch, !part.more, (part.ts_ns, part.frame))
+        self.followed |= part.protocol == TCP;
+        self.part(part, 1)
     }
 
-    /// Number of frames so far that did not become part of a returned segment.
-    pub fn unused_frames(&self) -> u64 {
-        self.given_up + self.open.iter().map(|open| open.frames).sum::<u64>()
+    /// Takes note of a first fragment of a datagram that is no TCP segment, as in
+    /// [`Aside::FirstPart`](crate::Aside::FirstPart). Its frame counts for what is in it, and not here.
+    pub fn first_part(&mut self, part: &LaterPart) {
+        self.part(part, 0);
+    }
+
+    fn part(&mut self, part: &LaterPart, frames: u64) -> Option<(FlowKey, Dir, Segment)> {
+        let at = self.find(Name::of(part), part.ts_ns);
+        let end = part.offset.saturating_add(part.len);
+        let stretch = (part.offset, end);
+        self.add(at, stretch, !part.more, (part.ts_ns, part.frame), frames)
+    }
+
+    /// Frames so far that did not become part of a returned segment, by what they were: [`Other::Incomplete`] or
+    /// [`Other::Further`].
+    pub fn unused(&self) -> BTreeMap<Other, u64> {
+        let mut counted = self.counted.clone();
+        for open in self.open.iter().filter(|open| open.frames > 0) {
+            let why = Other::Incomplete(open.name.protocol);
+            *counted.entry(why).or_default() += open.frames;
+        }
+        counted
     }
 
     /// The index of a datagram; adds a new one if necessary.
@@ -181,7 +211,13 @@ impl Fragments {
     fn give_up(&mut self, at: usize) {
         self.prints.remove(at);
         if let Some(open) = self.open.remove(at) {
-            self.given_up += open.frames;
+            self.count(Other::Incomplete(open.name.protocol), open.frames);
+        }
+    }
+
+    fn count(&mut self, why: Other, frames: u64) {
+        if frames > 0 {
+            *self.counted.entry(why).or_default() += frames;
         }
     }
 
@@ -193,9 +229,10 @@ impl Fragments {
         stretch: (u32, u32),
         last: bool,
         (ts_ns, frame): (i64, u64),
+        frames: u64,
     ) -> Option<(FlowKey, Dir, Segment)> {
         let open = self.open.get_mut(at)?;
-        open.frames += 1;
+        open.frames += frames;
         unite(&mut open.stretches, stretch);
         let end = open.stretches.last().map_or(0, |&(_, end)| end);
         let total = open.total.or(last.then_some(stretch.1));
@@ -206,14 +243,22 @@ impl Fragments {
             self.give_up(at);
             return None;
         }
-        let (key, dir, segment, held) = open.first?;
         let total = total?;
-        let whole = open.stretches.first().is_some_and(|&(_, end)| end >= total);
-        if !whole {
+        let is_whole = |&(start, end): &(u32, u32)| start == 0 && end >= total;
+        if !open.stretches.first().is_some_and(is_whole) {
+            return None;
+        }
+        let (protocol, frames) = (open.name.protocol, open.frames);
+        let first = open.first;
+        if protocol == TCP && first.is_none() {
             return None;
         }
         self.open.remove(at);
         self.prints.remove(at);
+        let Some((key, dir, segment, held)) = first else {
+            self.count(Other::Further(protocol), frames);
+            return None;
+        };
         let payload_len = segment.payload_len + total.saturating_sub(held);
         let segment = Segment {
             ts_ns,
@@ -258,8 +303,13 @@ mod tests {
         }
     }
 
+    fn unused(table: &Fragments) -> u64 {
+        table.unused().values().sum()
+    }
+
     fn later(frame: u64, offset: u32, len: u32, more: bool) -> LaterPart {
         LaterPart {
+            protocol: TCP,
             ts_ns: frame as i64 * 1_000,
             frame,
             src: Endpoint::v4(9, 0),
@@ -298,7 +348,7 @@ mod tests {
         assert!(table.first(key, dir, first(6), HEADER).is_none());
         let out = table.later(&later(7, 1_480, 1_480, true));
         assert_eq!(told(out), Some((7, 5, 3_028)));
-        assert_eq!(table.unused_frames(), 0);
+        assert_eq!(unused(&table), 0);
     }
 
     #[test]
@@ -313,7 +363,7 @@ mod tests {
             ..later(3, 1_480, 1_480, true)
         };
         assert!(table.later(&minute).is_none());
-        assert_eq!(table.unused_frames(), 3);
+        assert_eq!(unused(&table), 3);
         for id in 100..60_000 {
             table.later(&LaterPart {
                 id,
@@ -330,7 +380,38 @@ mod tests {
                 .iter()
                 .all(|o| o.stretches.len() <= MAX_STRETCHES)
         );
-        assert_eq!(table.unused_frames(), 3 + 59_900 + 1_000);
+        assert_eq!(unused(&table), 3 + 59_900 + 1_000);
+    }
+
+    /// Datagrams of UDP with the same identification as a segment: one whole in three fragments, its last first, one without
+    /// its first and one without its last fragment.
+    #[test]
+    fn datagrams_of_other_protocols_are_whole_or_not() {
+        let udp = |frame, id, offset, more| LaterPart {
+            protocol: 17,
+            id,
+            ..later(frame, offset, 1_480, more)
+        };
+        let (key, dir) = key();
+        let mut table = Fragments::new();
+        assert!(table.first(key, dir, first(1), HEADER).is_none());
+        assert!(table.later(&udp(2, 7, 2_960, false)).is_none());
+        table.first_part(&udp(3, 7, 0, true));
+        assert_eq!(table.unused()[&Other::Incomplete(17)], 1);
+        assert!(table.later(&udp(4, 7, 1_480, true)).is_none());
+        assert_eq!(table.unused()[&Other::Further(17)], 2);
+        assert!(table.later(&udp(5, 8, 1_480, false)).is_none());
+        table.first_part(&udp(6, 9, 0, true));
+        assert!(table.later(&udp(7, 9, 1_480, true)).is_none());
+        let expected = [
+            (Other::Incomplete(TCP), 1),
+            (Other::Incomplete(17), 2),
+            (Other::Further(17), 2),
+        ];
+        assert_eq!(table.unused(), BTreeMap::from(expected));
+        // The segment is still complete when its last fragment comes.
+        let out = table.later(&later(8, 1_480, 100, false));
+        assert_eq!(told(out), Some((8, 5, 1_548)));
     }
 
     #[test]
@@ -348,7 +429,7 @@ mod tests {
         assert!(table.later(&later(6, 1_496, 100, true)).is_none());
         // It exceeds the maximum length.
         assert!(table.later(&later(7, 65_528, 8, false)).is_none());
-        assert_eq!((table.open.len(), table.unused_frames()), (0, 7));
+        assert_eq!((table.open.len(), unused(&table)), (0, 7));
     }
 
     #[test]
@@ -365,7 +446,7 @@ mod tests {
             })
             .collect();
         assert_eq!(out, [16, 17, 18, 19].map(|n| (n, 5, 1_448)));
-        assert_eq!(table.unused_frames(), 16);
+        assert_eq!(unused(&table), 16);
     }
 
     #[test]

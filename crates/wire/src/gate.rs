@@ -1,7 +1,8 @@
 //! Distinguishes RTP and other services from foreign traffic where that needs more than one packet.
 
 use crate::numbered::{Numbered, StreamKey};
-use std::collections::{HashMap, HashSet};
+use crate::{FlowKey, Other};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Number of packets with nearly consecutive numbers that confirm a stream. A random packet follows another one this
 /// closely with probability 1/2000, three in a row with probability 10^-10.
@@ -30,6 +31,7 @@ pub struct Gate {
     proved: HashSet<StreamKey>,
     recent: HashMap<StreamKey, Candidate>,
     older: HashMap<StreamKey, Candidate>,
+    unproved: BTreeMap<Other, u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -94,6 +96,8 @@ impl Gate {
         if !key.service.needs_proof() || self.proved.contains(&key) {
             return emit(key, packet);
         }
+        let without_proof = self.unproved.entry(otherwise(&key)).or_default();
+        *without_proof += 1;
         let (seq, bits) = (packet.seq, key.service.bits());
         let known = self.recent.remove(&key).or_else(|| self.older.remove(&key));
         let candidate = match known {
@@ -102,6 +106,7 @@ impl Gate {
             Some(candidate) if candidate.repeats(seq) => candidate,
             Some(candidate) if !candidate.continues(seq, bits) => Candidate::new(packet),
             Some(candidate) if candidate.len + 1 == PROOF => {
+                *without_proof -= PROOF as u64;
                 candidate.held().iter().for_each(|&held| emit(key, held));
                 emit(key, packet);
                 if self.proved.len() >= MAX_PROVED {
@@ -124,6 +129,16 @@ impl Gate {
         self.proved.len()
     }
 
+    /// Packets that were not passed, because nothing confirmed their streams so far, by what they are otherwise.
+    pub fn unproved(&self) -> &BTreeMap<Other, u64> {
+        &self.unproved
+    }
+
+    /// The streams that wait for proof; at most some thousands, those that had packets last.
+    pub fn waiting(&self) -> impl Iterator<Item = &StreamKey> {
+        self.recent.keys().chain(self.older.keys())
+    }
+
     fn remember(&mut self, key: StreamKey, candidate: Candidate) {
         if self.recent.len() >= CANDIDATES {
             self.older = std::mem::take(&mut self.recent);
@@ -131,6 +146,17 @@ impl Gate {
         self.recent.insert(key, candidate);
     }
 }
+
+/// What a packet is if it does not belong to the service: of UDP, whose ports its key has, or of IP.
+fn otherwise(key: &StreamKey) -> Other {
+    match key.service.is_over_udp() && key.dst.port != 0 {
+        true => Other::Udp(FlowKey::default()),
+        false => Other::Protocol(L2TP),
+    }
+}
+
+/// Protocol number of L2TPv3, the only service right above IP that needs proof.
+const L2TP: u8 = 115;
 
 #[cfg(test)]
 mod tests {
@@ -175,6 +201,21 @@ mod tests {
             out,
             [none(), none(), none(), vec![65534, 65535, 1, 0], vec![9000]]
         );
+    }
+
+    #[test]
+    fn packets_without_proof_are_counted() {
+        let mut gate = Gate::new();
+        let mut without = |seqs: &[u64]| {
+            for &seq in seqs {
+                pass(&mut gate, key(Service::Rtp, 7), seq);
+            }
+            gate.unproved().values().sum::<u64>()
+        };
+        assert_eq!(without(&[1, 500, 501]), 3);
+        // Two of them and these confirm the stream; the first does not belong to it.
+        assert_eq!(without(&[502, 503, 504]), 1);
+        assert_eq!(gate.waiting().count(), 0);
     }
 
     #[test]

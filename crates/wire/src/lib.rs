@@ -38,8 +38,10 @@ mod layer;
 mod link;
 mod mptcp;
 mod network;
+mod nflog;
 mod numbered;
 mod options;
+mod other;
 mod segment;
 mod services;
 mod slow;
@@ -54,6 +56,7 @@ pub use link::LinkType;
 pub use mptcp::{Multipath, Subflow};
 pub use network::{Network, network};
 pub use numbered::{Aside, Numbered, Report, Sending, StreamKey};
+pub use other::Other;
 pub use segment::{Has, MAX_PAYLOAD, MAX_SACK_BLOCKS, NO_WSCALE, Segment, TcpFlags};
 pub use services::Service;
 
@@ -82,58 +85,13 @@ pub enum Packet {
     /// last field is the length of its TCP header, bytes. `ip_id` is the datagram's identification, for IPv6 its
     /// lower half. [`Fragments`] combines it with the other fragments.
     FirstFragment(FlowKey, Dir, Segment, u8),
-    /// A later fragment of a datagram with a TCP segment.
+    /// A later fragment of a datagram, which has no header of what the datagram contains. [`Fragments`] uses those of TCP
+    /// segments, and counts the others.
     LaterFragment(LaterPart),
     /// A packet of another numbered service.
     Numbered(StreamKey, Numbered),
     /// A frame that cannot be analysed; the reason is returned so that it can be counted.
     Other(Other),
-}
-
-/// Why a frame cannot be analysed.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[non_exhaustive]
-pub enum Other {
-    /// Not IP (ARP, LLDP, ...).
-    NotIp,
-    /// IP, but neither TCP nor a numbered service.
-    OtherProtocol,
-    /// ICMP or ICMPv6, but no echo; what an error says of a TCP segment comes as [`Aside::Complaint`].
-    Icmp,
-    /// A fragment without ports: a later one of another protocol than TCP, or a first one that is too short.
-    Fragment,
-    /// The capture's snap length cut the headers.
-    Truncated,
-    /// A length or version field is inconsistent with the packet.
-    Malformed,
-    /// A link type this crate cannot read.
-    UnknownLink,
-}
-
-impl Other {
-    /// All reasons, each at the index of its discriminant.
-    pub const ALL: [Other; 7] = [
-        Other::NotIp,
-        Other::OtherProtocol,
-        Other::Icmp,
-        Other::Fragment,
-        Other::Truncated,
-        Other::Malformed,
-        Other::UnknownLink,
-    ];
-
-    /// The description that follows the number of such frames in messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Other::NotIp => "not IP",
-            Other::OtherProtocol => "neither TCP nor a numbered service",
-            Other::Icmp => "ICMP messages other than echo",
-            Other::Fragment => "fragments of no whole segment",
-            Other::Truncated => "cut before the end of the headers",
-            Other::Malformed => "malformed",
-            Other::UnknownLink => "of an unknown link type",
-        }
-    }
 }
 
 /// Parses one frame.

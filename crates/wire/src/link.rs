@@ -19,6 +19,8 @@ impl LinkType {
     pub const RAW_OPENBSD: LinkType = LinkType(14);
     /// PPP in HDLC-like framing (RFC 1662).
     pub const PPP_HDLC: LinkType = LinkType(50);
+    /// Cisco's HDLC.
+    pub const CISCO_HDLC: LinkType = LinkType(104);
     /// Raw IPv4 or IPv6.
     pub const RAW: LinkType = LinkType(101);
     /// OpenBSD loopback: a 4-byte address family in network byte order.
@@ -29,10 +31,12 @@ impl LinkType {
     pub const IPV4: LinkType = LinkType(228);
     /// Raw IPv6.
     pub const IPV6: LinkType = LinkType(229);
+    /// Packets that Linux's firewall logged, in attributes.
+    pub const NFLOG: LinkType = LinkType(239);
     /// Linux cooked capture, version 2.
     pub const LINUX_SLL2: LinkType = LinkType(276);
 
-    /// The name of a link type that [`crate::parse`] reads, or of some other well-known ones.
+    /// The name of a link type that [`crate::parse`] reads, or of another one of tcpdump's registry.
     pub fn name(self) -> Option<&'static str> {
         Some(match self.0 {
             0 => "BSD loopback",
@@ -45,6 +49,8 @@ impl LinkType {
             228 => "raw IPv4",
             229 => "raw IPv6",
             276 => "Linux cooked v2",
+            104 => "Cisco HDLC",
+            239 => "Linux netfilter log",
             6 => "Token Ring",
             8 => "SLIP",
             10 => "FDDI",
@@ -55,10 +61,77 @@ impl LinkType {
             189 | 220 => "USB",
             195 | 230 => "IEEE 802.15.4",
             227 => "SocketCAN",
-            239 => "Linux netfilter log",
             251 => "Bluetooth Low Energy",
             252 => "Wireshark exported PDU",
             253 => "Linux netlink",
+            3 => "AX.25",
+            7 => "ARCNET",
+            51 => "PPPoE session",
+            100 => "LLC and SNAP over ATM",
+            106 => "ATM in Linux",
+            107 => "Frame Relay",
+            114 => "LocalTalk",
+            117 => "OpenBSD pflog",
+            122 => "IP over Fibre Channel",
+            123 => "ATM of SunATM",
+            129 => "ARCNET of Linux",
+            138 => "Apple IP over IEEE 1394",
+            139 => "MTP2 with pseudo-header",
+            140 => "MTP2",
+            141 => "MTP3",
+            142 => "SCCP",
+            143 => "DOCSIS",
+            144 => "Linux IrDA",
+            163 => "IEEE 802.11 with AVS header",
+            165 => "BACnet MS/TP",
+            169 => "GPRS LLC",
+            177 => "Linux LAPD",
+            192 => "per-packet information",
+            197 => "ERF",
+            199 => "Frame Relay with direction",
+            202 => "AX.25 with KISS header",
+            204 => "PPP with a direction",
+            205 => "Cisco HDLC with a direction",
+            206 => "Frame Relay with a direction",
+            209 => "IPMB of Linux",
+            212 => "LIN",
+            215 => "IEEE 802.15.4 without frame check",
+            224 => "Fibre Channel FC-2",
+            225 => "Fibre Channel FC-2 with delimiters",
+            226 => "Solaris IPNET",
+            231 => "D-Bus",
+            236 => "MUX27010",
+            240 => "netANALYZER",
+            241 => "netANALYZER, transparent",
+            242 => "IP over InfiniBand",
+            243 => "MPEG-2 transport stream",
+            247 => "InfiniBand",
+            248 => "SCTP",
+            249 => "USBPcap",
+            250 => "RTAC serial",
+            254 => "Bluetooth monitor of Linux",
+            256 => "Bluetooth Low Energy with pseudo-header",
+            257 => "PROFIBUS",
+            258 => "Apple PKTAP",
+            259 => "EPON",
+            265 => "NFC LLCP",
+            266 => "USB of Darwin",
+            270 => "Z-Wave",
+            272 => "DOCSIS of Excentis",
+            274 => "Ethernet with mPackets",
+            277 => "Zigbee sniffer",
+            279 => "Bluetooth BR/EDR baseband",
+            280 => "VPP dispatch trace",
+            283 => "IEEE 802.15.4 with TAP header",
+            285 => "FIRA UCI",
+            288 => "USB 2.0",
+            289 => "ATSC ALP",
+            290 => "Windows event tracing",
+            291 => "netANALYZER NG",
+            293 => "USB 2.0 low speed",
+            294 => "USB 2.0 full speed",
+            295 => "USB 2.0 high speed",
+            298 => "DECT NR",
             _ => return None,
         })
     }
@@ -67,7 +140,7 @@ impl LinkType {
     pub fn is_supported(self) -> bool {
         matches!(
             self.0,
-            0 | 1 | 9 | 12 | 14 | 50 | 101 | 108 | 113 | 228 | 229 | 276
+            0 | 1 | 9 | 12 | 14 | 50 | 101 | 104 | 108 | 113 | 228 | 229 | 239 | 276
         )
     }
 }

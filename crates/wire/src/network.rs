@@ -1,7 +1,7 @@
 //! Where the network header of a frame begins, for those who look at packets of any kind.
 
 use crate::layer::{Rest, field16};
-use crate::{Frame, LinkType, Other};
+use crate::{Frame, LinkType, Other, nflog};
 
 /// A packet without its link header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,6 +35,9 @@ fn skip(link: LinkType, rest: Rest<'_>) -> Result<(u16, Rest<'_>), Other> {
         LinkType::ETHERNET => at(12, 14)?,
         LinkType::LINUX_SLL => at(14, 16)?,
         LinkType::LINUX_SLL2 => at(0, 20)?,
+        LinkType::PPP_HDLC if matches!(rest.data, [0x0f | 0x8f, 0, ..]) => at(2, 4)?,
+        LinkType::CISCO_HDLC => at(2, 4)?,
+        LinkType::NFLOG => nflog::network(rest)?,
         LinkType::NULL | LinkType::LOOP => (0, rest.skip(4)?),
         _ => (0, rest),
     };

@@ -3,6 +3,7 @@
 use crate::Service;
 use crate::complaint::Complaint;
 use crate::flow::{Dir, Endpoint, FlowKey};
+use crate::fragment::LaterPart;
 use crate::mptcp::Subflow;
 
 /// One stream of numbered packets, one direction.
@@ -74,4 +75,7 @@ pub enum Aside {
     /// An ICMP message about a segment of this connection that travelled in this direction. It may come from anywhere on
     /// the path.
     Complaint(FlowKey, Dir, Complaint),
+    /// The packet is in the first fragment of a datagram that is no TCP segment; for
+    /// [`Fragments::first_part`](crate::Fragments::first_part), which counts the others.
+    FirstPart(LaterPart),
 }

@@ -3,7 +3,7 @@
 mod build;
 
 use build::*;
-use inorder_wire::{LinkType, Other, Packet, TcpFlags};
+use inorder_wire::{LinkType, Other, Packet, TcpFlags, same_both_ways};
 
 fn inner() -> Vec<u8> {
     ipv4(6, &tcp(TcpFlags::ACK, &TIMESTAMPS, 50))
@@ -60,6 +60,14 @@ fn link_layers() {
         (0, join(&[30, 0, 0, 0], &inner_v6())),
         (0, join(&[0, 0, 0, 28], &inner_v6())),
         (108, join(&[0, 0, 0, 24], &inner_v6())),
+        (50, join(&[0x0f, 0, 8, 0], &inner())),
+        (50, join(&[0x8f, 0, 0x86, 0xdd], &inner_v6())),
+        (104, join(&[0x0f, 0, 0x81, 0], &tagged)),
+        (239, nflog(2, LITTLE_ENDIAN, &inner())),
+        (239, nflog(10, LITTLE_ENDIAN, &inner_v6())),
+        (239, nflog(2, BIG_ENDIAN, &inner())),
+        // A bridge: the attribute with the header says what it is.
+        (239, nflog(7, LITTLE_ENDIAN, &inner())),
         (9, join(&[0xff, 0x03, 0x00, 0x21], &inner())),
         (9, join(&[0x21], &inner())),
         (50, join(&[0xff, 0x03, 0x00, 0x57], &inner_v6())),
@@ -79,21 +87,79 @@ fn link_layers() {
     }
 }
 
+type Order = fn(u16) -> [u8; 2];
+const LITTLE_ENDIAN: Order = u16::to_le_bytes;
+const BIG_ENDIAN: Order = u16::to_be_bytes;
+
+/// What `nflog` writes of a packet of this family: the header of the packet, the prefix of the rule, the time, and the packet.
+fn nflog(family: u8, order: Order, packet: &[u8]) -> Vec<u8> {
+    let ether_type = packet.first().map_or(0, |first| match first >> 4 {
+        4 => 0x0800u16,
+        _ => 0x86dd,
+    });
+    let header = [&ether_type.to_be_bytes()[..], &[3, 0]].concat();
+    let mut bytes = vec![family, 0, 0, 5];
+    for (kind, content) in [
+        (1, &header[..]),
+        (10, b"log\0\0"),
+        (3, &[0; 16]),
+        (9, packet),
+    ] {
+        bytes.extend(order(4 + content.len() as u16));
+        bytes.extend(order(kind));
+        bytes.extend(content);
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+    }
+    bytes
+}
+
+#[test]
+fn what_of_a_logged_packet_is_wrong_or_missing() {
+    let whole = nflog(2, LITTLE_ENDIAN, &inner());
+    let nflog_of = |bytes: &[u8], captured: usize| {
+        let all = frame(LinkType::NFLOG, bytes.len(), &bytes[..captured]);
+        same_both_ways(&all)
+    };
+    // Cut within the attributes, within the packet's headers, and within its payload.
+    assert_eq!(other(nflog_of(&whole, 20)), Other::Truncated);
+    assert_eq!(other(nflog_of(&whole, whole.len() - 80)), Other::Truncated);
+    assert_eq!(found(nflog_of(&whole, whole.len() - 50)), 0);
+    // The packet is missing; another version; a length that goes nowhere; bytes that are no type.
+    assert_eq!(other(nflog_of(&whole[..12], 12)), Other::Malformed);
+    let changed = |at: usize, to: u8| {
+        let mut bytes = whole.clone();
+        bytes[at] = to;
+        other(nflog_of(&bytes, bytes.len()))
+    };
+    assert_eq!(changed(1, 1), Other::Malformed);
+    assert_eq!(changed(4, 0), Other::Malformed);
+    assert_eq!(changed(7, 9), Other::Malformed);
+}
+
 #[test]
 fn frames_without_ip() {
+    let said = |link: LinkType, bytes: &[u8]| other(parse(link, bytes));
+    let (ppp, cisco) = ([0xff, 3, 0xc0, 0x21, 1, 1, 0, 4], [0x8f, 0, 0x80, 0x35, 0]);
+    assert_eq!(said(LinkType::PPP_HDLC, &ppp), Other::Ppp(0xc021));
+    assert_eq!(said(LinkType::PPP_HDLC, &cisco), Other::EtherType(0x8035));
+    let gre_arp = gre(0, 0x0806, &[], &[0; 28]);
+    assert_eq!(said(LinkType::RAW, &gre_arp), Other::EtherType(0x0806));
     assert_eq!(
         other(parse(LinkType::ETHERNET, &eth(0x0806, &[0; 28]))),
-        Other::NotIp
+        Other::EtherType(0x0806)
     );
     assert_eq!(
         other(parse(LinkType::ETHERNET, &eth(38, &[0x42, 0x42, 3, 0]))),
         Other::NotIp
     );
-    assert_eq!(other(parse(LinkType(105), &[0; 40])), Other::UnknownLink);
+    assert_eq!(
+        other(parse(LinkType(105), &[0; 40])),
+        Other::UnknownLink(LinkType(105))
+    );
     assert_eq!(other(parse(LinkType::RAW, &[0x50; 40])), Other::Malformed);
     assert_eq!(
         other(parse(LinkType::RAW, &ipv4(2, &[0; 8]))),
-        Other::OtherProtocol
+        Other::Protocol(2)
     );
 }
 
@@ -137,6 +203,38 @@ fn tenants_of_tunnels_have_different_keys() {
     let twice = |outer, inside| raw(&vxlan(outer, &vxlan(inside, &inner())));
     assert_ne!(twice(1, 2), twice(2, 1));
     assert_ne!(twice(1, 2), twice(1, 3));
+}
+
+#[test]
+fn gre_in_udp_and_vxlan_with_a_protocol() {
+    let raw = |bytes: &[u8]| found(parse(LinkType::RAW, bytes));
+    let in_udp = |port, body: &[u8]| ipv4(17, &udp(50_000, port, body));
+    // RFC 8086: with and without a key, which is the tenant's.
+    let keyed = join(&[0x20, 0, 8, 0, 0, 0, 0, 44], &inner());
+    assert_eq!(raw(&in_udp(4754, &keyed)), 44);
+    let plain = raw(&in_udp(4754, &join(&[0, 0, 0x86, 0xdd], &inner_v6())));
+    assert!(plain != 0 && plain != raw(&gre(0, 0x86dd, &[], &inner_v6())));
+    // VXLAN-GPE: IPv4, IPv6, Ethernet, a service chain, MPLS; as VXLAN without the field.
+    let gpe = |flags: u8, next: u8, body: &[u8]| {
+        in_udp(4790, &join(&[flags, 0, 0, next, 0, 0, 42, 0], body))
+    };
+    assert_eq!(raw(&gpe(0x0c, 1, &inner())), 42);
+    assert_eq!(raw(&gpe(0x0c, 2, &inner_v6())), 42);
+    assert_eq!(raw(&gpe(0x0c, 3, &eth(0x0800, &inner()))), 42);
+    assert_eq!(raw(&gpe(0x08, 0, &eth(0x0800, &inner()))), 42);
+    let chain = |next: u8, body: &[u8]| join(&[0x0f, 0xc2, 2, next, 0, 0, 1, 255], body);
+    assert_eq!(raw(&gpe(0x0c, 4, &chain(1, &inner()))), 42);
+    assert_eq!(raw(&gpe(0x0c, 4, &chain(4, &chain(2, &inner_v6())))), 42);
+    assert_eq!(raw(&gpe(0x0c, 5, &join(&[0, 1, 1, 64], &inner()))), 42);
+    // Without the flag of an identifier there is none.
+    assert_ne!(raw(&gpe(0x04, 1, &inner())), 42);
+    let bytes = eth(0x894f, &chain(3, &eth(0x0800, &inner())));
+    assert_eq!(found(parse(LinkType::ETHERNET, &bytes)), 0);
+    // The tunnel's own packets, an unknown protocol, another version.
+    let said = |bytes: &[u8]| other(parse(LinkType::RAW, bytes));
+    assert_eq!(said(&gpe(0x0d, 3, &[0; 20])), Other::Unnumbered);
+    assert_eq!(said(&gpe(0x0c, 9, &inner())), Other::EtherType(0x894f));
+    assert!(matches!(said(&gpe(0x1c, 1, &inner())), Other::Udp(_)));
 }
 
 #[test]
@@ -188,20 +286,14 @@ fn the_nesting_depth_is_limited() {
     }
     found(parse(LinkType::RAW, &bytes));
     let bytes = ipv4(4, &bytes);
-    assert_eq!(other(parse(LinkType::RAW, &bytes)), Other::OtherProtocol);
+    assert_eq!(other(parse(LinkType::RAW, &bytes)), Other::TooDeep);
     // Pseudowires and SNAP nested in each other must not exhaust the stack.
     let mut bytes = Vec::new();
     for _ in 0..100_000 {
         bytes.extend(eth(0x8847, &[0, 1, 1, 64, 0, 0, 0, 0]));
     }
-    assert_eq!(
-        other(parse(LinkType::ETHERNET, &bytes)),
-        Other::OtherProtocol
-    );
+    assert_eq!(other(parse(LinkType::ETHERNET, &bytes)), Other::TooDeep);
     let snap = eth(6, &[0xaa, 0xaa, 3, 0, 0, 0, 0, 6]);
     let snaps = [&snap[..], &[0xaa, 0xaa, 3, 0, 0, 0, 0, 6].repeat(100_000)].concat();
-    assert_eq!(
-        other(parse(LinkType::ETHERNET, &snaps)),
-        Other::OtherProtocol
-    );
+    assert_eq!(other(parse(LinkType::ETHERNET, &snaps)), Other::TooDeep);
 }

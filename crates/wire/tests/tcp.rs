@@ -3,7 +3,7 @@
 mod build;
 
 use build::*;
-use inorder_wire::{Dir, Has, LinkType, Other, Packet, TcpFlags};
+use inorder_wire::{Aside, Dir, Has, LinkType, Other, Packet, TcpFlags, parse_into};
 
 const ACK: u8 = TcpFlags::ACK;
 
@@ -142,8 +142,23 @@ fn fragments() {
     };
     assert_eq!((head.ip_id, header_len), (0x1234, 32));
     assert_eq!(key.ends(dir).0.addr(), later.src.addr());
-    let udp = parse(LinkType::RAW, &ipv4_with(17, 0x0010, &[], &whole));
-    assert_eq!(other(udp), Other::Fragment);
+    // Of a datagram that is no segment it is noted that the fragments were there.
+    let Packet::LaterFragment(udp) = parse(LinkType::RAW, &ipv4_with(17, 0x0010, &[], &whole))
+    else {
+        panic!("no later fragment");
+    };
+    assert_eq!((udp.protocol, later.protocol), (17, 6));
+    let bytes = ipv4_with(17, 0x2000, &[], &join(&[0, 9, 0, 9, 1, 0, 0, 0], &whole));
+    let (mut first, mut asides) = (Packet::Other(Other::NotIp), Vec::new());
+    let frame = frame(LinkType::RAW, bytes.len(), &bytes);
+    assert!(parse_into(&frame, &mut first, &mut asides));
+    assert!(matches!(other(first), Other::Udp(_)));
+    let [Aside::FirstPart(part)] = asides.as_slice() else {
+        panic!("{asides:?}");
+    };
+    let len = bytes.len() as u32 - 20;
+    assert_eq!((part.protocol, part.offset, part.len), (17, 0, len));
+    assert!(part.more && part.id == 0x1234);
     let tiny = parse(LinkType::RAW, &ipv4_with(6, 0x2000, &[], &whole[..8]));
     assert_eq!(other(tiny), Other::Fragment);
 

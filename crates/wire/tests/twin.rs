@@ -6,7 +6,7 @@ use build::*;
 use inorder_wire::{LinkType, fuzz_one, same_both_ways};
 use proptest::prelude::*;
 
-const LINKS: [u16; 8] = [1, 1, 1, 113, 101, 276, 0, 9];
+const LINKS: [u16; 10] = [1, 1, 1, 113, 101, 276, 0, 9, 50, 239];
 
 /// TCP options as found in practice: the layouts with a fast path, and arbitrary bytes.
 fn options() -> impl Strategy<Value = Vec<u8>> {

@@ -21,7 +21,7 @@ use inorder_detect::columns::name;
 /// let nothing = inorder_analysis::Analysis { frames: 3, ..Default::default() };
 /// let text = inorder_analysis::headline(&nothing).to_string();
 /// assert_eq!(text, "No TCP flow with data and no numbered stream among 3 frames.");
-/// let answers = inorder_analysis::Analysis { frames: 40, ..Default::default() };
+/// let answers = inorder_analysis::Analysis { frames: 40, tcp: 40, ..Default::default() };
 /// let text = inorder_analysis::headline(&answers).to_string();
 /// assert!(text.ends_with("40 TCP packets carry no data: was the direction of the data captured?"));
 /// ```
@@ -140,26 +140,29 @@ const MIN_ANSWERS: u64 = 10;
 
 /// A question for whoever captured TCP packets and no data.
 fn one_sided(analysis: &Analysis) -> String {
-    let skipped: u64 = analysis.skipped.iter().map(|(_, n)| n).sum();
-    let tcp = analysis.frames.saturating_sub(skipped);
-    if tcp < MIN_ANSWERS {
+    if analysis.tcp < MIN_ANSWERS {
         return String::new();
     }
     format!(
         " {} carry no data: was the direction of the data captured?",
-        plural(tcp, "TCP packet")
+        plural(analysis.tcp, "TCP packet")
     )
 }
 
-/// Why frames were not used: ` (12 not IP, 3 fragment)`.
+/// Why frames were not used: ` (12 not IP, 3 malformed; the UDP is between 2 pairs of hosts)`.
 fn unused(analysis: &Analysis) -> String {
     let reasons = analysis.skipped.iter();
     let reasons: Vec<String> = reasons
         .map(|(reason, n)| format!("{} {reason}", count(*n)))
         .collect();
+    let udp = match analysis.udp_pairs {
+        0 => String::new(),
+        1 => "; the UDP is between one pair of hosts".to_owned(),
+        n => format!("; the UDP is between {} pairs of hosts", count(n)),
+    };
     match reasons.is_empty() {
         true => String::new(),
-        false => format!(" ({})", reasons.join(", ")),
+        false => format!(" ({}{udp})", reasons.join(", ")),
     }
 }
 

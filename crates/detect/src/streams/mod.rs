@@ -136,6 +136,8 @@ impl Streams {
             Aside::Subflow(key, dir, segment) => self.multipath.push(key, *dir, segment),
             // Of a connection, which is no stream.
             Aside::Complaint(..) => {}
+            // Of use to who reassembles.
+            Aside::FirstPart(_) => {}
         }
     }
 
@@ -153,6 +155,11 @@ impl Streams {
             self.reported.insert(*ends, key);
             stream.report(report);
         }
+    }
+
+    /// What still waits for proof that it belongs to a service.
+    pub fn gate(&self) -> &Gate {
+        &self.gate
     }
 
     /// Packets not followed because there were too many streams before (100,000).

@@ -5,7 +5,7 @@ use inorder_wire::{Aside, Packet, parse_into};
 
 use super::fragments::Reassembling;
 use super::place::Place;
-use super::sink::{NUMBERED_SHARD, SHARDS, Sink, TCP_SHARDS, shard_of, shard_of_aside};
+use super::sink::{NUMBERED_SHARD, SHARDS, Sink, TCP_SHARDS, shard_of, shards_of_aside};
 use super::tally::{Frames, Tally};
 use super::tidy::tidy_time;
 use crate::selection::Chosen;
@@ -68,7 +68,10 @@ impl Parsed {
             all.push(&frame);
             match packet {
                 Packet::Tcp(key, ..) => self.shards[shard_of(key)].push(place),
-                Packet::Numbered(..) => self.shards[NUMBERED_SHARD].push(place),
+                Packet::Numbered(..) => {
+                    tally.numbered += 1;
+                    self.shards[NUMBERED_SHARD].push(place);
+                }
                 Packet::FirstFragment(..) | Packet::LaterFragment(_) => {
                     self.shards[..TCP_SHARDS]
                         .iter_mut()
@@ -77,7 +80,9 @@ impl Parsed {
                 Packet::Other(reason) => tally.skip(*reason),
             }
             for (aside, i) in self.asides.iter().zip(0..).skip(asides_before) {
-                self.shards[shard_of_aside(aside)].push(i | ASIDE);
+                for shard in &mut self.shards[shards_of_aside(aside)] {
+                    shard.push(i | ASIDE);
+                }
             }
         }
         tally.all = all;

@@ -3,7 +3,9 @@
 //! Later fragments contain no ports, so their shard is unknown. Fragments are rare: every TCP shard receives all of
 //! them, keeps the same table, and takes only the segments that belong to it.
 
-use inorder_wire::{Aside, Dir, FlowKey, Fragments, Numbered, Packet, Segment, StreamKey};
+use std::collections::BTreeMap;
+
+use inorder_wire::{Aside, Dir, FlowKey, Fragments, Numbered, Other, Packet, Segment, StreamKey};
 
 use super::sink::{Sink, shard_of};
 use crate::Selection;
@@ -26,8 +28,8 @@ impl<S> Reassembling<S> {
     }
 
     /// Fragments that did not become part of a segment.
-    pub(crate) fn unused_frames(&self) -> u64 {
-        self.fragments.unused_frames()
+    pub(crate) fn unused_fragments(&self) -> BTreeMap<Other, u64> {
+        self.fragments.unused()
     }
 
     pub(crate) fn into_sink(self) -> S {
@@ -46,14 +48,17 @@ impl<S: Sink> Reassembling<S> {
     }
 
     pub(crate) fn aside(&mut self, aside: &Aside) {
-        self.sink.aside(aside);
+        match aside {
+            Aside::FirstPart(part) => self.fragments.first_part(part),
+            aside => self.sink.aside(aside),
+        }
     }
 
     pub(crate) fn tidy_up(&mut self, now_ns: i64) {
         self.sink.tidy_up(now_ns);
     }
 
-    /// Takes a fragment of a TCP segment. `shard` is the number of this sink's shard, `None` if there is only one
+    /// Takes a fragment that is not parsed by itself. `shard` is the number of this sink's shard, `None` if there is only one
     /// sink.
     #[cold]
     pub(crate) fn fragment(&mut self, packet: &Packet, shard: Option<usize>) {

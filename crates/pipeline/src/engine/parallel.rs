@@ -13,7 +13,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use inorder_capture::Block;
-use inorder_wire::Other;
 
 use super::batch::Parsed;
 use super::fragments::Reassembling;
@@ -41,8 +40,13 @@ pub(crate) fn run<S: Sink>(
         .collect();
     let mut tally = run_into(reader, selection, &mut sinks, threads);
     // Every shard keeps the same table of fragments, so the count of one of them is taken.
-    let unused = sinks.first().map_or(0, Reassembling::unused_frames);
-    tally.skip_more(Other::Fragment, unused);
+    for (reason, frames) in sinks
+        .iter()
+        .take(1)
+        .flat_map(Reassembling::unused_fragments)
+    {
+        tally.skip_more(reason, frames);
+    }
     let sinks = sinks.into_iter().map(Reassembling::into_sink);
     (sinks.collect(), tally)
 }

@@ -1,7 +1,7 @@
 //! One thread: a plain loop that hands each packet on as soon as it is parsed.
 
 use inorder_capture::Block;
-use inorder_wire::{Aside, Other, Packet, parse_into};
+use inorder_wire::{Aside, Packet, parse_into};
 
 use super::fragments::Reassembling;
 use super::place::Place;
@@ -107,8 +107,10 @@ impl<S: Sink> Serial<S> {
 
     /// The sink, and the counts over all frames.
     pub(crate) fn finish(mut self) -> (S, Tally) {
-        let unused = self.sink.unused_frames();
-        self.tally.skip_more(Other::Fragment, unused);
+        let tally = &mut self.tally;
+        for (reason, frames) in self.sink.unused_fragments() {
+            tally.skip_more(reason, frames);
+        }
         (self.sink.into_sink(), self.tally)
     }
 }
@@ -118,7 +120,10 @@ impl<S: Sink> Serial<S> {
 fn hand_on(packet: &Packet, sink: &mut Reassembling<impl Sink>, tally: &mut Tally) {
     match packet {
         Packet::Tcp(key, dir, segment) => sink.tcp(key, *dir, segment),
-        Packet::Numbered(key, packet) => sink.numbered(*key, packet),
+        Packet::Numbered(key, packet) => {
+            tally.numbered += 1;
+            sink.numbered(*key, packet);
+        }
         Packet::FirstFragment(..) | Packet::LaterFragment(_) => sink.fragment(packet, None),
         Packet::Other(reason) => tally.skip(*reason),
     }

@@ -39,11 +39,14 @@ pub(crate) fn shard_of(key: &FlowKey) -> usize {
     (key.rough_hash() >> 40) as usize % TCP_SHARDS
 }
 
-/// The shard of what a frame tells beside its packet: what is said of a connection goes where its segments go.
+/// The shards of what a frame tells beside its packet: what is said of a connection goes where its segments go, and fragments
+/// to every shard of TCP.
 #[cfg(feature = "threads")]
-pub(crate) fn shard_of_aside(aside: &Aside) -> usize {
+pub(crate) fn shards_of_aside(aside: &Aside) -> std::ops::Range<usize> {
+    let one = |shard: usize| shard..shard + 1;
     match aside {
-        Aside::Complaint(key, ..) => shard_of(key),
-        Aside::Numbered(..) | Aside::Report(..) | Aside::Subflow(..) => NUMBERED_SHARD,
+        Aside::Complaint(key, ..) => one(shard_of(key)),
+        Aside::FirstPart(_) => 0..TCP_SHARDS,
+        Aside::Numbered(..) | Aside::Report(..) | Aside::Subflow(..) => one(NUMBERED_SHARD),
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use inorder_wire::{Dir, FlowKey, Numbered, Segment, StreamKey};
+use inorder_wire::{Aside, Complaint, Dir, FlowKey, Numbered, Segment, StreamKey};
 
 use super::sink::{NUMBERED_SHARD, SHARDS, TCP_SHARDS, shard_of};
 use super::*;
@@ -18,6 +18,7 @@ struct Memory(Vec<Given>);
 enum Given {
     Tcp(FlowKey, Dir, Segment),
     Numbered(StreamKey, Numbered),
+    Complaint(FlowKey, Dir, Complaint),
     TidyUp(i64),
 }
 
@@ -28,6 +29,12 @@ impl Sink for Memory {
 
     fn numbered(&mut self, key: StreamKey, packet: &Numbered) {
         self.0.push(Given::Numbered(key, *packet));
+    }
+
+    fn aside(&mut self, aside: &Aside) {
+        if let Aside::Complaint(key, dir, complaint) = aside {
+            self.0.push(Given::Complaint(*key, *dir, *complaint));
+        }
     }
 
     fn tidy_up(&mut self, now_ns: i64) {
@@ -41,7 +48,10 @@ impl Memory {
         let mut shards = vec![Memory::default(); SHARDS];
         for given in &self.0 {
             match given {
-                Given::Tcp(key, ..) => shards[shard_of(key)].0.push(*given),
+                // What is said of a connection reaches the shard that has it, in the order of the capture.
+                Given::Tcp(key, ..) | Given::Complaint(key, ..) => {
+                    shards[shard_of(key)].0.push(*given)
+                }
                 Given::Numbered(..) => shards[NUMBERED_SHARD].0.push(*given),
                 Given::TidyUp(_) => shards.iter_mut().for_each(|s| s.0.push(*given)),
             }
@@ -59,7 +69,7 @@ impl Memory {
     }
 
     fn packets(&self) -> usize {
-        let packet = |given: &&Given| !matches!(given, Given::TidyUp(_));
+        let packet = |given: &&Given| matches!(given, Given::Tcp(..) | Given::Numbered(..));
         self.0.iter().filter(packet).count()
     }
 }
@@ -127,12 +137,23 @@ fn esp(n: u32) -> Vec<u8> {
     ip(50, 9, &body)
 }
 
-/// Several blocks of many connections, one ESP stream and some frames that are neither.
+/// A router says of the segment before that it was too large.
+fn icmp(segment: &[u8]) -> Vec<u8> {
+    ip(
+        1,
+        77,
+        &[&[3, 4, 0, 0, 0, 0, 5, 120], &segment[..28]].concat(),
+    )
+}
+
+/// Several blocks of many connections, what routers say of them, one ESP stream and some frames that are neither.
 fn traffic(frames: u32, seed: u32) -> Vec<u8> {
+    let segment = |n: u32| tcp(n.wrapping_mul(seed) % 3_001, n);
     pcap((0..frames).map(|n| match n % 10 {
         0 => esp(n),
         1 => vec![0; 30],
-        _ => tcp(n.wrapping_mul(seed) % 3_001, n),
+        9 => icmp(&segment(n - 1)),
+        _ => segment(n),
     }))
 }
 
@@ -156,14 +177,20 @@ fn every_number_of_threads_gives_the_same_packets() {
     let (one, tally, error) = run_on(&files, 1);
     assert!(error.is_none());
     assert_eq!(tally.all.count, 140_000);
-    assert_eq!(tally.skipped().iter().map(|s| s.1).sum::<u64>(), 14_000);
+    assert_eq!(tally.skipped().iter().map(|s| s.1).sum::<u64>(), 28_000);
     let expected = one[0].shards();
     assert_eq!(expected[NUMBERED_SHARD].numbered().len(), 14_000);
     let packets = |m: &Memory| m.packets();
-    assert_eq!(expected.iter().map(packets).sum::<usize>(), 126_000);
+    assert_eq!(expected.iter().map(packets).sum::<usize>(), 112_000);
+    let complaints = |m: &Memory| {
+        let all = m.0.iter();
+        all.filter(|given| matches!(given, Given::Complaint(..)))
+            .count()
+    };
+    assert_eq!(expected.iter().map(complaints).sum::<usize>(), 14_000);
     assert!(expected[..TCP_SHARDS].iter().all(|m| m.packets() > 2_000));
     let tidied = |m: &Memory| m.0.len() - m.packets();
-    assert!(expected.iter().all(|m| tidied(m) == 2));
+    assert!(expected.iter().all(|m| tidied(m) - complaints(m) == 2));
     for threads in [2, 3, 8] {
         let (sinks, same, error) = run_on(&files, threads);
         assert!(error.is_none());

@@ -91,7 +91,7 @@ impl<'a> Context<'a> {
     /// goes through this function, so no frame can exhaust the stack.
     pub(crate) fn deeper(self) -> Result<Context<'a>, Other> {
         if self.tunnels == MAX_TUNNELS {
-            return Err(Other::OtherProtocol);
+            return Err(Other::TooDeep);
         }
         Ok(Context {
             tunnels: self.tunnels + 1,

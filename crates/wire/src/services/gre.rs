@@ -2,21 +2,32 @@
 
 use super::{Carrier, Declared, Service};
 use crate::Other;
-use crate::layer::{Context, Inner, Network, Parsed, Rest, be16, be32, field16, kind};
+use crate::layer::{
+    Context, Ends, Inner, Network, Parsed, Rest, be16, be32, field16, kind, kind_udp,
+};
 
 /// Protocol number of IP.
 const PROTOCOL: u8 = 47;
+
+/// Port of GRE in UDP (RFC 8086).
+const PORT: u16 = 4754;
 
 pub(super) static SERVICE: Declared = Declared {
     name: "gre",
     about: "GRE with sequence numbers (RFC 2890)",
     id: "key",
-    carried: &[Carrier::Ip(PROTOCOL, in_ip)],
+    carried: &[Carrier::Ip(PROTOCOL, in_ip), Carrier::Udp(in_udp)],
     ..Declared::USUAL
 };
 
 fn in_ip(network: &Network, rest: Rest<'_>, context: Context<'_>) -> Option<Parsed> {
-    Some(parse(network, rest, context))
+    Some(parse(network.ends, kind(PROTOCOL), rest, context))
+}
+
+/// The source port spreads flows over paths (RFC 8086 section 3.2.1), so it does not belong to the tunnel.
+fn in_udp(ends: Ends, rest: Rest<'_>, context: Context<'_>) -> Option<Parsed> {
+    let ends_here = ends.dst.port == PORT;
+    ends_here.then(|| parse(ends.without_source_port(), kind_udp(PORT), rest, context))
 }
 
 /// The fields of a GRE header that are needed here.
@@ -31,16 +42,16 @@ struct Gre {
 }
 
 /// The packet inside; the number, if there is one, goes with it.
-fn parse(network: &Network, rest: Rest<'_>, context: Context<'_>) -> Parsed {
+fn parse(ends: Ends, tunnel: u32, rest: Rest<'_>, context: Context<'_>) -> Parsed {
     let header = header(rest)?;
     let body = rest.skip(header.len)?;
     let inner = context
-        .inside(header.overlay, kind(PROTOCOL))
+        .inside(header.overlay, tunnel)
         .and_then(|inside| inner(&header, body, inside));
     let Some(seq) = header.seq else {
         return inner;
     };
-    let key = context.key(Service::Gre, network.ends, header.key);
+    let key = context.key(Service::Gre, ends, header.key);
     context.around(key, context.number(u64::from(seq), body.wire), inner)
 }
 
@@ -52,7 +63,7 @@ fn header(rest: Rest<'_>) -> Result<Gre, Other> {
     let version = flags & 7;
     // Source routing (RFC 1701) was withdrawn and is not used.
     if routing == 1 || version > 1 || (version == 1 && (key == 0 || checksum == 1)) {
-        return Err(Other::OtherProtocol);
+        return Err(Other::Protocol(PROTOCOL));
     }
     // The acknowledgement number of PPTP comes after the sequence number.
     let acknowledgement = if version == 1 { bit(0x0080) } else { 0 };

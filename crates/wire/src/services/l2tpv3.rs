@@ -47,6 +47,6 @@ fn data(ends: Ends, rest: Rest<'_>, context: Context<'_>) -> Parsed {
             let bytes = rest.wire - at - 4;
             Ok(context.numbered(Service::L2tpV3, ends, session, u64::from(seq), bytes))
         }
-        _ => Err(Other::OtherProtocol),
+        _ => Err(Other::Unnumbered),
     }
 }

@@ -35,7 +35,7 @@ fn parse(ends: Ends, rest: Rest<'_>, context: Context<'_>) -> Option<Parsed> {
     let queue_pair = u32::from_be_bytes([0, head[5], head[6], head[7]]);
     let seq = u64::from(u32::from_be_bytes([0, head[9], head[10], head[11]]));
     let Some((response, sending)) = numbered(head[0]) else {
-        return Some(Err(Other::OtherProtocol));
+        return Some(Err(Other::Unnumbered));
     };
     let number = Numbered {
         sending,

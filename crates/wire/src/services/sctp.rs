@@ -44,7 +44,7 @@ fn parse(ends: Ends, rest: Rest<'_>, context: Context<'_>) -> Parsed {
         u16::from_be_bytes([head[2], head[3]]),
     );
     let tag = u32::from_be_bytes([head[4], head[5], head[6], head[7]]);
-    let mut packet = Err(Other::OtherProtocol);
+    let mut packet = Err(Other::Unnumbered);
     let mut rest = rest.skip(COMMON)?;
     while let Some(&[kind, _, high, low]) = rest.data.first_chunk::<4>() {
         let len = usize::from(u16::from_be_bytes([high, low]));

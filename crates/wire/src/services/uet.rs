@@ -31,7 +31,7 @@ fn parse(ends: Ends, rest: Rest<'_>, context: Context<'_>) -> Option<Parsed> {
     let head = rest.data.first_chunk::<12>()?;
     let prologue = u16::from_be_bytes([head[0], head[1]]);
     if !REQUESTS.contains(&(prologue >> 11)) {
-        return Some(Err(Other::OtherProtocol));
+        return Some(Err(Other::Unnumbered));
     }
     let seq = u32::from_be_bytes([head[4], head[5], head[6], head[7]]);
     let number = Numbered {

@@ -3,6 +3,7 @@
 use super::{icmp, tcp, tunnel, udp};
 use crate::flow::Endpoint;
 use crate::layer::{Context, Ends, Network, Parsed, Rest, kind};
+use crate::numbered::Aside;
 use crate::segment::Has;
 use crate::{LaterPart, Other, Packet, services};
 use etherparse::err::{ip_auth, ipv4, ipv6};
@@ -10,6 +11,9 @@ use etherparse::{
     IpAuthHeaderSlice, Ipv4HeaderSlice, Ipv6FragmentHeaderSlice, Ipv6HeaderSlice,
     Ipv6RawExtHeaderSlice,
 };
+
+/// Protocol number of TCP.
+const TCP: u8 = 6;
 
 /// The position of a fragment.
 #[derive(Clone, Copy)]
@@ -23,12 +27,10 @@ struct Part {
 }
 
 impl Part {
-    /// A fragment without a transport header: useful if the first fragment contains a TCP segment.
-    fn later(self, protocol: u8, ends: Ends, context: Context<'_>) -> Parsed {
-        if protocol != 6 {
-            return Err(Other::Fragment);
-        }
-        Ok(Packet::LaterFragment(LaterPart {
+    /// What the table of fragments needs of it; `protocol` as the datagram's header names what it contains.
+    fn of(self, protocol: u8, ends: Ends, context: Context<'_>) -> LaterPart {
+        LaterPart {
+            protocol,
             ts_ns: context.ts_ns,
             frame: context.frame,
             src: ends.src,
@@ -38,7 +40,19 @@ impl Part {
             offset: self.offset,
             len: u32::try_from(self.len).unwrap_or(u32::MAX),
             more: self.more,
-        }))
+        }
+    }
+
+    /// A fragment without a transport header.
+    fn later(self, protocol: u8, ends: Ends, context: Context<'_>) -> Parsed {
+        Ok(Packet::LaterFragment(self.of(protocol, ends, context)))
+    }
+
+    /// The first fragment of a datagram that is no TCP segment is a packet by itself; that it was there is noted.
+    fn first(self, protocol: u8, ends: Ends, context: Context<'_>) {
+        if protocol != TCP {
+            context.aside(Aside::FirstPart(self.of(protocol, ends, context)));
+        }
     }
 }
 
@@ -88,6 +102,9 @@ pub(super) fn v4(rest: Rest<'_>, context: Context<'_>) -> Parsed {
     };
     if part.offset != 0 {
         return part.later(header.protocol().0, ends, context);
+    }
+    if part.more {
+        part.first(header.protocol().0, ends, context);
     }
     let network = Network {
         ends,
@@ -152,6 +169,7 @@ fn extensions(protocol: u8, mut network: Network, rest: Rest<'_>, context: Conte
                     return part.later(header.next_header().0, network.ends, context);
                 }
                 if part.more {
+                    part.first(header.next_header().0, network.ends, context);
                     network.first_fragment = true;
                     network.ip_id = part.id;
                 }
@@ -178,7 +196,7 @@ fn extensions(protocol: u8, mut network: Network, rest: Rest<'_>, context: Conte
         // A first fragment that is too short for its headers is unusual, but not malformed.
         Err(Other::Malformed) => Err(Other::Fragment),
         // For a tunnelled packet, the inner lengths count.
-        Ok(Packet::Tcp(key, dir, segment)) if protocol == 6 => {
+        Ok(Packet::Tcp(key, dir, segment)) if protocol == TCP => {
             let header_len = rest.wire.saturating_sub(segment.payload_len as usize);
             let header_len = u8::try_from(header_len).unwrap_or(u8::MAX);
             Ok(Packet::FirstFragment(key, dir, segment, header_len))
@@ -189,7 +207,7 @@ fn extensions(protocol: u8, mut network: Network, rest: Rest<'_>, context: Conte
 
 fn transport(protocol: u8, network: &Network, rest: Rest<'_>, context: Context<'_>) -> Parsed {
     match protocol {
-        6 => tcp::parse(network, rest, context),
+        TCP => tcp::parse(network, rest, context),
         17 => udp::parse(network, rest, context),
         4 | 41 => {
             let inner = context.inside(0, kind(protocol))?;
@@ -203,6 +221,7 @@ fn transport(protocol: u8, network: &Network, rest: Rest<'_>, context: Context<'
         // MPLS in IP (RFC 4023), EtherIP (RFC 3378).
         137 => tunnel::mpls(rest, context.inside(0, kind(protocol))?),
         97 => tunnel::ether_ip(rest, context),
-        _ => services::in_ip(protocol, network, rest, context).unwrap_or(Err(Other::OtherProtocol)),
+        _ => services::in_ip(protocol, network, rest, context)
+            .unwrap_or(Err(Other::Protocol(protocol))),
     }
 }

@@ -1,9 +1,9 @@
 //! Link layers, up to the first IP header.
 
-use super::{ETHER_IPV4, ETHER_IPV6, ip, tunnel};
+use super::{ETHER_IPV4, ETHER_IPV6, ETHER_NSH, ip, tunnel};
 use crate::layer::{Context, Parsed, Rest, be16};
 use crate::services::{self, prp};
-use crate::{LinkType, Other};
+use crate::{LinkType, Other, nflog};
 use etherparse::{Ethernet2HeaderSlice, SingleVlanHeaderSlice};
 
 pub(super) fn parse(link: LinkType, rest: Rest<'_>, context: Context<'_>) -> Parsed {
@@ -29,8 +29,14 @@ pub(super) fn parse(link: LinkType, rest: Rest<'_>, context: Context<'_>) -> Par
         LinkType::IPV4 => ip::v4(rest, context),
         LinkType::IPV6 => ip::v6(rest, context),
         LinkType::NULL | LinkType::LOOP => loopback(rest, context),
+        LinkType::PPP_HDLC if matches!(rest.data, [0x0f | 0x8f, 0, ..]) => cisco(rest, context),
         LinkType::PPP | LinkType::PPP_HDLC => ppp(rest, context),
-        _ => Err(Other::UnknownLink),
+        LinkType::CISCO_HDLC => cisco(rest, context),
+        LinkType::NFLOG => {
+            let (kind, rest) = nflog::network(rest)?;
+            ether_type(kind, rest, context)
+        }
+        link => Err(Other::UnknownLink(link)),
     }
 }
 
@@ -62,9 +68,12 @@ pub(super) fn ether_type(ether_type: u16, rest: Rest<'_>, context: Context<'_>) 
         ETHER_IPV6 => ip::v6(rest, context),
         0x8847 | 0x8848 => tunnel::mpls(rest, context),
         0x8864 => ppp(rest.skip(6)?, context),
+        ETHER_NSH => tunnel::nsh(rest, context),
         // Below 0x0600 the field is a length and an LLC header follows (IEEE 802.3 3.2.6).
         0..0x0600 => snap(rest, context),
-        other => services::in_ethernet(other, rest, context).unwrap_or(Err(Other::NotIp)),
+        other => {
+            services::in_ethernet(other, rest, context).unwrap_or(Err(Other::EtherType(other)))
+        }
     }
 }
 
@@ -95,6 +104,13 @@ fn loopback(rest: Rest<'_>, context: Context<'_>) -> Parsed {
     }
 }
 
+/// Cisco's HDLC: an address (0x0f to one, 0x8f to all), a zero, an EtherType. Its addresses are none of PPP's, so that the two
+/// may share a link type.
+fn cisco(rest: Rest<'_>, context: Context<'_>) -> Parsed {
+    let [_, _, high, low] = *rest.head::<4>()?;
+    ether_type(u16::from_be_bytes([high, low]), rest.skip(4)?, context)
+}
+
 /// PPP; its address and control bytes and the high byte of the protocol are optional (RFC 1661 sections 6.5 and 6.6).
 pub(super) fn ppp(rest: Rest<'_>, context: Context<'_>) -> Parsed {
     let rest = match rest.data {
@@ -111,6 +127,6 @@ pub(super) fn ppp(rest: Rest<'_>, context: Context<'_>) -> Parsed {
         0x0021 => ip::v4(rest.skip(len)?, context),
         0x0057 => ip::v6(rest.skip(len)?, context),
         0x0281 | 0x0283 => tunnel::mpls(rest.skip(len)?, context),
-        _ => Err(Other::NotIp),
+        other => Err(Other::Ppp(other)),
     }
 }

@@ -1,6 +1,6 @@
 //! Tunnels: the packet inside is returned, preferably TCP.
 
-use super::{ETHER_IPV4, ETHER_IPV6};
+use super::{ETHER_IPV4, ETHER_IPV6, ETHER_NSH};
 use crate::Other;
 use crate::layer::{Context, Inner, Parsed, Rest, kind, kind_udp};
 
@@ -9,6 +9,7 @@ pub(super) fn in_udp(port: u16, payload: Rest<'_>, context: Context<'_>) -> Opti
     match port {
         // IANA's port and the one Linux used before it.
         4789 | 8472 => vxlan(port, payload, context),
+        4790 => vxlan_gpe(payload, context),
         6081 => geneve(payload, context),
         _ => None,
     }
@@ -23,6 +24,54 @@ fn vxlan(port: u16, rest: Rest<'_>, context: Context<'_>) -> Option<Parsed> {
     let vni = u32::from_be_bytes([0, head[4], head[5], head[6]]);
     let inner = context.inside(vni, kind_udp(port));
     Some(inner.and_then(|context| context.content(Inner::Ethernet, rest.skip(8)?)))
+}
+
+/// VXLAN with a field for the protocol inside (draft-ietf-nvo3-vxlan-gpe section 3): versions and flags in the first byte, of
+/// which P says that the field is there, and O that the payload is for the tunnel's own maintenance.
+fn vxlan_gpe(rest: Rest<'_>, context: Context<'_>) -> Option<Parsed> {
+    let head = rest.data.first_chunk::<8>()?;
+    let (version, has_vni) = (head[0] >> 4 & 3, head[0] & 0x08 != 0);
+    if version != 0 || head[7] != 0 {
+        return None;
+    }
+    let inner = match (head[0] & 0x04 != 0, head[3]) {
+        (false, 0) => NEXT_ETHERNET,
+        (true, next) => next,
+        (false, _) => return None,
+    };
+    if head[0] & 0x01 != 0 {
+        return Some(Err(Other::Unnumbered));
+    }
+    let vni = u32::from_be_bytes([0, head[4], head[5], head[6]]);
+    let vni = if has_vni { vni } else { 0 };
+    let context = context.inside(vni, kind_udp(4790));
+    Some(context.and_then(|context| next(inner, rest.skip(8)?, context)))
+}
+
+/// Ethernet, in the numbers that VXLAN-GPE and NSH share for what they contain.
+const NEXT_ETHERNET: u8 = 3;
+
+/// What these numbers stand for (RFC 8300 section 2.2).
+fn next(number: u8, rest: Rest<'_>, context: Context<'_>) -> Parsed {
+    match number {
+        1 => context.content(Inner::Ipv4, rest),
+        2 => context.content(Inner::Ipv6, rest),
+        NEXT_ETHERNET => context.content(Inner::Ethernet, rest),
+        4 => nsh(rest, context),
+        5 => mpls(rest, context),
+        _ => Err(Other::EtherType(ETHER_NSH)),
+    }
+}
+
+/// The header of a service chain (RFC 8300 section 2.2): its length in words in the low six bits of the second byte, what it
+/// contains in the fourth.
+pub(super) fn nsh(rest: Rest<'_>, context: Context<'_>) -> Parsed {
+    let head = *rest.head::<4>()?;
+    let len = usize::from(head[1] & 0x3f) * 4;
+    if head[0] >> 6 != 0 || len < 8 {
+        return Err(Other::Malformed);
+    }
+    next(head[3], rest.skip(len)?, context.deeper()?)
 }
 
 /// GENEVE (RFC 8926 section 3.4).
@@ -47,7 +96,8 @@ pub(super) fn payload(protocol: u16, rest: Rest<'_>, context: Context<'_>) -> Pa
         0x6558 => context.content(Inner::Ethernet, rest),
         0x8847 | 0x8848 => mpls(rest, context),
         0x880b => context.content(Inner::Ppp, rest),
-        _ => Err(Other::OtherProtocol),
+        ETHER_NSH => nsh(rest, context),
+        other => Err(Other::EtherType(other)),
     }
 }
 
@@ -69,7 +119,7 @@ pub(super) fn mpls(rest: Rest<'_>, context: Context<'_>) -> Parsed {
         6 => context.content(Inner::Ipv6, rest),
         // The control word of a pseudowire (RFC 4385).
         0 => context.content(Inner::Ethernet, rest.skip(4)?),
-        _ => Err(Other::OtherProtocol),
+        _ => Err(Other::EtherType(0x8847)),
     }
 }
 

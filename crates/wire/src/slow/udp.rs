@@ -2,7 +2,7 @@
 
 use super::tunnel;
 use crate::layer::{Context, Network, Parsed, Rest};
-use crate::{Other, services};
+use crate::{FlowKey, Other, services};
 use etherparse::UdpHeaderSlice;
 
 pub(super) fn parse(network: &Network, rest: Rest<'_>, context: Context<'_>) -> Parsed {
@@ -21,6 +21,9 @@ pub(super) fn parse(network: &Network, rest: Rest<'_>, context: Context<'_>) -> 
     if let Some(parsed) = tunnel::in_udp(dst, payload, context) {
         return parsed;
     }
-    services::in_udp(network.with_ports(src, dst), payload, context)
-        .unwrap_or(Err(Other::OtherProtocol))
+    let ends = network.with_ports(src, dst);
+    services::in_udp(ends, payload, context).unwrap_or_else(|| {
+        let (key, _) = FlowKey::new(ends.src, ends.dst, context.overlay);
+        Err(Other::Udp(key))
+    })
 }
