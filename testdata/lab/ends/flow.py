@@ -67,15 +67,17 @@ class Flow:
     acknowledgements, which frames of one capture are which of the other, where the path wrote it;
     paws: the receiver discards by timestamps (RFC 7323 section 5) as Linux does; fates: what the
     path wrote of what the receiver did ({(frame, frame there): refused or reneged}); view: where the tap is a
-    capture with defects of the origin, which of its frames the origin's are."""
+    capture with defects of the origin, which of its frames the origin's are; ranges: a receiver without PAWS
+    keeps so many above a hole."""
 
-    def __init__(self, way, origin, receiver, tap=None, after_queue=None, pairs=None, paws=True, fates=None, view=None):
+    def __init__(self, way, origin, receiver, tap=None, after_queue=None, pairs=None, paws=True, fates=None, view=None,
+                 ranges=None):
         self.way, self.origin, self.receiver = way, origin, receiver
         self.tap = tap or origin
         self.whole_frames = None
         if view:
             self.whole_frames = {frame: whole for frame, _, whole, _ in tap.frames.rows}
-        self.paws, self.ack_pairs, self.fates = paws, pairs and pairs[1], fates
+        self.paws, self.ranges, self.ack_pairs, self.fates = paws, ranges, pairs and pairs[1], fates
         # What the path wrote of are packets as they were on the wire: there is nothing to split.
         limit = 2**16 if pairs else self.segment_size()
         sent, received = origin.segments(way, limit), receiver.segments(way, limit)
@@ -149,7 +151,7 @@ class Flow:
         receiver lacked some of their bytes. (What is discarded as a duplicate is no refusal.)"""
         if self.fates is not None:
             return self.judge_by_fates()
-        refused = refusals(self) if self.paws else discards(self)
+        refused = refusals(self) if self.paws else dict(discards(self, self.ranges))
         held = Ranges()
         for t in sorted((t for t in self.all if t.arrival is not None), key=lambda t: (t.arrival, t.a)):
             t.duplicate = held.holds(t.a, t.b)

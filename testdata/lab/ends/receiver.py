@@ -64,27 +64,18 @@ def taken_after_all(flow, i):
     return False
 
 
-def discards(flow):
-    """The same for receivers of which no rule is known: what they did not keep, by their acknowledgements alone. Everything
-    below the segment was there, an acknowledgement said so, and yet none covered it before a copy came."""
-    acks = flow.receiver.acks.get(flow.way, ())
-    data, edge, edges, right = Unwrap(flow.base), Unwrap(flow.base), [], []
-    for ack in acks:
-        edges.append(max(edge(ack.ack), edges[-1] if edges else 0))
-        right.append(max(edge.near(ack.ack) + ack.window, right[-1] if right else 0))
-    starts = [data(s.seq) for s in flow.received]
-    following, seen = [None] * len(starts), {}
-    for i in range(len(starts) - 1, -1, -1):
-        following[i] = seen.get(starts[i])
-        seen[starts[i]] = i
-    place = lambda s: bisect.bisect_left(acks, (s.time, s.frame), key=lambda x: (x.time, x.frame))
-    out = {}
+def discards(flow, ranges):
+    """The same for a receiver without PAWS that keeps at most so many ranges of bytes above a hole (None: any number). What
+    lies beyond the window is not looked for: no sender here sends that."""
+    data, left, held = Unwrap(flow.base), 0, []
     for i, s in enumerate(flow.received):
-        first, a = place(s), starts[i]
-        last = place(flow.received[following[i]]) if following[i] is not None else len(acks)
-        before = edges[first - 1] if first else 0
-        # The answer to what came before, which is still under way to the capture, may say as much once.
-        silent = sum(a <= x for x in edges[first:last])
-        if silent >= (2 if before >= a else 1) and edges[last - 1] < a + s.length:
-            out[i] = "window" if first and a >= right[first - 1] else "discarded"
-    return out
+        a = data(s.seq)
+        b = a + s.length
+        touched = [(x, y) for x, y in held if a <= y and x <= b]
+        if a > left and not touched and ranges is not None and len(held) >= ranges:
+            yield i, "discarded"
+            continue
+        held = [r for r in held if r not in touched] + [(min([a] + [x for x, _ in touched]), max([b] + [y for _, y in touched]))]
+        while (front := next(((x, y) for x, y in held if x <= left), None)) is not None:
+            held.remove(front)
+            left = max(left, front[1])

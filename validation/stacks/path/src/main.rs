@@ -1,0 +1,174 @@
+//! An emulated path between two TCP stacks, which are programs of their own.
+//!
+//! `path --out NAME [OPTIONS] --client 'PROGRAM ARGS' --server 'PROGRAM ARGS'` starts both programs. The standard input of
+//! each is a socket on which every message is an IP packet (see `end.rs`). What either sends passes the stages of its
+//! direction. What passes the ends is written to `NAME.snd.pcap` (the client's end; the server's with `--sender server`) and
+//! `NAME.rcv.pcap`, and which frame of one is which frame of the other to `NAME.pairs.csv`, with what became of those that have no counterpart.
+
+mod end;
+mod record;
+mod words;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use inorder_path::{Fate, Path, Timeline};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use end::End;
+use record::{Packet, Record};
+use words::{Options, stages};
+
+/// After both programs have ended, what is under way may still arrive for so long.
+const AFTER: Duration = Duration::from_millis(100);
+
+fn main() -> ExitCode {
+    match Options::read(std::env::args().skip(1)).and_then(|o| run(&o)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(text) => {
+            eprintln!("path: {text}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<(), String> {
+    let path = |words: &str, name: &str| {
+        stages(words, options.seed, name).map(|s| Timeline::new(Path::new(s)))
+    };
+    let ways = [
+        path(&options.forward, "forward")?,
+        path(&options.reverse, "reverse")?,
+    ];
+    let server = End::start(&options.server)?;
+    let client = End::start(&options.client)?;
+    let record =
+        Record::create(&options.out, options.labels, options.port).map_err(|e| e.to_string())?;
+    let mut between = Between {
+        ends: [client, server],
+        ways,
+        record,
+        clock: Clock::new(),
+    };
+    let ended = between.forward(Duration::from_secs(options.seconds));
+    between.record.finish().map_err(|e| e.to_string())?;
+    if ended {
+        Ok(())
+    } else {
+        Err(format!(
+            "{}: not finished after {} s",
+            options.out, options.seconds
+        ))
+    }
+}
+
+/// Time since the epoch that never goes back.
+struct Clock {
+    began: Instant,
+    epoch_ns: i64,
+}
+
+impl Clock {
+    fn new() -> Self {
+        let since = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        Clock {
+            began: Instant::now(),
+            epoch_ns: since.as_nanos() as i64,
+        }
+    }
+
+    fn now_ns(&self) -> i64 {
+        self.epoch_ns + self.began.elapsed().as_nanos() as i64
+    }
+}
+
+/// Both ends and the two directions between them: direction 0 begins at end 0.
+struct Between {
+    ends: [End; 2],
+    ways: [Timeline<Packet>; 2],
+    record: Record,
+    clock: Clock,
+}
+
+impl Between {
+    /// Until both programs have ended. False if the time ran out first; the programs are stopped then.
+    fn forward(&mut self, most: Duration) -> bool {
+        let began = Instant::now();
+        let mut ended: Option<Instant> = None;
+        loop {
+            self.take(0);
+            self.take(1);
+            self.deliver(0);
+            self.deliver(1);
+            if ended.is_some_and(|at| at.elapsed() > AFTER) {
+                return true;
+            }
+            if began.elapsed() > most {
+                self.ends.iter_mut().for_each(End::stop);
+                return false;
+            }
+            if ended.is_none() && self.ends.iter_mut().all(|e| e.has_ended()) {
+                ended = Some(Instant::now());
+            }
+            self.wait();
+        }
+    }
+
+    /// Takes all that end `from` has sent.
+    fn take(&mut self, from: usize) {
+        while let Some(bytes) = self.ends[from].receive() {
+            let now_ns = self.clock.now_ns();
+            let Some(packet) = self.record.sent(from, now_ns, bytes) else {
+                continue;
+            };
+            let record = &mut self.record;
+            self.ways[from].push_watched(now_ns, packet, |mark| {
+                if let Fate::Dropped(_) = mark.fate {
+                    record.dropped(&mark.packet);
+                }
+            });
+        }
+    }
+
+    /// Delivers what is due at the end of direction `way`. What the stack there sent before comes first, since it was
+    /// sent before: so the capture has both directions in their order.
+    fn deliver(&mut self, way: usize) {
+        loop {
+            let now_ns = self.clock.now_ns();
+            let record = &mut self.record;
+            let due = self.ways[way].pop_watched(now_ns, |mark| {
+                if let Fate::Dropped(_) = mark.fate {
+                    record.dropped(&mark.packet);
+                }
+            });
+            let Some((_, packet)) = due else {
+                return;
+            };
+            self.take(1 - way);
+            let now_ns = self.clock.now_ns();
+            self.record.arrived(1 - way, now_ns, &packet);
+            self.ends[1 - way].send(&packet.bytes);
+        }
+    }
+
+    /// Until something is due or has come.
+    fn wait(&self) {
+        let now_ns = self.clock.now_ns();
+        let due = self.ways.iter().filter_map(Timeline::next_wake_ns).min();
+        // Programs that have ended are noticed every few milliseconds.
+        let most_ns = 5_000_000;
+        let wait_ns = due.map_or(most_ns, |at| (at - now_ns).clamp(0, most_ns));
+        let timeout = Timespec {
+            tv_sec: 0,
+            tv_nsec: wait_ns,
+        };
+        let mut fds: Vec<PollFd<'_>> = (self.ends.iter())
+            .filter(|e| e.is_open())
+            .map(|e| PollFd::from_borrowed_fd(e.fd(), PollFlags::IN))
+            .collect();
+        // Interrupted or not, the loop looks again.
+        let _ = poll(&mut fds, Some(&timeout));
+    }
+}

@@ -1,0 +1,119 @@
+//! The command line.
+
+use inorder_path::{
+    AnyStage, Delay, DelayConfig, Duplicate, DuplicateConfig, Late, LateConfig, Limit, Link,
+    LinkConfig, Loss, LossConfig, Probability,
+};
+use inorder_random::Random;
+
+use crate::record::Packet;
+
+#[derive(Default)]
+pub struct Options {
+    pub out: String,
+    pub seed: u64,
+    /// Stages from the client to the server, in words (see [`stages`]).
+    pub forward: String,
+    pub reverse: String,
+    pub client: String,
+    pub server: String,
+    /// What the captures of the client's and of the server's end are called: snd or rcv.
+    pub labels: [&'static str; 2],
+    /// Only connections with this port are captured; 0: all.
+    pub port: u16,
+    /// The programs are stopped after so many.
+    pub seconds: u64,
+}
+
+impl Options {
+    pub fn read(mut args: impl Iterator<Item = String>) -> Result<Self, String> {
+        let mut out = Options {
+            seconds: 60,
+            labels: ["snd", "rcv"],
+            ..Options::default()
+        };
+        while let Some(option) = args.next() {
+            let value = args
+                .next()
+                .ok_or_else(|| format!("{option} needs a value"))?;
+            let number = || {
+                value
+                    .parse::<u64>()
+                    .map_err(|e| format!("{option} {value}: {e}"))
+            };
+            match option.as_str() {
+                "--out" => out.out = value,
+                "--seed" => out.seed = number()?,
+                "--forward" => out.forward = value,
+                "--reverse" => out.reverse = value,
+                "--client" => out.client = value,
+                "--server" => out.server = value,
+                "--sender" if value == "client" => out.labels = ["snd", "rcv"],
+                "--sender" if value == "server" => out.labels = ["rcv", "snd"],
+                "--port" => out.port = number()? as u16,
+                "--seconds" => out.seconds = number()?,
+                _ => return Err(format!("unknown option {option}")),
+            }
+        }
+        if out.out.is_empty() || out.client.is_empty() || out.server.is_empty() {
+            return Err("--out, --client and --server are needed".to_owned());
+        }
+        Ok(out)
+    }
+}
+
+/// Stages in their order: `duplicate=SHARE`, `loss=SHARE`, `rate=MBIT,PACKETS` (a link with its queue), `late=SHARE,MS`
+/// (by how much), `delay=MS`, `jitter=MS,MS` (mean and standard deviation, normal).
+pub fn stages(words: &str, seed: u64, name: &str) -> Result<Vec<AnyStage<Packet>>, String> {
+    let stage = |(at, word): (usize, &str)| {
+        let wrong = || format!("{word}: not a stage");
+        let (kind, value) = word.split_once('=').ok_or_else(wrong)?;
+        let numbers: Vec<f64> = value
+            .split(',')
+            .map(|n| n.parse().map_err(|_| wrong()))
+            .collect::<Result<_, _>>()?;
+        let random = Random::new(seed, &format!("{name}/{at}"));
+        let ns = |ms: f64| (ms * 1e6) as i64;
+        let never = Probability::NEVER;
+        let stage: AnyStage<Packet> = match (kind, &numbers[..]) {
+            ("duplicate", &[share]) => Duplicate::new(
+                &DuplicateConfig {
+                    probability: Probability::ratio(share),
+                    correlation: never,
+                    copy_delay_ns: 0,
+                },
+                random,
+            )
+            .into(),
+            ("loss", &[share]) => {
+                let config = LossConfig::Uniform {
+                    probability: Probability::ratio(share),
+                    correlation: never,
+                };
+                Loss::new(&config, random).into()
+            }
+            ("rate", &[mbit, packets]) => {
+                let config = LinkConfig {
+                    queue: Limit::Packets(packets as u64),
+                    ..LinkConfig::new((mbit * 1e6) as u64)
+                };
+                Link::new(&config).into()
+            }
+            ("late", &[share, ms]) => {
+                let config = LateConfig {
+                    probability: Probability::ratio(share),
+                    correlation: never,
+                    delay_ns: ns(ms),
+                };
+                Late::new(&config, random).into()
+            }
+            ("delay", &[ms]) => Delay::new(&DelayConfig::constant(ns(ms)), random).into(),
+            ("jitter", &[ms, deviation]) => {
+                Delay::new(&DelayConfig::normal(ns(ms), ns(deviation)), random).into()
+            }
+            _ => return Err(wrong()),
+        };
+        Ok(stage)
+    };
+    words.split_whitespace().enumerate().map(stage).collect()
+}
