@@ -15,7 +15,7 @@ mod lab;
 use lab::ablation;
 use lab::aims;
 use lab::count::Counts;
-use lab::many::{by_trait, rows, score_all};
+use lab::many::{By, by_trait, rows, score_all, sum};
 use lab::recording::{Recording, recordings};
 use lab::score::Scored;
 use lab::table;
@@ -25,6 +25,7 @@ calibration [OPTIONS] FOLDER...
 
   --kind TEXT     only recordings whose name begins with TEXT
   --recordings    a row for each recording, not for each kind of path
+  --stacks        a row for what each stack sends and receives (validation/stacks)
   --summary       all kinds of path in one row
   --ablation      only a table of what is false without each explanation
   --wrong         list every false statement
@@ -39,7 +40,7 @@ calibration [OPTIONS] FOLDER...
 struct Options {
     folders: Vec<PathBuf>,
     kind: String,
-    each: bool,
+    by: By,
     summary: bool,
     ablation: bool,
     wrong: bool,
@@ -78,7 +79,8 @@ fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
                 let number = args.next().and_then(|n| n.parse().ok());
                 options.threads = number.ok_or("--threads needs a number")?;
             }
-            "--recordings" => options.each = true,
+            "--recordings" => options.by = By::Recording,
+            "--stacks" => options.by = By::Stack,
             "--summary" => options.summary = true,
             "--ablation" => options.ablation = true,
             "--wrong" => options.wrong = true,
@@ -123,15 +125,23 @@ fn run(options: &Options) -> Result<(), String> {
         }
         println!();
     }
-    let rows = |side: fn(&Scored) -> &Counts| rows(&all, &scored, options.each, side);
+    let rows = |side: fn(&Scored) -> &Counts| rows(&all, &scored, options.by, side);
     let (sender, receiver) = (rows(|s| &s.sender), rows(|s| &s.receiver));
     let middle = with_some(rows(|s| &s.middle));
     println!("## Short of the aim\n\n{}", aims::short(&sender, &receiver));
     let (sender, receiver) = (
-        table::with_sum(with_some(sender), options.summary),
-        table::with_sum(with_some(receiver), options.summary),
+        table::with_sum(
+            with_some(sender),
+            sum(&scored, |s| &s.sender),
+            options.summary,
+        ),
+        table::with_sum(
+            with_some(receiver),
+            sum(&scored, |s| &s.receiver),
+            options.summary,
+        ),
     );
-    let middle = table::with_sum(middle, options.summary);
+    let middle = table::with_sum(middle, sum(&scored, |s| &s.middle), options.summary);
     println!("## From the sender's side\n\n{}", table::side(&sender));
     println!("## From the receiver's side\n\n{}", table::side(&receiver));
     if middle.iter().any(|(_, counts)| counts.flows > 0) {

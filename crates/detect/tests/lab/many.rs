@@ -55,25 +55,55 @@ pub fn by_trait(scored: &[Scored]) -> BTreeMap<String, [Counts; 3]> {
     all
 }
 
-/// Sums by kind of path, or one row each.
+/// What one row of a table sums up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum By {
+    #[default]
+    Kind,
+    Recording,
+    /// What each stack sends and receives (`validation/stacks`).
+    Stack,
+}
+
+impl By {
+    fn names(self, recording: &Recording) -> Vec<String> {
+        match self {
+            By::Kind => vec![recording.kind().to_owned()],
+            By::Recording => vec![recording.name.clone()],
+            By::Stack => recording.stacks(),
+        }
+    }
+}
+
+/// One row a kind of path, recording or stack.
 pub fn rows(
     all: &[Recording],
     scored: &[Scored],
-    each: bool,
+    by: By,
     side: fn(&Scored) -> &Counts,
 ) -> Vec<(String, Counts)> {
     let mut rows: Vec<(String, Counts)> = Vec::new();
     for (recording, scored) in all.iter().zip(scored) {
-        let name = if each {
-            &recording.name
-        } else {
-            recording.kind()
-        };
-        let at = rows.iter().position(|(n, _)| n == name).unwrap_or_else(|| {
-            rows.push((name.to_owned(), Counts::default()));
-            rows.len() - 1
-        });
-        rows[at].1 += side(scored);
+        for name in by.names(recording) {
+            let at = rows.iter().position(|(n, _)| *n == name);
+            let at = at.unwrap_or_else(|| {
+                rows.push((name, Counts::default()));
+                rows.len() - 1
+            });
+            rows[at].1 += side(scored);
+        }
+    }
+    if by == By::Stack {
+        rows.sort_by(|(a, _), (b, _)| a.cmp(b));
     }
     rows
+}
+
+/// Everything, each recording once.
+pub fn sum(scored: &[Scored], side: fn(&Scored) -> &Counts) -> Counts {
+    let mut sum = Counts::default();
+    for scored in scored {
+        sum += side(scored);
+    }
+    sum
 }

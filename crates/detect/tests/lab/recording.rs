@@ -42,6 +42,23 @@ impl Recording {
         }
         kind
     }
+
+    /// The stacks of a recording of two (`validation/stacks`): `lwip-options-to-kernel-late` counts for `lwip sends`.
+    /// The kernel counts where it is both ends: else the other end has the habits that matter.
+    pub fn stacks(&self) -> Vec<String> {
+        let Some((sender, rest)) = self.name.split_once("-to-") else {
+            return Vec::new();
+        };
+        let stack = |end: &str| end.split('-').next().unwrap_or_default().to_owned();
+        match (stack(sender), stack(rest)) {
+            (a, b) if a == "kernel" && b == "kernel" => vec![a],
+            (a, b) => [(a, "sends"), (b, "receives")]
+                .into_iter()
+                .filter(|(stack, _)| stack != "kernel")
+                .map(|(stack, does)| format!("{stack} {does}"))
+                .collect(),
+        }
+    }
 }
 
 /// The recordings of a folder, by name.

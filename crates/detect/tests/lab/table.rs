@@ -19,12 +19,12 @@ pub fn side(rows: &[(String, Counts)]) -> String {
     out
 }
 
-/// The rows and their sum below; the sum alone if that is `wanted`.
-pub fn with_sum(mut rows: Vec<(String, Counts)>, wanted: bool) -> Vec<(String, Counts)> {
-    let mut sum = Counts::default();
-    for (_, counts) in &rows {
-        sum += counts;
-    }
+/// The rows and the sum of all below; the sum alone if that is `wanted`.
+pub fn with_sum(
+    mut rows: Vec<(String, Counts)>,
+    sum: Counts,
+    wanted: bool,
+) -> Vec<(String, Counts)> {
     if wanted {
         rows.clear();
     }
