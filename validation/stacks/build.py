@@ -32,7 +32,7 @@ def command(words, **options):
 def cargo(folder, name):
     tool("cargo")
     target = os.path.join(CACHE, folder)
-    command(["cargo", "build", "-q", "--locked", "--manifest-path", f"{HERE}/{folder}/Cargo.toml", "--target-dir", target])
+    command(["cargo", "build", "-q", "--manifest-path", f"{HERE}/{folder}/Cargo.toml", "--target-dir", target])
     shutil.copy2(os.path.join(target, "debug", name), os.path.join(BIN, name))
 
 
@@ -106,12 +106,12 @@ def kernel():
 BUILDERS = {"kernel": kernel, "gvisor": gvisor, "lwip": lwip, "smoltcp": smoltcp, "slirp": slirp}
 
 
-def build(programs):
-    """Builds what these programs need. Returns {builder: why it is not there}."""
+def build(names):
+    """Builds the path and what is named of BUILDERS. Returns {name: why it is not there}."""
     os.makedirs(BIN, exist_ok=True)
     path()
     missing = {}
-    for name in sorted({builder_of(p) for p in programs}):
+    for name in sorted(names):
         try:
             BUILDERS[name]()
         except Missing as why:
@@ -120,4 +120,5 @@ def build(programs):
 
 
 def builder_of(program):
+    """Whose program it is: lwip of lwip-small, kernel of kernel.py."""
     return re.match("[a-z]+", program)[0]

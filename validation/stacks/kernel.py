@@ -34,9 +34,12 @@ def device(address):
 
 
 def settings(keys):
-    open("/proc/sys/net/ipv6/conf/all/disable_ipv6", "w").write("1")
-    for key, value in keys.items():
-        with open(f"/proc/sys/net/ipv4/{key}", "w") as file:
+    files = {f"/proc/sys/net/ipv4/{key}": value for key, value in keys.items()}
+    # The path carries IPv4 alone.
+    if os.path.exists("/proc/sys/net/ipv6"):
+        files["/proc/sys/net/ipv6/conf/all/disable_ipv6"] = "1"
+    for name, value in files.items():
+        with open(name, "w") as file:
             file.write(value)
 
 
