@@ -151,8 +151,9 @@ impl Side {
         (choice, config, shared): (VantageChoice, &Config, &Shared),
     ) {
         let known = start.reported.filter(|_| start.hello.is_none());
-        let first = known.map_or(first_byte(seg), |known| known.first(first_byte(seg)));
-        let base = start.hello.map_or(first, |h| h.isn.wrapping_add(1));
+        let base = start
+            .hello
+            .map_or(first_byte(seg), |h| h.isn.wrapping_add(1));
         let mut engines = Engines::new(base, choice, config, shared);
         if start.hello.is_none() {
             engines.begins_without_syn(seg, known.as_ref());

@@ -290,7 +290,7 @@ mod tests {
         // Everything is acknowledged in the end.
         let una = 10 * i64::from(LEN);
         arrival.acknowledged(una, 200 * MS);
-        arrival.finish(&Context { una, ..cx }, 200 * MS)
+        arrival.finish(&Context { una, ..cx }, Some(200 * MS))
     }
 
     /// The retransmissions that are listed: frame and verdict.

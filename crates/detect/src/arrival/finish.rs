@@ -9,8 +9,8 @@ use crate::result::{Evidence, Reason, Verdict};
 const MAX_PARTS: usize = 64;
 
 impl Arrival {
-    /// The end: what was filled by a retransmission alone was lost.
-    pub(crate) fn finish(mut self, cx: &Context, last_ns: i64) -> ArrivalEnd {
+    /// The end: what was filled by a retransmission alone was lost. The receiver could be heard until `heard_ns`, if at all.
+    pub(crate) fn finish(mut self, cx: &Context, heard_ns: Option<i64>) -> ArrivalEnd {
         self.book_run();
         let holes = self.order.holes().iter().map(|hole| taken(*hole, cx.una));
         let holes: Vec<Hole<Note>> = holes.collect();
@@ -55,7 +55,7 @@ impl Arrival {
             .map(|copies| u64::from(copies.saturating_sub(1)))
             .sum();
         self.settle_list(&needed, &open, cx.una);
-        let (unanswered, undecided_copies) = self.settle_unanswered(cx, last_ns);
+        let (unanswered, undecided_copies) = self.settle_unanswered(cx, heard_ns);
         let needed = needed.len() as u64 + unanswered;
         let open = open.len() as u64 + undecided_copies + unknown;
         ArrivalEnd {

@@ -244,7 +244,7 @@ mod tests {
             let cx = Context { una, ..cx };
             arrival.data(&seg, i64::from(i * LEN), &cx, |_, _, _| {});
         }
-        let end = arrival.finish(&cx, 0);
+        let end = arrival.finish(&cx, None);
         end.list.iter().map(|r| r.verdict).collect()
     }
 

@@ -47,18 +47,17 @@ impl Arrival {
         });
     }
 
-    /// At the end, at `last_ns`: what was repeated for so long, and never acknowledged, had not arrived. Returns how many
-    /// retransmissions were needed for that, and of how many it is not known.
-    pub(super) fn settle_unanswered(&mut self, cx: &Context, last_ns: i64) -> (u64, u64) {
+    /// At the end, until when the receiver could be heard: what was repeated for so long, and never acknowledged, had not
+    /// arrived. Returns how many retransmissions were needed for that, and of how many it is not known.
+    pub(super) fn settle_unanswered(&mut self, cx: &Context, heard_ns: Option<i64>) -> (u64, u64) {
         let rtt = cx.to_sender_ns.unwrap_or(0);
         let patience = rtt.saturating_mul(PATIENCE_RTTS).max(MIN_PATIENCE_NS);
         let waiting: Vec<Waiting> = self.unanswered.drain(..).collect();
         let (mut needed, mut open, mut lost_to) = (0, 0, i64::MIN);
         for copy in &waiting {
-            let silent = last_ns.saturating_sub(copy.at_ns) >= patience
-                || waiting
-                    .iter()
-                    .any(|first| first.from == copy.from && copy.at_ns - first.at_ns >= patience);
+            let first = waiting.iter().find(|first| first.from == copy.from);
+            let since_ns = first.map_or(copy.at_ns, |first| first.at_ns);
+            let silent = heard_ns.is_some_and(|until| until.saturating_sub(since_ns) >= patience);
             let verdict = match silent {
                 true => Verdict::Needed,
                 false => Verdict::Ambiguous,

@@ -65,9 +65,6 @@ pub(crate) struct Start {
     pub(crate) reported: Option<Reported>,
 }
 
-/// Data that a first ACK reports as missing reaches back no further than this before the first data captured, bytes.
-const MAX_BEFORE_FIRST: u32 = 1 << 24;
-
 /// What a host said it had before any data of the other one was captured.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reported {
@@ -119,15 +116,6 @@ impl Reported {
         let mut offsets: Vec<_> = offsets.collect();
         offsets.sort_unstable();
         offsets
-    }
-
-    /// The first byte that may come, where `first` is the first that was captured: what the host lacks lies before.
-    pub(super) fn first(&self, first: u32) -> u32 {
-        let before = first.wrapping_sub(self.ack);
-        match self.blocks_len > 0 && before < MAX_BEFORE_FIRST {
-            true => self.ack,
-            false => first,
-        }
     }
 }
 

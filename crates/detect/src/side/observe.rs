@@ -32,6 +32,9 @@ fn part(seg: &Segment, nth: u16, packets: u16, len: u32) -> Segment {
     }
 }
 
+/// A frame with an identification is captured again no later than this after the other host has asked for it, nanoseconds.
+const MAX_APART_WHERE_ASKED_NS: i64 = 10_000_000;
+
 impl Side {
     /// Looks at a packet this host sent to `other`, before the engines do. `None` for a frame that was captured twice.
     #[inline(always)]
@@ -79,9 +82,9 @@ impl Side {
         if seg.ip_id == 0 {
             return apart_ns <= MAX_APART_WITHOUT_ID_NS && !asked;
         }
-        let own = self.ids.trusted() && !self.keeps_id;
-        let twice = apart_ns <= MAX_APART_NS && (own || !asked);
-        self.keeps_id |= !twice && seg.payload_len > 0;
+        let soon = apart_ns <= MAX_APART_WHERE_ASKED_NS && !self.keeps_id;
+        let twice = apart_ns <= MAX_APART_NS && (soon || !asked);
+        self.keeps_id |= apart_ns > MAX_APART_WHERE_ASKED_NS && !twice && seg.payload_len > 0;
         twice
     }
 

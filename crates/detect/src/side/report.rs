@@ -33,7 +33,9 @@ impl Side {
             syn_seen: end.syn_seen,
         };
         let vantage = engines.choice.vantage;
-        let arrival = engines.arrival.finish(&cx, end.last_ns);
+        let arrival = engines
+            .arrival
+            .finish(&cx, end.answered.then_some(end.last_ns));
         let sender = engines.sender;
         let sender = sender.map(|s| s.finish(end.last_ns, end.answered));
         let (points, stretch_ns) = engines

@@ -238,7 +238,11 @@ fn all_shapes() -> Vec<Said> {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(recording) = all.get(at) else { break };
             let truth = truth::read(&recording.truth).expect("the truth");
-            let ends = [frames(&recording.sender), frames(&recording.receiver)];
+            // A capture on the path has no second end.
+            let Some(receiver) = &recording.receiver else {
+                continue;
+            };
+            let ends = [frames(&recording.sender), frames(receiver)];
             for (n, shape) in SHAPES.iter().enumerate() {
                 if shape.name.contains(&wanted) {
                     let said = Said::of(recording, &truth, &ends, shape);
