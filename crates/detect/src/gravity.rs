@@ -6,13 +6,15 @@
 //! worse off; of two flows with the same share of them the larger one. Flows are therefore ordered by
 //! affected packets x share of affected packets. The weights decide the order only: no output prints them.
 
-use crate::result::{Cause, FlowReport, StreamReport};
+use crate::result::{Cause, FlowReport, StreamDoubt, StreamReport};
 
 /// A window reduced once: a new round trip or more is spent at a lower rate.
 const PER_REDUCTION: f64 = 2.0;
 /// A time-out: the sender stands still for at least 200 ms (Linux's `TCP_RTO_MIN`; RFC 6298 says 1 s), then starts
 /// with a window of one segment.
 const PER_TIMEOUT: f64 = 8.0;
+/// A second of silence for which a stream's numbers ran on: nothing is heard or seen.
+const PER_SILENT_SECOND: f64 = 1.0;
 /// A late packet that misled nobody, an undecided event, a copy too many: what delays no data.
 const PER_HARMLESS: f64 = 0.1;
 /// Packets in order that every flow is taken to have in addition: without them a flow of three packets of which one was
@@ -44,6 +46,10 @@ pub enum Trouble {
     Unclear,
     /// Packets of a stream that arrived more than once.
     Copies,
+    /// Silences for which the numbers of a stream ran on.
+    Pauses,
+    /// Numbers of a stream that are absent: lost, or carried elsewhere.
+    Absent,
 }
 
 impl Trouble {
@@ -119,10 +125,18 @@ impl Gravity {
     /// or decrypts within a window cannot wait for it.
     pub fn of_stream(stream: &StreamReport) -> Gravity {
         let order = &stream.order;
+        let silent_s = stream.pauses.total_ns as f64 / 1e9;
+        // What other traffic has is no trouble; what may have been lost is none for certain, however much it is.
+        let absent = match stream.doubt {
+            Some(StreamDoubt::LostOrElsewhere) => stream.absent.min(order.received),
+            _ => 0,
+        };
         let troubles = [
             (Trouble::Loss, stream.missing as f64),
             (Trouble::Reordering, order.reordered as f64),
             (Trouble::Unclear, PER_HARMLESS * order.ambiguous as f64),
+            (Trouble::Pauses, PER_SILENT_SECOND * silent_s),
+            (Trouble::Absent, PER_HARMLESS * absent as f64),
             (Trouble::Copies, PER_HARMLESS * stream.duplicates as f64),
         ];
         Gravity::new(&troubles, order.received.saturating_add(stream.missing))

@@ -71,7 +71,7 @@ pub use habits::{
 };
 pub use peer::{PeerRecorder, compare};
 pub use result::*;
-pub use streams::Streams;
+pub use streams::{Streams, doubt_tunnels};
 pub use tracker::Tracker;
 pub use what_if::{DataArrival, sorting_facts, what_if, what_if_named};
 

@@ -2,8 +2,8 @@
 
 use crate::{AfterTimeout, Duplicates, Echo, Identification, TooOld};
 use crate::{
-    Cause, Confidence, Control, Evidence, Half, Kind, Limit, Matched, NotSeen, PointKind, Reason,
-    RecoveryVerdict, Vantage, VantageBasis, Verdict,
+    Cause, Confidence, Control, Evidence, Half, Kind, Limit, Matched, NotSeen, Numbers, PointKind,
+    Reason, RecoveryVerdict, StreamDoubt, Vantage, VantageBasis, Verdict,
 };
 
 /// A value with a stable name for output.
@@ -115,3 +115,14 @@ names!(Duplicates { Unknown => "unknown", Reported => "reported", Unreported => 
 names!(TooOld { Unknown => "unknown", Reported => "reported", Taken => "taken" });
 names!(Echo { Unknown => "unknown", LeftEdge => "left-edge", Newest => "newest" });
 names!(AfterTimeout { Unknown => "unknown", Everything => "everything" });
+names!(Numbers {
+    Count => "count",
+    Constant => "constant",
+    SwappedBytes => "swapped-bytes",
+    Steps => "steps",
+    Random => "random",
+});
+names!(StreamDoubt {
+    OtherTraffic => "other-traffic",
+    LostOrElsewhere => "lost-or-elsewhere",
+});

@@ -58,6 +58,7 @@ impl Detectors {
         let recorded = Recorder::join(recorded.collect());
         let table = lock(&self.table).take();
         (analysis.flows, analysis.summed) = table.finish();
+        inorder_detect::doubt_tunnels(&mut analysis.streams, &analysis.flows);
         if analysis.summed.flows > 0 {
             analysis.warnings.push(format!(
                 "only the {} flows that matter most are reported one by one; {} others are summed",

@@ -55,7 +55,7 @@ pub use gate::Gate;
 pub use link::LinkType;
 pub use mptcp::{Multipath, Subflow};
 pub use network::{Network, network};
-pub use numbered::{Aside, Numbered, Report, Sending, StreamKey};
+pub use numbered::{Aside, InnerTcp, Numbered, Report, Sending, StreamKey};
 pub use other::Other;
 pub use segment::{Has, MAX_PAYLOAD, MAX_SACK_BLOCKS, NO_WSCALE, Segment, TcpFlags};
 pub use services::Service;

@@ -32,8 +32,32 @@ pub struct Numbered {
     pub seq: u64,
     /// Bytes of payload the service carries.
     pub payload_len: u32,
+    /// RTP's timestamp (RFC 3550 section 5.1), in ticks of the media's clock; 0 of other services.
+    pub stamp: u32,
+    /// The TCP segment that it carries, if it is a packet of a tunnel or a tag.
+    pub inner: Option<InnerTcp>,
+    /// IPv4 identification of the packet that carries it; 0 if there is none.
+    pub ip_id: u16,
+    /// RTP's payload type (RFC 3551 section 6); 0 of other services.
+    pub kind: u8,
     /// What the packet says of its own number.
     pub sending: Sending,
+}
+
+/// A TCP segment in a numbered packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct InnerTcp {
+    /// Its connection and direction, by [`InnerTcp::name`].
+    pub connection: u32,
+    /// True if it carries data: its loss would show in the numbers of TCP.
+    pub has_data: bool,
+}
+
+impl InnerTcp {
+    /// A short name of one direction of a connection. Two of them have the same one by accident once in 2^31 pairs.
+    pub fn name(key: &FlowKey, dir: Dir) -> u32 {
+        (key.hash64() >> 32) as u32 & !1 | dir.index() as u32
+    }
 }
 
 /// What a numbered packet says of its own number; most services say nothing.

@@ -1,17 +1,21 @@
 //! The last sentence: what limits the conclusions.
 
-use inorder_detect::{NotSeen, Totals};
+use inorder_detect::columns::stream_name;
+use inorder_detect::{NotSeen, StreamDoubt, Totals};
 use inorder_report::number::{count, plural};
 
-use super::{sentence, was};
+use super::{sentence, stream, was};
+use crate::gravity::Subject;
 use crate::model::Analysis;
 
 /// The sentence, if anything limits the conclusions that rest on these sums of `analysis`.
-pub fn of(analysis: &Analysis, totals: &Totals) -> Option<String> {
+/// `worst` is what the first sentence is about.
+pub fn of(analysis: &Analysis, totals: &Totals, worst: Option<&Subject<'_>>) -> Option<String> {
     let doubts: Vec<String> = timeless(analysis, totals)
         .into_iter()
         .chain(not_shown(totals))
         .chain(artefacts(totals))
+        .chain(of_streams(analysis, totals, worst))
         .chain(unfilled(totals))
         .chain(undecided(totals))
         .collect();
@@ -61,7 +65,7 @@ fn not_shown(totals: &Totals) -> Vec<String> {
 fn artefacts(totals: &Totals) -> Vec<String> {
     let sums = &totals.artefacts;
     let frames = |n: u64, what: &str| format!("{} {} {what}", plural(n, "frame"), was(n));
-    let twice = sums.duplicated_frames;
+    let twice = sums.duplicated_frames + totals.streams.captured_twice;
     let swapped = sums.swapped_frames;
     let missing = sums.missing_segments;
     let reversals = sums.time_reversals;
@@ -87,6 +91,51 @@ fn artefacts(totals: &Totals) -> Vec<String> {
     .filter(|(n, _)| *n > 0)
     .map(|(_, text)| text)
     .collect()
+}
+
+/// Numbers of streams that are no evidence.
+fn of_streams(analysis: &Analysis, totals: &Totals, worst: Option<&Subject<'_>>) -> Vec<String> {
+    let t = &totals.streams;
+    let streams = |n: u64| plural(n, "numbered stream");
+    let absent = |doubt| {
+        let all = analysis.streams.iter().filter(|s| s.doubt == Some(doubt));
+        count(all.map(|s| s.absent).sum())
+    };
+    let is_said =
+        matches!(worst, Some(Subject::Stream(s)) if s.doubt == Some(StreamDoubt::LostOrElsewhere));
+    let shared = (t.shared > 0).then(|| {
+        format!(
+            "of {} {} numbers are not in the capture and say nothing, since other traffic shares the tunnel: the TCP in it does not lack them",
+            streams(t.shared),
+            absent(StreamDoubt::OtherTraffic)
+        )
+    });
+    let doubtful = (t.doubtful > u64::from(is_said)).then(|| {
+        format!(
+            "of {} {} numbers are not in the capture: lost, carried on another way, or not captured",
+            streams(t.doubtful),
+            absent(StreamDoubt::LostOrElsewhere)
+        )
+    });
+    let mut uncounted = analysis
+        .streams
+        .iter()
+        .filter_map(|s| Some((s, stream::numbers(s)?)));
+    let uncounted = match (t.uncounted, uncounted.next()) {
+        (1, Some((stream, what))) => Some(format!(
+            "in {} {what}, so they tell nothing of order, loss and duplicates",
+            stream_name(stream)
+        )),
+        (0, _) | (_, None) => None,
+        (n, _) => Some(format!(
+            "the numbers of {} do not count packets, and tell nothing of order, loss and duplicates",
+            streams(n)
+        )),
+    };
+    [shared, doubtful, uncounted]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// What could not be decided.

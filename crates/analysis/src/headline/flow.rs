@@ -27,8 +27,9 @@ pub fn wrong(flow: &FlowReport) -> String {
         Some(Trouble::InAdvance) => in_advance(flow),
         Some(Trouble::Unanswered) => unanswered(flow),
         Some(Trouble::Unexplained) => unexplained(flow),
-        Some(Trouble::Unclear | Trouble::Copies) => unclear(flow),
-        None => repeated(flow),
+        Some(Trouble::Unclear) => unclear(flow),
+        // The others are troubles of streams.
+        Some(Trouble::Copies | Trouble::Pauses | Trouble::Absent) | None => repeated(flow),
     }
 }
 

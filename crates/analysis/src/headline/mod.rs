@@ -8,7 +8,7 @@ mod stream;
 
 use std::fmt;
 
-use inorder_detect::{FlowReport, Totals};
+use inorder_detect::{FlowReport, StreamReport, Totals};
 use inorder_report::number::{bytes, count, percent, plural, rate};
 
 use crate::gravity::{Subject, troubled};
@@ -61,7 +61,7 @@ pub fn headline(analysis: &Analysis) -> Headline {
     Headline {
         lead,
         rest: rest::of(analysis, &totals, &troubled),
-        doubts: doubts::of(analysis, &totals),
+        doubts: doubts::of(analysis, &totals, troubled.first()),
     }
 }
 
@@ -82,6 +82,11 @@ fn moved(flow: &FlowReport) -> String {
             flow.goodput_bps().map(at).unwrap_or_default()
         ),
     }
+}
+
+/// What limits the conclusions from a stream, and what its numbers are, as clauses.
+pub(crate) fn stream_remarks(stream: &StreamReport) -> Vec<String> {
+    stream::remarks(stream)
 }
 
 /// What happened to one flow or stream, in a few words for the line under which its details are folded.
@@ -112,7 +117,8 @@ fn nothing_wrong(analysis: &Analysis, totals: &Totals) -> String {
         ),
     };
     // What was missing when the capture ended may have been lost.
-    let (visible, nothing) = match (totals.blind.any, totals.unfilled) {
+    let unseen = totals.blind.any + totals.streams.absent + totals.streams.uncounted;
+    let (visible, nothing) = match (unseen, totals.unfilled + totals.streams.absent) {
         (0, 0) => ("No problem", "no packet was lost, late or sent again"),
         (_, 0) => (
             "No problem is visible",

@@ -197,11 +197,11 @@ fn of_flows(all: &Totals, t: &Totals) -> Option<String> {
 }
 
 fn of_streams(all: &Totals, t: &StreamTotals) -> Option<String> {
-    if t.reordered + t.missing == 0 {
+    if t.reordered + t.missing + t.pauses == 0 {
         return None;
     }
     let who = of_all(t.streams, all.streams.streams, "numbered stream");
-    let what = stream::sum(t.received, t.reordered, t.missing);
+    let what = stream::sum(t.received, t.reordered, t.missing, t.pauses);
     Some(format!("in {who} {what}"))
 }
 

@@ -1,10 +1,10 @@
 //! What is wrong with one numbered stream, as a sentence without its full stop.
 
-use inorder_detect::StreamReport;
 use inorder_detect::columns::stream_name;
-use inorder_report::number::{count, plural, time, time_u64};
+use inorder_detect::{Gravity, Numbers, StreamDoubt, StreamReport, Trouble};
+use inorder_report::number::{count, percent, plural, time, time_u64};
 
-use super::{of_packets, was};
+use super::{of_packets, times, was};
 
 /// The stream and its troubles.
 pub fn wrong(stream: &StreamReport) -> String {
@@ -46,8 +46,106 @@ pub fn troubles(stream: &StreamReport) -> String {
     let mut troubles = [late, missing];
     troubles.sort_by_key(|(n, _)| std::cmp::Reverse(*n));
     let all = troubles.into_iter().chain([copies, unclear]);
-    let said: Vec<String> = all.filter(|(n, _)| *n > 0).map(|(_, text)| text).collect();
+    let counted = all.filter(|(n, _)| *n > 0).map(|(_, text)| text);
+    let said: Vec<String> = match Gravity::of_stream(stream).worst() {
+        Some(Trouble::Pauses) => pauses(stream).into_iter().chain(counted).collect(),
+        _ => counted.chain(pauses(stream)).collect(),
+    };
+    let said: Vec<String> = said.into_iter().chain(possible_loss(stream)).collect();
     said.join(", ")
+}
+
+/// What limits the conclusions from this stream, and what its numbers are, as clauses.
+pub fn remarks(stream: &StreamReport) -> Vec<String> {
+    let twice = stream.captured_twice;
+    let twice = (twice > 0).then(|| {
+        let frames = plural(twice, "frame");
+        format!("{frames} {} captured twice and counted once", was(twice))
+    });
+    let anew = stream.renumbered;
+    let anew = (anew > 0).then(|| {
+        format!(
+            "the sender began new numbers {} with the same SSRC",
+            times(anew)
+        )
+    });
+    let all = [
+        numbers(stream).map(|what| format!("{what}; order, loss and duplicates are unknown")),
+        pauses(stream),
+        possible_loss(stream),
+        others(stream),
+        twice,
+        anew,
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// Silences for which the numbers ran on.
+fn pauses(stream: &StreamReport) -> Option<String> {
+    let of = &stream.pauses;
+    let numbers = plural(of.numbers, "number");
+    let why = "either the sender paused or the line was dead";
+    match of.pauses {
+        0 => None,
+        1 => Some(format!(
+            "one gap of {numbers} that lasts {} ({why})",
+            time_u64(of.max_ns)
+        )),
+        n => Some(format!(
+            "{} of {numbers}, {} in all and at most {} ({why} each time)",
+            plural(n, "gap"),
+            time_u64(of.total_ns),
+            time_u64(of.max_ns)
+        )),
+    }
+}
+
+/// Numbers that may have been lost, or not.
+fn possible_loss(stream: &StreamReport) -> Option<String> {
+    (stream.doubt == Some(StreamDoubt::LostOrElsewhere)).then(|| {
+        format!(
+            "{} not in the capture (lost, carried on another way, or not captured)",
+            absent(stream)
+        )
+    })
+}
+
+/// Numbers that other traffic has.
+fn others(stream: &StreamReport) -> Option<String> {
+    (stream.doubt == Some(StreamDoubt::OtherTraffic)).then(|| {
+        format!(
+            "{} not in the capture and say nothing: other traffic shares the tunnel, since the TCP in it does not lack them",
+            absent(stream)
+        )
+    })
+}
+
+/// `3,468 of 3,481 numbers (99.6 %) are`.
+fn absent(stream: &StreamReport) -> String {
+    let numbers = stream.missing.saturating_add(stream.absent);
+    let all = stream.order.received.saturating_add(numbers);
+    let share = stream.absent as f64 / all.max(1) as f64;
+    format!(
+        "{} of {} ({} %) {}",
+        count(stream.absent),
+        plural(all, "number"),
+        percent(share),
+        if stream.absent == 1 { "is" } else { "are" }
+    )
+}
+
+/// What the numbers of a stream are if they do not count its packets.
+pub fn numbers(stream: &StreamReport) -> Option<String> {
+    let value = stream.numbering.value.unwrap_or(0);
+    Some(match stream.numbering.numbers {
+        Numbers::Count => return None,
+        Numbers::Constant => format!("the number is {value} in every packet"),
+        Numbers::SwappedBytes => "the bytes of the numbers are in the wrong order".to_owned(),
+        Numbers::Steps => format!(
+            "the numbers go in steps of {value} (the sender counts so, or the other packets take another way)"
+        ),
+        Numbers::Random => "the numbers have no order".to_owned(),
+    })
 }
 
 /// `rtp A->B id 0x1 carried 870 packets in 18.0 s`.
@@ -62,7 +160,7 @@ fn carried(stream: &StreamReport) -> String {
 }
 
 /// `12 packets of 3 numbered streams were late, 4 missing`.
-pub fn sum(received: u64, late: u64, missing: u64) -> String {
+pub fn sum(received: u64, late: u64, missing: u64, pauses: u64) -> String {
     let mut said = Vec::new();
     if late > 0 {
         said.push(format!(
@@ -74,6 +172,12 @@ pub fn sum(received: u64, late: u64, missing: u64) -> String {
     }
     if missing > 0 {
         said.push(format!("{} {} missing", count(missing), was(missing)));
+    }
+    if pauses > 0 {
+        said.push(format!(
+            "the numbers ran on in {}",
+            plural(pauses, "silence")
+        ));
     }
     said.join(" and ")
 }

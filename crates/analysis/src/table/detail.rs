@@ -8,6 +8,7 @@ use inorder_detect::{
 };
 
 use super::Style;
+use crate::headline::stream_remarks;
 use crate::what_if::{WhatIfSays, rank};
 use crate::words;
 use inorder_detect::columns::{EVENT, WHAT_IF, name};
@@ -93,6 +94,8 @@ pub(crate) fn stream_facts(stream: &StreamReport) -> Vec<(&'static str, String)>
             count(stream.duplicates)
         ),
     )];
+    let remarks = stream_remarks(stream).into_iter();
+    facts.extend(remarks.map(|text| ("numbers", text)));
     if order.reordered > 0 {
         facts.extend(lateness(order));
     }

@@ -12,6 +12,7 @@ use inorder_report::{Column, Kind, Sheet};
 use super::Style;
 use super::detail::compared;
 use crate::gravity::streams_by_gravity;
+use crate::headline::stream_remarks;
 use crate::model::Analysis;
 use crate::peer::{PeerComparison, Score};
 use inorder_report::number::{count, percent, plural};
@@ -53,6 +54,16 @@ pub fn streams(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::R
     writeln!(out)?;
     let shown = sorted.iter().take(style.top).copied();
     text::write(out, STREAM, shown.clone(), &style.layout())?;
+    let remarks = shown.clone().flat_map(|stream| {
+        let remarks = stream_remarks(stream).into_iter();
+        remarks.map(|remark| format!("{}: {remark}", stream_name(stream)))
+    });
+    for (at, remark) in remarks.enumerate() {
+        if at == 0 {
+            writeln!(out)?;
+        }
+        paragraph(out, &remark, "", style.width)?;
+    }
     for stream in shown.filter(|stream| !stream.what_if.is_empty()) {
         writeln!(out, "\n{}", stream_name(stream))?;
         compared(out, &stream.what_if, style)?;

@@ -5,7 +5,8 @@ use inorder_report::{Column, Files, Kind, List, Maybe, Part};
 use inorder_wire::Endpoint;
 
 use super::WHAT_IF;
-use crate::{Repeats, ReplayWindow, Reported, StreamReport, Subflows};
+use crate::names::Name;
+use crate::{Numbers, Repeats, ReplayWindow, Reported, StreamDoubt, StreamReport, Subflows};
 
 type Of = Column<StreamReport>;
 
@@ -64,12 +65,38 @@ pub static STREAM: &[Column<StreamReport>] = &[
     .only(Files::None)
     .shown("packets", 0),
     Of::new(
+        "numbers",
+        Kind::Choice(Numbers::NAMES),
+        "Whether the numbers count the packets. If not, nothing is known of their order, loss and duplicates, which are 0: all have the same number (constant), a counter has its bytes in the wrong order (swapped-bytes), each number is a multiple of a step above the one before (steps), or they have no order (random).",
+        |s| s.numbering.numbers.name().into(),
+    ),
+    Of::new(
+        "numbers_value",
+        Kind::Count,
+        "The number that all packets have, or the step; none of other numbers.",
+        |s| s.numbering.value.into(),
+    )
+    .optional(),
+    Of::new(
         "missing",
         Kind::Count,
-        "Numbers skipped that never arrived.",
+        "Numbers skipped that never arrived: lost packets. Those of absent and pause_numbers are not among them.",
         |s| s.missing.into(),
     )
     .shown("missing", 0),
+    Of::new(
+        "absent",
+        Kind::Count,
+        "Numbers skipped that are not in the capture, where that is no evidence of loss.",
+        |s| s.absent.into(),
+    ),
+    Of::new(
+        "doubt",
+        Kind::Choice(StreamDoubt::NAMES),
+        "Why absent numbers are no evidence of loss: other traffic shares the tunnel, since the TCP in it lacks far less (other-traffic); or more are absent than loss leaves of traffic that goes on, so they were lost, or carried elsewhere, or not captured (lost-or-elsewhere).",
+        |s| s.doubt.map(|doubt| doubt.name()).into(),
+    )
+    .optional(),
     Of::new(
         "duplicates",
         Kind::Count,
@@ -77,6 +104,36 @@ pub static STREAM: &[Column<StreamReport>] = &[
         |s| s.duplicates.into(),
     )
     .shown("duplicates", 2),
+    Of::new(
+        "captured_twice",
+        Kind::Count,
+        "Frames that the capture holds a second time; they are no duplicates.",
+        |s| s.captured_twice.into(),
+    ),
+    Of::new(
+        "pauses",
+        Kind::Count,
+        "Silences of a second or more for which the numbers ran on: the sender paused, or the line was dead.",
+        |s| s.pauses.pauses.into(),
+    ),
+    Of::new(
+        "pause_numbers",
+        Kind::Count,
+        "Numbers that passed during these.",
+        |s| s.pauses.numbers.into(),
+    ),
+    Of::new(
+        "max_pause_ms",
+        Kind::Duration,
+        "The longest of these.",
+        |s| s.pauses.max_ns.into(),
+    ),
+    Of::new(
+        "renumbered",
+        Kind::Count,
+        "How often the sender of RTP began new numbers, without a new SSRC.",
+        |s| s.renumbered.into(),
+    ),
     Of::new("late", Kind::Count, "Reordered packets.", |s| {
         s.order.reordered.into()
     })

@@ -25,6 +25,9 @@ pub use moments::{AllMoments, Moments};
 pub use peer::{
     ClockOffset, ExtentAgreement, FlowTruth, Matched, PeerCounts, PeerFlow, PeerReport, Score,
 };
-pub use stream::{Repeats, Replay, ReplayWindow, Reported, StreamReport, Subflows, Waits};
+pub use stream::{
+    Inside, Numbering, Numbers, Pauses, Repeats, Replay, ReplayWindow, Reported, StreamDoubt,
+    StreamReport, Subflows, Waits,
+};
 pub use totals::{StreamTotals, Totals};
 pub use what_if::WhatIf;

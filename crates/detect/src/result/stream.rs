@@ -24,10 +24,26 @@ pub struct StreamReport {
     pub last_ns: i64,
     /// Order of arrival.
     pub order: Reordering,
+    /// Whether its numbers count its packets. If they do not, there is no order, nothing missing and no duplicate.
+    pub numbering: Numbering,
     /// Packets that arrived more than once.
     pub duplicates: u64,
-    /// Numbers skipped that never arrived.
+    /// Frames that the capture holds a second time; they are no duplicates.
+    pub captured_twice: u64,
+    /// Numbers skipped that never arrived: lost packets. Those of `absent` and `pauses` are not among them.
     pub missing: u64,
+    /// Numbers skipped that are not in the capture, where that is no evidence of loss; `doubt` says why.
+    pub absent: u64,
+    /// What is known of the absent numbers; `None` if there are none.
+    pub doubt: Option<StreamDoubt>,
+    /// Places at which numbers were skipped, as far as their numbers are missing or absent.
+    pub skips: u64,
+    /// Silences for which the numbers ran on.
+    pub pauses: Pauses,
+    /// How often the sender of RTP began new numbers, without a new SSRC.
+    pub renumbered: u64,
+    /// Of a tunnel or tag: the TCP in it.
+    pub inside: Option<Box<Inside>>,
     /// Packets that say themselves that they are retransmissions; they are not part of `order`.
     pub repeats: Repeats,
     /// What the receiver reported against the stream; `None` if nothing was captured.
@@ -39,6 +55,74 @@ pub struct StreamReport {
     /// What a sorting receiver would have left, a row for each setting as of a flow; none of a stream in order. The delays of
     /// SRPIC are those from the first packet out of order on.
     pub what_if: Vec<WhatIf>,
+}
+
+/// What the numbers of a stream are.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Numbering {
+    /// Whether they count.
+    pub numbers: Numbers,
+    /// The number that all packets have, or the step between the numbers; `None` of others.
+    pub value: Option<u64>,
+}
+
+/// Whether the numbers of a stream count its packets.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Numbers {
+    /// They do, as the standard of the service says.
+    #[default]
+    Count,
+    /// All packets have the same number.
+    Constant,
+    /// The sender writes the bytes in the wrong order.
+    SwappedBytes,
+    /// Each is the same multiple of a step above the one before: the sender counts by it, or the others take other
+    /// ways.
+    Steps,
+    /// They go back and forth without an order.
+    Random,
+}
+
+impl Numbers {
+    /// All of them.
+    pub const ALL: [Numbers; 5] = [
+        Numbers::Count,
+        Numbers::Constant,
+        Numbers::SwappedBytes,
+        Numbers::Steps,
+        Numbers::Random,
+    ];
+}
+
+/// Why numbers that are absent from a capture are no evidence of loss.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum StreamDoubt {
+    /// Other traffic has them: the TCP connections in the tunnel lack far less than its numbers do.
+    OtherTraffic,
+    /// More are absent than loss leaves of traffic that goes on: lost, or carried elsewhere, or not captured.
+    LostOrElsewhere,
+}
+
+/// Silences of at least a second for which the numbers ran on at the sender's pace: it paused, or the line was dead.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Pauses {
+    /// How many.
+    pub pauses: u64,
+    /// Numbers that passed meanwhile.
+    pub numbers: u64,
+    /// Their durations together, nanoseconds.
+    pub total_ns: u64,
+    /// The longest one, nanoseconds.
+    pub max_ns: u64,
+}
+
+/// The TCP that a stream of tunnel packets carries.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Inside {
+    /// Directions of connections, by [`inorder_wire::InnerTcp::name`], a few of them.
+    pub connections: Vec<u32>,
+    /// Packets with data of these.
+    pub data_packets: u64,
 }
 
 /// Packets that say that they were sent before (Ultra Ethernet).

@@ -1,7 +1,8 @@
 //! Sums over flows and streams.
 
 use super::blind::BlindFlows;
-use super::{AllMoments, Artefacts, Cause, FlowReport, StreamReport};
+use super::{AllMoments, Artefacts, Cause, FlowReport, Numbers, StreamDoubt, StreamReport};
+use crate::gravity::Gravity;
 
 /// Sums and maxima over any number of flows and streams. They do not depend on the order in which those are added.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -61,7 +62,7 @@ pub struct Totals {
 pub struct StreamTotals {
     /// Streams.
     pub streams: u64,
-    /// Of these, with late, missing or repeated packets.
+    /// Of these, with a trouble ([`Gravity::of_stream`]).
     pub troubled: u64,
     /// Packets received.
     pub received: u64,
@@ -73,6 +74,18 @@ pub struct StreamTotals {
     pub missing: u64,
     /// Packets that arrived more than once.
     pub duplicates: u64,
+    /// Frames that were captured twice and counted once.
+    pub captured_twice: u64,
+    /// Silences for which numbers ran on.
+    pub pauses: u64,
+    /// Numbers that are absent, which is no evidence of loss.
+    pub absent: u64,
+    /// Streams of whose numbers some are absent because other traffic has them.
+    pub shared: u64,
+    /// Streams whose absent numbers were lost, or carried elsewhere.
+    pub doubtful: u64,
+    /// Streams whose numbers do not count.
+    pub uncounted: u64,
     /// Events that remain ambiguous.
     pub ambiguous: u64,
 }
@@ -159,14 +172,20 @@ impl StreamTotals {
     /// Adds a stream.
     pub fn add(&mut self, stream: &StreamReport) {
         let order = &stream.order;
-        let troubles = order.reordered + order.ambiguous + stream.missing + stream.duplicates;
         self.streams += 1;
-        self.troubled += u64::from(troubles > 0);
+        self.troubled += u64::from(Gravity::of_stream(stream).worst().is_some());
         self.received += order.received;
         self.reordered += order.reordered;
         self.max_late_ns = self.max_late_ns.max(order.late_ns.max().unwrap_or(0));
         self.missing += stream.missing;
         self.duplicates += stream.duplicates;
+        self.captured_twice += stream.captured_twice;
+        self.pauses += stream.pauses.pauses;
+        self.absent = self.absent.saturating_add(stream.absent);
+        let is = |doubt| u64::from(stream.doubt == Some(doubt));
+        self.shared += is(StreamDoubt::OtherTraffic);
+        self.doubtful += is(StreamDoubt::LostOrElsewhere);
+        self.uncounted += u64::from(stream.numbering.numbers != Numbers::Count);
         self.ambiguous += order.ambiguous;
     }
 
@@ -178,6 +197,12 @@ impl StreamTotals {
         self.max_late_ns = self.max_late_ns.max(other.max_late_ns);
         self.missing += other.missing;
         self.duplicates += other.duplicates;
+        self.captured_twice += other.captured_twice;
+        self.pauses += other.pauses;
+        self.absent = self.absent.saturating_add(other.absent);
+        self.shared += other.shared;
+        self.doubtful += other.doubtful;
+        self.uncounted += other.uncounted;
         self.ambiguous += other.ambiguous;
     }
 }

@@ -1,9 +1,16 @@
 //! Arrival order of numbered services other than TCP: RTP, ESP, WireGuard, RoCEv2, SCTP, ...
 
+mod captured;
+mod counting;
+mod inside;
 mod multipath;
+mod pauses;
 mod replay;
 mod reports;
+mod restart;
 mod stream;
+
+pub use inside::doubt_tunnels;
 
 use std::collections::HashMap;
 
@@ -217,6 +224,7 @@ mod tests {
             ts_ns: ms * 1_000_000,
             frame: ms as u64 + 1,
             seq,
+            stamp: seq as u32 * 8,
             payload_len: 64,
             ..Numbered::default()
         }

@@ -16,7 +16,7 @@ use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
 use crate::order::{Arrived, Order};
-use crate::result::{Repeats, StreamReport, Subflows};
+use crate::result::{Numbering, Pauses, Repeats, StreamReport, Subflows};
 use queue::Queue;
 
 /// Subflows followed at most.
@@ -306,8 +306,16 @@ impl Data {
             first_ns: self.first_ns,
             last_ns: self.last_ns,
             order,
+            numbering: Numbering::default(),
             duplicates: self.duplicates,
+            captured_twice: 0,
             missing,
+            absent: 0,
+            doubt: None,
+            skips: 0,
+            pauses: Pauses::default(),
+            renumbered: 0,
+            inside: None,
             repeats: Repeats::default(),
             reported: None,
             replay: None,

@@ -2,7 +2,7 @@
 
 use super::Rest;
 use crate::flow::Endpoint;
-use crate::numbered::{Aside, Numbered, StreamKey};
+use crate::numbered::{Aside, InnerTcp, Numbered, StreamKey};
 use crate::{Frame, Other, Packet, Service};
 use std::cell::Cell;
 
@@ -26,6 +26,8 @@ pub(crate) struct Context<'a> {
     pub(crate) macs: Option<[[u8; 6]; 2]>,
     /// The innermost VLAN of that header, 0 for none.
     pub(crate) vlan: u16,
+    /// IPv4 identification of the nearest IP header around; 0 if it has none.
+    ip_id: u16,
     /// What was found beside the packet so far.
     asides: &'a Cell<Vec<Aside>>,
     layers: Layers,
@@ -50,6 +52,7 @@ impl<'a> Context<'a> {
             is_quoted: false,
             macs: None,
             vlan: 0,
+            ip_id: 0,
             asides,
             layers,
         }
@@ -62,6 +65,11 @@ impl<'a> Context<'a> {
             vlan: 0,
             ..self
         }
+    }
+
+    /// The context in an IP packet with this identification.
+    pub(crate) fn in_packet(self, ip_id: u16) -> Context<'a> {
+        Context { ip_id, ..self }
     }
 
     /// Parses what comes next.
@@ -130,6 +138,7 @@ impl<'a> Context<'a> {
             frame: self.frame,
             seq,
             payload_len: u32::try_from(payload).unwrap_or(u32::MAX),
+            ip_id: self.ip_id,
             ..Numbered::default()
         }
     }
@@ -148,11 +157,12 @@ impl<'a> Context<'a> {
 
     /// The packet of a frame in which a numbered tag or tunnel surrounds `inner`: TCP inside, otherwise the number
     /// around. The other one is an aside.
-    pub(crate) fn around(self, key: StreamKey, number: Numbered, inner: Parsed) -> Parsed {
+    pub(crate) fn around(self, key: StreamKey, mut number: Numbered, inner: Parsed) -> Parsed {
         match inner {
             Err(_) => {}
             Ok(Packet::Numbered(key, number)) => self.aside(Aside::Numbered(key, number)),
             Ok(packet) => {
+                number.inner = inner_tcp(&packet);
                 self.aside(Aside::Numbered(key, number));
                 return Ok(packet);
             }
@@ -168,6 +178,19 @@ impl<'a> Context<'a> {
         let mut all = self.asides.take();
         all.push(aside);
         self.asides.set(all);
+    }
+}
+
+/// The segment that a packet of a tunnel carries.
+fn inner_tcp(packet: &Packet) -> Option<InnerTcp> {
+    match packet {
+        Packet::Tcp(key, dir, segment) | Packet::FirstFragment(key, dir, segment, _) => {
+            Some(InnerTcp {
+                connection: InnerTcp::name(key, *dir),
+                has_data: segment.payload_len > 0,
+            })
+        }
+        _ => None,
     }
 }
 

@@ -80,6 +80,8 @@ pub(crate) struct Declared {
     pub(crate) carried: &'static [Carrier],
     /// True if one packet does not prove that it belongs to the service; see [`Gate`](crate::Gate).
     pub(crate) needs_proof: bool,
+    /// True if its packets have a timestamp that runs with time ([`Numbered::stamp`](crate::Numbered::stamp)).
+    pub(crate) has_clock: bool,
     /// True if its receivers report what they have; see [`Report`](crate::Report).
     pub(crate) is_reported: bool,
     /// Sizes of its anti-replay window that are in use, packets, ascending; empty if it has none.
@@ -95,6 +97,7 @@ impl Declared {
         id: "",
         carried: &[],
         needs_proof: false,
+        has_clock: false,
         is_reported: false,
         windows: &[],
     };
@@ -149,8 +152,13 @@ impl Service {
     }
 
     /// True if one packet does not prove that it belongs to the service.
-    pub(crate) fn needs_proof(self) -> bool {
+    pub fn needs_proof(self) -> bool {
         self.declared().needs_proof
+    }
+
+    /// True if its packets have a timestamp that runs with time, [`Numbered::stamp`](crate::Numbered::stamp).
+    pub fn has_clock(self) -> bool {
+        self.declared().has_clock
     }
 }
 

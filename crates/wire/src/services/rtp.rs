@@ -2,6 +2,7 @@
 
 use super::{Carrier, Declared, Service};
 use crate::layer::{Context, Ends, Parsed, Rest, be16, be32};
+use crate::{Numbered, Packet};
 
 pub(super) static SERVICE: Declared = Declared {
     name: "rtp",
@@ -10,6 +11,7 @@ pub(super) static SERVICE: Declared = Declared {
     id: "SSRC",
     carried: &[Carrier::Udp(parse)],
     needs_proof: true,
+    has_clock: true,
     ..Declared::USUAL
 };
 
@@ -17,8 +19,7 @@ pub(super) static SERVICE: Declared = Declared {
 fn parse(ends: Ends, payload: Rest<'_>, context: Context<'_>) -> Option<Parsed> {
     let head = payload.data.first_chunk::<12>()?;
     let (version, kind) = (head[0] >> 6, head[1] & 0x7f);
-    // Payload types 64-95 are RTCP on a shared port (RFC 5761 section 4).
-    if version != 2 || (64..=95).contains(&kind) || ends.src.port.min(ends.dst.port) < 1024 {
+    if version != 2 || !is_payload_type(kind) || ends.src.port.min(ends.dst.port) < 1024 {
         return None;
     }
     let mut header_len = 12 + 4 * usize::from(head[0] & 0x0f);
@@ -26,8 +27,21 @@ fn parse(ends: Ends, payload: Rest<'_>, context: Context<'_>) -> Option<Parsed> 
         let words = be16(payload.data, header_len + 2).unwrap_or(0);
         header_len += 4 + 4 * usize::from(words);
     }
-    let seq = u64::from(be16(head, 2)?);
-    let ssrc = be32(head, 8)?;
-    let len = payload.wire.checked_sub(header_len)?;
-    Some(Ok(context.numbered(Service::Rtp, ends, ssrc, seq, len)))
+    let number = Numbered {
+        stamp: be32(head, 4)?,
+        kind,
+        ..context.number(
+            u64::from(be16(head, 2)?),
+            payload.wire.checked_sub(header_len)?,
+        )
+    };
+    let key = context.key(Service::Rtp, ends, be32(head, 8)?);
+    Some(Ok(Packet::Numbered(key, number)))
+}
+
+/// True for the static payload types of RFC 3551 section 6 (tables 4 and 5) and for those that are assigned by
+/// negotiation: 96-127, and 35-63 where these do not suffice (RFC 5761 section 4). The others are unassigned, or RTCP
+/// on a shared port (64-95).
+fn is_payload_type(kind: u8) -> bool {
+    matches!(kind, 0 | 3..=18 | 25 | 26 | 28 | 31..=63 | 96..=127)
 }

@@ -188,7 +188,7 @@ fn extensions(protocol: u8, mut network: Network, rest: Rest<'_>, context: Conte
         protocol = next.0;
         rest = rest.skip(len)?;
     }
-    let parsed = transport(protocol, &network, rest, context);
+    let parsed = transport(protocol, &network, rest, context.in_packet(network.ip_id));
     if !network.first_fragment {
         return parsed;
     }

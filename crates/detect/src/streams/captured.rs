@@ -1,0 +1,98 @@
+//! Frames that the capture holds a second time, as on a mirrored port or on several interfaces of a host.
+//!
+//! The network may deliver a packet twice as well, bit by bit alike. Microseconds apart, with an identification, it is the
+//! same frame. Otherwise only that nearly all of them come twice distinguishes the two.
+
+use inorder_wire::Numbered;
+
+/// Packets remembered: those that come between two captures of one.
+const REMEMBERED: usize = 8;
+/// Two captures of one frame on one host are at most this far apart, microseconds.
+const MAX_SAME_US: u32 = 100;
+/// Two captures at two places that are near each other, microseconds.
+const MAX_BETWEEN_US: u32 = 10_000;
+/// Fewer pairs may be an accident.
+const MIN_PAIRS: u64 = 4;
+/// Besides one frame that stays alone, another is allowed for this number of pairs: a mirrored port may lose some.
+const PAIRS_PER_LONE_FRAME: u64 = 3;
+/// Captures of one frame at most where each is captured several times.
+const MAX_CAPTURES: u64 = 4;
+
+/// The latest packets, and what came twice.
+#[derive(Debug)]
+pub(super) struct Captured {
+    prints: [u32; REMEMBERED],
+    times_us: [u32; REMEMBERED],
+    next: u8,
+    /// Packets that came twice with one identification, microseconds apart.
+    same: u32,
+    /// Others that came twice, alike, milliseconds apart.
+    alike: u32,
+}
+
+impl Captured {
+    pub(super) fn new(first: &Numbered) -> Self {
+        let mut captured = Captured {
+            prints: [0; REMEMBERED],
+            times_us: [0; REMEMBERED],
+            next: 0,
+            same: 0,
+            alike: 0,
+        };
+        captured.remember(first);
+        captured
+    }
+
+    /// Notes a packet that did not come before.
+    #[inline]
+    pub(super) fn remember(&mut self, packet: &Numbered) {
+        let at = usize::from(self.next) % REMEMBERED;
+        self.prints[at] = print(packet);
+        self.times_us[at] = time_us(packet);
+        self.next = self.next.wrapping_add(1);
+    }
+
+    /// Notes a packet whose number came before.
+    pub(super) fn repeated(&mut self, packet: &Numbered) {
+        let print = print(packet);
+        let Some(at) = self.prints.iter().position(|p| *p == print) else {
+            return;
+        };
+        let apart_us = time_us(packet).wrapping_sub(self.times_us[at]);
+        if apart_us <= MAX_SAME_US && packet.ip_id != 0 {
+            self.same = self.same.saturating_add(1);
+        } else if apart_us <= MAX_BETWEEN_US {
+            self.alike = self.alike.saturating_add(1);
+        }
+    }
+
+    /// Second captures among `duplicates` of `received` packets.
+    pub(super) fn finish(&self, received: u64, duplicates: u64) -> u64 {
+        let (same, pairs) = (
+            u64::from(self.same),
+            u64::from(self.same) + u64::from(self.alike),
+        );
+        let lone = received.saturating_sub(pairs);
+        let nearly_all = pairs >= MIN_PAIRS
+            && lone <= 1 + pairs / PAIRS_PER_LONE_FRAME
+            && duplicates < MAX_CAPTURES * received;
+        if nearly_all { pairs } else { same }.min(duplicates)
+    }
+}
+
+/// What two captures of one packet share, mixed into 32 bits; odd constants with bits spread evenly.
+#[inline]
+fn print(packet: &Numbered) -> u32 {
+    let content = u64::from(packet.stamp) << 32 | u64::from(packet.payload_len);
+    let rest = u64::from(packet.ip_id) << 8 | u64::from(packet.kind);
+    let mixed = packet.seq.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        ^ content.wrapping_mul(0xa409_3822_299f_31d1)
+        ^ rest.wrapping_mul(0xd6e8_feb8_6659_fd93);
+    (mixed >> 32) as u32
+}
+
+/// The time of capture; it wraps after more than an hour.
+#[inline]
+fn time_us(packet: &Numbered) -> u32 {
+    packet.ts_ns.div_euclid(1_000) as u32
+}

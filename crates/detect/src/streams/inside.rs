@@ -1,0 +1,91 @@
+//! Is a tunnel seen in part? Its numbers count all that it carries; the TCP in it shows whether any of that is lacking.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+use inorder_wire::{FlowKey, InnerTcp, Numbered};
+
+use crate::result::{FlowReport, Inside, StreamDoubt, StreamReport};
+
+/// Connections remembered for each stream.
+const MAX_CONNECTIONS: usize = 16;
+/// Places at which the TCP inside would be expected to lack data before that it does not says anything.
+const MIN_EXPECTED: f64 = 5.0;
+/// Share of these at which it may lack data for other reasons.
+const MAX_LACKING: f64 = 0.25;
+/// More than this share of the numbers is no loss that traffic would go on with: calls are given up at a fifth, and TCP
+/// comes to a stop.
+const MAX_LOST: f64 = 1.0 / 3.0;
+/// Fewer numbers may all have been lost.
+const MIN_ABSENT: u64 = 16;
+
+impl Inside {
+    /// Notes what a packet carries.
+    pub(super) fn note(inside: &mut Option<Box<Inside>>, packet: &Numbered) {
+        let Some(tcp) = packet.inner.filter(|tcp| tcp.has_data) else {
+            return;
+        };
+        let inside = inside.get_or_insert_default();
+        let is_known = inside.connections.contains(&tcp.connection);
+        if is_known || inside.connections.len() < MAX_CONNECTIONS {
+            inside.data_packets += 1;
+        }
+        if !is_known && inside.connections.len() < MAX_CONNECTIONS {
+            inside.connections.push(tcp.connection);
+        }
+    }
+}
+
+impl StreamReport {
+    /// Numbers that are missing in a share that loss does not explain are absent: whether they were lost is unknown.
+    pub(super) fn doubt_share(&mut self) {
+        let all = self.order.received.saturating_add(self.missing);
+        if self.missing >= MIN_ABSENT && self.missing as f64 > MAX_LOST * all as f64 {
+            self.be_absent(StreamDoubt::LostOrElsewhere);
+        }
+    }
+
+    fn be_absent(&mut self, doubt: StreamDoubt) {
+        self.absent += std::mem::take(&mut self.missing);
+        self.doubt = Some(doubt);
+    }
+
+    /// At how many of the places where numbers were skipped the TCP inside would lack data, if packets were lost whatever
+    /// they carried.
+    fn expected_inside(&self) -> f64 {
+        let carried = self.inside.as_ref().map_or(0, |inside| inside.data_packets);
+        let share = carried as f64 / self.order.received.max(1) as f64;
+        let skips = self.skips as f64;
+        let skipped = self.missing.saturating_add(self.absent) as f64 / skips.max(1.0);
+        skips * (share * skipped).min(1.0)
+    }
+}
+
+/// Compares the numbers that tunnels lack with what the TCP connections in them lack.
+pub fn doubt_tunnels(streams: &mut [StreamReport], flows: &[FlowReport]) {
+    if streams.iter().all(|stream| stream.inside.is_none()) {
+        return;
+    }
+    let mut lacking: HashMap<u32, u64, RandomState> = HashMap::default();
+    for flow in flows {
+        let id = &flow.flow;
+        let (key, dir) = FlowKey::new(id.src.into(), id.dst.into(), id.overlay);
+        let lacks = flow.losses
+            + flow.unfilled
+            + flow.retransmissions.total
+            + flow.artefacts.missing_segments;
+        *lacking.entry(InnerTcp::name(&key, dir)).or_default() += lacks;
+    }
+    for stream in streams.iter_mut().filter(|stream| stream.inside.is_some()) {
+        let expected = stream.expected_inside();
+        let inside = stream.inside.iter().flat_map(|inside| &inside.connections);
+        // Of a flow that is only summed nothing is known.
+        let lacks: Option<u64> = inside.map(|name| lacking.get(name)).sum();
+        if let Some(lacks) = lacks
+            && expected >= MIN_EXPECTED
+            && lacks as f64 <= MAX_LACKING * expected
+        {
+            stream.be_absent(StreamDoubt::OtherTraffic);
+        }
+    }
+}
