@@ -16,8 +16,8 @@ const START_S: u32 = 1_714_564_800;
 struct Capture(Vec<(f64, Vec<u8>)>);
 
 impl Capture {
-    fn add(&mut self, ms: f64, ip: Vec<u8>) {
-        let ethernet = [&[2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0][..], &ip].concat();
+    fn add(&mut self, ms: f64, ip: &[u8]) {
+        let ethernet = [&[2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0][..], ip].concat();
         self.0.push((ms, ethernet));
     }
 
@@ -146,15 +146,14 @@ fn lengths_are_no_numbers() {
             2,
         ];
         body.resize(len, n as u8);
-        capture.add(at, udp(n as u16, (47_808, 47_808), &body));
+        capture.add(at, &udp(n as u16, (47_808, 47_808), &body));
     }
     let analysis = capture.analysis();
     assert!(analysis.streams.is_empty(), "{:?}", analysis.streams);
     let said = headline(&analysis).to_string();
-    assert!(
-        said.starts_with("No TCP flow with data and no numbered stream among 16 frames"),
-        "{said}"
-    );
+    let nothing = "No TCP flow with data and no numbered stream among 16 frames";
+    assert!(said.starts_with(nothing), "{said}");
+    assert!(!said.contains("direction of the data"), "{said}");
 }
 
 #[test]
@@ -163,7 +162,7 @@ fn other_traffic_shares_a_tunnel_whose_tcp_lacks_nothing() {
     connection(|ms, from_client, packet| {
         let number = &mut numbers[usize::from(from_client)];
         *number = number.wrapping_add(37 + number.wrapping_mul(7) % 400);
-        capture.add(ms, gtp_u(!from_client, *number, *number, &packet));
+        capture.add(ms, &gtp_u(!from_client, *number, *number, &packet));
     });
     let analysis = capture.analysis();
     let doubts: Vec<_> = analysis
@@ -191,13 +190,13 @@ fn a_tunnel_that_lacks_numbers_and_data_lost_packets() {
             lost.push((ms + 90.0, packet));
             return;
         }
-        capture.add(ms, gtp_u(!from_client, *number, *number, &packet));
+        capture.add(ms, &gtp_u(!from_client, *number, *number, &packet));
     });
     for (ms, mut packet) in lost {
         numbers[0] += 1;
         // A retransmission has a new identification.
         packet[4] = 9;
-        capture.add(ms, gtp_u(true, numbers[0], numbers[0], &packet));
+        capture.add(ms, &gtp_u(true, numbers[0], numbers[0], &packet));
     }
     let analysis = capture.analysis();
     let down = analysis.streams.iter().find(|s| s.id == 2).unwrap();
@@ -212,7 +211,7 @@ fn numbers_lacking_without_evidence_are_a_doubt() {
         let number = n * 5 + n * n % 7;
         capture.add(
             f64::from(n) * 10.0,
-            gtp_u(true, number, n + 1, &ipv4(1, n, [11, 12], &[0; 8])),
+            &gtp_u(true, number, n + 1, &ipv4(1, n, [11, 12], &[0; 8])),
         );
     }
     let (said, _) = text(capture.analysis());
@@ -232,8 +231,8 @@ fn mirrored_voice_is_counted_once() {
             (16_000, 17_000),
             &rtp(4_000 + n, u32::from(n) * 160),
         );
-        capture.add(f64::from(n) * 20.0, frame.clone());
-        capture.add(f64::from(n) * 20.0 + 0.009, frame);
+        capture.add(f64::from(n) * 20.0, &frame);
+        capture.add(f64::from(n) * 20.0 + 0.009, &frame);
     }
     let (said, _) = text(capture.analysis());
     assert_eq!(
@@ -248,7 +247,7 @@ fn a_pause_is_no_loss() {
     let mut capture = Capture::default();
     for n in (0..120).chain(1_820..1_880u16) {
         let frame = udp(n + 1, (16_000, 17_000), &rtp(n, u32::from(n) * 160));
-        capture.add(f64::from(n) * 20.0, frame);
+        capture.add(f64::from(n) * 20.0, &frame);
     }
     let (said, table) = text(capture.analysis());
     let gap = "one gap of 1,700 numbers that lasts 34.0 s (either the sender paused or the line was dead)";
@@ -269,7 +268,7 @@ fn a_mirror_session_that_does_not_count_is_told_once() {
         let head = [
             0x10, 0, 0x88, 0xbe, 0, 0, 0, 0, 0x10, 7, 0, 5, 0, 0, 0, 0x12,
         ];
-        capture.add(ms, ipv4(47, id, [21, 22], &[&head[..], &frame].concat()));
+        capture.add(ms, &ipv4(47, id, [21, 22], &[&head[..], &frame].concat()));
     });
     let analysis = capture.analysis();
     let [stream] = analysis.streams.as_slice() else {

@@ -123,7 +123,7 @@ fn of_streams(analysis: &Analysis, totals: &Totals, worst: Option<&Subject<'_>>)
         .filter_map(|s| Some((s, stream::numbers(s)?)));
     let uncounted = match (t.uncounted, uncounted.next()) {
         (1, Some((stream, what))) => Some(format!(
-            "in {} {what}, so they tell nothing of order, loss and duplicates",
+            "in {} {what}, which tells nothing of order, loss and duplicates",
             stream_name(stream)
         )),
         (0, _) | (_, None) => None,

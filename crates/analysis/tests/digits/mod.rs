@@ -134,6 +134,7 @@ pub fn derivable(analysis: &Analysis) -> BTreeSet<String> {
 
 /// The numbers of a text; names of flows and streams, which contain numbers, are left out.
 pub fn numbers(text: &str) -> Vec<String> {
+    let text = text.replace(" (overlay ", " (in UDP port ");
     let names = text.split(" (in UDP port ").enumerate();
     let plain = names.filter_map(|(i, part)| match i {
         0 => Some(part),

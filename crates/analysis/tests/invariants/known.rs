@@ -3,13 +3,7 @@
 /// Captures, by their path from the repository, with the rule that fails there; `drawn` are those of `drawn`.
 #[rustfmt::skip]
 pub const KNOWN: &[(&str, &str)] = &[
-    ("../shared/captures/ndpi-ipsec-esp.pcap", "text, table, JSON, CSV and page say the same number"),
     ("../shared/captures/ndpi-kakaotalk-rtp-reorder.pcap", "text, table, JSON, CSV and page say the same number"),
     ("../shared/captures/ndpi-reasm-reorder.pcapng", "every byte that was seen counts once"),
-    ("../shared/cases-turn3/tunnel-seen-in-part.pcap", "text, table, JSON, CSV and page say the same number"),
-    ("../shared/cases-turn3/voice-mirrored-twice.pcap", "text, table, JSON, CSV and page say the same number"),
-    ("../shared/cases-turn3/voice-pauses-for-fax.pcap", "text, table, JSON, CSV and page say the same number"),
-    ("testdata/captures/icmp.rcv.pcap.gz", "text, table, JSON, CSV and page say the same number"),
-    ("testdata/captures/icmp.snd.pcap.gz", "text, table, JSON, CSV and page say the same number"),
     ("drawn", "every byte that was seen counts once"),
 ];

@@ -58,6 +58,12 @@ pub static STREAM: &[Column<StreamReport>] = &[
         "What distinguishes streams between the same ends: SSRC, SPI, receiver index, queue pair, ...",
         |s| s.id.into(),
     ),
+    Of::new("first_ns", Kind::Instant, "First packet.", |s| {
+        s.first_ns.into()
+    }),
+    Of::new("last_ns", Kind::Instant, "Last packet.", |s| {
+        s.last_ns.into()
+    }),
     // The table has these two between its other columns; files have them among the counts.
     Of::new("packets", Kind::Count, "Packets received.", |s| {
         s.order.received.into()

@@ -8,7 +8,7 @@ use crate::result::{Numbering, Numbers};
 /// Least changes of the number by which anything but counting is recognised.
 const MIN_CHANGES: u64 = 7;
 /// Least packets with one number that are no duplicates of the first.
-const MIN_CONSTANT: u64 = 4;
+const MIN_CONSTANT: u64 = 3;
 /// Largest step of a counter, up or down, from one packet to the next, in a stream that the capture has whole.
 const NEAR: u64 = 64;
 
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn constants_steps_and_swapped_bytes() {
         assert_eq!(verdict(32, [0; 20]), (Numbers::Constant, Some(0)));
-        assert_eq!(verdict(32, [7; 3]), (Numbers::Count, None));
+        assert_eq!(verdict(32, [7; 2]), (Numbers::Count, None));
         let halves = (0..12).map(|n| 65_530 + 2 * n);
         assert_eq!(verdict(16, halves), (Numbers::Steps, Some(2)));
         for bits in [16, 24, 32, 48, 64] {

@@ -3,8 +3,8 @@
 mod candidate;
 
 use crate::numbered::{Numbered, StreamKey};
-use candidate::{Candidate, Evidence};
 use crate::{FlowKey, Other};
+use candidate::{Candidate, Evidence};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Maximum number of confirmed streams that are remembered.
