@@ -225,7 +225,7 @@ fn at_the_sender_the_inference_keeps_its_floors() {
             }
             // Rough counts; without timestamps, nothing tells an original from its copy.
             let (told, truth) = (s.spurious_told, s.spurious_truth);
-            let slack = if name.contains("nots") { 25 } else { 50 };
+            let slack = if name.contains("nots") { 16 } else { 50 };
             let agree = told.abs_diff(truth) <= (truth / slack).max(2);
             if !agree {
                 fallen.push(format!("{name}: {told} needless of {truth}"));

@@ -88,9 +88,9 @@ fn again(fragments: &mut Fragments, data: &[u8]) {
         if let Some((_, dir, segment)) = out {
             assert_eq!(dir, Dir::LowToHigh);
             assert!(segment.payload_len <= 65_535);
-            frames = unused(&fragments);
+            frames = unused(fragments);
         }
-        assert!(unused(&fragments) <= frames);
+        assert!(unused(fragments) <= frames);
     }
 }
 

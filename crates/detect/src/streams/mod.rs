@@ -224,7 +224,7 @@ mod tests {
             ts_ns: ms * 1_000_000,
             frame: ms as u64 + 1,
             seq,
-            stamp: seq as u32 * 8,
+            stamp: (seq as u32).wrapping_mul(8),
             payload_len: 64,
             ..Numbered::default()
         }
