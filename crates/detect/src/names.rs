@@ -94,6 +94,7 @@ names!(VantageBasis {
     Handshake => "handshake",
     Timing => "timing",
     Ttl => "ttl",
+    Missing => "missing",
     Unknown => "unknown",
 });
 names!(Matched {

@@ -11,8 +11,22 @@ const SEGMENTS_PER_WINDOW: u32 = 1 << 14;
 /// Segments at the start of a window that only tell what the highest number is.
 const SEGMENTS_BEFORE_WEIGHING: u32 = 1 << 10;
 
-/// Below this sum of both round trips, timing says more about the hosts than about the path.
-const MIN_PATH_NS: i64 = 50_000;
+/// Below this round trip to the farther host, the hosts' own delays may be as long as those of the path: a process that
+/// has to wait for a processor does so for some milliseconds (the base slice of Linux's scheduler is 3 ms).
+const SHORT_PATH_NS: i64 = 10_000_000;
+/// A host that is next to the capture point answers at its best within this: an interrupt and the way through its stack
+/// take some 10 microseconds, on a virtual machine up to 100.
+const MAX_OWN_DELAY_NS: i64 = 150_000;
+/// An answer within this has not passed a network: round trips within a rack take longer.
+const MAX_ROUND_TRIP_OF_NONE_NS: i64 = 50_000;
+/// Of fewer answers even the fastest may have waited in its host.
+const MIN_ANSWERS: u32 = 4;
+/// What answers later, however long the path, is not next to the capture point: there is room for a queue between.
+const MAX_NEAR_NS: i64 = 5_000_000;
+/// Holes that one host reported and that the capture point saw from the wrong side: more than an accident of the capture.
+const MIN_MISPLACED: u32 = 2;
+/// One hole on the side of a host for so many on the other side may be such an accident.
+const MISPLACED_PER_ACCIDENT: u32 = 8;
 
 /// A SYN or its answer is repeated no sooner (RFC 6298 section 2.1 has a second), nanoseconds.
 const MIN_SYN_TIMEOUT_NS: i64 = 150_000_000;
@@ -64,6 +78,16 @@ struct Host {
     /// The last acknowledgement and echo of this host.
     answered: (u32, u32),
     ttl: Option<u8>,
+    /// Answers by which its time is known.
+    timed: u32,
+    /// Data of this host that was overtaken or lost before the capture point, until it is acknowledged.
+    hole: Option<(u32, u32)>,
+    /// The first byte of its data that was captured.
+    first: u32,
+    /// The last byte of this host's data that the other one said to lack.
+    lacked: Option<u32>,
+    /// Holes that came about between this host and the capture point.
+    holes_between: u32,
 }
 
 /// Which host the capture point is next to.
@@ -123,7 +147,7 @@ impl Position {
             // may be sent again: ask only about what is newer than this segment.
             for host in &mut self.hosts {
                 (host.sequence, host.timestamp, host.highest) = (None, None, None);
-                (host.acknowledged, host.echoed) = (None, None);
+                (host.acknowledged, host.echoed, host.hole) = (None, None, None);
             }
             self.quiet = SEGMENTS_BEFORE_WEIGHING;
         }
@@ -139,6 +163,9 @@ impl Position {
     }
 
     fn answer(&mut self, from: usize, seg: &Segment) {
+        if seg.sack_len > 0 {
+            self.locate_hole(from, seg);
+        }
         let host = &mut self.hosts[from];
         if host.ttl.is_none() {
             host.ttl = Some(seg.ttl);
@@ -162,6 +189,30 @@ impl Position {
                 self.handshake |= probe.hello && !seg.flags.any(TcpFlags::SYN);
             }
         }
+    }
+
+    /// The host `from` reports a hole with SACK (RFC 2018). Where the capture point saw no hole there, the packet was lost or
+    /// overtaken behind it.
+    #[cold]
+    fn locate_hole(&mut self, from: usize, seg: &Segment) {
+        let sender = &mut self.hosts[1 - from];
+        let above = |&(left, right): &(u32, u32)| {
+            left != seg.ack
+                && reaches(left, seg.ack)
+                && sender.highest.is_some_and(|h| reaches(h, right))
+        };
+        let captured = reaches(seg.ack, sender.first) && seg.sack_blocks().iter().any(above);
+        if !captured || sender.lacked == Some(seg.ack) {
+            return;
+        }
+        sender.lacked = Some(seg.ack);
+        let before = |&(hole, end): &(u32, u32)| reaches(seg.ack, hole) && !reaches(seg.ack, end);
+        let place = if sender.hole.as_ref().is_some_and(before) {
+            1 - from
+        } else {
+            from
+        };
+        self.hosts[place].holes_between += 1;
     }
 
     /// Does `seg` answer what has not been captured, or has its answer been captured before it?
@@ -224,7 +275,8 @@ impl Position {
             self.hosts[to].sequence = None;
         }
         if numbers > 0 && self.hosts[from].highest.is_none_or(|h| reaches(seg.seq, h)) {
-            self.hosts[from].highest = Some(end);
+            let acknowledged = self.hosts[to].answered.0;
+            self.hosts[from].passed(seg.seq, end, acknowledged);
             if self.quiet == 0 && self.hosts[to].sequence.is_none() {
                 self.hosts[to].sequence = Some(Probe {
                     number: end,
@@ -276,59 +328,130 @@ impl Position {
 
     /// True when more packets would hardly change the answer.
     pub(crate) fn settled(&self) -> bool {
-        let Some(ratio) = self.ratio() else {
-            return self.packets >= 512;
+        let clear = self
+            .ratio()
+            .is_some_and(|ratio| !(0.1..=0.9).contains(&ratio));
+        let enough = match self.is_short() {
+            false => self.handshake || self.packets >= 48,
+            true => self.packets >= 48 && self.hosts.iter().all(|host| host.timed >= MIN_ANSWERS),
         };
-        let clear = !(0.1..=0.9).contains(&ratio);
-        (clear && (self.handshake || self.packets >= 48)) || self.packets >= 512
+        clear && enough || self.packets >= 512
     }
 
     /// Share of the path, by time, that lies on the low host's side.
     fn ratio(&self) -> Option<f64> {
         let (low, high) = (self.hosts[0].answer_ns?, self.hosts[1].answer_ns?);
-        (low + high >= MIN_PATH_NS).then(|| low as f64 / (low + high) as f64)
+        (low + high > 0).then(|| low as f64 / (low + high) as f64)
+    }
+
+    /// The hosts' own delays may be as long as those of the path.
+    fn is_short(&self) -> bool {
+        self.hosts
+            .iter()
+            .all(|host| host.answer_ns.is_none_or(|ns| ns < SHORT_PATH_NS))
+    }
+
+    /// The path is short, and no router has counted a TTL down.
+    fn is_in_one_room(&self) -> bool {
+        self.is_short() && !self.hosts.iter().any(Host::is_routed)
     }
 
     fn near(&self) -> (Near, VantageBasis) {
+        let (near, basis) = self.near_by_time();
+        // Next to a host are no holes between it and the capture point.
+        let [low, high] = [0, 1].map(|i| {
+            let (own, other) = (self.hosts[i].holes_between, self.hosts[1 - i].holes_between);
+            own >= MIN_MISPLACED && own * MISPLACED_PER_ACCIDENT > other
+        });
+        let refuted = match near {
+            Near::Low => low,
+            Near::High => high,
+            Near::Neither => basis == VantageBasis::Unknown || self.is_in_one_room(),
+        };
+        let other = match (low, high) {
+            (true, false) if !self.hosts[1].is_far() && self.is_in_one_room() => Near::High,
+            (false, true) if !self.hosts[0].is_far() && self.is_in_one_room() => Near::Low,
+            _ => Near::Neither,
+        };
+        if refuted && (low || high) {
+            (other, VantageBasis::Missing)
+        } else {
+            (near, basis)
+        }
+    }
+
+    fn near_by_time(&self) -> (Near, VantageBasis) {
         let timing = if self.handshake {
             VantageBasis::Handshake
         } else {
             VantageBasis::Timing
         };
         let by_ttl = self.near_by_ttl();
-        match self.ratio() {
-            Some(r) if r < 0.2 => (Near::Low, timing),
-            Some(r) if r > 0.8 => (Near::High, timing),
+        let Some(ratio) = self.ratio() else {
+            return match by_ttl {
+                Near::Neither => self.near_by_one_side(),
+                _ => (by_ttl, VantageBasis::Ttl),
+            };
+        };
+        let is_near = |i: usize| self.hosts[i].answer_ns.is_some_and(|ns| ns <= MAX_NEAR_NS);
+        if self.is_in_one_room() {
+            return (self.near_in_one_room(ratio), timing);
+        }
+        match ratio {
+            r if r < 0.2 && is_near(0) => (Near::Low, timing),
+            r if r > 0.8 && is_near(1) => (Near::High, timing),
             // An end that is slow to answer looks like the middle; its TTL gives it away.
-            Some(r) if r < 0.4 && by_ttl == Near::Low => (Near::Low, VantageBasis::Ttl),
-            Some(r) if r > 0.6 && by_ttl == Near::High => (Near::High, VantageBasis::Ttl),
-            Some(_) => (Near::Neither, timing),
-            None if by_ttl != Near::Neither => (by_ttl, VantageBasis::Ttl),
-            None => self.near_by_one_side(),
+            r if r < 0.4 && by_ttl == Near::Low => (Near::Low, VantageBasis::Ttl),
+            r if r > 0.6 && by_ttl == Near::High => (Near::High, VantageBasis::Ttl),
+            _ => (Near::Neither, timing),
+        }
+    }
+
+    /// Without routers: whoever is not known to be far from the capture point, where the other is, is next to it.
+    fn near_in_one_room(&self, ratio: f64) -> Near {
+        let is_soon = |i: usize| {
+            self.hosts[i]
+                .answer_ns
+                .is_some_and(|ns| ns <= MAX_OWN_DELAY_NS)
+        };
+        match (self.hosts[0].is_far(), self.hosts[1].is_far()) {
+            (false, true) => Near::Low,
+            (true, false) => Near::High,
+            (true, true) if ratio < 0.2 => Near::Low,
+            (true, true) if ratio > 0.8 => Near::High,
+            // Of few answers a slow one says nothing.
+            (false, false) if ratio < 0.3 && is_soon(0) => Near::Low,
+            (false, false) if ratio > 0.7 && is_soon(1) => Near::High,
+            _ => Near::Neither,
         }
     }
 
     fn near_by_ttl(&self) -> Near {
-        let untouched = |h: &Host| matches!(h.ttl, Some(32 | 64 | 128 | 255));
-        match (untouched(&self.hosts[0]), untouched(&self.hosts[1])) {
-            (true, false) => Near::Low,
-            (false, true) => Near::High,
+        let heard = self.hosts.iter().all(|host| host.ttl.is_some());
+        match self.hosts.each_ref().map(Host::is_routed) {
+            [false, true] if heard => Near::Low,
+            [true, false] if heard => Near::High,
             _ => Near::Neither,
         }
     }
 
     /// Only the sender of what goes `dir` was heard, and routers have counted its TTL down.
     fn far_from_sender(&self, dir: Dir) -> bool {
-        let ttl = self.hosts[dir.index()].ttl;
-        let touched = !matches!(ttl, None | Some(0 | 32 | 64 | 128 | 255));
-        touched && !self.heard(dir.reverse())
+        self.hosts[dir.index()].is_routed() && !self.heard(dir.reverse())
     }
 
-    /// On one machine or in one room the sooner answer is the nearer host.
+    /// Of one host alone it is known how soon it answers, or of none.
     fn near_by_one_side(&self) -> (Near, VantageBasis) {
-        match (self.hosts[0].answer_ns, self.hosts[1].answer_ns) {
-            (Some(low), Some(high)) if low < high => (Near::Low, VantageBasis::Timing),
-            (Some(low), Some(high)) if low > high => (Near::High, VantageBasis::Timing),
+        let next = |host: &Host| {
+            let soon = host
+                .answer_ns
+                .is_some_and(|ns| ns <= MAX_ROUND_TRIP_OF_NONE_NS);
+            soon && host.timed > 1
+        };
+        match self.hosts.each_ref().map(next) {
+            [true, false] => (Near::Low, VantageBasis::Timing),
+            [false, true] => (Near::High, VantageBasis::Timing),
+            _ if self.hosts.iter().all(Host::is_routed) => (Near::Neither, VantageBasis::Ttl),
             _ => (Near::Neither, VantageBasis::Unknown),
         }
     }
@@ -385,8 +508,31 @@ impl Host {
         std::mem::replace(&mut self.answered, answered) != answered
     }
 
+    /// Data up to `end` passes that begins at the highest byte so far or behind it.
+    fn passed(&mut self, from: u32, end: u32, acknowledged: u32) {
+        match self.highest.replace(end) {
+            None => self.first = from,
+            Some(highest) if highest != from => {
+                let open = self.hole.filter(|hole| !reaches(acknowledged, hole.1));
+                self.hole = Some((open.map_or(highest, |hole| hole.0), from));
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// The fastest of its answers is not by chance so slow.
+    fn is_far(&self) -> bool {
+        self.timed >= MIN_ANSWERS && self.answer_ns.is_some_and(|ns| ns > MAX_OWN_DELAY_NS)
+    }
+
+    /// A router has counted its TTL down; no host begins with another than these.
+    fn is_routed(&self) -> bool {
+        !matches!(self.ttl, None | Some(0 | 32 | 64 | 128 | 255))
+    }
+
     fn sample(&mut self, ns: i64) {
         if ns >= 0 {
+            self.timed = self.timed.saturating_add(1);
             self.answer_ns = Some(self.answer_ns.map_or(ns, |a| a.min(ns)));
         }
     }
@@ -431,6 +577,92 @@ mod tests {
                 (choice.vantage, choice.basis),
                 (vantage, VantageBasis::Handshake)
             );
+        }
+    }
+
+    const NS_PER_US: i64 = 1_000;
+
+    fn data(us: i64, seq: u32, len: u32) -> Segment {
+        Segment {
+            ts_ns: us * NS_PER_US,
+            payload_len: len,
+            ..packet(0, seq, 500, TcpFlags::ACK)
+        }
+    }
+
+    /// An ACK that comes `us` after the handshake began; above a hole with what is SACKed there.
+    fn ack(us: i64, ack: u32, sacked: Option<(u32, u32)>) -> Segment {
+        let mut seg = Segment {
+            ts_ns: us * NS_PER_US,
+            ..packet(0, 500, ack, TcpFlags::ACK)
+        };
+        (seg.sack[0], seg.sack_len) = (sacked.unwrap_or_default(), u8::from(sacked.is_some()));
+        seg
+    }
+
+    /// Captured at the sender in one room with the receiver, whose first ACK waited for a processor.
+    fn slow_at_first() -> Position {
+        let mut p = Position::default();
+        let both = TcpFlags::SYN | TcpFlags::ACK;
+        p.observe(Dir::LowToHigh, &packet(0, 99, 0, TcpFlags::SYN));
+        let answer = Segment {
+            ts_ns: 499 * NS_PER_US,
+            ..packet(0, 499, 100, both)
+        };
+        p.observe(Dir::HighToLow, &answer);
+        p.observe(Dir::LowToHigh, &packet(3, 100, 500, TcpFlags::ACK));
+        p
+    }
+
+    #[test]
+    fn one_slow_answer_of_a_host_in_the_same_room_says_nothing() {
+        let mut p = slow_at_first();
+        for n in 0..40 {
+            let (us, seq) = (4_000 + 600 * n, 100 + 100 * n as u32);
+            assert!(!p.settled());
+            p.observe(Dir::LowToHigh, &data(us, seq, 100));
+            p.observe(Dir::HighToLow, &ack(us + 499, seq + 100, None));
+        }
+        let choice = p.choose(Dir::LowToHigh, None, true);
+        assert_eq!(choice.vantage, Vantage::Sender);
+    }
+
+    #[test]
+    fn what_was_captured_and_the_receiver_lacks_was_lost_behind_the_capture_point() {
+        let mut p = slow_at_first();
+        for n in 0..3 {
+            let (us, seq) = (4_000 + 600 * n, 100 + 200 * n as u32);
+            p.observe(Dir::LowToHigh, &data(us, seq, 100));
+            p.observe(Dir::LowToHigh, &data(us + 10, seq + 100, 100));
+            let sacked = Some((seq + 100, seq + 200));
+            p.observe(Dir::HighToLow, &ack(us + 80, seq, sacked));
+        }
+        let choice = p.choose(Dir::LowToHigh, None, true);
+        assert_eq!(
+            (choice.vantage, choice.basis),
+            (Vantage::Sender, VantageBasis::Missing)
+        );
+    }
+
+    #[test]
+    fn what_was_not_captured_and_the_receiver_lacks_was_lost_before_the_capture_point() {
+        let mut p = handshake(1, 0);
+        for n in 0..3 {
+            let (us, seq) = (2_000 + 600 * n, 100 + 200 * n as u32);
+            p.observe(Dir::LowToHigh, &data(us + 10, seq + 100, 100));
+            let sacked = Some((seq + 100, seq + 200));
+            p.observe(Dir::HighToLow, &ack(us + 80, seq, sacked));
+        }
+        let choice = p.choose(Dir::LowToHigh, None, true);
+        assert_ne!(choice.vantage, Vantage::Sender);
+        assert_eq!(choice.basis, VantageBasis::Missing);
+    }
+
+    #[test]
+    fn tens_of_milliseconds_are_not_next_to_an_end() {
+        for (there, back) in [(130, 32), (32, 130)] {
+            let choice = handshake(there, back).choose(Dir::LowToHigh, None, true);
+            assert_eq!(choice.vantage, Vantage::Middle);
         }
     }
 

@@ -51,6 +51,8 @@ pub enum VantageBasis {
     Timing,
     /// An initial TTL or hop limit that no router has touched.
     Ttl,
+    /// On which side of the capture point the packets were lost or late that the receiver reported as missing.
+    Missing,
     /// Nothing did; this is the default.
     Unknown,
 }

@@ -103,8 +103,15 @@ impl Side {
         };
         flow_facts.assign(&mut main.recoveries, &mut main.list);
         let at_receiver = vantage == Vantage::Receiver;
+        // What showed that packets went missing behind the capture point came after the choice.
+        let refuted = at_receiver
+            && end.choice.basis == VantageBasis::Missing
+            && end.choice.vantage != Vantage::Receiver;
         let lacking = [
-            (NotSeen::Vantage, choice.basis == VantageBasis::Unknown),
+            (
+                NotSeen::Vantage,
+                choice.basis == VantageBasis::Unknown || refuted,
+            ),
             (NotSeen::SackOptions, !at_receiver && end.answers_cut > 0),
             (NotSeen::OneWay, !end.answered),
             (NotSeen::Order, end.disorder),

@@ -121,7 +121,7 @@ const DATA_ISN: u32 = 0xffff_8000;
 /// Time that a packet with data takes on the line, nanoseconds.
 const SPACING_NS: i64 = 12_000;
 
-fn on_the_wire(seg: &inorder_tcp::Segment, ip_id: Option<u16>) -> Segment {
+pub fn on_the_wire(seg: &inorder_tcp::Segment, ip_id: Option<u16>) -> Segment {
     let mut has = 0;
     if seg.timestamps.is_some() {
         has |= Has::TIMESTAMPS;
