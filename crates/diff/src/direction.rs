@@ -7,6 +7,9 @@ use crate::pairs::Group;
 use crate::result::Basis;
 use crate::trace::Trace;
 
+/// Packets that are captured at once may have times that differ by this, nanoseconds.
+const TOLERANCE_NS: i64 = 1_000_000;
+
 /// What is known of the way from one host to another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Way {
@@ -15,6 +18,23 @@ pub(crate) struct Way {
     pub(crate) basis: Basis,
     /// Median of the time in B less the time in A, nanoseconds: the delay, and how far the clocks differ.
     pub(crate) usual_ns: i64,
+    /// Least and greatest of these differences.
+    pub(crate) range_ns: (i64, i64),
+}
+
+impl Way {
+    /// True if a packet may take this long by its times (B less A): hardly less than the fastest one, which may have been
+    /// faster than the usual one by as much again.
+    pub(crate) fn allows(&self, difference_ns: i64) -> bool {
+        let (least_ns, most_ns) = self.range_ns;
+        let extreme_ns = if self.a_first { least_ns } else { most_ns };
+        let spread_ns = self.usual_ns.saturating_sub(extreme_ns).saturating_abs();
+        let slack_ns = spread_ns.saturating_add(TOLERANCE_NS);
+        match self.a_first {
+            true => difference_ns >= least_ns.saturating_sub(slack_ns),
+            false => difference_ns <= most_ns.saturating_add(slack_ns),
+        }
+    }
 }
 
 #[derive(Default)]
@@ -54,10 +74,13 @@ pub(crate) fn ways(a: &Trace, b: &Trace, groups: &[Group]) -> BTreeMap<Flow, Way
         } else {
             (true, Basis::Assumed)
         };
+        let differences = || of.differences_ns.iter().copied();
+        let range_ns = differences().min().zip(differences().max());
         let way = Way {
             a_first,
             basis,
             usual_ns,
+            range_ns: range_ns.unwrap_or((usual_ns, usual_ns)),
         };
         (*flow, way)
     };

@@ -71,7 +71,7 @@ pub fn compare(a: &mut Trace, b: &mut Trace, settings: Settings<'_>) -> Differen
         }
         let way = way_of(&ways, &flow);
         let both = !group.b.is_empty();
-        for pair in group.pairs(&a.packets, &b.packets, way.usual_ns) {
+        for pair in group.pairs(&a.packets, &b.packets, way) {
             let (in_a, in_b) = match pair {
                 Pair::Both(i, j) => (Some(a.packets[i]), Some(b.packets[j])),
                 Pair::OnlyA(i) => (Some(a.packets[i]), None),
@@ -134,6 +134,7 @@ fn way_of(ways: &BTreeMap<Flow, Way>, flow: &Flow) -> Way {
         a_first: true,
         basis: Basis::Assumed,
         usual_ns: 0,
+        range_ns: (0, 0),
     })
 }
 

@@ -190,6 +190,46 @@ fn equal_packets_are_paired_by_their_times() {
     assert_eq!(found.directions[0].order.reordered, 0);
 }
 
+/// A queue grows: packets leave 1.4 ms apart that were sent 0.2 ms apart. The path doubles one of them, and its copy takes
+/// the usual time better than itself.
+#[test]
+fn the_first_of_two_copies_arrived() {
+    let us = |us: i64, bytes: Vec<u8>| (us, bytes);
+    let capture = |packets: &[(i64, Vec<u8>)]| {
+        let mut trace = Trace::new(usize::MAX, Keep::Bytes);
+        for (number, (us, bytes)) in (1..).zip(packets) {
+            trace.push(&Frame {
+                ts_ns: us * 1_000,
+                number,
+                link: LinkType::RAW,
+                orig_len: bytes.len() as u32,
+                data: bytes,
+            });
+        }
+        trace
+    };
+    for doubled in [3u8, 9, 29, 45] {
+        let to = |id: u8, ttl| datagram(false, ttl, id, id);
+        let a: Vec<_> = (0..60)
+            .map(|id| us(200 * i64::from(id), to(id, 64)))
+            .collect();
+        let leaves = |id: u8| 12_000 + 1_400 * i64::from(id);
+        let mut b: Vec<_> = (0..60).map(|id| us(leaves(id), to(id, 63))).collect();
+        b.push(us(leaves(doubled) + 2_100, to(doubled, 63)));
+        b.sort_by_key(|(at, _)| *at);
+        // The captures may be given in either order.
+        for (a, b) in [(&a, &b), (&b, &a)] {
+            let found = compare(capture(a), capture(b));
+            let all = &found.directions[0];
+            assert_eq!(
+                (all.order.reordered, all.duplicated, all.lost),
+                (0, 1, 0),
+                "{doubled}"
+            );
+        }
+    }
+}
+
 /// A segment of TCP from port `port` of a host, with a payload of `len` bytes from `seq` on.
 fn segment(host: u8, port: u16, id: u8, seq: u32, len: u16) -> Vec<u8> {
     let mut bytes = vec![0x45, 0];
