@@ -1,9 +1,10 @@
 //! The columns of all outputs.
 
 use inorder_metrics::{COUNTS, METRICS};
-use inorder_report::{Column, Digits, Kind, List, Part};
+use inorder_report::{Column, Digits, Files, Kind, List, Part};
 
-use crate::result::{Arrivals, Document, LossRow, Report, Trigger};
+use crate::join::JoinedBy;
+use crate::result::{Arrivals, Document, LossRow, Report, Threshold, Trigger};
 
 type Of = Column<Report>;
 
@@ -38,16 +39,37 @@ pub static CONNECTION: &[Of] = &[
     })
     .optional(),
     Of::new(
+        "dropped_there",
+        Kind::Count,
+        "Of the packets declared lost and not delivered, those that arrived so late that the other end took them for duplicates and dropped them; absent without that end's log.",
+        |r| r.dropped_there.into(),
+    )
+    .optional(),
+    Of::new(
         "other_end",
         Kind::Flag,
         "True if the other end's log tells what was delivered as well; otherwise only its acknowledgements do.",
-        |r| r.other_end.into(),
+        |r| r.joined_by.is_some().into(),
     ),
+    Of::new(
+        "joined_by",
+        Kind::Choice(JoinedBy::NAMES),
+        "How the other end's log was found: by the connection identifier, as the only other log, or because numbers and times agree.",
+        |r| r.joined_by.map(JoinedBy::name).into(),
+    )
+    .optional(),
     Of::new(
         "sufficient_packets_half",
         Kind::Count,
         "The packet threshold that would have sufficed for half of the packets declared lost and delivered.",
-        |r| r.half.packets.into(),
+        |r| packets(r.half.packets).into(),
+    )
+    .optional(),
+    Of::new(
+        "sufficient_packets_half_is_bound",
+        Kind::Flag,
+        "True if a smaller one may have sufficed.",
+        |r| r.half.packets.map(|needed| needed.at_most).into(),
     )
     .optional(),
     Of::new(
@@ -61,7 +83,14 @@ pub static CONNECTION: &[Of] = &[
         "sufficient_packets_95",
         Kind::Count,
         "The packet threshold that would have sufficed for 95 % of the packets declared lost and delivered.",
-        |r| r.most.packets.into(),
+        |r| packets(r.most.packets).into(),
+    )
+    .optional(),
+    Of::new(
+        "sufficient_packets_95_is_bound",
+        Kind::Flag,
+        "True if a smaller one may have sufficed.",
+        |r| r.most.packets.map(|needed| needed.at_most).into(),
     )
     .optional(),
     Of::new(
@@ -75,10 +104,18 @@ pub static CONNECTION: &[Of] = &[
         "sufficient_packets",
         Kind::Count,
         "The packet threshold that would have sufficed for all (RFC 9002: 3).",
-        |r| r.all.packets.into(),
+        |r| packets(r.all.packets).into(),
     )
     .optional()
-    .in_group("sufficient", "packets", 1),
+    .in_group("sufficient", "packets", 1)
+    .adapted(|r, text| bound(r.all.packets, text)),
+    Of::new(
+        "sufficient_packets_is_bound",
+        Kind::Flag,
+        "True if a smaller packet threshold may have sufficed for all, because it follows from the order of arrival at the other end.",
+        |r| r.all.packets.map(|needed| needed.at_most).into(),
+    )
+    .optional(),
     Of::new(
         "sufficient_rtts",
         RTTS,
@@ -127,11 +164,48 @@ pub static CONNECTION: &[Of] = &[
     .optional(),
     Of::new("duration_ms", Kind::Duration, "From the first to the last event.", |r| r.lasted_ns.into()),
     Of::new(
+        "resent_packets",
+        Kind::Count,
+        "Packets with stream data that had been sent before and not been declared lost since: probes, or a new path (RFC 9002 section 6.2.4); absent without frames in the log.",
+        |r| r.resent.map(|resent| resent.packets).into(),
+    )
+    .optional()
+    .in_group("sent again without a loss", "packets", 3),
+    Of::new("resent_bytes", Kind::Count, "Bytes of this data.", |r| {
+        r.resent.map(|resent| resent.bytes).into()
+    })
+    .optional()
+    .in_group("sent again without a loss", "bytes", 5),
+    Of::new(
+        "resent_spurious_packets",
+        Kind::Count,
+        "Of these packets, those all of whose such data was delivered in an earlier packet.",
+        |r| r.resent.and_then(|resent| resent.spurious_packets).into(),
+    )
+    .optional()
+    .in_group("sent again without a loss", "spurious", 4),
+    Of::new(
+        "resent_spurious_bytes",
+        Kind::Count,
+        "Of these bytes, those that were delivered in an earlier packet.",
+        |r| r.resent.and_then(|resent| resent.spurious_bytes).into(),
+    )
+    .optional(),
+    Of::new(
         "unknown",
         Kind::Count,
         "Declarations about packets whose sending the log lacks.",
         |r| r.unknown.into(),
     ),
+    Of::new("missing", Kind::Count, "Numbers that never arrived at this end.", |r| {
+        r.arrivals.missing_at_most.into()
+    })
+    .only(Files::None)
+    .shown("missing", 2)
+    .adapted(|r, text| match r.arrivals.missing {
+        Some(_) => text,
+        None => format!("<={text}"),
+    }),
     Of::nested(
         "arrivals",
         "What arrived at this end, application data: QUIC never repeats a number, so every late packet was reordered.",
@@ -146,9 +220,23 @@ static ARRIVALS: &[Column<Arrivals>] = &[
     Column::new(
         "missing",
         Kind::Count,
-        "Numbers skipped that never arrived.",
+        "Numbers below others that never arrived although they were sent; absent if it is not known which ones were sent, because senders skip numbers on purpose (RFC 9000 section 21.4).",
         |a: &Arrivals| a.missing.into(),
+    )
+    .optional(),
+    Column::new(
+        "missing_at_most",
+        Kind::Count,
+        "The same with those that the sender may have skipped.",
+        |a: &Arrivals| a.missing_at_most.into(),
     ),
+    Column::new(
+        "skipped",
+        Kind::Count,
+        "Numbers between those that arrived which the sender did not use; absent without its log.",
+        |a: &Arrivals| a.skipped.into(),
+    )
+    .optional(),
     Column::new(
         "duplicates",
         Kind::Count,
@@ -157,7 +245,7 @@ static ARRIVALS: &[Column<Arrivals>] = &[
     ),
     Column::nested(
         "counts",
-        "Packets received and reordered.",
+        "Packets received and reordered, those included that this end took for duplicates because they came so late.",
         &Part {
             columns: COUNTS,
             of: |a: &Arrivals| &a.order,
@@ -173,11 +261,26 @@ static ARRIVALS: &[Column<Arrivals>] = &[
     ),
 ];
 
+fn packets(threshold: Option<Threshold>) -> Option<u64> {
+    threshold.map(|threshold| threshold.packets)
+}
+
+/// The text of a threshold: `<=7` where a smaller one may have sufficed.
+fn bound(threshold: Option<Threshold>, text: String) -> String {
+    match threshold {
+        Some(Threshold { at_most: true, .. }) => format!("<={text}"),
+        _ => text,
+    }
+}
+
 type OfLoss = Column<LossRow>;
 
 /// A packet that was declared lost.
 pub static LOSS: &[OfLoss] = &[
-    OfLoss::new("connection", Kind::Text, "The connection.", |l| (&*l.connection).into()),
+    OfLoss::new("connection", Kind::Text, "The connection.", |l| (&*l.connection).into())
+        .shown("connection", 0),
+    OfLoss::new("vantage", Kind::Text, "The end that declared it lost.", |l| (&*l.vantage).into())
+        .shown("end", 0),
     OfLoss::new("space", Kind::Choice(&["initial", "handshake", "application"]), "Packet number space.", |l| {
         l.space.into()
     })
@@ -189,13 +292,20 @@ pub static LOSS: &[OfLoss] = &[
         l.declared_after_ns.into()
     })
     .shown("declared after", 0),
-    OfLoss::new("trigger", Kind::Choice(Trigger::NAMES), "Why, as the log says.", |l| {
+    OfLoss::new("trigger", Kind::Choice(Trigger::NAMES), "Why: as the log says, or by numbers and times where a program writes the same reason always.", |l| {
         l.trigger.name().into()
     })
     .shown("by", 1),
     OfLoss::new("delivered", Kind::Flag, "True if it was delivered.", |l| l.delivered.into())
         .optional()
         .shown("delivered", 0),
+    OfLoss::new(
+        "dropped",
+        Kind::Flag,
+        "True if it arrived so late that the other end took it for a duplicate and dropped it; absent without that end's log.",
+        |l| l.dropped.into(),
+    )
+    .optional(),
     OfLoss::new(
         "acked_after_ms",
         Kind::Duration,
@@ -208,10 +318,18 @@ pub static LOSS: &[OfLoss] = &[
         "needed_packets",
         Kind::Count,
         "The smallest packet threshold that does not declare it lost; by the order of arrival if its acknowledgement is not known.",
-        |l| l.needed_packets.into(),
+        |l| packets(l.needed_packets).into(),
     )
     .optional()
-    .shown("needed packets", 1),
+    .shown("needed packets", 1)
+    .adapted(|l, text| bound(l.needed_packets, text)),
+    OfLoss::new(
+        "needed_packets_is_bound",
+        Kind::Flag,
+        "True if a smaller one may have sufficed, because it follows from the order of arrival.",
+        |l| l.needed_packets.map(|needed| needed.at_most).into(),
+    )
+    .optional(),
     OfLoss::new(
         "needed_rtts",
         RTTS,

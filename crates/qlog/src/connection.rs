@@ -1,58 +1,59 @@
 //! A connection from the side of one end.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
-use inorder_metrics::Metrics;
 use serde_json::Value;
 
 use crate::ack::{only_acknowledges, ranges};
-use crate::cost::bytes_missing;
+use crate::arrivals::Unused;
 use crate::event::{About, Clock, Event, SPACES, TimeFormat, about};
-use crate::lost::{Transfer, lost};
-use crate::result::{Arrivals, LossRow, Report, Thresholds, Trigger};
-use crate::space::{Sent, Space};
+use crate::join::{Heard, JoinedBy};
+use crate::resent::Streams;
+use crate::result::Trigger;
+use crate::space::{Lost, Received, Sent, Space};
+use crate::trigger::Word;
 use crate::value::member;
 use crate::window::Window;
 
-/// Names of the packet number spaces.
-const SPACE_NAMES: [&str; SPACES] = ["initial", "handshake", "application"];
-
-/// Nanoseconds in a millisecond, the unit of most logs.
-const MS: i64 = 1_000_000;
-
 /// What a sender takes for the round trip before the first measurement (RFC 9002 section 6.2.2), nanoseconds.
 const INITIAL_RTT_NS: i64 = 333_000_000;
+
+/// How exactly the time of sending follows from a round trip and the time of its measurement: both are written with so many
+/// digits, nanoseconds.
+const ROUNDING_NS: u64 = 1_000;
 
 /// What a trace says.
 #[derive(Clone, Default, Debug)]
 pub struct Connection {
     pub(crate) title: String,
     /// Original destination connection identifier, or the group of the trace: the same at both ends.
-    id: String,
+    pub(crate) id: String,
     vantage: String,
     pub(crate) clock: Clock,
-    spaces: [Space; SPACES],
-    window: Window,
+    pub(crate) spaces: [Space; SPACES],
+    pub(crate) window: Window,
+    /// Stream data in packets that were sent.
+    pub(crate) streams: Streams,
     /// Smoothed round trip whenever the log says it.
     smoothed: Vec<(i64, i64)>,
     latest_ns: i64,
     /// Least round trip that was measured.
-    least_ns: Option<i64>,
+    pub(crate) least_ns: Option<i64>,
     first_ns: Option<i64>,
-    last_ns: i64,
+    pub(crate) last_ns: i64,
+    /// When the last packet was received.
+    received_ns: Option<i64>,
+    /// Packets that were declared lost at the time of the last event, by space and number.
+    just_lost: Vec<(usize, u64)>,
     /// True if the log has acknowledgements: some programs write packets without their frames.
-    acknowledges: bool,
+    pub(crate) acknowledges: bool,
+    /// True if the log has the frames of packets that were sent.
+    pub(crate) has_frames: bool,
+    /// True if an event other than an arrival had the time of the arrival before it.
+    clock_stands: bool,
     /// True if the first packet of the log was sent, not received: a client begins (RFC 9000 section 7).
     begins: Option<bool>,
-    /// What the other end received, by space, with the highest number that had arrived before, if its log is known.
-    arrived: Option<Box<[Arrived; SPACES]>>,
-    /// When application data arrived there, by the clock of the other end, and how many bytes.
-    arrived_there: Vec<(i64, u64)>,
+    /// What the log of the other end says, if it is known.
+    pub(crate) heard: Option<Box<Heard>>,
 }
-
-/// Numbers that arrived, each with the highest one before it.
-type Arrived = HashMap<u64, Option<u64>>;
 
 impl Connection {
     /// Another connection in the same trace.
@@ -73,7 +74,7 @@ impl Connection {
     }
 
     /// The end that wrote the log, or, if the log does not say, the one that it must be: a client sends first.
-    fn vantage(&self) -> &str {
+    pub(crate) fn vantage(&self) -> &str {
         match (self.vantage.as_str(), self.begins) {
             ("" | "unknown", Some(true)) => "client",
             ("" | "unknown", Some(false)) => "server",
@@ -117,6 +118,7 @@ impl Connection {
         match event.kind() {
             "packet_sent" => self.sent(&event.data, now_ns),
             "packet_received" => self.received(&event.data, now_ns),
+            "packet_dropped" => self.dropped(&event.data, now_ns),
             "packet_lost" => self.lost(&event.data, now_ns),
             "metrics_updated" | "recovery_metrics_updated" | "metric_update" => {
                 self.metrics(&event.data, now_ns);
@@ -133,8 +135,14 @@ impl Connection {
         }) = about(data)
         {
             self.begins.get_or_insert(true);
+            self.has_frames |= data.get("frames").is_some();
             let in_flight = !only_acknowledges(data);
-            self.spaces[space].sent(number, now_ns, bytes, in_flight);
+            self.spaces[space].sent(number, now_ns, bytes.unwrap_or(0), in_flight);
+            if space == SPACES - 1 {
+                let lost = &self.spaces[space].lost;
+                let is_lost = |number| lost.contains_key(&number);
+                self.streams.sent(number, data, is_lost);
+            }
         }
     }
 
@@ -142,13 +150,22 @@ impl Connection {
         let Some(packet) = about(data) else {
             return;
         };
-        let rtt_ns = self.rtt_ns().max(self.latest_ns);
+        let rtt_ns = self.greater_rtt_ns();
         self.begins.get_or_insert(false);
+        self.received_ns = Some(now_ns);
         let acknowledged = ranges(data);
         self.acknowledges |= !acknowledged.is_empty();
         let space = &mut self.spaces[packet.space];
-        space.received.push((packet.number, now_ns, packet.bytes));
+        space.received(packet.received(now_ns, false));
         space.acked(&acknowledged, now_ns, rtt_ns);
+    }
+
+    /// A packet was dropped. An end that has forgotten which old numbers came takes a late packet for a duplicate.
+    fn dropped(&mut self, data: &Value, now_ns: i64) {
+        let is_duplicate = data.get("trigger").and_then(Value::as_str) == Some("duplicate");
+        if let Some(packet) = about(data).filter(|_| is_duplicate) {
+            self.spaces[packet.space].received(packet.received(now_ns, true));
+        }
     }
 
     fn lost(&mut self, data: &Value, now_ns: i64) {
@@ -156,12 +173,37 @@ impl Connection {
             return;
         };
         let trigger = Trigger::of(data.get("trigger").and_then(Value::as_str));
-        self.declare(packet.space, packet.number, now_ns, trigger);
+        // quinn writes how many bytes in flight were lost: none of a packet that only acknowledges.
+        let in_flight = packet.bytes != Some(0);
+        self.declare(packet.space, packet.number, now_ns, trigger, in_flight);
     }
 
-    fn declare(&mut self, space: usize, number: u64, now_ns: i64, trigger: Trigger) {
-        if let Some(sent) = self.spaces[space].lost(number, now_ns, trigger) {
-            self.window.lost(space, number, sent.at_ns, now_ns);
+    fn declare(&mut self, space: usize, number: u64, now_ns: i64, said: Trigger, in_flight: bool) {
+        let rtt_ns = self.greater_rtt_ns();
+        let on_arrival = self.received_ns == Some(now_ns);
+        self.clock_stands |= on_arrival;
+        let of_space = &mut self.spaces[space];
+        let lost = Lost {
+            at_ns: now_ns,
+            said,
+            on_arrival,
+            highest_acked: of_space.largest_acked.map(|largest| (largest, largest)),
+            heard: of_space.largest_received,
+            acknowledgeable: None,
+            rtt_ns,
+        };
+        let Some(sent) = of_space.lost(number, lost) else {
+            return;
+        };
+        sent.in_flight &= in_flight;
+        let Sent {
+            at_ns, in_flight, ..
+        } = *sent;
+        if in_flight {
+            self.window.lost(space, number, at_ns, now_ns, rtt_ns);
+        }
+        if !self.acknowledges {
+            self.just_lost.push((space, number));
         }
     }
 
@@ -176,7 +218,22 @@ impl Connection {
                 self.spaces[SPACES - 1].unknown += 1;
                 continue;
             };
-            self.declare(space, number, now_ns, Trigger::Unknown);
+            self.declare(space, number, now_ns, Trigger::Unknown, true);
+        }
+    }
+
+    /// A round trip was measured: the packet that was sent so long ago is the highest one acknowledged (RFC 9002 section
+    /// 5.1). Logs without acknowledgements show it in no other way. Programs measure before they declare packets lost, and
+    /// write it behind them.
+    fn measured(&mut self, latest_ns: i64, now_ns: i64) {
+        let greater_ns = self.greater_rtt_ns();
+        for (space, number) in std::mem::take(&mut self.just_lost) {
+            let space = &mut self.spaces[space];
+            let acked = space.sent_at(now_ns.saturating_sub(latest_ns), ROUNDING_NS);
+            if let Some(lost) = space.lost.get_mut(&number).filter(|l| l.at_ns == now_ns) {
+                lost.highest_acked = acked;
+                lost.rtt_ns = greater_ns;
+            }
         }
     }
 
@@ -189,7 +246,9 @@ impl Connection {
         }
         if let Some(latest_ns) = latest {
             self.latest_ns = latest_ns;
+            self.measured(latest_ns, now_ns);
         }
+        self.just_lost.clear();
         let measured = [least, latest].into_iter().flatten();
         let measured = measured.filter(|ns| *ns > 0 && *ns != INITIAL_RTT_NS);
         self.least_ns = self.least_ns.into_iter().chain(measured).min();
@@ -201,8 +260,13 @@ impl Connection {
         }
         let window = member(data, "congestion_window").or_else(|| member(data, "cwnd"));
         let in_flight = member(data, "bytes_in_flight");
-        let rtt_ns = self.rtt_ns().max(self.latest_ns);
+        let rtt_ns = self.greater_rtt_ns();
         self.window.set(now_ns, window, in_flight, rtt_ns);
+    }
+
+    /// The greater of the smoothed and the latest round trip, 0 before the first.
+    fn greater_rtt_ns(&self) -> i64 {
+        self.rtt_ns().max(self.latest_ns)
     }
 
     fn rtt_ns(&self) -> i64 {
@@ -210,243 +274,71 @@ impl Connection {
     }
 
     /// The smoothed round trip at a time, or the first one known.
-    fn rtt_at(&self, at_ns: i64) -> i64 {
+    pub(crate) fn rtt_at(&self, at_ns: i64) -> i64 {
         let after = self.smoothed.partition_point(|(when, _)| *when <= at_ns);
         let known = self.smoothed.get(after.saturating_sub(1));
         known.map_or(0, |(_, ns)| *ns)
     }
 
-    /// True if the packet arrived at the other end; `None` if neither acknowledgements nor the other end's log tell.
-    fn is_delivered(&self, space: usize, number: u64, sent: &Sent) -> Option<bool> {
-        let there = self.arrived.as_ref();
-        let arrived =
-            sent.acked.is_some() || there.is_some_and(|there| there[space].contains_key(&number));
-        (self.acknowledges || there.is_some()).then_some(arrived)
+    /// Time from the first to the last event, nanoseconds.
+    pub(crate) fn lasted_ns(&self) -> i64 {
+        self.last_ns
+            .saturating_sub(self.first_ns.unwrap_or(self.last_ns))
+    }
+
+    /// Title and identifier.
+    pub(crate) fn name(&self) -> String {
+        match (self.title.as_str(), self.id.as_str()) {
+            (title, "") => title.to_owned(),
+            ("", id) => id.to_owned(),
+            (title, id) => format!("{title} {id}"),
+        }
+    }
+
+    /// True if the packet was delivered to the other end, which processed it; `None` if neither acknowledgements nor the
+    /// other end's log tell.
+    pub(crate) fn is_delivered(&self, space: usize, number: u64, sent: &Sent) -> Option<bool> {
+        let there = self.heard.as_ref();
+        let arrived = sent.acked.is_some()
+            || there.is_some_and(|there| there.arrived[space].contains_key(&number));
+        self.knows_deliveries().then_some(arrived)
     }
 
     /// True if something tells which packets were delivered.
     pub fn knows_deliveries(&self) -> bool {
-        self.acknowledges || self.arrived.is_some()
+        self.acknowledges || self.heard.is_some()
     }
 
-    /// What the trace says about the loss detection of this end.
-    pub fn report(&self) -> Report {
-        let name = match (self.title.as_str(), self.id.as_str()) {
-            (title, "") => title.to_owned(),
-            ("", id) => id.to_owned(),
-            (title, id) => format!("{title} {id}"),
-        };
-        let losses = self.losses(&name.as_str().into());
-        let wrong: Vec<&LossRow> = losses
-            .iter()
-            .filter(|loss| loss.delivered == Some(true))
-            .collect();
-        let known = self.knows_deliveries();
-        let by = |trigger| losses.iter().filter(|loss| loss.trigger == trigger).count() as u64;
-        let sent = || self.spaces.iter().flat_map(|space| space.sent.values());
-        let needless: Vec<bool> = self
-            .window
-            .episodes
-            .iter()
-            .map(|e| self.is_needless(&e.losses))
-            .collect();
-        let reduced = || {
-            self.window
-                .episodes
-                .iter()
-                .zip(&needless)
-                .filter(|(e, _)| e.fell.is_some())
-        };
-        let is_needless = |i: usize| needless.get(i) == Some(&true);
-        let kept = || {
-            bytes_missing(&self.window, is_needless, self.last_ns, |at| {
-                self.rtt_at(at)
-            })
-        };
-        let sent_bytes: u64 = sent().map(|packet| packet.bytes).sum();
-        let lost = lost(&self.window, &needless, &self.transfer(&losses));
-        let cost = lost.map_or_else(kept, |l| l.share / (1.0 - l.share) * sent_bytes as f64);
-        Report {
-            vantage: self.vantage().to_owned(),
-            sent: sent().count() as u64,
-            received: self.spaces.iter().map(|s| s.received.len() as u64).sum(),
-            sent_bytes,
-            declared_lost: losses.len() as u64,
-            by_packets: by(Trigger::PacketThreshold),
-            by_time: by(Trigger::TimeThreshold),
-            delivered: known.then_some(wrong.len() as u64),
-            delivered_bytes: known.then(|| wrong.iter().map(|loss| loss.bytes).sum()),
-            other_end: self.arrived.is_some(),
-            half: sufficient(&wrong, 0.5),
-            most: sufficient(&wrong, 0.95),
-            all: sufficient(&wrong, 1.0),
-            reductions: reduced().count() as u64,
-            needless: known.then(|| reduced().filter(|(_, needless)| **needless).count() as u64),
-            cost_bytes: (known && !self.window.history.is_empty()).then_some(cost),
-            lost: lost.filter(|_| known),
-            lasted_ns: self
-                .last_ns
-                .saturating_sub(self.first_ns.unwrap_or(self.last_ns)),
-            unknown: self.spaces.iter().map(|space| space.unknown).sum(),
-            arrivals: self.arrivals(),
-            name,
-            losses,
+    /// How far the reasons of declared losses in this log can be relied on.
+    pub(crate) fn word(&self) -> Word {
+        let mut said = self.spaces.iter().flat_map(|space| space.lost.values());
+        let constant = said.all(|lost| lost.said == Trigger::PacketThreshold);
+        match constant && !self.acknowledges {
+            true => Word::Constant {
+                clock_stands: self.clock_stands,
+            },
+            false => Word::Chosen,
         }
     }
 
-    /// What went over the path with application data.
-    fn transfer(&self, losses: &[LossRow]) -> Transfer {
-        let data = &self.spaces[SPACES - 1];
-        let arrived = match self.arrived_there.as_slice() {
-            [] => {
-                let acked = data.sent.values();
-                let acked = acked.filter_map(|sent| Some((sent.acked?.at_ns, sent.bytes)));
-                let mut acked: Vec<_> = acked.collect();
-                acked.sort_unstable();
-                // Whole milliseconds say nothing of a line that needs less for a packet.
-                if acked.iter().all(|(at_ns, _)| at_ns % MS == 0) {
-                    acked.clear();
-                }
-                acked
-            }
-            there => there.to_vec(),
-        };
-        Transfer {
-            sent: data.sent.values().map(|s| (s.at_ns, s.bytes)).collect(),
-            arrived,
-            // What was lost came again, and what was not came twice.
-            wasted: losses.iter().map(|loss| loss.bytes).sum(),
-            rtt_ns: self.least_ns.unwrap_or(0),
-        }
+    /// How the log of the other end was found.
+    pub(crate) fn joined_by(&self) -> Option<JoinedBy> {
+        self.heard.as_ref().map(|heard| heard.joined_by)
     }
 
-    /// True if every one of the packets was delivered.
-    fn is_needless(&self, losses: &[(usize, u64)]) -> bool {
-        losses.iter().all(|&(space, number)| {
-            let sent = self.spaces[space].sent.get(&number);
-            sent.is_some_and(|sent| self.is_delivered(space, number, sent) == Some(true))
-        })
-    }
-
-    fn losses(&self, name: &Arc<str>) -> Vec<LossRow> {
-        let mut rows = Vec::new();
-        for (space, of) in self.spaces.iter().enumerate() {
-            for (&number, sent) in &of.sent {
-                let Some(lost) = sent.lost else {
-                    continue;
-                };
-                let delivered = self.is_delivered(space, number, sent);
-                let acked = sent.acked.filter(|acked| acked.at_ns >= lost.at_ns);
-                rows.push(LossRow {
-                    connection: Arc::clone(name),
-                    space: SPACE_NAMES[space],
-                    number,
-                    bytes: sent.bytes,
-                    sent_ns: sent.at_ns,
-                    declared_after_ns: lost.at_ns.saturating_sub(sent.at_ns),
-                    trigger: lost.trigger,
-                    delivered,
-                    acked_after_ns: sent
-                        .acked
-                        .map(|acked| acked.at_ns.saturating_sub(sent.at_ns)),
-                    needed_packets: acked
-                        .as_ref()
-                        .and_then(|acked| overtaken(acked.largest_before, number))
-                        .or_else(|| self.overtaken_there(space, number, sent))
-                        // One more than the largest distance there was before the acknowledgement.
-                        .map(|distance| distance + 1),
-                    needed_rtts: acked
-                        .as_ref()
-                        .filter(|acked| {
-                            acked.rtt_ns > 0 && overtaken(acked.largest_before, number).is_some()
-                        })
-                        .map(|acked| {
-                            acked.at_ns.saturating_sub(sent.at_ns) as f64 / acked.rtt_ns as f64
-                        }),
-                });
-            }
-        }
-        rows.sort_by_key(|row| row.sent_ns);
-        rows
-    }
-
-    /// The order of what arrived in the space of application data.
-    fn arrivals(&self) -> Arrivals {
-        let mut metrics = Metrics::default();
-        for &(number, at_ns, bytes) in &self.spaces[SPACES - 1].received {
-            metrics.update(number, at_ns, u32::try_from(bytes).unwrap_or(u32::MAX));
-        }
-        let summary = metrics.finish();
-        Arrivals {
-            order: summary.order,
-            missing: summary.counts.missing,
-            duplicates: summary.counts.duplicates,
-        }
-    }
-
-    /// Tells this end what the other one received.
-    fn hear(&mut self, other: &Connection) {
-        let received = |space: &Space| {
-            let (mut arrived, mut largest) = (Arrived::new(), None);
-            for &(number, ..) in &space.received {
-                arrived.entry(number).or_insert(largest);
-                largest = largest.max(Some(number));
-            }
-            arrived
-        };
-        self.arrived = Some(Box::new([0, 1, 2].map(|i| received(&other.spaces[i]))));
-        let data = other.spaces[SPACES - 1].received.iter();
-        self.arrived_there = data.map(|&(_, at_ns, bytes)| (at_ns, bytes)).collect();
-    }
-
-    /// How far the highest number that the other end had was above this one when it came, for packets of which no
-    /// acknowledgement is known. No acknowledgement without this packet can have reported a higher one.
-    fn overtaken_there(&self, space: usize, number: u64, sent: &Sent) -> Option<u64> {
-        let there = self.arrived.as_ref().filter(|_| sent.acked.is_none())?;
-        overtaken(*there[space].get(&number)?, number)
+    /// The numbers that the other end did not use, if its log is known.
+    pub(crate) fn unused_there(&self) -> Option<&Unused> {
+        self.heard.as_ref().map(|heard| &heard.unused)
     }
 }
 
-/// How far the highest number known before was above this one; `None` if it was below: then no threshold declared it
-/// lost, but a probe time-out.
-fn overtaken(largest_before: Option<u64>, number: u64) -> Option<u64> {
-    largest_before?
-        .checked_sub(number)
-        .filter(|distance| *distance > 0)
-}
-
-/// The thresholds that would have declared at most the rest of these packets lost.
-fn sufficient(wrong: &[&LossRow], share: f64) -> Thresholds {
-    let rank = |n: usize| ((share * n as f64).ceil() as usize).clamp(1, n.max(1)) - 1;
-    let mut packets: Vec<u64> = wrong
-        .iter()
-        .filter_map(|loss| loss.needed_packets)
-        .collect();
-    packets.sort_unstable();
-    let mut rtts: Vec<f64> = wrong.iter().filter_map(|loss| loss.needed_rtts).collect();
-    rtts.sort_by(f64::total_cmp);
-    Thresholds {
-        packets: packets.get(rank(packets.len())).copied(),
-        rtts: rtts.get(rank(rtts.len())).copied(),
-    }
-}
-
-/// Joins the two ends of each connection: traces with the same identifier, or the only two, of which one is the client's
-/// and one the server's.
-pub fn join(connections: &mut [Connection]) {
-    let only_two = connections.len() == 2;
-    for i in 0..connections.len() {
-        let me = &connections[i];
-        let other = connections.iter().enumerate().find(|(j, c)| {
-            let opposite = matches!(
-                (me.vantage(), c.vantage()),
-                ("client", "server") | ("server", "client")
-            );
-            let same = only_two || !me.id.is_empty() && me.id.eq_ignore_ascii_case(&c.id);
-            *j != i && opposite && same
-        });
-        if let Some(other) = other.map(|(_, other)| other.clone()) {
-            connections[i].hear(&other);
+impl About {
+    fn received(self, at_ns: i64, dropped: bool) -> Received {
+        Received {
+            number: self.number,
+            at_ns,
+            bytes: self.bytes.unwrap_or(0),
+            dropped,
         }
     }
 }

@@ -79,7 +79,7 @@ mod tests {
     fn half_a_window_for_two_round_trips() {
         let mut window = Window::default();
         window.set(0, Some(10_000.0), None, 1_000);
-        window.lost(2, 5, 50, 100);
+        window.lost(2, 5, 50, 100, 1_000);
         window.set(100, Some(5_000.0), None, 1_000);
         window.set(300, Some(10_000.0), None, 1_000);
         let cost = |needless: bool| bytes_missing(&window, |_| needless, 1_000, |_| 100);
@@ -91,7 +91,7 @@ mod tests {
     fn a_window_that_only_filled_a_queue_costs_nothing() {
         let mut window = Window::default();
         window.set(0, Some(10_000.0), None, 1_000);
-        window.lost(2, 5, 50, 100);
+        window.lost(2, 5, 50, 100, 1_000);
         window.set(100, Some(5_000.0), None, 1_000);
         window.set(110, Some(5_000.0), None, 1_000);
         window.set(300, Some(10_000.0), None, 1_000);
@@ -104,7 +104,7 @@ mod tests {
     fn a_window_that_is_not_full_costs_nothing() {
         let mut window = Window::default();
         window.set(0, Some(10_000.0), Some(9_000.0), 1_000);
-        window.lost(2, 5, 50, 100);
+        window.lost(2, 5, 50, 100, 1_000);
         window.set(100, Some(5_000.0), None, 1_000);
         window.set(200, None, Some(1_000.0), 1_000);
         window.set(900, Some(10_000.0), None, 1_000);
@@ -116,9 +116,9 @@ mod tests {
     fn a_needed_reduction_ends_the_account() {
         let mut window = Window::default();
         window.set(0, Some(10_000.0), None, 1_000);
-        window.lost(2, 5, 50, 100);
+        window.lost(2, 5, 50, 100, 1_000);
         window.set(100, Some(5_000.0), None, 1_000);
-        window.lost(2, 9, 150, 200);
+        window.lost(2, 9, 150, 200, 1_000);
         window.set(200, Some(2_500.0), None, 1_000);
         let cost = bytes_missing(&window, |index| index == 0, 1_000, |_| 100);
         assert_eq!(cost, 5_000.0);

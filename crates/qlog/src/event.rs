@@ -130,7 +130,8 @@ impl Clock {
 pub(crate) struct About {
     pub(crate) space: usize,
     pub(crate) number: u64,
-    pub(crate) bytes: u64,
+    /// `None` if the log does not say.
+    pub(crate) bytes: Option<u64>,
 }
 
 /// Packet number spaces (RFC 9000 section 12.3): Initial, Handshake, application data with 0-RTT.
@@ -158,7 +159,7 @@ pub(crate) fn about(data: &Value) -> Option<About> {
     Some(About {
         space,
         number: whole(either("packet_number")?)?,
-        bytes: bytes.map_or(0, |bytes| bytes as u64),
+        bytes: bytes.map(|bytes| bytes as u64),
     })
 }
 

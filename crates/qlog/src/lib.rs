@@ -5,26 +5,32 @@
 //! window that only such packets caused was needless. With the log of the other end as well, what arrived there is known
 //! without acknowledgements ([`join`]).
 //!
-//! Memory grows with the packets of a connection: about 100 bytes for each.
+//! Memory grows with the packets of a connection: about 200 bytes for each.
 
 mod ack;
+mod arrivals;
 mod columns;
 mod connection;
 mod cost;
 mod event;
+mod join;
 mod lost;
 mod read;
+mod report;
+mod resent;
 mod result;
 mod space;
+mod trigger;
 mod value;
 mod window;
 
 pub use columns::{CONNECTION, DOCUMENT, LOSS, RESULT};
-pub use connection::{Connection, join};
+pub use connection::Connection;
 pub use event::Event;
+pub use join::{JoinedBy, join};
 pub use lost::Lost;
 pub use read::{ReadError, read};
-pub use result::{Arrivals, Document, LossRow, Report, Thresholds, Trigger};
+pub use result::{Arrivals, Document, LossRow, Report, Resent, Threshold, Thresholds, Trigger};
 
 /// For fuzzers: reads the bytes as a log and reports on all connections.
 #[doc(hidden)]

@@ -200,7 +200,7 @@ mod tests {
         for flight in 0..50 {
             let at = flight * 30 * MS;
             if flight % 5 == 1 {
-                window.lost(2, flight.unsigned_abs(), at - MS, at);
+                window.lost(2, flight.unsigned_abs(), at - MS, at, 30 * MS);
                 window.set(at, Some(37_500.0), None, 30 * MS);
                 window.set(at + 90 * MS, Some(74_000.0), None, 30 * MS);
             }
@@ -233,7 +233,7 @@ mod tests {
         );
         let mut undone = Window::default();
         undone.set(0, Some(25_000.0), None, 30 * MS);
-        undone.lost(2, 5, 29 * MS, 30 * MS);
+        undone.lost(2, 5, 29 * MS, 30 * MS, 30 * MS);
         undone.set(30 * MS, Some(12_500.0), None, 30 * MS);
         undone.set(40 * MS, Some(25_000.0), None, 30 * MS);
         assert_eq!(lost(&undone, &[true], &transfer), None);

@@ -2,9 +2,10 @@
 
 use inorder_metrics::Reordering;
 
+use crate::join::JoinedBy;
 use crate::lost::Lost;
 
-/// Why a packet was declared lost, as the log says.
+/// Why a packet was declared lost: as the log says, or by numbers and times where a program writes the same reason always.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Trigger {
     /// As many packets sent after it had been acknowledged (RFC 9002 section 6.1.1).
@@ -13,7 +14,7 @@ pub enum Trigger {
     TimeThreshold,
     /// Something else: a probe time-out, or a rule of the sender's own.
     Other,
-    /// The log does not say.
+    /// The log does not say, and numbers and times do not tell.
     Unknown,
 }
 
@@ -42,6 +43,8 @@ impl Trigger {
 pub struct LossRow {
     /// Name of the connection.
     pub connection: std::sync::Arc<str>,
+    /// The end that declared it lost: `client`, `server`, or what the log says.
+    pub vantage: std::sync::Arc<str>,
     /// Initial, Handshake or application data.
     pub space: &'static str,
     /// Packet number.
@@ -56,19 +59,31 @@ pub struct LossRow {
     pub trigger: Trigger,
     /// True if it was delivered; `None` if nothing tells.
     pub delivered: Option<bool>,
+    /// True if it arrived so late that the other end took it for a duplicate and dropped it; `None` without that end's log.
+    pub dropped: Option<bool>,
     /// How long after its sending the acknowledgement came, nanoseconds; `None` if none came.
     pub acked_after_ns: Option<i64>,
     /// The packet threshold that would not have declared it lost.
-    pub needed_packets: Option<u64>,
+    pub needed_packets: Option<Threshold>,
     /// The time threshold that would not have, in round trips.
     pub needed_rtts: Option<f64>,
+}
+
+/// A packet threshold that would have sufficed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Threshold {
+    /// kPacketThreshold of RFC 9002, packets.
+    pub packets: u64,
+    /// A smaller one may have sufficed, too: it follows from the order of arrival at the other end, which need not have
+    /// acknowledged each packet by itself.
+    pub at_most: bool,
 }
 
 /// Thresholds that would have sufficed for a share of the packets that were declared lost and delivered.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Thresholds {
-    /// kPacketThreshold of RFC 9002, packets.
-    pub packets: Option<u64>,
+    /// kPacketThreshold of RFC 9002.
+    pub packets: Option<Threshold>,
     /// kTimeThreshold, in the greater of smoothed and latest round trip.
     pub rtts: Option<f64>,
 }
@@ -78,10 +93,28 @@ pub struct Thresholds {
 pub struct Arrivals {
     /// Their order: QUIC never sends a number again, so every late packet is reordered (RFC 4737).
     pub order: Reordering,
-    /// Numbers skipped that never arrived: lost, or skipped by the sender.
-    pub missing: u64,
+    /// Numbers below others that never arrived although they were sent; `None` if it is not known which ones were sent.
+    pub missing: Option<u64>,
+    /// The same with those that the sender may have skipped on purpose (RFC 9000 section 21.4).
+    pub missing_at_most: u64,
+    /// Numbers between those that arrived which the sender did not use; `None` without its log.
+    pub skipped: Option<u64>,
     /// Packets that arrived more than once.
     pub duplicates: u64,
+}
+
+/// Stream data that was sent again although no packet with it had been declared lost since, as probes do and senders on a
+/// new path.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Resent {
+    /// Packets with such data.
+    pub packets: u64,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Packets all of whose such data had been delivered in an earlier packet; `None` if nothing tells.
+    pub spurious_packets: Option<u64>,
+    /// Bytes that had been.
+    pub spurious_bytes: Option<u64>,
 }
 
 /// Everything said of one connection from the side of one end.
@@ -108,8 +141,11 @@ pub struct Report {
     pub delivered: Option<u64>,
     /// Their bytes: what was sent again in vain, at most.
     pub delivered_bytes: Option<u64>,
-    /// True if the log of the other end tells what was delivered; otherwise its acknowledgements do.
-    pub other_end: bool,
+    /// Of the packets declared lost and not delivered, those that arrived so late that the other end took them for
+    /// duplicates and dropped them; `None` without that end's log.
+    pub dropped_there: Option<u64>,
+    /// How the log of the other end was found, which tells what was delivered; `None` if only acknowledgements do.
+    pub joined_by: Option<JoinedBy>,
     /// Thresholds that would have sufficed for half of the delivered ones.
     pub half: Thresholds,
     /// For 95 %.
@@ -129,6 +165,8 @@ pub struct Report {
     pub lasted_ns: i64,
     /// Declarations about packets whose sending the log lacks.
     pub unknown: u64,
+    /// Stream data that was sent again without a loss; `None` if the log has no frames.
+    pub resent: Option<Resent>,
     /// What arrived here.
     pub arrivals: Arrivals,
     /// Every packet declared lost.

@@ -1,4 +1,4 @@
-//! Packets of one packet number space: sent, declared lost, acknowledged.
+//! Packets of one packet number space: sent, declared lost, acknowledged, received.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,18 +9,30 @@ use crate::result::Trigger;
 pub(crate) struct Sent {
     pub(crate) at_ns: i64,
     pub(crate) bytes: u64,
-    pub(crate) lost: Option<Lost>,
+    /// False of a packet that only acknowledges or closes: its loss reduces no window (RFC 9002 section 2).
+    pub(crate) in_flight: bool,
     pub(crate) acked: Option<Acked>,
 }
 
-/// The first time it was declared lost.
+/// The first time a packet was declared lost.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lost {
     pub(crate) at_ns: i64,
-    pub(crate) trigger: Trigger,
+    /// The reason in the log.
+    pub(crate) said: Trigger,
+    /// A packet had arrived at that very time. Otherwise a timer had expired.
+    pub(crate) on_arrival: bool,
+    /// Least and greatest number that may have been the highest acknowledged one; `None` if nothing shows it.
+    pub(crate) highest_acked: Option<(u64, u64)>,
+    /// The highest number that had been received in this space.
+    pub(crate) heard: Option<u64>,
+    /// The highest number that the other end can have acknowledged by then, if its log is known.
+    pub(crate) acknowledgeable: Option<u64>,
+    /// The greater of the smoothed and the latest round trip, nanoseconds; 0 if the log has not said.
+    pub(crate) rtt_ns: i64,
 }
 
-/// The acknowledgement that first contained it.
+/// The acknowledgement that first contained a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Acked {
     pub(crate) at_ns: i64,
@@ -30,29 +42,42 @@ pub(crate) struct Acked {
     pub(crate) rtt_ns: i64,
 }
 
+/// A packet that came from the other end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Received {
+    pub(crate) number: u64,
+    pub(crate) at_ns: i64,
+    pub(crate) bytes: u64,
+    /// This end took it for a duplicate and did not process it.
+    pub(crate) dropped: bool,
+}
+
 /// One space.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Space {
     pub(crate) sent: BTreeMap<u64, Sent>,
+    /// Those of them that were declared lost.
+    pub(crate) lost: BTreeMap<u64, Lost>,
     /// Numbers that were sent and not acknowledged yet.
     open: BTreeSet<u64>,
     /// Of these, numbers in flight that were not declared lost either.
     waiting: BTreeSet<u64>,
     pub(crate) largest_acked: Option<u64>,
-    /// Numbers received from the other end, with their times and sizes, in the order of arrival.
-    pub(crate) received: Vec<(u64, i64, u64)>,
+    /// What came from the other end, in the order of arrival.
+    pub(crate) received: Vec<Received>,
+    /// The highest number of them that was processed.
+    pub(crate) largest_received: Option<u64>,
     /// Losses declared of packets whose sending the log lacks.
     pub(crate) unknown: u64,
 }
 
 impl Space {
-    /// A packet goes out; in flight unless it only acknowledges, because such packets are never declared lost (RFC 9002
-    /// section 2).
+    /// A packet goes out; in flight unless it only acknowledges.
     pub(crate) fn sent(&mut self, number: u64, at_ns: i64, bytes: u64, in_flight: bool) {
         let packet = Sent {
             at_ns,
             bytes,
-            lost: None,
+            in_flight,
             acked: None,
         };
         if self.sent.insert(number, packet).is_none() {
@@ -61,6 +86,19 @@ impl Space {
                 self.waiting.insert(number);
             }
         }
+    }
+
+    /// A packet comes from the other end.
+    pub(crate) fn received(&mut self, packet: Received) {
+        if !packet.dropped {
+            self.largest_received = self.largest_received.max(Some(packet.number));
+        }
+        self.received.push(packet);
+    }
+
+    /// What was received and processed.
+    pub(crate) fn processed(&self) -> impl Iterator<Item = &Received> {
+        self.received.iter().filter(|packet| !packet.dropped)
     }
 
     /// The packets that loss detection takes for lost next: the oldest in flight below the highest acknowledged one. Both
@@ -72,17 +110,32 @@ impl Space {
     }
 
     /// A packet is declared lost; the packet, if it had been sent and was not declared before.
-    pub(crate) fn lost(&mut self, number: u64, at_ns: i64, trigger: Trigger) -> Option<Sent> {
+    pub(crate) fn lost(&mut self, number: u64, lost: Lost) -> Option<&mut Sent> {
         let Some(packet) = self.sent.get_mut(&number) else {
             self.unknown += 1;
             return None;
         };
-        if packet.lost.is_some() {
+        if self.lost.contains_key(&number) {
             return None;
         }
-        packet.lost = Some(Lost { at_ns, trigger });
+        self.lost.insert(number, lost);
         self.waiting.remove(&number);
-        Some(*packet)
+        Some(packet)
+    }
+
+    /// Least and greatest number of the packets that were sent at this time, within `tolerance_ns`.
+    pub(crate) fn sent_at(&self, at_ns: i64, tolerance_ns: u64) -> Option<(u64, u64)> {
+        // Later numbers are sent later, and what is looked for was sent about a round trip ago.
+        let after = |sent: &Sent| sent.at_ns.saturating_sub(at_ns) > tolerance_ns.cast_signed();
+        let mut at_time = self
+            .sent
+            .iter()
+            .rev()
+            .skip_while(|(_, sent)| after(sent))
+            .take_while(|(_, sent)| sent.at_ns.abs_diff(at_ns) <= tolerance_ns)
+            .map(|(number, _)| *number);
+        let greatest = at_time.next()?;
+        Some((at_time.last().unwrap_or(greatest), greatest))
     }
 
     /// An acknowledgement of these ranges arrives.

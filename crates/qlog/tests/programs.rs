@@ -1,6 +1,6 @@
 //! The shapes of logs that quinn and quiche write, with what these programs leave out.
 
-use inorder_qlog::{Connection, Trigger, join, read};
+use inorder_qlog::{Connection, JoinedBy, Threshold, Trigger, join, read};
 
 /// quinn 0.11: no frames, no end, one trace for all connections, whose group follows the data of each event.
 fn quinn(events: &[(u32, &str, &str, &str)]) -> String {
@@ -13,6 +13,10 @@ fn quinn(events: &[(u32, &str, &str, &str)]) -> String {
         );
     }
     log
+}
+
+fn needed(packets: u64, at_most: bool) -> Threshold {
+    Threshold { packets, at_most }
 }
 
 fn packet(kind: &str, number: u32) -> String {
@@ -66,11 +70,14 @@ fn without_frames_the_other_end_tells() {
     logs.extend(read(quinn(&arrived).as_bytes()).unwrap());
     join(&mut logs);
     let report = logs[0].report();
-    assert_eq!((report.delivered, report.other_end), (Some(1), true));
+    assert_eq!(
+        (report.delivered, report.joined_by),
+        (Some(1), Some(JoinedBy::Identifier))
+    );
     // Packet 4 had arrived before packet 1: a threshold of four takes it for lost only after it has come.
     assert_eq!(
         (report.losses[0].delivered, report.losses[0].needed_packets),
-        (Some(true), Some(4))
+        (Some(true), Some(needed(4, true)))
     );
     assert_eq!(report.losses[1].delivered, Some(false));
     assert_eq!(
@@ -125,7 +132,7 @@ fn counted_losses_are_the_oldest_in_flight() {
     assert_eq!(
         losses,
         [
-            (2, Some(true), Some(5), Trigger::Unknown),
+            (2, Some(true), Some(needed(5, false)), Trigger::Unknown),
             (3, Some(false), None, Trigger::Unknown)
         ]
     );

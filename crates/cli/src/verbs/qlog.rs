@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::PathBuf;
 
-use inorder_qlog::{CONNECTION, Connection, Document, LOSS, LossRow, RESULT, join, read};
+use inorder_qlog::{CONNECTION, Connection, Document, LOSS, LossRow, RESULT, Report, join, read};
 use inorder_report::csv;
 use inorder_report::text::{self, Layout, paragraph};
 
@@ -61,14 +61,15 @@ pub fn run(args: &Args) -> Outcome {
         outputs::check_in(directory, &TABLES, &inputs)?;
     }
     let (connections, damage) = read_all(args)?;
+    let reports: Vec<Report> = connections.iter().map(Connection::report).collect();
     let found = Document {
         files: args
             .files
             .iter()
             .map(|path| path.display().to_string())
             .collect(),
-        connections: connections.iter().map(Connection::report).collect(),
-        warnings: warnings(&connections),
+        warnings: warnings(&connections, &reports),
+        connections: reports,
     };
     print(args, &found)?;
     Ok(match damage {
@@ -109,7 +110,7 @@ fn read_all(args: &Args) -> Result<(Vec<Connection>, Option<CliError>), CliError
     Ok((connections, damage))
 }
 
-fn warnings(connections: &[Connection]) -> Vec<String> {
+fn warnings(connections: &[Connection], reports: &[Report]) -> Vec<String> {
     let mut warnings = Vec::new();
     if connections.is_empty() {
         warnings.push("the logs have no packet of a connection".to_owned());
@@ -121,7 +122,15 @@ fn warnings(connections: &[Connection]) -> Vec<String> {
              known with the log of the other end"
         ));
     }
-    let unknown: u64 = connections.iter().map(|c| c.report().unknown).sum();
+    let uncertain = reports.iter().filter(|r| r.arrivals.missing.is_none());
+    let uncertain = uncertain.count();
+    if uncertain > 0 {
+        warnings.push(format!(
+            "ends that miss numbers which the sender may have skipped on purpose (RFC 9000 section 21.4): {uncertain}; how many \
+             were sent is only known with the log of the other end"
+        ));
+    }
+    let unknown: u64 = reports.iter().map(|report| report.unknown).sum();
     if unknown > 0 {
         warnings.push(format!(
             "{unknown} packets were declared lost whose sending the logs lack; they are not counted"
