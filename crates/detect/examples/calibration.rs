@@ -16,8 +16,9 @@ use lab::ablation;
 use lab::aims;
 use lab::count::Counts;
 use lab::many::{By, by_trait, rows, score_all, sum};
-use lab::recording::{Recording, recordings};
+use lab::recording::{Kept, Recording, recordings};
 use lab::score::Scored;
+use lab::snap;
 use lab::table;
 
 const USAGE: &str = "\
@@ -33,6 +34,9 @@ calibration [OPTIONS] FOLDER...
   --grounds       how true statements are, by evidence and reason
   --traits        by habit of the endpoints, kind of path and defect of the capture: the aims missed, of 100 statements and more
   --apart         say how much is counted apart, by which rule
+  --snap BYTES    of each frame only so many bytes
+  --tagged        each frame with a VLAN tag
+  --snaps         only a table of what is said at each snap length
   --without NAME  without this explanation, to see what it earns; may be repeated
   --threads N     [default: as many as there are cores]";
 
@@ -48,6 +52,9 @@ struct Options {
     grounds: bool,
     apart: bool,
     traits: bool,
+    snap: Option<usize>,
+    tagged: bool,
+    snaps: bool,
     explanations: Explanations,
     threads: usize,
 }
@@ -88,6 +95,12 @@ fn options(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
             "--grounds" => options.grounds = true,
             "--apart" => options.apart = true,
             "--traits" => options.traits = true,
+            "--snap" => {
+                let bytes = args.next().and_then(|n| n.parse().ok());
+                options.snap = Some(bytes.ok_or("--snap needs a number of bytes")?);
+            }
+            "--tagged" => options.tagged = true,
+            "--snaps" => options.snaps = true,
             _ if arg.starts_with('-') => return Err(format!("unknown option {arg}\n{USAGE}")),
             _ => options.folders.push(arg.into()),
         }
@@ -112,6 +125,18 @@ fn run(options: &Options) -> Result<(), String> {
         return Ok(());
     }
     let config = Config::default().explanations(options.explanations);
+    if options.snaps {
+        print!(
+            "{}",
+            snap::table(&all, options.tagged, &config, options.threads)?
+        );
+        return Ok(());
+    }
+    let kept = Kept {
+        snap: options.snap.unwrap_or(usize::MAX),
+        tagged: options.tagged,
+    };
+    all.iter_mut().for_each(|r| r.kept = kept);
     let scored = score_all(&all, &config, options.threads)?;
     if options.wrong {
         for line in scored.iter().flat_map(|s| &s.wrong) {

@@ -19,7 +19,8 @@ pub(crate) struct Acceptance {
     last_ack: Option<u32>,
     /// Right edge of the window; it never moves back (RFC 9293 section 3.8.6).
     right_edge: Option<u32>,
-    /// The window scale options of the receiver's SYN and the sender's; [`NO_WSCALE`] without one.
+    /// The window scale options of the receiver's SYN and the sender's; [`NO_WSCALE`] without one; `None` where it was not
+    /// captured.
     offered: [Option<u8>; 2],
 }
 
@@ -32,7 +33,7 @@ impl Acceptance {
     /// A packet that the receiver sends.
     pub(crate) fn answers(&mut self, seg: &Segment) {
         if seg.flags.any(TcpFlags::SYN) {
-            self.offered[0] = Some(seg.wscale);
+            self.offered[0] = seg.window_scale();
         }
         if !seg.flags.any(TcpFlags::ACK) || seg.flags.any(TcpFlags::RST) {
             return;
@@ -73,7 +74,7 @@ impl Acceptance {
     /// What was taken may move TS.Recent.
     pub(crate) fn arrives(&mut self, seg: &Segment) -> Option<Evidence> {
         if seg.flags.any(TcpFlags::SYN) {
-            self.offered[1] = Some(seg.wscale);
+            self.offered[1] = seg.window_scale();
         }
         if seg.flags.any(TcpFlags::RST) {
             return None;

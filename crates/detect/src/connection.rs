@@ -258,7 +258,7 @@ impl Connection {
                 reuse: self.head.reuse,
                 first_ns: self.head.first_ns,
                 last_ns: self.head.last_ns,
-                answers_cut: sides[dir.reverse().index()].options_cut(),
+                blocks_hidden: sides[dir.reverse().index()].blocks_hidden(),
                 answered: position.heard(dir.reverse()),
                 disorder: self.head.disordered > MAX_TOLERATED_DISORDERED
                     || position.out_of_order(),
@@ -320,6 +320,14 @@ impl Common {
             side.note_timestamps();
             self.share(sides);
         }
+        let counted;
+        let seg = match seg.has(Has::OPTIONS_CUT) {
+            true => {
+                counted = self.cut(sides, dir, seg);
+                &counted
+            }
+            false => seg,
+        };
         if seg.flags.any(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST) {
             self.control(sides, dir, seg);
         }
@@ -345,6 +353,18 @@ impl Common {
             Dir::HighToLow => (high, low),
         };
         to.acknowledged(seg, from, || self.position.answer_time(dir));
+    }
+
+    /// A segment whose options are not whole, with what its host's other packets tell of them.
+    #[cold]
+    fn cut(&mut self, sides: &mut [Side; 2], dir: Dir, seg: &Segment) -> Segment {
+        let side = &mut sides[dir.index()];
+        let hid = side.hides_timestamps();
+        let counted = side.count_blocks(seg);
+        if side.hides_timestamps() && !hid {
+            self.share(sides);
+        }
+        counted
     }
 
     /// The first data that goes `dir`.
@@ -382,19 +402,20 @@ impl Common {
 
     fn find_shared(&self, sides: &[Side; 2], dir: Dir) -> Shared {
         let (ours, theirs) = (dir.index(), dir.reverse().index());
+        let spoken = || sides.iter().all(Side::speaks_timestamps);
+        let stamped = sides[ours].hides_timestamps();
         match (self.hellos[ours], self.hellos[theirs]) {
             (Some(a), Some(b)) => {
-                let timestamps = a.timestamps && b.timestamps;
-                let shared = Shared::new(Some(a.sack && b.sack), timestamps, b.mss);
+                let timestamps = Hello::both(a.timestamps, b.timestamps).unwrap_or_else(spoken);
+                let sack = Hello::both(a.sack, b.sack);
+                let shared = Shared::new(sack, timestamps, stamped, b.mss);
                 Shared {
-                    window_shift: Some(b.window_shift(&a)),
+                    handshake: true,
+                    window_shift: b.window_shift(&a),
                     ..shared
                 }
             }
-            (_, hello) => {
-                let timestamps = sides.iter().all(Side::speaks_timestamps);
-                Shared::new(None, timestamps, hello.map_or(0, |h| h.mss))
-            }
+            (_, hello) => Shared::new(None, spoken(), stamped, hello.map_or(0, |h| h.mss)),
         }
     }
 }

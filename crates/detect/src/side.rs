@@ -1,5 +1,6 @@
 //! One direction of a connection: its data, and the ACKs that answer it.
 
+mod cut;
 mod engines;
 mod known;
 mod observe;
@@ -18,6 +19,7 @@ use crate::numbering::{IdCounter, Numbering, first_byte};
 use crate::prints::Recent;
 use crate::result::{FlowId, PointKind, VantageChoice};
 use crate::stamps::StampClock;
+use cut::Cut;
 use engines::{Engines, Heard};
 
 pub(crate) use known::{Hello, Known, Reported, Shared, Start};
@@ -62,8 +64,8 @@ pub(crate) struct Side {
     recent: Recent,
     max_payload: u32,
     duplicated: u64,
-    /// Packets whose TCP options the capture does not hold whole.
-    cut: u64,
+    /// What the capture holds of TCP options that are not whole.
+    cut: Cut,
     /// What it last acknowledged, and when that was captured, nanoseconds.
     said: (u32, i64),
     /// It has sent packets again with the identification that they had before.
@@ -323,11 +325,6 @@ impl Side {
     /// Frames of this host that were captured twice.
     pub(crate) fn duplicated(&self) -> u64 {
         self.duplicated
-    }
-
-    /// Packets of this host whose options the capture does not hold whole.
-    pub(crate) fn options_cut(&self) -> u64 {
-        self.cut
     }
 
     /// True when a number missing in this host's identification is a packet missing.

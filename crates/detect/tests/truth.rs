@@ -67,7 +67,8 @@ fn folder() -> PathBuf {
 }
 
 fn analyse(path: &Path) -> Vec<FlowReport> {
-    lab::recording::analyse(path, &Config::default()).expect("a capture of the lab")
+    lab::recording::analyse(path, &Config::default(), lab::recording::Kept::ALL)
+        .expect("a capture of the lab")
 }
 
 /// Extent of every reordered original by flow and offset, and each flow's needless retransmissions.

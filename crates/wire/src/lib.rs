@@ -57,7 +57,7 @@ pub use mptcp::{Multipath, Subflow};
 pub use network::{Network, network};
 pub use numbered::{Aside, InnerTcp, Numbered, Report, Sending, StreamKey};
 pub use other::Other;
-pub use segment::{Has, MAX_PAYLOAD, MAX_SACK_BLOCKS, NO_WSCALE, Segment, TcpFlags};
+pub use segment::{Cut, Has, MAX_PAYLOAD, MAX_SACK_BLOCKS, NO_WSCALE, Segment, TcpFlags};
 pub use services::Service;
 
 /// A captured frame, as a capture reader provides it.

@@ -1,6 +1,6 @@
 //! TCP options in any order, complete, cut by the snap length, or malformed.
 
-use crate::segment::{Has, MAX_SACK_BLOCKS, Segment, TcpFlags};
+use crate::segment::{Cut, Has, MAX_SACK_BLOCKS, Segment, TcpFlags};
 
 const END: u8 = 0;
 const NOP: u8 = 1;
@@ -17,9 +17,11 @@ const MAX_WSCALE: u8 = 14;
 /// header.
 ///
 /// Complete options are used. Options that are cut or have a wrong length set [`Has::OPTIONS_CUT`], and also
-/// [`Has::UNSUITABLE`], because it is unknown whether only timestamps were present.
+/// [`Has::UNSUITABLE`], because it is unknown whether only timestamps were present. Of what was cut,
+/// [`Segment::cut`] tells what its beginning and the length of the header show.
 pub(crate) fn read(segment: &mut Segment, captured: &[u8], wire_len: usize) {
     let mut rest = captured;
+    let mut cut = Cut::default();
     let mut whole = captured.len() >= wire_len;
     while let [kind, after @ ..] = rest {
         match *kind {
@@ -36,14 +38,20 @@ pub(crate) fn read(segment: &mut Segment, captured: &[u8], wire_len: usize) {
         }
         let Some(&len) = after.first() else {
             whole = false;
+            cut.stamped = *kind == TIMESTAMPS;
             break;
         };
         let len = usize::from(len);
         let Some((option, next)) = (len >= 2).then(|| rest.split_at_checked(len)).flatten() else {
             whole = false;
-            // The complete blocks of a cut SACK option still count.
+            cut.stamped = *kind == TIMESTAMPS;
+            // The complete blocks of a cut SACK option still count, and so does a left edge.
             if *kind == SACK && len >= 2 && captured.len() < wire_len {
-                sack(segment, rest.get(2..).unwrap_or_default());
+                let blocks = rest.get(2..).unwrap_or_default();
+                sack(segment, blocks);
+                let (_, part) = blocks.split_at(8 * usize::from(segment.sack_len));
+                cut.left = part.first_chunk().map(|left| u32::from_be_bytes(*left));
+                cut.blocks = Some((len / 8).min(MAX_SACK_BLOCKS) as u8);
             }
             break;
         };
@@ -52,6 +60,13 @@ pub(crate) fn read(segment: &mut Segment, captured: &[u8], wire_len: usize) {
     }
     if !whole {
         segment.has |= Has::OPTIONS_CUT | Has::UNSUITABLE;
+        if usize::from(segment.sack_len) < MAX_SACK_BLOCKS {
+            let read = captured.len() - rest.len();
+            if captured.len() < wire_len {
+                cut.unread = (wire_len - read) as u8;
+            }
+            segment.sack[MAX_SACK_BLOCKS - 1] = cut.packed();
+        }
     }
 }
 
@@ -172,6 +187,46 @@ mod tests {
         let s = read_all(TcpFlags::ACK, &options);
         assert_eq!(s.sack_blocks(), [(10, 20), (30, 40), (50, 60)]);
         assert!(!s.has(Has::OPTIONS_CUT));
+    }
+
+    /// Timestamps and three blocks, after so many bytes of options.
+    fn cut_at(captured: usize) -> Segment {
+        let mut options = vec![1, 1, 8, 10, 0, 0, 0, 7, 0, 0, 0, 8, 1, 1, 5, 26];
+        for edge in [10u32, 20, 30, 40, 50, 60] {
+            options.extend(edge.to_be_bytes());
+        }
+        read_cut(TcpFlags::ACK, &options, captured)
+    }
+
+    #[test]
+    fn what_is_cut_is_known_by_how_it_begins_and_by_the_length_of_the_header() {
+        let cut = |captured| cut_at(captured).cut().expect("not whole");
+        assert_eq!((cut(0).unread, cut(0).stamped), (40, false));
+        assert_eq!((cut(6).unread, cut(6).stamped), (38, true));
+        assert_eq!((cut(12).unread, cut(12).blocks), (28, None));
+        assert_eq!((cut(16).blocks, cut(19).left), (Some(3), None));
+        assert_eq!(cut(20).left, Some(10));
+        let one = cut_at(29);
+        assert_eq!(one.sack_blocks(), [(10, 20)]);
+        assert_eq!(cut(29).left, Some(30));
+        assert_eq!(cut_at(40).cut(), None);
+        for captured in 0..=40 {
+            let usual = if captured < 3 { 12 - captured as u8 } else { 0 };
+            assert_eq!(cut_at(captured).all_sack_blocks(usual), 3, "{captured}");
+        }
+    }
+
+    #[test]
+    fn without_blocks_the_length_of_the_header_says_so() {
+        let stamps = [1, 1, 8, 10, 0, 0, 0, 7, 0, 0, 0, 8];
+        for captured in 0..12 {
+            let usual = if captured < 3 { 12 - captured as u8 } else { 0 };
+            let s = read_cut(TcpFlags::ACK, &stamps, captured);
+            assert_eq!(
+                (s.has(Has::OPTIONS_CUT), s.all_sack_blocks(usual)),
+                (true, 0)
+            );
+        }
     }
 
     #[test]

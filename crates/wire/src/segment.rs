@@ -39,7 +39,8 @@ impl Has {
     pub const IP_ID: u8 = 0x02;
     /// SACK-permitted (RFC 2018), only on SYN.
     pub const SACK_PERMITTED: u8 = 0x04;
-    /// The options were cut by the snap length or are malformed, so the absence of an option proves nothing.
+    /// The options were cut by the snap length or are malformed, so the absence of an option proves nothing;
+    /// [`Segment::cut`] tells what is known of them all the same.
     pub const OPTIONS_CUT: u8 = 0x08;
     /// The IP total length was zero (a TSO frame captured before segmentation): `payload_len` was derived from the
     /// frame's original length.
@@ -59,6 +60,53 @@ pub const MAX_SACK_BLOCKS: usize = 4;
 /// Maximum payload of a segment, bytes. Linux passes at most 8 x 65,535 bytes at once to a device (BIG TCP); a frame
 /// that claims more is forged or damaged and does not count as a segment.
 pub const MAX_PAYLOAD: u32 = 8 * 65_535;
+
+/// What is known of options that the snap length cut off.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Cut {
+    /// Bytes of the header from the first option on that is not whole: at most 40, and 0 where an option is malformed.
+    pub unread: u8,
+    /// That option is timestamps (RFC 7323), without its values.
+    pub stamped: bool,
+    /// That option is SACK (RFC 2018) of so many blocks, whole ones included.
+    pub blocks: Option<u8>,
+    /// Left edge of the first block that is not whole.
+    pub left: Option<u32>,
+}
+
+/// Bytes of a SACK option beside its blocks: kind and length.
+const SACK_HEAD: u8 = 2;
+/// Bytes of the timestamps option.
+const TIMESTAMPS_LEN: u8 = 10;
+
+impl Cut {
+    const LEFT: u32 = 1 << 8;
+    const STAMPED: u32 = 1 << 9;
+    const BLOCKS_KNOWN: u32 = 1 << 10;
+    const BLOCKS_SHIFT: u32 = 11;
+
+    /// As the place of the last SACK block that is not there.
+    pub(crate) fn packed(self) -> (u32, u32) {
+        let flag = |set: bool, bit: u32| if set { bit } else { 0 };
+        let known = u32::from(self.unread)
+            | flag(self.left.is_some(), Self::LEFT)
+            | flag(self.stamped, Self::STAMPED)
+            | self.blocks.map_or(0, |n| {
+                Self::BLOCKS_KNOWN | u32::from(n) << Self::BLOCKS_SHIFT
+            });
+        (self.left.unwrap_or(0), known)
+    }
+
+    fn unpacked((left, known): (u32, u32)) -> Self {
+        let set = |bit: u32| known & bit != 0;
+        Cut {
+            unread: known as u8,
+            stamped: set(Self::STAMPED),
+            blocks: set(Self::BLOCKS_KNOWN).then_some((known >> Self::BLOCKS_SHIFT) as u8),
+            left: set(Self::LEFT).then_some(left),
+        }
+    }
+}
 
 /// One captured TCP segment, possibly a TSO/GRO super-segment.
 ///
@@ -98,7 +146,7 @@ pub struct Segment {
     pub ecn: u8,
     /// Number of valid entries of `sack`.
     pub sack_len: u8,
-    /// SACK blocks `[left, right)` in the order of the option.
+    /// SACK blocks `[left, right)` in the order of the option; the last place is [`Segment::cut`]'s where options were cut.
     pub sack: [(u32, u32); MAX_SACK_BLOCKS],
 }
 
@@ -113,5 +161,45 @@ impl Segment {
     #[inline]
     pub fn sack_blocks(&self) -> &[(u32, u32)] {
         &self.sack[..usize::from(self.sack_len).min(MAX_SACK_BLOCKS)]
+    }
+
+    /// What is known of options that are not whole; `None` where all are, or there is no room left for more blocks.
+    #[inline]
+    pub fn cut(&self) -> Option<Cut> {
+        let lacks = self.has(Has::OPTIONS_CUT) && usize::from(self.sack_len) < MAX_SACK_BLOCKS;
+        lacks.then(|| Cut::unpacked(self.sack[MAX_SACK_BLOCKS - 1]))
+    }
+
+    /// The window scale option of a SYN, [`NO_WSCALE`] if it has none; `None` where that was cut off.
+    #[inline]
+    pub fn window_scale(&self) -> Option<u8> {
+        let cut = self.wscale == NO_WSCALE && self.has(Has::OPTIONS_CUT);
+        (!cut).then_some(self.wscale)
+    }
+
+    /// How many SACK blocks the segment had on the wire: of those that were cut off, the length of their option tells, or that
+    /// of the header, of which every segment of this host leaves `usual` bytes unread (timestamps that do not show).
+    #[inline]
+    pub fn all_sack_blocks(&self, usual: u8) -> u8 {
+        self.cut().map_or(self.sack_len, |cut| {
+            let other = match self.has(Has::TIMESTAMPS) {
+                true => 0,
+                false if cut.stamped => TIMESTAMPS_LEN,
+                false => usual,
+            };
+            let rest = cut.unread.saturating_sub(other.saturating_add(SACK_HEAD)) / 8;
+            let blocks = cut.blocks.unwrap_or(self.sack_len + rest);
+            blocks.min(MAX_SACK_BLOCKS as u8)
+        })
+    }
+
+    /// The same segment, which had so many SACK blocks on the wire: see [`Segment::all_sack_blocks`].
+    #[must_use]
+    pub fn with_all_sack_blocks(mut self, blocks: u8) -> Self {
+        if let Some(cut) = self.cut() {
+            let blocks = Some(blocks);
+            self.sack[MAX_SACK_BLOCKS - 1] = Cut { blocks, ..cut }.packed();
+        }
+        self
     }
 }

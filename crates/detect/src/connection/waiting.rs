@@ -1,18 +1,18 @@
 //! Segments that wait, in less memory than they take elsewhere.
 
-use inorder_wire::{Dir, MAX_SACK_BLOCKS, Segment, TcpFlags};
+use inorder_wire::{Dir, Has, MAX_SACK_BLOCKS, Segment, TcpFlags};
 
 /// Packets of a short connection: room for so many is made at once.
 const SHORT: usize = 12;
 
-/// The SACK blocks of a segment.
+/// The SACK blocks of a segment, and what is known of those that were cut off.
 type Blocks = [(u32, u32); MAX_SACK_BLOCKS];
 
 /// Segments in the order they came. Few have SACK blocks, which are nearly half of a segment; so they lie apart.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     segments: Vec<Packed>,
-    /// The blocks of those segments that have any.
+    /// The blocks of those segments that have or had any.
     blocks: Vec<Blocks>,
 }
 
@@ -82,7 +82,7 @@ impl Waiting {
             sack_len,
             dir,
         });
-        if sack_len > 0 {
+        if has_blocks(sack_len, has) {
             self.blocks.push(*sack);
         }
     }
@@ -91,7 +91,7 @@ impl Waiting {
     pub(super) fn iter(&self) -> impl Iterator<Item = (Dir, Segment)> {
         let mut blocks = self.blocks.iter();
         self.segments.iter().map(move |packed| {
-            let with_blocks = packed.sack_len > 0;
+            let with_blocks = has_blocks(packed.sack_len, packed.has);
             let sack = with_blocks.then(|| blocks.next()).flatten();
             (packed.dir, packed.unpacked(sack.copied()))
         })
@@ -101,6 +101,10 @@ impl Waiting {
     pub(super) fn times(&self) -> impl Iterator<Item = i64> {
         self.segments.iter().map(|packed| packed.ts_ns)
     }
+}
+
+fn has_blocks(sack_len: u8, has: u8) -> bool {
+    sack_len > 0 || has & Has::OPTIONS_CUT != 0
 }
 
 impl Packed {
@@ -146,13 +150,17 @@ mod tests {
             ip_id: 8,
             mss: 9,
             flags: TcpFlags(10),
-            has: 11,
+            has: if n.is_multiple_of(4) {
+                Has::OPTIONS_CUT
+            } else {
+                Has::DF
+            },
             ttl: 12,
             wscale: 13,
             ecn: 1,
             sack_len: if n.is_multiple_of(3) { 2 } else { 0 },
-            sack: if n.is_multiple_of(3) {
-                [(n, n + 1), (5, 6), (0, 0), (0, 0)]
+            sack: if n.is_multiple_of(3) || n.is_multiple_of(4) {
+                [(n, n + 1), (5, 6), (0, 0), (0, 8)]
             } else {
                 Blocks::default()
             },

@@ -276,7 +276,9 @@ impl Key {
         let far = |n: u32| i64::from(n.wrapping_sub(base.ack) as i32);
         let mut edge = far(seg.ack);
         let mut bytes = 0;
-        for &(left, right) in held(seg) {
+        // Some of the blocks say less than all of them, and not in the same order.
+        let whole = seg.all_sack_blocks(0) == seg.sack_len;
+        for &(left, right) in held(seg).iter().filter(|_| whole) {
             edge = edge.max(far(right));
             bytes += u64::from(right.wrapping_sub(left));
         }

@@ -184,6 +184,7 @@ impl Sender {
             status,
             unsure,
             told: false,
+            in_turn: false,
         };
         let id = self.ledger.arrives(entry);
         self.windows.push(UnexplainedAck {

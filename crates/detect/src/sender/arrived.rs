@@ -4,7 +4,7 @@ use super::Sender;
 use super::acks::Ack;
 use super::attribute::First;
 use super::board::Copies;
-use super::filled::Filled;
+use super::filled::{EITHER, Filled};
 use super::log::{Entry, Status};
 use super::report::Report;
 use crate::collect::Basis;
@@ -47,6 +47,13 @@ impl Sender {
                 let sure = basis.confidence;
                 self.ledger
                     .original_first(&report.sent, &copies, &ack.seg, sure);
+            }
+            First::Retransmission { .. } | First::Unknown if report.lags => {
+                self.ledger.filled.insert(Filled {
+                    silent: EITHER,
+                    rtt_behind_ns: self.rtt_behind(report),
+                    ..Filled::by_copy(&report.sent, copies, &ack.seg, 0)
+                });
             }
             First::Retransmission { named } => {
                 let rtt = self.timing.min_rtt.unwrap_or(0);
@@ -107,6 +114,7 @@ impl Sender {
             status,
             unsure: report.unsure,
             told: report.told,
+            in_turn: report.in_turn,
         })
     }
 }

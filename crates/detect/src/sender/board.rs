@@ -261,6 +261,18 @@ impl Ranges {
         self.ranges.get(first).is_some_and(|r| r.0 <= from)
     }
 
+    /// The range that has the byte `at`.
+    pub(crate) fn around(&self, at: i64) -> Option<(i64, i64)> {
+        let first = self.ranges.partition_point(|r| r.1 <= at);
+        self.ranges.get(first).copied().filter(|r| r.0 <= at)
+    }
+
+    /// Where the first range above `at` begins.
+    pub(crate) fn above(&self, at: i64) -> Option<i64> {
+        let first = self.ranges.partition_point(|r| r.0 <= at);
+        self.ranges.get(first).map(|r| r.0)
+    }
+
     /// Is `range` one of them, neither longer nor shorter?
     pub(crate) fn holds(&self, range: (i64, i64)) -> bool {
         let at = self.ranges.partition_point(|r| r.0 < range.0);

@@ -40,6 +40,8 @@ impl Sender {
         Telling {
             explanations: self.explanations,
             rough: self.receiver.lacks_sack(self.no_sack.evident()),
+            hidden: self.receiver.hides_blocks,
+            refusals_hidden: self.receiver.guessed && self.timing.late_enough_to_be_refused(),
             timestamps: self.timestamps,
             duplicates: self.receiver.dsack_seen,
             acks: self.queue.seen,
@@ -108,7 +110,7 @@ impl Sender {
             rough: telling.rough,
             forgot,
             sack: self.receiver.has_sack(),
-            sack_unknown: self.receiver.unknown_sack()
+            sack_unknown: self.receiver.unknown_sack(self.no_sack.evident())
                 && (self.ledger.retransmissions > 0 || self.no_sack.duplicates()),
         }
     }

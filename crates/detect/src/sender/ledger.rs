@@ -25,6 +25,12 @@ pub(super) const MIN_LIKELY: f64 = 0.95;
 /// duplicates are reported and where none has been so far.
 const SHARE_UNTOLD: f64 = 0.002;
 const SHARE_UNTOLD_WITHOUT_DSACK: f64 = 0.01;
+/// And where that a duplicate was reported shows only if nothing else was.
+const SHARE_UNTOLD_IN_HIDDEN_BLOCKS: f64 = 0.2;
+/// Where one of so many packets is late, as likely as not one that was sent again was late, too, if blocks do not show.
+const PACKETS_PER_LATE_WHERE_ANY_MAY_BE: u64 = 5;
+/// Of those that may have been refused where that does not show, so many are taken to have been, at least.
+const SHARE_REFUSED_UNSEEN: f64 = 0.1;
 /// Of the originals whose own ACK is missing, those that nothing else tells of.
 const SHARE_UNTOLD_BY_MISSING_ACKS: f64 = 0.1;
 
@@ -45,6 +51,11 @@ pub(super) struct Telling {
     pub(super) explanations: Explanations,
     /// No SACK at all.
     pub(super) rough: bool,
+    /// There was SACK, and nothing of it shows.
+    pub(super) hidden: bool,
+    /// What came last is known by left edges alone: an ACK that answers what was refused looks like one that reports what came. And
+    /// originals come late enough to be refused.
+    pub(super) refusals_hidden: bool,
     pub(super) timestamps: bool,
     /// Duplicates are reported (RFC 2883).
     pub(super) duplicates: bool,
@@ -197,6 +208,7 @@ impl Ledger {
             status,
             unsure,
             told: false,
+            in_turn: false,
         });
         self.original_came(start, By::Copy, basis.confidence);
     }
@@ -315,7 +327,7 @@ impl Ledger {
         let spurious = f.spurious_before();
         // What came after all makes the copy before it spurious: not asserted either way.
         let came = f.doubled + self.share_unplaced();
-        let either = came > 1.0 - MIN_LIKELY || f.silent >= EITHER;
+        let either = came > 1.0 - MIN_LIKELY || self.silent(f, telling) >= EITHER;
         let open = u32::from(either);
         let needed = f.copies.count.saturating_sub(f.after + spurious + open);
         self.needed += u64::from(needed);
@@ -362,32 +374,57 @@ impl Ledger {
         };
         let basis = Basis::certain(evidence);
         let came = f.refused + f.silent + self.share_unplaced();
-        if telling.rough && came <= 1.0 - MIN_LIKELY {
+        if telling.rough && !telling.hidden && came <= 1.0 - MIN_LIKELY {
             return basis.weaker(Reason::WhichCopy);
         }
         let acks = (telling.acks + telling.acks_missing).max(1) as f64;
-        let untold = if telling.duplicates {
+        let untold = if telling.hidden {
+            SHARE_UNTOLD_IN_HIDDEN_BLOCKS
+        } else if telling.duplicates {
             SHARE_UNTOLD
         } else {
             SHARE_UNTOLD_WITHOUT_DSACK
         };
         let untold = untold + SHARE_UNTOLD_BY_MISSING_ACKS * telling.acks_missing as f64 / acks;
-        let late = (self.tally.came_after as f64 + 0.25) * untold;
+        let refused_unseen = if telling.refusals_hidden && f.discardable {
+            (self.tally.late_copied as f64)
+                .max(self.tally.only_copies as f64 * SHARE_REFUSED_UNSEEN)
+        } else {
+            0.0
+        };
+        let late = (self.tally.came_after as f64 + 0.25) * untold + refused_unseen;
         let lost = self.tally.only_copies as f64 + 1.0;
-        let sure = lost / (lost + late) * (1.0 - f.refused).max(0.0) * (1.0 - f.silent);
+        let silent = self.silent(f, telling);
+        let sure = lost / (lost + late) * (1.0 - f.refused).max(0.0) * (1.0 - silent);
         let sure = sure * (1.0 - self.share_unplaced());
         // Silence says nothing once the receiver has gone.
         let awaited = telling.heard_ns.saturating_sub(f.reported_ns) >= telling.patience_ns;
         // An original that was too old may have come and been refused, its answer hidden in another ACK.
         let accepted = !f.discardable;
         // Without numbers nothing shows that the ACK that would have told was lost.
-        let silence_tells = telling.duplicates && telling.numbered && awaited;
+        let silence_tells = telling.duplicates && telling.numbered && awaited && !telling.hidden;
         if sure >= MIN_CERTAIN && silence_tells && accepted && f.named {
             basis
         } else if sure >= MIN_LIKELY {
             basis.weaker(Reason::WhichCopy)
         } else {
             Basis::ambiguous(evidence, Reason::WhichCopy)
+        }
+    }
+
+    /// How likely the first report was about the original although no duplicate was reported: where blocks do not show, one of them would
+    /// have been seen, whichever it was of, unless so much comes late that there always are some.
+    fn silent(&self, f: &Filled, telling: &Telling) -> f64 {
+        if !telling.hidden {
+            return f.silent;
+        }
+        let late = self.collector.reordered();
+        if late.saturating_mul(PACKETS_PER_LATE_WHERE_ANY_MAY_BE) >= self.data_packets {
+            return f.silent.max(EITHER);
+        }
+        match self.share_unplaced() <= 1.0 - MIN_LIKELY {
+            true => 0.0,
+            false => f.silent,
         }
     }
 
@@ -399,6 +436,7 @@ impl Ledger {
             status: Status::Original(basis),
             unsure: None,
             told: false,
+            in_turn: false,
         });
     }
 }
@@ -432,6 +470,8 @@ mod tests {
     const TELLING: Telling = Telling {
         explanations: Explanations::ALL,
         rough: false,
+        hidden: false,
+        refusals_hidden: false,
         timestamps: true,
         duplicates: true,
         acks: 100,

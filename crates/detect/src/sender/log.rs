@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use crate::collect::{Basis, Collector, Place};
 use crate::order::{Arrived, Order};
-use crate::result::{Confidence, Reason};
+use crate::result::{Confidence, Evidence, Reason};
 
 /// Entries that may wait at once; beyond, the oldest is decided as if its time were up.
 const MAX_ARRIVALS_WAITING: usize = 65_536;
@@ -44,6 +44,8 @@ pub(crate) struct Entry {
     pub(crate) unsure: Option<Reason>,
     /// Of what its ACK reports it came last: the order of the blocks tells so much.
     pub(crate) told: bool,
+    /// When it came does not show: in its turn, most likely.
+    pub(crate) in_turn: bool,
 }
 
 /// The log and the order it feeds.
@@ -99,6 +101,7 @@ impl ArrivalLog {
             status,
             unsure: None,
             told: false,
+            in_turn: false,
         });
     }
 
@@ -210,9 +213,13 @@ fn record(
         place.proof_frame,
     ) {
         Arrived::InOrder(label) => out.in_order(label),
+        Arrived::Late(late) if entry.in_turn => out.in_order(late.label),
         Arrived::Late(late) => {
             let basis = match entry.unsure {
-                Some(Reason::BlockLimit) => Basis::ambiguous(basis.evidence, Reason::BlockLimit),
+                // Of what was sent again and came before its copy, something higher had come earlier.
+                Some(Reason::BlockLimit) if basis.evidence == Evidence::Sack => {
+                    Basis::ambiguous(basis.evidence, Reason::BlockLimit)
+                }
                 Some(reason) if same_ack && !entry.told => Basis::ambiguous(basis.evidence, reason),
                 Some(reason) => basis.weaker(reason),
                 // One more may have come between its opener and it.
@@ -233,7 +240,7 @@ fn record(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::{Evidence, Half};
+    use crate::result::Half;
 
     fn entry(start: i64, status: Status) -> Entry {
         let place = Place {
@@ -247,6 +254,7 @@ mod tests {
             status,
             unsure: None,
             told: false,
+            in_turn: false,
         }
     }
 

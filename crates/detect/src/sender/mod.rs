@@ -18,9 +18,11 @@ mod board;
 mod clock;
 mod clutter;
 mod copied;
+mod cut;
 mod duplicate;
 mod filled;
 mod finish;
+mod hidden;
 mod lateness;
 mod ledger;
 mod list;
@@ -47,7 +49,7 @@ mod unseen;
 mod windows;
 
 use inorder_sequence::Offsets;
-use inorder_wire::{Segment, TcpFlags};
+use inorder_wire::{Has, Segment, TcpFlags};
 
 use crate::collect::{Basis, Collector};
 use crate::explanation::{Explanation, Explanations};
@@ -289,7 +291,7 @@ impl Sender {
             self.ledger.recoveries.acknowledged(ack, seg.ts_ns);
         }
         if ack >= self.raw_una {
-            self.raw_blocks = seg.sack_len > 0;
+            self.raw_blocks = seg.all_sack_blocks(0) > 0;
         }
         self.last_news_ns = seg.ts_ns;
         if seg.sack_len > 0 {
@@ -331,6 +333,12 @@ impl Sender {
             self.note_gap(ack);
         }
         self.hide_unseen(ack);
+        let completed = match seg.has(Has::OPTIONS_CUT) {
+            true => self.completed(ack, number),
+            false => None,
+        };
+        let ack = completed.as_ref().unwrap_or(ack);
+        let seg = &ack.seg;
         if self.receiver.may_lack_sack() {
             self.process_without_sack(ack, number);
         } else if !self.advance_in_order(ack, number) {
@@ -397,11 +405,17 @@ impl Sender {
             self.reading.cover(&mut self.outstanding, number);
         }
         let covered = self.reading.reports.len();
+        let cut = self.receiver.cuts_blocks;
+        if cut {
+            self.reading.extend_known();
+            self.receiver.cuts_blocks = !self.outstanding.ranges.is_empty();
+        }
         self.reading
-            .report_blocks(&mut self.outstanding, seg, dsack.is_some());
-        if seg.sack_len > 0 && !ack.stale {
+            .report_blocks(&mut self.outstanding, seg, dsack.is_some(), cut);
+        let listed = seg.all_sack_blocks(0);
+        if listed > 0 && !ack.stale {
             let ranges = self.outstanding.ranges.len();
-            self.receiver.learn_blocks(seg.sack_len, ranges);
+            self.receiver.learn_blocks(listed, ranges);
         }
         let reported = self.reading.reports.len();
         if full {
@@ -411,7 +425,7 @@ impl Sender {
         if self.explanations.has(Explanation::HiddenRanges) {
             self.reading.doubt_hidden();
         }
-        let listed = usize::from(seg.sack_len) - usize::from(dsack.is_some());
+        let listed = usize::from(listed).saturating_sub(usize::from(dsack.is_some()));
         let room = self.receiver.room(Some(seg));
         let top = self.outstanding.ranges.top();
         self.reading.note_room(listed, room, ack.missing, top);

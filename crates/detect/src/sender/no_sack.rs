@@ -7,6 +7,7 @@ use super::Sender;
 use super::acks::Ack;
 use super::board::{Copies, Sent};
 use super::filled::{EITHER, Filled};
+use super::hidden::Hidden;
 use super::paws::discarded;
 use super::report::Report;
 use crate::collect::Basis;
@@ -27,9 +28,11 @@ const MAX_HOLES_REMEMBERED: usize = 32;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct NoSack {
     /// Duplicate ACKs since the left edge last moved: segments above the hole.
-    above: u32,
+    pub(super) above: u32,
     /// Of these, the ones no retransmission can have caused.
-    above_clean: u32,
+    pub(super) above_clean: u32,
+    /// ACKs with blocks that do not show, behind one that had none.
+    pub(super) hidden: Hidden,
     /// Duplicate ACKs ever.
     ever: u32,
     /// Time of the last retransmission, and what had been sent by then: until it is all
@@ -99,6 +102,9 @@ impl NoSack {
 
 impl Sender {
     pub(super) fn process_without_sack(&mut self, ack: &Ack, number: i64) {
+        if self.receiver.hides_blocks {
+            self.note_hidden(ack, number);
+        }
         if number > self.outstanding.una {
             self.advance_without_sack(ack, number);
             return;
@@ -117,7 +123,11 @@ impl Sender {
             self.no_sack.answers += 1;
             self.no_sack.waiting = true;
         }
-        let duplicate = answer && self.last.is_some_and(|l| l.window == seg.window);
+        // Where blocks were cut off, that there were some tells more than that the window stands still.
+        let duplicate = match self.receiver.hides_blocks {
+            true => answer && seg.all_sack_blocks(0) > 0,
+            false => answer && self.last.is_some_and(|l| l.window == seg.window),
+        };
         if duplicate {
             let rtt = self.timing.usual_rtt();
             if self.no_sack.above == 0 {
@@ -147,8 +157,10 @@ impl Sender {
         let reports = std::mem::take(&mut self.reading.reports);
         // What had come above the hole is acknowledged with it: duplicate ACKs beyond that answered something else.
         let surplus = u64::from(self.no_sack.above).saturating_sub(segments - 1);
+        // Or for what lies above the next hole, where there is one: what cut blocks do not hide.
+        let more = self.receiver.hides_blocks && ack.seg.all_sack_blocks(0) > 0;
         for (i, report) in reports.iter().enumerate() {
-            let late = i == 0 && surplus == 0 && self.no_sack.above > 0;
+            let late = i == 0 && (surplus == 0 || more) && self.no_sack.above > 0;
             let copies = report.copies.filter(|c| c.first_ns < now);
             match (late, copies) {
                 (true, None) => self.late_left_edge(report, ack, segments),
@@ -169,12 +181,13 @@ impl Sender {
             self.discarded_without_sack();
             // The episode is over; what it left in the count was not late data.
             self.no_sack = NoSack {
+                hidden: self.no_sack.hidden,
                 ever: self.no_sack.ever,
                 ..NoSack::default()
             };
         }
         self.openers.drop_below(number);
-        if segments <= self.in_turn() {
+        if segments <= self.in_turn() && !self.receiver.hides_blocks {
             // Nothing had waited for this: what the duplicate ACKs answered had been received before.
             self.ledger.unplaced += f64::from(self.no_sack.above);
             (self.no_sack.above, self.no_sack.above_clean) = (0, 0);
@@ -197,7 +210,11 @@ impl Sender {
             self.no_sack.above_clean > 0 && !self.no_sack.tainted(now, report.sent.start, rtt);
         // More than an ACK covers in its turn; a duplicate ACK before one of those may be for a copy that the network made.
         let jumps = segments > self.in_turn();
-        let sure = clean && (jumps || !self.explanations.has(Explanation::DuplicateAcks));
+        let hidden = &mut self.no_sack.hidden;
+        hidden.jumped |= clean && jumps && self.no_sack.above > 1;
+        // Duplicates have blocks, too, which do not show, but such ACKs have been told from others.
+        let blocks = self.receiver.hides_blocks && hidden.jumped;
+        let sure = clean && (jumps || blocks || !self.explanations.has(Explanation::DuplicateAcks));
         self.late_without_sack(report, ack, Evidence::CumulativeAck, sure);
         if let Some(copies) = report.copies {
             self.spurious_and_answered(&report.sent, &copies);
@@ -206,7 +223,7 @@ impl Sender {
 
     /// Counts a late left edge; only a sure one is worth an event.
     fn late_without_sack(&mut self, report: &Report, ack: &Ack, evidence: Evidence, sure: bool) {
-        if sure && !self.receiver.unknown_sack() {
+        if sure && !self.receiver.unknown_sack(self.no_sack.evident()) {
             let basis = Basis::certain(evidence).weaker(Reason::NoSack);
             self.ledger
                 .collector
@@ -279,7 +296,8 @@ impl Sender {
     /// the lowest, which had less time. Which is a guess; how many is what counts without SACK.
     fn discarded_without_sack(&mut self) {
         let n = &self.no_sack;
-        if n.spurious * MIN_ANSWERS_PER_SPURIOUS > n.explained {
+        // With SACK several that came may be answered at once.
+        if self.receiver.hides_blocks || n.spurious * MIN_ANSWERS_PER_SPURIOUS > n.explained {
             return;
         }
         let excess = n.answers.saturating_sub(n.explained);

@@ -180,6 +180,11 @@ impl Outstanding {
         self.sacked_unseen
     }
 
+    /// Largest payload sent, bytes.
+    pub(super) fn mss(&self) -> i64 {
+        i64::from(self.mss)
+    }
+
     /// Segments that were acknowledged and never captured, by the size of the others.
     pub(super) fn missing(&self) -> u64 {
         self.missing

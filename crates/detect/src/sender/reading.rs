@@ -25,6 +25,8 @@ pub(super) struct Reading {
     pub(super) sacked_more: bool,
     /// The ACK does nothing but report one segment, as soon as it came.
     pub(super) alone: bool,
+    /// Where among the covered reports there was something that was known to have come.
+    known: Vec<usize>,
     /// What lies below may have been reported by ACKs that are missing, and not have been listed again.
     hidden_below: i64,
 }
@@ -32,8 +34,14 @@ pub(super) struct Reading {
 impl Reading {
     /// The ACK acknowledges everything below `number`. What lay at the left edge may never have been captured.
     pub(super) fn cover(&mut self, out: &mut Outstanding, number: i64) {
+        self.known.clear();
         while let Some((sent, copies)) = out.board.pop_acked(number) {
-            if !sent.reported {
+            if sent.reported {
+                let at = self.reports.len();
+                if self.known.last() != Some(&at) {
+                    self.known.push(at);
+                }
+            } else {
                 self.reports.push(Report {
                     left_edge: sent.start <= out.una,
                     ..Report::new(sent, copies)
@@ -46,7 +54,14 @@ impl Reading {
     /// Collects newly SACKed segments in ascending order, with one exception: the block listed first changed
     /// last (RFC 2018 section 4), so if it lies below another that grew, its segments came last if they are
     /// few. Of many one did, and the lowest is the likeliest.
-    pub(super) fn report_blocks(&mut self, out: &mut Outstanding, seg: &Segment, skip_first: bool) {
+    /// `cut`: blocks have been cut off since there was no hole.
+    pub(super) fn report_blocks(
+        &mut self,
+        out: &mut Outstanding,
+        seg: &Segment,
+        skip_first: bool,
+        cut: bool,
+    ) {
         let from = self.reports.len();
         self.newest = from;
         self.sacked_more = false;
@@ -66,7 +81,11 @@ impl Reading {
             let whole = out.ranges.add(left, right, &mut self.news);
             self.sacked_more |= !self.news.is_empty();
             for n in 0..self.news.len() {
+                let first = self.reports.len();
                 self.report_range(out, self.news[n], whole);
+                if cut && self.news[n].1 < whole.1 {
+                    self.lag_behind(first);
+                }
             }
         }
         self.ascend(from);
@@ -120,6 +139,31 @@ impl Reading {
     pub(super) fn doubt_covered(&mut self, covered: usize) {
         for report in self.reports.iter_mut().take(covered).skip(1) {
             report.unsure = Some(Reason::BlockLimit);
+        }
+    }
+
+    /// What is reported from `first` on lies between known ranges, and blocks have been cut off: see [`Reading::extend_known`].
+    fn lag_behind(&mut self, first: usize) {
+        if let Some((_, below)) = self
+            .reports
+            .get_mut(first..)
+            .and_then(|r| r.split_last_mut())
+        {
+            for report in below {
+                (report.lags, report.in_turn) = (true, true);
+            }
+        }
+    }
+
+    /// Blocks have been cut off since there was no hole: what is covered may have come long ago, but for the left edge. Only what
+    /// lies just below a known range was missing for sure when that came; the rest came behind its neighbour, most likely.
+    pub(super) fn extend_known(&mut self) {
+        if self.known.is_empty() {
+            return;
+        }
+        for (at, report) in self.reports.iter_mut().enumerate() {
+            report.lags = !report.left_edge;
+            report.in_turn = report.lags && !self.known.contains(&(at + 1));
         }
     }
 
@@ -253,7 +297,7 @@ mod tests {
         }
         let mut reading = Reading::default();
         reading.cover(out, number * 100);
-        reading.report_blocks(out, &seg, false);
+        reading.report_blocks(out, &seg, false, false);
         reading
     }
 

@@ -27,6 +27,8 @@ const MIN_ECHOES: u32 = 2;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Options {
     pub(crate) sack: Option<bool>,
+    /// The handshake was seen, if perhaps not all that it says.
+    pub(crate) handshake: bool,
     pub(crate) timestamps: bool,
     pub(crate) explanations: Explanations,
     pub(crate) assumed: Assumed,
@@ -37,9 +39,16 @@ pub(crate) struct Options {
 pub(super) struct Receiver {
     /// SACK negotiated; `None` without handshake.
     sack: Option<bool>,
+    handshake: bool,
     timestamps: bool,
     /// It has sent a SACK block.
     pub(super) sack_seen: bool,
+    /// The capture shows nothing of its SACK blocks but that there were some.
+    pub(super) hides_blocks: bool,
+    /// Of the first block of some ACKs only the left edge shows.
+    pub(super) guessed: bool,
+    /// Some of its SACK blocks were cut off since there was last no hole.
+    pub(super) cuts_blocks: bool,
     /// It reports duplicates (RFC 2883), which is not negotiated.
     pub(super) dsack_seen: bool,
     /// What it does with data that is too old.
@@ -76,6 +85,7 @@ impl Receiver {
     pub(super) fn new(options: &Options) -> Self {
         Receiver {
             sack: options.sack,
+            handshake: options.handshake,
             timestamps: options.timestamps,
             dsack_seen: options.assumed.duplicates == Duplicates::Reported,
             too_old: options.assumed.too_old,
@@ -92,14 +102,15 @@ impl Receiver {
         }
     }
 
-    /// Neither was SACK negotiated nor has a block been seen.
+    /// Neither was SACK negotiated nor has a block been seen, or none shows.
     pub(super) fn may_lack_sack(&self) -> bool {
-        self.sack != Some(true) && !self.sack_seen
+        self.sack != Some(true) && !self.sack_seen || self.hides_blocks
     }
 
-    /// Nothing told whether it has SACK.
-    pub(super) fn unknown_sack(&self) -> bool {
-        !self.sack_seen && self.sack.is_none()
+    /// Nothing told whether it has SACK: where the handshake was seen and what it says of options was not, that its duplicate ACKs
+    /// have no blocks (`evident`) tells.
+    pub(super) fn unknown_sack(&self, evident: bool) -> bool {
+        !self.sack_seen && self.sack.is_none() && !(self.handshake && evident)
     }
 
     /// Both hosts have turned out to use timestamps.
@@ -107,9 +118,9 @@ impl Receiver {
         self.timestamps = true;
     }
 
-    /// It has no SACK; `evident` says that its ACKs show so, if no handshake was seen.
+    /// It has no SACK, or nothing shows of it; `evident` says that its ACKs show so, if no handshake was seen.
     pub(super) fn lacks_sack(&self, evident: bool) -> bool {
-        !self.sack_seen && (self.sack == Some(false) || evident)
+        self.hides_blocks || !self.sack_seen && (self.sack == Some(false) || evident)
     }
 
     /// Its silence about data that was too old says something: it would have reported it as a duplicate.

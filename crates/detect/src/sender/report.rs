@@ -12,6 +12,10 @@ pub(super) struct Report {
     /// Of what its ACK reports it came last for sure: alone in the block listed first.
     pub(super) told: bool,
     pub(super) left_edge: bool,
+    /// It came at some time before its ACK: what told of it was cut off.
+    pub(super) lags: bool,
+    /// And in its turn, most likely.
+    pub(super) in_turn: bool,
     /// It begins a block of which nothing had been SACKed before.
     pub(super) opens: bool,
 }
@@ -24,6 +28,8 @@ impl Report {
             unsure: None,
             told: false,
             left_edge: false,
+            lags: false,
+            in_turn: false,
             opens: false,
         }
     }

@@ -129,6 +129,12 @@ impl Timing {
             .max(late.min(MAX_WAIT_FOR_LATE_NS))
     }
 
+    /// Originals have come so late that one may have come behind the retransmission of another: by half of a round trip.
+    pub(super) fn late_enough_to_be_refused(&self) -> bool {
+        let latest = self.lateness.values().last().copied().unwrap_or(0);
+        latest.saturating_mul(2) >= self.some_min_rtt()
+    }
+
     /// What was sent once at `sent_ns` is reported at `now`.
     #[inline]
     pub(super) fn note_sent_last(&mut self, sent_ns: i64, now: i64) {

@@ -38,6 +38,7 @@ impl Trace {
         let all = Explanations::default();
         let options = Options {
             sack: Some(sack),
+            handshake: true,
             timestamps: stamped,
             explanations: without.map_or(all, |off| all.without(off)),
             ..Options::default()

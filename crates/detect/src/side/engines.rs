@@ -193,6 +193,7 @@ impl Engines {
         let unwrap = Offsets::new(base);
         let options = Options {
             sack: shared.sack,
+            handshake: shared.handshake,
             timestamps: shared.timestamps,
             explanations: config.explanations,
             assumed: config.assumed,

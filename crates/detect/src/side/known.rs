@@ -11,31 +11,41 @@ const MAX_WSCALE: u8 = 14;
 pub(crate) struct Hello {
     pub(crate) isn: u32,
     pub(crate) mss: u16,
-    pub(crate) sack: bool,
-    pub(crate) timestamps: bool,
+    /// Offered; `None` where that was cut off, as in the two below.
+    pub(crate) sack: Option<bool>,
+    pub(crate) timestamps: Option<bool>,
     /// Shift of the window field; `NO_WSCALE` if it was not offered.
-    pub(crate) wscale: u8,
+    pub(crate) wscale: Option<u8>,
 }
 
 impl Hello {
     /// Shift of the windows that this host tells, where `other` is what the other host's SYN said: they are scaled only
     /// if both offer it (RFC 7323 section 2.2).
-    pub(crate) fn window_shift(&self, other: &Hello) -> u8 {
-        if self.wscale == NO_WSCALE || other.wscale == NO_WSCALE {
-            0
-        } else {
-            self.wscale.min(MAX_WSCALE)
+    pub(crate) fn window_shift(&self, other: &Hello) -> Option<u8> {
+        match (self.wscale?, other.wscale?) {
+            (NO_WSCALE, _) | (_, NO_WSCALE) => Some(0),
+            (shift, _) => Some(shift.min(MAX_WSCALE)),
+        }
+    }
+
+    /// Both offered it; `None` where one may have, and the other did.
+    pub(crate) fn both(a: Option<bool>, b: Option<bool>) -> Option<bool> {
+        match (a, b) {
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            _ => Some(a? && b?),
         }
     }
 
     /// What the SYN or SYN/ACK `seg` says.
     pub(crate) fn of(seg: &Segment) -> Self {
+        let cut = seg.has(Has::OPTIONS_CUT);
+        let offered = |option| Some(seg.has(option)).filter(|there| *there || !cut);
         Hello {
             isn: seg.seq,
             mss: seg.mss,
-            sack: seg.has(Has::SACK_PERMITTED),
-            timestamps: seg.has(Has::TIMESTAMPS),
-            wscale: seg.wscale,
+            sack: offered(Has::SACK_PERMITTED),
+            timestamps: offered(Has::TIMESTAMPS),
+            wscale: seg.window_scale(),
         }
     }
 }
@@ -49,7 +59,12 @@ const MIN_FULL_PAYLOAD: u32 = 8;
 pub(crate) struct Shared {
     /// SACK negotiated; `None` without handshake.
     pub(crate) sack: Option<bool>,
+    /// Both SYNs were seen, if perhaps not all of their options.
+    pub(crate) handshake: bool,
+    /// Both hosts use timestamps, and they can be read.
     pub(crate) timestamps: bool,
+    /// The data has them; whether they can be read does not matter.
+    pub(crate) stamped: bool,
     /// Wire payload of a full segment, by the MSS option of the data's receiver; 0 if unknown.
     pub(crate) full: u32,
     /// Shift of the windows that the data's receiver tells; `None` without handshake.
@@ -129,10 +144,12 @@ pub(crate) struct Known {
 }
 
 impl Shared {
-    pub(crate) fn new(sack: Option<bool>, timestamps: bool, peer_mss: u16) -> Self {
+    pub(crate) fn new(sack: Option<bool>, timestamps: bool, stamped: bool, peer_mss: u16) -> Self {
         let mut shared = Shared {
             sack,
+            handshake: false,
             timestamps,
+            stamped: timestamps || stamped,
             full: 0,
             window_shift: None,
         };
@@ -147,6 +164,6 @@ impl Shared {
     /// Bytes of a full segment's options.
     #[inline]
     pub(super) fn option_len(&self) -> u32 {
-        if self.timestamps { 12 } else { 0 }
+        if self.stamped { 12 } else { 0 }
     }
 }

@@ -63,7 +63,9 @@ impl Side {
         if packets > 1 {
             self.merged.get_or_insert_default().push(seg);
         }
-        self.cut += u64::from(seg.has(Has::OPTIONS_CUT));
+        if seg.has & (Has::OPTIONS_CUT | Has::TIMESTAMPS) == 0 {
+            self.cut.note_plain(seg);
+        }
         self.said = (seg.ack, seg.ts_ns);
         if seg.sack_len > 0 {
             self.sack_seen = true;

@@ -8,8 +8,8 @@ use crate::collect::{Certain, Collected};
 use crate::cost::Ends;
 use crate::habits::{Habits, Identification};
 use crate::result::{
-    AckPath, Artefacts, Avoidance, Blind, Bursts, Cause, Confidence, FlowId, FlowReport, Kind,
-    NotSeen, Reason, Recoveries, Reordering, Retransmission, Retransmissions, Vantage,
+    AckPath, Artefacts, Avoidance, Blind, Bursts, Cause, Confidence, Event, FlowId, FlowReport,
+    Kind, NotSeen, Reason, Recoveries, Reordering, Retransmission, Retransmissions, Vantage,
     VantageBasis, VantageChoice, Verdict,
 };
 use crate::sender::SenderEnd;
@@ -112,7 +112,7 @@ impl Side {
                 NotSeen::Vantage,
                 choice.basis == VantageBasis::Unknown || refuted,
             ),
-            (NotSeen::SackOptions, !at_receiver && end.answers_cut > 0),
+            (NotSeen::SackOptions, !at_receiver && end.blocks_hidden > 0),
             (NotSeen::OneWay, !end.answered),
             (NotSeen::Order, end.disorder),
             (NotSeen::Sack, !at_receiver && sack_unknown),
@@ -124,11 +124,14 @@ impl Side {
             if blind.has(NotSeen::OneWay) {
                 main.doubt_spurious();
             }
-            if end.answers_cut > 0 {
-                main.doubt_refused();
+            if end.blocks_hidden > 0 {
+                main.weaken(|event| event.kind == Kind::Refused);
             }
-        } else if blind.any() {
+        } else if blind.iter().any(|what| what != NotSeen::SackOptions) {
             main.doubt();
+        } else if blind.any() {
+            main.weaken(|_| true);
+            main.weaken_list();
         }
         // What rests on the forgotten ranges was never asserted.
         let blind = if main.forgot {
@@ -206,8 +209,8 @@ pub(crate) struct End {
     pub(crate) reuse: u32,
     pub(crate) first_ns: i64,
     pub(crate) last_ns: i64,
-    /// Packets of the receiver whose options the capture does not hold whole.
-    pub(crate) answers_cut: u64,
+    /// Packets of the receiver with SACK blocks that the capture does not show.
+    pub(crate) blocks_hidden: u64,
     /// Packets of the receiver that were captured twice, where no data goes the other way.
     pub(crate) answers_duplicated: u64,
     /// The receiver's packets were captured.
@@ -282,13 +285,22 @@ impl Main {
         self.recoveries.doubt();
     }
 
-    /// The receiver's SACK blocks, which show what it took, were cut off.
-    fn doubt_refused(&mut self) {
-        let (reordering, .., events) = &mut self.collector;
-        reordering.ambiguous += std::mem::take(&mut self.refused);
-        for event in events.iter_mut().filter(|e| e.kind == Kind::Refused) {
-            event.confidence = Confidence::Ambiguous;
+    /// Some of the SACK blocks, which show what the receiver took and when, were cut off: of what they could show otherwise
+    /// nothing is certain.
+    fn weaken(&mut self, which: impl Fn(&Event) -> bool) {
+        let (.., events) = &mut self.collector;
+        let certain = |e: &&mut Event| e.confidence == Confidence::Certain && which(e);
+        for event in events.iter_mut().filter(certain) {
+            event.confidence = Confidence::Likely;
             event.reason.get_or_insert(Reason::NotSeen);
+        }
+    }
+
+    /// As [`Main::weaken`], of retransmissions.
+    fn weaken_list(&mut self) {
+        let certain = |r: &&mut Retransmission| r.confidence == Confidence::Certain;
+        for one in self.list.iter_mut().filter(certain) {
+            one.confidence = Confidence::Likely;
         }
     }
 

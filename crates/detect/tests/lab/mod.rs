@@ -11,5 +11,6 @@ pub mod floors;
 pub mod many;
 pub mod recording;
 pub mod score;
+pub mod snap;
 pub mod table;
 pub mod truth;

@@ -5,10 +5,41 @@ use std::path::{Path, PathBuf};
 
 use inorder_capture::{Block, Capture};
 use inorder_detect::{Config, FlowReport, Tracker};
-use inorder_wire::{Packet, parse};
+use inorder_wire::{Frame, LinkType, Packet, parse};
 
 const TRUTHS: [&str; 2] = [".truth.json", ".truth.json.gz"];
 const CAPTURES: [&str; 4] = [".pcap", ".pcap.gz", ".pcapng", ".pcapng.gz"];
+
+/// How frames are kept that were captured otherwise.
+#[derive(Clone, Copy, Debug)]
+pub struct Kept {
+    /// Bytes of each frame (the snap length).
+    pub snap: usize,
+    /// A VLAN tag (IEEE 802.1Q) was there, too.
+    pub tagged: bool,
+}
+
+impl Kept {
+    /// As they were captured.
+    pub const ALL: Kept = Kept {
+        snap: usize::MAX,
+        tagged: false,
+    };
+
+    /// Of `frame` what is kept; `space` is where a frame with a tag is put together.
+    pub fn of<'a>(self, frame: &Frame<'a>, space: &'a mut Vec<u8>) -> Frame<'a> {
+        let mut kept = *frame;
+        if self.tagged && frame.link == LinkType::ETHERNET && frame.data.len() >= 12 {
+            let (addresses, rest) = frame.data.split_at(12);
+            space.clear();
+            space.extend([addresses, &[0x81, 0x00, 0x00, 0x64], rest].concat());
+            kept.data = space;
+            kept.orig_len += 4;
+        }
+        kept.data = &kept.data[..kept.data.len().min(self.snap)];
+        kept
+    }
+}
 
 /// Two captures and their truth.
 #[derive(Clone, Debug)]
@@ -18,6 +49,7 @@ pub struct Recording {
     /// None of a single capture with defects, wherever it was made.
     pub receiver: Option<PathBuf>,
     pub truth: PathBuf,
+    pub kept: Kept,
 }
 
 impl Recording {
@@ -87,24 +119,25 @@ pub fn recordings(folder: &Path) -> io::Result<Vec<Recording>> {
             },
             sender: single.or_else(|| capture(".snd")).ok_or_else(missing)?,
             truth: path.clone(),
+            kept: Kept::ALL,
         });
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(found)
 }
 
-/// What the inference says of a capture.
-pub fn analyse(path: &Path, config: &Config) -> io::Result<Vec<FlowReport>> {
+/// What the inference says of a capture of whose frames so much is kept.
+pub fn analyse(path: &Path, config: &Config, kept: Kept) -> io::Result<Vec<FlowReport>> {
     let in_file = |e| io::Error::other(format!("{}: {e}", path.display()));
     let mut capture = Capture::open(path).map_err(|e| in_file(e.to_string()))?;
     let mut tracker = Tracker::new(config.clone().keep_events(true).what_if(false));
-    let mut block = Block::default();
+    let (mut block, mut space) = (Block::default(), Vec::new());
     while capture
         .read_block(&mut block)
         .map_err(|e| in_file(e.to_string()))?
     {
         for frame in block.frames() {
-            if let Packet::Tcp(key, dir, segment) = &parse(&frame) {
+            if let Packet::Tcp(key, dir, segment) = &parse(&kept.of(&frame, &mut space)) {
                 tracker.push(key, *dir, segment);
             }
         }

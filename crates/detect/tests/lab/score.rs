@@ -60,7 +60,7 @@ pub fn score(recording: &Recording, config: &Config) -> io::Result<Scored> {
     let truth = truth::read(&recording.truth)?;
     let mut out = Scored::default();
     for (path, is_snd) in recording.captures() {
-        let told = analyse(path, config)?;
+        let told = analyse(path, config, recording.kept)?;
         out.judge(&recording.name, &truth, &told, is_snd);
     }
     for counts in [&mut out.sender, &mut out.receiver, &mut out.middle] {
