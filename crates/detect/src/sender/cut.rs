@@ -9,6 +9,7 @@ use inorder_wire::Segment;
 
 use super::Sender;
 use super::acks::Ack;
+use super::board::Sent;
 
 type Range = (i64, i64);
 
@@ -66,7 +67,7 @@ impl Sender {
             let next = out.board.get(out.board.find(at));
             next.filter(|s| s.start <= at && s.sent_ns < seg.ts_ns)
         };
-        let end = sent(left).map_or(left + out.mss(), |s| s.end());
+        let end = sent(left).map_or(left + out.mss(), Sent::end);
         match out.ranges.around(left) {
             _ if left < number => ((left, end.min(number)), None),
             None => ((left, end), None),
@@ -82,7 +83,7 @@ impl Sender {
                 let fewer = self.last.is_some_and(|l| l.all_sack_blocks(0) > listed);
                 let joins = fewer && out.ranges.len() > usize::from(listed);
                 let next = out.ranges.above(to).filter(|_| joins);
-                ((from, next.or(more.map(|s| s.end())).unwrap_or(to)), None)
+                ((from, next.or(more.map(Sent::end)).unwrap_or(to)), None)
             }
         }
     }

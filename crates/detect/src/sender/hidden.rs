@@ -6,6 +6,7 @@
 
 use super::Sender;
 use super::acks::Ack;
+use super::board::Sent;
 use super::filled::Filled;
 
 /// Filled holes looked at for one duplicate.
@@ -41,7 +42,7 @@ impl Sender {
             let count = std::mem::take(&mut hidden.count);
             hidden.first = None;
             let board = &self.outstanding.board;
-            let next = board.get(board.find(at)).map_or(at, |s| s.end());
+            let next = board.get(board.find(at)).map_or(at, Sent::end);
             if blocks == 0 && number <= next {
                 (0..count).for_each(|_| self.came_twice(at_ns));
             }
