@@ -203,6 +203,9 @@ def captures(draw, seconds):
         keys = {}
         for defect in draw.sample(DEFECTS, draw.choice(counts)):
             keys |= defect(draw, seconds)
+        if "begin" in keys:
+            # It would end before it begins.
+            keys.pop("end", None)
         text += f'\n[[capture]]\nname = "{name}"\nat = "{at}"\n' + "".join(f"{key} = {value}\n" for key, value in keys.items())
     return text
 

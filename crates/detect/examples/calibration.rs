@@ -153,7 +153,10 @@ fn run(options: &Options) -> Result<(), String> {
     let rows = |side: fn(&Scored) -> &Counts| rows(&all, &scored, options.by, side);
     let (sender, receiver) = (rows(|s| &s.sender), rows(|s| &s.receiver));
     let middle = with_some(rows(|s| &s.middle));
-    println!("## Short of the aim\n\n{}", aims::short(&sender, &receiver));
+    println!(
+        "## Short of the aim\n\n{}",
+        aims::short(&sender, &receiver, &middle)
+    );
     let (sender, receiver) = (
         table::with_sum(
             with_some(sender),

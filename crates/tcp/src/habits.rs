@@ -158,6 +158,13 @@ pub struct Habits {
     pub reneging: f64,
 }
 
+impl Habits {
+    /// Every segment of which nothing is new is answered by an acknowledgement of its own.
+    pub(crate) fn answers_at_once(&self) -> bool {
+        self.ack_batch.is_none() && self.answer_duplicates == AnswerDuplicates::AtOnce
+    }
+}
+
 impl Default for Habits {
     fn default() -> Self {
         Self {

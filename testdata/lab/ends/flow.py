@@ -67,16 +67,15 @@ class Flow:
     acknowledgements, which frames of one capture are which of the other, where the path wrote it;
     paws: the receiver discards by timestamps (RFC 7323 section 5) as Linux does; fates: what the
     path wrote of what the receiver did ({(frame, frame there): refused or reneged}); view: where the tap is a
-    capture with defects of the origin, which of its frames the origin's are; ranges: a receiver without PAWS
-    keeps so many above a hole."""
+    capture with defects, or on the path, which of its frames the origin's are ({frame: (frame there, time)});
+    whole: which frames of the origin those of the tap are, if acknowledgements are paired by the origin's;
+    ranges: a receiver without PAWS keeps so many above a hole."""
 
     def __init__(self, way, origin, receiver, tap=None, after_queue=None, pairs=None, paws=True, fates=None, view=None,
-                 ranges=None):
+                 whole=None, ranges=None):
         self.way, self.origin, self.receiver = way, origin, receiver
         self.tap = tap or origin
-        self.whole_frames = None
-        if view:
-            self.whole_frames = {frame: whole for frame, _, whole, _ in tap.frames.rows}
+        self.whole_frames = whole
         self.paws, self.ranges, self.ack_pairs, self.fates = paws, ranges, pairs and pairs[1], fates
         # What the path wrote of are packets as they were on the wire: there is nothing to split.
         limit = 2**16 if pairs else self.segment_size()
@@ -89,7 +88,7 @@ class Flow:
         self.originals, self.copies = [], []
         self.split(sent, arrival)
         self.all = sorted(self.originals + self.copies, key=lambda t: t.sent)
-        if view:
+        if view is not None:
             for t in self.all:
                 t.frame, t.tap_time = view.get(t.own, (None, None))
         elif tap:
@@ -98,7 +97,7 @@ class Flow:
         if after_queue:
             self.passed_queue = set()
             self.look_up(sent, after_queue.segments(way, limit), lambda t, s: self.passed_queue.add(t.sent) if s else None)
-        self.acked = self.highest_ack((origin if view else self.tap).acks)
+        self.acked = self.highest_ack((self.tap if view is None else origin).acks)
         self.judge_arrivals()
 
     def segment_size(self):

@@ -8,14 +8,24 @@ import csv
 class Frames:
     """The frames of a capture with defects: which frame of the whole captures each one is, and when it was captured."""
 
-    def __init__(self, path):
+    def __init__(self, path=None):
         self.rows = []                                  # (frame, end that sent it, its frame there or here, time)
-        self.of = collections.defaultdict(dict)         # end that sent it: {whole frame: first frame here}
-        with open(path) as file:
-            for row in csv.DictReader(file):
-                frame, sender, original, time = int(row["frame"]), row["from"], int(row["original"]), int(row["at_ns"])
-                self.rows.append((frame, sender, original, time))
-                self.of[sender].setdefault(original, (frame, time))
+        self.of = collections.defaultdict(dict)         # end that sent it: {whole frame: first frame here, and its time}
+        if path:
+            with open(path) as file:
+                for row in csv.DictReader(file):
+                    self.add(int(row["frame"]), row["from"], int(row["original"]), int(row["at_ns"]))
+
+    def add(self, frame, sender, original, time):
+        self.rows.append((frame, sender, original, time))
+        self.of[sender].setdefault(original, (frame, time))
+
+    def through(self, passed):
+        """The same, where the frames are numbered by those that `passed` a place of the path: by their numbers at the ends."""
+        whole, out = {frame: original for frame, _, original, _ in passed.rows}, Frames()
+        for frame, sender, original, time in self.rows:
+            out.add(frame, sender, whole[original], time)
+        return out
 
 
 class View:

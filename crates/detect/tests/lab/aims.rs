@@ -30,6 +30,8 @@ impl Aim {
 const ENOUGH: u64 = 100;
 /// More of what is ambiguous must not be true: it would be likely.
 const AMBIGUOUS: f64 = 0.9;
+/// Of the causes that are told.
+const CAUSES: f64 = 0.95;
 /// Of the flows whose vantage point is told.
 const VANTAGE: f64 = 0.99;
 
@@ -147,7 +149,11 @@ fn confidences(c: &Counts) -> Vec<Aim> {
 }
 
 /// Every measure below its aim, as a table.
-pub fn short(senders: &[(String, Counts)], receivers: &[(String, Counts)]) -> String {
+pub fn short(
+    senders: &[(String, Counts)],
+    receivers: &[(String, Counts)],
+    middle: &[(String, Counts)],
+) -> String {
     let mut out =
         "| side | kind of path | measure | reached | aim | of |\n|---|---|---|--:|--:|--:|\n"
             .to_owned();
@@ -157,8 +163,12 @@ pub fn short(senders: &[(String, Counts)], receivers: &[(String, Counts)]) -> St
     let of_receiver = receivers
         .iter()
         .map(|(kind, c)| ("receiver", kind, receiver(c)));
+    // On the path a capture tells what a sender's would, of what passes it.
+    let on_path = middle
+        .iter()
+        .map(|(kind, c)| ("path", kind, sender(kind, c)));
     let mut all = 0;
-    for (side, kind, aims) in of_sender.chain(of_receiver) {
+    for (side, kind, aims) in of_sender.chain(of_receiver).chain(on_path) {
         for a in aims {
             let Some(reached) = a.reached else {
                 continue;
@@ -191,6 +201,8 @@ pub fn short_by_trait(traits: &BTreeMap<String, [Counts; 3]>) -> String {
             let vantage = counts.vantage;
             let right = share(vantage.right, vantage.told);
             aims.push(aim("vantage point", right, VANTAGE, vantage.told));
+            let causes = share(counts.causes_right, counts.causes_told);
+            aims.push(aim("causes", causes, CAUSES, counts.causes_told));
             for a in aims.iter().filter(|a| a.of >= ENOUGH && a.is_missed()) {
                 let _ = writeln!(
                     out,

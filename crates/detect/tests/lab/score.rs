@@ -96,15 +96,17 @@ impl Scored {
                 None => Side::Receiver,
             };
             let mut counts = Counts::default();
+            let told = told.get(flow_name).copied();
+            let counted = flow.from_byte(base(flow, told));
             let mut judge = Judge {
-                flow,
+                flow: &counted,
                 side,
                 counts: &mut counts,
                 wrong: &mut self.wrong,
                 missed: &mut self.missed,
                 context: format!("{name} {side:?} {flow_name}"),
             };
-            judge.flow(told.get(flow_name).copied());
+            judge.flow(told);
             match side {
                 Side::Sender => self.sender += &counts,
                 Side::Receiver => self.receiver += &counts,
@@ -115,6 +117,27 @@ impl Scored {
             }
         }
     }
+}
+
+/// The byte from which the analysis counts: of a capture that begins late what it takes for the first one, as most of its events
+/// show whose frames the truth knows.
+fn base(flow: &Flow, told: Option<&FlowReport>) -> u64 {
+    if flow.base == 0 {
+        return 0;
+    }
+    let offsets = flow.events.iter();
+    let by_frame: HashMap<u64, u64> = offsets
+        .filter_map(|(&at, event)| Some((event.frame?, at)))
+        .collect();
+    let mut votes: BTreeMap<u64, u64> = BTreeMap::new();
+    for event in told.iter().flat_map(|told| &told.events) {
+        let at = by_frame.get(&event.frame);
+        if let Some(base) = at.and_then(|at| at.checked_sub(event.seq_offset)) {
+            *votes.entry(base).or_default() += 1;
+        }
+    }
+    let most = votes.into_iter().max_by_key(|&(_, votes)| votes);
+    most.map_or(flow.base, |(base, _)| base)
 }
 
 /// What a rule is called where it speaks of a retransmission.
@@ -152,7 +175,7 @@ impl<'a> Judge<'a> {
         for r in &told.retransmission_list {
             self.retransmission(r);
         }
-        if self.side == Side::Sender {
+        if self.side != Side::Receiver {
             self.recoveries(&told.recoveries.list);
         }
         self.missed(told);
@@ -200,7 +223,7 @@ impl<'a> Judge<'a> {
         };
         for (&frame, copies) in self.copies() {
             for copy in copies.iter().filter(|c| c.kind == Copy::Spurious) {
-                let seen = self.side != Side::Sender || copy.unseen.is_none();
+                let seen = self.side == Side::Receiver || copy.unseen.is_none();
                 if seen && !told_spurious(frame) {
                     lines.push((copy.start, format!("spurious, frame {frame}")));
                 }
@@ -244,7 +267,7 @@ impl<'a> Judge<'a> {
             if copy.kind != Copy::Spurious {
                 continue;
             }
-            match copy.unseen.as_ref().filter(|_| self.side == Side::Sender) {
+            match copy.unseen.as_ref().filter(|_| self.side != Side::Receiver) {
                 None => self.counts.spurious.truth += 1,
                 Some(rule) => self.counts.apart.entry(copy_rule(rule)).or_default().0 += 1,
             }
@@ -254,8 +277,8 @@ impl<'a> Judge<'a> {
     /// Retransmissions by frame of this side's capture.
     fn copies(&self) -> &'a HashMap<u64, Vec<truth::Retransmission>> {
         match self.side {
-            Side::Sender => &self.flow.sent,
-            Side::Receiver | Side::Middle => &self.flow.arrived,
+            Side::Sender | Side::Middle => &self.flow.sent,
+            Side::Receiver => &self.flow.arrived,
         }
     }
 
@@ -265,9 +288,9 @@ impl<'a> Judge<'a> {
             return Some("undecided".to_owned());
         }
         match self.side {
-            Side::Sender => event.unseen.clone(),
+            Side::Sender | Side::Middle => event.unseen.clone(),
             // Nothing shows a receiver that what now comes for the first time was sent before.
-            Side::Receiver | Side::Middle => {
+            Side::Receiver => {
                 let no_gap = event.fate == Fate::Lost && !event.gap;
                 let no_gap = no_gap.then(|| "no-gap".to_owned());
                 event.hidden.clone().or(no_gap)
@@ -281,7 +304,7 @@ impl<'a> Judge<'a> {
         let copies = self.flow.sent.values().flatten();
         let mut of_it = copies.filter(|c| c.start <= offset && offset < c.end);
         let hidden = of_it.find(|c| c.kind == Copy::Spurious && c.unseen.is_some())?;
-        let seen_from_here = self.side != Side::Sender;
+        let seen_from_here = self.side == Side::Receiver;
         hidden
             .unseen
             .as_deref()
@@ -390,7 +413,7 @@ impl<'a> Judge<'a> {
             return;
         }
         let sure = Sure::of(told.confidence);
-        if let Some(rule) = unseen.filter(|_| self.side == Side::Sender) {
+        if let Some(rule) = unseen.filter(|_| self.side != Side::Receiver) {
             let apart = &mut self.counts.apart.entry(copy_rule(rule)).or_default().1;
             apart.told += 1;
             apart.right += u64::from(right);

@@ -23,6 +23,8 @@ pub enum Fate {
 pub struct Event {
     pub fate: Fate,
     pub extent: Option<u64>,
+    /// Its frame where it was captured.
+    pub frame: Option<u64>,
     /// Why no sender can see it (the rules stand in `testdata/lab/ends/sight.py`).
     pub unseen: Option<String>,
     /// Why a capture with defects cannot tell it, at the receiver or on the path.
@@ -72,6 +74,8 @@ pub enum View {
 pub struct Flow {
     /// The capture at its sender is the one called `snd`.
     pub sender_is_snd: bool,
+    /// The first byte that a capture with defects shows, 0 if it shows the SYN.
+    pub base: u64,
     /// Where it was captured, if the truth is of one capture with defects alone.
     pub view: Option<View>,
     pub data_packets: u64,
@@ -83,6 +87,26 @@ pub struct Flow {
     pub recoveries: Vec<Recovery>,
     /// Habits of the endpoints and defects of the capture, in words.
     pub traits: Vec<String>,
+}
+
+impl Flow {
+    /// The same, with offsets that count from byte `base`; what lies below is left out.
+    pub fn from_byte(&self, base: u64) -> Flow {
+        let mut out = self.clone();
+        let events = out.events.drain();
+        let above = events.filter_map(|(at, event)| Some((at.checked_sub(base)?, event)));
+        out.events = above.collect();
+        for copy in out
+            .sent
+            .values_mut()
+            .chain(out.arrived.values_mut())
+            .flatten()
+        {
+            copy.start = copy.start.saturating_sub(base);
+            copy.end = copy.end.saturating_sub(base);
+        }
+        out
+    }
 }
 
 /// The flows of a recording by name.
@@ -124,11 +148,8 @@ fn list(v: &Value) -> impl Iterator<Item = &Value> {
 }
 
 fn flow(f: &Value) -> Flow {
-    // Offsets count from the first byte that the capture shows.
-    let base = number(&f["base"]);
-    let shown = |event: (u64, Event)| Some((event.0.checked_sub(base)?, event.1));
-    let events = list(&f["events"]).filter_map(event).filter_map(shown);
     let mut out = Flow {
+        base: number(&f["base"]),
         sender_is_snd: f["sender"] != "rcv",
         view: match f["view"].as_str() {
             Some("sender") => Some(View::Sender),
@@ -137,16 +158,14 @@ fn flow(f: &Value) -> Flow {
             None => None,
         },
         data_packets: number(&f["data_packets"]),
-        events: events.collect(),
+        events: list(&f["events"]).filter_map(event).collect(),
         sent: HashMap::new(),
         arrived: HashMap::new(),
         recoveries: list(&f["recoveries"]).map(recovery).collect(),
         traits: traits(f),
     };
     for c in list(&f["copies"]) {
-        let mut copy = retransmission(c);
-        copy.start = copy.start.saturating_sub(base);
-        copy.end = copy.end.saturating_sub(base);
+        let copy = retransmission(c);
         if let Some(frame) = c["frame_rcv"].as_u64() {
             out.arrived.entry(frame).or_default().push(copy.clone());
         }
@@ -161,7 +180,10 @@ fn traits(f: &Value) -> Vec<String> {
     let named = f["habits"].as_object().into_iter().flatten();
     let word = |(name, word): (&String, &Value)| Some(format!("{name}: {}", word.as_str()?));
     let others = list(&f["traits"]).filter_map(text);
-    named.filter_map(word).chain(others).collect()
+    let all = named.filter_map(word).chain(others);
+    // Of a capture with defects these are what it is judged by; endpoints and paths are judged by the whole ones.
+    let of_view = |word: &String| f["view"].is_null() || word.starts_with("capture: ");
+    all.filter(of_view).collect()
 }
 
 fn event(e: &Value) -> Option<(u64, Event)> {
@@ -175,6 +197,7 @@ fn event(e: &Value) -> Option<(u64, Event)> {
     let event = Event {
         fate,
         extent: e["extent"].as_u64(),
+        frame: e["frame_rcv"].as_u64().or(e["frame"].as_u64()),
         unseen: text(&e["unseen"]),
         hidden: text(&e["hidden"]),
         gap: e["gap"].as_bool().unwrap_or(true),

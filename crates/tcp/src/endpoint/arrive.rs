@@ -155,7 +155,9 @@ impl Endpoint {
                 self.receiver
                     .on_data(now, start, end, rtt, &mut self.sender.counters);
             }
-            self.receiver.ack_now();
+            if start >= end || self.config.habits.answers_at_once() {
+                self.receiver.ack_now();
+            }
         } else if self.stray_is_due(now) {
             self.receiver.ack_now();
         }
