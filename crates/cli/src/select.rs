@@ -25,7 +25,7 @@ pub struct Select {
 pub const HELP: &str = "\
 Filters: ADDRESS, PREFIX/BITS, port N, port N-M, ADDRESS:PORT, [IPv6]:PORT; src or dst before them; flows \
 A:p->B:q (one direction) and A:p<->B:q (both), where * is anything; tcp, udp, or a numbered service (rtp, esp, wireguard, sctp, ...: docs/services.md); \
-ipv4, ipv6; overlay N; combined with not, and, or and parentheses. Packets that are not selected take no memory. A \
+ipv4, ipv6; overlay N; vlan N; combined with not, and, or and parentheses. Packets that are not selected take no memory. A \
 connection of which one direction is selected is analysed with both, and reported in the selected one.\n\n\
 Times: RFC 3339 with an offset (2024-05-01T12:00:00.5+02:00), or a duration after the first packet of the capture \
 (+1.5s, 90s, 2m, 1h 30m). A connection that was open before --from is analysed like one whose start was not captured.";

@@ -1,6 +1,6 @@
 //! A parsed expression and its evaluation.
 
-use inorder_wire::{Endpoint, Service};
+use inorder_wire::{Endpoint, Service, Vlan};
 
 use crate::prefix::End;
 
@@ -26,6 +26,10 @@ impl Facts {
             overlay,
         }
     }
+
+    fn vlan(&self) -> Option<Vlan> {
+        Vlan::of_overlay(self.overlay)
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -40,6 +44,8 @@ pub(crate) enum Expr {
 pub(crate) enum Term {
     Protocol(Protocol),
     Overlay(u32),
+    /// One of the VLAN tags.
+    Vlan(u16),
     /// The source, the destination, or one of them.
     Src(End),
     Dst(End),
@@ -106,7 +112,12 @@ impl Term {
         let (src, dst) = (facts.src, facts.dst);
         match self {
             Term::Protocol(protocol) => protocol.holds(facts),
+            // A VLAN is no tunnel.
+            Term::Overlay(0) => facts.overlay == 0 || facts.vlan().is_some(),
             Term::Overlay(overlay) => facts.overlay == *overlay,
+            Term::Vlan(id) => facts
+                .vlan()
+                .is_some_and(|vlan| [vlan.inner, vlan.outer].contains(id)),
             Term::Src(end) => end.holds(src),
             Term::Dst(end) => end.holds(dst),
             Term::Either(end) => end.holds(src) || end.holds(dst),

@@ -4,7 +4,7 @@
 //! any   = all { "or" all }
 //! all   = not { "and" not }
 //! not   = { "not" } ( "(" any ")" | term )
-//! term  = PROTOCOL | "overlay" NUMBER | ( "src" | "dst" ) end | end [ ( "->" | "<->" ) end ]
+//! term  = PROTOCOL | "overlay" NUMBER | "vlan" NUMBER | ( "src" | "dst" ) end | end [ ( "->" | "<->" ) end ]
 //! end   = "*" | [ "host" | "net" ] ADDRESS [ ":" PORTS ] | ":" PORTS | "port" PORTS
 //! ```
 
@@ -22,8 +22,8 @@ use crate::token::{Placed, Token, tokens};
 const MAX_DEPTH: usize = 64;
 
 /// The words of the grammar besides the protocols.
-const WORDS: [&str; 9] = [
-    "not", "and", "or", "src", "dst", "port", "host", "net", "overlay",
+const WORDS: [&str; 10] = [
+    "not", "and", "or", "src", "dst", "port", "host", "net", "overlay", "vlan",
 ];
 
 const TERM: &str = "an address, a prefix, `port N`, a flow `A:p -> B:q` or a service such as `tcp`";
@@ -126,6 +126,14 @@ impl<'t> Parser<'t> {
             let (number, at) = self.value("a number after `overlay`")?;
             let wrong = || error(at, format!("`{number}` is no number of 32 bits"));
             return number.parse().map(Term::Overlay).map_err(|_| wrong());
+        }
+        if self.word("vlan") {
+            /// Identifiers have 12 bits; 0 and 4,095 are no VLAN (IEEE 802.1Q).
+            const VLANS: RangeInclusive<u16> = 1..=4_094;
+            let (number, at) = self.value("a number after `vlan`")?;
+            let id = number.parse().ok().filter(|id| VLANS.contains(id));
+            let wrong = || error(at, format!("`{number}` is no VLAN from 1 to 4094"));
+            return id.map(Term::Vlan).ok_or_else(wrong);
         }
         if self.word("src") {
             return self.end().map(Term::Src);

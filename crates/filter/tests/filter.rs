@@ -47,6 +47,7 @@ fn terms_select_flows() {
         ("rtp or udp or ESP", &[], &[WEB, SIX]),
         ("ipv4", &[WEB], &[SIX]),
         ("overlay 0", &[WEB], &[]),
+        ("vlan 10", &[], &[WEB]),
         ("overlay 7", &[], &[WEB]),
         ("not port 443", &[SIX], &[WEB]),
         ("!port 443&&tcp", &[SIX], &[WEB]),
@@ -141,6 +142,7 @@ fn errors_name_the_place_and_what_was_expected() {
         ("über", "character 1: `über` is no address"),
         ("tcp or or", "character 8: `or` is no address"),
         ("overlay x", "character 9: `x` is no number of 32 bits"),
+        ("vlan 4095", "character 6: `4095` is no VLAN from 1 to 4094"),
     ] {
         let error = text.parse::<Filter>().unwrap_err().to_string();
         assert!(error.contains(message), "{text}: {error}");

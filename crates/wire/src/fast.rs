@@ -4,7 +4,7 @@
 //! All other frames are left to the general path. Both paths must give exactly the same result for every frame; the
 //! tests compare them.
 
-use crate::flow::{Dir, Endpoint, FlowKey};
+use crate::flow::{Dir, Endpoint, FlowKey, Vlan};
 use crate::layer::{be16, be32};
 use crate::segment::{Has, NO_WSCALE, Segment, TcpFlags};
 use crate::services::prp;
@@ -55,27 +55,31 @@ pub(crate) fn parse_into(frame: &Frame<'_>, out: &mut Packet) -> Option<()> {
 /// Every case except IPv4 in untagged Ethernet or alone.
 #[inline(never)]
 fn other_links(frame: &Frame<'_>, out: &mut Packet) -> Option<()> {
-    let (ether_type, ip) = network_layer(frame)?;
+    let (ether_type, vlan, ip) = network_layer(frame)?;
     match ether_type {
         0x0800 => ipv4(frame, ip, out),
         0x86dd => ipv6(frame, ip, out),
         _ => None,
+    }?;
+    if let (Packet::Tcp(key, ..), true) = (out, vlan != 0) {
+        key.overlay = Vlan::default().within(vlan).overlay();
     }
+    Some(())
 }
 
-/// EtherType and bytes of the network layer.
+/// EtherType, tag control information of the VLAN (0 without), and bytes of the network layer.
 #[inline(always)]
-fn network_layer<'a>(frame: &Frame<'a>) -> Option<(u16, &'a [u8])> {
+fn network_layer<'a>(frame: &Frame<'a>) -> Option<(u16, u16, &'a [u8])> {
     let data = frame.data;
     match frame.link {
         LinkType::ETHERNET => match be16(data, 12)? {
-            0x8100 => Some((be16(data, 16)?, data.get(18..)?)),
-            ether_type => Some((ether_type, data.get(14..)?)),
+            0x8100 => Some((be16(data, 16)?, be16(data, 14)?, data.get(18..)?)),
+            ether_type => Some((ether_type, 0, data.get(14..)?)),
         },
-        LinkType::LINUX_SLL => Some((be16(data, 14)?, data.get(16..)?)),
+        LinkType::LINUX_SLL => Some((be16(data, 14)?, 0, data.get(16..)?)),
         LinkType::RAW => match data.first()? >> 4 {
-            4 => Some((0x0800, data)),
-            6 => Some((0x86dd, data)),
+            4 => Some((0x0800, 0, data)),
+            6 => Some((0x86dd, 0, data)),
             _ => None,
         },
         _ => None,

@@ -138,6 +138,61 @@ impl Dir {
     }
 }
 
+/// High byte of [`FlowKey::overlay`] where it stands for the VLAN tags of a frame: a VXLAN network identifier has 24
+/// bits, and what stands for tunnels without an identifier begins with 0xff.
+const VLAN_BLOCK: u32 = 0xfe00_0000;
+
+/// The VLANs of a frame that is in no tunnel (IEEE 802.1Q): of stacked tags, the two innermost.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct Vlan {
+    /// Identifier of the tag in front of the innermost one, 0 for none.
+    pub outer: u16,
+    /// Identifier of the innermost tag.
+    pub inner: u16,
+}
+
+impl Vlan {
+    /// The VLANs for which the overlay identifier of a [`FlowKey`] stands; `None` for that of a tunnel, and for 0.
+    pub fn of_overlay(overlay: u32) -> Option<Vlan> {
+        let tags = overlay ^ VLAN_BLOCK;
+        (tags >> 24 == 0 && tags != 0).then_some(Vlan {
+            outer: (tags >> 12) as u16 & 0xfff,
+            inner: tags as u16 & 0xfff,
+        })
+    }
+
+    /// The overlay identifier that stands for it; 0 for the identifier 0, which is a priority and no VLAN.
+    #[inline]
+    pub(crate) fn overlay(self) -> u32 {
+        match u32::from(self.outer & 0xfff) << 12 | u32::from(self.inner & 0xfff) {
+            0 => 0,
+            tags => VLAN_BLOCK | tags,
+        }
+    }
+
+    /// The VLANs behind one more tag, whose identifier is `id`.
+    #[inline]
+    pub(crate) fn within(self, id: u16) -> Vlan {
+        match id & 0xfff {
+            0 => self,
+            inner => Vlan {
+                outer: self.inner,
+                inner,
+            },
+        }
+    }
+}
+
+impl fmt::Display for Vlan {
+    /// `10`, or `100.10` for stacked tags.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.outer {
+            0 => write!(f, "{}", self.inner),
+            outer => write!(f, "{outer}.{}", self.inner),
+        }
+    }
+}
+
 /// The 4-tuple with its endpoints in a fixed order, so that both directions have the same key.
 #[derive(Clone, Copy, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 #[allow(clippy::derived_hash_with_manual_eq)] // The same equality, computed in one comparison.
@@ -146,8 +201,8 @@ pub struct FlowKey {
     pub low: Endpoint,
     /// The larger endpoint.
     pub high: Endpoint,
-    /// Identifier of the overlay network in which the packet was found (VXLAN VNI, GRE key, ...), 0 for none, so that
-    /// tenants with equal addresses have different keys.
+    /// Identifier of the overlay network in which the packet was found (VXLAN VNI, GRE key, ...; outside of tunnels the
+    /// [`Vlan`]), 0 for none, so that tenants with equal addresses have different keys.
     pub overlay: u32,
 }
 
@@ -155,15 +210,43 @@ impl PartialEq for FlowKey {
     /// One branch for all fields: keys that are compared are mostly equal.
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        let ports = |key: &Self| u32::from(key.low.port) << 16 | u32::from(key.high.port);
-        let low = (self.low.high ^ other.low.high) | (self.low.low ^ other.low.low);
-        let high = (self.high.high ^ other.high.high) | (self.high.low ^ other.high.low);
-        let rest = (ports(self) ^ ports(other)) | (self.overlay ^ other.overlay);
-        low | high | u64::from(rest) == 0
+        self.same_ends(other, self.overlay ^ other.overlay)
     }
 }
 
 impl FlowKey {
+    /// True if addresses and ports are the same and `different` is 0: one branch for all of it.
+    #[inline]
+    fn same_ends(&self, other: &Self, different: u32) -> bool {
+        let ports = |key: &Self| u32::from(key.low.port) << 16 | u32::from(key.high.port);
+        let low = (self.low.high ^ other.low.high) | (self.low.low ^ other.low.low);
+        let high = (self.high.high ^ other.high.high) | (self.high.low ^ other.high.low);
+        let rest = (ports(self) ^ ports(other)) | different;
+        low | high | u64::from(rest) == 0
+    }
+
+    /// This key in another overlay network.
+    #[must_use]
+    pub fn in_overlay(self, overlay: u32) -> FlowKey {
+        FlowKey { overlay, ..self }
+    }
+
+    /// This key without the VLAN in which it was seen: another capture point may see the connection in another one.
+    #[must_use]
+    pub fn without_vlan(self) -> FlowKey {
+        match Vlan::of_overlay(self.overlay) {
+            Some(_) => self.in_overlay(0),
+            None => self,
+        }
+    }
+
+    /// True if `other` has the same addresses and ports as this key and was found in the overlay network `overlay`,
+    /// instead of this key's.
+    #[inline]
+    pub fn is_in(&self, other: &FlowKey, overlay: u32) -> bool {
+        self.same_ends(other, other.overlay ^ overlay)
+    }
+
     /// The key and the direction of a packet from `src` to `dst`.
     #[inline]
     pub fn new(src: Endpoint, dst: Endpoint, overlay: u32) -> (FlowKey, Dir) {

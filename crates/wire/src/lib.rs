@@ -49,7 +49,7 @@ mod slow;
 #[doc(hidden)]
 pub use check::{fuzz_one, same_both_ways};
 pub use complaint::{Complaint, ComplaintKind};
-pub use flow::{Dir, Endpoint, FlowKey};
+pub use flow::{Dir, Endpoint, FlowKey, Vlan};
 pub use fragment::{Fragments, LaterPart};
 pub use gate::Gate;
 pub use link::LinkType;

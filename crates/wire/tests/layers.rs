@@ -3,7 +3,7 @@
 mod build;
 
 use build::*;
-use inorder_wire::{LinkType, Other, Packet, TcpFlags, same_both_ways};
+use inorder_wire::{LinkType, Other, Packet, TcpFlags, Vlan, same_both_ways};
 
 fn inner() -> Vec<u8> {
     ipv4(6, &tcp(TcpFlags::ACK, &TIMESTAMPS, 50))
@@ -22,6 +22,40 @@ fn found(packet: Packet) -> u32 {
 }
 
 #[test]
+fn vlans_are_part_of_the_key() {
+    let tagged = vlan(7, 0x0800, &inner());
+    let vlan_of = |bytes: &[u8]| {
+        let overlay = found(parse(LinkType::ETHERNET, bytes));
+        Vlan::of_overlay(overlay).map(|vlan| vlan.to_string())
+    };
+    for (bytes, expected) in [
+        (eth(0x8100, &tagged), Some("7")),
+        (eth(0x8100, &vlan(7, 0x86dd, &inner_v6())), Some("7")),
+        // The priority is no part of it.
+        (eth(0x8100, &vlan(0x6007, 0x0800, &inner())), Some("7")),
+        (eth(0x88a8, &vlan(5, 0x8100, &tagged)), Some("5.7")),
+        (
+            eth(0x9100, &vlan(5, 0x8100, &vlan(6, 0x8100, &tagged))),
+            Some("6.7"),
+        ),
+        // A priority without a VLAN.
+        (eth(0x8100, &vlan(0x2000, 0x0800, &inner())), None),
+        (eth(0x8100, &vlan(0x2000, 0x8100, &tagged)), Some("7")),
+    ] {
+        assert_eq!(vlan_of(&bytes).as_deref(), expected);
+    }
+    // Around a tunnel they are those of its ends, inside it they distinguish tenants.
+    let vxlan = |inner: &[u8]| join(&[8, 0, 0, 0, 0, 0, 42, 0], inner);
+    let in_udp = |inner: &[u8]| ipv4(17, &udp(50_000, 4789, &vxlan(inner)));
+    let plain = eth(0x0800, &inner());
+    let around = eth(0x8100, &vlan(9, 0x0800, &in_udp(&plain)));
+    assert_eq!(found(parse(LinkType::ETHERNET, &around)), 42);
+    let inside = eth(0x0800, &in_udp(&eth(0x8100, &tagged)));
+    let overlay = found(parse(LinkType::ETHERNET, &inside));
+    assert!(overlay != 42 && Vlan::of_overlay(overlay).is_none());
+}
+
+#[test]
 fn link_layers() {
     let sll = join(
         &[0, 0, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0, 0x08, 0x00],
@@ -33,13 +67,8 @@ fn link_layers() {
         ][..],
         &inner_v6(),
     ];
-    let tagged = vlan(7, 0x0800, &inner());
     for (link, bytes) in [
         (1, eth(0x0800, &inner())),
-        (1, eth(0x8100, &tagged)),
-        (1, eth(0x8100, &vlan(7, 0x86dd, &inner_v6()))),
-        (1, eth(0x88a8, &vlan(5, 0x8100, &tagged))),
-        (1, eth(0x9100, &vlan(5, 0x8100, &vlan(6, 0x8100, &tagged)))),
         (1, eth(82, &join(&[0xaa, 0xaa, 3, 0, 0, 0, 8, 0], &inner()))),
         (
             1,

@@ -1,7 +1,7 @@
 //! What is known of the frame and of the tunnels around a header.
 
 use super::Rest;
-use crate::flow::Endpoint;
+use crate::flow::{Endpoint, Vlan};
 use crate::numbered::{Aside, InnerTcp, Numbered, StreamKey};
 use crate::{Frame, Other, Packet, Service};
 use std::cell::Cell;
@@ -24,8 +24,8 @@ pub(crate) struct Context<'a> {
     pub(crate) is_quoted: bool,
     /// Source and destination of the Ethernet header around, if there is one.
     pub(crate) macs: Option<[[u8; 6]; 2]>,
-    /// The innermost VLAN of that header, 0 for none.
-    pub(crate) vlan: u16,
+    /// The VLANs of the frame, or of the innermost Ethernet header in a tunnel.
+    pub(crate) vlan: Vlan,
     /// IPv4 identification of the nearest IP header around; 0 if it has none.
     ip_id: u16,
     /// What was found beside the packet so far.
@@ -51,7 +51,7 @@ impl<'a> Context<'a> {
             tunnels: 0,
             is_quoted: false,
             macs: None,
-            vlan: 0,
+            vlan: Vlan::default(),
             ip_id: 0,
             asides,
             layers,
@@ -62,7 +62,7 @@ impl<'a> Context<'a> {
     pub(crate) fn on_ethernet(self, macs: [[u8; 6]; 2]) -> Context<'a> {
         Context {
             macs: Some(macs),
-            vlan: 0,
+            vlan: Vlan::default(),
             ..self
         }
     }
@@ -81,12 +81,28 @@ impl<'a> Context<'a> {
     /// instead, so that the inner and the outer packet never have the same key.
     pub(crate) fn inside(self, id: u32, kind: u32) -> Result<Context<'a>, Other> {
         let own = if id == 0 { kind } else { id };
-        // Identifiers of nested tunnels are combined with an odd multiplier (2^32 / golden ratio).
         let overlay = match self.overlay {
             0 => own,
-            outer => outer.wrapping_mul(0x9e37_79b1) ^ own,
+            outer => within(outer, own),
         };
-        Context { overlay, ..self }.deeper()
+        // The VLANs around a tunnel are those of its ends.
+        let vlan = Vlan::default();
+        Context {
+            overlay,
+            vlan,
+            ..self
+        }
+        .deeper()
+    }
+
+    /// The overlay network that the key of a TCP connection names: that of the tunnels and of the VLANs within, or the
+    /// VLANs alone.
+    pub(crate) fn overlay_of_tcp(&self) -> u32 {
+        match (self.overlay, self.vlan.overlay()) {
+            (overlay, 0) => overlay,
+            (0, vlan) => vlan,
+            (outer, vlan) => within(outer, vlan),
+        }
     }
 
     /// The context in one of several sessions of a tunnel.
@@ -210,6 +226,11 @@ impl Ends {
         };
         Ends { src, ..self }
     }
+}
+
+/// The overlay `own` in a tunnel whose overlay is `outer`: combined with an odd multiplier (2^32 / golden ratio).
+fn within(outer: u32, own: u32) -> u32 {
+    outer.wrapping_mul(0x9e37_79b1) ^ own
 }
 
 /// What comes next in a packet.

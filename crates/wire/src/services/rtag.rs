@@ -27,7 +27,7 @@ fn parse(rest: Rest<'_>, context: Context<'_>) -> Parsed {
         dst: Endpoint::mac(destination),
     };
     let body = rest.skip(6)?;
-    let key = context.key(Service::RTag, ends, u32::from(context.vlan));
+    let key = context.key(Service::RTag, ends, u32::from(context.vlan.inner));
     let number = context.number(u64::from(u16::from_be_bytes([s0, s1])), body.wire);
     let inner = context
         .deeper()?

@@ -35,7 +35,7 @@ impl Part {
             frame: context.frame,
             src: ends.src,
             dst: ends.dst,
-            overlay: context.overlay,
+            overlay: context.overlay_of_tcp(),
             id: self.id,
             offset: self.offset,
             len: u32::try_from(self.len).unwrap_or(u32::MAX),

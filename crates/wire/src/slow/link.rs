@@ -59,7 +59,7 @@ pub(super) fn ether_type(ether_type: u16, rest: Rest<'_>, context: Context<'_>) 
     while let 0x8100 | 0x88a8 | 0x9100 | 0x9200 = ether_type {
         let tag = SingleVlanHeaderSlice::from_slice(rest.data)
             .map_err(|e| rest.shortage(e.required_len))?;
-        context.vlan = tag.vlan_identifier().value();
+        context.vlan = context.vlan.within(tag.vlan_identifier().value());
         ether_type = tag.ether_type().0;
         rest = rest.skip(4)?;
     }

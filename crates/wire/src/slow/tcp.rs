@@ -24,7 +24,7 @@ pub(super) fn parse(network: &Network, rest: Rest<'_>, context: Context<'_>) -> 
     fixed[12] = 0x50 | fixed[12] & 0x0f;
     let header = TcpHeaderSlice::from_slice(&fixed).map_err(|_| Other::Malformed)?;
     let ends = network.with_ports(header.source_port(), header.destination_port());
-    let (key, dir) = FlowKey::new(ends.src, ends.dst, context.overlay);
+    let (key, dir) = FlowKey::new(ends.src, ends.dst, context.overlay_of_tcp());
     let mut segment = Segment {
         ts_ns: context.ts_ns,
         frame: context.frame,
@@ -52,7 +52,7 @@ pub(super) fn parse(network: &Network, rest: Rest<'_>, context: Context<'_>) -> 
             syn,
             option,
         };
-        context.aside(Aside::Subflow(key, dir, subflow));
+        context.aside(Aside::Subflow(key.without_vlan(), dir, subflow));
     }
     Ok(Packet::Tcp(key, dir, segment))
 }
@@ -62,7 +62,7 @@ pub(super) fn parse(network: &Network, rest: Rest<'_>, context: Context<'_>) -> 
 fn quoted(network: &Network, rest: Rest<'_>, context: Context<'_>) -> Parsed {
     let [s0, s1, d0, d1, seq @ ..] = *rest.head::<8>()?;
     let ends = network.with_ports(u16::from_be_bytes([s0, s1]), u16::from_be_bytes([d0, d1]));
-    let (key, dir) = FlowKey::new(ends.src, ends.dst, context.overlay);
+    let (key, dir) = FlowKey::new(ends.src, ends.dst, context.overlay_of_tcp());
     let segment = Segment {
         ts_ns: context.ts_ns,
         frame: context.frame,
