@@ -61,6 +61,11 @@ class Analysis(Result):
         return self.table("stream-what-if")
 
     @property
+    def attempts(self) -> Table:
+        """Attempts to open connections that carried no data."""
+        return self.table("attempts")
+
+    @property
     def replay_windows(self) -> Table:
         """What anti-replay windows would have refused of streams, for several sizes."""
         return self.table("replay-windows")

@@ -100,6 +100,13 @@ impl Rows {
             stream_rows
         ),
         rows!(
+            "attempts",
+            "Attempts to open connections that carried no data",
+            false,
+            attempts,
+            attempt_rows
+        ),
+        rows!(
             "what-if",
             "What a sorting receiver would have left, for each setting",
             false,

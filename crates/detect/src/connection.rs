@@ -1,14 +1,18 @@
 //! One connection: both directions, the handshake, and the vantage point they share.
 
+mod opening;
+mod related;
 mod twins;
 mod waiting;
 
-use inorder_wire::{Dir, FlowKey, Has, Segment, TcpFlags};
+use inorder_wire::{Complaint, Dir, FlowKey, Has, Segment, TcpFlags};
 
+use crate::complaints::MAX_COMPLAINTS;
 use crate::config::Config;
 use crate::flow_table::FlowTable;
 use crate::side::{End, Hello, Known, Shared, Side, Start};
 use crate::vantage::Position;
+use opening::Opening;
 use twins::Twins;
 use waiting::Waiting;
 
@@ -44,6 +48,8 @@ pub(crate) struct Head {
     pub(crate) key: FlowKey,
     pub(crate) reuse: u32,
     pub(crate) last_ns: i64,
+    /// The overlay network in which each direction is found.
+    overlays: [u32; 2],
     /// By so much the capture's clock has been set back, nanoseconds.
     set_back_ns: i64,
     common: Common,
@@ -56,14 +62,22 @@ pub(crate) struct Head {
     last_of: [i64; 2],
     /// How often each direction's packets went back in time.
     reversals: [u64; 2],
+    /// Further overlay networks in which the connection is found.
+    also: Box<[u32]>,
+    opening: Opening,
+    /// ICMP messages about its segments, and the direction of these.
+    #[allow(clippy::box_collection)] // Rare, and a vector takes three words.
+    complaints: Option<Box<Vec<(Dir, Complaint)>>>,
 }
 
 /// What is known of both directions together.
 #[derive(Debug)]
 #[repr(C)]
 struct Common {
-    answered: bool,
-    reset: bool,
+    /// For each direction, that its host has acknowledged something.
+    acks: [bool; 2],
+    /// For each direction, that its host has reset the connection.
+    resets: [bool; 2],
     /// For each direction, that data has been seen and is followed.
     followed: [bool; 2],
     /// For each direction, that its host has sent all it will.
@@ -77,8 +91,8 @@ struct Common {
 impl Connection {
     pub(crate) fn new(key: FlowKey, reuse: u32, now: i64, config: &Config) -> Self {
         let common = Common {
-            answered: false,
-            reset: false,
+            acks: [false; 2],
+            resets: [false; 2],
             followed: [false; 2],
             fins: [false; 2],
             position: Position::default(),
@@ -89,6 +103,7 @@ impl Connection {
             key,
             reuse,
             last_ns: now,
+            overlays: [key.overlay; 2],
             set_back_ns: 0,
             common,
             waiting: Waiting::default(),
@@ -96,6 +111,9 @@ impl Connection {
             disordered: 0,
             last_of: [i64::MIN; 2],
             reversals: [0; 2],
+            also: Box::default(),
+            opening: Opening::default(),
+            complaints: None,
         };
         Connection {
             head: Box::new(head),
@@ -112,11 +130,17 @@ impl Connection {
         let known = common.hellos.map(|hello| hello.is_some());
         std::hint::black_box((
             times,
-            common.reset,
+            common.resets,
             known,
             common.position.is_new(),
             self.head.last_of,
         ));
+    }
+
+    /// True if a packet that goes `dir` and has this key is one of it.
+    #[inline]
+    pub(crate) fn is_of(&self, key: &FlowKey, dir: Dir) -> bool {
+        self.head.key.is_in(key, self.head.overlays[dir.index()])
     }
 
     /// True when `seg` opens a new connection with the same addresses and ports.
@@ -140,7 +164,7 @@ impl Connection {
 
     /// Both directions are finished, or it was reset.
     pub(crate) fn closed(&self) -> bool {
-        self.head.common.reset || self.head.common.fins == [true; 2]
+        self.head.common.resets != [false; 2] || self.head.common.fins == [true; 2]
     }
 
     /// The next segment, where that is not called for every packet.
@@ -217,7 +241,7 @@ impl Connection {
         self.head.waiting.push(dir, seg);
         // Most connections end before their vantage point is certain: that they are over must be known all the same.
         self.head.common.fins[dir.index()] |= seg.flags.any(TcpFlags::FIN);
-        self.head.common.reset |= seg.flags.any(TcpFlags::RST);
+        self.head.common.resets[dir.index()] |= seg.flags.any(TcpFlags::RST);
         if seg.flags.any(TcpFlags::SYN) {
             // By this a SYN that is repeated meanwhile is known from another connection's.
             self.head.common.hellos[dir.index()] = Some(Hello::of(seg));
@@ -241,12 +265,42 @@ impl Connection {
         }
     }
 
+    /// An ICMP message about a segment that went `dir`.
+    #[cold]
+    pub(crate) fn complain(&mut self, dir: Dir, complaint: &Complaint) {
+        self.note_complaint_of_syn(dir, complaint);
+        let all = self.head.complaints.get_or_insert_default();
+        if all.len() < MAX_COMPLAINTS {
+            all.push((dir, *complaint));
+        }
+    }
+
     /// The reports on the directions that carried data.
     pub(crate) fn finish(&mut self, config: &Config, out: &mut FlowTable) {
+        out.note_time(self.head.last_ns);
+        let packets = self.head.waiting.times().count();
         self.release(config);
+        if self.head.common.followed == [false; 2] {
+            self.attempt(packets)
+                .into_iter()
+                .for_each(|a| out.push_attempt(a));
+            return;
+        }
+        let handshakes = [Dir::LowToHigh, Dir::HighToLow].map(|dir| self.handshake(dir));
         let (Some(sides), common) = (&mut self.sides, &self.head.common) else {
             return;
         };
+        for (dir, side) in [Dir::LowToHigh, Dir::HighToLow]
+            .into_iter()
+            .zip(&mut **sides)
+        {
+            let all = self.head.complaints.iter().flat_map(|all| &**all);
+            let about: Vec<Complaint> = all.filter(|c| c.0 == dir).map(|c| c.1).collect();
+            if !about.is_empty() {
+                side.note_complaints(&about);
+            }
+        }
+        let answered = common.acks != [false; 2];
         for dir in [Dir::LowToHigh, Dir::HighToLow] {
             if !common.followed[dir.index()] {
                 continue;
@@ -254,7 +308,7 @@ impl Connection {
             let position = &common.position;
             let end = End {
                 shared: common.find_shared(sides, dir),
-                choice: position.choose(dir, config.vantage, common.answered),
+                choice: position.choose(dir, config.vantage, answered),
                 reuse: self.head.reuse,
                 first_ns: self.head.first_ns,
                 last_ns: self.head.last_ns,
@@ -263,6 +317,7 @@ impl Connection {
                 disorder: self.head.disordered > MAX_TOLERATED_DISORDERED
                     || position.out_of_order(),
                 syn_seen: common.hellos[dir.index()].is_some(),
+                handshake: handshakes[dir.index()],
                 reversals: self.head.reversals[dir.index()],
                 receiver_identification: sides[dir.reverse().index()].identification(),
                 answers_duplicated: match common.followed[dir.reverse().index()] {
@@ -342,7 +397,8 @@ impl Common {
                 syn_seen: hello.is_some(),
             });
         }
-        self.answered |= seg.flags.any(TcpFlags::ACK);
+        let acks = seg.flags.any(TcpFlags::ACK) && !seg.flags.any(TcpFlags::RST);
+        self.acks[dir.index()] |= acks;
         if !self.followed[dir.reverse().index()] {
             sides[dir.index()].note_reported(seg);
             return;
@@ -371,7 +427,9 @@ impl Common {
     #[cold]
     #[inline(never)]
     fn follow(&mut self, sides: &mut [Side; 2], dir: Dir, seg: &Segment, config: &Config) {
-        let choice = self.position.choose(dir, config.vantage, self.answered);
+        let choice = self
+            .position
+            .choose(dir, config.vantage, self.acks != [false; 2]);
         let shared = &self.shared[dir.index()];
         sides[dir.index()].assume(config.assumed.sender_identification);
         let start = Start {
@@ -389,7 +447,7 @@ impl Common {
             self.share(sides);
         }
         self.fins[dir.index()] |= seg.flags.any(TcpFlags::FIN);
-        self.reset |= seg.flags.any(TcpFlags::RST);
+        self.resets[dir.index()] |= seg.flags.any(TcpFlags::RST);
     }
 
     #[cold]

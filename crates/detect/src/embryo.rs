@@ -4,7 +4,9 @@
 //! more; its first packet takes a tenth of that, and the oldest gives way where there are many. Should more
 //! of it come after all, the connection begins there, as it does in a capture that was begun later.
 
-use inorder_wire::{Dir, FlowKey, Segment, TcpFlags};
+use inorder_wire::{Complaint, ComplaintKind, Dir, FlowKey, Segment, TcpFlags};
+
+use crate::result::{Attempt, Outcome};
 
 /// Sets of records, by bits of the key's hash; a power of two. Trackers that share a capture share the
 /// connections out by bits that are among these: each set is then one tracker's, and what gives
@@ -21,17 +23,77 @@ pub(crate) struct Embryo {
     pub(crate) key: FlowKey,
     pub(crate) dir: Dir,
     pub(crate) seg: Segment,
+    /// How often this SYN was answered by a reset: some hosts send it again after that.
+    refused: u8,
+    /// What ICMP says of it.
+    pub(crate) complaint: Option<ComplaintKind>,
 }
 
 impl Embryo {
-    /// It carries data: there is something to report.
-    fn has_data(&self) -> bool {
-        self.seg.payload_len > 0 && !self.seg.flags.any(TcpFlags::RST)
+    pub(crate) fn new(key: FlowKey, dir: Dir, seg: Segment) -> Self {
+        let (refused, complaint) = (0, None);
+        Embryo {
+            key,
+            dir,
+            seg,
+            refused,
+            complaint,
+        }
     }
 
-    /// It opens a connection and carries nothing.
-    pub(crate) fn is_bare_syn(&self) -> bool {
-        self.seg.flags.any(TcpFlags::SYN) && self.seg.payload_len == 0
+    /// It carries data of a connection that is open: there is something to report.
+    pub(crate) fn has_data(&self) -> bool {
+        let unusual = TcpFlags::RST | TcpFlags::SYN;
+        self.seg.payload_len > 0 && !self.seg.flags.any(unusual)
+    }
+
+    /// It opens a connection.
+    fn is_syn(&self) -> bool {
+        let flags = self.seg.flags;
+        flags.any(TcpFlags::SYN) && !flags.any(TcpFlags::ACK | TcpFlags::RST)
+    }
+
+    /// This record behind `seg`, if that is all there is to remember: a reset that refuses the SYN, or a SYN that is sent
+    /// again after one.
+    pub(crate) fn refused_by(mut self, dir: Dir, seg: &Segment) -> Option<Embryo> {
+        let opens = self.seg.flags.any(TcpFlags::SYN);
+        let reset = seg.flags.any(TcpFlags::RST) && seg.payload_len == 0;
+        if opens && reset {
+            self.refused = self.refused.saturating_add(u8::from(dir != self.dir));
+            return Some(self);
+        }
+        let again = dir == self.dir && seg.seq == self.seg.seq;
+        let bare = seg.flags.any(TcpFlags::SYN) && !seg.flags.any(TcpFlags::ACK);
+        (self.refused > 0 && bare && again).then_some(self)
+    }
+
+    /// True if `seg`, which goes `dir`, answers this packet by its numbers.
+    pub(crate) fn is_answered_by(&self, dir: Dir, seg: &Segment) -> bool {
+        let syn = u32::from(self.seg.flags.any(TcpFlags::SYN));
+        let end = self.seg.seq.wrapping_add(self.seg.payload_len + syn);
+        let acked = seg.flags.any(TcpFlags::ACK)
+            && (seg.ack == end || seg.ack == self.seg.seq.wrapping_add(1));
+        dir != self.dir && acked
+    }
+
+    /// The attempt to open a connection of which this is all there is.
+    pub(crate) fn attempt(&self) -> Option<Attempt> {
+        let (src, dst) = self.key.ends(self.dir);
+        let refused = u64::from(self.refused);
+        self.is_syn().then(|| Attempt {
+            first_ns: self.seg.ts_ns,
+            last_ns: self.seg.ts_ns,
+            src: src.socket_addr(),
+            dst: dst.socket_addr(),
+            overlay: self.key.overlay,
+            syns: refused.max(1),
+            packets: (2 * refused).max(1),
+            outcome: match (refused, self.complaint) {
+                (0, None) => Outcome::Unanswered,
+                (0, Some(_)) => Outcome::Unreachable,
+                _ => Outcome::Refused,
+            },
+        })
     }
 }
 
@@ -47,7 +109,7 @@ fn set_of(key: &FlowKey) -> usize {
 }
 
 impl Embryos {
-    /// Keeps a first packet; the one that gives way to it, if that carried data.
+    /// Keeps a first packet; the one that gives way to it, if there is one.
     pub(crate) fn put(&mut self, embryo: Embryo) -> Option<Embryo> {
         if self.sets.is_empty() {
             self.sets.resize_with(SETS, Vec::new);
@@ -55,7 +117,28 @@ impl Embryos {
         let set = &mut self.sets[set_of(&embryo.key)];
         let oldest = (set.len() >= RECORDS_PER_SET).then(|| set.remove(0));
         set.push(embryo);
-        oldest.filter(Embryo::has_data)
+        oldest
+    }
+
+    /// Takes out the one whose key is that of another overlay network and that `is_it`.
+    pub(crate) fn take_relative(
+        &mut self,
+        key: &FlowKey,
+        is_it: impl Fn(&Embryo) -> bool,
+    ) -> Option<Embryo> {
+        let set = self.sets.get_mut(set_of(key))?;
+        let related = |embryo: &Embryo| embryo.key.in_overlay(key.overlay) == *key;
+        let at = set.iter().position(|e| related(e) && is_it(e))?;
+        Some(set.remove(at))
+    }
+
+    /// An ICMP message about a packet of this key that goes `dir`.
+    pub(crate) fn complain(&mut self, key: &FlowKey, dir: Dir, complaint: &Complaint) {
+        let set = self.sets.get_mut(set_of(key)).into_iter().flatten();
+        let about = |e: &&mut Embryo| e.key == *key && e.dir == dir && e.seg.seq == complaint.seq;
+        if let Some(embryo) = set.into_iter().find(about) {
+            embryo.complaint = Some(complaint.kind);
+        }
     }
 
     /// Takes out the one with this key.
@@ -65,12 +148,11 @@ impl Embryos {
         Some(set.remove(at))
     }
 
-    /// Takes out those that are older than `since_ns`; returns the ones that carried data.
+    /// Takes out those that are older than `since_ns`.
     pub(crate) fn take_older(&mut self, since_ns: i64) -> Vec<Embryo> {
         let old = |embryo: &mut Embryo| embryo.seg.ts_ns < since_ns;
         let sets = self.sets.iter_mut().filter(|set| !set.is_empty());
-        let gone = sets.flat_map(|set| set.extract_if(.., old));
-        gone.filter(Embryo::has_data).collect()
+        sets.flat_map(|set| set.extract_if(.., old)).collect()
     }
 
     #[cfg(test)]

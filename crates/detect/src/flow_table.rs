@@ -7,10 +7,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::attempts::AttemptTable;
 use crate::choice::FlowChoice;
 use crate::config::Config;
 use crate::gravity::Gravity;
-use crate::result::{FlowId, FlowReport, Totals};
+use crate::result::{Attempt, Attempts, FlowId, FlowReport, Totals};
 
 /// At most so many reports of flows, those of the greatest [`Gravity`], and the sums over all
 /// others.
@@ -54,6 +55,7 @@ pub struct FlowTable {
     /// What does not rank above this is not kept, for another table is full of higher ranks.
     floor: Option<Rank>,
     summed: Totals,
+    attempts: AttemptTable,
 }
 
 /// The order in which flows matter.
@@ -100,7 +102,32 @@ impl FlowTable {
             lowest: BinaryHeap::new(),
             floor: None,
             summed: Totals::default(),
+            attempts: AttemptTable::default(),
         }
+    }
+
+    /// A connection had its last packet then, nanoseconds since the epoch.
+    pub(crate) fn note_time(&mut self, ns: i64) {
+        self.attempts.note_time(ns);
+    }
+
+    /// Adds an attempt to open a connection.
+    pub(crate) fn push_attempt(&mut self, attempt: Attempt) {
+        if self.takes(&named(&attempt)) {
+            self.attempts.push(attempt);
+        }
+    }
+
+    /// Counts an attempt whose end is not known.
+    pub(crate) fn forget_attempt(&mut self, attempt: &Attempt) {
+        if self.takes(&named(attempt)) {
+            self.attempts.forget(attempt.packets);
+        }
+    }
+
+    /// The attempts to open connections that carried no data, without those that were taken before.
+    pub fn take_attempts(&mut self) -> Attempts {
+        std::mem::take(&mut self.attempts).finish()
     }
 
     /// Adds a flow. O(log n) in the number of reports kept, once there are more flows than that.
@@ -154,6 +181,7 @@ impl FlowTable {
     /// Adds the flows of another table, which has chosen them.
     pub fn merge(&mut self, other: FlowTable) {
         self.summed.merge(&other.summed);
+        self.attempts.merge(other.attempts);
         let fits = other.kept.len() <= self.most;
         if self.kept.is_empty() && self.floor.is_none() && fits {
             self.kept = other.kept; // As usual: no report has to be moved.
@@ -183,6 +211,16 @@ impl FlowTable {
             self.kept.sort_by_cached_key(begin);
         }
         (self.kept, self.summed)
+    }
+}
+
+/// The name that a flow of the attempt would have.
+fn named(attempt: &Attempt) -> FlowId {
+    FlowId {
+        src: attempt.src,
+        dst: attempt.dst,
+        overlay: attempt.overlay,
+        reuse: 0,
     }
 }
 

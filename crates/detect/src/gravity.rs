@@ -6,7 +6,7 @@
 //! worse off; of two flows with the same share of them the larger one. Flows are therefore ordered by
 //! affected packets x share of affected packets. The weights decide the order only: no output prints them.
 
-use crate::result::{Cause, FlowReport, StreamDoubt, StreamReport};
+use crate::result::{Attempts, Cause, FlowReport, Outcome, StreamDoubt, StreamReport};
 
 /// A window reduced once: a new round trip or more is spent at a lower rate.
 const PER_REDUCTION: f64 = 2.0;
@@ -17,6 +17,8 @@ const PER_TIMEOUT: f64 = 8.0;
 const PER_SILENT_SECOND: f64 = 1.0;
 /// A late packet that misled nobody, an undecided event, a copy too many: what delays no data.
 const PER_HARMLESS: f64 = 0.1;
+/// An attempt to open a connection that failed at once: whoever made it can try another address.
+const PER_REFUSED_ATTEMPT: f64 = 2.0;
 /// Packets in order that every flow is taken to have in addition: without them a flow of three packets of which one was
 /// repeated would come before a call of a thousand packets of which thirty were late.
 const ASSUMED_IN_ORDER: f64 = 1_000.0;
@@ -40,6 +42,8 @@ pub enum Trouble {
     Unanswered,
     /// Copies in advance of what had arrived.
     InAdvance,
+    /// SYNs that were sent again until one was answered.
+    Handshake,
     /// Recoveries that nothing in the capture explains.
     Unexplained,
     /// Events that cannot be decided.
@@ -56,7 +60,7 @@ impl Trouble {
     /// To which trouble the recoveries of a cause belong.
     fn of(cause: Cause) -> Trouble {
         match cause {
-            Cause::QueueLoss | Cause::RandomLoss | Cause::Loss => Trouble::Loss,
+            _ if cause.is_loss() => Trouble::Loss,
             Cause::Refused => Trouble::Refused,
             Cause::Reordering => Trouble::Reordering,
             Cause::AckReordering => Trouble::AckReordering,
@@ -83,6 +87,7 @@ impl Gravity {
         let order = &flow.reordering;
         if flow.recoveries.by_cause.is_empty()
             && flow.losses + flow.refused + order.reordered + order.ambiguous == 0
+            && flow.handshake.syns_again == 0
         {
             // As most flows are: none of the numbers below would be more than 0.
             return Gravity::new(&[], flow.data_packets);
@@ -115,6 +120,10 @@ impl Gravity {
                 PER_HARMLESS * recovered(Trouble::InAdvance).0,
             ),
             whole(Trouble::Unanswered, 0),
+            (
+                Trouble::Handshake,
+                PER_TIMEOUT * flow.handshake.syns_again as f64,
+            ),
             whole(Trouble::Unexplained, 0),
             (Trouble::Unclear, PER_HARMLESS * order.ambiguous as f64),
         ];
@@ -140,6 +149,17 @@ impl Gravity {
             (Trouble::Copies, PER_HARMLESS * stream.duplicates as f64),
         ];
         Gravity::new(&troubles, order.received.saturating_add(stream.missing))
+    }
+
+    /// How grave the failed attempts to open connections are, as [`Gravity::key`] of flows is.
+    pub fn of_attempts(attempts: &Attempts) -> f64 {
+        let at_once = attempts.of(Outcome::Refused) + attempts.of(Outcome::Unreachable);
+        let waited = attempts.of(Outcome::Unanswered) + attempts.syns_again;
+        let affected = PER_REFUSED_ATTEMPT * at_once as f64
+            + PER_HARMLESS * attempts.of(Outcome::Unfinished) as f64
+            + PER_TIMEOUT * waited as f64;
+        let packets = attempts.packets as f64 + ASSUMED_IN_ORDER;
+        affected * (affected / packets).min(1.0)
     }
 
     fn new(all: &[(Trouble, f64)], packets: u64) -> Gravity {

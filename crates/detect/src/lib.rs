@@ -25,17 +25,20 @@
 
 mod acceptance;
 mod arrival;
+mod attempts;
 mod by_offset;
 mod cause;
 mod choice;
 mod collect;
 pub mod columns;
+mod complaints;
 mod config;
 mod connection;
 mod copies;
 mod cost;
 mod embryo;
 mod explanation;
+mod families;
 mod flow_table;
 #[doc(hidden)]
 pub mod fuzz;

@@ -2,8 +2,8 @@
 
 use crate::{AfterTimeout, Duplicates, Echo, Identification, TooOld};
 use crate::{
-    Cause, Confidence, Control, Evidence, Half, Kind, Limit, Matched, NotSeen, Numbers, PointKind,
-    Reason, RecoveryVerdict, StreamDoubt, Vantage, VantageBasis, Verdict,
+    Cause, Confidence, Control, Evidence, FastOpen, Half, Kind, Limit, Matched, NotSeen, Numbers,
+    Outcome, PointKind, Reason, RecoveryVerdict, StreamDoubt, Vantage, VantageBasis, Verdict,
 };
 
 /// A value with a stable name for output.
@@ -43,6 +43,15 @@ names!(Evidence {
     ArrivalTimestamps => "arrival-timestamps",
     ArrivalTiming => "arrival-timing",
     Peer => "peer",
+    Icmp => "icmp",
+});
+names!(FastOpen { Accepted => "accepted", Refused => "refused" });
+names!(Outcome {
+    Unanswered => "unanswered",
+    Refused => "refused",
+    Unreachable => "unreachable",
+    Unfinished => "unfinished",
+    Open => "open",
 });
 names!(Reason {
     AckCompression => "ack-compression",
@@ -67,6 +76,9 @@ names!(Cause {
     QueueLoss => "queue-loss",
     RandomLoss => "random-loss",
     Loss => "loss",
+    TooLarge => "too-large-for-the-path",
+    Unreachable => "unreachable",
+    TimeExceeded => "time-exceeded",
     Refused => "refused",
     Reordering => "reordering",
     AckReordering => "ack-reordering",

@@ -7,9 +7,10 @@ mod observe;
 mod report;
 
 use inorder_sequence::Offsets;
-use inorder_wire::{Dir, FlowKey, Segment, TcpFlags};
+use inorder_wire::{Complaint, Dir, FlowKey, Segment, TcpFlags};
 
 use crate::arrival::{Context, Piece};
+use crate::complaints::Complaints;
 use crate::config::Config;
 use crate::cost::Answer;
 use crate::flow_table::FlowTable;
@@ -138,6 +139,12 @@ impl Side {
                 None => self.reported = Some(Box::new(Reported::new(seg))),
             }
         }
+    }
+
+    /// From the highest data so far to `number`, bytes; `None` if no data is followed.
+    pub(crate) fn distance(&self, number: u32) -> Option<i64> {
+        let unwrap = &self.engines.as_ref()?.unwrap;
+        Some(unwrap.offset(number).saturating_sub(unwrap.highest()))
     }
 
     /// See [`Side::reported`](field@Side::reported).
@@ -344,6 +351,16 @@ impl Side {
     pub(crate) fn assume(&mut self, identification: Identification) {
         self.keeps_id |= identification == Identification::Kept;
         self.ids.assume(identification);
+    }
+
+    /// What ICMP says of this direction's data.
+    pub(crate) fn note_complaints(&mut self, about: &[Complaint]) {
+        let Some(engines) = &mut self.engines else {
+            return;
+        };
+        if let Some(sender) = &mut engines.sender {
+            sender.note_complaints(Complaints::new(about, &engines.unwrap));
+        }
     }
 
     /// Reports on this direction to `out`, if it carried data.

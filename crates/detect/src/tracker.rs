@@ -1,13 +1,14 @@
 //! All connections of a capture.
 
 use hashbrown::HashTable;
-use inorder_wire::{Dir, FlowKey, Segment, TcpFlags};
+use inorder_wire::{Complaint, Dir, FlowKey, Segment, TcpFlags};
 
 use crate::config::Config;
 use crate::connection::Connection;
 use crate::embryo::{Embryo, Embryos};
+use crate::families::Families;
 use crate::flow_table::FlowTable;
-use crate::result::FlowReport;
+use crate::result::{FlowReport, Outcome};
 
 /// Connections whose place is remembered by a cheaper hash than the table's; a power of two.
 const CACHED_PLACES: usize = 1 << CACHED_PLACES_BITS;
@@ -16,6 +17,43 @@ const CACHED_PLACES_BITS: u32 = 10;
 const NO_PLACE: u32 = u32::MAX;
 /// A closed connection is kept this long for stragglers, nanoseconds.
 const CLOSED_KEPT_NS: i64 = 2_000_000_000;
+
+/// Where a connection is, and one of the overlay networks in which it is found.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    slot: u32,
+    overlay: u32,
+}
+
+/// The connections by their places.
+#[derive(Debug, Default)]
+struct Connections(Vec<Option<Connection>>);
+
+impl Connections {
+    #[inline]
+    fn get(&self, slot: u32) -> Option<&Connection> {
+        self.0.get(slot as usize)?.as_ref()
+    }
+
+    #[inline]
+    fn get_mut(&mut self, slot: u32) -> Option<&mut Connection> {
+        self.0.get_mut(slot as usize)?.as_mut()
+    }
+
+    fn key(&self, slot: u32) -> Option<&FlowKey> {
+        self.get(slot).map(|connection| &connection.head.key)
+    }
+
+    fn is_at(&self, place: &Place, key: &FlowKey) -> bool {
+        let found = self.key(place.slot);
+        found.is_some_and(|found| found.in_overlay(place.overlay) == *key)
+    }
+
+    fn hash(&self, place: &Place) -> u64 {
+        let found = self.key(place.slot);
+        found.map_or(0, |found| found.in_overlay(place.overlay).hash64())
+    }
+}
 
 /// Follows every connection; feed segments in capture order.
 ///
@@ -36,8 +74,9 @@ const CLOSED_KEPT_NS: i64 = 2_000_000_000;
 #[derive(Debug)]
 pub struct Tracker {
     config: Config,
-    index: HashTable<u32>,
-    connections: Vec<Option<Connection>>,
+    index: HashTable<Place>,
+    connections: Connections,
+    families: Families,
     free: Vec<u32>,
     /// Connections of which only one packet was seen.
     embryos: Embryos,
@@ -54,7 +93,8 @@ impl Tracker {
             done: FlowTable::new(&config),
             config,
             index: HashTable::new(),
-            connections: Vec::new(),
+            connections: Connections::default(),
+            families: Families::default(),
             free: Vec::new(),
             embryos: Embryos::default(),
             cells: Box::new([NO_PLACE; CACHED_PLACES]),
@@ -65,97 +105,177 @@ impl Tracker {
     #[inline(always)] // A call costs as much as finding the connection.
     pub fn push(&mut self, key: &FlowKey, dir: Dir, seg: &Segment) {
         let cell = (key.rough_hash() >> (64 - CACHED_PLACES_BITS)) as usize;
-        let remembered = self.connections.get_mut(self.cells[cell] as usize);
+        let remembered = self.connections.get_mut(self.cells[cell]);
         match remembered {
-            Some(Some(connection))
-                if connection.head.key == *key && !seg.flags.any(TcpFlags::SYN) =>
-            {
+            Some(connection) if connection.is_of(key, dir) && !seg.flags.any(TcpFlags::SYN) => {
                 connection.push(dir, seg, &self.config);
             }
             _ => self.push_any(cell, key, dir, seg),
         }
     }
 
-    /// A segment whose connection is not where it was looked for, or may be another.
+    /// A segment whose connection is not where it was looked for, or may be another, or one that is not open yet.
     #[inline(never)]
     fn push_any(&mut self, cell: usize, key: &FlowKey, dir: Dir, seg: &Segment) {
         let Some(slot) = self.slot(key, dir, seg) else {
             return;
         };
         self.cells[cell] = slot;
-        if seg.flags.any(TcpFlags::SYN) {
-            self.open(slot, dir, seg);
-        }
-        if let Some(Some(connection)) = self.connections.get_mut(slot as usize) {
-            connection.push_seldom(dir, seg, &self.config);
-        }
-    }
-
-    /// A SYN may be the first packet of another connection with the same key.
-    #[cold]
-    fn open(&mut self, slot: u32, dir: Dir, seg: &Segment) {
-        let Some(Some(connection)) = self.connections.get_mut(slot as usize) else {
+        let Some(connection) = self.connections.get_mut(slot) else {
             return;
         };
         if connection.is_reuse(dir, seg) {
-            let reuse = connection.head.reuse + 1;
-            let next = Connection::new(connection.head.key, reuse, seg.ts_ns, &self.config);
-            let mut old = std::mem::replace(connection, next);
-            old.finish(&self.config, &mut self.done);
+            connection.begin_again(seg.ts_ns, &self.config, &mut self.done);
+        }
+        if let Some((dir, hello)) = connection.reused_after(dir, seg) {
+            connection.begin_again(hello.ts_ns, &self.config, &mut self.done);
+            connection.push_opening(dir, &hello, &self.config);
+        }
+        connection.push_opening(dir, seg, &self.config);
+        if connection.holds_back() {
+            // Every packet must come by here until it is known which SYN-ACK the connection follows.
+            self.cells[cell] = NO_PLACE;
         }
     }
 
     /// Where the connection is; it is made with its second packet, till then there is none.
     fn slot(&mut self, key: &FlowKey, dir: Dir, seg: &Segment) -> Option<u32> {
-        let hash = key.hash64();
-        let key_at = |slot: u32| {
-            self.connections
-                .get(slot as usize)?
-                .as_ref()
-                .map(|c| &c.head.key)
-        };
-        if let Some(&slot) = self.index.find(hash, |&slot| key_at(slot) == Some(key)) {
+        let (hash, all) = (key.hash64(), &self.connections);
+        if let Some(place) = self.index.find(hash, |place| all.is_at(place, key)) {
+            return Some(place.slot);
+        }
+        let related = self.note_overlay(key.overlay);
+        let embryo = self.embryos.take(key);
+        let answered = embryo.is_some_and(|embryo| embryo.is_answered_by(dir, seg));
+        if related
+            && !answered
+            && let Some(slot) = self.adopt(key, dir, seg)
+        {
+            if let (Some(embryo), Some(own)) = (embryo, self.connections.get_mut(slot)) {
+                own.push_opening(embryo.dir, &embryo.seg, &self.config);
+            }
             return Some(slot);
         }
-        let Some(embryo) = self.embryos.take(key) else {
-            let (key, seg) = (*key, *seg);
-            if let Some(old) = self.embryos.put(Embryo { key, dir, seg }) {
-                self.end(&old);
+        let next = match embryo {
+            None => Some(Embryo::new(*key, dir, *seg)),
+            Some(embryo) => embryo.refused_by(dir, seg),
+        };
+        if let Some(next) = next {
+            if let Some(old) = self.embryos.put(next) {
+                self.forget(&old);
             }
             return None;
-        };
-        if embryo.is_bare_syn() && seg.flags.any(TcpFlags::RST) && seg.payload_len == 0 {
-            return None; // Refused: there will be no data.
         }
-        let connection = Some(self.born(&embryo));
-        let slot = self.free.pop().unwrap_or(self.connections.len() as u32);
-        if slot as usize == self.connections.len() {
-            self.connections.push(connection);
-        } else {
-            self.connections[slot as usize] = connection;
-        }
-        let key_at = |slot: u32| {
-            self.connections
-                .get(slot as usize)?
-                .as_ref()
-                .map(|c| &c.head.key)
-        };
-        self.index
-            .insert_unique(hash, slot, |&slot| key_at(slot).map_or(0, FlowKey::hash64));
-        Some(slot)
+        embryo.map(|embryo| self.settle(self.born(&embryo)))
     }
 
     /// A connection that has seen its first packet.
     fn born(&self, embryo: &Embryo) -> Connection {
         let mut connection = Connection::new(embryo.key, 0, embryo.seg.ts_ns, &self.config);
-        connection.push_seldom(embryo.dir, &embryo.seg, &self.config);
+        connection.push_opening(embryo.dir, &embryo.seg, &self.config);
+        if embryo.complaint.is_some() {
+            connection.note_unreachable();
+        }
         connection
     }
 
-    /// Reports a connection that had but one packet.
+    /// An ICMP message about a segment that went `dir` on connection `key`, where it stands in the order of the capture.
+    #[cold]
+    pub fn complain(&mut self, key: &FlowKey, dir: Dir, complaint: &Complaint) {
+        let all = &self.connections;
+        let place = self.index.find(key.hash64(), |place| all.is_at(place, key));
+        match place.copied() {
+            Some(place) => {
+                if let Some(connection) = self.connections.get_mut(place.slot) {
+                    connection.complain(dir, complaint);
+                }
+            }
+            None => self.embryos.complain(key, dir, complaint),
+        }
+    }
+
+    /// Gives a connection a place.
+    fn settle(&mut self, connection: Connection) -> u32 {
+        let (key, all) = (connection.head.key, &mut self.connections.0);
+        let slot = self.free.pop().unwrap_or(all.len() as u32);
+        if slot as usize == all.len() {
+            all.push(Some(connection));
+        } else {
+            all[slot as usize] = Some(connection);
+        }
+        self.enter(slot, key);
+        if !self.families.is_missing() {
+            let all = &self.connections;
+            self.families.add(slot, &key, |slot| all.key(slot));
+        }
+        slot
+    }
+
+    /// Lets the connection be found by this key.
+    fn enter(&mut self, slot: u32, key: FlowKey) {
+        let (all, overlay) = (&self.connections, key.overlay);
+        let place = Place { slot, overlay };
+        self.index
+            .insert_unique(key.hash64(), place, |place| all.hash(place));
+    }
+
+    /// Notes in which overlay network a packet was found. True if there are several.
+    fn note_overlay(&mut self, overlay: u32) -> bool {
+        let several = self.families.note(overlay);
+        if several && self.families.is_missing() {
+            let all = &self.connections;
+            for slot in 0..all.0.len() as u32 {
+                if let Some(key) = all.key(slot) {
+                    self.families.add(slot, key, |slot| all.key(slot));
+                }
+            }
+        }
+        several
+    }
+
+    /// The connection of another overlay network that `seg` continues, from now on to be found by `key`, too.
+    fn adopt(&mut self, key: &FlowKey, dir: Dir, seg: &Segment) -> Option<u32> {
+        let all = &self.connections;
+        let continued = |slot: &u32| all.get(*slot).is_some_and(|c| c.continues(dir, seg));
+        let related = self.families.of(key, |slot| all.key(slot));
+        let slot = match related.into_iter().find(continued) {
+            Some(slot) => slot,
+            None => {
+                let config = &self.config;
+                let continued = |embryo: &Embryo| {
+                    let mut one = Connection::new(embryo.key, 0, embryo.seg.ts_ns, config);
+                    one.push_opening(embryo.dir, &embryo.seg, config);
+                    one.continues(dir, seg)
+                };
+                let embryo = self.embryos.take_relative(key, continued)?;
+                self.settle(self.born(&embryo))
+            }
+        };
+        self.connections.get_mut(slot)?.join(key.overlay, dir)?;
+        self.enter(slot, *key);
+        Some(slot)
+    }
+
+    /// Reports a connection that had but one packet, or an attempt to open one.
     fn end(&mut self, embryo: &Embryo) {
-        let Embryo { key, dir, seg } = embryo;
-        Connection::finish_single(*key, *dir, seg, &self.config, &mut self.done);
+        self.done.note_time(embryo.seg.ts_ns);
+        let Embryo { key, dir, seg, .. } = embryo;
+        if embryo.has_data() {
+            Connection::finish_single(*key, *dir, seg, &self.config, &mut self.done);
+        } else if let Some(attempt) = embryo.attempt() {
+            self.done.push_attempt(attempt);
+        }
+    }
+
+    /// As [`Tracker::end`] of one that gives way to others: whether it was answered is not known.
+    fn forget(&mut self, embryo: &Embryo) {
+        match embryo.attempt() {
+            Some(attempt) if attempt.outcome == Outcome::Unanswered => {
+                self.done.note_time(embryo.seg.ts_ns);
+                self.done.forget_attempt(&attempt);
+            }
+            _ => self.end(embryo),
+        }
     }
 
     /// Closes the connections that are over at `now` (capture time, nanoseconds), so that memory
@@ -174,25 +294,30 @@ impl Tracker {
             let idle = now.saturating_sub(c.head.last_ns);
             idle > self.config.idle_ns || (idle > CLOSED_KEPT_NS && c.closed())
         };
-        let slots = self.connections.iter().enumerate();
+        let slots = self.connections.0.iter().enumerate();
         let over: Vec<usize> = slots
             .filter(|(_, slot)| slot.as_ref().is_some_and(over))
             .map(|(slot, _)| slot)
             .collect();
         for (nth, &slot) in over.iter().enumerate() {
-            if let Some(Some(next)) = over.get(nth + 1).map(|&next| &self.connections[next]) {
+            if let Some(next) = over
+                .get(nth + 1)
+                .and_then(|&next| self.connections.get(next as u32))
+            {
                 next.warm_up();
             }
-            let Some(mut connection) = self.connections[slot].take() else {
+            let Some(mut connection) = self.connections.0[slot].take() else {
                 continue;
             };
-            let found = self
-                .index
-                .find_entry(connection.head.key.hash64(), |&s| s as usize == slot);
-            if let Ok(entry) = found {
-                entry.remove();
+            let (key, slot) = (connection.head.key, slot as u32);
+            for overlay in connection.overlays() {
+                let it = |place: &Place| place.slot == slot && place.overlay == overlay;
+                if let Ok(entry) = self.index.find_entry(key.in_overlay(overlay).hash64(), it) {
+                    entry.remove();
+                }
             }
-            self.free.push(slot as u32);
+            self.families.remove(slot, &key);
+            self.free.push(slot);
             connection.finish(&self.config, &mut self.done);
         }
     }
@@ -211,7 +336,7 @@ impl Tracker {
 
     /// All flows that have not been moved elsewhere before.
     pub fn finish_table(mut self) -> FlowTable {
-        let mut left = self.connections.drain(..).flatten().peekable();
+        let mut left = self.connections.0.drain(..).flatten().peekable();
         while let Some(mut connection) = left.next() {
             if let Some(next) = left.peek() {
                 next.warm_up();
@@ -254,14 +379,19 @@ mod tests {
             let (key, dir) = ends(n);
             tracker.push(&key, dir, &segment(i64::from(n), TcpFlags::SYN, 7, 0));
         }
-        assert!(tracker.connections.is_empty());
+        assert!(tracker.connections.0.is_empty());
         assert!(
             tracker.embryos.len() <= 1 << 17,
             "{}",
             tracker.embryos.len()
         );
         assert!(size_of::<Embryo>() <= 144, "{}", size_of::<Embryo>());
-        assert_eq!(tracker.finish(), []);
+        let mut table = tracker.finish_table();
+        let attempts = table.take_attempts();
+        // Sent in less than a second: none has waited for its answer.
+        assert_eq!((attempts.failed(), attempts.packets), (0, 600_000));
+        assert_eq!(attempts.of(Outcome::Open) + attempts.forgotten, 600_000);
+        assert_eq!(table.finish().0, []);
     }
 
     #[test]
@@ -271,7 +401,7 @@ mod tests {
             let (key, dir) = ends(n);
             tracker.push(&key, dir, &segment(i64::from(n), TcpFlags::ACK, 7, 100));
         }
-        assert!(tracker.connections.is_empty());
+        assert!(tracker.connections.0.is_empty());
         let (flows, summed) = tracker.finish_table().finish();
         assert_eq!(flows.len(), 1_000);
         assert!(flows.iter().zip(0..).all(|(flow, n)| flow.first_ns == n));
@@ -306,20 +436,27 @@ mod tests {
         tracker.push(&key, dir, &segment(0, ack, 100, 100));
         tracker.push(&key, dir, &segment(1, fin, 200, 0));
         tracker.push(&key, dir.reverse(), &segment(2, fin, 500, 0));
-        assert!(!tracker.connections[0].as_ref().unwrap().is_settled());
+        assert!(!tracker.connections.0[0].as_ref().unwrap().is_settled());
         tracker.close_idle(CLOSED_KEPT_NS + 3);
-        assert!(tracker.connections.iter().all(Option::is_none));
+        assert!(tracker.connections.0.iter().all(Option::is_none));
         assert_eq!(tracker.finish()[0].data_packets, 1);
     }
 
     #[test]
-    fn what_is_refused_leaves_nothing() {
+    fn what_is_refused_is_counted_and_leaves_no_more_than_its_first_packet() {
         let mut tracker = Tracker::new(Config::default());
         for n in 0..1_000 {
             let (key, dir) = ends(n);
-            tracker.push(&key, dir, &segment(1, TcpFlags::SYN, 7, 0));
-            tracker.push(&key, dir.reverse(), &segment(2, TcpFlags::RST, 0, 0));
+            // Some hosts send the SYN again after a reset.
+            for at in 0..1 + i64::from(n == 0) {
+                tracker.push(&key, dir, &segment(2 * at, TcpFlags::SYN, 7, 0));
+                let reset = segment(2 * at + 1, TcpFlags::RST, 0, 0);
+                tracker.push(&key, dir.reverse(), &reset);
+            }
         }
-        assert!(tracker.connections.is_empty() && tracker.embryos.len() == 0);
+        assert!(tracker.connections.0.is_empty());
+        let attempts = tracker.finish_table().take_attempts();
+        assert_eq!(attempts.of(Outcome::Refused), 1_000);
+        assert_eq!((attempts.failed(), attempts.syns_again), (1_000, 1));
     }
 }

@@ -29,7 +29,7 @@ const MIN_MISPLACED: u32 = 2;
 const MISPLACED_PER_ACCIDENT: u32 = 8;
 
 /// A SYN or its answer is repeated no sooner (RFC 6298 section 2.1 has a second), nanoseconds.
-const MIN_SYN_TIMEOUT_NS: i64 = 150_000_000;
+pub(crate) const MIN_SYN_TIMEOUT_NS: i64 = 150_000_000;
 /// So many packets behind their answers are no accident.
 const MIN_ANSWERED_BEFORE: u32 = 2;
 /// Of so many answers one may seem to come too early: a packet is missing from the capture, and another bears its
@@ -307,6 +307,17 @@ impl Position {
     #[inline]
     pub(crate) fn answer_time(&self, dir: Dir) -> Option<i64> {
         self.hosts[dir.index()].answer_ns
+    }
+
+    /// One past the highest number that was sent in direction `dir`, of late.
+    pub(crate) fn highest(&self, dir: Dir) -> Option<u32> {
+        self.hosts[dir.index()].highest
+    }
+
+    /// The last acknowledgement that went `dir`, of late.
+    pub(crate) fn last_ack(&self, dir: Dir) -> Option<u32> {
+        let host = &self.hosts[dir.index()];
+        host.ttl.and(Some(host.answered.0)).filter(|&ack| ack != 0)
     }
 
     /// Nothing sent before can be timed any more.

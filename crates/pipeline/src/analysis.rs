@@ -1,6 +1,6 @@
 //! The result of analysing one capture.
 
-use inorder_detect::{FlowReport, StreamReport, Totals};
+use inorder_detect::{Attempts, FlowReport, StreamReport, Totals};
 
 use crate::engine::Tally;
 use crate::peer::PeerComparison;
@@ -36,6 +36,8 @@ pub struct Analysis {
     pub flows: Vec<FlowReport>,
     /// The sums over all other flows.
     pub summed: Totals,
+    /// The attempts to open connections that carried no data.
+    pub attempts: Attempts,
     /// Streams of other numbered services, in the order of their first packets.
     pub streams: Vec<StreamReport>,
     /// Comparison with a capture of the same flows at the other end.

@@ -56,7 +56,8 @@ impl Detectors {
     pub(crate) fn finish(self, shards: Vec<Detector>, analysis: &mut Analysis) -> Recorder {
         let recorded = shards.into_iter().map(|shard| shard.finish(analysis));
         let recorded = Recorder::join(recorded.collect());
-        let table = lock(&self.table).take();
+        let mut table = lock(&self.table).take();
+        analysis.attempts = table.take_attempts();
         (analysis.flows, analysis.summed) = table.finish();
         inorder_detect::doubt_tunnels(&mut analysis.streams, &analysis.flows);
         if analysis.summed.flows > 0 {
@@ -122,7 +123,10 @@ impl Sink for Detector {
     }
 
     fn aside(&mut self, aside: &Aside) {
-        self.streams.aside(aside);
+        match aside {
+            Aside::Complaint(key, dir, complaint) => self.tracker.complain(key, *dir, complaint),
+            _ => self.streams.aside(aside),
+        }
     }
 
     fn tidy_up(&mut self, now_ns: i64) {

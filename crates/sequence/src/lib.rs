@@ -113,6 +113,12 @@ impl Offsets {
         nearest(self.high.cast_unsigned(), from_base, u32::BITS).cast_signed()
     }
 
+    /// The highest offset reported.
+    #[inline]
+    pub const fn highest(&self) -> i64 {
+        self.high
+    }
+
     /// Reports that data up to `offset` was seen: later numbers are read as near to it.
     #[inline]
     pub fn advance(&mut self, offset: i64) {

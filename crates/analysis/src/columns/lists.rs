@@ -1,11 +1,11 @@
 //! What is a list of a flow or of a file in JSON, as tables of their own for CSV and Parquet.
 
 use inorder_detect::columns::{
-    CAUSE_COUNT, FLOW_ID, FLOW_PLACE, RATE_CLASS, REORDERING, REPLAY_WINDOW, STREAM, STREAM_NAME,
-    WHAT_IF,
+    ATTEMPT, CAUSE_COUNT, FLOW_ID, FLOW_PLACE, RATE_CLASS, REORDERING, REPLAY_WINDOW, STREAM,
+    STREAM_NAME, WHAT_IF,
 };
 use inorder_detect::{
-    CauseCount, FlowReport, RateClass, Reordering, ReplayWindow, StreamReport, WhatIf,
+    Attempt, CauseCount, FlowReport, RateClass, Reordering, ReplayWindow, StreamReport, WhatIf,
 };
 use inorder_report::{Column, Digits, Kind, Sheet};
 
@@ -77,6 +77,16 @@ fn in_files<'a, T: 'a>(
         let items = part(analysis).iter();
         items.map(move |of| OfFile { analysis, of })
     })
+}
+
+/// Attempts to open connections that carried no data.
+pub fn attempts<'c, 'a: 'c>() -> Sheet<'c, OfFile<'a, Attempt>> {
+    file_sheet(ATTEMPT)
+}
+
+/// These of all files.
+pub fn attempt_rows(analyses: &[Analysis]) -> impl Iterator<Item = OfFile<'_, Attempt>> {
+    in_files(analyses, |analysis| &analysis.attempts.list)
 }
 
 /// Streams of other numbered services.

@@ -8,7 +8,8 @@ mod peers;
 use std::io;
 
 use inorder_detect::columns::{
-    AGREEMENT, COUNTS, EVENT, FLOW, FLOW_ID, FLOW_PLACE, RECOVERY, RETRANSMISSION, STREAM, TOTALS,
+    AGREEMENT, ATTEMPTS, COUNTS, EVENT, FLOW, FLOW_ID, FLOW_PLACE, RECOVERY, RETRANSMISSION,
+    STREAM, TOTALS,
 };
 use inorder_detect::names::Name;
 use inorder_detect::{Event, FlowId, FlowReport, Matched, Recovery, Retransmission};
@@ -18,9 +19,10 @@ use inorder_report::{Column, Element, Kind, List, Maybe, Nested, Object, Sheet, 
 
 pub use self::frames::{frame_rows, frames};
 pub use self::lists::{
-    bucket_rows, buckets, cause_rows, causes, rate_extent_rows, rate_extents, rate_rows, rates,
-    replay_window_rows, replay_windows, skipped, skipped_rows, stream_rows, stream_what_if_rows,
-    stream_what_ifs, streams, upstream, upstream_rows, what_if_rows, what_ifs,
+    attempt_rows, attempts, bucket_rows, buckets, cause_rows, causes, rate_extent_rows,
+    rate_extents, rate_rows, rates, replay_window_rows, replay_windows, skipped, skipped_rows,
+    stream_rows, stream_what_if_rows, stream_what_ifs, streams, upstream, upstream_rows,
+    what_if_rows, what_ifs,
 };
 pub use self::peers::{peer_rows, peers};
 use crate::cure::{ACTION, Cure};
@@ -123,6 +125,14 @@ pub static FILE: &[Column<Analysis>] = &[
         &Object {
             columns: TOTALS,
             of: |a: &Analysis| &a.summed,
+        },
+    ),
+    File::nested(
+        "attempts",
+        "Attempts to open connections that carried no data.",
+        &Object {
+            columns: ATTEMPTS,
+            of: |a: &Analysis| &a.attempts,
         },
     ),
     File::nested(

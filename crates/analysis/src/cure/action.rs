@@ -19,6 +19,8 @@ pub enum ActionKind {
     Undo,
     /// The queue of the bottleneck is managed.
     Queue,
+    /// Packets that fit the path.
+    PathMtu,
     /// A congestion control that does not take every loss for congestion.
     Control,
     /// The receiver offers a larger window.
@@ -42,6 +44,7 @@ impl ActionKind {
         "sack",
         "undo",
         "queue",
+        "path-mtu",
         "control",
         "window",
         "application",

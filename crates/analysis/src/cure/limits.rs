@@ -29,6 +29,7 @@ pub(super) fn actions(flows: &[&FlowReport]) -> Vec<Action> {
     let mut all = Vec::new();
     all.extend(control(&of(Limit::Loss)));
     all.extend(queue(flows));
+    all.extend(path_mtu(flows));
     // A closed window waits for the application: a larger buffer only fills up later.
     let mut narrow = of(Limit::Receiver);
     narrow.retain(|f| f.cost.closed_ns == 0);
@@ -116,6 +117,34 @@ fn queue(flows: &[&FlowReport]) -> Option<Action> {
         gain: None,
         sure: false,
         flows: flows.iter().filter(|f| f.losses > 0).count() as u64,
+    })
+}
+
+/// Packets were too large for the path, as ICMP says: smaller ones from the start.
+fn path_mtu(flows: &[&FlowReport]) -> Option<Action> {
+    let large = || flows.iter().filter(|f| f.icmp.too_large > 0);
+    let packets: u64 = large().map(|f| f.icmp.too_large).sum();
+    let mtu = large().filter_map(|f| f.icmp.mtu).min();
+    let to = large().next()?.flow.dst.ip();
+    let size = mtu.map_or_else(|| "MTU".to_owned(), |mtu| mtu.to_string());
+    Some(Action {
+        kind: ActionKind::PathMtu,
+        advice: "On the sender of the data, give the route the MTU of the path; or, on the router in front of the \
+                 narrow link, lower the MSS of connections that pass."
+            .to_owned(),
+        commands: vec![
+            format!("ip route replace {to} via GATEWAY mtu {size}"),
+            "iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu"
+                .to_owned(),
+        ],
+        evidence: format!(
+            "ICMP says of {} that a link of the path cannot carry {}",
+            plural(packets, "packet"),
+            if packets == 1 { "it" } else { "them" }
+        ),
+        gain: None,
+        sure: true,
+        flows: large().count() as u64,
     })
 }
 

@@ -1,7 +1,7 @@
 //! The last sentence: what limits the conclusions.
 
 use inorder_detect::columns::stream_name;
-use inorder_detect::{NotSeen, StreamDoubt, Totals};
+use inorder_detect::{Attempts, NotSeen, Outcome, StreamDoubt, Totals};
 use inorder_report::number::{count, plural};
 
 use super::{sentence, stream, was};
@@ -17,6 +17,8 @@ pub fn of(analysis: &Analysis, totals: &Totals, worst: Option<&Subject<'_>>) -> 
         .chain(artefacts(totals))
         .chain(of_streams(analysis, totals, worst))
         .chain(unfilled(totals))
+        .chain(attempts(&analysis.attempts))
+        .chain(other_answers(totals))
         .chain(undecided(totals))
         .collect();
     (!doubts.is_empty()).then(|| sentence(&format!("Doubts: {}", doubts.join("; "))))
@@ -30,6 +32,36 @@ fn timeless(analysis: &Analysis, totals: &Totals) -> Option<String> {
     let timeless = analysis.frames >= MIN_FRAMES && analysis.first_ns == analysis.last_ns;
     (judged && timeless).then(|| {
         "all frames have the same time, so nothing that depends on times can be told".to_owned()
+    })
+}
+
+/// Attempts to open connections of which it is not known how they ended.
+fn attempts(attempts: &Attempts) -> Vec<String> {
+    let (open, forgotten) = (attempts.of(Outcome::Open), attempts.forgotten);
+    let all = |n: u64| plural(n, "connection attempt");
+    let ends = format!(
+        "the capture ends too soon after {} to say whether anything answered",
+        all(open)
+    );
+    let lost = format!(
+        "{} {} not followed to their end, since too many were open at once",
+        all(forgotten),
+        was(forgotten)
+    );
+    let told = [(open, ends), (forgotten, lost)].into_iter();
+    told.filter(|(n, _)| *n > 0).map(|(_, text)| text).collect()
+}
+
+/// SYNs that were answered more than once.
+fn other_answers(totals: &Totals) -> Option<String> {
+    let n = totals.other_answers;
+    (n > 0).then(|| {
+        format!(
+            "{} {} not the one that was acknowledged (another server, a proxy, or an old duplicate) and {} left out",
+            plural(n, "SYN-ACK"),
+            was(n),
+            was(n)
+        )
     })
 }
 

@@ -26,6 +26,7 @@ pub fn wrong(flow: &FlowReport) -> String {
         Some(Trouble::TailProbe) => probes(flow),
         Some(Trouble::InAdvance) => in_advance(flow),
         Some(Trouble::Unanswered) => unanswered(flow),
+        Some(Trouble::Handshake) => handshake(flow),
         Some(Trouble::Unexplained) => unexplained(flow),
         Some(Trouble::Unclear) => unclear(flow),
         // The others are troubles of streams.
@@ -128,7 +129,41 @@ fn recoveries(flow: &FlowReport, cause: Cause) -> u64 {
         .sum()
 }
 
+/// What ICMP says of lost packets, and of how many.
+fn by_icmp(flow: &FlowReport) -> Vec<(u64, String)> {
+    let icmp = &flow.icmp;
+    let mtu = icmp
+        .mtu
+        .map_or_else(String::new, |mtu| format!(": {} bytes", count(mtu.into())));
+    let all = [
+        (
+            icmp.too_large,
+            format!("too large for the path (ICMP says so{mtu})"),
+        ),
+        (
+            icmp.unreachable,
+            "undeliverable (ICMP says that the other host cannot be reached)".to_owned(),
+        ),
+        (
+            icmp.time_exceeded,
+            "passed on by routers in a loop (ICMP says so: time exceeded)".to_owned(),
+        ),
+    ];
+    all.into_iter().filter(|(n, _)| *n > 0).collect()
+}
+
 fn loss(flow: &FlowReport) -> String {
+    let explained = by_icmp(flow);
+    if let [(n, why)] = &explained[..]
+        && *n == flow.losses
+    {
+        let all = of_packets(*n, flow.data_packets.max(*n));
+        return format!("{all} {} {why}{}", was(*n), recovered(flow));
+    }
+    let explained: Vec<String> = explained
+        .iter()
+        .map(|(n, why)| format!(", {} of them {why}", count(*n)))
+        .collect();
     let lost = match flow.losses {
         // The sender repeated data that was needed, but which packet was lost is undecided.
         0 => format!(
@@ -167,7 +202,7 @@ fn loss(flow: &FlowReport) -> String {
             )
         }
     };
-    format!("{lost}{place}{}", recovered(flow))
+    format!("{lost}{place}{}{}", explained.concat(), recovered(flow))
 }
 
 /// How often the sender recovered from losses.
@@ -176,7 +211,8 @@ fn recovered(flow: &FlowReport) -> String {
         flow.recoveries
             .by_cause
             .iter()
-            .filter(|c| c.cause.is_loss())
+            // A sender that learns the size cuts its data anew and reduces no window (RFC 1191 section 6.4).
+            .filter(|c| c.cause.is_loss() && c.cause != Cause::TooLarge)
     };
     let all: u64 = of_loss().map(|c| c.recoveries).sum();
     let after = match of_loss().map(|c| c.timeouts).sum::<u64>() {
@@ -299,6 +335,16 @@ fn unanswered(flow: &FlowReport) -> String {
     format!(
         "{never} {}{timeouts}: for what it carried, the path or the receiver was dead",
         times(repeated_for(flow, Cause::Unanswered))
+    )
+}
+
+fn handshake(flow: &FlowReport) -> String {
+    let opening = &flow.handshake;
+    format!(
+        "{} {} sent again until the connection was opened, and {} went by",
+        plural(opening.syns_again, "SYN"),
+        was(opening.syns_again),
+        time(opening.waited_ns)
     )
 }
 

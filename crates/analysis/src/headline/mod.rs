@@ -1,6 +1,7 @@
 //! The result in at most three sentences that can be pasted into a ticket: the gravest trouble, what else there is and
 //! whether reordering is the problem, and what limits the conclusions.
 
+mod attempts;
 mod doubts;
 mod flow;
 mod rest;
@@ -8,7 +9,7 @@ mod stream;
 
 use std::fmt;
 
-use inorder_detect::{FlowReport, StreamReport, Totals};
+use inorder_detect::{FlowReport, Gravity, StreamReport, Totals};
 use inorder_report::number::{bytes, count, percent, plural, rate};
 
 use crate::gravity::{Subject, troubled};
@@ -50,18 +51,42 @@ impl fmt::Display for Headline {
 pub fn headline(analysis: &Analysis) -> Headline {
     let troubled = troubled(analysis);
     let totals = analysis.totals();
-    let lead = match troubled.first() {
-        None => nothing_wrong(analysis, &totals),
-        Some(Subject::Flow(flow)) => {
+    if attempts_first(analysis, &troubled) {
+        let seen = totals.flows + totals.streams.streams > 0;
+        return Headline {
+            lead: sentence(&attempts::wrong(&analysis.attempts)),
+            rest: match troubled.first() {
+                None => seen.then(|| nothing_wrong(analysis, &totals)),
+                Some(worst) => Some(lead(worst)),
+            },
+            doubts: doubts::of(analysis, &totals, troubled.first()),
+        };
+    }
+    Headline {
+        lead: match troubled.first() {
+            None => nothing_wrong(analysis, &totals),
+            Some(worst) => lead(worst),
+        },
+        rest: rest::of(analysis, &totals, &troubled),
+        doubts: doubts::of(analysis, &totals, troubled.first()),
+    }
+}
+
+/// Connections that were never opened are the gravest trouble.
+fn attempts_first(analysis: &Analysis, troubled: &[Subject<'_>]) -> bool {
+    let gravity = Gravity::of_attempts(&analysis.attempts);
+    let graver = |worst: &Subject<'_>| worst.gravity().key() < gravity;
+    analysis.attempts.failed() > 0 && troubled.first().is_none_or(graver)
+}
+
+/// The sentence on the gravest trouble of a flow or stream.
+fn lead(worst: &Subject<'_>) -> String {
+    match worst {
+        Subject::Flow(flow) => {
             let limit = flow::limit(flow);
             sentence(&format!("{}: {}{limit}", moved(flow), flow::wrong(flow)))
         }
-        Some(Subject::Stream(stream)) => sentence(&stream::wrong(stream)),
-    };
-    Headline {
-        lead,
-        rest: rest::of(analysis, &totals, &troubled),
-        doubts: doubts::of(analysis, &totals, troubled.first()),
+        Subject::Stream(stream) => sentence(&stream::wrong(stream)),
     }
 }
 
@@ -129,6 +154,13 @@ fn nothing_wrong(analysis: &Analysis, totals: &Totals) -> String {
             "no packet is known to have been lost or late, and none was sent again",
         ),
     };
+    let refused = match totals.fast_open_refused {
+        0 => String::new(),
+        n => format!(
+            " (but data in {}, which was refused there: TCP Fast Open)",
+            plural(n, "SYN")
+        ),
+    };
     let largest = analysis.flows.iter().max_by_key(|flow| flow.data_bytes);
     let largest = match largest.filter(|flow| flow.data_bytes > 0) {
         None => String::new(),
@@ -137,7 +169,7 @@ fn nothing_wrong(analysis: &Analysis, totals: &Totals) -> String {
         }
         Some(flow) => format!("; the largest, {}{}", moved(flow), flow::limit(flow)),
     };
-    format!("{visible} in {seen}: {nothing}{largest}.")
+    format!("{visible} in {seen}: {nothing}{refused}{largest}.")
 }
 
 /// So many TCP packets without data are more than connections that carry none usually have: perhaps they acknowledge data that
@@ -146,7 +178,8 @@ const MIN_ANSWERS: u64 = 10;
 
 /// A question for whoever captured TCP packets and no data.
 fn one_sided(analysis: &Analysis) -> String {
-    if analysis.tcp < MIN_ANSWERS {
+    // Where nothing answers, no data is missing.
+    if analysis.tcp.saturating_sub(analysis.attempts.packets) < MIN_ANSWERS {
         return String::new();
     }
     format!(

@@ -1,9 +1,9 @@
 //! The second sentence: whether reordering is the problem, and what else happened.
 
 use inorder_detect::{Cause, FlowReport};
-use inorder_report::number::{count, percent, plural};
+use inorder_report::number::{count, percent, plural, time};
 
-use super::{sentence, stream, was};
+use super::{attempts, sentence, stream, was};
 use crate::gravity::Subject;
 use crate::model::Analysis;
 use inorder_detect::{Gravity, Trouble};
@@ -17,6 +17,7 @@ pub fn of(analysis: &Analysis, all: &Totals, troubled: &[Subject<'_>]) -> Option
         told.clone().or_else(|| about_reordering(all, worst)),
         same_flow(worst),
         others(analysis, all, worst, &troubled[1..], told.is_some()),
+        attempts::besides(&analysis.attempts),
     ]
     .into_iter()
     .flatten()
@@ -116,6 +117,11 @@ fn same_flow(worst: &Subject<'_>) -> Option<String> {
     if flow.refused > 0 && lead != Some(Trouble::Refused) {
         said.push(format!("{} refused by the receiver", packets(flow.refused)));
     }
+    if flow.handshake.syns_again > 0 && lead != Some(Trouble::Handshake) {
+        let (again, ns) = (flow.handshake.syns_again, flow.handshake.waited_ns);
+        let syns = plural(again, "SYN");
+        said.push(format!("{syns} {} sent again ({})", was(again), time(ns)));
+    }
     let spurious = flow.retransmissions.spurious;
     let told = matches!(
         lead,
@@ -183,6 +189,7 @@ fn of_flows(all: &Totals, t: &Totals) -> Option<String> {
         (t.refused, "refused packet"),
         (t.spurious, "spurious retransmission"),
         (t.timeouts, "time-out"),
+        (t.syns_again, "SYN sent again"),
     ];
     let what: Vec<String> = what
         .iter()

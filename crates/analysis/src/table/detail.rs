@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use inorder_detect::{
-    AfterTimeout, Distribution, Duplicates, Echo, Event, FlowReport, Habits, Identification,
-    NotSeen, Reordering, StreamReport, TooOld, Vantage, WhatIf,
+    AfterTimeout, Distribution, Duplicates, Echo, Event, FastOpen, FlowReport, Habits,
+    Identification, NotSeen, Reordering, StreamReport, TooOld, Vantage, WhatIf,
 };
 
 use super::Style;
@@ -54,6 +54,7 @@ fn write_fact(out: &mut dyn Write, line: &str, indent: &str, style: &Style) -> i
 pub(crate) fn facts(flow: &FlowReport) -> Vec<(&'static str, String)> {
     let order = &flow.reordering;
     let mut facts = vec![("vantage", vantage(flow)), ("connection", connection(flow))];
+    facts.extend(handshake(flow).map(|text| ("handshake", text)));
     if order.reordered > 0 {
         facts.extend(lateness(order));
     }
@@ -78,6 +79,21 @@ pub(crate) fn facts(flow: &FlowReport) -> Vec<(&'static str, String)> {
     facts.extend(ack_path(flow).map(|text| ("ACK path", text)));
     facts.extend(artefacts(flow).map(|text| ("capture", text)));
     facts
+}
+
+/// What was out of the ordinary when the connection was opened.
+fn handshake(flow: &FlowReport) -> Option<String> {
+    let opening = &flow.handshake;
+    let again = (opening.syns_again > 0).then(|| {
+        let syns = plural(opening.syns_again, "SYN");
+        format!("{syns} sent again, over {}", time(opening.waited_ns))
+    });
+    let early = opening.fast_open.map(|early| match early {
+        FastOpen::Accepted => "data in the SYN was taken (TCP Fast Open)".to_owned(),
+        _ => "data in the SYN was refused and sent once more (TCP Fast Open)".to_owned(),
+    });
+    let said: Vec<String> = again.into_iter().chain(early).collect();
+    (!said.is_empty()).then(|| said.join("; "))
 }
 
 /// The facts that apply to this stream, as label and text.

@@ -3,8 +3,8 @@
 
 use std::io::{self, Write};
 
-use inorder_detect::Matched;
-use inorder_detect::columns::{AGREEMENT, STREAM, stream_name};
+use inorder_detect::columns::{AGREEMENT, ATTEMPT, STREAM, stream_name};
+use inorder_detect::{Matched, Outcome};
 use inorder_report::escape::printable;
 use inorder_report::text::{self, paragraph};
 use inorder_report::{Column, Kind, Sheet};
@@ -74,6 +74,25 @@ pub fn streams(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::R
             out,
             "({} not shown; --top N shows more)",
             plural(n, "stream")
+        ),
+    }
+}
+
+/// The attempts to open connections that carried no data, the first ones by time.
+pub fn attempts(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {
+    let all = &analysis.attempts;
+    if all.list.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    let shown = all.list.len().min(style.top);
+    text::write(out, ATTEMPT, all.list.iter().take(shown), &style.layout())?;
+    match (all.failed() + all.of(Outcome::Open)).saturating_sub(shown as u64) {
+        0 => Ok(()),
+        n => writeln!(
+            out,
+            "({} not shown; --top N shows more)",
+            plural(n, "connection attempt")
         ),
     }
 }

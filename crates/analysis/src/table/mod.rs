@@ -101,6 +101,7 @@ fn write_one(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Res
     if !streams_first {
         extras::streams(out, analysis, style)?;
     }
+    extras::attempts(out, analysis, style)?;
     extras::peer(out, analysis, style)?;
     extras::skipped(out, analysis, style)
 }

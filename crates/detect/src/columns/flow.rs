@@ -9,7 +9,7 @@ use super::reordering::{RATE_CLASS, REORDERING, WHAT_IF};
 use super::repair::{CAUSE_COUNT, RECOVERY};
 use crate::names::Name;
 use crate::{
-    AfterTimeout, Blind, Duplicates, Echo, FlowReport, Identification, TooOld, Vantage,
+    AfterTimeout, Blind, Duplicates, Echo, FastOpen, FlowReport, Identification, TooOld, Vantage,
     VantageBasis,
 };
 
@@ -72,6 +72,50 @@ pub static FLOW: &[Column<FlowReport>] = &[
         "The capture has the connection's SYN.",
         |f| f.syn_seen.into(),
     ),
+    Of::new(
+        "icmp_too_large",
+        Kind::Count,
+        "Of the losses, packets that were too large for a link of the path, as ICMP says.",
+        |f| f.icmp.too_large.into(),
+    ),
+    Of::new(
+        "icmp_mtu",
+        Kind::Small,
+        "Size of IP packets that the path can carry, as ICMP says.",
+        |f| f.icmp.mtu.into(),
+    )
+    .optional(),
+    Of::new(
+        "icmp_unreachable",
+        Kind::Count,
+        "Of the losses, packets that could not be delivered, as ICMP says.",
+        |f| f.icmp.unreachable.into(),
+    ),
+    Of::new(
+        "icmp_time_exceeded",
+        Kind::Count,
+        "Of the losses, packets that routers passed on in a loop, as ICMP says (time exceeded).",
+        |f| f.icmp.time_exceeded.into(),
+    ),
+    Of::new(
+        "syns_again",
+        Kind::Small,
+        "How often the SYN was sent again. Of the two flows of a connection, one has this.",
+        |f| f.handshake.syns_again.into(),
+    ),
+    Of::new(
+        "handshake_wait_ms",
+        Kind::Duration,
+        "From the first SYN to the last: the time that its repetition cost.",
+        |f| f.handshake.waited_ns.into(),
+    ),
+    Of::new(
+        "fast_open",
+        Kind::Choice(FastOpen::NAMES),
+        "Whether data in the SYN was acknowledged with it (RFC 7413); what was refused comes again and is no loss.",
+        |f| f.handshake.fast_open.map(|of| of.name()).into(),
+    )
+    .optional(),
     Of::new(
         "sack",
         Kind::Flag,

@@ -1,6 +1,7 @@
 //! How a flow is named.
 
 use inorder_report::{Column, Kind};
+use inorder_wire::Vlan;
 
 use crate::FlowId;
 
@@ -19,7 +20,7 @@ pub static FLOW_PLACE: &[Column<FlowId>] = &[
     Column::new(
         "overlay",
         Kind::Small,
-        "VXLAN VNI, GRE key, ...; 0 for none.",
+        "VXLAN VNI, GRE key, ...; 0 for none. Outside of tunnels the VLAN: 4261412864 (0xfe000000) + 4096 x outer tag + inner tag.",
         |id| id.overlay.into(),
     ),
     Column::new(
@@ -33,7 +34,9 @@ pub static FLOW_PLACE: &[Column<FlowId>] = &[
 /// A flow's ends, with what tells it from others of the same name.
 pub fn name(id: &FlowId) -> String {
     let mut name = id.to_string();
-    if id.overlay != 0 {
+    if let Some(vlan) = Vlan::of_overlay(id.overlay) {
+        name.push_str(&format!(" (VLAN {vlan})"));
+    } else if id.overlay != 0 {
         name.push_str(&format!(" ({}overlay {})", tunnel(id.overlay), id.overlay));
     }
     if id.reuse != 0 {

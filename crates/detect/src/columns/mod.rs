@@ -13,6 +13,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod attempt;
 mod cost;
 mod event;
 mod flow;
@@ -23,6 +24,7 @@ mod repair;
 mod stream;
 mod totals;
 
+pub use attempt::{ATTEMPT, ATTEMPTS};
 pub use cost::{COST, GOODPUT, LOST};
 pub use event::{EVENT, EventRow, RETRANSMISSION, events};
 pub use flow::FLOW;
@@ -49,6 +51,8 @@ mod tests {
     fn every_list_of_columns_is_sound() {
         let none: [String; 0] = [];
         assert_eq!(inorder_report::problems(FLOW), none);
+        assert_eq!(inorder_report::problems(ATTEMPT), none);
+        assert_eq!(inorder_report::problems(ATTEMPTS), none);
         assert_eq!(inorder_report::problems(&events()), none);
         assert_eq!(inorder_report::problems(RETRANSMISSION), none);
         assert_eq!(inorder_report::problems(RECOVERY), none);

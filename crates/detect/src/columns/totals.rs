@@ -82,6 +82,18 @@ pub static TOTALS: &[Column<Totals>] = &[
         "Of all recovery phases, started by a retransmission time-out.",
         |t| t.timeouts.into(),
     ),
+    Of::new(
+        "syns_again",
+        Kind::Count,
+        "SYNs of these connections that were sent again.",
+        |t| t.syns_again.into(),
+    ),
+    Of::new(
+        "fast_open_refused",
+        Kind::Count,
+        "Connections whose data in the SYN was not acknowledged with it and came again (RFC 7413).",
+        |t| t.fast_open_refused.into(),
+    ),
     Of::nested(
         "measures",
         "The numbers by which captures are judged and compared.",

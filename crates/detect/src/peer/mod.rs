@@ -75,7 +75,7 @@ use std::net::SocketAddr;
 
 use foldhash::fast::FixedState;
 use inorder_sequence::Offsets;
-use inorder_wire::Dir;
+use inorder_wire::{Dir, Vlan};
 
 #[cfg(doc)]
 use crate::result::Matched;
@@ -178,6 +178,8 @@ impl<'a> Reports<'a> {
             let FlowId {
                 src, dst, overlay, ..
             } = report.flow;
+            // As the recorder does, which forgets VLANs.
+            let overlay = Vlan::of_overlay(overlay).map_or(overlay, |_| 0);
             by_ends.entry((src, dst, overlay)).or_default().push(report);
         }
         Reports { by_ends }

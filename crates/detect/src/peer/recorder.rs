@@ -265,8 +265,10 @@ impl PeerRecorder {
         self.current = None;
     }
 
-    /// The next segment of the capture; it goes `dir` on connection `key`.
+    /// The next segment of the capture; it goes `dir` on connection `key`, in whatever VLAN: the other capture may have
+    /// been made in another one.
     pub fn push(&mut self, key: &FlowKey, dir: Dir, seg: &Segment) {
+        let key = &key.without_vlan();
         self.first_ns = Some(self.first_ns.map_or(seg.ts_ns, |t| t.min(seg.ts_ns)));
         self.last_ns = Some(self.last_ns.map_or(seg.ts_ns, |t| t.max(seg.ts_ns)));
         let at = self.find(key, dir, seg);

@@ -12,6 +12,12 @@ pub enum Cause {
     RandomLoss,
     /// Packets were lost; the round-trip time does not tell where.
     Loss,
+    /// Packets were too large for a link of the path, as ICMP says (RFC 1191, RFC 8201).
+    TooLarge,
+    /// The other host could not be reached, as ICMP says.
+    Unreachable,
+    /// Routers passed packets on in a loop, as ICMP says (time exceeded).
+    TimeExceeded,
     /// The receiver refused what arrived (PAWS, RFC 7323; outside the window).
     Refused,
     /// A late packet was taken for lost.
@@ -35,10 +41,13 @@ pub enum Cause {
 
 impl Cause {
     /// Every cause, in the order of the declaration.
-    pub const ALL: [Cause; 11] = [
+    pub const ALL: [Cause; 14] = [
         Cause::QueueLoss,
         Cause::RandomLoss,
         Cause::Loss,
+        Cause::TooLarge,
+        Cause::Unreachable,
+        Cause::TimeExceeded,
         Cause::Refused,
         Cause::Reordering,
         Cause::AckReordering,
@@ -49,14 +58,19 @@ impl Cause {
         Cause::Unknown,
     ];
 
-    /// True if it makes a sender reduce its window: a probe or a copy in advance does not.
+    /// True if it makes a sender reduce its window: a probe or a copy in advance does not, and neither does what had to be
+    /// cut anew for the path (RFC 1191 section 6.4).
     pub fn reduces(self) -> bool {
-        !matches!(self, Cause::TailProbe | Cause::InAdvance)
+        !matches!(self, Cause::TailProbe | Cause::InAdvance | Cause::TooLarge)
     }
 
     /// True if data was lost on the path.
     pub fn is_loss(self) -> bool {
-        matches!(self, Cause::QueueLoss | Cause::RandomLoss | Cause::Loss)
+        let by_icmp = matches!(
+            self,
+            Cause::TooLarge | Cause::Unreachable | Cause::TimeExceeded
+        );
+        by_icmp || matches!(self, Cause::QueueLoss | Cause::RandomLoss | Cause::Loss)
     }
 }
 

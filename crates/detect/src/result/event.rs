@@ -59,6 +59,8 @@ pub enum Evidence {
     ArrivalTiming,
     /// Seen at both ends.
     Peer,
+    /// An ICMP message about it (RFC 792, RFC 4443).
+    Icmp,
 }
 
 /// Why an event is not certain.

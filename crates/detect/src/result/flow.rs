@@ -6,7 +6,8 @@ use std::fmt;
 use std::net::SocketAddr;
 
 use super::{
-    Cause, CauseCount, Cost, Distribution, Event, Facts, Reordering, Retransmission, WhatIf,
+    Cause, CauseCount, Cost, Distribution, Event, Facts, Handshake, Icmp, Reordering,
+    Retransmission, WhatIf,
 };
 
 /// One direction of one connection.
@@ -16,7 +17,8 @@ pub struct FlowId {
     pub src: SocketAddr,
     /// Receiver of the data.
     pub dst: SocketAddr,
-    /// Overlay identifier (VXLAN VNI, GRE key), 0 for none.
+    /// Overlay identifier (VXLAN VNI, GRE key; outside of tunnels it stands for the [`Vlan`](inorder_wire::Vlan)), 0 for
+    /// none. Of a connection that was seen in several of them, the first.
     pub overlay: u32,
     /// 0 for the first connection with this 4-tuple, 1 for the next, ...
     pub reuse: u32,
@@ -304,6 +306,8 @@ pub struct FlowReport {
     pub syn_seen: bool,
     /// What the two hosts do that others do otherwise.
     pub habits: Habits,
+    /// How the connection was opened.
+    pub handshake: Handshake,
     /// SACK was negotiated or seen.
     pub sack: bool,
     /// Timestamps were negotiated or seen.
@@ -320,6 +324,8 @@ pub struct FlowReport {
     pub retransmissions: Retransmissions,
     /// Original transmissions lost; ambiguous ones not counted.
     pub losses: u64,
+    /// Of these, the ones that ICMP explains.
+    pub icmp: Icmp,
     /// Original transmissions that arrived and that the receiver discarded although it lacked their
     /// bytes ([`Kind::Refused`](super::Kind::Refused)); ambiguous ones not counted.
     pub refused: u64,
@@ -371,6 +377,7 @@ impl FlowReport {
             last_ns: 0,
             syn_seen: false,
             habits: Habits::default(),
+            handshake: Handshake::default(),
             sack: false,
             timestamps: false,
             mss: 0,
@@ -379,6 +386,7 @@ impl FlowReport {
             data_bytes: 0,
             retransmissions: Retransmissions::default(),
             losses: 0,
+            icmp: Icmp::default(),
             refused: 0,
             undecided: 0,
             unfilled: 0,

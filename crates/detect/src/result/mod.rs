@@ -1,16 +1,19 @@
 //! What an analysis hands to whoever prints it: plain data, no behaviour that decides anything.
 
+mod attempt;
 mod blind;
 mod cause;
 mod cost;
 mod event;
 mod flow;
+mod icmp;
 mod moments;
 mod peer;
 mod stream;
 mod totals;
 mod what_if;
 
+pub use attempt::{Attempt, Attempts, FastOpen, Handshake, Outcome};
 pub use blind::{Blind, BlindFlows, NotSeen};
 pub(crate) use cause::Facts;
 pub use cause::{Cause, CauseCount};
@@ -20,6 +23,7 @@ pub use flow::{
     AckPath, Artefacts, Avoidance, Bursts, FlowId, FlowReport, Point, PointKind, RateClass,
     Recoveries, Recovery, RecoveryVerdict, Retransmissions, Vantage, VantageBasis, VantageChoice,
 };
+pub use icmp::Icmp;
 pub use inorder_metrics::{Distribution, Reordering};
 pub use moments::{AllMoments, Moments};
 pub use peer::{

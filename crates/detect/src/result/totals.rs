@@ -1,7 +1,9 @@
 //! Sums over flows and streams.
 
 use super::blind::BlindFlows;
-use super::{AllMoments, Artefacts, Cause, FlowReport, Numbers, StreamDoubt, StreamReport};
+use super::{
+    AllMoments, Artefacts, Cause, FastOpen, FlowReport, Numbers, StreamDoubt, StreamReport,
+};
 use crate::gravity::Gravity;
 
 /// Sums and maxima over any number of flows and streams. They do not depend on the order in which those are added.
@@ -47,6 +49,12 @@ pub struct Totals {
     pub timeouts: u64,
     /// Recoveries by cause, in the order of [`Cause::ALL`].
     pub by_cause: [u64; Cause::ALL.len()],
+    /// SYNs that were sent again.
+    pub syns_again: u64,
+    /// Connections whose data in the SYN was not acknowledged with it.
+    pub fast_open_refused: u64,
+    /// SYN-ACKs that no connection followed.
+    pub other_answers: u64,
     /// What the capture itself did.
     pub artefacts: Artefacts,
     /// Flows of which the capture does not show something.
@@ -123,6 +131,10 @@ impl Totals {
             self.by_cause[of.cause as usize] += of.recoveries;
         }
         self.timeouts += flow.timeouts();
+        let handshake = &flow.handshake;
+        self.syns_again += handshake.syns_again;
+        self.fast_open_refused += u64::from(handshake.fast_open == Some(FastOpen::Refused));
+        self.other_answers += handshake.other_answers;
         self.artefacts.add(&flow.artefacts);
         self.measures.add(flow);
         self.blind.add(flow.blind, flow.rough);
@@ -152,6 +164,9 @@ impl Totals {
         for (sum, more) in self.by_cause.iter_mut().zip(other.by_cause) {
             *sum += more;
         }
+        self.syns_again += other.syns_again;
+        self.fast_open_refused += other.fast_open_refused;
+        self.other_answers += other.other_answers;
         self.artefacts.add(&other.artefacts);
         self.measures.merge(&other.measures);
         self.blind.merge(&other.blind);

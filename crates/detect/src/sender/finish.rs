@@ -3,7 +3,10 @@
 use super::board::Sent;
 use super::ledger::{Ledger, Telling};
 use super::{Sender, SenderEnd};
+use crate::collect::{Basis, Place};
+use crate::complaints::Complaints;
 use crate::habits::{AfterTimeout, Habits};
+use crate::result::Evidence;
 
 /// A sender that repeats so many segments which have been reported repeats all of them.
 const MIN_REPEATED_NEEDLESSLY: u64 = 3;
@@ -13,6 +16,11 @@ pub(crate) const MIN_PATIENCE_NS: i64 = 1_000_000_000;
 pub(crate) const PATIENCE_RTTS: i64 = 3;
 
 impl Sender {
+    /// What ICMP says of the data, before the end.
+    pub(crate) fn note_complaints(&mut self, complaints: Complaints) {
+        self.ledger.complaints = complaints;
+    }
+
     /// ACKs that were lost, as far as the receiver's identifications tell.
     fn acks_missing(&self) -> u64 {
         match self.numbers.are_shared() {
@@ -66,6 +74,36 @@ impl Sender {
         open.len() as u64
     }
 
+    /// Counts as lost what is still outstanding and did not arrive, as ICMP says; returns how much that is.
+    fn prove_undecided(&mut self) -> u64 {
+        let mut proven = 0;
+        let open = self.outstanding.board.iter().filter(|s| !s.reported);
+        for sent in open {
+            if self.ledger.complaints.has_proven(sent.start) {
+                continue;
+            }
+            let copies = self.outstanding.board.copies_of(sent);
+            let until_ns = copies.map_or(i64::MAX, |copies| copies.first_ns);
+            let bytes = (sent.start, sent.end());
+            let complaints = &mut self.ledger.complaints;
+            let Some(told) = complaints.prove(bytes, (sent.sent_ns, until_ns)) else {
+                continue;
+            };
+            let place = Place {
+                start: sent.start,
+                len: sent.len,
+                frame: sent.frame,
+                proof_frame: told.frame,
+                at_ns: sent.sent_ns,
+                sent_ns: sent.sent_ns,
+            };
+            let basis = Basis::certain(Evidence::Icmp);
+            self.ledger.collector.lost(place, basis);
+            proven += 1;
+        }
+        proven
+    }
+
     /// The end of the capture or of the connection, whose last packet was captured at `last_ns`. The receiver was heard at
     /// all if `answered`.
     pub(crate) fn finish(mut self: Box<Self>, last_ns: i64, answered: bool) -> SenderEnd {
@@ -81,6 +119,7 @@ impl Sender {
             true => self.close_unanswered(last_ns),
             false => 0,
         };
+        let proven = self.prove_undecided();
         let forgot = self.ledger.log.forgot();
         let acks_missing = self.acks_missing();
         let habits = self.habits();
@@ -88,6 +127,7 @@ impl Sender {
             collector,
             recoveries,
             list,
+            complaints,
             ..
         } = self.ledger;
         SenderEnd {
@@ -99,8 +139,12 @@ impl Sender {
             retransmissions: self.ledger.retransmissions,
             needed: self.ledger.needed,
             spurious: self.ledger.spurious,
-            undecided: self.outstanding.undecided() - unanswered,
-            unfilled: self.outstanding.unfilled().saturating_sub(unanswered),
+            undecided: (self.outstanding.undecided() - unanswered).saturating_sub(proven),
+            unfilled: self
+                .outstanding
+                .unfilled()
+                .saturating_sub(unanswered + proven),
+            proven: complaints.into_proven(),
             missing: self.outstanding.missing(),
             acks: self.queue.seen,
             acks_reordered: self.queue.reordered,

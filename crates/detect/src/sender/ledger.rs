@@ -13,6 +13,7 @@ use super::list::List;
 use super::log::{ArrivalLog, Entry, Status};
 use super::unexplained::UnexplainedAck;
 use crate::collect::{Basis, Collector, Place};
+use crate::complaints::Complaints;
 use crate::explanation::{Explanation, Explanations};
 use crate::recovery::RecoveryTracker;
 use crate::result::{Cause, Confidence, Evidence, Half, Reason, Retransmission, Verdict};
@@ -87,6 +88,7 @@ pub(super) struct Ledger {
     pub(super) retransmissions: u64,
     pub(super) needed: u64,
     pub(super) spurious: u64,
+    pub(super) complaints: Complaints,
 }
 
 impl Ledger {
@@ -106,6 +108,7 @@ impl Ledger {
             retransmissions: 0,
             needed: 0,
             spurious: 0,
+            complaints: Complaints::default(),
         }
     }
 
@@ -308,7 +311,11 @@ impl Ledger {
             at_ns: copies.last_ns,
             sent_ns: sent.sent_ns,
         };
-        let basis = Basis::certain(Evidence::Silence).weaker(Reason::Unanswered);
+        let times = (sent.sent_ns, copies.first_ns);
+        let basis = match self.complaints.prove((sent.start, end), times) {
+            Some(_) => Basis::certain(Evidence::Icmp),
+            None => Basis::certain(Evidence::Silence).weaker(Reason::Unanswered),
+        };
         self.collector.lost(place, basis);
     }
 
@@ -324,10 +331,13 @@ impl Ledger {
         if f.original_in {
             return;
         }
+        let (bytes, first_ns) = ((f.place.start, f.end()), f.copies.first_ns);
+        let proven = self.complaints.prove(bytes, (f.place.sent_ns, first_ns));
         let spurious = f.spurious_before();
         // What came after all makes the copy before it spurious: not asserted either way.
         let came = f.doubled + self.share_unplaced();
         let either = came > 1.0 - MIN_LIKELY || self.silent(f, telling) >= EITHER;
+        let either = either && proven.is_none();
         let open = u32::from(either);
         let needed = f.copies.count.saturating_sub(f.after + spurious + open);
         self.needed += u64::from(needed);
@@ -335,7 +345,10 @@ impl Ledger {
         let phase = f.copies.phase;
         self.recoveries.resolve(phase, Verdict::Needed, needed);
         self.recoveries.resolve(phase, Verdict::Spurious, spurious);
-        let basis = self.how_sure_lost(f, telling);
+        let basis = match proven {
+            Some(_) => Basis::certain(Evidence::Icmp),
+            None => self.how_sure_lost(f, telling),
+        };
         let sure = if f.refused_in {
             Confidence::Likely
         } else {

@@ -52,6 +52,7 @@ use inorder_sequence::Offsets;
 use inorder_wire::{Has, Segment, TcpFlags};
 
 use crate::collect::{Basis, Collector};
+use crate::complaints::Proven;
 use crate::explanation::{Explanation, Explanations};
 use crate::habits::Habits;
 use crate::prompt::{Prompt, Waited};
@@ -122,6 +123,8 @@ pub(crate) struct SenderEnd {
     /// Of these, the ones below others that have arrived.
     pub(crate) unfilled: u64,
     pub(crate) missing: u64,
+    /// What did not arrive, as ICMP says.
+    pub(crate) proven: Vec<Proven>,
     pub(crate) acks: u64,
     pub(crate) acks_reordered: u64,
     pub(crate) acks_missing: u64,

@@ -5,12 +5,13 @@ use super::{Shared, Side};
 use crate::arrival::{ArrivalEnd, Context};
 use crate::cause::{Flow, Mark};
 use crate::collect::{Certain, Collected};
+use crate::complaints::{self, Proven};
 use crate::cost::Ends;
 use crate::habits::{Habits, Identification};
 use crate::result::{
     AckPath, Artefacts, Avoidance, Blind, Bursts, Cause, Confidence, Event, FlowId, FlowReport,
-    Kind, NotSeen, Reason, Recoveries, Reordering, Retransmission, Retransmissions, Vantage,
-    VantageBasis, VantageChoice, Verdict,
+    Handshake, Kind, NotSeen, Reason, Recoveries, Reordering, Retransmission, Retransmissions,
+    Vantage, VantageBasis, VantageChoice, Verdict,
 };
 use crate::sender::SenderEnd;
 
@@ -102,6 +103,7 @@ impl Side {
             acks_overtaken: ack_path.reordered > 0,
         };
         flow_facts.assign(&mut main.recoveries, &mut main.list);
+        main.name_proven();
         let at_receiver = vantage == Vantage::Receiver;
         // What showed that packets went missing behind the capture point came after the choice.
         let refuted = at_receiver
@@ -161,6 +163,7 @@ impl Side {
             last_ns: end.last_ns,
             syn_seen: end.syn_seen,
             habits,
+            handshake: end.handshake,
             sack: end.shared.sack.unwrap_or(sack_used),
             timestamps: end.shared.timestamps,
             mss: cx.mss,
@@ -169,6 +172,7 @@ impl Side {
             data_bytes: main.bytes,
             retransmissions: main.retransmissions,
             losses: main.losses,
+            icmp: complaints::sum(&main.proven),
             refused: main.refused,
             undecided: main.undecided,
             unfilled: main.unfilled,
@@ -219,6 +223,8 @@ pub(crate) struct End {
     pub(crate) disorder: bool,
     /// The SYN of the data's sender was captured.
     pub(crate) syn_seen: bool,
+    /// How the connection was opened, if this direction speaks for that.
+    pub(crate) handshake: Handshake,
     /// How often its packets went back in time.
     pub(crate) reversals: u64,
     /// How the receiver numbers its packets.
@@ -239,11 +245,44 @@ struct Main {
     unfilled: u64,
     recoveries: Recoveries,
     list: Vec<Retransmission>,
+    /// What did not arrive, as ICMP says.
+    proven: Vec<Proven>,
     /// Some of what was missing at once has been forgotten.
     forgot: bool,
 }
 
 impl Main {
+    /// Recoveries of which ICMP explains all losses have the cause that it says, and so have the retransmissions.
+    fn name_proven(&mut self) {
+        if self.proven.is_empty() {
+            return;
+        }
+        let lost = |from: i64, to: i64| {
+            let marks = self.marks.iter();
+            let within =
+                marks.filter(move |m| m.kind == Kind::Lost && (from..=to).contains(&m.start));
+            within.map(|m| m.start)
+        };
+        let offset = |at: u64| i64::try_from(at).unwrap_or(i64::MAX);
+        for phase in &mut self.recoveries.list {
+            let from = offset(phase.seq_offset);
+            let told = complaints::cause_of(&self.proven, lost(from, phase.facts.last.max(from)));
+            if let Some(cause) = told {
+                phase.cause = cause;
+            }
+        }
+        let needed = self
+            .list
+            .iter_mut()
+            .filter(|r| r.verdict == Verdict::Needed);
+        for one in needed {
+            let from = offset(one.seq_offset);
+            let told = complaints::cause_of(&self.proven, [from].into_iter());
+            one.cause = told.unwrap_or(one.cause);
+        }
+        self.recoveries.count_causes();
+    }
+
     /// Nothing that rests on what could not be seen is more than ambiguous: counts become ambiguous,
     /// events and verdicts with them.
     fn doubt(&mut self) {
@@ -264,6 +303,7 @@ impl Main {
             event.reason.get_or_insert(Reason::NotSeen);
         }
         (self.losses, self.refused) = (0, 0);
+        self.proven = Vec::new();
         let counts = &mut self.retransmissions;
         counts.ambiguous += counts.needed + counts.spurious;
         (counts.needed, counts.spurious) = (0, 0);
@@ -319,6 +359,7 @@ impl Main {
             unfilled: s.unfilled,
             recoveries: s.recoveries,
             list: s.list,
+            proven: s.proven,
             forgot: s.forgot,
             collector: s.collector.finish(),
         }
@@ -342,6 +383,7 @@ impl Main {
             unfilled: a.undecided,
             recoveries: a.recoveries,
             list: a.list,
+            proven: Vec::new(),
             forgot: a.forgot,
             collector: a.collector.finish(),
         }

@@ -1,0 +1,156 @@
+//! Counts the attempts to open connections that carried no data.
+
+use crate::result::{Attempt, Attempts, Outcome};
+
+/// A SYN is repeated a second after it at the soonest (RFC 6298 section 2.1), nanoseconds: one that was sent later than
+/// this before the end of the capture may have been answered behind it.
+const MIN_WAIT_NS: i64 = 1_000_000_000;
+
+/// The attempts that have ended, in any order; what is counted does not depend on it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AttemptTable {
+    sums: Attempts,
+    /// When the only SYN was sent of those that may be answered after the end of the capture, nanoseconds.
+    open: Vec<i64>,
+    /// The last packet of all connections, nanoseconds.
+    last_ns: Option<i64>,
+}
+
+impl AttemptTable {
+    /// A connection or an attempt had its last packet then, nanoseconds.
+    pub(crate) fn note_time(&mut self, ns: i64) {
+        self.last_ns = self.last_ns.max(Some(ns));
+    }
+
+    /// Adds an attempt, unless too much of it is unknown to say how it ended.
+    pub(crate) fn push(&mut self, attempt: Attempt) {
+        self.note_time(attempt.last_ns);
+        self.sums.packets += attempt.packets;
+        self.sums.list.push(attempt);
+        // Half of the list is moved at a time.
+        if self.sums.list.len() > 2 * Attempts::MAX_LISTED {
+            self.shorten();
+        }
+        if attempt.outcome == Outcome::Unanswered && attempt.syns == 1 {
+            self.open.push(attempt.last_ns);
+            if self.open.len().is_power_of_two() {
+                self.settle();
+            }
+            return;
+        }
+        self.sums.by_outcome[attempt.outcome as usize] += 1;
+        self.sums.syns_again += attempt.syns.saturating_sub(1);
+    }
+
+    /// An attempt was given up before it had ended.
+    pub(crate) fn forget(&mut self, packets: u64) {
+        self.sums.forgotten += 1;
+        self.sums.packets += packets;
+    }
+
+    /// Adds what another table has counted.
+    pub(crate) fn merge(&mut self, other: AttemptTable) {
+        let (sums, more) = (&mut self.sums, other.sums);
+        for (sum, more) in sums.by_outcome.iter_mut().zip(more.by_outcome) {
+            *sum += more;
+        }
+        sums.syns_again += more.syns_again;
+        sums.packets += more.packets;
+        sums.forgotten += more.forgotten;
+        sums.list.extend(more.list);
+        self.open.extend(other.open);
+        self.last_ns = self.last_ns.max(other.last_ns);
+        self.shorten();
+        self.settle();
+    }
+
+    /// The sums and the list, in the order of time.
+    pub(crate) fn finish(mut self) -> Attempts {
+        self.settle();
+        self.shorten();
+        let Some(since_ns) = self.open_since() else {
+            return self.sums;
+        };
+        self.sums.by_outcome[Outcome::Open as usize] += self.open.len() as u64;
+        for attempt in &mut self.sums.list {
+            let lone = attempt.outcome == Outcome::Unanswered && attempt.syns == 1;
+            if lone && attempt.last_ns > since_ns {
+                attempt.outcome = Outcome::Open;
+            }
+        }
+        self.sums
+    }
+
+    fn open_since(&self) -> Option<i64> {
+        self.last_ns.map(|last| last.saturating_sub(MIN_WAIT_NS))
+    }
+
+    /// What has waited long enough was not answered.
+    fn settle(&mut self) {
+        let Some(since_ns) = self.open_since() else {
+            return;
+        };
+        let before = self.open.len();
+        self.open.retain(|&at| at > since_ns);
+        let over = (before - self.open.len()) as u64;
+        self.sums.by_outcome[Outcome::Unanswered as usize] += over;
+    }
+
+    fn shorten(&mut self) {
+        self.sums.list.sort_unstable();
+        self.sums.list.truncate(Attempts::MAX_LISTED);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attempt(at_ns: i64, syns: u64, outcome: Outcome) -> Attempt {
+        let end = |last| std::net::SocketAddr::from(([192, 0, 2, last], 80));
+        Attempt {
+            first_ns: at_ns,
+            last_ns: at_ns,
+            src: end(1),
+            dst: end(2),
+            overlay: 0,
+            syns,
+            packets: syns,
+            outcome,
+        }
+    }
+
+    #[test]
+    fn what_was_sent_once_just_before_the_end_is_open_and_not_failed() {
+        let mut table = AttemptTable::default();
+        table.push(attempt(0, 1, Outcome::Unanswered));
+        table.push(attempt(1, 4, Outcome::Unanswered));
+        table.push(attempt(1_500_000_000, 1, Outcome::Unanswered));
+        table.push(attempt(1_500_000_000, 3, Outcome::Unanswered));
+        let mut other = AttemptTable::default();
+        other.push(attempt(2, 1, Outcome::Refused));
+        other.note_time(1_600_000_000);
+        table.merge(other);
+        let done = table.finish();
+        assert_eq!(done.by_outcome, [3, 1, 0, 0, 1]);
+        assert_eq!((done.failed(), done.syns_again), (4, 5));
+        assert_eq!(
+            done.list.last().map(|a| a.outcome),
+            Some(Outcome::Unanswered)
+        );
+        assert_eq!(done.list[3].outcome, Outcome::Open);
+    }
+
+    #[test]
+    fn of_very_many_attempts_the_first_are_listed_in_whatever_order_they_came() {
+        let many = 10 * Attempts::MAX_LISTED as i64;
+        let mut table = AttemptTable::default();
+        for n in (0..many).rev() {
+            table.push(attempt(n, 2, Outcome::Unanswered));
+        }
+        let done = table.finish();
+        assert_eq!(done.failed(), many as u64);
+        assert!(done.list.iter().zip(0..).all(|(a, n)| a.first_ns == n));
+        assert_eq!(done.list.len(), Attempts::MAX_LISTED);
+    }
+}

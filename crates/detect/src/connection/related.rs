@@ -1,0 +1,96 @@
+//! Whether a packet that was found in another overlay network or VLAN belongs to a connection.
+
+use inorder_wire::{Dir, Segment, TcpFlags};
+
+use super::Connection;
+
+/// Overlay networks in which a connection is found, at most.
+const MAX_OVERLAYS: usize = 8;
+/// Numbers of one direction are no further apart than this, bytes: what is on its way at once. Two connections with the
+/// same addresses and ports whose numbers are random are as near in one of 512 cases.
+const MAX_APART: u32 = 1 << 22;
+
+fn near(a: u32, b: u32) -> bool {
+    (a.wrapping_sub(b) as i32).unsigned_abs() <= MAX_APART
+}
+
+/// The same packet, captured at another point: on the way hosts and routers change nothing of this.
+fn is_same_packet(a: &Segment, b: &Segment) -> bool {
+    let content = |s: &Segment| (s.seq, s.ack, s.payload_len, s.flags.0, s.ip_id);
+    content(a) == content(b) && (a.tsval, a.tsecr) == (b.tsval, b.tsecr)
+}
+
+impl Connection {
+    /// True if `seg`, which was found in another overlay network, belongs to this connection by its numbers: it is a
+    /// packet of it captured once more, or what its other packets lead to expect. Two connections with the same addresses
+    /// and ports have other numbers (RFC 9293 section 3.4.1).
+    pub(crate) fn continues(&self, dir: Dir, seg: &Segment) -> bool {
+        let waits = |(d, s): (Dir, Segment)| d == dir && is_same_packet(&s, seg);
+        let again = || self.head.waiting.iter().any(waits);
+        let heard = self.head.common.position.heard(dir);
+        let hellos = self.head.common.hellos;
+        let acks = seg.flags.any(TcpFlags::ACK);
+        if seg.flags.any(TcpFlags::SYN) {
+            let answered = hellos[dir.reverse().index()].map(|hello| hello.isn.wrapping_add(1));
+            return match (heard, acks) {
+                // Where the vantage point is given, nothing waits.
+                (true, _) if self.sides.is_some() => {
+                    hellos[dir.index()].is_some_and(|hello| hello.isn == seg.seq)
+                }
+                (true, _) => again(),
+                (false, true) => answered == Some(seg.ack),
+                (false, false) => self.last_ack(dir.reverse()) == Some(seg.seq.wrapping_add(1)),
+            };
+        }
+        let own = self.is_near(dir, seg.seq);
+        let other = acks.then(|| self.is_near(dir.reverse(), seg.ack)).flatten();
+        match (own, other) {
+            (Some(false), _) | (_, Some(false)) => false,
+            (Some(true), Some(true)) => true,
+            (Some(true), None) => !acks || again(),
+            (None, other) => !heard && other == Some(true),
+        }
+    }
+
+    /// True if `number` is near to what has been sent in direction `dir`; `None` if nothing is known of that.
+    fn is_near(&self, dir: Dir, number: u32) -> Option<bool> {
+        let sides = self.sides.as_ref();
+        if let Some(apart) = sides.and_then(|sides| sides[dir.index()].distance(number)) {
+            return Some(apart.unsigned_abs() <= MAX_APART.into());
+        }
+        let hello = self.head.common.hellos[dir.index()];
+        let sent = self.head.common.position.highest(dir);
+        let known = sent.or(hello.map(|hello| hello.isn.wrapping_add(1)));
+        let known = known.or_else(|| self.last_ack(dir.reverse()));
+        known.map(|known| near(known, number))
+    }
+
+    /// The last acknowledgement that went `dir`.
+    fn last_ack(&self, dir: Dir) -> Option<u32> {
+        let acks = |(d, s): (Dir, Segment)| {
+            let acks = s.flags.any(TcpFlags::ACK) && !s.flags.any(TcpFlags::RST);
+            (d == dir && acks).then_some(s.ack)
+        };
+        let waiting = self.head.waiting.iter().filter_map(acks).last();
+        waiting.or_else(|| self.head.common.position.last_ack(dir))
+    }
+
+    /// From now on the connection is found in this overlay network, too; `None` if that are too many.
+    pub(crate) fn join(&mut self, overlay: u32, dir: Dir) -> Option<()> {
+        let head = &mut self.head;
+        if head.also.len() + 1 >= MAX_OVERLAYS {
+            return None;
+        }
+        if !head.common.position.heard(dir) {
+            head.overlays[dir.index()] = overlay;
+        }
+        head.also = head.also.iter().copied().chain([overlay]).collect();
+        Some(())
+    }
+
+    /// The overlay networks in which the connection is found.
+    pub(crate) fn overlays(&self) -> impl Iterator<Item = u32> {
+        let own = self.head.key.overlay;
+        std::iter::once(own).chain(self.head.also.iter().copied())
+    }
+}

@@ -1,0 +1,23 @@
+//! Packets that did not arrive, as ICMP messages say.
+
+/// Original packets of a flow that did not arrive, by what the ICMP messages about them say. All of them are among the
+/// losses.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[non_exhaustive]
+pub struct Icmp {
+    /// Larger than a link of the path can carry (RFC 1191, RFC 8201).
+    pub too_large: u64,
+    /// The other host, or its network, could not be reached or did not take them.
+    pub unreachable: u64,
+    /// Passed on by too many routers: a loop.
+    pub time_exceeded: u64,
+    /// Size of IP packets that the path can carry, bytes, if the messages say so: the smallest.
+    pub mtu: Option<u32>,
+}
+
+impl Icmp {
+    /// All of them.
+    pub fn all(&self) -> u64 {
+        self.too_large + self.unreachable + self.time_exceeded
+    }
+}
