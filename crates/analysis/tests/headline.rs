@@ -231,3 +231,30 @@ fn stream(reordered: u64, missing: u64) -> StreamReport {
     stream.duplicates = 0;
     stream
 }
+
+#[test]
+fn quic_is_named_and_what_would_help() {
+    let quic = inorder_detect::QuicCounts {
+        connections: 2,
+        datagrams: 340,
+        versions: vec![(Some(1), 1), (Some(0x6b33_43cf), 1)],
+        is_least: false,
+    };
+    let alone = Analysis {
+        frames: 341,
+        skipped: vec![("of QUIC".to_owned(), 340), ("not IP".to_owned(), 1)],
+        quic: quic.clone(),
+        ..Analysis::default()
+    };
+    let expected = "2 QUIC connections (version 1, version 2, 340 packets): their packet numbers are encrypted, so neither \
+                    order nor loss is known; `inorder qlog` reads the logs of their ends, and `inorder diff` compares \
+                    captures of both ends.";
+    assert_eq!(said(&alone), expected);
+    // Beside flows it comes last.
+    let beside = Analysis {
+        quic,
+        ..with(|_| ())
+    };
+    assert!(said(&beside).starts_with("No problem in 2 TCP flows"));
+    assert!(said(&beside).ends_with(expected));
+}

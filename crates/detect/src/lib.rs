@@ -52,6 +52,7 @@ pub mod peer;
 mod points;
 mod prints;
 mod prompt;
+mod quic;
 mod rate;
 mod recovery;
 pub mod result;
@@ -73,6 +74,7 @@ pub use habits::{
     AfterTimeout, Assumed, Duplicates, Echo, Habits, Identification, OneAssumption, TooOld,
 };
 pub use peer::{PeerRecorder, compare};
+pub use quic::{QuicCounts, QuicFlows};
 pub use result::*;
 pub use streams::{Streams, doubt_tunnels};
 pub use tracker::Tracker;

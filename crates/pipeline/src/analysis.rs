@@ -1,9 +1,13 @@
 //! The result of analysing one capture.
 
-use inorder_detect::{Attempts, FlowReport, StreamReport, Totals};
+use inorder_detect::{Attempts, FlowReport, QuicCounts, StreamReport, Totals};
+use inorder_wire::{FlowKey, Other};
 
 use crate::engine::Tally;
 use crate::peer::PeerComparison;
+
+/// Why frames of QUIC are not analysed.
+const QUIC: &str = "of QUIC, whose packet numbers are encrypted";
 
 /// The result for one capture file (or for several files, read as one rotated capture).
 #[derive(Clone, PartialEq, Default, Debug)]
@@ -40,6 +44,8 @@ pub struct Analysis {
     pub attempts: Attempts,
     /// Streams of other numbered services, in the order of their first packets.
     pub streams: Vec<StreamReport>,
+    /// Connections of QUIC, which are counted and not analysed: their packet numbers are encrypted.
+    pub quic: QuicCounts,
     /// Comparison with a capture of the same flows at the other end.
     pub peer: Option<PeerComparison>,
 }
@@ -57,6 +63,27 @@ impl Analysis {
         let streams = &mut totals.streams;
         self.streams.iter().for_each(|stream| streams.add(stream));
         totals
+    }
+
+    /// Adds connections of QUIC. Their frames are counted as such instead of as those of any other protocol.
+    pub(crate) fn add_quic(&mut self, quic: &QuicCounts) {
+        if quic.datagrams == 0 {
+            return;
+        }
+        self.quic.add(quic);
+        let unnamed = Other::Udp(FlowKey::default()).to_string();
+        if let Some((_, n)) = self.skipped.iter_mut().find(|(name, _)| *name == unnamed) {
+            *n = n.saturating_sub(quic.datagrams);
+        }
+        self.skipped.retain(|(_, n)| *n > 0);
+        if self.skipped.iter().all(|(name, _)| *name != unnamed) {
+            self.udp_pairs = 0; // Of QUIC, the connections are counted.
+        }
+        match self.skipped.iter_mut().find(|(name, _)| name == QUIC) {
+            Some((_, n)) => *n += quic.datagrams,
+            None => self.skipped.push((QUIC.to_owned(), quic.datagrams)),
+        }
+        self.skipped.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
     }
 
     /// A result with the counts over frames filled in, and no flows yet.

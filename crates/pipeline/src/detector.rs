@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use inorder_detect::{Config, FlowChoice, FlowId, FlowTable, PeerRecorder, Streams, Tracker};
+use inorder_detect::{
+    Config, FlowChoice, FlowId, FlowTable, PeerRecorder, QuicFlows, Streams, Tracker,
+};
 use inorder_wire::{Aside, Dir, FlowKey, Gate, Numbered, Segment, StreamKey};
 
 use crate::engine::Sink;
@@ -47,6 +49,7 @@ impl Detectors {
             recorder: self.record.then(Recorder::default),
             tracker: Tracker::new(self.config.clone()),
             streams: Streams::with_config(&self.config),
+            quic: QuicFlows::default(),
             table: Arc::clone(&self.table),
         }
     }
@@ -75,6 +78,7 @@ impl Detectors {
 pub(crate) struct Detector {
     tracker: Tracker,
     streams: Streams,
+    quic: QuicFlows,
     recorder: Option<Recorder>,
     /// The flows that have ended, of all shards. Which of them are kept does not depend on their order.
     table: Arc<Mutex<FlowTable>>,
@@ -94,6 +98,7 @@ impl Detector {
         let streams = self.streams.finish().into_iter();
         let ordered = streams.filter(|s| s.order.received + s.duplicates > 1);
         analysis.streams.extend(ordered);
+        analysis.add_quic(&self.quic.finish());
         if left_out > 0 {
             analysis.warnings.push(format!(
                 "too many numbered streams: {left_out} packets belong to streams not followed"
@@ -125,6 +130,7 @@ impl Sink for Detector {
     fn aside(&mut self, aside: &Aside) {
         match aside {
             Aside::Complaint(key, dir, complaint) => self.tracker.complain(key, *dir, complaint),
+            Aside::Quic(key, dir, packet) => self.quic.push(key, *dir, packet),
             _ => self.streams.aside(aside),
         }
     }

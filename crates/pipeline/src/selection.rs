@@ -135,6 +135,8 @@ impl Chosen {
             Aside::Complaint(key, ..) => filter.connection(key),
             // The datagrams' other fragments are not selected either.
             Aside::FirstPart(_) => false,
+            // No expression is about packets that are not analysed.
+            Aside::Quic(..) => false,
             Aside::Subflow(key, ..) => [Dir::LowToHigh, Dir::HighToLow].into_iter().any(|dir| {
                 let (src, dst) = key.ends(dir);
                 filter.stream(&StreamKey {

@@ -1,5 +1,6 @@
 //! What the log of one end says about its loss detection.
 
+use crate::space::Space;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -55,7 +56,7 @@ impl Connection {
         let sent_bytes: u64 = sent().map(|packet| packet.bytes).sum();
         let lost = lost(&self.window, &needless, &self.transfer(&losses));
         let cost = lost.map_or_else(kept, |l| l.share / (1.0 - l.share) * sent_bytes as f64);
-        let processed = self.spaces.iter().flat_map(|space| space.processed());
+        let processed = self.spaces.iter().flat_map(Space::processed);
         Report {
             vantage: self.vantage().to_owned(),
             sent: sent().count() as u64,

@@ -49,7 +49,7 @@ impl Window {
         if let Some(last) = self.episodes.last_mut() {
             let waited_in_vain =
                 last.fell.is_none() && now_ns.saturating_sub(last.start_ns) > rtt_ns;
-            let reduces_no_further = !last.over && !(window_known && waited_in_vain);
+            let reduces_no_further = !(last.over || window_known && waited_in_vain);
             if sent_ns <= last.start_ns && reduces_no_further {
                 last.losses.push((space, number));
                 return;

@@ -42,6 +42,7 @@ mod nflog;
 mod numbered;
 mod options;
 mod other;
+mod quic;
 mod segment;
 mod services;
 mod slow;
@@ -57,6 +58,7 @@ pub use mptcp::{Multipath, Subflow};
 pub use network::{Network, network};
 pub use numbered::{Aside, InnerTcp, Numbered, Report, Sending, StreamKey};
 pub use other::Other;
+pub use quic::Quic;
 pub use segment::{Cut, Has, MAX_PAYLOAD, MAX_SACK_BLOCKS, NO_WSCALE, Segment, TcpFlags};
 pub use services::Service;
 

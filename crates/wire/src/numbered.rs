@@ -5,6 +5,7 @@ use crate::complaint::Complaint;
 use crate::flow::{Dir, Endpoint, FlowKey};
 use crate::fragment::LaterPart;
 use crate::mptcp::Subflow;
+use crate::quic::Quic;
 
 /// One stream of numbered packets, one direction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -102,4 +103,6 @@ pub enum Aside {
     /// The packet is in the first fragment of a datagram that is no TCP segment; for
     /// [`Fragments::first_part`](crate::Fragments::first_part), which counts the others.
     FirstPart(LaterPart),
+    /// A datagram of QUIC, or one that may be.
+    Quic(FlowKey, Dir, Quic),
 }

@@ -1,11 +1,12 @@
-//! The result in at most three sentences that can be pasted into a ticket: the gravest trouble, what else there is and
-//! whether reordering is the problem, and what limits the conclusions.
+//! The result in a few sentences that can be pasted into a ticket: the gravest trouble, what else there is and whether
+//! reordering is the problem, what limits the conclusions, and what is there but not analysed.
 
 mod attempts;
 mod doubts;
 mod flow;
 mod rest;
 mod stream;
+mod unread;
 
 use std::fmt;
 
@@ -16,7 +17,7 @@ use crate::gravity::{Subject, troubled};
 use crate::model::Analysis;
 use inorder_detect::columns::name;
 
-/// At most three sentences about one capture.
+/// At most four sentences about one capture.
 ///
 /// ```
 /// let nothing = inorder_analysis::Analysis { frames: 3, ..Default::default() };
@@ -35,12 +36,17 @@ pub struct Headline {
     pub rest: Option<String>,
     /// What limits the conclusions.
     pub doubts: Option<String>,
+    /// What the capture has that is not analysed, and what would help, if the lead does not say so.
+    pub unread: Option<String>,
 }
 
 impl fmt::Display for Headline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.lead)?;
-        for sentence in [&self.rest, &self.doubts].into_iter().flatten() {
+        for sentence in [&self.rest, &self.doubts, &self.unread]
+            .into_iter()
+            .flatten()
+        {
             write!(f, " {sentence}")?;
         }
         Ok(())
@@ -51,6 +57,9 @@ impl fmt::Display for Headline {
 pub fn headline(analysis: &Analysis) -> Headline {
     let troubled = troubled(analysis);
     let totals = analysis.totals();
+    let unread = (totals.flows + totals.streams.streams > 0)
+        .then(|| unread::quic(analysis))
+        .flatten();
     if attempts_first(analysis, &troubled) {
         let seen = totals.flows + totals.streams.streams > 0;
         return Headline {
@@ -60,6 +69,7 @@ pub fn headline(analysis: &Analysis) -> Headline {
                 Some(worst) => Some(lead(worst)),
             },
             doubts: doubts::of(analysis, &totals, troubled.first()),
+            unread,
         };
     }
     Headline {
@@ -69,6 +79,7 @@ pub fn headline(analysis: &Analysis) -> Headline {
         },
         rest: rest::of(analysis, &totals, &troubled),
         doubts: doubts::of(analysis, &totals, troubled.first()),
+        unread,
     }
 }
 
@@ -124,6 +135,9 @@ pub(crate) fn summary(subject: &Subject<'_>) -> String {
 
 fn nothing_wrong(analysis: &Analysis, totals: &Totals) -> String {
     let streams = totals.streams.streams;
+    if let (0, 0, Some(quic)) = (totals.flows, streams, unread::quic(analysis)) {
+        return format!("{quic}{}", one_sided(analysis));
+    }
     let seen = match (totals.flows, streams) {
         (0, 0) => {
             return format!(

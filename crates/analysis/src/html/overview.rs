@@ -45,8 +45,8 @@ pub fn head(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
     if let Some(rest) = &said.rest {
         writeln!(out, "<p>{}</p>", Text(rest))?;
     }
-    if let Some(doubts) = &said.doubts {
-        writeln!(out, "<p class=dim>{}</p>", Text(doubts))?;
+    for more in [&said.doubts, &said.unread].into_iter().flatten() {
+        writeln!(out, "<p class=dim>{}</p>", Text(more))?;
     }
     writeln!(out, "</div>")
 }

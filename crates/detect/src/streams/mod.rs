@@ -145,6 +145,8 @@ impl Streams {
             Aside::Complaint(..) => {}
             // Of use to who reassembles.
             Aside::FirstPart(_) => {}
+            // It is no stream: its numbers are encrypted.
+            Aside::Quic(..) => {}
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::tunnel;
 use crate::layer::{Context, Network, Parsed, Rest};
-use crate::{FlowKey, Other, services};
+use crate::{Aside, FlowKey, Other, Quic, quic, services};
 use etherparse::UdpHeaderSlice;
 
 pub(super) fn parse(network: &Network, rest: Rest<'_>, context: Context<'_>) -> Parsed {
@@ -22,8 +22,16 @@ pub(super) fn parse(network: &Network, rest: Rest<'_>, context: Context<'_>) -> 
         return parsed;
     }
     let ends = network.with_ports(src, dst);
-    services::in_udp(ends, payload, context).unwrap_or_else(|| {
-        let (key, _) = FlowKey::new(ends.src, ends.dst, context.overlay);
-        Err(Other::Udp(key))
-    })
+    // Long headers of QUIC are strict, and without their fixed bit they begin as RTP does.
+    let quic = quic::parse(payload);
+    if !matches!(quic, Some(Quic::Long { .. }))
+        && let Some(parsed) = services::in_udp(ends, payload, context)
+    {
+        return parsed;
+    }
+    let (key, dir) = FlowKey::new(ends.src, ends.dst, context.overlay);
+    if let Some(quic) = quic {
+        context.aside(Aside::Quic(key, dir, quic));
+    }
+    Err(Other::Udp(key))
 }
