@@ -36,7 +36,7 @@ fn eth(ether_type: u16, body: &[u8]) -> Vec<u8> {
 /// From 192.0.2.1 to 192.0.2.`to`, as a fragment at this offset (bytes) or whole.
 fn ipv4(protocol: u8, to: u8, id: u8, offset: u16, more: bool, body: &[u8]) -> Vec<u8> {
     let len = (20 + body.len() as u16).to_be_bytes();
-    let fragment = (u16::from(more) << 13 | offset / 8).to_be_bytes();
+    let fragment = ((u16::from(more) << 13) | (offset / 8)).to_be_bytes();
     let head = [
         &[0x45, 0],
         &len[..],

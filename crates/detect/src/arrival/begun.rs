@@ -47,14 +47,14 @@ impl Arrival {
     }
 
     /// In a capture at the receiver that begins within a recovery: the receiver reported `blocks`, ascending, at `since_ns`,
-    /// and lacked what lies between the first byte and them.
-    pub(crate) fn begins_with_holes(&mut self, blocks: &[(i64, i64)], since_ns: i64) {
+    /// and lacked what lies between the byte `una` and them.
+    pub(crate) fn begins_with_holes(&mut self, una: i64, blocks: &[(i64, i64)], since_ns: i64) {
         let Some(&(_, edge)) = blocks.last() else {
             return;
         };
-        self.before.first = 0;
+        self.before.first = una;
         self.before.old_top = edge;
-        self.order = Order::new(0);
+        self.order = Order::new(una);
         for &(left, right) in blocks {
             self.order.skip_to(left, since_ns, Note::default());
             self.order.had(right);

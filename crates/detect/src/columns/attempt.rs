@@ -24,7 +24,7 @@ pub static ATTEMPT: &[Column<Attempt>] = &[
     One::new("syns", Kind::Count, "SYNs sent.", |a| a.syns.into()).shown("SYNs", 0),
     // Files have both times.
     One::new(
-        "lasted",
+        "duration_ms",
         Kind::Duration,
         "From the first SYN to the last.",
         |a| a.last_ns.saturating_sub(a.first_ns).into(),

@@ -47,6 +47,9 @@ pub(super) struct Engines {
     pub(super) probe: Option<Box<Segment>>,
 }
 
+/// Data that a first ACK reports as missing reaches back no further than this before the first data captured, bytes.
+const MAX_BEFORE_FIRST: i64 = 1 << 24;
+
 /// Takes what the arrivals make of the data.
 pub(super) struct Heard<'a> {
     pub(super) sender: &'a mut Option<Box<Sender>>,
@@ -123,7 +126,10 @@ impl Engines {
         if let Some(sender) = &mut self.sender {
             sender.begins_without_syn();
         } else {
-            self.arrival.begins_with_holes(&blocks, since_ns);
+            let una = known.map_or(0, |known| self.unwrap.offset(known.ack));
+            if una > -MAX_BEFORE_FIRST {
+                self.arrival.begins_with_holes(una, &blocks, since_ns);
+            }
         }
     }
 
