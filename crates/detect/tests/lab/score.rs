@@ -97,7 +97,7 @@ impl Scored {
             };
             let mut counts = Counts::default();
             let told = told.get(flow_name).copied();
-            let counted = flow.from_byte(base(flow, told));
+            let counted = flow.beginning_at(base(flow, told));
             let mut judge = Judge {
                 flow: &counted,
                 side,

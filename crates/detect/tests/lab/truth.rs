@@ -91,7 +91,7 @@ pub struct Flow {
 
 impl Flow {
     /// The same, with offsets that count from byte `base`; what lies below is left out.
-    pub fn from_byte(&self, base: u64) -> Flow {
+    pub fn beginning_at(&self, base: u64) -> Flow {
         let mut out = self.clone();
         let events = out.events.drain();
         let above = events.filter_map(|(at, event)| Some((at.checked_sub(base)?, event)));

@@ -50,7 +50,7 @@ impl Memory {
             match given {
                 // What is said of a connection reaches the shard that has it, in the order of the capture.
                 Given::Tcp(key, ..) | Given::Complaint(key, ..) => {
-                    shards[shard_of(key)].0.push(*given)
+                    shards[shard_of(key)].0.push(*given);
                 }
                 Given::Numbered(..) => shards[NUMBERED_SHARD].0.push(*given),
                 Given::TidyUp(_) => shards.iter_mut().for_each(|s| s.0.push(*given)),
