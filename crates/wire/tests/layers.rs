@@ -91,7 +91,10 @@ fn link_layers() {
         (108, join(&[0, 0, 0, 24], &inner_v6())),
         (50, join(&[0x0f, 0, 8, 0], &inner())),
         (50, join(&[0x8f, 0, 0x86, 0xdd], &inner_v6())),
-        (104, join(&[0x0f, 0, 0x81, 0], &tagged)),
+        (
+            104,
+            join(&[0x0f, 0, 0x81, 0], &join(&[0, 7, 8, 0], &inner())),
+        ),
         (239, nflog(2, LITTLE_ENDIAN, &inner())),
         (239, nflog(10, LITTLE_ENDIAN, &inner_v6())),
         (239, nflog(2, BIG_ENDIAN, &inner())),
