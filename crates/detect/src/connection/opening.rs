@@ -63,6 +63,12 @@ impl Opening {
         self.waited_ns = seg.ts_ns.saturating_sub(first_ns);
     }
 
+    /// Counts SYN-ACKs that the connection does not follow.
+    fn leave_out(&mut self, syn_acks: usize) {
+        let more = u16::try_from(syn_acks).unwrap_or(u16::MAX);
+        self.other_answers = self.other_answers.saturating_add(more);
+    }
+
     fn hold(&mut self) -> &mut Held {
         self.held.get_or_insert_default()
     }
@@ -229,7 +235,7 @@ impl Connection {
             .is_none_or(|(client, _)| client == dir)
             && held.foreign.take_if(answers).is_some();
         if refused {
-            self.head.opening.other_answers = self.head.opening.other_answers.saturating_add(1);
+            self.head.opening.leave_out(1);
             self.let_go();
         }
         refused
@@ -265,7 +271,7 @@ impl Connection {
             return;
         };
         if held.foreign.take().is_some() {
-            self.head.opening.other_answers = self.head.opening.other_answers.saturating_add(1);
+            self.head.opening.leave_out(1);
         }
         self.choose_hello(dir, seg, config);
         self.let_go();
@@ -288,7 +294,7 @@ impl Connection {
         let ahead = |isn: u32| number.wrapping_sub(isn.wrapping_add(1));
         let all = rivals.iter().filter(|r| ahead(r.seq) < MAX_AHEAD);
         let best = all.min_by_key(|r| ahead(r.seq));
-        self.head.opening.other_answers = u16::try_from(rivals.len()).unwrap_or(u16::MAX);
+        self.head.opening.leave_out(rivals.len());
         if let Some(best) = best.filter(|best| ahead(best.seq) < ahead(own.isn)) {
             self.follow_hello(server, best, config);
         }
