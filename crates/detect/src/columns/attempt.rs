@@ -57,9 +57,12 @@ pub static ATTEMPTS: &[Column<Attempts>] = &[
     Sum::new("unanswered", Kind::Count, "Nothing came back.", |a| {
         a.of(Outcome::Unanswered).into()
     }),
-    Sum::new("refused", Kind::Count, "Answered with a reset.", |a| {
-        a.of(Outcome::Refused).into()
-    }),
+    Sum::new(
+        "answered_by_reset",
+        Kind::Count,
+        "Refused: answered with a reset.",
+        |a| a.of(Outcome::Refused).into(),
+    ),
     Sum::new(
         "unreachable",
         Kind::Count,
@@ -73,7 +76,7 @@ pub static ATTEMPTS: &[Column<Attempts>] = &[
         |a| a.of(Outcome::Unfinished).into(),
     ),
     Sum::new(
-        "syns_again",
+        "repeated_syns",
         Kind::Count,
         "SYNs sent again in attempts that failed.",
         |a| a.syns_again.into(),
