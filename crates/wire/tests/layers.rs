@@ -28,6 +28,11 @@ fn vlans_are_part_of_the_key() {
         let overlay = found(parse(LinkType::ETHERNET, bytes));
         Vlan::of_overlay(overlay).map(|vlan| vlan.to_string())
     };
+    let cisco = parse(LinkType::CISCO_HDLC, &join(&[0x0f, 0, 0x81, 0], &tagged));
+    assert_eq!(
+        Vlan::of_overlay(found(cisco)).map(|vlan| vlan.to_string()),
+        Some("7".to_owned())
+    );
     for (bytes, expected) in [
         (eth(0x8100, &tagged), Some("7")),
         (eth(0x8100, &vlan(7, 0x86dd, &inner_v6())), Some("7")),
@@ -91,10 +96,7 @@ fn link_layers() {
         (108, join(&[0, 0, 0, 24], &inner_v6())),
         (50, join(&[0x0f, 0, 8, 0], &inner())),
         (50, join(&[0x8f, 0, 0x86, 0xdd], &inner_v6())),
-        (
-            104,
-            join(&[0x0f, 0, 0x81, 0], &join(&[0, 7, 8, 0], &inner())),
-        ),
+        (104, join(&[0x0f, 0, 8, 0], &inner())),
         (239, nflog(2, LITTLE_ENDIAN, &inner())),
         (239, nflog(10, LITTLE_ENDIAN, &inner_v6())),
         (239, nflog(2, BIG_ENDIAN, &inner())),
