@@ -44,6 +44,7 @@ mod flow_table;
 pub mod fuzz;
 mod gravity;
 mod habits;
+pub mod limits;
 mod merged;
 pub mod names;
 mod numbering;

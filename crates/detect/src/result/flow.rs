@@ -2,6 +2,7 @@
 
 use super::blind::Blind;
 use crate::habits::Habits;
+use crate::limits::Limits;
 use std::fmt;
 use std::net::SocketAddr;
 
@@ -351,6 +352,8 @@ pub struct FlowReport {
     pub avoidance: Avoidance,
     /// Throughput, and what the spurious ones cost.
     pub cost: Cost,
+    /// What it waited for, over its life.
+    pub limits: Limits,
     /// Reordering of acknowledgements.
     pub ack_path: AckPath,
     /// The capture's own doing.
@@ -399,6 +402,7 @@ impl FlowReport {
             recoveries: Recoveries::default(),
             avoidance: Avoidance::default(),
             cost: Cost::default(),
+            limits: Limits::default(),
             ack_path: AckPath::default(),
             artefacts: Artefacts::default(),
             what_if: Vec::new(),

@@ -178,6 +178,7 @@ impl Side {
             unfilled: main.unfilled,
             avoidance,
             cost,
+            limits: crate::limits::Limits::default(),
             reordering,
             upstream,
             rough: rough || blind.any(),
