@@ -66,7 +66,7 @@ pub(crate) fn lost(window: &Window, needless: &[bool], transfer: &Transfer) -> O
     let factors: Vec<f64> = reductions()
         .filter_map(|(e, _)| factor(window, e))
         .collect();
-    let recognised: Recognised = by_factors(&factors, false);
+    let recognised: Recognised = by_factors(&factors);
     let before = transfer.sent_until(first.start_ns);
     let useful = (transfer.sent_until(ended) - before).saturating_sub(transfer.wasted);
     let needed = reductions().filter(|(e, needless)| !**needless && e.start_ns > first.start_ns);

@@ -1,6 +1,6 @@
 //! The cost of a flow's unnecessary reductions, from what was recorded of it.
 
-use super::control::{self, Recognised};
+use super::control::{self, Judged, Recognised, Shown};
 use super::episodes::Episode;
 use super::once_more::{OnceMore, SURE};
 use super::replay::Rest;
@@ -121,17 +121,31 @@ impl Estimator<'_> {
 
     fn recognise(&self) -> Recognised {
         let recorder = self.recorder;
-        match self.ends.vantage {
+        let (Vantage::Sender, Some(rounds)) = (self.ends.vantage, &recorder.rounds) else {
             // The window in flight shows at the sender only.
-            Vantage::Sender => {
-                let paces = recorder.pacing.paces(recorder.packets);
-                control::recognise(recorder.episodes.all(), paces, self.mss() as i64)
-            }
-            _ => Recognised {
-                control: Control::Unknown,
-                confidence: 0.0,
-            },
+            return Recognised::NOTHING;
+        };
+        if self.application_limits() || self.receiver_limits() {
+            return Recognised::NOTHING;
         }
+        let judge = |episode| (episode, self.verdict_of(episode));
+        let episodes: Vec<Judged<'_>> = recorder.episodes.all().iter().map(judge).collect();
+        control::recognise(&Shown {
+            episodes: &episodes,
+            rounds: rounds.all(),
+            rtt_ns: self.ends.rtt_ns.unwrap_or(0),
+            mss: self.mss() as i64,
+        })
+    }
+
+    /// Why the sender went into the episode.
+    fn verdict_of(&self, episode: &Episode) -> Option<RecoveryVerdict> {
+        let next = self
+            .recoveries
+            .partition_point(|r| r.start_ns < episode.start_ns);
+        let recovery = self.recoveries.get(next)?;
+        let end_ns = episode.end_ns.unwrap_or(i64::MAX);
+        (recovery.start_ns <= end_ns).then_some(recovery.verdict)
     }
 
     /// The greatest rate over `span` nanoseconds, bytes a second; 0 if the flow is shorter.

@@ -71,6 +71,13 @@ impl Window {
         window
     }
 
+    /// A window of `size` after a reduction from `most`.
+    pub(crate) fn after_reduction(control: Control, size: f64, most: f64) -> Self {
+        let mut window = Window::new(control, size, 0.0);
+        window.avoid(most);
+        window
+    }
+
     /// A round trip of `seconds` has gone by.
     pub(crate) fn round(&mut self, seconds: f64) {
         if self.size < self.threshold {

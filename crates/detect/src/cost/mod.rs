@@ -1,8 +1,8 @@
 //! Throughput, and what unnecessary reductions of the window cost.
 //!
 //! [`Recorder`] goes along with a flow: bytes over time ([`series`]), the rate of the bottleneck ([`trains`]), the
-//! window before and after reductions ([`episodes`]), and signs of pacing, of an idle application and of a full
-//! receive window. At the flow's end [`estimate`] recognises the congestion control ([`control`]) and lets the rest of
+//! window before and after reductions ([`episodes`]) and in each round trip ([`rounds`]), and signs of an idle application
+//! and of a full receive window. At the flow's end [`estimate`] recognises the congestion control ([`control`]) and lets the rest of
 //! the flow go by once more ([`replay`]) with the window that the control would have had ([`evolution`]) without the
 //! reductions that nothing lost had caused ([`once_more`]).
 
@@ -11,16 +11,19 @@ mod control;
 mod episodes;
 mod estimate;
 mod evolution;
+mod growth;
 mod once_more;
+mod probing;
 mod replay;
+mod rounds;
 mod series;
 mod trains;
 
 use crate::result::{Cost, Recovery, Vantage};
 use closure::Closures;
-use control::Pacing;
 use episodes::Episodes;
 use estimate::Estimator;
+use rounds::Rounds;
 use series::Series;
 
 pub use control::{Recognised, by_factors};
@@ -35,6 +38,9 @@ const MIN_IDLE_UNKNOWN_NS: i64 = 200_000_000;
 
 /// Segments from this size on may be full ones, whatever the offloads make of them, bytes.
 const MIN_FULL: u32 = 1_200;
+
+/// Fewer packets of a flow tell nothing of its congestion control.
+const MIN_PACKETS_OF_ROUNDS: u64 = 50;
 
 /// What is recorded of a flow.
 ///
@@ -58,8 +64,9 @@ pub(crate) struct Recorder {
     /// One past what the receiver's window allows to be sent; the greatest number if it is not known.
     edge: i64,
     window_full: u64,
-    pacing: Pacing,
     episodes: Episodes,
+    /// At the sender's side, once there are enough packets to tell anything.
+    rounds: Option<Box<Rounds>>,
     /// The usual round trip, 0 if it is not known.
     rtt_ns: i64,
     idle_ns: i64,
@@ -108,8 +115,8 @@ impl Recorder {
             dispersion: Dispersion::default(),
             edge: i64::MAX,
             window_full: 0,
-            pacing: Pacing::default(),
             episodes: Episodes::default(),
+            rounds: None,
             rtt_ns: 0,
             idle_ns: 0,
             closures: Closures::default(),
@@ -153,8 +160,10 @@ impl Recorder {
         let bin = self.series.present();
         bin.fresh += bytes;
         if self.by_acks {
-            self.pacing.sent(now);
             self.episodes.sent(now, self.highest - self.delivered);
+            if let Some(rounds) = &mut self.rounds {
+                rounds.sent(self.highest - self.delivered);
+            }
             // Room for less than two segments: the sender may not use up the last one.
             let room = self.edge - self.highest;
             self.window_full += u64::from(room < 2 * i64::from(self.largest));
@@ -222,9 +231,14 @@ impl Recorder {
         if let Some(rtt_ns) = answer.rtt_ns {
             self.rtt_ns = rtt_ns;
         }
-        self.pacing.acknowledged(now);
         self.edge = answer.edge;
         self.arrived(answer);
+        if let Some(rounds) = &mut self.rounds {
+            let flight = self.highest - self.delivered;
+            rounds.acknowledged(now, self.una, flight, self.highest);
+        } else if self.by_acks && self.packets >= MIN_PACKETS_OF_ROUNDS {
+            self.rounds = Some(Box::default());
+        }
         self.episodes.note_flight(self.highest - self.delivered);
         self.episodes.acknowledged(now, self.una, self.rtt_ns);
     }
