@@ -1,5 +1,7 @@
 //! All connections of a capture.
 
+use std::hash::{BuildHasher, RandomState};
+
 use hashbrown::HashTable;
 use inorder_wire::{Complaint, Dir, FlowKey, Segment, TcpFlags};
 
@@ -27,17 +29,21 @@ struct Place {
 
 /// The connections by their places.
 #[derive(Debug, Default)]
-struct Connections(Vec<Option<Connection>>);
+struct Connections {
+    all: Vec<Option<Connection>>,
+    /// Keyed, since packets choose the keys (SipHash, Aumasson and Bernstein 2012).
+    hasher: RandomState,
+}
 
 impl Connections {
     #[inline]
     fn get(&self, slot: u32) -> Option<&Connection> {
-        self.0.get(slot as usize)?.as_ref()
+        self.all.get(slot as usize)?.as_ref()
     }
 
     #[inline]
     fn get_mut(&mut self, slot: u32) -> Option<&mut Connection> {
-        self.0.get_mut(slot as usize)?.as_mut()
+        self.all.get_mut(slot as usize)?.as_mut()
     }
 
     fn key(&self, slot: u32) -> Option<&FlowKey> {
@@ -51,7 +57,11 @@ impl Connections {
 
     fn hash(&self, place: &Place) -> u64 {
         let found = self.key(place.slot);
-        found.map_or(0, |found| found.in_overlay(place.overlay).hash64())
+        found.map_or(0, |found| self.hash_of(&found.in_overlay(place.overlay)))
+    }
+
+    fn hash_of(&self, key: &FlowKey) -> u64 {
+        self.hasher.hash_one(key)
     }
 }
 
@@ -140,7 +150,8 @@ impl Tracker {
 
     /// Where the connection is; it is made with its second packet, till then there is none.
     fn slot(&mut self, key: &FlowKey, dir: Dir, seg: &Segment) -> Option<u32> {
-        let (hash, all) = (key.hash64(), &self.connections);
+        let all = &self.connections;
+        let hash = all.hash_of(key);
         if let Some(place) = self.index.find(hash, |place| all.is_at(place, key)) {
             return Some(place.slot);
         }
@@ -183,7 +194,9 @@ impl Tracker {
     #[cold]
     pub fn complain(&mut self, key: &FlowKey, dir: Dir, complaint: &Complaint) {
         let all = &self.connections;
-        let place = self.index.find(key.hash64(), |place| all.is_at(place, key));
+        let place = self
+            .index
+            .find(all.hash_of(key), |place| all.is_at(place, key));
         match place.copied() {
             Some(place) => {
                 if let Some(connection) = self.connections.get_mut(place.slot) {
@@ -196,7 +209,7 @@ impl Tracker {
 
     /// Gives a connection a place.
     fn settle(&mut self, connection: Connection) -> u32 {
-        let (key, all) = (connection.head.key, &mut self.connections.0);
+        let (key, all) = (connection.head.key, &mut self.connections.all);
         let slot = self.free.pop().unwrap_or(all.len() as u32);
         if slot as usize == all.len() {
             all.push(Some(connection));
@@ -216,7 +229,7 @@ impl Tracker {
         let (all, overlay) = (&self.connections, key.overlay);
         let place = Place { slot, overlay };
         self.index
-            .insert_unique(key.hash64(), place, |place| all.hash(place));
+            .insert_unique(all.hash_of(&key), place, |place| all.hash(place));
     }
 
     /// Notes in which overlay network a packet was found. True if there are several.
@@ -224,7 +237,7 @@ impl Tracker {
         let several = self.families.note(overlay);
         if several && self.families.is_missing() {
             let all = &self.connections;
-            for slot in 0..all.0.len() as u32 {
+            for slot in 0..all.all.len() as u32 {
                 if let Some(key) = all.key(slot) {
                     self.families.add(slot, key, |slot| all.key(slot));
                 }
@@ -294,7 +307,7 @@ impl Tracker {
             let idle = now.saturating_sub(c.head.last_ns);
             idle > self.config.idle_ns || (idle > CLOSED_KEPT_NS && c.closed())
         };
-        let slots = self.connections.0.iter().enumerate();
+        let slots = self.connections.all.iter().enumerate();
         let over: Vec<usize> = slots
             .filter(|(_, slot)| slot.as_ref().is_some_and(over))
             .map(|(slot, _)| slot)
@@ -306,13 +319,16 @@ impl Tracker {
             {
                 next.warm_up();
             }
-            let Some(mut connection) = self.connections.0[slot].take() else {
+            let Some(mut connection) = self.connections.all[slot].take() else {
                 continue;
             };
             let (key, slot) = (connection.head.key, slot as u32);
             for overlay in connection.overlays() {
                 let it = |place: &Place| place.slot == slot && place.overlay == overlay;
-                if let Ok(entry) = self.index.find_entry(key.in_overlay(overlay).hash64(), it) {
+                if let Ok(entry) = self
+                    .index
+                    .find_entry(self.connections.hash_of(&key.in_overlay(overlay)), it)
+                {
                     entry.remove();
                 }
             }
@@ -336,7 +352,7 @@ impl Tracker {
 
     /// All flows that have not been moved elsewhere before.
     pub fn finish_table(mut self) -> FlowTable {
-        let mut left = self.connections.0.drain(..).flatten().peekable();
+        let mut left = self.connections.all.drain(..).flatten().peekable();
         while let Some(mut connection) = left.next() {
             if let Some(next) = left.peek() {
                 next.warm_up();
@@ -353,6 +369,8 @@ impl Tracker {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use inorder_wire::Endpoint;
 
     use super::*;
@@ -372,6 +390,28 @@ mod tests {
         }
     }
 
+    /// Addresses whose halves cancel the constant of [`FlowKey::hash64`]: its product is 0, whatever the other address is.
+    #[test]
+    fn addresses_chosen_for_a_hash_without_a_key_are_spread() {
+        let low = 0x243f_6a88_85a3_08d3 & (u128::MAX >> 64);
+        let keys = (0..5_000u128).map(|n| FlowKey {
+            low: Endpoint::v6(low, 7),
+            high: Endpoint::v6(1 << 127 | n << 64 | (n * n), 7),
+            overlay: 0,
+        });
+        let keys: Vec<FlowKey> = keys.collect();
+        let connections = Connections::default();
+        let distinct = |hash: &dyn Fn(&FlowKey) -> u64| {
+            let all: HashSet<u64> = keys.iter().map(hash).collect();
+            all.len()
+        };
+        assert_eq!(distinct(&FlowKey::hash64), 1);
+        assert_eq!(distinct(&|key| connections.hash_of(key)), keys.len());
+        // Another table has another key.
+        let other = Connections::default();
+        assert_ne!(connections.hash_of(&keys[0]), other.hash_of(&keys[0]));
+    }
+
     #[test]
     fn a_flood_of_syns_takes_no_more_memory_than_a_part_of_it() {
         let mut tracker = Tracker::new(Config::default());
@@ -379,7 +419,7 @@ mod tests {
             let (key, dir) = ends(n);
             tracker.push(&key, dir, &segment(i64::from(n), TcpFlags::SYN, 7, 0));
         }
-        assert!(tracker.connections.0.is_empty());
+        assert!(tracker.connections.all.is_empty());
         assert!(
             tracker.embryos.len() <= 1 << 17,
             "{}",
@@ -401,7 +441,7 @@ mod tests {
             let (key, dir) = ends(n);
             tracker.push(&key, dir, &segment(i64::from(n), TcpFlags::ACK, 7, 100));
         }
-        assert!(tracker.connections.0.is_empty());
+        assert!(tracker.connections.all.is_empty());
         let (flows, summed) = tracker.finish_table().finish();
         assert_eq!(flows.len(), 1_000);
         assert!(flows.iter().zip(0..).all(|(flow, n)| flow.first_ns == n));
@@ -436,9 +476,9 @@ mod tests {
         tracker.push(&key, dir, &segment(0, ack, 100, 100));
         tracker.push(&key, dir, &segment(1, fin, 200, 0));
         tracker.push(&key, dir.reverse(), &segment(2, fin, 500, 0));
-        assert!(!tracker.connections.0[0].as_ref().unwrap().is_settled());
+        assert!(!tracker.connections.all[0].as_ref().unwrap().is_settled());
         tracker.close_idle(CLOSED_KEPT_NS + 3);
-        assert!(tracker.connections.0.iter().all(Option::is_none));
+        assert!(tracker.connections.all.iter().all(Option::is_none));
         assert_eq!(tracker.finish()[0].data_packets, 1);
     }
 
@@ -454,7 +494,7 @@ mod tests {
                 tracker.push(&key, dir.reverse(), &reset);
             }
         }
-        assert!(tracker.connections.0.is_empty());
+        assert!(tracker.connections.all.is_empty());
         let attempts = tracker.finish_table().take_attempts();
         assert_eq!(attempts.of(Outcome::Refused), 1_000);
         assert_eq!((attempts.failed(), attempts.syns_again), (1_000, 1));

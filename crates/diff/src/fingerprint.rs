@@ -1,6 +1,7 @@
 //! What of a packet stays the same along a path.
 
-use std::hash::{BuildHasher, Hasher};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::LazyLock;
 
 use foldhash::quality::FixedState;
 use inorder_wire::{Frame, Network, network};
@@ -62,6 +63,12 @@ pub struct Fingerprint {
     pub payload: u32,
 }
 
+/// The two halves of a hash, keyed anew in every run: who writes a packet cannot choose which others it is taken for.
+pub(crate) static KEYED: LazyLock<[FixedState; 2]> = LazyLock::new(|| {
+    let random = || RandomState::new().build_hasher().finish();
+    [random(), random()].map(FixedState::with_seed)
+});
+
 /// Reads a frame. At most `limit` bytes from the network header on are compared, so that captures with different snap
 /// lengths match.
 ///
@@ -82,8 +89,8 @@ pub fn fingerprint(frame: &Frame<'_>, limit: usize, keep: Keep) -> Fingerprint {
         (flow, clear(&mut head[..copied], keep))
     };
     let (range, payload) = carried(&flow, data, length);
-    let hash = |seed: u64| {
-        let mut hasher = FixedState::with_seed(seed).build_hasher();
+    let hash = |keyed: &FixedState| {
+        let mut hasher = keyed.build_hasher();
         hasher.write_u16(kind);
         hasher.write_usize(length);
         hasher.write(&head[..copied]);
@@ -91,8 +98,7 @@ pub fn fingerprint(frame: &Frame<'_>, limit: usize, keep: Keep) -> Fingerprint {
         hasher.finish()
     };
     Fingerprint {
-        hash: u128::from(hash(0x243f_6a88_85a3_08d3)) << 64
-            | u128::from(hash(0x1319_8a2e_0370_7344)),
+        hash: u128::from(hash(&KEYED[0])) << 64 | u128::from(hash(&KEYED[1])),
         flow,
         ttl,
         bytes: u32::try_from(length).unwrap_or(u32::MAX),

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use inorder_sequence::Offsets;
 
+use crate::fingerprint::KEYED;
 use crate::flow::Flow;
 use crate::pairs::Group;
 use crate::trace::{Seen, Trace};
@@ -122,8 +123,8 @@ fn cut_at(packets: &[Ranged], edges: &BTreeSet<i64>, salt: u128) -> Vec<Vec<Seen
 /// Distinguishes pieces of different flows.
 fn salt(flow: &Flow) -> u128 {
     use std::hash::BuildHasher;
-    let half = |seed| u128::from(foldhash::quality::FixedState::with_seed(seed).hash_one(flow));
-    half(0x4528_21e6_38d0_1377) << 64 | half(0xbe54_66cf_34e9_0c6c)
+    let half = |keyed: &foldhash::quality::FixedState| u128::from(keyed.hash_one(flow));
+    half(&KEYED[0]) << 64 | half(&KEYED[1])
 }
 
 fn replace(trace: &mut Trace, mut cuts: BTreeMap<usize, Vec<Seen>>) {

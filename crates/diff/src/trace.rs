@@ -1,7 +1,6 @@
 //! What is kept of a capture.
 
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
+use std::collections::HashMap;
 use inorder_wire::Frame;
 
 use crate::fingerprint::{Keep, Range, fingerprint};
@@ -27,7 +26,7 @@ pub(crate) struct Seen {
 pub struct Trace {
     pub(crate) packets: Vec<Seen>,
     pub(crate) flows: Vec<Flow>,
-    known: HashMap<Flow, u32, FixedState>,
+    known: HashMap<Flow, u32>,
     limit: usize,
     keep: Keep,
     largest: u32,

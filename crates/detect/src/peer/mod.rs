@@ -73,7 +73,6 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
-use foldhash::fast::FixedState;
 use inorder_sequence::Offsets;
 use inorder_wire::{Dir, Vlan};
 
@@ -168,12 +167,12 @@ fn flow_id(connection: &Recorded, dir: Dir) -> FlowId {
 
 /// The analysed capture's reports, by what names their flows.
 struct Reports<'a> {
-    by_ends: HashMap<(SocketAddr, SocketAddr, u32), Vec<&'a FlowReport>, FixedState>,
+    by_ends: HashMap<(SocketAddr, SocketAddr, u32), Vec<&'a FlowReport>>,
 }
 
 impl<'a> Reports<'a> {
     fn new(inferred: &'a [FlowReport]) -> Self {
-        let mut by_ends: HashMap<_, Vec<_>, FixedState> = HashMap::default();
+        let mut by_ends: HashMap<_, Vec<_>> = HashMap::default();
         for report in inferred {
             let FlowId {
                 src, dst, overlay, ..

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use foldhash::fast::FixedState;
 use inorder_wire::{Dir, FlowKey, Has, Segment, TcpFlags};
 
 use super::sample::Sample;
@@ -237,7 +236,7 @@ impl Recorded {
 pub struct PeerRecorder {
     pub(crate) connections: Vec<Recorded>,
     /// The connections of each 4-tuple, oldest first.
-    pub(crate) index: HashMap<FlowKey, Vec<usize>, FixedState>,
+    pub(crate) index: HashMap<FlowKey, Vec<usize>>,
     pub(crate) first_ns: Option<i64>,
     pub(crate) last_ns: Option<i64>,
     current: Option<usize>,

@@ -8,7 +8,6 @@
 
 use std::collections::HashMap;
 
-use foldhash::fast::FixedState;
 use inorder_wire::Dir;
 
 use super::pair::Pair;
@@ -124,7 +123,7 @@ impl<'a> Search<'a> {
 
     fn by_initial_numbers(&self) -> Vec<Vec<Vote>> {
         let isns = |c: &Recorded| Some([c.ways[0].isn?, c.ways[1].isn?]);
-        let mut known: HashMap<[u32; 2], Vec<(usize, bool)>, FixedState> = HashMap::default();
+        let mut known: HashMap<[u32; 2], Vec<(usize, bool)>> = HashMap::default();
         for (t, (_, there)) in self.there.iter().enumerate() {
             if let Some([low, high]) = isns(there) {
                 known.entry([low, high]).or_default().push((t, false));
@@ -151,7 +150,7 @@ impl<'a> Search<'a> {
         enough: impl Fn(&Vote, usize) -> bool,
     ) -> Vec<Vec<Vote>> {
         const DIRS: [Dir; 2] = [Dir::LowToHigh, Dir::HighToLow];
-        let mut known: HashMap<u64, Vec<(usize, Dir)>, FixedState> = HashMap::default();
+        let mut known: HashMap<u64, Vec<(usize, Dir)>> = HashMap::default();
         for (t, (_, there)) in self.there.iter().enumerate() {
             for dir in DIRS {
                 for print in sample(there, dir).prints() {
@@ -161,7 +160,7 @@ impl<'a> Search<'a> {
         }
         let size = |c: &'s Recorded| DIRS.map(|dir| sample(c, dir).len()).iter().sum::<usize>();
         let of_one = |here: &'s Recorded| {
-            let mut counts: HashMap<(usize, bool), usize, FixedState> = HashMap::default();
+            let mut counts: HashMap<(usize, bool), usize> = HashMap::default();
             for dir in DIRS {
                 let common = sample(here, dir).prints().filter_map(|p| known.get(&p));
                 for &(there, as_there) in common.flatten() {

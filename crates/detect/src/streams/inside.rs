@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use foldhash::fast::RandomState;
 use inorder_wire::{FlowKey, InnerTcp, Numbered};
 
 use crate::result::{FlowReport, Inside, StreamDoubt, StreamReport};
@@ -66,7 +65,7 @@ pub fn doubt_tunnels(streams: &mut [StreamReport], flows: &[FlowReport]) {
     if streams.iter().all(|stream| stream.inside.is_none()) {
         return;
     }
-    let mut lacking: HashMap<u32, u64, RandomState> = HashMap::default();
+    let mut lacking: HashMap<u32, u64> = HashMap::default();
     for flow in flows {
         let id = &flow.flow;
         let (key, dir) = FlowKey::new(id.src.into(), id.dst.into(), id.overlay);

@@ -14,7 +14,6 @@ pub use inside::doubt_tunnels;
 
 use std::collections::HashMap;
 
-use foldhash::fast::FixedState;
 use inorder_wire::{Aside, Gate, Numbered, Report, StreamKey};
 
 use crate::config::Config as Choice;
@@ -60,9 +59,9 @@ const MAX_LAID: usize = 1000;
 pub struct Streams {
     gate: Gate,
     multipath: Connections,
-    streams: HashMap<StreamKey, Stream, FixedState>,
+    streams: HashMap<StreamKey, Stream>,
     /// Reports name no identifier: the stream of each pair of ends that had a packet last.
-    reported: HashMap<StreamKey, StreamKey, FixedState>,
+    reported: HashMap<StreamKey, StreamKey>,
     done: Vec<(u64, StreamReport)>,
     until_sweep: u32,
     left_out: u64,

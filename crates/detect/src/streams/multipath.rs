@@ -8,7 +8,6 @@ mod queue;
 
 use std::collections::{BTreeSet, HashMap};
 
-use foldhash::fast::FixedState;
 use inorder_metrics::{Reordered, Tally};
 use inorder_sequence::Offsets;
 use inorder_wire::{Dir, Endpoint, FlowKey, Multipath, Service, Subflow};
@@ -27,8 +26,8 @@ const MAX_SUBFLOWS: usize = 1 << 16;
 pub(super) struct Connections {
     connections: Vec<[Data; 2]>,
     /// Of each token, the connection and the end whose token it is.
-    tokens: HashMap<u32, (usize, usize), FixedState>,
-    subflows: HashMap<FlowKey, Known, FixedState>,
+    tokens: HashMap<u32, (usize, usize)>,
+    subflows: HashMap<FlowKey, Known>,
     left_out: u64,
 }
 
