@@ -40,7 +40,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         }
         Err(error) if usage::is_requested(&error) => told(usage::print(&error)),
         Err(error) => {
-            eprintln!("inorder: {}", usage::one_line(&error));
+            manners::complain(usage::one_line(&error));
             ExitCode::from(USAGE)
         }
     };
@@ -57,7 +57,7 @@ fn told(outcome: Outcome) -> ExitCode {
         // The reader of our output closed it: this is no error.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("inorder: {error}");
+            manners::complain(&error);
             error.exit_code()
         }
     }

@@ -1,6 +1,9 @@
 //! What holds for all verbs: how much is printed, in which colours, and whether files may be replaced.
 
+use std::fmt::Display;
 use std::sync::OnceLock;
+
+use inorder_report::escape::printable_lines;
 
 /// Options of every verb.
 #[derive(clap::Args, Clone, Debug)]
@@ -76,6 +79,12 @@ pub fn threads(text: &str) -> Result<usize, String> {
 /// Prints a line on the standard error that is no error: a forecast, a part of a result.
 pub fn notice(text: &str) {
     if !is_quiet() {
-        eprintln!("inorder: {text}");
+        complain(text);
     }
+}
+
+/// Prints a complaint on the standard error. What it quotes comes from outside, so no control character of it reaches the
+/// terminal.
+pub fn complain(text: impl Display) {
+    eprintln!("inorder: {}", printable_lines(&text.to_string()));
 }

@@ -1,7 +1,7 @@
 //! What is kept of a capture.
 
-use std::collections::HashMap;
 use inorder_wire::Frame;
+use std::collections::HashMap;
 
 use crate::fingerprint::{Keep, Range, fingerprint};
 use crate::flow::Flow;

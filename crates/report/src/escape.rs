@@ -2,18 +2,42 @@
 //! (In JSON, `serde_json` escapes.)
 
 use std::borrow::Cow;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 
-/// Removes control characters, which must not reach the terminal: names come from outside.
+/// Replaces control characters and those that turn the direction of writing, which must not reach the terminal: names come
+/// from outside.
 pub fn printable(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect()
+    text.chars().map(shown).collect()
 }
 
-/// A CSV cell, quoted if necessary (RFC 4180 section 2).
+/// As [`printable`], of a text of several lines.
+pub fn printable_lines(text: &str) -> String {
+    let line = |c| if c == '\n' { c } else { shown(c) };
+    text.chars().map(line).collect()
+}
+
+/// The character, or what stands for one that could hide or reverse the surrounding text.
+fn shown(c: char) -> char {
+    match c {
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        c if c.is_control() => '\u{fffd}',
+        c => c,
+    }
+}
+
+/// A CSV cell, quoted if necessary (RFC 4180 section 2). A spreadsheet would run what begins like a formula, so an apostrophe
+/// stands before it unless it is a number.
 pub fn csv(text: &str) -> Cow<'_, str> {
+    let formula =
+        text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err();
+    if formula && text.len() > 1 {
+        return Cow::Owned(quoted(&format!("'{text}")).into_owned());
+    }
+    quoted(text)
+}
+
+fn quoted(text: &str) -> Cow<'_, str> {
     if text.contains(['"', ',', '\n', '\r']) {
         Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
     } else {
@@ -33,10 +57,8 @@ impl fmt::Display for Text<'_> {
                 '>' => f.write_str("&gt;")?,
                 '"' => f.write_str("&quot;")?,
                 '\'' => f.write_str("&#39;")?,
-                // Control and bidirectional characters could hide or reverse the surrounding text.
-                c if c.is_control() && c != '\n' => f.write_str("\u{fffd}")?,
-                '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => f.write_str("\u{fffd}")?,
-                c => write!(f, "{c}")?,
+                '\n' => f.write_char(c)?,
+                c => f.write_char(shown(c))?,
             }
         }
         Ok(())
@@ -81,6 +103,7 @@ mod tests {
     #[test]
     fn control_characters_do_not_reach_the_terminal() {
         assert_eq!(printable("a\x1b[2Jb\n"), "a\u{fffd}[2Jb\u{fffd}");
+        assert_eq!(printable_lines("a\u{202e}\nb\r"), "a\u{fffd}\nb\u{fffd}");
     }
 
     #[test]
@@ -88,6 +111,9 @@ mod tests {
         assert_eq!(csv("plain text"), "plain text");
         assert_eq!(csv("a,b"), "\"a,b\"");
         assert_eq!(csv("say \"no\"\n"), "\"say \"\"no\"\"\n\"");
+        assert_eq!(csv("=cmd|'/c'!A1"), "'=cmd|'/c'!A1");
+        assert_eq!(csv("@a,b"), "\"'@a,b\"");
+        assert_eq!((csv("-1.5").as_ref(), csv("-").as_ref()), ("-1.5", "-"));
     }
 
     #[test]

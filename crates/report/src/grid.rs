@@ -233,11 +233,13 @@ fn line<'c>(cells: impl Iterator<Item = (usize, &'c str, usize)>, left: usize) -
         } else {
             cell.to_owned()
         };
-        let cell = match column < left {
-            true => format!("{:gap$}{cell:<width$}", ""),
-            false => format!("{:gap$}{cell:>width$}", ""),
-        };
-        text.push_str(&cell);
+        text.push_str(&" ".repeat(gap));
+        // A format's own width ends at 65,535 characters.
+        let blank = " ".repeat(width.saturating_sub(chars(&cell)));
+        match column < left {
+            true => text.extend([cell, blank]),
+            false => text.extend([blank, cell]),
+        }
     }
     text
 }
@@ -285,6 +287,17 @@ mod tests {
         let layout = Layout::default().indent(1).width(width);
         grid.write(&mut out, &layout).unwrap();
         String::from_utf8(out).unwrap()
+    }
+
+    /// Longer than what a format takes for a width.
+    #[test]
+    fn a_name_may_be_of_any_length() {
+        let mut grid = Grid::new();
+        grid.column("", "name", 0);
+        grid.row(vec!["x".repeat(70_000)]);
+        let mut out = Vec::new();
+        grid.write(&mut out, &Layout::default()).unwrap();
+        assert!(out.len() >= 70_000);
     }
 
     #[test]

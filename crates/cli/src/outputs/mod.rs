@@ -209,7 +209,7 @@ impl Attempts {
         self.0.retain(|error| !error.is_broken_pipe());
         let last = self.0.pop();
         for error in &self.0 {
-            eprintln!("inorder: {error}");
+            manners::complain(error);
         }
         last.map_or(Ok(()), Err)
     }

@@ -8,6 +8,7 @@ use inorder_diff::{
     Difference, FLOW, Flow, Keep, PACKET, RESULT, Settings, Trace, compare, html, in_common,
 };
 use inorder_pipeline::Filter;
+use inorder_report::escape::printable;
 use inorder_report::text::{self, Layout, paragraph};
 use inorder_report::{csv, number::plural};
 use inorder_wire::Frame;
@@ -250,7 +251,12 @@ fn write_text(
     layout: &Layout,
     width: Option<usize>,
 ) -> std::io::Result<()> {
-    writeln!(out, "A is {}, B is {}.\n", found.a, found.b)?;
+    writeln!(
+        out,
+        "A is {}, B is {}.\n",
+        printable(&found.a),
+        printable(&found.b)
+    )?;
     text::write(out, FLOW, &found.directions, layout)?;
     if found.flows.len() > found.directions.len() {
         writeln!(out)?;

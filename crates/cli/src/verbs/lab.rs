@@ -113,14 +113,14 @@ pub fn run(args: &Args) -> Outcome {
         stop.load(Ordering::Relaxed),
     )?;
     for failure in &done.failures {
-        eprintln!("inorder: {failure}");
+        manners::complain(failure);
     }
     if stop.load(Ordering::Relaxed) {
         let made = done.cells.iter().map(|cell| cell.result.seeds.len()).sum();
-        eprintln!(
-            "inorder: interrupted: the results are partial, {}",
+        manners::complain(format_args!(
+            "interrupted: the results are partial, {}",
             args.changes.runs_done(&cells, made)
-        );
+        ));
         return Ok(ExitCode(INTERRUPTED));
     }
     Ok(if done.failures.is_empty() {

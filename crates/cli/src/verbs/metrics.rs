@@ -100,6 +100,6 @@ pub fn run(args: &Args) -> Outcome {
     let name = args.file.as_deref().filter(|path| *path != Path::new("-"));
     let name = name.map_or_else(|| "standard input".into(), Path::to_string_lossy);
     let place = format!("{name}:{line}");
-    eprintln!("inorder: {}", CliError::Malformed { place, problem });
+    manners::complain(CliError::Malformed { place, problem });
     Ok(ExitCode::from(DAMAGED))
 }

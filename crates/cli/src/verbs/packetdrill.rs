@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use inorder_packetdrill::setup::Setup;
 use inorder_packetdrill::table::{self, Row, Summary};
 use inorder_packetdrill::{Options, run_text};
+use inorder_report::escape::printable_lines;
 use inorder_tcp::profiles::{self, PROFILES, Profile};
 
 use crate::error::{CliError, ExitCode, Outcome};
@@ -64,7 +65,7 @@ pub fn run(args: &Args) -> Outcome {
         writeln!(out, "{text}")?;
     } else if !manners::is_quiet() {
         print_traces(&mut out, &rows)?;
-        write!(out, "{}", table::text(&rows))?;
+        write!(out, "{}", printable_lines(&table::text(&rows)))?;
     }
     Ok(if unreadable {
         ExitCode::FAILURE
@@ -79,7 +80,7 @@ fn rows(files: &[PathBuf], options: &Options) -> (Vec<Row>, bool) {
     for file in files {
         match row(file, options) {
             Ok(row) => rows.push(row),
-            Err(error) => eprintln!("inorder: {error}"),
+            Err(error) => manners::complain(&error),
         }
     }
     let unreadable = rows.len() < files.len();

@@ -11,9 +11,9 @@ use inorder_petri::pnml;
 use inorder_petri::reachability::Graph;
 
 use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
-use crate::interrupt;
 use crate::outputs::{self, Comment};
 use crate::progress::Bar;
+use crate::{interrupt, manners};
 
 mod coloured;
 mod play;
@@ -269,11 +269,11 @@ impl Bars {
 /// Writes the reachable markings.
 fn write_states(path: &Path, net: &Net, graph: &Graph) -> Result<(), CliError> {
     if !graph.is_complete() {
-        eprintln!(
-            "inorder: {}: only {} markings; more exist",
+        manners::complain(format_args!(
+            "{}: only {} markings; more exist",
             path.display(),
             graph.len()
-        );
+        ));
     }
     if path.extension().is_some_and(|end| end == "aut") {
         // The format has no comments, so that this file is replaced only with --force.

@@ -8,7 +8,7 @@ use inorder_report::csv;
 use inorder_report::text::{self, Layout, paragraph};
 
 use crate::error::{CliError, DAMAGED, ExitCode, Outcome};
-use crate::outputs;
+use crate::{manners, outputs};
 
 /// Options of `inorder qlog`.
 #[derive(clap::Args)]
@@ -75,7 +75,7 @@ pub fn run(args: &Args) -> Outcome {
     Ok(match damage {
         None => ExitCode::SUCCESS,
         Some(error) => {
-            eprintln!("inorder: {error}");
+            manners::complain(&error);
             ExitCode::from(DAMAGED)
         }
     })

@@ -78,10 +78,10 @@ pub fn run(args: &Args) -> Outcome {
     print(args, &cells, &report)?;
     let interrupted = report.is_partial;
     if interrupted {
-        eprintln!(
-            "inorder: interrupted: the results are partial, {}",
+        manners::complain(format_args!(
+            "interrupted: the results are partial, {}",
             args.changes.runs_done(&cells, runs(&results.cells))
-        );
+        ));
     }
     if let Some(dir) = &args.pcap {
         capture(dir, file, &cells, stop)?;

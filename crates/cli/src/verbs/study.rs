@@ -77,14 +77,14 @@ impl Place {
         let out = self.out.display();
         let (done, all) = (tally.items_done, tally.items);
         if !tally.is_complete() {
-            eprintln!(
-                "inorder: interrupted: {done} of {all} {things} are done; the same command goes on with the rest"
-            );
+            manners::complain(format_args!(
+                "interrupted: {done} of {all} {things} are done; the same command goes on with the rest"
+            ));
             return Ok(ExitCode::from(INTERRUPTED));
         }
         outputs::text(|to| writeln!(to, "{all} {things}: {out}\n{more}"))?;
         if let Some(complaint) = tally.complaint(&self.out) {
-            eprintln!("inorder: {complaint}");
+            manners::complain(&complaint);
             return Ok(ExitCode::from(DAMAGED));
         }
         Ok(ExitCode::SUCCESS)

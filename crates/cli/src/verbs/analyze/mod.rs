@@ -182,7 +182,7 @@ pub fn run(args: &Args) -> Outcome {
     let others = chosen::Others::default();
     let (mut analyses, errors) = analyze_all(args, &others, stop);
     for error in &errors {
-        eprintln!("inorder: {error}");
+        manners::complain(error);
     }
     let nothing = chosen::keep(args, &others, &mut analyses);
     for analysis in &analyses {
@@ -194,7 +194,7 @@ pub fn run(args: &Args) -> Outcome {
         written.of(annotate(args, &analyses));
     }
     if let Some(nothing) = &nothing {
-        eprintln!("inorder: {nothing}");
+        manners::complain(nothing);
     }
     let judged = judge(&args.threshold, &analyses);
     written.finish()?;
@@ -214,10 +214,10 @@ fn judge(thresholds: &[Threshold], analyses: &[Analysis]) -> ExitCode {
     for analysis in analyses {
         for threshold in thresholds {
             if let Some(note) = threshold.not_applied(analysis) {
-                eprintln!(
-                    "inorder: {}: {note}; --max-flows N reports more",
+                manners::complain(format_args!(
+                    "{}: {note}; --max-flows N reports more",
                     analysis.file
-                );
+                ));
             }
             let (Ok(Some(sentence)) | Err(sentence)) = threshold
                 .exceeded(analysis)
@@ -226,7 +226,7 @@ fn judge(thresholds: &[Threshold], analyses: &[Analysis]) -> ExitCode {
                 continue;
             };
             exceeded |= threshold.exceeded(analysis).is_ok();
-            eprintln!("inorder: {}: {sentence}", analysis.file);
+            manners::complain(format_args!("{}: {sentence}", analysis.file));
         }
     }
     match (unjudged, exceeded) {
@@ -372,10 +372,10 @@ fn note_summed(args: &Args, analysis: &Analysis) {
     #[cfg(not(feature = "parquet"))]
     let parquet = false;
     if analysis.summed.flows > 0 && (args.csv.is_some() || parquet) {
-        eprintln!(
-            "inorder: {}: {} flows that matter less have no row; --max-flows N writes more",
+        manners::complain(format_args!(
+            "{}: {} flows that matter less have no row; --max-flows N writes more",
             analysis.file, analysis.summed.flows
-        );
+        ));
     }
 }
 

@@ -125,7 +125,7 @@ pub fn run(args: &Args, file: &Path, text: &str) -> Outcome {
         &Report::new(study.name(), study.axes(), results, interrupted),
     )?;
     Ok(if interrupted {
-        eprintln!("inorder: interrupted: the results are partial");
+        manners::complain(format_args!("interrupted: the results are partial"));
         ExitCode::from(INTERRUPTED)
     } else {
         ExitCode::SUCCESS
