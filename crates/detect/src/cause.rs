@@ -352,6 +352,11 @@ impl RttTrace {
         }
     }
 
+    /// When round trips ended and how long they took, nanoseconds, in their order.
+    pub(crate) fn samples(&self) -> &[(i64, i64)] {
+        &self.samples
+    }
+
     fn take(&mut self, now: i64, rtt_ns: i64) {
         let last = self.samples.last().map_or(i64::MIN, |s| s.0);
         if now.saturating_sub(last) < self.apart_ns {

@@ -286,7 +286,10 @@ impl Connection {
                 .for_each(|a| out.push_attempt(a));
             return;
         }
-        let handshakes = [Dir::LowToHigh, Dir::HighToLow].map(|dir| self.handshake(dir));
+        let dirs = [Dir::LowToHigh, Dir::HighToLow];
+        let handshakes = dirs.map(|dir| self.handshake(dir));
+        let opened = dirs.map(|dir| self.opened_ns(dir));
+        let unscaled = self.is_unscaled();
         let (Some(sides), common) = (&mut self.sides, &self.head.common) else {
             return;
         };
@@ -317,6 +320,8 @@ impl Connection {
                 disorder: self.head.disordered > MAX_TOLERATED_DISORDERED
                     || position.out_of_order(),
                 syn_seen: common.hellos[dir.index()].is_some(),
+                opened_ns: opened[dir.index()],
+                unscaled,
                 handshake: handshakes[dir.index()],
                 reversals: self.head.reversals[dir.index()],
                 receiver_identification: sides[dir.reverse().index()].identification(),

@@ -199,7 +199,9 @@ impl Side {
         if plain {
             self.clock.note(seg);
             let len = seg.payload_len;
-            engines.cost.sent(seg.ts_ns, offset + i64::from(len), len);
+            engines
+                .cost
+                .sent(seg.ts_ns, offset + i64::from(len), len, seg.tsecr);
             if engines.more {
                 engines.in_order(seg, offset);
             }
@@ -314,18 +316,25 @@ impl Side {
             }
             sender.acknowledged(seg, from.ids_dense());
         }
+        let mut answer = Answer {
+            now: seg.ts_ns,
+            una: engines.una,
+            delivered: engines.una,
+            repeated: 0,
+            edge: engines.window_edge(seg),
+            rtt_ns: None,
+            carries: seg.payload_len > 0,
+            sacks: seg.sack_len > 0,
+            stamp: seg.tsval,
+        };
         match engines.sender.as_deref() {
-            None => engines
-                .cost
-                .acknowledged_at_receiver(seg.ts_ns, engines.una),
-            Some(sender) => engines.cost.acknowledged(&Answer {
-                now: seg.ts_ns,
-                una: engines.una,
-                delivered: sender.delivered().max(engines.una),
-                repeated: repeated_by(seg, &engines.unwrap, ack),
-                edge: engines.window_edge(seg),
-                rtt_ns: sender.usual_rtt(),
-            }),
+            None => engines.cost.acknowledged_at_receiver(&answer),
+            Some(sender) => {
+                answer.delivered = sender.delivered().max(engines.una);
+                answer.repeated = repeated_by(seg, &engines.unwrap, ack);
+                answer.rtt_ns = sender.usual_rtt();
+                engines.cost.acknowledged(&answer);
+            }
         }
     }
 

@@ -70,6 +70,7 @@ pub(crate) fn facts(flow: &FlowReport) -> Vec<(&'static str, String)> {
     if flow.recoveries.total > 0 {
         facts.push(("recoveries", recoveries(flow)));
     }
+    facts.extend(limits(flow).map(|text| ("limits", text)));
     facts.extend(
         WhatIfSays::of(flow)
             .sentence()
@@ -94,6 +95,21 @@ fn handshake(flow: &FlowReport) -> Option<String> {
     });
     let said: Vec<String> = again.into_iter().chain(early).collect();
     (!said.is_empty()).then(|| said.join("; "))
+}
+
+/// Limits of less than this share of the life are not listed.
+const MIN_LIMIT: f64 = 0.005;
+
+/// What limited the transfer, the longest first.
+fn limits(flow: &FlowReport) -> Option<String> {
+    let limits = &flow.limits;
+    let of_life = |ns: i64| ns as f64 / limits.life_ns().max(1) as f64;
+    let told = limits.shares.iter();
+    let told = told.filter(|share| of_life(share.ns) >= MIN_LIMIT);
+    let told: Vec<String> = told
+        .map(|share| format!("{} {:.0} %", share.limits, of_life(share.ns) * 100.0))
+        .collect();
+    (!told.is_empty()).then(|| told.join(" \u{b7} "))
 }
 
 /// The facts that apply to this stream, as label and text.

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use inorder_detect::limits::Limit;
 use inorder_detect::{Confidence, Event, FlowReport, Kind, Retransmission, Vantage, Verdict};
 
 use inorder_wire::Endpoint;
@@ -40,6 +41,44 @@ impl Case<'_> {
         }
         self.sums();
         self.bounds();
+        self.limits();
+    }
+
+    /// Each instant of the life has one limit, in the sums and in the stretches.
+    fn limits(&mut self) {
+        let limits = &self.flow.limits;
+        let sum: i64 = limits.shares.iter().map(|share| share.ns).sum();
+        let what = || format!("{sum} for {} ns", limits.life_ns());
+        self.demand(
+            "the shares of the limits are the life",
+            sum == limits.life_ns(),
+            what,
+        );
+        let stretches = &limits.stretches;
+        let ends = stretches.iter().map(|stretch| stretch.end_ns);
+        let starts = stretches.iter().map(|stretch| stretch.start_ns);
+        let begun = (limits.life_ns() > 0).then_some(limits.begun_ns);
+        let joined = starts.eq(begun.into_iter().chain(ends).take(stretches.len()));
+        let whole = stretches
+            .last()
+            .is_none_or(|last| last.end_ns == limits.ended_ns);
+        let what = || {
+            format!(
+                "{stretches:?} of {} to {}",
+                limits.begun_ns, limits.ended_ns
+            )
+        };
+        self.demand(
+            "the stretches are the life, without gaps",
+            joined && whole,
+            what,
+        );
+        let unneeded: i64 = limits.unnecessary.iter().map(|(_, ns)| ns).sum();
+        let told = limits.share_where(|set| set.only().is_some_and(Limit::is_unneeded));
+        let told = (told * limits.life_ns() as f64).round() as i64;
+        let what = || format!("{unneeded} for {told} ns");
+        let same = (unneeded - told).abs() <= told / 1_000_000 + 1;
+        self.demand("time lost without need has causes", same, what);
     }
 
     fn retransmission(&mut self, again: &Retransmission) {

@@ -5,6 +5,7 @@ use inorder_report::{Column, Element, Files, Kind, List, Maybe, Object, Value};
 use super::buckets;
 use super::cost::COST;
 use super::event::{EventsOfFlow, RETRANSMISSION};
+use super::limits::LIMITS;
 use super::reordering::{RATE_CLASS, REORDERING, WHAT_IF};
 use super::repair::{CAUSE_COUNT, RECOVERY};
 use crate::names::Name;
@@ -401,6 +402,14 @@ pub static FLOW: &[Column<FlowReport>] = &[
         &Object {
             columns: COST,
             of: |f: &FlowReport| &f.cost,
+        },
+    ),
+    Of::nested(
+        "limits",
+        "What limited the transfer, instant by instant.",
+        &Object {
+            columns: LIMITS,
+            of: |f: &FlowReport| &f.limits,
         },
     ),
     Of::new("acks", Kind::Count, "ACKs captured.", |f| {

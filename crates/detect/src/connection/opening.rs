@@ -344,6 +344,29 @@ impl Connection {
         }
     }
 
+    /// When the host that sends what goes `dir` could send data, as its packets come by, nanoseconds: it has heard the other
+    /// one. `None` if the capture does not show the handshake.
+    pub(super) fn opened_ns(&self, dir: Dir) -> Option<i64> {
+        let [ours, theirs] = [dir, dir.reverse()].map(|dir| self.head.common.hellos[dir.index()]);
+        let position = &self.head.common.position;
+        let (ours, theirs) = (ours?, theirs?);
+        let to_sender_ns = position.answer_time(dir).unwrap_or(0);
+        let heard_ns = match self.head.opening.is_client(dir) {
+            true => theirs.at_ns,
+            // What answers its SYN-ACK.
+            false => ours
+                .at_ns
+                .saturating_add(position.answer_time(dir.reverse()).unwrap_or(0)),
+        };
+        Some(heard_ns.saturating_add(to_sender_ns))
+    }
+
+    /// The handshake shows that no window is scaled.
+    pub(super) fn is_unscaled(&self) -> bool {
+        let [low, high] = self.head.common.hellos;
+        low.zip(high).is_some_and(|(low, high)| low.unscaled(&high))
+    }
+
     /// The attempt that this connection remained; `None` if it was opened.
     pub(super) fn attempt(&self, packets: usize) -> Option<Attempt> {
         let (opening, common) = (&self.head.opening, &self.head.common);

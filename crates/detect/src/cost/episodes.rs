@@ -56,16 +56,24 @@ impl Episodes {
         self.most_in_flight = self.most_in_flight.max(flight);
     }
 
-    /// Everything below `una` is acknowledged; a round trip takes `rtt_ns`.
+    /// One has not ended yet.
     #[inline]
-    pub(crate) fn acknowledged(&mut self, now: i64, una: i64, rtt_ns: i64) {
-        if self.recover.is_some_and(|recover| una >= recover) {
+    pub(crate) fn is_open(&self) -> bool {
+        self.recover.is_some()
+    }
+
+    /// Everything below `una` is acknowledged; a round trip takes `rtt_ns`. True if that ends an episode.
+    #[inline]
+    pub(crate) fn acknowledged(&mut self, now: i64, una: i64, rtt_ns: i64) -> bool {
+        let ends = self.recover.is_some_and(|recover| una >= recover);
+        if ends {
             self.recover = None;
             self.watch_until_ns = Some(now.saturating_add(rtt_ns));
             if let Some(last) = self.list.last_mut() {
                 last.end_ns = Some(now);
             }
         }
+        ends
     }
 
     /// `flight` bytes are on their way at `now`.

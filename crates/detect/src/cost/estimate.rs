@@ -6,9 +6,7 @@ use super::once_more::{OnceMore, SURE};
 use super::replay::Rest;
 use super::trains::LineRate;
 use super::{Ends, Recorder};
-use crate::result::{
-    Cause, Control, Cost, GoodputBin, Limit, Lost, Recovery, RecoveryVerdict, Vantage,
-};
+use crate::result::{Cause, Control, Cost, GoodputBin, Lost, Recovery, RecoveryVerdict, Vantage};
 
 /// The most sustained rate is measured over so many round trips, and so long at least, nanoseconds.
 const SUSTAINED_RTTS: i64 = 4;
@@ -24,16 +22,12 @@ const MAX_RATE_OVER_BBR: f64 = 1.25;
 const BBR_RATE_ROUND_TRIPS: i64 = 10;
 /// And over so long at least, nanoseconds: bundles of radio frames and of busy hosts are shorter.
 const MIN_BBR_RATE_NS: i64 = 100_000_000;
-/// A path that carries this share of its rate over the whole flow is full.
-const FULL: f64 = 0.8;
 /// Of the segments of a flow whose application has always more to send, fewer than this are short.
 const MAX_SHORT: f64 = 0.2;
 /// Of its time, it is idle for less than this, and the receiver's window closed.
 const MAX_IDLE: f64 = 0.3;
 /// Of the packets of a flow that the receiver's window limits, more than this share filled it.
 const MIN_WINDOW_FULL: f64 = 0.5;
-/// A loss of goodput from this share on is what limits a flow.
-const MISLED: f64 = 0.1;
 
 /// What misled the sender may be: nothing was lost, and the sender was not merely asking (a tail loss probe reduces
 /// nothing).
@@ -77,7 +71,6 @@ impl Estimator<'_> {
         }
         cost.closed_ns = self.recorder.closures.total_ns();
         cost.lost = self.lost(&cost, rate, recognised);
-        cost.limit = self.limit(&cost, rate);
         cost
     }
 
@@ -297,27 +290,5 @@ impl Estimator<'_> {
         let closed_ns = recorder.closures.total_ns() as f64;
         closed_ns > MAX_IDLE * self.duration_ns() as f64
             || recorder.window_full as f64 > MIN_WINDOW_FULL * recorder.packets as f64
-    }
-
-    fn limit(&self, cost: &Cost, rate: Option<LineRate>) -> Limit {
-        let goodput = cost.goodput_bps.unwrap_or(0) as f64;
-        let full = |r: LineRate| goodput >= FULL * r.likely * self.mss() * 8.0;
-        let losses = self
-            .recoveries
-            .iter()
-            .any(|r| r.verdict == RecoveryVerdict::Loss);
-        if cost.surely_lost() && cost.lost.is_some_and(|l| l.share >= MISLED) {
-            Limit::Misled
-        } else if self.application_limits() {
-            Limit::Application
-        } else if self.receiver_limits() {
-            Limit::Receiver
-        } else if rate.is_some_and(full) {
-            Limit::Path
-        } else if losses {
-            Limit::Loss
-        } else {
-            Limit::Unknown
-        }
     }
 }

@@ -6,9 +6,10 @@
 //! the flow go by once more ([`replay`]) with the window that the control would have had ([`evolution`]) without the
 //! reductions that nothing lost had caused ([`once_more`]).
 
+mod bound;
 mod closure;
-mod control;
-mod episodes;
+pub(crate) mod control;
+pub(crate) mod episodes;
 mod estimate;
 mod evolution;
 mod growth;
@@ -19,6 +20,7 @@ mod rounds;
 mod series;
 mod trains;
 
+use crate::limits::{Judge, Lag, Life, Limits, Progress, Rounds, Told};
 use crate::result::{Cost, Recovery, Vantage};
 use closure::Closures;
 use episodes::Episodes;
@@ -26,6 +28,7 @@ use estimate::Estimator;
 use rounds::Rounds;
 use series::Series;
 
+pub(crate) use bound::bound;
 pub use control::{Recognised, by_factors};
 pub use once_more::OnceMore;
 pub use replay::Rest;
@@ -71,6 +74,12 @@ pub(crate) struct Recorder {
     rtt_ns: i64,
     idle_ns: i64,
     closures: Closures,
+    /// What held the sender, round by round.
+    rounds: Rounds,
+    /// What the sender knows of acknowledgements; `None` where the capture was made next to it.
+    lag: Option<Box<Lag>>,
+    /// What the last acknowledgement that the sender knows said, bytes.
+    told: Told,
 }
 
 /// What one ACK says, in offsets.
@@ -87,6 +96,12 @@ pub(crate) struct Answer {
     pub(crate) edge: i64,
     /// The usual round trip, if known.
     pub(crate) rtt_ns: Option<i64>,
+    /// It came with data.
+    pub(crate) carries: bool,
+    /// It has SACK blocks.
+    pub(crate) sacks: bool,
+    /// Its timestamp, 0 if it has none.
+    pub(crate) stamp: u32,
 }
 
 /// What is known of the flow at its end.
@@ -100,8 +115,9 @@ pub(crate) struct Ends {
 }
 
 impl Recorder {
-    /// `by_acks`: the capture was made at the sender's side of the path.
-    pub(crate) fn new(by_acks: bool) -> Self {
+    /// `by_acks`: the capture was made at the sender's side of the path; `lag_ns`: from the capture point to the sender and
+    /// back, unless it is next to it; `mss`: payload of a full segment, 0 if it is not known.
+    pub(crate) fn new(by_acks: bool, lag_ns: Option<i64>, mss: u32) -> Self {
         Recorder {
             highest: 0,
             una: 0,
@@ -120,42 +136,51 @@ impl Recorder {
             rtt_ns: 0,
             idle_ns: 0,
             closures: Closures::default(),
+            rounds: Rounds::new(mss),
+            lag: lag_ns.map(|ns| Box::new(Lag::new(ns))),
+            told: Told::default(),
         }
     }
 
-    /// New data of `len` bytes up to `end` came by at `now`. Inlined where every packet passes.
+    /// New data of `len` bytes up to `end` came by at `now`, with the timestamp `echo` of an acknowledgement, or 0. Inlined where every packet passes.
     #[inline(always)]
-    pub(crate) fn sent(&mut self, now: i64, end: i64, len: u32) {
+    pub(crate) fn sent(&mut self, now: i64, end: i64, len: u32, echo: u32) {
         // No patience is shorter, and before the first news there is none to lose.
         let silent = now.wrapping_sub(self.last_news_ns) as u64 > MIN_IDLE_NS as u64;
         if self.una == self.highest && silent {
             self.note_idle(now);
         }
         if self.series.ends_before(now) {
-            return self.sent_later(now, end, len);
+            return self.sent_later(now, end, len, echo);
         }
-        self.book(now, end, len);
+        self.book(now, end, len, echo);
     }
 
     /// As [`Recorder::sent`], in another interval of the series, or as the first data of all.
     #[cold]
     #[inline(never)]
-    fn sent_later(&mut self, now: i64, end: i64, len: u32) {
+    fn sent_later(&mut self, now: i64, end: i64, len: u32, echo: u32) {
         if self.packets == 0 {
             self.last_news_ns = now;
+            self.rounds.begin(now);
         }
         self.series.turn_to(now);
-        self.book(now, end, len);
+        self.book(now, end, len, echo);
     }
 
     #[inline(always)]
-    fn book(&mut self, now: i64, end: i64, len: u32) {
+    fn book(&mut self, now: i64, end: i64, len: u32, echo: u32) {
         self.packets += 1;
         if len != self.largest {
             self.short += u64::from(len < self.largest.min(MIN_FULL));
             self.largest = self.largest.max(len);
         }
+        if self.rounds.ends_burst(now) {
+            self.explain(now, echo, end <= self.highest);
+        }
         self.highest = self.highest.max(end);
+        let (room, flight) = (self.told.edge - self.highest, self.highest - self.told.una);
+        self.rounds.sent(now, len, room, flight);
         let bytes = u64::from(len);
         let bin = self.series.present();
         bin.fresh += bytes;
@@ -172,6 +197,59 @@ impl Recorder {
             self.delivered += i64::from(len);
             self.last_news_ns = now;
             self.dispersion.arrived(now, self.delivered);
+        }
+    }
+
+    /// Data that is no part of a burst is about to be sent at `now`, new or `late`: why not sooner?
+    #[inline(never)]
+    fn explain(&mut self, now: i64, echo: u32, late: bool) {
+        self.catch_up(now);
+        let way = self.lag.as_mut().and_then(|lag| lag.sample(echo, now));
+        way.into_iter().for_each(|ns| self.rounds.note_way(ns));
+        let progress = self.progress();
+        self.rounds.next(now, late, &progress);
+    }
+
+    /// The sender has heard by `now` what came by soon enough before.
+    fn catch_up(&mut self, now: i64) {
+        let Some(mut lag) = self.lag.take() else {
+            return;
+        };
+        while let Some(told) = lag.next(now) {
+            self.hear(&told);
+        }
+        self.lag = Some(lag);
+    }
+
+    /// The sender hears of an acknowledgement.
+    #[inline(always)]
+    fn hear(&mut self, told: &Told) {
+        let opened = told.edge > self.told.edge;
+        let window = told.edge.saturating_sub(told.una);
+        if told.edge < i64::MAX && window > self.rounds.largest_window {
+            self.rounds.largest_window = window;
+        }
+        if opened || told.una > self.told.una || told.sacks {
+            self.rounds.released(told.now, opened, told.carries);
+        }
+        self.rounds.news(told.now);
+        let edge = match self.told.edge {
+            i64::MAX => told.edge,
+            before => before.max(told.edge),
+        };
+        let una = self.told.una.max(told.una);
+        self.told = Told { una, edge, ..*told };
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            sent: self.highest,
+            delivered: self.delivered,
+            una: self.told.una,
+            rtt_ns: self.rtt_ns + self.lag.as_ref().map_or(0, |lag| lag.ns()),
+            full: self.largest,
+            mending: self.episodes.is_open(),
+            near: self.lag.is_none(),
         }
     }
 
@@ -209,6 +287,9 @@ impl Recorder {
     pub(crate) fn sent_again(&mut self, now: i64, len: u32) {
         self.series.at(now).again += u64::from(len);
         let silence = self.silence_ns(now);
+        self.catch_up(now);
+        let progress = self.progress();
+        self.rounds.sent_again(now, &progress);
         self.episodes
             .sent_again(now, self.delivered, self.highest, silence);
         if !self.by_acks {
@@ -216,11 +297,37 @@ impl Recorder {
         }
     }
 
-    /// An ACK came by at the receiver, of everything below `una`.
+    /// An ACK came by at the receiver.
     #[inline]
-    pub(crate) fn acknowledged_at_receiver(&mut self, now: i64, una: i64) {
-        self.una = una.min(self.highest);
-        self.episodes.acknowledged(now, self.una, self.rtt_ns);
+    pub(crate) fn acknowledged_at_receiver(&mut self, answer: &Answer) {
+        self.una = answer.una.min(self.highest);
+        self.note_answer(answer);
+        self.mend(answer.now);
+    }
+
+    /// What the sender hears by an ACK, at once or later.
+    #[inline(always)]
+    fn note_answer(&mut self, answer: &Answer) {
+        let told = Told {
+            now: answer.now,
+            una: answer.una.min(self.highest),
+            edge: answer.edge,
+            carries: answer.carries,
+            sacks: answer.sacks,
+            stamp: answer.stamp,
+        };
+        match &mut self.lag {
+            None => self.hear(&told),
+            Some(lag) => lag.push(&told),
+        }
+    }
+
+    /// A recovery may have ended.
+    #[inline(always)]
+    fn mend(&mut self, now: i64) {
+        if self.episodes.is_open() && self.episodes.acknowledged(now, self.una, self.rtt_ns) {
+            self.rounds.mended(now);
+        }
     }
 
     /// An ACK came by, elsewhere.
@@ -232,6 +339,7 @@ impl Recorder {
             self.rtt_ns = rtt_ns;
         }
         self.edge = answer.edge;
+        self.note_answer(answer);
         self.arrived(answer);
         if let Some(rounds) = &mut self.rounds {
             let flight = self.highest - self.delivered;
@@ -240,7 +348,7 @@ impl Recorder {
             self.rounds = Some(Box::default());
         }
         self.episodes.note_flight(self.highest - self.delivered);
-        self.episodes.acknowledged(now, self.una, self.rtt_ns);
+        self.mend(now);
     }
 
     /// What an ACK says of arrivals.
@@ -257,6 +365,33 @@ impl Recorder {
         self.delivered += fresh;
         self.last_news_ns = answer.now;
         self.dispersion.arrived(answer.now, self.delivered);
+    }
+
+    /// What limited the flow over its `life`.
+    pub(crate) fn limits(
+        &mut self,
+        life: &Life<'_>,
+        recoveries: &[Recovery],
+        ends: &Ends,
+    ) -> Limits {
+        self.catch_up(i64::MAX);
+        let progress = self.progress();
+        let last_data_ns = self.rounds.last_sent_ns();
+        let largest_window = self.rounds.largest_window;
+        let (rows, silences) = self.rounds.finish(life.last_ns, &progress);
+        Judge {
+            life,
+            rows,
+            silences,
+            episodes: &self.episodes,
+            recoveries,
+            ends,
+            lag_ns: self.lag.as_ref().map_or(0, |lag| lag.ns()),
+            last_data_ns,
+            largest_window,
+            closed_ns: self.closures.total_ns(),
+        }
+        .limits()
     }
 
     /// What the flow's throughput was, and what its unnecessary `recoveries` cost.

@@ -4,8 +4,19 @@
 //! sum to the life. Known work: T-RAT (Zhang, Breslau, Paxson, Shenker, SIGCOMM 2002), Siekkinen and others (2005, 2008),
 //! and the chronographs of Linux's TCP (`tcpi_busy_time`, `tcpi_rwnd_limited`, `tcpi_sndbuf_limited`).
 
+mod judge;
+mod lag;
+mod pieces;
+mod rounds;
 mod set;
+mod state;
+#[cfg(test)]
+mod tests;
+mod unneeded;
 
+pub(crate) use judge::{Judge, Life};
+pub(crate) use lag::{Lag, Told};
+pub(crate) use rounds::{Progress, Rounds};
 pub use set::{Limit, LimitSet};
 
 use crate::result::{Cause, Confidence};
@@ -20,6 +31,8 @@ pub struct Limits {
     pub begun_ns: i64,
     /// When it ends: the last packet.
     pub ended_ns: i64,
+    /// Of this, the time behind the last new data, nanoseconds: the sender had nothing more to send.
+    pub at_end_ns: i64,
     /// How long each limit held it, the longest first; together they are the life.
     pub shares: Vec<Share>,
     /// The life in order and without gaps: at most [`MAX_STRETCHES`] stretches, each named by what held it longest.
@@ -101,34 +114,13 @@ impl Limits {
         }
     }
 
-    /// What held it longest, if anything is known.
+    /// What held it longest, if anything is known. That an application has nothing to send at the end limits nothing.
     pub fn main(&self) -> Option<&Share> {
-        self.shares.iter().max_by_key(|share| share.ns)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shares_are_of_the_life() {
-        let share = |limits, ns| Share {
-            limits,
-            ns,
-            confidence: Confidence::Likely,
+        let application = LimitSet::of(&[Limit::Application]);
+        let weight = |share: &&Share| match share.limits == application {
+            true => share.ns.saturating_sub(self.at_end_ns),
+            false => share.ns,
         };
-        let receiver = LimitSet::of(&[Limit::ReceiverWindow]);
-        let either = LimitSet::of(&[Limit::Application, Limit::SendBuffer]);
-        let limits = Limits {
-            begun_ns: 100,
-            ended_ns: 200,
-            shares: vec![share(receiver, 70), share(either, 30)],
-            ..Limits::default()
-        };
-        assert_eq!(limits.main().map(|share| share.limits), Some(receiver));
-        let application = limits.share_where(|set| set.contains(Limit::Application));
-        assert_eq!((limits.share_of(receiver), application), (0.7, 0.3));
-        assert_eq!(Limits::default().share_of(receiver), 0.0);
+        self.shares.iter().max_by_key(weight)
     }
 }

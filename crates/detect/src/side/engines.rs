@@ -64,7 +64,8 @@ pub(super) struct Heard<'a> {
 
 impl Heard<'_> {
     pub(super) fn original(&mut self, seg: &Segment, at: i64, len: u32) {
-        self.cost.sent(seg.ts_ns, at + i64::from(len), len);
+        self.cost
+            .sent(seg.ts_ns, at + i64::from(len), len, seg.tsecr);
         if let Some(sender) = self.sender {
             sender.sent(seg, at, len);
         }
@@ -196,6 +197,8 @@ impl Engines {
         } else {
             Half::EndToEnd
         };
+        let away = choice.vantage != Vantage::Sender;
+        let lag_ns = choice.to_sender_ns.filter(|_| away);
         let unwrap = Offsets::new(base);
         let options = Options {
             sack: shared.sack,
@@ -226,7 +229,7 @@ impl Engines {
             points: config.keep_points.then(|| Box::new(Points::new())),
             rtts: RttTrace::default(),
             arrival: Arrival::new(half, keep, at_receiver, config.explanations),
-            cost: Recorder::new(!at_receiver),
+            cost: Recorder::new(!at_receiver, lag_ns, shared.full),
             choice,
             keep_events: config.keep_events,
             closed: false,

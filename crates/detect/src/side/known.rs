@@ -9,6 +9,8 @@ const MAX_WSCALE: u8 = 14;
 /// What the SYN of one host said.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Hello {
+    /// When it was captured, nanoseconds.
+    pub(crate) at_ns: i64,
     pub(crate) isn: u32,
     pub(crate) mss: u16,
     /// Offered; `None` where that was cut off, as in the two below.
@@ -28,6 +30,11 @@ impl Hello {
         }
     }
 
+    /// One of both offered no window scale, so no window is above 65,535 bytes.
+    pub(crate) fn unscaled(&self, other: &Hello) -> bool {
+        self.wscale == Some(NO_WSCALE) || other.wscale == Some(NO_WSCALE)
+    }
+
     /// Both offered it; `None` where one may have, and the other did.
     pub(crate) fn both(a: Option<bool>, b: Option<bool>) -> Option<bool> {
         match (a, b) {
@@ -41,6 +48,7 @@ impl Hello {
         let cut = seg.has(Has::OPTIONS_CUT);
         let offered = |option| Some(seg.has(option)).filter(|there| *there || !cut);
         Hello {
+            at_ns: seg.ts_ns,
             isn: seg.seq,
             mss: seg.mss,
             sack: offered(Has::SACK_PERMITTED),

@@ -6,8 +6,9 @@ use crate::arrival::{ArrivalEnd, Context};
 use crate::cause::{Flow, Mark};
 use crate::collect::{Certain, Collected};
 use crate::complaints::{self, Proven};
-use crate::cost::Ends;
+use crate::cost::{Ends, bound};
 use crate::habits::{Habits, Identification};
+use crate::limits::Life;
 use crate::result::{
     AckPath, Artefacts, Avoidance, Blind, Bursts, Cause, Confidence, Event, FlowId, FlowReport,
     Handshake, Kind, NotSeen, Reason, Recoveries, Reordering, Retransmission, Retransmissions,
@@ -143,15 +144,23 @@ impl Side {
         };
         let certain = &main.certain;
         let avoidance = Avoidance::of(&main.recoveries, &certain.extents, &certain.late_ns);
-        let cost = engines.cost.finish(
-            &main.recoveries.list,
-            &Ends {
-                vantage,
-                mss: cx.mss,
-                rtt_ns: round_trip(&choice, min_rtt_ns),
-                spurious: main.retransmissions.spurious,
-            },
-        );
+        let ends = Ends {
+            vantage,
+            mss: cx.mss,
+            rtt_ns: round_trip(&choice, min_rtt_ns),
+            spurious: main.retransmissions.spurious,
+        };
+        let mut cost = engines.cost.finish(&main.recoveries.list, &ends);
+        let life = Life {
+            first_ns: end.first_ns,
+            last_ns: end.last_ns,
+            opened_ns: end.opened_ns,
+            unscaled: end.unscaled,
+            rtts: engines.rtts.samples(),
+            line_bps: cost.bottleneck_bps,
+        };
+        let limits = engines.cost.limits(&life, &main.recoveries.list, &ends);
+        bound(&mut cost, &limits);
         if !engines.keep_events {
             main.recoveries.list = Vec::new();
         }
@@ -178,7 +187,7 @@ impl Side {
             unfilled: main.unfilled,
             avoidance,
             cost,
-            limits: crate::limits::Limits::default(),
+            limits,
             reordering,
             upstream,
             rough: rough || blind.any(),
@@ -224,6 +233,10 @@ pub(crate) struct End {
     pub(crate) disorder: bool,
     /// The SYN of the data's sender was captured.
     pub(crate) syn_seen: bool,
+    /// When the sender could send data, as its packets come by, nanoseconds; `None` if the handshake was not captured.
+    pub(crate) opened_ns: Option<i64>,
+    /// The handshake shows that no window is scaled.
+    pub(crate) unscaled: bool,
     /// How the connection was opened, if this direction speaks for that.
     pub(crate) handshake: Handshake,
     /// How often its packets went back in time.

@@ -1,0 +1,95 @@
+//! What the timeline says of the cost: nothing is lost while something else than a reduction without need holds the flow.
+
+use crate::limits::{Limit as Held, LimitSet, Limits};
+use crate::result::{Cost, Limit};
+
+/// Shares of time are known no better than this.
+const ROUGH: f64 = 0.02;
+
+/// Bounds what was lost by the time that anything unneeded may have held the flow, and names what limited it most.
+pub(crate) fn bound(cost: &mut Cost, limits: &Limits) {
+    let may_be_unneeded = |set: LimitSet| {
+        set.iter()
+            .any(|limit| limit.is_unneeded() || limit == Held::Unknown)
+    };
+    let most = limits.share_where(may_be_unneeded);
+    if let Some(lost) = &mut cost.lost {
+        lost.high = lost.high.min(most + if most > 0.0 { ROUGH } else { 0.0 });
+        lost.share = lost.share.min(most).min(lost.high);
+        lost.low = lost.low.min(lost.share);
+    }
+    cost.limit = limit(limits);
+}
+
+/// What the timeline names most, among the few names that the cost has.
+fn limit(limits: &Limits) -> Limit {
+    const KINDS: [(Limit, &[Held]); 5] = [
+        (Limit::Application, &[Held::Application, Held::SendBuffer]),
+        (Limit::Receiver, &[Held::ReceiverWindow]),
+        (
+            Limit::Loss,
+            &[
+                Held::WindowNeeded,
+                Held::RecoveryNeeded,
+                Held::TimerNeeded,
+                Held::PathDead,
+            ],
+        ),
+        (Limit::Path, &[Held::Line]),
+        (
+            Limit::Misled,
+            &[
+                Held::WindowUnneeded,
+                Held::RecoveryUnneeded,
+                Held::TimerUnneeded,
+            ],
+        ),
+    ];
+    let of =
+        |kind: &[Held]| limits.share_where(|set| set.iter().all(|limit| kind.contains(&limit)));
+    let all = KINDS.into_iter().map(|(limit, kind)| (limit, of(kind)));
+    let named: f64 = all.clone().map(|(_, share)| share).sum();
+    let most = all.max_by(|a, b| a.1.total_cmp(&b.1));
+    // The rest is its start, or unknown.
+    most.filter(|(_, share)| *share > 1.0 - named)
+        .map_or(Limit::Unknown, |(limit, _)| limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Share;
+    use crate::result::{Confidence, Lost};
+
+    #[test]
+    fn nothing_is_lost_while_the_receivers_window_is_full() {
+        let share = |limit: Held, ns| Share {
+            limits: limit.into(),
+            ns,
+            confidence: Confidence::Likely,
+        };
+        let limits = Limits {
+            ended_ns: 100,
+            shares: vec![
+                share(Held::ReceiverWindow, 97),
+                share(Held::RecoveryUnneeded, 3),
+            ],
+            ..Limits::default()
+        };
+        let mut cost = Cost {
+            lost: Some(Lost {
+                share: 0.64,
+                low: 0.51,
+                high: 0.74,
+            }),
+            ..Cost::default()
+        };
+        bound(&mut cost, &limits);
+        let lost = Lost {
+            share: 0.03,
+            low: 0.03,
+            high: 0.05,
+        };
+        assert_eq!((cost.limit, cost.lost), (Limit::Receiver, Some(lost)));
+    }
+}

@@ -1,0 +1,363 @@
+//! The limit of each instant, from the rounds and from what is known at the end: verdicts and causes of recoveries.
+
+use super::pieces::Pieces;
+use super::rounds::{Held, KINDS, Row, Silence};
+use super::state::{Course, State, reductions, window};
+use super::unneeded::by_cause;
+use super::{Limit, LimitSet, Limits, Window};
+use crate::cost::Ends;
+use crate::cost::episodes::Episodes;
+use crate::result::{Confidence, Recovery, RecoveryVerdict, Vantage};
+
+/// So many time-outs in a row without an answer, and the path is dead.
+const MIN_UNANSWERED: usize = 2;
+/// So many segments without any news, beside the time-outs, are more than chance loses in a row.
+const MIN_SEGMENTS_LOST_TOGETHER: i64 = 10;
+/// A receiver that hears nothing for so long has missed more than one time-out: at 200 ms or more, and twice as long each time.
+const MIN_DEAD_AT_RECEIVER_NS: i64 = 1_500_000_000;
+/// Trains of eight segments tell the line's rate if it lets twice as much pass in a round trip, bytes.
+const MIN_SPACED: f64 = 2.0 * 8.0 * 1_448.0;
+/// A window that is full for this share of a round trip, of the time in which there is data, holds all of it.
+const FULL_FOR_PART: f64 = 0.3;
+
+/// The life of one direction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Life<'a> {
+    pub(crate) first_ns: i64,
+    pub(crate) last_ns: i64,
+    /// When the sender could send data; `None` if the handshake was not captured.
+    pub(crate) opened_ns: Option<i64>,
+    /// No window is scaled.
+    pub(crate) unscaled: bool,
+    /// When round trips ended, and how long they took.
+    pub(crate) rtts: &'a [(i64, i64)],
+    /// Rate of the bottleneck as payload, as packets that followed each other show it.
+    pub(crate) line_bps: Option<u64>,
+}
+
+/// What is known at the end.
+pub(crate) struct Judge<'a> {
+    pub(crate) life: &'a Life<'a>,
+    pub(crate) rows: &'a [Row],
+    pub(crate) silences: &'a [Silence],
+    pub(crate) episodes: &'a Episodes,
+    pub(crate) recoveries: &'a [Recovery],
+    pub(crate) ends: &'a Ends,
+    /// The last new data.
+    pub(crate) last_data_ns: i64,
+    /// From the capture point to the sender and back.
+    pub(crate) lag_ns: i64,
+    pub(crate) largest_window: i64,
+    pub(crate) closed_ns: i64,
+}
+
+/// A time that has its limit whatever the rows say.
+#[derive(Clone, Copy, Debug)]
+struct Overlay {
+    start_ns: i64,
+    end_ns: i64,
+    limits: LimitSet,
+}
+
+impl Judge<'_> {
+    pub(crate) fn limits(&self) -> Limits {
+        let (begun_ns, ended_ns) = (self.life.first_ns, self.life.last_ns);
+        let min_rtt_ns = self.ends.rtt_ns.unwrap_or(0);
+        let reductions = reductions(self.recoveries, self.episodes, self.ends);
+        let at_receiver = self.at_receiver();
+        let sampled = match at_receiver {
+            true => self
+                .rows
+                .iter()
+                .map(|row| row.way_ns)
+                .filter(|&ns| ns > 0)
+                .min(),
+            false => self.life.rtts.iter().map(|sample| sample.1).min(),
+        };
+        let course = Course {
+            rows: self.rows,
+            end_ns: ended_ns,
+            rtts: if at_receiver { &[] } else { self.life.rtts },
+            least_ns: sampled.map_or(min_rtt_ns, |ns| ns.min(min_rtt_ns.max(1))),
+            min_rtt_ns,
+            way_ns: self.lag_ns,
+            mss: i64::from(self.ends.mss.max(1)),
+            reductions: &reductions,
+            at_receiver,
+            spaced: self.spaced(min_rtt_ns),
+        };
+        let (states, line) = course.states();
+        let pieces = self.pieces(&states);
+        Limits {
+            begun_ns,
+            ended_ns,
+            at_end_ns: ended_ns.saturating_sub(self.last_data_ns).max(0),
+            shares: pieces.shares(),
+            stretches: pieces.stretches(),
+            unnecessary: by_cause(pieces.list(), self.recoveries),
+            queueing_ns: self.queueing(&states, course.least_ns),
+            line_bps: line.or(course.spaced).map(|rate| (rate * 8.0) as u64),
+            window: self.window(line.or(course.spaced)),
+            send_buffer_bytes: self.send_buffer(&states),
+            ..Limits::default()
+        }
+    }
+
+    fn at_receiver(&self) -> bool {
+        self.ends.vantage == Vantage::Receiver
+    }
+
+    /// The line's rate by packets that followed each other, bytes a second. Where the line lets so few pass in a round trip,
+    /// a window may have spaced them.
+    fn spaced(&self, min_rtt_ns: i64) -> Option<f64> {
+        let rate = self.life.line_bps? as f64 / 8.0;
+        (rate * min_rtt_ns as f64 / 1e9 >= MIN_SPACED).then_some(rate)
+    }
+
+    /// The usual round trip above the shortest, over the time of the rows in which data is sent.
+    fn queueing(&self, states: &[State], least_ns: i64) -> Option<i64> {
+        let busy = self.rows.iter().zip(states).filter(|(row, state)| {
+            let idle = row.part(Held::Idle);
+            state.rtt_ns > 0 && 2 * idle <= row.parts.iter().sum()
+        });
+        let mut rtts: Vec<i64> = busy.map(|(_, state)| state.rtt_ns).collect();
+        rtts.sort_unstable();
+        let usual = *rtts.get(rtts.len() / 2)?;
+        Some((usual - least_ns).max(0))
+    }
+
+    fn send_buffer(&self, states: &[State]) -> Option<u64> {
+        let held = self.rows.iter().zip(states);
+        let held = held.filter(|(row, state)| {
+            let by_ack = row.part(Held::ByAck);
+            state.plateau && !state.line && 2 * by_ack >= row.parts.iter().sum()
+        });
+        let mut peaks: Vec<i64> = held.map(|(row, _)| row.peak).collect();
+        peaks.sort_unstable();
+        let usual = *peaks.get(peaks.len() / 2)?;
+        u64::try_from(usual).ok()
+    }
+
+    fn window(&self, line: Option<f64>) -> Option<Window> {
+        let largest_bytes = u64::try_from(self.largest_window).ok().filter(|&b| b > 0)?;
+        Some(Window {
+            largest_bytes,
+            needed_bytes: line
+                .zip(self.ends.rtt_ns)
+                .map(|(rate, rtt_ns)| (rate * rtt_ns as f64 / 1e9) as u64),
+            unscaled: self.life.unscaled,
+            closed_ns: self.closed_ns,
+        })
+    }
+
+    fn pieces(&self, states: &[State]) -> Pieces {
+        let mut pieces = Pieces::default();
+        let (begun_ns, ended_ns) = (self.life.first_ns, self.life.last_ns);
+        let mut at = begun_ns;
+        let first = self.rows.first().map_or(ended_ns, |row| row.start_ns);
+        let first = first.clamp(begun_ns, ended_ns);
+        if let Some(opened) = self.life.opened_ns {
+            let opened = opened.clamp(begun_ns, first);
+            pieces.until(opened, Limit::Handshake.into(), Confidence::Certain, at);
+            at = opened;
+        }
+        pieces.until(first, Limit::Application.into(), Confidence::Likely, at);
+        at = at.max(first);
+        let overlays = self.overlays();
+        let mut overlays = overlays.iter().peekable();
+        for (i, row) in self.rows.iter().enumerate() {
+            let end = self.rows.get(i + 1).map_or(ended_ns, |next| next.start_ns);
+            let end = end.clamp(at, ended_ns);
+            let mut free = Vec::new();
+            let mut laid = Vec::new();
+            while at < end {
+                match overlays.peek() {
+                    Some(over) if over.end_ns <= at => {
+                        overlays.next();
+                    }
+                    Some(over) if over.start_ns <= at => {
+                        let until = over.end_ns.min(end);
+                        laid.push((at, until, over.limits));
+                        at = until;
+                    }
+                    other => {
+                        let until = other.map_or(end, |over| over.start_ns.min(end));
+                        free.push((at, until));
+                        at = until;
+                    }
+                }
+            }
+            self.lay(&mut pieces, (row, states.get(i)), &free, &laid);
+        }
+        pieces
+    }
+
+    /// The pieces of one row: what was laid over it, and its parts in the time that is free.
+    fn lay(
+        &self,
+        pieces: &mut Pieces,
+        (row, state): (&Row, Option<&State>),
+        free: &[(i64, i64)],
+        laid: &[(i64, i64, LimitSet)],
+    ) {
+        let all: i64 = free.iter().map(|(from, to)| to - from).sum();
+        let parts = settled(row.parts);
+        let sum: i64 = parts.iter().sum();
+        let mut laid = laid.iter().peekable();
+        // Up to where each part reaches in the time that is free.
+        let mut reach = [0; KINDS];
+        let mut booked: i128 = 0;
+        for (reach, part) in reach.iter_mut().zip(parts) {
+            booked += i128::from(part);
+            *reach = match sum {
+                0 => 0,
+                _ => i64::try_from(booked * i128::from(all) / i128::from(sum)).unwrap_or(all),
+            };
+        }
+        let mut passed = 0;
+        for &(from, to) in free {
+            while let Some(&&(start, end, limits)) = laid.peek().filter(|l| l.0 < from) {
+                pieces.until(end, limits, Confidence::Likely, start);
+                laid.next();
+            }
+            let mut at = from;
+            for (kind, reach) in HELD.into_iter().zip(reach) {
+                let until = to.min(from + (reach - passed).max(0)).max(at);
+                let (limits, confidence) = self.limit_of(kind, state);
+                pieces.until(until, limits, confidence, at);
+                at = until;
+            }
+            pieces.until(to, Limit::Application.into(), Confidence::Likely, at);
+            passed += to - from;
+        }
+        for &(start, end, limits) in laid {
+            pieces.until(end, limits, Confidence::Likely, start);
+        }
+    }
+
+    fn limit_of(&self, held: Held, state: Option<&State>) -> (LimitSet, Confidence) {
+        let limits = match (held, state) {
+            (Held::ByReceiver, _) => Limit::ReceiverWindow.into(),
+            (Held::Idle, _) => Limit::Application.into(),
+            (_, None) => Limit::Unknown.into(),
+            (_, Some(state)) => window(state, self.at_receiver()),
+        };
+        (limits, Confidence::Likely)
+    }
+
+    /// The recovery under way at `now`, if any has begun.
+    fn recovery_at(&self, now: i64) -> Option<&Recovery> {
+        let next = self.recoveries.partition_point(|r| r.start_ns <= now);
+        self.recoveries.get(next.checked_sub(1)?)
+    }
+
+    /// Silences, and recoveries but for the silences in them, in their order.
+    fn overlays(&self) -> Vec<Overlay> {
+        let silences = self.silent();
+        let mut overlays = Vec::new();
+        let mut silent = silences.iter().peekable();
+        let mut done_ns = i64::MIN;
+        for episode in self.episodes.all() {
+            // The sender hears of it later.
+            let end_ns = episode.end_ns.map(|end| end.saturating_add(self.lag_ns));
+            let end_ns = end_ns.unwrap_or(self.life.last_ns).min(self.life.last_ns);
+            let end_ns = end_ns.max(episode.start_ns);
+            let verdict = self
+                .recovery_at(episode.start_ns)
+                .map(|r| (r.verdict, r.cause));
+            let limits = match verdict {
+                Some((_, cause)) if !cause.reduces() => Limit::Application.into(),
+                Some((verdict, _)) => {
+                    by_verdict(verdict, Limit::RecoveryNeeded, Limit::RecoveryUnneeded)
+                }
+                None => by_verdict(
+                    RecoveryVerdict::Ambiguous,
+                    Limit::RecoveryNeeded,
+                    Limit::RecoveryUnneeded,
+                ),
+            };
+            let mut at = episode.start_ns.max(done_ns);
+            while let Some(silence) = silent.next_if(|s| s.start_ns < end_ns) {
+                overlays.push(Overlay {
+                    start_ns: at,
+                    end_ns: silence.start_ns,
+                    limits,
+                });
+                overlays.push(*silence);
+                at = at.max(silence.end_ns);
+            }
+            overlays.push(Overlay {
+                start_ns: at,
+                end_ns,
+                limits,
+            });
+            done_ns = done_ns.max(end_ns);
+        }
+        overlays.extend(silent);
+        overlays.retain(|over| over.start_ns < over.end_ns);
+        overlays
+    }
+
+    /// The receiver may have missed several time-outs.
+    fn hides_timeouts(&self, silence: &Silence) -> bool {
+        let ns = silence.end_ns.saturating_sub(silence.start_ns);
+        let rtt_ns = self.ends.rtt_ns.unwrap_or(0);
+        self.at_receiver() && ns >= MIN_DEAD_AT_RECEIVER_NS.max(rtt_ns.saturating_mul(8))
+    }
+
+    /// Silences by what they waited for.
+    fn silent(&self) -> Vec<Overlay> {
+        let mut silent = Vec::with_capacity(self.silences.len());
+        let mut rest = self.silences;
+        while !rest.is_empty() {
+            // Those without news in between.
+            let answered = rest.iter().position(|s| s.answered_ns.is_some());
+            let (chain, more) = rest.split_at(answered.map_or(rest.len(), |at| at + 1));
+            rest = more;
+            let unanswered = chain.len() - usize::from(answered.is_some());
+            let flight = chain.first().map_or(0, |first| first.flight);
+            let all_lost = flight >= MIN_SEGMENTS_LOST_TOGETHER * i64::from(self.ends.mss);
+            let last_ns = chain.last().map_or(0, |last| last.end_ns);
+            let verdict = self.recovery_at(last_ns).map(|r| r.verdict);
+            let verdict = verdict.unwrap_or(RecoveryVerdict::Ambiguous);
+            for (i, silence) in chain.iter().enumerate() {
+                let dead = unanswered >= MIN_UNANSWERED;
+                let limits = match dead || self.hides_timeouts(silence) {
+                    true if dead && all_lost && i < unanswered => Limit::PathDead.into(),
+                    true => LimitSet::of(&[Limit::PathDead, Limit::TimerNeeded]),
+                    false => by_verdict(verdict, Limit::TimerNeeded, Limit::TimerUnneeded),
+                };
+                silent.push(Overlay {
+                    start_ns: silence.start_ns,
+                    end_ns: silence.end_ns,
+                    limits,
+                });
+            }
+        }
+        silent
+    }
+}
+
+const HELD: [Held; KINDS] = [Held::ByReceiver, Held::ByAck, Held::Paced, Held::Idle];
+
+fn by_verdict(verdict: RecoveryVerdict, needed: Limit, unneeded: Limit) -> LimitSet {
+    match verdict {
+        RecoveryVerdict::Loss => needed.into(),
+        RecoveryVerdict::Spurious => unneeded.into(),
+        RecoveryVerdict::Ambiguous => LimitSet::of(&[needed, unneeded]),
+    }
+}
+
+/// Packets that no acknowledgement released are of the kind of most of the others of their round trip, and a receiver's window
+/// that is full for part of it holds the whole of it.
+fn settled(parts: [i64; KINDS]) -> [i64; KINDS] {
+    let [receiver, ack, paced, idle] = parts;
+    let sending = receiver + ack + paced;
+    if receiver as f64 >= FULL_FOR_PART * sending as f64 {
+        return [sending, 0, 0, idle];
+    }
+    match idle > ack {
+        true => [receiver, ack, 0, idle + paced],
+        false => [receiver, ack + paced, 0, idle],
+    }
+}

@@ -1,0 +1,459 @@
+//! What held the sender, round by round, as its packets and their acknowledgements come by.
+//!
+//! Each packet with new data asks why it was not sent sooner. It answers an acknowledgement: a window held it, the
+//! receiver's if that was full when the packet before left. It answers nothing: the application had nothing to send, or the
+//! sender paces. The time between two packets is booked so, and summed for each round trip. Time in recoveries and in
+//! silences that a retransmission ends is left out here: [`super::judge`] lays them over, once their verdicts are known.
+
+/// What held the sender between two packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Held {
+    /// The receiver's window was full.
+    ByReceiver,
+    /// An acknowledgement released it: the congestion window, or the socket's buffer.
+    ByAck,
+    /// It sent again soon without a new acknowledgement: by a timer of pacing, or as the application wrote.
+    Paced,
+    /// It had nothing to send.
+    Idle,
+}
+
+/// Kinds of [`Held`].
+pub(crate) const KINDS: usize = 4;
+/// Rows kept of one flow.
+const MAX_ROWS: usize = 128;
+/// Silences kept of one flow.
+const MAX_SILENCES: usize = 4_096;
+/// What follows an acknowledgement within this was released by it, nanoseconds; and within this share of a round trip.
+const MAX_ANSWER_NS: i64 = 1_000_000;
+const ANSWER_OF_RTT: i64 = 8;
+const MIN_ANSWER_NS: i64 = 50_000;
+/// The same away from the sender, where neither packets nor acknowledgements take equally long on their way.
+const ANSWER_AWAY_OF_RTT: i64 = 2;
+/// A sender that paces waits no longer than this share of a round trip.
+const PACED_OF_RTT: i64 = 4;
+/// Packets closer together than this share of a round trip belong to one burst.
+const BURST_OF_RTT: i64 = 64;
+const MIN_BURST_NS: i64 = 10_000;
+/// Fewer full segments may wait for a delayed acknowledgement.
+const MIN_PROBED: i64 = 3;
+/// A round where the round trip is not known, nanoseconds.
+const UNKNOWN_RTT_NS: i64 = 50_000_000;
+/// A retransmission after this without news and without a known round trip was sent by a timer, nanoseconds.
+const UNKNOWN_TIMER_NS: i64 = 200_000_000;
+
+/// A round trip, or several in a row.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Row {
+    pub(crate) start_ns: i64,
+    /// Nanoseconds by [`Held`], without recoveries and silences.
+    pub(crate) parts: [i64; KINDS],
+    /// Most bytes in flight.
+    pub(crate) peak: i64,
+    /// Longest time without new data, nanoseconds.
+    pub(crate) gap_ns: i64,
+    /// The shortest way to the sender and back that echoed timestamps show, nanoseconds; 0 if none do.
+    pub(crate) way_ns: i64,
+    /// Sent by its end, and delivered, bytes of the whole flow.
+    pub(crate) sent: i64,
+    pub(crate) delivered: i64,
+    /// Acknowledgements that made room and were followed by data before the next one, or were not.
+    pub(crate) answered: u32,
+    pub(crate) unanswered: u32,
+}
+
+impl Row {
+    /// Nanoseconds that it was held so.
+    pub(crate) fn part(&self, held: Held) -> i64 {
+        self.parts.get(held as usize).copied().unwrap_or(0)
+    }
+
+    fn add(&mut self, later: &Row) {
+        for (sum, part) in self.parts.iter_mut().zip(later.parts) {
+            *sum = sum.saturating_add(part);
+        }
+        self.peak = self.peak.max(later.peak);
+        self.gap_ns = self.gap_ns.max(later.gap_ns);
+        self.way_ns = shortest(self.way_ns, later.way_ns);
+        (self.sent, self.delivered) = (later.sent, later.delivered);
+        self.answered = self.answered.saturating_add(later.answered);
+        self.unanswered = self.unanswered.saturating_add(later.unanswered);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.parts == [0; KINDS]
+    }
+}
+
+/// Of two times, of which 0 is none.
+fn shortest(a: i64, b: i64) -> i64 {
+    match (a, b) {
+        (0, ns) | (ns, 0) => ns,
+        (a, b) => a.min(b),
+    }
+}
+
+/// No news until a timer sent something again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Silence {
+    /// The last news, or the last packet behind it, nanoseconds.
+    pub(crate) start_ns: i64,
+    /// The retransmission.
+    pub(crate) end_ns: i64,
+    /// What came next was news at this time; `None` if it was another retransmission by a timer, or the end.
+    pub(crate) answered_ns: Option<i64>,
+    /// Bytes of which no news had come.
+    pub(crate) flight: i64,
+}
+
+/// How far the flow has come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Progress {
+    pub(crate) sent: i64,
+    pub(crate) delivered: i64,
+    pub(crate) una: i64,
+    /// The usual round trip, 0 if it is not known.
+    pub(crate) rtt_ns: i64,
+    /// Payload of the largest packet, bytes.
+    pub(crate) full: u32,
+    /// A recovery is under way.
+    pub(crate) mending: bool,
+    /// The capture was made next to the sender.
+    pub(crate) near: bool,
+}
+
+/// What is recorded of the rounds of one flow.
+#[derive(Debug)]
+#[repr(C)] // First what every packet needs.
+pub(crate) struct Rounds {
+    /// Everything before is booked.
+    since_ns: i64,
+    /// Packets until then are of one burst with what is booked.
+    burst_ns: i64,
+    /// When new data was sent last, and how much room it left in the receiver's window.
+    sent_ns: i64,
+    room: i64,
+    peak: i64,
+    len: u32,
+    answered: u32,
+    unanswered: u32,
+    /// The last acknowledgement that made room carried data.
+    carried: bool,
+    /// The last thing that happened was a retransmission by a timer.
+    silent: bool,
+    /// When an acknowledgement last made room, and when one last said anything.
+    released_ns: i64,
+    news_ns: i64,
+    /// When the receiver's window first grew after the last new data; `i64::MAX` if it has not.
+    opened_ns: i64,
+    again_ns: i64,
+    /// Payload of a full segment by the handshake, 0 if it is not known.
+    mss: u32,
+    /// Rows are no shorter, nanoseconds.
+    width_ns: i64,
+    row_ns: i64,
+    parts: [i64; KINDS],
+    gap_ns: i64,
+    way_ns: i64,
+    /// Largest window advertised, bytes.
+    pub(crate) largest_window: i64,
+    rows: Vec<Row>,
+    silences: Vec<Silence>,
+}
+
+impl Rounds {
+    /// `mss` is the payload of a full segment, 0 if it is not known.
+    pub(crate) fn new(mss: u32) -> Self {
+        Rounds {
+            since_ns: 0,
+            burst_ns: 0,
+            sent_ns: 0,
+            room: i64::MAX,
+            peak: 0,
+            len: 0,
+            answered: 0,
+            unanswered: 0,
+            carried: false,
+            silent: false,
+            released_ns: i64::MIN,
+            news_ns: i64::MIN,
+            opened_ns: i64::MAX,
+            again_ns: i64::MIN,
+            mss,
+            width_ns: 0,
+            row_ns: 0,
+            parts: [0; KINDS],
+            gap_ns: 0,
+            way_ns: 0,
+            largest_window: 0,
+            rows: Vec::new(),
+            silences: Vec::new(),
+        }
+    }
+
+    /// The first data of all is sent at `now`.
+    #[cold]
+    pub(crate) fn begin(&mut self, now: i64) {
+        (self.since_ns, self.sent_ns, self.row_ns) = (now, now, now);
+        self.burst_ns = now;
+    }
+
+    /// New data is sent at `now` that ends a burst, or is far behind the last one.
+    #[inline(always)]
+    pub(crate) fn ends_burst(&self, now: i64) -> bool {
+        now > self.burst_ns
+    }
+
+    /// New data of `len` bytes was sent at `now` that leaves `room` in the receiver's window, with `flight` bytes on their way.
+    #[inline(always)]
+    pub(crate) fn sent(&mut self, now: i64, len: u32, room: i64, flight: i64) {
+        self.sent_ns = now;
+        self.room = room;
+        self.len = len;
+        self.peak = self.peak.max(flight);
+    }
+
+    /// It takes `ns` to the sender and back.
+    pub(crate) fn note_way(&mut self, ns: i64) {
+        self.way_ns = shortest(self.way_ns, ns);
+    }
+
+    /// When new data was sent last, nanoseconds.
+    pub(crate) fn last_sent_ns(&self) -> i64 {
+        self.sent_ns
+    }
+
+    /// Books the time until `now`, when new data is about to be sent, or what may be a copy of data that came `late`.
+    #[inline(never)]
+    pub(crate) fn next(&mut self, now: i64, late: bool, progress: &Progress) {
+        self.gap_ns = self.gap_ns.max(now.saturating_sub(self.sent_ns));
+        let timer = match late {
+            true => self.outlasts_patience(now, progress),
+            false => self.probes(now, progress),
+        };
+        self.wait(now, timer, progress);
+        let burst = (progress.rtt_ns / BURST_OF_RTT).max(MIN_BURST_NS);
+        self.burst_ns = now.saturating_add(burst);
+        self.opened_ns = i64::MAX;
+    }
+
+    /// New data at `now` is a probe that a timer sent (RFC 8985 section 7.3): several segments were on their way, and for
+    /// longer than a round trip there was no news of them.
+    fn probes(&self, now: i64, progress: &Progress) -> bool {
+        let full = self.full(progress);
+        let flight = progress.sent.saturating_sub(progress.una);
+        let quiet_ns = now.saturating_sub(self.quiet_ns());
+        let several = flight >= MIN_PROBED * full && !self.is_short(full);
+        several && self.room >= 2 * full && progress.rtt_ns > 0 && quiet_ns > 2 * progress.rtt_ns
+    }
+
+    /// An acknowledgement at `now` made room, also in the receiver's window if it `opened` that; it `carried` data.
+    #[inline(always)]
+    pub(crate) fn released(&mut self, now: i64, opened: bool, carried: bool) {
+        let before = self.released_ns > self.sent_ns;
+        self.unanswered += u32::from(before);
+        self.answered += u32::from(!before);
+        self.released_ns = now;
+        self.carried = carried;
+        if opened && self.opened_ns == i64::MAX {
+            self.opened_ns = now;
+        }
+    }
+
+    /// Any acknowledgement at `now`.
+    #[inline(always)]
+    pub(crate) fn news(&mut self, now: i64) {
+        self.news_ns = now;
+        if self.silent {
+            self.answered(now);
+        }
+    }
+
+    #[cold]
+    fn answered(&mut self, now: i64) {
+        self.silent = false;
+        if let Some(last) = self.silences.last_mut() {
+            last.answered_ns = Some(now);
+        }
+    }
+
+    /// Something is sent again at `now`.
+    #[cold]
+    pub(crate) fn sent_again(&mut self, now: i64, progress: &Progress) {
+        let timer = self.outlasts_patience(now, progress);
+        self.wait(now, timer, progress);
+        self.again_ns = now;
+    }
+
+    /// Nothing but a timer makes a sender repeat anything at `now`: it has been quiet for too long.
+    fn outlasts_patience(&self, now: i64, progress: &Progress) -> bool {
+        let patience = match progress.rtt_ns {
+            0 => UNKNOWN_TIMER_NS,
+            rtt => rtt,
+        };
+        now.saturating_sub(self.quiet_ns()) > patience
+    }
+
+    /// The last time that anything was sent or heard.
+    fn quiet_ns(&self) -> i64 {
+        self.sent_ns.max(self.news_ns).max(self.again_ns)
+    }
+
+    /// Books the time until `now`, when something is sent, by a `timer` or not.
+    fn wait(&mut self, now: i64, timer: bool, progress: &Progress) {
+        let timer = timer && self.silences.len() < MAX_SILENCES;
+        let start_ns = self.quiet_ns();
+        let until = if timer { start_ns } else { now };
+        if progress.mending {
+            self.skip(until);
+        } else {
+            self.explain(until, progress);
+        }
+        if timer {
+            self.skip(now);
+            self.silent = true;
+            self.silences.push(Silence {
+                start_ns,
+                end_ns: now,
+                answered_ns: None,
+                flight: progress.sent.saturating_sub(progress.delivered),
+            });
+        }
+    }
+
+    /// What had been sent when a recovery began is acknowledged at `now`.
+    #[cold]
+    pub(crate) fn mended(&mut self, now: i64) {
+        self.skip(now);
+    }
+
+    /// The time until `now` is explained elsewhere.
+    fn skip(&mut self, now: i64) {
+        self.since_ns = self.since_ns.max(now);
+    }
+
+    /// Books the time until `now`, when something was sent or is to be sent.
+    fn explain(&mut self, now: i64, progress: &Progress) {
+        let (mut first, then) = self.held(now, progress);
+        if let Some((until, held)) = then {
+            self.book(until, first, progress);
+            first = held;
+        }
+        self.book(now, first, progress);
+    }
+
+    /// Payload of a full segment, bytes.
+    fn full(&self, progress: &Progress) -> i64 {
+        let full = match self.mss {
+            0 => progress.full,
+            mss => progress.full.min(mss),
+        };
+        i64::from(full.max(1))
+    }
+
+    /// The last new data ended with a segment that is not full.
+    fn is_short(&self, full: i64) -> bool {
+        i64::from(self.len) % full != 0
+    }
+
+    /// What held the sender until `now`; if it was two things, the time of the change and the second.
+    fn held(&self, now: i64, progress: &Progress) -> (Held, Option<(i64, Held)>) {
+        let rtt_ns = match progress.rtt_ns {
+            0 => UNKNOWN_RTT_NS,
+            rtt => rtt,
+        };
+        let full = self.full(progress);
+        let answer_ns = (rtt_ns / ANSWER_OF_RTT).clamp(MIN_ANSWER_NS, MAX_ANSWER_NS);
+        let within = |ns: i64| {
+            let since_ns = now.saturating_sub(self.released_ns);
+            self.released_ns >= self.sent_ns && since_ns <= ns && !self.carried
+        };
+        let released = within(answer_ns);
+        if self.room < 2 * full {
+            // What opened the window did not make it send: it had nothing.
+            let since = Some(self.opened_ns).filter(|_| !released && self.opened_ns < now);
+            return (Held::ByReceiver, since.map(|since| (since, Held::Idle)));
+        }
+        let short = self.is_short(full);
+        let held = match released {
+            true if short && progress.sent == progress.una => Held::Idle,
+            true => Held::ByAck,
+            false if !short && !progress.near && within(rtt_ns / ANSWER_AWAY_OF_RTT) => Held::ByAck,
+            false if !short && now.saturating_sub(self.sent_ns) <= rtt_ns / PACED_OF_RTT => {
+                Held::Paced
+            }
+            false => Held::Idle,
+        };
+        (held, None)
+    }
+
+    fn book(&mut self, until: i64, held: Held, progress: &Progress) {
+        let ns = until.saturating_sub(self.since_ns);
+        if ns <= 0 {
+            return;
+        }
+        let width_ns = self.width_ns.max(match progress.rtt_ns {
+            0 => UNKNOWN_RTT_NS,
+            rtt => rtt,
+        });
+        if ns > width_ns.saturating_mul(2) && self.parts != [0; KINDS] {
+            self.close(self.since_ns, progress);
+        }
+        if let Some(part) = self.parts.get_mut(held as usize) {
+            *part = part.saturating_add(ns);
+        }
+        self.since_ns = until;
+        if until.saturating_sub(self.row_ns) >= width_ns {
+            self.close(until, progress);
+        }
+    }
+
+    /// Ends the row.
+    fn close(&mut self, at: i64, progress: &Progress) {
+        if self.rows.len() >= MAX_ROWS {
+            self.join();
+        }
+        self.rows.push(Row {
+            start_ns: self.row_ns,
+            parts: std::mem::take(&mut self.parts),
+            peak: std::mem::take(&mut self.peak),
+            gap_ns: std::mem::take(&mut self.gap_ns),
+            way_ns: std::mem::take(&mut self.way_ns),
+            sent: progress.sent,
+            delivered: progress.delivered,
+            answered: std::mem::take(&mut self.answered),
+            unanswered: std::mem::take(&mut self.unanswered),
+        });
+        self.row_ns = at;
+    }
+
+    /// Joins pairs of rows; later ones are as wide.
+    fn join(&mut self) {
+        let span = self.row_ns - self.rows.first().map_or(self.row_ns, |row| row.start_ns);
+        let mut joined = Vec::with_capacity(MAX_ROWS);
+        for pair in self.rows.chunks(2) {
+            let mut sum = pair[0];
+            pair.iter().skip(1).for_each(|row| sum.add(row));
+            joined.push(sum);
+        }
+        self.rows = joined;
+        self.width_ns = (self.width_ns * 2).max(span / (MAX_ROWS as i64 / 2));
+    }
+
+    /// The life ends at `last_ns`: all rows, and all silences. What is sent last is followed by nothing, for want of data.
+    pub(crate) fn finish(&mut self, last_ns: i64, progress: &Progress) -> (&[Row], &[Silence]) {
+        if progress.mending {
+            self.skip(last_ns);
+        } else {
+            self.book(last_ns, Held::Idle, progress);
+        }
+        let left = Row {
+            parts: self.parts,
+            ..Row::default()
+        };
+        if !left.is_empty() || self.rows.is_empty() {
+            self.close(last_ns, progress);
+        }
+        (&self.rows, &self.silences)
+    }
+}

@@ -1,0 +1,264 @@
+//! What the congestion window was doing in each row: growing from its start, on a plateau, after a reduction, over a queue.
+
+use super::rounds::{Held, Row};
+use super::{Limit, LimitSet};
+use crate::cost::Ends;
+use crate::cost::control;
+use crate::cost::episodes::Episodes;
+use crate::result::{Recovery, RecoveryVerdict};
+
+/// A queue stands if the shortest round trip of a row is longer than the shortest of all by more than this share and this
+/// time, nanoseconds.
+const MIN_QUEUE_OF_RTT: f64 = 0.1;
+const MIN_QUEUE_NS: i64 = 1_000_000;
+/// The same where timestamps tell the round trip, which tick.
+const MIN_QUEUE_BY_STAMPS_NS: i64 = 2_500_000;
+/// At a receiver, packets of a busy line are no further apart than this share of a round trip.
+const MAX_GAP_OF_RTT: f64 = 0.3;
+/// A row is limited by the line if it carries this share of what the line carries at most, and if so much of what the line
+/// holds in a round trip is in flight.
+const BUSY: f64 = 0.7;
+/// At a receiver, where no round trip tells of a queue, this share, and so many rows agree where no trains of packets do.
+const BUSY_AT_RECEIVER: f64 = 0.85;
+const MIN_BUSY_ROWS: usize = 4;
+const FILLED: f64 = 0.9;
+/// At this share of its rate no queue has to stand.
+const AT_RATE: f64 = 0.93;
+/// Of the rates of the rows in which a queue stands, the line's is this quantile: bursts of acknowledgements are faster.
+const LINE_QUANTILE: f64 = 0.9;
+/// A flight on a plateau stays the same, but for a segment, for so many round trips; after a reduction of the window, whose
+/// growth is slow in between (CUBIC, RFC 9438 section 4.3), for so many, and so long, nanoseconds.
+const PLATEAU_RTTS: i64 = 7;
+const PLATEAU_REDUCED_RTTS: i64 = 16;
+const PLATEAU_REDUCED_NS: i64 = 4_000_000_000;
+
+/// Which reductions of the window are in force.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Reduced {
+    Not,
+    Needed,
+    Unneeded,
+    Either,
+}
+
+/// Reductions of the window in their order: from when on, and of which kind.
+pub(super) fn reductions(
+    recoveries: &[Recovery],
+    episodes: &Episodes,
+    ends: &Ends,
+) -> Vec<(i64, Reduced)> {
+    let mss = i64::from(ends.mss.max(1));
+    let reducing = recoveries.iter().filter(|r| r.cause.reduces());
+    let real = reducing.filter(|r| {
+        let episode = episodes.of(r.start_ns);
+        !episode.is_some_and(|e| control::restored(e, mss))
+    });
+    real.map(|r| (r.start_ns, kind(r.verdict))).collect()
+}
+
+fn kind(verdict: RecoveryVerdict) -> Reduced {
+    match verdict {
+        RecoveryVerdict::Loss => Reduced::Needed,
+        RecoveryVerdict::Spurious => Reduced::Unneeded,
+        RecoveryVerdict::Ambiguous => Reduced::Either,
+    }
+}
+
+/// What is known of a row beside its parts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct State {
+    /// The shortest round trip in it, nanoseconds; 0 if there is none.
+    pub(super) rtt_ns: i64,
+    /// Delivered in it, bytes a second.
+    pub(super) rate: f64,
+    /// A queue seems to stand.
+    pub(super) queue: bool,
+    /// The bottleneck is busy.
+    pub(super) line: bool,
+    pub(super) plateau: bool,
+    /// Most of its data was released by no acknowledgement.
+    pub(super) paced: bool,
+    pub(super) reduced: Reduced,
+}
+
+/// What is known of all rows.
+pub(super) struct Course<'a> {
+    pub(super) rows: &'a [Row],
+    /// The end of the last one.
+    pub(super) end_ns: i64,
+    /// When round trips ended, and how long they took, nanoseconds: those that the capture shows.
+    pub(super) rtts: &'a [(i64, i64)],
+    /// The shortest of those, and the shortest between sender and receiver.
+    pub(super) least_ns: i64,
+    pub(super) min_rtt_ns: i64,
+    /// The shortest way to the sender and back, if the capture was not made next to it.
+    pub(super) way_ns: i64,
+    pub(super) mss: i64,
+    pub(super) reductions: &'a [(i64, Reduced)],
+    /// The capture was made at the receiver: no round trip is known but the shortest.
+    pub(super) at_receiver: bool,
+    /// The line's rate by packets that followed each other, bytes a second.
+    pub(super) spaced: Option<f64>,
+}
+
+impl Course<'_> {
+    fn until(&self, i: usize) -> i64 {
+        self.rows
+            .get(i + 1)
+            .map_or(self.end_ns, |next| next.start_ns)
+    }
+
+    /// The states of all rows, and the line's rate where it is busy in any.
+    pub(super) fn states(&self) -> (Vec<State>, Option<f64>) {
+        let mut states: Vec<State> = Vec::with_capacity(self.rows.len());
+        for i in 0..self.rows.len() {
+            let last_ns = states.last().map_or(0, |last| last.rtt_ns);
+            states.push(self.state(i, last_ns));
+        }
+        let most = self.line(&states);
+        if let Some(most) = most {
+            let held = most * self.min_rtt_ns as f64 / 1e9;
+            let busy = if self.at_receiver {
+                BUSY_AT_RECEIVER
+            } else {
+                BUSY
+            };
+            for (row, state) in self.rows.iter().zip(&mut states) {
+                let filled = self.at_receiver || row.peak as f64 >= FILLED * held;
+                let fast = state.queue && state.rate >= busy * most;
+                state.line = filled && (fast || state.rate >= AT_RATE * most);
+            }
+        }
+        self.past_growth(&mut states);
+        let any = states.iter().any(|state| state.line);
+        (states, most.filter(|_| any))
+    }
+
+    /// What the line carries: in rows over which a queue stands, and in no other rows more.
+    fn line(&self, states: &[State]) -> Option<f64> {
+        let long = self.min_rtt_ns.max(1) / 2;
+        let rates = |of: &dyn Fn(&State) -> bool| {
+            let all = states.iter().enumerate();
+            let long =
+                all.filter(|(i, state)| self.until(*i) - self.start(*i) >= long && of(state));
+            let mut rates: Vec<f64> = long.map(|(_, state)| state.rate).collect();
+            rates.sort_by(f64::total_cmp);
+            rates
+        };
+        let most = |rates: &[f64]| {
+            let at = (rates.len() as f64 * LINE_QUANTILE) as usize;
+            rates.get(at.min(rates.len().checked_sub(1)?)).copied()
+        };
+        let queued = rates(&|state: &State| state.queue);
+        let any = most(&rates(&|_: &State| true))? * AT_RATE;
+        let most = most(&queued)?.max(any);
+        let told = states.iter().any(|state| state.rtt_ns > 0);
+        if self.at_receiver && !told {
+            let agree = queued.len() >= MIN_BUSY_ROWS;
+            return match self.spaced {
+                Some(spaced) => Some(spaced.max(most)),
+                None => agree.then_some(most),
+            };
+        }
+        Some(most)
+    }
+
+    /// What has as much in flight as a plateau behind it has stopped growing.
+    fn past_growth(&self, states: &mut [State]) {
+        let mut least: Option<i64> = None;
+        for (row, state) in self.rows.iter().zip(states).rev() {
+            if state.reduced != Reduced::Not {
+                continue;
+            }
+            if state.plateau {
+                least = Some(least.map_or(row.peak, |peak| peak.min(row.peak)));
+            }
+            state.plateau |= least.is_some_and(|least| row.peak >= least - self.mss);
+        }
+    }
+
+    fn start(&self, i: usize) -> i64 {
+        self.rows.get(i).map_or(self.end_ns, |row| row.start_ns)
+    }
+
+    /// A queue seems to stand. At a receiver without timestamps packets of a busy line come without gaps.
+    fn queues(&self, row: &Row, rtt_ns: i64) -> bool {
+        if self.at_receiver && rtt_ns == 0 {
+            return row.gap_ns <= (self.min_rtt_ns as f64 * MAX_GAP_OF_RTT) as i64;
+        }
+        let least_ns = match self.at_receiver {
+            true => MIN_QUEUE_BY_STAMPS_NS,
+            false => MIN_QUEUE_NS,
+        };
+        let queue_ns = least_ns.max((self.min_rtt_ns as f64 * MIN_QUEUE_OF_RTT) as i64);
+        rtt_ns > self.least_ns + queue_ns
+    }
+
+    /// The state of row `i`; the round trip of the last one was `last_ns`.
+    fn state(&self, i: usize, last_ns: i64) -> State {
+        let (start, until) = (self.start(i), self.until(i));
+        let from = self.rtts.partition_point(|s| s.0 <= start);
+        let within = self.rtts.iter().skip(from).take_while(|s| s.0 <= until);
+        // Where none ended in it, the next one.
+        let next = self.rtts.get(from).map_or(0, |s| s.1);
+        let row = self.rows.get(i).copied().unwrap_or_default();
+        let rtt_ns = match self.at_receiver {
+            true if row.way_ns == 0 => last_ns,
+            true => row.way_ns,
+            // What is upstream of the capture point adds to it.
+            false => within.map(|s| s.1).min().unwrap_or(next) + (row.way_ns - self.way_ns).max(0),
+        };
+        let delivered = |i: usize| self.rows.get(i).map_or(0, |row| row.delivered);
+        let before = i.checked_sub(1).map_or(0, delivered);
+        let seconds = (until - start).max(1) as f64 / 1e9;
+        let middle = start + (until - start) / 2;
+        let reduced = self.reductions.partition_point(|r| r.0 <= middle);
+        let reduced = reduced
+            .checked_sub(1)
+            .and_then(|at| self.reductions.get(at));
+        let reduced = reduced.map_or(Reduced::Not, |r| r.1);
+        State {
+            rtt_ns,
+            queue: self.queues(&row, rtt_ns),
+            rate: (delivered(i) - before).max(0) as f64 / seconds,
+            line: false,
+            plateau: self.on_plateau(i, reduced),
+            paced: row.part(Held::Paced) > row.part(Held::ByAck),
+            reduced,
+        }
+    }
+
+    /// As much is in flight in this row as in those around it, for long enough.
+    fn on_plateau(&self, i: usize, reduced: Reduced) -> bool {
+        let peak = self.rows.get(i).map_or(0, |row| row.peak);
+        let near = |row: &&Row| (row.peak - peak).abs() <= self.mss;
+        let back = self.rows.iter().take(i).rev().take_while(near).count();
+        let ahead = self.rows.iter().skip(i + 1).take_while(near).count();
+        let ns = self.until(i + ahead) - self.start(i - back);
+        let rtt_ns = self.min_rtt_ns.max(1);
+        match reduced {
+            Reduced::Not => ns / rtt_ns >= PLATEAU_RTTS,
+            _ => ns / rtt_ns >= PLATEAU_REDUCED_RTTS && ns >= PLATEAU_REDUCED_NS,
+        }
+    }
+}
+
+/// What holds a sender that sends as acknowledgements come, or soon after itself. That its flight stays the same may also be the
+/// application's doing, if no acknowledgement releases its data, or if the capture does not show that: `at_receiver`.
+pub(super) fn window(state: &State, at_receiver: bool) -> LimitSet {
+    match state.reduced {
+        // No round trip tells a line that is full from a flight that stays the same.
+        _ if state.line && state.plateau && at_receiver && state.rtt_ns == 0 => {
+            LimitSet::of(&[Limit::Application, Limit::SendBuffer, Limit::Line])
+        }
+        _ if state.line => Limit::Line.into(),
+        _ if state.plateau && (at_receiver || state.paced) => {
+            LimitSet::of(&[Limit::Application, Limit::SendBuffer])
+        }
+        _ if state.plateau => Limit::SendBuffer.into(),
+        Reduced::Needed => Limit::WindowNeeded.into(),
+        Reduced::Unneeded => Limit::WindowUnneeded.into(),
+        Reduced::Either => LimitSet::of(&[Limit::WindowNeeded, Limit::WindowUnneeded]),
+        Reduced::Not => Limit::Start.into(),
+    }
+}

@@ -1,0 +1,330 @@
+//! Traces of what holds a sender, as they pass a capture point, and what is said of them.
+
+use super::*;
+use crate::config::Config;
+use crate::tracker::Tracker;
+use crate::{FlowReport, Vantage};
+use inorder_wire::{Dir, Endpoint, FlowKey, Has, NO_WSCALE, Segment, TcpFlags};
+use proptest::prelude::*;
+
+const MS: i64 = 1_000_000;
+const MSS: u32 = 1_000;
+const WAY_MS: i64 = 20;
+
+/// A transfer of one host to another, 40 ms away and back, captured at one of them.
+struct Trace {
+    at: Vantage,
+    packets: Vec<(Dir, Segment)>,
+    sent: u32,
+}
+
+impl Trace {
+    fn new(at: Vantage) -> Self {
+        Trace {
+            at,
+            packets: Vec::new(),
+            sent: 0,
+        }
+    }
+
+    /// When what leaves the sender at `ms` passes.
+    fn out(&self, ms: i64) -> i64 {
+        match self.at {
+            Vantage::Receiver => ms + WAY_MS,
+            _ => ms,
+        }
+    }
+
+    /// When what reaches the sender at `ms` passes.
+    fn back(&self, ms: i64) -> i64 {
+        match self.at {
+            Vantage::Receiver => ms - WAY_MS,
+            _ => ms,
+        }
+    }
+
+    fn push(&mut self, ms: i64, dir: Dir, seg: Segment) {
+        let ts_ns = ms * MS + self.packets.len() as i64;
+        self.packets.push((dir, Segment { ts_ns, ..seg }));
+    }
+
+    /// SYN at 0; the sender may send from 40 ms on. Windows are not scaled.
+    fn open(mut self) -> Self {
+        let hello = |seq, flags| Segment {
+            seq,
+            flags: TcpFlags(flags),
+            mss: MSS as u16,
+            window: 60_000,
+            wscale: NO_WSCALE,
+            has: Has::SACK_PERMITTED,
+            ..Segment::default()
+        };
+        self.push(self.out(0), Dir::LowToHigh, hello(u32::MAX, TcpFlags::SYN));
+        let both = Segment {
+            ack: 0,
+            ..hello(499, TcpFlags::SYN | TcpFlags::ACK)
+        };
+        self.push(self.back(40), Dir::HighToLow, both);
+        let third = Segment {
+            seq: 0,
+            ack: 500,
+            flags: TcpFlags(TcpFlags::ACK),
+            ..Segment::default()
+        };
+        self.push(self.out(40), Dir::LowToHigh, third);
+        self
+    }
+
+    fn data(&mut self, ms: i64, seq: u32, len: u32) {
+        let seg = Segment {
+            seq,
+            ack: 500,
+            payload_len: len,
+            flags: TcpFlags(TcpFlags::ACK),
+            ..Segment::default()
+        };
+        self.push(self.out(ms), Dir::LowToHigh, seg);
+    }
+
+    /// `count` new segments leave at `ms`, the last one of `last` bytes.
+    fn send(&mut self, ms: i64, count: u32, last: u32) {
+        for i in 0..count {
+            let len = if i + 1 == count { last } else { MSS };
+            self.data(ms, self.sent, len);
+            self.sent += len;
+        }
+    }
+
+    /// All that was sent is acknowledged, as the sender hears at `ms`, with this window.
+    fn acknowledge(&mut self, ms: i64, window: u16) {
+        let seg = Segment {
+            seq: 500,
+            ack: self.sent,
+            window,
+            flags: TcpFlags(TcpFlags::ACK),
+            ..Segment::default()
+        };
+        self.push(self.back(ms), Dir::HighToLow, seg);
+    }
+
+    fn report(mut self) -> FlowReport {
+        self.packets.sort_by_key(|(_, seg)| seg.ts_ns);
+        reports(&self.packets).swap_remove(0)
+    }
+}
+
+fn reports(packets: &[(Dir, Segment)]) -> Vec<FlowReport> {
+    let end = Endpoint::v4;
+    let (key, _) = FlowKey::new(end(1, 1_000), end(2, 2_000), 0);
+    let mut tracker = Tracker::new(Config::default());
+    for (frame, (dir, seg)) in packets.iter().enumerate() {
+        let frame = frame as u64 + 1;
+        tracker.push(&key, *dir, &Segment { frame, ..*seg });
+    }
+    tracker.finish()
+}
+
+/// What holds the transfer at each of the given milliseconds.
+fn at(report: &FlowReport, ms: impl IntoIterator<Item = i64>) -> Vec<String> {
+    let limits = &report.limits;
+    let of = |ms: i64| {
+        let ns = limits.begun_ns + ms * MS;
+        let stretch = limits.stretches.iter().find(|s| ns < s.end_ns);
+        stretch.map_or_else(String::new, |s| s.limits.to_string())
+    };
+    ms.into_iter().map(of).collect()
+}
+
+const BOTH: [Vantage; 2] = [Vantage::Sender, Vantage::Receiver];
+
+#[test]
+fn a_full_window_of_the_receiver_holds_all_of_each_round_trip() {
+    for vantage in BOTH {
+        let mut trace = Trace::new(vantage).open();
+        for round in 0..20 {
+            trace.send(40 + 40 * round, 6, MSS);
+            trace.acknowledge(80 + 40 * round, 6_000);
+        }
+        let report = trace.report();
+        assert_eq!(report.vantage.vantage, vantage);
+        assert_eq!(at(&report, [10]), ["handshake"], "{vantage:?}");
+        let held = report.limits.share_of(Limit::ReceiverWindow.into());
+        assert!(held > 0.85, "{vantage:?}: {:?}", report.limits.shares);
+        let window = report.limits.window.unwrap();
+        assert_eq!((window.largest_bytes, window.unscaled), (6_000, true));
+    }
+}
+
+#[test]
+fn an_application_that_writes_seldom_holds_the_transfer() {
+    for vantage in BOTH {
+        let mut trace = Trace::new(vantage).open();
+        for round in 0..20 {
+            trace.send(40 + 300 * round, 3, 700);
+            trace.acknowledge(80 + 300 * round, 60_000);
+        }
+        let report = trace.report();
+        let held = report.limits.share_of(Limit::Application.into());
+        assert!(held > 0.95, "{vantage:?}: {:?}", report.limits.shares);
+    }
+}
+
+#[test]
+fn a_window_that_grows_is_at_its_start() {
+    for vantage in BOTH {
+        let mut trace = Trace::new(vantage).open();
+        for round in 0..5 {
+            trace.send(40 + 40 * round, 3 << round, MSS);
+            trace.acknowledge(80 + 40 * round, 60_000);
+        }
+        let report = trace.report();
+        assert_eq!(at(&report, [10, 60, 140]), ["handshake", "start", "start"]);
+    }
+}
+
+#[test]
+fn a_flight_that_stays_the_same_below_the_window_fills_the_senders_buffer() {
+    let mut trace = Trace::new(Vantage::Sender).open();
+    for round in 0..20 {
+        trace.send(40 + 40 * round, 8, MSS);
+        trace.acknowledge(80 + 40 * round, 60_000);
+    }
+    let report = trace.report();
+    let held = report.limits.share_of(Limit::SendBuffer.into());
+    assert!(held > 0.85, "{:?}", report.limits.shares);
+    assert_eq!(report.limits.send_buffer_bytes, Some(8_000));
+}
+
+#[test]
+fn what_a_timer_ends_is_its_wait() {
+    for vantage in BOTH {
+        let mut trace = Trace::new(vantage).open();
+        for round in 0..4 {
+            trace.send(40 + 40 * round, 3 << round, MSS);
+            trace.acknowledge(80 + 40 * round, 60_000);
+        }
+        let lost = trace.sent;
+        if vantage == Vantage::Sender {
+            trace.data(200, lost, MSS);
+        }
+        trace.data(200, lost + MSS, MSS);
+        trace.sent += 2 * MSS;
+        trace.data(600, lost, MSS);
+        trace.acknowledge(640, 60_000);
+        for round in 0..3 {
+            trace.send(640 + 40 * round, 2 + round as u32, MSS);
+            trace.acknowledge(680 + 40 * round, 60_000);
+        }
+        let report = trace.report();
+        let told = at(&report, [400, 660]);
+        match vantage {
+            Vantage::Sender => assert_eq!(told, ["timer-needed", "window-needed"]),
+            // It may have been late and not lost: nothing tells a copy from its original.
+            _ => assert_eq!(told[0], "timer-needed+timer-unneeded"),
+        }
+    }
+}
+
+#[test]
+fn a_path_that_swallows_a_flight_and_two_timeouts_is_dead() {
+    let mut trace = Trace::new(Vantage::Sender).open();
+    trace.send(40, 12, MSS);
+    trace.acknowledge(80, 60_000);
+    let lost = trace.sent;
+    trace.send(80, 24, MSS);
+    for ms in [400, 1_000, 2_200] {
+        trace.data(ms, lost, MSS);
+    }
+    trace.acknowledge(2_240, 60_000);
+    let report = trace.report();
+    let told = at(&report, [300, 700, 2_000]);
+    assert_eq!(told, ["path-dead", "path-dead", "timer-needed+path-dead"]);
+}
+
+#[test]
+fn shares_are_of_the_life() {
+    let share = |limits, ns| Share {
+        limits,
+        ns,
+        confidence: Confidence::Likely,
+    };
+    let receiver = LimitSet::of(&[Limit::ReceiverWindow]);
+    let either = LimitSet::of(&[Limit::Application, Limit::SendBuffer]);
+    let limits = Limits {
+        begun_ns: 100,
+        ended_ns: 200,
+        at_end_ns: 30,
+        shares: vec![
+            share(Limit::Application.into(), 40),
+            share(receiver, 35),
+            share(either, 25),
+        ],
+        ..Limits::default()
+    };
+    assert_eq!(limits.main().map(|share| share.limits), Some(receiver));
+    let application = limits.share_where(|set| set.contains(Limit::Application));
+    assert_eq!((limits.share_of(receiver), application), (0.35, 0.65));
+    assert_eq!(Limits::default().share_of(receiver), 0.0);
+}
+
+/// Any packets whatever, of both directions.
+fn packets() -> impl Strategy<Value = Vec<(Dir, Segment)>> {
+    let one = (
+        prop::bool::weighted(0.6),
+        -2 * MS..300 * MS,
+        0..60u32,
+        0..60u32,
+        prop::sample::select(vec![0u32, 0, 400, 1_000, 1_000, 1_000, 3_000]),
+        any::<u16>(),
+        prop::option::weighted(0.2, (0..60u32, 1..5u32)),
+        prop::sample::select(vec![
+            TcpFlags::ACK,
+            TcpFlags::ACK,
+            TcpFlags::ACK,
+            TcpFlags::ACK,
+            TcpFlags::SYN,
+            TcpFlags::ACK | TcpFlags::FIN,
+        ]),
+    );
+    prop::collection::vec(one, 1..300).prop_map(|all| {
+        let mut ts_ns = 5_000 * MS;
+        let packet = |(up, wait, seq, ack, len, window, sack, flags)| {
+            ts_ns += wait;
+            let mut seg = Segment {
+                ts_ns,
+                seq: seq * 1_000,
+                ack: ack * 1_000,
+                payload_len: len,
+                window,
+                flags: TcpFlags(flags),
+                ..Segment::default()
+            };
+            if let Some((left, len)) = sack {
+                seg.sack[0] = (left * 1_000, (left + len) * 1_000);
+                seg.sack_len = 1;
+            }
+            let dir = if up { Dir::LowToHigh } else { Dir::HighToLow };
+            (dir, seg)
+        };
+        all.into_iter().map(packet).collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn shares_and_stretches_are_the_life(packets in packets()) {
+        for report in reports(&packets) {
+            let limits = &report.limits;
+            let sum: i64 = limits.shares.iter().map(|share| share.ns).sum();
+            prop_assert_eq!(sum, limits.life_ns());
+            prop_assert!(limits.stretches.len() <= MAX_STRETCHES);
+            let mut at = limits.begun_ns;
+            for stretch in &limits.stretches {
+                prop_assert_eq!(stretch.start_ns, at);
+                prop_assert!(stretch.end_ns > at);
+                at = stretch.end_ns;
+            }
+            prop_assert!(at == limits.ended_ns || limits.life_ns() == 0);
+        }
+    }
+}
