@@ -44,6 +44,7 @@
 struct Readme;
 
 mod any;
+mod busy;
 mod chance;
 mod counters;
 mod declared;
@@ -61,6 +62,7 @@ mod time;
 mod timeline;
 
 pub use any::Impairment;
+pub use busy::Busy;
 pub use chance::{Correlated, Dice, Probability};
 pub use counters::{Counters, Reason};
 pub use distribution::{DISTRIBUTIONS, Distribution, SCALE, Table};

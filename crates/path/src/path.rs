@@ -9,6 +9,7 @@
 use inorder_random::Random;
 use inorder_scenario::config as plain;
 
+use crate::busy::{Busy, BusyLog};
 use crate::counters::Counters;
 use crate::packet::Packet;
 use crate::stage::{Fate, Outbox, Pass, Stage};
@@ -201,6 +202,19 @@ impl<P: Packet> Path<P> {
             Some(AnyStage::Device(device)) => device.has_room(now_ns, bytes),
             _ => true,
         }
+    }
+
+    /// From now on it is kept when its stages are busy.
+    pub fn keep_busy_times(&mut self) {
+        for slot in &mut self.slots {
+            slot.stage.busy().into_iter().for_each(BusyLog::keep);
+        }
+    }
+
+    /// When each stage that serves packets at a rate was busy, in order of the stages; see [`Path::keep_busy_times`].
+    pub fn busy_times(&mut self) -> impl Iterator<Item = &[Busy]> {
+        let stages = self.slots.iter_mut().map(|slot| &mut slot.stage);
+        stages.filter_map(|stage| stage.busy().map(|log| log.times()))
     }
 
     /// The stages, for reading their own counters.

@@ -6,6 +6,7 @@
 
 use inorder_scenario::{Trace, config as plain};
 
+use crate::busy::BusyLog;
 use crate::opportunities::Opportunities;
 use crate::service::Service;
 use crate::time::elapsed;
@@ -101,6 +102,8 @@ pub(crate) struct Server {
     steps: Option<Segments>,
     opportunities: Option<Opportunities>,
     busy: Moment,
+    /// When it was busy, if anybody wants to know.
+    pub(crate) log: BusyLog,
     /// Last size that was served, and the time it takes: whole nanoseconds and remaining nanobits.
     cached: (u32, i64, u64),
 }
@@ -122,6 +125,7 @@ impl Server {
                 ns: i64::MIN,
                 done: 0,
             },
+            log: BusyLog::default(),
             cached: (0, 0, 0),
         }
     }
@@ -144,7 +148,9 @@ impl Server {
     #[inline]
     pub(crate) fn serve(&mut self, now_ns: i64, bytes: u32) -> Option<Service> {
         if let Some(opportunities) = &mut self.opportunities {
-            return opportunities.serve(now_ns, bytes);
+            let service = opportunities.serve(now_ns, bytes)?;
+            self.log.note(now_ns, service.end_ns);
+            return Some(service);
         }
         let start = if self.is_busy(now_ns) {
             self.busy
@@ -164,6 +170,7 @@ impl Server {
             end_ns: end.ceil()?,
         };
         self.busy = end;
+        self.log.note(service.start_ns, service.end_ns);
         Some(service)
     }
 

@@ -109,6 +109,11 @@ impl<P: Packet> Timeline<P> {
         &self.path
     }
 
+    /// The path, without the packets in transit.
+    pub fn into_path(self) -> Path<P> {
+        self.path
+    }
+
     /// The counters, stage by stage.
     pub fn counters(&self) -> &[Counters] {
         self.path.counters()

@@ -21,7 +21,18 @@ pub struct Application {
     done: bool,
     closed: bool,
     dialogue: Dialogue,
+    /// The send buffers of both ends did not take all that was written.
+    blocked: [bool; 2],
+    reading: Option<Reading>,
     random: Random,
+}
+
+/// An application at the receiver that reads at its own pace.
+#[derive(Debug)]
+struct Reading {
+    bytes: u64,
+    gap_ns: i64,
+    next_ns: i64,
 }
 
 /// Requests and their answers.
@@ -51,6 +62,8 @@ impl Application {
             done: false,
             closed: false,
             dialogue: Dialogue::default(),
+            blocked: [false; 2],
+            reading: Reading::of(flow),
             random,
         }
     }
@@ -69,13 +82,31 @@ impl Application {
     #[inline]
     pub fn is_waiting_for_nothing(&self) -> bool {
         // A flow with a given size is watched until all of its data has arrived.
-        self.written == ENDLESS && matches!(self.kind, plain::Application::Bulk)
+        self.written == ENDLESS
+            && matches!(self.kind, plain::Application::Bulk)
+            && self.reading.is_none()
     }
 
     /// Called when the state of an endpoint has changed: writes the data that is due. Returns the time at which to
     /// call it again even if nothing changes.
     #[inline]
     pub fn progress(
+        &mut self,
+        now_ns: i64,
+        sender: &mut Endpoint,
+        receiver: &mut Endpoint,
+    ) -> Option<i64> {
+        let read_ns = self.reading.as_mut().and_then(|r| r.read(now_ns, receiver));
+        let write_ns = self.write(now_ns, sender, receiver);
+        [read_ns, write_ns].into_iter().flatten().min()
+    }
+
+    /// True for an end whose application would write more, but whose send buffer is full.
+    pub fn is_blocked(&self) -> [bool; 2] {
+        self.blocked
+    }
+
+    fn write(
         &mut self,
         now_ns: i64,
         sender: &mut Endpoint,
@@ -101,6 +132,7 @@ impl Application {
     /// Closes the connection when all data is written and the connection is open.
     fn close(&mut self, sender: &mut Endpoint) -> Option<i64> {
         self.done = true;
+        self.blocked[0] = false;
         if !self.closed && sender.state().is_synchronized() {
             self.closed = true;
             sender.close();
@@ -117,6 +149,7 @@ impl Application {
             bytes = bytes.min(AHEAD.saturating_sub(sender.info().notsent_bytes));
         }
         self.written += sender.write(bytes);
+        self.blocked[0] = self.written < self.size;
         if self.written >= self.size && self.size < ENDLESS {
             return self.close(sender);
         }
@@ -140,7 +173,7 @@ impl Application {
         while self.next_ns <= now_ns && !self.is_over(now_ns) {
             let bytes = write_bytes.min(self.size - self.written);
             // Data that the send buffer does not accept is dropped: the source is live.
-            sender.write(bytes);
+            self.blocked[0] = sender.write(bytes) < bytes;
             self.written += bytes;
             let gap = i64::try_from(gap).unwrap_or(i64::MAX).max(1);
             self.next_ns = self.next_ns.saturating_add(gap);
@@ -170,6 +203,7 @@ impl Application {
         if talk.unanswered > 0 {
             talk.unanswered -= server.write(talk.unanswered);
         }
+        self.blocked[1] = talk.unanswered > 0;
         let got = client.counters().bytes_received / response_bytes;
         if talk.waiting && got >= talk.asked {
             talk.waiting = false;
@@ -191,7 +225,31 @@ impl Application {
         if talk.unsaid > 0 {
             talk.unsaid -= client.write(talk.unsaid);
         }
+        self.blocked[0] = talk.unsaid > 0;
         (!talk.waiting).then_some(self.next_ns)
+    }
+}
+
+impl Reading {
+    fn of(flow: &plain::Flow) -> Option<Self> {
+        let bits = u128::from(flow.read_bytes) * 8_000_000_000;
+        let gap_ns = bits / u128::from(flow.read_bits_per_s?.max(1));
+        Some(Reading {
+            bytes: flow.read_bytes,
+            gap_ns: i64::try_from(gap_ns).unwrap_or(i64::MAX).max(1),
+            next_ns: 0,
+        })
+    }
+
+    /// Reads if it is time; returns when to read again, as long as something may come.
+    fn read(&mut self, now_ns: i64, receiver: &mut Endpoint) -> Option<i64> {
+        while self.next_ns <= now_ns {
+            self.next_ns = self.next_ns.max(now_ns - self.gap_ns);
+            receiver.read(self.bytes);
+            self.next_ns = self.next_ns.saturating_add(self.gap_ns);
+        }
+        let over = receiver.peer_closed() && receiver.readable() == 0;
+        (!over).then_some(self.next_ns)
     }
 }
 

@@ -47,6 +47,17 @@ pub enum Event {
     Sample,
 }
 
+impl Event {
+    /// The flow whose endpoints may have changed with it.
+    pub fn flow(&self) -> Option<u32> {
+        match self {
+            Event::Transfer { packet, .. } | Event::Enter { packet } => Some(packet.channel.0 / 2),
+            Event::Timer { flow, .. } | Event::Open(flow) | Event::Application(flow) => Some(*flow),
+            Event::Wake { .. } | Event::Probe(_) | Event::WarmUp | Event::Sample => None,
+        }
+    }
+}
+
 /// Packets, before all other events at the same time.
 pub const PATH: Priority = 0;
 /// Calls of paths, after the packets at the same time.

@@ -6,6 +6,7 @@ use inorder_tcp::{Endpoint, Segment};
 
 use crate::application::Application;
 use crate::build::Recipe;
+use crate::limits::{self, FlowLimits, Watch};
 use crate::observer::SharedLog;
 use crate::order::Order;
 use crate::packet::{Body, Channel, End, Packet};
@@ -102,6 +103,8 @@ pub struct Flow {
     pub log: SharedLog,
     /// The records about the data.
     pub notes: Notes,
+    /// What limits each of its directions, if that is to be known.
+    pub watch: Option<Box<[Watch; 2]>>,
     index: u32,
     source: End,
 }
@@ -147,6 +150,9 @@ impl Flow {
                 at_warm_up: Counts::default(),
                 completed_ns: None,
             },
+            watch: output
+                .limits
+                .then(|| Box::new([Watch::new(), Watch::new()])),
             index,
             source: match plan.direction {
                 Direction::Forward => End::A,
@@ -206,8 +212,12 @@ impl Flow {
             passed: 0,
             corrupted: false,
         };
+        let top = side.top;
         if segment.payload > 0 {
             self.number_data(&mut packet, &segment, role);
+        }
+        if self.watch.is_some() {
+            self.watch_sent(&packet, top, role);
         }
         Some(packet)
     }
@@ -254,6 +264,72 @@ impl Flow {
             notes.after.update(packet.original, now_ns, payload);
             notes.delay_sum_ns = notes.delay_sum_ns.saturating_add(now_ns - packet.sent_ns);
         }
+    }
+
+    /// A packet leaves; `top` is the end of the data sent before it.
+    #[inline(never)]
+    fn watch_sent(&mut self, packet: &Packet, top: u64, role: Role) {
+        let end = packet.offset + u64::from(packet.payload());
+        let data = (packet.payload() > 0).then_some((packet.offset, end, top));
+        if let Some(watch) = &mut self.watch {
+            watch[role as usize].sent(packet.sent_ns, packet.id, data);
+        }
+    }
+
+    /// A packet that this role has sent arrives at the other one, which may discard it.
+    #[inline(never)]
+    pub fn watch_arrival(&mut self, now_ns: i64, packet: &Packet, from: Role, refused: bool) {
+        let Some(watch) = &mut self.watch else {
+            return;
+        };
+        watch.iter_mut().for_each(|each| each.arrived(now_ns));
+        let end = packet.offset + u64::from(packet.payload());
+        let [sender, receiver] = watch.as_mut();
+        let (from, to) = match from {
+            Role::Sender => (sender, receiver),
+            Role::Receiver => (receiver, sender),
+        };
+        to.heard(now_ns);
+        if packet.payload() > 0 && !refused {
+            from.taken(packet.id, packet.offset, end);
+        }
+    }
+
+    /// What keeps both ends from sending more, after an event.
+    #[inline(never)]
+    pub fn watch_state(&mut self, now_ns: i64) {
+        if let Some(watch) = &mut self.watch {
+            let blocked = self.application.is_blocked();
+            let ends = watch.iter_mut().zip(&self.sides).zip(blocked);
+            for ((watch, side), blocked) in ends {
+                watch.note(now_ns, &side.endpoint, blocked);
+            }
+        }
+    }
+
+    /// What limited each direction that carried data, on a path with these properties.
+    pub fn limits(&mut self, path: &mut dyn FnMut(Channel) -> limits::Path) -> Vec<FlowLimits> {
+        let Some(watch) = self.watch.take() else {
+            return Vec::new();
+        };
+        let shortest = self.sides.iter().map(|side| side.endpoint.info().min_rtt);
+        let shortest = shortest.filter(|rtt| *rtt > 0).min().unwrap_or(1_000_000);
+        let mut out = Vec::new();
+        for (role, watch) in [Role::Sender, Role::Receiver].into_iter().zip(watch.iter()) {
+            if self.sides[role as usize].top > 0 {
+                let channel = self.channel(role);
+                let path = limits::Path {
+                    round_ns: shortest,
+                    ..path(channel)
+                };
+                out.push(FlowLimits {
+                    channel,
+                    from: self.end_of(role),
+                    stretches: limits::timeline(watch, &path),
+                });
+            }
+        }
+        out
     }
 
     /// The receiver's TCP has accepted the data packet.

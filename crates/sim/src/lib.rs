@@ -48,6 +48,7 @@ mod engine;
 mod error;
 mod event;
 mod flow;
+pub mod limits;
 mod line;
 mod measure;
 mod network;

@@ -106,6 +106,16 @@ impl Line {
         self.knowledge = Some(knowledge);
     }
 
+    /// From now on it is kept when its links are busy.
+    pub fn keep_busy_times(&mut self) {
+        self.path.keep_busy_times();
+    }
+
+    /// When each of its links was busy.
+    pub fn busy_times(&mut self) -> impl Iterator<Item = &[inorder_path::Busy]> {
+        self.path.busy_times()
+    }
+
     /// The counters of packets, stage by stage.
     pub fn path(&self) -> &Path<Packet> {
         &self.path

@@ -109,6 +109,17 @@ impl Network {
         self.lines.get_mut(usize::from(id.0))
     }
 
+    /// From now on it is kept when the links are busy.
+    pub fn keep_busy_times(&mut self) {
+        self.lines.iter_mut().for_each(Line::keep_busy_times);
+    }
+
+    /// The lines that packets of a channel pass.
+    pub fn route(&self, channel: Channel) -> Vec<LineId> {
+        let steps = (0..=u8::MAX).map_while(|passed| self.step(channel, passed)?.line);
+        steps.collect()
+    }
+
     /// What the card at the end of a channel holds: see [`Line::holding`].
     pub fn holding(&self, channel: Channel) -> (i64, u32) {
         let route = (0..=u8::MAX).map_while(|passed| self.step(channel, passed));

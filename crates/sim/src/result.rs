@@ -5,6 +5,7 @@ use inorder_path::Counters as StageCounters;
 use inorder_path::nic::Account;
 
 use crate::flow::Counts;
+use crate::limits::FlowLimits;
 use crate::observer::SenderEvent;
 use crate::samples::Sample;
 
@@ -71,6 +72,8 @@ pub struct LineResult {
 /// All results of a run.
 #[derive(Clone, Debug)]
 pub struct RunResult {
+    /// What limited each direction of each flow, if requested.
+    pub limits: Vec<FlowLimits>,
     /// Seed of the run.
     pub seed: u64,
     /// Simulated time, nanoseconds.

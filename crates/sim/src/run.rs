@@ -10,9 +10,10 @@ use crate::destinations::Destinations;
 use crate::error::Error;
 use crate::event::{APPLICATION, Event, OBSERVE};
 use crate::flow::{Counts, Flow};
+use crate::limits::{self, FlowLimits, Time};
 use crate::line::Line;
 use crate::own::Own;
-use crate::packet::Channel;
+use crate::packet::{Channel, LineId};
 use crate::probes::Probes;
 use crate::queue::Queue;
 use crate::result::{FlowResult, LineResult, RunResult};
@@ -109,9 +110,13 @@ pub fn openings(config: &Config, seed: u64) -> Result<Vec<Opening>, Error> {
 /// Sender and receiver of each `[[flow]]`.
 fn recipes(config: &Config, own: &Own) -> Result<Vec<[Recipe; 2]>, Error> {
     let both = |flow: &plain::Flow| {
+        let receiver = build::endpoint(&flow.receiver, own)?;
         Ok([
             build::endpoint(&flow.sender, own)?,
-            build::endpoint(&flow.receiver, own)?,
+            match flow.read_bits_per_s {
+                None => receiver,
+                Some(_) => receiver.reading_itself(),
+            },
         ])
     };
     config.flows.iter().map(both).collect()
@@ -129,8 +134,12 @@ fn world(config: &Config, seed: u64, recipes: &[[Recipe; 2]], own: &Own) -> Resu
         accounts: Vec::new(),
         samples: Vec::new(),
         sample_interval_ns: config.output.trace_interval_ns,
+        watched: config.output.limits,
         events: 0,
     };
+    if config.output.limits {
+        world.network.keep_busy_times();
+    }
     add_probes(&mut world, config, seed);
     build::routes(&mut world.network, config)?;
     schedule(&mut world, config);
@@ -194,13 +203,15 @@ fn schedule(world: &mut World, config: &Config) {
     }
 }
 
-fn results(world: World, config: &Config, seed: u64, recipes: &[[Recipe; 2]]) -> RunResult {
+fn results(mut world: World, config: &Config, seed: u64, recipes: &[[Recipe; 2]]) -> RunResult {
+    let limits = limits(&mut world, config);
     let mut at_warm_up = world.accounts.into_iter();
     let lines = world.network.named();
     let lines = lines.map(|(name, of)| line(name, of, at_warm_up.next().flatten().as_ref()));
     let lines = lines.collect();
     let flows = world.flows.into_iter();
     RunResult {
+        limits,
         seed,
         duration_ns: config.run.duration_ns,
         flows: flows
@@ -211,6 +222,32 @@ fn results(world: World, config: &Config, seed: u64, recipes: &[[Recipe; 2]]) ->
         samples: world.samples,
         events: world.events,
     }
+}
+
+/// What limited each direction, if that was to be recorded.
+fn limits(world: &mut World, config: &Config) -> Vec<FlowLimits> {
+    let outages = build::outages(config);
+    let network = &mut world.network;
+    let mut path = |channel: Channel| {
+        let both = [channel, Channel(channel.0 ^ 1)];
+        let [data, back] = both.map(|channel| network.route(channel));
+        let links = data.iter().filter_map(|id| {
+            let line = network.line(*id)?;
+            let links = line.busy_times().map(limits::busy);
+            Some(links.collect::<Vec<_>>())
+        });
+        let links = links.flatten().collect();
+        let hit = |(id, _): &&(LineId, Time)| data.contains(id) || back.contains(id);
+        let mut outages: Vec<Time> = outages.iter().filter(hit).map(|(_, time)| *time).collect();
+        outages.sort_unstable();
+        limits::Path {
+            links,
+            outages,
+            round_ns: 0,
+        }
+    };
+    let flows = world.flows.iter_mut();
+    flows.flat_map(|flow| flow.limits(&mut path)).collect()
 }
 
 fn line(name: &str, line: &Line, at_warm_up: Option<&Account>) -> LineResult {

@@ -17,6 +17,8 @@ pub struct Spurious {
     /// No undecided retransmission reaches beyond this byte.
     reach: u64,
     count: u64,
+    /// The spurious ones, if somebody wants to know.
+    known: Option<Vec<u32>>,
 }
 
 #[derive(Clone, Debug)]
@@ -38,7 +40,7 @@ impl Spurious {
     /// The bytes `start..end` are retransmitted as transmission `id`.
     pub fn sent_again(&mut self, now_ns: i64, id: u32, start: u64, end: u64) {
         if self.arrived.holds(start, end) {
-            self.count += 1;
+            self.found(id);
             return;
         }
         if self.open.len() >= MAX_UNDECIDED && self.open.len().is_power_of_two() {
@@ -77,8 +79,26 @@ impl Spurious {
         }
         for key in spurious {
             self.open.remove(&key);
-            self.count += 1;
+            self.found(key.1);
         }
+    }
+
+    fn found(&mut self, id: u32) {
+        self.count += 1;
+        self.known.iter_mut().for_each(|known| known.push(id));
+    }
+
+    /// The same, and remembers which transmissions are spurious.
+    pub fn remembering() -> Self {
+        Spurious {
+            known: Some(Vec::new()),
+            ..Spurious::default()
+        }
+    }
+
+    /// The spurious transmissions, in no order.
+    pub fn known(&self) -> &[u32] {
+        self.known.as_deref().unwrap_or_default()
     }
 
     /// Number of spurious retransmissions so far.

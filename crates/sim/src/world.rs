@@ -32,6 +32,8 @@ pub struct World {
     pub(crate) accounts: Vec<Option<Account>>,
     pub(crate) samples: Vec<Sample>,
     pub(crate) sample_interval_ns: Option<i64>,
+    /// What limits the flows is recorded.
+    pub(crate) watched: bool,
     pub(crate) events: u64,
 }
 
@@ -52,9 +54,22 @@ impl World {
             if self.events.is_multiple_of(EVENTS_BETWEEN_CHECKS) && !go_on(now_ns) {
                 return false;
             }
-            self.handle(now_ns, event, tap);
+            if self.watched {
+                self.handle_watched(now_ns, event, tap);
+            } else {
+                self.handle(now_ns, event, tap);
+            }
         }
         true
+    }
+
+    #[inline(never)]
+    fn handle_watched<T: Tap>(&mut self, now_ns: i64, event: Event, tap: &mut T) {
+        let flow = event.flow();
+        self.handle(now_ns, event, tap);
+        if let Some(flow) = flow.and_then(|flow| self.flows.get_mut(flow as usize)) {
+            flow.watch_state(now_ns);
+        }
     }
 
     #[inline]
@@ -168,10 +183,14 @@ impl World {
         if endpoint.counters().reneges > reneges {
             tap.reneged(packet);
         }
-        if endpoint.counters().refused_segs_in > refused {
+        let refused = endpoint.counters().refused_segs_in > refused;
+        if refused {
             tap.refused(packet);
         } else if data {
             flow.note_taken(packet);
+        }
+        if flow.watch.is_some() {
+            flow.watch_arrival(now_ns, packet, from, refused);
         }
         let index = channel.0 / 2;
         self.transmit(now_ns, index, to, tap);

@@ -54,6 +54,7 @@ pub use endpoint::{Endpoint, Error, State, UnknownAlgorithm};
 pub use observe::Observer;
 pub use pair::{ArrivalHook, Departure, Fate, Pair, Side};
 pub use segment::{Ecn, Flags, SackBlocks, Segment, Timestamps};
+pub use sender::{Held, Standing};
 pub use seq::Seq;
 pub use state::CaState;
 pub use time::Nanos;

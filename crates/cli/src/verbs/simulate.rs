@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use inorder_scenario::Cell;
 use inorder_sim::output::{self, Report};
-use inorder_sim::{Campaign, Captures, CellResult, Own, Results, cost, run_cells, run_tapped};
+use inorder_sim::{
+    Campaign, Captures, CellResult, Own, Results, cost, limits, run_cells, run_tapped,
+};
 
 use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
 use crate::progress::Bar;
@@ -177,8 +179,12 @@ fn capture_cell(dir: &Path, name: &str, cell: &Cell) -> Result<(), CliError> {
     .map_err(CliError::file(&snd, "write"))?
     .of_run(config, config.run.seed)
     .map_err(|error| CliError::Usage(error.to_string()))?;
-    run_tapped(config, config.run.seed, &mut tap)
+    let result = run_tapped(config, config.run.seed, &mut tap)
         .map_err(|error| CliError::Usage(error.to_string()))?;
+    if config.output.limits {
+        let path = dir.join(format!("{name}.limits.csv"));
+        outputs::to_file(&path, |out| limits::write(&result.limits, out))?;
+    }
     for capture in tap.damaged() {
         let path = |end: &str| dir.join(format!("{name}.{}.{end}", capture.name));
         outputs::to_file(&path("pcapng"), |out| tap.write_damaged(&capture, out))?;

@@ -192,6 +192,7 @@ fn sysctls(endpoint: &plain::Endpoint, at: &str) -> Result<Vec<(&'static str, St
     add("tcp_sack", endpoint.sack.map(flag));
     add("tcp_dsack", endpoint.dsack.map(flag));
     add("tcp_timestamps", endpoint.timestamps.map(flag));
+    add("tcp_window_scaling", endpoint.window_scaling.map(flag));
     add(
         "tcp_slow_start_after_idle",
         endpoint.restart_after_idle.map(flag),

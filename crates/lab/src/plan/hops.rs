@@ -59,6 +59,7 @@ fn of_stage(key: &str, kind: &StageKind, duration_ns: i64) -> Result<Vec<Hop>, R
         // A hop of its own: what its queue drops is lost.
         StageKind::Device(device) => of_line(key, &device.line, &Discipline::DropTail, duration_ns),
         StageKind::Batch(batch) => Ok(vec![Hop::Card(card::Settings::of_batch(batch, key)?)]),
+        StageKind::Outage(_) => cannot("outage"),
         StageKind::Periodic(_) => cannot("periodic"),
         StageKind::Spray(spray) => Ok(vec![Hop::Lanes(of_spray(key, spray, duration_ns)?)]),
         StageKind::Radio(_) => cannot("radio"),

@@ -100,6 +100,10 @@ fn check_flow(
             "the paths of the two directions",
         );
     }
+    if flow.read_bits_per_s.is_some() {
+        let what = "the lab's receivers read at once";
+        return refuse("read_rate", what, "no read_rate");
+    }
     if flow.events {
         return refuse("events", "real Linux does not report these events", "false");
     }
@@ -115,8 +119,8 @@ pub fn refused(endpoint: &plain::Endpoint, key: &str) -> Option<(String, &'stati
     match key {
         "congestion" | "loss_detection" | "dupthresh" | "mss" | "initial_window"
         | "initial_ssthresh" | "cwnd_clamp" | "sack" | "dsack" | "timestamps"
-        | "receive_buffer" | "receive_autotuning" | "send_buffer" | "sack_compression"
-        | "pacing" | "rto_min" | "frto" | "restart_after_idle" => None,
+        | "receive_buffer" | "window_scaling" | "receive_autotuning" | "send_buffer"
+        | "sack_compression" | "pacing" | "rto_min" | "frto" | "restart_after_idle" => None,
         "profile" => no(
             endpoint.profile == "linux-6",
             "the lab runs Linux 6",

@@ -73,6 +73,7 @@ pub fn result(
     }
     count_hosts(&mut results, plan, report);
     Ok(RunResult {
+        limits: Vec::new(),
         seed,
         duration_ns: plan.duration_ns,
         flows: results,

@@ -4,6 +4,7 @@ use inorder_random::Random;
 use inorder_scenario::config as plain;
 
 use super::link::{Link, LinkConfig};
+use crate::busy::BusyLog;
 use crate::declared::Declared;
 use crate::packet::Packet;
 use crate::stage::{Outbox, Pass, Stage};
@@ -26,6 +27,11 @@ impl Device {
         Device {
             link: Link::new(config),
         }
+    }
+
+    /// When it is busy.
+    pub(crate) fn log(&mut self) -> &mut BusyLog {
+        self.link.log()
     }
 
     /// True if a packet of `bytes` (IP) would be taken now.

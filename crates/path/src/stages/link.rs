@@ -1,5 +1,6 @@
 //! A link: rate, propagation delay, and a drop-tail queue in front of it.
 
+use crate::busy::BusyLog;
 use crate::counters::Reason;
 use crate::packet::Packet;
 use crate::queue::{Backlog, Limit};
@@ -92,6 +93,11 @@ impl Link {
             propagation_ns: config.propagation_ns,
             framing: config.framing,
         }
+    }
+
+    /// When it is busy.
+    pub(crate) fn log(&mut self) -> &mut BusyLog {
+        &mut self.server.log
     }
 
     /// True if a packet of `bytes` that arrives now is not dropped for want of room.

@@ -1,6 +1,7 @@
 //! A link whose queue decides which packet is sent next and which are dropped: active queue management.
 
 use super::link::Framing;
+use crate::busy::BusyLog;
 use crate::counters::Reason;
 use crate::packet::Packet;
 use crate::rate::{Rate, Server};
@@ -44,6 +45,11 @@ impl<D> ManagedLink<D> {
             framing,
             free_ns: None,
         }
+    }
+
+    /// When it is busy.
+    pub(crate) fn log(&mut self) -> &mut BusyLog {
+        &mut self.server.log
     }
 
     fn frame_bytes<P: Packet>(&self, packet: &P) -> u32 {

@@ -20,6 +20,7 @@ mod link;
 mod loss;
 mod managed_link;
 mod netem;
+mod outage;
 mod periodic;
 mod pie;
 mod radio;
@@ -36,6 +37,7 @@ use inorder_random::Random;
 use inorder_scenario::config::{self as plain, StageKind};
 
 use crate::any::{Impairment, stages};
+use crate::busy::BusyLog;
 use crate::declared::Declared;
 use crate::nic::Nic;
 use crate::packet::Packet;
@@ -54,6 +56,7 @@ pub use link::{Framing, Link, LinkConfig};
 pub use loss::{GilbertElliott, Loss, LossConfig, Markov};
 pub use managed_link::{Discipline, ManagedLink};
 pub use netem::{Netem, NetemConfig};
+pub use outage::Outage;
 pub use periodic::{PeriodicConfig, PeriodicReorder};
 pub use pie::{DelayEstimate, Pie, PieConfig, PieLink};
 pub use radio::{Radio, RadioConfig};
@@ -94,6 +97,9 @@ stages! {
     /// uniform loss with correlation, four-state Markov, Gilbert-Elliott
     Loss(Loss), keys Loss, wakes false,
         source "Linux sch_netem; Salsano and others 2012; Gilbert 1960, Elliott 1963";
+    /// nothing passes for a time
+    Outage(Outage), keys Outage, wakes false,
+        source "RFC 9293 section 3.8.3: connection failures";
     /// some packets are duplicated
     Duplicate(Duplicate), keys Duplicate, wakes false,
         source "Linux sch_netem";
@@ -168,6 +174,24 @@ impl<P: Packet> From<Netem> for AnyStage<P> {
 impl<P: Packet> From<Nic<P>> for AnyStage<P> {
     fn from(stage: Nic<P>) -> Self {
         AnyStage::Nic(Box::new(stage))
+    }
+}
+
+impl<P: Packet> AnyStage<P> {
+    /// When it is busy, if it serves packets at a rate.
+    pub(crate) fn busy(&mut self) -> Option<&mut BusyLog> {
+        Some(match self {
+            AnyStage::Link(link) => link.log(),
+            AnyStage::Device(device) => device.log(),
+            AnyStage::Codel(link) => link.log(),
+            AnyStage::FqCodel(link) => link.log(),
+            AnyStage::Pie(link) => link.log(),
+            AnyStage::Red(link) => link.log(),
+            AnyStage::DualPi2(link) => link.log(),
+            AnyStage::SharedLink(link) => link.log(),
+            AnyStage::TokenBucket(bucket) => &mut bucket.log,
+            _ => return None,
+        })
     }
 }
 

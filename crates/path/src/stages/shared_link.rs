@@ -5,6 +5,7 @@ use inorder_random::Random;
 use inorder_scenario::config as plain;
 
 use super::link::{Link, LinkConfig};
+use crate::busy::BusyLog;
 use crate::packet::Packet;
 use crate::stage::{Outbox, Pass, Stage};
 
@@ -140,6 +141,11 @@ pub struct SharedLink {
 }
 
 impl SharedLink {
+    /// When it is busy, cross traffic included.
+    pub(crate) fn log(&mut self) -> &mut BusyLog {
+        self.link.log()
+    }
+
     /// Each source uses a stream of its own from `random`.
     pub fn new(config: &SharedLinkConfig, random: &Random) -> Self {
         let sends = |source: &&CrossTraffic| source.bits_per_s > 0 && source.packet_bytes > 0;

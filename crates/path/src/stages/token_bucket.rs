@@ -1,6 +1,7 @@
 //! Token buckets: the effect of Linux's TBF and HTB on one class.
 
 use super::link::Framing;
+use crate::busy::BusyLog;
 use crate::counters::Reason;
 use crate::declared::Declared;
 use crate::packet::Packet;
@@ -47,6 +48,8 @@ pub struct TokenBucket {
     peak: Option<Bucket>,
     charge: Charge,
     backlog: Backlog,
+    /// When packets waited for tokens.
+    pub(crate) log: BusyLog,
     framing: Framing,
     /// When the last packet passed.
     last_ns: i64,
@@ -106,6 +109,7 @@ impl TokenBucket {
             peak: config.peak.map(|(rate, bytes)| Bucket::new(rate, bytes)),
             charge: config.charge,
             backlog: Backlog::new(config.queue.resolve(config.rate_bits_per_s)),
+            log: BusyLog::default(),
             framing: config.framing,
             last_ns: i64::MIN,
         }
@@ -132,6 +136,7 @@ impl TokenBucket {
                 return Err(Reason::QueueFull);
             }
             self.backlog.add(at_ns, frame);
+            self.log.note(now_ns, at_ns);
         }
         self.rate.take(at_ns, tokens);
         if let Some(peak) = &mut self.peak {

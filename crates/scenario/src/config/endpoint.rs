@@ -40,6 +40,8 @@ keys! {
         paws: Flag, unset "of the profile";
         /// Receive buffer.
         receive_buffer: Size, unset "of the profile";
+        /// Offers window scaling (RFC 7323 section 2); without it no window is larger than 65,535 bytes.
+        window_scaling: Flag, unset "of the profile";
         /// The receive buffer starts with this size and grows with the rate at which data is read, up to
         /// `receive_buffer` (Linux's dynamic right-sizing).
         receive_autotuning: Size, unset "none";

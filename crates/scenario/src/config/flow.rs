@@ -7,7 +7,7 @@ use crate::declare::{choices, keys};
 use crate::error::Problem;
 use crate::kind::{
     Count, Count32, CumulativeFile, Duration, Flag, Frequency, Names, Number, One, Packets16, Rate,
-    Size32, SizeOrUnlimited, Text,
+    Size, Size32, SizeOrUnlimited, Text,
 };
 use crate::reader::Reader;
 
@@ -42,6 +42,10 @@ keys! {
         /// Data sizes drawn from this file, instead of `size`: on each line a size in bytes and its cumulative probability, as
         /// for ns-3 and htsim, linear between the lines.
         size_file: CumulativeFile, unset "`size`";
+        /// Rate at which the application at the other end reads, instead of at once: with a small buffer it closes its window.
+        read_bits_per_s as "read_rate": Rate, unset "at once", above "0 bit/s";
+        /// Bytes of each read.
+        read_bytes as "read": Size, default "16 kB", from "1 B", with read_rate;
         /// When data is written.
         application: One<Application>, blank "writes whatever TCP takes";
         /// The endpoint that sends the data.

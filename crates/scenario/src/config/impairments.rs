@@ -96,6 +96,29 @@ keys! {
 }
 
 keys! {
+    /// Drops every packet for a time: the path is interrupted.
+    pub struct Outage in "outage", check Outage::check {
+        /// When it begins.
+        from_ns as "from": Duration, required;
+        /// When it ends.
+        until_ns as "until": Duration, required;
+        /// It begins again this long after it began.
+        every_ns as "every": DurationOrOff, default "off", above "0 s";
+    }
+}
+
+impl Outage {
+    fn check(&self, r: &Reader<'_>) -> Result<(), Problem> {
+        require(
+            self.from_ns < self.until_ns,
+            r.place("until"),
+            "an outage that ends before it begins",
+            "until after from",
+        )
+    }
+}
+
+keys! {
     /// Damages packets.
     pub struct Corrupt in "corrupt" {
         /// Probability that a packet is damaged.
@@ -359,6 +382,6 @@ macro_rules! stages {
 }
 
 stages! {
-    Link, Device, Delay, Loss, Duplicate, Corrupt, Reorder, Late, Batch, Periodic, Spray, Radio, SharedLink,
+    Link, Device, Delay, Loss, Outage, Duplicate, Corrupt, Reorder, Late, Batch, Periodic, Spray, Radio, SharedLink,
     TokenBucket, Netem,
 }

@@ -48,5 +48,8 @@ keys! {
         /// Beside captures, a file NAME.pairs.csv says which frame of one end is which of the other, and what the receiver did with
         /// it.
         pairs: Flag, default "false";
+        /// Beside captures, a file NAME.limits.csv says what limited each direction of each flow at each time, from the sender's own
+        /// state and the queues of its path.
+        limits: Flag, default "false";
     }
 }

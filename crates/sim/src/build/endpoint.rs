@@ -126,9 +126,10 @@ fn sizes(given: &plain::Endpoint, config: &mut Config) {
     config.receive_autotuning = given.receive_autotuning.or(config.receive_autotuning);
     config.receive_offer = given.receive_offer.unwrap_or(config.receive_offer);
     config.send_buffer = given.send_buffer.unwrap_or(config.send_buffer);
-    config.window_scale = config
-        .window_scale
-        .map(|_| window_scale(config.receive_buffer));
+    let scales = given
+        .window_scaling
+        .unwrap_or(config.window_scale.is_some());
+    config.window_scale = scales.then(|| window_scale(config.receive_buffer));
 }
 
 /// The smallest shift with which 16 bits can represent the buffer (RFC 7323 section 2.3; at most 14), but at least 7,
@@ -284,6 +285,13 @@ impl Recipe {
             ..self.config.clone()
         };
         Endpoint::new(&config, self.control.1.make(), self.detection())
+    }
+
+    /// The application reads when it is its time, not as soon as data has arrived.
+    #[must_use]
+    pub fn reading_itself(mut self) -> Self {
+        self.config.read_at_once = false;
+        self
     }
 
     fn detection(&self) -> Box<dyn loss::LossDetection> {

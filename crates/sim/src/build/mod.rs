@@ -8,7 +8,7 @@ mod network;
 
 pub use card::card;
 pub use endpoint::{Recipe, endpoint};
-pub use network::{network, routes};
+pub use network::{network, outages, routes};
 
 use crate::oracle;
 use crate::own::Own;

@@ -5,6 +5,7 @@ use inorder_scenario::Config;
 use inorder_scenario::config::{self as plain, Direction, PathUse};
 
 use crate::error::Error;
+use crate::limits::Time;
 use crate::line::Line;
 use crate::network::{Network, Route};
 use crate::oracle::{self, Knowledge};
@@ -61,6 +62,35 @@ pub fn network(
     let own = config.lines.iter().map(|line| line.name.as_str());
     let names = names.into_iter().chain(own).map(str::to_owned);
     Ok((Network::new(lines.collect(), names.collect()), knowledge))
+}
+
+/// The times at which a line lets nothing pass, as the scenario says.
+pub fn outages(config: &Config) -> Vec<(LineId, Time)> {
+    let own = (FIRST_OF_ITS_OWN..).zip(&config.lines);
+    let own = own.map(|(id, line)| (LineId(id), &line.stages));
+    let lines = [(FORWARD, &config.forward), (REVERSE, &config.reverse)];
+    let mut out = Vec::new();
+    for (id, stages) in lines.into_iter().chain(own) {
+        for stage in stages.iter() {
+            if let plain::StageKind::Outage(outage) = &stage.kind {
+                let times = outage_times(outage, config.run.duration_ns);
+                out.extend(times.map(|time| (id, time)));
+            }
+        }
+    }
+    out
+}
+
+fn outage_times(outage: &plain::Outage, run_ns: i64) -> impl Iterator<Item = Time> {
+    let (length_ns, every_ns) = (outage.until_ns - outage.from_ns, outage.every_ns);
+    let next = move |from_ns: &i64| from_ns.checked_add(every_ns?);
+    let begins = std::iter::successors(Some(outage.from_ns), next);
+    begins
+        .take_while(move |from_ns| *from_ns < run_ns)
+        .map(move |start_ns| Time {
+            start_ns,
+            end_ns: start_ns.saturating_add(length_ns),
+        })
 }
 
 /// Assigns a route to each channel: two channels for each connection (data and acknowledgements), then one for each

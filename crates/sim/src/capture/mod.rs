@@ -30,7 +30,7 @@ pub use truth::{Truth, TruthEvent, TruthFlow};
 /// Bytes of Ethernet before the IP header.
 const ETHERNET: u32 = 14;
 /// Time at which all runs begin: 2020-01-01 00:00:00 UTC, nanoseconds since the epoch.
-const BEGIN_NS: i64 = 1_577_836_800_000_000_000;
+pub(crate) const BEGIN_NS: i64 = 1_577_836_800_000_000_000;
 
 /// Writes pcapng files at both ends during a run, and collects the truth.
 ///

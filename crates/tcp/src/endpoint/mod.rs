@@ -22,7 +22,7 @@ use crate::loss::{self, LossDetection};
 use crate::observe::Observer;
 use crate::receiver::Receiver;
 use crate::segment::Segment;
-use crate::sender::Sender;
+use crate::sender::{Sender, Standing};
 use crate::seq;
 
 /// State of the connection (RFC 9293 section 3.3.2).
@@ -212,6 +212,11 @@ impl Endpoint {
             received_ce: self.counted.ce_packets(),
             ..self.sender.info()
         }
+    }
+
+    /// What keeps it from sending more, after all that could be sent has been polled.
+    pub fn standing(&self) -> Standing {
+        self.sender.standing()
     }
 
     /// The congestion control.

@@ -10,7 +10,7 @@
 //! - `early`: data before the handshake is over (TCP Fast Open).
 //! - `rtt`: round-trip time and timeout. `timers`: retransmission timeout, persist;
 //!   in it `frto`, was the timeout spurious, and `tail_probe`, the last segments of a flight.
-//! - `transmit`: the next segment to go out. `repeat`: again, and how it is cut. `usage`: what limits sending. `burst`: how many go together. `pace`: not
+//! - `transmit`: the next segment to go out. `standing`: why there is none. `repeat`: again, and how it is cut. `usage`: what limits sending. `burst`: how many go together. `pace`: not
 //!   before its time. `hold`: small segments that wait for more.
 
 mod accurate;
@@ -31,6 +31,7 @@ mod reduce;
 mod repeat;
 mod rtt;
 mod sack;
+mod standing;
 mod stream;
 mod timers;
 mod transmit;
@@ -63,8 +64,10 @@ use peer::PeerWindow;
 use recovery::Recovery;
 use rtt::RttEstimator;
 use sack::Reports;
+pub use standing::Standing;
 use stream::Stream;
 use timers::Timers;
+pub use transmit::Held;
 pub(crate) use transmit::Outgoing;
 use undo::UndoState;
 use usage::Usage;

@@ -25,7 +25,45 @@ pub(crate) struct Outgoing {
     pub(crate) cwr: bool,
 }
 
+/// What keeps a sender from sending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Held {
+    /// The connection is not open.
+    Opening,
+    /// There is nothing to send, or only a small segment that Nagle's rule delays.
+    Data,
+    /// The congestion window is full.
+    Window,
+    /// The peer's window is full or closed.
+    Peer,
+    /// Its windows have room: it waits for the time that pacing sets, for a larger burst, or for its device.
+    Pace,
+}
+
 impl Sender {
+    /// What keeps it from sending now, by the rules of [`Sender::poll`].
+    pub(super) fn held(&self) -> Held {
+        if self.stream.opening() {
+            return Held::Opening;
+        }
+        let lost = self.board.lost_out() > self.board.retrans_out();
+        if !self.stream.has_new() && !lost {
+            return Held::Data;
+        }
+        if self.flight() >= self.effective_window() {
+            return Held::Window;
+        }
+        let waiting = self.stream.unsent();
+        let mss = u64::from(self.agreed.mss);
+        if waiting < mss && !lost && self.nagle_holds() {
+            return Held::Data;
+        }
+        if self.room() < waiting.min(mss) {
+            return Held::Peer;
+        }
+        Held::Pace
+    }
+
     /// Queues the SYN, which is sent with the next poll.
     pub(crate) fn send_syn(&mut self, now: Nanos) {
         if self.stream.nxt == self.stream.iss {

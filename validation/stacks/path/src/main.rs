@@ -9,6 +9,7 @@ mod end;
 mod record;
 mod words;
 
+use std::io::Write as _;
 use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -17,7 +18,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use end::End;
 use record::{Packet, Record};
-use words::{Options, stages};
+use words::Options;
 
 /// After both programs have ended, what is under way may still arrive for so long.
 const AFTER: Duration = Duration::from_millis(100);
@@ -33,13 +34,7 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<(), String> {
-    let path = |words: &str, name: &str| {
-        stages(words, options.seed, name).map(|s| Timeline::new(Path::new(s)))
-    };
-    let ways = [
-        path(&options.forward, "forward")?,
-        path(&options.reverse, "reverse")?,
-    ];
+    let ways = options.paths()?.map(Timeline::new);
     let server = End::start(&options.server)?;
     let client = End::start(&options.client)?;
     let record =
@@ -52,6 +47,11 @@ fn run(options: &Options) -> Result<(), String> {
     };
     let ended = between.forward(Duration::from_secs(options.seconds));
     between.record.finish().map_err(|e| e.to_string())?;
+    if options.scenario.is_some() {
+        let [forward, reverse] = between.ways.map(Timeline::into_path);
+        let file = format!("{}.busy.csv", options.out);
+        write_busy(&file, between.clock.epoch_ns, [forward, reverse]).map_err(|e| e.to_string())?;
+    }
     if ended {
         Ok(())
     } else {
@@ -60,6 +60,22 @@ fn run(options: &Options) -> Result<(), String> {
             options.out, options.seconds
         ))
     }
+}
+
+/// Writes when the links of each direction were busy: direction, link, start and end, nanoseconds since the epoch; before that
+/// when the path began, at which times in a scenario are 0.
+fn write_busy(file: &str, epoch_ns: i64, paths: [Path<Packet>; 2]) -> std::io::Result<()> {
+    let mut out = std::io::BufWriter::new(std::fs::File::create(file)?);
+    writeln!(out, "way,link,start_ns,end_ns\nbegin,,{epoch_ns},{epoch_ns}")?;
+    for (mut path, way) in paths.into_iter().zip(["forward", "reverse"]) {
+        for (link, times) in path.busy_times().enumerate() {
+            for busy in times {
+                let (start_ns, end_ns) = (epoch_ns + busy.start_ns, epoch_ns + busy.end_ns);
+                writeln!(out, "{way},{link},{start_ns},{end_ns}")?;
+            }
+        }
+    }
+    out.flush()
 }
 
 /// Time since the epoch that never goes back.
@@ -116,6 +132,11 @@ impl Between {
         }
     }
 
+    /// Times of the path count from its beginning.
+    fn since_begin(&self, at_ns: i64) -> i64 {
+        at_ns - self.clock.epoch_ns
+    }
+
     /// Takes all that end `from` has sent.
     fn take(&mut self, from: usize) {
         while let Some(bytes) = self.ends[from].receive() {
@@ -123,8 +144,9 @@ impl Between {
             let Some(packet) = self.record.sent(from, now_ns, bytes) else {
                 continue;
             };
+            let at_ns = self.since_begin(now_ns);
             let record = &mut self.record;
-            self.ways[from].push_watched(now_ns, packet, |mark| {
+            self.ways[from].push_watched(at_ns, packet, |mark| {
                 if let Fate::Dropped(_) = mark.fate {
                     record.dropped(&mark.packet);
                 }
@@ -136,9 +158,9 @@ impl Between {
     /// sent before: so the capture has both directions in their order.
     fn deliver(&mut self, way: usize) {
         loop {
-            let now_ns = self.clock.now_ns();
+            let at_ns = self.since_begin(self.clock.now_ns());
             let record = &mut self.record;
-            let due = self.ways[way].pop_watched(now_ns, |mark| {
+            let due = self.ways[way].pop_watched(at_ns, |mark| {
                 if let Fate::Dropped(_) = mark.fate {
                     record.dropped(&mark.packet);
                 }
@@ -155,7 +177,7 @@ impl Between {
 
     /// Until something is due or has come.
     fn wait(&self) {
-        let now_ns = self.clock.now_ns();
+        let now_ns = self.since_begin(self.clock.now_ns());
         let due = self.ways.iter().filter_map(Timeline::next_wake_ns).min();
         // Programs that have ended are noticed every few milliseconds.
         let most_ns = 5_000_000;

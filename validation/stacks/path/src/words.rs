@@ -2,9 +2,10 @@
 
 use inorder_path::{
     AnyStage, Delay, DelayConfig, Duplicate, DuplicateConfig, Late, LateConfig, Limit, Link,
-    LinkConfig, Loss, LossConfig, Probability,
+    LinkConfig, Loss, LossConfig, Path, Probability,
 };
 use inorder_random::Random;
+use inorder_scenario::{Registries, Scenario};
 
 use crate::record::Packet;
 
@@ -15,6 +16,8 @@ pub struct Options {
     /// Stages from the client to the server, in words (see [`stages`]).
     pub forward: String,
     pub reverse: String,
+    /// A scenario whose `[[forward]]` and `[[reverse]]` are the stages instead.
+    pub scenario: Option<String>,
     pub client: String,
     pub server: String,
     /// What the captures of the client's and of the server's end are called: snd or rcv.
@@ -46,6 +49,7 @@ impl Options {
                 "--seed" => out.seed = number()?,
                 "--forward" => out.forward = value,
                 "--reverse" => out.reverse = value,
+                "--scenario" => out.scenario = Some(value),
                 "--client" => out.client = value,
                 "--server" => out.server = value,
                 "--sender" if value == "client" => out.labels = ["snd", "rcv"],
@@ -60,6 +64,30 @@ impl Options {
         }
         Ok(out)
     }
+}
+
+impl Options {
+    /// The stages of both directions. Of a scenario they keep the times at which their links are busy.
+    pub fn paths(&self) -> Result<[Path<Packet>; 2], String> {
+        if let Some(file) = &self.scenario {
+            return of_scenario(file, self.seed);
+        }
+        let path = |words: &str, name: &str| stages(words, self.seed, name).map(Path::new);
+        Ok([path(&self.forward, "forward")?, path(&self.reverse, "reverse")?])
+    }
+}
+
+fn of_scenario(file: &str, seed: u64) -> Result<[Path<Packet>; 2], String> {
+    let text = std::fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
+    let scenario = Scenario::load(&text, file, &Registries::default()).map_err(|e| e.to_string())?;
+    let cells = scenario.cells().map_err(|e| e.to_string())?;
+    let config = &cells.first().ok_or("a scenario without cells")?.config;
+    let mut paths = [
+        Path::declared(&config.forward, "forward", seed),
+        Path::declared(&config.reverse, "reverse", seed),
+    ];
+    paths.iter_mut().for_each(Path::keep_busy_times);
+    Ok(paths)
 }
 
 /// Stages in their order: `duplicate=SHARE`, `loss=SHARE`, `rate=MBIT,PACKETS` (a link with its queue), `late=SHARE,MS`

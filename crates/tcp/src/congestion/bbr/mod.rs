@@ -435,6 +435,10 @@ impl CongestionControl for Bbr {
         out("pacing_rate_bytes_per_s", self.pacing_rate as f64);
         out("min_rtt_s", self.min_rtt.value() as f64 * 1e-9);
         out("mode", f64::from(self.mode as u8));
+        out(
+            "policed",
+            f64::from(u8::from(self.policer.rate().is_some())),
+        );
         out("pacing_gain", self.pacing_gain as f64 / GAIN_UNIT as f64);
     }
 }

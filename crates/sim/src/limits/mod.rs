@@ -1,0 +1,139 @@
+//! The truth about what limited each direction of a flow at each time.
+//!
+//! The simulator knows the sender's state, which of its retransmissions were needed, when each link was busy and when the
+//! path was interrupted. One limit holds at each instant: the first of these that is true.
+//!
+//! 1. `handshake`: the connection is not open.
+//! 2. `path-dead`: nothing gets through, from the last arrival before to the first one after, where two time-outs in a row were
+//!    not answered or the path was interrupted; after an interruption only until it ends.
+//! 3. `timer-needed`, `timer-unneeded`: the sender waits for a retransmission timer that expires, since it last heard or sent
+//!    something; needed if something it waits for was lost.
+//! 4. `recovery-needed`, `recovery-unneeded`: from the first retransmission until what had been sent then is acknowledged, or
+//!    the reduction is undone; needed if something of it was lost.
+//! 5. `application`: nothing to send.
+//! 6. `receiver-window`: the receiver's window, not the congestion window, holds back what there is.
+//! 7. `send-buffer`: the application would write more, but the buffer is full of data in flight.
+//! 8. The congestion window or pacing: `line` if a link of the path is busy for nearly all of the round trip around that time;
+//!    otherwise `start` before any reduction, `window-needed` or `window-unneeded` after one, by what had caused the last.
+//!
+//! - `watch`: what is recorded of a sender. `timeline`: what follows from it. `busy`: when a link counts as busy.
+
+mod busy;
+mod timeline;
+mod watch;
+
+use std::io::{self, Write};
+
+use crate::capture::{BEGIN_NS, addresses};
+use crate::packet::{Channel, End};
+
+pub(crate) use busy::{BusyTimes, Time};
+pub(crate) use timeline::{Path, timeline};
+pub(crate) use watch::Watch;
+
+/// What limits a direction of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Limit {
+    /// The connection is being opened.
+    Handshake,
+    /// The congestion window still grows from its start.
+    Start,
+    /// The application had nothing to send.
+    Application,
+    /// The sender's buffer was full.
+    SendBuffer,
+    /// The receiver's window was full or closed.
+    ReceiverWindow,
+    /// A link of the path was busy.
+    Line,
+    /// The congestion window after a reduction that was necessary.
+    WindowNeeded,
+    /// The congestion window after a reduction without a loss.
+    WindowUnneeded,
+    /// Recovery from a loss.
+    RecoveryNeeded,
+    /// Recovery although nothing was lost.
+    RecoveryUnneeded,
+    /// A retransmission timer after a loss.
+    TimerNeeded,
+    /// A retransmission timer although nothing was lost.
+    TimerUnneeded,
+    /// Nothing got through.
+    PathDead,
+    /// None of these.
+    Unknown,
+}
+
+impl Limit {
+    /// Its name, as in what `analyze` prints.
+    pub fn name(self) -> &'static str {
+        match self {
+            Limit::Handshake => "handshake",
+            Limit::Start => "start",
+            Limit::Application => "application",
+            Limit::SendBuffer => "send-buffer",
+            Limit::ReceiverWindow => "receiver-window",
+            Limit::Line => "line",
+            Limit::WindowNeeded => "window-needed",
+            Limit::WindowUnneeded => "window-unneeded",
+            Limit::RecoveryNeeded => "recovery-needed",
+            Limit::RecoveryUnneeded => "recovery-unneeded",
+            Limit::TimerNeeded => "timer-needed",
+            Limit::TimerUnneeded => "timer-unneeded",
+            Limit::PathDead => "path-dead",
+            Limit::Unknown => "unknown",
+        }
+    }
+}
+
+/// A time with one limit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stretch {
+    /// Nanoseconds since the start of the run.
+    pub start_ns: i64,
+    /// Start of the next one, or the last packet of the flow at this end.
+    pub end_ns: i64,
+    /// The limit.
+    pub limit: Limit,
+    /// What caused it, where there are several causes; else empty.
+    pub cause: &'static str,
+}
+
+/// What limited one direction of a flow, from its first packet to its last one, without gaps.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FlowLimits {
+    pub(crate) channel: Channel,
+    pub(crate) from: End,
+    /// In order of time.
+    pub stretches: Vec<Stretch>,
+}
+
+/// When a link was busy.
+pub(crate) fn busy(times: &[inorder_path::Busy]) -> BusyTimes {
+    BusyTimes::new(times.iter().map(|busy| Time {
+        start_ns: busy.start_ns,
+        end_ns: busy.end_ns,
+    }))
+}
+
+/// Writes a line for each stretch; times are nanoseconds since the epoch, as in captures.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn write(flows: &[FlowLimits], out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "flow,start_ns,end_ns,limit,cause")?;
+    for flow in flows {
+        let [source, target] = addresses(flow.channel, flow.from);
+        let name = |(address, port): ([u8; 4], u16)| {
+            let [a, b, c, d] = address;
+            format!("{a}.{b}.{c}.{d}:{port}")
+        };
+        let name = format!("{}->{}", name(source), name(target));
+        for stretch in &flow.stretches {
+            let (start_ns, end_ns) = (BEGIN_NS + stretch.start_ns, BEGIN_NS + stretch.end_ns);
+            let limit = stretch.limit.name();
+            writeln!(out, "{name},{start_ns},{end_ns},{limit},{}", stretch.cause)?;
+        }
+    }
+    Ok(())
+}
