@@ -176,23 +176,36 @@ def endpoints(t):
         t.receiver.setdefault("receive_autotuning", '"65536 B"')
 
 
+def link(t):
+    """The bottleneck with its queue."""
+    packets = max(8, t.queue * t.bdp / 1500)
+    return stage("forward", kind='"link"', rate=f'"{t.rate:.0f} bit/s"', queue=f'"{packets:.0f} packets"', queue_discipline=t.discipline)
+
+
+def in_order(t):
+    """The forward stages: what is lost or late is so before or behind the queue."""
+    return [*t.forward, link(t)] if t.draw.chance(0.5) else [link(t), *t.forward]
+
+
+def ways(t):
+    """Both directions as `[[forward]]` and `[[reverse]]`."""
+    delays = [stage(way, kind='"delay"', delay=time(t.rtt / 2)) for way in ("forward", "reverse")]
+    return "\n".join([*in_order(t), delays[0], *t.reverse, delays[1]])
+
+
 def text_of(t, number):
     draw = t.draw
-    packets = max(8, t.queue * t.bdp / 1500)
-    link = stage("forward", kind='"link"', rate=f'"{t.rate:.0f} bit/s"', queue=f'"{packets:.0f} packets"',
-                 queue_discipline=t.discipline)
-    # What a policer lets pass may be any part of the line behind it; losses happen before or behind a queue.
-    forward = [*t.forward, link] if draw.chance(0.5) else [link, *t.forward]
     keys = dict(t.flow)
     if t.size:
         keys["size"] = f'"{t.size:.0f} B"'
     if t.application:
         keys["application"] = t.application
     text = f'[run]\nduration = "{t.seconds:.2f} s"\nseed = {number}\n\n[output]\nlimits = true\nsnap_length = "100 B"\n\n'
-    text += "[[flow]]\nroute = [\"near\", \"far\"]\nreturn_route = [\"back\", \"home\"]\n"
+    text += '[[flow]]\nroute = ["near", "far"]\nreturn_route = ["back", "home"]\n'
     text += "".join(f"{key} = {value}\n" for key, value in keys.items())
     for end in ("sender", "receiver"):
         text += "".join(f"{end}.{key} = {value}\n" for key, value in getattr(t, end).items())
+    forward = in_order(t)
     before = draw.uniform(0.15, 0.85)
     near, far = field.halves(draw, forward, before * t.rtt / 2, (1 - before) * t.rtt / 2)
     back, home = field.halves(draw, t.reverse, (1 - before) * t.rtt / 2, before * t.rtt / 2)
@@ -202,10 +215,8 @@ def text_of(t, number):
     return text, before
 
 
-def scenario(number):
-    """A name, the scenario, and what the score needs to know of it."""
-    draw = Draw(f"transfer {number}")
-    chosen = kinds(draw)
+def shape(draw, chosen):
+    """A transfer with these kinds of trouble."""
     t = Transfer(draw, draw.between(4e5, 1e8), draw.between(0.003, 0.25), draw.between(0.3, 4), 0)
     # Some seconds, and at least twenty round trips, of no more than a capture holds; or as long as its size takes.
     t.seconds = min(20, max(0.5, 20 * t.rtt, min(draw.between(1, 20), MOST_BYTES * 8 / t.rate)))
@@ -218,6 +229,14 @@ def scenario(number):
     if t.size:
         t.size = max(200, min(t.size, MOST_BYTES))
         t.seconds = 20
+    return t
+
+
+def scenario(number):
+    """A name, the scenario, and what the score needs to know of it."""
+    draw = Draw(f"transfer {number}")
+    chosen = kinds(draw)
+    t = shape(draw, chosen)
     text, before = text_of(t, number)
     words = [kind.__name__.replace("_", "-") for kind in chosen]
     known = {"kinds": words, "rate": t.rate, "rtt": t.rtt, "before": before, "forward_ns": round(t.rtt / 2 * 1e9)}

@@ -2,7 +2,7 @@
 
 /// Times at which a server was busy, if somebody asked for them before the first packet.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct BusyLog(Option<Box<Vec<Busy>>>);
+pub(crate) struct BusyLog(Option<Vec<Busy>>);
 
 /// A server was sending, or packets waited for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,7 +29,7 @@ impl BusyLog {
 
     /// The times in order, with gaps between them; none if they were not asked for.
     pub(crate) fn times(&self) -> &[Busy] {
-        self.0.as_deref().map_or(&[], Vec::as_slice)
+        self.0.as_deref().unwrap_or_default()
     }
 }
 

@@ -20,9 +20,8 @@ import time
 
 PORT, LINGER = 5001, 0.3
 CLONE_NEWNET, TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x40000000, 0x400454CA, 1, 0x1000
-SIOCOUTQ = 0x5411
+SIOCOUTQ, TCP_CC_INFO = 0x5411, 26
 ADDRESS = {"client": "192.0.2.1", "server": "192.0.2.2"}
-EVERY = 0.002
 #: The fields of `struct tcp_info` (include/uapi/linux/tcp.h), up to the last one that is read.
 BYTES = "state ca_state retransmits probes backoff options wscale flags".split()
 WORDS = ("rto ato snd_mss rcv_mss unacked sacked lost retrans fackets last_data_sent last_ack_sent last_data_recv last_ack_recv pmtu "
@@ -67,6 +66,7 @@ def options(sock, plan):
         if name in plan:
             # The kernel doubles what it is given, for its own overhead.
             sock.setsockopt(socket.SOL_SOCKET, option, int(plan[name]))
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, plan["control"].encode())
     if plan.get("no_delay"):
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
@@ -74,8 +74,8 @@ def options(sock, plan):
 class Writes:
     """When the application was inside a call that writes."""
 
-    def __init__(self, sock):
-        self.sock, self.calls, self.busy = sock, [], None
+    def __init__(self, sock, begun):
+        self.sock, self.calls, self.busy, self.begun = sock, [], None, begun
 
     def write(self, data):
         start = time.time_ns()
@@ -83,6 +83,8 @@ class Writes:
         self.sock.sendall(data)
         self.calls.append((start, time.time_ns()))
         self.busy = None
+        if len(self.calls) == 1:
+            self.begun()
 
 
 def send(sock, work, writes):
@@ -130,16 +132,17 @@ def serve(sock, plan):
         take(sock, 1 << 60)
 
 
-def sample(sock, rows, over):
+def sample(sock, every, rows, over):
     while not over.is_set():
         raw = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 280)
         now = time.time_ns()
         if len(raw) < LAYOUT.size:
             sys.exit("end: this kernel's TCP_INFO is too old")
         info = dict(zip(FIELDS, LAYOUT.unpack_from(raw)))
+        gains = struct.unpack_from("<2I", sock.getsockopt(socket.IPPROTO_TCP, TCP_CC_INFO, 20).ljust(20, b"\0"), 12)
         queued = struct.unpack("i", fcntl.ioctl(sock, SIOCOUTQ, bytes(4)))[0]
-        rows.append([now, *(info[name] for name in KEPT), queued])
-        over.wait(EVERY)
+        rows.append([now, *(info[name] for name in KEPT), *gains, queued])
+        over.wait(every)
 
 
 def table(path, head, rows):
@@ -152,9 +155,9 @@ def client(plan, name):
     options(sock, plan["client"])
     sock.connect((ADDRESS["server"], PORT))
     rows, over = [], threading.Event()
-    sampler = threading.Thread(target=sample, args=(sock, rows, over))
-    sampler.start()
-    writes = Writes(sock)
+    sampler = threading.Thread(target=sample, args=(sock, plan["every"], rows, over))
+    # The first sample comes after the first write: before it, the kernel says that there is nothing to send.
+    writes = Writes(sock, sampler.start)
     try:
         sock.settimeout(plan["work"]["seconds"])
         send(sock, plan["work"], writes)
@@ -164,8 +167,9 @@ def client(plan, name):
         # Its time is over, or the path was interrupted for too long: what waits in the buffer is given up.
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     over.set()
-    sampler.join()
-    table(f"{name}.info.csv", ["ns", *KEPT, "queued"], rows)
+    if writes.calls:
+        sampler.join()
+    table(f"{name}.info.csv", ["ns", *KEPT, "pacing_gain", "cwnd_gain", "queued"], rows)
     table(f"{name}.writes.csv", ["start_ns", "end_ns"], writes.calls + ([(writes.busy, time.time_ns())] if writes.busy else []))
     sock.close()
 

@@ -71,7 +71,7 @@ pub fn outages(config: &Config) -> Vec<(LineId, Time)> {
     let lines = [(FORWARD, &config.forward), (REVERSE, &config.reverse)];
     let mut out = Vec::new();
     for (id, stages) in lines.into_iter().chain(own) {
-        for stage in stages.iter() {
+        for stage in stages {
             if let plain::StageKind::Outage(outage) = &stage.kind {
                 let times = outage_times(outage, config.run.duration_ns);
                 out.extend(times.map(|time| (id, time)));

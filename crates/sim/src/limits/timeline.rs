@@ -84,8 +84,8 @@ fn handshake(moments: &[Moment], life: Time) -> Option<Time> {
 /// The part of a silence in which the path was dead: while it was interrupted, or all of it if two time-outs were not
 /// answered.
 fn dead(silence: &Silence, outages: &[Time]) -> Option<Time> {
-    let common = outages.iter().filter_map(|out| out.common(silence.time));
-    match common.last() {
+    let mut common = outages.iter().filter_map(|out| out.common(silence.time));
+    match common.next_back() {
         Some(last) => Some(Time {
             end_ns: last.end_ns,
             ..silence.time
