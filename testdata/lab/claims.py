@@ -1,10 +1,140 @@
-"""Claims of the first sentence of `analyze`, against the truth."""
+"""The claims of what `analyze` says first, each with a predicate on the truth.
+
+JSON has them as a list, `claims`: each with its kind and its numbers; those behind a claim `moved` are of the flow that it names. A
+predicate answers True or False, or None where the truth of a transfer does not decide. Shares may be off by a fifth of the life, and
+counts of packets by a fifth: a reader draws the same conclusions."""
+from collections import Counter, defaultdict
+
+#: A claim "held it for 90 % of the time" is false if the truth is further away than this.
+OFF = 0.2
+#: What does nothing to nobody: less of the life than this.
+LITTLE = 0.1
+#: A recovery counts as the window that it leaves.
+AS_WINDOW = {"recovery-needed": "window-needed", "recovery-unneeded": "window-unneeded", "application:end": "application"}
+UNNEEDED = ("window-unneeded", "recovery-unneeded", "timer-unneeded")
+#: Limits with which nothing is wrong.
+HARMLESS = {"application", "line", "start", "handshake"}
+
+
+class Truth:
+    """What is true of one direction of a transfer."""
+
+    def __init__(self, stretches, packets, known):
+        life = sum(end - start for start, end, _ in stretches) or 1
+        self.shares = Counter()
+        for start, end, limit in stretches:
+            self.shares[limit] += (end - start) / life
+        self.windows = Counter()
+        for limit, share in self.shares.items():
+            self.windows[AS_WINDOW.get(limit, limit)] += share
+        self.packets, self.known = packets, known
+
+    def of(self, limits):
+        return sum(self.windows[limit] for limit in limits)
+
+    @property
+    def unneeded(self):
+        return sum(self.shares[limit] for limit in UNNEEDED)
+
+    @property
+    def main(self):
+        proper = {k: v for k, v in self.windows.items() if k not in ("handshake", "unknown")} or self.windows
+        return max(proper, key=proper.get)
+
+
+def near(claimed, true):
+    return abs(claimed - true) <= max(2, 0.2 * true)
+
+
+def held(claim, truth):
+    return abs(claim["share"] - truth.of(claim["limits"].split("+"))) <= OFF
+
+
+def moved(claim, truth):
+    """A line's rate, where there is one: that of the bottleneck as payload."""
+    line = claim.get("line_bps")
+    if line is None or "policer" in truth.known["kinds"]:
+        return None
+    return 0.7 <= line / truth.known["rate"] <= 1.1
+
+
+def counted(key):
+    def judge(claim, truth):
+        if truth.packets is None or "packets" not in claim:
+            return None
+        return near(claim["packets"], truth.packets[key]) if claim["packets"] else truth.packets[key] > 0
+    return judge
+
+
+def clean(_, truth):
+    packets = truth.packets
+    return packets and packets["losses"] + packets["reordered"] + packets["again"] == 0
+
+
+def no_problem(claim, truth):
+    harmful = sum(share for limit, share in truth.windows.items() if limit not in HARMLESS and limit != "unknown")
+    return harmful <= LITTLE and clean(claim, truth) is not False
+
+
+PREDICATES = {
+    "moved": moved,
+    "held": held,
+    "coarse": lambda claim, truth: None,
+    "short": lambda claim, truth: abs(claim["share"] - truth.shares["handshake"] - truth.shares["start"]) <= OFF,
+    "lost": counted("losses"),
+    "late": counted("reordered"),
+    "mistaken": lambda claim, truth: truth.packets and (truth.packets["spurious"] > 0 or truth.unneeded > 0),
+    "misled": lambda claim, truth: truth.packets and (truth.packets["spurious"] > 0 or truth.unneeded > 0),
+    "clean": clean,
+    "not-reordering": lambda claim, truth: truth.unneeded <= max(LITTLE, claim.get("share") or 0) + 0.02,
+    "part-reordering": lambda claim, truth: truth.unneeded >= (claim.get("share") or 0) - LITTLE,
+    "no-problem": no_problem,
+    "nothing-lost": clean,
+    "none-visible": lambda claim, truth: None,
+    "none-known": lambda claim, truth: None,
+}
 
 
 def judge(name, place, result, truth, known):
     """The claims of a capture, with what is true of each; None if the headline has no list of them."""
-    return None
+    claims = result.get("claims")
+    if claims is None:
+        return None
+    counts = {flow["flow"]: flow for flow in known.get("packets", [])}
+    about, out = None, []
+    for claim in claims:
+        if claim.get("flow") in truth:
+            about = Truth(truth[claim["flow"]], counts.get(claim["flow"]), known)
+        predicate = PREDICATES.get(claim["kind"])
+        verdict = predicate(claim, about) if predicate and about else None
+        out.append((claim, None if verdict is None else bool(verdict)))
+    return {"name": name, "place": place, "claims": out, "main": names_main(out, about), "text": result.get("headline", "")}
 
 
-def table(judged):
-    """How often each kind of claim is true."""
+def names_main(claims, truth):
+    """Whether the first limit that is named is the main one: right, false, or silent."""
+    first = next((claim for claim, _ in claims if claim["kind"] in ("held", "short")), None)
+    if not first or not truth:
+        return "silent"
+    limits = first["limits"].split("+") if first["kind"] == "held" else ["start", "handshake"]
+    return "right" if truth.of(limits) >= truth.windows[truth.main] - 0.05 else "false"
+
+
+def table(judged, wrong):
+    """How often each kind of claim is true, and how many sentences are."""
+    if not judged:
+        return
+    kinds = defaultdict(list)
+    for sentence in judged:
+        for claim, verdict in sentence["claims"]:
+            kinds[claim["kind"]].append(verdict)
+            if wrong and verdict is False:
+                print(f"false: {sentence['name']}.{sentence['place']}: {claim['kind']}: {claim['text']}")
+    print("| claim | times | judged | true, % |\n|---|--:|--:|--:|")
+    for kind, verdicts in sorted(kinds.items(), key=lambda item: -len(item[1])):
+        known = [v for v in verdicts if v is not None]
+        print(f"| {kind} | {len(verdicts)} | {len(known)} | {f'{100 * sum(known) / len(known):.1f}' if known else '-'} |")
+    false = sum(any(v is False for _, v in sentence["claims"]) for sentence in judged)
+    mains = Counter(sentence["main"] for sentence in judged)
+    print(f"\nOf {len(judged)} sentences {false} ({100 * false / len(judged):.1f} %) have a false claim; the first limit named is the main one in "
+          f"{mains['right']}, another one in {mains['false']}, and none is named in {mains['silent']}.")

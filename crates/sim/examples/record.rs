@@ -1,4 +1,4 @@
-//! Simulates scenarios once each, and writes the captures of both ends, those with defects and what limited the flows:
+//! Simulates scenarios once each, and writes the captures of both ends, those with defects, the truth and what limited the flows:
 //! `record FOLDER SCENARIO.toml...`. The same as `inorder simulate --pcap`, which simulates twice and takes longer to build.
 
 use std::error::Error;
@@ -36,6 +36,7 @@ fn record(folder: &Path, file: &Path) -> Result<(), Box<dyn Error>> {
         let end = format!("{}.pcapng", capture.name);
         captures.write_damaged(&capture, &mut create(&end)?)?;
     }
-    captures.finish()?;
+    let (_, truth) = captures.finish()?;
+    truth.write(&mut create("truth.json")?)?;
     Ok(())
 }

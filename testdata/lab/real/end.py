@@ -110,6 +110,29 @@ def ask(sock, work, writes, end):
         time.sleep(work["think"])
 
 
+class Server:
+    """A socket that stops reading once the client has ended: its last packet may have been lost."""
+
+    def __init__(self, sock, ended):
+        self.sock, self.ended = sock, ended
+        sock.settimeout(1)
+
+    def recv(self, length):
+        while True:
+            try:
+                return self.sock.recv(length)
+            except TimeoutError:
+                if os.path.exists(self.ended):
+                    return b""
+            except ConnectionResetError:
+                return b""
+
+    def sendall(self, data):
+        self.sock.settimeout(20)
+        self.sock.sendall(data)
+        self.sock.settimeout(1)
+
+
 def take(sock, length):
     while length > 0:
         part = sock.recv(min(length, 1 << 16))
@@ -167,7 +190,7 @@ def client(plan, name):
         # Its time is over, or the path was interrupted for too long: what waits in the buffer is given up.
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     over.set()
-    if writes.calls:
+    if sampler.ident:
         sampler.join()
     table(f"{name}.info.csv", ["ns", *KEPT, "pacing_gain", "cwnd_gain", "queued"], rows)
     table(f"{name}.writes.csv", ["start_ns", "end_ns"], writes.calls + ([(writes.busy, time.time_ns())] if writes.busy else []))
@@ -193,7 +216,7 @@ def main():
         client(plan, file.removesuffix(".json"))
     else:
         with listener.accept()[0] as sock:
-            serve(sock, plan)
+            serve(Server(sock, file.removesuffix(".json") + ".info.csv"), plan)
     time.sleep(LINGER)
 
 
