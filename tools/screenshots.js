@@ -8,6 +8,7 @@ const VIEWS = [
   { name: "wide", width: 1280, height: 900, dark: false },
   { name: "dark", width: 1280, height: 900, dark: true },
   { name: "phone", width: 390, height: 844, dark: false },
+  { name: "phone-dark", width: 390, height: 844, dark: true },
 ];
 
 // What assistive technology is given, one line for each thing, as in the accessibility tree.
@@ -30,6 +31,40 @@ function badHeadings(levels) {
   return levels[0] !== 1 || levels.filter((level) => level === 1).length > 1 || jumps;
 }
 
+// A search that finds nothing does not work: every page has this word.
+async function searches(page) {
+  const input = await page.$("input[name=query]");
+  if (!input) return [];
+  await input.fill("packet");
+  await input.click();
+  const found = await page.waitForSelector(".md-search-result__link", { timeout: 10000, state: "attached" }).catch(() => null);
+  await page.keyboard.press("Escape");
+  return found ? [] : ["the search finds nothing"];
+}
+
+// The band of limits by keyboard: the arrows choose a stretch, Enter moves the charts there, and the frame shows it.
+async function walks(page) {
+  const band = await page.$("details[open] .band");
+  if (!band || !(await band.isVisible())) return [];
+  const frame = () => band.$eval(".frame", (one) => `${one.style.left} ${one.style.width}`);
+  const range = () => page.$eval("details[open] .zoom", (place) => [...place.children].map((one) => one.ariaPressed).join());
+  await band.$eval("button[tabindex='0']", (one) => one.focus());
+  for (const key of ["Home", "ArrowRight", "Enter"]) await page.keyboard.press(key);
+  const [first, pressed] = [await frame(), await range()];
+  await page.keyboard.press("End");
+  await page.keyboard.press("Enter");
+  const moved = (await frame()) !== first || (await band.$$("button")).length < 3;
+  await page.keyboard.press("Home");
+  return moved ? [] : [`the band of limits does not move the charts (${first}; ${pressed})`];
+}
+
+// What is wider than its box, which does not scroll in it, is cut.
+const cut = (page) =>
+  page.$$eval("main .card, main table, main .key, main .chart, main .says", (all) =>
+    all.filter((one) => one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1)
+      .filter((one) => !/auto|scroll/.test(getComputedStyle(one).overflowX))
+      .map((one) => `${one.tagName.toLowerCase()}.${one.className} is ${one.scrollWidth} px wide in ${one.clientWidth} px`));
+
 async function view(browser, file, out, { name, width, height, dark }) {
   const page = await browser.newPage({ viewport: { width, height }, colorScheme: dark ? "dark" : "light" });
   const faults = [];
@@ -37,18 +72,21 @@ async function view(browser, file, out, { name, width, height, dark }) {
   page.on("console", (message) => message.type() === "error" && faults.push(`console: ${message.text()}`));
   page.on("request", (request) => /^https?:/.test(request.url()) && faults.push(`request: ${request.url()}`));
   await page.goto(`file://${path.resolve(file)}`);
+  const opened = await page.evaluate(() => performance.getEntriesByType("navigation")[0].duration);
   await page.waitForTimeout(1500);
   const scroll = await page.evaluate(() => document.documentElement.scrollWidth);
   if (scroll > width) faults.push(`the page is ${scroll} px wide in a window of ${width} px`);
-  const undrawn = await page.$$eval("details[open] .plot", (plots) => plots.filter((p) => !p.querySelector("canvas, svg")).length);
+  const undrawn = await page.$$eval("details[open] .plot", (plots) => plots.filter((p) => !p.querySelector("canvas, svg, .band")).length);
   if (undrawn > 0) faults.push(`${undrawn} charts are not drawn`);
   const levels = await page.$$eval("h1, h2, h3, h4, h5, h6", (all) => all.map((h) => Number(h.tagName[1])));
   if (badHeadings(levels)) faults.push(`headings out of order: ${levels.join(" ")}`);
   const base = path.join(out, `${path.basename(file, ".html")}-${name}`);
   await page.screenshot({ path: `${base}.png` });
   await page.screenshot({ path: `${base}-whole.png`, fullPage: true });
+  faults.push(...(await cut(page)), ...(await searches(page)), ...(await walks(page)));
   if (name === "wide") fs.writeFileSync(`${base}.txt`, `${await heard(page)}\n`);
   await page.close();
+  if (name === "wide") console.log(`${file} opens in ${Math.round(opened)} ms`);
   return faults.map((fault) => `${file}, ${name}: ${fault}`);
 }
 

@@ -3,13 +3,13 @@
 The specifications and the data are those of the page of ``inorder analyze --html``: of the gravest twenty flows and
 streams of a capture, thinned so that extremes stay.
 
-Needs Altair, and ``vl-convert-python`` to save pictures: ``pip install 'inorder[plots]'``.
+Needs Altair, and ``vl-convert-python`` to save pictures: ``pip install '.[plots]' in a checkout of inorder``.
 
 >>> import inorder
 >>> from inorder import plots
 >>> result = inorder.analyze("testdata/demo/demo-receiver.pcap", points=True)
 >>> plots.charts(result)
-['by_rate', 'extents', 'goodput', 'late', 'rd', 'sequence']
+['by_rate', 'extents', 'goodput', 'late', 'rd', 'sequence', 'when']
 >>> plots.extent(result).to_dict()["mark"]["type"]
 'bar'
 """
@@ -39,6 +39,7 @@ __all__ = [
     "reorder_density",
     "save",
     "time_sequence",
+    "what_happened_when",
 ]
 
 #: Late times that differ by more than this factor need a logarithmic axis.
@@ -82,8 +83,14 @@ def time_sequence(result: Analysis, flow: str = "", *, whole: bool = False) -> a
 
 
 def goodput(result: Analysis, flow: str = "") -> altair.Chart:
-    """Payload over time, new and sent again, Mbit/s, with the recoveries. Arguments and errors as of :func:`time_sequence`."""
+    """Payload over time, new and sent again, Mbit/s. Arguments and errors as of :func:`time_sequence`."""
     return _chart("goodput", result, flow)
+
+
+def what_happened_when(result: Analysis, flow: str = "") -> altair.Chart:
+    """All events, retransmissions and recoveries, counted in equal intervals of time. Arguments and errors as of
+    :func:`time_sequence`."""
+    return _chart("when", result, flow)
 
 
 def late_time(result: Analysis, flow: str = "") -> altair.Chart:
@@ -183,6 +190,8 @@ def _spec(name: str, result: Analysis, flow: str) -> tuple[Data, Data]:
     spec = {"width": WIDTH, "height": HEIGHT} | copy.deepcopy(drawn["specs"][name])
     spec["data"] = {"values": records}
     _adapt(name, spec, data)
+    # Zooming is for the page, whose charts over time move together.
+    spec.pop("params", None)
     return spec, data
 
 
@@ -192,16 +201,18 @@ def _records(name: str, data: Data, names: Data) -> list[Data]:
         points = data["points"]
         return _points(points) + _events(data, names) if points["kind"] else []
     if name == "goodput":
-        lines = [
+        return [
             {"t": t, "v": value, "line": line}
             for t, fresh, again in data["goodput"]
             for value, line in ((fresh, "new data"), (again, "sent again"))
         ]
-        marks = [
-            {"t": t, "mark": "unnecessary recovery" if needless else "recovery"}
-            for t, needless in data["recoveries"]
+    if name == "when":
+        begin, width = data["when"]["from"], data["when"]["width"]
+        return [
+            {"t": begin + at * width, "until": begin + (at + 1) * width, "what": what, "count": count}
+            for what, row in zip(names["when"], data["when"]["counts"])
+            for at, count in row
         ]
-        return lines + marks if lines else []
     if name == "late":
         return [{"late": late, "share": share} for late, share in data["late"]["steps"]]
     if name == "extents":
@@ -246,8 +257,13 @@ def _events(data: Data, names: Data) -> list[Data]:
 
 def _adapt(name: str, spec: Data, data: Data) -> None:
     """What depends on the data: as the page's script does it (ADAPT in flows.js)."""
-    if name == "goodput":
-        spec["encoding"]["x"]["scale"]["domain"] = [0, data["span"]]
+    if name in ("goodput", "when"):
+        spec["encoding"]["x"]["scale"]["domain"] = data["whole"]
+    if name == "when":
+        # Only rows with anything.
+        there = {record["what"] for record in spec["data"]["values"]}
+        rows = spec["encoding"]["y"]["scale"]
+        rows["domain"] = [row for row in rows["domain"] if row in there]
     if name == "late":
         x = spec["encoding"]["x"]
         x["title"] = f"late by at most, {data['late']['unit']}"

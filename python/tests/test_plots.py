@@ -16,6 +16,7 @@ DEMO = "testdata/demo/demo-receiver.pcap"
 CHARTS = {
     "sequence": plots.time_sequence,
     "goodput": plots.goodput,
+    "when": plots.what_happened_when,
     "late": plots.late_time,
     "extents": plots.extent,
     "rd": plots.reorder_density,

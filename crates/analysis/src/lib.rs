@@ -28,6 +28,7 @@
 //!
 //! Nothing here infers what happened on the network: this crate only formats results.
 
+mod captures;
 mod columns;
 pub mod compare;
 pub mod cure;
@@ -36,6 +37,7 @@ mod gravity;
 mod headline;
 pub mod html;
 pub mod json;
+mod limits;
 pub mod measures;
 mod model;
 mod peer;
@@ -45,6 +47,7 @@ pub mod threshold;
 mod what_if;
 mod words;
 
+pub use captures::Line;
 pub use headline::{Headline, headline};
 pub use inorder_detect::{StreamTotals, Totals};
 pub use model::{Analysis, StreamReport};

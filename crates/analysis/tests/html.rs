@@ -110,6 +110,8 @@ fn with_charts_each_has_its_data_and_a_caption() {
         let section = page.split(&format!("data-flow=\"{id}\"")).nth(1).unwrap();
         let section = section.split("data-flow=").next().unwrap();
         for (chart, rows) in [
+            ("limits", &flow["band"]["ends"]),
+            ("when", &flow["when"]["counts"]),
             ("sequence", &flow["points"]["t"]),
             ("goodput", &flow["goodput"]),
             ("extents", &flow["extents"]),
@@ -227,4 +229,116 @@ fn an_empty_analysis_still_makes_a_page() {
     let page = String::from_utf8(out).unwrap();
     assert!(page.contains("No TCP flow with data"));
     check_nesting(&markup(&page));
+}
+
+/// The counts of the chart, its caption and the facts are the same numbers, however few marks are drawn one by one.
+#[test]
+fn nothing_is_left_out_of_what_happened_when() {
+    let page = page("a.pcap", true);
+    let data = data(&page);
+    let busy = sample::busy(43210, inorder_detect::Vantage::Receiver, 7);
+    let flow = data["flows"].as_object().unwrap().iter().find(|(id, _)| {
+        page.contains(&format!("data-flow=\"{id}\"")) && section(&page, id).contains(":43210")
+    });
+    let (id, flow) = flow.expect("a section of the flow");
+    let row = |name: &str| -> u64 {
+        let at = data["when"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .position(|row| row == name);
+        let bins = flow["when"]["counts"][at.unwrap()].as_array().unwrap();
+        bins.iter().map(|bin| bin[1].as_u64().unwrap()).sum()
+    };
+    assert_eq!(row("late"), busy.reordering.reordered);
+    assert_eq!(row("lost"), busy.losses);
+    assert_eq!(row("spurious"), busy.retransmissions.spurious);
+    assert_eq!(
+        row("sent again") + row("spurious"),
+        busy.retransmissions.total
+    );
+    assert_eq!(
+        row("recoveries") + row("unnecessary"),
+        busy.recoveries.total
+    );
+    let says = format!("{} late packet", row("late"));
+    assert!(section(&page, id).contains(&says), "{says}");
+}
+
+/// The part of the page about a flow or stream.
+fn section<'p>(page: &'p str, id: &str) -> &'p str {
+    let begun = page.split(&format!("data-flow=\"{id}\"")).nth(1).unwrap();
+    begun.split("data-flow=").next().unwrap()
+}
+
+/// The band has no gap, and its longest stretch that can be removed is the closed window.
+#[test]
+fn the_band_of_limits_is_the_life_of_the_flow() {
+    let data = data(&page("a.pcap", true));
+    let band = &data["flows"]["flow-0-0"]["band"];
+    let ends: Vec<f64> = band["ends"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|end| end[0].as_f64().unwrap())
+        .collect();
+    assert!(
+        ends.windows(2).all(|pair| pair[0] < pair[1]) && ends[0] > band["from"].as_f64().unwrap()
+    );
+    let shares: f64 = band["shares"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|share| share.as_f64().unwrap())
+        .sum();
+    assert!((shares - 1.0).abs() < 0.001, "{shares}");
+    let worst = band["worst"].as_u64().unwrap() as usize;
+    let set = band["ends"][worst][1].as_u64().unwrap() as usize;
+    let limit = band["sets"][set][0].as_u64().unwrap() as usize;
+    assert_eq!(data["limits"][limit][0], "receiver-window");
+}
+
+#[test]
+fn several_captures_begin_with_a_table_and_are_folded() {
+    let mut analyses: Vec<_> = ["fine.pcap", "<b>lossy.pcap"]
+        .iter()
+        .map(|name| sample::analysis(name, 1))
+        .collect();
+    analyses[0].flows = vec![sample::clean(1)];
+    analyses[0].streams.clear();
+    let mut out = Vec::new();
+    html::write(&mut out, &analyses, &Page::default()).unwrap();
+    let page = String::from_utf8(out).unwrap();
+    let markup = markup(&page);
+    check_nesting(&markup);
+    let [lossy, fine] =
+        ["#capture-1", "#capture-0"].map(|link| markup.find(&format!("href=\"{link}\"")).unwrap());
+    assert!(lossy < fine, "the most severe first");
+    assert_eq!(markup.matches("<details class=capture id=").count(), 2);
+    assert!(!markup.contains("<details class=capture open"));
+}
+
+/// Two thousand captures in less than two megabytes, each with its page in a folder.
+#[test]
+fn an_overview_of_thousands_stays_small() {
+    let one = inorder_analysis::Line::of(&sample::analysis(
+        "/captures/of/a/long/day/2024-01-01T00-00-00.pcapng",
+        3,
+    ));
+    let lines = vec![one; 2_000];
+    let mut out = Vec::new();
+    html::write_overview(&mut out, &lines, |n| format!("day-captures/{n:04}.html")).unwrap();
+    assert!(out.len() < 1_000_000, "{} bytes", out.len());
+    let page = String::from_utf8(out).unwrap();
+    check_nesting(&markup(&page));
+    assert_eq!(page.matches("href=\"day-captures/").count(), 2_000);
+
+    let mut out = Vec::new();
+    let analysis = sample::analysis("a.pcap", 3);
+    html::write_one_of(&mut out, &analysis, &Page::default(), "../day.html").unwrap();
+    assert!(
+        String::from_utf8(out)
+            .unwrap()
+            .contains("<a href=\"../day.html\">All captures</a>")
+    );
 }

@@ -11,7 +11,7 @@ const CONFIDENCE: f64 = 0.95;
 /// A measure before and after.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Change {
-    /// The cell of a grid; empty for analyses.
+    /// The cell of a grid, or the capture of a folder; empty for everything together.
     pub cell: String,
     /// Name of the measure.
     pub measure: String,
@@ -76,7 +76,7 @@ pub struct Comparison {
     pub units: &'static str,
     /// Every measure of every cell that both have.
     pub changes: Vec<Change>,
-    /// Cells that only one of them has.
+    /// Cells or captures that only one of them has.
     pub unmatched: Vec<String>,
 }
 
@@ -101,6 +101,10 @@ pub fn compare(before: &Side, after: &Side) -> Result<Comparison, Unreadable> {
         .iter()
         .filter(|cell| find(before, &cell.label).is_none());
     unmatched.extend(only_after.map(|cell| format!("{} ({})", cell.label, after.name)));
+    // A folder beside a single capture: there is nothing to match.
+    if !before.has_names() || !after.has_names() {
+        unmatched.clear();
+    }
     Ok(Comparison {
         before: before.name.clone(),
         after: after.name.clone(),

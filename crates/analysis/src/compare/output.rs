@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use inorder_report::number::{people, plural, short};
+use inorder_report::escape::printable;
+use inorder_report::number::{count, people, plural, short};
 use inorder_report::text::{self, Layout, paragraph};
 use inorder_report::{Column, Digits, Element, Field, Kind, List, Sheet, Value, csv, json, schema};
 
@@ -17,7 +18,8 @@ static CHANGE: &[Of] = &[
     Of::new(
         "cell",
         Kind::Text,
-        "Position in the grid of a simulation; empty for analyses.",
+        "Position in the grid of a simulation, or name of a capture that both folders have; empty for everything \
+         together.",
         |c| (&c.cell).into(),
     ),
     Of::new("measure", Kind::Text, "Name of the measure.", |c| {
@@ -100,7 +102,7 @@ static DOCUMENT: &[OfDocument] = &[
     OfDocument::new(
         "unmatched",
         Kind::List(Element::Text),
-        "Cells that only one of them has.",
+        "Cells, or names of captures, that only one of them has.",
         |c| Value::List(c.unmatched.iter().map(Value::from).collect()),
     ),
     OfDocument::nested(
@@ -161,7 +163,8 @@ pub fn write_schema(out: &mut dyn Write) -> io::Result<()> {
     )
 }
 
-/// Writes what got better, what got worse and what cannot be told, then a table for each cell.
+/// Writes what got better, what got worse and what cannot be told, with a table, for each cell of a grid or for all
+/// captures together; then a line for each capture that both folders have.
 ///
 /// # Errors
 /// If `out` cannot be written.
@@ -171,10 +174,21 @@ pub fn write_text(
     layout: &Layout,
     width: Option<usize>,
 ) -> io::Result<()> {
-    for cell in comparison.changes.chunk_by(|a, b| a.cell == b.cell) {
-        let label = cell.first().map_or("", |change| change.cell.as_str());
-        if !label.is_empty() {
-            writeln!(out, "{label}")?;
+    let cells: Vec<&[Change]> = comparison
+        .changes
+        .chunk_by(|a, b| a.cell == b.cell)
+        .collect();
+    let label = |cell: &[Change]| {
+        cell.first()
+            .map_or("", |change| change.cell.as_str())
+            .to_owned()
+    };
+    let (captures, whole): (Vec<_>, Vec<_>) = cells
+        .into_iter()
+        .partition(|cell| comparison.units == "flows" && !label(cell).is_empty());
+    for cell in whole {
+        if !label(cell).is_empty() {
+            writeln!(out, "{}", printable(&label(cell)))?;
         }
         paragraph(out, &words(cell, comparison.units), "", width)?;
         writeln!(out)?;
@@ -182,10 +196,69 @@ pub fn write_text(
         text::write(out, &table(), shown, layout)?;
         writeln!(out)?;
     }
-    for cell in &comparison.unmatched {
-        writeln!(out, "Only in one of them: {cell}")?;
+    if !captures.is_empty() {
+        writeln!(out, "Captures of the same name, before > after")?;
+        text::write(out, &by_capture(), &captures, layout)?;
+        writeln!(out)?;
     }
-    Ok(())
+    unmatched(out, comparison, captures.is_empty())
+}
+
+/// What only one of them has.
+fn unmatched(out: &mut dyn Write, comparison: &Comparison, none: bool) -> io::Result<()> {
+    /// Names that are printed; JSON has all.
+    const NAMED: usize = 20;
+    let names = &comparison.unmatched;
+    if comparison.units == "flows" && none && !names.is_empty() {
+        return writeln!(
+            out,
+            "No capture has the same name in both folders, so only their sums are compared."
+        );
+    }
+    for cell in names.iter().take(NAMED) {
+        writeln!(out, "Only in one of them: {}", printable(cell))?;
+    }
+    match names.len().saturating_sub(NAMED) as u64 {
+        0 => Ok(()),
+        more => writeln!(out, "Only in one of them: {} more", count(more)),
+    }
+}
+
+/// A row for each capture, with the measures that most captures differ in.
+fn by_capture<'c>() -> Sheet<'c, &'c [Change]> {
+    let shown = |heading, rank| Field::new(heading, Kind::Text, "").shown(heading, rank);
+    let mut sheet = Sheet::new().and(shown("capture", 0), |cell: &&'c [Change]| {
+        cell.first()
+            .map_or("", |change| change.cell.as_str())
+            .into()
+    });
+    for (measure, rank) in [
+        ("late", 0),
+        ("lost", 0),
+        ("spurious", 1),
+        ("unnecessary", 2),
+        ("rate_bps", 0),
+        ("min_rtt_ms", 3),
+    ] {
+        sheet = sheet.and_seen_as(
+            shown(measure, rank),
+            |_| Value::Absent,
+            move |cell, _| both(cell, measure),
+        );
+    }
+    sheet
+}
+
+/// A measure of a capture before and after.
+fn both(cell: &[Change], measure: &str) -> String {
+    let Some(change) = cell.iter().find(|change| change.measure == measure) else {
+        return "-".to_owned();
+    };
+    let [before, after] = [change.before.0, change.after.0].map(|x| value(change, x));
+    match before == after {
+        true => before,
+        false => format!("{before} > {after}"),
+    }
 }
 
 /// Measures that are 0 on both sides, or missing on both, are only in files.

@@ -19,10 +19,10 @@ pub struct Side {
     pub(super) cells: Vec<Cell>,
 }
 
-/// A part that is compared with the part of the same name: a cell of a grid, or a whole analysis.
+/// A part that is compared with the part of the same name: a cell of a grid, a capture of a folder, or a whole analysis.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Cell {
-    /// Empty if there is only one.
+    /// Empty for everything together.
     pub(super) label: String,
     pub(super) observed: Vec<Observed>,
 }
@@ -112,6 +112,30 @@ impl Side {
             observed(measure, shares, further)
         });
         Side::of_flows(name, observed.collect())
+    }
+
+    /// The captures of a folder: all of them together, and each under its name.
+    pub fn of_captures(name: &str, captures: impl IntoIterator<Item = (String, Analysis)>) -> Side {
+        let mut side = Side::of_analyses(name, &[]);
+        for (label, analysis) in captures {
+            let mut one = Side::of_analyses(name, std::slice::from_ref(&analysis));
+            let Some(cell) = one.cells.pop() else {
+                continue;
+            };
+            if let Some(all) = side.cells.first_mut() {
+                for (sum, part) in all.observed.iter_mut().zip(&cell.observed) {
+                    sum.pairs.extend(&part.pairs);
+                    sum.further.add(&part.further);
+                }
+            }
+            side.cells.push(Cell { label, ..cell });
+        }
+        side
+    }
+
+    /// True if it has parts by name: the cells of a grid, the captures of a folder.
+    pub(super) fn has_names(&self) -> bool {
+        self.cells.iter().any(|cell| !cell.label.is_empty())
     }
 
     /// The result that `analyze --json` or `simulate --json` wrote into the file `name`.

@@ -4,13 +4,16 @@ use inorder_detect::Reordering;
 use inorder_detect::{Distribution, FlowReport};
 use inorder_report::number::{count, percent, plural, rate, time, time_u64};
 
-use super::data::{Burst, Chart, Charts, MIN_PACKETS};
+use super::data::{Burst, Chart, Charts, MIN_PACKETS, marks};
+use crate::limits::{labels, worst};
 
 /// Title of a chart.
 pub fn title(chart: Chart) -> &'static str {
     match chart {
-        Chart::Sequence => "Time and sequence",
+        Chart::Limits => "What limited it",
         Chart::Goodput => "Goodput over time",
+        Chart::When => "What happened when",
+        Chart::Sequence => "Time and sequence",
         Chart::Late => "How late late packets were (RFC 4737)",
         Chart::Extents => "How many packets overtook them (extent, RFC 4737)",
         Chart::Density => "Displacement of all packets (reorder density, RFC 5236)",
@@ -21,6 +24,8 @@ pub fn title(chart: Chart) -> &'static str {
 /// The figures of a chart that only flows have.
 pub fn of_flow(chart: Chart, flow: &FlowReport, charts: &Charts, burst: Option<&Burst>) -> String {
     match chart {
+        Chart::Limits => limits(flow),
+        Chart::When => charts.when.caption(),
         Chart::Sequence => sequence(flow, charts, burst),
         Chart::Goodput => goodput(flow),
         Chart::ByRate => by_rate(flow),
@@ -83,14 +88,43 @@ fn sequence(flow: &FlowReport, charts: &Charts, burst: Option<&Burst>) -> String
             time(flow.last_ns.saturating_sub(flow.first_ns))
         ),
     };
-    match flow.events.len() - charts.events.len() {
+    let all = marks(flow);
+    match all - charts.events.len() {
         0 => said,
         _ => format!(
-            "{said} {} of {} are drawn: in equal intervals the latest of each kind.",
+            "{said} {} of {} marks are drawn one by one: in equal intervals the latest of each kind. \"{}\" counts all.",
             count(charts.events.len() as u64),
-            plural(flow.events.len() as u64, "event")
+            count(all as u64),
+            title(Chart::When)
         ),
     }
+}
+
+fn limits(flow: &FlowReport) -> String {
+    /// Limits that a sentence names; the legend has all.
+    const NAMED: usize = 3;
+    let limits = &flow.limits;
+    let longest = limits.shares.iter().take(NAMED).map(|share| {
+        format!(
+            "{} {} %",
+            labels(share.limits),
+            percent(limits.share_of(share.limits))
+        )
+    });
+    let longest: Vec<String> = longest.collect();
+    let worst = worst(limits).map_or_else(String::new, |stretch| {
+        format!(
+            " The longest stretch that neither the application nor the path explains: {}, {} from {} on.",
+            labels(stretch.limits),
+            time(stretch.end_ns.saturating_sub(stretch.start_ns)),
+            time(stretch.start_ns.saturating_sub(flow.first_ns))
+        )
+    });
+    format!(
+        "Of {}: {}.{worst}",
+        time(limits.life_ns()),
+        longest.join(", ")
+    )
 }
 
 fn goodput(flow: &FlowReport) -> String {

@@ -1,5 +1,4 @@
-// The charts of the flows and streams of a capture.
-"use strict";
+// The charts of the flows and streams of a capture, after time.js.
 
 const POINTS = ["data", "retransmission", "ACK"];
 
@@ -22,10 +21,14 @@ const events = (d) =>
 // How the rows of each chart's data become records.
 const RECORDS = {
   sequence: (d) => [...points(d.points), ...events(d)],
-  goodput: (d) => [
-    ...d.goodput.flatMap(([t, fresh, again]) => [{ t, v: fresh, line: "new data" }, { t, v: again, line: "sent again" }]),
-    ...d.recoveries.map(([t, needless]) => ({ t, mark: needless ? "unnecessary recovery" : "recovery" })),
-  ],
+  goodput: (d) =>
+    d.goodput.flatMap(([t, fresh, again]) => [{ t, v: fresh, line: "new data" }, { t, v: again, line: "sent again" }]),
+  when: ({ when }) =>
+    when.counts.flatMap((row, what) =>
+      row.map(([bin, count]) => {
+        const t = when.from + bin * when.width;
+        return { t, until: t + when.width, what: all.when[what], count };
+      })),
   late: (d) => d.late.steps.map(([late, share]) => ({ late, share })),
   extents: (d) => d.extents.map(([extent, count], place) => ({ extent, count, place })),
   rd: (d) => {
@@ -36,19 +39,30 @@ const RECORDS = {
     d.by_rate.map(([rate, share, packets, extent, late]) => ({ rate, share, packets, extent, late })),
 };
 
+// Charts over time are below each other: where there is room, time begins at the same place in all of them.
+function alike(spec) {
+  const { y } = spec.encoding;
+  // A title takes room of its own.
+  if (innerWidth > 600) y.axis.minExtent = y.title === null ? 84 : 76;
+}
+
 // Late times that differ by more than this factor need a logarithmic axis.
 const LOGARITHMIC = 30;
 
 // What depends on the data.
 const ADAPT = {
   sequence(spec, d) {
-    // Black is lost on a dark page; large marks hide each other when there are many.
-    if (dark.matches) spec.encoding.color.scale.range[5] = "#f3f4f6";
+    // Large marks hide each other when there are many.
     if (d.events.length > 300) Object.assign(spec.layer[2].mark, { size: 22, strokeWidth: 1.1 });
   },
   goodput(spec, d) {
-    spec.encoding.x.scale.domain = [0, d.span];
-    if (d.goodput.every((row) => row[2] === 0)) spec.layer[0].encoding.color.scale = { domain: ["new data"], range: ["#4c8bd6"] };
+    spec.encoding.x.scale.domain = d.whole;
+    alike(spec);
+  },
+  when(spec, d) {
+    spec.encoding.x.scale.domain = d.whole;
+    spec.encoding.y.scale.domain = all.when.filter((_, at) => d.when.counts[at].length > 0);
+    alike(spec);
   },
   late(spec, d) {
     const { x } = spec.encoding;
@@ -65,30 +79,42 @@ const ADAPT = {
 
 function draw(section, specs, data) {
   const flow = data[section.dataset.flow];
+  const time = new Time(section, flow);
   for (const chart of section.querySelectorAll(".chart[data-chart]")) {
     const name = chart.dataset.chart;
+    const folded = chart.querySelector(".numbers");
+    folded.addEventListener("toggle", () => numbers(folded, name, flow));
+    if (name === "limits") {
+      time.band = new Band(chart, flow, time);
+      continue;
+    }
     const spec = { height: 200, ...structuredClone(specs[name]) };
     spec.data = { values: RECORDS[name](flow) };
     ADAPT[name]?.(spec, flow);
-    const place = chart.querySelector(".plot");
-    const folded = chart.querySelector(".numbers");
-    folded.addEventListener("toggle", () => numbers(folded, name, flow));
+    if (spec.encoding.color?.scale) visible(spec.encoding.color.scale);
+    key(chart, spec, spec.data.values);
     const [title, says] = ["h3, h4, h5", ".says"].map((part) => chart.querySelector(part).textContent);
     spec.description = `${title}. ${says}`;
-    const drawn = embed(place, spec);
-    if (name === "sequence") drawn.then((result) => result && zooming(chart, result.view, flow, spec.data.values));
+    const drawn = embed(chart.querySelector(".plot"), spec);
+    if (OVER_TIME.includes(name)) drawn.then((result) => result && time.has(name, result.view, spec.data.values));
   }
+  time.buttons();
 }
 
 // The numbers of a chart as a table, made when it is unfolded.
 const COLUMNS = {
+  limits: [
+    ["from, s", "to, s", "limit"],
+    ({ band }) => band.ends.map(([to, set], at) => [band.ends[at - 1]?.[0] ?? band.from, to, setName(band.sets[set])]),
+  ],
+  when: [["from, s", "to, s", "what", "count"], (d) => RECORDS.when(d).map((r) => [r.t, r.until, r.what, r.count])],
   goodput: [["from, s", "new data, Mbit/s", "sent again, Mbit/s"], (d) => d.goodput],
   late: [["late by at most", "share of late packets"], (d) => d.late.steps.map(([late, share]) => [`${late} ${d.late.unit}`, share])],
   extents: [["extent, packets", "late packets"], (d) => d.extents],
   rd: [["displacement, packets", "% of packets"], (d) => d.rd],
   by_rate: [["from Mbit/s", "share late", "packets", "mean extent", "mean late, ms"], (d) => d.by_rate],
   sequence: [
-    ["time, s", "offset, bytes", "event", "confidence", "evidence", "extent", "late, ms", "frame"],
+    ["time, s", "offset, bytes", "event", "confidence", "evidence or cause", "extent", "late, ms", "frame"],
     (d) => events(d).map((e) => [e.t, e.seq, e.what, e.confidence, e.evidence, e.extent, e.late, e.frame]),
   ],
 };
@@ -116,62 +142,22 @@ function numbers(place, name, flow) {
   place.append(box);
 }
 
-// The buttons that move the time-sequence diagram: usable by keyboard, where dragging is not.
-function zooming(chart, view, flow, records) {
-  const place = chart.querySelector(".zoom");
-  const whole = [0, flow.span];
-  let shown = whole;
-  const show = (range) => {
-    const width = Math.min(range[1] - range[0], whole[1]);
-    const from = Math.max(0, Math.min(range[0], whole[1] - width));
-    shown = [from, from + width];
-    const inside = records.filter((r) => r.t >= shown[0] && r.t <= shown[1]).map((r) => r.seq);
-    if (inside.length === 0) inside.push(0, 1);
-    const low = inside.reduce((a, b) => Math.min(a, b)), high = inside.reduce((a, b) => Math.max(a, b));
-    const margin = Math.max(1, (high - low) * 0.03);
-    view.signal("zoom_t", shown).signal("zoom_seq", [low - margin, high + margin]).run();
-    for (const button of place.children) {
-      const range = button.range;
-      if (range) button.setAttribute("aria-pressed", String(range[0] === shown[0] && range[1] === shown[1]));
-    }
-  };
-  const by = (factor, shift) => () => {
-    const middle = (shown[0] + shown[1]) / 2 + shift * (shown[1] - shown[0]);
-    const half = ((shown[1] - shown[0]) / 2) * factor;
-    show([middle - half, middle + half]);
-  };
-  const button = (label, act, range) => {
-    const one = document.createElement("button");
-    one.type = "button";
-    one.textContent = label;
-    one.range = range;
-    one.addEventListener("click", act);
-    place.append(one);
-  };
-  place.replaceChildren();
-  if (flow.burst) button("Worst burst", () => show(flow.burst), flow.burst);
-  button("Whole flow", () => show(whole), whole);
-  button("Earlier", by(1, -0.5));
-  button("Later", by(1, 0.5));
-  button("Zoom in", by(0.5, 0));
-  button("Zoom out", by(2, 0));
-  place.hidden = false;
-  show(flow.burst ?? whole);
-}
-
-const all = read("data");
 if (typeof vegaEmbed === "function") {
   const specs = read("charts");
   const sections = [...document.querySelectorAll("details.flow[data-flow]")];
   const drawn = new Set();
+  // Charts are made when their section is seen for the first time; one in a folded capture is not.
   const drawOnce = (section) => {
-    if (!section.open || drawn.has(section)) return;
+    if (!section.open || drawn.has(section) || section.closest("details.capture:not([open])")) return;
     drawn.add(section);
     draw(section, specs, all.flows);
   };
   for (const section of sections) {
     section.addEventListener("toggle", () => drawOnce(section));
     drawOnce(section);
+  }
+  for (const capture of document.querySelectorAll("details.capture")) {
+    capture.addEventListener("toggle", () => sections.filter((one) => capture.contains(one)).forEach(drawOnce));
   }
   dark.addEventListener("change", () => {
     for (const section of drawn) draw(section, specs, all.flows);

@@ -1,5 +1,5 @@
 //! One HTML page that needs no network: headline, what it cost, what to do, sortable tables of flows and streams, and a
-//! section with charts for each of the gravest.
+//! section with charts for each of the gravest. Of several captures, a table of them comes first.
 //!
 //! The page carries its style, script, data and the chart libraries (Vega, Vega-Lite, Vega-Embed); a content security
 //! policy forbids it any request. Every chart has a caption with its figures. The data of the charts are thinned so
@@ -7,6 +7,7 @@
 
 mod actions;
 mod caption;
+mod captures;
 mod data;
 mod extras;
 mod numbers;
@@ -16,20 +17,23 @@ mod section;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use inorder_detect::limits::Limit;
 use inorder_detect::names::Name;
+use inorder_report::escape::Text;
 use inorder_report::html::{Assets, begin, end};
 use serde::Serialize;
 
 use self::data::{Burst, Charts, Room};
 use self::overview::Listed;
 use self::section::Section;
+use crate::captures::Line;
 use crate::gravity::{Subject, flows_by_gravity, streams_by_gravity, troubled};
 use crate::model::Analysis;
 
 /// The charts of flows.
 const ASSETS: Assets = Assets {
     style: include_str!("flows.css"),
-    script: include_str!("flows.js"),
+    script: concat!(include_str!("time.js"), include_str!("flows.js")),
     charts: include_str!("charts.json"),
 };
 
@@ -52,24 +56,96 @@ impl Default for Page {
     }
 }
 
-/// Writes the page. `out` should be buffered.
+impl Page {
+    fn end(&self, out: &mut dyn Write, data: &Data) -> io::Result<()> {
+        let left_out = match self.charts {
+            true => "",
+            false => " Charts were left out; their numbers are shown as tables.",
+        };
+        end(
+            out,
+            &format!("{NOTE}{left_out}"),
+            self.charts,
+            &ASSETS,
+            data,
+        )
+    }
+}
+
+/// Writes the page. `out` should be buffered. Several captures begin with a table of them, the most severe first, and each
+/// is folded. The page of many is large: [`write_overview`] and a page for each are better then.
 pub fn write(out: &mut dyn Write, analyses: &[Analysis], page: &Page) -> io::Result<()> {
     let mut data = Data::default();
-    let title = match analyses {
-        [one] => format!("Packet order in {}", short_name(&one.file)),
-        many => format!("Packet order in {} captures", many.len()),
-    };
-    begin(out, &title, &ASSETS)?;
+    match analyses {
+        [one] => begin(out, &title(one), &ASSETS)?,
+        several => {
+            let lines: Vec<Line> = several.iter().map(Line::of).collect();
+            begin(out, &captures::title(lines.len()), &ASSETS)?;
+            captures::table(out, &lines, |number| format!("#capture-{number}"))?;
+        }
+    }
     let parts: Vec<Part<'_>> = (0..)
         .zip(analyses)
         .map(|(n, a)| Part::of(n, a, page))
         .collect();
-    let sections = parts.iter().map(|part| part.shown.len()).sum();
-    let room = Room::for_each_of(sections);
+    let room = room(&parts);
     for part in &parts {
         part.write(out, analyses.len() > 1, page, room, &mut data)?;
     }
-    end(out, NOTE, page.charts, &ASSETS, &data)
+    page.end(out, &data)
+}
+
+/// Writes the page of one capture of several; `overview` is the address of the page that [`write_overview`] wrote.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn write_one_of(
+    out: &mut dyn Write,
+    analysis: &Analysis,
+    page: &Page,
+    overview: &str,
+) -> io::Result<()> {
+    let mut data = Data::default();
+    let part = Part::of(0, analysis, page);
+    begin(out, &title(analysis), &ASSETS)?;
+    writeln!(
+        out,
+        "<p><a href=\"{}\">All captures</a></p>",
+        Text(overview)
+    )?;
+    let room = Room::shared(&part.shown);
+    part.write(out, false, page, room, &mut data)?;
+    page.end(out, &data)
+}
+
+/// Writes a table of captures, the most severe first, each with a link to what `address` returns for its place in
+/// `lines`: so small that thousands open at once.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn write_overview(
+    out: &mut dyn Write,
+    lines: &[Line],
+    address: impl Fn(usize) -> String,
+) -> io::Result<()> {
+    let assets = Assets {
+        script: "",
+        charts: "{}",
+        ..ASSETS
+    };
+    begin(out, &captures::title(lines.len()), &assets)?;
+    captures::table(out, lines, address)?;
+    end(out, captures::NOTE, false, &assets, &())
+}
+
+fn title(analysis: &Analysis) -> String {
+    format!("Packet order in {}", short_name(&analysis.file))
+}
+
+/// How much may be drawn of each flow of the page.
+fn room(parts: &[Part<'_>]) -> Room {
+    let all: Vec<Subject<'_>> = parts.iter().flat_map(|part| part.shown.clone()).collect();
+    Room::shared(&all)
 }
 
 /// The name of a file without its folders.
@@ -94,7 +170,7 @@ pub fn write_charts(out: &mut dyn Write, analyses: &[Analysis], top: usize) -> i
     let page = Page { top, charts: true };
     let parts = (0..).zip(analyses).map(|(n, a)| Part::of(n, a, &page));
     let parts: Vec<Part<'_>> = parts.collect();
-    let room = Room::for_each_of(parts.iter().map(|part| part.shown.len()).sum());
+    let room = room(&parts);
     let drawn = |part: &Part<'_>, subject: &Subject<'_>| Drawn {
         file: part.analysis.file.clone(),
         name: match subject {
@@ -148,7 +224,11 @@ struct Data {
     /// The names to which the rows of events refer.
     what: &'static [&'static str],
     confidence: &'static [&'static str],
-    evidence: &'static [&'static str],
+    evidence: Vec<&'static str>,
+    /// The rows of the chart of what happened when.
+    when: [&'static str; data::ROWS.len()],
+    /// The limits: name, and what the page calls it.
+    limits: Vec<(&'static str, &'static str)>,
     /// The charts' data, by the identifier of the section.
     flows: BTreeMap<String, Charts>,
 }
@@ -158,7 +238,12 @@ impl Default for Data {
         Data {
             what: data::WHAT,
             confidence: inorder_detect::Confidence::NAMES,
-            evidence: inorder_detect::Evidence::NAMES,
+            evidence: data::evidence(),
+            when: data::ROWS,
+            limits: Limit::ALL
+                .into_iter()
+                .map(|limit| (limit.name(), crate::limits::label(limit)))
+                .collect(),
             flows: BTreeMap::new(),
         }
     }
@@ -198,7 +283,10 @@ impl<'a> Part<'a> {
         data: &mut Data,
     ) -> io::Result<()> {
         let level = if one_of_several { 3 } else { 2 };
-        overview::meta(out, self.analysis, one_of_several)?;
+        if one_of_several {
+            captures::begin(out, self.number, self.analysis)?;
+        }
+        overview::meta(out, self.analysis)?;
         overview::head(out, self.analysis)?;
         actions::write(out, level, self.analysis)?;
         extras::warnings(out, self.analysis)?;
@@ -206,7 +294,11 @@ impl<'a> Part<'a> {
         self.tables(out, level)?;
         self.sections(out, level, page, room, data)?;
         extras::peer(out, level, self.analysis)?;
-        extras::skipped(out, self.analysis)
+        extras::skipped(out, self.analysis)?;
+        match one_of_several {
+            true => writeln!(out, "</details>"),
+            false => Ok(()),
+        }
     }
 
     /// The tables of flows and of streams, first the one with the gravest.
@@ -236,7 +328,8 @@ impl<'a> Part<'a> {
     }
 
     fn section_of(&self, is: impl Fn(&Subject<'_>) -> bool) -> Option<String> {
-        self.shown.iter().position(is).map(|place| self.id(place))
+        let place = self.shown.iter().position(is)?;
+        Some(format!("#{}", self.id(place)))
     }
 
     fn sections(

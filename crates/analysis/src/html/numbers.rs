@@ -5,11 +5,13 @@ use std::io::{self, Write};
 use inorder_detect::Distribution;
 use inorder_detect::Reordering;
 use inorder_detect::columns::{GOODPUT, RATE_CLASS};
+use inorder_detect::limits::Limits;
 use inorder_report::html::Table;
-use inorder_report::number::{count, percent, plural, time_u64};
+use inorder_report::number::{count, percent, plural, time, time_u64};
 
 use super::data::Chart;
 use crate::gravity::Subject;
+use crate::limits::labels;
 
 /// Maximum number of rows; JSON has all.
 const ROWS: usize = 40;
@@ -21,12 +23,13 @@ pub fn table(out: &mut dyn Write, chart: Chart, subject: &Subject<'_>) -> io::Re
         Subject::Stream(stream) => (&stream.order, None),
     };
     match (chart, flow) {
-        (Chart::Sequence, _) => writeln!(
+        (Chart::Sequence | Chart::When, _) => writeln!(
             out,
             "<p class=dim>The events with their numbers are in the JSON, CSV and Parquet output.</p>"
         ),
+        (Chart::Limits, Some(flow)) => limits(out, &flow.limits),
         (Chart::Goodput, Some(flow)) => {
-            write!(out, "<div class=scroll>")?;
+            write!(out, "<div class=scroll tabindex=0>")?;
             Table::new(GOODPUT)
                 .at_most(ROWS)
                 .write(out, &flow.cost.goodput)?;
@@ -34,7 +37,7 @@ pub fn table(out: &mut dyn Write, chart: Chart, subject: &Subject<'_>) -> io::Re
             cut(out, flow.cost.goodput.len())
         }
         (Chart::ByRate, Some(flow)) => {
-            write!(out, "<div class=scroll>")?;
+            write!(out, "<div class=scroll tabindex=0>")?;
             Table::new(RATE_CLASS)
                 .at_most(ROWS)
                 .write(out, &flow.by_rate)?;
@@ -45,6 +48,15 @@ pub fn table(out: &mut dyn Write, chart: Chart, subject: &Subject<'_>) -> io::Re
         (Chart::Late, _) => distribution(out, "late by", &order.late_ns, time_u64),
         _ => density(out, order),
     }
+}
+
+fn limits(out: &mut dyn Write, limits: &Limits) -> io::Result<()> {
+    let cells: Vec<_> = limits
+        .shares
+        .iter()
+        .map(|share| [labels(share.limits), time(share.ns)])
+        .collect();
+    rows(out, &["limit", "time"], &cells)
 }
 
 fn distribution(
@@ -72,7 +84,7 @@ fn density(out: &mut dyn Write, order: &Reordering) -> io::Result<()> {
 /// Rows of a table whose cells hold only text and numbers of our own, so nothing needs escaping. Of too many rows, the
 /// ones in the middle are left out: the ends are the extremes.
 fn rows(out: &mut dyn Write, titles: &[&str; 2], cells: &[[String; 2]]) -> io::Result<()> {
-    write!(out, "<div class=scroll><table><thead><tr>")?;
+    write!(out, "<div class=scroll tabindex=0><table><thead><tr>")?;
     for title in titles {
         write!(out, "<th scope=col>{title}</th>")?;
     }

@@ -18,11 +18,8 @@ use inorder_report::number::{bytes, count, percent, plural, time, time_u64};
 /// Maximum number of rows of a table: browsers become slow beyond this.
 const ROWS: usize = 2_000;
 
-/// The lines below the title; with several files, a heading comes first.
-pub fn meta(out: &mut dyn Write, analysis: &Analysis, heading: bool) -> io::Result<()> {
-    if heading {
-        writeln!(out, "<hr>\n<h2 class=mono>{}</h2>", Text(&analysis.file))?;
-    }
+/// The lines below the title.
+pub fn meta(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
     writeln!(
         out,
         "<p class=dim><span class=mono>{}</span> · {} · {} · {} · {}</p>",
@@ -155,7 +152,7 @@ fn of_flows(t: &Totals) -> Vec<Tile> {
     tiles
 }
 
-/// A row of a table with the identifier of its section, if it has one.
+/// A row of a table with the address of its section, if it has one.
 pub struct Listed<'a, T> {
     /// What the row shows.
     pub of: &'a T,

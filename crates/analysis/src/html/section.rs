@@ -46,7 +46,12 @@ impl Section<'_> {
             writeln!(out, "<dt>{label}</dt><dd>{}</dd>", Text(&text))?;
         }
         writeln!(out, "</dl>\n<div class=charts>")?;
+        let mut moving = self.drawn;
         for chart in charts.present() {
+            // The script fills in the buttons that move all charts over time.
+            if std::mem::take(&mut moving) && chart.is_over_time() {
+                writeln!(out, "<p class=\"zoom wide\" hidden></p>")?;
+            }
             let says = match subject {
                 Subject::Flow(flow) => caption::of_flow(chart, flow, charts, burst),
                 Subject::Stream(stream) => caption::of_order(chart, &stream.order),
@@ -85,7 +90,7 @@ impl Section<'_> {
         chart: Chart,
         says: &str,
     ) -> io::Result<()> {
-        let wide = if chart.is_wide() && self.drawn {
+        let wide = if chart.is_over_time() && self.drawn {
             " wide"
         } else {
             ""
@@ -102,10 +107,7 @@ impl Section<'_> {
             "<div class=\"chart{wide}\"{data}><h{level}>{title}</h{level}>\n<p class=says>{says}</p>"
         )?;
         if self.drawn {
-            if chart == Chart::Sequence {
-                writeln!(out, "<p class=zoom hidden></p>")?;
-            }
-            writeln!(out, "<div class=plot></div>")?;
+            writeln!(out, "<ul class=key hidden></ul><div class=plot></div>")?;
             // The script fills in the numbers from the chart's data when they are asked for.
             writeln!(
                 out,

@@ -9,6 +9,7 @@ use std::io::{self, Write};
 pub(crate) use self::cost::{NO_ACTION, cost_sentences, expected};
 pub(crate) use self::detail::{facts, stream_facts};
 pub(crate) use self::extras::{peer_columns, peer_rows, peer_text};
+use crate::captures::{LINE, Line, by_severity};
 use crate::gravity::{Subject, flows_by_gravity, troubled};
 use crate::headline::headline;
 use crate::model::Analysis;
@@ -68,13 +69,48 @@ pub(crate) fn flow_columns<'c>() -> Sheet<'c, FlowReport> {
         .with(FLOW, |flow| flow)
 }
 
-/// Writes the analyses as text.
+/// Writes the analyses as text. Several begin with a line for each, and many end with the most severe.
 pub fn write(out: &mut dyn Write, analyses: &[Analysis], style: &Style) -> io::Result<()> {
+    let lines: Vec<Line> = match analyses {
+        [_] => Vec::new(),
+        several => several.iter().map(Line::of).collect(),
+    };
+    if !lines.is_empty() {
+        let layout = style.layout().left(3);
+        text::write(out, LINE, &lines, &layout)?;
+        writeln!(out)?;
+    }
     for (i, analysis) in analyses.iter().enumerate() {
         if i > 0 {
             writeln!(out)?;
         }
         write_one(out, analysis, style)?;
+    }
+    most_severe(out, &lines, style)
+}
+
+/// The captures with the gravest trouble, each with its first sentence: whoever reads a terminal sees the end.
+fn most_severe(out: &mut dyn Write, lines: &[Line], style: &Style) -> io::Result<()> {
+    /// Fewer captures are seen at a glance in the lines that begin.
+    const MIN_CAPTURES: usize = 4;
+    const WORST: usize = 10;
+    let worst = by_severity(lines).into_iter();
+    let worst: Vec<&Line> = worst
+        .filter(|line| line.is_troubled())
+        .take(WORST)
+        .collect();
+    if lines.len() < MIN_CAPTURES || worst.is_empty() {
+        return Ok(());
+    }
+    let (bold, plain) = style.bold();
+    let title = match worst.len() {
+        WORST => format!("The {WORST} most severe of {} captures", lines.len()),
+        some => format!("With trouble, {some} of {} captures", lines.len()),
+    };
+    writeln!(out, "\n{bold}{title}{plain}")?;
+    for (number, line) in (1..).zip(worst) {
+        let said = format!("{number:>2}. {}: {}", printable(&line.file), line.lead());
+        paragraph(out, &said, "    ", style.width)?;
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use std::net::SocketAddr;
 use inorder_analysis::{
     Analysis, ExtentAgreement, PeerComparison, PeerCounts, PeerFlow, Score, StreamReport,
 };
+use inorder_detect::limits::{Limit as Phase, LimitSet, Limits, Share, Stretch};
 use inorder_detect::{
     AckPath, Avoidance, Cause, CauseCount, Confidence, Control, Cost, Distribution, Event,
     Evidence, FlowId, FlowReport, GoodputBin, Kind, Limit, Lost, Matched, Point, PointKind,
@@ -109,6 +110,7 @@ pub fn busy(port: u16, vantage: Vantage, seed: u64) -> FlowReport {
         window_ns: Some(12_400_000),
     };
     flow.cost = cost();
+    flow.limits = limits();
     flow.ack_path = AckPath {
         acks: 6_000,
         reordered: 14,
@@ -147,6 +149,46 @@ fn cost() -> Cost {
         })
         .collect();
     cost
+}
+
+/// Start, line, a closed window, recoveries without need, and a wait of the application or for the send buffer.
+fn limits() -> Limits {
+    let either = LimitSet::of(&[Phase::Application, Phase::SendBuffer]);
+    let mut all: Vec<(i64, LimitSet)> =
+        vec![(40, Phase::Handshake.into()), (200, Phase::Start.into())];
+    for n in 0..20 {
+        all.push((40, Phase::Line.into()));
+        all.push((2 + n % 3, Phase::RecoveryUnneeded.into()));
+        all.push((38, Phase::WindowUnneeded.into()));
+    }
+    all.extend([
+        (900, Phase::ReceiverWindow.into()),
+        (250, either),
+        (150, LimitSet::default()),
+    ]);
+    let mut limits = Limits::default();
+    limits.begun_ns = START_NS - 40_000_000;
+    limits.ended_ns = limits.begun_ns;
+    for (ms, set) in all {
+        let start_ns = limits.ended_ns;
+        limits.ended_ns += ms * 1_000_000;
+        limits.stretches.push(Stretch {
+            start_ns,
+            end_ns: limits.ended_ns,
+            limits: set,
+        });
+        let known = limits.shares.iter_mut().find(|share| share.limits == set);
+        match known {
+            Some(share) => share.ns += ms * 1_000_000,
+            None => limits.shares.push(Share {
+                limits: set,
+                ns: ms * 1_000_000,
+                confidence: Confidence::Likely,
+            }),
+        }
+    }
+    limits.shares.sort_by_key(|share| -share.ns);
+    limits
 }
 
 /// Sends 3,000 segments in windows of 60; some arrive late, some are lost.

@@ -87,11 +87,6 @@ fn footer(out: &mut dyn Write, note: &str, drawn: bool) -> io::Result<()> {
             "<details><summary>Licences of the chart libraries</summary><pre>{}</pre></details>",
             Text(BUNDLE.licences)
         )?;
-    } else {
-        writeln!(
-            out,
-            "<p>Charts were left out; their numbers are shown as tables.</p>"
-        )?;
     }
     writeln!(out, "</footer>")
 }

@@ -76,7 +76,7 @@ impl<'t, R: ?Sized + 't> Table<'t, R> {
         self
     }
 
-    /// Makes the first cell a link to the element of the page that `link` names, if it names one.
+    /// Makes the first cell a link to the address that `link` returns, if it returns one: `#section`, `page.html`.
     #[must_use]
     pub fn link(mut self, link: impl Fn(&R) -> Option<String> + 't) -> Self {
         self.link = Box::new(link);
@@ -146,7 +146,7 @@ impl<'t, R: ?Sized + 't> Table<'t, R> {
             let text = Text(&text);
             let link = (self.link)(row).filter(|_| at == 0);
             match (link, value.number(), &value) {
-                (Some(id), ..) => write!(out, "<td><a href=\"#{}\">{text}</a></td>", Text(&id))?,
+                (Some(to), ..) => write!(out, "<td><a href=\"{}\">{text}</a></td>", Text(&to))?,
                 (None, ..) if self.plain => write!(out, "<td>{text}</td>")?,
                 // The script reads plain numbers itself; pages of many rows are a quarter smaller for it.
                 (_, Some(number), _) if text.0 == number.to_string() => {

@@ -1,19 +1,33 @@
-//! The events that the time-sequence diagram marks.
+//! The events and retransmissions that the time-sequence diagram marks.
 
 use std::collections::BTreeMap;
 
 use inorder_detect::names::Name;
-use inorder_detect::{Confidence, Event, FlowReport, Kind};
+use inorder_detect::{
+    Cause, Confidence, Event, Evidence, FlowReport, Kind, Retransmission, Verdict,
+};
 use inorder_report::number::millis;
 
 use super::{rounded, seconds};
 
 /// Seconds, bytes, what, confidence, evidence, extent, late time in ms, frame number; names are positions in the lists
-/// [`WHAT`], [`Confidence::NAMES`] and [`Evidence::NAMES`](inorder_detect::Evidence).
+/// [`WHAT`], [`Confidence::NAMES`] and [`evidence`].
 pub(crate) type EventRow = (f64, u64, usize, usize, usize, Option<u32>, Option<f64>, u64);
 
-/// What an event is called on the page.
-pub(crate) const WHAT: &[&str] = &["late", "unclear", "lost", "refused"];
+/// What an event or a retransmission is called on the page.
+pub(crate) const WHAT: &[&str] = &[
+    "late",
+    "unclear",
+    "lost",
+    "refused",
+    "sent again",
+    "spurious",
+];
+
+/// What an event was concluded from, or why data was sent again.
+pub(crate) fn evidence() -> Vec<&'static str> {
+    [Evidence::NAMES, Cause::NAMES].concat()
+}
 
 /// The name of an event.
 pub(crate) fn what(event: &Event) -> &'static str {
@@ -25,56 +39,90 @@ pub(crate) fn what(event: &Event) -> &'static str {
     }
 }
 
-/// All events if there is room for them. Otherwise half of the room is for the worst burst and half for the rest; of
-/// each, the latest packet of every kind in equal intervals is drawn.
-pub(crate) fn of(flow: &FlowReport, burst: Option<(i64, i64)>, room: usize) -> Vec<EventRow> {
-    let all = &flow.events;
-    if all.len() <= room {
-        return all.iter().map(|event| row(flow, event)).collect();
-    }
-    let (from, until) = burst.unwrap_or((0, 0));
-    let inside = |event: &&Event| (from..=until).contains(&event.at_ns);
-    let near: Vec<&Event> = all.iter().filter(inside).collect();
-    let far: Vec<&Event> = all.iter().filter(|e| !inside(e)).collect();
-    let spared = (room / 2).saturating_sub(near.len());
-    let mut drawn = latest(&near, room / 2);
-    drawn.extend(latest(&far, room / 2 + spared));
-    drawn.sort_by_key(|event| event.at_ns);
-    drawn.into_iter().map(|event| row(flow, event)).collect()
+/// True if what it repeats had arrived.
+pub(crate) fn is_spurious(retransmission: &Retransmission) -> bool {
+    retransmission.verdict == Verdict::Spurious
 }
 
-/// At most about `room` events: in equal intervals of time the latest of each kind.
-fn latest<'e>(events: &[&'e Event], room: usize) -> Vec<&'e Event> {
-    let (Some(first), Some(last)) = (events.first(), events.last()) else {
+/// Everything that would be marked if there were room.
+pub(crate) fn number(flow: &FlowReport) -> usize {
+    flow.events.len() + flow.retransmission_list.len()
+}
+
+/// All marks if there is room for them. Otherwise half of the room is for the worst burst and half for the rest; of
+/// each, the latest packet of every kind in equal intervals is drawn.
+pub(crate) fn of(flow: &FlowReport, burst: Option<(i64, i64)>, room: usize) -> Vec<EventRow> {
+    let events = flow.events.iter().map(|e| (e.at_ns, event(flow, e)));
+    let again = flow.retransmission_list.iter();
+    let again = again.map(|r| (r.at_ns, retransmission(flow, r)));
+    let mut all: Vec<(i64, EventRow)> = events.chain(again).collect();
+    if all.len() > room {
+        let (from, until) = burst.unwrap_or((0, 0));
+        let (near, far): (Vec<_>, Vec<_>) = all
+            .into_iter()
+            .partition(|(at, _)| (from..=until).contains(at));
+        let spared = (room / 2).saturating_sub(near.len());
+        all = latest(near, room / 2);
+        all.extend(latest(far, room / 2 + spared));
+    }
+    all.sort_by_key(|(at, _)| *at);
+    all.into_iter().map(|(_, row)| row).collect()
+}
+
+/// At most about `room` marks: in equal intervals of time the latest of each kind.
+fn latest(marks: Vec<(i64, EventRow)>, room: usize) -> Vec<(i64, EventRow)> {
+    let times = || marks.iter().map(|mark| mark.0);
+    let (Some(first), Some(last)) = (times().min(), times().max()) else {
         return Vec::new();
     };
-    if events.len() <= room {
-        return events.to_vec();
+    if marks.len() <= room {
+        return marks;
     }
     let intervals = (room / WHAT.len()).max(1) as i64;
-    let width = (last.at_ns - first.at_ns) / intervals + 1;
-    let mut kept: BTreeMap<(i64, &str), &Event> = BTreeMap::new();
-    for event in events {
-        let key = ((event.at_ns - first.at_ns) / width, what(event));
-        let place = kept.entry(key).or_insert(event);
-        if event.late_ns > place.late_ns {
-            *place = event;
+    let width = (last - first) / intervals + 1;
+    let mut kept: BTreeMap<(i64, usize), (i64, EventRow)> = BTreeMap::new();
+    for mark in marks {
+        let key = ((mark.0 - first) / width, mark.1.2);
+        let place = kept.entry(key).or_insert(mark);
+        if mark.1.6 > place.1.6 {
+            *place = mark;
         }
     }
     kept.into_values().collect()
 }
 
-fn row(flow: &FlowReport, event: &Event) -> EventRow {
-    let position = |names: &[&str], name: &str| names.iter().position(|n| *n == name).unwrap_or(0);
+fn position(names: &[&str], name: &str) -> usize {
+    names.iter().position(|n| *n == name).unwrap_or(0)
+}
+
+/// Microseconds: a chart of the worst burst shows no less.
+fn micros(flow: &FlowReport, at_ns: i64) -> f64 {
+    (seconds(flow, at_ns) * 1e6).round() / 1e6
+}
+
+fn event(flow: &FlowReport, event: &Event) -> EventRow {
     (
-        // Microseconds: a chart of the worst burst shows no less.
-        (seconds(flow, event.at_ns) * 1e6).round() / 1e6,
+        micros(flow, event.at_ns),
         event.seq_offset,
         position(WHAT, what(event)),
         position(Confidence::NAMES, event.confidence.name()),
-        position(inorder_detect::Evidence::NAMES, event.evidence.name()),
+        position(Evidence::NAMES, event.evidence.name()),
         event.extent,
         event.late_ns.map(|ns| rounded(millis(ns))),
         event.frame,
+    )
+}
+
+fn retransmission(flow: &FlowReport, r: &Retransmission) -> EventRow {
+    let what = ["sent again", "spurious"][usize::from(is_spurious(r))];
+    (
+        micros(flow, r.at_ns),
+        r.seq_offset,
+        position(WHAT, what),
+        position(Confidence::NAMES, r.confidence.name()),
+        Evidence::NAMES.len() + position(Cause::NAMES, r.cause.name()),
+        None,
+        None,
+        r.frame,
     )
 }

@@ -3,20 +3,27 @@
 //! A page has room for about half a megabyte of them ([`Room`]); what is left out is chosen so that extremes stay, and
 //! the caption of the chart says what is drawn.
 
+mod band;
 mod bars;
 mod burst;
 mod events;
 mod points;
+mod when;
 
 use inorder_detect::Reordering;
 use inorder_detect::{FlowReport, StreamReport};
 use serde::Serialize;
 
+use crate::gravity::Subject;
+
+use self::band::Band;
 use self::bars::{Bars, Lateness};
 pub(crate) use self::burst::Burst;
 use self::events::EventRow;
-pub(crate) use self::events::WHAT;
+pub(crate) use self::events::{WHAT, evidence, number as marks};
 use self::points::Points;
+pub(crate) use self::when::ROWS;
+use self::when::When;
 
 /// Packets of a sending rate that are worth a point: the share of late packets among fewer is chance.
 pub(crate) const MIN_PACKETS: u64 = 30;
@@ -26,37 +33,62 @@ pub(crate) const MIN_PACKETS: u64 = 30;
 pub(crate) struct Room {
     /// Points of the time-sequence diagram, half of them for the worst burst.
     pub points: usize,
-    /// Events, those of the worst burst included.
+    /// Marks of events and retransmissions, those of the worst burst included.
     pub events: usize,
+    /// Intervals in which everything is counted.
+    pub bins: usize,
 }
 
 impl Room {
-    /// Room for each of `sections` flows.
-    pub fn for_each_of(sections: usize) -> Room {
+    /// Room for each of the sections of a page: what some leave is for the others.
+    pub fn shared(sections: &[Subject<'_>]) -> Room {
         /// Points of all flows of a page: about ten bytes each.
         const POINTS: usize = 10_000;
-        /// Events of all flows of a page: about forty bytes each.
-        const EVENTS: usize = 2_500;
-        let each = |all: usize, most: usize| (all / sections.max(1)).min(most);
+        /// Marks of all flows of a page: about forty bytes each.
+        const EVENTS: usize = 4_000;
+        /// Intervals of all flows of a page: about six bytes for each kind that happened in one.
+        const BINS: usize = 8_000;
+        let flows = || {
+            sections.iter().filter_map(|subject| match subject {
+                Subject::Flow(flow) => Some(*flow),
+                Subject::Stream(_) => None,
+            })
+        };
         Room {
-            points: each(POINTS, 4_000),
-            events: each(EVENTS, 1_000),
+            points: level(flows().map(|flow| flow.points.len()), POINTS).min(4_000),
+            events: level(flows().map(events::number), EVENTS),
+            bins: (BINS / sections.len().max(1)).clamp(40, 240),
         }
     }
+}
+
+/// The most that each may take so that all together take no more than `all`.
+fn level(wanted: impl Iterator<Item = usize>, all: usize) -> usize {
+    let mut wanted: Vec<usize> = wanted.collect();
+    wanted.sort_unstable();
+    let mut left = all;
+    for (done, wants) in wanted.iter().enumerate() {
+        let fair = left / (wanted.len() - done);
+        if *wants > fair {
+            return fair;
+        }
+        left -= wants;
+    }
+    all
 }
 
 /// The data of the charts of one flow or stream; empty lists for charts that it does not have.
 #[derive(Serialize)]
 pub(crate) struct Charts {
+    pub(crate) band: Band,
+    pub(crate) when: When,
     points: Points,
     /// First and last second of the worst burst, and of the whole flow.
     burst: Option<(f64, f64)>,
-    pub(crate) span: f64,
+    whole: (f64, f64),
     pub(crate) events: Vec<EventRow>,
     /// Seconds, Mbit/s of new data, Mbit/s sent again.
     pub(crate) goodput: Vec<(f64, f64, f64)>,
-    /// Seconds of each recovery, and whether nothing had been lost.
-    recoveries: Vec<(f64, bool)>,
     pub(crate) extents: Bars,
     pub(crate) late: Lateness,
     /// Displacement, percent of the packets.
@@ -71,13 +103,16 @@ impl Charts {
     /// The charts of a flow.
     pub fn of_flow(flow: &FlowReport, burst: Option<&Burst>, room: Room) -> Charts {
         let range = burst.map(|b| (b.from_ns, b.until_ns));
+        let band = Band::of(flow);
+        let (from, until) = band.span();
         Charts {
+            whole: (from.min(0.0), until.max(seconds(flow, flow.last_ns))),
+            band,
+            when: When::of(flow, room.bins),
             points: points::of(flow, range, room.points),
             burst: range.map(|(from, until)| (seconds(flow, from), seconds(flow, until))),
-            span: seconds(flow, flow.last_ns),
             events: events::of(flow, range, room.events),
             goodput: goodput(flow),
-            recoveries: recoveries(flow, room.events),
             by_rate: by_rate(flow),
             ..Charts::of_order(&flow.reordering)
         }
@@ -97,12 +132,13 @@ impl Charts {
             false => &nothing,
         };
         Charts {
+            band: Band::default(),
+            when: When::default(),
             points: Points::default(),
             burst: None,
-            span: 0.0,
+            whole: (0.0, 0.0),
             events: Vec::new(),
             goodput: Vec::new(),
-            recoveries: Vec::new(),
             extents: Bars::of(&known.extents),
             late: Lateness::of(&known.late_ns),
             rd: density(known),
@@ -113,8 +149,10 @@ impl Charts {
     /// The charts that tell something, in the order of the page.
     pub fn present(&self) -> Vec<Chart> {
         [
-            (Chart::Sequence, !self.points.is_empty()),
+            (Chart::Limits, self.band.len() > 0),
             (Chart::Goodput, self.goodput.len() > 3),
+            (Chart::When, self.when.total() > 0),
+            (Chart::Sequence, !self.points.is_empty()),
             (Chart::Late, self.late.len() > 2),
             (Chart::Extents, self.extents.len() > 1),
             (Chart::Density, self.rd.len() > 2),
@@ -129,10 +167,14 @@ impl Charts {
 /// A chart of a section.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Chart {
-    /// Time and sequence.
-    Sequence,
+    /// What limited it over time.
+    Limits,
     /// Goodput over time.
     Goodput,
+    /// Everything that happened, over time.
+    When,
+    /// Time and sequence.
+    Sequence,
     /// Distribution of late times.
     Late,
     /// Extents.
@@ -147,8 +189,10 @@ impl Chart {
     /// Its name in the page's script.
     pub fn name(self) -> &'static str {
         match self {
-            Chart::Sequence => "sequence",
+            Chart::Limits => "limits",
             Chart::Goodput => "goodput",
+            Chart::When => "when",
+            Chart::Sequence => "sequence",
             Chart::Late => "late",
             Chart::Extents => "extents",
             Chart::Density => "rd",
@@ -156,9 +200,12 @@ impl Chart {
         }
     }
 
-    /// True if it takes the whole width.
-    pub fn is_wide(self) -> bool {
-        matches!(self, Chart::Sequence | Chart::Goodput)
+    /// True if time goes from left to right: it takes the whole width, and all of these move together.
+    pub fn is_over_time(self) -> bool {
+        matches!(
+            self,
+            Chart::Limits | Chart::Goodput | Chart::When | Chart::Sequence
+        )
     }
 }
 
@@ -183,16 +230,6 @@ fn goodput(flow: &FlowReport) -> Vec<(f64, f64, f64)> {
         (at, mbit(bin.goodput_bps), mbit(bin.again_bps))
     };
     bins.iter().map(row).collect()
-}
-
-/// The recoveries, at most `most`, evenly chosen.
-fn recoveries(flow: &FlowReport, most: usize) -> Vec<(f64, bool)> {
-    let list = &flow.recoveries.list;
-    let step = list.len().div_ceil(most.max(1)).max(1);
-    let spurious = inorder_detect::RecoveryVerdict::Spurious;
-    let row =
-        |r: &inorder_detect::Recovery| (rounded(seconds(flow, r.start_ns)), r.verdict == spurious);
-    list.iter().step_by(step).map(row).collect()
 }
 
 /// The reorder density in percent; nothing if no packet was displaced.
@@ -224,4 +261,21 @@ fn by_rate(flow: &FlowReport) -> Vec<RateRow> {
             )
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_some_leave_is_for_the_others() {
+        let most = |wanted: &[usize]| level(wanted.iter().copied(), 100);
+        assert_eq!(most(&[1_976, 3, 0]), 97);
+        assert_eq!(most(&[200, 200]), 50);
+        assert_eq!(most(&[10, 20]), 100);
+        for wanted in [vec![5, 80, 90, 1], vec![1_000; 7], vec![0; 3]] {
+            let most = most(&wanted);
+            assert!(wanted.iter().map(|n| n.min(&most)).sum::<usize>() <= 100);
+        }
+    }
 }

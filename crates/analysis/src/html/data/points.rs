@@ -39,15 +39,17 @@ impl Points {
     }
 }
 
-/// About `room` points, half of them of the worst burst.
+/// About `room` points, half of them of the worst burst. Retransmissions that are known one by one are marks instead.
 pub(crate) fn of(flow: &FlowReport, burst: Option<(i64, i64)>, room: usize) -> Points {
-    if flow.points.len() <= room {
-        return Points::of(flow, &flow.points.iter().collect::<Vec<_>>());
+    let listed = !flow.retransmission_list.is_empty();
+    let is_mark = |point: &Point| listed && point.kind == PointKind::Retransmission;
+    let all: Vec<&Point> = flow.points.iter().filter(|p| !is_mark(p)).collect();
+    if all.len() <= room {
+        return Points::of(flow, &all);
     }
     let (from, until) = burst.unwrap_or((0, 0));
     let inside = |point: &&Point| (from..=until).contains(&point.at_ns);
-    let near: Vec<&Point> = flow.points.iter().filter(inside).collect();
-    let far: Vec<&Point> = flow.points.iter().filter(|p| !inside(p)).collect();
+    let (near, far): (Vec<&Point>, Vec<&Point>) = all.into_iter().partition(inside);
     let mut drawn = evenly(&near, room / 2);
     drawn.extend(evenly(&far, room / 2));
     drawn.sort_by_key(|p| (p.at_ns, p.seq_offset));

@@ -118,7 +118,10 @@ pub fn write(
     if page.cells.len() > 1 {
         sections::comparison(out, page)?;
     }
-    writeln!(out, "<h2>Numbers</h2>\n<div class=\"card scroll numbers\">")?;
+    writeln!(
+        out,
+        "<h2>Numbers</h2>\n<div class=\"card scroll numbers\" tabindex=0 role=region aria-label=Numbers>"
+    )?;
     table(out)?;
     writeln!(out, "</div>")?;
     sections::traces(out, page)?;

@@ -1,0 +1,277 @@
+//! Several captures side by side: a line for each, and which of them matter most.
+
+use std::cmp::Ordering;
+
+use inorder_detect::{Cause, FlowReport, Gravity, StreamReport, Totals, Trouble};
+use inorder_report::number::{count, percent, plural, time_u64};
+use inorder_report::{Column, Digits, Kind};
+
+use crate::gravity::{Subject, troubled};
+use crate::headline::headline;
+use crate::limits::{labels, troubled_share};
+use crate::model::Analysis;
+
+/// One capture of several, in a line.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Line {
+    /// The capture.
+    pub file: String,
+    frames: u64,
+    flows: u64,
+    /// Payload of the largest flow over the time it took.
+    goodput_bps: Option<u64>,
+    trouble: String,
+    limit: String,
+    lead: String,
+    gravity: f64,
+    held: f64,
+    totals: Totals,
+}
+
+impl Line {
+    /// The line of a capture.
+    pub fn of(analysis: &Analysis) -> Line {
+        let troubled = troubled(analysis);
+        let totals = analysis.totals();
+        let attempts = Gravity::of_attempts(&analysis.attempts);
+        let worst = troubled.first();
+        let gravity = worst.map_or(0.0, |worst| worst.gravity().key());
+        let largest = analysis.flows.iter().max_by_key(|flow| flow.data_bytes);
+        let largest = largest.filter(|flow| flow.data_bytes > 0);
+        let failed = analysis.attempts.failed();
+        let trouble = match worst {
+            _ if failed > 0 && attempts > gravity => {
+                format!("{} to connect failed", plural(failed, "attempt"))
+            }
+            Some(Subject::Flow(flow)) => of_flow(flow),
+            Some(Subject::Stream(stream)) => of_stream(stream),
+            None => String::new(),
+        };
+        Line {
+            file: analysis.file.clone(),
+            frames: analysis.frames,
+            flows: totals.flows + totals.streams.streams,
+            goodput_bps: largest.and_then(FlowReport::goodput_bps),
+            trouble,
+            limit: largest.map_or_else(String::new, limit),
+            lead: headline(analysis).lead,
+            gravity: gravity.max(attempts),
+            held: largest.map_or(0.0, |flow| troubled_share(&flow.limits)),
+            totals,
+        }
+    }
+
+    /// The columns: of files all, of people some.
+    pub const COLUMNS: &'static [Column<Line>] = LINE;
+
+    /// True if something happened that whoever looks for trouble should look at.
+    pub(crate) fn is_troubled(&self) -> bool {
+        !self.trouble.is_empty() || self.held > 0.0
+    }
+
+    /// The first sentence about it.
+    pub(crate) fn lead(&self) -> &str {
+        &self.lead
+    }
+
+    /// The most severe first; among equals the one that something to be removed held for longer.
+    fn cmp_severity(&self, other: &Line) -> Ordering {
+        other
+            .gravity
+            .total_cmp(&self.gravity)
+            .then(other.held.total_cmp(&self.held))
+    }
+}
+
+/// The lines in the order of their severity, the most severe first.
+pub(crate) fn by_severity(lines: &[Line]) -> Vec<&Line> {
+    let mut all: Vec<&Line> = lines.iter().collect();
+    all.sort_by(|a, b| a.cmp_severity(b));
+    all
+}
+
+/// Main limit of a flow with its share of the time: `receiver's window 52 %`.
+fn limit(flow: &FlowReport) -> String {
+    flow.limits.main().map_or_else(String::new, |main| {
+        let share = flow.limits.share_of(main.limits);
+        format!("{} {} %", labels(main.limits), percent(share))
+    })
+}
+
+fn share(part: u64, whole: u64) -> String {
+    format!("{} %", percent(part as f64 / whole.max(1) as f64))
+}
+
+/// The gravest trouble of a flow in a few words.
+fn of_flow(flow: &FlowReport) -> String {
+    let order = &flow.reordering;
+    let recoveries = |cause: Cause| {
+        let causes = flow.recoveries.by_cause.iter();
+        let of_it = causes.filter(|c| c.cause == cause);
+        of_it.map(|c| c.recoveries).sum::<u64>()
+    };
+    let of_cause = |cause, what: &str| format!("{}{what}", unnecessary(recoveries(cause)));
+    match Gravity::of_flow(flow).worst() {
+        Some(Trouble::Loss) => format!("{} lost", share(flow.losses, flow.data_packets)),
+        Some(Trouble::Refused) => format!("{} refused", plural(flow.refused, "packet")),
+        Some(Trouble::Reordering) => {
+            let late = format!("{} late", share(order.reordered, order.received));
+            match recoveries(Cause::Reordering) {
+                0 => late,
+                n => format!("{late}, {}", unnecessary(n)),
+            }
+        }
+        Some(Trouble::AckReordering) => of_cause(Cause::AckReordering, " by late ACKs"),
+        Some(Trouble::DelayJump) => of_cause(Cause::DelayJump, " by delay jumps"),
+        Some(Trouble::TailProbe) => "tail loss probes without need".to_owned(),
+        Some(Trouble::InAdvance) => "data sent again in advance".to_owned(),
+        Some(Trouble::Unanswered) => "data that nothing acknowledged".to_owned(),
+        Some(Trouble::Handshake) => plural(flow.handshake.syns_again, "repeated SYN"),
+        Some(Trouble::Unexplained) => "retransmissions of unknown cause".to_owned(),
+        Some(Trouble::Unclear) => plural(order.ambiguous, "undecided event"),
+        _ => plural(flow.retransmissions.total, "retransmission"),
+    }
+}
+
+fn unnecessary(n: u64) -> String {
+    match n {
+        1 => "1 unnecessary recovery".to_owned(),
+        n => format!("{} unnecessary recoveries", count(n)),
+    }
+}
+
+/// The gravest trouble of a stream in a few words.
+fn of_stream(stream: &StreamReport) -> String {
+    let order = &stream.order;
+    match Gravity::of_stream(stream).worst() {
+        Some(Trouble::Loss) => {
+            let all = order.received + stream.missing;
+            format!("{} missing", share(stream.missing, all))
+        }
+        Some(Trouble::Reordering) => format!("{} late", share(order.reordered, order.received)),
+        Some(Trouble::Pauses) => format!("silent for {}", time_u64(stream.pauses.total_ns)),
+        Some(Trouble::Absent) => format!("{} absent", plural(stream.absent, "number")),
+        Some(Trouble::Copies) => plural(stream.duplicates, "duplicate"),
+        _ => plural(order.ambiguous, "undecided packet"),
+    }
+}
+
+/// The columns for people.
+pub(crate) const LINE: &[Column<Line>] = &[
+    Column::new("file", Kind::Text, "The capture.", |l: &Line| {
+        l.file.as_str().into()
+    })
+    .shown("capture", 0),
+    Column::new(
+        "trouble",
+        Kind::Text,
+        "The gravest trouble of a flow or stream of it.",
+        |l: &Line| seen(&l.trouble).into(),
+    )
+    .shown("gravest trouble", 0),
+    Column::new(
+        "limit",
+        Kind::Text,
+        "What limited the largest flow longest, with its share of the time.",
+        |l: &Line| seen(&l.limit).into(),
+    )
+    .shown("main limit", 1),
+    Column::new(
+        "goodput_bps",
+        Kind::Rate,
+        "Goodput of the largest flow.",
+        |l: &Line| l.goodput_bps.into(),
+    )
+    .optional()
+    .shown("goodput", 0),
+    Column::new(
+        "flows",
+        Kind::Count,
+        "TCP flows with data, and other numbered streams.",
+        |l: &Line| l.flows.into(),
+    )
+    .shown("flows", 2),
+    Column::new("frames", Kind::Count, "Frames analysed.", |l: &Line| {
+        l.frames.into()
+    })
+    .shown("frames", 3),
+    Column::new(
+        "sentence",
+        Kind::Text,
+        "The first sentence of `inorder analyze` about it.",
+        |l: &Line| l.lead.as_str().into(),
+    ),
+    Column::new(
+        "severity",
+        Kind::Number(Digits::Short),
+        "The order of severity: greater for graver troubles, 0 without any.",
+        |l: &Line| l.gravity.into(),
+    ),
+    Column::new(
+        "held_share",
+        Kind::Share,
+        "Share of the time of the largest flow that limits held which somebody may want to remove.",
+        |l: &Line| l.held.into(),
+    ),
+    Column::new(
+        "packets",
+        Kind::Count,
+        "Data packets of TCP, and packets of other numbered streams.",
+        |l: &Line| (l.totals.packets + l.totals.streams.received).into(),
+    ),
+    Column::new("late", Kind::Count, "Of these, late.", |l: &Line| {
+        (l.totals.reordered + l.totals.streams.reordered).into()
+    }),
+    Column::new("lost", Kind::Count, "Of these, lost.", |l: &Line| {
+        (l.totals.losses + l.totals.streams.missing).into()
+    }),
+    Column::new(
+        "retransmissions",
+        Kind::Count,
+        "Retransmissions.",
+        |l: &Line| l.totals.retransmissions.into(),
+    ),
+    Column::new(
+        "spurious",
+        Kind::Count,
+        "Of these, spurious.",
+        |l: &Line| l.totals.spurious.into(),
+    ),
+];
+
+fn seen(text: &str) -> &str {
+    if text.is_empty() { "-" } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_columns_are_sound() {
+        let none: [String; 0] = [];
+        assert_eq!(inorder_report::problems(LINE), none);
+    }
+
+    #[test]
+    fn a_capture_without_trouble_comes_last() {
+        let line = |file: &str, gravity, held| Line {
+            gravity,
+            held,
+            ..Line::of(&Analysis {
+                file: file.to_owned(),
+                ..Analysis::default()
+            })
+        };
+        let lines = [
+            line("fine", 0.0, 0.0),
+            line("closed window", 0.0, 0.5),
+            line("lossy", 3.0, 0.0),
+        ];
+        let order: Vec<&str> = by_severity(&lines)
+            .iter()
+            .map(|l| l.file.as_str())
+            .collect();
+        assert_eq!(order, ["lossy", "closed window", "fine"]);
+    }
+}
