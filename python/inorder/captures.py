@@ -31,7 +31,8 @@ def listed_captures(places: Sequence[str], storage_options: Mapping[str, Any] | 
     return sorted(captures, key=lambda capture: str(capture["file"]))
 
 
-#: Ends of the names of captures in folders of a bucket; crates/study/src/listing.rs has those of files.
+#: Ends of the names of captures in folders of a bucket, where looking into every object would cost a request each; of
+#: files the content decides (crates/pipeline/src/source/below.rs).
 _ENDS = tuple(end + more for end in (".pcap", ".pcapng", ".cap") for more in ("", ".gz", ".zst", ".zstd"))
 
 
@@ -76,7 +77,7 @@ def _fsspec() -> Any:
     try:
         import fsspec
     except ImportError:
-        raise UsageError("captures in a bucket need fsspec: pip install 'inorder[cluster]'") from None
+        raise UsageError("captures in a bucket need fsspec: pip install '.[cluster]' in a checkout of inorder") from None
     return fsspec
 
 

@@ -114,7 +114,7 @@ def hand_out(
     try:
         import distributed
     except ImportError:
-        raise UsageError("--scheduler needs Dask: pip install 'inorder[cluster]'") from None
+        raise UsageError("--scheduler needs Dask: pip install '.[cluster]' in a checkout of inorder") from None
     if isinstance(scheduler, distributed.Client):
         return _run(distributed, study, out.absolute(), scheduler, storage_options, progress)
     try:

@@ -27,7 +27,7 @@ def connect(*studies: str | os.PathLike[str]) -> "duckdb.DuckDBPyConnection":
     try:
         import duckdb
     except ImportError:
-        raise UsageError("SQL needs DuckDB: pip install 'inorder[study]'") from None
+        raise UsageError("SQL needs DuckDB: pip install '.[study]' in a checkout of inorder") from None
     connection = duckdb.connect()
     schemas: set[str] = set()
     for study in studies:

@@ -46,7 +46,7 @@ class Study:
 
     def connect(self) -> "duckdb.DuckDBPyConnection":
         """A connection of DuckDB in which each dataset is a view, with the column ``task``. Rows of tasks that are not done
-        are left out. Needs ``pip install 'inorder[study]'``."""
+        are left out. Needs ``pip install '.[study]' in a checkout of inorder``."""
         from inorder.query import connect
 
         return connect(self.path)

@@ -48,11 +48,11 @@ def charts(summary: Summary) -> dict[str, Spec]:
 
 
 def html(summary: Summary, name: str) -> str:
-    """The page as text. Needs ``pip install 'inorder[study]'``."""
+    """The page as text. Needs ``pip install '.[study]' in a checkout of inorder``."""
     try:
         import vl_convert
     except ImportError:
-        raise UsageError("a page needs vl-convert: pip install 'inorder[study]'") from None
+        raise UsageError("a page needs vl-convert: pip install '.[study]' in a checkout of inorder") from None
     drawn = charts(summary)
     title = f"Packet order in {summary.connections:,} connections"
     parts = [

@@ -22,7 +22,7 @@ pub struct Study(inorder_study::Study);
 #[pyfunction]
 pub fn list_captures(py: Python<'_>, places: Vec<String>) -> PyResult<String> {
     let listed = py.detach(|| list(&places)).map_err(raised)?;
-    serde_json::to_string(&listed).map_err(usage)
+    serde_json::to_string(&listed.captures).map_err(usage)
 }
 
 /// The job of a population's file as JSON.

@@ -23,8 +23,8 @@ pub fn run(module: &str, arguments: &[String], what: &str) -> Outcome {
         .unwrap_or_else(|| "python3".into());
     let missing = || {
         CliError::Python(format!(
-            "{what} needs the Python package, which {} does not have: pip install 'inorder[study,cluster]', or name the \
-             interpreter that has it in INORDER_PYTHON",
+            "{what} needs the Python package, which {} does not have: run `pip install '.[study,cluster]'` in a checkout of \
+             inorder, or name the interpreter that has it in INORDER_PYTHON",
             interpreter.display()
         ))
     };

@@ -105,6 +105,11 @@ fn prepared() -> Folder {
         folder.path("captures/a.pcap"),
     )
     .unwrap();
+    for (day, end) in [("monday", "sender"), ("tuesday", "receiver")] {
+        fs::create_dir(folder.path(day)).unwrap();
+        let capture = demo.join(format!("demo-{end}.pcap"));
+        fs::copy(capture, folder.path(&format!("{day}/a.pcap"))).unwrap();
+    }
     for end in ["client", "server"] {
         fs::write(folder.path(&format!("{end}.qlog")), LOG.replace("END", end)).unwrap();
     }

@@ -172,6 +172,39 @@ fn a_corpus_with_captures_that_cannot_be_read_says_so_whenever_it_ends() {
 }
 
 #[test]
+fn a_corpus_takes_captures_by_content_and_ends_with_a_result() {
+    let folder = Folder::new("contents");
+    let captures = folder.path("captures");
+    fs::create_dir_all(Path::new(&captures).join("deep")).unwrap();
+    let whole = fs::read("../../testdata/demo/demo-sender.pcap").unwrap();
+    for name in ["a.dmp", "b.dump", "trace.pcap0", "deep/c.trace"] {
+        folder.file(&format!("captures/{name}"), &whole);
+    }
+    folder.file("captures/half.pcap", &whole[..30_000]);
+    folder.file("captures/README.md", b"What these are.");
+    let study = folder.path("study");
+    for _ in 0..2 {
+        let output = inorder(&["corpus", &captures, "--out", &study]);
+        assert_eq!(code(&output), 3, "{}", stderr(&output));
+        let told = stderr(&output);
+        assert!(
+            told.contains("1 of 6 files skipped: no capture ("),
+            "{told}"
+        );
+        assert!(told.contains("README.md"), "{told}");
+        let text = stdout(&output);
+        assert!(text.starts_with("5 captures: "), "{text}");
+        assert!(text.contains("5 captures with 5 flows: of "), "{text}");
+        assert!(text.contains("Not read to its end: half.pcap: "), "{text}");
+        assert!(
+            text.contains("With trouble: 5, the most severe first\n 1. "),
+            "{text}"
+        );
+        assert!(text.contains("deep/c.trace: 10.0.1.1:47138"), "{text}");
+    }
+}
+
+#[test]
 fn what_needs_the_python_package_says_so() {
     let folder = Folder::new("no-python");
     let output = Command::new(env!("CARGO_BIN_EXE_inorder"))
@@ -181,7 +214,8 @@ fn what_needs_the_python_package_says_so() {
         .unwrap();
     assert_eq!(code(&output), 1);
     assert!(
-        stderr(&output).contains("needs the Python package"),
+        stderr(&output).contains("needs the Python package")
+            && stderr(&output).contains("pip install '.[study,cluster]'` in a checkout"),
         "{}",
         stderr(&output)
     );

@@ -60,6 +60,8 @@ pub use inorder_filter::{Filter, FilterError};
 pub use peer::{PeerComparison, PeerFlow, PeerTotal};
 pub use push::Push;
 pub use selection::{Moment, Selection};
+#[cfg(feature = "files")]
+pub use source::Below;
 pub use source::Input;
 pub use watch::{Unwatched, Watch};
 

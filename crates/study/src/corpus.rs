@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use inorder_analysis::{Analysis, Rows};
+use inorder_analysis::{Analysis, Line, Rows};
 use inorder_capture::CaptureError;
 use inorder_detect::names::Name;
 use inorder_detect::{Config, Vantage};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::folder::Folder;
 use crate::open::{Changed, Open};
-use crate::tables::{ERRORS, FAILURE, Failure, TaskRow};
+use crate::tables::{CAPTURES, ERRORS, FAILURE, Failure, TaskRow};
 use crate::work::Listed;
 
 /// What is written unless something else is asked for. Left out are the longest tables (a row for each frame, or for each
@@ -123,6 +123,9 @@ impl Ready {
         for rows in &self.tables {
             folder.write_schema(&dataset(rows), |out| rows.write_parquet(out, &[]))?;
         }
+        folder.write_schema(CAPTURES, |out| {
+            inorder_report::parquet::write(out, Line::COLUMNS, [] as [Line; 0])
+        })?;
         folder.write_schema(ERRORS, |out| {
             inorder_report::parquet::write(out, FAILURE, [] as [Failure; 0])
         })
@@ -153,6 +156,12 @@ impl Ready {
                     rows.write_parquet(out, &analyses)
                 })?;
             }
+        }
+        if !analyses.is_empty() {
+            let lines: Vec<Line> = analyses.iter().map(Line::of).collect();
+            folder.write_part(CAPTURES, task, |out| {
+                inorder_report::parquet::write(out, Line::COLUMNS, &lines)
+            })?;
         }
         if !failures.is_empty() {
             folder.write_part(ERRORS, task, |out| {

@@ -1,16 +1,14 @@
-//! Which captures a corpus has.
+//! Which captures a corpus has, and which files beside them are none.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::UNIX_EPOCH;
+
+use inorder_pipeline::Below;
 
 use crate::error::Error;
 use crate::work::{Listed, Work};
 
-/// Ends of the names of captures in folders.
-const ENDS: [&str; 3] = ["pcap", "pcapng", "cap"];
-/// Ends that may follow those.
-const COMPRESSED: [&str; 3] = ["gz", "zst", "zstd"];
 /// Captures of a task at most.
 const MAX_CAPTURES: usize = 64;
 /// Bytes of the captures of a task at most, unless it has only one: results stay in memory until the task is written,
@@ -34,33 +32,48 @@ impl Listed {
     }
 }
 
-/// The captures that `places` name, sorted by name: files, folders with everything below them whose name ends as that of a
-/// capture does (.pcap, .pcapng, .cap, also with .gz or .zst), and patterns with `*`, `?` and `[...]`.
+/// The captures of a corpus, and what else is in its folders.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Listing {
+    /// The captures, sorted by name.
+    pub captures: Vec<Listed>,
+    /// For each folder with other files, one line about them.
+    pub remarks: Vec<String>,
+}
+
+/// The captures that `places` name: files, folders with every capture below them, and patterns with `*`, `?` and `[...]`.
+///
+/// In folders the first bytes of a file decide, also of compressed ones. What is named as a capture (.pcap, .pcapng,
+/// .cap, also with .gz or .zst) is taken as well: that it is none is then a row of the table `errors`.
 ///
 /// # Errors
 /// If a place does not exist or has no capture, or two captures have the same name in results.
-pub fn list(places: &[String]) -> Result<Vec<Listed>, Error> {
-    let mut all = Vec::new();
+pub fn list(places: &[String]) -> Result<Listing, Error> {
+    let mut all = Listing::default();
     for place in places {
-        let before = all.len();
+        let before = all.captures.len();
         let path = Path::new(place);
         if path.is_dir() {
-            below(path, path, &mut all)?;
+            below(path, &mut all)?;
         } else if path.exists() {
-            all.push(Listed::of(place.clone(), path)?);
+            all.captures.push(Listed::of(place.clone(), path)?);
         } else {
-            matching(place, &mut all)?;
+            matching(place, &mut all.captures)?;
         }
-        if all.len() == before {
+        if all.captures.len() == before {
+            let skipped: String = all.remarks.iter().map(|said| format!("; {said}")).collect();
             return Err(Error::usage(format!(
-                "{place}: no capture here, expected a capture, a folder of captures or a pattern (names in folders end \
-                 in .pcap, .pcapng or .cap, also with .gz or .zst)"
+                "{place}: no capture here, expected a capture, a folder of captures or a pattern{skipped}"
             )));
         }
     }
-    all.sort_unstable();
-    all.dedup();
-    match all.windows(2).find(|pair| pair[0].file == pair[1].file) {
+    all.captures.sort_unstable();
+    all.captures.dedup();
+    match all
+        .captures
+        .windows(2)
+        .find(|pair| pair[0].file == pair[1].file)
+    {
         Some(pair) => Err(Error::usage(format!(
             "{} and {}: expected different names below the folders, found {} twice; give the folder above both",
             pair[0].path, pair[1].path, pair[0].file
@@ -84,32 +97,15 @@ fn matching(pattern: &str, all: &mut Vec<Listed>) -> Result<(), Error> {
     Ok(())
 }
 
-fn below(root: &Path, folder: &Path, all: &mut Vec<Listed>) -> Result<(), Error> {
-    let entries = fs::read_dir(folder).map_err(Error::file(folder, "read"))?;
-    for entry in entries {
-        let entry = entry.map_err(Error::file(folder, "read"))?;
-        let path: PathBuf = entry.path();
-        // Links to folders are not followed: they may lead back here.
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            below(root, &path, all)?;
-        } else if is_capture(&path) && path.is_file() {
-            let name = path.strip_prefix(root).unwrap_or(&path);
-            all.push(Listed::of(name.display().to_string(), &path)?);
-        }
+fn below(root: &Path, all: &mut Listing) -> Result<(), Error> {
+    let found = Below::folder(root).map_err(|(path, error)| Error::file(&path, "read")(error))?;
+    all.remarks.extend(found.remark());
+    for path in &found.captures {
+        let name = path.strip_prefix(root).unwrap_or(path);
+        all.captures
+            .push(Listed::of(name.display().to_string(), path)?);
     }
     Ok(())
-}
-
-/// By the end of its name.
-fn is_capture(path: &Path) -> bool {
-    let end = |path: &Path| path.extension()?.to_str().map(str::to_lowercase);
-    let is = |ends: &[&str], found: &str| ends.contains(&found);
-    match end(path) {
-        Some(found) if is(&COMPRESSED, &found) => {
-            end(&path.with_extension("")).is_some_and(|found| is(&ENDS, &found))
-        }
-        found => found.is_some_and(|found| is(&ENDS, &found)),
-    }
 }
 
 /// The captures in tasks, in their order.
@@ -157,15 +153,5 @@ mod tests {
             .map(|(n, &bytes)| capture(n, bytes));
         assert_eq!(lengths(&tasks(large.collect())), [1, 2, 1, 1, 1]);
         assert!(tasks(Vec::new()).is_empty());
-    }
-
-    #[test]
-    fn captures_in_folders_are_known_by_the_end_of_their_name() {
-        for name in ["a.pcap", "a.PCAPNG", "a.b.cap", "a.pcap.gz", "a.pcapng.zst"] {
-            assert!(is_capture(Path::new(name)), "{name}");
-        }
-        for name in ["a", "a.gz", "pcap", "a.pcap.txt", "notes.txt.gz"] {
-            assert!(!is_capture(Path::new(name)), "{name}");
-        }
     }
 }

@@ -10,8 +10,9 @@ use crate::error::Error;
 use crate::folder::{Folder, Lock};
 use crate::listing::tasks;
 use crate::open::Open;
+use crate::outcome::Outcome;
 use crate::plan::{Job, Plan};
-use crate::tables::{ERRORS, TASK, TASKS, TaskRow};
+use crate::tables::{CAPTURES, ERRORS, TASK, TASKS, TaskRow};
 use crate::tally::Tally;
 use crate::work::{Listed, Work};
 use crate::{campaign, corpus, population};
@@ -148,6 +149,25 @@ impl Study {
             }
         }
         tally
+    }
+
+    /// What the captures of a corpus that are done say on the whole.
+    ///
+    /// # Errors
+    /// If the lines of a task cannot be read.
+    pub fn outcome(&self) -> Result<Outcome, Error> {
+        let mut outcome = Outcome::default();
+        for task in (0..self.plan.tasks.len()).filter(|&task| self.is_done(task)) {
+            let part = |table| self.folder.part(table, &Plan::name_of(task));
+            let (lines, failures) = (part(CAPTURES), part(ERRORS));
+            if lines.is_file() {
+                outcome.lines(&lines)?;
+            }
+            if failures.is_file() {
+                outcome.failures(&failures)?;
+            }
+        }
+        Ok(outcome)
     }
 
     /// As [`Tally::complaint`].

@@ -7,6 +7,9 @@ pub(crate) const TASKS: &str = "tasks";
 /// The table of captures that could not be read to their end.
 pub(crate) const ERRORS: &str = "errors";
 
+/// The table with a line for each capture of a corpus.
+pub(crate) const CAPTURES: &str = "captures";
+
 /// A task that is done.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct TaskRow {

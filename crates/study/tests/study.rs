@@ -244,7 +244,7 @@ fn a_population_is_captured_analysed_and_damaged_captures_are_rows() {
     )
     .unwrap();
     let corpus = || Job::Corpus(Corpus::default());
-    let begun = Study::begin(&study, corpus(), list(&places).unwrap(), 0).unwrap();
+    let begun = Study::begin(&study, corpus(), list(&places).unwrap().captures, 0).unwrap();
     // It changes between the plan and the task.
     fs::write(captures.join("000005.pcapng.zst"), b"something else").unwrap();
     fs::remove_file(captures.join("000006.pcapng.zst")).unwrap();
@@ -257,7 +257,7 @@ fn a_population_is_captured_analysed_and_damaged_captures_are_rows() {
     drop(begun);
 
     // The changed capture is refused; a new one becomes a further task.
-    let again = Study::begin(&study, corpus(), list(&places).unwrap(), 0);
+    let again = Study::begin(&study, corpus(), list(&places).unwrap().captures, 0);
     assert!(
         again
             .unwrap_err()
@@ -270,6 +270,6 @@ fn a_population_is_captured_analysed_and_damaged_captures_are_rows() {
         captures.join("new.pcapng.zst"),
     )
     .unwrap();
-    let begun = Study::begin(&study, corpus(), list(&places).unwrap(), 0).unwrap();
+    let begun = Study::begin(&study, corpus(), list(&places).unwrap().captures, 0).unwrap();
     assert_eq!((begun.todo(), begun.tally().items), (vec![1], 14));
 }

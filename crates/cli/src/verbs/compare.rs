@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
+use inorder_analysis::Analysis;
 use inorder_analysis::compare::{Side, compare, write_csv, write_json, write_schema, write_text};
 use inorder_capture::Capture;
-use inorder_pipeline::Analyzer;
+use inorder_pipeline::{Analyzer, Below};
 use inorder_report::text::Layout;
 
 use crate::error::{CliError, ExitCode, Outcome};
@@ -20,10 +22,12 @@ Of analyses, the flows are the independent units: a share is a ratio of sums ove
 shares has Welch's interval, never narrower than independent packets would give. Of simulations, the runs are the \
 units; runs with the same seeds are compared one by one. With fewer than two flows or runs on a side there is no \
 interval, and the difference is too little data, not a result.\n\n\
+Of two folders, all captures together are compared, and each with the capture of the same name below the other folder. What \
+a file contains decides whether it is a capture; what is left out is named.\n\n\
 Examples:\n  inorder analyze --json=before.json monday/*.pcap\n  inorder compare before.json after.json\n  \
 inorder compare --filter 'port 443' before.pcap after.pcap")]
 pub struct Args {
-    /// Before the change: JSON of analyze or of simulate, or a capture
+    /// Before the change: JSON of analyze or of simulate, a capture, or a folder of captures
     #[arg(required_unless_present = "schema")]
     before: Option<PathBuf>,
     /// After the change, of the same kind
@@ -72,23 +76,62 @@ pub fn run(args: &Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
+/// All captures below a folder. Of a damaged one, what came before the damage counts.
+fn folder(args: &Args, path: &Path) -> Result<Side, CliError> {
+    let name = path.display().to_string();
+    let found =
+        Below::folder(path).map_err(|(place, error)| CliError::file(&place, "read")(error))?;
+    let remark = found.remark();
+    if found.captures.is_empty() {
+        let skipped = remark.map_or_else(String::new, |said| format!("; {said}"));
+        return Err(CliError::Usage(format!(
+            "{name}: no capture here, expected a folder of captures{skipped}"
+        )));
+    }
+    if let Some(remark) = remark {
+        eprintln!("inorder: {remark}");
+    }
+    let stop = interrupt::flag();
+    let mut captures = Vec::new();
+    for capture in &found.captures {
+        if stop.load(Ordering::Relaxed) {
+            return Err(CliError::Usage(format!("{name}: interrupted")));
+        }
+        let label = capture.strip_prefix(path).unwrap_or(capture);
+        let label = label.display().to_string();
+        match analysis(args, capture) {
+            Ok(analysis) => captures.push((label, analysis)),
+            Err((analysis, error)) => {
+                eprintln!("inorder: {error}");
+                captures.extend(analysis.map(|analysis| (label, *analysis)));
+            }
+        }
+    }
+    Ok(Side::of_captures(&name, captures))
+}
+
+/// What a capture says, or what there is of it and what is wrong.
+fn analysis(args: &Args, path: &Path) -> Result<Analysis, (Option<Box<Analysis>>, CliError)> {
+    let watch = Arc::new(Reading::new(interrupt::flag()));
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let analyzer = Analyzer::new()
+        .threads(threads)
+        .watch(watch)
+        .select(args.select.selection());
+    let done = analyzer
+        .run(path)
+        .map_err(inorder_pipeline::Error::into_parts);
+    done.map_err(|(analysis, error)| (analysis.map(Box::new), error.into()))
+}
+
 /// One side: a capture, which is analysed, or the JSON of a result.
 fn side(args: &Args, path: &Path) -> Result<Side, CliError> {
     let name = path.display().to_string();
+    if path.is_dir() {
+        return folder(args, path);
+    }
     if Capture::open(path).is_ok() {
-        let watch = Arc::new(Reading::new(interrupt::flag()));
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let analyzer = Analyzer::new()
-            .threads(threads)
-            .watch(watch)
-            .select(args.select.selection());
-        let analysis = match analyzer
-            .run(path)
-            .map_err(inorder_pipeline::Error::into_parts)
-        {
-            Ok(analysis) => analysis,
-            Err((_, error)) => return Err(error.into()),
-        };
+        let analysis = analysis(args, path).map_err(|(_, error)| error)?;
         return Ok(Side::of_analyses(&name, &[analysis]));
     }
     if !args.select.is_all() {

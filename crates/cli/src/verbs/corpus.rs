@@ -4,15 +4,18 @@ use inorder_study::{Corpus, Job, Study, list};
 
 use crate::error::Outcome;
 use crate::manners;
-use crate::verbs::study::{Place, query};
+use crate::verbs::study::Place;
 
 /// Options of `inorder corpus`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Each capture is analysed as by `inorder analyze`; the tables are those of `inorder analyze --rows`. A capture that \
+Each capture is analysed as by `inorder analyze`; the tables are those of `inorder analyze --rows`, and `captures` with a \
+line for each. In folders every file is taken whose content is that of a capture, whatever its name; what is left out is named. A \
+capture that \
 cannot be read to its end is a row of the table `errors`, and what came before the damage is in the other tables. \
 After Ctrl-C, or when the process or the machine was killed, the same command goes on; captures that are new become \
-further tasks.\n\n\
+further tasks. The results are Parquet files; `inorder query` and `inorder summary`, which read them, need the Python \
+package (see there).\n\n\
 Examples:\n  inorder corpus captures/ --out study\n  inorder corpus 'captures/2024-*/*.pcap.gz' --out study --filter \
 'port 443'\n  inorder corpus s3://bucket/captures --out study --scheduler tcp://host:8786\n  inorder query 'select \
 count(*) from flows where reordered > 0' study\n  inorder summary study --by operator --beside operators.csv --html \
@@ -52,9 +55,15 @@ pub fn run(args: &Args) -> Outcome {
     if args.place.is_elsewhere() || args.captures.iter().any(is_url) {
         return args.place.elsewhere(&job, &args.captures, 0);
     }
-    let study = Study::begin(&args.place.out, job, list(&args.captures)?, 0)?;
+    let listing = list(&args.captures)?;
+    for remark in &listing.remarks {
+        eprintln!("inorder: {remark}");
+    }
+    let study = Study::begin(&args.place.out, job, listing.captures, 0)?;
     let tally = args.place.run(&study, args.threads)?;
-    let sql = "select kind, count(*) from errors group by kind";
-    args.place
-        .report(&tally, "captures", &query(&args.place.out, sql))
+    let outcome = match tally.is_complete() {
+        true => study.outcome()?.to_string(),
+        false => String::new(),
+    };
+    args.place.report(&tally, "captures", &outcome)
 }

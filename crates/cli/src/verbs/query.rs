@@ -9,8 +9,8 @@ use crate::python;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Each dataset of a study is a table with the column `task`; rows of unfinished tasks are left out. With several studies, \
-the tables of each are in a schema with the name of its folder: study.flows. Needs the Python package with DuckDB: pip \
-install 'inorder[study]'.\n\n\
+the tables of each are in a schema with the name of its folder: study.flows. Needs the Python package with DuckDB: \
+`pip install '.[study]'` in a checkout of inorder.\n\n\
 Examples:\n  inorder query 'select file, reordered from flows order by reordered desc limit 10' study\n  inorder query \
 --csv=late.csv 'select file, late_ms from events' study")]
 pub struct Query {
@@ -34,7 +34,7 @@ pub struct Query {
 The tables: share of connections with reordering (figure 7 of \"I'll be a bit late - Packet Reordering in Mobile \
 Networks\"), distribution and 95th percentile of the reordering rate (figure 8, table 1), events beyond the threshold \
 (figure 9), connections with spurious recoveries (figure 10), reordering delay (figure 11), extent against sending rate \
-(figure 12). Needs the Python package: pip install 'inorder[study]'.\n\n\
+(figure 12). Needs the Python package: `pip install '.[study]'` in a checkout of inorder.\n\n\
 Examples:\n  inorder summary study\n  inorder summary study --beside operators.csv --by operator,technology --html \
 study.html --csv tables/")]
 pub struct Summary {

@@ -15,7 +15,15 @@ const NAMED: usize = 3;
 
 /// The flows that `--flow` does not name: how many there are, and the first ones by name.
 #[derive(Clone, Default)]
-pub struct Others(Arc<Mutex<(u64, BTreeSet<FlowId>)>>);
+pub struct Others(Arc<Mutex<Found>>);
+
+/// How many flows there are, the first of them, and the streams.
+#[derive(Default)]
+struct Found {
+    flows: u64,
+    first: BTreeSet<FlowId>,
+    streams: Vec<String>,
+}
 
 impl Others {
     /// Takes the flows whose name contains `text`, and notes the others here.
@@ -31,16 +39,23 @@ impl Others {
     }
 
     fn note(&self, flow: &FlowId) {
-        let (count, first) = &mut *self.lock();
-        *count += 1;
-        first.insert(*flow);
-        if first.len() > NAMED {
-            first.pop_last();
+        let found = &mut *self.lock();
+        found.flows += 1;
+        found.first.insert(*flow);
+        if found.first.len() > NAMED {
+            found.first.pop_last();
         }
     }
 
+    /// Keeps the streams whose name contains `text`, and notes all here.
+    pub fn keep_streams(&self, text: &str, analysis: &mut Analysis) {
+        let names = analysis.streams.iter().map(stream_name);
+        self.lock().streams.extend(names);
+        analysis.streams.retain(|stream| has_stream(stream, text));
+    }
+
     /// A thread that panicked aborts the program: what it left behind can be used.
-    fn lock(&self) -> MutexGuard<'_, (u64, BTreeSet<FlowId>)> {
+    fn lock(&self) -> MutexGuard<'_, Found> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -62,17 +77,16 @@ pub fn keep(args: &Args, others: &Others, analyses: &mut [Analysis]) -> Option<S
     for analysis in analyses.iter_mut() {
         analysis.flows.retain(|flow| has(&flow.flow, text));
     }
-    let streams = analyses.iter().flat_map(|analysis| &analysis.streams);
-    let streams: Vec<String> = streams.map(stream_name).collect();
     for analysis in analyses.iter_mut() {
-        analysis.streams.retain(|stream| has_stream(stream, text));
+        others.keep_streams(text, analysis);
     }
     analyses.iter().all(is_empty).then(|| {
         let problem = format!("--flow {text}: no flow or stream has this in its name");
-        let (flows, first) = &*others.lock();
-        let names = first.iter().map(name).chain(streams.iter().cloned());
+        let found = &*others.lock();
+        let names = found.first.iter().map(name);
+        let names = names.chain(found.streams.iter().cloned());
         let names: Vec<String> = names.take(NAMED).collect();
-        match flows + streams.len() as u64 - names.len() as u64 {
+        match found.flows + found.streams.len() as u64 - names.len() as u64 {
             _ if names.is_empty() => format!("{problem}; there are none"),
             0 => format!("{problem}; there are {}", names.join(", ")),
             more => format!("{problem}; there are {} and {more} more", names.join(", ")),

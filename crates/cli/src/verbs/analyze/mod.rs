@@ -20,6 +20,9 @@ use crate::select::Select;
 use crate::{interrupt, manners, outputs, sorters};
 
 mod chosen;
+mod pages;
+
+use pages::Pages;
 
 /// Options of `inorder analyze`.
 #[derive(clap::Args)]
@@ -55,7 +58,8 @@ pub struct Args {
     #[cfg(feature = "parquet")]
     #[arg(long, value_name = "DIR")]
     parquet: Option<PathBuf>,
-    /// Write a page with charts that opens without a network
+    /// Write a page with charts that opens without a network; of more than 20 captures a table, with a page for each in a
+    /// folder beside it
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Write a pcapng copy of the capture with a comment at each event
@@ -180,7 +184,9 @@ pub fn run(args: &Args) -> Outcome {
     }
     let stop = interrupt::flag();
     let others = chosen::Others::default();
-    let (mut analyses, errors) = analyze_all(args, &others, stop);
+    let mut written = outputs::Attempts::default();
+    let pages = Pages::of(args);
+    let (mut analyses, errors) = analyze_all(args, &others, pages.as_ref(), &mut written, stop);
     for error in &errors {
         manners::complain(error);
     }
@@ -188,9 +194,14 @@ pub fn run(args: &Args) -> Outcome {
     for analysis in &analyses {
         note_summed(args, analysis);
     }
-    let mut written = outputs::Attempts::default();
     if !analyses.is_empty() {
-        print(args, &analyses, nothing.is_none(), &mut written);
+        print(
+            args,
+            &analyses,
+            pages.as_ref(),
+            nothing.is_none(),
+            &mut written,
+        );
         written.of(annotate(args, &analyses));
     }
     if let Some(nothing) = &nothing {
@@ -292,6 +303,8 @@ fn read(args: &Args) -> Vec<&Path> {
 fn analyze_all(
     args: &Args,
     others: &chosen::Others,
+    pages: Option<&Pages>,
+    written: &mut outputs::Attempts,
     stop: &'static AtomicBool,
 ) -> (Vec<Analysis>, Vec<CliError>) {
     let groups: Vec<&[PathBuf]> = match args.join {
@@ -303,7 +316,12 @@ fn analyze_all(
         if stop.load(Ordering::Relaxed) {
             break;
         }
-        let (analysis, error) = analyze(args, others, files, stop);
+        let (mut analysis, error) = analyze(args, others, files, stop);
+        if let (Some(pages), Some(analysis)) = (pages, &mut analysis) {
+            let text = args.flow.as_deref();
+            text.inspect(|text| others.keep_streams(text, analysis));
+            written.of(pages.write(analyses.len(), analysis));
+        }
         analyses.extend(analysis);
         errors.extend(error.map(CliError::from));
     }
@@ -343,17 +361,21 @@ fn assumed(args: &Args) -> Assumed {
     all.fold(Assumed::default(), Assumed::and)
 }
 
-fn config(args: &Args, others: &chosen::Others) -> Config {
+/// True if an output other than the page has single events.
+fn needs_events(args: &Args) -> bool {
     #[cfg(feature = "parquet")]
     let parquet = args.parquet.is_some();
     #[cfg(not(feature = "parquet"))]
     let parquet = false;
-    let events = args.events
+    args.events
         || args.rows().is_some_and(|rows| rows.needs_events)
         || args.peer.is_some()
-        || args.html.is_some()
         || args.annotate.is_some()
-        || parquet;
+        || parquet
+}
+
+fn config(args: &Args, others: &chosen::Others) -> Config {
+    let events = needs_events(args) || args.html.is_some();
     Config::default()
         .vantage(args.vantage.forced())
         .assumed(assumed(args))
@@ -380,7 +402,13 @@ fn note_summed(args: &Args, analysis: &Analysis) {
 }
 
 /// Writes the text if it says something and the standard output is free, and the files.
-fn print(args: &Args, analyses: &[Analysis], has_text: bool, written: &mut outputs::Attempts) {
+fn print(
+    args: &Args,
+    analyses: &[Analysis],
+    pages: Option<&Pages>,
+    has_text: bool,
+    written: &mut outputs::Attempts,
+) {
     let taken = [&args.json, &args.csv, &args.html];
     let is_taken = taken
         .iter()
@@ -402,13 +430,17 @@ fn print(args: &Args, analyses: &[Analysis], has_text: bool, written: &mut outpu
         written.of(write_parquet(dir, analyses));
     }
     if let Some(path) = &args.html {
-        let page = html::Page {
-            top: args.top,
-            charts: true,
-        };
-        written.of(outputs::write_to(path, |out| {
-            html::write(out, analyses, &page)
+        written.of(outputs::write_to(path, |out| match pages {
+            Some(pages) => pages.write_overview(out, analyses),
+            None => html::write(out, analyses, &page(args)),
         }));
+    }
+}
+
+fn page(args: &Args) -> html::Page {
+    html::Page {
+        top: args.top,
+        charts: true,
     }
 }
 

@@ -1,0 +1,139 @@
+//! What a corpus says on the whole, read back from the lines of its captures.
+
+use std::fmt;
+use std::fs::File;
+use std::path::Path;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, UInt64Type};
+use arrow_array::{Array, RecordBatch};
+use inorder_report::number::{count, percent, plural};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+use crate::error::Error;
+
+/// Captures that are named.
+const WORST: usize = 10;
+
+/// The sums over the captures of a corpus that are done, and the most severe of them.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Outcome {
+    captures: u64,
+    flows: u64,
+    packets: u64,
+    late: u64,
+    lost: u64,
+    retransmissions: u64,
+    spurious: u64,
+    troubled: usize,
+    /// Severity, share of time held, name and first sentence, the most severe first.
+    worst: Vec<(f64, f64, String, String)>,
+    /// Captures that could not be read to their end, and why.
+    failed: Vec<(String, String)>,
+}
+
+impl Outcome {
+    /// Adds the lines of a task.
+    pub(crate) fn lines(&mut self, path: &Path) -> Result<(), Error> {
+        read(path, |batch, row| self.add(batch, row))?;
+        self.worst
+            .sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)));
+        self.worst.truncate(WORST);
+        Ok(())
+    }
+
+    /// Adds the captures of a task that could not be read to their end.
+    pub(crate) fn failures(&mut self, path: &Path) -> Result<(), Error> {
+        read(path, |batch, row| {
+            let failed = (text(batch, "file", row), text(batch, "problem", row));
+            self.failed.push(failed);
+        })
+    }
+
+    fn add(&mut self, batch: &RecordBatch, row: usize) {
+        self.captures += 1;
+        self.flows += whole(batch, "flows", row);
+        self.packets += whole(batch, "packets", row);
+        self.late += whole(batch, "late", row);
+        self.lost += whole(batch, "lost", row);
+        self.retransmissions += whole(batch, "retransmissions", row);
+        self.spurious += whole(batch, "spurious", row);
+        let (severity, held) = (real(batch, "severity", row), real(batch, "held_share", row));
+        if severity > 0.0 || held > 0.0 {
+            self.troubled += 1;
+            let (file, sentence) = (text(batch, "file", row), text(batch, "sentence", row));
+            self.worst.push((severity, held, file, sentence));
+        }
+    }
+}
+
+/// Calls `take` for each row of a file.
+fn read(path: &Path, mut take: impl FnMut(&RecordBatch, usize)) -> Result<(), Error> {
+    let wrong = |problem: String| Error::usage(format!("{}: {problem}", path.display()));
+    let file = File::open(path).map_err(Error::file(path, "read"))?;
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file)
+        .and_then(ParquetRecordBatchReaderBuilder::build);
+    for batch in reader.map_err(|error| wrong(error.to_string()))? {
+        let batch = batch.map_err(|error| wrong(error.to_string()))?;
+        (0..batch.num_rows()).for_each(|row| take(&batch, row));
+    }
+    Ok(())
+}
+
+fn whole(batch: &RecordBatch, name: &str, row: usize) -> u64 {
+    let column = batch.column_by_name(name);
+    let column = column.and_then(|c| c.as_primitive_opt::<UInt64Type>());
+    column.map_or(0, |column| column.value(row))
+}
+
+fn real(batch: &RecordBatch, name: &str, row: usize) -> f64 {
+    let column = batch.column_by_name(name);
+    let column = column.and_then(|c| c.as_primitive_opt::<Float64Type>());
+    column.map_or(0.0, |column| column.value(row))
+}
+
+fn text(batch: &RecordBatch, name: &str, row: usize) -> String {
+    let column = batch.column_by_name(name);
+    let found = column.and_then(|column| {
+        let plain = column.as_string_opt::<i32>().map(|c| c.value(row));
+        plain.or_else(|| column.as_string_view_opt().map(|c| c.value(row)))
+    });
+    found.unwrap_or_default().to_owned()
+}
+
+/// A sentence with the sums, then a line for each of the most severe captures.
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let share = |part: u64, whole: u64| percent(part as f64 / whole.max(1) as f64);
+        write!(
+            f,
+            "{} with {}: of {} {} % were late and {} % lost; {} of {} were spurious.",
+            plural(self.captures, "capture"),
+            plural(self.flows, "flow"),
+            plural(self.packets, "packet"),
+            share(self.late, self.packets),
+            share(self.lost, self.packets),
+            count(self.spurious),
+            plural(self.retransmissions, "retransmission"),
+        )?;
+        for (file, problem) in self.failed.iter().take(WORST) {
+            write!(f, "\nNot read to its end: {file}: {problem}")?;
+        }
+        match self.failed.len().saturating_sub(WORST) {
+            0 => {}
+            more => write!(f, "\nNot read to their end: {more} more")?,
+        }
+        if self.worst.is_empty() {
+            return write!(f, "\nNone has trouble.");
+        }
+        write!(
+            f,
+            "\nWith trouble: {}, the most severe first",
+            self.troubled
+        )?;
+        for (number, (_, _, file, sentence)) in (1..).zip(&self.worst) {
+            write!(f, "\n{number:>2}. {file}: {sentence}")?;
+        }
+        Ok(())
+    }
+}
