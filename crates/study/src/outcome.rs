@@ -4,9 +4,9 @@ use std::fmt;
 use std::fs::File;
 use std::path::Path;
 
+use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
-use arrow_array::{Array, RecordBatch};
 use inorder_report::number::{count, percent, plural};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 

@@ -6,9 +6,9 @@
 //! is unknown.
 
 use super::episodes::Episode;
+use super::flights::Round;
 use super::growth::Growth;
 use super::probing;
-use super::rounds::Round;
 use crate::result::{Control, RecoveryVerdict};
 use std::ops::Range;
 

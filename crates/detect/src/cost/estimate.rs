@@ -114,7 +114,7 @@ impl Estimator<'_> {
 
     fn recognise(&self) -> Recognised {
         let recorder = self.recorder;
-        let (Vantage::Sender, Some(rounds)) = (self.ends.vantage, &recorder.rounds) else {
+        let (Vantage::Sender, Some(flights)) = (self.ends.vantage, &recorder.flights) else {
             // The window in flight shows at the sender only.
             return Recognised::NOTHING;
         };
@@ -125,7 +125,7 @@ impl Estimator<'_> {
         let episodes: Vec<Judged<'_>> = recorder.episodes.all().iter().map(judge).collect();
         control::recognise(&Shown {
             episodes: &episodes,
-            rounds: rounds.all(),
+            rounds: flights.all(),
             rtt_ns: self.ends.rtt_ns.unwrap_or(0),
             mss: self.mss() as i64,
         })

@@ -1,7 +1,7 @@
 //! Whether a window grew between two reductions as a control lets it grow.
 
 use super::evolution::Window;
-use super::rounds::Round;
+use super::flights::Round;
 use crate::result::Control;
 
 /// Fewest rounds that tell.

@@ -1,7 +1,7 @@
 //! Throughput, and what unnecessary reductions of the window cost.
 //!
 //! [`Recorder`] goes along with a flow: bytes over time ([`series`]), the rate of the bottleneck ([`trains`]), the
-//! window before and after reductions ([`episodes`]) and in each round trip ([`rounds`]), and signs of an idle application
+//! window before and after reductions ([`episodes`]) and in each round trip ([`flights`]), and signs of an idle application
 //! and of a full receive window. At the flow's end [`estimate`] recognises the congestion control ([`control`]) and lets the rest of
 //! the flow go by once more ([`replay`]) with the window that the control would have had ([`evolution`]) without the
 //! reductions that nothing lost had caused ([`once_more`]).
@@ -12,11 +12,11 @@ pub(crate) mod control;
 pub(crate) mod episodes;
 mod estimate;
 mod evolution;
+mod flights;
 mod growth;
 mod once_more;
 mod probing;
 mod replay;
-mod rounds;
 mod series;
 mod trains;
 
@@ -25,7 +25,7 @@ use crate::result::{Cost, Recovery, Vantage};
 use closure::Closures;
 use episodes::Episodes;
 use estimate::Estimator;
-use rounds::Rounds;
+use flights::Flights;
 use series::Series;
 
 pub(crate) use bound::bound;
@@ -43,7 +43,7 @@ const MIN_IDLE_UNKNOWN_NS: i64 = 200_000_000;
 const MIN_FULL: u32 = 1_200;
 
 /// Fewer packets of a flow tell nothing of its congestion control.
-const MIN_PACKETS_OF_ROUNDS: u64 = 50;
+const MIN_PACKETS_OF_FLIGHTS: u64 = 50;
 
 /// What is recorded of a flow.
 ///
@@ -69,7 +69,7 @@ pub(crate) struct Recorder {
     window_full: u64,
     episodes: Episodes,
     /// At the sender's side, once there are enough packets to tell anything.
-    rounds: Option<Box<Rounds>>,
+    flights: Option<Box<Flights>>,
     /// The usual round trip, 0 if it is not known.
     rtt_ns: i64,
     idle_ns: i64,
@@ -132,7 +132,7 @@ impl Recorder {
             edge: i64::MAX,
             window_full: 0,
             episodes: Episodes::default(),
-            rounds: None,
+            flights: None,
             rtt_ns: 0,
             idle_ns: 0,
             closures: Closures::default(),
@@ -186,8 +186,8 @@ impl Recorder {
         bin.fresh += bytes;
         if self.by_acks {
             self.episodes.sent(now, self.highest - self.delivered);
-            if let Some(rounds) = &mut self.rounds {
-                rounds.sent(self.highest - self.delivered);
+            if let Some(flights) = &mut self.flights {
+                flights.sent(self.highest - self.delivered);
             }
             // Room for less than two segments: the sender may not use up the last one.
             let room = self.edge - self.highest;
@@ -341,11 +341,11 @@ impl Recorder {
         self.edge = answer.edge;
         self.note_answer(answer);
         self.arrived(answer);
-        if let Some(rounds) = &mut self.rounds {
+        if let Some(flights) = &mut self.flights {
             let flight = self.highest - self.delivered;
-            rounds.acknowledged(now, self.una, flight, self.highest);
-        } else if self.by_acks && self.packets >= MIN_PACKETS_OF_ROUNDS {
-            self.rounds = Some(Box::default());
+            flights.acknowledged(now, self.una, flight, self.highest);
+        } else if self.by_acks && self.packets >= MIN_PACKETS_OF_FLIGHTS {
+            self.flights = Some(Box::default());
         }
         self.episodes.note_flight(self.highest - self.delivered);
         self.mend(now);

@@ -3,7 +3,7 @@
 //! therefore stands on a plateau, rises, and is back on the same plateau, whatever is lost. A window that losses drive
 //! rises to where it falls, and the application and the receiver's window know no such cycle.
 
-use super::rounds::Round;
+use super::flights::Round;
 
 /// Rounds on either side of a rise that make a plateau.
 const PLATEAU: usize = 3;

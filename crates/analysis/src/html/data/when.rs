@@ -161,7 +161,7 @@ mod tests {
             to_receiver_ns: None,
             to_sender_ns: None,
         };
-        let mut flow = inorder_detect::FlowReport::new(id, vantage);
+        let mut flow = FlowReport::new(id, vantage);
         (flow.first_ns, flow.last_ns) = (1_000, 5_000_000);
         for n in 0..10_000 {
             let kind = [Kind::Reordered, Kind::Lost][usize::from(n % 10 == 0)];
@@ -178,9 +178,6 @@ mod tests {
             said.starts_with("9,000 late packets, 1,000 lost packets, 3 recoveries (3 unnecessary): all are counted"),
             "{said}"
         );
-        assert_eq!(
-            When::of(&inorder_detect::FlowReport::new(id, vantage), 50).total(),
-            0
-        );
+        assert_eq!(When::of(&FlowReport::new(id, vantage), 50).total(), 0);
     }
 }

@@ -16,14 +16,14 @@ pub(crate) struct Round {
 
 /// The rounds of one flow, the first ones first.
 #[derive(Debug, Default)]
-pub(crate) struct Rounds {
+pub(crate) struct Flights {
     /// The present round ends once all below is acknowledged.
     ends: i64,
     present: Round,
     list: Vec<Round>,
 }
 
-impl Rounds {
+impl Flights {
     /// Data was sent, with which `flight` bytes are on their way.
     #[inline]
     pub(crate) fn sent(&mut self, flight: i64) {
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_round_ends_when_what_it_began_with_is_acknowledged() {
-        let mut rounds = Rounds::default();
+        let mut rounds = Flights::default();
         // Two flights of 2,000 and 3,000 bytes; the first ACK begins the first round.
         rounds.acknowledged(10, 0, 0, 0);
         rounds.sent(1_000);
