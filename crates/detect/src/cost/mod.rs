@@ -230,7 +230,8 @@ impl Recorder {
             self.rounds.largest_window = window;
         }
         if opened || told.una > self.told.una || told.sacks {
-            self.rounds.released(told.now, opened, told.carries);
+            let room = told.edge.saturating_sub(self.highest);
+            self.rounds.released(told.now, room, told.carries);
         }
         self.rounds.news(told.now);
         let edge = match self.told.edge {

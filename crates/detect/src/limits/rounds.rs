@@ -35,6 +35,8 @@ const PACED_OF_RTT: i64 = 4;
 /// Packets closer together than this share of a round trip belong to one burst.
 const BURST_OF_RTT: i64 = 64;
 const MIN_BURST_NS: i64 = 10_000;
+/// Payload of a full segment, at least, bytes (RFC 9293 section 3.7.1).
+const MIN_MSS: u32 = 536;
 /// Fewer full segments may wait for a delayed acknowledgement.
 const MIN_PROBED: i64 = 3;
 /// A round where the round trip is not known, nanoseconds.
@@ -147,6 +149,9 @@ pub(crate) struct Rounds {
     /// When the receiver's window first grew after the last new data; `i64::MAX` if it has not.
     opened_ns: i64,
     again_ns: i64,
+    /// Bytes of the last burst, and sent by its begin.
+    burst: i64,
+    booked: i64,
     /// Payload of a full segment by the handshake, 0 if it is not known.
     mss: u32,
     /// Rows are no shorter, nanoseconds.
@@ -179,6 +184,8 @@ impl Rounds {
             news_ns: i64::MIN,
             opened_ns: i64::MAX,
             again_ns: i64::MIN,
+            burst: 0,
+            booked: 0,
             mss,
             width_ns: 0,
             row_ns: 0,
@@ -227,6 +234,7 @@ impl Rounds {
     #[inline(never)]
     pub(crate) fn next(&mut self, now: i64, late: bool, progress: &Progress) {
         self.gap_ns = self.gap_ns.max(now.saturating_sub(self.sent_ns));
+        self.burst = progress.sent.saturating_sub(self.booked);
         let timer = match late {
             true => self.outlasts_patience(now, progress),
             false => self.probes(now, progress),
@@ -234,6 +242,7 @@ impl Rounds {
         self.wait(now, timer, progress);
         let burst = (progress.rtt_ns / BURST_OF_RTT).max(MIN_BURST_NS);
         self.burst_ns = now.saturating_add(burst);
+        self.booked = progress.sent;
         self.opened_ns = i64::MAX;
     }
 
@@ -247,17 +256,23 @@ impl Rounds {
         several && self.room >= 2 * full && progress.rtt_ns > 0 && quiet_ns > 2 * progress.rtt_ns
     }
 
-    /// An acknowledgement at `now` made room, also in the receiver's window if it `opened` that; it `carried` data.
+    /// An acknowledgement at `now` made room; it `carried` data. The receiver's window has room for `room` bytes.
     #[inline(always)]
-    pub(crate) fn released(&mut self, now: i64, opened: bool, carried: bool) {
+    pub(crate) fn released(&mut self, now: i64, room: i64, carried: bool) {
         let before = self.released_ns > self.sent_ns;
         self.unanswered += u32::from(before);
         self.answered += u32::from(!before);
         self.released_ns = now;
         self.carried = carried;
-        if opened && self.opened_ns == i64::MAX {
+        if self.opened_ns == i64::MAX && room >= self.worth_sending() {
             self.opened_ns = now;
         }
+    }
+
+    /// A sender waits for room for a full segment, or half of the largest window (RFC 9293 section 3.8.6.2.1).
+    #[inline(always)]
+    fn worth_sending(&self) -> i64 {
+        i64::from(self.mss.max(MIN_MSS)).min(self.largest_window / 2)
     }
 
     /// Any acknowledgement at `now`.
@@ -379,12 +394,22 @@ impl Rounds {
             true if short && progress.sent == progress.una => Held::Idle,
             true => Held::ByAck,
             false if !short && !progress.near && within(rtt_ns / ANSWER_AWAY_OF_RTT) => Held::ByAck,
-            false if !short && now.saturating_sub(self.sent_ns) <= rtt_ns / PACED_OF_RTT => {
-                Held::Paced
-            }
+            false if !short && self.paces(now, rtt_ns, progress) => Held::Paced,
             false => Held::Idle,
         };
         (held, None)
+    }
+
+    /// What is sent at `now` without being released may be spaced by a timer: it comes soon, or, with data on its way, as soon
+    /// as the rate says at which that was sent.
+    fn paces(&self, now: i64, rtt_ns: i64, progress: &Progress) -> bool {
+        let waited_ns = now.saturating_sub(self.sent_ns);
+        let flight = progress.sent.saturating_sub(progress.una);
+        let spacing_ns = match flight > 0 {
+            true => (self.burst as f64 * rtt_ns as f64 / flight as f64) as i64,
+            false => 0,
+        };
+        waited_ns <= (rtt_ns / PACED_OF_RTT).max(spacing_ns.saturating_mul(2))
     }
 
     fn book(&mut self, until: i64, held: Held, progress: &Progress) {

@@ -13,6 +13,8 @@ const MIN_QUEUE_OF_RTT: f64 = 0.1;
 const MIN_QUEUE_NS: i64 = 1_000_000;
 /// The same where timestamps tell the round trip, which tick.
 const MIN_QUEUE_BY_STAMPS_NS: i64 = 2_500_000;
+/// Over a queue that stands so many acknowledgements come in a round trip: one or two may have been delayed.
+const MIN_ACKS_OF_QUEUE: i64 = 3;
 /// At a receiver, packets of a busy line are no further apart than this share of a round trip.
 const MAX_GAP_OF_RTT: f64 = 0.3;
 /// A row is limited by the line if it carries this share of what the line carries at most, and if so much of what the line
@@ -73,6 +75,8 @@ pub(super) struct State {
     pub(super) rate: f64,
     /// A queue seems to stand.
     pub(super) queue: bool,
+    /// It stands before the capture point.
+    pub(super) upstream: bool,
     /// The bottleneck is busy.
     pub(super) line: bool,
     pub(super) plateau: bool,
@@ -181,6 +185,13 @@ impl Course<'_> {
         self.rows.get(i).map_or(self.end_ns, |row| row.start_ns)
     }
 
+    /// Its round trips are not those of delayed acknowledgements.
+    fn is_often_acknowledged(&self, row: &Row, ns: i64, rtt_ns: i64) -> bool {
+        let acks = i64::from(row.answered) + i64::from(row.unanswered);
+        let rounds = (ns / rtt_ns.max(self.min_rtt_ns).max(1)).max(1);
+        acks >= MIN_ACKS_OF_QUEUE.saturating_mul(rounds)
+    }
+
     /// A queue seems to stand. At a receiver without timestamps packets of a busy line come without gaps.
     fn queues(&self, row: &Row, rtt_ns: i64) -> bool {
         if self.at_receiver && rtt_ns == 0 {
@@ -219,7 +230,9 @@ impl Course<'_> {
         let reduced = reduced.map_or(Reduced::Not, |r| r.1);
         State {
             rtt_ns,
-            queue: self.queues(&row, rtt_ns),
+            queue: self.queues(&row, rtt_ns)
+                && self.is_often_acknowledged(&row, until - start, rtt_ns),
+            upstream: row.way_ns > self.way_ns + MIN_QUEUE_BY_STAMPS_NS,
             rate: (delivered(i) - before).max(0) as f64 / seconds,
             line: false,
             plateau: self.on_plateau(i, reduced),
@@ -247,6 +260,10 @@ impl Course<'_> {
 /// application's doing, if no acknowledgement releases its data, or if the capture does not show that: `at_receiver`.
 pub(super) fn window(state: &State, at_receiver: bool) -> LimitSet {
     match state.reduced {
+        // It does not grow, whatever stands in the queue.
+        _ if state.plateau && !state.paced && !at_receiver && !state.upstream => {
+            Limit::SendBuffer.into()
+        }
         // No round trip tells a line that is full from a flight that stays the same.
         _ if state.line && state.plateau && at_receiver && state.rtt_ns == 0 => {
             LimitSet::of(&[Limit::Application, Limit::SendBuffer, Limit::Line])
