@@ -6,7 +6,8 @@ use crate::cause::Mark;
 use crate::order::Late;
 use crate::rate::Rates;
 use crate::result::{
-    Bursts, Confidence, Distribution, Event, Evidence, Half, Kind, RateClass, Reason, Reordering,
+    Bound, Bounds, Bursts, Confidence, Distribution, Event, Evidence, Half, Kind, RateClass,
+    Reason, Reordering,
 };
 
 /// What an event rests on and how sure it is.
@@ -86,6 +87,8 @@ pub(crate) struct Collector {
     refused: u64,
     /// Of the late packets that are certain.
     certain: Certain,
+    /// Of those that are likely.
+    bounds: Bounds,
     /// Where originals were late, lost or refused, for the causes of what followed.
     marks: Vec<Mark>,
     burst: u64,
@@ -103,6 +106,7 @@ impl Collector {
             lost: 0,
             refused: 0,
             certain: Certain::default(),
+            bounds: Bounds::default(),
             marks: Vec::new(),
             burst: 0,
             bursts: Bursts::default(),
@@ -158,13 +162,25 @@ impl Collector {
         self.burst = 0;
     }
 
-    /// An original arrived late.
+    /// An original arrived late; its extent may be off either way, unless it is certain.
     pub(crate) fn late(&mut self, place: Place, late: Late, label: u64, basis: Basis) {
+        self.late_within(place, late, label, basis, Bound::About);
+    }
+
+    /// The same, with what the extent bounds.
+    pub(crate) fn late_within(
+        &mut self,
+        place: Place,
+        late: Late,
+        label: u64,
+        basis: Basis,
+        bound: Bound,
+    ) {
         self.burst += 1;
-        let basis = if late.opener_unsure {
-            basis.weaker(Reason::AckCompression)
+        let (basis, bound) = if late.opener_unsure {
+            (basis.weaker(Reason::AckCompression), Bound::About)
         } else {
-            basis
+            (basis, bound)
         };
         if basis.confidence == Confidence::Ambiguous {
             self.tally.late_perhaps(Some(label));
@@ -175,6 +191,10 @@ impl Collector {
                 byte_offset: late.bytes,
             };
             self.tally.late(label, &how);
+            if basis.confidence == Confidence::Likely {
+                self.bounds.at_most += u64::from(bound == Bound::AtMost);
+                self.bounds.at_least += u64::from(bound == Bound::AtLeast);
+            }
             if basis.confidence == Confidence::Certain {
                 self.certain.extents.update(how.extent);
                 self.certain
@@ -184,6 +204,11 @@ impl Collector {
             self.rates.reordered(place.sent_ns, Some(&late));
         }
         self.push(place, Kind::Reordered, basis, Some(late));
+        if self.keep_events
+            && let Some(event) = self.events.last_mut()
+        {
+            event.bound = bound;
+        }
     }
 
     /// A late arrival of which only the fact is known, not how far (no SACK).
@@ -263,6 +288,7 @@ impl Collector {
             extent: late.map(|l| l.extent),
             extent_bytes: late.map(|l| l.bytes),
             late_ns: late.map(|l| l.late_ns),
+            bound: Bound::About,
         });
     }
 
@@ -279,6 +305,11 @@ impl Collector {
     /// Originals found to be late, not counting ambiguous ones.
     pub(crate) fn reordered(&self) -> u64 {
         self.tally.counts().1
+    }
+
+    /// How many extents are bounds.
+    pub(crate) fn bounds(&self) -> Bounds {
+        self.bounds
     }
 
     /// What the causes of recoveries are found by: marks by offset, and the certain late packets.

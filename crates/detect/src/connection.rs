@@ -247,7 +247,11 @@ impl Connection {
             self.head.common.hellos[dir.index()] = Some(Hello::of(seg));
         }
         let settled = self.head.common.position.settled();
-        if settled && twins::among(self.head.waiting.iter()) != Twins::Perhaps {
+        let clear = || {
+            let twins = twins::among(self.head.waiting.iter());
+            !matches!(twins, Twins::Perhaps | Twins::SoFar(_))
+        };
+        if settled && clear() {
             self.release(config);
         }
     }
@@ -257,7 +261,8 @@ impl Connection {
     #[inline(never)]
     fn release(&mut self, config: &Config) {
         let sides = self.sides.get_or_insert_default();
-        if let Twins::All(copies) = twins::among(self.head.waiting.iter()) {
+        let twins = twins::among(self.head.waiting.iter());
+        if let Twins::All(copies) | Twins::SoFar(copies) = twins {
             sides.iter_mut().for_each(|side| side.note_copied(copies));
         }
         for (dir, seg) in std::mem::take(&mut self.head.waiting).iter() {
@@ -316,6 +321,7 @@ impl Connection {
                 first_ns: self.head.first_ns,
                 last_ns: self.head.last_ns,
                 blocks_hidden: sides[dir.reverse().index()].blocks_hidden(),
+                sack_seen: sides[dir.reverse().index()].shows_sack(),
                 answered: position.heard(dir.reverse()),
                 disorder: self.head.disordered > MAX_TOLERATED_DISORDERED
                     || position.out_of_order(),

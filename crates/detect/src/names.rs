@@ -2,8 +2,9 @@
 
 use crate::{AfterTimeout, Duplicates, Echo, Identification, TooOld};
 use crate::{
-    Cause, Confidence, Control, Evidence, FastOpen, Half, Kind, Limit, Matched, NotSeen, Numbers,
-    Outcome, PointKind, Reason, RecoveryVerdict, StreamDoubt, Vantage, VantageBasis, Verdict,
+    Bound, Cause, Confidence, Control, Evidence, FastOpen, Half, Kind, Limit, Matched, NotSeen,
+    Numbers, Outcome, PointKind, Reason, RecoveryVerdict, StreamDoubt, Vantage, VantageBasis,
+    Verdict,
 };
 
 /// A value with a stable name for output.
@@ -29,6 +30,7 @@ macro_rules! names {
 
 names!(Kind { Reordered => "reordered", Lost => "lost", Refused => "refused" });
 names!(Confidence { Certain => "certain", Likely => "likely", Ambiguous => "ambiguous" });
+names!(Bound { Exact => "exact", AtMost => "at-most", AtLeast => "at-least", About => "about" });
 names!(Evidence {
     Sack => "sack",
     Dsack => "dsack",

@@ -8,9 +8,9 @@ use inorder_wire::{Has, Segment, TcpFlags};
 #[derive(Clone, Debug, Default)]
 #[repr(C)] // First what every packet needs: see `Side`.
 pub(crate) struct Recent {
-    /// Once there were many packets, prints of the latest by their [`place`](Self::place): a frame
+    /// Once there were many packets, prints of the latest by their [`set`](Self::set), in each the latest first: a frame
     /// may be captured again milliseconds later, hundreds of packets on.
-    older: Option<Box<[Print; OLDER_PACKETS]>>,
+    older: Option<Box<[Set; SETS]>>,
     packets: u8,
     /// The capture holds each frame so many times; 0 where that is not so.
     copies: u8,
@@ -43,12 +43,15 @@ impl Print {
     }
 }
 
+/// Two that share a place: random identifications fall on places that were taken a moment ago.
+type Set = [Print; OLDER_PACKETS / SETS];
 /// As many of the first packets are remembered as they come.
 type FirstPrints = [Print; FIRST_PACKETS];
 
 /// Packets remembered by their identification; a power of two. Those of a hundred connections fit into a processor's
 /// second cache, 4 KiB each.
 const OLDER_PACKETS: usize = 512;
+const SETS: usize = OLDER_PACKETS / 2;
 /// Packets before that: most connections are shorter and need not pay for it.
 const FIRST_PACKETS: usize = 24;
 /// Behind these, so many packets in all are compared with them.
@@ -88,7 +91,7 @@ impl Recent {
 
     /// Where a packet is remembered among the older ones.
     #[inline]
-    fn place(seg: &Segment, print: u64) -> usize {
+    fn set(seg: &Segment, print: u64) -> usize {
         // Hosts that never fragment may leave the identification at zero: then bits of the print
         // serve: not its lowest, which repeat soon where segments are of equal size.
         let residue = if seg.ip_id == 0 {
@@ -96,7 +99,7 @@ impl Recent {
         } else {
             seg.ip_id
         };
-        usize::from(residue) % OLDER_PACKETS
+        usize::from(residue) % SETS
     }
 
     /// Remembers a packet. If a packet that is the same byte for byte came before it, as far as the headers show, how long
@@ -108,11 +111,11 @@ impl Recent {
         let Some(older) = &mut self.older else {
             return self.push_first(seg, search, print);
         };
-        let slot = &mut older[Self::place(seg, print)];
-        if slot.short == new.short {
-            return Some(slot.age_ns(new)).filter(|_| Self::is_marked(seg));
+        let set = &mut older[Self::set(seg, print)];
+        if let Some(same) = set.iter().find(|p| p.short == new.short) {
+            return Some(same.age_ns(new)).filter(|_| Self::is_marked(seg));
         }
-        *slot = new;
+        *set = [new, set[0]];
         if search && self.packets < LAST_BEHIND_FIRST {
             // A second capture of one of the first may come yet.
             self.packets += 1;
@@ -146,10 +149,8 @@ impl Recent {
 
     #[cold]
     fn remember_more(&mut self, seg: &Segment, print: u64) {
-        let older = self
-            .older
-            .insert(Box::new([Print::default(); OLDER_PACKETS]));
-        older[Self::place(seg, print)] = Print::new(print, seg.ts_ns);
+        let older = self.older.insert(Box::new([Set::default(); SETS]));
+        older[Self::set(seg, print)][0] = Print::new(print, seg.ts_ns);
     }
 
     /// The identification, or, where a host does not use it, the timestamp of data, of a SYN or FIN can tell a packet
@@ -165,7 +166,7 @@ impl Recent {
     pub(crate) fn contains(&self, seg: &Segment) -> bool {
         let print = Self::print_of(seg);
         let new = Print::new(print, seg.ts_ns);
-        let older = self.older.as_ref().map(|o| o[Self::place(seg, print)]);
+        let older = self.older.iter().flat_map(|o| o[Self::set(seg, print)]);
         let first = self.prints.iter().take(self.packets.into()).copied();
         let mut all = first.chain(older);
         Self::is_marked(seg) && all.any(|p| p.short == new.short && p.age_ns(new) <= MAX_APART_NS)
@@ -230,6 +231,26 @@ mod tests {
             assert!(known >= least, "{known}, counts: {counts}");
             assert!((2_000..9_000).all(|n| !recent.contains(&packet(n))));
         }
+    }
+
+    #[test]
+    fn another_packet_on_the_same_place_does_not_hide_that_one_comes_again() {
+        let packet = |ts_ns, seq, ip_id| Segment {
+            ts_ns,
+            seq,
+            payload_len: 100,
+            ip_id,
+            has: Has::IP_ID,
+            ..Segment::default()
+        };
+        let mut recent = Recent::default();
+        for n in 0..40 {
+            recent.push(&packet(0, n, 9), true);
+        }
+        assert_eq!(recent.push(&packet(0, 100, 40), true), None);
+        assert_eq!(recent.push(&packet(0, 200, 40 + 512), true), None);
+        let again = packet(1 << 20, 100, 40);
+        assert_eq!(recent.push(&again, true), Some(1 << 20));
     }
 
     #[test]

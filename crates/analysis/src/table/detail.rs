@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use inorder_detect::{
-    AfterTimeout, Distribution, Duplicates, Echo, Event, FastOpen, FlowReport, Habits,
+    AfterTimeout, Bounds, Distribution, Duplicates, Echo, Event, FastOpen, FlowReport, Habits,
     Identification, NotSeen, Reordering, StreamReport, TooOld, Vantage, WhatIf,
 };
 
@@ -56,7 +56,7 @@ pub(crate) fn facts(flow: &FlowReport) -> Vec<(&'static str, String)> {
     let mut facts = vec![("vantage", vantage(flow)), ("connection", connection(flow))];
     facts.extend(handshake(flow).map(|text| ("handshake", text)));
     if order.reordered > 0 {
-        facts.extend(lateness(order));
+        facts.extend(lateness(order, &bounds(flow)));
     }
     if order.ambiguous > 0 {
         facts.push((
@@ -129,7 +129,7 @@ pub(crate) fn stream_facts(stream: &StreamReport) -> Vec<(&'static str, String)>
     let remarks = stream_remarks(stream).into_iter();
     facts.extend(remarks.map(|text| ("numbers", text)));
     if order.reordered > 0 {
-        facts.extend(lateness(order));
+        facts.extend(lateness(order, ""));
     }
     facts.extend(replay(stream).map(|text| ("replay window", text)));
     facts.extend(multipath(stream).map(|text| ("subflows", text)));
@@ -196,11 +196,29 @@ fn reported(stream: &StreamReport) -> Option<String> {
     ))
 }
 
+/// How many of the extents are bounds, and why.
+fn bounds(flow: &FlowReport) -> String {
+    let of = flow.reordering.reordered;
+    let told = |n: u64, bound: &str, why: &str| match n {
+        0 => String::new(),
+        n if n == of => format!("; {bound}: {why}"),
+        n => format!("; {} of {} {bound}: {why}", count(n), count(of)),
+    };
+    let Bounds { at_most, at_least } = flow.bounds;
+    let together = "one acknowledgement reported several arrivals";
+    told(at_most, "at most", together)
+        + &told(
+            at_least,
+            "at least",
+            "not every arrival shows in the acknowledgements",
+        )
+}
+
 /// How late packets were.
-fn lateness(order: &Reordering) -> [(&'static str, String); 3] {
+fn lateness(order: &Reordering, bounds: &str) -> [(&'static str, String); 3] {
     let extents = quantiles(&order.extents, count);
     [
-        ("extent", format!("{extents} packets (RFC 4737)")),
+        ("extent", format!("{extents} packets (RFC 4737{bounds})")),
         ("late", quantiles(&order.late_ns, time_u64)),
         ("displacement", displacement(order)),
     ]

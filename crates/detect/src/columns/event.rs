@@ -9,7 +9,8 @@ use inorder_report::{Column, Kind, Nested, Sheet};
 use super::flow_id::FLOW_ID;
 use crate::names::Name;
 use crate::{
-    Cause, Confidence, Event, Evidence, FlowId, FlowReport, Half, Reason, Retransmission, Verdict,
+    Bound, Cause, Confidence, Event, Evidence, FlowId, FlowReport, Half, Reason, Retransmission,
+    Verdict,
 };
 
 type Of = Column<Event>;
@@ -101,6 +102,13 @@ pub static EVENT: &[Column<Event>] = &[
         |e| e.extent_bytes.into(),
     )
     .unit("bytes")
+    .optional(),
+    Of::new(
+        "extent_is",
+        Kind::Choice(Bound::NAMES),
+        "What extent and late time say of the true ones: exact, at most or at least so much, or about.",
+        |e| e.extent_is().map(|bound| bound.name()).into(),
+    )
     .optional(),
     Of::new(
         "late_ms",

@@ -262,6 +262,18 @@ pub static FLOW: &[Column<FlowReport>] = &[
     .shown("refused", 5)
     .adapted(rough),
     Of::new(
+        "extents_at_most",
+        Kind::Count,
+        "Late packets whose extent and late time are at most so much: one acknowledgement reported several arrivals.",
+        |f| f.bounds.at_most.into(),
+    ),
+    Of::new(
+        "extents_at_least",
+        Kind::Count,
+        "Late packets whose extent is at least so much: something may have arrived that no acknowledgement showed.",
+        |f| f.bounds.at_least.into(),
+    ),
+    Of::new(
         "undecided",
         Kind::Count,
         "Neither acknowledged nor known lost at the capture's end.",

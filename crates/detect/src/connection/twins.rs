@@ -22,16 +22,26 @@ pub(super) enum Twins {
     None,
     /// So far they come twice, and only more of them can tell.
     Perhaps,
+    /// So far each comes so many times, and most may come once more.
+    SoFar(u8),
     /// Each comes so many times.
     All(u8),
+}
+
+/// A frame that came again.
+struct Pair {
+    frame: (Dir, Segment),
+    /// How often, and when first, nanoseconds.
+    again: usize,
+    second_ns: i64,
 }
 
 /// Frames without an identification of their own, as they come.
 #[derive(Default)]
 struct Pairing {
     single: Vec<(Dir, Segment)>,
-    /// Frames that came twice, and how often they came again.
-    pairs: Vec<((Dir, Segment), u8)>,
+    /// Frames that came twice.
+    pairs: Vec<Pair>,
     /// Frames whose second capture should have come.
     lone: usize,
     longest_ns: i64,
@@ -39,15 +49,19 @@ struct Pairing {
 
 impl Pairing {
     fn push(&mut self, frame: (Dir, Segment)) {
-        let known = |(pair, _): &&mut ((Dir, Segment), u8)| are_twins(pair, &frame);
+        let known = |pair: &&mut Pair| are_twins(&pair.frame, &frame);
         let Some(at) = self.single.iter().position(|s| are_twins(s, &frame)) else {
             return match self.pairs.iter_mut().rev().find(known) {
-                Some((_, again)) => *again += 1,
+                Some(pair) => pair.again += 1,
                 None => self.single.push(frame),
             };
         };
         let (dir, first) = self.single.remove(at);
-        self.pairs.push(((dir, first), 1));
+        self.pairs.push(Pair {
+            frame: (dir, first),
+            again: 1,
+            second_ns: frame.1.ts_ns,
+        });
         self.longest_ns = self.longest_ns.max(frame.1.ts_ns - first.ts_ns);
         // Second captures come in the order of the first ones.
         let mut place = 0..;
@@ -59,15 +73,27 @@ impl Pairing {
         let overdue_ns = last_ns.saturating_sub(2 * self.longest_ns);
         let due = self.single.iter().rev().skip(1);
         let lone = self.lone + due.filter(|(_, s)| s.ts_ns <= overdue_ns).count();
-        let more = self.pairs.iter().filter(|(_, again)| *again > 1).count();
+        let open = compared < MAX_FRAMES_COMPARED;
+        // A third capture comes as long after the second as that after the first.
+        let due = |pair: &&Pair| last_ns.saturating_sub(pair.second_ns) > self.longest_ns;
+        let all_due = 2 * self.pairs.iter().filter(due).count() >= self.pairs.len();
+        let judged = |pair: &&Pair| due(pair) || !all_due;
+        let (judged, more) = self
+            .pairs
+            .iter()
+            .filter(judged)
+            .fold((0, 0), |(n, more), p| {
+                (n + 1, more + usize::from(p.again > 1))
+            });
         // A few may be alike for another reason: duplicate acknowledgements, for one.
-        let copies = if 2 * more > self.pairs.len() { 3 } else { 2 };
+        let copies = if 2 * more > judged { 3 } else { 2 };
         match self.pairs.len() {
             0 => Twins::None,
             // One may be alone in the few frames of a beginning, where a share says nothing.
             pairs if lone > 1 + pairs / PAIRS_PER_LONE_FRAME => Twins::None,
+            MIN_PAIRS.. if open && !all_due => Twins::SoFar(copies),
             MIN_PAIRS.. => Twins::All(copies),
-            _ if compared < MAX_FRAMES_COMPARED => Twins::Perhaps,
+            _ if open => Twins::Perhaps,
             _ => Twins::None,
         }
     }
@@ -125,7 +151,8 @@ mod tests {
         // The second captures of the last ones are missing yet.
         let mut later: Vec<_> = twice(9, 5 * MS).collect();
         later.sort_by_key(|(_, segment)| segment.ts_ns);
-        assert_eq!(among(later.into_iter().take(14)), Twins::All(2));
+        let some = |n| among(later.iter().copied().take(n));
+        assert_eq!(some(14), Twins::SoFar(2), "they may come a third time");
         // Keep-alives a second apart.
         assert_eq!(among(twice(8, 1_000 * MS)), Twins::None);
         let duplicate_acks = |before: i64| {
@@ -140,6 +167,17 @@ mod tests {
     fn frames_that_all_come_three_times_are_told_from_those_that_come_twice() {
         let thrice = (0..8).flat_map(|i| [0, 5, 9].map(|d| frame(i64::from(i) * MS + d, i, 0)));
         assert_eq!(among(thrice), Twins::All(3));
+    }
+
+    #[test]
+    fn where_a_burst_comes_a_second_time_a_third_is_waited_for() {
+        let burst = |ns: i64| (0..10).map(move |i| frame(ns, i, 0));
+        let thrice: Vec<_> = [0, 3, 6].into_iter().flat_map(burst).collect();
+        let next = frame(MS, 10, 0);
+        let some = |n| among(thrice.iter().copied().take(n).chain([next]));
+        assert_eq!(among(thrice.iter().copied().take(20)), Twins::SoFar(2));
+        assert_eq!(some(20), Twins::All(2));
+        assert_eq!(some(30), Twins::All(3));
     }
 
     #[test]

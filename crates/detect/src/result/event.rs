@@ -88,6 +88,29 @@ pub enum Reason {
     Unanswered,
 }
 
+/// What an extent says of the true one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Bound {
+    /// It is the true one.
+    Exact,
+    /// The true one is no larger, nor was the packet later than said: one acknowledgement reported several arrivals, and this one may
+    /// have come before others of them.
+    AtMost,
+    /// The true one is no smaller: meanwhile something may have arrived that no acknowledgement showed.
+    AtLeast,
+    /// It may be off either way.
+    About,
+}
+
+/// How many late packets are known by a bound of their extent alone.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Bounds {
+    /// [`Bound::AtMost`].
+    pub at_most: u64,
+    /// [`Bound::AtLeast`].
+    pub at_least: u64,
+}
+
 /// Which part of the path an event belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Half {
@@ -123,16 +146,26 @@ pub struct Event {
     /// Payload bytes of the segment.
     pub len: u32,
     /// Reordering extent in packets, RFC 4737 section 4.2; `None` for losses and when unknown. What was
-    /// refused has one, too, where its place among the arrivals is known.
+    /// refused has one, too, where its place among the arrivals is known. [`Event::extent_is`] says what it bounds.
     pub extent: Option<u32>,
     /// Byte offset, RFC 4737 section 4.4.
     pub extent_bytes: Option<u64>,
     /// Late time offset in nanoseconds, RFC 4737 section 4.3; from a sender-side capture, the
     /// time between the ACKs that report the first larger segment and this one.
     pub late_ns: Option<i64>,
+    /// What the extent and the late time of an event that is not certain bound.
+    pub bound: Bound,
 }
 
 impl Event {
+    /// What its extent says of the true one; `None` if there is none.
+    pub fn extent_is(&self) -> Option<Bound> {
+        self.extent.map(|_| match self.confidence {
+            Confidence::Certain => Bound::Exact,
+            _ => self.bound,
+        })
+    }
+
     /// An event of the whole path at frame and time 0, to be filled in.
     pub fn new(kind: Kind, confidence: Confidence, evidence: Evidence) -> Self {
         Event {
@@ -149,6 +182,7 @@ impl Event {
             extent: None,
             extent_bytes: None,
             late_ns: None,
+            bound: Bound::About,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::fmt;
 use std::net::SocketAddr;
 
 use super::{
-    Cause, CauseCount, Cost, Distribution, Event, Facts, Handshake, Icmp, Reordering,
+    Bounds, Cause, CauseCount, Cost, Distribution, Event, Facts, Handshake, Icmp, Reordering,
     Retransmission, WhatIf,
 };
 
@@ -336,6 +336,8 @@ pub struct FlowReport {
     pub unfilled: u64,
     /// Reordering of the originals; packet numbers are estimates from their sizes.
     pub reordering: Reordering,
+    /// How many of the extents are bounds.
+    pub bounds: Bounds,
     /// From a middle capture: reordering between sender and capture point only.
     pub upstream: Option<Box<Reordering>>,
     /// Counts are rough: the connection has no SACK (sender side), or the capture does not show enough.
@@ -394,6 +396,7 @@ impl FlowReport {
             undecided: 0,
             unfilled: 0,
             reordering: Reordering::default(),
+            bounds: Bounds::default(),
             upstream: None,
             rough: false,
             blind: Blind::default(),

@@ -18,7 +18,9 @@ pub use blind::{Blind, BlindFlows, NotSeen};
 pub(crate) use cause::Facts;
 pub use cause::{Cause, CauseCount};
 pub use cost::{Control, Cost, GoodputBin, Limit, Lost};
-pub use event::{Confidence, Event, Evidence, Half, Kind, Reason, Retransmission, Verdict};
+pub use event::{
+    Bound, Bounds, Confidence, Event, Evidence, Half, Kind, Reason, Retransmission, Verdict,
+};
 pub use flow::{
     AckPath, Artefacts, Avoidance, Bursts, FlowId, FlowReport, Point, PointKind, RateClass,
     Recoveries, Recovery, RecoveryVerdict, Retransmissions, Vantage, VantageBasis, VantageChoice,

@@ -185,6 +185,7 @@ impl Sender {
             unsure,
             told: false,
             in_turn: false,
+            came_last: false,
         };
         let id = self.ledger.arrives(entry);
         self.windows.push(UnexplainedAck {

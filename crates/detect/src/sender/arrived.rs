@@ -115,6 +115,7 @@ impl Sender {
             unsure: report.unsure,
             told: report.told,
             in_turn: report.in_turn,
+            came_last: report.came_last,
         })
     }
 }

@@ -92,10 +92,8 @@ impl Sender {
                 }
                 if before.is_none_or(|recent| after(copies.first_tsval, recent)) {
                     // A duplicate moves TS.Recent, too, and its ACK may be among those that are missing.
-                    let answers_lost =
-                        ack.missing > 0 && self.explanations.has(Explanation::LostAnswers);
                     return First::Retransmission {
-                        named: !answers_lost,
+                        named: ack.missing == 0,
                     };
                 }
             }
@@ -117,38 +115,25 @@ impl Sender {
         recent.is_some_and(|l| discarded(report.sent.tsval, l.tsecr))
     }
 
-    /// Did `ack` come, or leave, too soon to be about the first of `copies`?
+    /// Did `ack` come too soon to be about the first of `copies`?
     fn too_soon(&self, copies: &Copies, ack: &Ack) -> Option<Basis> {
-        let sooner = |at_ns: i64| {
-            let took = at_ns.saturating_sub(copies.first_ns);
-            self.timing.sooner_than_a_copy(took, &self.ledger.tally)
-        };
-        let has = |explanation| self.explanations.has(explanation);
-        if let Some(basis) = has(Explanation::TooSoon)
-            .then(|| sooner(ack.seg.ts_ns))
-            .flatten()
-        {
-            return Some(basis);
+        if !self.explanations.has(Explanation::TooSoon) {
+            return None;
         }
-        let left_ns = self
-            .clock
-            .latest_ns(&ack.seg)
-            .filter(|_| has(Explanation::ReceiverClock));
-        let basis = sooner(left_ns?)?;
-        Some(basis.weaker(Reason::WhichCopy))
+        let took = ack.seg.ts_ns.saturating_sub(copies.first_ns);
+        self.timing.sooner_than_a_copy(took, &self.ledger.tally)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::trace::{Told, Trace};
-    use super::*;
     use crate::result::{Confidence, Kind};
 
     /// The last segment of a burst is sent again, as a probe of the tail is, after so many ACKs have been lost as said: then
     /// an ACK of newer data is the first to cover it. Otherwise that of the retransmission is.
-    fn told(acks_lost: u16, without: Option<Explanation>) -> Told {
-        let mut trace = Trace::stamped(without);
+    fn told(acks_lost: u16) -> Told {
+        let mut trace = Trace::stamped(None);
         trace.in_order(0, 0, 20);
         trace.late(50, 20);
         // On a path that loses much.
@@ -168,9 +153,7 @@ mod tests {
     #[test]
     fn behind_lost_acks_an_echo_is_no_proof_that_the_retransmission_came_first() {
         let lost = |sure| vec![(Kind::Lost, 25, sure)];
-        assert_eq!(told(0, None), lost(Confidence::Certain));
-        assert_eq!(told(2, None), lost(Confidence::Likely));
-        let asserted = told(2, Some(Explanation::LostAnswers));
-        assert_eq!(asserted, lost(Confidence::Certain));
+        assert_eq!(told(0), lost(Confidence::Certain));
+        assert_eq!(told(2), lost(Confidence::Likely));
     }
 }

@@ -5,7 +5,7 @@ use super::ledger::{Ledger, Telling};
 use super::{Sender, SenderEnd};
 use crate::collect::{Basis, Place};
 use crate::complaints::Complaints;
-use crate::habits::{AfterTimeout, Habits};
+use crate::habits::{AfterTimeout, Habits, TooOld};
 use crate::result::Evidence;
 
 /// A sender that repeats so many segments which have been reported repeats all of them.
@@ -52,6 +52,7 @@ impl Sender {
             refusals_hidden: self.receiver.guessed && self.timing.late_enough_to_be_refused(),
             timestamps: self.timestamps,
             duplicates: self.receiver.dsack_seen,
+            except_too_old: self.receiver.too_old == TooOld::Unknown,
             acks: self.queue.seen,
             acks_missing: self.acks_missing(),
             numbered: self.queue.by_id(),

@@ -11,7 +11,8 @@ use super::copied::NetworkCopies;
 use super::filled::{By, EITHER, Filled, FilledMap};
 use super::list::List;
 use super::log::{ArrivalLog, Entry, Status};
-use super::unexplained::UnexplainedAck;
+use super::paws::discarded;
+use super::unexplained::{Trigger, UnexplainedAck};
 use crate::collect::{Basis, Collector, Place};
 use crate::complaints::Complaints;
 use crate::explanation::{Explanation, Explanations};
@@ -32,6 +33,9 @@ const SHARE_UNTOLD_IN_HIDDEN_BLOCKS: f64 = 0.2;
 const PACKETS_PER_LATE_WHERE_ANY_MAY_BE: u64 = 5;
 /// Of those that may have been refused where that does not show, so many are taken to have been, at least.
 const SHARE_REFUSED_UNSEEN: f64 = 0.1;
+/// Of the originals that a receiver answers by a plain ACK since they are too old, those whose answer may not be told from an
+/// acknowledgement in its turn: that of every second segment waits for the next (RFC 5681 section 4.2).
+const SHARE_ANSWERED_IN_TURN: f64 = 0.5;
 /// Of the originals whose own ACK is missing, those that nothing else tells of.
 const SHARE_UNTOLD_BY_MISSING_ACKS: f64 = 0.1;
 
@@ -44,6 +48,8 @@ pub(super) struct Tally {
     pub(super) late_copied: u64,
     /// Of these, those that came after a retransmission: only an ACK of their own told.
     pub(super) came_after: u64,
+    /// Of these, those that a plain ACK told of alone, beside nothing new.
+    pub(super) answered_alone: u64,
 }
 
 /// What the ACKs of a flow can tell, for how sure their silence is.
@@ -62,6 +68,8 @@ pub(super) struct Telling {
     pub(super) duplicates: bool,
     pub(super) acks: u64,
     pub(super) acks_missing: u64,
+    /// It may be that of what is too old they are not (RFC 7323 section 5.3 asks for an ACK alone).
+    pub(super) except_too_old: bool,
     /// The identifications of the receiver's packets count, so that a missing ACK shows.
     pub(super) numbered: bool,
     /// When the last ACK came, nanoseconds.
@@ -212,6 +220,7 @@ impl Ledger {
             unsure,
             told: false,
             in_turn: false,
+            came_last: false,
         });
         self.original_came(start, By::Copy, basis.confidence);
     }
@@ -264,6 +273,7 @@ impl Ledger {
         }
         let basis = Basis::certain(Evidence::Paws).weaker(Reason::WhichCopy);
         if ack.at_ns > f.reported_ns {
+            self.tally.answered_alone += u64::from(ack.trigger == Trigger::Nothing);
             self.log.adopt(ack.id, f.place, Status::Original(basis));
             return self.original_came(start, By::Copy, basis.confidence);
         }
@@ -429,7 +439,7 @@ impl Ledger {
     /// have been seen, whichever it was of, unless so much comes late that there always are some.
     fn silent(&self, f: &Filled, telling: &Telling) -> f64 {
         if !telling.hidden {
-            return f.silent;
+            return f.silent.max(self.answered_in_turn(f, telling));
         }
         let late = self.collector.reordered();
         if late.saturating_mul(PACKETS_PER_LATE_WHERE_ANY_MAY_BE) >= self.data_packets {
@@ -441,6 +451,16 @@ impl Ledger {
         }
     }
 
+    /// How likely the original of `f` came after its retransmission and was answered by an ACK that looks like any other: the more
+    /// of them were too old and answered by an ACK alone, the more.
+    fn answered_in_turn(&self, f: &Filled, telling: &Telling) -> f64 {
+        if !telling.except_too_old || !discarded(f.tsval, f.copies.first_tsval) {
+            return 0.0;
+        }
+        let late = self.tally.answered_alone as f64 * SHARE_ANSWERED_IN_TURN;
+        late / (late + self.tally.only_copies as f64 + 1.0)
+    }
+
     /// A segment that was reported as soon as it came, or never sent again.
     #[inline]
     pub(super) fn log_sent(&mut self, sent: &Sent, ack: &Ack, basis: Basis) {
@@ -450,6 +470,7 @@ impl Ledger {
             unsure: None,
             told: false,
             in_turn: false,
+            came_last: false,
         });
     }
 }
@@ -487,6 +508,7 @@ mod tests {
         refusals_hidden: false,
         timestamps: true,
         duplicates: true,
+        except_too_old: true,
         acks: 100,
         acks_missing: 0,
         numbered: true,
@@ -545,6 +567,24 @@ mod tests {
         let mut came_after_often = filled();
         came_after_often.tally.came_after = 100;
         assert_eq!(end(came_after_often, &TELLING), lost(Confidence::Ambiguous));
+    }
+
+    #[test]
+    fn silence_says_little_where_originals_that_are_too_old_are_answered_by_plain_acks() {
+        let answered = |times, except_too_old| {
+            let mut ledger = filled();
+            ledger.tally.answered_alone = times;
+            let again = ledger.filled.get_mut(0).unwrap();
+            (again.tsval, again.copies.first_tsval) = (10, 20);
+            let telling = Telling {
+                except_too_old,
+                ..TELLING
+            };
+            end(ledger, &telling).2[0].1
+        };
+        assert_eq!(answered(0, true), Confidence::Certain);
+        assert_eq!(answered(9, true), Confidence::Ambiguous);
+        assert_eq!(answered(9, false), Confidence::Certain, "reported, too");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use crate::collect::{Basis, Collector, Place};
 use crate::order::{Arrived, Order};
-use crate::result::{Confidence, Evidence, Reason};
+use crate::result::{Bound, Confidence, Evidence, Reason};
 
 /// Entries that may wait at once; beyond, the oldest is decided as if its time were up.
 const MAX_ARRIVALS_WAITING: usize = 65_536;
@@ -46,6 +46,8 @@ pub(crate) struct Entry {
     pub(crate) told: bool,
     /// When it came does not show: in its turn, most likely.
     pub(crate) in_turn: bool,
+    /// Of what its ACK reports it is taken to have come last: it was no later.
+    pub(crate) came_last: bool,
 }
 
 /// The log and the order it feeds.
@@ -102,6 +104,7 @@ impl ArrivalLog {
             unsure: None,
             told: false,
             in_turn: false,
+            came_last: false,
         });
     }
 
@@ -215,6 +218,13 @@ fn record(
         Arrived::InOrder(label) => out.in_order(label),
         Arrived::Late(late) if entry.in_turn => out.in_order(late.label),
         Arrived::Late(late) => {
+            // One more may have come between its opener and it.
+            let hidden = hidden_at.is_some_and(|at| position < at + u64::from(late.extent));
+            let bound = match entry.unsure {
+                Some(Reason::AckCompression) if entry.came_last && !hidden => Bound::AtMost,
+                None if hidden => Bound::AtLeast,
+                _ => Bound::About,
+            };
             let basis = match entry.unsure {
                 // Of what was sent again and came before its copy, something higher had come earlier.
                 Some(Reason::BlockLimit) if basis.evidence == Evidence::Sack => {
@@ -222,13 +232,10 @@ fn record(
                 }
                 Some(reason) if same_ack && !entry.told => Basis::ambiguous(basis.evidence, reason),
                 Some(reason) => basis.weaker(reason),
-                // One more may have come between its opener and it.
-                None if hidden_at.is_some_and(|at| position < at + u64::from(late.extent)) => {
-                    basis.weaker(Reason::AcksMissing)
-                }
+                None if hidden => basis.weaker(Reason::AcksMissing),
                 None => basis,
             };
-            out.late(place, late, late.label, basis);
+            out.late_within(place, late, late.label, basis, bound);
         }
         Arrived::Known => {}
     }
@@ -255,6 +262,7 @@ mod tests {
             unsure: None,
             told: false,
             in_turn: false,
+            came_last: false,
         }
     }
 

@@ -15,7 +15,6 @@ mod arrived;
 mod assign;
 mod attribute;
 mod board;
-mod clock;
 mod clutter;
 mod copied;
 mod cut;
@@ -60,7 +59,6 @@ use crate::result::{Evidence, Reason, Recoveries, Retransmission, Verdict};
 
 use acks::{Ack, AckQueue};
 use attribute::First;
-use clock::ReceiverClock;
 use ledger::Ledger;
 use no_dsack::Awaited;
 use no_sack::NoSack;
@@ -83,7 +81,6 @@ pub(crate) use receiver::Options;
 pub(crate) struct Sender {
     outstanding: Outstanding,
     timing: Timing,
-    clock: ReceiverClock,
     receiver: Receiver,
     reading: Reading,
     windows: Windows,
@@ -144,7 +141,6 @@ impl Sender {
         Sender {
             outstanding: Outstanding::new(unwrap, options.timestamps),
             timing: Timing::default(),
-            clock: ReceiverClock::default(),
             receiver: Receiver::new(&options),
             reading: Reading::default(),
             windows: Windows::new(options.explanations),
@@ -327,7 +323,6 @@ impl Sender {
 
     fn process_whole(&mut self, ack: &Ack) {
         let seg = &ack.seg;
-        self.clock.note(seg);
         if self.outstanding.sent_before_capture(seg) {
             self.outstanding.forget();
         }
@@ -432,6 +427,7 @@ impl Sender {
         let room = self.receiver.room(Some(seg));
         let top = self.outstanding.ranges.top();
         self.reading.note_room(listed, room, ack.missing, top);
+        self.hide_unlisted(ack, listed);
         if !advanced {
             self.explain_flush(ack);
         }
@@ -446,6 +442,18 @@ impl Sender {
         self.learn_echo(seg, advanced);
         self.openers.drop_below(self.outstanding.una);
         self.answer(ack, dsack, advanced);
+    }
+
+    /// `ack` lists so many ranges of more. Where the receiver reports each once, and an ACK may have been lost before this one or
+    /// stand for several arrivals, something may have arrived that shows only when what lies below is filled.
+    fn hide_unlisted(&mut self, ack: &Ack, listed: usize) {
+        if listed >= self.outstanding.ranges.len() || !self.receiver.leaves_ranges_out() {
+            return;
+        }
+        let complete = self.queue.by_id() && ack.missing == 0;
+        if !complete || !self.receiver.compression.is_empty() {
+            self.ledger.hides_arrival();
+        }
     }
 
     /// Data above a hole moves no TS.Recent (RFC 7323 section 4.3): what does this receiver echo for it?

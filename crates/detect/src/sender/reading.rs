@@ -218,6 +218,9 @@ impl Reading {
             let end = self.reports.first().map_or(0, |r| r.sent.end());
             let alone = self.reports.iter().all(|r| r.sent.start != end);
             self.reports.rotate_left(1);
+            if let Some(last) = self.reports.last_mut() {
+                last.came_last = true;
+            }
             if reason != Reason::AcksMissing
                 && at_once
                 && alone

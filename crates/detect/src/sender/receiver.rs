@@ -200,6 +200,17 @@ impl Receiver {
         }
     }
 
+    /// An ACK of its may leave out what changed since the one before, and none repeats it: it has room for a single range (RFC 2018
+    /// section 4 asks for each to be reported three times), or for two where it holds reports back.
+    pub(super) fn leaves_ranges_out(&self) -> bool {
+        let few = match self.most_listed {
+            0 | 1 => true,
+            2 => !self.compression.is_empty(),
+            _ => false,
+        };
+        few && self.lists_fewer >= MIN_SHORT_LISTS
+    }
+
     /// An ACK of its lists `blocks`, while it has `ranges` above a hole.
     pub(super) fn learn_blocks(&mut self, blocks: u8, ranges: usize) {
         self.most_listed = self.most_listed.max(blocks);

@@ -16,6 +16,8 @@ pub(super) struct Report {
     pub(super) lags: bool,
     /// And in its turn, most likely.
     pub(super) in_turn: bool,
+    /// Of what its ACK reports it is taken to have come last.
+    pub(super) came_last: bool,
     /// It begins a block of which nothing had been SACKed before.
     pub(super) opens: bool,
 }
@@ -30,6 +32,7 @@ impl Report {
             left_edge: false,
             lags: false,
             in_turn: false,
+            came_last: false,
             opens: false,
         }
     }

@@ -61,6 +61,11 @@ impl Side {
         self.cut.stamped
     }
 
+    /// Its packets had SACK blocks.
+    pub(crate) fn shows_sack(&self) -> bool {
+        self.sack_seen
+    }
+
     /// Its packets with SACK blocks that do not show, or may have had some.
     pub(crate) fn blocks_hidden(&self) -> u64 {
         self.cut.hidden

@@ -129,6 +129,7 @@ impl Engines {
         } else {
             let una = known.map_or(0, |known| self.unwrap.offset(known.ack));
             if una > -MAX_BEFORE_FIRST {
+                self.una = una;
                 self.arrival.begins_with_holes(una, &blocks, since_ns);
             }
         }

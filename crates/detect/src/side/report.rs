@@ -10,9 +10,9 @@ use crate::cost::{Ends, bound};
 use crate::habits::{Habits, Identification};
 use crate::limits::Life;
 use crate::result::{
-    AckPath, Artefacts, Avoidance, Blind, Bursts, Cause, Confidence, Event, FlowId, FlowReport,
-    Handshake, Kind, NotSeen, Reason, Recoveries, Reordering, Retransmission, Retransmissions,
-    Vantage, VantageBasis, VantageChoice, Verdict,
+    AckPath, Artefacts, Avoidance, Blind, Bounds, Bursts, Cause, Confidence, Event, FlowId,
+    FlowReport, Handshake, Kind, NotSeen, Reason, Recoveries, Reordering, Retransmission,
+    Retransmissions, Vantage, VantageBasis, VantageChoice, Verdict,
 };
 use crate::sender::SenderEnd;
 
@@ -76,7 +76,7 @@ impl Side {
         let mut upstream = None;
         let (rough, sack_used) = sender
             .as_ref()
-            .map_or((false, self.sack_seen), |s| (s.rough, s.sack));
+            .map_or((false, end.sack_seen), |s| (s.rough, s.sack));
         let min_rtt_ns = sender
             .as_ref()
             .and_then(|s| s.min_rtt)
@@ -189,6 +189,7 @@ impl Side {
             cost,
             limits,
             reordering,
+            bounds: main.bounds,
             upstream,
             rough: rough || blind.any(),
             blind,
@@ -227,6 +228,8 @@ pub(crate) struct End {
     pub(crate) blocks_hidden: u64,
     /// Packets of the receiver that were captured twice, where no data goes the other way.
     pub(crate) answers_duplicated: u64,
+    /// The receiver's packets had SACK blocks.
+    pub(crate) sack_seen: bool,
     /// The receiver's packets were captured.
     pub(crate) answered: bool,
     /// Times and order of the packets contradict each other.
@@ -250,6 +253,7 @@ struct Main {
     collector: Collected,
     marks: Vec<Mark>,
     certain: Certain,
+    bounds: Bounds,
     packets: u64,
     bytes: u64,
     retransmissions: Retransmissions,
@@ -317,6 +321,7 @@ impl Main {
             event.reason.get_or_insert(Reason::NotSeen);
         }
         (self.losses, self.refused) = (0, 0);
+        self.bounds = Bounds::default();
         self.proven = Vec::new();
         let counts = &mut self.retransmissions;
         counts.ambiguous += counts.needed + counts.spurious;
@@ -364,6 +369,7 @@ impl Main {
         Main {
             marks,
             certain,
+            bounds: s.collector.bounds(),
             packets: s.data_packets,
             bytes: s.data_bytes,
             retransmissions: split(s.retransmissions, s.needed, s.spurious),
@@ -386,6 +392,7 @@ impl Main {
         Main {
             marks,
             certain,
+            bounds: a.collector.bounds(),
             // Originals, lost ones included: the flow's, not the capture's.
             packets: packets + losses,
             bytes,

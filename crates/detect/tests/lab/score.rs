@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 
 use inorder_detect::{
-    Cause, Confidence, Config, Event, FlowReport, Kind, Recovery, Vantage, VantageBasis, Verdict,
+    Bound, Cause, Confidence, Config, Event, FlowReport, Kind, Recovery, Vantage, VantageBasis,
+    Verdict,
 };
 
 use super::count::{About, Counts, Found, Sure};
@@ -384,10 +385,17 @@ impl<'a> Judge<'a> {
     }
 
     fn extent(&mut self, told: &Event, truth: Option<u64>) {
-        let off = told
-            .extent
-            .zip(truth)
-            .map(|(a, b)| u64::from(a).abs_diff(b));
+        // Of a late packet alone, without its extent, nothing is told here.
+        let Some(bound) = told.extent_is() else {
+            return;
+        };
+        let both = told.extent.map(u64::from).zip(truth);
+        let off = both.map(|(a, b)| a.abs_diff(b));
+        let right = both.is_some_and(|(told, truth)| match bound {
+            Bound::AtMost => truth <= told,
+            Bound::AtLeast => truth >= told,
+            _ => truth == told,
+        });
         if told.confidence == Confidence::Certain && off != Some(0) {
             self.wrong.push(format!(
                 "{} byte {} frame {}: told an extent of {:?}, truth {truth:?}",
@@ -395,7 +403,10 @@ impl<'a> Judge<'a> {
             ));
         }
         self.counts.extents += 1;
-        self.trust(About::Extent, Sure::of(told.confidence), off == Some(0));
+        // An estimate asserts nothing.
+        if bound != Bound::About {
+            self.trust(About::Extent, Sure::of(told.confidence), right);
+        }
         self.counts.exact += u64::from(off == Some(0));
         self.counts.within_one += u64::from(off.is_some_and(|o| o <= 1));
     }
