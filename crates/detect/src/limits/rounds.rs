@@ -361,6 +361,8 @@ impl Rounds {
     fn full(&self, progress: &Progress) -> i64 {
         let full = match self.mss {
             0 => progress.full,
+            // Some paths take less than the handshake says, but none of them so little.
+            mss if progress.full < mss / 2 => mss,
             mss => progress.full.min(mss),
         };
         i64::from(full.max(1))
@@ -405,7 +407,9 @@ impl Rounds {
     fn paces(&self, now: i64, rtt_ns: i64, progress: &Progress) -> bool {
         let waited_ns = now.saturating_sub(self.sent_ns);
         let flight = progress.sent.saturating_sub(progress.una);
-        let spacing_ns = match flight > 0 {
+        // Bursts of more are an application's.
+        let small = self.burst <= 2 * self.full(progress);
+        let spacing_ns = match flight > 0 && small {
             true => (self.burst as f64 * rtt_ns as f64 / flight as f64) as i64,
             false => 0,
         };
@@ -470,6 +474,10 @@ impl Rounds {
         if progress.mending {
             self.skip(last_ns);
         } else {
+            let full = self.room < 2 * self.full(progress);
+            if full {
+                self.book(last_ns.min(self.opened_ns), Held::ByReceiver, progress);
+            }
             self.book(last_ns, Held::Idle, progress);
         }
         let left = Row {

@@ -13,10 +13,15 @@ const MIN_QUEUE_OF_RTT: f64 = 0.1;
 const MIN_QUEUE_NS: i64 = 1_000_000;
 /// The same where timestamps tell the round trip, which tick.
 const MIN_QUEUE_BY_STAMPS_NS: i64 = 2_500_000;
+/// A sender that a window holds uses the room that acknowledgements make, but for those that offloads wait for: of so many
+/// acknowledgements one at least.
+const MIN_UNUSED: u32 = 3;
 /// Over a queue that stands so many acknowledgements come in a round trip: one or two may have been delayed.
 const MIN_ACKS_OF_QUEUE: i64 = 3;
 /// At a receiver, packets of a busy line are no further apart than this share of a round trip.
 const MAX_GAP_OF_RTT: f64 = 0.3;
+/// Or than so many times as the segments of the row are on average.
+const MAX_GAP_OF_SPACING: i64 = 3;
 /// A row is limited by the line if it carries this share of what the line carries at most, and if so much of what the line
 /// holds in a round trip is in flight.
 const BUSY: f64 = 0.7;
@@ -82,6 +87,8 @@ pub(super) struct State {
     pub(super) plateau: bool,
     /// Most of its data was released by no acknowledgement.
     pub(super) paced: bool,
+    /// Most acknowledgements made room that it did not use.
+    pub(super) unused: bool,
     pub(super) reduced: Reduced,
 }
 
@@ -193,9 +200,11 @@ impl Course<'_> {
     }
 
     /// A queue seems to stand. At a receiver without timestamps packets of a busy line come without gaps.
-    fn queues(&self, row: &Row, rtt_ns: i64) -> bool {
+    fn queues(&self, row: &Row, rtt_ns: i64, (ns, segments): (i64, i64)) -> bool {
         if self.at_receiver && rtt_ns == 0 {
-            return row.gap_ns <= (self.min_rtt_ns as f64 * MAX_GAP_OF_RTT) as i64;
+            let spacing_ns = ns / segments.max(1);
+            let most_ns = (self.min_rtt_ns as f64 * MAX_GAP_OF_RTT) as i64;
+            return row.gap_ns <= most_ns.max(spacing_ns.saturating_mul(MAX_GAP_OF_SPACING));
         }
         let least_ns = match self.at_receiver {
             true => MIN_QUEUE_BY_STAMPS_NS,
@@ -221,6 +230,7 @@ impl Course<'_> {
         };
         let delivered = |i: usize| self.rows.get(i).map_or(0, |row| row.delivered);
         let before = i.checked_sub(1).map_or(0, delivered);
+        let segments = (delivered(i) - before).max(0) / self.mss;
         let seconds = (until - start).max(1) as f64 / 1e9;
         let middle = start + (until - start) / 2;
         let reduced = self.reductions.partition_point(|r| r.0 <= middle);
@@ -230,13 +240,14 @@ impl Course<'_> {
         let reduced = reduced.map_or(Reduced::Not, |r| r.1);
         State {
             rtt_ns,
-            queue: self.queues(&row, rtt_ns)
+            queue: self.queues(&row, rtt_ns, (until - start, segments))
                 && self.is_often_acknowledged(&row, until - start, rtt_ns),
             upstream: row.way_ns > self.way_ns + MIN_QUEUE_BY_STAMPS_NS,
             rate: (delivered(i) - before).max(0) as f64 / seconds,
             line: false,
             plateau: self.on_plateau(i, reduced),
             paced: row.part(Held::Paced) > row.part(Held::ByAck),
+            unused: row.unanswered >= MIN_UNUSED.saturating_mul(row.answered),
             reduced,
         }
     }
@@ -261,7 +272,7 @@ impl Course<'_> {
 pub(super) fn window(state: &State, at_receiver: bool) -> LimitSet {
     match state.reduced {
         // It does not grow, whatever stands in the queue.
-        _ if state.plateau && !state.paced && !at_receiver && !state.upstream => {
+        _ if state.plateau && !state.paced && !state.unused && !at_receiver && !state.upstream => {
             Limit::SendBuffer.into()
         }
         // No round trip tells a line that is full from a flight that stays the same.
@@ -269,6 +280,10 @@ pub(super) fn window(state: &State, at_receiver: bool) -> LimitSet {
             LimitSet::of(&[Limit::Application, Limit::SendBuffer, Limit::Line])
         }
         _ if state.line => Limit::Line.into(),
+        _ if state.unused && !at_receiver && !state.queue => match state.plateau {
+            true => LimitSet::of(&[Limit::Application, Limit::SendBuffer]),
+            false => Limit::Application.into(),
+        },
         _ if state.plateau && (at_receiver || state.paced) => {
             LimitSet::of(&[Limit::Application, Limit::SendBuffer])
         }
