@@ -212,7 +212,7 @@ def text_of(t, number):
     for name, source, target, stages in (("near", "A", "M", near), ("far", "M", "B", far), ("back", "B", "M", back), ("home", "M", "A", home)):
         text += "\n" + field.line(name, source, target, stages)
     text += '\n[[capture]]\nname = "middle"\nat = "between"\n'
-    return text, before
+    return text, before, any('kind = "link"' in each for each in near)
 
 
 def shape(draw, chosen):
@@ -237,7 +237,8 @@ def scenario(number):
     draw = Draw(f"transfer {number}")
     chosen = kinds(draw)
     t = shape(draw, chosen)
-    text, before = text_of(t, number)
+    text, before, queue_before = text_of(t, number)
     words = [kind.__name__.replace("_", "-") for kind in chosen]
-    known = {"kinds": words, "rate": t.rate, "rtt": t.rtt, "before": before, "forward_ns": round(t.rtt / 2 * 1e9)}
+    known = {"kinds": words, "rate": t.rate, "rtt": t.rtt, "before": before, "queue_before": queue_before,
+             "forward_ns": round(t.rtt / 2 * 1e9)}
     return f"transfer-{number}", text, known

@@ -290,6 +290,9 @@ impl Flow {
             Role::Receiver => (receiver, sender),
         };
         to.heard(now_ns);
+        if packet.payload() > 0 {
+            from.delays.arrived(packet.sent_ns, now_ns);
+        }
         if packet.payload() > 0 && !refused {
             from.taken(packet.id, packet.offset, end);
         }
@@ -315,7 +318,7 @@ impl Flow {
         let shortest = self.sides.iter().map(|side| side.endpoint.info().min_rtt);
         let shortest = shortest.filter(|rtt| *rtt > 0).min().unwrap_or(1_000_000);
         let mut out = Vec::new();
-        for (role, watch) in [Role::Sender, Role::Receiver].into_iter().zip(watch.iter()) {
+        for (role, watch) in [Role::Sender, Role::Receiver].into_iter().zip(*watch) {
             if self.sides[role as usize].top > 0 {
                 let channel = self.channel(role);
                 let path = limits::Path {
@@ -325,7 +328,8 @@ impl Flow {
                 out.push(FlowLimits {
                     channel,
                     from: self.end_of(role),
-                    stretches: limits::timeline(watch, &path),
+                    stretches: limits::timeline(&watch, &path),
+                    delays: watch.delays,
                 });
             }
         }

@@ -233,13 +233,30 @@ def timeline(name, known):
         line.paint(start, end, "path-dead")
     opened = next((p.ns for p in packets if not p.out and p.syn), packets[-1].ns)
     line.paint(packets[0].ns, opened, "handshake")
-    return f"192.0.2.1:{packets[0].port}->192.0.2.2:5001", line.joined()
+    return f"192.0.2.1:{packets[0].port}->192.0.2.2:5001", line.joined(), Seen(packets)
 
 
-def write(file, flow, stretches):
+class Seen:
+    """When the receiver saw what the sender did at a time: the arrival of what it had sent last and nothing overtook."""
+
+    def __init__(self, packets):
+        arrived = [(p.ns, p.arrived) for p in packets if p.out and p.arrived]
+        self.shortest = min((there - here for here, there in arrived), default=0)
+        self.sent, self.there, latest = [], [], 0
+        for here, there in arrived:
+            latest = max(latest, there)
+            self.sent.append(here)
+            self.there.append(latest)
+
+    def at(self, ns):
+        k = bisect.bisect_right(self.sent, ns) - 1
+        return max(ns + self.shortest, self.there[k] if k >= 0 else 0)
+
+
+def write(file, flow, stretches, seen):
     """As the simulator writes it."""
-    rows = ["flow,start_ns,end_ns,limit,cause"]
+    rows = ["flow,start_ns,end_ns,limit,cause,received_start_ns,received_end_ns"]
     for start, end, limit in stretches:
         limit, _, cause = limit.partition(":")
-        rows.append(f"{flow},{start},{end},{limit},{cause}")
+        rows.append(f"{flow},{start},{end},{limit},{cause},{seen.at(start)},{seen.at(end)}")
     file.write_text("\n".join(rows) + "\n", encoding="ascii")

@@ -16,9 +16,11 @@
 //! 8. The congestion window or pacing: `line` if a link of the path is busy for nearly all of the round trip around that time;
 //!    otherwise `start` before any reduction, `window-needed` or `window-unneeded` after one, by what had caused the last.
 //!
-//! - `watch`: what is recorded of a sender. `timeline`: what follows from it. `busy`: when a link counts as busy.
+//! - `watch`: what is recorded of a sender. `timeline`: what follows from it. `busy`: when a link counts as busy. `delays`: when the
+//!   receiver saw it.
 
 mod busy;
+mod delays;
 mod timeline;
 mod watch;
 
@@ -28,6 +30,7 @@ use crate::capture::{BEGIN_NS, addresses};
 use crate::packet::{Channel, End};
 
 pub(crate) use busy::{BusyTimes, Time};
+pub(crate) use delays::Delays;
 pub(crate) use timeline::{Path, timeline};
 pub(crate) use watch::Watch;
 
@@ -106,6 +109,14 @@ pub struct FlowLimits {
     pub(crate) from: End,
     /// In order of time.
     pub stretches: Vec<Stretch>,
+    pub(crate) delays: Delays,
+}
+
+impl FlowLimits {
+    /// When what the sender did at this time was seen by the receiver: the arrival of what it had sent last.
+    pub fn received_ns(&self, at_ns: i64) -> i64 {
+        at_ns.saturating_add(self.delays.at(at_ns))
+    }
 }
 
 /// When a link was busy.
@@ -116,12 +127,16 @@ pub(crate) fn busy(times: &[inorder_path::Busy]) -> BusyTimes {
     }))
 }
 
-/// Writes a line for each stretch; times are nanoseconds since the epoch, as in captures.
+/// Writes a line for each stretch, also with the times at which the receiver saw its start and end; times are nanoseconds since
+/// the epoch, as in captures.
 ///
 /// # Errors
 /// If `out` cannot be written.
 pub fn write(flows: &[FlowLimits], out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "flow,start_ns,end_ns,limit,cause")?;
+    writeln!(
+        out,
+        "flow,start_ns,end_ns,limit,cause,received_start_ns,received_end_ns"
+    )?;
     for flow in flows {
         let [source, target] = addresses(flow.channel, flow.from);
         let name = |(address, port): ([u8; 4], u16)| {
@@ -131,8 +146,14 @@ pub fn write(flows: &[FlowLimits], out: &mut dyn Write) -> io::Result<()> {
         let name = format!("{}->{}", name(source), name(target));
         for stretch in &flow.stretches {
             let (start_ns, end_ns) = (BEGIN_NS + stretch.start_ns, BEGIN_NS + stretch.end_ns);
-            let limit = stretch.limit.name();
-            writeln!(out, "{name},{start_ns},{end_ns},{limit},{}", stretch.cause)?;
+            let received =
+                [stretch.start_ns, stretch.end_ns].map(|at| BEGIN_NS + flow.received_ns(at));
+            let [from_ns, to_ns] = received;
+            let (limit, cause) = (stretch.limit.name(), stretch.cause);
+            writeln!(
+                out,
+                "{name},{start_ns},{end_ns},{limit},{cause},{from_ns},{to_ns}"
+            )?;
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use inorder_tcp::{CaState, Endpoint, Held, Nanos};
 
-use super::Time;
+use super::{Delays, Time};
 use crate::spurious::Spurious;
 
 /// The sender's state from a time on; the part that needs no hindsight.
@@ -91,6 +91,7 @@ pub struct Watch {
     pub silences: Vec<Silence>,
     pub resent: Vec<Resent>,
     pub spurious: Spurious,
+    pub delays: Delays,
     /// First packet, and the last one so far, at this end.
     pub life: Option<Time>,
     level: Level,
@@ -122,6 +123,7 @@ impl Watch {
             silences: Vec::new(),
             resent: Vec::new(),
             spurious: Spurious::remembering(),
+            delays: Delays::default(),
             life: None,
             level: Level::Start,
             last: Last::default(),
