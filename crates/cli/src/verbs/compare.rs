@@ -13,7 +13,7 @@ use inorder_report::text::Layout;
 use crate::error::{CliError, ExitCode, Outcome};
 use crate::progress::Reading;
 use crate::select::Select;
-use crate::{interrupt, outputs};
+use crate::{interrupt, manners, outputs};
 
 /// Options of `inorder compare`.
 #[derive(clap::Args)]
@@ -89,7 +89,7 @@ fn folder(args: &Args, path: &Path) -> Result<Side, CliError> {
         )));
     }
     if let Some(remark) = remark {
-        eprintln!("inorder: {remark}");
+        manners::complain(remark);
     }
     let stop = interrupt::flag();
     let mut captures = Vec::new();
@@ -102,7 +102,7 @@ fn folder(args: &Args, path: &Path) -> Result<Side, CliError> {
         match analysis(args, capture) {
             Ok(analysis) => captures.push((label, analysis)),
             Err((analysis, error)) => {
-                eprintln!("inorder: {error}");
+                manners::complain(&error);
                 captures.extend(analysis.map(|analysis| (label, *analysis)));
             }
         }

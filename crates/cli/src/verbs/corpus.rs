@@ -57,7 +57,7 @@ pub fn run(args: &Args) -> Outcome {
     }
     let listing = list(&args.captures)?;
     for remark in &listing.remarks {
-        eprintln!("inorder: {remark}");
+        manners::complain(remark);
     }
     let study = Study::begin(&args.place.out, job, listing.captures, 0)?;
     let tally = args.place.run(&study, args.threads)?;
