@@ -85,14 +85,14 @@ pub(crate) struct Collector {
     tally: Tally,
     lost: u64,
     refused: u64,
+    /// Of these, outside the receiver's window, and so not late.
+    outside: u64,
     /// Of the late packets that are certain.
     certain: Certain,
     /// Of those that are likely.
     bounds: Bounds,
     /// Where originals were late, lost or refused, for the causes of what followed.
     marks: Vec<Mark>,
-    burst: u64,
-    bursts: Bursts,
     rates: Rates,
     events: Vec<Event>,
 }
@@ -105,11 +105,10 @@ impl Collector {
             tally: Tally::default(),
             lost: 0,
             refused: 0,
+            outside: 0,
             certain: Certain::default(),
             bounds: Bounds::default(),
             marks: Vec::new(),
-            burst: 0,
-            bursts: Bursts::default(),
             rates: Rates::default(),
             events: Vec::new(),
         }
@@ -146,20 +145,11 @@ impl Collector {
     #[inline]
     pub(crate) fn in_order_run(&mut self, first: u64, packets: u64) {
         self.tally.in_order(first, packets);
-        if self.burst > 0 {
-            self.end_burst();
-        }
     }
 
     /// What counted as an original in order was a retransmission.
     pub(crate) fn was_a_copy(&mut self) {
         self.tally.was_a_copy();
-    }
-
-    fn end_burst(&mut self) {
-        self.bursts.count += 1;
-        self.bursts.lengths.update(self.burst);
-        self.burst = 0;
     }
 
     /// An original arrived late; its extent may be off either way, unless it is certain.
@@ -176,7 +166,6 @@ impl Collector {
         basis: Basis,
         bound: Bound,
     ) {
-        self.burst += 1;
         let (basis, bound) = if late.opener_unsure {
             (basis.weaker(Reason::AckCompression), Bound::About)
         } else {
@@ -213,7 +202,6 @@ impl Collector {
 
     /// A late arrival of which only the fact is known, not how far (no SACK).
     pub(crate) fn late_unmeasured(&mut self, place: Place, basis: Basis) {
-        self.burst += 1;
         if basis.confidence == Confidence::Ambiguous {
             self.tally.late_perhaps(None);
         } else {
@@ -254,6 +242,7 @@ impl Collector {
             self.tally.ambiguous();
         } else {
             self.refused += 1;
+            self.outside += u64::from(basis.evidence == Evidence::Window);
         }
         self.push(place, Kind::Refused, basis, late);
     }
@@ -302,6 +291,11 @@ impl Collector {
         self.refused
     }
 
+    /// Of these, outside the receiver's window.
+    pub(crate) fn outside_window(&self) -> u64 {
+        self.outside
+    }
+
     /// Originals found to be late, not counting ambiguous ones.
     pub(crate) fn reordered(&self) -> u64 {
         self.tally.counts().1
@@ -321,12 +315,14 @@ impl Collector {
 
     /// The summary, the bursts, the rate classes and the events, in the order of time.
     pub(crate) fn finish(mut self: Box<Self>) -> Collected {
-        if self.burst > 0 {
-            self.end_burst();
-        }
         self.events.sort_by_key(|e| (e.at_ns, e.seq_offset));
         let classes = self.rates.finish();
-        (self.tally.finish(), self.bursts, classes, self.events)
+        let order = self.tally.finish();
+        let bursts = Bursts {
+            count: order.bursts.count(),
+            lengths: order.bursts.clone(),
+        };
+        (order, bursts, classes, self.events)
     }
 
     /// The summary alone.

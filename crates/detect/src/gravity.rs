@@ -6,7 +6,8 @@
 //! worse off; of two flows with the same share of them the larger one. Flows are therefore ordered by
 //! affected packets x share of affected packets. The weights decide the order only: no output prints them.
 
-use crate::result::{Attempts, Cause, FlowReport, Outcome, StreamDoubt, StreamReport};
+use crate::limits::Limit as Held;
+use crate::result::{Attempts, Cause, FlowReport, Limit, Outcome, StreamDoubt, StreamReport};
 
 /// A window reduced once: a new round trip or more is spent at a lower rate.
 const PER_REDUCTION: f64 = 2.0;
@@ -17,6 +18,12 @@ const PER_TIMEOUT: f64 = 8.0;
 const PER_SILENT_SECOND: f64 = 1.0;
 /// A late packet that misled nobody, an undecided event, a copy too many: what delays no data.
 const PER_HARMLESS: f64 = 0.1;
+/// A packet of a flow during which a window or a buffer held the sender back: it came, but might have come sooner.
+const PER_HELD_BACK: f64 = 0.1;
+/// A window or buffer that held a flow back for a smaller share of its life is no trouble.
+const MIN_HELD_BACK: f64 = 0.1;
+/// Shorter flows end before a window is known to hold them back, unless it was closed.
+const MIN_HELD_PACKETS: u64 = 100;
 /// An attempt to open a connection that failed at once: whoever made it can try another address.
 const PER_REFUSED_ATTEMPT: f64 = 2.0;
 /// Packets in order that every flow is taken to have in addition: without them a flow of three packets of which one was
@@ -42,6 +49,8 @@ pub enum Trouble {
     Unanswered,
     /// Copies in advance of what had arrived.
     InAdvance,
+    /// The receiver's window, the sender's buffer or a dead path held the sender back for a good part of the time.
+    HeldBack,
     /// SYNs that were sent again until one was answered.
     Handshake,
     /// Recoveries that nothing in the capture explains.
@@ -88,6 +97,7 @@ impl Gravity {
         if flow.recoveries.by_cause.is_empty()
             && flow.losses + flow.refused + order.reordered + order.ambiguous == 0
             && flow.handshake.syns_again == 0
+            && flow.held_back() < MIN_HELD_BACK
         {
             // As most flows are: none of the numbers below would be more than 0.
             return Gravity::new(&[], flow.data_packets);
@@ -106,7 +116,7 @@ impl Gravity {
             (trouble, slowed + repeated.max(packets as f64))
         };
         let probes = recovered(Trouble::TailProbe).0;
-        let late = PER_HARMLESS * order.reordered as f64;
+        let late = PER_HARMLESS * flow.late() as f64;
         let troubles = [
             whole(Trouble::Loss, flow.losses),
             whole(Trouble::Refused, flow.refused),
@@ -120,6 +130,7 @@ impl Gravity {
                 PER_HARMLESS * recovered(Trouble::InAdvance).0,
             ),
             whole(Trouble::Unanswered, 0),
+            (Trouble::HeldBack, held_back(flow)),
             (
                 Trouble::Handshake,
                 PER_TIMEOUT * flow.handshake.syns_again as f64,
@@ -173,6 +184,11 @@ impl Gravity {
         }
     }
 
+    /// All troubles, the gravest first.
+    pub fn all(&self) -> impl Iterator<Item = Trouble> {
+        self.troubles.iter().map(|(trouble, _)| *trouble)
+    }
+
     /// The gravest trouble; `None` if there is none.
     pub fn worst(&self) -> Option<Trouble> {
         self.troubles.first().map(|(trouble, _)| *trouble)
@@ -185,7 +201,32 @@ impl Gravity {
     }
 }
 
+/// Packets that a window, a buffer or a dead path delayed.
+fn held_back(flow: &FlowReport) -> f64 {
+    let share = flow.held_back();
+    match share >= MIN_HELD_BACK {
+        true => PER_HELD_BACK * share * flow.data_packets as f64,
+        false => 0.0,
+    }
+}
+
 impl FlowReport {
+    /// The share of its life during which the receiver's window, the sender's buffer or a dead path held the sender back,
+    /// 0 to 1, as far as that is known: by its [`limits`](Self::limits), or, where they are empty, by its closed window.
+    pub fn held_back(&self) -> f64 {
+        const BACK: [Held; 3] = [Held::ReceiverWindow, Held::SendBuffer, Held::PathDead];
+        if self.limits.life_ns() > 0 {
+            // Where one of several may be the limit, all of them must be such a one.
+            let back = |limit| BACK.contains(&limit);
+            return self.limits.share_where(|set| set.iter().all(back));
+        }
+        let life = self.last_ns.saturating_sub(self.first_ns).max(1) as f64;
+        match (self.cost.limit, self.cost.closed_ns) {
+            (Limit::Receiver, 0) if self.data_packets >= MIN_HELD_PACKETS => 0.5,
+            (_, closed) => (closed as f64 / life).min(1.0),
+        }
+    }
+
     /// True if something happened to the flow that whoever looks for trouble should look at.
     pub fn has_problems(&self) -> bool {
         self.has_problems_of(&Gravity::of_flow(self))

@@ -292,7 +292,7 @@ pub static METRICS: &[Column<Reordering>] = &[
         "Reordered over received packets, RFC 4737 section 4.1.",
         |r| r.reordered_ratio().into(),
     )
-    .in_group("reordered", "%", 2),
+    .in_group("reordered", "%", 5),
     Of::new(
         "involved_ratio",
         Kind::Share,

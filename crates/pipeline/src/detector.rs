@@ -1,9 +1,10 @@
 //! The sinks of an analysis: they track the connections and streams of one shard.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use inorder_detect::{
-    Config, FlowChoice, FlowId, FlowTable, PeerRecorder, QuicFlows, Streams, Tracker,
+    Config, FlowChoice, FlowId, FlowTable, FlowTruth, PeerRecorder, QuicFlows, Streams, Tracker,
 };
 use inorder_wire::{Aside, Dir, FlowKey, Gate, Numbered, Segment, StreamKey};
 
@@ -170,7 +171,16 @@ impl Recorder {
             file,
             ..PeerComparison::default()
         };
-        peer.extend(&inorder_detect::compare(&self.0, &there.0, &analysis.flows));
+        let compared = inorder_detect::compare(&self.0, &there.0, &analysis.flows);
+        peer.extend(&compared);
+        // What both captures show takes the place of what one of them suggested, in every output.
+        let truth: HashMap<FlowId, &FlowTruth> =
+            compared.flows.iter().map(|f| (f.flow, &f.truth)).collect();
+        for flow in &mut analysis.flows {
+            if let Some(truth) = truth.get(&flow.flow) {
+                truth.replace_in(flow);
+            }
+        }
         if let Some(filter) = &selection.filter {
             let is_selected = |flow: &FlowId| filter.flow(flow.src, flow.dst, flow.overlay);
             peer.flows.retain(|flow| is_selected(&flow.flow));

@@ -25,8 +25,8 @@ pub use self::lists::{
     what_if_rows, what_ifs,
 };
 pub use self::peers::{peer_rows, peers};
-use crate::cure::{ACTION, Cure};
-use crate::headline::headline;
+use crate::cure::{ACTION, Cure, Why};
+use crate::headline::{CLAIM, headline};
 use crate::model::Analysis;
 use crate::peer::{PeerComparison, PeerFlow};
 
@@ -120,6 +120,11 @@ pub static FILE: &[Column<Analysis>] = &[
         |a| headline(a).to_string().into(),
     ),
     File::nested(
+        "claims",
+        "The clauses of the headline in their order, with the numbers by which each can be checked.",
+        &Claims,
+    ),
+    File::nested(
         "summed",
         "Sums over the flows of this file that are not among them: those that matter less (--max-flows).",
         &Object {
@@ -168,6 +173,13 @@ pub static FILE: &[Column<Analysis>] = &[
         "What can be done, the most effective action first.",
         &Actions,
     ),
+    File::new(
+        "no_action",
+        Kind::Choice(Why::NAMES),
+        "Why nothing is proposed that would make the flows faster: nothing would, or not enough is known.",
+        |a| Cure::of(a).none.map(|none| none.why.name()).into(),
+    )
+    .optional(),
     File::nested(
         "peer",
         "Comparison with the other end (--peer).",
@@ -198,6 +210,19 @@ impl Nested<Analysis> for Actions {
 
     fn write(&self, analysis: &Analysis, json: &mut Json<'_>) -> io::Result<()> {
         json.array(ACTION, Cure::of(analysis).actions.iter())
+    }
+}
+
+/// The clauses of the headline.
+struct Claims;
+
+impl Nested<Analysis> for Claims {
+    fn schema(&self) -> Schema {
+        Schema::array(Schema::object(CLAIM))
+    }
+
+    fn write(&self, analysis: &Analysis, json: &mut Json<'_>) -> io::Result<()> {
+        json.array(CLAIM, headline(analysis).claims.iter())
     }
 }
 
@@ -423,6 +448,7 @@ mod tests {
         assert_eq!(inorder_report::problems(DOCUMENT), none);
         assert_eq!(inorder_report::problems(FILE), none);
         assert_eq!(inorder_report::problems(ACTION), none);
+        assert_eq!(inorder_report::problems(CLAIM), none);
         assert_eq!(inorder_report::problems(PEER), none);
         assert_eq!(inorder_report::problems(&flows()), none);
         assert_eq!(inorder_report::problems(&events()), none);

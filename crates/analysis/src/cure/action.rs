@@ -25,8 +25,20 @@ pub enum ActionKind {
     Control,
     /// The receiver offers a larger window.
     Window,
+    /// Window scaling is switched on.
+    Scaling,
+    /// The receiving application reads faster.
+    Reader,
+    /// The sender's socket buffer grows.
+    SendBuffer,
     /// The application sends sooner.
     Application,
+    /// The sender stays below the rate of a policer.
+    Shape,
+    /// The retransmission timer of a route is shortened or lengthened.
+    Timer,
+    /// What interrupted the path is found.
+    Outage,
     /// A receiver that checks numbers accepts later packets.
     ReplayWindow,
     /// A player waits longer before it plays.
@@ -47,7 +59,13 @@ impl ActionKind {
         "path-mtu",
         "control",
         "window",
+        "scaling",
+        "reader",
+        "send-buffer",
         "application",
+        "shape",
+        "timer",
+        "outage",
         "replay-window",
         "jitter-buffer",
         "capture",
@@ -100,6 +118,10 @@ pub struct Action {
     pub commands: Vec<String>,
     /// What speaks for it: a sentence with counts and quantiles.
     pub evidence: String,
+    /// For which kernels and under which conditions it holds: a sentence; empty if for all.
+    pub holds: &'static str,
+    /// What it does to other connections of the host: a sentence; empty if nothing.
+    pub warning: &'static str,
     /// What it brings; `None` if that cannot be told.
     pub gain: Option<Gain>,
     /// True if what was seen makes sure that it helps; false if it may.
@@ -109,11 +131,26 @@ pub struct Action {
 }
 
 impl Action {
+    /// An action of which only the advice is known.
+    pub(super) fn new(kind: ActionKind, advice: impl Into<String>) -> Action {
+        Action {
+            kind,
+            advice: advice.into(),
+            commands: Vec::new(),
+            evidence: String::new(),
+            holds: "",
+            warning: "",
+            gain: None,
+            sure: false,
+            flows: 1,
+        }
+    }
+
     /// What to expect, in words.
     pub fn expectation(&self) -> String {
         match (&self.gain, self.sure) {
             (Some(gain), _) => gain.words(),
-            (None, true) => "expected to help, by how much cannot be told".to_owned(),
+            (None, true) => "expected to help, by how much is unknown".to_owned(),
             (None, false) => "may help".to_owned(),
         }
     }
@@ -144,6 +181,18 @@ pub static ACTION: &[Column<Action>] = &[
         Kind::Text,
         "What speaks for it.",
         |a: &Action| (&a.evidence).into(),
+    ),
+    Column::new(
+        "holds",
+        Kind::Text,
+        "For which kernels and under which conditions it holds; empty if for all.",
+        |a: &Action| a.holds.into(),
+    ),
+    Column::new(
+        "warning",
+        Kind::Text,
+        "What it does to other connections of the host; empty if nothing.",
+        |a: &Action| a.warning.into(),
     ),
     Column::new(
         "expected",

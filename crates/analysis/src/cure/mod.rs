@@ -1,109 +1,158 @@
 //! What to do: actions in words people can run, the most effective one first.
 //!
-//! [`Cure::of`] reads the flows and streams of one capture. Every action has its evidence, from quantiles and never from
-//! single packets, and says beforehand what it will bring. Where something else than reordering limits a
-//! transfer, [`Cure::reordering_is_not_it`] says so.
+//! [`Cure::of`] reads the flows and streams of one capture. Every action has its evidence, from shares of time and quantiles
+//! and never from single packets, says for which kernels and under which conditions it holds, and what it brings where that
+//! is known. What nothing would help has no action: [`Cure::none`] says so, or what is not known, and what to capture next.
 
 mod action;
-mod limits;
+mod next;
+mod path;
 mod reordering;
 mod services;
+mod windows;
 
 pub use action::{ACTION, Action, ActionKind, Gain};
+pub use next::{NoAction, Why};
 
+use inorder_detect::limits::{Limit as Held, LimitSet};
 use inorder_detect::{Cause, FlowReport, Limit};
-use inorder_report::number::percent;
 
+use crate::headline::{Claim, headline};
+use crate::shares::{self, Part};
 use crate::model::Analysis;
 
 /// Fewest unnecessary reductions in a flow that are worth an action: fewer are chance.
 const MIN_UNNECESSARY: u64 = 3;
 /// Goodput lost to them that is worth an action, as a share: less is within what two equal runs differ by.
 const MIN_LOST: f64 = 0.02;
-
-/// Where late packets may have cost more than this share of the goodput, nobody can say that they are not the problem.
-const MAX_COST: f64 = 0.1;
-
-/// Fewest packets of a flow of which it is worth saying what limits it: with and without late or lost packets.
-const MIN_TROUBLED: u64 = 100;
-const MIN_PACKETS: u64 = 1_000;
+/// A limit that held a flow for a smaller share of its life is not worth an action.
+const MIN_SHARE: f64 = 0.25;
+/// Shorter flows are over before an action would help.
+const MIN_PACKETS: u64 = 100;
 
 /// What can be done about the flows of one capture.
 #[derive(Clone, PartialEq, Default, Debug)]
 #[non_exhaustive]
 pub struct Cure {
-    /// The most effective one first.
+    /// The most effective one first. What to capture next is one, too, where nothing else is proposed.
     pub actions: Vec<Action>,
+    /// Why nothing is proposed that would make the flows faster, if anything is wrong with them.
+    pub none: Option<NoAction>,
     /// What limits the capture's largest flow, if not reordering.
     pub limit: Limit,
     /// Says that reordering is not the problem, and what is; empty if it is, or if there is no problem.
     pub reordering_is_not_it: String,
 }
 
-impl Cure {
-    /// What can be done about `analysis`.
-    pub fn of(analysis: &Analysis) -> Cure {
-        let misled: Vec<&FlowReport> = analysis.flows.iter().filter(|f| misled(f)).collect();
-        let mut actions = reordering::actions(&misled);
-        let rest: Vec<&FlowReport> = analysis.flows.iter().filter(|f| !self::misled(f)).collect();
-        actions.extend(limits::actions(&rest));
-        actions.extend(services::actions(&analysis.streams));
-        actions.sort_by(|a, b| gain(b).total_cmp(&gain(a)));
-        let largest = analysis.flows.iter().max_by_key(|f| f.data_bytes);
-        let limit = largest.map_or(Limit::Unknown, |f| f.cost.limit);
-        let reordering_is_not_it = match largest {
-            Some(flow) if misled.is_empty() => other_limit(flow),
-            _ => String::new(),
-        };
-        Cure {
-            actions,
-            limit,
-            reordering_is_not_it,
+/// A flow with a limit that held it for a good part of its life.
+pub(self) struct Case<'a> {
+    flow: &'a FlowReport,
+    part: Part,
+}
+
+impl Case<'_> {
+    /// `94 %`, `much`.
+    fn share(&self) -> String {
+        match self.flow.limits.life_ns() {
+            0 => "much".to_owned(),
+            _ => crate::headline::share(self.part.share),
         }
     }
 }
 
-/// The middle of what the action brings, for the order; what cannot be told comes last.
-fn gain(action: &Action) -> f64 {
-    action
-        .gain
-        .map_or(f64::NEG_INFINITY, |g| (g.low + g.high) / 2.0)
+/// The one that delayed most data among those whose limits are `wanted`.
+fn worst<'c, 'a>(cases: &'c [Case<'a>], wanted: impl Fn(LimitSet) -> bool) -> Option<&'c Case<'a>> {
+    let weight = |c: &Case<'_>| c.part.share * c.flow.data_bytes as f64;
+    let wanted = cases.iter().filter(|c| wanted(c.part.limits));
+    wanted.max_by(|a, b| weight(a).total_cmp(&weight(b)))
+}
+
+/// The limits of one flow that are worth an action.
+fn cases(flow: &FlowReport) -> Vec<Case<'_>> {
+    let case = |part| Case { flow, part };
+    if flow.data_packets < MIN_PACKETS {
+        return Vec::new();
+    }
+    if flow.limits.life_ns() > 0 {
+        let parts = shares::named(&flow.limits).into_iter();
+        return parts.filter(|p| p.share >= MIN_SHARE).map(case).collect();
+    }
+    // As far as the coarse limit goes.
+    let window = Part {
+        limits: Held::ReceiverWindow.into(),
+        share: flow.held_back(),
+        ns: flow.cost.closed_ns,
+    };
+    let full = flow.cost.limit == Limit::Receiver && window.share >= MIN_SHARE;
+    full.then_some(case(window)).into_iter().collect()
+}
+
+impl Cure {
+    /// What can be done about `analysis`.
+    pub fn of(analysis: &Analysis) -> Cure {
+        let (misled, rest): (Vec<&FlowReport>, Vec<&FlowReport>) =
+            analysis.flows.iter().partition(|f| misled(f));
+        let cases: Vec<Case<'_>> = rest.iter().flat_map(|f| cases(f)).collect();
+        let mut actions = reordering::actions(&misled);
+        actions.extend(windows::receiver_window(&cases));
+        actions.extend(windows::send_buffer(&cases));
+        actions.extend(windows::requests(&cases, &analysis.flows));
+        actions.extend(path::losses(&rest, &cases));
+        actions.extend(services::actions(&analysis.streams));
+        actions.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
+        let none = match actions.is_empty() {
+            true => next::reason(analysis, &rest),
+            false => None,
+        };
+        actions.extend(none.as_ref().and_then(|none| none.next.clone()));
+        let largest = analysis.flows.iter().max_by_key(|f| f.data_bytes);
+        Cure {
+            actions,
+            none,
+            limit: largest.map_or(Limit::Unknown, |f| f.cost.limit),
+            reordering_is_not_it: acquitted(analysis),
+        }
+    }
+}
+
+/// The middle of what the action brings, for the order; what is unknown comes last, unless it helped in every trial.
+fn rank(action: &Action) -> f64 {
+    match (action.kind, action.gain) {
+        // What lets a sender undo its reductions works on every kernel, which waiting longer does not.
+        (ActionKind::Undo | ActionKind::Sack, _) if action.sure => f64::INFINITY,
+        (_, Some(gain)) => (gain.low + gain.high) / 2.0,
+        (_, None) if action.sure => 0.0,
+        (_, None) => f64::NEG_INFINITY,
+    }
 }
 
 /// Late packets cost this flow what is worth an action, and it is sure that they did.
 fn misled(flow: &FlowReport) -> bool {
     let by = |cause| flow.recoveries.by_cause.iter().find(|c| c.cause == cause);
     let late = by(Cause::Reordering).map_or(0, |c| c.recoveries);
+    if let Some((low, _)) = shares::taken_by_late(flow) {
+        return late >= MIN_UNNECESSARY && low >= shares::UNNOTICED;
+    }
     let lost = flow.cost.lost.unwrap_or_default();
     late >= MIN_UNNECESSARY && flow.cost.surely_lost() && lost.share >= MIN_LOST && !flow.rough
         || late >= MIN_UNNECESSARY && flow.cost.lost.is_none()
 }
 
-/// "Reordering is not the problem here", and what is; empty where nothing was late and nothing lost.
-fn other_limit(flow: &FlowReport) -> String {
-    let what = match flow.cost.limit {
-        Limit::Application => "the application had nothing to send for much of the time",
-        Limit::Receiver => "the receiver's window limited the transfer",
-        Limit::Loss => "packets were lost, and the sender rightly slowed down",
-        Limit::Path => "the transfer filled the path's bottleneck",
-        Limit::Misled | Limit::Unknown | _ => return String::new(),
+/// Says that reordering is not the problem, and what is, as the headline claims it; empty where it does not.
+fn acquitted(analysis: &Analysis) -> String {
+    let claims = headline(analysis).claims;
+    let is_not =
+        |c: &&Claim| matches!(c, Claim::NotReordering { .. } | Claim::LateElsewhere { .. });
+    let Some(not) = claims.iter().find(is_not) else {
+        return String::new();
     };
-    let troubled = flow.reordering.reordered + flow.losses > 0;
-    if flow.data_packets < if troubled { MIN_TROUBLED } else { MIN_PACKETS } {
-        return String::new();
-    }
-    let late = flow.reordering.reordered as f64 / (flow.data_packets as f64).max(1.0);
-    if flow.reordering.reordered == 0 {
-        return format!("Reordering is not the problem here: no packet was late; {what}.");
-    }
-    let cost = flow.cost.lost.unwrap_or_default();
-    if cost.high > MAX_COST {
-        return String::new();
-    }
-    format!(
-        "Reordering is not the problem here: {} % of the packets were late, which cost no more than {} % of the \
-         goodput; {what}.",
-        percent(late),
-        percent(cost.high),
-    )
+    let is_it = |c: &&Claim| {
+        matches!(
+            c,
+            Claim::Held(_) | Claim::Lost { .. } | Claim::Coarse { .. }
+        )
+    };
+    let what = claims.iter().filter(is_it).map(Claim::text);
+    let text: Vec<String> = std::iter::once(not.text()).chain(what).collect();
+    crate::headline::capital(&format!("{}.", text.join("; ")))
 }

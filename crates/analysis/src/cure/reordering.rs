@@ -4,6 +4,7 @@ use inorder_detect::{Cause, FlowReport, Vantage, WhatIf};
 use inorder_report::number::{count, plural, time, time_u64};
 
 use super::{Action, ActionKind, Gain};
+use crate::shares;
 
 /// The share of late packets that a quantile of them covers (`avoidance` gives the 95th percentile).
 const COVERED: f64 = 0.95;
@@ -37,7 +38,9 @@ fn gain(flows: &[&FlowReport], covered: f64) -> Option<Gain> {
             continue;
         };
         let goodput = goodput as f64;
-        let more = |share: f64| goodput * share / (1.0 - share).max(0.001);
+        // No more can come back than the time that late packets took.
+        let most = shares::taken_by_late(flow).map_or(1.0, |(_, high)| high);
+        let more = |share: f64| goodput * share.min(most) / (1.0 - share.min(most)).max(0.001);
         now += goodput;
         low += covered * more(lost.low);
         high += more(lost.high);
@@ -102,19 +105,18 @@ fn wait_longer(flows: &[&FlowReport]) -> Option<Action> {
     } else {
         "and without RACK, which waits a round trip at most"
     };
+    let to = flows.first()?.flow.dst.ip();
     Some(Action {
-        kind: ActionKind::WaitLonger,
-        advice: format!(
-            "On the sender of the data, wait for {} duplicate ACKs before taking a packet for lost, {how}.",
-            count(u64::from(threshold))
-        ),
-        commands: vec![format!(
-            "sysctl -w net.ipv4.tcp_reordering={threshold} net.ipv4.tcp_max_reordering={most} \
-             net.ipv4.tcp_recovery={rack}{sack}"
-        )],
+        commands: vec![
+            format!(
+                "sysctl -w net.ipv4.tcp_reordering={threshold} net.ipv4.tcp_max_reordering={most} \
+                 net.ipv4.tcp_recovery={rack}{sack}"
+            ),
+            format!("ip route change {to} via GATEWAY dev IF reordering {threshold}"),
+        ],
         evidence: format!(
-            "{}; 95 % of the packets that are certainly late were overtaken by fewer than {}, and came {} late at \
-             most, in which the bottleneck passes {}",
+            "{}; 95 % of the packets that were certainly late were overtaken by fewer than {} and came at most {} late, \
+             and at full rate the line passes {} in that time",
             reductions(flows),
             plural(u64::from(seen), "packet"),
             time(wait_ns),
@@ -123,9 +125,27 @@ fn wait_longer(flows: &[&FlowReport]) -> Option<Action> {
                 "packet"
             ))
         ),
+        holds: "Linux senders before 6.17. Since 6.17 RACK alone decides, and these settings do nothing (1.0 times as fast in \
+                six trials): there, switch timestamps on, sort at the receiver, or mend the path.",
+        warning: match rack {
+            1 => {
+                "The first command changes every connection of the host; the second is for this route alone."
+            }
+            _ => {
+                "The first command switches RACK off for every connection of the host, so that lost retransmissions and \
+                  tails wait for a time-out; the second is for this route alone, and leaves RACK on."
+            }
+        },
         gain: gain(flows, COVERED),
         sure: wait_ns < MIN_TIMEOUT_NS,
         flows: flows.len() as u64,
+        ..Action::new(
+            ActionKind::WaitLonger,
+            format!(
+                "On the sender of the data, wait for {} duplicate ACKs before taking a packet for lost, {how}.",
+                count(u64::from(threshold))
+            ),
+        )
     })
 }
 
@@ -163,12 +183,6 @@ fn sort(flows: &[&FlowReport]) -> Option<Action> {
     // Only a sorter of batches depends on how long the card waits before it interrupts.
     let coalesce_us = Some(hardest.coalesce_ns / 1_000).filter(|&us| us > 0);
     Some(Action {
-        kind: ActionKind::Sort,
-        advice: format!(
-            "At the receiver, sort packets before TCP sees them: {}, which would have held packets for {} at most.",
-            hardest.name(),
-            time_u64(longest_hold_ns(hardest))
-        ),
         commands: coalesce_us
             .map(|us| format!("ethtool -C IF rx-usecs {us}"))
             .into_iter()
@@ -179,59 +193,78 @@ fn sort(flows: &[&FlowReport]) -> Option<Action> {
             count(left),
             time(i64::try_from(hardest.mean_added_delay_ns).unwrap_or(i64::MAX))
         ),
+        holds: "Simulated with this capture, not tried: it needs a NIC, a driver or a module that sorts.",
         gain: gain(&here, 1.0 - left as f64 / (late as f64).max(1.0)),
-        sure: false,
         flows: here.len() as u64,
+        ..Action::new(
+            ActionKind::Sort,
+            format!(
+                "At the receiver, sort packets before TCP sees them: {}, which would have held packets for {} at most.",
+                hardest.name(),
+                time_u64(longest_hold_ns(hardest))
+            ),
+        )
     })
 }
 
 fn sack(flows: &[&FlowReport]) -> Option<Action> {
     let without = flows.iter().filter(|f| !f.sack && f.syn_seen).count() as u64;
     (without > 0).then(|| Action {
-        kind: ActionKind::Sack,
-        advice: "Switch selective acknowledgements on, at both ends.".to_owned(),
         commands: vec!["sysctl -w net.ipv4.tcp_sack=1 net.ipv4.tcp_dsack=1".to_owned()],
         evidence: format!(
             "{} negotiated no SACK; {}",
             plural(without, "flow"),
             reductions(flows)
         ),
-        gain: None,
+        holds: "Both ends must offer it in their SYN; Linux of any version.",
+        warning: "The setting is for all new connections of the host.",
         sure: true,
         flows: without,
+        ..Action::new(
+            ActionKind::Sack,
+            "Switch selective acknowledgements on, at both ends.",
+        )
     })
 }
 
+/// Reductions that were unnecessary can be undone with the echoes of timestamps (RFC 3522).
 fn undo(flows: &[&FlowReport]) -> Option<Action> {
     let without = flows.iter().filter(|f| !f.timestamps && f.syn_seen).count() as u64;
     (without > 0).then(|| Action {
-        kind: ActionKind::Undo,
-        advice: "Switch timestamps on at both ends: the sender can then undo reductions that were unnecessary."
-            .to_owned(),
         commands: vec!["sysctl -w net.ipv4.tcp_timestamps=1".to_owned()],
-        evidence: format!("{} had no timestamps; {}", plural(without, "flow"), reductions(flows)),
-        gain: None,
-        sure: false,
+        evidence: format!(
+            "{} had no timestamps; {}",
+            plural(without, "flow"),
+            reductions(flows)
+        ),
+        holds: "Both ends must offer them in their SYN; Linux of any version. In seven trials on Linux 6.18 it made the \
+                transfer 2.4 to 12 times as fast.",
+        warning: "The setting is for all new connections of the host; it costs 12 bytes in each packet.",
+        sure: true,
         flows: without,
+        ..Action::new(
+            ActionKind::Undo,
+            "Switch timestamps on at both ends: the sender can then undo reductions that were unnecessary.",
+        )
     })
 }
 
 /// The network keeps the order of a flow: always right, but not always in the reader's hands.
 fn one_way(flows: &[&FlowReport]) -> Action {
-    let late: u64 = flows.iter().map(|f| f.reordering.reordered).sum();
-    let packets: u64 = flows.iter().map(|f| f.data_packets).sum();
+    let late: u64 = flows.iter().map(|f| f.late()).sum();
+    let packets: u64 = flows.iter().map(|f| f.came()).sum();
     Action {
-        kind: ActionKind::OneWay,
-        advice: "In the network, find what spreads one flow over several ways (ECMP, link bundles, tunnels, receive \
-                 queues) and let it choose by flow, not by packet."
-            .to_owned(),
         commands: vec![
             "ip link set BOND type bond mode 802.3ad xmit_hash_policy layer3+4".to_owned(),
             "sysctl -w net.ipv4.fib_multipath_hash_policy=1".to_owned(),
         ],
         evidence: format!("{} of {} were late", count(late), plural(packets, "packet")),
-        gain: None,
-        sure: false,
+        holds: "It helps where several ways are the reason, which one capture does not show.",
         flows: flows.len() as u64,
+        ..Action::new(
+            ActionKind::OneWay,
+            "In the network, find what spreads one flow over several ways (ECMP, link bundles, tunnels, receive \
+             queues) and let it choose by flow, not by packet.",
+        )
     }
 }

@@ -38,20 +38,19 @@ fn jitter_buffer(stream: &StreamReport) -> Option<Action> {
     let late_ns = stream.order.late_ns.quantile(COVERED)?;
     let ms = late_ns.div_ceil(1_000_000);
     Some(Action {
-        kind: ActionKind::JitterBuffer,
-        advice: format!(
-            "In the player of {}, use a jitter buffer of {ms} ms or more.",
-            stream.src
-        ),
-        commands: Vec::new(),
         evidence: format!(
             "{}, 99 % of them by {} at most",
             evidence(stream),
             time_u64(late_ns)
         ),
-        gain: None,
         sure: true,
-        flows: 1,
+        ..Action::new(
+            ActionKind::JitterBuffer,
+            format!(
+                "In the player of {}, use a jitter buffer of {ms} ms or more.",
+                stream.src
+            ),
+        )
     })
 }
 
@@ -70,19 +69,19 @@ fn replay_window(stream: &StreamReport) -> Option<Action> {
         _ => Vec::new(),
     };
     Some(Action {
-        kind: ActionKind::ReplayWindow,
-        advice: format!(
-            "At {}, accept packets that are {packets} behind (anti-replay window).",
-            stream.dst
-        ),
         commands,
         evidence: format!(
             "{}, 99 % of them fewer than {} behind the highest number",
             evidence(stream),
             count(needed.window)
         ),
-        gain: None,
         sure: true,
-        flows: 1,
+        ..Action::new(
+            ActionKind::ReplayWindow,
+            format!(
+                "At {}, accept packets that are {packets} behind (anti-replay window).",
+                stream.dst
+            ),
+        )
     })
 }

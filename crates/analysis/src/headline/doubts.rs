@@ -4,7 +4,7 @@ use inorder_detect::columns::stream_name;
 use inorder_detect::{Attempts, NotSeen, Outcome, StreamDoubt, Totals};
 use inorder_report::number::{count, plural};
 
-use super::{sentence, stream, was};
+use super::{stream, was};
 use crate::gravity::Subject;
 use crate::model::Analysis;
 
@@ -21,7 +21,7 @@ pub fn of(analysis: &Analysis, totals: &Totals, worst: Option<&Subject<'_>>) -> 
         .chain(other_answers(totals))
         .chain(undecided(totals))
         .collect();
-    (!doubts.is_empty()).then(|| sentence(&format!("Doubts: {}", doubts.join("; "))))
+    (!doubts.is_empty()).then(|| format!("Doubts: {}.", doubts.join("; ")))
 }
 
 /// Some tools write captures without times (simple packet blocks of pcapng have none), or with one for all.
@@ -31,7 +31,7 @@ fn timeless(analysis: &Analysis, totals: &Totals) -> Option<String> {
     let judged = totals.flows > 0 || totals.streams.streams > 0;
     let timeless = analysis.frames >= MIN_FRAMES && analysis.first_ns == analysis.last_ns;
     (judged && timeless).then(|| {
-        "all frames have the same time, so nothing that depends on times can be told".to_owned()
+        "all frames have the same time, so nothing that depends on times is known".to_owned()
     })
 }
 
@@ -70,7 +70,7 @@ fn unfilled(totals: &Totals) -> Option<String> {
     let n = totals.unfilled;
     (n > 0).then(|| {
         format!(
-            "when the capture of {} ended, {} {} missing below others that had arrived, lost or late",
+            "when the capture of {} ended, {} {} still missing although later ones had arrived: lost or late",
             if totals.flows == 1 { "the flow" } else { "their flows" },
             plural(n, "packet"),
             was(n)
@@ -78,11 +78,14 @@ fn unfilled(totals: &Totals) -> Option<String> {
     })
 }
 
-/// What the capture does not contain, and what makes counts rough.
+/// What the capture does not contain, and what makes counts approximate.
 fn not_shown(totals: &Totals) -> Vec<String> {
     let (all, flows) = (totals.flows, totals.blind);
     let lacking = NotSeen::ALL.map(|what| (flows.of(what), what.sentence()));
-    let rough = (flows.rough, "counts are rough for want of SACK");
+    let rough = (
+        flows.rough,
+        "counts are approximate, because the connection has no SACK",
+    );
     let lacking = lacking.into_iter().chain([rough]);
     lacking
         .filter(|(n, _)| *n > 0)

@@ -1,21 +1,30 @@
-//! The result in a few sentences that can be pasted into a ticket: the gravest trouble, what else there is and whether
-//! reordering is the problem, what limits the conclusions, and what is there but not analysed.
+//! The result in a few sentences that can be pasted into a ticket: what held the worst flow back, what went wrong with it
+//! and whether reordering is the problem, what limits the conclusions, and what is there but not analysed.
+//!
+//! Every clause is a [`Claim`]: a function of the limits and verdicts of the analysis, with the numbers by which it can be
+//! checked. `claim` has the words.
 
 mod attempts;
+mod claim;
 mod doubts;
 mod flow;
+mod held;
 mod rest;
 mod stream;
 mod unread;
 
 use std::fmt;
 
+use inorder_detect::limits::Limit;
 use inorder_detect::{FlowReport, Gravity, StreamReport, Totals};
-use inorder_report::number::{bytes, count, percent, plural, rate};
+use inorder_report::number::{count, percent, plural};
 
+pub(crate) use self::claim::cost_of;
+pub use self::claim::{About, CLAIM, Claim, Counted, Nothing};
+pub use self::held::Held;
 use crate::gravity::{Subject, troubled};
+use crate::shares;
 use crate::model::Analysis;
-use inorder_detect::columns::name;
 
 /// At most four sentences about one capture.
 ///
@@ -27,10 +36,10 @@ use inorder_detect::columns::name;
 /// let text = inorder_analysis::headline(&answers).to_string();
 /// assert!(text.ends_with("40 TCP packets carry no data: was the direction of the data captured?"));
 /// ```
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct Headline {
-    /// The gravest trouble, with the flow or stream that has it.
+    /// What held the worst flow back, or its gravest trouble, or that of a stream.
     pub lead: String,
     /// Other troubles, and what reordering has to do with them.
     pub rest: Option<String>,
@@ -38,6 +47,8 @@ pub struct Headline {
     pub doubts: Option<String>,
     /// What the capture has that is not analysed, and what would help, if the lead does not say so.
     pub unread: Option<String>,
+    /// Every clause of these sentences, in their order, with its numbers.
+    pub claims: Vec<Claim>,
 }
 
 impl fmt::Display for Headline {
@@ -57,30 +68,35 @@ impl fmt::Display for Headline {
 pub fn headline(analysis: &Analysis) -> Headline {
     let troubled = troubled(analysis);
     let totals = analysis.totals();
-    let unread = (totals.flows + totals.streams.streams > 0)
-        .then(|| unread::quic(analysis))
-        .flatten();
-    if attempts_first(analysis, &troubled) {
-        let seen = totals.flows + totals.streams.streams > 0;
-        return Headline {
-            lead: sentence(&attempts::wrong(&analysis.attempts)),
-            rest: match troubled.first() {
-                None => seen.then(|| nothing_wrong(analysis, &totals)),
-                Some(worst) => Some(lead(worst)),
-            },
-            doubts: doubts::of(analysis, &totals, troubled.first()),
-            unread,
-        };
-    }
+    let seen = totals.flows + totals.streams.streams > 0;
+    let first = troubled.first();
+    let (lead, told) = match first {
+        None => (calm(analysis, &totals), true),
+        Some(Subject::Flow(flow)) => lead(flow),
+        Some(Subject::Stream(one)) => (vec![other(About::Streams, stream::wrong(one))], true),
+    };
+    let (lead, rest) = if attempts_first(analysis, &troubled) {
+        let failed = other(About::Attempts, attempts::wrong(&analysis.attempts));
+        (vec![failed], if seen { lead } else { Vec::new() })
+    } else {
+        (lead, rest::of(analysis, &totals, &troubled, told))
+    };
+    let doubts = doubts::of(analysis, &totals, first);
+    let unread = seen.then(|| unread::quic(analysis)).flatten();
+    let mut claims = [&lead[..], &rest[..]].concat();
+    claims.extend(doubts.clone().map(|text| other(About::Doubts, text)));
+    claims.extend(unread.clone().map(|text| other(About::Unread, text)));
     Headline {
-        lead: match troubled.first() {
-            None => nothing_wrong(analysis, &totals),
-            Some(worst) => lead(worst),
-        },
-        rest: rest::of(analysis, &totals, &troubled),
-        doubts: doubts::of(analysis, &totals, troubled.first()),
+        lead: sentence(&lead),
+        rest: (!rest.is_empty()).then(|| sentence(&rest)),
+        doubts,
         unread,
+        claims,
     }
+}
+
+fn other(about: About, text: String) -> Claim {
+    Claim::Other { about, text }
 }
 
 /// Connections that were never opened are the gravest trouble.
@@ -90,33 +106,51 @@ fn attempts_first(analysis: &Analysis, troubled: &[Subject<'_>]) -> bool {
     analysis.attempts.failed() > 0 && troubled.first().is_none_or(graver)
 }
 
-/// The sentence on the gravest trouble of a flow or stream.
-fn lead(worst: &Subject<'_>) -> String {
-    match worst {
-        Subject::Flow(flow) => {
-            let limit = flow::limit(flow);
-            sentence(&format!("{}: {}{limit}", moved(flow), flow::wrong(flow)))
-        }
-        Subject::Stream(stream) => sentence(&stream::wrong(stream)),
+/// The claims on the worst flow: how fast it was, and what held it back; where that is not known, its gravest trouble. True
+/// if the trouble is told.
+fn lead(flow: &FlowReport) -> (Vec<Claim>, bool) {
+    let mut claims = vec![flow::moved(flow)];
+    let held = flow::held(flow);
+    let unknown =
+        |claim: &Claim| matches!(claim, Claim::Held(h) if h.limits().contains(Limit::Unknown));
+    let told = held.first().is_none_or(unknown);
+    if told {
+        claims.extend(flow::wrong(flow));
     }
+    claims.extend(held);
+    claims.extend(flow::coarse_limit(flow));
+    (claims, told)
 }
 
-/// Adds the full stop.
-fn sentence(text: &str) -> String {
-    format!("{text}.")
+/// Clauses as one sentence. What a flow moved is followed by a colon; one that ends with a full stop is a sentence already.
+fn sentence(claims: &[Claim]) -> String {
+    let mut text = String::new();
+    let mut before: Option<&Claim> = None;
+    for claim in claims {
+        text.push_str(match before {
+            None => "",
+            Some(Claim::Moved { .. }) => ": ",
+            Some(Claim::Late {
+                harmless: false, ..
+            }) if matches!(claim, Claim::Mistaken { .. }) => ", and ",
+            Some(_) => "; ",
+        });
+        text.push_str(&claim.text());
+        before = Some(claim);
+    }
+    if !text.ends_with(['.', '?']) {
+        text.push('.');
+    }
+    capital(&text)
 }
 
-/// `A->B moved 31.0 MB at 24.0 Mbit/s`.
-fn moved(flow: &FlowReport) -> String {
-    let name = name(&flow.flow);
-    let at = |bps| format!(" at {}", rate(bps));
-    match flow.data_bytes {
-        0 => format!("{name} moved no data"),
-        n => format!(
-            "{name} moved {}{}",
-            bytes(n),
-            flow.goodput_bps().map(at).unwrap_or_default()
-        ),
+/// With a capital letter, unless the name of a flow or stream comes first.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let starts_with_name = text.split(' ').take(2).any(|word| word.contains("->"));
+    match letters.next() {
+        Some(first) if !starts_with_name => first.to_uppercase().chain(letters).collect(),
+        _ => text.to_owned(),
     }
 }
 
@@ -133,61 +167,50 @@ pub(crate) fn summary(subject: &Subject<'_>) -> String {
     }
 }
 
-fn nothing_wrong(analysis: &Analysis, totals: &Totals) -> String {
+/// The claims on a capture without trouble: that there is none, and how fast the largest flow was.
+fn calm(analysis: &Analysis, totals: &Totals) -> Vec<Claim> {
     let streams = totals.streams.streams;
-    if let (0, 0, Some(quic)) = (totals.flows, streams, unread::quic(analysis)) {
-        return format!("{quic}{}", one_sided(analysis));
-    }
-    let seen = match (totals.flows, streams) {
-        (0, 0) => {
-            return format!(
+    if totals.flows + streams == 0 {
+        let text = match unread::quic(analysis) {
+            Some(quic) => format!("{quic}{}", one_sided(analysis)),
+            None => format!(
                 "No TCP flow with data and no numbered stream among {}{}.{}",
                 plural(analysis.frames, "frame"),
                 unused(analysis),
                 one_sided(analysis)
-            );
-        }
-        (0, streams) => plural(streams, "numbered stream"),
-        (flows, 0) => plural(flows, "TCP flow"),
-        (flows, streams) => format!(
-            "{} and {}",
-            plural(flows, "TCP flow"),
-            plural(streams, "numbered stream")
-        ),
-    };
+            ),
+        };
+        return vec![other(About::Unread, text)];
+    }
     // What was missing when the capture ended may have been lost.
     let unseen = totals.blind.any + totals.streams.absent + totals.streams.uncounted;
-    let (visible, nothing) = match (unseen, totals.unfilled + totals.streams.absent) {
-        (0, 0) => ("No problem", "no packet was lost, late or sent again"),
-        (_, 0) => (
-            "No problem is visible",
-            "no packet was lost, late or sent again",
-        ),
-        _ => (
-            "No problem is visible",
-            "no packet is known to have been lost or late, and none was sent again",
-        ),
+    let how = match (unseen, totals.unfilled + totals.streams.absent) {
+        (0, 0) if analysis.flows.iter().all(limits::nothing_holds_it) => Nothing::NoProblem,
+        (0, 0) => Nothing::NothingLost,
+        (_, 0) => Nothing::NoneVisible,
+        _ => Nothing::NoneKnown,
     };
-    let refused = match totals.fast_open_refused {
-        0 => String::new(),
-        n => format!(
-            " (but data in {}, which was refused there: TCP Fast Open)",
-            plural(n, "SYN")
-        ),
-    };
+    let mut claims = vec![Claim::Nothing {
+        how,
+        flows: totals.flows,
+        streams,
+        refused_syns: totals.fast_open_refused,
+    }];
     let largest = analysis.flows.iter().max_by_key(|flow| flow.data_bytes);
-    let largest = match largest.filter(|flow| flow.data_bytes > 0) {
-        None => String::new(),
-        Some(flow) if totals.flows == 1 => {
-            format!("; {}{}", moved(flow), flow::limit(flow))
+    if let Some(flow) = largest.filter(|flow| flow.data_bytes > 0) {
+        let mut moved = flow::moved(flow);
+        if let Claim::Moved { largest, .. } = &mut moved {
+            *largest = totals.flows > 1;
         }
-        Some(flow) => format!("; the largest, {}{}", moved(flow), flow::limit(flow)),
-    };
-    format!("{visible} in {seen}: {nothing}{refused}{largest}.")
+        claims.push(moved);
+        claims.extend(flow::held(flow));
+        claims.extend(flow::coarse_limit(flow));
+    }
+    claims
 }
 
-/// So many TCP packets without data are more than connections that carry none usually have: perhaps they acknowledge data that
-/// was not captured.
+/// Connections that carry no data usually have fewer packets than this: more of them perhaps acknowledge data that was not
+/// captured.
 const MIN_ANSWERS: u64 = 10;
 
 /// A question for whoever captured TCP packets and no data.
@@ -228,6 +251,14 @@ fn of_packets(n: u64, all: u64) -> String {
         plural(all, "packet"),
         percent(share)
     )
+}
+
+/// A share of a flow's life: `94 %`; a small one keeps its digits.
+pub(crate) fn share(of: f64) -> String {
+    match of * 100.0 {
+        whole if whole >= 10.0 => format!("{whole:.0} %"),
+        _ => format!("{} %", percent(of)),
+    }
 }
 
 /// `was` or `were`.

@@ -1,145 +1,211 @@
 //! The second sentence: whether reordering is the problem, and what else happened.
 
-use inorder_detect::{Cause, FlowReport};
-use inorder_report::number::{count, percent, plural, time};
+use inorder_detect::{Cause, FlowReport, StreamTotals, Totals, Trouble};
+use inorder_report::number::{count, plural};
 
-use super::{attempts, sentence, stream, was};
+use super::claim::{About, Claim, Counted};
+use super::{attempts, flow, stream, was};
 use crate::gravity::Subject;
+use crate::shares;
 use crate::model::Analysis;
-use inorder_detect::{Gravity, Trouble};
-use inorder_detect::{StreamTotals, Totals};
 
-/// The sentence, if there is anything to say.
-pub fn of(analysis: &Analysis, all: &Totals, troubled: &[Subject<'_>]) -> Option<String> {
-    let worst = troubled.first()?;
-    let told = late_elsewhere(all, worst);
-    let parts: Vec<String> = [
-        told.clone().or_else(|| about_reordering(all, worst)),
-        same_flow(worst),
-        others(analysis, all, worst, &troubled[1..], told.is_some()),
-        attempts::besides(&analysis.attempts),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    (!parts.is_empty()).then(|| sentence(&capital(&parts.join("; "))))
+/// The claims, if there is anything to say. `told` says that the first sentence names the gravest trouble of its flow, and
+/// not only what held it back.
+pub fn of(analysis: &Analysis, all: &Totals, troubled: &[Subject<'_>], told: bool) -> Vec<Claim> {
+    let Some(worst) = troubled.first() else {
+        return Vec::new();
+    };
+    let elsewhere = late_elsewhere(all, worst);
+    let mut claims = Vec::new();
+    let reordering = match &elsewhere {
+        Some(claim) => Some(claim.clone()),
+        None => about_reordering(all, worst),
+    };
+    if let (Subject::Flow(flow), false) = (worst, told) {
+        // Late packets that took no time are said to have taken none, and no more.
+        let acquitted = matches!(reordering, Some(Claim::NotReordering { .. }));
+        if !(is_late(flow) && acquitted) {
+            claims.extend(flow::wrong(flow));
+        }
+    }
+    let part = matches!(reordering, Some(Claim::PartReordering { .. }));
+    claims.extend(reordering);
+    claims.extend(same_flow(worst, part));
+    let other = |about, text| Claim::Other { about, text };
+    claims.extend(
+        others(analysis, all, worst, &troubled[1..], elsewhere.is_some())
+            .map(|text| other(About::Others, text)),
+    );
+    claims.extend(attempts::besides(&analysis.attempts).map(|text| other(About::Attempts, text)));
+    claims
 }
 
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().into_iter().flat_map(char::to_uppercase);
-    first.chain(letters).collect()
+/// The gravest trouble of the flow is its late packets.
+fn is_late(flow: &FlowReport) -> bool {
+    matches!(
+        flow::leading(flow),
+        Some(Trouble::Reordering | Trouble::Refused)
+    )
 }
 
-/// Whether reordering is the problem; nothing if the first sentence is about it.
-fn about_reordering(t: &Totals, worst: &Subject<'_>) -> Option<String> {
-    if worst.gravity().worst() == Some(Trouble::Reordering) {
+/// Whether reordering is the problem; nothing if its claims say what it did.
+fn about_reordering(t: &Totals, worst: &Subject<'_>) -> Option<Claim> {
+    match worst {
+        Subject::Flow(flow) => of_flow(flow, t),
+        Subject::Stream(_) if worst.gravity().worst() == Some(Trouble::Reordering) => None,
+        Subject::Stream(_) => Some(beside_streams(t)),
+    }
+}
+
+/// Whether late packets are what made one flow slow.
+fn of_flow(flow: &FlowReport, t: &Totals) -> Option<Claim> {
+    if let Some(Claim::Clean) = flow::wrong(flow).first() {
         return None;
     }
+    let late = flow.late();
+    let not = |at_most| Claim::NotReordering {
+        late,
+        of: flow.came(),
+        of_all: false,
+        at_most,
+    };
+    if let Some((low, high)) = shares::taken_by_late(flow) {
+        if high < shares::UNNOTICED {
+            return Some(not((late > 0).then_some(high)));
+        }
+        return match is_late(flow) {
+            true => None,
+            false => {
+                let part = low >= shares::UNNOTICED || is_spurious(flow);
+                Some(part_or_open(flow, part, Some(low)))
+            }
+        };
+    }
+    if is_late(flow) {
+        return None;
+    }
+    let caused = flow::recoveries(flow, Cause::Reordering) > 0;
+    match !caused && harmless(flow) {
+        // Of other flows as well, where those have any.
+        true if late == t.late => Some(not(None)),
+        true => Some(Claim::NotReordering {
+            late: t.late,
+            of: t.came,
+            of_all: true,
+            at_most: None,
+        }),
+        false => Some(part_or_open(flow, caused || is_spurious(flow), None)),
+    }
+}
+
+fn part_or_open(flow: &FlowReport, part: bool, at_least: Option<f64>) -> Claim {
+    let (again, recoveries) = (flow.retransmissions, &flow.recoveries);
+    let caused = flow::recoveries(flow, Cause::Reordering);
+    match part && caused + shares::repeated_in_vain(flow) > 0 {
+        true => Claim::PartReordering {
+            late: flow.late(),
+            retransmissions: (shares::repeated_in_vain(flow), again.total),
+            recoveries: (caused, recoveries.total),
+            at_least,
+        },
+        false => Claim::OpenReordering {
+            late: flow.late(),
+            undecided: flow.reordering.ambiguous + again.ambiguous,
+        },
+    }
+}
+
+/// Late packets beside spurious retransmissions that cannot be left out of account.
+fn is_spurious(flow: &FlowReport) -> bool {
+    let again = flow.retransmissions;
+    flow.late() > 0
+        && shares::repeated_in_vain(flow) as f64 > shares::UNNOTICED * again.total as f64
+}
+
+/// By its counts, late packets did the flow no harm, and nothing undecided or unseen could change that.
+fn harmless(flow: &FlowReport) -> bool {
+    let again = flow.retransmissions;
+    let undecided = flow.reordering.ambiguous + again.ambiguous;
+    let decided = flow.losses + flow.late() + again.total;
+    let few = |n: u64, all: u64| n as f64 <= shares::UNNOTICED * all as f64;
+    let explained = 2 * flow::recoveries(flow, Cause::Unknown) <= flow.recoveries.total;
+    !flow.blind.any() && explained && few(undecided, decided) && !is_spurious(flow)
+}
+
+/// What TCP's late packets did, where a numbered stream is worse off.
+fn beside_streams(t: &Totals) -> Claim {
     let caused = t.by_cause[Cause::Reordering as usize];
     if caused > 0 {
-        return Some(format!(
-            "reordering had a part in it: late packets were taken for lost in {} of {}",
-            count(caused),
-            plural(t.recoveries, "recovery phase"),
-        ));
+        return Claim::PartReordering {
+            late: t.late,
+            retransmissions: (t.spurious, t.retransmissions),
+            recoveries: (caused, t.recoveries),
+            at_least: None,
+        };
     }
-    if !can_be_told(worst, t) {
-        return Some("whether packets arrived out of order cannot be told".to_owned());
+    if t.late == 0 && t.streams.reordered > 0 {
+        let text = format!(
+            "no packet of TCP was seen to be late, {} of the numbered streams {}",
+            plural(t.streams.reordered, "packet"),
+            was(t.streams.reordered)
+        );
+        return Claim::Other {
+            about: About::Streams,
+            text,
+        };
     }
-    Some(match (t.reordered, t.streams.reordered) {
-        (0, 0) => "reordering is not the problem: no late packet was seen".to_owned(),
-        (0, late) => format!(
-            "TCP had no late packet that was seen, the numbered streams {}",
-            count(late)
-        ),
-        (late, _) => format!(
-            "reordering is not the problem: {}{} late ({} %) and started no recovery",
-            match late {
-                1 => "1 packet was".to_owned(),
-                n => format!("{} packets were", count(n)),
-            },
-            match worst {
-                Subject::Flow(flow) if flow.reordering.reordered == late => "",
-                _ => ", in all flows,",
-            },
-            percent(late as f64 / t.arrived.max(1) as f64),
-        ),
-    })
+    Claim::NotReordering {
+        late: t.late,
+        of: t.came,
+        of_all: true,
+        at_most: None,
+    }
 }
 
 /// Late packets that harmed nothing and of which the flow of the first sentence has none.
-fn late_elsewhere(t: &Totals, worst: &Subject<'_>) -> Option<String> {
+fn late_elsewhere(t: &Totals, worst: &Subject<'_>) -> Option<Claim> {
     let Subject::Flow(flow) = worst else {
         return None;
     };
-    let harmless = t.by_cause[Cause::Reordering as usize] == 0 && can_be_told(worst, t);
-    let elsewhere = t.reordered > 0 && flow.reordering.reordered == 0;
-    (harmless && elsewhere).then(|| {
-        let other = match t.flows {
-            2 => "the other flow had".to_owned(),
-            _ => match t.reordered_flows {
-                1 => "1 other flow had".to_owned(),
-                n => format!("{} other flows had", count(n)),
-            },
-        };
-        format!(
-            "reordering is not the problem: {other} {}, which started no recovery",
-            plural(t.reordered, "late packet")
-        )
+    let spurious = t.spurious as f64 > shares::UNNOTICED * t.retransmissions as f64;
+    let no_harm = t.by_cause[Cause::Reordering as usize] == 0 && !spurious && harmless(flow);
+    let elsewhere = t.late > 0 && flow.late() == 0;
+    (no_harm && elsewhere).then_some(Claim::LateElsewhere {
+        late: t.late,
+        flows: t.reordered_flows,
+        of_two: t.flows == 2,
     })
 }
 
-/// False if reordering could be the reason although none was found.
-fn can_be_told(worst: &Subject<'_>, t: &Totals) -> bool {
-    let Subject::Flow(flow) = worst else {
-        return true;
-    };
-    let unexplained = t.by_cause[Cause::Unknown as usize];
-    !flow.blind.any() && 2 * unexplained <= t.recoveries && !has_only_unclear_events(flow)
-}
-
-fn has_only_unclear_events(flow: &FlowReport) -> bool {
-    Gravity::of_flow(flow).worst() == Some(Trouble::Unclear)
-}
-
-/// What else happened to the flow of the first sentence.
-fn same_flow(worst: &Subject<'_>) -> Option<String> {
+/// What else happened to the flow of the first sentence, beside spurious retransmissions that were told.
+fn same_flow(worst: &Subject<'_>, spurious_told: bool) -> Option<Claim> {
     let Subject::Flow(flow) = worst else {
         return None;
     };
-    let lead = worst.gravity().worst();
-    let mut said = Vec::new();
-    let lost_told = matches!(lead, Some(Trouble::Loss | Trouble::Unanswered));
-    if flow.losses > 0 && !lost_told {
-        said.push(format!("{} lost", packets(flow.losses)));
+    let lead = flow::leading(flow);
+    let mut counts = Vec::new();
+    let mut push = |n, of, noun, state| counts.push(Counted { n, of, noun, state });
+    if flow.losses > 0 && !matches!(lead, Some(Trouble::Loss | Trouble::Unanswered)) {
+        push(flow.losses, None, "packet", "lost");
     }
-    if flow.refused > 0 && lead != Some(Trouble::Refused) {
-        said.push(format!("{} refused by the receiver", packets(flow.refused)));
+    if flow.outside_window > 0 && !is_late(flow) {
+        let state = "outside the receiver's window";
+        push(flow.outside_window, None, "packet", state);
     }
     if flow.handshake.syns_again > 0 && lead != Some(Trouble::Handshake) {
-        let (again, ns) = (flow.handshake.syns_again, flow.handshake.waited_ns);
-        let syns = plural(again, "SYN");
-        said.push(format!("{syns} {} sent again ({})", was(again), time(ns)));
+        push(flow.handshake.syns_again, None, "SYN", "sent again");
     }
-    let spurious = flow.retransmissions.spurious;
-    let told = matches!(
-        lead,
-        Some(Trouble::Reordering | Trouble::TailProbe | Trouble::InAdvance)
-    );
-    if spurious > 0 && !told {
-        said.push(format!(
-            "{} of {} {} spurious",
-            count(spurious),
-            plural(flow.retransmissions.total, "retransmission"),
-            was(spurious)
-        ));
+    let again = flow.retransmissions;
+    let told = matches!(lead, Some(Trouble::TailProbe | Trouble::InAdvance)) || is_late(flow);
+    if again.spurious > 0 && !told && !spurious_told {
+        push(
+            again.spurious,
+            Some(again.total),
+            "retransmission",
+            "spurious",
+        );
     }
-    (!said.is_empty()).then(|| said.join(", "))
-}
-
-fn packets(n: u64) -> String {
-    format!("{} {}", plural(n, "packet"), was(n))
+    (!counts.is_empty()).then_some(Claim::Also { counts })
 }
 
 /// The other flows and streams with problems, in sums.
@@ -159,7 +225,7 @@ fn others(
         }
     }
     if late_told {
-        flows.reordered = 0;
+        flows.late = 0;
     }
     let parts = [of_flows(all, &flows), of_streams(all, &streams)];
     let said: Vec<String> = parts.into_iter().flatten().collect();
@@ -185,8 +251,7 @@ fn unharmed(totals: &Totals, worst: &Subject<'_>) -> Option<String> {
 fn of_flows(all: &Totals, t: &Totals) -> Option<String> {
     let what = [
         (t.losses, "lost packet"),
-        (t.reordered, "late packet"),
-        (t.refused, "refused packet"),
+        (t.late, "late packet"),
         (t.spurious, "spurious retransmission"),
         (t.timeouts, "time-out"),
         (t.syns_again, "SYN sent again"),

@@ -5,9 +5,8 @@ use std::io::{self, Write};
 use inorder_report::escape::Text;
 
 use crate::cure::{Action, Cure};
-use crate::gravity::troubled;
 use crate::model::Analysis;
-use crate::table::{NO_ACTION, cost_sentences, expected};
+use crate::table::{cost_sentences, expected};
 
 /// Actions that are not folded.
 const MAX_ACTIONS_SHOWN: usize = 3;
@@ -16,8 +15,7 @@ const MAX_ACTIONS_SHOWN: usize = 3;
 pub fn write(out: &mut dyn Write, level: usize, analysis: &Analysis) -> io::Result<()> {
     let cost = cost_sentences(analysis);
     let cure = Cure::of(analysis);
-    let trouble = !troubled(analysis).is_empty();
-    if cost.is_empty() && cure.actions.is_empty() && !trouble {
+    if cost.is_empty() && cure.actions.is_empty() && cure.none.is_none() {
         return Ok(());
     }
     writeln!(out, "<div class=\"card actions\">")?;
@@ -30,8 +28,8 @@ pub fn write(out: &mut dyn Write, level: usize, analysis: &Analysis) -> io::Resu
         )?;
     }
     writeln!(out, "<h{level}>What to do</h{level}>")?;
-    if cure.actions.is_empty() {
-        writeln!(out, "<p>{NO_ACTION}</p>")?;
+    if let Some(none) = &cure.none {
+        writeln!(out, "<p>{}</p>", Text(&none.text))?;
     }
     let (first, others) = cure
         .actions

@@ -56,7 +56,7 @@ pub fn of_order(chart: Chart, order: &Reordering) -> String {
 
 fn late_packets(order: &Reordering) -> String {
     format!(
-        "{} of {}",
+        "{} of {} that the receiver took",
         plural(order.reordered, "late packet"),
         plural(order.received, "packet")
     )

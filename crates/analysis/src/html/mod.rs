@@ -27,6 +27,7 @@ use self::data::{Burst, Charts, Room};
 use self::overview::Listed;
 use self::section::Section;
 use crate::captures::Line;
+use crate::glossary::TERMS;
 use crate::gravity::{Subject, flows_by_gravity, streams_by_gravity, troubled};
 use crate::model::Analysis;
 
@@ -62,6 +63,7 @@ impl Page {
             true => "",
             false => " Charts were left out; their numbers are shown as tables.",
         };
+        words(out)?;
         end(
             out,
             &format!("{NOTE}{left_out}"),
@@ -146,6 +148,23 @@ fn title(analysis: &Analysis) -> String {
 fn room(parts: &[Part<'_>]) -> Room {
     let all: Vec<Subject<'_>> = parts.iter().flat_map(|part| part.shown.clone()).collect();
     Room::shared(&all)
+}
+
+/// What the words of the page mean, folded.
+fn words(out: &mut dyn Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "<details class=folded id=words><summary>Words</summary>\n<dl>"
+    )?;
+    for (term, meaning) in TERMS {
+        writeln!(
+            out,
+            "<dt><b>{}</b></dt><dd>{}</dd>",
+            Text(term),
+            Text(meaning)
+        )?;
+    }
+    writeln!(out, "</dl>\n</details>")
 }
 
 /// The name of a file without its folders.

@@ -111,9 +111,9 @@ fn of_flows(t: &Totals) -> Vec<Tile> {
             format!("of {} lost", plural(t.packets, "TCP packet")),
         ),
         (
-            mood(t.reordered),
-            share(t.reordered, t.arrived),
-            match t.reordered {
+            mood(t.late),
+            share(t.late, t.came),
+            match t.late {
                 0 => "of the TCP packets late".to_owned(),
                 _ => format!(
                     "of the TCP packets late, by up to {}",

@@ -4,22 +4,18 @@ use std::io::{self, Write};
 
 use inorder_detect::names::Name;
 use inorder_detect::{Control, FlowReport};
-use inorder_report::number::{count, percent, plural, rate, time};
+use inorder_report::number::{count, plural, rate, time};
 use inorder_report::text::paragraph;
 
 use super::Style;
 use crate::cure::{Action, Cure};
-use crate::gravity::troubled;
+use crate::headline::{capital, cost_of};
 use crate::model::Analysis;
 
 /// Actions shown.
 const MAX_ACTIONS: usize = 3;
 /// From this confidence on, the congestion control is named without doubt.
 const SURE: f64 = 0.75;
-
-/// What is said where there is trouble and no action.
-pub(crate) const NO_ACTION: &str =
-    "No action is proposed: too little happened, or its cause is not sure enough.";
 
 /// Writes both sections.
 pub fn write(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {
@@ -30,12 +26,12 @@ pub fn write(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Res
         paragraph(out, &cost.join(" "), "", style.width)?;
     }
     let cure = Cure::of(analysis);
-    if cure.actions.is_empty() && troubled(analysis).is_empty() {
+    if cure.actions.is_empty() && cure.none.is_none() {
         return Ok(());
     }
     writeln!(out, "\n{bold}What to do{plain}")?;
-    if cure.actions.is_empty() {
-        paragraph(out, NO_ACTION, "", style.width)?;
+    if let Some(none) = &cure.none {
+        paragraph(out, &none.text, "", style.width)?;
     }
     for (number, action) in (1..).zip(cure.actions.iter().take(MAX_ACTIONS)) {
         let text = format!("{number}. {} {}", action.advice, expected(action));
@@ -68,13 +64,14 @@ fn write_command(out: &mut dyn Write, command: &str, width: Option<usize>) -> io
     writeln!(out, "{line}")
 }
 
-/// What an action brings and what speaks for it, as one sentence.
+/// What an action brings and what speaks for it, where it holds, and what else it does, as sentences.
 pub(crate) fn expected(action: &Action) -> String {
-    let mut expectation = action.expectation();
-    if let Some(first) = expectation.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    format!("{expectation}: {}.", action.evidence)
+    let expectation = capital(&action.expectation());
+    let more = [action.holds, action.warning].into_iter();
+    more.filter(|text| !text.is_empty()).fold(
+        format!("{expectation}: {}.", action.evidence),
+        |text, more| format!("{text} {more}"),
+    )
 }
 
 /// What the unnecessary reductions of all flows cost; nothing where there were none.
@@ -126,13 +123,17 @@ fn goodput(flow: &FlowReport, one_of_several: bool) -> Option<String> {
             control.name().to_uppercase()
         ),
     };
+    if lost.high <= 0.0 {
+        return Some(format!("{who} {}; they cost nothing of it.", rate(now)));
+    }
+    let without = match lost.low > 0.0 {
+        true => format!("; without them it would have been about {}", rate(without)),
+        false => String::new(),
+    };
     Some(format!(
-        "{who} {}; without them it would have been about {}: {} % lost ({} % to {} %; {basis}).",
+        "{who} {}{without}: they cost {} ({basis}).",
         rate(now),
-        rate(without),
-        percent(lost.share),
-        percent(lost.low),
-        percent(lost.high),
+        cost_of(&lost),
     ))
 }
 

@@ -58,9 +58,10 @@ pub(crate) fn facts(flow: &FlowReport) -> Vec<(&'static str, String)> {
     if order.reordered > 0 {
         facts.extend(lateness(order, &bounds(flow)));
     }
+    facts.extend(discarded(flow).map(|text| ("discarded", text)));
     if order.ambiguous > 0 {
         facts.push((
-            "unclear",
+            "undecided",
             format!("{} not counted", plural(order.ambiguous, "event")),
         ));
     }
@@ -80,6 +81,20 @@ pub(crate) fn facts(flow: &FlowReport) -> Vec<(&'static str, String)> {
     facts.extend(ack_path(flow).map(|text| ("ACK path", text)));
     facts.extend(artefacts(flow).map(|text| ("capture", text)));
     facts
+}
+
+/// What arrived and the receiver did not take.
+fn discarded(flow: &FlowReport) -> Option<String> {
+    let too_late = flow.refused.saturating_sub(flow.outside_window);
+    let said = [
+        (too_late, "late with too old a timestamp"),
+        (flow.outside_window, "outside the receiver's window"),
+    ];
+    let said = said.iter().filter(|(n, _)| *n > 0);
+    let said: Vec<String> = said
+        .map(|(n, why)| format!("{} {why}", plural(*n, "packet")))
+        .collect();
+    (!said.is_empty()).then(|| said.join(", "))
 }
 
 /// What was out of the ordinary when the connection was opened.
@@ -266,7 +281,7 @@ fn connection(flow: &FlowReport) -> String {
     }
     text.extend(unusual(&flow.habits));
     if flow.rough {
-        text.push("counts are rough".to_owned());
+        text.push("counts are approximate".to_owned());
     }
     if flow.undecided > 0 {
         text.push(format!("{} undecided at the end", count(flow.undecided)));
@@ -282,13 +297,16 @@ fn unusual(habits: &Habits) -> impl Iterator<Item = String> {
     let said = [
         match habits.sender_identification {
             Identification::Host => {
-                Some("the sender counts its identifications for all that it sends")
+                Some("the sender has one counter of IP identifications for all that it sends")
             }
-            Identification::Kept => Some("the sender keeps the identification of what it repeats"),
+            Identification::Kept => {
+                Some("the sender keeps the IP identification of what it repeats")
+            }
             _ => None,
         },
-        (habits.after_timeout == AfterTimeout::Everything)
-            .then_some("the sender repeats what has been reported, too"),
+        (habits.after_timeout == AfterTimeout::Everything).then_some(
+            "after a time-out the sender also repeats what had been acknowledged selectively",
+        ),
         (habits.duplicates == Duplicates::Unreported)
             .then_some("the receiver does not report duplicates"),
         (habits.too_old == TooOld::Taken)
@@ -311,8 +329,17 @@ fn quantiles(d: &Distribution, show: fn(u64) -> String) -> String {
 }
 
 fn displacement(order: &Reordering) -> String {
+    let (early, late) = order.displacements.beyond();
+    let beyond = match early + late {
+        0 => String::new(),
+        n => format!(
+            "; {} more than {} packets away are left out",
+            plural(n, "packet"),
+            count(u64::from(order.displacements.threshold()))
+        ),
+    };
     format!(
-        "mean {:.3} packets, entropy {:.3} (RFC 5236)",
+        "mean {:.3} packets, entropy {:.3} (RFC 5236){beyond}",
         order.displacements.mean_displacement(),
         order.displacements.entropy()
     )

@@ -160,7 +160,7 @@ pub(crate) fn peer_rows(peer: &PeerComparison) -> [PeerRow; 4] {
             score: t.lost,
         },
         PeerRow {
-            what: "refused by the receiver",
+            what: "discarded by the receiver",
             truth: t.truth.refused,
             inferred: t.inferred.refused,
             score: t.refused,

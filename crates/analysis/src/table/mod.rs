@@ -6,7 +6,7 @@ mod extras;
 
 use std::io::{self, Write};
 
-pub(crate) use self::cost::{NO_ACTION, cost_sentences, expected};
+pub(crate) use self::cost::{cost_sentences, expected};
 pub(crate) use self::detail::{facts, stream_facts};
 pub(crate) use self::extras::{peer_columns, peer_rows, peer_text};
 use crate::captures::{LINE, Line, by_severity};

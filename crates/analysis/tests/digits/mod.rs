@@ -7,7 +7,9 @@ use inorder_report::number::{bytes, count, percent, rate, time};
 use serde_json::Value;
 
 /// Shares that the headline may give: part and whole.
-const SHARES: [(&str, &str); 5] = [
+const SHARES: [(&str, &str); 7] = [
+    ("late", "came"),
+    ("outside_window", "came"),
     ("losses", "data_packets"),
     ("refused", "data_packets"),
     ("reordered", "received"),
@@ -60,6 +62,12 @@ fn of(value: &Value) -> BTreeMap<String, f64> {
         recoveries.remove("by_cause");
     }
     members(&value, "", &mut all);
+    if let (Some(received), Some(refused)) = (all.get("reordering.received"), all.get("refused")) {
+        all.insert("came".to_owned(), received + refused);
+    }
+    if let (Some(late), Some(reordered)) = (all.get("late"), all.get("reordering.reordered")) {
+        all.insert("discarded".to_owned(), late - reordered);
+    }
     if let (Some(received), Some(missing)) = (all.get("received"), all.get("missing")) {
         all.insert("sent".to_owned(), received + missing);
     }
@@ -127,7 +135,15 @@ pub fn derivable(analysis: &Analysis) -> BTreeSet<String> {
         }
     }
     file.insert("ambiguous".to_owned(), ambiguous);
-    members(&document["files"][0], "", &mut file);
+    // A claim's own numbers prove nothing, but shares of the time, which are sums over many stretches.
+    for claim in document["files"][0]["claims"].as_array().unwrap() {
+        let share = claim["share"].as_f64().unwrap_or(0.0);
+        texts.insert(format!("{:.0}", 100.0 * share));
+        texts.insert(percent(share));
+    }
+    let mut capture = document["files"][0].clone();
+    capture.as_object_mut().unwrap().remove("claims");
+    members(&capture, "", &mut file);
     written(&file, &mut texts);
     texts
 }

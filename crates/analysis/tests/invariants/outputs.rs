@@ -14,8 +14,9 @@ use crate::rules::Failures;
 const MAX_FLOWS: usize = 60;
 
 /// Members of the JSON of a flow, and the columns of the same name in CSV.
-const MEMBERS: [(&str, &str); 7] = [
+const MEMBERS: [(&str, &str); 8] = [
     ("/data_packets", "data_packets"),
+    ("/late", "late"),
     ("/reordering/reordered", "reordered"),
     ("/losses", "losses"),
     ("/retransmissions/total", "retransmissions"),
@@ -26,7 +27,7 @@ const MEMBERS: [(&str, &str); 7] = [
 /// Those of them that the table of flows has; a 0 is left out there.
 const IN_TABLE: [&str; 6] = [
     "data_packets",
-    "reordered",
+    "late",
     "losses",
     "spurious",
     "recoveries",
@@ -48,10 +49,96 @@ struct Row {
     page: Vec<String>,
 }
 
+fn document(analysis: &Analysis) -> Value {
+    let one = std::slice::from_ref(analysis);
+    serde_json::from_str(&written(|out| json::write(out, one, false))).expect("JSON")
+}
+
+/// What the clauses of the headline count of the flow that they name, and the parts of which JSON gives the sum.
+fn sums(analysis: &Analysis) -> Vec<String> {
+    let document = document(analysis);
+    let flows = document["flows"].as_array().expect("flows");
+    let number = |of: &Value, path: &str| of.pointer(path).and_then(Value::as_u64);
+    let mut wrong = Vec::new();
+    for flow in flows {
+        let name = &flow["flow"];
+        let runs = flow["bursts"]["lengths"].as_array().expect("runs");
+        let sum = |part: &dyn Fn(&Value) -> u64| runs.iter().map(part).sum::<u64>();
+        let at = |run: &Value, place: usize| run[place].as_u64().expect("a number");
+        let bursts = number(flow, "/bursts/count");
+        if bursts != Some(sum(&|run| at(run, 1))) {
+            wrong.push(format!("{name}: {bursts:?} runs, listed {runs:?}"));
+        }
+        // Long runs are counted in buckets, each by its last value.
+        let in_runs = sum(&|run| at(run, 0) * at(run, 1));
+        let late = number(flow, "/reordering/reordered").expect("a count");
+        let exact = runs.iter().all(|run| at(run, 0) < 64);
+        if exact && in_runs != late {
+            wrong.push(format!("{name}: {late} late, {in_runs} in runs"));
+        }
+        if let (Some(mean), true) = (flow["reordering"]["mean_burst"].as_f64(), exact && late > 0)
+            && (mean * bursts.unwrap_or(0) as f64 - late as f64).abs() > 1e-6
+        {
+            wrong.push(format!(
+                "{name}: {late} late, {bursts:?} runs of {mean} on average"
+            ));
+        }
+    }
+    let claims = document["files"][0]["claims"].as_array().expect("claims");
+    let mut flow = &Value::Null;
+    for claim in claims {
+        if let Some(name) = claim["flow"].as_str() {
+            flow = flows.iter().find(|f| f["flow"] == name).expect("a flow");
+        }
+        let member = match claim["kind"].as_str().expect("a kind") {
+            _ if flow.is_null() => continue,
+            "late" => "/late",
+            "lost" => "/losses",
+            "outside-window" => "/outside_window",
+            "mistaken" => "/retransmissions/spurious",
+            _ => continue,
+        };
+        let (said, there) = (number(claim, "/packets"), number(flow, member));
+        if said != there {
+            wrong.push(format!("{claim}: {there:?} in {member}"));
+        }
+    }
+    wrong
+}
+
+/// The page's large numbers are those of JSON.
+fn tiles(analysis: &Analysis) -> Vec<String> {
+    let one = std::slice::from_ref(analysis);
+    let page = Page {
+        top: 0,
+        charts: false,
+    };
+    let page = written(|out| html::write(out, one, &page));
+    let document = document(analysis);
+    let summed = &document["files"][0]["summed"];
+    let flows = document["flows"].as_array().expect("flows");
+    let sum = |path: &str, rest: &str| {
+        let listed = flows
+            .iter()
+            .map(|f| f.pointer(path).and_then(Value::as_u64));
+        listed.map(|n| n.expect(path)).sum::<u64>() + summed[rest].as_u64().expect(rest)
+    };
+    let spurious = sum("/retransmissions/spurious", "spurious_retransmissions");
+    let all = sum("/retransmissions/total", "retransmissions");
+    let tile = format!(
+        "<b>{}</b><span>of {} spurious</span>",
+        count(spurious),
+        inorder_report::number::plural(all, "retransmission")
+    );
+    match all == 0 || page.contains(&tile) {
+        true => Vec::new(),
+        false => vec![format!("the page has no {tile}")],
+    }
+}
+
 fn rows(analysis: &Analysis) -> Vec<Row> {
     let one = std::slice::from_ref(analysis);
-    let document: Value =
-        serde_json::from_str(&written(|out| json::write(out, one, false))).expect("JSON");
+    let document = document(analysis);
     let flows = Rows::ALL
         .iter()
         .find(|rows| rows.name == "flows")
@@ -157,6 +244,9 @@ pub fn check(analysis: &Analysis, failures: &mut Failures) {
             known.contains(&number),
             format!("{number} is not in the JSON: {said}"),
         );
+    }
+    for wrong in sums(analysis).into_iter().chain(tiles(analysis)) {
+        demand(false, wrong);
     }
     for (row, flow) in rows(analysis).iter().zip(&analysis.flows) {
         let name = flow.flow;

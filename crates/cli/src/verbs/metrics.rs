@@ -79,6 +79,18 @@ pub fn run(args: &Args) -> Outcome {
             .map_err(CliError::file(Path::new("standard input"), "read"))?,
     };
     let report = series.finish(bad.is_none());
+    if report.received() == 0 && bad.is_none() {
+        let place = args
+            .file
+            .as_deref()
+            .filter(|path| *path != Path::new("-"))
+            .map_or_else(
+                || "standard input".to_owned(),
+                |path| path.display().to_string(),
+            );
+        let problem = "no arrivals; expected lines of seq[,time_s[,bytes]]".to_owned();
+        return Err(CliError::Malformed { place, problem });
+    }
     if args.json {
         outputs::to_stdout(|out| json::write(out, SERIES, &report))?;
     } else if args.csv {

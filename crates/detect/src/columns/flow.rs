@@ -229,13 +229,23 @@ pub static FLOW: &[Column<FlowReport>] = &[
     .optional()
     .only(Files::None)
     .shown("goodput", 0),
-    // The table marks rough counts, which only the flow knows; files have it inside `reordering`.
-    Of::new("reordered", Kind::Count, "Reordered packets.", |f| {
-        f.reordering.reordered.into()
-    })
-    .only(Files::None)
-    .in_group("reordered", "packets", 0)
+    Of::new(
+        "late",
+        Kind::Count,
+        "Late packets: reordering.reordered, and those that came so late that the receiver discarded them.",
+        |f| f.late().into(),
+    )
+    .in_group("late", "packets", 0)
     .adapted(rough),
+    // Files have both numbers.
+    Of::new(
+        "late_ratio",
+        Kind::Share,
+        "Late packets, of those that arrived.",
+        |f| (f.late() as f64 / f.came().max(1) as f64).into(),
+    )
+    .only(Files::None)
+    .in_group("late", "%", 1),
     Of::nested(
         "reordering",
         "Order of arrival at the receiver, or at the capture point where it is there.",
@@ -261,6 +271,12 @@ pub static FLOW: &[Column<FlowReport>] = &[
     )
     .shown("refused", 5)
     .adapted(rough),
+    Of::new(
+        "outside_window",
+        Kind::Count,
+        "Of the refused, those outside the receiver's window. The others were late: their timestamp was too old.",
+        |f| f.outside_window.into(),
+    ),
     Of::new(
         "extents_at_most",
         Kind::Count,

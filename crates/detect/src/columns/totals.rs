@@ -41,6 +41,12 @@ pub static TOTALS: &[Column<Totals>] = &[
     Of::new("reordered", Kind::Count, "Of these, reordered.", |t| {
         t.reordered.into()
     }),
+    Of::new(
+        "late",
+        Kind::Count,
+        "Late packets: the reordered ones, and those that came so late that the receiver discarded them.",
+        |t| t.late.into(),
+    ),
     Of::new("max_extent", Kind::Count, "Greatest extent.", |t| {
         t.max_extent.into()
     })

@@ -85,7 +85,7 @@ pub struct BlindFlows {
     /// Flows of which anything is not known.
     pub any: u64,
     by: [u64; NotSeen::NAMES.len()],
-    /// Flows of which all is seen, and counts are rough for want of SACK.
+    /// Flows of which all is seen, and counts are approximate, because they have no SACK.
     pub rough: u64,
 }
 

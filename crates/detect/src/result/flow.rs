@@ -330,6 +330,8 @@ pub struct FlowReport {
     /// Original transmissions that arrived and that the receiver discarded although it lacked their
     /// bytes ([`Kind::Refused`](super::Kind::Refused)); ambiguous ones not counted.
     pub refused: u64,
+    /// Of the refused, those that lay outside the receiver's window. The others were so late that their timestamp was too old.
+    pub outside_window: u64,
     /// Original segments neither acknowledged nor known lost when the capture ended.
     pub undecided: u64,
     /// Of these, the ones below segments that had arrived: lost or late, which the capture no longer shows.
@@ -393,6 +395,7 @@ impl FlowReport {
             losses: 0,
             icmp: Icmp::default(),
             refused: 0,
+            outside_window: 0,
             undecided: 0,
             unfilled: 0,
             reordering: Reordering::default(),
@@ -424,6 +427,17 @@ impl FlowReport {
         let goodput = self.cost.goodput_bps;
         let long = goodput.filter(|_| self.data_packets >= MIN_PACKETS);
         long.or_else(|| self.rate_bps())
+    }
+
+    /// Late originals: the reordered ones that the receiver took, and those that came so late that it discarded them.
+    pub fn late(&self) -> u64 {
+        let too_late = self.refused.saturating_sub(self.outside_window);
+        self.reordering.reordered.saturating_add(too_late)
+    }
+
+    /// Originals that arrived, whether the receiver took or discarded them: what [`late`](Self::late) is a share of.
+    pub fn came(&self) -> u64 {
+        self.reordering.received.saturating_add(self.refused)
     }
 
     /// Retransmission time-outs; tail loss probes are none, although they wait as long.

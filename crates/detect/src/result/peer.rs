@@ -1,6 +1,7 @@
 //! What two captures of the same traffic, one at each end, say together.
 
 use crate::cause::{Flow, Mark, RttTrace};
+use crate::result::Blind;
 
 use super::{
     Avoidance, Bursts, Cause, Event, FlowId, FlowReport, RateClass, RecoveryVerdict, Reordering,
@@ -170,10 +171,14 @@ impl FlowTruth {
         report.retransmissions = self.retransmissions;
         report.losses = self.losses;
         report.refused = self.refused;
+        report.outside_window = report.outside_window.min(self.refused);
         report.undecided = self.undecided;
         report.reordering = self.reordering.clone();
+        report.bounds = Default::default();
         report.upstream = None;
         report.rough = false;
+        report.blind = Blind::default();
+        report.unfilled = 0;
         report.bursts = self.bursts.clone();
         report.by_rate = self.by_rate.clone();
         report.events = self.events.clone();

@@ -33,6 +33,10 @@ pub struct Totals {
     pub losses: u64,
     /// Packets that arrived and that the receiver discarded although it lacked them.
     pub refused: u64,
+    /// Late packets, the ones included that came so late that the receiver discarded them ([`FlowReport::late`]).
+    pub late: u64,
+    /// Packets that arrived, whether the receiver took or discarded them.
+    pub came: u64,
     /// Packets that were missing below others when the capture of their flow ended.
     pub unfilled: u64,
     /// Retransmissions.
@@ -121,6 +125,8 @@ impl Totals {
         self.max_late_ns = self.max_late_ns.max(order.late_ns.max().unwrap_or(0));
         self.losses += flow.losses;
         self.refused += flow.refused;
+        self.late += flow.late();
+        self.came += flow.came();
         self.unfilled += flow.unfilled;
         self.retransmissions += flow.retransmissions.total;
         self.spurious += flow.retransmissions.spurious;
@@ -154,6 +160,8 @@ impl Totals {
         self.max_late_ns = self.max_late_ns.max(other.max_late_ns);
         self.losses += other.losses;
         self.refused += other.refused;
+        self.late += other.late;
+        self.came += other.came;
         self.unfilled += other.unfilled;
         self.retransmissions += other.retransmissions;
         self.spurious += other.spurious;

@@ -183,6 +183,7 @@ impl Side {
             losses: main.losses,
             icmp: complaints::sum(&main.proven),
             refused: main.refused,
+            outside_window: main.outside_window,
             undecided: main.undecided,
             unfilled: main.unfilled,
             avoidance,
@@ -259,6 +260,7 @@ struct Main {
     retransmissions: Retransmissions,
     losses: u64,
     refused: u64,
+    outside_window: u64,
     undecided: u64,
     unfilled: u64,
     recoveries: Recoveries,
@@ -320,7 +322,7 @@ impl Main {
             event.confidence = Confidence::Ambiguous;
             event.reason.get_or_insert(Reason::NotSeen);
         }
-        (self.losses, self.refused) = (0, 0);
+        (self.losses, self.refused, self.outside_window) = (0, 0, 0);
         self.bounds = Bounds::default();
         self.proven = Vec::new();
         let counts = &mut self.retransmissions;
@@ -375,6 +377,7 @@ impl Main {
             retransmissions: split(s.retransmissions, s.needed, s.spurious),
             losses,
             refused: s.collector.refusals(),
+            outside_window: s.collector.outside_window(),
             undecided: s.undecided,
             unfilled: s.unfilled,
             recoveries: s.recoveries,
@@ -399,6 +402,7 @@ impl Main {
             retransmissions: split(a.retransmissions, a.needed, a.spurious),
             losses,
             refused: a.collector.refusals(),
+            outside_window: a.collector.outside_window(),
             undecided: a.undecided,
             // At a receiver every gap that is left lies below something that came.
             unfilled: a.undecided,

@@ -64,6 +64,11 @@ pub struct SeriesReport {
 }
 
 impl SeriesReport {
+    /// Packets that arrived, duplicates not counted.
+    pub fn received(&self) -> u64 {
+        self.summary.order.received
+    }
+
     /// Packets that arrived in gaps that had been forgotten: no count of late packets has them.
     pub fn unclassified(&self) -> u64 {
         self.summary.counts.unclassified

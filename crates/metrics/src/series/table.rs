@@ -22,6 +22,15 @@ pub fn write_text(out: &mut dyn Write, report: &SeriesReport) -> io::Result<()> 
         write_n_reordering(report, out)?;
     }
     write_densities(report, out)?;
+    let (early, late) = report.summary.order.displacements.beyond();
+    if early + late > 0 {
+        writeln!(
+            out,
+            "\n{early} early and {late} late packets were displaced by more than DT {} packets. RFC 5236 counts them as lost: \
+             density, mean displacement and entropy leave them out.",
+            report.dt
+        )?;
+    }
     if !report.lists.timed && report.summary.counts.reordered > 0 {
         writeln!(
             out,

@@ -1,0 +1,328 @@
+//! Actions where packets are lost, or nothing gets through.
+
+use inorder_detect::limits::{Limit, LimitSet};
+use inorder_detect::{Cause, FlowReport, Vantage};
+use inorder_report::number::{count, plural, rate, time};
+
+use super::{Action, ActionKind, Case, Gain};
+
+/// Fewest recoveries of one cause that are a habit of the path.
+const MIN_RECOVERIES: u64 = 3;
+/// A line that seems faster than a flow by more than this factor may be a bundle of packets taken for a line.
+const MAX_TIMES: u64 = 20;
+/// What BBR reaches of the line where packets are lost at random: at most all; at least, in nine of ten recordings on which it
+/// was tried, this share.
+const BBR_SHARE: (f64, f64) = (0.5, 1.0);
+/// A standing queue shorter than this is no reason to act, nanoseconds.
+const MIN_QUEUE_NS: i64 = 15_000_000;
+/// A sender that is to stay below a policer is given this share of its rate.
+const BELOW_POLICER: f64 = 0.95;
+/// Linux's shortest retransmission timer, nanoseconds (`TCP_RTO_MIN`), beyond round trips shorter than half of it.
+const LINUX_RTO_MIN_NS: i64 = 200_000_000;
+
+fn recoveries<'a>(flows: impl IntoIterator<Item = &'a FlowReport>, cause: Cause) -> u64 {
+    let causes = flows.into_iter().flat_map(|f| &f.recoveries.by_cause);
+    let of_it = causes.filter(|c| c.cause == cause);
+    of_it.map(|c| c.recoveries).sum()
+}
+
+/// What can be done about flows that lose packets.
+pub(super) fn losses(flows: &[&FlowReport], cases: &[Case<'_>]) -> Vec<Action> {
+    let policed = shape(cases);
+    let mut all = Vec::new();
+    // Against a policer no other control helps: BBR brought 1.03 and 1.04 times.
+    if policed.is_none() {
+        all.extend(control(&losing(flows)));
+    }
+    all.extend(policed);
+    all.extend(queue(flows));
+    all.extend(path_mtu(flows));
+    all.extend(outage(cases));
+    all.extend(shorter_timer(cases));
+    all.extend(longer_timer(cases));
+    all
+}
+
+/// Flows that losses slow down: after needed reductions for most of the time, or where the limits are not known, by the
+/// coarse one.
+fn losing<'a>(flows: &[&'a FlowReport]) -> Vec<&'a FlowReport> {
+    /// Shorter flows are over before another control would help.
+    const MIN_PACKETS: u64 = 500;
+    const MIN_SHARE: f64 = 0.25;
+    let reduced = |set: LimitSet| {
+        set.iter().all(|limit| {
+            matches!(
+                limit,
+                Limit::WindowNeeded | Limit::RecoveryNeeded | Limit::TimerNeeded
+            )
+        })
+    };
+    let losing = |f: &&&FlowReport| match f.limits.life_ns() {
+        0 => f.cost.limit == inorder_detect::Limit::Loss,
+        _ => f.limits.share_where(reduced) >= MIN_SHARE,
+    };
+    let long = flows.iter().filter(|f| f.data_packets >= MIN_PACKETS);
+    long.filter(losing).copied().collect()
+}
+
+/// Losses at no full queue: a control that does not take each of them for congestion.
+fn control(flows: &[&FlowReport]) -> Option<Action> {
+    let all = || flows.iter().copied();
+    let (random, unclear) = (
+        recoveries(all(), Cause::RandomLoss),
+        recoveries(all(), Cause::Loss),
+    );
+    if recoveries(all(), Cause::QueueLoss) > 0 || random < MIN_RECOVERIES {
+        return None;
+    }
+    let sum = |of: fn(&FlowReport) -> Option<u64>| all().filter_map(of).sum::<u64>();
+    let packets: u64 = all().map(|f| f.losses).sum();
+    let line_of = |f: &FlowReport| match f.limits.life_ns() {
+        0 => f.cost.bottleneck_bps,
+        _ => crate::shares::line_bps(f),
+    };
+    let (goodput, line) = (sum(|f| f.cost.goodput_bps), sum(line_of));
+    let more = |share: f64| (share * line as f64 / (goodput as f64).max(1.0) - 1.0).max(0.0);
+    let believable = line > 0 && line / MAX_TIMES <= goodput;
+    let to = flows.first()?.flow.dst.ip();
+    Some(Action {
+        commands: vec![
+            "sysctl -w net.core.default_qdisc=fq net.ipv4.tcp_congestion_control=bbr".to_owned(),
+            format!("ip route change {to} via GATEWAY dev IF congctl bbr"),
+        ],
+        evidence: format!(
+            "{} were lost, and the window was reduced {} times for them; the goodput was {}{}",
+            plural(packets, "packet"),
+            count(random + unclear),
+            rate(goodput),
+            match line {
+                0 => String::new(),
+                line => format!(" where the line passes {}", rate(line)),
+            }
+        ),
+        holds: "Linux since 4.9, on the sender. A policer that the losses do not show would make it useless.",
+        warning: "The first command changes all new connections of the host, and BBR takes more than its share beside \
+                  others at a short queue; the second is for this route alone.",
+        gain: believable.then(|| Gain {
+            low: more(BBR_SHARE.0),
+            high: more(BBR_SHARE.1),
+        }),
+        sure: believable,
+        flows: flows.len() as u64,
+        ..Action::new(
+            ActionKind::Control,
+            "On the sender of the data, use BBR: packets are lost although no queue is full, and it does not take each loss \
+             for congestion. Or find the link that loses them (a radio link, a bad cable) and let it repeat them itself.",
+        )
+    })
+}
+
+/// A policer drops what exceeds its rate, whatever the control.
+fn shape(cases: &[Case<'_>]) -> Option<Action> {
+    let policed = |c: &&Case<'_>| c.flow.limits.policed_bps.is_some();
+    let case = cases.iter().find(policed)?;
+    let bps = case.flow.limits.policed_bps?;
+    let below = (BELOW_POLICER * bps as f64 / 1e3) as u64;
+    Some(Action {
+        commands: vec![format!(
+            "tc qdisc replace dev IF root fq maxrate {below}kbit"
+        )],
+        evidence: format!(
+            "{} were lost at a constant rate of {} and with the shortest round trip, so that no queue dropped them",
+            plural(case.flow.losses, "packet"),
+            rate(bps)
+        ),
+        holds: "Another congestion control does nothing here (BBR: 1.03 and 1.04 times as fast in two trials). `fq` paces \
+                each connection; several together need `tbf`.",
+        warning: "The command paces every connection over this interface; SO_MAX_PACING_RATE paces one socket.",
+        ..Action::new(
+            ActionKind::Shape,
+            format!(
+                "A policer drops what exceeds about {}: ask whoever runs it for the rate, and send below it.",
+                rate(bps)
+            ),
+        )
+    })
+}
+
+/// The queue of the bottleneck fills up and drops packets, or delays them.
+fn queue(flows: &[&FlowReport]) -> Option<Action> {
+    let all = || flows.iter().copied();
+    let lost = recoveries(all(), Cause::QueueLoss);
+    let busy = |f: &&&FlowReport| f.limits.share_of(Limit::Line.into()) >= super::MIN_SHARE;
+    let standing = flows
+        .iter()
+        .filter(busy)
+        .filter_map(|f| f.limits.queueing_ns)
+        .max();
+    let standing = standing.filter(|ns| *ns >= MIN_QUEUE_NS);
+    if lost < MIN_RECOVERIES && standing.is_none() {
+        return None;
+    }
+    let delay = standing.map(|ns| format!("it delays packets by {}", time(ns)));
+    let drops = (lost > 0).then(|| {
+        format!(
+            "{} for losses came when the round trip was longest",
+            match lost {
+                1 => "1 recovery".to_owned(),
+                n => format!("{} recoveries", count(n)),
+            }
+        )
+    });
+    let evidence: Vec<String> = delay.into_iter().chain(drops).collect();
+    Some(Action {
+        commands: vec!["tc qdisc replace dev IF root fq_codel".to_owned()],
+        evidence: evidence.join("; "),
+        holds: "On the device in front of the bottleneck, if the queue stands there and not in a modem behind it. It shortens \
+                the delay and the losses; the line itself is full and gets no faster.",
+        flows: flows.iter().filter(|f| f.losses > 0).count().max(1) as u64,
+        ..Action::new(
+            ActionKind::Queue,
+            "At the bottleneck, manage the queue, which fills up.",
+        )
+    })
+}
+
+/// Packets were too large for the path, as ICMP says: smaller ones from the start.
+fn path_mtu(flows: &[&FlowReport]) -> Option<Action> {
+    let large = || flows.iter().filter(|f| f.icmp.too_large > 0);
+    let packets: u64 = large().map(|f| f.icmp.too_large).sum();
+    let mtu = large().filter_map(|f| f.icmp.mtu).min();
+    let to = large().next()?.flow.dst.ip();
+    let size = mtu.map_or_else(|| "MTU".to_owned(), |mtu| mtu.to_string());
+    Some(Action {
+        commands: vec![
+            format!("ip route replace {to} via GATEWAY mtu {size}"),
+            "iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu"
+                .to_owned(),
+        ],
+        evidence: format!(
+            "ICMP says of {} that a link of the path cannot carry {}",
+            plural(packets, "packet"),
+            if packets == 1 { "it" } else { "them" }
+        ),
+        sure: true,
+        flows: large().count() as u64,
+        ..Action::new(
+            ActionKind::PathMtu,
+            "On the sender of the data, give the route the MTU of the path; or, on the router in front of the \
+             narrow link, lower the MSS of connections that pass.",
+        )
+    })
+}
+
+/// Nothing got through for a while.
+fn outage(cases: &[Case<'_>]) -> Option<Action> {
+    let case = super::worst(cases, |set| set.only() == Some(Limit::PathDead))?;
+    let to = case.flow.flow.dst.ip();
+    let first = case.flow.limits.stretches.iter();
+    let first = first
+        .filter(|s| s.limits.contains(Limit::PathDead))
+        .map(|s| s.start_ns)
+        .min();
+    let since = first.map(|ns| ns.saturating_sub(case.flow.limits.begun_ns));
+    Some(Action {
+        commands: vec![format!("mtr -n -o LSDNABWV {to}")],
+        evidence: format!(
+            "nothing got through for {}{}",
+            time(case.part.ns),
+            since.map_or_else(String::new, |ns| format!(
+                ", the first time {} after the start",
+                time(ns)
+            ))
+        ),
+        holds: "No setting of TCP helps while nothing gets through.",
+        ..Action::new(
+            ActionKind::Outage,
+            format!(
+                "Find out what interrupted the path to {to} (a link, a route, a radio link, the host itself)."
+            ),
+        )
+    })
+}
+
+/// Waiting for timers that are long against the round trip.
+fn shorter_timer(cases: &[Case<'_>]) -> Option<Action> {
+    let waiting = |limit| matches!(limit, Limit::TimerNeeded | Limit::PathDead);
+    let timer = |set: LimitSet| set.contains(Limit::TimerNeeded) && set.iter().all(waiting);
+    let case = super::worst(cases, timer)?;
+    let flow = case.flow;
+    // A single outage is none of the timer's.
+    if flow.recoveries.total < MIN_RECOVERIES {
+        return None;
+    }
+    let to = flow.flow.dst.ip();
+    let waited = format!(
+        "it waited for its timer for {} ({} of the time), after {} lost",
+        time(case.part.ns),
+        case.share(),
+        plural(flow.losses, "packet")
+    );
+    if !flow.sack && flow.syn_seen {
+        return Some(Action {
+            commands: vec!["sysctl -w net.ipv4.tcp_sack=1 net.ipv4.tcp_dsack=1".to_owned()],
+            evidence: format!("{waited}, and the connection has no SACK"),
+            holds: "Both ends must offer it. With SACK the sender probes for lost tails (RFC 8985 section 7; Linux since \
+                    4.20) instead of waiting.",
+            ..Action::new(
+                ActionKind::Sack,
+                "Switch selective acknowledgements on, at both ends.",
+            )
+        });
+    }
+    let rtt = crate::shares::round_trip_ns(flow)?;
+    (2 * rtt < LINUX_RTO_MIN_NS).then(|| Action {
+        commands: vec![format!(
+            "ip route change {to} via GATEWAY dev IF rto_min {}ms",
+            (2 * rtt / 1_000_000).max(20)
+        )],
+        evidence: waited,
+        holds: "Linux waits 200 ms at least, which is long beside this round trip; waits that have doubled several times \
+                become shorter in proportion. It does not mend the losses.",
+        ..Action::new(
+            ActionKind::Timer,
+            format!("On the sender of the data, let the retransmission timer of the route to {to} be shorter."),
+        )
+    })
+}
+
+/// Timers that expire although everything arrived.
+fn longer_timer(cases: &[Case<'_>]) -> Option<Action> {
+    let late = |set: LimitSet| set.only() == Some(Limit::TimerUnneeded);
+    let case = super::worst(cases, late)?;
+    let flow = case.flow;
+    if recoveries([flow], Cause::DelayJump) < MIN_RECOVERIES {
+        return None;
+    }
+    let to = flow.flow.dst.ip();
+    Some(Action {
+        commands: vec![format!(
+            "ip route change {to} via GATEWAY dev IF rto_min 1s"
+        )],
+        evidence: format!(
+            "the timer expired {} although everything had arrived",
+            match flow.timeouts() {
+                1 => "once".to_owned(),
+                n => format!("{} times", count(n)),
+            }
+        ),
+        holds: "Linux of any version. It also delays the repair of what is lost at the end of a burst.",
+        ..Action::new(
+            ActionKind::Timer,
+            format!(
+                "Find what holds packets up on the path to {to} (a radio link that sleeps, a queue that is served late); \
+                 until then, let the retransmission timer of this route wait longer."
+            ),
+        )
+    })
+}
+
+/// From elsewhere than the sender's side it does not show whether a queue was full.
+pub(super) fn unclear_losses(flows: &[&FlowReport]) -> Option<String> {
+    let losing = losing(flows);
+    let elsewhere = losing.iter().any(|f| f.vantage.vantage != Vantage::Sender);
+    let unclear = recoveries(losing.iter().copied(), Cause::Loss);
+    (elsewhere && unclear >= MIN_RECOVERIES).then(|| {
+        "whether the losses come from a full queue (a managed queue helps) or not (BBR helps) does not show here".to_owned()
+    })
+}

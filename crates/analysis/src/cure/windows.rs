@@ -1,0 +1,158 @@
+//! Actions where a window, a buffer or an application holds a transfer back.
+
+use inorder_detect::FlowReport;
+use inorder_detect::limits::Limit;
+use inorder_report::number::{bytes, plural, rate, time};
+
+use super::{Action, ActionKind, Case, Gain};
+use crate::shares::{line_bps, path_bytes, reads_slowly};
+
+/// What a flow reaches of the line at least, whose window has to grow first.
+const SHORT_FLOW: f64 = 0.5;
+/// A line that seems faster than a flow by less than this factor promises nothing.
+const MIN_TIMES: f64 = 1.2;
+/// A line that seems faster than a flow by more than this factor may be a bundle of packets taken for a line.
+const MAX_TIMES: f64 = 20.0;
+/// Linux offers half of the buffer as window, and a queue should fit in, too.
+const BUFFER_PER_WINDOW: u64 = 4;
+/// A window or buffer of unknown need may grow by this factor: the maximum costs nothing where less is enough.
+const LARGER: u64 = 16;
+
+/// What a larger window or buffer brings: the line, or half of it for a short flow. Carried out on twelve recordings of
+/// Linux 6.18 and ten of 6.1, windows and buffers brought this or more.
+fn gain(flow: &FlowReport, line_bps: Option<u64>) -> Option<Gain> {
+    let times = line_bps? as f64 / flow.goodput_bps()?.max(1) as f64;
+    (MIN_TIMES..=MAX_TIMES).contains(&times).then(|| Gain {
+        low: (times * SHORT_FLOW - 1.0).max(0.0),
+        high: times - 1.0,
+    })
+}
+
+/// The receiver's window: without scaling, read too slowly, or too small.
+pub(super) fn receiver_window(cases: &[Case<'_>]) -> Option<Action> {
+    let worst = super::worst(cases, |set| set.only() == Some(Limit::ReceiverWindow))?;
+    let flow = worst.flow;
+    let (window, to) = (flow.limits.window.unwrap_or_default(), flow.flow.dst.ip());
+    let full = format!("the window was full for {} of the time", worst.share());
+    if reads_slowly(flow) {
+        return Some(Action {
+            commands: vec![format!("ss -tnmi state established src {to}")],
+            evidence: match window.closed_ns {
+                0 => full,
+                ns => format!("{full} and closed for {}", time(ns)),
+            },
+            holds: "A larger receive buffer does not help: it only takes longer to fill. Where Recv-Q stays high, the \
+                    application does not read.",
+            ..Action::new(
+                ActionKind::Reader,
+                format!(
+                    "Let the application at {to} read faster: it took {}.",
+                    rate(flow.goodput_bps().unwrap_or(0))
+                ),
+            )
+        });
+    }
+    if window.unscaled {
+        return Some(Action {
+            commands: vec![
+                "sysctl -w net.ipv4.tcp_window_scaling=1".to_owned(),
+                format!(
+                    "tcpdump -i IF -s 128 -c 20 -v 'host {to} and tcp[tcpflags] & tcp-syn != 0'"
+                ),
+            ],
+            evidence: format!("{full}, at {} or less", bytes(window.largest_bytes)),
+            holds: "Both ends must offer the option in their SYN (RFC 7323 section 2); a firewall may remove it: compare \
+                    the SYN at both ends. A larger buffer does nothing before that.",
+            ..Action::new(
+                ActionKind::Scaling,
+                "Switch window scaling on at both ends: without it the window cannot exceed 65,535 bytes.",
+            )
+        });
+    }
+    let size = path_bytes(flow).unwrap_or(LARGER * window.largest_bytes);
+    let buffer = BUFFER_PER_WINDOW * size.max(window.largest_bytes);
+    let gain = gain(flow, line_bps(flow));
+    Some(Action {
+        commands: vec![format!(
+            "sysctl -w net.ipv4.tcp_rmem='4096 131072 {buffer}' net.core.rmem_max={buffer}"
+        )],
+        evidence: match path_bytes(flow) {
+            Some(fills) => format!("{full}; {} would fill the path", bytes(fills)),
+            None => full,
+        },
+        holds: "Linux of any version, for applications that do not set SO_RCVBUF: one that does must ask for as much \
+                itself, and gets net.core.rmem_max at most.",
+        warning: "The maximum applies to every new connection of the host, each of which may use that much memory.",
+        sure: gain.is_some(),
+        gain,
+        flows: cases.len() as u64,
+        ..Action::new(
+            ActionKind::Window,
+            format!("On the receiver of the data ({to}), let the receive buffer grow larger."),
+        )
+    })
+}
+
+/// The sender's socket buffer is full of what is in flight.
+pub(super) fn send_buffer(cases: &[Case<'_>]) -> Option<Action> {
+    let worst = super::worst(cases, |set| set.only() == Some(Limit::SendBuffer))?;
+    let flow = worst.flow;
+    let held = flow.limits.send_buffer_bytes;
+    let size = path_bytes(flow).or(held.map(|bytes| LARGER * bytes))?;
+    let buffer = BUFFER_PER_WINDOW * size.max(held.unwrap_or(0));
+    let gain = gain(flow, line_bps(flow));
+    let from = flow.flow.src.ip();
+    Some(Action {
+        commands: vec![format!(
+            "sysctl -w net.ipv4.tcp_wmem='4096 16384 {buffer}' net.core.wmem_max={buffer}"
+        )],
+        evidence: format!(
+            "the buffer was full for {} of the time{}; {} would fill the path",
+            worst.share(),
+            held.map_or_else(String::new, |n| format!(", with {} in flight", bytes(n))),
+            bytes(size)
+        ),
+        holds: "Linux of any version. An application that sets SO_SNDBUF must ask for more itself (net.core.wmem_max \
+                bounds it), or better not set it, since the buffer then grows by itself.",
+        warning: "The maximum applies to every new connection of the host, each of which may use that much memory.",
+        sure: gain.is_some(),
+        gain,
+        flows: cases.len() as u64,
+        ..Action::new(
+            ActionKind::SendBuffer,
+            format!("On the sender of the data ({from}), let the socket buffer grow larger."),
+        )
+    })
+}
+
+/// A sender that answers requests one at a time: who waits for whom.
+pub(super) fn requests(cases: &[Case<'_>], all: &[FlowReport]) -> Option<Action> {
+    /// Fewer requests are no habit.
+    const MIN_REQUESTS: u64 = 3;
+    /// A direction that carries more than this share of what comes back is no stream of requests.
+    const MAX_REQUESTS: f64 = 0.2;
+    let worst = super::worst(cases, |set| set.only() == Some(Limit::Application))?;
+    let id = worst.flow.flow;
+    let back = all
+        .iter()
+        .find(|f| (f.flow.src, f.flow.dst, f.flow.reuse) == (id.dst, id.src, id.reuse))?;
+    let small = back.data_bytes as f64 <= MAX_REQUESTS * worst.flow.data_bytes as f64;
+    (back.data_packets >= MIN_REQUESTS && small).then(|| Action {
+        evidence: format!(
+            "{} sent {} and had nothing to send for {} of the time",
+            id.src,
+            plural(worst.flow.data_packets, "packet"),
+            worst.share()
+        ) + &format!(", while {} sent {}", id.dst, plural(back.data_packets, "packet")),
+        holds: "It brings nothing where the pauses are wanted, as those of a player or a user are.",
+        ..Action::new(
+            ActionKind::Application,
+            format!(
+                "In the applications: {} waits for requests of {}. Ask for the next before the answer to the last has come \
+                 (pipelining, several streams or connections), or for more at once.",
+                id.src.ip(),
+                id.dst.ip()
+            ),
+        )
+    })
+}

@@ -1,0 +1,242 @@
+//! The words for what held a flow back.
+
+use inorder_detect::limits::{Limit, LimitSet, Window};
+use inorder_detect::{Cause, FlowReport};
+use inorder_report::number::{bytes, plural, rate, time};
+
+use super::share;
+use crate::shares::{self, Part};
+
+/// A standing queue shorter than this bothers nobody, nanoseconds (ITU-T G.114 calls delays below 150 ms good for speech;
+/// a tenth of that is lost in the path's own delay).
+const MIN_QUEUE_NS: i64 = 15_000_000;
+
+/// One part of a flow's life with the numbers that belong to it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct Held {
+    /// What held it, for how long.
+    pub(crate) part: Part,
+    /// The receiver's window.
+    pub(crate) window: Option<Window>,
+    /// The receiver's application reads too slowly.
+    pub(crate) slow_reader: bool,
+    /// Most bytes in flight.
+    pub(crate) buffer_bytes: Option<u64>,
+    /// Bytes that fill the path.
+    pub(crate) path_bytes: Option<u64>,
+    /// Rate of the line, bits per second.
+    pub(crate) line_bps: Option<u64>,
+    /// Rate above which a policer drops, bits per second.
+    pub(crate) policed_bps: Option<u64>,
+    /// Delay of the standing queue, nanoseconds.
+    pub(crate) queueing_ns: Option<i64>,
+    /// Reductions of the window: necessary or not, as the part is.
+    pub(crate) reductions: u64,
+    /// Time-outs.
+    pub(crate) timeouts: u64,
+    /// What caused most of the unnecessary time.
+    pub(crate) cause: Option<Cause>,
+}
+
+impl Held {
+    /// One part of the life of `flow`.
+    pub(crate) fn of(flow: &FlowReport, part: Part) -> Held {
+        let (needed, unneeded) = shares::reductions(flow);
+        let unnecessary = part.limits.iter().any(Limit::is_unneeded);
+        Held {
+            part,
+            window: flow.limits.window,
+            slow_reader: shares::reads_slowly(flow),
+            buffer_bytes: flow.limits.send_buffer_bytes,
+            line_bps: shares::line_bps(flow),
+            path_bytes: shares::path_bytes(flow),
+            policed_bps: flow.limits.policed_bps,
+            queueing_ns: flow.limits.queueing_ns,
+            reductions: if unnecessary { unneeded } else { needed },
+            timeouts: flow.timeouts(),
+            cause: shares::main_cause(flow).filter(|_| unnecessary),
+        }
+    }
+
+    /// The limit, or those that cannot be told apart.
+    pub fn limits(&self) -> LimitSet {
+        self.part.limits
+    }
+
+    /// Share of the flow's life.
+    pub fn share(&self) -> f64 {
+        self.part.share
+    }
+
+    /// The line's or the policer's rate, where the words give it.
+    pub(super) fn rate_bps(&self) -> Option<u64> {
+        match self.part.limits.only()? {
+            Limit::Line => self.line_bps,
+            Limit::WindowNeeded => self.policed_bps,
+            _ => None,
+        }
+    }
+
+    /// The size of the window or the buffer, where the words give it.
+    pub(super) fn bytes(&self) -> Option<u64> {
+        match self.part.limits.only()? {
+            Limit::ReceiverWindow => Some(self.window?.largest_bytes),
+            Limit::SendBuffer => self.buffer_bytes,
+            _ => None,
+        }
+    }
+
+    /// The clause.
+    pub(super) fn text(&self) -> String {
+        let part = format!("{} of the time", share(self.part.share));
+        match self.part.limits.only() {
+            None => self.one_of_several(&part),
+            Some(Limit::ReceiverWindow) => self.receiver_window(&part),
+            Some(Limit::SendBuffer) => format!(
+                "the sender's socket buffer{} held it back for {part}, though both windows had room",
+                self.buffer_bytes
+                    .map_or_else(String::new, |n| format!(" of about {}", bytes(n)))
+            ),
+            Some(Limit::Application) => {
+                format!("the sending application had nothing to send for {part}")
+            }
+            Some(Limit::Line) => self.line(&part),
+            Some(Limit::Start) => {
+                format!("the congestion window still grew from its start for {part}")
+            }
+            Some(Limit::Handshake) => format!(
+                "opening the connection took {} ({part})",
+                time(self.part.ns)
+            ),
+            Some(Limit::WindowNeeded | Limit::RecoveryNeeded) => self.needed(&part),
+            Some(Limit::WindowUnneeded | Limit::RecoveryUnneeded) => self.unneeded(&part),
+            Some(Limit::TimerNeeded) => format!(
+                "it waited for its retransmission timer for {} ({part}{}) after packets were lost",
+                time(self.part.ns),
+                self.expiries()
+            ),
+            Some(Limit::TimerUnneeded) => format!(
+                "it waited for its retransmission timer for {} ({part}{}) although everything had arrived",
+                time(self.part.ns),
+                self.expiries()
+            ),
+            Some(Limit::PathDead) => format!(
+                "nothing got through for {} ({part}): the path or the other host was dead",
+                time(self.part.ns)
+            ),
+            Some(_) => format!("what held it back for {part} is unknown"),
+        }
+    }
+
+    /// `, 7 time-outs`.
+    fn expiries(&self) -> String {
+        match self.timeouts {
+            0 => String::new(),
+            n => format!(", {}", plural(n, "time-out")),
+        }
+    }
+
+    fn receiver_window(&self, part: &str) -> String {
+        let Some(window) = self.window else {
+            return format!("the receiver's window held it back for {part}");
+        };
+        if self.slow_reader {
+            let closed = match window.closed_ns {
+                0 => String::new(),
+                ns => format!(" and closed for {}", time(ns)),
+            };
+            return format!(
+                "the receiving application read too slowly: the receiver's window was full for {part}{closed}"
+            );
+        }
+        let needed = self.path_bytes.filter(|n| *n > window.largest_bytes);
+        let needed = needed.map_or_else(String::new, |n| format!("; the path needs {}", bytes(n)));
+        let unscaled = match window.unscaled {
+            true => ", which cannot exceed 65,535 bytes without window scaling,",
+            false => "",
+        };
+        format!(
+            "the receiver's window of at most {}{unscaled} held it back for {part}{needed}",
+            bytes(window.largest_bytes)
+        )
+    }
+
+    fn line(&self, part: &str) -> String {
+        let line = match self.line_bps {
+            None => "the line".to_owned(),
+            Some(bps) => format!("the line of {}", rate(bps)),
+        };
+        let queue = match self.queueing_ns.filter(|ns| *ns >= MIN_QUEUE_NS) {
+            None => String::new(),
+            Some(ns) => format!(", and its queue delayed packets by {}", time(ns)),
+        };
+        format!("{line} was full for {part}{queue}")
+    }
+
+    fn needed(&self, part: &str) -> String {
+        let policed = match self.policed_bps {
+            None => String::new(),
+            Some(bps) => format!("; a policer drops what exceeds {}", rate(bps)),
+        };
+        let reductions = match self.reductions {
+            0 => String::new(),
+            n => format!(" ({})", plural(n, "reduction")),
+        };
+        format!(
+            "after losses the congestion window was below what the path could carry for {part}{reductions}{policed}"
+        )
+    }
+
+    fn unneeded(&self, part: &str) -> String {
+        let why = match self.cause {
+            Some(Cause::Reordering | Cause::Refused) => ": late packets were taken for lost",
+            Some(Cause::AckReordering) => ": acknowledgements overtook each other",
+            Some(Cause::DelayJump) => ": the delay jumped or acknowledgements were lost",
+            Some(Cause::TailProbe) => ": tail loss probes were taken for a sign of loss",
+            _ => "",
+        };
+        let reductions = match self.reductions {
+            0 => String::new(),
+            n => format!(" ({})", plural(n, "reduction")),
+        };
+        format!(
+            "the congestion window was reduced for {part}{reductions} although nothing had been lost{why}"
+        )
+    }
+
+    /// What it may have been, where this capture cannot tell.
+    fn one_of_several(&self, part: &str) -> String {
+        let mut all: Vec<&str> = self.part.limits.iter().map(phrase).collect();
+        all.dedup();
+        if self.part.limits.contains(Limit::Unknown) || all.is_empty() {
+            return format!("what held it back for {part} is unknown");
+        }
+        format!(
+            "for {part} {} (this capture cannot show which)",
+            all.join(", or ")
+        )
+    }
+}
+
+/// The limit as a short main clause.
+fn phrase(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Handshake => "the connection was being opened",
+        Limit::Start => "the congestion window still grew from its start",
+        Limit::Application => "the sending application had nothing to send",
+        Limit::SendBuffer => "the sender's socket buffer was full",
+        Limit::ReceiverWindow => "the receiver's window was full",
+        Limit::Line => "the line was full",
+        Limit::WindowNeeded | Limit::RecoveryNeeded => "the window was reduced after losses",
+        Limit::WindowUnneeded | Limit::RecoveryUnneeded => {
+            "the window was reduced although nothing had been lost"
+        }
+        Limit::TimerNeeded => "the sender waited for its retransmission timer after losses",
+        Limit::TimerUnneeded => {
+            "the sender waited for its retransmission timer although everything had arrived"
+        }
+        Limit::PathDead => "the path was dead",
+        _ => "something unknown held it back",
+    }
+}

@@ -1,0 +1,262 @@
+//! What held a flow back, as people speak of it: the limits of its life in few parts, and how much of the time late
+//! packets may have cost.
+
+use inorder_detect::limits::{Limit, LimitSet, Limits};
+use inorder_detect::{Cause, FlowReport, Vantage};
+
+/// Parts with a smaller share of the life are not named.
+const MIN_NAMED: f64 = 0.1;
+/// Parts that make up this share of the life say enough.
+const ENOUGH: f64 = 0.8;
+/// The most parts that a sentence names.
+const MAX_NAMED: usize = 3;
+/// A share of the life that is lost by unnecessary reductions, recoveries and timers and that nobody would notice.
+pub(crate) const UNNOTICED: f64 = 0.05;
+
+/// A part of a flow's life.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Part {
+    /// What held the flow, or among which limits that cannot be told. A recovery counts as the window that it leaves.
+    pub limits: LimitSet,
+    /// Share of the life.
+    pub share: f64,
+    /// Nanoseconds.
+    pub ns: i64,
+}
+
+/// A recovery is a part of the time that the window is reduced: the words for both are the same.
+fn joined(set: LimitSet) -> LimitSet {
+    let all: Vec<Limit> = set
+        .iter()
+        .map(|limit| match limit {
+            Limit::RecoveryNeeded => Limit::WindowNeeded,
+            Limit::RecoveryUnneeded => Limit::WindowUnneeded,
+            other => other,
+        })
+        .collect();
+    LimitSet::of(&all)
+}
+
+/// Time at the end during which nothing was left to send, nanoseconds: it limits nothing.
+pub(crate) fn end_ns(limits: &Limits) -> i64 {
+    let idle = limits.share_of(Limit::Application.into()) * limits.life_ns() as f64;
+    limits.at_end_ns.clamp(0, idle as i64)
+}
+
+/// All parts, the longest first, without the end; empty if nothing is known.
+pub(crate) fn parts(limits: &Limits) -> Vec<Part> {
+    let life = limits.life_ns();
+    let mut parts: Vec<Part> = Vec::new();
+    if life == 0 {
+        return parts;
+    }
+    for share in &limits.shares {
+        let set = joined(share.limits);
+        match parts.iter_mut().find(|part| part.limits == set) {
+            Some(part) => part.ns = part.ns.saturating_add(share.ns),
+            None => parts.push(Part {
+                limits: set,
+                share: 0.0,
+                ns: share.ns,
+            }),
+        }
+    }
+    let idle = |part: &&mut Part| part.limits.only() == Some(Limit::Application);
+    if let Some(application) = parts.iter_mut().find(idle) {
+        application.ns = application.ns.saturating_sub(end_ns(limits)).max(0);
+    }
+    for part in &mut parts {
+        part.share = part.ns as f64 / life as f64;
+    }
+    parts.sort_by_key(|part| std::cmp::Reverse(part.ns));
+    parts
+}
+
+/// The parts worth a word: the longest, until most of the life is explained.
+pub(crate) fn named(limits: &Limits) -> Vec<Part> {
+    let mut explained = end_ns(limits) as f64 / limits.life_ns().max(1) as f64;
+    let mut named = Vec::new();
+    for part in parts(limits) {
+        if part.share < MIN_NAMED || explained >= ENOUGH || named.len() == MAX_NAMED {
+            break;
+        }
+        explained += part.share;
+        named.push(part);
+    }
+    named
+}
+
+/// Shares of the life that went to opening the connection and to the growth of the window from its start, if the flow was
+/// too short for anything else to limit it.
+pub(crate) fn too_short(limits: &Limits) -> Option<(f64, f64)> {
+    let of = |limit: Limit| limits.share_of(limit.into());
+    let (opening, start) = (of(Limit::Handshake), of(Limit::Start));
+    let end = end_ns(limits) as f64 / limits.life_ns().max(1) as f64;
+    let short = start > 0.0 && opening + start >= 0.5 * (1.0 - end);
+    short.then_some((opening, start))
+}
+
+/// The share of its life during which the flow cannot have lost time by anything that was taken for lost and was not.
+fn innocent(limits: &Limits) -> f64 {
+    let innocent = |limit| {
+        matches!(
+            limit,
+            Limit::Handshake
+                | Limit::Application
+                | Limit::SendBuffer
+                | Limit::ReceiverWindow
+                | Limit::Line
+                | Limit::PathDead
+        )
+    };
+    limits.share_where(|set| set.iter().all(innocent))
+}
+
+/// The share of a flow's life that late packets took, because something was sent again or slowed down for them: no less
+/// than the first number and no more than the second. `None` where nothing is known of its limits.
+pub(crate) fn taken_by_late(flow: &FlowReport) -> Option<(f64, f64)> {
+    let limits = &flow.limits;
+    let life = limits.life_ns();
+    if life == 0 {
+        return None;
+    }
+    let most = (1.0 - innocent(limits)).max(0.0);
+    if flow.blind.any() {
+        return Some((0.0, most));
+    }
+    let of_late = |cause| matches!(cause, Cause::Reordering | Cause::Refused | Cause::Unknown);
+    let unneeded = |limit: Limit| limit.is_unneeded();
+    let sum = |of: &dyn Fn(Cause) -> bool| {
+        let named = limits.unnecessary.iter().filter(|(cause, _)| of(*cause));
+        named.map(|(_, ns)| *ns).sum::<i64>() as f64 / life as f64
+    };
+    let surely = sum(&|cause| of_late(cause) && cause != Cause::Unknown);
+    let others = sum(&|cause| !of_late(cause));
+    let perhaps =
+        limits.share_where(|set| set.iter().any(unneeded) || set.contains(Limit::Unknown));
+    // What was called necessary may not have been, as far as the recoveries behind it are undecided, or repeated what had
+    // arrived beside what was lost.
+    let of = |part: u64, all: u64| (part as f64 / all.max(1) as f64).min(1.0);
+    let again = flow.retransmissions;
+    let mixed = match flow.late() + flow.reordering.ambiguous {
+        0 => 0.0,
+        _ => of(repeated_in_vain(flow) + again.ambiguous, again.total),
+    };
+    let undecided = of(flow.recoveries.ambiguous, flow.recoveries.total).max(mixed);
+    let reduced = limits.share_where(|set| {
+        let needed = [
+            Limit::WindowNeeded,
+            Limit::RecoveryNeeded,
+            Limit::TimerNeeded,
+        ];
+        set.iter().any(|limit| needed.contains(&limit)) && !set.iter().any(unneeded)
+    });
+    let high = (perhaps - others).max(surely) + undecided * reduced;
+    Some((surely.min(most), high.min(most)))
+}
+
+/// Retransmissions of what had arrived: the spurious ones, and those of late packets that the receiver discarded.
+pub(crate) fn repeated_in_vain(flow: &FlowReport) -> u64 {
+    let discarded = flow.refused.saturating_sub(flow.outside_window);
+    let again = flow.retransmissions;
+    again.total.min(again.spurious.saturating_add(discarded))
+}
+
+/// The rate of the line as payload, bits per second, where it can be believed: the line was full for a part of the time, or
+/// is far faster than the flow, so that no bundle of packets which a window or late packets made was taken for it.
+pub(crate) fn line_bps(flow: &FlowReport) -> Option<u64> {
+    const FAR_ABOVE: u64 = 4;
+    let line = flow.limits.line_bps?;
+    let full = flow.limits.share_of(Limit::Line.into()) >= MIN_NAMED;
+    (full || line / FAR_ABOVE >= flow.goodput_bps()?).then_some(line)
+}
+
+/// Bytes that fill the path: the line's rate times the round trip.
+pub(crate) fn path_bytes(flow: &FlowReport) -> Option<u64> {
+    let bps = line_bps(flow)? as f64;
+    Some((bps / 8e9 * round_trip_ns(flow)? as f64) as u64)
+}
+
+/// The round trip between sender and receiver at its shortest, nanoseconds.
+pub(crate) fn round_trip_ns(flow: &FlowReport) -> Option<i64> {
+    let at = &flow.vantage;
+    match at.vantage {
+        Vantage::Middle => Some(at.to_receiver_ns?.saturating_add(at.to_sender_ns?)),
+        Vantage::Sender | Vantage::Receiver => flow.min_rtt_ns,
+    }
+}
+
+/// True if nothing but the application, the line or its own shortness limited the flow.
+pub(crate) fn nothing_holds_it(flow: &FlowReport) -> bool {
+    /// Of flows with fewer packets that show no limit nothing but the start can have been one.
+    const MIN_PACKETS: u64 = 100;
+    /// Less than all: a time-out at the end of a download is none of its problems.
+    const MOST: f64 = 0.9;
+    let harmless = |limit| {
+        matches!(
+            limit,
+            Limit::Handshake | Limit::Start | Limit::Application | Limit::Line
+        )
+    };
+    match flow.limits.life_ns() {
+        0 => {
+            let idle = flow.cost.limit == inorder_detect::Limit::Application;
+            idle || flow.data_packets < MIN_PACKETS
+        }
+        _ => flow.limits.share_where(|set| set.iter().all(harmless)) >= MOST,
+    }
+}
+
+/// The receiver's application reads too slowly: its window was closed, or mostly far below the largest that it offered.
+pub(crate) fn reads_slowly(flow: &FlowReport) -> bool {
+    /// A window closed for less of the time that it limits the flow may have filled by chance.
+    const MIN_CLOSED: f64 = 0.05;
+    /// At the rate that a window allows, the flow would have been faster by more than this factor.
+    const FAR_BELOW: f64 = 1.5;
+    let Some(window) = flow.limits.window else {
+        return flow.cost.closed_ns > 0;
+    };
+    let full: i64 = flow
+        .limits
+        .shares
+        .iter()
+        .filter(|share| share.limits.only() == Some(Limit::ReceiverWindow))
+        .map(|share| share.ns)
+        .sum();
+    let closed = window.closed_ns > 0 && window.closed_ns as f64 >= MIN_CLOSED * full as f64;
+    let allowed = round_trip_ns(flow)
+        .filter(|ns| *ns > 0)
+        .map(|ns| 8e9 * window.largest_bytes as f64 / ns as f64);
+    let below = match (allowed, flow.goodput_bps()) {
+        (Some(allowed), Some(bps)) => allowed > FAR_BELOW * bps as f64,
+        _ => false,
+    };
+    closed || below
+}
+
+/// What most of the unnecessary time goes back to.
+pub(crate) fn main_cause(flow: &FlowReport) -> Option<Cause> {
+    let timed = flow.limits.unnecessary.iter().max_by_key(|(_, ns)| *ns);
+    if let Some((cause, _)) = timed {
+        return Some(*cause);
+    }
+    let spurious = |cause: Cause| !cause.is_loss() && cause.reduces();
+    let counted = flow.recoveries.by_cause.iter();
+    let counted = counted
+        .filter(|c| spurious(c.cause))
+        .max_by_key(|c| c.recoveries);
+    counted.map(|c| c.cause)
+}
+
+/// Recoveries during which something was lost, and those during which nothing was.
+pub(crate) fn reductions(flow: &FlowReport) -> (u64, u64) {
+    let sum = |of: fn(Cause) -> bool| {
+        let causes = flow.recoveries.by_cause.iter().filter(|c| of(c.cause));
+        causes.map(|c| c.recoveries).sum()
+    };
+    let needed = sum(|cause| cause.is_loss() && cause.reduces());
+    let unneeded = sum(|cause| {
+        !cause.is_loss() && cause.reduces() && !matches!(cause, Cause::Unknown | Cause::Unanswered)
+    });
+    (needed, unneeded)
+}
