@@ -18,8 +18,8 @@ use inorder_detect::limits::{Limit as Held, LimitSet};
 use inorder_detect::{Cause, FlowReport, Limit};
 
 use crate::headline::{Claim, headline};
-use crate::shares::{self, Part};
 use crate::model::Analysis;
+use crate::shares::{self, Part};
 
 /// Fewest unnecessary reductions in a flow that are worth an action: fewer are chance.
 const MIN_UNNECESSARY: u64 = 3;

@@ -6,8 +6,8 @@ use inorder_detect::{FlowReport, NotSeen, Vantage};
 use super::{Action, ActionKind, path};
 use crate::gravity::{Subject, troubled};
 use crate::headline::{Claim, headline};
-use crate::shares;
 use crate::model::Analysis;
+use crate::shares;
 
 /// Which of two reasons it is that nothing is proposed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -23,8 +23,8 @@ pub(crate) use self::claim::cost_of;
 pub use self::claim::{About, CLAIM, Claim, Counted, Nothing};
 pub use self::held::Held;
 use crate::gravity::{Subject, troubled};
-use crate::shares;
 use crate::model::Analysis;
+use crate::shares;
 
 /// At most four sentences about one capture.
 ///
@@ -185,7 +185,7 @@ fn calm(analysis: &Analysis, totals: &Totals) -> Vec<Claim> {
     // What was missing when the capture ended may have been lost.
     let unseen = totals.blind.any + totals.streams.absent + totals.streams.uncounted;
     let how = match (unseen, totals.unfilled + totals.streams.absent) {
-        (0, 0) if analysis.flows.iter().all(limits::nothing_holds_it) => Nothing::NoProblem,
+        (0, 0) if analysis.flows.iter().all(shares::nothing_holds_it) => Nothing::NoProblem,
         (0, 0) => Nothing::NothingLost,
         (_, 0) => Nothing::NoneVisible,
         _ => Nothing::NoneKnown,

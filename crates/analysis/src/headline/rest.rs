@@ -6,8 +6,8 @@ use inorder_report::number::{count, plural};
 use super::claim::{About, Claim, Counted};
 use super::{attempts, flow, stream, was};
 use crate::gravity::Subject;
-use crate::shares;
 use crate::model::Analysis;
+use crate::shares;
 
 /// The claims, if there is anything to say. `told` says that the first sentence names the gravest trouble of its flow, and
 /// not only what held it back.
