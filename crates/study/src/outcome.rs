@@ -7,6 +7,7 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
+use inorder_report::escape::printable;
 use inorder_report::number::{count, percent, plural};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
@@ -117,6 +118,7 @@ impl fmt::Display for Outcome {
             plural(self.retransmissions, "retransmission"),
         )?;
         for (file, problem) in self.failed.iter().take(WORST) {
+            let (file, problem) = (printable(file), printable(problem));
             write!(f, "\nNot read to its end: {file}: {problem}")?;
         }
         match self.failed.len().saturating_sub(WORST) {
@@ -132,6 +134,7 @@ impl fmt::Display for Outcome {
             self.troubled
         )?;
         for (number, (_, _, file, sentence)) in (1..).zip(&self.worst) {
+            let (file, sentence) = (printable(file), printable(sentence));
             write!(f, "\n{number:>2}. {file}: {sentence}")?;
         }
         Ok(())
