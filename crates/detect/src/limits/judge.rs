@@ -239,6 +239,7 @@ impl Judge<'_> {
         let limits = match (held, state) {
             (Held::ByReceiver, _) => Limit::ReceiverWindow.into(),
             (Held::Idle, _) => Limit::Application.into(),
+            (Held::Unseen, _) => LimitSet::of(&[Limit::Application, Limit::TimerNeeded]),
             (_, None) => Limit::Unknown.into(),
             (_, Some(state)) => window(state, self.at_receiver()),
         };
@@ -338,7 +339,13 @@ impl Judge<'_> {
     }
 }
 
-const HELD: [Held; KINDS] = [Held::ByReceiver, Held::ByAck, Held::Paced, Held::Idle];
+const HELD: [Held; KINDS] = [
+    Held::ByReceiver,
+    Held::ByAck,
+    Held::Paced,
+    Held::Idle,
+    Held::Unseen,
+];
 
 fn by_verdict(verdict: RecoveryVerdict, needed: Limit, unneeded: Limit) -> LimitSet {
     match verdict {
@@ -351,13 +358,13 @@ fn by_verdict(verdict: RecoveryVerdict, needed: Limit, unneeded: Limit) -> Limit
 /// Packets that no acknowledgement released are of the kind of most of the others of their round trip, and a receiver's window
 /// that is full for part of it holds the whole of it.
 fn settled(parts: [i64; KINDS]) -> [i64; KINDS] {
-    let [receiver, ack, paced, idle] = parts;
+    let [receiver, ack, paced, idle, unseen] = parts;
     let sending = receiver + ack + paced;
     if receiver as f64 >= FULL_FOR_PART * sending as f64 {
-        return [sending, 0, 0, idle];
+        return [sending, 0, 0, idle, unseen];
     }
     match idle > ack {
-        true => [receiver, ack, 0, idle + paced],
-        false => [receiver, ack + paced, 0, idle],
+        true => [receiver, ack, 0, idle + paced, unseen],
+        false => [receiver, ack + paced, 0, idle, unseen],
     }
 }

@@ -16,10 +16,12 @@ pub(crate) enum Held {
     Paced,
     /// It had nothing to send.
     Idle,
+    /// It had nothing to send, or what it sent was lost before the capture point until a timer sent it again.
+    Unseen,
 }
 
 /// Kinds of [`Held`].
-pub(crate) const KINDS: usize = 4;
+pub(crate) const KINDS: usize = 5;
 /// Rows kept of one flow.
 const MAX_ROWS: usize = 128;
 /// Silences kept of one flow.
@@ -397,9 +399,17 @@ impl Rounds {
             true => Held::ByAck,
             false if !short && !progress.near && within(rtt_ns / ANSWER_AWAY_OF_RTT) => Held::ByAck,
             false if !short && self.paces(now, rtt_ns, progress) => Held::Paced,
+            false if !short && self.may_hide_a_timer(now, rtt_ns, progress) => Held::Unseen,
             false => Held::Idle,
         };
         (held, None)
+    }
+
+    /// Away from the sender, new data behind a full segment may be what a timer sent again: all of what was lost before was lost
+    /// before the capture point.
+    fn may_hide_a_timer(&self, now: i64, rtt_ns: i64, progress: &Progress) -> bool {
+        let waited_ns = now.saturating_sub(self.sent_ns);
+        !progress.near && waited_ns >= UNKNOWN_TIMER_NS.max(rtt_ns.saturating_mul(2))
     }
 
     /// What is sent at `now` without being released may be spaced by a timer: it comes soon, or, with data on its way, as soon
