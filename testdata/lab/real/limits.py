@@ -237,7 +237,7 @@ def timeline(name, known):
 
 
 class Seen:
-    """When the receiver saw what the sender did at a time: the arrival of what it had sent last and nothing overtook."""
+    """When the receiver saw that a limit began to hold: with the first packet sent then, or the last where there was no more."""
 
     def __init__(self, packets):
         arrived = [(p.ns, p.arrived) for p in packets if p.out and p.arrived]
@@ -248,15 +248,18 @@ class Seen:
             self.sent.append(here)
             self.there.append(latest)
 
-    def at(self, ns):
+    def at(self, ns, limit):
         k = bisect.bisect_right(self.sent, ns) - 1
+        if not limit.startswith("application"):
+            k = min(k, bisect.bisect_left(self.sent, ns))
         return max(ns + self.shortest, self.there[k] if k >= 0 else 0)
 
 
 def write(file, flow, stretches, seen):
     """As the simulator writes it."""
     rows = ["flow,start_ns,end_ns,limit,cause,received_start_ns,received_end_ns"]
-    for start, end, limit in stretches:
-        limit, _, cause = limit.partition(":")
-        rows.append(f"{flow},{start},{end},{limit},{cause},{seen.at(start)},{seen.at(end)}")
+    following = [limit for _, _, limit in stretches[1:]] + ["application"]
+    for (start, end, whole), after in zip(stretches, following):
+        limit, _, cause = whole.partition(":")
+        rows.append(f"{flow},{start},{end},{limit},{cause},{seen.at(start, whole)},{seen.at(end, after)}")
     file.write_text("\n".join(rows) + "\n", encoding="ascii")

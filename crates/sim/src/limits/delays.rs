@@ -28,11 +28,18 @@ impl Delays {
         }
     }
 
-    /// The delay of what was sent last before or at this time; the shortest one before the first packet.
-    pub fn at(&self, at_ns: i64) -> i64 {
-        let before = self
-            .changes
-            .partition_point(|(sent_ns, _)| *sent_ns <= at_ns);
+    /// The delay of what was sent last before this time, or at it: the first such packet, or the last one of the whole burst.
+    /// The shortest delay before the first packet.
+    pub fn at(&self, at_ns: i64, whole_burst: bool) -> i64 {
+        let up_to = |last: i64| {
+            self.changes
+                .partition_point(|(sent_ns, _)| *sent_ns <= last)
+        };
+        let all = up_to(at_ns);
+        let before = match whole_burst {
+            true => all,
+            false => all.min(up_to(at_ns.saturating_sub(1)) + 1),
+        };
         let known = before.checked_sub(1).and_then(|at| self.changes.get(at));
         let delay_ns = known.map(|(_, delay_ns)| *delay_ns).or(self.shortest_ns);
         // A packet that the sender sent long ago has arrived in the meantime.
@@ -55,12 +62,21 @@ mod tests {
     #[test]
     fn the_delay_is_that_of_what_was_sent_last() {
         let mut delays = Delays::default();
-        assert_eq!(delays.at(5), 0);
-        for (sent_ns, arrived_ns) in [(0, 100), (50, 152), (100, 400), (90, 800), (200, 310)] {
+        assert_eq!(delays.at(5, true), 0);
+        let packets = [
+            (0, 100),
+            (50, 152),
+            (100, 400),
+            (90, 800),
+            (200, 310),
+            (200, 330),
+        ];
+        for (sent_ns, arrived_ns) in packets {
             delays.arrived(sent_ns, arrived_ns);
         }
-        assert_eq!(delays.at(-1), 100, "the shortest");
-        assert_eq!((delays.at(60), delays.at(120)), (100, 300));
-        assert_eq!((delays.at(205), delays.at(1000)), (105, 100));
+        assert_eq!(delays.at(-1, true), 100, "the shortest");
+        assert_eq!((delays.at(60, true), delays.at(120, true)), (100, 300));
+        assert_eq!((delays.at(200, false), delays.at(200, true)), (110, 130));
+        assert_eq!((delays.at(205, true), delays.at(1000, true)), (125, 100));
     }
 }

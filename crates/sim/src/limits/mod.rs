@@ -113,9 +113,11 @@ pub struct FlowLimits {
 }
 
 impl FlowLimits {
-    /// When what the sender did at this time was seen by the receiver: the arrival of what it had sent last.
-    pub fn received_ns(&self, at_ns: i64) -> i64 {
-        at_ns.saturating_add(self.delays.at(at_ns))
+    /// When the receiver saw that this limit began to hold at this time: with the first packet that was sent then, or the last
+    /// one where the sender had nothing more to send.
+    pub fn received_ns(&self, at_ns: i64, limit: Limit) -> i64 {
+        let whole_burst = limit == Limit::Application;
+        at_ns.saturating_add(self.delays.at(at_ns, whole_burst))
     }
 }
 
@@ -144,11 +146,12 @@ pub fn write(flows: &[FlowLimits], out: &mut dyn Write) -> io::Result<()> {
             format!("{a}.{b}.{c}.{d}:{port}")
         };
         let name = format!("{}->{}", name(source), name(target));
-        for stretch in &flow.stretches {
+        let next = flow.stretches.iter().skip(1).map(|next| next.limit);
+        let next = next.chain([Limit::Application]);
+        for (stretch, next) in flow.stretches.iter().zip(next) {
             let (start_ns, end_ns) = (BEGIN_NS + stretch.start_ns, BEGIN_NS + stretch.end_ns);
-            let received =
-                [stretch.start_ns, stretch.end_ns].map(|at| BEGIN_NS + flow.received_ns(at));
-            let [from_ns, to_ns] = received;
+            let from_ns = BEGIN_NS + flow.received_ns(stretch.start_ns, stretch.limit);
+            let to_ns = BEGIN_NS + flow.received_ns(stretch.end_ns, next);
             let (limit, cause) = (stretch.limit.name(), stretch.cause);
             writeln!(
                 out,
