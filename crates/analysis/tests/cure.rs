@@ -10,6 +10,7 @@ use inorder_detect::{Avoidance, Cause, CauseCount, Confidence, FlowReport, Limit
 /// The cure for one flow that late packets misled `times`, changed by `change`.
 fn cure(times: u64, change: impl FnOnce(&mut FlowReport)) -> Cure {
     let mut flow = sample::busy(1, Vantage::Sender, 3);
+    flow.limits = Limits::default();
     let mut late = CauseCount::new(Cause::Reordering);
     late.recoveries = times;
     flow.recoveries.by_cause = vec![late];

@@ -45,7 +45,7 @@ pub struct Cure {
 }
 
 /// A flow with a limit that held it for a good part of its life.
-pub(self) struct Case<'a> {
+struct Case<'a> {
     flow: &'a FlowReport,
     part: Part,
 }

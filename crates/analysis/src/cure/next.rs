@@ -55,7 +55,7 @@ pub(super) fn reason(analysis: &Analysis, flows: &[&FlowReport]) -> Option<NoAct
         return Some(nothing_helps(text.to_owned()));
     };
     if let Some(unclear) = path::unclear_losses(flows) {
-        return Some(not_known(flow, unclear));
+        return Some(not_known(flow, &unclear));
     }
     let (spared, known) = harm(flow);
     if known && spared {
@@ -69,7 +69,7 @@ pub(super) fn reason(analysis: &Analysis, flows: &[&FlowReport]) -> Option<NoAct
         };
         return Some(nothing_helps(text));
     }
-    Some(not_known(flow, missing(flow)))
+    Some(not_known(flow, &missing(flow)))
 }
 
 /// Whether what went wrong took so little of the flow's life that no change would be noticed, and whether that is known.
@@ -127,7 +127,7 @@ fn missing(flow: &FlowReport) -> String {
 }
 
 /// The next capture: where, how long, how much of each packet.
-fn not_known(flow: &FlowReport, what: String) -> NoAction {
+fn not_known(flow: &FlowReport, what: &str) -> NoAction {
     let id = &flow.flow;
     let (sender, receiver) = (id.src.ip(), id.dst.ip());
     let other = match flow.vantage.vantage {
