@@ -199,7 +199,7 @@ fn without_scaling_or_with_a_slow_reader_no_buffer_is_proposed() {
 #[test]
 fn every_limit_that_somebody_can_change_has_its_action() {
     let buffer = held(Held::SendBuffer, |f| {
-        f.limits.send_buffer_bytes = Some(100_000)
+        f.limits.send_buffer_bytes = Some(100_000);
     });
     assert_eq!(kinds(&buffer), [ActionKind::SendBuffer]);
     assert!(buffer.actions[0].commands[0].contains("net.ipv4.tcp_wmem="));

@@ -107,10 +107,13 @@ pub(super) fn send_buffer(cases: &[Case<'_>]) -> Option<Action> {
             "sysctl -w net.ipv4.tcp_wmem='4096 16384 {buffer}' net.core.wmem_max={buffer}"
         )],
         evidence: format!(
-            "the buffer was full for {} of the time{}; {} would fill the path",
+            "the buffer was full for {} of the time{}{}",
             worst.share(),
             held.map_or_else(String::new, |n| format!(", with {} in flight", bytes(n))),
-            bytes(size)
+            match path_bytes(flow) {
+                Some(n) => format!("; {} would fill the path", bytes(n)),
+                None => "; how much would fill the path is not known".to_owned(),
+            }
         ),
         holds: "Linux of any version. An application that sets SO_SNDBUF must ask for more itself (net.core.wmem_max \
                 bounds it), or better not set it, since the buffer then grows by itself.",
