@@ -186,18 +186,13 @@ pub(crate) fn round_trip_ns(flow: &FlowReport) -> Option<i64> {
     }
 }
 
+/// Less than all of a life: a time-out at the end of a download is none of its problems.
+const MOST: f64 = 0.9;
+
 /// True if nothing but the application, the line or its own shortness limited the flow.
 pub(crate) fn nothing_holds_it(flow: &FlowReport) -> bool {
     /// Of flows with fewer packets that show no limit nothing but the start can have been one.
     const MIN_PACKETS: u64 = 100;
-    /// Less than all: a time-out at the end of a download is none of its problems.
-    const MOST: f64 = 0.9;
-    let harmless = |limit| {
-        matches!(
-            limit,
-            Limit::Handshake | Limit::Start | Limit::Application | Limit::Line
-        )
-    };
     match flow.limits.life_ns() {
         0 => {
             let idle = flow.cost.limit == inorder_detect::Limit::Application;
@@ -205,6 +200,21 @@ pub(crate) fn nothing_holds_it(flow: &FlowReport) -> bool {
         }
         _ => flow.limits.share_where(|set| set.iter().all(harmless)) >= MOST,
     }
+}
+
+/// True if nothing but these need have limited it, as far as the capture shows: what looks like a pause of the application may
+/// hide a timer.
+pub(crate) fn perhaps_nothing_holds_it(flow: &FlowReport) -> bool {
+    let may_hide = |limit| harmless(limit) || limit == Limit::TimerNeeded;
+    let perhaps = |set: LimitSet| set.iter().any(harmless) && set.iter().all(may_hide);
+    nothing_holds_it(flow) || flow.limits.share_where(perhaps) >= MOST
+}
+
+fn harmless(limit: Limit) -> bool {
+    matches!(
+        limit,
+        Limit::Handshake | Limit::Start | Limit::Application | Limit::Line
+    )
 }
 
 /// The receiver's application reads too slowly: its window was closed, or mostly far below the largest that it offered.

@@ -93,6 +93,19 @@ const fn case(
     }
 }
 
+/// As [`case`], where something is proposed.
+const fn acting(
+    name: &'static str,
+    told: Told,
+    says: &'static [&'static str],
+    says_not: &'static [&'static str],
+) -> Case {
+    Case {
+        acts: true,
+        ..case(name, told, says, says_not)
+    }
+}
+
 const CASES: &[Case] = &[
     case(
         "attempts-never-answered",
@@ -130,7 +143,7 @@ const CASES: &[Case] = &[
     case(
         "mirror-numbers-all-zero",
         Told { late: 1, ..NOTHING },
-        &["1 of 8"],
+        &["1 packet was late (12.5 %)"],
         &["more than once"],
     ),
     case(
@@ -173,7 +186,7 @@ const CASES: &[Case] = &[
         &["3", "in advance"],
         &["probe"],
     ),
-    case(
+    acting(
         "stack-again-after-timeout",
         Told {
             lost: 150,
@@ -186,13 +199,13 @@ const CASES: &[Case] = &[
         &["150 of 700", "lost"],
         &["discarded", "could not be decided"],
     ),
-    case(
+    acting(
         "stack-coarse-clock-receiver",
         Told::lost(3, 3),
         &["3 of 300", "lost"],
         &["captured twice"],
     ),
-    case(
+    acting(
         "stack-coarse-clock-sender",
         Told::lost(3, 3),
         &["3 of 300", "lost"],
@@ -204,10 +217,10 @@ const CASES: &[Case] = &[
             late: 12,
             ..NOTHING
         },
-        &["12 of 599", "up to 4.50 ms"],
+        &["12 packets were late"],
         &["lost"],
     ),
-    case(
+    acting(
         "stack-one-counter-receiver",
         Told::lost(6, 6),
         &["6 of 480", "lost"],
@@ -219,13 +232,13 @@ const CASES: &[Case] = &[
         &["6 of 480", "lost"],
         &["lacks"],
     ),
-    case(
+    acting(
         "stack-random-id-doubled",
         Told {
             captured_twice: 20,
             ..NOTHING
         },
-        &["No problem", "20"],
+        &["20", "No packet of it was lost"],
         &["spurious", "sent 1 packet again"],
     ),
     case(

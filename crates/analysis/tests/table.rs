@@ -40,7 +40,7 @@ fn every_fact_of_a_busy_flow_is_printed() {
         "sysctl -w net.ipv4.tcp_reordering=",
         "14 of 6,000 ACKs overtaken, 3 missing",
         "80 unnecessary reductions in 2 flows, 6 of them undone.",
-        "31.0 % lost",
+        "about 31.0 % of the goodput",
         "2 frames captured twice",
         "sorting blocks of 64 packets at the receiver",
         "cannot be told from here",

@@ -70,6 +70,9 @@ pub(super) fn receiver_window(cases: &[Case<'_>]) -> Option<Action> {
         });
     }
     let size = path_bytes(flow).unwrap_or(LARGER * window.largest_bytes);
+    if size == 0 {
+        return None;
+    }
     let buffer = BUFFER_PER_WINDOW * size.max(window.largest_bytes);
     let gain = gain(flow, line_bps(flow));
     Some(Action {

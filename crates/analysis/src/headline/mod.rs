@@ -186,6 +186,10 @@ fn calm(analysis: &Analysis, totals: &Totals) -> Vec<Claim> {
     let unseen = totals.blind.any + totals.streams.absent + totals.streams.uncounted;
     let how = match (unseen, totals.unfilled + totals.streams.absent) {
         (0, 0) if analysis.flows.iter().all(shares::nothing_holds_it) => Nothing::NoProblem,
+        // Away from the sender, a pause may be the application's or hide a timer.
+        (0, 0) if analysis.flows.iter().all(shares::perhaps_nothing_holds_it) => {
+            Nothing::NoneVisible
+        }
         (0, 0) => Nothing::NothingLost,
         (_, 0) => Nothing::NoneVisible,
         _ => Nothing::NoneKnown,

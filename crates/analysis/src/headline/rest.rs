@@ -24,9 +24,9 @@ pub fn of(analysis: &Analysis, all: &Totals, troubled: &[Subject<'_>], told: boo
     if let (Subject::Flow(flow), false) = (worst, told) {
         // Late packets that took no time are said to have taken none, and no more.
         let acquitted = matches!(reordering, Some(Claim::NotReordering { .. }));
-        if !(is_late(flow) && acquitted) {
-            claims.extend(flow::wrong(flow));
-        }
+        let told =
+            |claim: &Claim| !(is_late(flow) && acquitted) || matches!(claim, Claim::Outside { .. });
+        claims.extend(flow::wrong(flow).into_iter().filter(told));
     }
     let part = matches!(reordering, Some(Claim::PartReordering { .. }));
     claims.extend(reordering);
@@ -110,7 +110,7 @@ fn part_or_open(flow: &FlowReport, part: bool, at_least: Option<f64>) -> Claim {
         },
         false => Claim::OpenReordering {
             late: flow.late(),
-            undecided: flow.reordering.ambiguous + again.ambiguous,
+            undecided: flow.reordering.ambiguous.max(again.ambiguous),
         },
     }
 }

@@ -117,6 +117,40 @@ fn written(all: &BTreeMap<String, f64>, texts: &mut BTreeSet<String>) {
     }
 }
 
+/// How long limits held a flow, alone and two together, and for which share of its life; its round trip from a capture between the
+/// ends; and what was sent again in vain.
+fn limits(flow: &Value, texts: &mut BTreeSet<String>) {
+    let mut add = |text: String| {
+        texts.insert(text.split(' ').next().unwrap_or_default().to_owned());
+    };
+    let number = |path: &str| flow.pointer(path).and_then(Value::as_f64).unwrap_or(0.0);
+    let life = number("/limits/life_ms").max(1e-6);
+    let shares = flow["limits"]["shares"].as_array();
+    let held: Vec<f64> = shares
+        .into_iter()
+        .flatten()
+        .filter_map(|share| share["ms"].as_f64())
+        .collect();
+    for (at, one) in held.iter().enumerate() {
+        for ms in held
+            .iter()
+            .skip(at + 1)
+            .map(|other| one + other)
+            .chain([*one])
+        {
+            add(time((ms * 1e6).round() as i64));
+            add(percent(ms / life));
+            add(format!("{:.0}", 100.0 * ms / life));
+        }
+    }
+    let way = number("/to_receiver_ms") + number("/to_sender_ms");
+    add(time((way * 1e6).round() as i64));
+    let discarded = number("/refused") - number("/outside_window");
+    let vain =
+        (number("/retransmissions/spurious") + discarded).min(number("/retransmissions/total"));
+    add(count(vain.max(0.0) as u64));
+}
+
 /// The digits of every number that the JSON of `analysis` has or from which it can be derived.
 pub fn derivable(analysis: &Analysis) -> BTreeSet<String> {
     let mut out = Vec::new();
@@ -135,11 +169,21 @@ pub fn derivable(analysis: &Analysis) -> BTreeSet<String> {
         }
     }
     file.insert("ambiguous".to_owned(), ambiguous);
+    for flow in document["flows"].as_array().unwrap() {
+        limits(flow, &mut texts);
+    }
     // A claim's own numbers prove nothing, but shares of the time, which are sums over many stretches.
     for claim in document["files"][0]["claims"].as_array().unwrap() {
         let share = claim["share"].as_f64().unwrap_or(0.0);
         texts.insert(format!("{:.0}", 100.0 * share));
         texts.insert(percent(share));
+        // So many recoveries of a cause led into the time that is named.
+        texts.extend(
+            claim["recoveries"]
+                .as_u64()
+                .filter(|_| claim["kind"] == "held")
+                .map(count),
+        );
     }
     let mut capture = document["files"][0].clone();
     capture.as_object_mut().unwrap().remove("claims");

@@ -164,7 +164,7 @@ fn limits() -> Limits {
     all.extend([
         (900, Phase::ReceiverWindow.into()),
         (250, either),
-        (150, LimitSet::default()),
+        (150, Phase::Unknown.into()),
     ]);
     let mut limits = Limits::default();
     limits.begun_ns = START_NS - 40_000_000;
@@ -187,6 +187,14 @@ fn limits() -> Limits {
             }),
         }
     }
+    let unneeded = |share: &&Share| share.limits.only().is_some_and(Phase::is_unneeded);
+    let ns = limits
+        .shares
+        .iter()
+        .filter(unneeded)
+        .map(|share| share.ns)
+        .sum();
+    limits.unnecessary = vec![(Cause::Reordering, ns)];
     limits.shares.sort_by_key(|share| -share.ns);
     limits
 }
@@ -243,7 +251,7 @@ fn late(flow: &mut FlowReport, dice: &mut Dice, at_ns: i64, n: u64) {
     flow.reordering.late_ns.update(late_ns as u64);
     flow.reordering.extent_bytes.update(extent * MSS);
     flow.bursts.count += 1;
-    flow.bursts.lengths.update(1 + dice.below(3));
+    flow.bursts.lengths.update(1);
     if extent > 3 {
         resend(flow, at_ns + late_ns + 42_000_000, n, Verdict::Spurious);
     }
