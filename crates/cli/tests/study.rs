@@ -195,7 +195,7 @@ fn a_corpus_takes_captures_by_content_and_ends_with_a_result() {
         let text = stdout(&output);
         assert!(text.starts_with("5 captures: "), "{text}");
         assert!(text.contains("5 captures with 5 flows: of "), "{text}");
-        assert!(text.contains("Not read to its end: half.pcap: "), "{text}");
+        assert!(text.contains("half.pcap: damaged"), "{text}");
         assert!(
             text.contains("With trouble: 5, the most severe first\n 1. "),
             "{text}"

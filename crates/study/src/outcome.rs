@@ -119,7 +119,12 @@ impl fmt::Display for Outcome {
         )?;
         for (file, problem) in self.failed.iter().take(WORST) {
             let (file, problem) = (printable(file), printable(problem));
-            write!(f, "\nNot read to its end: {file}: {problem}")?;
+            // Most problems name the file with its folder.
+            let named = match problem.contains(&file) {
+                true => String::new(),
+                false => format!("{file}: "),
+            };
+            write!(f, "\nNot read to its end: {named}{problem}")?;
         }
         match self.failed.len().saturating_sub(WORST) {
             0 => {}

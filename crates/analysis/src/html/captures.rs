@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use inorder_report::Sheet;
 use inorder_report::escape::Text;
 use inorder_report::html::Table;
+use inorder_report::number::count;
 
 use crate::captures::{LINE, Line, by_severity};
 use crate::model::Analysis;
@@ -14,7 +15,7 @@ pub const NOTE: &str = "Each capture has a page of its own, in the folder beside
 
 /// Title of a page of several captures.
 pub fn title(captures: usize) -> String {
-    format!("Packet order in {captures} captures")
+    format!("Packet order in {} captures", count(captures as u64))
 }
 
 /// A line with the address of what there is of the capture.
@@ -41,9 +42,10 @@ pub fn table(
     let troubled = lines.iter().filter(|line| line.is_troubled()).count();
     writeln!(
         out,
-        "<p class=dim>{troubled} of {} have trouble, the most severe first.</p>\n\
+        "<p class=dim>{} of {} have trouble, the most severe first.</p>\n\
          <div class=\"card scroll captures names\" tabindex=0 role=region aria-label=\"Captures\">",
-        lines.len()
+        count(troubled as u64),
+        count(lines.len() as u64)
     )?;
     Table::new(&columns)
         .class(|row| if row.line.is_troubled() { "" } else { "quiet" })

@@ -56,10 +56,10 @@ pub fn run(args: &Args) -> Outcome {
         return args.place.elsewhere(&job, &args.captures, 0);
     }
     let listing = list(&args.captures)?;
+    let study = Study::begin(&args.place.out, job, listing.captures, 0)?;
     for remark in &listing.remarks {
         manners::complain(remark);
     }
-    let study = Study::begin(&args.place.out, job, listing.captures, 0)?;
     let tally = args.place.run(&study, args.threads)?;
     let outcome = match tally.is_complete() {
         true => study.outcome()?.to_string(),

@@ -67,7 +67,7 @@ impl Pages {
     pub fn write_overview(&self, out: &mut dyn Write, analyses: &[Analysis]) -> io::Result<()> {
         let lines: Vec<Line> = analyses.iter().map(Line::of).collect();
         let folder = address(self.folder.file_name());
-        let page = |number: usize| lines.get(number).map_or("", |line| &line.file);
+        let page = |number: usize| lines.get(number).map_or("", |line| line.file.as_str());
         html::write_overview(out, &lines, |number| {
             format!("{folder}/{}", name(number, Path::new(page(number))))
         })
