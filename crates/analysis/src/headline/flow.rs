@@ -1,6 +1,6 @@
 //! What is claimed of one TCP flow: what held it back, and what went wrong.
 
-use inorder_detect::{Cause, FlowReport, Gravity, Limit, Lost, Trouble};
+use inorder_detect::{Cause, FlowReport, Gravity, Limit, Lost, NotSeen, Trouble};
 use inorder_report::number::{bytes, count, percent, plural, rate};
 
 use super::claim::Claim;
@@ -20,8 +20,11 @@ pub fn moved(flow: &FlowReport) -> Claim {
     }
 }
 
-/// What held it back; empty where that is not known.
+/// What held it back; empty where that is not known. Without the receiver's packets neither windows nor round trips are seen.
 pub fn held(flow: &FlowReport) -> Vec<Claim> {
+    if flow.blind.has(NotSeen::OneWay) {
+        return Vec::new();
+    }
     if let Some((opening, start)) = shares::too_short(&flow.limits) {
         return vec![Claim::Short {
             bytes: flow.data_bytes,
