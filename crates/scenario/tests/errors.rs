@@ -90,8 +90,8 @@ fn each_error_is_one_line_with_its_position() {
         (stage("kind = \"link\"\nrate = \"1 Mbit/s\"\nrate_changes = [[\"2 s\", \"1 Mbit/s\"], [\"1 s\", \"1 Mbit/s\"]]"), "x.toml:5:39: rate_changes: a change before the last one, expected later and later times".into()),
         ("flow = 3".into(), "x.toml:1:8: this is a number, expected a list of tables, `[[...]]`".into()),
         // What is missing.
-        (stage("rate = \"1 Mbit/s\""), "x.toml:2:1: a stage without kind, expected kind = one of link, device, delay, loss, duplicate, corrupt, reorder, late, batch, periodic, spray, radio, shared-link, token-bucket, netem".into()),
-        (stage("kind = \"dealy\""), "x.toml:3:8: unknown kind of stage \"dealy\", expected one of link, device, delay, loss, duplicate, corrupt, reorder, late, batch, periodic, spray, radio, shared-link, token-bucket, netem, nearest valid name \"delay\"".into()),
+        (stage("rate = \"1 Mbit/s\""), "x.toml:2:1: a stage without kind, expected kind = one of link, device, delay, loss, outage, duplicate, corrupt, reorder, late, batch, periodic, spray, radio, shared-link, token-bucket, netem".into()),
+        (stage("kind = \"dealy\""), "x.toml:3:8: unknown kind of stage \"dealy\", expected one of link, device, delay, loss, outage, duplicate, corrupt, reorder, late, batch, periodic, spray, radio, shared-link, token-bucket, netem, nearest valid name \"delay\"".into()),
         (stage("kind = \"link\""), "x.toml:2:1: link has no rate, expected rate: Bits per second on the wire, or a trace".into()),
         (stage("kind = \"link\"\nrate = \"1 Mbit/s\"\nqueue = \"1 BDP\""), "x.toml:2:1: link has no rtt, expected rtt: the round-trip time of its queue in BDP".into()),
         (stage("kind = \"loss\"\nmodel = \"markov\""), "x.toml:2:1: loss has no p13, expected p13: Probability that a burst of losses begins.".into()),
@@ -199,6 +199,7 @@ fn every_kind_of_stage_is_read_with_its_defaults() {
         ("device", "rate = \"1 Mbit/s\""),
         ("delay", "delay = \"1 ms\""),
         ("loss", "probability = \"1 %\""),
+        ("outage", "from = \"1 s\"\nuntil = \"2 s\""),
         ("duplicate", "probability = \"1 %\""),
         ("corrupt", "probability = \"1 %\""),
         ("reorder", "delay = \"1 ms\""),
