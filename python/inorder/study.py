@@ -95,7 +95,7 @@ def corpus(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     study = corpus("testdata/demo/*.pcap", folder, tables=["flows"])
     ...     study.tables()
-    ['errors', 'flows', 'tasks']
+    ['captures', 'errors', 'flows', 'tasks']
     """
     places = [captures] if isinstance(captures, str | os.PathLike) else list(captures)
     texts = [os.fspath(place) for place in places]
