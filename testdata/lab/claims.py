@@ -101,7 +101,9 @@ def judge(name, place, result, truth, known):
     if claims is None:
         return None
     counts = {flow["flow"]: flow for flow in known.get("packets", [])}
-    about, out = None, []
+    named = [claim["flow"] for claim in claims if claim.get("flow") in truth]
+    about = Truth(truth[named[0]], counts.get(named[0]), known) if named else None
+    out = []
     for claim in claims:
         if claim.get("flow") in truth:
             about = Truth(truth[claim["flow"]], counts.get(claim["flow"]), known)
