@@ -68,24 +68,27 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Its name, as in what `analyze` prints.
+    /// The names in the order of the declaration: those that `analyze` prints.
+    pub const NAMES: [&'static str; 14] = [
+        "handshake",
+        "start",
+        "application",
+        "send-buffer",
+        "receiver-window",
+        "line",
+        "window-needed",
+        "window-unneeded",
+        "recovery-needed",
+        "recovery-unneeded",
+        "timer-needed",
+        "timer-unneeded",
+        "path-dead",
+        "unknown",
+    ];
+
+    /// Its name.
     pub fn name(self) -> &'static str {
-        match self {
-            Limit::Handshake => "handshake",
-            Limit::Start => "start",
-            Limit::Application => "application",
-            Limit::SendBuffer => "send-buffer",
-            Limit::ReceiverWindow => "receiver-window",
-            Limit::Line => "line",
-            Limit::WindowNeeded => "window-needed",
-            Limit::WindowUnneeded => "window-unneeded",
-            Limit::RecoveryNeeded => "recovery-needed",
-            Limit::RecoveryUnneeded => "recovery-unneeded",
-            Limit::TimerNeeded => "timer-needed",
-            Limit::TimerUnneeded => "timer-unneeded",
-            Limit::PathDead => "path-dead",
-            Limit::Unknown => "unknown",
-        }
+        Self::NAMES[self as usize]
     }
 }
 
