@@ -1,6 +1,6 @@
 """The charts of flows and streams as Altair charts.
 
-The specifications and the data are those of the page of ``inorder analyze --html``: of the gravest twenty flows and
+The specifications and the data are those of the page of ``inorder analyze --html``: of the twenty most severe flows and
 streams of a capture, thinned so that extremes stay.
 
 Needs Altair, and ``vl-convert-python`` to save pictures: ``pip install '.[plots]' in a checkout of inorder``.
@@ -62,7 +62,7 @@ def charts(result: Analysis, flow: str = "") -> list[str]:
 def time_sequence(result: Analysis, flow: str = "", *, whole: bool = False) -> altair.Chart:
     """Packets, acknowledgements and verdicts over time: around the worst burst, or the `whole` flow.
 
-    Analyse with ``points=True``. `flow` is a part of the name of a flow; the gravest that has it is drawn. x: seconds from
+    Analyse with ``points=True``. `flow` is a part of the name of a flow; the most severe that has it is drawn. x: seconds from
     its first packet; y: offset of the data, bytes.
 
     Raises :class:`inorder.UsageError` if no flow has `flow` in its name, or the flow has no such chart.
@@ -166,7 +166,7 @@ def save(chart: altair.Chart, path: str | os.PathLike[str]) -> None:
 
 
 def _read(result: Analysis, flow: str) -> tuple[Data, Data]:
-    """The charts, and the data of the gravest flow that has `flow` in its name."""
+    """The charts, and the data of the most severe flow that has `flow` in its name."""
     drawn: Data = json.loads(result._findings.charts())
     for one in drawn["flows"]:
         if flow in one["name"]:

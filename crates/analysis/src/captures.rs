@@ -102,7 +102,7 @@ fn share(part: u64, whole: u64) -> String {
     format!("{} %", percent(part as f64 / whole.max(1) as f64))
 }
 
-/// The gravest trouble of a flow in a few words.
+/// The worst trouble of a flow in a few words.
 fn of_flow(flow: &FlowReport) -> String {
     let order = &flow.reordering;
     let recoveries = |cause: Cause| {
@@ -140,7 +140,7 @@ fn unnecessary(n: u64) -> String {
     }
 }
 
-/// The gravest trouble of a stream in a few words.
+/// The worst trouble of a stream in a few words.
 fn of_stream(stream: &StreamReport) -> String {
     let order = &stream.order;
     match Gravity::of_stream(stream).worst() {
@@ -165,10 +165,10 @@ pub(crate) const LINE: &[Column<Line>] = &[
     Column::new(
         "trouble",
         Kind::Text,
-        "The gravest trouble of a flow or stream of it.",
+        "The worst trouble of a flow or stream of it.",
         |l: &Line| seen(&l.trouble).into(),
     )
-    .shown("gravest trouble", 0),
+    .shown("worst trouble", 0),
     Column::new(
         "limit",
         Kind::Text,
@@ -204,7 +204,7 @@ pub(crate) const LINE: &[Column<Line>] = &[
     Column::new(
         "severity",
         Kind::Number(Digits::Short),
-        "The order of severity: greater for graver troubles, 0 without any.",
+        "The order of severity: greater for worse troubles, 0 without any.",
         |l: &Line| l.gravity.into(),
     ),
     Column::new(

@@ -2,6 +2,8 @@
 
 use inorder_detect::limits::{Limit, LimitSet, Limits, Stretch};
 
+use crate::shares::harmless;
+
 /// The limit as a table or a legend names it.
 pub(crate) fn label(limit: Limit) -> &'static str {
     match limit {
@@ -34,12 +36,7 @@ pub(crate) fn labels(set: LimitSet) -> String {
 /// True if somebody may want to remove it: neither what every transfer has, nor what makes full use of the path, nor
 /// what nobody knows.
 fn is_trouble(set: LimitSet) -> bool {
-    let usual = |limit| {
-        matches!(
-            limit,
-            Limit::Handshake | Limit::Start | Limit::Application | Limit::Line | Limit::Unknown
-        )
-    };
+    let usual = |limit| harmless(limit) || limit == Limit::Unknown;
     set.iter().next().is_some() && !set.iter().any(usual)
 }
 

@@ -186,8 +186,9 @@ pub(crate) fn round_trip_ns(flow: &FlowReport) -> Option<i64> {
     }
 }
 
-/// Less than all of a life: a time-out at the end of a download is none of its problems.
-const MOST: f64 = 0.9;
+/// A flow whose limits are harmless for this share of its life has no problem: less than all, for a time-out at the end of a
+/// download is none.
+const MIN_HARMLESS: f64 = 0.9;
 
 /// True if nothing but the application, the line or its own shortness limited the flow.
 pub(crate) fn nothing_holds_it(flow: &FlowReport) -> bool {
@@ -198,7 +199,7 @@ pub(crate) fn nothing_holds_it(flow: &FlowReport) -> bool {
             let idle = flow.cost.limit == inorder_detect::Limit::Application;
             idle || flow.data_packets < MIN_PACKETS
         }
-        _ => flow.limits.share_where(|set| set.iter().all(harmless)) >= MOST,
+        _ => flow.limits.share_where(|set| set.iter().all(harmless)) >= MIN_HARMLESS,
     }
 }
 
@@ -207,10 +208,11 @@ pub(crate) fn nothing_holds_it(flow: &FlowReport) -> bool {
 pub(crate) fn perhaps_nothing_holds_it(flow: &FlowReport) -> bool {
     let may_hide = |limit| harmless(limit) || limit == Limit::TimerNeeded;
     let perhaps = |set: LimitSet| set.iter().any(harmless) && set.iter().all(may_hide);
-    nothing_holds_it(flow) || flow.limits.share_where(perhaps) >= MOST
+    nothing_holds_it(flow) || flow.limits.share_where(perhaps) >= MIN_HARMLESS
 }
 
-fn harmless(limit: Limit) -> bool {
+/// Nobody would remove it: every transfer has it, or it makes full use of the path.
+pub(crate) fn harmless(limit: Limit) -> bool {
     matches!(
         limit,
         Limit::Handshake | Limit::Start | Limit::Application | Limit::Line

@@ -215,24 +215,6 @@ fn every_limit_that_somebody_can_change_has_its_action() {
     assert!(short.actions[0].commands[0].ends_with("rto_min 38ms"));
 }
 
-/// No other control passes a policer.
-#[test]
-fn against_a_policer_the_sender_stays_below_its_rate() {
-    let cure = held(Held::WindowNeeded, |f| {
-        let mut lost = CauseCount::new(Cause::RandomLoss);
-        lost.recoveries = 12;
-        f.recoveries.by_cause = vec![lost];
-        f.recoveries.total = 12;
-        f.losses = 40;
-        f.limits.policed_bps = Some(3_400_000);
-    });
-    assert_eq!(kinds(&cure), [ActionKind::Shape]);
-    assert_eq!(
-        cure.actions[0].commands,
-        ["tc qdisc replace dev IF root fq maxrate 3230kbit"]
-    );
-}
-
 /// Late packets in a flow that its window holds cost nothing, and nothing is done about them.
 #[test]
 fn what_late_packets_did_not_take_no_action_gives_back() {

@@ -1,4 +1,4 @@
-//! The headline: the gravest trouble first, nothing that the counts do not support, every doubt.
+//! The headline: the worst trouble first, nothing that the counts do not support, every doubt.
 
 mod sample;
 

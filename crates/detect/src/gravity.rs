@@ -82,7 +82,7 @@ impl Trouble {
     }
 }
 
-/// The troubles of one flow or stream, the gravest first.
+/// The troubles of one flow or stream, the most severe first.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Gravity {
     /// Each trouble with its affected packets, which are more than 0.
@@ -184,12 +184,12 @@ impl Gravity {
         }
     }
 
-    /// All troubles, the gravest first.
+    /// All troubles, the most severe first.
     pub fn all(&self) -> impl Iterator<Item = Trouble> {
         self.troubles.iter().map(|(trouble, _)| *trouble)
     }
 
-    /// The gravest trouble; `None` if there is none.
+    /// The worst trouble; `None` if there is none.
     pub fn worst(&self) -> Option<Trouble> {
         self.troubles.first().map(|(trouble, _)| *trouble)
     }

@@ -116,7 +116,7 @@ pub static FILE: &[Column<Analysis>] = &[
     File::new(
         "headline",
         Kind::Text,
-        "The result in at most three sentences, the gravest trouble first.",
+        "The result in at most three sentences, the worst trouble first.",
         |a| headline(a).to_string().into(),
     ),
     File::nested(

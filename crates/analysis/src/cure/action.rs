@@ -33,8 +33,6 @@ pub enum ActionKind {
     SendBuffer,
     /// The application sends sooner.
     Application,
-    /// The sender stays below the rate of a policer.
-    Shape,
     /// The retransmission timer of a route is shortened or lengthened.
     Timer,
     /// What interrupted the path is found.
@@ -63,7 +61,6 @@ impl ActionKind {
         "reader",
         "send-buffer",
         "application",
-        "shape",
         "timer",
         "outage",
         "replay-window",

@@ -115,7 +115,7 @@ impl Cure {
     }
 }
 
-/// The middle of what the action brings, for the order; what is unknown comes last, unless it helped in every trial.
+/// The middle of what the action brings, for the order; what is unknown comes last, unless it is sure to help.
 fn rank(action: &Action) -> f64 {
     match (action.kind, action.gain) {
         // What lets a sender undo its reductions works on every kernel, which waiting longer does not.

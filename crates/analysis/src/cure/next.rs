@@ -79,12 +79,7 @@ fn harm(flow: &FlowReport) -> (bool, bool) {
         let stops = flow.recoveries.total + flow.timeouts();
         return (stops <= 1 && flow.refused == 0, !flow.blind.any());
     }
-    let slowed = |limit| {
-        !matches!(
-            limit,
-            Limit::Handshake | Limit::Start | Limit::Application | Limit::Line
-        )
-    };
+    let slowed = |limit| !shares::harmless(limit);
     let lost = limits.share_where(|set| set.iter().any(slowed));
     let unknown = limits.share_where(|set| set.contains(Limit::Unknown));
     // A short transfer recovers once and is over.

@@ -125,8 +125,8 @@ fn wait_longer(flows: &[&FlowReport]) -> Option<Action> {
                 "packet"
             ))
         ),
-        holds: "Linux senders before 6.17. Since 6.17 RACK alone decides, and these settings do nothing (1.0 times as fast in \
-                six trials): there, switch timestamps on, sort at the receiver, or mend the path.",
+        holds: "Linux senders before 6.17. Since 6.17 RACK alone decides, and these settings do nothing: \
+                there, switch timestamps on, sort at the receiver, or mend the path.",
         warning: match rack {
             1 => {
                 "The first command changes every connection of the host; the second is for this route alone."
@@ -237,8 +237,7 @@ fn undo(flows: &[&FlowReport]) -> Option<Action> {
             plural(without, "flow"),
             reductions(flows)
         ),
-        holds: "Both ends must offer them in their SYN; Linux of any version. In seven trials on Linux 6.18 it made the \
-                transfer 2.4 to 12 times as fast.",
+        holds: "Both ends must offer them in their SYN; Linux of any version.",
         warning: "The setting is for all new connections of the host; it costs 12 bytes in each packet.",
         sure: true,
         flows: without,

@@ -38,7 +38,7 @@ pub fn held(flow: &FlowReport) -> Vec<Claim> {
         .collect()
 }
 
-/// Its gravest trouble.
+/// Its worst trouble.
 pub fn wrong(flow: &FlowReport) -> Vec<Claim> {
     match leading(flow) {
         Some(Trouble::Loss) => vec![loss(flow)],
@@ -82,7 +82,7 @@ pub fn wrong(flow: &FlowReport) -> Vec<Claim> {
     }
 }
 
-/// The gravest trouble besides what held the flow back.
+/// The worst trouble besides what held the flow back.
 pub fn leading(flow: &FlowReport) -> Option<Trouble> {
     let gravity = Gravity::of_flow(flow);
     gravity.all().find(|trouble| *trouble != Trouble::HeldBack)

@@ -28,7 +28,6 @@ pub struct Held {
     /// Rate of the line, bits per second.
     pub(crate) line_bps: Option<u64>,
     /// Rate above which a policer drops, bits per second.
-    pub(crate) policed_bps: Option<u64>,
     /// Delay of the standing queue, nanoseconds.
     pub(crate) queueing_ns: Option<i64>,
     /// Reductions of the window: necessary or not, as the part is.
@@ -51,7 +50,6 @@ impl Held {
             buffer_bytes: flow.limits.send_buffer_bytes,
             line_bps: shares::line_bps(flow),
             path_bytes: shares::path_bytes(flow),
-            policed_bps: flow.limits.policed_bps,
             queueing_ns: flow.limits.queueing_ns,
             reductions: if unnecessary { unneeded } else { needed },
             timeouts: flow.timeouts(),
@@ -69,11 +67,10 @@ impl Held {
         self.part.share
     }
 
-    /// The line's or the policer's rate, where the words give it.
+    /// The line's rate, where the words give it.
     pub(super) fn rate_bps(&self) -> Option<u64> {
         match self.part.limits.only()? {
             Limit::Line => self.line_bps,
-            Limit::WindowNeeded => self.policed_bps,
             _ => None,
         }
     }
@@ -175,16 +172,12 @@ impl Held {
     }
 
     fn needed(&self, part: &str) -> String {
-        let policed = match self.policed_bps {
-            None => String::new(),
-            Some(bps) => format!("; a policer drops what exceeds {}", rate(bps)),
-        };
         let reductions = match self.reductions {
             0 => String::new(),
             n => format!(" ({})", plural(n, "reduction")),
         };
         format!(
-            "after losses the congestion window was below what the path could carry for {part}{reductions}{policed}"
+            "after losses the congestion window was below what the path could carry for {part}{reductions}"
         )
     }
 

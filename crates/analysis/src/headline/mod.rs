@@ -39,7 +39,7 @@ use crate::shares;
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct Headline {
-    /// What held the worst flow back, or its gravest trouble, or that of a stream.
+    /// What held the worst flow back, or its worst trouble, or that of a stream.
     pub lead: String,
     /// Other troubles, and what reordering has to do with them.
     pub rest: Option<String>,
@@ -99,14 +99,14 @@ fn other(about: About, text: String) -> Claim {
     Claim::Other { about, text }
 }
 
-/// Connections that were never opened are the gravest trouble.
+/// Connections that were never opened are the worst trouble.
 fn attempts_first(analysis: &Analysis, troubled: &[Subject<'_>]) -> bool {
     let gravity = Gravity::of_attempts(&analysis.attempts);
     let graver = |worst: &Subject<'_>| worst.gravity().key() < gravity;
     analysis.attempts.failed() > 0 && troubled.first().is_none_or(graver)
 }
 
-/// The claims on the worst flow: how fast it was, and what held it back; where that is not known, its gravest trouble. True
+/// The claims on the worst flow: how fast it was, and what held it back; where that is not known, its worst trouble. True
 /// if the trouble is told.
 fn lead(flow: &FlowReport) -> (Vec<Claim>, bool) {
     let mut claims = vec![flow::moved(flow)];

@@ -9,7 +9,7 @@ use crate::gravity::Subject;
 use crate::model::Analysis;
 use crate::shares;
 
-/// The claims, if there is anything to say. `told` says that the first sentence names the gravest trouble of its flow, and
+/// The claims, if there is anything to say. `told` says that the first sentence names the worst trouble of its flow, and
 /// not only what held it back.
 pub fn of(analysis: &Analysis, all: &Totals, troubled: &[Subject<'_>], told: bool) -> Vec<Claim> {
     let Some(worst) = troubled.first() else {
@@ -40,7 +40,7 @@ pub fn of(analysis: &Analysis, all: &Totals, troubled: &[Subject<'_>], told: boo
     claims
 }
 
-/// The gravest trouble of the flow is its late packets.
+/// The worst trouble of the flow is its late packets.
 fn is_late(flow: &FlowReport) -> bool {
     matches!(
         flow::leading(flow),

@@ -1,5 +1,5 @@
 //! One HTML page that needs no network: headline, what it cost, what to do, sortable tables of flows and streams, and a
-//! section with charts for each of the gravest. Of several captures, a table of them comes first.
+//! section with charts for each of the most severe. Of several captures, a table of them comes first.
 //!
 //! The page carries its style, script, data and the chart libraries (Vega, Vega-Lite, Vega-Embed); a content security
 //! policy forbids it any request. Every chart has a caption with its figures. The data of the charts are thinned so
@@ -272,7 +272,7 @@ impl Default for Data {
 struct Part<'a> {
     number: usize,
     analysis: &'a Analysis,
-    /// The flows and streams that get a section, the gravest first.
+    /// The flows and streams that get a section, the most severe first.
     shown: Vec<Subject<'a>>,
 }
 
@@ -320,7 +320,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// The tables of flows and of streams, first the one with the gravest.
+    /// The tables of flows and of streams, first the one with the most severe.
     fn tables(&self, out: &mut dyn Write, level: usize) -> io::Result<()> {
         let flows: Vec<_> = flows_by_gravity(&self.analysis.flows)
             .into_iter()
@@ -362,7 +362,7 @@ impl<'a> Part<'a> {
         if self.shown.is_empty() {
             return Ok(());
         }
-        writeln!(out, "<h{level}>In detail, the gravest first</h{level}>")?;
+        writeln!(out, "<h{level}>In detail, the most severe first</h{level}>")?;
         for (place, subject) in self.shown.iter().enumerate() {
             let id = self.id(place);
             let (charts, burst) = charts(subject, room);

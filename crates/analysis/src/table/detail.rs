@@ -9,6 +9,7 @@ use inorder_detect::{
 
 use super::Style;
 use crate::headline::stream_remarks;
+use crate::limits::labels;
 use crate::what_if::{WhatIfSays, rank};
 use crate::words;
 use inorder_detect::columns::{EVENT, WHAT_IF, name};
@@ -122,7 +123,13 @@ fn limits(flow: &FlowReport) -> Option<String> {
     let told = limits.shares.iter();
     let told = told.filter(|share| of_life(share.ns) >= MIN_LIMIT);
     let told: Vec<String> = told
-        .map(|share| format!("{} {:.0} %", share.limits, of_life(share.ns) * 100.0))
+        .map(|share| {
+            format!(
+                "{} {:.0} %",
+                labels(share.limits),
+                of_life(share.ns) * 100.0
+            )
+        })
         .collect();
     (!told.is_empty()).then(|| told.join(" \u{b7} "))
 }

@@ -45,7 +45,7 @@ pub fn skipped(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::R
     )
 }
 
-/// Streams of other numbered services, the gravest first.
+/// Streams of other numbered services, the most severe first.
 pub fn streams(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {
     if analysis.streams.is_empty() {
         return Ok(());

@@ -89,7 +89,7 @@ pub fn write(out: &mut dyn Write, analyses: &[Analysis], style: &Style) -> io::R
     most_severe(out, &lines, style)
 }
 
-/// The captures with the gravest trouble, each with its first sentence: whoever reads a terminal sees the end.
+/// The captures with the worst trouble, each with its first sentence: whoever reads a terminal sees the end.
 fn most_severe(out: &mut dyn Write, lines: &[Line], style: &Style) -> io::Result<()> {
     /// Fewer captures are seen at a glance in the lines that begin.
     const MIN_CAPTURES: usize = 4;
@@ -145,7 +145,7 @@ fn write_one(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Res
 /// Maximum number of flows whose details are printed.
 const DETAILED: usize = 5;
 
-/// The table of flows, then the details of the gravest.
+/// The table of flows, then the details of the most severe.
 fn flows(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {
     let all = flows_by_gravity(&analysis.flows);
     let shown = &all[..all.len().min(style.top)];

@@ -35,7 +35,7 @@ pub struct Args {
     /// The tables that are written, by their names in `inorder analyze --rows`
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', default_values_t = Corpus::default().tables)]
     tables: Vec<String>,
-    /// Flows of a capture reported one by one at most, the gravest first
+    /// Flows of a capture reported one by one at most, the most severe first
     #[arg(long, value_name = "N", default_value_t = Corpus::default().max_flows)]
     max_flows: usize,
     /// Threads, each with a capture of its own [default: as many as there are cores]

@@ -243,7 +243,7 @@ fn print(args: &Args, files: &[&Path], found: &mut Difference) -> Result<(), Cli
     written.finish()
 }
 
-/// A table of the directions, one of the gravest flows, and what limits the result.
+/// A table of the directions, one of the most severe flows, and what limits the result.
 fn write_text(
     out: &mut dyn std::io::Write,
     found: &Difference,

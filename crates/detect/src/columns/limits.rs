@@ -61,13 +61,6 @@ pub static LIMITS: &[Column<Limits>] = &[
         |l| l.send_buffer_bytes.into(),
     )
     .optional(),
-    Of::new(
-        "policed_bps",
-        Kind::Rate,
-        "Payload that a policer lets through: losses came at this rate and with the shortest round trip.",
-        |l| l.policed_bps.into(),
-    )
-    .optional(),
     Of::nested(
         "stretches",
         "The life in order and without gaps.",

@@ -47,8 +47,6 @@ pub struct Limits {
     pub window: Option<Window>,
     /// Most bytes in flight where the sender's buffer seems to be the limit.
     pub send_buffer_bytes: Option<u64>,
-    /// Losses came at a constant rate and with the smallest round trip: a policer drops, at this payload rate, bits per second.
-    pub policed_bps: Option<u64>,
 }
 
 /// How long one limit held a transfer.

@@ -72,7 +72,7 @@ pub struct Args {
     /// Flows shown at most in text and with charts
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
-    /// Flows reported one by one at most, in every output, the gravest first; the others are summed. Each takes about
+    /// Flows reported one by one at most, in every output, the most severe first; the others are summed. Each takes about
     /// 2 KiB of memory
     #[arg(long, value_name = "N", default_value_t = default_max_flows(), conflicts_with = "peer")]
     max_flows: NonZeroUsize,

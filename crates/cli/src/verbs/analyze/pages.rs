@@ -11,7 +11,7 @@ use crate::error::CliError;
 use crate::outputs;
 
 /// Captures whose details one page holds; more would make it too large to open at once.
-const MOST_IN_ONE: usize = 20;
+const MAX_CAPTURES_ON_A_PAGE: usize = 20;
 /// Characters of the name of a capture in the name of its page.
 const NAME: usize = 60;
 
@@ -30,7 +30,7 @@ impl Pages {
     /// Where the pages go, if there are many captures.
     pub fn of(args: &Args) -> Option<Pages> {
         let overview = args.html.as_deref()?;
-        let many = !args.join && args.files.len() > MOST_IN_ONE;
+        let many = !args.join && args.files.len() > MAX_CAPTURES_ON_A_PAGE;
         (many && overview.as_os_str() != "-").then(|| Pages {
             overview: overview.to_owned(),
             folder: folder(overview),
