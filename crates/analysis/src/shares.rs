@@ -18,8 +18,10 @@ pub(crate) const UNNOTICED: f64 = 0.05;
 pub(crate) struct Part {
     /// What held the flow, or among which limits that cannot be told. A recovery counts as the window that it leaves.
     pub limits: LimitSet,
-    /// Share of the life.
+    /// Share of the life, at least.
     pub share: f64,
+    /// And at most: with the time in which it may also have been another limit.
+    pub at_most: f64,
     /// Nanoseconds.
     pub ns: i64,
 }
@@ -57,6 +59,7 @@ pub(crate) fn parts(limits: &Limits) -> Vec<Part> {
             None => parts.push(Part {
                 limits: set,
                 share: 0.0,
+                at_most: 0.0,
                 ns: share.ns,
             }),
         }
@@ -67,20 +70,60 @@ pub(crate) fn parts(limits: &Limits) -> Vec<Part> {
     }
     for part in &mut parts {
         part.share = part.ns as f64 / life as f64;
+        part.at_most = part.share;
     }
+    bound(&mut parts);
     parts.sort_by_key(|part| std::cmp::Reverse(part.ns));
     parts
+}
+
+/// Bounds of the shares of limits that other parts may have been, too.
+fn bound(parts: &mut [Part]) {
+    let open: Vec<Part> = parts
+        .iter()
+        .copied()
+        .filter(|p| p.limits.only().is_none())
+        .collect();
+    for part in parts {
+        let Some(limit) = part.limits.only() else {
+            continue;
+        };
+        let perhaps = open.iter().filter(|other| other.limits.contains(limit));
+        part.at_most = part.share + perhaps.map(|other| other.share).sum::<f64>();
+    }
+}
+
+/// Parts that may have been a limit named beside them are its upper bound, if it is the only one of theirs that is named and is
+/// named for half as long at least.
+fn without_what_bounds(parts: Vec<Part>) -> Vec<Part> {
+    let proper: Vec<Part> = parts
+        .iter()
+        .copied()
+        .filter(|p| p.limits.only().is_some() && p.share >= MIN_NAMED)
+        .collect();
+    let bounds = |part: &Part| {
+        let mut named = proper
+            .iter()
+            .filter(|p| p.limits.iter().all(|l| part.limits.contains(l)));
+        let one = named.next();
+        part.limits.only().is_none()
+            && named.next().is_none()
+            && one.is_some_and(|one| 2.0 * one.share >= part.share)
+    };
+    let mut kept: Vec<Part> = parts.iter().copied().filter(|part| !bounds(part)).collect();
+    kept.sort_by(|a, b| b.at_most.total_cmp(&a.at_most));
+    kept
 }
 
 /// The parts worth a word: the longest, until most of the life is explained.
 pub(crate) fn named(limits: &Limits) -> Vec<Part> {
     let mut explained = end_ns(limits) as f64 / limits.life_ns().max(1) as f64;
     let mut named = Vec::new();
-    for part in parts(limits) {
+    for part in without_what_bounds(parts(limits)) {
         if part.share < MIN_NAMED || explained >= ENOUGH || named.len() == MAX_NAMED {
-            break;
+            continue;
         }
-        explained += part.share;
+        explained += part.at_most;
         named.push(part);
     }
     named

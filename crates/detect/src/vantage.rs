@@ -21,6 +21,11 @@ const MAX_OWN_DELAY_NS: i64 = 150_000;
 const MAX_ROUND_TRIP_OF_NONE_NS: i64 = 50_000;
 /// Of fewer answers even the fastest may have waited in its host.
 const MIN_ANSWERS: u32 = 4;
+/// Of a host whose data never follows an acknowledgement sooner than it answered the handshake, so often, that answer was not
+/// slow by chance.
+const MIN_NEVER_SOONER: u8 = 16;
+/// Sooner is what comes within less than so many fifths of that time.
+const FIFTHS_OF_ANSWER: i64 = 4;
 /// What answers later, however long the path, is not next to the capture point: there is room for a queue between.
 const MAX_NEAR_NS: i64 = 5_000_000;
 /// Holes that one host reported and that the capture point saw from the wrong side: more than an accident of the capture.
@@ -80,6 +85,11 @@ struct Host {
     ttl: Option<u8>,
     /// Answers by which its time is known.
     timed: u32,
+    /// When the last acknowledgement passed towards it, if it has sent nothing new since, nanoseconds.
+    told_ns: Option<i64>,
+    /// Its data behind such an acknowledgement: never sooner than its fastest answer, or sooner.
+    never_sooner: u8,
+    sooner: u8,
     /// Data of this host that was overtaken or lost before the capture point, until it is acknowledged.
     hole: Option<(u32, u32)>,
     /// The first byte of its data that was captured.
@@ -231,6 +241,7 @@ impl Position {
         }
         if answers && self.hosts[from].says_more(seg) {
             self.answers += 1;
+            self.hosts[to].told_ns = Some(seg.ts_ns);
             self.answers_unseen += u32::from(unseen || unseen_echo);
         }
         let host = &mut self.hosts[from];
@@ -275,6 +286,7 @@ impl Position {
             self.hosts[to].sequence = None;
         }
         if numbers > 0 && self.hosts[from].highest.is_none_or(|h| reaches(seg.seq, h)) {
+            self.hosts[from].follows(seg.ts_ns);
             let acknowledged = self.hosts[to].answered.0;
             self.hosts[from].passed(seg.seq, end, acknowledged);
             if self.quiet == 0 && self.hosts[to].sequence.is_none() {
@@ -531,9 +543,26 @@ impl Host {
         }
     }
 
+    /// It sends something new at `now`.
+    fn follows(&mut self, now: i64) {
+        let (Some(told_ns), Some(answer_ns)) = (self.told_ns.take(), self.answer_ns) else {
+            return;
+        };
+        let sooner = now.saturating_sub(told_ns).saturating_mul(5)
+            < answer_ns.saturating_mul(FIFTHS_OF_ANSWER);
+        let times = if sooner {
+            &mut self.sooner
+        } else {
+            &mut self.never_sooner
+        };
+        *times = times.saturating_add(1);
+    }
+
     /// The fastest of its answers is not by chance so slow.
     fn is_far(&self) -> bool {
-        self.timed >= MIN_ANSWERS && self.answer_ns.is_some_and(|ns| ns > MAX_OWN_DELAY_NS)
+        let often =
+            self.timed >= MIN_ANSWERS || self.sooner == 0 && self.never_sooner >= MIN_NEVER_SOONER;
+        often && self.answer_ns.is_some_and(|ns| ns > MAX_OWN_DELAY_NS)
     }
 
     /// A router has counted its TTL down; no host begins with another than these.

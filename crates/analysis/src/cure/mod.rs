@@ -55,7 +55,7 @@ impl Case<'_> {
     fn share(&self) -> String {
         match self.flow.limits.life_ns() {
             0 => "much".to_owned(),
-            _ => crate::headline::share(self.part.share),
+            _ => crate::headline::bounds(&self.part),
         }
     }
 }
@@ -81,6 +81,7 @@ fn cases(flow: &FlowReport) -> Vec<Case<'_>> {
     let window = Part {
         limits: Held::ReceiverWindow.into(),
         share: flow.held_back(),
+        at_most: flow.held_back(),
         ns: flow.cost.closed_ns,
     };
     let full = flow.cost.limit == Limit::Receiver && window.share >= MIN_SHARE;

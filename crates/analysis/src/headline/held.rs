@@ -86,7 +86,7 @@ impl Held {
 
     /// The clause.
     pub(super) fn text(&self) -> String {
-        let part = format!("{} of the time", share(self.part.share));
+        let part = format!("{} of the time", bounds(&self.part));
         match self.part.limits.only() {
             None => self.one_of_several(&part),
             Some(Limit::ReceiverWindow) => self.receiver_window(&part),
@@ -209,6 +209,16 @@ impl Held {
             "for {part} {} (this capture cannot show which)",
             all.join(", or ")
         )
+    }
+}
+
+/// `40 %`, or `40 to 70 %` where the capture leaves so much open that a reader should know.
+pub(crate) fn bounds(part: &Part) -> String {
+    /// A difference that changes no conclusion.
+    const SMALL: f64 = 0.1;
+    match part.at_most - part.share > SMALL {
+        true => format!("{:.0} to {}", 100.0 * part.share, share(part.at_most)),
+        false => share(part.share),
     }
 }
 

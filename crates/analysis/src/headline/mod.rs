@@ -22,6 +22,7 @@ use inorder_report::number::{count, percent, plural};
 pub(crate) use self::claim::cost_of;
 pub use self::claim::{About, CLAIM, Claim, Counted, Nothing};
 pub use self::held::Held;
+pub(crate) use self::held::bounds;
 use crate::gravity::{Subject, troubled};
 use crate::model::Analysis;
 use crate::shares;

@@ -174,9 +174,11 @@ pub fn derivable(analysis: &Analysis) -> BTreeSet<String> {
     }
     // A claim's own numbers prove nothing, but shares of the time, which are sums over many stretches.
     for claim in document["files"][0]["claims"].as_array().unwrap() {
-        let share = claim["share"].as_f64().unwrap_or(0.0);
-        texts.insert(format!("{:.0}", 100.0 * share));
-        texts.insert(percent(share));
+        for bound in ["share", "share_at_most"] {
+            let share = claim[bound].as_f64().unwrap_or(0.0);
+            texts.insert(format!("{:.0}", 100.0 * share));
+            texts.insert(percent(share));
+        }
         // So many recoveries of a cause led into the time that is named.
         texts.extend(
             claim["recoveries"]

@@ -20,6 +20,9 @@ const MIN_SPACED: f64 = 2.0 * 8.0 * 1_448.0;
 /// A window that is full for this share of a round trip, of the time in which there is data, holds all of it.
 const FULL_FOR_PART: f64 = 0.3;
 
+/// Limits of the sending host between which the gaps of one capture often do not decide, and which a transfer seldom changes.
+const OF_THE_SENDING_HOST: LimitSet = LimitSet::of(&[Limit::Application, Limit::SendBuffer]);
+
 /// The life of one direction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Life<'a> {
@@ -87,7 +90,10 @@ impl Judge<'_> {
             spaced: self.spaced(min_rtt_ns),
         };
         let (states, line) = course.states();
-        let pieces = self.pieces(&states);
+        let mut pieces = self.pieces(&states);
+        if self.ends.vantage == Vantage::Sender {
+            pieces.settle(OF_THE_SENDING_HOST);
+        }
         Limits {
             begun_ns,
             ended_ns,
@@ -241,7 +247,10 @@ impl Judge<'_> {
             (Held::Idle, _) => Limit::Application.into(),
             (Held::Unseen, _) => LimitSet::of(&[Limit::Application, Limit::TimerNeeded]),
             (_, None) => Limit::Unknown.into(),
-            (_, Some(state)) => window(state, self.at_receiver()),
+            (Held::Spaced, Some(state)) if !state.line => {
+                LimitSet::of(&[Limit::Application, Limit::Line])
+            }
+            (_, Some(state)) => window(state, self.ends.vantage),
         };
         (limits, Confidence::Likely)
     }
@@ -326,6 +335,10 @@ impl Judge<'_> {
                 let limits = match dead || self.hides_timeouts(silence) {
                     true if dead && all_lost && i < unanswered => Limit::PathDead.into(),
                     true => LimitSet::of(&[Limit::PathDead, Limit::TimerNeeded]),
+                    // Without it, it would have had nothing to send either.
+                    false if silence.all_sent && verdict == RecoveryVerdict::Spurious => {
+                        Limit::Application.into()
+                    }
                     false => by_verdict(verdict, Limit::TimerNeeded, Limit::TimerUnneeded),
                 };
                 silent.push(Overlay {
@@ -345,6 +358,7 @@ const HELD: [Held; KINDS] = [
     Held::Paced,
     Held::Idle,
     Held::Unseen,
+    Held::Spaced,
 ];
 
 fn by_verdict(verdict: RecoveryVerdict, needed: Limit, unneeded: Limit) -> LimitSet {
@@ -358,13 +372,13 @@ fn by_verdict(verdict: RecoveryVerdict, needed: Limit, unneeded: Limit) -> Limit
 /// Packets that no acknowledgement released are of the kind of most of the others of their round trip, and a receiver's window
 /// that is full for part of it holds the whole of it.
 fn settled(parts: [i64; KINDS]) -> [i64; KINDS] {
-    let [receiver, ack, paced, idle, unseen] = parts;
-    let sending = receiver + ack + paced;
+    let [receiver, ack, paced, idle, unseen, spaced] = parts;
+    let sending = receiver + ack + paced + spaced;
     if receiver as f64 >= FULL_FOR_PART * sending as f64 {
-        return [sending, 0, 0, idle, unseen];
+        return [sending, 0, 0, idle, unseen, 0];
     }
     match idle > ack {
-        true => [receiver, ack, 0, idle + paced, unseen],
-        false => [receiver, ack + paced, 0, idle, unseen],
+        true => [receiver, ack, 0, idle + paced, unseen, spaced],
+        false => [receiver, ack + paced, 0, idle, unseen, spaced],
     }
 }

@@ -1,7 +1,10 @@
 //! Pieces of time with one limit each, their sums, and the stretches of an output.
 
-use super::{LimitSet, MAX_STRETCHES, Share, Stretch};
+use super::{Limit, LimitSet, MAX_STRETCHES, Share, Stretch};
 use crate::result::Confidence;
+
+/// The other limits that a piece may have had held the flow for less than one part of so many of the most frequent one's time.
+const OTHERS_AT_MOST: i64 = 10;
 
 /// A piece of time with one limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,6 +49,36 @@ impl Pieces {
                 limits,
                 confidence,
             }),
+        }
+    }
+
+    /// Names pieces of which the capture alone does not tell the limit by the rest of the life: if of the limits that a piece may
+    /// have had only one held the flow at other times, for as long as such pieces altogether, it is that one.
+    pub(super) fn settle(&mut self, among: LimitSet) {
+        let own = |limit: Limit| -> i64 {
+            let named = self
+                .list
+                .iter()
+                .filter(|piece| piece.limits == limit.into());
+            named.map(Piece::ns).sum()
+        };
+        let times: Vec<(Limit, i64)> = among.iter().map(|limit| (limit, own(limit))).collect();
+        let undecided =
+            |set: LimitSet| set.only().is_none() && set.iter().all(|l| among.contains(l));
+        let open = self.list.iter().filter(|piece| undecided(piece.limits));
+        let open: i64 = open.map(Piece::ns).sum();
+        let most = times.iter().max_by_key(|time| time.1);
+        let Some(&(most, ns)) = most.filter(|most| most.1 > 0) else {
+            return;
+        };
+        let others: i64 = times.iter().map(|time| time.1).sum::<i64>() - ns;
+        if ns < open || others.saturating_mul(OTHERS_AT_MOST) > ns {
+            return;
+        }
+        for piece in &mut self.list {
+            if undecided(piece.limits) && piece.limits.contains(most) {
+                piece.limits = most.into();
+            }
         }
     }
 

@@ -18,10 +18,12 @@ pub(crate) enum Held {
     Idle,
     /// It had nothing to send, or what it sent was lost before the capture point until a timer sent it again.
     Unseen,
+    /// Its packets pass evenly spaced, away from the sender: the application writes so, or the line lets no more through.
+    Spaced,
 }
 
 /// Kinds of [`Held`].
-pub(crate) const KINDS: usize = 5;
+pub(crate) const KINDS: usize = 6;
 /// Rows kept of one flow.
 const MAX_ROWS: usize = 128;
 /// Silences kept of one flow.
@@ -39,6 +41,8 @@ const BURST_OF_RTT: i64 = 64;
 const MIN_BURST_NS: i64 = 10_000;
 /// Payload of a full segment, at least, bytes (RFC 9293 section 3.7.1).
 const MIN_MSS: u32 = 536;
+/// Two times between packets are equal if they differ by less than this share.
+const EQUAL_GAPS: i64 = 16;
 /// Fewer full segments may wait for a delayed acknowledgement.
 const MIN_PROBED: i64 = 3;
 /// A round where the round trip is not known, nanoseconds.
@@ -108,6 +112,8 @@ pub(crate) struct Silence {
     pub(crate) answered_ns: Option<i64>,
     /// Bytes of which no news had come.
     pub(crate) flight: i64,
+    /// The last new data ended with a segment that was not full: the application had no more.
+    pub(crate) all_sent: bool,
 }
 
 /// How far the flow has come.
@@ -141,6 +147,8 @@ pub(crate) struct Rounds {
     len: u32,
     answered: u32,
     unanswered: u32,
+    /// Time between the last two packets that were not of one burst, nanoseconds.
+    before_ns: i64,
     /// The last acknowledgement that made room carried data.
     carried: bool,
     /// The last thing that happened was a retransmission by a timer.
@@ -180,6 +188,7 @@ impl Rounds {
             len: 0,
             answered: 0,
             unanswered: 0,
+            before_ns: 0,
             carried: false,
             silent: false,
             released_ns: i64::MIN,
@@ -244,6 +253,7 @@ impl Rounds {
         self.wait(now, timer, progress);
         let burst = (progress.rtt_ns / BURST_OF_RTT).max(MIN_BURST_NS);
         self.burst_ns = now.saturating_add(burst);
+        self.before_ns = now.saturating_sub(self.sent_ns);
         self.booked = progress.sent;
         self.opened_ns = i64::MAX;
     }
@@ -334,6 +344,7 @@ impl Rounds {
                 end_ns: now,
                 answered_ns: None,
                 flight: progress.sent.saturating_sub(progress.delivered),
+                all_sent: self.is_short(self.full(progress)),
             });
         }
     }
@@ -399,6 +410,7 @@ impl Rounds {
             true => Held::ByAck,
             false if !short && !progress.near && within(rtt_ns / ANSWER_AWAY_OF_RTT) => Held::ByAck,
             false if !short && self.paces(now, rtt_ns, progress) => Held::Paced,
+            false if !short && !progress.near && self.is_evenly_spaced(now) => Held::Spaced,
             false if !short && self.may_hide_a_timer(now, rtt_ns, progress) => Held::Unseen,
             false => Held::Idle,
         };
@@ -410,6 +422,12 @@ impl Rounds {
     fn may_hide_a_timer(&self, now: i64, rtt_ns: i64, progress: &Progress) -> bool {
         let waited_ns = now.saturating_sub(self.sent_ns);
         !progress.near && waited_ns >= UNKNOWN_TIMER_NS.max(rtt_ns.saturating_mul(2))
+    }
+
+    /// As much time has passed since the last packet as before that one.
+    fn is_evenly_spaced(&self, now: i64) -> bool {
+        let ns = now.saturating_sub(self.sent_ns);
+        (ns - self.before_ns).abs() <= ns / EQUAL_GAPS
     }
 
     /// What is sent at `now` without being released may be spaced by a timer: it comes soon, or, with data on its way, as soon

@@ -5,7 +5,7 @@ use super::{Limit, LimitSet};
 use crate::cost::Ends;
 use crate::cost::control;
 use crate::cost::episodes::Episodes;
-use crate::result::{Recovery, RecoveryVerdict};
+use crate::result::{Recovery, RecoveryVerdict, Vantage};
 
 /// A queue stands if the shortest round trip of a row is longer than the shortest of all by more than this share and this
 /// time, nanoseconds.
@@ -174,8 +174,15 @@ impl Course<'_> {
         Some(most)
     }
 
-    /// What has as much in flight as a plateau behind it has stopped growing.
+    /// What has as much in flight as a plateau behind it has stopped growing; and what has as much in flight after a reduction as
+    /// on a plateau before the first one is held by the same.
     fn past_growth(&self, states: &mut [State]) {
+        if let Some(level) = self.level_of_buffer(states) {
+            for (row, state) in self.rows.iter().zip(states.iter_mut()) {
+                let same = (row.peak - level).abs() <= self.mss;
+                state.plateau |= state.reduced != Reduced::Not && same;
+            }
+        }
         let mut least: Option<i64> = None;
         for (row, state) in self.rows.iter().zip(states).rev() {
             if state.reduced != Reduced::Not {
@@ -186,6 +193,19 @@ impl Course<'_> {
             }
             state.plateau |= least.is_some_and(|least| row.peak >= least - self.mss);
         }
+    }
+
+    /// Bytes in flight that the socket's buffer seems to allow: on a plateau before any reduction, over no queue, and never more.
+    fn level_of_buffer(&self, states: &[State]) -> Option<i64> {
+        let of_buffer = |state: &State| {
+            let plain = state.reduced == Reduced::Not && state.plateau;
+            plain && !state.line && !state.queue && !state.paced && !state.unused
+        };
+        let rows = self.rows.iter().zip(states);
+        let held = rows.filter(|(_, state)| of_buffer(state));
+        let level = held.map(|(row, _)| row.peak).max()?;
+        let most = self.rows.iter().map(|row| row.peak).max()?;
+        (most <= level + self.mss).then_some(level)
     }
 
     fn start(&self, i: usize) -> i64 {
@@ -268,11 +288,12 @@ impl Course<'_> {
 }
 
 /// What holds a sender that sends as acknowledgements come, or soon after itself. That its flight stays the same may also be the
-/// application's doing, if no acknowledgement releases its data, or if the capture does not show that: `at_receiver`.
-pub(super) fn window(state: &State, at_receiver: bool) -> LimitSet {
+/// application's doing, if no acknowledgement releases its data, or if the capture does not show that, for it was made elsewhere.
+pub(super) fn window(state: &State, vantage: Vantage) -> LimitSet {
+    let (near, at_receiver) = (vantage == Vantage::Sender, vantage == Vantage::Receiver);
     match state.reduced {
         // It does not grow, whatever stands in the queue.
-        _ if state.plateau && !state.paced && !state.unused && !at_receiver && !state.upstream => {
+        _ if state.plateau && !state.paced && !state.unused && near && !state.upstream => {
             Limit::SendBuffer.into()
         }
         // No round trip tells a line that is full from a flight that stays the same.
@@ -284,7 +305,7 @@ pub(super) fn window(state: &State, at_receiver: bool) -> LimitSet {
             true => LimitSet::of(&[Limit::Application, Limit::SendBuffer]),
             false => Limit::Application.into(),
         },
-        _ if state.plateau && (at_receiver || state.paced) => {
+        _ if state.plateau && (!near || state.paced) => {
             LimitSet::of(&[Limit::Application, Limit::SendBuffer])
         }
         _ if state.plateau => Limit::SendBuffer.into(),

@@ -43,6 +43,16 @@ pub static CLAIM: &[Column<Claim>] = &[
     )
     .optional(),
     Column::new(
+        "share_at_most",
+        Kind::Share,
+        "The same with the time in which the capture leaves open whether it was this limit or another (held).",
+        |c: &Claim| match c {
+            Claim::Held(held) => Some(held.part.at_most).into(),
+            _ => None::<f64>.into(),
+        },
+    )
+    .optional(),
+    Column::new(
         "packets",
         Kind::Count,
         "Packets that this is about: late, lost, outside the window, repeated, unclear.",
