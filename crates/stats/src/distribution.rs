@@ -7,7 +7,7 @@ const STEP_BITS: u32 = STEPS.trailing_zeros();
 /// Count, sum, extremes and quantiles of non-negative integers, in at most 15 KiB.
 ///
 /// Values below 64 are kept exactly, larger ones in buckets of 1/32 of their power of two.
-/// An empty distribution holds no memory.
+/// An empty distribution holds no memory, and one with few different values takes 8 bytes for each of their buckets.
 ///
 /// ```
 /// let mut d = inorder_stats::Distribution::new();
@@ -30,7 +30,94 @@ struct Values {
     sum: u128,
     min: u64,
     max: u64,
-    buckets: Vec<u64>,
+    buckets: Buckets,
+}
+
+/// Buckets that are listed at most; more are counted in an array.
+const MAX_LISTED: usize = 64;
+
+/// How many values each bucket holds.
+///
+/// The same counts have the same form, in whatever order they came: an array if more than [`MAX_LISTED`] buckets are filled or one
+/// has more values than 32 bits can count, else a list.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Buckets {
+    /// Number and count of the buckets that are not empty, ascending.
+    Listed(Vec<(u16, u32)>),
+    /// Counts of all buckets from the first on.
+    Counted(Vec<u64>),
+}
+
+impl Buckets {
+    #[inline]
+    fn add(&mut self, bucket: usize, more: u64) {
+        match self {
+            Buckets::Counted(counts) => {
+                if bucket >= counts.len() {
+                    counts.resize(bucket + 1, 0);
+                }
+                if let Some(count) = counts.get_mut(bucket) {
+                    *count += more;
+                }
+            }
+            Buckets::Listed(list) => {
+                if !list_value(list, bucket, more) {
+                    self.count();
+                    self.add(bucket, more);
+                }
+            }
+        }
+    }
+
+    /// From a list to an array.
+    #[cold]
+    fn count(&mut self) {
+        let mut counts = Vec::new();
+        for (bucket, count) in self.filled() {
+            counts.resize(bucket, 0);
+            counts.push(count);
+        }
+        *self = Buckets::Counted(counts);
+    }
+
+    /// Number and count of the buckets that are not empty, ascending.
+    fn filled(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let (listed, counted) = match self {
+            Buckets::Listed(list) => (list.as_slice(), [].as_slice()),
+            Buckets::Counted(counts) => ([].as_slice(), counts.as_slice()),
+        };
+        let listed = listed
+            .iter()
+            .map(|&(bucket, count)| (usize::from(bucket), u64::from(count)));
+        listed.chain(
+            counted
+                .iter()
+                .copied()
+                .enumerate()
+                .filter(|bucket| bucket.1 > 0),
+        )
+    }
+}
+
+/// Adds to a list; false if it has no room for that.
+fn list_value(list: &mut Vec<(u16, u32)>, bucket: usize, more: u64) -> bool {
+    let (Ok(number), Ok(more)) = (u16::try_from(bucket), u32::try_from(more)) else {
+        return false;
+    };
+    match list.binary_search_by_key(&number, |listed| listed.0) {
+        Ok(at) => {
+            let count = list.get_mut(at).and_then(|listed| {
+                listed.1 = listed.1.checked_add(more)?;
+                Some(())
+            });
+            count.is_some()
+        }
+        Err(_) if list.len() == MAX_LISTED => false,
+        Err(at) => {
+            list.insert(at, (number, more));
+            true
+        }
+    }
 }
 
 impl Default for Values {
@@ -40,7 +127,7 @@ impl Default for Values {
             sum: 0,
             min: u64::MAX,
             max: 0,
-            buckets: Vec::new(),
+            buckets: Buckets::Listed(Vec::new()),
         }
     }
 }
@@ -74,13 +161,7 @@ impl Distribution {
     #[inline]
     pub fn update(&mut self, value: u64) {
         let values = self.values.get_or_insert_default();
-        let bucket = bucket_of(value);
-        if bucket >= values.buckets.len() {
-            values.buckets.resize(bucket + 1, 0);
-        }
-        if let Some(count) = values.buckets.get_mut(bucket) {
-            *count += 1;
-        }
+        values.buckets.add(bucket_of(value), 1);
         values.min = values.min.min(value);
         values.max = values.max.max(value);
         values.count += 1;
@@ -119,7 +200,7 @@ impl Distribution {
         let values = self.values.as_ref()?;
         let rank = (q.clamp(0.0, 1.0) * values.count as f64).ceil().max(1.0) as u64;
         let mut below = 0;
-        for (index, count) in values.buckets.iter().enumerate() {
+        for (index, count) in values.buckets.filled() {
             below += count;
             if below >= rank {
                 return Some(upper_edge(index).clamp(values.min, values.max));
@@ -130,9 +211,8 @@ impl Distribution {
 
     /// Non-empty buckets as (largest value of the bucket, count), ascending.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let buckets = self.values.iter().flat_map(|v| v.buckets.iter());
-        let filled = buckets.enumerate().filter(|(_, c)| **c > 0);
-        filled.map(|(index, count)| (upper_edge(index), *count))
+        let filled = self.values.iter().flat_map(|v| v.buckets.filled());
+        filled.map(|(index, count)| (upper_edge(index), count))
     }
 
     /// Adds all values of `other`.
@@ -141,11 +221,8 @@ impl Distribution {
             return;
         };
         let mine = self.values.get_or_insert_default();
-        if mine.buckets.len() < theirs.buckets.len() {
-            mine.buckets.resize(theirs.buckets.len(), 0);
-        }
-        for (mine, theirs) in mine.buckets.iter_mut().zip(&theirs.buckets) {
-            *mine += theirs;
+        for (bucket, count) in theirs.buckets.filled() {
+            mine.buckets.add(bucket, count);
         }
         mine.min = mine.min.min(theirs.min);
         mine.max = mine.max.max(theirs.max);
@@ -166,6 +243,30 @@ mod tests {
             assert_eq!(bucket_of(upper_edge(index) + 1), index + 1);
         }
         assert_eq!(upper_edge(bucket_of(u64::MAX)), u64::MAX);
+    }
+
+    #[test]
+    fn few_buckets_are_listed_and_many_are_counted() {
+        let mut d = Distribution::new();
+        (0..MAX_LISTED as u64).for_each(|value| d.update(value));
+        let is_listed =
+            |d: &Distribution| matches!(d.values.as_ref().unwrap().buckets, Buckets::Listed(_));
+        assert!(is_listed(&d));
+        d.update(1 << 40);
+        assert!(!is_listed(&d));
+        assert_eq!(d.buckets().map(|(_, count)| count).sum::<u64>(), 65);
+        assert_eq!(d.quantile(0.5), Some(32));
+    }
+
+    #[test]
+    fn a_bucket_counts_beyond_32_bits() {
+        let mut d = Distribution::new();
+        d.update(7);
+        for _ in 0..33 {
+            let same = d.clone();
+            d.merge(&same);
+        }
+        assert_eq!(d.buckets().collect::<Vec<_>>(), [(7, 1 << 33)]);
     }
 
     #[test]
@@ -195,6 +296,9 @@ mod tests {
             let (exact, got) = (values[rank - 1], a.quantile(q).unwrap());
             prop_assert!(got >= exact && got - exact <= exact / 32);
             prop_assert_eq!(a.buckets().map(|(_, c)| c).sum::<u64>(), a.count());
+            let mut at_once = Distribution::new();
+            values.iter().for_each(|v| at_once.update(*v));
+            prop_assert_eq!(a, at_once);
         }
     }
 }
