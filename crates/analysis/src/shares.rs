@@ -95,7 +95,7 @@ fn bound(parts: &mut [Part]) {
 
 /// Parts that may have been a limit named beside them are its upper bound, if it is the only one of theirs that is named and is
 /// named for half as long at least.
-fn without_what_bounds(parts: Vec<Part>) -> Vec<Part> {
+fn without_what_bounds(parts: &[Part]) -> Vec<Part> {
     let proper: Vec<Part> = parts
         .iter()
         .copied()
@@ -119,7 +119,7 @@ fn without_what_bounds(parts: Vec<Part>) -> Vec<Part> {
 pub(crate) fn named(limits: &Limits) -> Vec<Part> {
     let mut explained = end_ns(limits) as f64 / limits.life_ns().max(1) as f64;
     let mut named = Vec::new();
-    for part in without_what_bounds(parts(limits)) {
+    for part in without_what_bounds(&parts(limits)) {
         if part.share < MIN_NAMED || explained >= ENOUGH || named.len() == MAX_NAMED {
             continue;
         }
