@@ -8,9 +8,9 @@ use inorder_wire::{Has, Segment, TcpFlags};
 #[derive(Clone, Debug, Default)]
 #[repr(C)] // First what every packet needs: see `Side`.
 pub(crate) struct Recent {
-    /// Once there were many packets, prints of the latest by their [`set`](Self::set), in each the latest first: a frame
+    /// Once there were many packets, prints of the latest by their [residue](Self::residue), in each the latest first: a frame
     /// may be captured again milliseconds later, hundreds of packets on.
-    older: Option<Box<[Set; SETS]>>,
+    older: Option<Box<Older>>,
     packets: u8,
     /// The capture holds each frame so many times; 0 where that is not so.
     copies: u8,
@@ -43,6 +43,40 @@ impl Print {
     }
 }
 
+/// Prints of the older packets. The table grows with their number: most of many connections have few packets.
+#[derive(Clone, Debug)]
+struct Older {
+    /// A power of two, at most [`SETS`].
+    sets: Vec<Set>,
+    packets: usize,
+}
+
+impl Older {
+    fn new() -> Self {
+        Older {
+            sets: vec![Set::default(); FIRST_SETS],
+            packets: 0,
+        }
+    }
+
+    /// Where a packet with this residue is remembered.
+    #[inline]
+    fn set(&mut self, residue: u16) -> &mut Set {
+        let at = usize::from(residue) & (self.sets.len() - 1);
+        &mut self.sets[at]
+    }
+
+    /// One more packet is remembered.
+    #[inline]
+    fn count(&mut self) {
+        self.packets += 1;
+        if self.packets > self.sets.len() && self.sets.len() < SETS {
+            // A residue that fell on one set falls on it or on the one as far behind the middle.
+            self.sets.extend_from_within(..);
+        }
+    }
+}
+
 /// Two that share a place: random identifications fall on places that were taken a moment ago.
 type Set = [Print; OLDER_PACKETS / SETS];
 /// As many of the first packets are remembered as they come.
@@ -52,6 +86,8 @@ type FirstPrints = [Print; FIRST_PACKETS];
 /// second cache, 4 KiB each.
 const OLDER_PACKETS: usize = 512;
 const SETS: usize = OLDER_PACKETS / 2;
+/// Sets at first.
+const FIRST_SETS: usize = 32;
 /// Packets before that: most connections are shorter and need not pay for it.
 const FIRST_PACKETS: usize = 24;
 /// Behind these, so many packets in all are compared with them.
@@ -91,15 +127,14 @@ impl Recent {
 
     /// Where a packet is remembered among the older ones.
     #[inline]
-    fn set(seg: &Segment, print: u64) -> usize {
+    fn residue(seg: &Segment, print: u64) -> u16 {
         // Hosts that never fragment may leave the identification at zero: then bits of the print
         // serve: not its lowest, which repeat soon where segments are of equal size.
-        let residue = if seg.ip_id == 0 {
+        if seg.ip_id == 0 {
             (print >> 20) as u16
         } else {
             seg.ip_id
-        };
-        usize::from(residue) % SETS
+        }
     }
 
     /// Remembers a packet. If a packet that is the same byte for byte came before it, as far as the headers show, how long
@@ -111,11 +146,12 @@ impl Recent {
         let Some(older) = &mut self.older else {
             return self.push_first(seg, search, print);
         };
-        let set = &mut older[Self::set(seg, print)];
+        let set = older.set(Self::residue(seg, print));
         if let Some(same) = set.iter().find(|p| p.short == new.short) {
             return Some(same.age_ns(new)).filter(|_| Self::is_marked(seg));
         }
         *set = [new, set[0]];
+        older.count();
         if search && self.packets < LAST_BEHIND_FIRST {
             // A second capture of one of the first may come yet.
             self.packets += 1;
@@ -149,8 +185,8 @@ impl Recent {
 
     #[cold]
     fn remember_more(&mut self, seg: &Segment, print: u64) {
-        let older = self.older.insert(Box::new([Set::default(); SETS]));
-        older[Self::set(seg, print)][0] = Print::new(print, seg.ts_ns);
+        let older = self.older.insert(Box::new(Older::new()));
+        older.set(Self::residue(seg, print))[0] = Print::new(print, seg.ts_ns);
     }
 
     /// The identification, or, where a host does not use it, the timestamp of data, of a SYN or FIN can tell a packet
@@ -166,7 +202,12 @@ impl Recent {
     pub(crate) fn contains(&self, seg: &Segment) -> bool {
         let print = Self::print_of(seg);
         let new = Print::new(print, seg.ts_ns);
-        let older = self.older.iter().flat_map(|o| o[Self::set(seg, print)]);
+        let residue = usize::from(Self::residue(seg, print));
+        let sets = self.older.iter().map(|older| &older.sets);
+        let older = sets
+            .flat_map(|sets| sets.get(residue & (sets.len() - 1)))
+            .flatten()
+            .copied();
         let first = self.prints.iter().take(self.packets.into()).copied();
         let mut all = first.chain(older);
         Self::is_marked(seg) && all.any(|p| p.short == new.short && p.age_ns(new) <= MAX_APART_NS)

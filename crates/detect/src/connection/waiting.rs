@@ -1,26 +1,27 @@
 //! Segments that wait, in less memory than they take elsewhere.
 
-use inorder_wire::{Dir, Has, MAX_SACK_BLOCKS, Segment, TcpFlags};
+use inorder_wire::{Dir, MAX_SACK_BLOCKS, NO_WSCALE, Segment, TcpFlags};
 
-/// Packets of a short connection: room for so many is made at once.
+/// Room is made for so many segments, the packets of a short connection, and then for an eighth more each time: most of the memory
+/// for many connections that are open at once is this.
 const SHORT: usize = 12;
 
-/// The SACK blocks of a segment, and what is known of those that were cut off.
-type Blocks = [(u32, u32); MAX_SACK_BLOCKS];
-
-/// Segments in the order they came. Few have SACK blocks, which are nearly half of a segment; so they lie apart.
+/// Segments in the order they came.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     segments: Vec<Packed>,
-    /// The blocks of those segments that have or had any.
-    blocks: Vec<Blocks>,
+    /// What few segments have, for those that have any of it.
+    rare: Vec<Rare>,
+    /// The number of the first frame.
+    first_frame: u64,
 }
 
-/// A [`Segment`] and its direction, without its SACK blocks.
+/// A [`Segment`] and its direction, without what is [`Rare`].
 #[derive(Clone, Copy, Debug)]
 struct Packed {
     ts_ns: i64,
-    frame: u64,
+    /// Frames since the first, in 32 bits.
+    frames: u32,
     seq: u32,
     ack: u32,
     payload_len: u32,
@@ -28,20 +29,53 @@ struct Packed {
     tsecr: u32,
     window: u16,
     ip_id: u16,
-    mss: u16,
     flags: TcpFlags,
     has: u8,
     ttl: u8,
+    marks: u8,
+}
+
+/// Bits of [`Packed::marks`]: the ECN codepoint, the direction, and that something rare belongs to it.
+const ECN: u8 = 3;
+const FROM_HIGH: u8 = 4;
+const IS_RARE: u8 = 8;
+
+/// What a SYN has, or a segment with SACK blocks or cut options.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Rare {
+    mss: u16,
     wscale: u8,
     ecn: u8,
     sack_len: u8,
-    dir: Dir,
+    sack: [(u32, u32); MAX_SACK_BLOCKS],
+    /// The frames since the first beyond 32 bits.
+    frames_high: u32,
+}
+
+impl Rare {
+    const NONE: Rare = Rare {
+        mss: 0,
+        wscale: NO_WSCALE,
+        ecn: 0,
+        sack_len: 0,
+        sack: [(0, 0); MAX_SACK_BLOCKS],
+        frames_high: 0,
+    };
 }
 
 impl Waiting {
+    /// Segments that wait.
+    pub(super) fn len(&self) -> usize {
+        self.segments.len()
+    }
+
     pub(super) fn push(&mut self, dir: Dir, segment: &Segment) {
         if self.segments.is_empty() {
-            self.segments.reserve(SHORT);
+            self.first_frame = segment.frame;
+        }
+        if self.segments.len() == self.segments.capacity() {
+            self.segments
+                .reserve_exact(SHORT.max(self.segments.len() / 8));
         }
         // Without `..`, so that a new field is not forgotten.
         let &Segment {
@@ -61,11 +95,22 @@ impl Waiting {
             wscale,
             ecn,
             sack_len,
-            ref sack,
+            sack,
         } = segment;
+        let frames = frame.wrapping_sub(self.first_frame);
+        let rare = Rare {
+            mss,
+            wscale,
+            ecn: ecn & !ECN,
+            sack_len,
+            sack,
+            frames_high: (frames >> 32) as u32,
+        };
+        let from_high = if dir == Dir::HighToLow { FROM_HIGH } else { 0 };
+        let is_rare = if rare == Rare::NONE { 0 } else { IS_RARE };
         self.segments.push(Packed {
             ts_ns,
-            frame,
+            frames: frames as u32,
             seq,
             ack,
             payload_len,
@@ -73,27 +118,22 @@ impl Waiting {
             tsecr,
             window,
             ip_id,
-            mss,
             flags,
             has,
             ttl,
-            wscale,
-            ecn,
-            sack_len,
-            dir,
+            marks: ecn & ECN | from_high | is_rare,
         });
-        if has_blocks(sack_len, has) {
-            self.blocks.push(*sack);
+        if is_rare != 0 {
+            self.rare.push(rare);
         }
     }
 
     /// The segments as they came.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Dir, Segment)> {
-        let mut blocks = self.blocks.iter();
+        let mut rare = self.rare.iter();
         self.segments.iter().map(move |packed| {
-            let with_blocks = has_blocks(packed.sack_len, packed.has);
-            let sack = with_blocks.then(|| blocks.next()).flatten();
-            (packed.dir, packed.unpacked(sack.copied()))
+            let own = (packed.marks & IS_RARE != 0).then(|| rare.next()).flatten();
+            packed.unpacked(own.unwrap_or(&Rare::NONE), self.first_frame)
         })
     }
 
@@ -103,15 +143,17 @@ impl Waiting {
     }
 }
 
-fn has_blocks(sack_len: u8, has: u8) -> bool {
-    sack_len > 0 || has & Has::OPTIONS_CUT != 0
-}
-
 impl Packed {
-    fn unpacked(&self, sack: Option<Blocks>) -> Segment {
-        Segment {
+    fn unpacked(&self, rare: &Rare, first_frame: u64) -> (Dir, Segment) {
+        let dir = if self.marks & FROM_HIGH != 0 {
+            Dir::HighToLow
+        } else {
+            Dir::LowToHigh
+        };
+        let frames = u64::from(rare.frames_high) << 32 | u64::from(self.frames);
+        let segment = Segment {
             ts_ns: self.ts_ns,
-            frame: self.frame,
+            frame: first_frame.wrapping_add(frames),
             seq: self.seq,
             ack: self.ack,
             payload_len: self.payload_len,
@@ -119,28 +161,31 @@ impl Packed {
             tsecr: self.tsecr,
             window: self.window,
             ip_id: self.ip_id,
-            mss: self.mss,
+            mss: rare.mss,
             flags: self.flags,
             has: self.has,
             ttl: self.ttl,
-            wscale: self.wscale,
-            ecn: self.ecn,
-            sack_len: self.sack_len,
-            sack: sack.unwrap_or_default(),
-        }
+            wscale: rare.wscale,
+            ecn: self.marks & ECN | rare.ecn,
+            sack_len: rare.sack_len,
+            sack: rare.sack,
+        };
+        (dir, segment)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use inorder_wire::Has;
 
     #[test]
     fn segments_come_out_as_they_went_in() {
-        assert!(size_of::<Packed>() <= 56, "{}", size_of::<Packed>());
+        assert!(size_of::<Packed>() <= 40, "{}", size_of::<Packed>());
         let segment = |n: u32| Segment {
             ts_ns: -i64::from(n),
-            frame: u64::from(n) + 1,
+            // Frames may be more than 32 bits apart, and come in another order.
+            frame: u64::from(n * 7 % 40) << 30,
             seq: n + 2,
             ack: n + 3,
             payload_len: n + 4,
@@ -148,7 +193,7 @@ mod tests {
             tsecr: n + 6,
             window: 7,
             ip_id: 8,
-            mss: 9,
+            mss: if n.is_multiple_of(5) { 9 } else { 0 },
             flags: TcpFlags(10),
             has: if n.is_multiple_of(4) {
                 Has::OPTIONS_CUT
@@ -156,13 +201,13 @@ mod tests {
                 Has::DF
             },
             ttl: 12,
-            wscale: 13,
-            ecn: 1,
+            wscale: if n.is_multiple_of(5) { 13 } else { NO_WSCALE },
+            ecn: n as u8,
             sack_len: if n.is_multiple_of(3) { 2 } else { 0 },
             sack: if n.is_multiple_of(3) || n.is_multiple_of(4) {
                 [(n, n + 1), (5, 6), (0, 0), (0, 8)]
             } else {
-                Blocks::default()
+                Default::default()
             },
         };
         let dir = |n: u32| {
