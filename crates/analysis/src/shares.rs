@@ -130,12 +130,13 @@ pub(crate) fn named(limits: &Limits) -> Vec<Part> {
 }
 
 /// Shares of the life that went to opening the connection and to the growth of the window from its start, if the flow was
-/// too short for anything else to limit it.
-pub(crate) fn too_short(limits: &Limits) -> Option<(f64, f64)> {
+/// too short for anything else to limit it: one that went into recovery has left slow start (RFC 5681 section 3.1).
+pub(crate) fn too_short(flow: &FlowReport) -> Option<(f64, f64)> {
+    let limits = &flow.limits;
     let of = |limit: Limit| limits.share_of(limit.into());
     let (opening, start) = (of(Limit::Handshake), of(Limit::Start));
     let end = end_ns(limits) as f64 / limits.life_ns().max(1) as f64;
-    let short = start > 0.0 && opening + start >= 0.5 * (1.0 - end);
+    let short = start > 0.0 && opening + start >= 0.5 * (1.0 - end) && flow.recoveries.total == 0;
     short.then_some((opening, start))
 }
 
@@ -210,8 +211,15 @@ pub(crate) fn repeated_in_vain(flow: &FlowReport) -> u64 {
 pub(crate) fn line_bps(flow: &FlowReport) -> Option<u64> {
     const FAR_ABOVE: u64 = 4;
     let line = flow.limits.line_bps?;
+    let far = line / FAR_ABOVE >= flow.goodput_bps()?;
+    (far || full_line_bps(flow).is_some()).then_some(line)
+}
+
+/// The same, if the line was full for a part of the time: of rates that are far above the flow's, trains of packets alone tell, and
+/// one in seven is wrong.
+pub(crate) fn full_line_bps(flow: &FlowReport) -> Option<u64> {
     let full = flow.limits.share_of(Limit::Line.into()) >= MIN_NAMED;
-    (full || line / FAR_ABOVE >= flow.goodput_bps()?).then_some(line)
+    flow.limits.line_bps.filter(|_| full)
 }
 
 /// Bytes that fill the path: the line's rate times the round trip.

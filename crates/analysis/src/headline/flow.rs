@@ -14,7 +14,7 @@ pub fn moved(flow: &FlowReport) -> Claim {
         flow: flow.flow,
         bytes: flow.data_bytes,
         bps: flow.goodput_bps(),
-        line_bps: shares::line_bps(flow),
+        line_bps: shares::full_line_bps(flow),
         rtt_ns: shares::round_trip_ns(flow).filter(|_| known),
         largest: false,
     }
@@ -25,7 +25,7 @@ pub fn held(flow: &FlowReport) -> Vec<Claim> {
     if flow.blind.has(NotSeen::OneWay) {
         return Vec::new();
     }
-    if let Some((opening, start)) = shares::too_short(&flow.limits) {
+    if let Some((opening, start)) = shares::too_short(flow) {
         return vec![Claim::Short {
             bytes: flow.data_bytes,
             opening,
