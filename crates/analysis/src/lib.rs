@@ -28,6 +28,8 @@
 //!
 //! Nothing here infers what happened on the network: this crate only formats results.
 
+#![forbid(unsafe_code)]
+
 mod captures;
 mod columns;
 pub mod compare;

@@ -4,6 +4,8 @@
 //! Exit codes: 0 done, 1 failed, 2 wrong usage, 3 damaged input (what came before the damage
 //! was used), 4 a threshold was exceeded, 130 interrupted.
 
+#![forbid(unsafe_code)]
+
 mod cli;
 mod error;
 mod exporter;

@@ -23,6 +23,8 @@
 //! Segments come from `inorder-wire`, which parses frames; `inorder-pipeline` does all of it, from a
 //! file to the reports.
 
+#![forbid(unsafe_code)]
+
 mod acceptance;
 mod arrival;
 mod attempts;

@@ -6,6 +6,8 @@
 //!
 //! Memory grows with the number of packets: about 350 bytes for each of either capture.
 
+#![forbid(unsafe_code)]
+
 mod columns;
 mod direction;
 mod fingerprint;

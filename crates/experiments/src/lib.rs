@@ -22,6 +22,8 @@
 //! part of the interval does, otherwise it is undecided. A claim about several cells held if it held in all of them,
 //! and failed if it failed in one. A single repetition of a random quantity decides nothing.
 
+#![forbid(unsafe_code)]
+
 mod campaign;
 mod chosen;
 mod claim;

@@ -28,6 +28,8 @@
 //! # Ok::<(), inorder_filter::FilterError>(())
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod check;
 mod expr;
 mod parse;

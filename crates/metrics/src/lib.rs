@@ -33,6 +33,8 @@
 //! assert!((summary.order.displacements.entropy() - 1.04).abs() < 0.001);
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod bound;
 mod buffer_density;
 mod bursts;

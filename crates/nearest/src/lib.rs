@@ -1,5 +1,7 @@
 //! Suggests the known name that a mistyped name probably meant.
 
+#![forbid(unsafe_code)]
+
 /// Maximum length in characters: longer names come from files and not from a keyboard, and comparing them takes long.
 const MAX_CHARS: usize = 200;
 

@@ -20,6 +20,8 @@
 //! # Ok::<(), inorder_netproc::NetprocError>(())
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod account;
 pub mod calibration;
 mod cascade;

@@ -24,6 +24,8 @@
 //! # Ok::<(), inorder_packetdrill::ParseError>(())
 //! ```
 
+#![forbid(unsafe_code)]
+
 pub mod code;
 mod fast_open;
 #[doc(hidden)]

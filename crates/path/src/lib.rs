@@ -39,6 +39,8 @@
 //! Put stages with random decisions (loss, duplication) before those that reorder. Behind jitter each of them needs
 //! an event of its own, because the order of packets decides which random number belongs to which packet.
 
+#![forbid(unsafe_code)]
+
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -39,6 +39,8 @@
 //! - `threads`: several threads for one capture.
 //! - `zstd`: captures in Zstandard; needs a C compiler for the target.
 
+#![forbid(unsafe_code)]
+
 mod analysis;
 mod analyzer;
 mod detector;

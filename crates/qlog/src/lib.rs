@@ -7,6 +7,8 @@
 //!
 //! Memory grows with the packets of a connection: about 200 bytes for each.
 
+#![forbid(unsafe_code)]
+
 mod ack;
 mod arrivals;
 mod columns;

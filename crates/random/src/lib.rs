@@ -14,6 +14,8 @@
 //! assert!(loss.unit() < 1.0);
 //! ```
 
+#![forbid(unsafe_code)]
+
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 

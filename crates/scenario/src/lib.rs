@@ -37,6 +37,8 @@
 //! # Ok::<(), inorder_scenario::Error>(())
 //! ```
 
+#![forbid(unsafe_code)]
+
 pub mod config;
 mod context;
 mod cumulative;

@@ -10,6 +10,7 @@
 //! | the highest number so far, of any width | [`Unwrapper`] |
 //! | the highest offset reported by the caller, 32 bits | [`Offsets`] |
 
+#![forbid(unsafe_code)]
 #![no_std]
 
 #[cfg(doctest)]

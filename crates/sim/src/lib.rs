@@ -38,6 +38,8 @@
 //! and returns [`Measure`]s with Student's intervals; [`run_all_with`] keeps what its caller wants of each run.
 //! [`run_tapped`] shows every packet at both ends; [`Captures`] writes these packets to files, with the truth.
 
+#![forbid(unsafe_code)]
+
 mod application;
 mod build;
 mod campaign;

@@ -27,6 +27,7 @@
 //! - Each sorter is a module of its own, for example [`srpic`].
 //! - [`classify`] decides which packets may be held.
 //! - [`Batcher`] forms batches from arrival times where there is no card (captures, simulations).
+#![forbid(unsafe_code)]
 #![no_std]
 
 extern crate alloc;

@@ -16,6 +16,8 @@
 //! assert!(estimate.covers(2.5));
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod correlation;
 mod difference;
 mod distribution;

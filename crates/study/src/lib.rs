@@ -22,6 +22,8 @@
 //! tmp/                                what is being written
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod campaign;
 mod corpus;
 mod error;

@@ -23,6 +23,8 @@
 //! # Ok::<(), inorder_tcp::UnknownAlgorithm>(())
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod accurate_ecn;
 mod board;
 pub mod config;

@@ -28,6 +28,8 @@
 //! assert!(segment.has(Has::TIMESTAMPS) && segment.tsval == 3);
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod check;
 mod complaint;
 mod fast;
