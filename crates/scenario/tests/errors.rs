@@ -62,7 +62,7 @@ fn each_error_is_one_line_with_its_position() {
         (flow("[receiver_card]\nsorter = \"srpic:block_size=8\""), "nothing wrong".into()),
         (flow("[receiver_card]\nsorter = \"srpic:block=8\""), "x.toml:3:10: sorter: srpic has no such setting, expected \"srpic\" or \"srpic:SETTING=VALUE,...\"".into()),
         (flow("[receiver_card]\nsorter = \"srpik\""), "x.toml:3:10: sorter: unknown sorter \"srpik\", expected one of the sorters none, srpic, nearest valid name \"srpic\"".into()),
-        (stage("kind = \"batch\"\ngapp = \"1 ms\""), "x.toml:4:1: unknown key \"gapp\" in batch, expected one of kind, name, delay, gap, nearest valid name \"gap\"".into()),
+        (stage("kind = \"batch\"\ngapp = \"1 ms\""), "x.toml:4:1: unknown key \"gapp\" in batch, expected one of kind, name, delay, gap, packet_time, nearest valid name \"gap\"".into()),
         ("[[flwo]]".into(), "x.toml:1:3: unknown key \"flwo\" in scenario, expected one of title, run, flow, probe, forward, reverse, line, receiver_card, sender_card, lab, capture, output, grid, nearest valid name \"flow\"".into()),
         // Files beside the scenario.
         (stage("kind = \"link\"\ntrace = \"good.trace\""), "nothing wrong".into()),

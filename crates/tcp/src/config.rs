@@ -182,6 +182,9 @@ pub struct Undo {
     /// A partial acknowledgement of an original restores the window but not the threshold, and recovery continues
     /// (Linux 2.6). Otherwise recovery ends there if no retransmission is outstanding.
     pub partial_within_recovery: bool,
+    /// While the time of no retransmission is known, an acknowledgement counts as one of an original (Linux 2.6
+    /// `tcp_packet_delayed`); a partial undo forgets the time if nothing retransmitted is outstanding (`tcp_try_undo_partial`).
+    pub unstamped_is_original: bool,
     /// While a retransmission is outstanding, the time of the first one is kept, also when a recovery ends and the next
     /// one begins with the same acknowledgement (Linux `retrans_stamp`). What is sent meanwhile echoes later times, so
     /// that Eifel detection fails until no retransmission is outstanding. RFC 3522 takes the time anew in each recovery.

@@ -195,6 +195,7 @@ fn vary(config: &mut Config, bytes: &mut Bytes) {
     config.undo.dsack ^= a & 32 != 0;
     config.undo.rfc4015 = a & 64 != 0;
     config.undo.partial_within_recovery ^= c & 64 != 0;
+    config.undo.unstamped_is_original = config.undo.partial_within_recovery;
     config.frto ^= a & 128 != 0;
     config.reduction = [
         config.reduction,

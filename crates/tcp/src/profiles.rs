@@ -149,6 +149,7 @@ pub fn linux_6() -> Config {
             dsack: true,
             rfc4015: false,
             partial_within_recovery: false,
+            unstamped_is_original: false,
             stamp_outlives_recovery: true,
             hold_marks: true,
         },
@@ -198,6 +199,7 @@ pub fn linux_2_6_24() -> Config {
         loss_probe: LossProbe::Off,
         undo: Undo {
             partial_within_recovery: true,
+            unstamped_is_original: true,
             ..modern.undo
         },
         ..modern
@@ -273,6 +275,7 @@ pub fn rfc() -> Config {
             dsack: false,
             rfc4015: false,
             partial_within_recovery: false,
+            unstamped_is_original: false,
             stamp_outlives_recovery: false,
             hold_marks: false,
         },

@@ -83,6 +83,10 @@ impl Settings {
 
     /// The settings of a stage `batch`, whose name is `key`: a card that never drops and does not sort.
     pub fn of_batch(batch: &plain::Batch, key: &str) -> Result<Self, Refusal> {
+        if batch.packet_ns > 0 {
+            let what = "how long a packet takes depends on the processor";
+            return Err(Refusal::new(format!("{key}.packet_time"), what, "0 s"));
+        }
         Ok(Settings {
             rx_usecs: micros(batch.delay_ns, &format!("{key}.delay"))?,
             rx_frames: 0,

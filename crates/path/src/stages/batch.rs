@@ -15,10 +15,13 @@ pub struct BatchConfig {
     pub delay_ns: i64,
     /// Minimum time between two interrupts, nanoseconds.
     pub gap_ns: i64,
+    /// Time that the processor takes for each packet, nanoseconds.
+    pub packet_ns: i64,
 }
 
 /// A router or an emulator whose card limits its interrupts: all packets that arrived since the last interrupt are
-/// forwarded at the same instant, in order. Jitter behind it reorders packets that were far apart on the line before.
+/// forwarded one behind the other, as fast as the processor is. Jitter behind it reorders packets that were far apart on the line
+/// before.
 ///
 /// Intel's e1000, the card of the SRPIC paper's emulator, limits interrupts to between 4000 and 20,000 per second by
 /// default, 4000 under bulk traffic (InterruptThrottleRate 3): a gap of 250 us.
@@ -27,6 +30,8 @@ pub struct Batch {
     config: BatchConfig,
     /// Time of the interrupt that takes the waiting packets, or of the last one.
     interrupt_ns: Option<i64>,
+    /// When the processor has forwarded all before; the smallest time while there was none.
+    free_ns: i64,
 }
 
 impl Batch {
@@ -35,11 +40,22 @@ impl Batch {
         Batch {
             config,
             interrupt_ns: None,
+            free_ns: i64::MIN,
         }
     }
 
     /// When a packet that arrives now is forwarded; `None` if that is after the largest time.
     fn release(&mut self, now_ns: i64) -> Option<i64> {
+        let taken = self.interrupt(now_ns)?;
+        if self.config.packet_ns == 0 {
+            return Some(taken);
+        }
+        self.free_ns = later(taken.max(self.free_ns), self.config.packet_ns)?;
+        Some(self.free_ns)
+    }
+
+    /// The interrupt that takes a packet which arrives now.
+    fn interrupt(&mut self, now_ns: i64) -> Option<i64> {
         if let Some(last) = self.interrupt_ns
             && now_ns <= last
         {
@@ -82,6 +98,7 @@ impl<P: Packet> Declared<P> for plain::Batch {
         Batch::new(BatchConfig {
             delay_ns: self.delay_ns,
             gap_ns: self.gap_ns,
+            packet_ns: self.packet_ns,
         })
     }
 }
@@ -103,8 +120,8 @@ mod tests {
     #[test]
     fn waiting_packets_are_forwarded_together() {
         let config = BatchConfig {
-            delay_ns: 0,
             gap_ns: 250_000,
+            ..BatchConfig::default()
         };
         let times = [0, 12, 24, 240, 250, 251, 700, 900];
         assert_eq!(
@@ -114,10 +131,29 @@ mod tests {
     }
 
     #[test]
+    fn the_processor_forwards_one_packet_after_the_other() {
+        let config = BatchConfig {
+            gap_ns: 250_000,
+            packet_ns: 2_000,
+            ..BatchConfig::default()
+        };
+        // The second batch waits until the processor has done with it, one by one.
+        assert_eq!(
+            leave(config, &[0, 12, 24, 240, 700]),
+            [2, 252, 254, 256, 702]
+        );
+        let slow = BatchConfig {
+            packet_ns: 200_000,
+            ..config
+        };
+        assert_eq!(leave(slow, &[0, 12, 24, 240]), [200, 450, 650, 850]);
+    }
+
+    #[test]
     fn the_delay_starts_with_the_first_packet() {
         let config = BatchConfig {
             delay_ns: 75_000,
-            gap_ns: 0,
+            ..BatchConfig::default()
         };
         assert_eq!(leave(config, &[0, 50, 75, 76, 500]), [75, 75, 75, 151, 575]);
         assert_eq!(leave(BatchConfig::default(), &[3, 4, 5]), [3, 4, 5]);

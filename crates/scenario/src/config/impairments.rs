@@ -162,12 +162,14 @@ keys! {
 
 keys! {
     /// A device on the path that receives packets by interrupt: all packets that arrived since the last interrupt are
-    /// forwarded at the same instant.
+    /// forwarded together.
     pub struct Batch in "batch" {
         /// Time from the first waiting packet to the interrupt.
         delay_ns as "delay": Duration, default "0 s";
         /// Minimum time between two interrupts (interrupt throttling).
         gap_ns as "gap": Duration, default "250 us";
+        /// Time that its processor takes to forward a packet; 0: all of an interrupt at the same instant.
+        packet_ns as "packet_time": Duration, default "0 s";
     }
 }
 

@@ -116,11 +116,12 @@ impl Sender {
             .count() as u32
     }
 
-    /// RFC 3522 section 3.2: the acknowledgement echoes a time before the first retransmission. It also counts if
-    /// nothing was retransmitted since (Linux `tcp_packet_delayed`).
+    /// RFC 3522 section 3.2: the acknowledgement echoes a time before the first retransmission. Linux 2.6 also counts it if
+    /// that time is not known (`tcp_packet_delayed`).
     fn original_arrived(&self, news: &AckNews<'_>) -> bool {
         match (self.undo.stamp, news.tsecr) {
             (Some(stamp), Some(ecr)) => self.config.undo.eifel && ts_before(ecr, stamp),
+            (None, _) => self.config.undo.unstamped_is_original,
             _ => false,
         }
     }
@@ -186,6 +187,9 @@ impl Sender {
         let undoable = self.original_arrived(news) || self.all_duplicates();
         if self.undo.marker.is_none() || !undoable {
             return;
+        }
+        if self.config.undo.unstamped_is_original && self.board.retrans_out() == 0 {
+            self.undo.forget_stamp();
         }
         self.consult(now, |loss, cx| loss.on_partial_undo(cx, news));
         self.counters.tcp_partial_undo += 1;

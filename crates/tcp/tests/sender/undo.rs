@@ -20,6 +20,7 @@ const NONE: Undo = Undo {
     dsack: false,
     rfc4015: false,
     partial_within_recovery: false,
+    unstamped_is_original: false,
     stamp_outlives_recovery: true,
     hold_marks: true,
 };
@@ -68,6 +69,30 @@ fn the_echo_of_the_retransmission_proves_nothing() {
     peer.ack_echo(4, &[], 200);
     assert_eq!(peer.end.counters().undone_recoveries, 0);
     assert_eq!(peer.state(), CaState::Recovery);
+}
+
+/// Linux 2.6 forgets the time of the first retransmission at a partial undo, and then takes every acknowledgement for one of an
+/// original, also one that echoes the retransmission.
+#[test]
+fn without_the_time_of_a_retransmission_every_acknowledgement_is_an_originals() {
+    for (unstamped_is_original, undone) in [(true, 2), (false, 1)] {
+        let mut peer = open(
+            Undo {
+                eifel: true,
+                partial_within_recovery: true,
+                unstamped_is_original,
+                ..NONE
+            },
+            true,
+        );
+        unnecessary_recovery(&mut peer);
+        // The original of segment 0: the window is restored, nothing retransmitted is outstanding.
+        peer.ack_echo(1, &[], 100);
+        assert_eq!(peer.end.counters().tcp_partial_undo, 1);
+        peer.now += MS;
+        peer.ack_echo(2, &[], 200);
+        assert_eq!(peer.end.counters().tcp_partial_undo, undone);
+    }
 }
 
 #[test]
