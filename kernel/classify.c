@@ -12,23 +12,23 @@
 /* CWR ECE URG RST SYN FIN: the stack must see them at once. */
 #define UNSUITABLE	0xe7
 
-static u16 be16(const u8 *p)
+static u16 classify_be16(const u8 *p)
 {
 	return (u16)(p[0] << 8 | p[1]);
 }
 
-static u32 be32(const u8 *p)
+static u32 classify_be32(const u8 *p)
 {
-	return (u32)be16(p) << 16 | be16(p + 2);
+	return (u32)classify_be16(p) << 16 | classify_be16(p + 2);
 }
 
-static u64 be64(const u8 *p)
+static u64 classify_be64(const u8 *p)
 {
-	return (u64)be32(p) << 32 | be32(p + 4);
+	return (u64)classify_be32(p) << 32 | classify_be32(p + 4);
 }
 
 /* Anything but timestamps (RFC 7323), no-operation and end of list. */
-static bool has_other_options(const u8 *options, u32 length)
+static bool classify_has_other_options(const u8 *options, u32 length)
 {
 	enum { END, NOP, TIMESTAMPS = 8, TIMESTAMPS_LENGTH = 10 };
 
@@ -48,8 +48,8 @@ static bool has_other_options(const u8 *options, u32 length)
 	return false;
 }
 
-static enum inorder_kind kind_of(u8 flags, u32 payload, bool is_fragment,
-				 bool has_options)
+static enum inorder_kind classify_kind_of(u8 flags, u32 payload, bool is_fragment,
+					  bool has_options)
 {
 	if (payload && !(flags & UNSUITABLE) && !is_fragment && !has_options)
 		return INORDER_DATA;
@@ -63,8 +63,8 @@ static enum inorder_kind kind_of(u8 flags, u32 payload, bool is_fragment,
 }
 
 /* The TCP header behind the IP header of this length. */
-static bool read_tcp(const u8 *ip, u32 have, u32 header, u32 whole,
-		     bool is_fragment, bool has_ip_options,
+static bool classify_read_tcp(const u8 *ip, u32 have, u32 header, u32 whole,
+			      bool is_fragment, bool has_ip_options,
 		     struct inorder_meta *meta)
 {
 	const u8 *tcp = ip + header;
@@ -78,56 +78,56 @@ static bool read_tcp(const u8 *ip, u32 have, u32 header, u32 whole,
 		has_options = true;
 		meta->len = 0;
 	} else {
-		has_options |= has_other_options(tcp + 20, length - 20);
+		has_options |= classify_has_other_options(tcp + 20, length - 20);
 		meta->len = whole - header - length;
 	}
-	meta->seq = be32(tcp + 4);
-	meta->flow.words[4] = (u64)be16(tcp) << 48 | (u64)be16(tcp + 2) << 32;
-	meta->kind = kind_of(tcp[13], meta->len, is_fragment, has_options);
+	meta->seq = classify_be32(tcp + 4);
+	meta->flow.words[4] = (u64)classify_be16(tcp) << 48 | (u64)classify_be16(tcp + 2) << 32;
+	meta->kind = classify_kind_of(tcp[13], meta->len, is_fragment, has_options);
 	return true;
 }
 
-static bool read_ipv4(const u8 *ip, u32 have, u32 whole,
-		      struct inorder_meta *meta)
+static bool classify_read_ipv4(const u8 *ip, u32 have, u32 whole,
+			       struct inorder_meta *meta)
 {
 	u32 header, total;
 
 	if (have < 20)
 		return false;
 	header = (u32)(ip[0] & 15) * 4;
-	total = be16(ip + 2);
+	total = classify_be16(ip + 2);
 	if (header < 20 || ip[9] != PROTOCOL_TCP)
 		return false;
 	/* The ports are in the first fragment only. */
-	if (be16(ip + 6) & 0x1fff)
+	if (classify_be16(ip + 6) & 0x1fff)
 		return false;
 	/* Segments merged to more than 64 KiB have a total length of 0. */
 	if (total)
 		whole = min(whole, total);
-	meta->flow.words[0] = 0xffff00000000ULL | be32(ip + 12);
-	meta->flow.words[1] = 0xffff00000000ULL | be32(ip + 16);
+	meta->flow.words[0] = 0xffff00000000ULL | classify_be32(ip + 12);
+	meta->flow.words[1] = 0xffff00000000ULL | classify_be32(ip + 16);
 	meta->flow.words[2] = 0;
 	meta->flow.words[3] = 0;
-	return read_tcp(ip, have, header, whole, be16(ip + 6) & 0x2000,
+	return classify_read_tcp(ip, have, header, whole, classify_be16(ip + 6) & 0x2000,
 			header > 20, meta);
 }
 
-static bool read_ipv6(const u8 *ip, u32 have, u32 whole,
-		      struct inorder_meta *meta)
+static bool classify_read_ipv6(const u8 *ip, u32 have, u32 whole,
+			       struct inorder_meta *meta)
 {
 	u32 payload;
 
 	/* Behind extension headers nothing is sorted. */
 	if (have < 40 || ip[6] != PROTOCOL_TCP)
 		return false;
-	payload = be16(ip + 4);
+	payload = classify_be16(ip + 4);
 	if (payload)
 		whole = min(whole, payload + 40);
-	meta->flow.words[0] = be64(ip + 16);
-	meta->flow.words[1] = be64(ip + 32);
-	meta->flow.words[2] = be64(ip + 8);
-	meta->flow.words[3] = be64(ip + 24);
-	return read_tcp(ip, have, 40, whole, false, false, meta);
+	meta->flow.words[0] = classify_be64(ip + 16);
+	meta->flow.words[1] = classify_be64(ip + 32);
+	meta->flow.words[2] = classify_be64(ip + 8);
+	meta->flow.words[3] = classify_be64(ip + 24);
+	return classify_read_tcp(ip, have, 40, whole, false, false, meta);
 }
 
 bool inorder_classify(const u8 *ip, u32 have, u32 whole, int version,
@@ -136,8 +136,8 @@ bool inorder_classify(const u8 *ip, u32 have, u32 whole, int version,
 	if (!have || ip[0] >> 4 != version)
 		return false;
 	if (version == INORDER_IPV4)
-		return read_ipv4(ip, have, whole, meta);
+		return classify_read_ipv4(ip, have, whole, meta);
 	if (version == INORDER_IPV6)
-		return read_ipv6(ip, have, whole, meta);
+		return classify_read_ipv6(ip, have, whole, meta);
 	return false;
 }

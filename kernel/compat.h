@@ -9,6 +9,9 @@
 #include <linux/hrtimer.h>
 #include <linux/netdevice.h>
 #include <net/rtnetlink.h>
+#ifdef INORDER_HAVE_OPS_LOCK
+#include <net/netdev_lock.h>
+#endif
 
 #ifndef INORDER_HAVE_HRTIMER_SETUP
 static inline void
@@ -31,25 +34,19 @@ static inline void inorder_set_lockless(struct net_device *dev)
 #endif
 }
 
-#ifdef INORDER_HAVE_NEWLINK_PARAMS
-#define INORDER_NEWLINK(name, net, dev, tb, data, extack)		\
-	static int name##_params(struct net_device *dev,		\
-				 struct rtnl_newlink_params *params,	\
-				 struct netlink_ext_ack *extack)	\
-	{								\
-		return name(rtnl_newlink_link_net(params), dev,		\
-			    params->tb, params->data, extack);		\
-	}
-#define INORDER_NEWLINK_OP(name)	name##_params
-#else
-#define INORDER_NEWLINK(name, net, dev, tb, data, extack)		\
-	static int name##_params(struct net *net, struct net_device *dev, \
-				 struct nlattr *tb[], struct nlattr *data[], \
-				 struct netlink_ext_ack *extack)	\
-	{								\
-		return name(net, dev, tb, data, extack);		\
-	}
-#define INORDER_NEWLINK_OP(name)	name##_params
+/* Some drivers have a lock of their own beside rtnl. */
+static inline void inorder_lock_ops(struct net_device *dev)
+{
+#ifdef INORDER_HAVE_OPS_LOCK
+	netdev_lock_ops(dev);
 #endif
+}
+
+static inline void inorder_unlock_ops(struct net_device *dev)
+{
+#ifdef INORDER_HAVE_OPS_LOCK
+	netdev_unlock_ops(dev);
+#endif
+}
 
 #endif

@@ -13,7 +13,7 @@
 #include <net/rtnetlink.h>
 
 #include "compat.h"
-#include "device.h"
+#include "inorder.h"
 #include "inorder_link.h"
 
 /* Offloads of the lower device that packets sent through here may use. */
@@ -227,12 +227,12 @@ static void inorder_setup(struct net_device *dev)
 		.flows = INORDER_FLOWS,
 	};
 	inorder_config_read(text, &priv->params.sorter);
-	get_random_bytes(&priv->hash_seed, sizeof(priv->hash_seed));
+	get_random_bytes(&priv->hash_key, sizeof(priv->hash_key));
 }
 
 /* Reads a sorter from an attribute. */
-static int read_sorter(const struct nlattr *attr, struct inorder_config *config,
-		       struct netlink_ext_ack *extack)
+static int inorder_read_sorter(const struct nlattr *attr, struct inorder_config *config,
+			       struct netlink_ext_ack *extack)
 {
 	char text[INORDER_TEXT];
 	int error;
@@ -245,29 +245,35 @@ static int read_sorter(const struct nlattr *attr, struct inorder_config *config,
 	return error;
 }
 
-/* Merging below would hide packets from the sorter. */
-static void stop_merging(struct inorder_dev *priv)
+/* Merging below, by the stack or by the card, would hide packets. */
+#define MERGING	(NETIF_F_GRO | NETIF_F_GRO_HW)
+
+static void inorder_stop_merging(struct inorder_dev *priv)
 {
 	struct net_device *lower = priv->lower;
 
 	dev_disable_lro(lower);
-	priv->had_gro = lower->features & NETIF_F_GRO;
-	lower->wanted_features &= ~(netdev_features_t)NETIF_F_GRO;
+	inorder_lock_ops(lower);
+	priv->had_gro = lower->features & MERGING;
+	lower->wanted_features &= ~(netdev_features_t)MERGING;
 	netdev_update_features(lower);
+	inorder_unlock_ops(lower);
 }
 
-static void allow_merging(struct inorder_dev *priv)
+static void inorder_allow_merging(struct inorder_dev *priv)
 {
 	struct net_device *lower = priv->lower;
 
 	if (!priv->had_gro || lower->reg_state != NETREG_REGISTERED)
 		return;
-	lower->wanted_features |= NETIF_F_GRO;
+	inorder_lock_ops(lower);
+	lower->wanted_features |= priv->had_gro;
 	netdev_update_features(lower);
+	inorder_unlock_ops(lower);
 }
 
-static int find_lower(struct net *net, struct net_device *dev,
-		      struct nlattr *tb[], struct netlink_ext_ack *extack)
+static int inorder_find_lower(struct net *net, struct net_device *dev,
+			      struct nlattr *tb[], struct netlink_ext_ack *extack)
 {
 	struct inorder_dev *priv = netdev_priv(dev);
 	struct net_device *lower;
@@ -296,20 +302,25 @@ static int find_lower(struct net *net, struct net_device *dev,
 	return 0;
 }
 
-static int inorder_newlink(struct net *net, struct net_device *dev,
-			   struct nlattr *tb[], struct nlattr *data[],
-			   struct netlink_ext_ack *extack)
+static int inorder_create_link(struct net *net, struct net_device *dev,
+			       struct nlattr *tb[], struct nlattr *data[],
+			       struct netlink_ext_ack *extack)
 {
 	struct inorder_dev *priv = netdev_priv(dev);
-	int error = find_lower(net, dev, tb, extack);
+	int error = inorder_find_lower(net, dev, tb, extack);
 
 	if (!error && data && data[IFLA_INORDER_SORTER])
-		error = read_sorter(data[IFLA_INORDER_SORTER],
-				    &priv->params.sorter, extack);
+		error = inorder_read_sorter(data[IFLA_INORDER_SORTER],
+					    &priv->params.sorter, extack);
 	if (error)
 		return error;
 	priv->nqueues = min_t(unsigned int, dev->real_num_rx_queues,
 			      INORDER_MAX_QUEUES);
+	error = inorder_may_take(priv, &priv->params);
+	if (error) {
+		NL_SET_ERR_MSG(extack, "So much memory needs the rights of the machine");
+		return error;
+	}
 	error = register_netdevice(dev);
 	if (error)
 		return error;
@@ -322,7 +333,7 @@ static int inorder_newlink(struct net *net, struct net_device *dev,
 	error = netdev_upper_dev_link(priv->lower, dev, extack);
 	if (error)
 		goto unhandle;
-	stop_merging(priv);
+	inorder_stop_merging(priv);
 	netif_stacked_transfer_operstate(priv->lower, dev);
 	linkwatch_fire_event(dev);
 	return 0;
@@ -334,7 +345,22 @@ unregister:
 	return error;
 }
 
-INORDER_NEWLINK(inorder_newlink, net, dev, tb, data, extack)
+#ifdef INORDER_HAVE_NEWLINK_PARAMS
+static int inorder_newlink(struct net_device *dev,
+			   struct rtnl_newlink_params *params,
+			   struct netlink_ext_ack *extack)
+{
+	return inorder_create_link(rtnl_newlink_link_net(params), dev,
+				   params->tb, params->data, extack);
+}
+#else
+static int inorder_newlink(struct net *net, struct net_device *dev,
+			   struct nlattr *tb[], struct nlattr *data[],
+			   struct netlink_ext_ack *extack)
+{
+	return inorder_create_link(net, dev, tb, data, extack);
+}
+#endif
 
 static void inorder_dellink(struct net_device *dev, struct list_head *head)
 {
@@ -342,7 +368,7 @@ static void inorder_dellink(struct net_device *dev, struct list_head *head)
 
 	/* Afterwards no frame is on its way into a ring. */
 	netdev_rx_handler_unregister(priv->lower);
-	allow_merging(priv);
+	inorder_allow_merging(priv);
 	netdev_upper_dev_unlink(priv->lower, dev);
 	unregister_netdevice_queue(dev, head);
 }
@@ -357,7 +383,7 @@ static int inorder_changelink(struct net_device *dev, struct nlattr *tb[],
 
 	if (!data || !data[IFLA_INORDER_SORTER])
 		return 0;
-	error = read_sorter(data[IFLA_INORDER_SORTER], &params.sorter, extack);
+	error = inorder_read_sorter(data[IFLA_INORDER_SORTER], &params.sorter, extack);
 	return error ? error : inorder_queues_change(priv, &params);
 }
 
@@ -399,7 +425,7 @@ static struct rtnl_link_ops inorder_link_ops __read_mostly = {
 	.policy = inorder_policy,
 	.priv_size = sizeof(struct inorder_dev),
 	.setup = inorder_setup,
-	.newlink = INORDER_NEWLINK_OP(inorder_newlink),
+	.newlink = inorder_newlink,
 	.dellink = inorder_dellink,
 	.changelink = inorder_changelink,
 	.get_size = inorder_get_size,

@@ -3,24 +3,24 @@
 #include <linux/ethtool.h>
 #include <linux/rtnetlink.h>
 
-#include "device.h"
+#include "inorder.h"
 
-static void get_drvinfo(struct net_device *dev, struct ethtool_drvinfo *info)
+static void inorder_get_drvinfo(struct net_device *dev, struct ethtool_drvinfo *info)
 {
 	strscpy(info->driver, "inorder", sizeof(info->driver));
 	strscpy(info->version, THIS_MODULE->version, sizeof(info->version));
 }
 
-static int get_link_ksettings(struct net_device *dev,
-			      struct ethtool_link_ksettings *settings)
+static int inorder_get_link_ksettings(struct net_device *dev,
+				      struct ethtool_link_ksettings *settings)
 {
 	struct inorder_dev *priv = netdev_priv(dev);
 
 	return __ethtool_get_link_ksettings(priv->lower, settings);
 }
 
-static int get_coalesce(struct net_device *dev, struct ethtool_coalesce *coal,
-			struct kernel_ethtool_coalesce *kernel_coal,
+static int inorder_get_coalesce(struct net_device *dev, struct ethtool_coalesce *coal,
+				struct kernel_ethtool_coalesce *kernel_coal,
 			struct netlink_ext_ack *extack)
 {
 	struct inorder_dev *priv = netdev_priv(dev);
@@ -30,8 +30,8 @@ static int get_coalesce(struct net_device *dev, struct ethtool_coalesce *coal,
 	return 0;
 }
 
-static int set_coalesce(struct net_device *dev, struct ethtool_coalesce *coal,
-			struct kernel_ethtool_coalesce *kernel_coal,
+static int inorder_set_coalesce(struct net_device *dev, struct ethtool_coalesce *coal,
+				struct kernel_ethtool_coalesce *kernel_coal,
 			struct netlink_ext_ack *extack)
 {
 	struct inorder_dev *priv = netdev_priv(dev);
@@ -45,8 +45,8 @@ static int set_coalesce(struct net_device *dev, struct ethtool_coalesce *coal,
 	return 0;
 }
 
-static void get_ringparam(struct net_device *dev, struct ethtool_ringparam *ring,
-			  struct kernel_ethtool_ringparam *kernel_ring,
+static void inorder_get_ringparam(struct net_device *dev, struct ethtool_ringparam *ring,
+				  struct kernel_ethtool_ringparam *kernel_ring,
 			  struct netlink_ext_ack *extack)
 {
 	struct inorder_dev *priv = netdev_priv(dev);
@@ -55,8 +55,8 @@ static void get_ringparam(struct net_device *dev, struct ethtool_ringparam *ring
 	ring->rx_pending = priv->params.ring;
 }
 
-static int set_ringparam(struct net_device *dev, struct ethtool_ringparam *ring,
-			 struct kernel_ethtool_ringparam *kernel_ring,
+static int inorder_set_ringparam(struct net_device *dev, struct ethtool_ringparam *ring,
+				 struct kernel_ethtool_ringparam *kernel_ring,
 			 struct netlink_ext_ack *extack)
 {
 	struct inorder_dev *priv = netdev_priv(dev);
@@ -95,14 +95,14 @@ static const char others[][ETH_GSTRING_LEN] = {
 	"held_now",
 };
 
-static int get_sset_count(struct net_device *dev, int set)
+static int inorder_get_sset_count(struct net_device *dev, int set)
 {
 	if (set != ETH_SS_STATS)
 		return -EOPNOTSUPP;
 	return ARRAY_SIZE(counters) + ARRAY_SIZE(others);
 }
 
-static void get_strings(struct net_device *dev, u32 set, u8 *data)
+static void inorder_get_strings(struct net_device *dev, u32 set, u8 *data)
 {
 	unsigned int i;
 
@@ -114,15 +114,15 @@ static void get_strings(struct net_device *dev, u32 set, u8 *data)
 }
 
 /* Sums over the queues. The sorters count in NAPI: each number is read as it is. */
-static void get_ethtool_stats(struct net_device *dev,
-			      struct ethtool_stats *stats, u64 *data)
+static void inorder_get_ethtool_stats(struct net_device *dev,
+				      struct ethtool_stats *stats, u64 *data)
 {
 	struct inorder_dev *priv = netdev_priv(dev);
 	struct inorder_queue_stats sum = { 0 };
 	u64 *rest = data + ARRAY_SIZE(counters);
 	unsigned int q, i;
 
-	memset(data, 0, get_sset_count(dev, ETH_SS_STATS) * sizeof(*data));
+	memset(data, 0, inorder_get_sset_count(dev, ETH_SS_STATS) * sizeof(*data));
 	for (q = 0; q < priv->nqueues; q++) {
 		struct inorder_queue *queue = &priv->queues[q];
 		const void *from = &queue->sorter->counters;
@@ -132,7 +132,8 @@ static void get_ethtool_stats(struct net_device *dev,
 		inorder_queue_stats_read(queue, &sum);
 		rest[3] += READ_ONCE(queue->ring_full);
 		rest[4] += READ_ONCE(queue->ring.qlen);
-		rest[5] += queue->sorter->ops->held(queue->sorter);
+		rest[5] += queue->sorter->ops->held(queue->sorter) +
+			   READ_ONCE(queue->up.qlen);
 	}
 	rest[0] = u64_stats_read(&sum.interrupts);
 	rest[1] = u64_stats_read(&sum.deadlines);
@@ -142,14 +143,14 @@ static void get_ethtool_stats(struct net_device *dev,
 const struct ethtool_ops inorder_ethtool_ops = {
 	.supported_coalesce_params = ETHTOOL_COALESCE_RX_USECS |
 				     ETHTOOL_COALESCE_RX_MAX_FRAMES,
-	.get_drvinfo = get_drvinfo,
+	.get_drvinfo = inorder_get_drvinfo,
 	.get_link = ethtool_op_get_link,
-	.get_link_ksettings = get_link_ksettings,
-	.get_coalesce = get_coalesce,
-	.set_coalesce = set_coalesce,
-	.get_ringparam = get_ringparam,
-	.set_ringparam = set_ringparam,
-	.get_sset_count = get_sset_count,
-	.get_strings = get_strings,
-	.get_ethtool_stats = get_ethtool_stats,
+	.get_link_ksettings = inorder_get_link_ksettings,
+	.get_coalesce = inorder_get_coalesce,
+	.set_coalesce = inorder_set_coalesce,
+	.get_ringparam = inorder_get_ringparam,
+	.set_ringparam = inorder_set_ringparam,
+	.get_sset_count = inorder_get_sset_count,
+	.get_strings = inorder_get_strings,
+	.get_ethtool_stats = inorder_get_ethtool_stats,
 };

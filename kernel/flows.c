@@ -20,19 +20,34 @@ u32 inorder_flows_places(u32 flows)
 	return roundup_pow_of_two(DIV_ROUND_UP(flows, WAYS)) * WAYS;
 }
 
-int inorder_flows_init(struct flows *flows, u32 wanted, u64 seed)
+/* Paths for so many flows. */
+static u32 flows_paths(u32 flows)
+{
+	return roundup_pow_of_two(clamp_t(u32, flows / FLOWS_EACH, 1,
+					  MAX_PATHS));
+}
+
+u64 inorder_flows_footprint(u32 flows)
+{
+	return (u64)inorder_flows_places(flows) *
+		       (sizeof(u32) + sizeof(struct flow) +
+			sizeof(struct past)) +
+	       (u64)flows_paths(flows) * sizeof(struct inorder_path);
+}
+
+int inorder_flows_init(struct flows *flows, u32 wanted,
+		       const siphash_key_t *hash_key)
 {
 	u32 places = inorder_flows_places(wanted), i;
 
 	flows->places = places;
-	flows->seed = seed;
-	flows->npaths = roundup_pow_of_two(clamp_t(u32, wanted / FLOWS_EACH, 1,
-						   MAX_PATHS));
-	flows->tags = kvcalloc(places, sizeof(*flows->tags), GFP_KERNEL);
-	flows->flows = kvcalloc(places, sizeof(*flows->flows), GFP_KERNEL);
-	flows->pasts = kvcalloc(places, sizeof(*flows->pasts), GFP_KERNEL);
+	flows->hash_key = *hash_key;
+	flows->npaths = flows_paths(wanted);
+	flows->tags = kvcalloc(places, sizeof(*flows->tags), GFP_KERNEL_ACCOUNT);
+	flows->flows = kvcalloc(places, sizeof(*flows->flows), GFP_KERNEL_ACCOUNT);
+	flows->pasts = kvcalloc(places, sizeof(*flows->pasts), GFP_KERNEL_ACCOUNT);
 	flows->paths = kvcalloc(flows->npaths, sizeof(*flows->paths),
-				GFP_KERNEL);
+				GFP_KERNEL_ACCOUNT);
 	if (!flows->tags || !flows->flows || !flows->pasts || !flows->paths)
 		return -ENOMEM;
 	for (i = 0; i < flows->npaths; i++) {
@@ -50,7 +65,7 @@ void inorder_flows_free(struct flows *flows)
 	kvfree(flows->paths);
 }
 
-static u32 set_of(const struct flows *flows, u64 hash)
+static u32 flows_set_of(const struct flows *flows, u64 hash)
 {
 	return (u32)(hash >> 32) * WAYS & (flows->places - 1);
 }
@@ -63,8 +78,8 @@ u32 inorder_flows_find(struct flows *flows, const struct inorder_key *key)
 
 	if (last->is_used && inorder_same_key(&last->key, key))
 		return flows->last;
-	hash = inorder_hash(key, flows->seed);
-	at = set_of(flows, hash);
+	hash = inorder_hash(key, &flows->hash_key);
+	at = flows_set_of(flows, hash);
 	for (end = at + WAYS; at < end; at++) {
 		if (flows->tags[at] != (u32)hash || !flows->flows[at].is_used)
 			continue;
@@ -77,7 +92,7 @@ u32 inorder_flows_find(struct flows *flows, const struct inorder_key *key)
 }
 
 /* The path with this hash, for a flow that begins now. */
-static u32 path_place(struct flows *flows, u64 hash, s64 now)
+static u32 flows_path_place(struct flows *flows, u64 hash, s64 now)
 {
 	u32 at = (u32)(hash >> 32) & (flows->npaths - 1);
 	struct inorder_path *path = &flows->paths[at];
@@ -93,9 +108,9 @@ static u32 path_place(struct flows *flows, u64 hash, s64 now)
 u32 inorder_flows_insert(struct flows *flows, const struct inorder_key *key,
 			 u32 next, u64 used, s64 now)
 {
-	u32 path = path_place(flows, inorder_path_hash(key, flows->seed), now);
-	u64 hash = inorder_hash(key, flows->seed);
-	u32 first = set_of(flows, hash), place = INORDER_NIL, at;
+	u32 path = flows_path_place(flows, inorder_path_hash(key, &flows->hash_key), now);
+	u64 hash = inorder_hash(key, &flows->hash_key);
+	u32 first = flows_set_of(flows, hash), place = INORDER_NIL, at;
 	u64 oldest = 0;
 	struct past *past;
 

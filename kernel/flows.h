@@ -46,7 +46,7 @@ struct flows {
 	struct flow *flows;
 	struct past *pasts;
 	u32 places;
-	u64 seed;
+	siphash_key_t hash_key;
 	/* Found last: packets come in trains. */
 	u32 last;
 	struct inorder_path *paths;
@@ -55,7 +55,10 @@ struct flows {
 
 /* Places for so many flows. */
 u32 inorder_flows_places(u32 flows);
-int inorder_flows_init(struct flows *flows, u32 wanted, u64 seed);
+/* Bytes that so many flows take. */
+u64 inorder_flows_footprint(u32 flows);
+int inorder_flows_init(struct flows *flows, u32 wanted,
+		       const siphash_key_t *hash_key);
 void inorder_flows_free(struct flows *flows);
 /* Where a flow is, or INORDER_NIL. */
 u32 inorder_flows_find(struct flows *flows, const struct inorder_key *key);

@@ -6,7 +6,7 @@ int inorder_held_init(struct held *held, u32 packets)
 {
 	u32 i;
 
-	held->places = kvcalloc(packets, sizeof(*held->places), GFP_KERNEL);
+	held->places = kvcalloc(packets, sizeof(*held->places), GFP_KERNEL_ACCOUNT);
 	if (!held->places)
 		return -ENOMEM;
 	held->capacity = packets;
@@ -21,17 +21,62 @@ void inorder_held_free(struct held *held)
 	kvfree(held->places);
 }
 
+/* The highest place whose number is not above seq. */
+static u32 held_not_above(const struct held *held, const struct chain *chain,
+			  u32 seq)
+{
+	const struct rb_node *node = chain->tree.rb_node;
+	u32 found = INORDER_NIL;
+
+	/* Mostly the packet is the highest one. */
+	if (chain->highest != INORDER_NIL &&
+	    !inorder_before(seq, held->places[chain->highest].seq))
+		return chain->highest;
+	while (node) {
+		const struct held_place *place =
+			container_of(node, struct held_place, node);
+
+		if (inorder_before(seq, place->seq)) {
+			node = node->rb_left;
+		} else {
+			found = place - held->places;
+			node = node->rb_right;
+		}
+	}
+	return found;
+}
+
+/*
+ * Puts a place into the tree, between its neighbours in the chain: the lower
+ * one has nothing to its right, or the higher one nothing to its left.
+ */
+static void held_grow(struct held *held, struct chain *chain, u32 slot)
+{
+	struct held_place *places = held->places;
+	u32 below = places[slot].below, above = places[slot].above;
+	struct rb_node *parent = NULL, **link = &chain->tree.rb_node;
+
+	if (below != INORDER_NIL && !places[below].node.rb_right) {
+		parent = &places[below].node;
+		link = &parent->rb_right;
+	} else if (above != INORDER_NIL) {
+		parent = &places[above].node;
+		link = &parent->rb_left;
+	}
+	rb_link_node(&places[slot].node, parent, link);
+	rb_insert_color(&places[slot].node, &chain->tree);
+}
+
 enum fit inorder_held_insert(struct held *held, struct chain *chain, u32 next,
 			     u32 seq, u32 end, void *packet, s64 now,
 			     s64 *open_ns)
 {
 	struct held_place *places = held->places;
-	u32 below = chain->highest, slot = held->free, floor, above;
+	u32 below = held_not_above(held, chain, seq);
+	u32 slot = held->free, floor, above;
 	enum fit fit = FIT_SAME;
 	bool opens;
 
-	while (below != INORDER_NIL && inorder_before(seq, places[below].seq))
-		below = places[below].below;
 	floor = below != INORDER_NIL ? places[below].end : next;
 	above = below != INORDER_NIL ? places[below].above : chain->lowest;
 	opens = inorder_before(floor, seq);
@@ -64,6 +109,7 @@ enum fit inorder_held_insert(struct held *held, struct chain *chain, u32 next,
 		places[above].below = slot;
 	else
 		chain->highest = slot;
+	held_grow(held, chain, slot);
 	held->packets++;
 	chain->packets++;
 	return fit;
@@ -75,6 +121,7 @@ void inorder_held_take(struct held *held, struct chain *chain,
 	u32 slot = chain->lowest;
 	struct held_place *place = &held->places[slot];
 
+	rb_erase(&place->node, &chain->tree);
 	*taken = *place;
 	place->packet = NULL;
 	place->above = held->free;
@@ -92,9 +139,9 @@ int inorder_deadlines_init(struct deadlines *deadlines, u32 flows, u32 most)
 {
 	u32 i;
 
-	deadlines->heap = kvcalloc(most, sizeof(*deadlines->heap), GFP_KERNEL);
+	deadlines->heap = kvcalloc(most, sizeof(*deadlines->heap), GFP_KERNEL_ACCOUNT);
 	deadlines->places = kvcalloc(flows, sizeof(*deadlines->places),
-				     GFP_KERNEL);
+				     GFP_KERNEL_ACCOUNT);
 	if (!deadlines->heap || !deadlines->places)
 		return -ENOMEM;
 	for (i = 0; i < flows; i++)
@@ -108,35 +155,35 @@ void inorder_deadlines_free(struct deadlines *deadlines)
 	kvfree(deadlines->places);
 }
 
-static bool is_earlier(const struct due *a, const struct due *b)
+static bool deadlines_is_earlier(const struct due *a, const struct due *b)
 {
 	return a->due_ns != b->due_ns ? a->due_ns < b->due_ns :
 					a->flow < b->flow;
 }
 
 /* Puts an entry at a place of the heap. */
-static void put(struct deadlines *deadlines, u32 place, struct due due)
+static void deadlines_put(struct deadlines *deadlines, u32 place, struct due due)
 {
 	deadlines->heap[place] = due;
 	deadlines->places[due.flow] = place;
 }
 
-static void rise(struct deadlines *deadlines, u32 place)
+static void deadlines_rise(struct deadlines *deadlines, u32 place)
 {
 	struct due due = deadlines->heap[place];
 
 	while (place) {
 		u32 parent = (place - 1) / 2;
 
-		if (!is_earlier(&due, &deadlines->heap[parent]))
+		if (!deadlines_is_earlier(&due, &deadlines->heap[parent]))
 			break;
-		put(deadlines, place, deadlines->heap[parent]);
+		deadlines_put(deadlines, place, deadlines->heap[parent]);
 		place = parent;
 	}
-	put(deadlines, place, due);
+	deadlines_put(deadlines, place, due);
 }
 
-static void sink(struct deadlines *deadlines, u32 place)
+static void deadlines_sink(struct deadlines *deadlines, u32 place)
 {
 	struct due due = deadlines->heap[place];
 
@@ -146,22 +193,22 @@ static void sink(struct deadlines *deadlines, u32 place)
 		if (child >= deadlines->count)
 			break;
 		if (child + 1 < deadlines->count &&
-		    is_earlier(&deadlines->heap[child + 1],
-			       &deadlines->heap[child]))
+		    deadlines_is_earlier(&deadlines->heap[child + 1],
+					 &deadlines->heap[child]))
 			child++;
-		if (!is_earlier(&deadlines->heap[child], &due))
+		if (!deadlines_is_earlier(&deadlines->heap[child], &due))
 			break;
-		put(deadlines, place, deadlines->heap[child]);
+		deadlines_put(deadlines, place, deadlines->heap[child]);
 		place = child;
 	}
-	put(deadlines, place, due);
+	deadlines_put(deadlines, place, due);
 }
 
 /* The entry at a place has changed. */
-static void restore(struct deadlines *deadlines, u32 place)
+static void deadlines_restore(struct deadlines *deadlines, u32 place)
 {
-	rise(deadlines, place);
-	sink(deadlines, place);
+	deadlines_rise(deadlines, place);
+	deadlines_sink(deadlines, place);
 }
 
 void inorder_deadlines_set(struct deadlines *deadlines, u32 flow, s64 due_ns)
@@ -171,8 +218,8 @@ void inorder_deadlines_set(struct deadlines *deadlines, u32 flow, s64 due_ns)
 	if (due_ns != INORDER_NEVER) {
 		if (place == INORDER_NIL)
 			place = deadlines->count++;
-		put(deadlines, place, (struct due){ due_ns, flow });
-		restore(deadlines, place);
+		deadlines_put(deadlines, place, (struct due){ due_ns, flow });
+		deadlines_restore(deadlines, place);
 		return;
 	}
 	if (place == INORDER_NIL)
@@ -180,7 +227,7 @@ void inorder_deadlines_set(struct deadlines *deadlines, u32 flow, s64 due_ns)
 	deadlines->places[flow] = INORDER_NIL;
 	deadlines->count--;
 	if (place < deadlines->count) {
-		put(deadlines, place, deadlines->heap[deadlines->count]);
-		restore(deadlines, place);
+		deadlines_put(deadlines, place, deadlines->heap[deadlines->count]);
+		deadlines_restore(deadlines, place);
 	}
 }

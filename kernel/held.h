@@ -5,6 +5,9 @@
  * A gap opens when the first packet above it arrives. Every held packet knows
  * the earliest arrival among itself and those above it, so the lowest one of a
  * flow says how long the flow's first gap has been open.
+ *
+ * A packet's place is found in a tree, so no order of arrival, which senders
+ * choose, makes the search long.
  */
 #ifndef INORDER_HELD_H
 #define INORDER_HELD_H
@@ -12,6 +15,8 @@
 #include "sort.h"
 
 struct held_place {
+	/* Among the packets of its flow, by number. */
+	struct rb_node node;
 	void *packet;
 	u32 seq;
 	/* Where the packet after it begins. */
@@ -38,9 +43,10 @@ struct chain {
 	u32 lowest;
 	u32 highest;
 	u32 packets;
+	struct rb_root tree;
 };
 
-#define CHAIN_EMPTY	((struct chain){ INORDER_NIL, INORDER_NIL, 0 })
+#define CHAIN_EMPTY	((struct chain){ INORDER_NIL, INORDER_NIL, 0, RB_ROOT })
 
 /* What an arriving packet did to the gaps around it. */
 enum fit {

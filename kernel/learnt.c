@@ -44,7 +44,7 @@
 /* RACK waits for a quarter of a round trip: a shift of 2. */
 #define RACK_SHIFT	2
 
-static unsigned int bin_of(s64 late_ns)
+static unsigned int learnt_bin_of(s64 late_ns)
 {
 	unsigned int bit, quarter;
 
@@ -56,7 +56,7 @@ static unsigned int bin_of(s64 late_ns)
 }
 
 /* The least lateness that is not in a bin any more. */
-static s64 end_of(unsigned int bin)
+static s64 learnt_end_of(unsigned int bin)
 {
 	if (!bin)
 		return FIRST_NS;
@@ -64,7 +64,7 @@ static s64 end_of(unsigned int bin)
 	return ((s64)FIRST_NS << (bin / 4)) / 4 * (5 + bin % 4);
 }
 
-static void halve(struct lateness *lateness)
+static void learnt_halve(struct lateness *lateness)
 {
 	unsigned int i, odd = 0;
 
@@ -81,10 +81,10 @@ static void halve(struct lateness *lateness)
 	lateness->lost /= 2;
 }
 
-static void make_room(struct lateness *lateness)
+static void learnt_make_room(struct lateness *lateness)
 {
 	if (lateness_outcomes(lateness) >= REMEMBERED)
-		halve(lateness);
+		learnt_halve(lateness);
 }
 
 /*
@@ -92,7 +92,7 @@ static void make_room(struct lateness *lateness)
  *   F(B) - price / hard_ns * integral of (1 - F(t)) dt from 0 to B,
  * where F(t) is the share of gaps that fill within t.
  */
-static s64 best_bound(const struct lateness *lateness, s64 hard_ns)
+static s64 learnt_best_bound(const struct lateness *lateness, s64 hard_ns)
 {
 	s64 outcomes = lateness_outcomes(lateness);
 	s64 waited = 0, from = 0, filled_before = 0, filled = 0;
@@ -100,7 +100,7 @@ static s64 best_bound(const struct lateness *lateness, s64 hard_ns)
 	unsigned int i;
 
 	for (i = 0; i < LATENESS_BINS && from < hard_ns && outcomes; i++) {
-		s64 end = end_of(i);
+		s64 end = learnt_end_of(i);
 
 		filled += lateness->bins[i];
 		waited += (min(end, hard_ns) - from) *
@@ -137,21 +137,21 @@ void inorder_learnt_round_trip(struct learnt *learnt, s64 rtt_ns)
 	}
 }
 
-static void fade(struct learnt *learnt, s64 now)
+static void learnt_fade(struct learnt *learnt, s64 now)
 {
 	while (inorder_since(now, learnt->faded_ns) >= FADES_NS) {
 		if (!lateness_outcomes(&learnt->lateness)) {
 			learnt->faded_ns = now;
 			return;
 		}
-		halve(&learnt->lateness);
+		learnt_halve(&learnt->lateness);
 		learnt->faded_ns = inorder_add_ns(learnt->faded_ns, FADES_NS);
 	}
 }
 
-static void lost(struct learnt *learnt, s64 now)
+static void learnt_lost(struct learnt *learnt, s64 now)
 {
-	make_room(&learnt->lateness);
+	learnt_make_room(&learnt->lateness);
 	learnt->lateness.lost++;
 	if (!learnt->lost_in_a_row)
 		learnt->losing_since_ns = now;
@@ -165,12 +165,12 @@ static void lost(struct learnt *learnt, s64 now)
 void inorder_learnt_outcome(struct learnt *learnt, enum outcome outcome,
 			    s64 late_ns, s64 now)
 {
-	fade(learnt, now);
+	learnt_fade(learnt, now);
 	if (outcome == NEVER) {
-		lost(learnt, now);
+		learnt_lost(learnt, now);
 	} else {
-		make_room(&learnt->lateness);
-		learnt->lateness.bins[bin_of(late_ns)]++;
+		learnt_make_room(&learnt->lateness);
+		learnt->lateness.bins[learnt_bin_of(late_ns)]++;
 		learnt->lateness.filled++;
 		learnt->lost_in_a_row = 0;
 		learnt->only_loses = false;
@@ -192,6 +192,7 @@ void inorder_learnt_reaction(struct learnt *learnt, bool resent,
 			     s64 seen_late_ns, s64 now)
 {
 	bool was_strict = learnt->strictness >= STRICT;
+	bool is_strict;
 
 	if (resent && seen_late_ns >= learnt->rtt_ns >> RACK_SHIFT)
 		return;
@@ -200,23 +201,24 @@ void inorder_learnt_reaction(struct learnt *learnt, bool resent,
 	learnt->reacted_ns = now;
 	learnt->strictness = clamp_t(int, learnt->strictness + (resent ? 1 : -1),
 				     -STRICT, STRICT);
-	if (was_strict != (learnt->strictness >= STRICT))
+	is_strict = learnt->strictness >= STRICT;
+	if (was_strict != is_strict)
 		learnt->stale = 0;
 }
 
 /* So many eighths of a round trip, or what is set in its place. */
-static s64 share_ns(const struct limits *limits, s64 share, s64 rtt_ns)
+static s64 learnt_share_ns(const struct limits *limits, s64 share, s64 rtt_ns)
 {
 	return rtt_ns ? (rtt_ns >> 3) * share : limits->blind_ns;
 }
 
-static s64 hard_ns(const struct learnt *learnt, s64 rtt_ns,
-		   const struct limits *limits)
+static s64 learnt_hard_ns(const struct learnt *learnt, s64 rtt_ns,
+			  const struct limits *limits)
 {
 	s64 share = learnt->strictness >= STRICT ? SHARE_FOR_STRICT :
 						   SHARE_FOR_TOLERANT;
 
-	return min(share_ns(limits, share, rtt_ns), limits->most_ns);
+	return min(learnt_share_ns(limits, share, rtt_ns), limits->most_ns);
 }
 
 /* How long to wait for a gap, by what was learnt. */
@@ -228,8 +230,8 @@ s64 inorder_learnt_bound(struct learnt *learnt, s64 rtt_ns,
 	if (!learnt->stale) {
 		u32 outcomes = lateness_outcomes(&learnt->lateness);
 
-		learnt->bound_ns = best_bound(&learnt->lateness,
-					      hard_ns(learnt, rtt_ns, limits));
+		learnt->bound_ns = learnt_best_bound(&learnt->lateness,
+						     learnt_hard_ns(learnt, rtt_ns, limits));
 		/* Often while little is known, seldom when one outcome more
 		 * hardly matters.
 		 */
@@ -247,7 +249,7 @@ bool inorder_learnt_is_new(const struct learnt *learnt)
 /* The hold on a path that is new. */
 s64 inorder_start_ns(const struct limits *limits, s64 rtt_ns)
 {
-	s64 share = share_ns(limits, SHARE_FOR_TOLERANT, rtt_ns);
+	s64 share = learnt_share_ns(limits, SHARE_FOR_TOLERANT, rtt_ns);
 
 	return min(min(limits->start_ns, share), limits->most_ns);
 }
@@ -255,5 +257,5 @@ s64 inorder_start_ns(const struct limits *limits, s64 rtt_ns)
 /* For so long after a gap opened only an original can fill it. */
 s64 inorder_original_ns(const struct limits *limits, s64 rtt_ns)
 {
-	return share_ns(limits, SHARE_OF_ORIGINALS, rtt_ns);
+	return learnt_share_ns(limits, SHARE_OF_ORIGINALS, rtt_ns);
 }

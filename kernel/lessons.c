@@ -11,7 +11,7 @@
 #define OWN_OUTCOMES	16
 
 /* The shorter of two round trips, of which 0 is not known. */
-static s64 shorter(s64 a, s64 b)
+static s64 reseq_shorter(s64 a, s64 b)
 {
 	if (!a || !b)
 		return a + b;
@@ -21,7 +21,7 @@ static s64 shorter(s64 a, s64 b)
 /* The round trip of a flow, or 0. */
 s64 inorder_gap_rtt(struct resequence *r, const struct past *past)
 {
-	return shorter(past->learnt.rtt_ns, path_of(&r->flows, past)->rtt_ns);
+	return reseq_shorter(past->learnt.rtt_ns, path_of(&r->flows, past)->rtt_ns);
 }
 
 /* How long a gap of this flow is waited for. */
@@ -39,8 +39,8 @@ s64 inorder_gap_bound(struct resequence *r, u32 at)
 	return max(bound_ns, inorder_start_ns(&r->limits, rtt_ns));
 }
 
-static void teach(struct resequence *r, u32 at, enum outcome outcome,
-		  s64 late_ns, s64 now)
+static void reseq_teach(struct resequence *r, u32 at, enum outcome outcome,
+			s64 late_ns, s64 now)
 {
 	struct past *past = &r->flows.pasts[at];
 
@@ -48,8 +48,8 @@ static void teach(struct resequence *r, u32 at, enum outcome outcome,
 	inorder_learnt_outcome(path_of(&r->flows, past), outcome, late_ns, now);
 }
 
-static void teach_reaction(struct resequence *r, u32 at, bool resent, s64 ns,
-			   s64 now)
+static void reseq_teach_reaction(struct resequence *r, u32 at, bool resent, s64 ns,
+				 s64 now)
 {
 	struct past *past = &r->flows.pasts[at];
 
@@ -61,7 +61,7 @@ static void teach_reaction(struct resequence *r, u32 at, bool resent, s64 ns,
 void inorder_gap_filled(struct resequence *r, u32 at, s64 open_ns, s64 now)
 {
 	r->sorter.counters.gaps_filled++;
-	teach(r, at, IN_TIME, inorder_since(now, open_ns), now);
+	reseq_teach(r, at, IN_TIME, inorder_since(now, open_ns), now);
 }
 
 /* Looks at the gaps given up long ago. */
@@ -74,9 +74,9 @@ void inorder_learn(struct resequence *r, s64 now)
 		if (r->flows.pasts[id.place].generation != id.generation)
 			continue;
 		if (ended == ENDED_LOST)
-			teach(r, id.place, NEVER, 0, now);
+			reseq_teach(r, id.place, NEVER, 0, now);
 		else
-			teach_reaction(r, id.place, false, 0, now);
+			reseq_teach_reaction(r, id.place, false, 0, now);
 	}
 }
 
@@ -91,11 +91,11 @@ bool inorder_learn_latecomer(struct resequence *r, u32 at, u32 seq, u32 end,
 	latecomer = inorder_released_latecomer(&r->released, id, seq, end, now,
 					       &ns);
 	if (latecomer == LATE_ORIGINAL)
-		teach(r, at, TOO_LATE, ns, now);
+		reseq_teach(r, at, TOO_LATE, ns, now);
 	else if (latecomer == LATE_REPAIR)
-		teach(r, at, NEVER, 0, now);
+		reseq_teach(r, at, NEVER, 0, now);
 	else if (latecomer == LATE_SPURIOUS)
-		teach_reaction(r, at, true, ns, now);
+		reseq_teach_reaction(r, at, true, ns, now);
 	inorder_learn(r, now);
 	return latecomer == LATE_REPAIR || latecomer == LATE_REPAIR_KNOWN;
 }

@@ -28,13 +28,13 @@ enum why {
 	RESENT,
 };
 
-static struct resequence *to_resequence(const struct inorder_sorter *sorter)
+static struct resequence *reseq_of(const struct inorder_sorter *sorter)
 {
 	return container_of(sorter, struct resequence, sorter);
 }
 
 /* Sets the time at which the flow's first gap has been waited for enough. */
-static void set_due(struct resequence *r, u32 at)
+static void reseq_set_due(struct resequence *r, u32 at)
 {
 	u32 lowest = r->flows.flows[at].chain.lowest;
 	s64 due_ns = INORDER_NEVER;
@@ -45,15 +45,15 @@ static void set_due(struct resequence *r, u32 at)
 	inorder_deadlines_set(&r->deadlines, at, due_ns);
 }
 
-static void go_on(struct flow *flow, u32 next)
+static void reseq_go_on(struct flow *flow, u32 next)
 {
 	flow->next = next;
 	flow->behind = 0;
 }
 
 /* The flow goes on at seq, without what is missing before it. */
-static void leave_gap(struct resequence *r, u32 at, u32 seq, s64 open_ns,
-		      s64 now)
+static void reseq_leave_gap(struct resequence *r, u32 at, u32 seq, s64 open_ns,
+			    s64 now)
 {
 	struct flow *flow = &r->flows.flows[at];
 	struct past *past = &r->flows.pasts[at];
@@ -74,8 +74,8 @@ static void leave_gap(struct resequence *r, u32 at, u32 seq, s64 open_ns,
 }
 
 /* Delivers the held packets that nothing is missing before any longer. */
-static void release(struct resequence *r, u32 at, s64 now,
-		    struct inorder_out *out)
+static void reseq_release(struct resequence *r, u32 at, s64 now,
+			  struct inorder_out *out)
 {
 	struct flow *flow = &r->flows.flows[at];
 	struct held_place taken;
@@ -93,12 +93,12 @@ static void release(struct resequence *r, u32 at, s64 now,
 		out->deliver(out, taken.packet);
 	}
 	if (any)
-		set_due(r, at);
+		reseq_set_due(r, at);
 }
 
 /* Gives up a flow's first gap. */
-static void give_up(struct resequence *r, u32 at, enum why why, s64 now,
-		    struct inorder_out *out)
+static void reseq_give_up(struct resequence *r, u32 at, enum why why, s64 now,
+			  struct inorder_out *out)
 {
 	struct inorder_counters *counters = &r->sorter.counters;
 	struct flow *flow = &r->flows.flows[at];
@@ -118,29 +118,29 @@ static void give_up(struct resequence *r, u32 at, enum why why, s64 now,
 	}
 	if (inorder_before(flow->next, first->seq)) {
 		if (why == FLUSHED) {
-			go_on(flow, first->seq);
+			reseq_go_on(flow, first->seq);
 		} else {
 			struct past *past = &r->flows.pasts[at];
 
 			if (why == TIMED_OUT)
 				path_of(&r->flows, past)->in_vain = true;
-			leave_gap(r, at, first->seq, first->open_ns, now);
+			reseq_leave_gap(r, at, first->seq, first->open_ns, now);
 		}
 	}
-	release(r, at, now, out);
+	reseq_release(r, at, now, out);
 }
 
 /* Delivers all that is held of a flow. */
-static void empty(struct resequence *r, u32 at, enum why why, s64 now,
-		  struct inorder_out *out)
+static void reseq_empty(struct resequence *r, u32 at, enum why why, s64 now,
+			struct inorder_out *out)
 {
 	while (!chain_is_empty(&r->flows.flows[at].chain))
-		give_up(r, at, why, now, out);
+		reseq_give_up(r, at, why, now, out);
 }
 
 /* Puts a packet among those that wait; there is room. */
-static void hold(struct resequence *r, u32 at, u32 seq, u32 end, void *packet,
-		 s64 now)
+static void reseq_hold(struct resequence *r, u32 at, u32 seq, u32 end, void *packet,
+		       s64 now)
 {
 	struct flow *flow = &r->flows.flows[at];
 	u32 lowest = flow->chain.lowest;
@@ -159,12 +159,12 @@ static void hold(struct resequence *r, u32 at, u32 seq, u32 end, void *packet,
 		break;
 	}
 	if (flow->chain.lowest != lowest)
-		set_due(r, at);
+		reseq_set_due(r, at);
 }
 
 /* A packet that nothing is missing before: in order, or late itself. */
-static void at_or_below_next(struct resequence *r, u32 at, u32 seq, u32 end,
-			     void *packet, s64 now, struct inorder_out *out)
+static void reseq_at_or_below_next(struct resequence *r, u32 at, u32 seq, u32 end,
+				   void *packet, s64 now, struct inorder_out *out)
 {
 	struct flow *flow = &r->flows.flows[at];
 	bool is_late = inorder_before(seq, flow->next);
@@ -181,16 +181,16 @@ static void at_or_below_next(struct resequence *r, u32 at, u32 seq, u32 end,
 	 */
 	if (is_late && flow->has_left_gaps &&
 	    inorder_learn_latecomer(r, at, seq, end, now))
-		empty(r, at, RESENT, now, out);
+		reseq_empty(r, at, RESENT, now, out);
 	if (began_anew || inorder_before(flow->next, end))
-		go_on(flow, end);
+		reseq_go_on(flow, end);
 	out->deliver(out, packet);
-	release(r, at, now, out);
+	reseq_release(r, at, now, out);
 }
 
 /* A packet that is not simply the next one: up it goes, or it waits. */
-static void place(struct resequence *r, u32 at, u32 seq, u32 end, void *packet,
-		  s64 now, struct inorder_out *out)
+static void reseq_place(struct resequence *r, u32 at, u32 seq, u32 end, void *packet,
+			s64 now, struct inorder_out *out)
 {
 	struct flow *flow = &r->flows.flows[at];
 	u32 most = DIV_ROUND_UP(r->held.capacity, 2);
@@ -201,8 +201,8 @@ static void place(struct resequence *r, u32 at, u32 seq, u32 end, void *packet,
 		if (chain_is_empty(&flow->chain) && !inorder_gap_bound(r, at)) {
 			r->sorter.counters.gaps_opened++;
 			r->sorter.counters.gaps_passed++;
-			leave_gap(r, at, seq, now, now);
-			go_on(flow, end);
+			reseq_leave_gap(r, at, seq, now, now);
+			reseq_go_on(flow, end);
 			out->deliver(out, packet);
 			return;
 		}
@@ -212,16 +212,16 @@ static void place(struct resequence *r, u32 at, u32 seq, u32 end, void *packet,
 			victim = r->deadlines.count ?
 					 r->deadlines.heap[0].flow : at;
 		} else {
-			hold(r, at, seq, end, packet, now);
+			reseq_hold(r, at, seq, end, packet, now);
 			return;
 		}
-		give_up(r, victim, OVERFLOWED, now, out);
+		reseq_give_up(r, victim, OVERFLOWED, now, out);
 	}
-	at_or_below_next(r, at, seq, end, packet, now, out);
+	reseq_at_or_below_next(r, at, seq, end, packet, now, out);
 }
 
 /* The first packet after a SYN: a round trip has passed since. */
-static void answered(struct resequence *r, u32 at, s64 now)
+static void reseq_answered(struct resequence *r, u32 at, s64 now)
 {
 	struct flow *flow = &r->flows.flows[at];
 	struct past *past = &r->flows.pasts[at];
@@ -234,14 +234,14 @@ static void answered(struct resequence *r, u32 at, s64 now)
 	inorder_learnt_round_trip(path_of(&r->flows, past), rtt_ns);
 }
 
-static void on_deadline(struct resequence *r, s64 now, struct inorder_out *out)
+static void reseq_on_deadline(struct resequence *r, s64 now, struct inorder_out *out)
 {
 	while (r->deadlines.count && r->deadlines.heap[0].due_ns <= now)
-		give_up(r, r->deadlines.heap[0].flow, TIMED_OUT, now, out);
+		reseq_give_up(r, r->deadlines.heap[0].flow, TIMED_OUT, now, out);
 }
 
-static void data(struct resequence *r, const struct inorder_meta *meta,
-		 void *packet, s64 now, struct inorder_out *out)
+static void reseq_data(struct resequence *r, const struct inorder_meta *meta,
+		       void *packet, s64 now, struct inorder_out *out)
 {
 	u32 end = meta->seq + meta->len;
 	u32 at = inorder_flows_find(&r->flows, &meta->flow);
@@ -256,28 +256,28 @@ static void data(struct resequence *r, const struct inorder_meta *meta,
 	flow = &r->flows.flows[at];
 	flow->used = r->sorter.counters.suitable;
 	if (flow->is_opened)
-		answered(r, at, now);
+		reseq_answered(r, at, now);
 	if (meta->seq == flow->next && chain_is_empty(&flow->chain)) {
-		go_on(flow, end);
+		reseq_go_on(flow, end);
 		out->deliver(out, packet);
 		return;
 	}
-	place(r, at, meta->seq, end, packet, now, out);
+	reseq_place(r, at, meta->seq, end, packet, now, out);
 	/* The gap behind one that has filled may have been open for long. */
-	on_deadline(r, now, out);
+	reseq_on_deadline(r, now, out);
 }
 
 /* A SYN: the flow begins, or begins anew. */
-static void opened(struct resequence *r, const struct inorder_meta *meta,
-		   u32 at, s64 now, struct inorder_out *out)
+static void reseq_opened(struct resequence *r, const struct inorder_meta *meta,
+			 u32 at, s64 now, struct inorder_out *out)
 {
 	/* The SYN takes a number of its own. */
 	u32 next = meta->seq + meta->len + 1;
 	struct flow *flow;
 
 	if (at != INORDER_NIL) {
-		empty(r, at, FLUSHED, now, out);
-		go_on(&r->flows.flows[at], next);
+		reseq_empty(r, at, FLUSHED, now, out);
+		reseq_go_on(&r->flows.flows[at], next);
 	} else {
 		at = inorder_flows_insert(&r->flows, &meta->flow, next,
 					  r->sorter.counters.suitable, now);
@@ -295,24 +295,24 @@ static void opened(struct resequence *r, const struct inorder_meta *meta,
  * it only acknowledges: data and acknowledgements of one direction have no
  * order among themselves.
  */
-static void unsuitable(struct resequence *r, const struct inorder_meta *meta,
-		       s64 now, struct inorder_out *out)
+static void reseq_unsuitable(struct resequence *r, const struct inorder_meta *meta,
+			     s64 now, struct inorder_out *out)
 {
 	u32 at = inorder_flows_find(&r->flows, &meta->flow);
 	u32 after = meta->seq + meta->len;
 	struct flow *flow;
 
 	if (meta->kind == INORDER_OPEN) {
-		opened(r, meta, at, now, out);
+		reseq_opened(r, meta, at, now, out);
 		return;
 	}
 	if (at == INORDER_NIL)
 		return;
 	if (meta->kind == INORDER_ACK) {
-		answered(r, at, now);
+		reseq_answered(r, at, now);
 		return;
 	}
-	empty(r, at, FLUSHED, now, out);
+	reseq_empty(r, at, FLUSHED, now, out);
 	flow = &r->flows.flows[at];
 	if (meta->len && inorder_before(flow->next, after))
 		flow->next = after;
@@ -322,34 +322,34 @@ static void resequence_push(struct inorder_sorter *sorter,
 			    const struct inorder_meta *meta, void *packet,
 			    s64 now, struct inorder_out *out)
 {
-	struct resequence *r = to_resequence(sorter);
+	struct resequence *r = reseq_of(sorter);
 
 	if (meta->kind == INORDER_DATA) {
 		sorter->counters.suitable++;
-		data(r, meta, packet, now, out);
+		reseq_data(r, meta, packet, now, out);
 		return;
 	}
 	sorter->counters.unsuitable++;
-	unsuitable(r, meta, now, out);
+	reseq_unsuitable(r, meta, now, out);
 	out->deliver(out, packet);
 }
 
 static void resequence_on_deadline(struct inorder_sorter *sorter, s64 now,
 				   struct inorder_out *out)
 {
-	on_deadline(to_resequence(sorter), now, out);
+	reseq_on_deadline(reseq_of(sorter), now, out);
 }
 
 static void resequence_end_of_batch(struct inorder_sorter *sorter, s64 now,
 				    struct inorder_out *out)
 {
 	sorter->counters.batches++;
-	on_deadline(to_resequence(sorter), now, out);
+	reseq_on_deadline(reseq_of(sorter), now, out);
 }
 
 static s64 resequence_next_deadline(const struct inorder_sorter *sorter)
 {
-	const struct deadlines *deadlines = &to_resequence(sorter)->deadlines;
+	const struct deadlines *deadlines = &reseq_of(sorter)->deadlines;
 
 	return deadlines->count ? deadlines->heap[0].due_ns : INORDER_NEVER;
 }
@@ -357,20 +357,20 @@ static s64 resequence_next_deadline(const struct inorder_sorter *sorter)
 static void resequence_flush(struct inorder_sorter *sorter, s64 now,
 			     struct inorder_out *out)
 {
-	struct resequence *r = to_resequence(sorter);
+	struct resequence *r = reseq_of(sorter);
 
 	while (r->deadlines.count)
-		empty(r, r->deadlines.heap[0].flow, FLUSHED, now, out);
+		reseq_empty(r, r->deadlines.heap[0].flow, FLUSHED, now, out);
 }
 
 static u32 resequence_held(const struct inorder_sorter *sorter)
 {
-	return to_resequence(sorter)->held.packets;
+	return reseq_of(sorter)->held.packets;
 }
 
 static void resequence_destroy(struct inorder_sorter *sorter)
 {
-	struct resequence *r = to_resequence(sorter);
+	struct resequence *r = reseq_of(sorter);
 
 	inorder_held_free(&r->held);
 	inorder_flows_free(&r->flows);
@@ -378,11 +378,25 @@ static void resequence_destroy(struct inorder_sorter *sorter)
 	kvfree(r);
 }
 
+static u64 resequence_footprint(const struct inorder_config *config,
+				const struct inorder_around *around,
+				u32 *packets)
+{
+	u32 places = inorder_flows_places(around->flows);
+
+	*packets = config->values[SET_WINDOW];
+	return sizeof(struct resequence) +
+	       (u64)*packets * sizeof(struct held_place) +
+	       inorder_flows_footprint(around->flows) +
+	       (u64)min(*packets, places) * sizeof(struct due) +
+	       (u64)places * sizeof(u32);
+}
+
 static struct inorder_sorter *
 resequence_create(const struct inorder_config *config,
 		  const struct inorder_around *around)
 {
-	struct resequence *r = kvzalloc(sizeof(*r), GFP_KERNEL);
+	struct resequence *r = kvzalloc(sizeof(*r), GFP_KERNEL_ACCOUNT);
 	u32 packets = config->values[SET_WINDOW];
 	u32 places = inorder_flows_places(around->flows);
 
@@ -392,7 +406,7 @@ resequence_create(const struct inorder_config *config,
 	r->limits.start_ns = config->values[SET_START];
 	r->limits.blind_ns = config->values[SET_BLIND];
 	if (inorder_held_init(&r->held, packets) ||
-	    inorder_flows_init(&r->flows, around->flows, around->hash_seed) ||
+	    inorder_flows_init(&r->flows, around->flows, &around->hash_key) ||
 	    inorder_deadlines_init(&r->deadlines, places, min(packets, places))) {
 		resequence_destroy(&r->sorter);
 		return NULL;
@@ -404,6 +418,7 @@ const struct inorder_sorter_ops inorder_resequence = {
 	.name = "resequence",
 	.settings = settings,
 	.nsettings = ARRAY_SIZE(settings),
+	.footprint = resequence_footprint,
 	.create = resequence_create,
 	.destroy = resequence_destroy,
 	.push = resequence_push,

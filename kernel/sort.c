@@ -18,7 +18,7 @@ static const struct {
 	{ "ns", 1 },
 };
 
-static int read_time(char *text, u64 *ns)
+static int config_read_time(char *text, u64 *ns)
 {
 	size_t digits = strspn(text, "0123456789");
 	const char *unit = text + digits;
@@ -41,13 +41,13 @@ static int read_time(char *text, u64 *ns)
 	return -EINVAL;
 }
 
-static int read_value(enum inorder_unit unit, char *text, u64 *value)
+static int config_read_value(enum inorder_unit unit, char *text, u64 *value)
 {
 	switch (unit) {
 	case INORDER_PACKETS:
 		return kstrtou64(text, 10, value);
 	case INORDER_NANOSECONDS:
-		return read_time(text, value);
+		return config_read_time(text, value);
 	case INORDER_FLAG:
 		*value = !strcmp(text, "true");
 		return *value || !strcmp(text, "false") ? 0 : -EINVAL;
@@ -55,7 +55,7 @@ static int read_value(enum inorder_unit unit, char *text, u64 *value)
 	return -EINVAL;
 }
 
-static int read_setting(struct inorder_config *config, char *part)
+static int config_read_setting(struct inorder_config *config, char *part)
 {
 	const struct inorder_sorter_ops *ops = config->ops;
 	char *text = strchr(part, '=');
@@ -72,7 +72,7 @@ static int read_setting(struct inorder_config *config, char *part)
 
 		if (strcmp(part, setting->name))
 			continue;
-		error = read_value(setting->unit, strim(text), &value);
+		error = config_read_value(setting->unit, strim(text), &value);
 		if (error)
 			return error;
 		if (value < setting->min || value > setting->max)
@@ -106,7 +106,7 @@ int inorder_config_read(char *text, struct inorder_config *config)
 		if (next)
 			*next++ = 0;
 		settings = strim(settings);
-		error = *settings ? read_setting(&new, settings) : 0;
+		error = *settings ? config_read_setting(&new, settings) : 0;
 		if (error)
 			return error;
 		settings = next;
@@ -115,8 +115,8 @@ int inorder_config_read(char *text, struct inorder_config *config)
 	return 0;
 }
 
-static int write_value(enum inorder_unit unit, u64 value, char *text,
-		       size_t size)
+static int config_write_value(enum inorder_unit unit, u64 value, char *text,
+			      size_t size)
 {
 	size_t i = 0;
 
@@ -151,7 +151,7 @@ int inorder_config_write(const struct inorder_config *config, char *text,
 			continue;
 		length += scnprintf(text + length, size - length, "%c%s=",
 				    before, setting->name);
-		length += write_value(setting->unit, config->values[i],
+		length += config_write_value(setting->unit, config->values[i],
 				      text + length, size - length);
 		before = ',';
 	}
@@ -168,48 +168,34 @@ struct inorder_sorter *inorder_create(const struct inorder_config *config,
 	return sorter;
 }
 
-/* Multiplies to 128 bits and combines the halves. */
-static u64 fold(u64 a, u64 b)
+/*
+ * SipHash: senders choose the keys, and a hash that multiplies has inputs that
+ * make an operand zero under every seed.
+ */
+u64 inorder_hash(const struct inorder_key *key, const siphash_key_t *secret)
 {
-	u64 a0 = (u32)a, a1 = a >> 32, b0 = (u32)b, b1 = b >> 32;
-	u64 low = a0 * b0, left = a1 * b0, right = a0 * b1, high = a1 * b1;
-	u64 middle = (low >> 32) + (u32)left + (u32)right;
-
-	high += (left >> 32) + (right >> 32) + (middle >> 32);
-	return a * b ^ high;
+	return siphash(key->words, sizeof(key->words), secret);
 }
 
-/* Fractional digits of pi, as factors without structure. */
-#define PI0	0x243f6a8885a308d3ULL
-#define PI1	0x13198a2e03707344ULL
-#define PI2	0xa4093822299f31d1ULL
-#define PI3	0x082efa98ec4e6c89ULL
-
-static u64 hash_words(const u64 *words, u64 ports, u64 seed)
+u64 inorder_path_hash(const struct inorder_key *key,
+		      const siphash_key_t *secret)
 {
-	u64 x = fold(words[0] ^ seed ^ PI0, words[1] ^ PI1);
-	u64 y = fold(words[2] ^ ports ^ PI2,
-		     words[3] ^ rol64(ports, 32) ^ PI3);
-
-	return fold(x ^ ports, y ^ seed);
-}
-
-u64 inorder_hash(const struct inorder_key *key, u64 seed)
-{
-	return hash_words(key->words, key->words[4], seed);
-}
-
-u64 inorder_path_hash(const struct inorder_key *key, u64 seed)
-{
-	return hash_words(key->words, 0, seed);
+	return siphash(key->words, 4 * sizeof(key->words[0]), secret);
 }
 
 /* No sorter: every packet passes as it comes. */
 
+static u64 none_footprint(const struct inorder_config *config,
+			  const struct inorder_around *around, u32 *packets)
+{
+	*packets = 0;
+	return sizeof(struct inorder_sorter);
+}
+
 static struct inorder_sorter *none_create(const struct inorder_config *config,
 					  const struct inorder_around *around)
 {
-	return kvzalloc(sizeof(struct inorder_sorter), GFP_KERNEL);
+	return kvzalloc(sizeof(struct inorder_sorter), GFP_KERNEL_ACCOUNT);
 }
 
 static void none_destroy(struct inorder_sorter *sorter)
@@ -251,6 +237,7 @@ static u32 none_held(const struct inorder_sorter *sorter)
 
 const struct inorder_sorter_ops inorder_none = {
 	.name = "none",
+	.footprint = none_footprint,
 	.create = none_create,
 	.destroy = none_destroy,
 	.push = none_push,

@@ -18,6 +18,8 @@
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/rbtree.h>
+#include <linux/siphash.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/types.h>
@@ -35,7 +37,7 @@
 
 /*
  * Both addresses, as in IPv6, and both ports: the words of FourTuple in
- * crates/sort/src/key.rs, so that the hash is the same, too.
+ * crates/sort/src/key.rs.
  */
 struct inorder_key {
 	u64 words[5];
@@ -44,7 +46,7 @@ struct inorder_key {
 /* How a sorter may treat a packet. Only data may be held. */
 enum inorder_kind {
 	INORDER_DATA,	/* data with a sequence number */
-	INORDER_ACK,	/* only an acknowledgement; neither SYN, FIN nor RST */
+	INORDER_ACK,	/* only an acknowledgment; neither SYN, FIN nor RST */
 	INORDER_OPEN,	/* SYN */
 	INORDER_CLOSE,	/* FIN or RST */
 	INORDER_OTHER,	/* must not be held for another reason */
@@ -85,7 +87,7 @@ struct inorder_counters {
 struct inorder_around {
 	u32 ring_packets;
 	u32 flows;
-	u64 hash_seed;
+	siphash_key_t hash_key;
 };
 
 enum inorder_unit {
@@ -106,14 +108,17 @@ struct inorder_config;
 struct inorder_sorter;
 
 /*
- * A sorter. All memory is reserved by create() and none later. Every packet
- * pushed is delivered exactly once, in this call or a later one. The caller
+ * A sorter. All memory is reserved by create() and none later; footprint()
+ * says before how many bytes that is, and how many packets may wait in it.
+ * Every packet pushed is delivered exactly once, in this call or a later one. The caller
  * calls on_deadline() no later than next_deadline() says.
  */
 struct inorder_sorter_ops {
 	const char *name;
 	const struct inorder_setting *settings;
 	unsigned int nsettings;
+	u64 (*footprint)(const struct inorder_config *config,
+			 const struct inorder_around *around, u32 *packets);
 	struct inorder_sorter *(*create)(const struct inorder_config *config,
 					 const struct inorder_around *around);
 	void (*destroy)(struct inorder_sorter *sorter);
@@ -159,9 +164,10 @@ int inorder_config_write(const struct inorder_config *config, char *text,
 struct inorder_sorter *inorder_create(const struct inorder_config *config,
 				      const struct inorder_around *around);
 
-u64 inorder_hash(const struct inorder_key *key, u64 seed);
+u64 inorder_hash(const struct inorder_key *key, const siphash_key_t *secret);
 /* The hash of the two addresses: what flows on one path have in common. */
-u64 inorder_path_hash(const struct inorder_key *key, u64 seed);
+u64 inorder_path_hash(const struct inorder_key *key,
+		      const siphash_key_t *secret);
 
 static inline bool inorder_same_key(const struct inorder_key *a,
 				    const struct inorder_key *b)

@@ -16,6 +16,8 @@
 
 /* A packet of the batch: slots are taken in order of arrival. */
 struct slot {
+	/* Among those of its block, by key. */
+	struct rb_node node;
 	void *packet;
 	s64 key;
 	u32 below;
@@ -34,6 +36,7 @@ struct block {
 	u32 anchor;
 	u32 lowest;
 	u32 highest;
+	struct rb_root tree;
 };
 
 /* An entry of the index of flows; free unless its stamp is the current one. */
@@ -46,7 +49,7 @@ struct srpic {
 	struct inorder_sorter sorter;
 	u32 block_size;
 	bool literal;
-	u64 hash_seed;
+	siphash_key_t hash_key;
 	/* Packets since the ring was last emptied, and of these the held. */
 	u32 ring_packets;
 	u32 arrived;
@@ -70,14 +73,14 @@ static const struct inorder_setting settings[] = {
 	[SET_LITERAL] = { "literal", INORDER_FLAG, 0, 1, 0 },
 };
 
-static struct srpic *to_srpic(const struct inorder_sorter *sorter)
+static struct srpic *srpic_of(const struct inorder_sorter *sorter)
 {
 	return container_of(sorter, struct srpic, sorter);
 }
 
 static void srpic_destroy(struct inorder_sorter *sorter)
 {
-	struct srpic *srpic = to_srpic(sorter);
+	struct srpic *srpic = srpic_of(sorter);
 
 	kvfree(srpic->slots);
 	kvfree(srpic->flows);
@@ -85,28 +88,48 @@ static void srpic_destroy(struct inorder_sorter *sorter)
 	kvfree(srpic);
 }
 
+static u32 srpic_max_flows(const struct inorder_around *around)
+{
+	return min(around->flows, around->ring_packets);
+}
+
+static u32 srpic_buckets(const struct inorder_around *around)
+{
+	return roundup_pow_of_two(srpic_max_flows(around) * 2);
+}
+
+static u64 srpic_footprint(const struct inorder_config *config,
+			   const struct inorder_around *around, u32 *packets)
+{
+	*packets = around->ring_packets;
+	return sizeof(struct srpic) +
+	       (u64)around->ring_packets * sizeof(struct slot) +
+	       (u64)srpic_max_flows(around) * sizeof(struct block) +
+	       (u64)srpic_buckets(around) * sizeof(struct bucket);
+}
+
 static struct inorder_sorter *srpic_create(const struct inorder_config *config,
 					   const struct inorder_around *around)
 {
-	struct srpic *srpic = kvzalloc(sizeof(*srpic), GFP_KERNEL);
+	struct srpic *srpic = kvzalloc(sizeof(*srpic), GFP_KERNEL_ACCOUNT);
 	u32 buckets;
 
 	if (!srpic)
 		return NULL;
 	srpic->block_size = config->values[SET_BLOCK_SIZE];
 	srpic->literal = config->values[SET_LITERAL];
-	srpic->hash_seed = around->hash_seed;
+	srpic->hash_key = around->hash_key;
 	srpic->ring_packets = around->ring_packets;
-	srpic->max_flows = min(around->flows, around->ring_packets);
+	srpic->max_flows = srpic_max_flows(around);
 	srpic->stamp = 1;
-	buckets = roundup_pow_of_two(srpic->max_flows * 2);
+	buckets = srpic_buckets(around);
 	srpic->bucket_mask = buckets - 1;
 	srpic->slots = kvcalloc(srpic->ring_packets, sizeof(*srpic->slots),
-				GFP_KERNEL);
+				GFP_KERNEL_ACCOUNT);
 	srpic->flows = kvcalloc(srpic->max_flows, sizeof(*srpic->flows),
-				GFP_KERNEL);
+				GFP_KERNEL_ACCOUNT);
 	srpic->buckets = kvcalloc(buckets, sizeof(*srpic->buckets),
-				  GFP_KERNEL);
+				  GFP_KERNEL_ACCOUNT);
 	if (srpic->slots && srpic->flows && srpic->buckets)
 		return &srpic->sorter;
 	srpic_destroy(&srpic->sorter);
@@ -117,15 +140,15 @@ static struct inorder_sorter *srpic_create(const struct inorder_config *config,
  * The index of a flow in the batch, or INORDER_NIL; then bucket is where it
  * would be found. At least half of the buckets are free, so the search ends.
  */
-static u32 find(struct srpic *srpic, const struct inorder_key *key,
-		struct bucket **bucket)
+static u32 srpic_find(struct srpic *srpic, const struct inorder_key *key,
+		      struct bucket **bucket)
 {
 	u32 at;
 
 	if (srpic->last < srpic->nflows &&
 	    inorder_same_key(&srpic->flows[srpic->last].flow, key))
 		return srpic->last;
-	at = inorder_hash(key, srpic->hash_seed) >> 32;
+	at = inorder_hash(key, &srpic->hash_key) >> 32;
 	for (;; at++) {
 		*bucket = &srpic->buckets[at & srpic->bucket_mask];
 		if ((*bucket)->stamp != srpic->stamp)
@@ -138,8 +161,8 @@ static u32 find(struct srpic *srpic, const struct inorder_key *key,
 }
 
 /* Flush_SRPIC_manager: delivers a block and makes it empty. */
-static void deliver(struct srpic *srpic, struct block *block,
-		    struct inorder_out *out)
+static void srpic_deliver(struct srpic *srpic, struct block *block,
+			  struct inorder_out *out)
 {
 	u32 at = block->lowest;
 
@@ -153,12 +176,12 @@ static void deliver(struct srpic *srpic, struct block *block,
 }
 
 /* Flush_all_SRPIC_managers: delivers every block and forgets every flow. */
-static void deliver_all(struct srpic *srpic, struct inorder_out *out)
+static void srpic_deliver_all(struct srpic *srpic, struct inorder_out *out)
 {
 	u32 i;
 
 	for (i = 0; i < srpic->nflows; i++)
-		deliver(srpic, &srpic->flows[i], out);
+		srpic_deliver(srpic, &srpic->flows[i], out);
 	srpic->nflows = 0;
 	srpic->arrived = 0;
 	srpic->stamp++;
@@ -170,17 +193,17 @@ static void deliver_all(struct srpic *srpic, struct inorder_out *out)
 }
 
 /* The block of a flow, a new one if need be. */
-static struct block *enter(struct srpic *srpic, const struct inorder_key *key,
-			   struct inorder_out *out)
+static struct block *srpic_enter(struct srpic *srpic, const struct inorder_key *key,
+				 struct inorder_out *out)
 {
 	struct bucket *bucket;
-	u32 at = find(srpic, key, &bucket);
+	u32 at = srpic_find(srpic, key, &bucket);
 
 	if (at != INORDER_NIL)
 		return &srpic->flows[at];
 	if (srpic->nflows == srpic->max_flows) {
-		deliver_all(srpic, out);
-		find(srpic, key, &bucket);
+		srpic_deliver_all(srpic, out);
+		srpic_find(srpic, key, &bucket);
 	}
 	at = srpic->nflows++;
 	bucket->stamp = srpic->stamp;
@@ -192,8 +215,8 @@ static struct block *enter(struct srpic *srpic, const struct inorder_key *key,
 }
 
 /* The sort key of a packet; moves NextExp. */
-static s64 sort_key(const struct srpic *srpic, struct block *block, u32 seq,
-		    u32 end)
+static s64 srpic_sort_key(const struct srpic *srpic, struct block *block, u32 seq,
+			  u32 end)
 {
 	enum { PREV, CURR, AFTER } list;
 	s64 key;
@@ -203,6 +226,7 @@ static s64 sort_key(const struct srpic *srpic, struct block *block, u32 seq,
 		block->anchor = end;
 		block->lowest = INORDER_NIL;
 		block->highest = INORDER_NIL;
+		block->tree = RB_ROOT;
 	}
 	if (seq == block->next) {
 		list = CURR;
@@ -218,23 +242,41 @@ static s64 sort_key(const struct srpic *srpic, struct block *block, u32 seq,
 	return key;
 }
 
-/*
- * Puts a packet into its block, behind those of the same key. The walk from
- * the highest one is at most block_size long, and a few steps where packets
- * are a little late.
- */
-static void add(struct srpic *srpic, struct block *block,
-		const struct inorder_meta *meta, void *packet)
+/* Puts a slot into the tree; the highest one whose key is not above its own. */
+static u32 srpic_grow(struct srpic *srpic, struct block *block,
+		      struct slot *slot)
+{
+	struct rb_node **link = &block->tree.rb_node, *parent = NULL;
+	u32 below = INORDER_NIL;
+
+	while (*link) {
+		struct slot *other = container_of(*link, struct slot, node);
+
+		parent = *link;
+		if (other->key > slot->key) {
+			link = &parent->rb_left;
+		} else {
+			below = other - srpic->slots;
+			link = &parent->rb_right;
+		}
+	}
+	rb_link_node(&slot->node, parent, link);
+	rb_insert_color(&slot->node, &block->tree);
+	return below;
+}
+
+/* Puts a packet into its block, behind those of the same key. */
+static void srpic_add(struct srpic *srpic, struct block *block,
+		      const struct inorder_meta *meta, void *packet)
 {
 	u32 at = srpic->arrived++;
 	struct slot *slot = &srpic->slots[at];
 	u32 below;
 
 	slot->packet = packet;
-	slot->key = sort_key(srpic, block, meta->seq, meta->seq + meta->len);
-	below = block->highest;
-	while (below != INORDER_NIL && srpic->slots[below].key > slot->key)
-		below = srpic->slots[below].below;
+	slot->key = srpic_sort_key(srpic, block, meta->seq,
+				   meta->seq + meta->len);
+	below = srpic_grow(srpic, block, slot);
 	slot->below = below;
 	if (below != INORDER_NIL) {
 		slot->above = srpic->slots[below].above;
@@ -255,7 +297,7 @@ static void srpic_push(struct inorder_sorter *sorter,
 		       const struct inorder_meta *meta, void *packet, s64 now,
 		       struct inorder_out *out)
 {
-	struct srpic *srpic = to_srpic(sorter);
+	struct srpic *srpic = srpic_of(sorter);
 	struct block *block;
 
 	if (meta->kind != INORDER_DATA) {
@@ -265,36 +307,36 @@ static void srpic_push(struct inorder_sorter *sorter,
 		sorter->counters.unsuitable++;
 		/* The listing lets it overtake what is held of its flow. */
 		at = srpic->literal ? INORDER_NIL :
-				      find(srpic, &meta->flow, &bucket);
+				      srpic_find(srpic, &meta->flow, &bucket);
 		if (at != INORDER_NIL)
-			deliver(srpic, &srpic->flows[at], out);
+			srpic_deliver(srpic, &srpic->flows[at], out);
 		out->deliver(out, packet);
 		return;
 	}
 	sorter->counters.suitable++;
-	block = enter(srpic, &meta->flow, out);
-	add(srpic, block, meta, packet);
+	block = srpic_enter(srpic, &meta->flow, out);
+	srpic_add(srpic, block, meta, packet);
 	if (block->count >= srpic->block_size) {
 		sorter->counters.full_blocks++;
-		deliver(srpic, block, out);
+		srpic_deliver(srpic, block, out);
 	}
 	if (srpic->arrived == srpic->ring_packets) {
 		sorter->counters.full_rings++;
-		deliver_all(srpic, out);
+		srpic_deliver_all(srpic, out);
 	}
 }
 
 static void srpic_flush(struct inorder_sorter *sorter, s64 now,
 			struct inorder_out *out)
 {
-	deliver_all(to_srpic(sorter), out);
+	srpic_deliver_all(srpic_of(sorter), out);
 }
 
 static void srpic_end_of_batch(struct inorder_sorter *sorter, s64 now,
 			       struct inorder_out *out)
 {
 	sorter->counters.batches++;
-	deliver_all(to_srpic(sorter), out);
+	srpic_deliver_all(srpic_of(sorter), out);
 }
 
 static s64 srpic_next_deadline(const struct inorder_sorter *sorter)
@@ -310,13 +352,14 @@ static void srpic_on_deadline(struct inorder_sorter *sorter, s64 now,
 
 static u32 srpic_held(const struct inorder_sorter *sorter)
 {
-	return to_srpic(sorter)->held;
+	return srpic_of(sorter)->held;
 }
 
 const struct inorder_sorter_ops inorder_srpic = {
 	.name = "srpic",
 	.settings = settings,
 	.nsettings = ARRAY_SIZE(settings),
+	.footprint = srpic_footprint,
 	.create = srpic_create,
 	.destroy = srpic_destroy,
 	.push = srpic_push,

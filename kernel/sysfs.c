@@ -9,9 +9,9 @@
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 
-#include "device.h"
+#include "inorder.h"
 
-static struct inorder_dev *to_priv(struct device *dev)
+static struct inorder_dev *inorder_to_priv(struct device *dev)
 {
 	return netdev_priv(to_net_dev(dev));
 }
@@ -28,7 +28,7 @@ int inorder_set_sorter(struct inorder_dev *priv, const char *text)
 	return error ? error : inorder_queues_change(priv, &params);
 }
 
-static int set_flows(struct inorder_dev *priv, const char *text)
+static int inorder_set_flows(struct inorder_dev *priv, const char *text)
 {
 	struct inorder_params params = priv->params;
 	int error = kstrtou32(text, 10, &params.flows);
@@ -40,7 +40,7 @@ static int set_flows(struct inorder_dev *priv, const char *text)
 	return inorder_queues_change(priv, &params);
 }
 
-static int set_gap(struct inorder_dev *priv, const char *text)
+static int inorder_set_gap(struct inorder_dev *priv, const char *text)
 {
 	u32 usecs;
 	int error = kstrtou32(text, 10, &usecs);
@@ -54,14 +54,17 @@ static int set_gap(struct inorder_dev *priv, const char *text)
 }
 
 /* Under rtnl, which whoever unregisters the device holds while it waits. */
-static ssize_t store(struct device *dev, const char *text, size_t length,
-		     int (*set)(struct inorder_dev *priv, const char *text))
+static ssize_t inorder_store(struct device *dev, const char *text, size_t length,
+			     int (*set)(struct inorder_dev *priv, const char *text))
 {
 	int error;
 
 	if (!rtnl_trylock())
 		return restart_syscall();
-	error = to_net_dev(dev)->reg_state == NETREG_REGISTERED ? set(to_priv(dev), text) : -ENODEV;
+	if (to_net_dev(dev)->reg_state == NETREG_REGISTERED)
+		error = set(inorder_to_priv(dev), text);
+	else
+		error = -ENODEV;
 	rtnl_unlock();
 	return error ? error : (ssize_t)length;
 }
@@ -74,7 +77,7 @@ static ssize_t sorter_show(struct device *dev, struct device_attribute *attr,
 
 	if (!rtnl_trylock())
 		return restart_syscall();
-	config = to_priv(dev)->params.sorter;
+	config = inorder_to_priv(dev)->params.sorter;
 	rtnl_unlock();
 	length = inorder_config_write(&config, text, PAGE_SIZE - 1);
 	text[length++] = '\n';
@@ -84,20 +87,20 @@ static ssize_t sorter_show(struct device *dev, struct device_attribute *attr,
 static ssize_t sorter_store(struct device *dev, struct device_attribute *attr,
 			    const char *text, size_t length)
 {
-	return store(dev, text, length, inorder_set_sorter);
+	return inorder_store(dev, text, length, inorder_set_sorter);
 }
 static DEVICE_ATTR_RW(sorter);
 
 static ssize_t flows_show(struct device *dev, struct device_attribute *attr,
 			  char *text)
 {
-	return sysfs_emit(text, "%u\n", READ_ONCE(to_priv(dev)->params.flows));
+	return sysfs_emit(text, "%u\n", READ_ONCE(inorder_to_priv(dev)->params.flows));
 }
 
 static ssize_t flows_store(struct device *dev, struct device_attribute *attr,
 			   const char *text, size_t length)
 {
-	return store(dev, text, length, set_flows);
+	return inorder_store(dev, text, length, inorder_set_flows);
 }
 static DEVICE_ATTR_RW(flows);
 
@@ -105,13 +108,13 @@ static ssize_t gap_usecs_show(struct device *dev, struct device_attribute *attr,
 			      char *text)
 {
 	return sysfs_emit(text, "%u\n",
-			  READ_ONCE(to_priv(dev)->params.gap_usecs));
+			  READ_ONCE(inorder_to_priv(dev)->params.gap_usecs));
 }
 
 static ssize_t gap_usecs_store(struct device *dev, struct device_attribute *attr,
 			       const char *text, size_t length)
 {
-	return store(dev, text, length, set_gap);
+	return inorder_store(dev, text, length, inorder_set_gap);
 }
 static DEVICE_ATTR_RW(gap_usecs);
 

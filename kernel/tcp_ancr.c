@@ -30,7 +30,7 @@
 #include <net/tcp.h>
 
 /* ReorExtR of 1. */
-#define ONE	(1U << 16)
+#define ONE	65536U
 
 /* The least threshold: that of RFC 5681. */
 #define LEAST	3
@@ -46,7 +46,7 @@ struct ancr {
 	u32 measured;
 };
 
-static void measure(struct sock *sk)
+static void ancr_measure(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct ancr *ancr = inet_csk_ca(sk);
@@ -56,7 +56,7 @@ static void measure(struct sock *sk)
 }
 
 /* The kernel found a segment later than the threshold allows. */
-static void learn(struct sock *sk)
+static void ancr_learn(struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct ancr *ancr = inet_csk_ca(sk);
@@ -68,7 +68,7 @@ static void learn(struct sock *sk)
 	ancr->extent = min(max(ancr->extent, extent), ONE);
 }
 
-static void set_threshold(struct sock *sk)
+static void ancr_set_threshold(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct ancr *ancr = inet_csk_ca(sk);
@@ -81,7 +81,7 @@ static void set_threshold(struct sock *sk)
 }
 
 /* During recovery the threshold stays as it is. */
-static void update(struct sock *sk)
+static void ancr_update(struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct ancr *ancr = inet_csk_ca(sk);
@@ -89,13 +89,13 @@ static void update(struct sock *sk)
 	/* The ACK of the SYN comes before ancr_init(). */
 	if (!tcp_is_sack(tp) || !ancr->flight_before)
 		return;
-	learn(sk);
+	ancr_learn(sk);
 	if (inet_csk(sk)->icsk_ca_state > TCP_CA_Disorder)
 		return;
 	/* Without SACKed segments nothing is out of order: once per window. */
 	if (!tp->sacked_out && !before(tp->snd_una, ancr->measured))
-		measure(sk);
-	set_threshold(sk);
+		ancr_measure(sk);
+	ancr_set_threshold(sk);
 }
 
 static void ancr_init(struct sock *sk)
@@ -104,19 +104,19 @@ static void ancr_init(struct sock *sk)
 
 	ancr->extent = 0;
 	ancr->threshold = tcp_sk(sk)->reordering;
-	measure(sk);
+	ancr_measure(sk);
 }
 
 /* After the SACK blocks of an ACK were read, before losses are looked for. */
 static void ancr_in_ack_event(struct sock *sk, u32 flags)
 {
-	update(sk);
+	ancr_update(sk);
 }
 
 /* After the cumulative ACK was processed, before losses are looked for. */
 static void ancr_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 {
-	update(sk);
+	ancr_update(sk);
 }
 
 static void ancr_set_state(struct sock *sk, u8 state)
@@ -124,7 +124,7 @@ static void ancr_set_state(struct sock *sk, u8 state)
 	struct ancr *ancr = inet_csk_ca(sk);
 
 	if (state == TCP_CA_Disorder) {
-		measure(sk);
+		ancr_measure(sk);
 	} else if (state == TCP_CA_Loss) {
 		/* A timeout: what was learnt is not to be trusted. */
 		ancr->extent = 0;

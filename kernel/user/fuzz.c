@@ -114,7 +114,10 @@ static void tell(void)
 {
 	const struct inorder_sorter_ops *ops = all[byte() % ARRAY_SIZE(all)];
 	struct inorder_config config = { .ops = ops };
-	struct inorder_around around = { 1 + byte() % 80, 1 + byte() % 10, 0 };
+	struct inorder_around around = {
+		.ring_packets = 1 + byte() % 80,
+		.flows = 1 + byte() % 10,
+	};
 	struct inorder_sorter *sorter;
 	s64 now = 0;
 	unsigned int i;

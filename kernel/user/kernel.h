@@ -23,7 +23,7 @@ typedef int64_t s64;
 #define S64_MAX	INT64_MAX
 #define S64_MIN	INT64_MIN
 
-#define GFP_KERNEL	0
+#define GFP_KERNEL_ACCOUNT	0
 #define kvcalloc(n, size, flags)	calloc(n, size)
 #define kvzalloc(size, flags)		calloc(1, size)
 #define kvfree(p)			free((void *)(p))
@@ -48,6 +48,9 @@ static inline u64 rol64(u64 word, unsigned int shift)
 {
 	return (word << shift) | (word >> (64 - shift));
 }
+
+#include "rbtree.h"
+#include "siphash.h"
 
 static inline u32 roundup_pow_of_two(u32 n)
 {

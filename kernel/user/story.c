@@ -38,11 +38,12 @@ static void fail(const char *line)
 static void begin(char *line)
 {
 	char text[INORDER_TEXT];
-	struct inorder_around around;
+	struct inorder_around around = { 0 };
 	struct inorder_config config;
 
 	if (sscanf(line, "new %159s %" SCNu32 " %" SCNu32 " %" SCNu64, text,
-		   &around.ring_packets, &around.flows, &around.hash_seed) != 4)
+		   &around.ring_packets, &around.flows,
+		   &around.hash_key.key[0]) != 4)
 		fail(line);
 	if (sorter)
 		sorter->ops->destroy(sorter);
@@ -107,6 +108,7 @@ static void finish(void)
 static void classify(char *line)
 {
 	static const char kinds[] = "daocx";
+	static const siphash_key_t seven = { { 7 } };
 	struct inorder_meta meta;
 	char hex[2 * INORDER_HEADERS + 1] = "";
 	unsigned int version, whole, have, i;
@@ -122,7 +124,7 @@ static void classify(char *line)
 	if (inorder_classify(bytes, have, whole, (int)version, &meta))
 		printf("%c %" PRIu32 " %" PRIu32 " %016" PRIx64 "\n",
 		       kinds[meta.kind], meta.seq, meta.len,
-		       inorder_hash(&meta.flow, 7));
+		       inorder_hash(&meta.flow, &seven));
 	else
 		puts("-");
 	free(bytes);

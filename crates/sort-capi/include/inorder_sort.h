@@ -65,7 +65,7 @@ typedef struct inorder_sort_config {
   uint32_t ring_size;
   // Number of flows followed at once, 1 to 2^24.
   uint32_t flows;
-  // Secret key of the flow hash. Use a random number if senders may be hostile.
+  // Secret key of the flow hash: a random number, so that senders cannot choose flows that collide.
   uint64_t hash_seed;
 } inorder_sort_config;
 
@@ -167,7 +167,7 @@ int64_t inorder_sort_sort_batch(struct inorder_sorter *sorter,
                                 void **out,
                                 size_t room);
 
-// Fills `config` with SRPIC and the ring size of the paper. Does nothing when `config` is NULL.
+// Fills `config` with SRPIC, the ring size of the paper and a random key of the hash. Does nothing when `config` is NULL.
 //
 // # Safety
 // `config` is NULL or points to memory for a configuration.

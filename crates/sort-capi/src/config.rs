@@ -1,6 +1,7 @@
 //! The configuration of a sorter, and creating one from it.
 
 use std::ffi::{CStr, c_char, c_int};
+use std::hash::{BuildHasher, Hasher, RandomState};
 
 use ::inorder_sort::{ConfigError, SORTERS, SorterConfig, Surroundings};
 
@@ -18,7 +19,7 @@ pub struct inorder_sort_config {
     pub ring_size: u32,
     /// Number of flows followed at once, 1 to 2^24.
     pub flows: u32,
-    /// Secret key of the flow hash. Use a random number if senders may be hostile.
+    /// Secret key of the flow hash: a random number, so that senders cannot choose flows that collide.
     pub hash_seed: u64,
 }
 
@@ -50,7 +51,7 @@ impl Wanted {
     }
 }
 
-/// Fills `config` with SRPIC and the ring size of the paper. Does nothing when `config` is NULL.
+/// Fills `config` with SRPIC, the ring size of the paper and a random key of the hash. Does nothing when `config` is NULL.
 ///
 /// # Safety
 /// `config` is NULL or points to memory for a configuration.
@@ -64,7 +65,7 @@ pub unsafe extern "C" fn inorder_sort_config_default(config: *mut inorder_sort_c
                 sorter: c"srpic".as_ptr(),
                 ring_size: around.ring_packets as u32,
                 flows: around.flows as u32,
-                hash_seed: around.hash_seed,
+                hash_seed: RandomState::new().build_hasher().finish(),
             });
         }
     }

@@ -2,12 +2,15 @@
 
 use core::hash::{Hash, Hasher};
 
+use crate::siphash::hash_words;
+
 /// Identifies a flow.
 ///
 /// The hash only selects the place to look. Flows are told apart by `Eq` on the whole key, so two keys with the same
 /// hash never share a block.
 pub trait FlowKey: Copy + Eq {
-    /// A well mixed 64-bit hash. `seed` must be unknown to the senders, so that they cannot choose keys that collide.
+    /// A well mixed 64-bit hash that depends on the seed such that nobody can choose keys that collide who does not know
+    /// it; [`hash_words`](crate::hash_words) is one.
     fn hash64(&self, seed: u64) -> u64;
 
     /// A hash of the path of this flow, for example of its pair of hosts. A sorter that learns starts a new flow with
@@ -26,21 +29,6 @@ pub trait FlowKey: Copy + Eq {
     }
 }
 
-/// Multiplies to 128 bits and combines the halves, so that every input bit affects every output bit.
-#[inline]
-fn fold(a: u64, b: u64) -> u64 {
-    let wide = u128::from(a) * u128::from(b);
-    (wide as u64) ^ ((wide >> 64) as u64)
-}
-
-// Fractional digits of pi, as factors without structure; small keys would otherwise give a product of 0.
-const PI: [u64; 4] = [
-    0x243f_6a88_85a3_08d3,
-    0x1319_8a2e_0370_7344,
-    0xa409_3822_299f_31d1,
-    0x082e_fa98_ec4e_6c89,
-];
-
 impl FlowKey for u32 {
     #[inline]
     fn hash64(&self, seed: u64) -> u64 {
@@ -51,15 +39,14 @@ impl FlowKey for u32 {
 impl FlowKey for u64 {
     #[inline]
     fn hash64(&self, seed: u64) -> u64 {
-        fold(self ^ PI[0], seed ^ PI[1])
+        hash_words(&[*self], seed)
     }
 }
 
 impl FlowKey for u128 {
     #[inline]
     fn hash64(&self, seed: u64) -> u64 {
-        let (low, high) = (*self as u64, (*self >> 64) as u64);
-        fold(fold(low ^ PI[0], seed ^ PI[1]) ^ high, PI[2])
+        hash_words(&[*self as u64, (*self >> 64) as u64], seed)
     }
 }
 
@@ -167,27 +154,21 @@ impl FlowKey for FourTuple {
 
     #[inline]
     fn hash64(&self, seed: u64) -> u64 {
-        let [a, b, c, d, e] = self.words;
-        // Two independent products, so that the processor can compute both at the same time.
-        let x = fold(a ^ seed ^ PI[0], b ^ PI[1]);
-        let y = fold(c ^ e ^ PI[2], d ^ e.rotate_left(32) ^ PI[3]);
-        fold(x ^ e, y ^ seed)
+        hash_words(&self.words, seed)
     }
 
     /// The two addresses.
     #[inline]
     fn path64(&self, seed: u64) -> u64 {
         let [a, b, c, d, _] = self.words;
-        FourTuple {
-            words: [a, b, c, d, 0],
-        }
-        .hash64(seed)
+        hash_words(&[a, b, c, d], seed)
     }
 }
 
 /// A key with a hash computed elsewhere: by a network card (RSS), or by a type of another crate.
 ///
-/// Use all 64 bits: the table takes its index from the upper half.
+/// Keys with one hash share a place under every seed. So where packets come from strangers, the hash must have a key of
+/// its own that they do not know, as RSS has.
 #[derive(Clone, Copy, Debug)]
 pub struct Hashed<K> {
     key: K,
@@ -221,13 +202,14 @@ impl<K: Copy + Eq> FlowKey for Hashed<K> {
     #[inline]
     fn hash64(&self, seed: u64) -> u64 {
         // The hash of a card uses 32 bits or fewer; mixing spreads them over the word.
-        fold(self.hash ^ PI[0], seed ^ PI[1])
+        hash_words(&[self.hash], seed)
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     #[test]
     fn every_field_of_the_four_tuple_counts() {
@@ -267,5 +249,45 @@ mod tests {
         assert_ne!(key.hash64(1), key.hash64(2));
         assert_ne!(7u64.hash64(1), 7u64.hash64(2));
         assert_ne!(7u128.hash64(1), 7u128.hash64(2));
+    }
+
+    /// The hash that flows had before: it multiplied, so a word that makes one operand zero hides the word beside it,
+    /// under every seed.
+    fn multiplied(key: &FourTuple, seed: u64) -> u64 {
+        const PI: [u64; 4] = [
+            0x243f_6a88_85a3_08d3,
+            0x1319_8a2e_0370_7344,
+            0xa409_3822_299f_31d1,
+            0x082e_fa98_ec4e_6c89,
+        ];
+        let fold = |a: u64, b: u64| {
+            let wide = u128::from(a) * u128::from(b);
+            (wide as u64) ^ ((wide >> 64) as u64)
+        };
+        let [a, b, c, d, e] = key.words;
+        let x = fold(a ^ seed ^ PI[0], b ^ PI[1]);
+        let y = fold(c ^ e ^ PI[2], d ^ e.rotate_left(32) ^ PI[3]);
+        fold(x ^ e, y ^ seed)
+    }
+
+    /// IPv6 flows to one destination and between two ports, whose sources are chosen to collide under [`multiplied`].
+    pub(crate) fn chosen(count: u64) -> impl Iterator<Item = FourTuple> {
+        let ports = 7u64 << 48 | 443 << 32;
+        (0..count).map(move |n| FourTuple {
+            // The lower half of the destination cancels the constant beside that of the source.
+            words: [n * n, 0x1319_8a2e_0370_7344, 1 << 61, 2 << 61, ports],
+        })
+    }
+
+    #[test]
+    fn keys_chosen_for_a_hash_that_multiplies_are_spread() {
+        for seed in [0, 7, u64::MAX] {
+            let distinct = |hash: fn(&FourTuple, u64) -> u64| {
+                let all: BTreeSet<u64> = chosen(5_000).map(|key| hash(&key, seed)).collect();
+                all.len()
+            };
+            assert_eq!(distinct(multiplied), 1);
+            assert_eq!(distinct(FourTuple::hash64), 5_000);
+        }
     }
 }

@@ -175,6 +175,8 @@ impl<K: FlowKey, T> Table<K, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key::FourTuple;
+    use crate::key::tests::chosen;
 
     /// All keys share one bucket and one tag, so only `Eq` can tell them apart.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -217,5 +219,31 @@ mod tests {
             assert_eq!(table.len(), 0);
             assert!(matches!(table.find(5), Place::Free(_)));
         }
+    }
+
+    /// Buckets that are looked at to find each of these flows once, all of them being in the table.
+    fn looked_at<K: FlowKey>(keys: &[K]) -> usize {
+        let mut table = Table::new(keys.len(), 0x5eed).unwrap();
+        for key in keys {
+            add(&mut table, *key, 0);
+        }
+        let mask = table.buckets.len() - 1;
+        let looked = |key: &K| {
+            let flow = table.keys.iter().position(|k| k == key).unwrap();
+            let is_it = |b: &Bucket| b.stamp == table.generation && b.flow as usize == flow;
+            let at = table.buckets.iter().position(is_it).unwrap();
+            (at.wrapping_sub((key.hash64(table.seed) >> 32) as usize) & mask) + 1
+        };
+        keys.iter().map(looked).sum()
+    }
+
+    #[test]
+    fn flows_chosen_to_collide_cost_no_more_than_others() {
+        let chosen: Vec<_> = chosen(2_000).collect();
+        let others = (0..2_000u32).map(|n| FourTuple::v4(n.to_be_bytes(), 7, [10, 0, 0, 1], 443));
+        let others: Vec<_> = others.collect();
+        let (hostile, usual) = (looked_at(&chosen), looked_at(&others));
+        // With one hash for all they would be 2,000 * 2,001 / 2.
+        assert!(hostile * 2 <= usual * 3, "{hostile} buckets for {usual}");
     }
 }

@@ -7,6 +7,7 @@
 mod needs;
 
 use std::fmt::Write as _;
+use std::hash::Hasher as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -90,15 +91,37 @@ fn ask(program: &Path, lines: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// A flow with the hash of the kernel, SipHash-2-4 with the key `(seed, 0)`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Flow(FourTuple);
+
+#[allow(deprecated)] // The only SipHash-2-4 of the standard library.
+fn siphash(bytes: &[u8], seed: u64) -> u64 {
+    let mut hasher = std::hash::SipHasher::new_with_keys(seed, 0);
+    hasher.write(bytes);
+    hasher.finish()
+}
+
+impl FlowKey for Flow {
+    fn hash64(&self, seed: u64) -> u64 {
+        siphash(&self.0.to_bytes(), seed)
+    }
+
+    fn path64(&self, seed: u64) -> u64 {
+        siphash(&self.0.to_bytes()[..32], seed)
+    }
+}
+
 /// The flow of this number, as `user/story.c` makes it.
-fn flow(number: u32) -> FourTuple {
+fn flow(number: u32) -> Flow {
     let source = (0x0a00_0000 | number >> 4).to_be_bytes();
-    FourTuple::v4(source, 10_000 + (number & 15) as u16, [10, 1, 0, 1], 443)
+    let port = 10_000 + (number & 15) as u16;
+    Flow(FourTuple::v4(source, port, [10, 1, 0, 1], 443))
 }
 
 /// Tells a story line by line, and writes down what the sorter of this crate decides.
 struct Teller {
-    sorter: AnySorter<FourTuple, usize>,
+    sorter: AnySorter<Flow, usize>,
     packets: usize,
     now_ns: i64,
     lines: String,
@@ -416,7 +439,7 @@ fn headers(random: &mut Random) -> (String, String) {
     facts.ip_options = ip_options > 0;
     let port = |at: usize| u16::from_be_bytes([tcp[at], tcp[at + 1]]);
     let address = |at: usize| [ip[at], ip[at + 1], ip[at + 2], ip[at + 3]];
-    let flow = FourTuple::v4(address(12), port(0), address(16), port(2));
+    let flow = Flow(FourTuple::v4(address(12), port(0), address(16), port(2)));
     let letter = KINDS
         .iter()
         .find(|(_, kind)| *kind == facts.kind())

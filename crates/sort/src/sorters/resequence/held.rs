@@ -4,9 +4,15 @@
 //! A gap opens when the first packet above it arrives. Every held packet knows the earliest
 //! arrival among itself and those above it, so the lowest one of a flow says how long the flow's
 //! first gap has been open. Newer packets cannot change that of those below them.
+//!
+//! Where a packet belongs is found in a treap (Seidel and Aragon, 1996): a search tree by number, in
+//! which every packet has a random priority and stands above those of lower ones. So no order of
+//! arrival makes the search long, also one that a sender chooses.
 
 use alloc::collections::TryReserveError;
 use alloc::vec::Vec;
+
+use crate::siphash::hash_words;
 
 /// No place.
 pub(super) const NIL: u32 = u32::MAX;
@@ -23,13 +29,20 @@ struct Place<P> {
     below: u32,
     /// Of a free place, the next free one.
     above: u32,
+    /// Its neighbours in the tree, those of lower and of higher numbers.
+    parent: u32,
+    left: u32,
+    right: u32,
+    priority: u32,
 }
 
-/// A flow's held packets: the lowest and the highest place, and how many there are.
+/// A flow's held packets: the lowest and the highest place, the top of the tree, and how many there
+/// are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chain {
     pub(super) lowest: u32,
     highest: u32,
+    root: u32,
     pub(super) packets: u32,
 }
 
@@ -37,6 +50,7 @@ impl Chain {
     pub(super) const EMPTY: Chain = Chain {
         lowest: NIL,
         highest: NIL,
+        root: NIL,
         packets: 0,
     };
 
@@ -71,6 +85,8 @@ pub(super) struct Held<P> {
     places: Vec<Place<P>>,
     free: u32,
     held: usize,
+    /// State of the generator of priorities, which a sender must not know.
+    random: u64,
 }
 
 /// `a` lies before `b`; they are less than 2^31 apart.
@@ -80,7 +96,7 @@ pub(super) fn before(a: u32, b: u32) -> bool {
 }
 
 impl<P> Held<P> {
-    pub(super) fn new(packets: usize) -> Result<Self, TryReserveError> {
+    pub(super) fn new(packets: usize, seed: u64) -> Result<Self, TryReserveError> {
         let mut places = Vec::new();
         places.try_reserve_exact(packets)?;
         places.extend((1..=packets).map(|next| Place {
@@ -91,10 +107,19 @@ impl<P> Held<P> {
             has_gap: false,
             below: NIL,
             above: if next < packets { next as u32 } else { NIL },
+            parent: NIL,
+            left: NIL,
+            right: NIL,
+            priority: 0,
         }));
         let free = if packets > 0 { 0 } else { NIL };
         let held = 0;
-        Ok(Held { places, free, held })
+        Ok(Held {
+            places,
+            free,
+            held,
+            random: hash_words(&[0], seed),
+        })
     }
 
     /// Bytes beside itself.
@@ -137,12 +162,7 @@ impl<P> Held<P> {
         packet: P,
         now_ns: i64,
     ) -> Option<Fit> {
-        let mut below = chain.highest;
-        while let Some(other) = self.places.get(below as usize)
-            && before(seq, other.seq)
-        {
-            below = other.below;
-        }
+        let below = self.last_not_above(chain, seq);
         let (floor, above) = match self.places.get(below as usize) {
             Some(other) => (other.end, other.above),
             None => (next, chain.lowest),
@@ -172,6 +192,10 @@ impl<P> Held<P> {
             has_gap: opens,
             below,
             above,
+            parent: NIL,
+            left: NIL,
+            right: NIL,
+            priority: 0,
         };
         match self.places.get_mut(below as usize) {
             Some(other) => other.above = slot,
@@ -183,7 +207,107 @@ impl<P> Held<P> {
         }
         self.held += 1;
         chain.packets += 1;
+        self.grow(chain, slot);
         Some(fit)
+    }
+
+    /// The highest place whose number is not above `seq`.
+    fn last_not_above(&self, chain: &Chain, seq: u32) -> u32 {
+        // Mostly the packet is the highest one.
+        if let Some(highest) = self.places.get(chain.highest as usize)
+            && !before(seq, highest.seq)
+        {
+            return chain.highest;
+        }
+        let (mut at, mut found) = (chain.root, NIL);
+        while let Some(place) = self.places.get(at as usize) {
+            at = if before(seq, place.seq) {
+                place.left
+            } else {
+                found = at;
+                place.right
+            };
+        }
+        found
+    }
+
+    /// Puts a place into the tree, whose neighbours in the chain are known: the one below has none of higher numbers under
+    /// it, or the one above none of lower ones.
+    fn grow(&mut self, chain: &mut Chain, slot: u32) {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let priority = hash_words(&[self.random], 0) as u32;
+        let Some(place) = self.places.get_mut(slot as usize) else {
+            return;
+        };
+        place.priority = priority;
+        let (below, above) = (place.below, place.above);
+        let mut parent = above;
+        match self.places.get_mut(below as usize) {
+            Some(place) if place.right == NIL => {
+                place.right = slot;
+                parent = below;
+            }
+            _ => match self.places.get_mut(above as usize) {
+                Some(place) => place.left = slot,
+                None => chain.root = slot,
+            },
+        }
+        if let Some(place) = self.places.get_mut(slot as usize) {
+            place.parent = parent;
+        }
+        while let Some(above) = self.places.get(parent as usize)
+            && above.priority < priority
+        {
+            let next = above.parent;
+            self.rotate(chain, parent, slot);
+            parent = next;
+        }
+    }
+
+    /// Exchanges a place and the one above it in the tree.
+    fn rotate(&mut self, chain: &mut Chain, parent: u32, slot: u32) {
+        let Some(top) = self.places.get(parent as usize).map(|place| place.parent) else {
+            return;
+        };
+        let is_left = self
+            .places
+            .get(parent as usize)
+            .is_some_and(|place| place.left == slot);
+        let Some(place) = self.places.get_mut(slot as usize) else {
+            return;
+        };
+        place.parent = top;
+        let side = match is_left {
+            true => &mut place.right,
+            false => &mut place.left,
+        };
+        let moved = core::mem::replace(side, parent);
+        if let Some(place) = self.places.get_mut(parent as usize) {
+            place.parent = slot;
+            match is_left {
+                true => place.left = moved,
+                false => place.right = moved,
+            }
+        }
+        if let Some(place) = self.places.get_mut(moved as usize) {
+            place.parent = parent;
+        }
+        match self.places.get_mut(top as usize) {
+            Some(place) if place.left == parent => place.left = slot,
+            Some(place) => place.right = slot,
+            None => chain.root = slot,
+        }
+    }
+
+    /// Takes the lowest place out of the tree: under it there are higher ones only.
+    fn shrink(&mut self, chain: &mut Chain, parent: u32, right: u32) {
+        if let Some(place) = self.places.get_mut(right as usize) {
+            place.parent = parent;
+        }
+        match self.places.get_mut(parent as usize) {
+            Some(place) => place.left = right,
+            None => chain.root = right,
+        }
     }
 
     /// Takes the lowest packet out of a chain.
@@ -193,6 +317,7 @@ impl<P> Held<P> {
         let place = self.places.get_mut(slot as usize)?;
         let packet = place.packet.take()?;
         let (end, above) = (place.end, place.above);
+        let (parent, right) = (place.parent, place.right);
         let gap_ns = place.has_gap.then_some(place.open_ns);
         place.above = core::mem::replace(&mut self.free, slot);
         chain.lowest = above;
@@ -202,6 +327,7 @@ impl<P> Held<P> {
             Some(next) => next.below = NIL,
             None => chain.highest = NIL,
         }
+        self.shrink(chain, parent, right);
         Some(Taken {
             packet,
             end,
@@ -217,7 +343,7 @@ mod tests {
 
     #[test]
     fn packets_come_out_by_number_and_equal_ones_as_they_came() {
-        let mut held = Held::new(5).unwrap();
+        let mut held = Held::new(5, 7).unwrap();
         let mut chain = Chain::EMPTY;
         for (now_ns, (seq, name)) in [(5, 'e'), (3, 'c'), (5, 'f'), (2, 'b'), (9, 'z')]
             .into_iter()
@@ -235,7 +361,7 @@ mod tests {
 
     #[test]
     fn gaps_open_are_cut_and_close() {
-        let mut held = Held::new(9).unwrap();
+        let mut held = Held::new(9, 7).unwrap();
         let mut chain = Chain::EMPTY;
         let mut at = |now_ns, seq, len| held.insert(&mut chain, 10, (seq, seq + len), (), now_ns);
         assert_eq!(at(100, 30, 10), Some(Fit::Opened));
@@ -246,9 +372,52 @@ mod tests {
         assert_eq!(at(600, 22, 3), Some(Fit::Same)); // a copy of a part that is there
     }
 
+    /// Places on the way from the top of the tree to the deepest one, which is how many a search looks at.
+    fn height<P>(held: &Held<P>, chain: &Chain) -> usize {
+        let mut deepest = 0;
+        let mut at = chain.lowest;
+        while let Some(place) = held.places.get(at as usize) {
+            let ups =
+                core::iter::successors(Some(place), |place| held.places.get(place.parent as usize));
+            deepest = deepest.max(ups.count());
+            at = place.above;
+        }
+        deepest
+    }
+
+    /// Whatever the order of arrival is: counting downwards, from both ends to the middle, every second one first.
+    #[test]
+    fn no_order_makes_the_search_long() {
+        const PACKETS: u32 = 8_192;
+        let orders: [fn(u32) -> u32; 4] = [
+            |n| n,
+            |n| PACKETS - n,
+            |n| if n % 2 == 0 { n / 2 } else { PACKETS - n / 2 },
+            |n| n.reverse_bits() >> 19,
+        ];
+        for order in orders {
+            let mut held = Held::new(PACKETS as usize, 7).unwrap();
+            let mut chain = Chain::EMPTY;
+            for n in 0..PACKETS {
+                let seq = 10 + 20 * order(n);
+                held.insert(&mut chain, 0, (seq, seq + 10), n, 0);
+            }
+            // A balanced one would have 14.
+            assert!(height(&held, &chain) <= 50, "{}", height(&held, &chain));
+            let mut last = 0;
+            for _ in 0..PACKETS {
+                let (seq, _) = held.first(&chain).unwrap();
+                assert!(seq >= last);
+                last = seq;
+                held.take_lowest(&mut chain);
+            }
+            assert_eq!((chain.root, held.packets()), (NIL, 0));
+        }
+    }
+
     #[test]
     fn the_lowest_knows_how_long_its_gap_has_been_open() {
-        let mut held = Held::new(9).unwrap();
+        let mut held = Held::new(9, 7).unwrap();
         let mut chain = Chain::EMPTY;
         for (now_ns, seq) in [(7, 50), (8, 20), (9, 30)] {
             held.insert(&mut chain, 0, (seq, seq + 10), (), now_ns);
@@ -261,7 +430,7 @@ mod tests {
 
     #[test]
     fn numbers_wrap() {
-        let mut held = Held::new(3).unwrap();
+        let mut held = Held::new(3, 7).unwrap();
         let mut chain = Chain::EMPTY;
         for seq in [5u32, 0xffff_fffe, 0] {
             held.insert(&mut chain, 0xffff_fff0, (seq, seq.wrapping_add(1)), seq, 0);

@@ -169,7 +169,7 @@ impl<K: FlowKey, P> Resequencer<K, P> {
                 blind_ns: time(&BLIND),
                 tunnel: config.value(&TUNNEL) != 0,
             },
-            held: Held::new(packets)?,
+            held: Held::new(packets, around.hash_seed)?,
             flows: Flows::new(around.flows, around.hash_seed)?,
             paths: Paths::new(around.flows)?,
             deadlines: Deadlines::new(places, packets.min(places))?,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A device of type "inorder": its queues and its parameters. */
-#ifndef INORDER_DEVICE_H
-#define INORDER_DEVICE_H
+/* Devices of type "inorder": their queues and their parameters. */
+#ifndef INORDER_H
+#define INORDER_H
 
 #include <linux/hrtimer.h>
 #include <linux/netdevice.h>
@@ -15,9 +15,19 @@
 #define INORDER_USECS		75
 #define INORDER_MAX_RING	8192
 #define INORDER_RING		512
-#define INORDER_MAX_FLOWS	(1 << 20)
+#define INORDER_MAX_FLOWS	1048576
 #define INORDER_FLOWS		4096
 #define INORDER_MAX_QUEUES	64
+
+/*
+ * What the tables and the packets that may wait take, all queues of a device
+ * together: for anybody who can make one, and with CAP_NET_ADMIN over the
+ * machine. The tables are charged to whoever makes the device; packets, which
+ * are assumed to be this large, are not.
+ */
+#define INORDER_BYTES		(64ULL << 20)
+#define INORDER_MAX_BYTES	(8ULL << 30)
+#define INORDER_PACKET_BYTES	2304
 
 /* Why a queue's NAPI is to run: bits of inorder_queue.pending. */
 enum {
@@ -57,6 +67,8 @@ struct inorder_queue {
 	s64 armed_ns;
 	struct inorder_sorter *sorter;
 	struct inorder_out out;
+	/* What left the sorter and has not gone up yet; only NAPI's, too. */
+	struct sk_buff_head up;
 	struct inorder_queue_stats stats;
 } ____cacheline_aligned_in_smp;
 
@@ -78,15 +90,18 @@ struct inorder_dev {
 	struct net_device *lower;
 	netdevice_tracker lower_tracker;
 	struct inorder_params params;
-	u64 hash_seed;
-	/* The lower device merged packets before. */
-	bool had_gro;
+	siphash_key_t hash_key;
+	/* How the lower device merged packets before. */
+	netdev_features_t had_gro;
 	unsigned int nqueues;
 	struct inorder_queue *queues;
 };
 
-/* rx.c */
+/* Frames in, and the queues. */
 rx_handler_result_t inorder_handle_frame(struct sk_buff **pskb);
+/* 0 if the device may take the memory that these parameters need. */
+int inorder_may_take(const struct inorder_dev *priv,
+		     const struct inorder_params *params);
 int inorder_queues_create(struct inorder_dev *priv);
 void inorder_queues_destroy(struct inorder_dev *priv);
 void inorder_queues_start(struct inorder_dev *priv);
@@ -101,7 +116,7 @@ int inorder_queues_change(struct inorder_dev *priv,
 void inorder_queue_stats_read(struct inorder_queue *queue,
 			      struct inorder_queue_stats *sum);
 
-/* ethtool.c, sysfs.c */
+/* Settings and counters. */
 extern const struct ethtool_ops inorder_ethtool_ops;
 extern const struct attribute_group inorder_sysfs_group;
 /* Sets the sorter by its text, under rtnl. */
