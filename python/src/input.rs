@@ -70,7 +70,7 @@ impl Read for Object {
 pub fn beside(file: &str, name: &str) -> Result<(String, String), String> {
     let folder = Path::new(file).parent().unwrap_or(Path::new(""));
     let path = folder.join(name).to_string_lossy().into_owned();
-    match std::fs::read_to_string(&path) {
+    match inorder_command::read_named(path.as_ref()) {
         Ok(text) => Ok((path, text)),
         Err(error) => Err(format!("{path}: {error}")),
     }

@@ -1,19 +1,26 @@
-//! Ctrl-C: the first one ends the reading, so that the results so far are still printed; the second one ends the
-//! program.
+//! Ctrl-C, and the signals by which a service manager or a terminal that goes away ends a program (SIGTERM, SIGHUP): the first
+//! one ends the reading, so that the results so far are still printed and what is temporary is removed; the second one ends
+//! the program.
 
+use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::INTERRUPTED;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
-/// A flag that becomes true with the first Ctrl-C. If the system refuses the handler, Ctrl-C ends the program at
+/// A flag that becomes true with the first Ctrl-C or other signal to end. If the system refuses the handler, Ctrl-C ends the program at
 /// once, as it does by default.
 pub fn flag() -> &'static AtomicBool {
-    let _ = ctrlc::set_handler(|| {
-        if STOP.swap(true, Ordering::Relaxed) {
-            std::process::exit(i32::from(INTERRUPTED));
-        }
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        inorder_live::os::keeping_ignored_hangup(|| {
+            let _ = ctrlc::set_handler(|| {
+                if STOP.swap(true, Ordering::Relaxed) {
+                    std::process::exit(i32::from(INTERRUPTED));
+                }
+            });
+        });
     });
     &STOP
 }

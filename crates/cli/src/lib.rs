@@ -11,6 +11,7 @@ mod error;
 mod exporter;
 mod interrupt;
 mod manners;
+mod named;
 mod outputs;
 mod progress;
 mod python;
@@ -20,6 +21,7 @@ mod sorters;
 mod usage;
 mod verbs;
 
+pub use named::read as read_named;
 pub use python::is_host as set_python;
 pub use select::moment as parse_moment;
 pub use sorters::parse as parse_sorter;

@@ -18,7 +18,7 @@ pub struct RunningOptions {
     #[arg(long, value_name = "PORT")]
     prometheus: Option<u16>,
     /// End after this many seconds
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = seconds)]
     duration: Option<f64>,
     /// Print the result as one JSON object at the end
     #[arg(long)]
@@ -34,10 +34,33 @@ pub struct Forwarding {
     /// Take precedence over all other processes of this machine, for exact times under load; needs CAP_SYS_NICE
     #[arg(long)]
     realtime: bool,
+    #[command(flatten)]
+    confining: Confining,
+}
+
+/// The option of every verb that gives up its privileges when its interfaces and sockets are open.
+#[derive(clap::Args)]
+pub struct Confining {
     /// What happens to system calls that nothing should need after the start: refuse (the process ends with an error that
     /// names the call), log (the kernel's log names it), off
-    #[arg(long, value_name = "HOW", default_value = "refuse")]
-    seccomp: Confinement,
+    #[arg(long, value_name = "HOW", default_value = "refuse", value_parser = confinement)]
+    pub seccomp: Confinement,
+}
+
+fn confinement(word: &str) -> Result<Confinement, String> {
+    word.parse()
+}
+
+/// Parses a number of seconds.
+///
+/// # Errors
+/// One line that says what was expected.
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        // Some 30 years: in nanoseconds it fits into 64 bits.
+        Ok(seconds) if (0.0..=1e9).contains(&seconds) => Ok(seconds),
+        _ => Err("expected seconds, 0 to 1e9".to_owned()),
+    }
 }
 
 /// Where the numbers go while a verb runs: to Prometheus, and on a terminal.
@@ -52,7 +75,7 @@ pub struct Outlet {
 impl RunningOptions {
     /// Seconds after which to end.
     pub fn duration_s(&self) -> Option<f64> {
-        self.duration.map(|s| s.max(0.0))
+        self.duration
     }
 
     /// Prints the schema of what `--json` prints.
@@ -64,6 +87,8 @@ impl RunningOptions {
     /// Where the numbers go, with metrics whose names begin with `prefix`; the server is to be started when the privileges
     /// are given up.
     pub fn outlet(&self, prefix: &'static str) -> Result<(Outlet, Option<Server>), CliError> {
+        // What the output looks like is known from here on: later it may not be asked.
+        outputs::style(0, false);
         let (exporter, server) = self.prometheus.map(Exporter::new).transpose()?.unzip();
         let is_terminal = !self.json && !manners::is_quiet() && io::stdout().is_terminal();
         let outlet = Outlet {
@@ -93,7 +118,8 @@ impl RunningOptions {
         Ok(run(Running {
             duration_ns: self.duration_s().map(|s| (s * 1e9) as i64),
             realtime: forwarding.realtime,
-            confinement: forwarding.seccomp,
+            confinement: forwarding.confining.seccomp,
+            tell: manners::notice,
             start: &mut start,
         })?)
     }

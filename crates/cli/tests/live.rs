@@ -3,11 +3,14 @@
 #![cfg(target_os = "linux")]
 
 mod common;
+#[path = "common/namespaces.rs"]
+mod namespaces;
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use common::{Programs, code, complaint, inorder, interrupt, json, stderr, stdout};
+use common::{code, complaint, inorder, interrupt, json, stderr, stdout};
+use namespaces::Namespaces;
 
 /// `inorder reflect` on a free port of this machine; it ends with this value.
 struct Reflector {
@@ -18,7 +21,13 @@ struct Reflector {
 impl Reflector {
     fn start(options: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_inorder"))
-            .args(["reflect", "--address", "127.0.0.1", "--port", "0"])
+            .args(["reflect", "--port", "0"])
+            .args(
+                match options.iter().any(|word| word.starts_with("--address")) {
+                    true => &[][..],
+                    false => &["--address", "127.0.0.1"],
+                },
+            )
             .args(options)
             .stderr(Stdio::piped())
             .spawn()
@@ -92,96 +101,47 @@ fn a_probe_without_a_reflector_says_so() {
     assert!(message.contains("--beyond-limits"), "{message}");
 }
 
+/// A host with several addresses answers from the one that was asked: from another one the answer would not be taken.
+#[test]
+fn answers_come_from_the_address_that_was_asked() {
+    let reflector = Reflector::start(&["--address=::"]);
+    let port = reflector.address.rsplit(':').next().expect("a port");
+    for address in ["127.0.0.2", "127.0.0.1", "[::1]"] {
+        let peer = format!("{address}:{port}");
+        let output = inorder(&["probe", &peer, "--duration=0.05", "--wait=2", "--json"]);
+        assert_eq!(code(&output), 0, "{peer}: {}", stderr(&output));
+        assert_eq!(json(&output)["directions"][0]["received"], 5, "{peer}");
+    }
+    assert_eq!(reflector.stop(), Some(0));
+}
+
+/// A probe of which nothing comes back has measured nothing.
+#[test]
+fn a_probe_without_an_answer_fails() {
+    let silent = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port");
+    let peer = silent.local_addr().expect("an address").to_string();
+    let output = inorder(&["probe", &peer, "--duration=0.05", "--wait=0.05", "--json"]);
+    assert_eq!(code(&output), 1);
+    assert_eq!(json(&output)["directions"][0]["lost"], 5);
+    assert!(
+        stderr(&output).contains("nothing was answered"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn a_duration_is_a_number_of_seconds() {
+    for wrong in ["nan", "inf", "-1", "1e300"] {
+        let message = complaint(&["watch", "lo", &format!("--duration={wrong}")], 2);
+        assert!(message.contains("expected seconds"), "{message}");
+    }
+}
+
 impl Drop for Reflector {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-    }
-}
-
-/// Two namespaces with a third one between them, in which a verb forwards. They end with this value.
-struct Namespaces {
-    names: Vec<String>,
-    programs: Programs,
-}
-
-impl Namespaces {
-    /// `None`, with the reason printed, if this machine does not allow it.
-    fn new(tag: &str) -> Option<Self> {
-        let name = |role: &str| format!("inorder-{}-{tag}-{role}", std::process::id());
-        let made = Namespaces {
-            names: ["left", "middle", "right"].map(name).to_vec(),
-            programs: common::needs(&["ip", "ping"])?,
-        };
-        for namespace in &made.names {
-            if !made.ip(&["netns", "add", namespace]) {
-                common::skipped("cannot make network namespaces (this needs root)");
-                return None;
-            }
-        }
-        let [left, middle, right] = [0, 1, 2].map(|at: usize| made.names[at].as_str());
-        for (end, address, link) in [(left, "10.99.0.1/24", "a0"), (right, "10.99.0.2/24", "b0")] {
-            let pair = [
-                "link", "add", "eth0", "netns", end, "type", "veth", "peer", "name", link, "netns",
-                middle,
-            ];
-            let commands: [&[&str]; 4] = [
-                &pair,
-                &["-n", end, "addr", "add", address, "dev", "eth0"],
-                &["-n", end, "link", "set", "dev", "eth0", "up"],
-                &["-n", middle, "link", "set", "dev", link, "up"],
-            ];
-            if !commands.into_iter().all(|line| made.ip(line)) {
-                common::skipped("cannot make pairs of virtual interfaces (veth)");
-                return None;
-            }
-        }
-        Some(made)
-    }
-
-    /// Runs a verb in the middle while the left side pings the right one three times; returns the JSON of the verb.
-    fn ping_through(&self, verb: &[&str]) -> serde_json::Value {
-        let mut child = self
-            .inside(1, &[env!("CARGO_BIN_EXE_inorder")])
-            .args(verb)
-            .args(["--json"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the command starts");
-        let mut first = String::new();
-        let mut lines = BufReader::new(child.stderr.as_mut().expect("piped"));
-        lines.read_line(&mut first).expect("text");
-        let ping = ["ping", "-c", "3", "-i", "0.2", "-W", "5", "10.99.0.2"];
-        let answered = self.inside(0, &ping).output().expect("ip runs");
-        let text = String::from_utf8_lossy(&answered.stdout).into_owned();
-        interrupt(&child);
-        let output = child.wait_with_output().expect("the command ends");
-        assert!(text.contains(" 3 received"), "{verb:?}: {first}{text}");
-        json(&output)
-    }
-
-    /// A command in one of the namespaces.
-    fn inside(&self, namespace: usize, words: &[&str]) -> Command {
-        let mut command = self.programs.command("ip");
-        command
-            .args(["netns", "exec", &self.names[namespace]])
-            .args(words);
-        command
-    }
-
-    fn ip(&self, arguments: &[&str]) -> bool {
-        let mut command = self.programs.command("ip");
-        command.args(arguments).stderr(Stdio::null());
-        command.status().is_ok_and(|status| status.success())
-    }
-}
-
-impl Drop for Namespaces {
-    fn drop(&mut self) {
-        for namespace in &self.names {
-            self.ip(&["netns", "del", namespace]);
-        }
     }
 }
 

@@ -132,7 +132,9 @@ impl Emulation {
                 duration_ns: None,
                 realtime: true,
                 // The other threads of this process do other things.
-                confinement: Confinement::Off,
+                confinement: Confinement::Thread,
+                // The interfaces are those of the lab.
+                tell: |_| (),
                 start: &mut start,
             };
             os::emulate(ends, ways, running, &mut |_, _| ()).map_err(|error| error.to_string())

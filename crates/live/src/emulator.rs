@@ -198,7 +198,7 @@ pub static SEEN: &[Of] = &[
     Of::new(
         "refused",
         Kind::Count,
-        "Packets dropped because more than 256 MiB were in transit, or malformed.",
+        "Packets dropped because more than 256 MiB were in transit, malformed, or super-packets of a tunnel that is not known.",
         |s| s.refused.into(),
     )
     .shown("refused", 3),

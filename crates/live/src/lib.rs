@@ -31,7 +31,7 @@ pub mod watched;
 pub mod xdp_program;
 
 #[doc(hidden)]
-pub use fuzz::fuzz_one;
+pub use fuzz::{fuzz_one, fuzz_stamp, fuzz_virtio};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

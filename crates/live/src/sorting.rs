@@ -9,6 +9,7 @@ use inorder_stats::Distribution;
 use inorder_wire::{Dir, FlowKey};
 
 use crate::frame::merge::Merger;
+use crate::frame::split::{is_in_tunnel, split};
 use crate::frame::{Frame, Key};
 use crate::lane::Lane;
 
@@ -56,6 +57,8 @@ pub struct Sorted {
     pub held: u64,
     /// Most frames held at a time.
     pub most_held: u64,
+    /// Super-packets of tunnels that cannot be cut.
+    pub refused: u64,
     /// Frames that the kernel dropped before we received them.
     pub missed: u64,
     /// Frames that the kernel refused to send.
@@ -113,6 +116,24 @@ impl Sorting {
         }
     }
 
+    fn enter(&mut self, frame: Frame, now_ns: i64) {
+        self.order[0].update(&frame);
+        let coalesce_ns = self.config.coalesce_ns;
+        let (_, frames) = self
+            .batch
+            .get_or_insert((frame.arrived_ns.saturating_add(coalesce_ns), 0));
+        *frames += 1;
+        let is_full = *frames >= self.config.batch_frames;
+        let meta = frame.meta();
+        let released = &mut self.released;
+        self.sorter
+            .push(&meta, frame, now_ns, &mut |frame| released.push(frame));
+        self.seen.most_held = self.seen.most_held.max(self.sorter.held() as u64);
+        if is_full {
+            self.end_batch(now_ns);
+        }
+    }
+
     fn end_batch(&mut self, now_ns: i64) {
         let released = &mut self.released;
         self.sorter
@@ -153,21 +174,11 @@ impl Lane for Sorting {
     fn arrive(&mut self, frame: Frame, now_ns: i64) {
         self.seen.received += 1;
         self.seen.bytes += frame.bytes.len() as u64;
-        self.order[0].update(&frame);
-        let coalesce_ns = self.config.coalesce_ns;
-        let (_, frames) = self
-            .batch
-            .get_or_insert((frame.arrived_ns.saturating_add(coalesce_ns), 0));
-        *frames += 1;
-        let is_full = *frames >= self.config.batch_frames;
-        let meta = frame.meta();
-        let released = &mut self.released;
-        self.sorter
-            .push(&meta, frame, now_ns, &mut |frame| released.push(frame));
-        self.seen.most_held = self.seen.most_held.max(self.sorter.held() as u64);
-        if is_full {
-            self.end_batch(now_ns);
+        if !is_in_tunnel(&frame) {
+            return self.enter(frame, now_ns);
         }
+        let whole = split(frame, &mut |packet| self.enter(packet, now_ns));
+        self.seen.refused += u64::from(!whole);
     }
 
     fn drained(&mut self, now_ns: i64) {
@@ -221,7 +232,7 @@ struct Order {
 impl Order {
     fn update(&mut self, frame: &Frame) {
         let meta = frame.meta();
-        let (Some(flow), true) = (*meta.flow.key(), meta.is_suitable()) else {
+        let (Some(flow), true) = (meta.flow.0, meta.is_suitable()) else {
             return;
         };
         if self.ends.len() >= MAX_FLOWS_COUNTED && !self.ends.contains_key(&flow) {
@@ -260,6 +271,13 @@ pub static SORTED: &[Of] = &[
     Of::new("sent", Kind::Count, "Frames sent; a sorted run that was merged is one.", |s| s.sent.into()).shown("sent", 3),
     Of::new("held", Kind::Count, "Frames held now.", |s| s.held.into()).in_group("held", "now", 6),
     Of::new("most_held", Kind::Count, "Most frames held at a time.", |s| s.most_held.into()).in_group("held", "most", 4),
+    Of::new(
+        "refused",
+        Kind::Count,
+        "Super-packets dropped because they are in a tunnel that is not known, so that they cannot be cut into packets.",
+        |s| s.refused.into(),
+    )
+    .shown("refused", 6),
     Of::new("missed", Kind::Count, "Frames that the kernel dropped because they were not taken fast enough.", |s| {
         s.missed.into()
     })

@@ -156,6 +156,14 @@ impl ReflectedPacket {
         put(base, 40, [self.sender_ttl]);
     }
 
+    /// True if a reflector sent it: it was received shortly before it was sent. In what a sender sends there is no time of
+    /// reception: zeros, or the padding of older senders.
+    pub fn was_reflected(&self) -> bool {
+        const A_MINUTE: u64 = 60 << 32;
+        let inside = self.timestamp.0.wrapping_sub(self.received.0);
+        self.received.0 != 0 && inside < A_MINUTE
+    }
+
     /// Reads the packet; `None` if it is too short.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let sent = SenderPacket::read(bytes)?;

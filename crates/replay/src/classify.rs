@@ -2,7 +2,7 @@
 
 use inorder_detect::sorting_facts;
 use inorder_filter::Filter;
-use inorder_sort::{Hashed, Meta};
+use inorder_sort::{Meta, hash_words};
 use inorder_wire::{Dir, FlowKey, Frame, Gate, Numbered, Packet, Segment, StreamKey, parse};
 
 /// One direction of a connection, or one stream of another service.
@@ -12,10 +12,24 @@ pub enum Flow {
     Numbered(StreamKey),
 }
 
+impl inorder_sort::FlowKey for Flow {
+    fn hash64(&self, seed: u64) -> u64 {
+        match self {
+            Flow::Tcp(key, dir) => hash_words(&key.words(*dir), seed),
+            Flow::Numbered(key) => {
+                let (ends, dir) = FlowKey::new(key.src, key.dst, key.overlay);
+                let [a, b, c, d, e] = ends.words(dir);
+                let id = u64::from(key.id) << 8 | key.service as u64;
+                hash_words(&[a, b, c, d, e, id], seed)
+            }
+        }
+    }
+}
+
 /// A frame that belongs to a flow.
 #[derive(Clone, Copy)]
 pub struct Classified {
-    pub meta: Meta<Hashed<Flow>>,
+    pub meta: Meta<Flow>,
     /// Its position in the flow for the metrics; `None` if it carries no data.
     pub placed: Option<Placed>,
 }
@@ -64,8 +78,7 @@ impl Classifier {
     fn tcp(&self, key: FlowKey, dir: Dir, segment: &Segment) -> Classified {
         let flow = Flow::Tcp(key, dir);
         let facts = sorting_facts(segment);
-        let hashed = Hashed::new(flow, key.hash64() ^ dir.index() as u64);
-        let mut meta = facts.meta(hashed, segment.seq);
+        let mut meta = facts.meta(flow, segment.seq);
         if self.literal {
             meta.kind = facts.kind_literally();
         }
@@ -88,11 +101,9 @@ impl Classifier {
             proved |= let_through.frame == packet.frame;
         });
         let flow = Flow::Numbered(key);
-        let (ends, _) = FlowKey::new(key.src, key.dst, key.overlay);
-        let hash = ends.hash64() ^ u64::from(key.id).rotate_left(32);
         let bits = key.service.bits();
         proved.then(|| Classified {
-            meta: Meta::numbered(Hashed::new(flow, hash), packet.seq, bits),
+            meta: Meta::numbered(flow, packet.seq, bits),
             placed: Some(Placed {
                 flow,
                 number: packet.seq,

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Write};
 
-use inorder_sort::{AnySorter, Batch, Batcher, ConfigError, Hashed, Meta, Sorter, srpic};
+use inorder_sort::{AnySorter, Batch, Batcher, ConfigError, Meta, Sorter, srpic};
 use inorder_wire::{Frame, LinkType};
 
 use crate::classify::{Classified, Classifier, Flow, Placed};
@@ -14,10 +14,10 @@ use crate::tally::{Summary, Tally};
 /// Takes frames as they were captured and delivers them as the stack would have received them.
 pub struct Receiver {
     batcher: Batcher,
-    sorter: AnySorter<Hashed<Flow>, Held>,
+    sorter: AnySorter<Flow, Held>,
     classifier: Classifier,
     /// Frames that have arrived and whose interrupt has not fired yet: at most one ring.
-    waiting: VecDeque<(Option<Meta<Hashed<Flow>>>, Held)>,
+    waiting: VecDeque<(Option<Meta<Flow>>, Held)>,
     /// Delivered frames that are not written yet.
     ready: Vec<Held>,
     /// Buffers for reuse.

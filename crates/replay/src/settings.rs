@@ -1,5 +1,7 @@
 //! The card, its sorter, and what it sorts.
 
+use std::hash::{BuildHasher, Hasher, RandomState};
+
 use inorder_filter::Filter;
 use inorder_sort::{ConfigError, SorterConfig, Surroundings, srpic};
 
@@ -31,8 +33,18 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// SRPIC finds every flow of a batch, so its result does not depend on the hash, whose key is secret: flows of a capture
+    /// may be chosen to collide. The other sorters look at a few places only, whatever collides; which flows share them
+    /// decides what they follow, so there the key stays the same, and so does the result.
     pub(crate) fn around(&self) -> Surroundings {
-        Surroundings::ring(self.ring_packets)
+        let around = Surroundings::ring(self.ring_packets);
+        match self.sorter.entry().name == srpic::ENTRY.name {
+            true => Surroundings {
+                hash_seed: RandomState::new().build_hasher().finish(),
+                ..around
+            },
+            false => around,
+        }
     }
 
     /// Checks the sorter's settings against the ring without replaying anything.

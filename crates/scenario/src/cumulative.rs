@@ -35,7 +35,7 @@ impl Cumulative {
                 continue;
             }
             let wrong = |expected: &str| {
-                let what = format!("{name}:{number}: \"{}\"", shown(line));
+                let what = format!("{name}:{number}: {}", shown(line));
                 Err((what, expected.to_owned()))
             };
             let Some(point) = point(line) else {
@@ -162,12 +162,12 @@ mod tests {
     #[test]
     fn errors_have_file_and_line() {
         let wrong = |text| Cumulative::parse("web.cdf", text).unwrap_err().0;
-        assert_eq!(wrong("1 0.5\nx 1\n"), "web.cdf:2: \"x 1\"");
+        assert_eq!(wrong("1 0.5\nx 1\n"), "web.cdf:2: other text");
         assert_eq!(wrong("1 0.5\n2 0.4\n"), "web.cdf:2: \"2 0.4\"");
         assert_eq!(
             wrong("1 0.5\n"),
             "web.cdf: the last cumulative probability is 0.5"
         );
-        assert_eq!(wrong("1 nan\n"), "web.cdf:1: \"1 nan\"");
+        assert_eq!(wrong("1 nan\n"), "web.cdf:1: other text");
     }
 }

@@ -35,7 +35,7 @@ impl Trace {
                 continue;
             }
             let wrong = |expected: &str| {
-                let what = format!("{name}:{number}: \"{}\"", shown(word));
+                let what = format!("{name}:{number}: {}", shown(word));
                 Err((what, expected.to_owned()))
             };
             let Ok(time_ms) = word.parse::<u32>() else {
@@ -74,9 +74,14 @@ impl Trace {
     }
 }
 
-/// The beginning of a line, for messages.
-pub(crate) fn shown(word: &str) -> String {
-    word.chars().filter(|c| !c.is_control()).take(40).collect()
+/// The quoted line of a file that a scenario names, if it consists of numbers. Other text is not repeated: the scenario may
+/// be a stranger's, and the file one that is nobody else's business.
+pub(crate) fn shown(line: &str) -> String {
+    let is_numeric = |c: char| c.is_ascii_digit() || "+-.e \t".contains(c);
+    match line.len() <= 40 && line.chars().all(is_numeric) {
+        true => format!("\"{line}\""),
+        false => "other text".to_owned(),
+    }
 }
 
 /// The name of a file with a trace, relative to the scenario.
@@ -108,7 +113,7 @@ mod tests {
     #[test]
     fn errors_have_file_and_line() {
         let wrong = |text| Trace::parse("cell.trace", text).unwrap_err().0;
-        assert_eq!(wrong("1\nx\n"), "cell.trace:2: \"x\"");
+        assert_eq!(wrong("1\nx\n"), "cell.trace:2: other text");
         assert_eq!(wrong("5\n4\n"), "cell.trace:2: \"4\"");
         assert_eq!(wrong("-1\n"), "cell.trace:1: \"-1\"");
         assert_eq!(wrong("\n"), "cell.trace: a trace without a line");

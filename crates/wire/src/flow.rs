@@ -294,20 +294,12 @@ impl FlowKey {
         (low ^ high.rotate_left(32) ^ ports).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 
-    /// A 64-bit hash; cheap, well mixed, and the same in every run and on every machine.
+    /// Addresses, ports and overlay network of one direction as words, for a hash with a key: the lower and then the upper
+    /// halves of source and destination, and the rest.
     #[inline]
-    pub fn hash64(&self) -> u64 {
-        let fold = |a: u64, b: u64| {
-            let wide = u128::from(a) * u128::from(b);
-            (wide as u64) ^ ((wide >> 64) as u64)
-        };
-        let low = self.low.low ^ self.low.high.rotate_left(32);
-        let high = self.high.low ^ self.high.high.rotate_left(32);
-        let rest = u64::from(self.low.port) << 48
-            | u64::from(self.high.port) << 32
-            | u64::from(self.overlay);
-        // Odd constants with evenly spread bits (digits of pi), so that no operand is zero.
-        let x = fold(low ^ 0x243f_6a88_85a3_08d3, high ^ 0x1319_8a2e_0370_7344);
-        fold(x ^ rest, 0xa409_3822_299f_31d1)
+    pub fn words(&self, dir: Dir) -> [u64; 5] {
+        let (src, dst) = self.ends(dir);
+        let rest = u64::from(src.port) << 48 | u64::from(dst.port) << 32 | u64::from(self.overlay);
+        [src.low, dst.low, src.high, dst.high, rest]
     }
 }

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use anstream::{AutoStream, ColorChoice};
 use inorder_analysis::table::Style;
@@ -16,9 +17,8 @@ mod ours;
 #[cfg(test)]
 mod tests;
 
+pub use draft::Draft;
 pub use ours::Comment;
-
-use draft::Draft;
 
 /// Size of the write buffer, bytes.
 const BUFFER: usize = 1 << 18;
@@ -133,10 +133,10 @@ fn place(path: &Path) -> Option<PathBuf> {
     Some(folder.canonicalize().ok()?.join(path.file_name()?))
 }
 
-/// Opens a file for writing; no other function of the command does so.
-pub fn create(path: &Path) -> Result<File, CliError> {
+/// Opens a file for writing, which appears when [`Draft::keep`] is called; no other function of the command opens one.
+pub fn create(path: &Path) -> Result<(File, Draft), CliError> {
     expect_replaceable(path)?;
-    File::create(path).map_err(CliError::file(path, "create"))
+    Draft::create(path).map_err(CliError::file(path, "create"))
 }
 
 /// Writes to the standard output.
@@ -177,8 +177,7 @@ pub fn replace(
     path: &Path,
     write: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> Result<(), CliError> {
-    expect_replaceable(path)?;
-    let (mut file, draft) = Draft::create(path).map_err(CliError::file(path, "create"))?;
+    let (mut file, draft) = create(path)?;
     let written = write(&mut file).and_then(|()| draft.keep());
     written.map_err(CliError::file(path, "write"))
 }
@@ -247,11 +246,17 @@ pub fn directory(path: &Path) -> Result<(), CliError> {
 /// The layout of text on this standard output: as wide as the terminal, unlimited and plain in a pipe. `--color` and
 /// the variables NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM decide about attributes.
 pub fn style(top: usize, events: bool) -> Style {
-    let stdout = io::stdout();
-    let size = terminal_size::terminal_size().filter(|_| stdout.is_terminal());
+    // Asked once: what runs for long may not ask any more, because it has confined itself. Only the size may change.
+    static OUTPUT: OnceLock<(bool, bool)> = OnceLock::new();
+    let (is_terminal, colour) = *OUTPUT.get_or_init(|| {
+        let stdout = io::stdout();
+        let colour = AutoStream::choice(&stdout) != ColorChoice::Never;
+        (stdout.is_terminal(), colour)
+    });
+    let size = is_terminal.then(terminal_size::terminal_size).flatten();
     Style {
         width: size.map(|(width, _)| usize::from(width.0)),
-        colour: AutoStream::choice(&stdout) != ColorChoice::Never,
+        colour,
         top,
         events,
     }

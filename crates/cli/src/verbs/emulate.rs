@@ -22,7 +22,8 @@ the direction from A to B; --both shapes the other one alike, a scenario file ha
 Values have units as in scenario files (docs/scenario.md).\n\n\
 A and B must not carry addresses of this host. Super-packets of segmentation offload are split before the path and \
 checksums are left to the receiving side, so nothing needs to be switched off on veth. It runs until Ctrl-C, and \
-nothing remains when it ends. Needs the capability CAP_NET_RAW, which is given up once the interfaces are open.\n\n\
+nothing remains when it ends. An interface that goes down or is removed is waited for. Needs the capability CAP_NET_RAW, \
+which is given up once the interfaces are open (and CAP_SETUID and CAP_SETGID, so that root becomes another user).\n\n\
 Examples:\n  inorder emulate veth0 veth1 --rate '100 Mbit/s' --queue '1 BDP' --rtt '20 ms' --delay '10 ms'\n  \
 inorder emulate veth0 veth1 --delay '5 ms' --jitter '1 ms' --loss '0.1 %' --both\n  \
 inorder emulate veth0 veth1 --late '1 %' --late-by '2 ms'\n  inorder emulate veth0 veth1 --scenario srpic.toml")]

@@ -211,7 +211,8 @@ fn keep_captures(dir: &Path, name: &str, folder: &Path) -> Result<(), String> {
 
 fn copy(from: &Path, to: &Path) -> Result<(), CliError> {
     let mut capture = Capture::open(from)?;
-    let out = BufWriter::with_capacity(1 << 18, outputs::create(to)?);
+    let (file, draft) = outputs::create(to)?;
+    let out = BufWriter::with_capacity(1 << 18, file);
     let mut writer = PcapWriter::new(out, LinkType::ETHERNET, 65_535)?;
     let mut block = Block::default();
     while capture.read_block(&mut block)? {
@@ -219,11 +220,11 @@ fn copy(from: &Path, to: &Path) -> Result<(), CliError> {
             writer.write(&frame)?;
         }
     }
-    writer
-        .into_inner()
-        .into_inner()
-        .map_err(|error| CliError::file(to, "write")(error.into_error()))?;
-    Ok(())
+    let flushed = writer.into_inner().into_inner();
+    flushed
+        .map_err(std::io::IntoInnerError::into_error)
+        .and_then(|_| draft.keep())
+        .map_err(CliError::file(to, "write"))
 }
 
 /// The same cells, simulated.

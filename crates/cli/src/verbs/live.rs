@@ -14,13 +14,14 @@ use crate::sorters;
 With one interface, the TCP packets that it receives are taken before the kernel sees them (AF_XDP) and handed to \
 the kernel sorted, through a TAP device. Addresses and routes stay where they are, and everything that is sent goes \
 its usual way; when the process ends, for whatever reason, the kernel receives as before. The driver must support \
-XDP. It needs the capabilities CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF.\n\n\
+XDP. It needs the capabilities CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF. If the interface is removed, it ends.\n\n\
 With two interfaces, a bump in the wire: every frame that A receives leaves through B and the other way round; TCP data in the chosen \
 direction is sorted in between. SRPIC sorts what one batch holds, as behind a network card with interrupt \
 coalescing (--coalesce-us); the resequencer holds packets until those before them have come, or a deadline it has \
 learnt. Everything that is not TCP data passes at once. Sorted runs are sent as one super-packet.\n\n\
 A and B must not carry addresses of this host. The privileges are given up once the interfaces are open \
-(CAP_NET_RAW is needed for that). It runs until Ctrl-C, and nothing remains when it ends.\n\n\
+(CAP_NET_RAW is needed for that, and for root to become another user CAP_SETUID and CAP_SETGID). It runs until Ctrl-C, \
+and nothing remains when it ends. An interface that goes down or is removed is waited for.\n\n\
 Examples:\n  inorder live eth0 --sorter resequence\n  inorder live eth1 eth2\n  inorder live eth1 eth2 --sorter resequence --both --prometheus 9464\n  \
 inorder live eth1 eth2 --sorter none")]
 pub struct Args {
@@ -68,6 +69,7 @@ pub fn run(args: &Args) -> Outcome {
     };
     let forward = sorting(args, "forward", args.sorter)?;
     let sorter = args.sorter;
+    let mut gone = None;
     let done = match args.b.as_deref() {
         None if args.both => {
             let problem = "--both: what the kernel sends is not sorted; expected two interfaces";
@@ -75,9 +77,11 @@ pub fn run(args: &Args) -> Outcome {
         }
         None => {
             let notice = format!("sorting what {a} receives with {sorter}; Ctrl-C ends it");
-            options.run(&args.forwarding, server, &notice, |running| {
+            let (done, problem) = options.run(&args.forwarding, server, &notice, |running| {
                 os::sort_received(a, forward, running, &mut report)
-            })?
+            })?;
+            gone = problem;
+            done
         }
         Some(b) if a == b => {
             return Err(CliError::Usage(format!(
@@ -97,7 +101,10 @@ pub fn run(args: &Args) -> Outcome {
         }
     };
     options.print((LIVE, &done), (SORTED, &done))?;
-    Ok(ExitCode::SUCCESS)
+    match gone {
+        Some(problem) => Err(problem.into()),
+        None => Ok(ExitCode::SUCCESS),
+    }
 }
 
 fn sorting(args: &Args, name: &'static str, sorter: SorterConfig) -> Result<Sorting, CliError> {

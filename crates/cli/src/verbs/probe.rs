@@ -10,7 +10,8 @@ use inorder_report::text::{self, Layout};
 use inorder_report::{csv, json, schema};
 
 use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
-use crate::{interrupt, outputs};
+use crate::running::Confining;
+use crate::{interrupt, manners, outputs};
 
 /// Options of `inorder probe`.
 #[derive(clap::Args)]
@@ -57,12 +58,17 @@ pub struct Args {
     /// Print the JSON Schema of what --json prints
     #[arg(long)]
     schema: bool,
+    #[command(flatten)]
+    confining: Confining,
 }
 
 /// Largest rate, size and duration without --beyond-limits. The size fills an Ethernet frame over IPv4.
 const LIMITS: (f64, usize, f64) = (1_000.0, 1_472, 60.0);
 /// Largest number of packets with --beyond-limits; an answer takes 48 bytes of memory.
 const MAX_PACKETS: f64 = 1e8;
+/// A clock that is adjusted, not set, changes by 500 us a second at most (adjtimex(2)); of this the longest probe without
+/// --beyond-limits notices less.
+const CLOCK_SET_NS: i64 = 50_000_000;
 /// Largest payload of a UDP packet over IPv4.
 const MAX_BYTES: usize = 65_507;
 
@@ -79,21 +85,38 @@ pub fn run(args: &Args) -> Outcome {
         true => Protocol::Icmp,
         false => Protocol::Stamp,
     };
-    let stop = interrupt::flag();
-    let directions = os::probe(peer, protocol, &plan, stop)?;
-    let stopped = stop.load(Ordering::Relaxed);
+    let found = os::probe(
+        peer,
+        protocol,
+        &plan,
+        args.confining.seccomp,
+        &mut interrupt::flag,
+    )?;
+    let stopped = interrupt::flag().load(Ordering::Relaxed);
     let probed = Probed {
         host: host.to_owned(),
         protocol,
         bytes: args.size as u64,
         complete: !stopped,
-        directions,
+        directions: found.directions,
     };
     print(args, &probed, peer)?;
-    Ok(match stopped {
-        true => ExitCode::from(INTERRUPTED),
-        false => ExitCode::SUCCESS,
-    })
+    if found.clock_set_ns.abs() > CLOCK_SET_NS {
+        let seconds = found.clock_set_ns as f64 / 1e9;
+        manners::notice(&format!(
+            "the clock of this host was set by {seconds:.3} s during the probe; delays are wrong by as much"
+        ));
+    }
+    if stopped {
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    if found.answers == 0 {
+        manners::complain(format!(
+            "{peer}: nothing was answered; expected a reflector that can be reached, and whose answers can reach this host"
+        ));
+        return Ok(ExitCode::FAILURE);
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The plan of the options, within the limits.

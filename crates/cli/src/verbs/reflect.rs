@@ -5,14 +5,17 @@ use std::net::{IpAddr, SocketAddr};
 use inorder_live::{os, reflector::Limits, stamp};
 
 use crate::error::{ExitCode, Outcome};
+use crate::running::Confining;
 use crate::{interrupt, manners};
 
 /// Options of `inorder reflect`.
 #[derive(clap::Args)]
 #[command(after_help = "\
 A stateful STAMP reflector (RFC 8762, unauthenticated mode): it counts the packets of each session, so that the \
-sender can tell both directions apart. An answer is never larger than its packet, and their number is limited. It \
-runs until Ctrl-C.\n\n\
+sender can tell both directions apart. An answer is never larger than its packet, goes from the address that was asked, \
+and the number of answers is limited: one address gets half of --max-rate and a sixteenth of --max-sessions at most. \
+What comes from a reflector is not answered. The privileges are given up once the socket is open. It runs until \
+Ctrl-C.\n\n\
 Examples:\n  inorder reflect\n  inorder reflect --address 192.0.2.7 --port 8620")]
 pub struct Args {
     /// Address on which to listen
@@ -27,6 +30,8 @@ pub struct Args {
     /// Sessions at the same time
     #[arg(long, value_name = "N", default_value_t = Limits::default().sessions)]
     max_sessions: usize,
+    #[command(flatten)]
+    confining: Confining,
 }
 
 /// Answers packets until Ctrl-C, then prints what was done.
@@ -37,12 +42,20 @@ pub fn run(args: &Args) -> Outcome {
         ..Limits::default()
     };
     let local = SocketAddr::new(args.address, args.port);
-    let stop = interrupt::flag();
-    let mut ready = |local| manners::notice(&format!("listening on UDP {local}"));
-    let done = os::reflect(local, limits, stop, &mut ready)?;
+    let mut start = |local| {
+        manners::notice(&format!("listening on UDP {local}"));
+        interrupt::flag()
+    };
+    let done = os::reflect(local, limits, args.confining.seccomp, &mut start)?;
     manners::notice(&format!(
-        "{} packets of {} sessions answered; not answered: {} malformed, {} over --max-rate, {} over --max-sessions",
-        done.answered, done.sessions, done.malformed, done.over_rate, done.over_sessions
+        "{} packets of {} sessions answered; not answered: {} malformed, {} from reflectors, {} over --max-rate; {} \
+         sessions displaced by others (--max-sessions)",
+        done.answered,
+        done.sessions,
+        done.malformed,
+        done.from_reflectors,
+        done.over_rate,
+        done.displaced
     ));
     Ok(ExitCode::SUCCESS)
 }

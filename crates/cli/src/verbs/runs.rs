@@ -161,14 +161,12 @@ impl Outputs {
         let Some(dir) = &self.parquet else {
             return Ok(());
         };
-        let create = |name: &str| {
-            let path = dir.join(name);
-            outputs::create(&path).map(|file| (path, file))
-        };
-        let (path, file) = create(PARQUET[0])?;
-        output::write_runs(file, report).map_err(CliError::file(&path, "write"))?;
-        let (path, file) = create(PARQUET[1])?;
-        output::write_samples(file, report).map_err(CliError::file(&path, "write"))
+        outputs::replace(&dir.join(PARQUET[0]), |file| {
+            output::write_runs(file, report)
+        })?;
+        outputs::replace(&dir.join(PARQUET[1]), |file| {
+            output::write_samples(file, report)
+        })
     }
 
     #[cfg(not(feature = "parquet"))]
@@ -194,7 +192,7 @@ pub fn read_text(file: &Path) -> Result<String, CliError> {
 pub fn read_beside(scenario: &str, name: &str) -> Result<String, String> {
     let folder = Path::new(scenario).parent().unwrap_or(Path::new(""));
     let file = folder.join(name);
-    std::fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))
+    crate::read_named(&file).map_err(|error| format!("{}: {error}", file.display()))
 }
 
 /// The base name of each cell's captures: the name of the scenario file, with a number if there are several cells.

@@ -164,15 +164,15 @@ fn capture_files(dir: &Path, name: &str) -> [PathBuf; 3] {
 }
 
 fn capture_cell(dir: &Path, name: &str, cell: &Cell) -> Result<(), CliError> {
-    let create = |path: &Path| -> Result<BufWriter<std::fs::File>, CliError> {
-        Ok(BufWriter::with_capacity(1 << 18, outputs::create(path)?))
-    };
     let [snd, rcv, truth_file] = capture_files(dir, name);
     let config = &cell.config;
     let flows = config.flows.iter().map(|flow| flow.count as usize).sum();
+    let buffered = |file| BufWriter::with_capacity(1 << 18, file);
+    let (at_sender, sender_draft) = outputs::create(&snd)?;
+    let (at_receiver, receiver_draft) = outputs::create(&rcv)?;
     let mut tap = Captures::new(
-        create(&snd)?,
-        create(&rcv)?,
+        buffered(at_sender),
+        buffered(at_receiver),
         flows,
         config.output.snap_bytes,
     )
@@ -195,10 +195,15 @@ fn capture_cell(dir: &Path, name: &str, cell: &Cell) -> Result<(), CliError> {
         outputs::to_file(&path, |out| tap.write_between(out))?;
     }
     let (files, truth) = tap.finish().map_err(CliError::file(&snd, "write"))?;
-    for (file, path) in files.into_iter().zip([&snd, &rcv]) {
+    let drafts = [(&snd, sender_draft), (&rcv, receiver_draft)];
+    for (file, (path, draft)) in files.into_iter().zip(drafts) {
         // Flushed explicitly, because dropping a buffer ignores errors in writing its last bytes.
-        file.into_inner()
-            .map_err(|error| CliError::file(path, "write")(error.into_error()))?;
+        let flushed = file
+            .into_inner()
+            .map_err(std::io::IntoInnerError::into_error);
+        flushed
+            .and_then(|_| draft.keep())
+            .map_err(CliError::file(path, "write"))?;
     }
     if let Some(pairs) = truth.pairs() {
         let path = dir.join(format!("{name}.pairs.csv"));

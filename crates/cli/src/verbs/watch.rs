@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use inorder_analysis::Rows;
 use inorder_analysis::{headline, table};
 use inorder_detect::Config;
-use inorder_live::os::{self, Ring};
+use inorder_live::os::{self, Needs, Ring};
 use inorder_live::watched::{WATCHED, Watched};
 use inorder_pipeline::{Analysis, Analyzer, Error, Filter, Input, Selection};
 use inorder_report::json;
 
 use crate::error::{CliError, ExitCode, Outcome};
-use crate::running::{Outlet, RunningOptions};
+use crate::running::{Confining, Outlet, RunningOptions};
 use crate::{interrupt, manners, outputs};
 
 /// Options of `inorder watch`.
@@ -23,7 +23,8 @@ Analyses what passes an interface, as `inorder analyze` does with a capture, in 
 the worst flows that is replaced after each interval, otherwise a line for each. Each interval is an analysis of its \
 own, so memory does not grow; a connection that goes on is analysed in the next one like one whose start was not \
 captured. Only the headers are kept. Frames that the kernel dropped because they were not taken fast enough are \
-counted and told. The privileges are given up once the interface is open (it needs CAP_NET_RAW).\n\n\
+counted and told. An interface that goes down or is removed is waited for. The privileges are given up once the interface \
+is open (it needs CAP_NET_RAW): root becomes another user, that to whom the folder of --parquet belongs.\n\n\
 Examples:\n  inorder watch eth0\n  inorder watch eth0 --interval 60 --filter 'port 443' --prometheus 9465\n  \
 inorder watch eth0 --interval 300 --parquet out --keep 288")]
 pub struct Args {
@@ -60,6 +61,8 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 24, requires = "parquet", value_parser = clap::value_parser!(u64).range(1..=99_999))]
     keep: u64,
     #[command(flatten)]
+    confining: Confining,
+    #[command(flatten)]
     running: RunningOptions,
 }
 
@@ -78,26 +81,34 @@ pub fn run(args: &Args) -> Outcome {
         return Err(CliError::Usage(problem));
     }
     let (mut outlet, server) = options.outlet("inorder_watch")?;
-    #[cfg(feature = "parquet")]
-    if let Some(dir) = &args.parquet {
-        outputs::directory(dir)?;
-    }
-    let ring = Ring::open(name, args.snaplen, (args.buffer as usize) << 20)?;
-    os::drop_privileges()?;
-    if let Some(server) = server {
-        server.start();
-    }
-    let stop = interrupt::flag();
+    let folder = folder(args)?;
+    let buffer = (args.buffer as usize) << 20;
+    let ring = Ring::open(name, args.snaplen, buffer, manners::notice)?;
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = args.threads.map_or_else(cores, usize::from);
+    let needs = Needs {
+        threads: true,
+        folder: folder.as_deref(),
+    };
+    let mut server = server;
+    let stop = os::confine(args.confining.seccomp, &needs, &mut || {
+        if let Some(server) = server.take() {
+            server.start();
+        }
+        interrupt::flag()
+    })?;
     manners::notice(&format!("watching {name}; Ctrl-C ends it"));
     let mut watched = Watched::new(name);
     let (mut left, interval) = (options.duration_s().unwrap_or(f64::INFINITY), args.interval);
     while left > 0.0 && !stop.load(Ordering::Relaxed) {
-        let analysis = analyze(args, name, &ring, interval.min(left), stop)?;
+        let analysis = analyze((args, threads), name, &ring, interval.min(left), stop)?;
         left -= interval;
         watched.add(analysis.frames, analysis.bytes, &analysis.totals());
         watched.missed = ring.missed();
         #[cfg(feature = "parquet")]
-        write_parquet(args, &analysis, watched.intervals - 1)?;
+        if let Some(folder) = &folder {
+            write_parquet(folder, &analysis, (watched.intervals - 1) % args.keep)?;
+        }
         outlet.publish(WATCHED, std::slice::from_ref(&watched));
         if !options.json {
             show(args, &outlet, &analysis, &watched)?;
@@ -111,20 +122,19 @@ pub fn run(args: &Args) -> Outcome {
 
 /// The analysis of the next interval.
 fn analyze(
-    args: &Args,
+    (args, threads): (&Args, usize),
     name: &str,
     ring: &Ring,
     seconds: f64,
     stop: &'static AtomicBool,
 ) -> Result<Analysis, CliError> {
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let selection = Selection {
         filter: args.filter.clone(),
         ..Selection::default()
     };
     let analyzer = Analyzer::new()
         .config(Config::default().what_if(false).max_flows(args.max_flows))
-        .threads(args.threads.map_or_else(cores, usize::from))
+        .threads(threads)
         .select(selection);
     let capture = ring.capture((seconds * 1e9) as i64, stop);
     match analyzer
@@ -161,14 +171,26 @@ fn show(
     })
 }
 
+/// The folder of the files, made if need be, by its whole name.
+fn folder(args: &Args) -> Result<Option<PathBuf>, CliError> {
+    #[cfg(feature = "parquet")]
+    if let Some(dir) = &args.parquet {
+        outputs::directory(dir)?;
+        let whole = dir.canonicalize();
+        return whole.map(Some).map_err(CliError::file(dir, "read"));
+    }
+    let _ = args;
+    Ok(None)
+}
+
 /// The flows of an interval, in the file whose turn it is.
 #[cfg(feature = "parquet")]
-fn write_parquet(args: &Args, analysis: &Analysis, interval: u64) -> Result<(), CliError> {
-    let (Some(dir), Some(rows)) = (&args.parquet, Rows::named("flows")) else {
+fn write_parquet(folder: &std::path::Path, analysis: &Analysis, turn: u64) -> Result<(), CliError> {
+    let Some(rows) = Rows::named("flows") else {
         return Ok(());
     };
-    let path = dir.join(format!("flows-{:05}.parquet", interval % args.keep));
-    let mut file = outputs::create(&path)?;
-    rows.write_parquet(&mut file, std::slice::from_ref(analysis))
-        .map_err(CliError::file(&path, "write"))
+    let path = folder.join(format!("flows-{turn:05}.parquet"));
+    outputs::replace(&path, |file| {
+        rows.write_parquet(file, std::slice::from_ref(analysis))
+    })
 }

@@ -137,6 +137,32 @@ impl Headers {
         }
     }
 
+    /// Adds to the identification of an IPv4 packet.
+    pub fn add_to_id(&self, frame: &mut [u8], index: usize) {
+        let at = self.ip + 4;
+        let id = word(frame, at).unwrap_or(0) >> 16;
+        let id = (id as u16).wrapping_add(index as u16);
+        put(frame, at, id.to_be_bytes());
+    }
+
+    /// Computes the checksum of TCP or UDP, for a frame that ends with its payload and has the sum of the pseudo header in its
+    /// place.
+    pub fn complete(&self, frame: &mut [u8]) {
+        let bytes = frame.get(self.transport..).unwrap_or_default();
+        let sum = checksum::finish(checksum::add(0, bytes));
+        // A UDP checksum of zero means that there is none (RFC 768).
+        let sum = if sum == 0 && self.protocol == UDP {
+            0xffff
+        } else {
+            sum
+        };
+        put(
+            frame,
+            self.transport + self.checksum_offset(),
+            sum.to_be_bytes(),
+        );
+    }
+
     /// Puts the sum of the pseudo header where the checksum belongs, for a frame that ends with its payload.
     pub fn set_partial(&self, frame: &mut [u8]) {
         let length = frame.len() - self.transport;

@@ -5,11 +5,12 @@ pub mod merge;
 pub mod split;
 #[cfg(test)]
 pub(crate) mod testing;
+mod tunnel;
 pub mod vnet;
 
 use inorder_detect::sorting_facts;
 use inorder_path::Packet;
-use inorder_sort::{Hashed, Meta};
+use inorder_sort::{Meta, hash_words};
 use inorder_wire::{Dir, FlowKey, LinkType, Packet as Parsed, parse};
 
 use crate::checksum;
@@ -17,7 +18,15 @@ use headers::Headers;
 use vnet::{Checksum, Header};
 
 /// One direction of a connection; `None` for everything else.
-pub type Key = Hashed<Option<(FlowKey, Dir)>>;
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Key(pub Option<(FlowKey, Dir)>);
+
+impl inorder_sort::FlowKey for Key {
+    fn hash64(&self, seed: u64) -> u64 {
+        let words = self.0.map_or([0; 5], |(key, dir)| key.words(dir));
+        hash_words(&words, seed)
+    }
+}
 
 /// An Ethernet frame with what remains to be done for it.
 #[derive(Clone, Debug)]
@@ -71,10 +80,9 @@ fn meta(bytes: &[u8]) -> Meta<Key> {
     };
     match &parse(&frame) {
         Parsed::Tcp(key, dir, segment) | Parsed::FirstFragment(key, dir, segment, _) => {
-            let flow = Hashed::new(Some((*key, *dir)), key.hash64() ^ dir.index() as u64);
-            sorting_facts(segment).meta(flow, segment.seq)
+            sorting_facts(segment).meta(Key(Some((*key, *dir))), segment.seq)
         }
-        _ => Meta::unsuitable(Hashed::new(None, 0)),
+        _ => Meta::unsuitable(Key(None)),
     }
 }
 

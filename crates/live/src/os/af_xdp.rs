@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::between::End;
 use super::bpf::Attached;
+use super::link::{Change, Link};
 use super::mapped::Mapped;
 use super::port::{self, index_of};
 use super::{LiveError, clock};
@@ -24,13 +25,16 @@ pub struct Receiver {
     /// Readable if one of the queues is.
     any: OwnedFd,
     next: usize,
+    link: Link,
+    is_gone: bool,
     _attached: Attached,
 }
 
 impl Receiver {
     /// Takes TCP of this interface; everything else goes to the kernel as before. So does TCP again as soon as this
     /// value is dropped or the process ends, for whatever reason.
-    pub fn open(name: &str) -> Result<Self, LiveError> {
+    /// `tell` is told what becomes of the interface.
+    pub fn open(name: &str, tell: fn(&str)) -> Result<Self, LiveError> {
         let index = index_of(name)?;
         let count = queues_of(name);
         let attached = Attached::new(name, index, count)?;
@@ -73,8 +77,23 @@ impl Receiver {
             queues,
             any,
             next: 0,
+            link: Link::new(name, index, tell)?.without_return(),
+            is_gone: false,
             _attached: attached,
         })
+    }
+}
+
+impl Receiver {
+    /// True if the interface was removed. One that has its name now is another one, whose frames the program does not see.
+    pub fn is_gone(&self) -> bool {
+        self.is_gone
+    }
+
+    /// Looks whether the interface is there. A queue whose interface is gone is readable for ever, so that nothing waits any
+    /// more: it is not asked again.
+    fn look(&mut self) {
+        self.is_gone |= matches!(self.link.look(false), Change::Replaced(_)) || self.link.is_gone();
     }
 }
 
@@ -107,7 +126,12 @@ impl End for Receiver {
             }
             self.next = (self.next + 1) % self.queues.len();
         }
+        self.look();
         Ok(None)
+    }
+
+    fn has_ended(&self) -> bool {
+        self.is_gone
     }
 
     /// Nothing is sent this way: the kernel sends as before.

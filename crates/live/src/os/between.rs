@@ -26,6 +26,10 @@ pub(super) trait End: AsRawFd {
     fn send(&mut self, frame: &Frame);
     /// Frames dropped before they were received, and not sent, since the last call.
     fn take_counts(&mut self) -> (u64, u64);
+    /// True if nothing will come from it any more: then the run ends.
+    fn has_ended(&self) -> bool {
+        false
+    }
 }
 
 impl End for Port {
@@ -59,7 +63,8 @@ pub(super) fn run<A: End, B: End, L: Lane, M: Lane>(
         turn(a, b, &mut lanes.0, start_ns)?;
         turn(b, a, &mut lanes.1, start_ns)?;
         let now_ns = clock::monotonic_ns();
-        let ends = now_ns >= end_ns || stop.load(Ordering::Relaxed);
+        let ended = a.has_ended() || b.has_ended();
+        let ends = now_ns >= end_ns || ended || stop.load(Ordering::Relaxed);
         if ends {
             lanes.0.end(now_ns - start_ns);
             send_all(b, &mut lanes.0, start_ns);

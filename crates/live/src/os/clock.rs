@@ -12,6 +12,19 @@ pub fn unix_ns() -> i64 {
     read(libc::CLOCK_REALTIME)
 }
 
+/// A time of day of the last moments on [`monotonic_ns`], whose time is `now_ns`; the clock says `unix_ns` now. If it was
+/// set in between, the moment is unknown, and taken for now.
+pub fn on_monotonic(at_ns: i64, unix_ns: i64, now_ns: i64) -> i64 {
+    let age_ns = unix_ns.saturating_sub(at_ns);
+    match (0..RECENT_NS).contains(&age_ns) {
+        true => now_ns - age_ns,
+        false => now_ns,
+    }
+}
+
+/// So long a frame waits at most to be taken, as far as is believed, nanoseconds.
+const RECENT_NS: i64 = 100_000_000;
+
 fn read(clock: libc::clockid_t) -> i64 {
     let mut time = libc::timespec {
         tv_sec: 0,

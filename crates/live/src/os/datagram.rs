@@ -1,7 +1,7 @@
 //! Datagram sockets that tell when and with which time to live a packet was received.
 
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use super::LiveError;
@@ -19,10 +19,20 @@ pub struct Received {
     pub length: usize,
     /// Where it came from; `None` on a connected socket.
     pub from: Option<SocketAddr>,
+    /// Which of our addresses it was sent to; `None` if unknown.
+    pub to: Option<Local>,
     /// Time to live or hop limit; 0 if unknown.
     pub ttl: u8,
     /// When the kernel received it, nanoseconds since the Unix epoch.
     pub unix_ns: i64,
+}
+
+/// An address of this host, from which an answer goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Local {
+    address: IpAddr,
+    /// The interface, which the address alone does not tell if it is a link-local one.
+    interface: u32,
 }
 
 impl AsRawFd for Datagram {
@@ -62,12 +72,17 @@ impl Datagram {
     }
 
     fn prepared(self, family: SocketAddr) -> Result<Self, LiveError> {
-        let (level, ttl) = match family {
-            SocketAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_RECVTTL),
-            SocketAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_RECVHOPLIMIT),
+        let (level, ttl, to) = match family {
+            SocketAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_RECVTTL, libc::IP_PKTINFO),
+            SocketAddr::V6(_) => (
+                libc::IPPROTO_IPV6,
+                libc::IPV6_RECVHOPLIMIT,
+                libc::IPV6_RECVPKTINFO,
+            ),
         };
         let failed = || LiveError::system("cannot set up the socket");
         option(&self.fd, level, ttl, 1).map_err(failed())?;
+        option(&self.fd, level, to, 1).map_err(failed())?;
         option(&self.fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1).map_err(failed())?;
         // With 255 at the start, the reflector's answer tells the number of hops (RFC 5357 section 4.1.2).
         let hops = if family.is_ipv4() {
@@ -122,21 +137,27 @@ impl Datagram {
         }
     }
 
-    /// Sends to `peer`.
-    pub fn send_to(&self, bytes: &[u8], peer: SocketAddr) -> io::Result<()> {
-        let (address, length) = raw_address(peer);
-        let (fd, flags) = (self.as_raw_fd(), 0);
-        // SAFETY: `bytes` and `address` are valid for their lengths.
-        let sent = unsafe {
-            libc::sendto(
-                fd,
-                bytes.as_ptr().cast(),
-                bytes.len(),
-                flags,
-                (&raw const address).cast(),
-                length,
-            )
+    /// Sends to `peer`, from the address to which it had sent: another one of this host would not be that of an answer.
+    pub fn answer(&self, bytes: &[u8], peer: SocketAddr, from: Option<Local>) -> io::Result<()> {
+        let (mut address, length) = raw_address(peer);
+        let mut part = libc::iovec {
+            iov_base: bytes.as_ptr().cast_mut().cast(),
+            iov_len: bytes.len(),
         };
+        // SAFETY: all zeros are a valid message.
+        let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+        message.msg_name = (&raw mut address).cast();
+        message.msg_namelen = length;
+        message.msg_iov = &raw mut part;
+        message.msg_iovlen = 1;
+        let mut control = [0u64; 8];
+        if let Some(from) = from {
+            message.msg_control = control.as_mut_ptr().cast();
+            message.msg_controllen = size_of_val(&control) as _;
+            message.msg_controllen = write_control(&mut message, from) as _;
+        }
+        // SAFETY: all pointers of `message` are valid for the lengths given beside them, and are only read.
+        let sent = unsafe { libc::sendmsg(self.as_raw_fd(), &message, 0) };
         if sent < 0 {
             Err(io::Error::last_os_error())
         } else {
@@ -173,6 +194,7 @@ impl Datagram {
         let mut received = Received {
             length: length.unsigned_abs(),
             from: socket_address(&address),
+            to: None,
             ttl: 0,
             unix_ns: 0,
         };
@@ -229,10 +251,58 @@ fn read_control(message: &libc::msghdr, received: &mut Received) {
                 (libc::IPPROTO_IP, libc::IP_TTL) | (libc::IPPROTO_IPV6, libc::IPV6_HOPLIMIT) => {
                     received.ttl = data.cast::<i32>().read_unaligned() as u8;
                 }
+                (libc::IPPROTO_IP, libc::IP_PKTINFO) => {
+                    let info = data.cast::<libc::in_pktinfo>().read_unaligned();
+                    received.to = Some(Local {
+                        // Ours, also where the packet was sent to all.
+                        address: IpAddr::from(info.ipi_spec_dst.s_addr.to_ne_bytes()),
+                        interface: 0,
+                    });
+                }
+                (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) => {
+                    let info = data.cast::<libc::in6_pktinfo>().read_unaligned();
+                    let address = std::net::Ipv6Addr::from(info.ipi6_addr.s6_addr);
+                    received.to = (!address.is_multicast()).then_some(Local {
+                        address: address.into(),
+                        interface: match address.is_unicast_link_local() {
+                            true => info.ipi6_ifindex as u32,
+                            false => 0,
+                        },
+                    });
+                }
                 _ => {}
             }
             next = libc::CMSG_NXTHDR(message, next);
         }
+    }
+}
+
+/// Writes the address from which a message goes into its control buffer, which has room; returns the length of that.
+fn write_control(message: &mut libc::msghdr, from: Local) -> usize {
+    // SAFETY: the control buffer is aligned, and larger than a header with either of the two structures.
+    unsafe {
+        let header = libc::CMSG_FIRSTHDR(message);
+        let data = libc::CMSG_DATA(header);
+        let bytes = match from.address {
+            IpAddr::V4(address) => {
+                let mut info: libc::in_pktinfo = std::mem::zeroed();
+                info.ipi_spec_dst.s_addr = u32::from_ne_bytes(address.octets());
+                ((*header).cmsg_level, (*header).cmsg_type) = (libc::IPPROTO_IP, libc::IP_PKTINFO);
+                data.cast::<libc::in_pktinfo>().write_unaligned(info);
+                size_of_val(&info) as u32
+            }
+            IpAddr::V6(address) => {
+                let mut info: libc::in6_pktinfo = std::mem::zeroed();
+                info.ipi6_addr.s6_addr = address.octets();
+                info.ipi6_ifindex = from.interface as _;
+                ((*header).cmsg_level, (*header).cmsg_type) =
+                    (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO);
+                data.cast::<libc::in6_pktinfo>().write_unaligned(info);
+                size_of_val(&info) as u32
+            }
+        };
+        (*header).cmsg_len = libc::CMSG_LEN(bytes) as _;
+        libc::CMSG_SPACE(bytes) as usize
     }
 }
 

@@ -5,10 +5,10 @@ use std::sync::atomic::AtomicBool;
 
 use inorder_path::Path;
 
-use super::{LiveError, Running};
+use super::{Confinement, LiveError, Needs, Running};
 use crate::emulator::Seen;
 use crate::frame::Frame;
-use crate::probe::{Direction, Plan, Protocol};
+use crate::probe::{Answers, Plan, Protocol};
 use crate::reflector::{Limits, Reflected};
 use crate::sorting::{Sorted, Sorting};
 
@@ -17,8 +17,9 @@ pub fn probe(
     _: SocketAddr,
     _: Protocol,
     _: &Plan,
-    _: &AtomicBool,
-) -> Result<Vec<Direction>, LiveError> {
+    _: Confinement,
+    _: &mut dyn FnMut() -> &'static AtomicBool,
+) -> Result<Answers, LiveError> {
     Err(LiveError::NotLinux)
 }
 
@@ -26,8 +27,8 @@ pub fn probe(
 pub fn reflect(
     _: SocketAddr,
     _: Limits,
-    _: &AtomicBool,
-    _: &mut dyn FnMut(SocketAddr),
+    _: Confinement,
+    _: &mut dyn FnMut(SocketAddr) -> &'static AtomicBool,
 ) -> Result<Reflected, LiveError> {
     Err(LiveError::NotLinux)
 }
@@ -58,7 +59,7 @@ pub fn sort_received(
     _: Sorting,
     _: Running<'_>,
     _: &mut dyn FnMut(i64, &[Sorted]),
-) -> Result<Vec<Sorted>, LiveError> {
+) -> Result<(Vec<Sorted>, Option<LiveError>), LiveError> {
     Err(LiveError::NotLinux)
 }
 
@@ -67,7 +68,7 @@ pub struct Ring(std::convert::Infallible);
 
 impl Ring {
     /// Needs Linux.
-    pub fn open(_: &str, _: u32, _: usize) -> Result<Self, LiveError> {
+    pub fn open(_: &str, _: u32, _: usize, _: fn(&str)) -> Result<Self, LiveError> {
         Err(LiveError::NotLinux)
     }
 
@@ -82,7 +83,12 @@ impl Ring {
     }
 }
 
-/// Gives up privileges; needs Linux.
-pub fn drop_privileges() -> Result<(), LiveError> {
+/// Confines the process; needs Linux.
+pub fn confine<T>(_: Confinement, _: &Needs<'_>, _: &mut dyn FnMut() -> T) -> Result<T, LiveError> {
     Err(LiveError::NotLinux)
+}
+
+/// Runs `install`; what was ignored before is not known here.
+pub fn keeping_ignored_hangup(install: impl FnOnce()) {
+    install();
 }

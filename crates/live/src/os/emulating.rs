@@ -19,7 +19,7 @@ pub fn emulate(
     report: &mut dyn FnMut(i64, &[Seen; 2]),
 ) -> Result<[Seen; 2], LiveError> {
     clock::be_exact(running.realtime)?;
-    let (mut a, mut b) = (Port::open(names[0])?, Port::open(names[1])?);
+    let [mut a, mut b] = Port::pair(names, running.tell)?;
     let stop = privileges::give_up(&mut running)?;
     let mut lanes = (
         Emulated::new("forward", forward),

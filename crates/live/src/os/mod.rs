@@ -17,6 +17,12 @@ mod datagram;
 #[cfg(target_os = "linux")]
 mod emulating;
 #[cfg(target_os = "linux")]
+mod hangup;
+#[cfg(target_os = "linux")]
+mod landlock;
+#[cfg(target_os = "linux")]
+mod link;
+#[cfg(target_os = "linux")]
 mod mapped;
 #[cfg(target_os = "linux")]
 mod packet_mmap;
@@ -36,15 +42,17 @@ mod tap;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 
-pub use confine::Confinement;
+pub use confine::{Confinement, Needs};
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::*;
 #[cfg(target_os = "linux")]
 pub use emulating::emulate;
 #[cfg(target_os = "linux")]
+pub use hangup::keeping_ignored_hangup;
+#[cfg(target_os = "linux")]
 pub use packet_mmap::Ring;
 #[cfg(target_os = "linux")]
-pub use privileges::drop_all as drop_privileges;
+pub use privileges::confine;
 #[cfg(target_os = "linux")]
 pub use probing::probe;
 #[cfg(target_os = "linux")]
@@ -60,6 +68,8 @@ pub struct Running<'a> {
     pub realtime: bool,
     /// What happens to system calls that it does not need.
     pub confinement: Confinement,
+    /// Told what becomes of the interfaces while it runs: they go down, and come back.
+    pub tell: fn(&str),
     /// Called when the interfaces are open and the privileges are given up, before system calls are confined: threads are
     /// to be started here, and here alone. Returns the flag that ends the run.
     pub start: &'a mut dyn FnMut() -> &'a AtomicBool,

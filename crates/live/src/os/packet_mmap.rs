@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use inorder_capture::PcapWriter;
 use inorder_wire::{Frame, LinkType};
 
+use super::link::{Change, Link};
 use super::mapped::Mapped;
 use super::{LiveError, clock, port};
 
@@ -35,6 +36,7 @@ struct Inner {
     link: LinkType,
     snap_bytes: u32,
     missed: u64,
+    interface: Link,
 }
 
 // SAFETY: the mapped area belongs to this value alone.
@@ -42,8 +44,13 @@ unsafe impl Send for Inner {}
 
 impl Ring {
     /// Watches an interface; of each frame the first `snap_bytes` bytes are kept. `buffer_bytes` bytes of frames wait
-    /// in memory while they are not read.
-    pub fn open(name: &str, snap_bytes: u32, buffer_bytes: usize) -> Result<Self, LiveError> {
+    /// in memory while they are not read. `tell` is told what becomes of the interface.
+    pub fn open(
+        name: &str,
+        snap_bytes: u32,
+        buffer_bytes: usize,
+        tell: fn(&str),
+    ) -> Result<Self, LiveError> {
         let index = port::index_of(name)?;
         let link = link_type(name)?;
         let what = format!("cannot watch {name} (this needs the capability CAP_NET_RAW)");
@@ -66,6 +73,7 @@ impl Ring {
                 link,
                 snap_bytes,
                 missed: 0,
+                interface: Link::new(name, index, tell)?,
             })),
         })
     }
@@ -233,6 +241,29 @@ impl Inner {
         writer.write(&frame)
     }
 
+    /// Looks whether the interface is there. `failed`: the socket has an error, which it gives back when it is asked; until
+    /// then no wait for frames would last.
+    fn look(&mut self, failed: bool) {
+        if failed {
+            let (mut error, mut length) = (0i32, size_of::<i32>() as libc::socklen_t);
+            let (level, name) = (libc::SOL_SOCKET, libc::SO_ERROR);
+            // SAFETY: `error` is valid for `length` bytes.
+            unsafe {
+                libc::getsockopt(
+                    self.fd.as_raw_fd(),
+                    level,
+                    name,
+                    (&raw mut error).cast(),
+                    &mut length,
+                )
+            };
+        }
+        if let Change::Replaced(index) = self.interface.look(failed) {
+            // If it has gone again, the next look will show it.
+            let _ = port::join(&self.fd, index);
+        }
+    }
+
     fn count_missed(&mut self) {
         // SAFETY: all zeros are valid statistics.
         let mut seen: libc::tpacket_stats_v3 = unsafe { std::mem::zeroed() };
@@ -309,7 +340,9 @@ impl Reading {
                 return Ok(());
             }
             let wait_ns = (self.end_ns - now_ns).min(100_000_000);
-            clock::wait(&mut [clock::readable(&ring.fd)], Some(wait_ns));
+            let mut ready = [clock::readable(&ring.fd)];
+            clock::wait(&mut ready, Some(wait_ns));
+            ring.look(ready[0].revents & libc::POLLERR != 0);
         }
     }
 }

@@ -6,6 +6,7 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use super::LiveError;
+use super::link::{Change, Link};
 use super::{clock, tap};
 use crate::frame::Frame;
 use crate::frame::vnet::{self, Header};
@@ -15,15 +16,15 @@ const MAX_FRAME: usize = 65_536 + 64;
 /// Bytes of the receive queue of the socket.
 const QUEUE_BYTES: i32 = 64 << 20;
 
-/// An interface whose frames are received and sent.
+/// An interface whose frames are received and sent, also after it was down or removed and came back.
 pub struct Port {
     fd: OwnedFd,
-    name: String,
+    link: Link,
     buffer: Vec<u8>,
     /// Frames that the kernel did not send since the last [`Port::take_counts`].
     unsent: u64,
-    /// Difference of the clocks: the kernel's time stamps are times of day.
-    unix_offset_ns: i64,
+    /// Keeps others from forwarding the same frames.
+    _claim: OwnedFd,
 }
 
 impl AsRawFd for Port {
@@ -70,8 +71,14 @@ pub fn ethernet_index_of(name: &str) -> Result<u32, LiveError> {
 }
 
 impl Port {
+    /// Opens two interfaces.
+    pub fn pair(names: [&str; 2], tell: fn(&str)) -> Result<[Self; 2], LiveError> {
+        Ok([Port::open(names[0], tell)?, Port::open(names[1], tell)?])
+    }
+
     /// Opens the interface; it receives all frames, not only those for its own address, until it is closed.
-    pub fn open(name: &str) -> Result<Self, LiveError> {
+    /// `tell` is told what becomes of the interface.
+    pub fn open(name: &str, tell: fn(&str)) -> Result<Self, LiveError> {
         let index = ethernet_index_of(name)?;
         let what = format!("cannot open {name} (this needs the capability CAP_NET_RAW)");
         let failed = |source| LiveError::System {
@@ -83,10 +90,10 @@ impl Port {
             socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_NONBLOCK, 0).map_err(failed)?;
         let port = Port {
             fd,
-            name: name.to_owned(),
+            link: Link::new(name, index, tell)?,
             buffer: vec![0; MAX_FRAME],
             unsent: 0,
-            unix_offset_ns: clock::unix_ns() - clock::monotonic_ns(),
+            _claim: claim(name, index)?,
         };
         port.set_up(index).map_err(failed)?;
         Ok(port)
@@ -116,6 +123,14 @@ impl Port {
         join(&self.fd, index)
     }
 
+    /// Looks whether the interface is there, and binds the socket to the one that has its name now.
+    fn look(&mut self, now: bool) {
+        if let Change::Replaced(index) = self.link.look(now) {
+            // If it has gone again, the next look will show it.
+            let _ = join(&self.fd, index);
+        }
+    }
+
     /// The next frame, if one is there; its time is on the clock of [`clock::monotonic_ns`].
     pub fn receive(&mut self) -> Result<Option<Frame>, LiveError> {
         loop {
@@ -141,15 +156,14 @@ impl Port {
             let length = unsafe { libc::recvmsg(self.as_raw_fd(), &mut message, 0) };
             if length < 0 {
                 let error = io::Error::last_os_error();
-                return match error.raw_os_error() {
-                    Some(libc::EAGAIN | libc::EINTR) => Ok(None),
+                match error.raw_os_error() {
+                    Some(libc::EAGAIN | libc::EINTR) => self.look(false),
                     // A frame whose offload virtio's header cannot express was dropped.
                     Some(libc::EINVAL) => continue,
-                    _ => Err(LiveError::system(format!(
-                        "cannot receive from {}",
-                        self.name
-                    ))(error)),
-                };
+                    Some(libc::ENETDOWN | libc::ENODEV | libc::ENXIO) => self.look(true),
+                    _ => return Err(LiveError::system("cannot receive frames")(error)),
+                }
+                return Ok(None);
             }
             let bytes = self
                 .buffer
@@ -157,40 +171,8 @@ impl Port {
             let (Some(bytes), Some(header)) = (bytes, Header::read(&header)) else {
                 continue;
             };
-            return Ok(Some(self.frame(bytes, header, &message)));
+            return Ok(Some(frame(bytes, header, &message)));
         }
-    }
-
-    fn frame(&self, bytes: &[u8], header: Header, message: &libc::msghdr) -> Frame {
-        let (mut tag, mut arrived_ns) = (None, None);
-        // SAFETY: the kernel filled the control buffer of `message`; these macros stay within its length, and the data
-        // has the type that level and kind say.
-        unsafe {
-            let mut next = libc::CMSG_FIRSTHDR(message);
-            while !next.is_null() {
-                let data = libc::CMSG_DATA(next);
-                match ((*next).cmsg_level, (*next).cmsg_type) {
-                    (libc::SOL_PACKET, libc::PACKET_AUXDATA) => {
-                        let aux = data.cast::<libc::tpacket_auxdata>().read_unaligned();
-                        let is_tagged = aux.tp_status & libc::TP_STATUS_VLAN_VALID != 0;
-                        tag = is_tagged.then_some((aux.tp_vlan_tpid, aux.tp_vlan_tci));
-                    }
-                    (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) => {
-                        let time = data.cast::<libc::timespec>().read_unaligned();
-                        arrived_ns =
-                            Some(time.tv_sec * 1_000_000_000 + time.tv_nsec - self.unix_offset_ns);
-                    }
-                    _ => {}
-                }
-                next = libc::CMSG_NXTHDR(message, next);
-            }
-        }
-        let now_ns = clock::monotonic_ns();
-        // A clock that was set since the start makes the kernel's time useless.
-        let recent = |&at_ns: &i64| (now_ns - 100_000_000..=now_ns).contains(&at_ns);
-        let arrived_ns = arrived_ns.filter(recent).unwrap_or(now_ns);
-        let (bytes, header) = with_tag(bytes, header, tag);
-        Frame::new(bytes, header, arrived_ns)
     }
 
     /// Sends a frame; one that the kernel refuses is counted.
@@ -233,6 +215,71 @@ impl Port {
         };
         (u64::from(seen.tp_drops), std::mem::take(&mut self.unsent))
     }
+}
+
+fn frame(bytes: &[u8], header: Header, message: &libc::msghdr) -> Frame {
+    let (mut tag, mut arrived) = (None, None);
+    // SAFETY: the kernel filled the control buffer of `message`; these macros stay within its length, and the data
+    // has the type that level and kind say.
+    unsafe {
+        let mut next = libc::CMSG_FIRSTHDR(message);
+        while !next.is_null() {
+            let data = libc::CMSG_DATA(next);
+            match ((*next).cmsg_level, (*next).cmsg_type) {
+                (libc::SOL_PACKET, libc::PACKET_AUXDATA) => {
+                    let aux = data.cast::<libc::tpacket_auxdata>().read_unaligned();
+                    let is_tagged = aux.tp_status & libc::TP_STATUS_VLAN_VALID != 0;
+                    tag = is_tagged.then_some((aux.tp_vlan_tpid, aux.tp_vlan_tci));
+                }
+                (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) => {
+                    let time = data.cast::<libc::timespec>().read_unaligned();
+                    arrived = Some(time.tv_sec * 1_000_000_000 + time.tv_nsec);
+                }
+                _ => {}
+            }
+            next = libc::CMSG_NXTHDR(message, next);
+        }
+    }
+    let (unix_ns, now_ns) = (clock::unix_ns(), clock::monotonic_ns());
+    let arrived_ns = arrived.map_or(now_ns, |at_ns| clock::on_monotonic(at_ns, unix_ns, now_ns));
+    let (bytes, header) = with_tag(bytes, header, tag);
+    Frame::new(bytes, header, arrived_ns)
+}
+
+/// Claims the frames of an interface: a name in the namespace of its network that only one socket can have, until the
+/// process ends. Two that forward the same frames would double every one.
+fn claim(name: &str, index: u32) -> Result<OwnedFd, LiveError> {
+    let what = || LiveError::system(format!("cannot claim the frames of {name}"));
+    let fd = socket(libc::AF_UNIX, libc::SOCK_DGRAM, 0).map_err(what())?;
+    // SAFETY: all zeros are a valid address.
+    let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
+    address.sun_family = libc::AF_UNIX as u16;
+    // A name that begins with a zero is in no file system.
+    let text = format!("\0inorder forwards {index}");
+    for (place, byte) in address.sun_path.iter_mut().zip(text.bytes()) {
+        *place = byte as libc::c_char;
+    }
+    let length = (size_of::<libc::sa_family_t>() + text.len()) as libc::socklen_t;
+    // SAFETY: `address` is valid for `length` bytes.
+    let done = unsafe { libc::bind(fd.as_raw_fd(), (&raw const address).cast(), length) };
+    match (done, io::Error::last_os_error()) {
+        (0, _) => Ok(fd),
+        (_, error) if error.kind() == io::ErrorKind::AddrInUse => Err(LiveError::Refused(format!(
+            "{name}: another process of inorder forwards its frames, and with two every frame would be doubled"
+        ))),
+        (_, error) => Err(what()(error)),
+    }
+}
+
+/// A question about the interface with this name.
+pub(super) fn request(name: &str) -> libc::ifreq {
+    // SAFETY: all zeros are a valid request.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    let room = request.ifr_name.len() - 1;
+    for (place, byte) in request.ifr_name.iter_mut().take(room).zip(name.bytes()) {
+        *place = byte as libc::c_char;
+    }
+    request
 }
 
 /// Puts the VLAN tag that the kernel took out of the frame back into it.

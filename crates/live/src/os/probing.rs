@@ -4,11 +4,11 @@ use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::LiveError;
-use super::clock;
+use super::confine::{Confinement, Needs};
 use super::datagram::{Datagram, Received};
+use super::{LiveError, clock, privileges};
 use crate::icmp::{Echo, Version, behind_ipv4};
-use crate::probe::{Direction, Plan, Protocol, Session};
+use crate::probe::{Answers, Plan, Protocol, Session};
 use crate::stamp::{ErrorEstimate, ReflectedPacket, SenderPacket, Timestamp};
 
 /// Largest datagram.
@@ -16,7 +16,8 @@ const MAX_BYTES: usize = 65_536;
 /// A packet that found no room in the socket is tried again after this time, nanoseconds.
 const AGAIN_NS: i64 = 50_000;
 
-/// Probes `peer` as planned and returns the order of each direction. After `stop`, what was measured so far.
+/// Probes `peer` as planned and returns the order of each direction. `start` is called when the socket is open and the
+/// privileges are given up, and returns the flag that ends it; then, what was measured so far is returned.
 ///
 /// # Errors
 /// If a socket cannot be opened or used, or the peer answered nothing and refused packets.
@@ -24,18 +25,21 @@ pub fn probe(
     peer: SocketAddr,
     protocol: Protocol,
     plan: &Plan,
-    stop: &AtomicBool,
-) -> Result<Vec<Direction>, LiveError> {
+    confinement: Confinement,
+    start: &mut dyn FnMut() -> &'static AtomicBool,
+) -> Result<Answers, LiveError> {
     clock::be_exact(false)?;
     let line = match protocol {
         Protocol::Stamp => Line::stamp(peer)?,
         Protocol::Icmp => Line::icmp(peer)?,
     };
+    let stop = privileges::confine(confinement, &Needs::default(), start)?;
     let mut session = Session::new(*plan);
     let mut bytes = vec![0; plan.bytes];
     let mut buffer = vec![0; MAX_BYTES];
     let mut refused = None;
     let start_ns = clock::monotonic_ns();
+    let offset_ns = clock::unix_ns() - start_ns;
     while !stop.load(Ordering::Relaxed) {
         let elapsed_ns = clock::monotonic_ns() - start_ns;
         if session.is_done(elapsed_ns) {
@@ -66,7 +70,11 @@ pub fn probe(
         ((_, 0), Some(error)) => Err(LiveError::Refused(format!(
             "{peer}: no reflector answers there ({error}); expected `inorder reflect` or another STAMP reflector"
         ))),
-        _ => Ok(session.finish()),
+        ((_, answers), _) => Ok(Answers {
+            answers: answers as u64,
+            clock_set_ns: clock::unix_ns() - clock::monotonic_ns() - offset_ns,
+            directions: session.finish(),
+        }),
     }
 }
 

@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::LiveError;
-use super::clock;
+use super::confine::{Confinement, Needs};
 use super::datagram::Datagram;
+use super::{LiveError, clock, privileges};
 use crate::reflector::{Arrived, Limits, Reflected, Reflector, set_timestamp};
 
 /// Largest datagram.
@@ -15,19 +15,21 @@ const LOOK_NS: i64 = 200_000_000;
 /// How often the error of the clock is asked for, nanoseconds.
 const CLOCK_NS: i64 = 10_000_000_000;
 
-/// Answers STAMP packets at `local` until `stop`; `ready` is told the address, with the port if it was 0.
+/// Answers STAMP packets at `local`; `start` is told the address, with the port if it was 0, when the socket is open and the
+/// privileges are given up, and returns the flag that ends it.
 ///
 /// # Errors
 /// If the socket cannot be opened or used.
 pub fn reflect(
     local: SocketAddr,
     limits: Limits,
-    stop: &AtomicBool,
-    ready: &mut dyn FnMut(SocketAddr),
+    confinement: Confinement,
+    start: &mut dyn FnMut(SocketAddr) -> &'static AtomicBool,
 ) -> Result<Reflected, LiveError> {
     let socket = Datagram::udp(local)?;
-    ready(socket.local()?);
-    let mut reflector = Reflector::new(limits);
+    let address = socket.local()?;
+    let stop = privileges::confine(confinement, &Needs::default(), &mut || start(address))?;
+    let mut reflector = Reflector::new(limits, address.port());
     let mut bytes = vec![0; MAX_BYTES];
     let (mut error, mut asked_ns) = (clock::error_estimate(), clock::monotonic_ns());
     while !stop.load(Ordering::Relaxed) {
@@ -50,7 +52,7 @@ pub fn reflect(
             if reflector.reflect(packet, &arrived, error) {
                 set_timestamp(packet, clock::unix_ns());
                 // An answer that cannot be sent is a lost packet, as the sender will see.
-                let _ = socket.send_to(packet, from);
+                let _ = socket.answer(packet, from, received.to);
             }
         }
     }

@@ -19,7 +19,7 @@ pub fn sort_between(
     report: &mut dyn FnMut(i64, &[Sorted]),
 ) -> Result<Vec<Sorted>, LiveError> {
     clock::be_exact(running.realtime)?;
-    let (mut a, mut b) = (Port::open(names[0])?, Port::open(names[1])?);
+    let [mut a, mut b] = Port::pair(names, running.tell)?;
     let stop = privileges::give_up(&mut running)?;
     let mut lanes = (forward, reverse);
     let mut last = Vec::new();
@@ -40,6 +40,9 @@ pub fn sort_between(
 /// through a TAP device. Addresses, routes and everything that is sent stay as they are, so that nothing has to be put
 /// back: when the process ends, for whatever reason, the kernel receives from the interface as before.
 ///
+/// If the interface is removed, this ends: to take another one of that name needs the privileges that were given up. Then
+/// the second result says so.
+///
 /// # Errors
 /// If the interface cannot be used in this way.
 pub fn sort_received(
@@ -47,13 +50,13 @@ pub fn sort_received(
     sorting: Sorting,
     mut running: Running<'_>,
     report: &mut dyn FnMut(i64, &[Sorted]),
-) -> Result<Vec<Sorted>, LiveError> {
+) -> Result<(Vec<Sorted>, Option<LiveError>), LiveError> {
     clock::be_exact(running.realtime)?;
     // An unknown name is told as such, not by what the device lacks for it.
     ethernet_index_of(name)?;
     // The device is there before the first packet is taken.
     let mut tap = Tap::new(name)?;
-    let mut receiver = Receiver::open(name)?;
+    let mut receiver = Receiver::open(name, running.tell)?;
     let stop = privileges::give_up(&mut running)?;
     let mut lanes = (sorting, Nothing);
     let mut last = Vec::new();
@@ -67,5 +70,10 @@ pub fn sort_received(
             report(now_ns, &last);
         },
     )?;
-    Ok(last)
+    let gone = receiver.is_gone().then(|| {
+        LiveError::Refused(format!(
+            "{name}: has gone; one of that name can be taken only with the privileges of the start: start anew"
+        ))
+    });
+    Ok((last, gone))
 }

@@ -6,6 +6,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 
 use super::between::End;
+use super::port::request;
 use super::{LiveError, port};
 use crate::frame::Frame;
 
@@ -79,16 +80,6 @@ impl End for Tap {
     fn take_counts(&mut self) -> (u64, u64) {
         (0, std::mem::take(&mut self.unsent))
     }
-}
-
-fn request(name: &str) -> libc::ifreq {
-    // SAFETY: all zeros are a valid request.
-    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-    let room = request.ifr_name.len() - 1;
-    for (place, byte) in request.ifr_name.iter_mut().take(room).zip(name.bytes()) {
-        *place = byte as libc::c_char;
-    }
-    request
 }
 
 fn name_in(request: &libc::ifreq) -> String {

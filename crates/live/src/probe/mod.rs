@@ -74,6 +74,18 @@ struct Answer {
     arrived_ns: i64,
 }
 
+/// What a probe has found.
+#[derive(Clone, Debug)]
+pub struct Answers {
+    /// Answers that came.
+    pub answers: u64,
+    /// By how much the clock of this host was set meanwhile, nanoseconds; adjusting it slowly makes it a little different
+    /// from 0. Delays are wrong by as much.
+    pub clock_set_ns: i64,
+    /// The directions that can be told apart.
+    pub directions: Vec<Direction>,
+}
+
 /// What was sent and what came back.
 pub struct Session {
     plan: Plan,
@@ -196,6 +208,10 @@ impl Session {
             return vec![round_trip];
         }
         let start = self.start();
+        // A reflector counts what it answers. Numbers beyond two for each packet are not of this session.
+        if self.highest - start >= 2 * u64::from(self.sent) {
+            return vec![round_trip];
+        }
         let mut reverse = Arriving::new("reverse", self.highest + 1 - start);
         for answer in &self.answers {
             if let Some((number, _, sent_ns)) = answer.reflected {
@@ -301,6 +317,15 @@ mod tests {
             order(4, &[(0, 0), (2, 2), (3, 3)]),
             [("round trip", 4, 3, 0, 1)]
         );
+    }
+
+    /// Otherwise one number would be told as billions of packets lost on the way back.
+    #[test]
+    fn numbers_that_no_count_can_have_leave_the_round_trip() {
+        for wrong in [9, 1 << 30, 1 << 31] {
+            let found = order(4, &[(0, 0), (1, 1), (wrong, 2), (3, 3)]);
+            assert_eq!(found, [("round trip", 4, 4, 0, 0)], "{wrong}");
+        }
     }
 
     #[test]

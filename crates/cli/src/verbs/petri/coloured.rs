@@ -166,7 +166,7 @@ fn load(includer: &str, name: &str) -> Result<(String, String), String> {
         Some(folder) => folder.join(name),
         None => PathBuf::from(name),
     };
-    let text = std::fs::read_to_string(&path).map_err(|error| error.to_string())?;
+    let text = crate::read_named(&path).map_err(|error| error.to_string())?;
     Ok((path.to_string_lossy().into_owned(), text))
 }
 
