@@ -152,3 +152,39 @@ fn a_folder_for_captures_is_no_file_and_a_filter_selects_something() {
     assert_eq!(code(&run), 2);
     assert!(stderr(&run).contains("--filter"), "{}", stderr(&run));
 }
+
+/// Files of captures appear as a whole: what a killed run had begun is in no one's way.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_killed_simulation_leaves_no_captures() {
+    let folder = Folder::new("killed");
+    let scenario =
+        "[[flow]]\nsize = \"300 MB\"\n[[forward]]\nkind = \"link\"\nrate = \"1 Gbit/s\"\n";
+    let scenario = folder.file("s.toml", scenario.as_bytes());
+    let captures = folder.path("captures");
+    fs::create_dir(&captures).unwrap();
+    let mut run = Command::new(env!("CARGO_BIN_EXE_inorder"))
+        .args(["simulate", "--quiet", "--pcap", &captures, &scenario])
+        .spawn()
+        .expect("the command starts");
+    let begun = |ended: bool| {
+        let names = fs::read_dir(&captures).unwrap().flatten();
+        let names = names.filter(|entry| {
+            let is_draft = entry.file_name().to_string_lossy().ends_with(".part");
+            let bytes = entry.metadata().map_or(0, |file| file.len());
+            is_draft != ended && (ended || bytes > 0)
+        });
+        names.count()
+    };
+    // The captures are of a second run, behind the first one.
+    while begun(false) < 2 && run.try_wait().unwrap().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+    assert_eq!(begun(true), 0, "a capture that is not whole");
+    let scenario = folder.file("s.toml", b"[[flow]]\nsize = \"10 kB\"\n");
+    let again = inorder(&["simulate", "--quiet", "--pcap", &captures, &scenario]);
+    assert_eq!(code(&again), 0, "{}", stderr(&again));
+    assert_eq!(begun(true), 3);
+}
