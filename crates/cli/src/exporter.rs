@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn idle_connections_delay_nobody() {
-        let (exporter, server) = Exporter::new(0).ok().expect("a port");
+        let (exporter, server) = Exporter::new(0).expect("a port");
         let address = server.listener.local_addr().expect("an address");
         exporter.publish(|out| out.write_all(b"inorder_watch_frames 7\n"));
         server.start();

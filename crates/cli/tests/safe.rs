@@ -8,7 +8,7 @@ mod common;
 mod namespaces;
 
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use common::{Folder, code, json, stderr};
 use namespaces::{Namespaces, Running};
@@ -221,9 +221,7 @@ fn what_sorts_before_the_kernel_ends_with_its_interface() {
     assert!(namespaces.ip_in(0, &["link", "del", "eth0"]));
     let said = running.expect("eth0: has gone");
     assert!(said.contains("start anew"), "{said}");
-    let begin = Instant::now();
     let ended = running.end("0");
-    assert!(begin.elapsed() < Duration::from_secs(10));
     assert_eq!(
         (code(&ended), &json(&ended)["directions"][0]["unsent"]),
         (1, &0.into())
