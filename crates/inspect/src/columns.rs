@@ -299,6 +299,20 @@ static EXACT: &[OfExact] = &[
     OfExact::new("vanishing", Kind::Count, "Vanishing markings.", |e| {
         e.vanishing.into()
     }),
+    OfExact::new(
+        "imbalance",
+        REAL,
+        "What flows into any set of markings and out of it differ by at most this share of their sum; null at a time.",
+        |e| e.balance.map(|balance| balance.imbalance).into(),
+    )
+    .optional(),
+    OfExact::new(
+        "error",
+        REAL,
+        "Bound on the relative error of the probability of each marking; null at a time.",
+        |e| e.balance.map(|balance| balance.error).into(),
+    )
+    .optional(),
     OfExact::nested(
         "places",
         "By name.",

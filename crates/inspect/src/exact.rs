@@ -1,6 +1,6 @@
 //! The exact solution, as plain numbers.
 
-use inorder_petri::markov::{Chain, Solution};
+use inorder_petri::markov::{Balance, Chain, Solution};
 use inorder_petri::net::{Place, PlaceId, Transition, TransitionId};
 
 /// The steady state of a net, or its state at a time.
@@ -11,6 +11,8 @@ pub struct Exact {
     pub states: usize,
     /// Vanishing markings.
     pub vanishing: usize,
+    /// How well the flows balance, and how large the error can be; `None` at a time.
+    pub balance: Option<Balance>,
     /// In the order of the net.
     pub places: Vec<ExactPlace>,
     /// In the order of the net.
@@ -69,6 +71,7 @@ impl Exact {
             time,
             states: chain.len(),
             vanishing: chain.vanishing(),
+            balance: solution.balance(),
             places: net.places.iter().enumerate().map(place).collect(),
             transitions: net.transitions.iter().enumerate().map(transition).collect(),
         }

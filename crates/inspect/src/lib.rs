@@ -25,6 +25,7 @@
 
 mod columns;
 mod document;
+mod ends;
 mod error;
 mod exact;
 mod examine;
@@ -42,6 +43,7 @@ mod watch;
 
 pub use columns::write_schema;
 pub use document::{Document, Findings};
+pub use ends::Ends;
 pub use error::{Error, SimulationError};
 pub use exact::{Exact, ExactPlace, ExactTransition};
 pub use examine::{Wishes, examine};

@@ -4,7 +4,7 @@ use inorder_petri::markov::Solution;
 use inorder_petri::net::Net;
 use inorder_petri::query::{Formula, Query, Sum, Verdict};
 use inorder_petri::reachability::Graph;
-use inorder_petri::statistics::Estimate;
+use inorder_petri::statistics::{Estimate, with_digits};
 use inorder_report::{Column, Element, Files, Kind};
 
 use crate::error::Error;
@@ -143,7 +143,7 @@ pub static COLUMNS: &[Column<Answer>] = &[
     Column::new(
         "half_width",
         REAL,
-        "Half the width of its interval; null if it is exact.",
+        "Half the width of its interval, or the bound on what was never seen (then the mean is 0); null if it is exact.",
         |a: &Answer| a.half_width().into(),
     )
     .optional(),
@@ -170,7 +170,7 @@ pub fn lines(answers: &[Answer], number: impl Fn(f64) -> String) -> Vec<String> 
             Known::Holds(Some(false)) => "false".to_owned(),
             Known::Holds(None) => "unknown: the limit of markings was reached".to_owned(),
             Known::Number(mean, None) => number(mean),
-            Known::Number(mean, Some(half)) => format!("{} ± {}", number(mean), number(half)),
+            Known::Number(mean, Some(half_width)) => with_digits(Estimate { mean, half_width }),
         };
         lines.push(format!("{}: {known}", answer.query));
         if let Some((path, marking)) = &answer.shown_by {

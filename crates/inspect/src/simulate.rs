@@ -6,16 +6,18 @@ use inorder_petri::net::Net;
 use inorder_petri::query::Sum;
 use inorder_petri::race::{Memory, Race};
 use inorder_petri::statistics::{
-    Measures, Replications, Simulation, Steady, replicate, steady_state,
+    Doubts, Measures, Replications, Simulation, Steady, replicate, run_seed, steady_state,
 };
 
+use crate::ends::{self, Ends};
 use crate::error::SimulationError;
 use crate::watch::{Progress, Watch};
 
-/// Default times in mean delays of the slowest transition: for the warm-up, the first batch, the whole run.
-const WARM_UP_MEAN_DELAYS: f64 = 1e3;
-const FIRST_BATCH_MEAN_DELAYS: f64 = 200.0;
+/// Default times in mean delays of the slowest transition: for the first observation, the whole run.
+const FIRST_MEAN_DELAYS: f64 = 6.0;
 const MAX_MEAN_DELAYS: f64 = 1e7;
+/// Firings after which a run without a time ends: some transitions may be a million times slower than others.
+const MAX_FIRINGS: u64 = 500_000_000;
 /// The same for each of many independent runs.
 const REPLICATION: f64 = 1e4;
 
@@ -27,7 +29,7 @@ const ROUND: u32 = 16;
 pub struct Settings {
     /// Simulated time at which the run (or each replication) ends at the latest.
     pub time: Option<f64>,
-    /// Simulated time at the start that does not count.
+    /// Simulated time at the start that does not count; found from the run if it is not given.
     pub warm_up: Option<f64>,
     /// Relative half width of the intervals at which to stop; 0 to use the whole time.
     pub precision: f64,
@@ -71,6 +73,12 @@ pub struct Simulated {
     pub are_replications: bool,
     /// Simulated time at the end of the run, or of each run.
     pub time: f64,
+    /// Simulated time at the start that did not count.
+    pub warm_up: f64,
+    /// Why the estimates of a steady state may be wrong.
+    pub doubts: Doubts,
+    /// How the net ended, if it stands still or can end in several ways.
+    pub ends: Option<Ends>,
     /// Probability that an interval holds the true value.
     pub confidence: f64,
     /// The wanted precision was reached.
@@ -105,44 +113,62 @@ fn estimate<S: Simulation>(
     watch: &Watch<'_>,
     start: impl Fn(u64) -> Result<S, SimulationError> + Sync,
 ) -> Result<Simulated, SimulationError> {
-    match options.replications {
-        Some(runs) => many_runs(net, options, watch, runs, start),
-        None => one_run(net, options, watch, start(options.seed)?),
+    let mut found = match options.replications {
+        Some(runs) => many_runs(net, options, watch, runs, &start)?,
+        None => one_run(net, options, watch, &start)?,
+    };
+    if options.at_end {
+        found.doubts = Doubts::default();
+        found.ends = None;
     }
+    Ok(found)
 }
 
 fn one_run<S: Simulation>(
     net: &Net,
     options: &Settings,
     watch: &Watch<'_>,
-    mut simulation: S,
+    start: &(impl Fn(u64) -> Result<S, SimulationError> + Sync),
 ) -> Result<Simulated, SimulationError> {
     let clock = Clock::of(net);
     let end = clock.ticks(options.time, MAX_MEAN_DELAYS)?;
-    let warm_up = clock.warm_up(options, WARM_UP_MEAN_DELAYS, end)?;
     let plan = Steady {
         ticks_per_unit: clock.ticks_per_unit,
-        warm_up,
-        batch: clock
-            .ticks(None, FIRST_BATCH_MEAN_DELAYS)?
-            .min(end / 64)
-            .max(1),
+        warm_up: clock.warm_up(options, end)?,
+        batch: clock.ticks(None, FIRST_MEAN_DELAYS)?.max(1),
         end,
+        most_firings: match options.time {
+            Some(_) => u64::MAX,
+            None => MAX_FIRINGS,
+        },
         precision: options.precision,
         confidence: options.confidence,
     };
-    let result = steady_state(&mut simulation, &plan, |now, worst| {
+    let mut simulation = start(options.seed)?;
+    let mut result = steady_state(&mut simulation, &plan, |now, worst| {
         let time = now as f64 / clock.ticks_per_unit;
         watch.tell(Progress::Simulated { time, worst })
     })?;
+    let others = |number| start(run_seed(options.seed, number));
+    let ends = ends::of_one_run(net, &simulation, result.end, others, watch)?;
+    if ends.as_ref().is_some_and(Ends::are_several) {
+        result.measures.without_intervals();
+    }
     Ok(Simulated {
         observations: result.batches,
         are_replications: false,
         time: result.end as f64 / clock.ticks_per_unit,
+        warm_up: result.warm_up as f64 / clock.ticks_per_unit,
         confidence: options.confidence,
-        is_precise: result.is_precise,
+        is_precise: result.is_precise && ends.is_none(),
         was_interrupted: watch.is_stopped(),
         measures: result.measures,
+        doubts: match ends {
+            // What stands still neither grows nor settles.
+            Some(_) => Doubts::default(),
+            None => result.doubts,
+        },
+        ends,
     })
 }
 
@@ -151,31 +177,42 @@ fn many_runs<S: Simulation>(
     options: &Settings,
     watch: &Watch<'_>,
     runs: u32,
-    start: impl Fn(u64) -> Result<S, SimulationError> + Sync,
+    start: &(impl Fn(u64) -> Result<S, SimulationError> + Sync),
 ) -> Result<Simulated, SimulationError> {
     let clock = Clock::of(net);
     let end = clock.ticks(options.time, REPLICATION)?;
     let plan = Replications {
         ticks_per_unit: clock.ticks_per_unit,
-        warm_up: clock.warm_up(options, 0.0, end)?,
+        warm_up: match options.at_end {
+            true => Some(0),
+            false => clock.warm_up(options, end)?,
+        },
         end,
+        may_grow: options.time.is_none(),
         round: ROUND,
         most: runs,
         precision: options.precision,
         confidence: options.confidence,
     };
-    let seeded = |number: u64| start(options.seed.wrapping_add(number));
+    let seeded = |number: u64| start(run_seed(options.seed, number));
     let result = replicate(&plan, seeded, |done, _| {
         watch.tell(Progress::Runs { done, most: runs })
     })?;
+    let ends = match options.at_end {
+        true => None,
+        false => ends::of_many_runs(net, result.end, seeded)?,
+    };
     Ok(Simulated {
         observations: result.runs as usize,
         are_replications: true,
-        time: end as f64 / clock.ticks_per_unit,
+        time: result.end as f64 / clock.ticks_per_unit,
+        warm_up: result.warm_up as f64 / clock.ticks_per_unit,
         confidence: options.confidence,
         is_precise: result.is_precise,
         was_interrupted: watch.is_stopped(),
         measures: result.measures,
+        doubts: result.doubts,
+        ends,
     })
 }
 
@@ -216,16 +253,18 @@ impl Clock {
         }
     }
 
-    /// The end of the warm-up in ticks; by default at most the middle of the run.
-    fn warm_up(&self, options: &Settings, delays: f64, end: u64) -> Result<u64, SimulationError> {
-        let ticks = self.ticks(options.warm_up, delays)?;
-        match options.warm_up {
-            None => Ok(ticks.min(end / 2)),
-            Some(warm_up) if ticks > 0 && ticks >= end => Err(SimulationError::WarmUp {
+    /// The end of the warm-up in ticks, if it is given.
+    fn warm_up(&self, options: &Settings, end: u64) -> Result<Option<u64>, SimulationError> {
+        let Some(warm_up) = options.warm_up else {
+            return Ok(None);
+        };
+        let ticks = self.ticks(Some(warm_up), 0.0)?;
+        if ticks > 0 && ticks >= end {
+            return Err(SimulationError::WarmUp {
                 warm_up,
                 end: end as f64 / self.ticks_per_unit,
-            }),
-            Some(_) => Ok(ticks),
+            });
         }
+        Ok(Some(ticks))
     }
 }

@@ -3,12 +3,15 @@
 use std::io::{self, Write};
 
 use inorder_petri::net::Net;
-use inorder_petri::statistics::{Estimate, PlaceMeasures, TransitionMeasures};
+use inorder_petri::statistics::{
+    Doubts, Estimate, PlaceMeasures, TransitionMeasures, plain, with_digits,
+};
 use inorder_report::number::people;
 use inorder_report::text::{self, Layout};
 use inorder_report::{Column, Kind};
 
 use crate::document::{Document, Findings};
+use crate::ends::Ends;
 use crate::exact::Exact;
 use crate::kind::REAL;
 use crate::simulate::Simulated;
@@ -70,7 +73,7 @@ macro_rules! estimates {
                 "Mean and half the width of the interval.",
                 |n: &$node| {
                     let of: fn(&$node) -> Option<Estimate> = $of;
-                    of(n).map(interval).into()
+                    of(n).map(with_digits).into()
                 },
             )
             .optional()
@@ -93,14 +96,6 @@ fn number(value: f64) -> String {
     people(REAL, &value.into())
 }
 
-fn interval(estimate: Estimate) -> String {
-    format!(
-        "{} ± {}",
-        number(estimate.mean),
-        number(estimate.half_width)
-    )
-}
-
 fn table<R>(out: &mut dyn Write, columns: &[Column<R>], rows: &[R]) -> io::Result<()> {
     text::write(out, columns, rows, &Layout::default().indent(2))
 }
@@ -116,12 +111,23 @@ fn write_exact(exact: &Exact, out: &mut dyn Write) -> io::Result<()> {
         exact.states,
         exact.vanishing
     )?;
+    if let Some(balance) = exact.balance {
+        writeln!(
+            out,
+            "  each probability is right to a share of {}; flows into and out of any set of markings balance to {}",
+            plain(balance.error, 2),
+            plain(balance.imbalance, 2)
+        )?;
+    }
     table(out, columns::EXACT_PLACE, &exact.places)?;
     table(out, columns::EXACT_TRANSITION, &exact.transitions)
 }
 
 fn write_simulated(simulated: &Simulated, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\n{}", headline(simulated))?;
+    for sentence in doubts(simulated) {
+        writeln!(out, "  {sentence}")?;
+    }
     table(out, PLACES, &simulated.measures.places)?;
     table(out, TRANSITIONS, &simulated.measures.transitions)
 }
@@ -132,17 +138,62 @@ fn headline(simulated: &Simulated) -> String {
     } else {
         "batches"
     };
+    let unseen = simulated.measures.has_unseen();
     let end = match (simulated.is_precise, simulated.was_interrupted) {
+        (true, _) if unseen => "the wanted precision was reached, except for what was never seen",
         (true, _) => "the wanted precision was reached",
         (false, true) => "interrupted before the wanted precision was reached",
         (false, false) => "the wanted precision was not reached",
     };
     format!(
-        "simulated until time {}, {} {what}, intervals of {} %; {end}",
-        number(simulated.time),
+        "simulated until time {}, the first {} not counted, {} {what}, intervals of {} %; {end}",
+        plain(simulated.time, 6),
+        plain(simulated.warm_up, 6),
         simulated.observations,
-        100.0 * simulated.confidence
+        plain(100.0 * simulated.confidence, 6)
     )
+}
+
+/// Why the estimates may be wrong, one sentence each.
+pub fn doubts(simulated: &Simulated) -> Vec<String> {
+    let Doubts {
+        unstable,
+        unsettled,
+        correlated,
+        ..
+    } = &simulated.doubts;
+    let mut sentences: Vec<String> = simulated.ends.iter().map(Ends::words).collect();
+    for place in unstable {
+        sentences.push(format!(
+            "unstable: {} gets {} and loses {} per unit of time and grows; there is no steady state",
+            place.place,
+            plain(place.inflow, 4),
+            plain(place.outflow, 4)
+        ));
+    }
+    if *unsettled && unstable.is_empty() {
+        sentences.push(
+            "not settled: means still differ between the first and the second half of what counts; expected a longer --time, \
+             or a longer --warm-up"
+                .to_owned(),
+        );
+    }
+    if let Some(correlation) = correlated.filter(|_| unstable.is_empty()) {
+        sentences.push(match simulated.are_replications {
+            true => format!(
+                "the runs remember their beginnings (correlation of their halves {}): they end in different ways, or are \
+                 shorter than the memory of the net",
+                plain(correlation, 2)
+            ),
+            false => format!(
+                "too short: {} batches depend on each other (correlation {}), so that the intervals cannot be trusted; expected \
+                 a longer --time",
+                simulated.observations,
+                plain(correlation, 2)
+            ),
+        });
+    }
+    sentences
 }
 
 impl Document {

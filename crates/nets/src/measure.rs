@@ -1,17 +1,19 @@
 //! Measures: what a net declares, checked, and the numbers of a run.
 
 mod check;
+mod quantiles;
 mod value;
 
 use std::cell::RefCell;
 
-use inorder_metrics::{Distribution, Lanes, METRICS, RECEIVED, Receivers};
+use inorder_metrics::{Lanes, METRICS, RECEIVED, Receivers};
 use inorder_petri::coloured::{Bound, Marking, PlaceId};
 use inorder_petri::statistics::Totals;
 use inorder_random::Random;
 use inorder_report::{AnyColumn, number};
 
 pub(crate) use self::check::plan;
+use self::quantiles::Quantiles;
 use self::value::{Leaf, Measure};
 use crate::code::{Int, Real};
 use crate::token::Token;
@@ -35,7 +37,7 @@ pub(crate) struct Collector<const N: usize> {
     sum: f64,
     count: u64,
     /// For quantiles.
-    values: Option<Distribution>,
+    values: Option<Quantiles>,
 }
 
 /// The integral over time of a number computed from numbers of tokens.
@@ -129,7 +131,7 @@ impl<const N: usize> Plan<N> {
             collector.sum += value;
             collector.count += 1;
             if let Some(values) = &mut collector.values {
-                values.update((value + 0.5) as u64);
+                values.add(value);
             }
         }
     }
@@ -212,7 +214,7 @@ impl<const N: usize> Plan<N> {
             Leaf::Quantile(n, q) => {
                 let values = self.collectors[n].values.as_ref();
                 let value = values.and_then(|values| values.quantile(q));
-                value.map_or(f64::NAN, |value| value as f64)
+                value.unwrap_or(f64::NAN)
             }
             Leaf::Gauge(n) => self.gauges[n].integral / ticks,
         }

@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
+use inorder_petri::statistics::{plain, with_digits};
 use inorder_report::html::Table;
 use inorder_report::html::comparison::{self, Cell, Comparison, Estimated, Measure, Traces};
-use inorder_report::number::{plural, short};
+use inorder_report::number::plural;
 use inorder_report::text::{self, Layout};
 use inorder_report::{
     Column, Digits, Element, Field, Kind, List, Object, Sheet, csv, json, schema,
@@ -272,12 +273,14 @@ impl Report {
             Some(Estimated {
                 mean: estimate.mean,
                 half: estimate.half(),
-                runs: cell
-                    .runs
-                    .iter()
-                    .map(|run| run[at])
-                    .filter(|x| x.is_finite())
-                    .collect(),
+                runs: match cell.runs.is_empty() {
+                    // Of a plain net only the mean is known.
+                    true => vec![estimate.mean],
+                    false => {
+                        let runs = cell.runs.iter().map(|run| run[at]);
+                        runs.filter(|x| x.is_finite()).collect()
+                    }
+                },
             })
         };
         let rows = shown(&self.cells);
@@ -298,11 +301,14 @@ impl Report {
             .sum::<usize>();
         let page = Comparison {
             title: &self.name,
-            about: format!(
-                "{}, {}",
-                plural(self.cells.len() as u64, "cell"),
-                plural(runs as u64, "run")
-            ),
+            about: match runs {
+                0 => format!("{}, exact", plural(self.cells.len() as u64, "cell")),
+                runs => format!(
+                    "{}, {}",
+                    plural(self.cells.len() as u64, "cell"),
+                    plural(runs as u64, "run")
+                ),
+            },
             warning: self
                 .is_partial
                 .then_some("The runs were interrupted: cells have fewer than requested, or none."),
@@ -372,8 +378,9 @@ fn estimate_at(cell: &CellResult, at: usize) -> Estimate {
 }
 
 fn with_interval(value: Estimate) -> String {
-    match value.half().filter(|half| *half > 0.0) {
-        Some(half) => format!("{} ±{}", short(value.mean), short(half)),
-        None => short(value.mean),
+    match value.half() {
+        Some(_) => with_digits(value),
+        // A single run has no interval.
+        None => plain(value.mean, 4),
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
+use inorder_petri::statistics::run_seed;
 use inorder_stats::Estimate;
 
 use crate::ast::{Expr, ExprKind, Kind, Parameter, Values};
@@ -367,7 +368,7 @@ impl Study {
 }
 
 fn seed(campaign: &Campaign<'_>, repetition: usize) -> u64 {
-    campaign.seed.wrapping_add(repetition as u64)
+    run_seed(campaign.seed, repetition as u64)
 }
 
 impl Cell {

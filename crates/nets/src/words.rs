@@ -249,7 +249,7 @@ pub(crate) static MEASURES: &[Entry] = &[
     entry(
         "quantile",
         "quantile(Q, PLACE, VALUE)",
-        "The Q-quantile of a value over the arriving tokens, to about 1 %; the value is a time or a whole number and counts as 0 if it is negative.",
+        "The Q-quantile of a value over the arriving tokens, to 0.2 %; exact where the same value occurs again and again.",
     ),
     entry(
         "P",

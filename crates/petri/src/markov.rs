@@ -3,9 +3,10 @@
 //! The markings in which time passes are the states of a continuous-time Markov chain (M. K. Molloy, "Performance
 //! analysis using stochastic Petri nets", IEEE Trans. Computers 31(9), 1982). Markings in which an immediate
 //! transition is enabled vanish: the chain passes through them without time, according to the probabilities of the
-//! immediate transitions (Ajmone Marsan, Conte, Balbo 1984). The stationary distribution is computed by the algorithm
-//! of Grassmann, Taksar and Heyman, or by Gauss-Seidel iteration for large chains; the distribution at a given time
-//! by uniformisation.
+//! immediate transitions (Ajmone Marsan, Conte, Balbo 1984). The stationary distribution is computed by elimination
+//! without subtractions (Grassmann, Taksar and Heyman), or by aggregation and iteration if that would take too much
+//! memory, and it comes with a bound on its error, [`Balance`]; the distribution at a given time is computed by
+//! uniformisation.
 //!
 //! ```
 //! use inorder_petri::markov::Chain;
@@ -26,15 +27,22 @@
 //! # Ok::<(), inorder_petri::markov::MarkovError>(())
 //! ```
 
+mod balance;
 mod chain;
 mod error;
 mod gth;
 mod iterate;
+mod links;
+mod number;
 mod solution;
+mod sparse;
 mod steady;
 mod transient;
+#[cfg(test)]
+mod twin;
 mod vanishing;
 
+pub use balance::Balance;
 pub use chain::Chain;
 pub use error::MarkovError;
 pub use solution::Solution;

@@ -22,6 +22,8 @@ pub struct Parameters {
     given: BTreeMap<String, f64>,
     declared: Vec<(String, f64)>,
     values: Rc<Values>,
+    net: Option<String>,
+    ignored: Vec<String>,
 }
 
 impl Parameters {
@@ -31,6 +33,29 @@ impl Parameters {
             given: given.into_iter().collect(),
             ..Self::default()
         }
+    }
+
+    /// The same, with the name of the net that is wanted of a file with several.
+    #[must_use]
+    pub fn of_net(mut self, name: Option<String>) -> Self {
+        self.net = name;
+        self
+    }
+
+    /// The same, with the names of elements of other namespaces that a reader of PNML may leave out, as `x:guard`.
+    #[must_use]
+    pub fn ignoring(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.ignored.extend(names);
+        self
+    }
+
+    /// The name of the net that is wanted.
+    pub(crate) fn net(&self) -> Option<&str> {
+        self.net.as_deref()
+    }
+
+    pub(crate) fn ignored(&self) -> &[String] {
+        &self.ignored
     }
 
     /// The parameters of the file that was read, in its order, with the values that hold.

@@ -22,7 +22,10 @@
 //! without timing is exponential with rate 1.
 //!
 //! Two other formats in XML are recognised and read where they mean such a net, and refused by place where they do not:
-//! a project of GreatSPN (PNPRO) with one GSPN, and a net of TAPAAL (`.tapn`) in which neither times nor colours matter.
+//! a project of GreatSPN (PNPRO), and a net of TAPAAL (`.tapn`) in which neither times nor colours matter.
+//!
+//! Of a file with several nets, the wanted one is chosen by [`Parameters::of_net`]. Elements of other namespaces inside of
+//! places, transitions and arcs may change what a net means. They are refused, unless [`Parameters::ignoring`] names them.
 
 mod document;
 mod greatspn;
@@ -143,5 +146,36 @@ fn of_element(root: &tree::Element, parameters: &mut Parameters) -> Result<Net, 
     if tapaal::is_tapaal(root) {
         return tapaal::net(root, parameters);
     }
-    interpret::net(root)
+    interpret::net(root, parameters)
+}
+
+/// The net of a file that is wanted, by the attribute that holds the names, or the only one.
+fn chosen<'a>(
+    file: &tree::Element,
+    nets: &[&'a tree::Element],
+    attribute: &str,
+    parameters: &Parameters,
+) -> Result<&'a tree::Element, Located> {
+    let name = |net: &&'a tree::Element| net.attribute(attribute).unwrap_or_default();
+    if let Some(wanted) = parameters.net() {
+        let found = nets.iter().find(|net| name(net) == wanted);
+        return found.copied().ok_or_else(|| {
+            let known = nets.iter().map(name);
+            file.wrong(Mistake::unknown(
+                "the name of a net of the file",
+                wanted,
+                known,
+            ))
+        });
+    }
+    match nets {
+        [net] => Ok(net),
+        [] => Err(file.wrong(Mistake::unexpected("a net", "none"))),
+        nets => {
+            let names: Vec<&str> = nets.iter().map(name).collect();
+            let found = format!("{} nets: {}", nets.len(), names.join(", "));
+            let expected = "one net, or the name of the one that is wanted (--net NAME)";
+            Err(file.wrong(Mistake::unexpected(expected, found)))
+        }
+    }
 }

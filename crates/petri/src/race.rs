@@ -175,6 +175,11 @@ impl Race {
         Ok(())
     }
 
+    /// Whether nothing can happen any more, after a run.
+    pub fn has_ended(&self) -> bool {
+        (0..self.rules.len()).all(|transition| self.clocks.running(transition) == 0)
+    }
+
     pub(crate) fn tallies(&self) -> &Tallies {
         &self.tallies
     }

@@ -1,20 +1,27 @@
 //! Estimates with confidence intervals from runs of any net.
 //!
-//! - [`steady_state`]: one long run. Its warm-up is dropped, and the rest is divided into batches whose means are
-//!   treated as independent; it ends when every interval is narrow enough.
+//! - [`steady_state`]: one long run. Its warm-up is dropped, and the rest is divided into batches; what dependence they have
+//!   left widens the intervals. It ends when every interval is narrow enough.
 //! - [`replicate`]: independent runs on all cores, for steady states and for transients.
 //!
-//! Intervals use Student's t. Sojourn times are by Little's law, as ratios of means.
+//! Intervals use Student's t. Sojourn times are by Little's law, as ratios of means. What was never seen has a bound, and
+//! [`Doubts`] say what the intervals cannot: that a place grows without end, that the warm-up is not over, that the time is
+//! hardly longer than the memory of the net.
 //! (A. M. Law, "Simulation Modeling and Analysis", 5th ed., ch. 9.)
 
 mod batch;
+mod digits;
+mod doubts;
 mod measures;
 mod replications;
+mod series;
 mod simulation;
 
 pub use batch::{Steady, SteadyResult, steady_state};
+pub use digits::{plain, with_digits};
+pub use doubts::{Doubts, Unstable};
 pub use inorder_stats::Estimate;
 pub use measures::{Measures, PlaceMeasures, TransitionMeasures};
-pub use replications::{Replications, ReplicationsResult, replicate};
+pub use replications::{Replications, ReplicationsResult, replicate, run_seed};
 pub(crate) use simulation::integral;
 pub use simulation::{Layout, PlaceTotal, Simulation, Totals, TransitionTotal};

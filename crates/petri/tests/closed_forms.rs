@@ -48,9 +48,10 @@ fn simulate(model: &Model) {
     let ticks = |units: f64| (units * unit) as u64;
     let plan = Steady {
         ticks_per_unit: unit,
-        warm_up: ticks(10_000.0),
+        warm_up: Some(ticks(10_000.0)),
         batch: ticks(5_000.0),
         end: ticks(200_000.0),
+        most_firings: u64::MAX,
         precision: 0.0,
         confidence: 0.999,
     };

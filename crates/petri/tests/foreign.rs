@@ -153,7 +153,7 @@ fn what_the_nets_here_cannot_mean_is_refused_by_place() {
         ),
         (
             project(("<measures", "<gspn name=\"other\"/><measures")),
-            "f:2: project: expected one gspn in the project of GreatSPN, found repair, other",
+            "f:2: project: expected one net, or the name of the one that is wanted (--net NAME), found 2 nets: repair, other",
         ),
         (
             composed((

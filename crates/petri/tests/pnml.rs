@@ -3,7 +3,8 @@
 mod common;
 
 use inorder_petri::net::{ArcKind, Net, Servers, Timing};
-use inorder_petri::pnml::{parse, read, write};
+use inorder_petri::parameters::Parameters;
+use inorder_petri::pnml::{self, parse, read, write};
 use proptest::prelude::*;
 
 /// Nested pages, a reference place, graphics, foreign toolspecific, a prefix, spaces and line ends.
@@ -162,8 +163,8 @@ fn errors_contain_element_and_line() {
         ("<pnml>\n<net id='x'>\n</nett></pnml>".to_owned(), "f:3: expected well-formed XML, found ill-formed document: expected `</net>`, but `</nett>` was found"),
         (small("<referencePlace id=\"r\" ref=\"s\"/><referencePlace id=\"s\" ref=\"r\"/><arc id=\"a\" source=\"r\" target=\"t\"/>"), "f:3: arc a: expected the id of a place or transition, found s, which refers to itself"),
         (small("<referencePlace id=\"r\" ref=\"p\"/><referencePlace id=\"r\" ref=\"q\"/>"), "f:3: referencePlace r: expected an id of its own, found r a second time"),
-        ("<pnml><net id='a'/>\n<net id='b'/></pnml>".to_owned(), "f:2: net b: expected a single net, found another one"),
-        ("<pnml/>".to_owned(), "f:1: pnml: expected an element net, found none"),
+        ("<pnml><net id='a'/>\n<net id='b'/></pnml>".to_owned(), "f:1: pnml: expected one net, or the name of the one that is wanted (--net NAME), found 2 nets: a, b"),
+        ("<pnml/>".to_owned(), "f:1: pnml: expected a net, found none"),
         ("".to_owned(), "f:1: expected well-formed XML, found no element"),
         ("<pnml><net id='x' type='http://www.pnml.org/version-2009/grammar/ptnet'><place id='p'><hlinitialMarking><structure/></hlinitialMarking></place></net></pnml>".to_owned(), "f:1: place p: expected a place/transition net, found hlinitialMarking of a high-level net"),
         ("<pnml><net id='x'><page id='g'><arc id='a'><inscription><multiset/></inscription></arc></page></net></pnml>".to_owned(), "f:1: arc a: expected a place/transition net, found inscription of a high-level net"),
@@ -262,6 +263,44 @@ proptest! {
                 _ => document.truncate(at),
             }
         }
-        inorder_petri::pnml::fuzz_one(&document);
+        pnml::fuzz_one(&document);
     }
+}
+
+#[test]
+fn a_net_of_several_is_chosen_by_its_name() {
+    let document =
+        b"<pnml><net id='a'><place id='p'/></net><net id='b'><place id='q'/></net></pnml>";
+    let read = |name: &str| {
+        let mut wanted = Parameters::default().of_net(Some(name.to_owned()));
+        pnml::read_with("f", document, &mut wanted)
+    };
+    assert_eq!(read("b").unwrap().places[0].name, "q");
+    let error = read("c").unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "f:1: pnml: expected the name of a net of the file, found c; did you mean a?"
+    );
+}
+
+#[test]
+fn elements_of_other_namespaces_are_refused_unless_they_are_named() {
+    let prefixed = "<pnml xmlns:x='urn:other'><net id='n'><transition id='t'><x:guard>p &gt; 2</x:guard></transition></net></pnml>";
+    let own = prefixed
+        .replace("x:guard", "guard")
+        .replace("<guard>", "<guard xmlns='urn:other'>");
+    for (document, name) in [(prefixed, "x:guard"), (own.as_str(), "guard")] {
+        let error = read("f", document.as_bytes()).unwrap_err().to_string();
+        assert!(
+            error.starts_with("f:1: transition t: expected elements of PNML only"),
+            "{error}"
+        );
+        assert!(error.ends_with(&format!("found {name}")), "{error}");
+        let mut ignoring = Parameters::default().ignoring([name.to_owned()]);
+        assert!(pnml::read_with("f", document.as_bytes(), &mut ignoring).is_ok());
+    }
+    // A prefix of the namespace of PNML itself is none of another.
+    let prefixed = "<p:pnml xmlns:p='http://www.pnml.org/version-2009/grammar/pnml'><p:net id='n'><p:place id='q'>\
+        <p:initialMarking><p:text>3</p:text></p:initialMarking></p:place></p:net></p:pnml>";
+    assert_eq!(read("f", prefixed.as_bytes()).unwrap().places[0].tokens, 3);
 }

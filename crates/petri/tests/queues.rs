@@ -15,9 +15,10 @@ const UNIT: f64 = 1e6;
 fn run(mut simulation: impl Simulation, ticks_per_unit: f64, units: f64) -> Measures {
     let plan = Steady {
         ticks_per_unit,
-        warm_up: (0.1 * units * ticks_per_unit) as u64,
+        warm_up: Some((0.1 * units * ticks_per_unit) as u64),
         batch: (units / 40.0 * ticks_per_unit) as u64,
         end: (units * ticks_per_unit) as u64,
+        most_firings: u64::MAX,
         precision: 0.0,
         confidence: 0.999,
     };

@@ -37,9 +37,10 @@ fn steady(net: &Net, confidence: f64) -> Measures {
     let ticks = slowest(net) * ticks_per_unit;
     let plan = Steady {
         ticks_per_unit,
-        warm_up: (200.0 * ticks) as u64,
+        warm_up: Some((200.0 * ticks) as u64),
         batch: (50.0 * ticks) as u64,
         end: (10_000.0 * ticks) as u64,
+        most_firings: u64::MAX,
         precision: 0.0,
         confidence,
     };
@@ -53,8 +54,9 @@ fn at(net: &Net, time: f64, confidence: f64) -> Measures {
     let ticks_per_unit = lower::ticks_per_unit(net);
     let plan = Replications {
         ticks_per_unit,
-        warm_up: 0,
+        warm_up: Some(0),
         end: (time * ticks_per_unit) as u64,
+        may_grow: false,
         round: 2000,
         most: 2000,
         precision: 0.0,
@@ -194,9 +196,10 @@ fn reservation_agrees_with_the_race_where_nothing_competes() {
     let ticks_per_unit = lower::ticks_per_unit(&net);
     let plan = Steady {
         ticks_per_unit,
-        warm_up: (100.0 * ticks_per_unit) as u64,
+        warm_up: Some((100.0 * ticks_per_unit) as u64),
         batch: (100.0 * ticks_per_unit) as u64,
         end: (50_000.0 * ticks_per_unit) as u64,
+        most_firings: u64::MAX,
         precision: 0.0,
         confidence: 0.999,
     };

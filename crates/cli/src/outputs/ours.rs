@@ -26,6 +26,8 @@ pub enum Comment {
     Xml,
     /// Graphviz.
     Slashes,
+    /// The text format of nets.
+    Hash,
 }
 
 impl Comment {
@@ -34,6 +36,7 @@ impl Comment {
         match self {
             Comment::Xml => writeln!(out, "<!-- {MARK} -->"),
             Comment::Slashes => writeln!(out, "// {MARK}"),
+            Comment::Hash => writeln!(out, "# {MARK}"),
         }
     }
 }

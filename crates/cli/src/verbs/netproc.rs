@@ -10,6 +10,7 @@ use inorder_netproc::scheme::SCHEMES;
 use inorder_netproc::{
     Arbitration, Chain, Config, Dequeue, Length, Outcome, Spent, Traffic, picture, run_while,
 };
+use inorder_petri::statistics::run_seed;
 
 use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome as Done};
 use crate::outputs::{self, Comment};
@@ -180,7 +181,7 @@ pub fn run(args: &Args) -> Done {
     }
     let total = config.packets;
     let repeated = repeat::repeat(args.load.repetitions, total, |number, go_on| {
-        let seed = config.seed.wrapping_add(number);
+        let seed = run_seed(config.seed, number);
         let config = Config {
             seed,
             ..config.clone()

@@ -7,8 +7,8 @@ use inorder_inspect::{Document, Error, Progress, ReadError, Watch, Wishes, exami
 use inorder_petri::draw::{Drawing, dot};
 use inorder_petri::net::Net;
 use inorder_petri::parameters::Parameters;
-use inorder_petri::pnml;
 use inorder_petri::reachability::Graph;
+use inorder_petri::{pnml, text};
 
 use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
 use crate::outputs::{self, Comment};
@@ -37,6 +37,8 @@ The text format of other nets, one item per line:\n\
       [servers N|infinite]\n\
     in PLACE [N] | out PLACE [N] | inhibit PLACE [N] | read PLACE [N] | reset PLACE\n\
 Numbers may be expressions of parameters without spaces, as 2*load, and --set changes the parameters.\n\
+A timed transition has a clock for each busy server: it starts when the tokens for it are there, and stops when they are \
+gone. A clock belongs to no token: if a token leaves, the clock that started last stops (see docs/nets.md).\n\
 A query is P(CONDITION), a probability; E(NUMBER), a mean; or a formula such as 'EF queue >= 3' or \
 'AG !deadlock', with EX AX EF AF EG AG, E[f U g], A[f U g], deadlock, enabled(TRANSITION), ! & | =>, \
 comparisons of sums, differences and products of places and numbers.\n\
@@ -86,6 +88,15 @@ pub struct Args {
     /// Write the net as PNML
     #[arg(long, value_name = "OUT")]
     pnml: Option<PathBuf>,
+    /// Write the net in the text format
+    #[arg(long, value_name = "OUT")]
+    text: Option<PathBuf>,
+    /// The net that is wanted of a file with several
+    #[arg(long, value_name = "NAME")]
+    net: Option<String>,
+    /// Leave out elements of this name in PNML, which are of another namespace and would be refused; may be repeated
+    #[arg(long, value_name = "NAME")]
+    ignore: Vec<String>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -99,6 +110,15 @@ pub struct Args {
     simulation: simulation::Options,
     #[command(flatten)]
     coloured: coloured::Options,
+}
+
+impl Args {
+    /// Parameters with what is wanted of the file.
+    fn choices(&self, parameters: Parameters) -> Parameters {
+        parameters
+            .of_net(self.net.clone())
+            .ignoring(self.ignore.iter().cloned())
+    }
 }
 
 /// Reads the net and runs the analyses that the options select.
@@ -124,7 +144,7 @@ pub fn run(args: &Args) -> Outcome {
     if !args.coloured.parameters && (plan.has_cells() || args.coloured.has_files()) {
         return sweep::run(args, &plan, file, &source);
     }
-    let mut parameters = plan.parameters();
+    let mut parameters = args.choices(plan.parameters());
     let net = read(file, &source, &mut parameters)?;
     sweep::check_names(&parameters)?;
     if args.coloured.parameters {
@@ -199,7 +219,14 @@ fn malformed(path: &Path, line: Option<u32>, problem: String) -> CliError {
 
 /// Writes the drawings.
 fn draw(args: &Args, file: &Path, net: &Net) -> Result<(), CliError> {
-    let files = [&args.dot, &args.svg, &args.pnml, &args.states, &args.trace];
+    let files = [
+        &args.dot,
+        &args.svg,
+        &args.pnml,
+        &args.text,
+        &args.states,
+        &args.trace,
+    ];
     let files = files.into_iter().flatten();
     let files: Vec<&Path> = files.map(PathBuf::as_path).collect();
     outputs::check(&files, &[file])?;
@@ -212,7 +239,8 @@ fn draw(args: &Args, file: &Path, net: &Net) -> Result<(), CliError> {
     };
     write(&args.dot, Comment::Slashes, &|| dot(net))?;
     write(&args.svg, Comment::Xml, &|| Drawing::of(net).svg())?;
-    write(&args.pnml, Comment::Xml, &|| pnml::write(net))
+    write(&args.pnml, Comment::Xml, &|| pnml::write(net))?;
+    write(&args.text, Comment::Hash, &|| text::print(net))
 }
 
 /// What the options select, over the whole time or at a time.
@@ -284,7 +312,14 @@ fn write_states(path: &Path, net: &Net, graph: &Graph) -> Result<(), CliError> {
 
 /// Whether the net is simulated: if that is asked for, or nothing else.
 fn simulates(args: &Args) -> bool {
-    let files = [&args.dot, &args.svg, &args.pnml, &args.states, &args.trace];
+    let files = [
+        &args.dot,
+        &args.svg,
+        &args.pnml,
+        &args.text,
+        &args.states,
+        &args.trace,
+    ];
     let asks_for_something_else = args.exact
         || !args.query.is_empty()
         || args.invariants

@@ -1,10 +1,11 @@
 //! What a simulation of a net prints.
 
 use inorder_petri::statistics::{Estimate, PlaceMeasures, TransitionMeasures};
-use inorder_report::{Column, Kind, Map, Maybe, Object};
+use inorder_report::{Column, Element, Kind, Map, Maybe, Object};
 
 use crate::kind::REAL;
 use crate::simulate::Simulated;
+use crate::table::doubts;
 
 type OfPlace = Column<PlaceMeasures>;
 type OfTransition = Column<TransitionMeasures>;
@@ -35,6 +36,12 @@ pub static COLUMNS: &[OfSimulated] = &[
         |s| s.time.into(),
     ),
     OfSimulated::new(
+        "warm_up",
+        REAL,
+        "Simulated time at the start that did not count.",
+        |s| s.warm_up.into(),
+    ),
+    OfSimulated::new(
         "confidence",
         REAL,
         "Confidence level of the intervals; 0.95 is 95 %.",
@@ -43,8 +50,14 @@ pub static COLUMNS: &[OfSimulated] = &[
     OfSimulated::new(
         "precise",
         Kind::Flag,
-        "True if the requested precision was reached.",
+        "True if the requested precision was reached, except for what was never seen.",
         |s| s.is_precise.into(),
+    ),
+    OfSimulated::new(
+        "doubts",
+        Kind::List(Element::Text),
+        "Why the estimates of a steady state may be wrong, one sentence each.",
+        |s| doubts(s).into(),
     ),
     OfSimulated::new(
         "interrupted",

@@ -2,10 +2,11 @@
 
 use std::cell::RefCell;
 
-use inorder_metrics::{Distribution, Lanes, Receivers};
+use inorder_metrics::{Lanes, Receivers};
 use inorder_petri::coloured::PlaceId;
 use inorder_random::Random;
 
+use super::quantiles::Quantiles;
 use super::value::{Leaf, Measure};
 use super::{Collector, Gauge, Order, Plan, Row, rows_of};
 use crate::ast::{Argument, Expr, ExprKind, Kind, Name, OrderDecl, Unit};
@@ -400,7 +401,7 @@ impl<const N: usize> Check<'_, '_, N> {
             value: self.shared.real(&node),
             sum: 0.0,
             count: 0,
-            values: is_ranked.then(Distribution::new),
+            values: is_ranked.then(Quantiles::default),
         });
         Ok((self.collectors.len() - 1, dim))
     }

@@ -67,7 +67,12 @@ impl<const N: usize> Cascade<N> {
             }
             idle = if left == before { idle + 1 } else { 0 };
             if is_dead || idle > MAX_IDLE_ROUNDS && self.stages.len() > 1 {
-                let problem = format!("the net stands still after {left} of {} tokens", self.all());
+                let still = self.stages.iter().find_map(Stage::stands_still);
+                let problem = format!(
+                    "the net stands still after {left} of {} tokens{}",
+                    self.all(),
+                    still.map_or_else(String::new, |still| format!(": {still}"))
+                );
                 return Err(Fault::new(self.at, problem));
             }
         }

@@ -130,6 +130,35 @@ impl<const N: usize> Stage<N> {
         self.engine.now()
     }
 
+    /// If nothing can happen any more: the marking, and what each transition waits for.
+    pub(super) fn stands_still(&self) -> Option<String> {
+        if !self.engine.has_ended() {
+            return None;
+        }
+        let marked: Vec<String> = self
+            .engine
+            .marked()
+            .iter()
+            .map(|(name, tokens)| format!("{name} {tokens}"))
+            .collect();
+        let marking = match marked.is_empty() {
+            true => "no tokens".to_owned(),
+            false => marked.join(", "),
+        };
+        let waits = self.engine.waiting();
+        let waits: Vec<String> = waits
+            .iter()
+            .map(|one| {
+                format!(
+                    "{} waits for {}",
+                    one.transition,
+                    one.for_what.join(" and ")
+                )
+            })
+            .collect();
+        Some(format!("{marking}; {}", waits.join("; ")))
+    }
+
     pub(super) fn warmed_up(&mut self) {
         let now = self.engine.now();
         self.warm = (now, self.engine.totals(now));

@@ -132,6 +132,11 @@ impl<T: Token> Engine<T> {
         }
     }
 
+    /// Whether nothing can happen any more, after a run.
+    pub fn has_ended(&self) -> bool {
+        self.events.next_time().is_none()
+    }
+
     /// Advances to `end`, unless `end` means without limit.
     fn let_time_pass(&mut self, end: u64) {
         if end < u64::MAX && end > self.state.now {

@@ -57,6 +57,7 @@ mod rule;
 mod spec;
 mod state;
 mod transition;
+mod waiting;
 mod wakes;
 
 pub use bound::Bound;
@@ -67,3 +68,4 @@ pub use handle::{Counter, PlaceId, Queue, Token, TransitionId};
 pub use model::{CounterSpec, Model, QueueSpec};
 pub use observer::{Marking, Observer};
 pub use transition::TransitionBuilder;
+pub use waiting::Waiting;

@@ -68,15 +68,18 @@ pub enum MarkovError {
         /// A marking of each recurrent class and its size, as text.
         classes: Vec<String>,
     },
-    /// The iteration did not converge.
+    /// No distribution was found whose flows balance.
     #[error(
-        "the steady state was not found in {sweeps} sweeps: the last changed it by {change:e} of itself"
+        "the steady state of {markings} markings was not found: elimination takes too much memory, and the iteration ended \
+         with flows between groups of markings that differ{}; expected fewer markings (a smaller net, or fewer tokens), \
+         or simulate this net instead",
+        by(*imbalance)
     )]
-    NotConverged {
-        /// Number of sweeps.
-        sweeps: usize,
-        /// Largest relative change in the last sweep.
-        change: f64,
+    NotBalanced {
+        /// Number of markings.
+        markings: usize,
+        /// Share by which flows in and out of a group differ; `None` if not even that could be computed.
+        imbalance: Option<f64>,
     },
     /// A time so long that the chain cannot be followed to it.
     #[error(
@@ -100,4 +103,8 @@ fn at(line: u32) -> String {
     } else {
         format!("line {line}: ")
     }
+}
+
+fn by(imbalance: Option<f64>) -> String {
+    imbalance.map_or_else(String::new, |share| format!(" by a share of {share:.1e}"))
 }

@@ -3,30 +3,48 @@
 //! W. Grassmann, M. Taksar, D. Heyman, "Regenerative analysis and steady state distributions for Markov chains",
 //! Operations Research 33(5), 1985. A state is eliminated by adding its rates to those of its neighbours. The pivot
 //! is the sum of the rates out of the state, never a difference, so nearly all digits of each probability are
-//! correct, even if the rates differ by many orders of magnitude.
+//! correct, even if the rates differ by many orders of magnitude. [`super::sparse`] does the same for matrices that are
+//! mostly empty.
 
-/// The stationary distribution of the irreducible chain with these rates (`rates[i * n + j]` from `i` to `j`; the
-/// diagonal is ignored).
-pub(super) fn stationary(mut rates: Vec<f64>, n: usize) -> Vec<f64> {
+use super::number::Positive;
+
+/// Shares of the stationary distribution of the irreducible chain with these rates (`rates[i * n + j]` from `i` to `j`;
+/// the diagonal is ignored), not yet divided by their sum; `None` if numbers leave the range in which they keep their
+/// digits.
+pub(super) fn shares<P: Positive>(mut rates: Vec<P>, n: usize) -> Option<Vec<P>> {
     for last in (1..n).rev() {
-        let out: f64 = rates[last * n..last * n + last].iter().sum();
+        let row = &rates[last * n..last * n + last];
+        let out = row.iter().fold(P::ZERO, |sum, rate| sum.plus(*rate));
+        let is_lost = |rate: &P| rate.is_at_the_edge() && !rate.is_zero();
+        if out.is_at_the_edge() || row.iter().any(is_lost) {
+            return None;
+        }
         let (head, tail) = rates.split_at_mut(last * n);
         for row in head.chunks_mut(n) {
-            let share = row[last] / out;
+            if row[last].is_zero() {
+                continue;
+            }
+            let share = row[last].over(out);
+            if share.is_at_the_edge() {
+                return None;
+            }
             row[last] = share;
-            if share > 0.0 {
-                for (rate, onward) in row[..last].iter_mut().zip(&tail[..last]) {
-                    *rate += share * onward;
-                }
+            for (rate, onward) in row[..last].iter_mut().zip(&tail[..last]) {
+                *rate = rate.plus(share.times(*onward));
             }
         }
     }
-    let mut visits = vec![1.0; n];
+    let mut shares = Vec::with_capacity(n);
+    shares.push(P::of(1.0));
     for j in 1..n {
-        visits[j] = (0..j).map(|i| visits[i] * rates[i * n + j]).sum();
+        let before = shares.iter().zip(rates.iter().skip(j).step_by(n));
+        let share = before.fold(P::ZERO, |sum, (p, rate): (&P, &P)| sum.plus(p.times(*rate)));
+        if share.is_at_the_edge() {
+            return None;
+        }
+        shares.push(share);
     }
-    let total: f64 = visits.iter().sum();
-    visits.iter().map(|v| v / total).collect()
+    Some(shares)
 }
 
 /// Expected visits `(I - Q)^-1` among `n` transient states, where `inside[i * n + j]` is the probability of going
@@ -86,7 +104,7 @@ mod tests {
     #[test]
     fn rates_of_very_different_size_lose_no_digits() {
         // A birth-death chain with rates 1e-9 up and 1 down: p1/p0 is 1e-9 to the last digit.
-        let p = stationary(vec![0.0, 1e-9, 1.0, 0.0], 2);
+        let p = shares(vec![0.0, 1e-9, 1.0, 0.0], 2).unwrap();
         assert!((p[1] / p[0] / 1e-9 - 1.0).abs() < 1e-15);
     }
 

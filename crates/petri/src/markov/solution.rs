@@ -1,6 +1,6 @@
 //! Measures of a net computed from a distribution of markings.
 
-use super::Chain;
+use super::{Balance, Chain};
 use crate::net::{ArcKind, PlaceId, Servers, TransitionId};
 use crate::reachability::compiled::Fast;
 
@@ -10,16 +10,23 @@ pub struct Solution<'a> {
     chain: &'a Chain,
     probabilities: Vec<f64>,
     throughput: Vec<f64>,
+    balance: Option<Balance>,
 }
 
 impl<'a> Solution<'a> {
-    pub(super) fn new(chain: &'a Chain, probabilities: Vec<f64>) -> Self {
+    pub(super) fn new(chain: &'a Chain, probabilities: Vec<f64>, balance: Option<Balance>) -> Self {
         let throughput = throughput(chain, &probabilities);
         Self {
             chain,
             probabilities,
             throughput,
+            balance,
         }
+    }
+
+    /// How well the flows of a steady state balance; `None` for a distribution at a given time.
+    pub fn balance(&self) -> Option<Balance> {
+        self.balance
     }
 
     /// The probability of each state of the chain.

@@ -1,15 +1,23 @@
 //! The long run of a chain.
 
+use super::balance::{Balance, balance};
 use super::chain::{Chain, Generator};
-use super::iterate::{self, Columns};
-use super::{MarkovError, Solution, gth};
+use super::links::Links;
+use super::sparse::{self, Budget};
+use super::{MarkovError, Solution, iterate};
 use crate::reachability::components::Components;
 
-/// Recurrent classes up to this size are solved by elimination, larger ones by iteration.
-const DENSE: usize = 600;
+/// What an elimination may cost before an iteration is tried.
+const AT_FIRST: Budget = Budget {
+    entries: 20_000_000,
+    work: 3e9,
+};
 
-/// Classes up to this size are solved by elimination if iteration does not converge.
-const DENSE_IF_NEEDED: usize = 4000;
+/// What it may cost if the iteration does not end in balance.
+const IF_NEEDED: Budget = Budget {
+    entries: 60_000_000,
+    work: 6e10,
+};
 
 impl Chain {
     /// The distribution of markings in the long run.
@@ -22,10 +30,11 @@ impl Chain {
             return Err(self.several(&classes));
         };
         let mut p = vec![0.0; self.len()];
-        for (&state, share) in class.iter().zip(solve(&self.generator, class)?) {
+        let (shares, balance) = solve(&self.generator, class)?;
+        for (&state, share) in class.iter().zip(shares) {
             p[state] = share;
         }
-        Ok(Solution::new(self, p))
+        Ok(Solution::new(self, p, Some(balance)))
     }
 
     fn several(&self, classes: &[Vec<usize>]) -> MarkovError {
@@ -54,61 +63,36 @@ fn recurrent_classes(generator: &Generator) -> Vec<Vec<usize>> {
     components.members().into_iter().filter(stays).collect()
 }
 
-fn solve(generator: &Generator, class: &[usize]) -> Result<Vec<f64>, MarkovError> {
-    if class.len() <= DENSE {
-        return Ok(eliminate(generator, class));
+/// The distribution within a class, and how well its flows balance.
+fn solve(generator: &Generator, class: &[usize]) -> Result<(Vec<f64>, Balance), MarkovError> {
+    let rows = Links::rows(generator, class);
+    let columns = rows.transposed();
+    if let Some(p) = sparse::stationary(&rows, AT_FIRST) {
+        let balance = balance(&columns, &p).unwrap_or_else(|| of_elimination(class.len()));
+        return Ok((p, balance));
     }
-    match iterate::stationary(&columns(generator, class)) {
-        Err(_) if class.len() <= DENSE_IF_NEEDED => Ok(eliminate(generator, class)),
-        result => result,
-    }
-}
-
-fn eliminate(generator: &Generator, class: &[usize]) -> Vec<f64> {
-    let n = class.len();
-    let mut rates = vec![0.0; n * n];
-    for (i, &state) in class.iter().enumerate() {
-        for (to, rate) in generator.row(state) {
-            if let Ok(j) = class.binary_search(&to) {
-                rates[i * n + j] = rate;
-            }
-        }
-    }
-    gth::stationary(rates, n)
-}
-
-/// The rates of `class` by target state.
-fn columns(generator: &Generator, class: &[usize]) -> Columns {
-    let n = class.len();
-    let mut place = vec![0; generator.len()];
-    for (i, &state) in class.iter().enumerate() {
-        place[state] = i;
-    }
-    let edges = || {
-        class
-            .iter()
-            .enumerate()
-            .flat_map(|(i, &s)| generator.row(s).map(move |e| (i, e)))
+    let iterated = iterate::stationary(&columns, &rows.sums());
+    let failed = match iterated {
+        Ok(found) => return Ok(found),
+        Err(balance) => balance,
     };
-    let mut first = vec![0; n + 1];
-    for (_, (to, _)) in edges() {
-        first[place[to] + 1] += 1;
-    }
-    for i in 0..n {
-        first[i + 1] += first[i];
-    }
-    let mut next = first.clone();
-    let mut from = vec![0; first[n]];
-    let mut rate = vec![0.0; first[n]];
-    for (i, (to, r)) in edges() {
-        let slot = &mut next[place[to]];
-        (from[*slot], rate[*slot]) = (i as u32, r);
-        *slot += 1;
-    }
-    Columns {
-        first,
-        from,
-        rate,
-        out: class.iter().map(|&s| generator.out(s)).collect(),
+    let Some(p) = sparse::stationary(&rows, IF_NEEDED) else {
+        return Err(MarkovError::NotBalanced {
+            markings: class.len(),
+            imbalance: failed.map(|balance| balance.imbalance),
+        });
+    };
+    let balance = balance(&columns, &p).unwrap_or_else(|| of_elimination(class.len()));
+    Ok((p, balance))
+}
+
+/// What is known of an elimination whose parts are joined by flows too small to be seen: it is as if each rate had been
+/// changed by at most the rounding of the sums through which it passed (O'Cinneide 1993, as in [`super::balance`]).
+fn of_elimination(markings: usize) -> Balance {
+    let n = markings as f64;
+    let imbalance = 4.0 * n * f64::EPSILON;
+    Balance {
+        imbalance,
+        error: libm::expm1(2.0 * n * imbalance),
     }
 }

@@ -36,7 +36,7 @@ impl Chain {
         if q * time > 0.0 {
             now = self.jump(now, &out, q, &Poisson::new(q * time));
         }
-        Ok(Solution::new(self, now))
+        Ok(Solution::new(self, now, None))
     }
 
     fn jump(&self, mut now: Vec<f64>, out: &[f64], q: f64, jumps: &Poisson) -> Vec<f64> {

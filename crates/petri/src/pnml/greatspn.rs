@@ -14,19 +14,10 @@ use crate::net::{Arc, ArcKind, Net, Place, PlaceId, Servers, Timing, Transition}
 use crate::parameters::Parameters;
 use crate::text::Mistake;
 
-/// The only net of a project.
+/// The net of a project that is wanted, or its only one.
 pub(super) fn net(project: &Element, parameters: &mut Parameters) -> Result<Net, Located> {
     let nets: Vec<&Element> = children(project, "gspn").collect();
-    let [gspn] = nets.as_slice() else {
-        let names = nets.iter().filter_map(|net| net.attribute("name"));
-        let names: Vec<&str> = names.collect();
-        let found = match names.as_slice() {
-            [] => "none".to_owned(),
-            names => names.join(", "),
-        };
-        let expected = "one gspn in the project of GreatSPN";
-        return Err(project.wrong(Mistake::unexpected(expected, found)));
-    };
+    let gspn = super::chosen(project, &nets, "name", parameters)?;
     let nodes: Vec<&Element> = children(gspn, "nodes").flat_map(|n| &n.children).collect();
     let mut reader = Reader {
         net: Net::new(gspn.attribute("name").unwrap_or_default()),
@@ -58,7 +49,10 @@ fn children<'a>(element: &'a Element, name: &'a str) -> impl Iterator<Item = &'a
 fn constants(nodes: &[&Element], parameters: &mut Parameters) -> Result<Rc<Values>, Located> {
     for node in nodes {
         if matches!(node.name.as_str(), "constant" | "template") {
-            let declared = parameters.declare(named(node)?, node.attribute("value"));
+            // A template without a value has that of its last use in the editor.
+            let value = node.attribute("value").filter(|value| !value.is_empty());
+            let value = value.or_else(|| node.attribute("last-binding"));
+            let declared = parameters.declare(named(node)?, value);
             declared.map_err(|error| mistaken(node, error))?;
         }
     }

@@ -4,19 +4,18 @@ use super::Located;
 use super::timing::{servers, timing};
 use super::tree::{Element, own, parsed};
 use crate::net::{Arc, ArcKind, Net, Place, PlaceId, Transition};
+use crate::parameters::Parameters;
 use crate::text::Mistake;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The only net below `root`.
-pub(super) fn net(root: &Element) -> Result<Net, Located> {
+/// The net below `root` that is wanted, or the only one.
+pub(super) fn net(root: &Element, parameters: &Parameters) -> Result<Net, Located> {
     let is_net = |element: &&Element| element.name == "net";
-    let mut nets = std::iter::once(root).chain(&root.children).filter(is_net);
-    let Some(element) = nets.next() else {
-        return Err(root.wrong(Mistake::unexpected("an element net", "none")));
-    };
-    if let Some(second) = nets.next() {
-        return Err(second.wrong(Mistake::unexpected("a single net", "another one")));
-    }
+    let nets: Vec<&Element> = std::iter::once(root)
+        .chain(&root.children)
+        .filter(is_net)
+        .collect();
+    let element = super::chosen(root, &nets, "id", parameters)?;
     let grammar = element
         .attribute("type")
         .unwrap_or_default()
@@ -27,7 +26,7 @@ pub(super) fn net(root: &Element) -> Result<Net, Located> {
     {
         return Err(element.wrong(Mistake::unexpected("a place/transition net", grammar)));
     }
-    Reader::of(element)?.net(element)
+    Reader::of(element, parameters.ignored())?.net(element)
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -43,16 +42,19 @@ struct Reader<'a> {
     arcs: Vec<&'a Element>,
     nodes: BTreeMap<&'a str, Node>,
     references: BTreeMap<&'a str, &'a str>,
+    /// Elements of other namespaces that are left out.
+    ignored: &'a [String],
 }
 
 impl<'a> Reader<'a> {
-    fn of(net: &'a Element) -> Result<Self, Located> {
+    fn of(net: &'a Element, ignored: &'a [String]) -> Result<Self, Located> {
         let mut reader = Self {
             places: Vec::new(),
             transitions: Vec::new(),
             arcs: Vec::new(),
             nodes: BTreeMap::new(),
             references: BTreeMap::new(),
+            ignored,
         };
         reader.page(net)?;
         Ok(reader)
@@ -60,7 +62,7 @@ impl<'a> Reader<'a> {
 
     fn page(&mut self, page: &'a Element) -> Result<(), Located> {
         for element in &page.children {
-            refuse_foreign(element)?;
+            refuse_foreign(element, self.ignored)?;
             match element.name.as_str() {
                 "page" => self.page(element)?,
                 "place" => {
@@ -170,9 +172,18 @@ impl<'a> Reader<'a> {
 }
 
 /// Refuses nodes and arcs whose meaning this reader would lose: those of high-level nets, whatever type the file states.
-fn refuse_foreign(element: &Element) -> Result<(), Located> {
+fn refuse_foreign(element: &Element, ignored: &[String]) -> Result<(), Located> {
     if !matches!(element.name.as_str(), "place" | "transition" | "arc") {
         return Ok(());
+    }
+    let foreign = element
+        .children
+        .iter()
+        .filter_map(|child| child.foreign.as_ref());
+    if let Some(name) = foreign.into_iter().find(|name| !ignored.contains(name)) {
+        let expected =
+            "elements of PNML only, or the names of others that may be left out (--ignore NAME)";
+        return Err(element.wrong(Mistake::unexpected(expected, name)));
     }
     let is_high_level = |child: &&Element| {
         child.name.starts_with("hl")
@@ -254,7 +265,7 @@ fn arc_kind(element: &Element) -> Result<Option<ArcKind>, Located> {
     };
     match word.to_ascii_lowercase().as_str() {
         "" | "normal" | "ordinary" => Ok(None),
-        "inhibitor" | "inhibit" => Ok(Some(ArcKind::Inhibitor)),
+        "inhibitor" | "inhibit" | "inhibition" => Ok(Some(ArcKind::Inhibitor)),
         "read" | "test" => Ok(Some(ArcKind::Read)),
         "reset" => Ok(Some(ArcKind::Reset)),
         _ => {

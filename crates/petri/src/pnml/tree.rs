@@ -13,6 +13,9 @@ use std::str::FromStr;
 pub(super) struct Element {
     /// Name without namespace.
     pub name: String,
+    /// The name as it is written, if it is of another namespace than its parent: with a prefix, or with a namespace of its
+    /// own that is not that of PNML.
+    pub foreign: Option<String>,
     attributes: Vec<(String, String)>,
     /// Its own text, without that of its children.
     text: String,
@@ -86,15 +89,30 @@ pub(super) fn parse(text: &str) -> Result<Element, Located> {
     let mut builder = Builder {
         reader: Reader::from_str(text),
         text,
+        own: prefixes(text),
         counted: 0,
         line: 1,
     };
     builder.root()
 }
 
+/// The prefixes that are bound to the namespace of PNML.
+fn prefixes(text: &str) -> Vec<&str> {
+    let bound = text.match_indices("xmlns:").filter_map(|(at, word)| {
+        let (prefix, value) = text.get(at + word.len()..)?.split_once('=')?;
+        let value = value.trim_start().get(1..)?;
+        value
+            .starts_with("http://www.pnml.org/")
+            .then(|| prefix.trim_end())
+    });
+    bound.collect()
+}
+
 struct Builder<'a> {
     reader: Reader<&'a [u8]>,
     text: &'a str,
+    /// Prefixes of the namespace of PNML.
+    own: Vec<&'a str>,
     /// Number of bytes whose line ends are counted in `line`.
     counted: usize,
     line: Line,
@@ -112,7 +130,8 @@ impl<'a> Builder<'a> {
             self.count_lines();
             match event {
                 Event::Start(start) => {
-                    open.push(self.element(&start)?);
+                    let element = self.element(&start)?;
+                    open.push(element);
                     if open.len() > DEEPEST {
                         return Err(self.broken(&format!("elements {DEEPEST} deep")));
                     }
@@ -143,8 +162,13 @@ impl<'a> Builder<'a> {
     }
 
     fn element(&self, start: &BytesStart<'_>) -> Result<Element, Located> {
+        let written = start.name().as_ref().to_owned();
+        let prefix = written.split_once(':').map(|(prefix, _)| prefix);
         let mut element = Element {
             name: start.local_name().as_ref().to_owned(),
+            foreign: prefix
+                .filter(|prefix| !self.own.contains(prefix))
+                .map(|_| written.clone()),
             line: self.line,
             ..Element::default()
         };
@@ -155,6 +179,11 @@ impl<'a> Builder<'a> {
                 |_| attribute.value.to_string(),
                 std::borrow::Cow::into_owned,
             );
+            let is_other = !value.is_empty() && !value.contains("pnml");
+            let may_be = matches!(element.name.as_str(), "toolspecific" | "graphics");
+            if attribute.key.as_ref() == "xmlns" && is_other && !may_be {
+                element.foreign = Some(written.clone());
+            }
             element
                 .attributes
                 .push((attribute.key.local_name().as_ref().to_owned(), value));

@@ -17,8 +17,8 @@ pub(crate) struct Clocks {
     clocks: Vec<Clock>,
     free: Vec<u32>,
     stopped: usize,
-    /// Slots of the running clocks of every transition, in the order in which they were started.
-    running: Vec<Vec<u32>>,
+    /// The running clocks of every transition, in the order in which they were started.
+    running: Vec<Running>,
     /// Remaining ticks of the clocks of every transition that were stopped and will continue.
     left: Vec<Vec<u64>>,
     random: Vec<Random>,
@@ -29,7 +29,20 @@ struct Clock {
     transition: u32,
     end: u64,
     runs: bool,
+    /// Slots of the running clocks of the transition that were started just before and after this one.
+    before: u32,
+    after: u32,
 }
+
+/// A chain of clocks: any of them is taken out without a search, however many there are.
+#[derive(Clone, Copy)]
+struct Running {
+    last: u32,
+    count: usize,
+}
+
+/// No slot.
+const NONE: u32 = u32::MAX;
 
 impl Clocks {
     pub(crate) fn new(net: &Net, seed: u64) -> Self {
@@ -40,7 +53,13 @@ impl Clocks {
             clocks: Vec::new(),
             free: Vec::new(),
             stopped: 0,
-            running: vec![Vec::new(); transitions.len()],
+            running: vec![
+                Running {
+                    last: NONE,
+                    count: 0
+                };
+                transitions.len()
+            ],
             left: vec![Vec::new(); transitions.len()],
             random: transitions.iter().map(|t| stream(&t.name)).collect(),
         }
@@ -48,7 +67,7 @@ impl Clocks {
 
     /// Number of running clocks of the transition.
     pub(crate) fn running(&self, transition: usize) -> usize {
-        self.running[transition].len()
+        self.running[transition].count
     }
 
     /// Removes the clock that expires first, if not later than `end`: (time, transition).
@@ -58,8 +77,7 @@ impl Clocks {
             let clock = self.clocks[slot as usize];
             self.free.push(slot);
             if clock.runs {
-                let running = &mut self.running[clock.transition as usize];
-                running.retain(|&other| other != slot);
+                self.take_out(clock);
                 return Some((time, clock.transition));
             }
             self.stopped -= 1;
@@ -87,11 +105,32 @@ impl Clocks {
             transition: transition as u32,
             end,
             runs: true,
+            before: self.running[transition].last,
+            after: NONE,
         };
         let slot = self.slot(clock);
-        self.running[transition].push(slot);
+        if clock.before != NONE {
+            self.clocks[clock.before as usize].after = slot;
+        }
+        self.running[transition] = Running {
+            last: slot,
+            count: self.running[transition].count + 1,
+        };
         self.events.push(end, slot);
         Some(())
+    }
+
+    /// Takes a clock out of the chain of its transition.
+    fn take_out(&mut self, clock: Clock) {
+        let running = &mut self.running[clock.transition as usize];
+        running.count -= 1;
+        match clock.after {
+            NONE => running.last = clock.before,
+            after => self.clocks[after as usize].before = clock.before,
+        }
+        if clock.before != NONE {
+            self.clocks[clock.before as usize].after = clock.after;
+        }
     }
 
     fn slot(&mut self, clock: Clock) -> u32 {
@@ -109,9 +148,11 @@ impl Clocks {
 
     /// Stops the clock of the transition that was started last; returns whether there was one.
     pub(crate) fn stop_last(&mut self, transition: usize, now: u64, memory: Memory) -> bool {
-        let Some(slot) = self.running[transition].pop() else {
+        let slot = self.running[transition].last;
+        if slot == NONE {
             return false;
-        };
+        }
+        self.take_out(self.clocks[slot as usize]);
         let clock = &mut self.clocks[slot as usize];
         clock.runs = false;
         if memory == Memory::Age {

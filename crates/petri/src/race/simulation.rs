@@ -13,6 +13,10 @@ impl Simulation for Race {
         self.run_until_ticks(end)
     }
 
+    fn stands_still(&self) -> bool {
+        self.has_ended()
+    }
+
     fn totals(&self, now: u64) -> Totals {
         let tallies = self.tallies();
         let places = tallies

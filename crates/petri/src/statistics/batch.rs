@@ -1,30 +1,39 @@
 //! Steady states by batch means.
 
-use super::measures::{Measures, Observation, lag_one_correlation};
-use super::simulation::Simulation;
+use super::doubts::{Doubts, batches};
+use super::measures::{Kind, Measures, Observation};
+use super::series::{self, of_series};
+use super::simulation::{Layout, Simulation};
 use crate::coloured::RunError;
 
-/// Number of batches for the intervals: between this and twice as many; then pairs of batches are merged.
-const BATCHES: usize = 32;
+/// Observations that are kept: between half as many and these; then pairs of them become one of twice the length.
+const KEPT: usize = 2048;
 
-/// Number of steps in which a batch is run.
-const STEPS: u64 = 16;
+/// Observations between two looks at the precision, so that each look has at least an eighth more than the one before.
+const LOOK: usize = KEPT / 8;
 
-/// Maximum correlation of successive batch means; above it the batches are too short. The correlation of 32
-/// independent means has a standard deviation of 0.18.
-const TOO_CORRELATED: f64 = 0.35;
+/// Correlation of successive batches above which the run goes on; that of independent batches is below it 19 times of 20.
+const CORRELATED: f64 = 0.35;
+
+/// Looks with the same growth after which a net is taken as unstable: the run has become twice as long meanwhile.
+const UNSTABLE_LOOKS: u32 = 6;
+
+/// Firings in the first observation of a net some of whose transitions are much slower than others.
+const FIRST_FIRINGS: u64 = 1000;
 
 /// How to estimate a steady state. Times are in ticks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Steady {
     /// Ticks per unit of time in the results.
     pub ticks_per_unit: f64,
-    /// Time at the start that does not count (warm-up).
-    pub warm_up: u64,
-    /// Length of the first batches; it grows with the run.
+    /// Time at the start that does not count (warm-up); `None` to find it from the run (MSER-5).
+    pub warm_up: Option<u64>,
+    /// Length of the first observations; it grows with the run, and may be less if much happens in that time.
     pub batch: u64,
     /// Maximum time of the run.
     pub end: u64,
+    /// Maximum number of firings of the run.
+    pub most_firings: u64,
     /// Relative half width of every throughput and mean number of tokens at which the run ends; 0 to use the maximum
     /// time.
     pub precision: f64,
@@ -37,87 +46,179 @@ pub struct Steady {
 pub struct SteadyResult {
     /// The measures.
     pub measures: Measures,
+    /// Why they may be wrong.
+    pub doubts: Doubts,
     /// Number of batches.
     pub batches: usize,
-    /// Length of each batch, ticks.
-    pub batch_ticks: u64,
+    /// Time at the start that did not count, in ticks.
+    pub warm_up: u64,
     /// Time at the end, in ticks.
     pub end: u64,
-    /// True if the requested precision was reached.
+    /// True if the requested precision was reached, except for what was never seen, and there are no doubts.
     pub is_precise: bool,
 }
 
 /// Runs `simulation` until the estimates are precise enough, or until `keep_going` returns false. It is called
-/// several times per batch, with the time in ticks and the worst relative error so far. An incomplete batch does not
-/// count.
+/// after every observation, with the time in ticks and the worst relative error so far. An incomplete observation does
+/// not count.
 ///
-/// The length of batches doubles whenever there are twice as many as needed, so that it exceeds the memory of the
-/// net. As long as the means of successive batches are clearly correlated, the run continues.
+/// The run is observed in a thousand or two intervals of equal length, which grow with it. The warm-up is found by MSER-5;
+/// the rest forms 32 batches, whose remaining dependence widens the intervals. The precision must be reached at two looks in
+/// succession, so that a chance that makes both the estimate and its interval too small does not end the run.
 pub fn steady_state<S: Simulation>(
     simulation: &mut S,
     plan: &Steady,
     mut keep_going: impl FnMut(u64, f64) -> bool,
 ) -> Result<SteadyResult, RunError> {
     let layout = simulation.layout();
-    let mut seen: Vec<Observation> = Vec::with_capacity(2 * BATCHES);
-    let (mut batch, mut worst, mut is_precise) = (plan.batch.max(1), f64::INFINITY, false);
-    let mut now = advance(simulation, 0, plan.warm_up, |now| keep_going(now, worst))?;
+    let start = plan.warm_up.unwrap_or(0);
+    let mut run = Run {
+        layout: &layout,
+        plan,
+        start,
+        batch: plan
+            .batch
+            .min(plan.end.saturating_sub(start) / (KEPT as u64 / 2))
+            .max(1),
+        seen: Vec::with_capacity(KEPT),
+    };
+    let mut now = warm_up(simulation, start, |now| keep_going(now, f64::INFINITY))?;
     let mut before = simulation.totals(now);
+    run.batch = first_batch(simulation, now, run.batch)?;
+    let (mut worst, mut precise_looks, mut unstable_looks) = (f64::INFINITY, 0, 0);
+    let mut next_look = KEPT / 2;
     loop {
-        let reached = advance(simulation, now, batch, |now| keep_going(now, worst))?;
-        let is_whole = reached == now.saturating_add(batch);
-        // Part of a batch is better than no result.
-        if is_whole || seen.is_empty() {
-            let after = simulation.totals(reached);
-            let ticks = reached - now;
-            seen.push(Observation::between(
-                &before,
-                &after,
-                ticks,
-                plan.ticks_per_unit,
-            ));
-            before = after;
-        }
-        now = reached;
-        if !is_whole {
+        let reached = now.saturating_add(run.batch);
+        if reached > plan.end && !run.seen.is_empty() {
             break;
         }
-        if seen.len() >= BATCHES {
-            worst = Measures::new(&layout, &seen, plan.confidence).worst_relative_error();
-        }
-        is_precise |= worst <= plan.precision && lag_one_correlation(&seen) <= TOO_CORRELATED;
-        let is_over = now.checked_add(batch).is_none_or(|next| next > plan.end);
-        if is_precise || is_over && seen.len() > 1 {
+        simulation.advance(reached)?;
+        let after = simulation.totals(reached);
+        run.seen.push(Observation::between(
+            &before,
+            &after,
+            reached - now,
+            plan.ticks_per_unit,
+        ));
+        (now, before) = (reached, after);
+        if !keep_going(now, worst) || before.firings() > plan.most_firings {
             break;
         }
-        if seen.len() == 2 * BATCHES {
-            seen = seen
-                .chunks_exact(2)
-                .map(|pair| pair[0].merged(&pair[1]))
-                .collect();
-            batch = batch.saturating_mul(2);
+        if run.seen.len() < next_look {
+            continue;
+        }
+        let (measures, doubts) = run.estimates();
+        worst = measures.worst_relative_error();
+        let is_precise = worst <= plan.precision && doubts.correlated_less_than(CORRELATED);
+        precise_looks = if is_precise { precise_looks + 1 } else { 0 };
+        unstable_looks = if doubts.unstable.is_empty() {
+            0
+        } else {
+            unstable_looks + 1
+        };
+        if precise_looks >= 2 || (unstable_looks >= UNSTABLE_LOOKS && plan.precision > 0.0) {
+            break;
+        }
+        next_look += LOOK;
+        if run.seen.len() >= KEPT {
+            run.halve();
+            next_look = KEPT / 2 + LOOK;
         }
     }
+    let (measures, doubts) = run.estimates();
     Ok(SteadyResult {
-        measures: Measures::new(&layout, &seen, plan.confidence),
-        batches: seen.len(),
-        batch_ticks: batch,
+        is_precise: precise_looks >= 2,
+        batches: batches(&run.seen[run.warm_up()..]).len(),
+        warm_up: start + run.warm_up() as u64 * run.batch,
         end: now,
-        is_precise,
+        measures,
+        doubts,
     })
 }
 
-/// Runs for `ticks` ticks from `from` on, in steps, until `keep_going` returns false; returns the time reached.
-fn advance<S: Simulation>(
+/// What was seen of a run.
+struct Run<'p> {
+    layout: &'p Layout,
+    plan: &'p Steady,
+    /// Ticks at the start that were not observed.
+    start: u64,
+    /// Ticks of an observation.
+    batch: u64,
+    seen: Vec<Observation>,
+}
+
+impl Run<'_> {
+    /// Observations at the start that do not count.
+    fn warm_up(&self) -> usize {
+        match self.plan.warm_up {
+            Some(_) => 0,
+            None => warm_up_of(&self.seen),
+        }
+    }
+
+    fn halve(&mut self) {
+        self.seen = self
+            .seen
+            .chunks_exact(2)
+            .map(Observation::together)
+            .collect();
+        self.batch = self.batch.saturating_mul(2);
+    }
+
+    fn estimates(&self) -> (Measures, Doubts) {
+        let warm_up = self.warm_up();
+        let units = self.batch as f64 / self.plan.ticks_per_unit;
+        let doubts = Doubts::of_run(self.layout, &self.seen, warm_up, units);
+        let counted = &self.seen[warm_up..];
+        let batches = batches(counted);
+        let mut measures =
+            Measures::new(self.layout, Kind::Batches, &batches, self.plan.confidence);
+        for unstable in &doubts.unstable {
+            measures.without_mean_of(&unstable.place);
+        }
+        let time = self.start as f64 / self.plan.ticks_per_unit + units * self.seen.len() as f64;
+        measures.bound_the_unseen(independent(counted, &batches), time, self.plan.confidence);
+        (measures, doubts)
+    }
+}
+
+/// Where the last of the numbers settles.
+pub(crate) fn warm_up_of(seen: &[Observation]) -> usize {
+    let numbers = seen.first().map_or(0, Observation::numbers);
+    let of = |index| {
+        let values: Vec<f64> = seen.iter().map(|seen| seen.number(index)).collect();
+        series::warm_up(&values)
+    };
+    (0..numbers).map(of).max().unwrap_or(0)
+}
+
+/// Number of independent observations of the marking: as many as would give the least precise mean its interval.
+fn independent(counted: &[Observation], batches: &[Observation]) -> f64 {
+    let numbers = counted.first().map_or(0, Observation::numbers);
+    let one = |index: usize| {
+        let squares = |seen: &[Observation]| {
+            let values: Vec<f64> = seen.iter().map(|seen| seen.number(index)).collect();
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            let squares: f64 = values.iter().map(|x| (x - mean) * (x - mean)).sum();
+            (squares / (values.len() as f64 - 1.0).max(1.0), values)
+        };
+        let ((of_one, _), (of_batch, values)) = (squares(counted), squares(batches));
+        let independent = of_series(&values, 0.95).independent;
+        (of_batch > 0.0).then(|| (independent * of_one / of_batch).min(counted.len() as f64))
+    };
+    let least = (0..numbers).filter_map(one).fold(f64::INFINITY, f64::min);
+    least.min(counted.len() as f64).max(1.0)
+}
+
+/// Runs to the end of the warm-up, in steps, or until `keep_going` returns false; returns the time reached.
+fn warm_up<S: Simulation>(
     simulation: &mut S,
-    from: u64,
-    ticks: u64,
+    end: u64,
     mut keep_going: impl FnMut(u64) -> bool,
 ) -> Result<u64, RunError> {
-    let end = from.saturating_add(ticks);
-    let mut now = from;
+    let mut now = 0_u64;
     while now < end {
-        now = now.saturating_add(ticks.div_ceil(STEPS)).min(end);
+        now = now.saturating_add(end.div_ceil(64)).min(end);
         simulation.advance(now)?;
         if !keep_going(now) {
             break;
@@ -126,8 +227,24 @@ fn advance<S: Simulation>(
     Ok(now)
 }
 
+/// The length of the first observations: the wanted one, or less if more than [`FIRST_FIRINGS`] happen in it. The
+/// simulation does not advance beyond the first of them.
+fn first_batch<S: Simulation>(simulation: &mut S, now: u64, wanted: u64) -> Result<u64, RunError> {
+    let before = simulation.totals(now).firings();
+    let mut length = (wanted >> 20).max(1);
+    while length < wanted {
+        simulation.advance(now.saturating_add(length))?;
+        if simulation.totals(now.saturating_add(length)).firings() - before >= FIRST_FIRINGS {
+            break;
+        }
+        length = length.saturating_mul(2);
+    }
+    Ok(length.min(wanted))
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::doubts::BATCHES;
     use super::*;
     use crate::net::Net;
     use crate::race::{Memory, Race};
@@ -144,9 +261,10 @@ mod tests {
         let unit = race.ticks_per_unit();
         let plan = Steady {
             ticks_per_unit: unit,
-            warm_up: (100.0 * unit) as u64,
-            batch: (20.0 * unit) as u64,
+            warm_up: Some((100.0 * unit) as u64),
+            batch: (1.0 * unit) as u64,
             end: (20_000.0 * unit) as u64,
+            most_firings: u64::MAX,
             precision,
             confidence: 0.95,
         };
@@ -163,14 +281,84 @@ mod tests {
         let precise = run(0.1, u32::MAX);
         assert!(precise.is_precise && precise.measures.worst_relative_error() <= 0.1);
         let whole = run(0.0, u32::MAX);
-        assert!(!whole.is_precise && (BATCHES..=2 * BATCHES).contains(&whole.batches));
+        assert!(!whole.is_precise && whole.batches == BATCHES);
         assert!(precise.end < whole.end);
-        // Stopped after the warm-up and two and a half batches.
-        let told = run(0.0, 16 * 3 + 8);
+        // Stopped after the warm-up and two observations.
+        let told = run(0.0, 64 + 2);
         assert_eq!((told.batches, told.is_precise), (2, false));
-        // Stopped during the first batch: its part is used.
-        let told = run(0.0, 16 + 8);
-        assert_eq!(told.batches, 1);
+        assert!(told.doubts.correlated.is_some());
         assert!(told.measures.places[0].tokens.mean.is_finite());
+    }
+
+    fn of(text: &str, precision: f64) -> SteadyResult {
+        let net = crate::text::read("net", text).unwrap();
+        let mut race = Race::new(&net, Memory::Enabling, 1).unwrap();
+        let unit = race.ticks_per_unit();
+        let plan = Steady {
+            ticks_per_unit: unit,
+            warm_up: None,
+            batch: (6.0 * unit) as u64,
+            end: (1e6 * unit) as u64,
+            most_firings: u64::MAX,
+            precision,
+            confidence: 0.95,
+        };
+        steady_state(&mut race, &plan, |_, _| true).unwrap()
+    }
+
+    #[test]
+    fn a_queue_that_gets_more_than_it_serves_has_no_steady_state() {
+        let found = of(
+            "place q\ntransition a exponential rate 1.1\n out q\ntransition s exponential rate 1\n in q\n",
+            0.01,
+        );
+        let [unstable] = found.doubts.unstable.as_slice() else {
+            panic!("{:?}", found.doubts);
+        };
+        assert!(
+            (unstable.inflow - 1.1).abs() < 0.05 && (unstable.outflow - 1.0).abs() < 0.05,
+            "{unstable:?}"
+        );
+        assert!(!found.is_precise && found.measures.places[0].tokens.half_width.is_infinite());
+        assert!(found.end < 1_000_000_000_000);
+    }
+
+    #[test]
+    fn a_queue_at_high_load_is_not_taken_as_unstable() {
+        for (load, start) in [(0.5, 0), (0.9, 0), (0.95, 2000)] {
+            let found = of(
+                &format!(
+                    "place q {start}\ntransition a exponential rate {load}\n out q\ntransition s exponential rate 1\n in q\n"
+                ),
+                0.0,
+            );
+            assert!(found.doubts.is_empty(), "{load}: {:?}", found.doubts);
+            let tokens = found.measures.places[0].tokens;
+            assert!(
+                (tokens.mean - load / (1.0 - load)).abs() < 2.0 * tokens.half_width,
+                "{load}: {tokens:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_was_never_seen_has_a_bound() {
+        let found = of(
+            "place q 0 capacity 30\nplace try\nplace lost\ntransition a exponential rate 0.5\n out try\n\
+             transition enter immediate priority 2\n in try\n out q\ntransition lose immediate priority 1\n in try\n out lost\n\
+             transition s exponential rate 1\n in q\n",
+            0.05,
+        );
+        let lost = found.measures.transition("lose").unwrap().throughput;
+        assert!(
+            lost.mean == 0.0 && lost.half_width > 0.0 && lost.half_width < 1e-3,
+            "{lost:?}"
+        );
+        assert!(found.is_precise && found.measures.has_unseen());
+        // A place that tokens only pass has none for certain.
+        assert_eq!(
+            found.measures.place("try").unwrap().tokens,
+            inorder_stats::Estimate::exact(0.0)
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! The measures of a net, computed from observations.
 
+use super::series;
 use super::simulation::{Layout, Totals};
-use inorder_stats::{Estimate, lag_one};
+use inorder_stats::Estimate;
 
 /// The measures of a net: rates per unit of time, times in units.
 #[derive(Debug, Clone, PartialEq)]
@@ -105,47 +106,131 @@ impl Observation {
         }
     }
 
-    /// The observation of this interval and the next one of equal length together.
-    pub(crate) fn merged(&self, next: &Self) -> Self {
-        let mid = |a: f64, b: f64| 0.5 * (a + b);
-        let places = self
-            .places
-            .iter()
-            .zip(&next.places)
-            .map(|(a, b)| PlaceSeen {
-                tokens: mid(a.tokens, b.tokens),
-                at_end: b.at_end,
-                arrivals: mid(a.arrivals, b.arrivals),
-            });
+    /// The observation of intervals of equal length that follow each other, together.
+    pub(crate) fn together(parts: &[Self]) -> Self {
+        let Some(last) = parts.last() else {
+            return Self::default();
+        };
+        let share = 1.0 / parts.len() as f64;
+        let mut all = last.clone();
+        for (index, place) in all.places.iter_mut().enumerate() {
+            let mean = |of: fn(&PlaceSeen) -> f64| {
+                share
+                    * parts
+                        .iter()
+                        .map(|part| of(&part.places[index]))
+                        .sum::<f64>()
+            };
+            place.tokens = mean(|p| p.tokens);
+            place.arrivals = mean(|p| p.arrivals);
+        }
+        for (index, transition) in all.transitions.iter_mut().enumerate() {
+            let mean = |of: fn(&TransitionSeen) -> f64| {
+                share
+                    * parts
+                        .iter()
+                        .map(|part| of(&part.transitions[index]))
+                        .sum::<f64>()
+            };
+            transition.throughput = mean(|t| t.throughput);
+            transition.busy = mean(|t| t.busy);
+            transition.active = mean(|t| t.active);
+        }
+        for (index, reward) in all.rewards.iter_mut().enumerate() {
+            *reward = share * parts.iter().map(|part| part.rewards[index]).sum::<f64>();
+        }
+        all
+    }
+
+    /// How many numbers [`Observation::number`] has: tokens, throughputs, further numbers.
+    pub(crate) fn numbers(&self) -> usize {
+        self.places.len() + self.transitions.len() + self.rewards.len()
+    }
+
+    /// A number for the judgement of the run.
+    pub(crate) fn number(&self, index: usize) -> f64 {
+        let places = self.places.iter().map(|place| place.tokens);
         let transitions = self
             .transitions
             .iter()
-            .zip(&next.transitions)
-            .map(|(a, b)| TransitionSeen {
-                throughput: mid(a.throughput, b.throughput),
-                busy: mid(a.busy, b.busy),
-                active: mid(a.active, b.active),
-            });
-        let rewards = self.rewards.iter().zip(&next.rewards);
-        Self {
-            places: places.collect(),
-            transitions: transitions.collect(),
-            rewards: rewards.map(|(a, b)| mid(*a, *b)).collect(),
-            rewards_at_end: next.rewards_at_end.clone(),
-            peaks: next.peaks.clone(),
+            .map(|transition| transition.throughput);
+        let mut all = places
+            .chain(transitions)
+            .chain(self.rewards.iter().copied());
+        all.nth(index).unwrap_or_default()
+    }
+
+    /// Tokens of the place at the end.
+    pub(crate) fn at_end(&self, place: usize) -> f64 {
+        self.places[place].at_end
+    }
+
+    /// Mean number of tokens of the place.
+    pub(crate) fn tokens(&self, place: usize) -> f64 {
+        self.places[place].tokens
+    }
+
+    /// Tokens that arrived in the place per unit of time.
+    pub(crate) fn arrivals(&self, place: usize) -> f64 {
+        self.places[place].arrivals
+    }
+
+    /// Largest number of tokens of the place since the start.
+    pub(crate) fn peak(&self, place: usize) -> u32 {
+        self.peaks[place]
+    }
+}
+
+/// How the observations hang together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Independent runs.
+    Runs,
+    /// Batches of one run, in their order.
+    Batches,
+}
+
+impl Kind {
+    fn mean(self, values: impl Iterator<Item = f64> + Clone, confidence: f64) -> Estimate {
+        match self {
+            Self::Runs => Estimate::of_mean(values, confidence),
+            Self::Batches => series::of_series(&values.collect::<Vec<_>>(), confidence).estimate,
         }
+    }
+
+    fn ratio(
+        self,
+        pairs: impl Iterator<Item = (f64, f64)> + Clone,
+        confidence: f64,
+    ) -> Option<Estimate> {
+        let ratio = Estimate::of_ratio(pairs.clone(), confidence)?;
+        if self == Self::Runs {
+            return Some(ratio);
+        }
+        let n = pairs.clone().count() as f64;
+        let below = pairs.clone().map(|pair| pair.1).sum::<f64>() / n;
+        let residuals = pairs.map(|(a, b)| (a - ratio.mean * b) / below);
+        Some(Estimate {
+            half_width: self.mean(residuals, confidence).half_width,
+            ..ratio
+        })
     }
 }
 
 impl Measures {
-    /// Computed from independent observations.
-    pub(crate) fn new(layout: &Layout, seen: &[Observation], confidence: f64) -> Self {
-        let place = |(index, name): (usize, &String)| place(name, index, seen, confidence);
+    /// Computed from observations.
+    pub(crate) fn new(layout: &Layout, kind: Kind, seen: &[Observation], confidence: f64) -> Self {
+        let all = Seen {
+            kind,
+            seen,
+            confidence,
+        };
+        let place = |(index, name): (usize, &String)| all.place(name, index);
         let transition = |(index, (name, servers)): (usize, &(String, Option<Option<u32>>))| {
-            transition(name, *servers, index, seen, confidence)
+            all.transition(name, *servers, index)
         };
         let rewards = |of: fn(&Observation) -> &[f64]| {
-            let mean = |index| Estimate::of_mean(seen.iter().map(|o| of(o)[index]), confidence);
+            let mean = |index| kind.mean(seen.iter().map(|o| of(o)[index]), confidence);
             (0..layout.rewards).map(mean).collect()
         };
         Self {
@@ -171,8 +256,87 @@ impl Measures {
         tokens
             .chain(rates)
             .chain(self.rewards.iter().copied())
+            // What was never seen has a bound instead of a precision.
+            .filter(|e| e.mean != 0.0)
             .map(|e| e.relative_error())
             .fold(0.0, f64::max)
+    }
+
+    /// Gives what was never seen a bound instead of an interval of width 0. In `independent` observations, and in `units`
+    /// of time, something that never occurred is rarer than the logarithm of one minus the confidence says: 3 divided by
+    /// their number for 95 % (J. Hanley and A. Lippman-Hand, "If nothing goes wrong, is everything all right?", JAMA
+    /// 249(13), 1983). Bounds have a mean of 0 and a half width above 0.
+    pub(crate) fn bound_the_unseen(&mut self, independent: f64, units: f64, confidence: f64) {
+        let occurrences = -libm::log1p(-confidence);
+        let (share, rate) = ((occurrences / independent).min(1.0), occurrences / units);
+        let bound = |estimate: &mut Estimate, bound: f64| {
+            if estimate.mean == 0.0 && estimate.half_width == 0.0 {
+                estimate.half_width = bound;
+            }
+        };
+        for place in self
+            .places
+            .iter_mut()
+            .filter(|place| place.peak == 0 && place.arrivals.mean == 0.0)
+        {
+            bound(&mut place.tokens, share);
+            bound(&mut place.tokens_at_end, share);
+            bound(&mut place.arrivals, rate);
+        }
+        for transition in self
+            .transitions
+            .iter_mut()
+            .filter(|t| t.throughput.mean == 0.0)
+        {
+            bound(&mut transition.throughput, rate);
+            for estimate in [&mut transition.busy, &mut transition.utilisation]
+                .into_iter()
+                .flatten()
+            {
+                bound(estimate, share);
+            }
+        }
+        for reward in self.rewards.iter_mut().chain(&mut self.rewards_at_end) {
+            bound(reward, share);
+        }
+    }
+
+    /// Whether something has a bound instead of an estimate.
+    pub fn has_unseen(&self) -> bool {
+        let tokens = self.places.iter().map(|place| place.tokens);
+        let throughputs = self.transitions.iter().map(|t| t.throughput);
+        let mut all = tokens
+            .chain(throughputs)
+            .chain(self.rewards.iter().copied());
+        all.any(|e| e.mean == 0.0 && e.half_width > 0.0)
+    }
+
+    /// Takes the intervals of the tokens of a place away: its mean depends on nothing but the length of the run.
+    pub(crate) fn without_mean_of(&mut self, name: &str) {
+        for place in self.places.iter_mut().filter(|place| place.name == name) {
+            place.tokens.half_width = f64::INFINITY;
+            if let Some(sojourn) = &mut place.sojourn {
+                sojourn.half_width = f64::INFINITY;
+            }
+        }
+    }
+
+    /// Takes the intervals away: one run does not tell what the numbers of another would be.
+    pub fn without_intervals(&mut self) {
+        let unknown = |estimate: &mut Estimate| estimate.half_width = f64::INFINITY;
+        for place in &mut self.places {
+            unknown(&mut place.tokens);
+            unknown(&mut place.tokens_at_end);
+            unknown(&mut place.arrivals);
+            place.sojourn.iter_mut().for_each(unknown);
+        }
+        for transition in &mut self.transitions {
+            unknown(&mut transition.throughput);
+            transition.busy.iter_mut().for_each(unknown);
+            transition.utilisation.iter_mut().for_each(unknown);
+        }
+        self.rewards.iter_mut().for_each(unknown);
+        self.rewards_at_end.iter_mut().for_each(unknown);
     }
 
     /// The measures of the place of that name.
@@ -188,58 +352,53 @@ impl Measures {
     }
 }
 
-fn place(name: &str, index: usize, seen: &[Observation], confidence: f64) -> PlaceMeasures {
-    let of = |what: fn(&PlaceSeen) -> f64| {
-        Estimate::of_mean(seen.iter().map(|o| what(&o.places[index])), confidence)
-    };
-    let stays = seen
-        .iter()
-        .map(|o| (o.places[index].tokens, o.places[index].arrivals));
-    PlaceMeasures {
-        name: name.to_owned(),
-        tokens: of(|p| p.tokens),
-        tokens_at_end: of(|p| p.at_end),
-        arrivals: of(|p| p.arrivals),
-        sojourn: Estimate::of_ratio(stays, confidence),
-        peak: seen
-            .iter()
-            .map(|o| o.peaks[index])
-            .max()
-            .unwrap_or_default(),
-    }
-}
-
-fn transition(
-    name: &str,
-    servers: Option<Option<u32>>,
-    index: usize,
-    seen: &[Observation],
+/// Observations of one kind.
+#[derive(Clone, Copy)]
+struct Seen<'s> {
+    kind: Kind,
+    seen: &'s [Observation],
     confidence: f64,
-) -> TransitionMeasures {
-    let of = |what: fn(&TransitionSeen) -> f64| {
-        Estimate::of_mean(seen.iter().map(|o| what(&o.transitions[index])), confidence)
-    };
-    TransitionMeasures {
-        name: name.to_owned(),
-        throughput: of(|t| t.throughput),
-        busy: servers.map(|_| of(|t| t.busy)),
-        utilisation: servers.map(|limit| match limit {
-            Some(servers) => of(|t| t.busy).scaled(1.0 / f64::from(servers.max(1))),
-            None => of(|t| t.active),
-        }),
-    }
 }
 
-/// Correlation of each batch with the next one, the largest over tokens, throughputs and further numbers.
-pub(crate) fn lag_one_correlation(seen: &[Observation]) -> f64 {
-    let Some(first) = seen.first() else {
-        return 0.0;
-    };
-    let places = (0..first.places.len())
-        .map(|index| lag_one(seen.iter().map(move |o| o.places[index].tokens)));
-    let transitions = (0..first.transitions.len())
-        .map(|index| lag_one(seen.iter().map(move |o| o.transitions[index].throughput)));
-    let rewards =
-        (0..first.rewards.len()).map(|index| lag_one(seen.iter().map(move |o| o.rewards[index])));
-    places.chain(transitions).chain(rewards).fold(0.0, f64::max)
+impl Seen<'_> {
+    fn place(self, name: &str, index: usize) -> PlaceMeasures {
+        let all = || self.seen.iter().map(move |o| &o.places[index]);
+        let of = |what: fn(&PlaceSeen) -> f64| self.kind.mean(all().map(what), self.confidence);
+        PlaceMeasures {
+            name: name.to_owned(),
+            tokens: of(|p| p.tokens),
+            tokens_at_end: of(|p| p.at_end),
+            arrivals: of(|p| p.arrivals),
+            sojourn: self
+                .kind
+                .ratio(all().map(|p| (p.tokens, p.arrivals)), self.confidence),
+            peak: self
+                .seen
+                .iter()
+                .map(|o| o.peaks[index])
+                .max()
+                .unwrap_or_default(),
+        }
+    }
+
+    fn transition(
+        self,
+        name: &str,
+        servers: Option<Option<u32>>,
+        index: usize,
+    ) -> TransitionMeasures {
+        let all = self.seen.iter().map(|o| &o.transitions[index]);
+        let of = |what: fn(&TransitionSeen) -> f64| {
+            self.kind.mean(all.clone().map(what), self.confidence)
+        };
+        TransitionMeasures {
+            name: name.to_owned(),
+            throughput: of(|t| t.throughput),
+            busy: servers.map(|_| of(|t| t.busy)),
+            utilisation: servers.map(|limit| match limit {
+                Some(servers) => of(|t| t.busy).scaled(1.0 / f64::from(servers.max(1))),
+                None => of(|t| t.active),
+            }),
+        }
+    }
 }

@@ -2,19 +2,55 @@
 
 use rayon::prelude::*;
 
-use super::measures::{Measures, Observation};
+use super::batch::warm_up_of;
+use super::doubts::{Doubts, Unstable, of_place};
+use super::measures::{Kind, Measures, Observation};
+use super::series::distance_from_zero;
 use super::simulation::{Layout, Simulation};
 use crate::coloured::RunError;
+
+/// Intervals in which the first runs are observed to find the warm-up.
+const SEGMENTS: u64 = 200;
+
+/// Runs that are made before the precision is looked at: few runs have a narrow interval by chance.
+const LEAST_RUNS: u32 = 32;
+
+/// Times that the runs are made longer because they were still in their warm-up.
+const DOUBLINGS: u32 = 6;
+
+/// Of these, times before it is looked whether a place grows without end.
+const FIRST_DOUBLINGS: u32 = 3;
+
+/// What counts begins so much later than the averages of the first runs seem to have settled: they cannot tell a small rest
+/// of the start from chance.
+const LATER: u64 = 3;
+
+/// The time that must be left to count, as a share of the run.
+const LEFT: u64 = 4;
+
+/// Standard errors from which on a difference between the halves of the runs is real. Many numbers are compared, many times.
+const REAL: f64 = 4.5;
+
+/// How much more tokens must come in the second half of the runs than in the first, as a share, to be growth without end.
+const STEADY_GROWTH: f64 = 0.7;
+
+/// How much of the level of a place must be due to growth at the rate of the second half, from the beginning of the run.
+const GROWN: f64 = 0.5;
+
+/// Correlation of the two halves of runs from which on it is said.
+const REMEMBERED: f64 = 0.8;
 
 /// How to replicate. Times are in ticks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replications {
     /// Ticks per unit of time in the results.
     pub ticks_per_unit: f64,
-    /// Time at the start of each run that does not count (warm-up).
-    pub warm_up: u64,
+    /// Time at the start of each run that does not count (warm-up); `None` to find it from the first runs (MSER-5).
+    pub warm_up: Option<u64>,
     /// Time at which each run ends.
     pub end: u64,
+    /// Whether the runs may be made longer if they end before the net has settled.
+    pub may_grow: bool,
     /// Number of runs in each round; at least two.
     pub round: u32,
     /// Maximum number of runs.
@@ -30,15 +66,36 @@ pub struct Replications {
 pub struct ReplicationsResult {
     /// The measures; each run is one observation.
     pub measures: Measures,
+    /// Why they may be wrong.
+    pub doubts: Doubts,
     /// Number of runs.
     pub runs: u32,
-    /// True if the requested precision was reached.
+    /// Time at the start of each run that did not count, in ticks.
+    pub warm_up: u64,
+    /// Time at which each run ended, in ticks.
+    pub end: u64,
+    /// True if the requested precision was reached, except for what was never seen, and there are no doubts.
     pub is_precise: bool,
+}
+
+/// The seed of run `number` of a campaign: that of the campaign for the first, and numbers that have nothing to do with
+/// those of other campaigns for the others.
+pub fn run_seed(seed: u64, number: u64) -> u64 {
+    match number {
+        0 => seed,
+        _ => inorder_random::Random::new(seed, "run")
+            .fork(number)
+            .next_u64(),
+    }
 }
 
 /// Runs the nets that `start` creates for the numbers 0, 1, ... on all cores of the current rayon pool, until the
 /// result is precise enough or `keep_going` returns false. It is called once per round, with the number of runs and
 /// the worst relative error so far. The result does not depend on the number of threads.
+///
+/// The warm-up is found from the averages of the first runs over time (P. D. Welch's averages with the rule MSER-5). If
+/// later the means of the first and of the second half of what counts turn out to differ, all runs are made anew with more
+/// warm-up: twice as long if they may grow, with less that counts if not.
 pub fn replicate<S, E>(
     plan: &Replications,
     start: impl Fn(u64) -> Result<S, E> + Sync,
@@ -48,45 +105,359 @@ where
     S: Simulation,
     E: From<RunError> + Send,
 {
-    let mut seen: Vec<Observation> = Vec::new();
-    let mut layout = Layout::default();
+    let mut plan = plan.clone();
+    let is_free = plan.warm_up.is_none();
+    let mut doublings = 0;
+    if is_free {
+        doublings = settle(&mut plan, &start, FIRST_DOUBLINGS)?;
+    }
     loop {
-        let first = seen.len() as u64;
+        let (result, has_time) = attempt(&plan, &start, &mut keep_going)?;
+        let settles = result.doubts.unstable.is_empty() && result.doubts.unsettled;
+        if !settles || !is_free || !has_time {
+            return Ok(result);
+        }
+        let warm_up = plan.warm_up.unwrap_or(0);
+        if plan.may_grow && doublings < DOUBLINGS {
+            plan.end = plan.end.saturating_mul(2);
+            doublings += 1 + settle(&mut plan, &start, 0)?;
+            plan.warm_up = plan.warm_up.max(Some(plan.end / LEFT * 2));
+        } else if warm_up < plan.end - plan.end / LEFT {
+            plan.warm_up = Some(plan.end - plan.end / LEFT);
+        } else {
+            return Ok(result);
+        }
+    }
+}
+
+/// Sets the warm-up, and makes the runs longer, at most so often, if they seem to be in it until their middle. Returns how
+/// often.
+fn settle<S, E>(
+    plan: &mut Replications,
+    start: &(impl Fn(u64) -> Result<S, E> + Sync),
+    most: u32,
+) -> Result<u32, E>
+where
+    S: Simulation,
+    E: From<RunError> + Send,
+{
+    let mut doublings = 0;
+    loop {
+        let warm_up = first_warm_up(plan, start)?;
+        if plan.may_grow && doublings < most && warm_up > plan.end / 5 * 2 {
+            plan.end = plan.end.saturating_mul(2);
+            doublings += 1;
+            continue;
+        }
+        plan.warm_up = Some((warm_up / 2 * LATER).min(plan.end - plan.end / LEFT));
+        return Ok(doublings);
+    }
+}
+
+/// Rounds of runs until they are precise, or found not to have settled; and whether `keep_going` allows more.
+fn attempt<S, E>(
+    plan: &Replications,
+    start: &(impl Fn(u64) -> Result<S, E> + Sync),
+    keep_going: &mut impl FnMut(u32, f64) -> bool,
+) -> Result<(ReplicationsResult, bool), E>
+where
+    S: Simulation,
+    E: From<RunError> + Send,
+{
+    let mut runs = Runs {
+        plan,
+        layout: Layout::default(),
+        halves: Vec::new(),
+    };
+    let mut next_look = LEAST_RUNS.min(plan.most);
+    let mut worst = f64::INFINITY;
+    loop {
+        runs.more(start)?;
+        let made = runs.halves.len() as u32;
+        let is_last = made >= plan.most;
+        let has_time = keep_going(made, worst);
+        if made < next_look && !is_last && has_time {
+            continue;
+        }
+        // Each look has at least an eighth more runs than the one before.
+        next_look = made + made / 8;
+        let result = runs.result();
+        worst = result.measures.worst_relative_error();
+        let is_unsettled = result.doubts.unsettled && made >= LEAST_RUNS;
+        if result.is_precise || is_last || !has_time || is_unsettled {
+            return Ok((result, has_time));
+        }
+    }
+}
+
+/// The warm-up of the first runs.
+fn first_warm_up<S, E>(
+    plan: &Replications,
+    start: &(impl Fn(u64) -> Result<S, E> + Sync),
+) -> Result<u64, E>
+where
+    S: Simulation,
+    E: From<RunError> + Send,
+{
+    let length = (plan.end / SEGMENTS).max(1);
+    let one = |number: u64| {
+        let mut simulation = start(number)?;
+        let mut before = simulation.totals(0);
+        let mut seen = Vec::with_capacity(SEGMENTS as usize);
+        for segment in 1..=SEGMENTS {
+            simulation.advance(segment * length)?;
+            let after = simulation.totals(segment * length);
+            seen.push(Observation::between(
+                &before,
+                &after,
+                length,
+                plan.ticks_per_unit,
+            ));
+            before = after;
+        }
+        Ok::<_, E>(seen)
+    };
+    let runs: Result<Vec<_>, E> = (0..u64::from(plan.round.max(2)))
+        .into_par_iter()
+        .map(one)
+        .collect();
+    let runs = runs?;
+    let average = |segment: usize| {
+        let all: Vec<Observation> = runs.iter().map(|run| run[segment].clone()).collect();
+        Observation::together(&all)
+    };
+    let averages: Vec<Observation> = (0..SEGMENTS as usize).map(average).collect();
+    Ok(warm_up_of(&averages) as u64 * length)
+}
+
+/// Runs that were made.
+struct Runs<'p> {
+    plan: &'p Replications,
+    layout: Layout,
+    /// The first and the second half of what counts of each run.
+    halves: Vec<[Observation; 2]>,
+}
+
+impl Runs<'_> {
+    /// Makes the runs of another round.
+    fn more<S, E>(&mut self, start: &(impl Fn(u64) -> Result<S, E> + Sync)) -> Result<(), E>
+    where
+        S: Simulation,
+        E: From<RunError> + Send,
+    {
+        let plan = self.plan;
+        let first = self.halves.len() as u64;
         let last = (first + u64::from(plan.round.max(2))).min(u64::from(plan.most.max(2)));
         let runs: Result<Vec<_>, E> = (first..last)
             .into_par_iter()
             .map(|number| one(plan, start(number)?))
             .collect();
-        for (names, observation) in runs? {
-            layout = names;
-            seen.push(observation);
+        for (names, halves) in runs? {
+            self.layout = names;
+            self.halves.push(halves);
         }
-        let measures = Measures::new(&layout, &seen, plan.confidence);
-        let worst = measures.worst_relative_error();
-        let is_precise = worst <= plan.precision;
-        let runs = seen.len() as u32;
-        if is_precise || runs >= plan.most || !keep_going(runs, worst) {
-            return Ok(ReplicationsResult {
-                measures,
-                runs,
-                is_precise,
-            });
+        Ok(())
+    }
+
+    fn result(&self) -> ReplicationsResult {
+        let (plan, confidence) = (self.plan, self.plan.confidence);
+        let warm_up = plan.warm_up.unwrap_or(0);
+        let whole: Vec<Observation> = self
+            .halves
+            .iter()
+            .map(|halves| Observation::together(halves))
+            .collect();
+        let doubts = self.doubts();
+        let mut measures = Measures::new(&self.layout, Kind::Runs, &whole, confidence);
+        for unstable in &doubts.unstable {
+            measures.without_mean_of(&unstable.place);
         }
+        let runs = whole.len() as f64;
+        let time = runs * plan.end as f64 / plan.ticks_per_unit;
+        measures.bound_the_unseen(runs, time, confidence);
+        let is_clear = doubts.unstable.is_empty() && !doubts.unsettled;
+        ReplicationsResult {
+            is_precise: is_clear && measures.worst_relative_error() <= plan.precision,
+            measures,
+            doubts,
+            runs: whole.len() as u32,
+            warm_up,
+            end: plan.end.max(warm_up),
+        }
+    }
+
+    /// What the halves of the runs tell.
+    fn doubts(&self) -> Doubts {
+        let numbers = self.halves.first().map_or(0, |halves| halves[0].numbers());
+        let mut doubts = Doubts {
+            unstable: self.unstable(),
+            ..Doubts::default()
+        };
+        for index in 0..numbers {
+            let of = |half: usize| {
+                self.halves
+                    .iter()
+                    .map(move |halves| halves[half].number(index))
+            };
+            let change: Vec<f64> = of(1)
+                .zip(of(0))
+                .map(|(second, first)| second - first)
+                .collect();
+            let scale = of(1).map(f64::abs).fold(0.0, f64::max);
+            let is_more_than_rounding = change.iter().any(|change| change.abs() > 1e-9 * scale);
+            doubts.unsettled |= is_more_than_rounding && distance_from_zero(&change).abs() > REAL;
+            doubts.correlation = doubts.correlation.max(correlation(of(0), of(1)));
+        }
+        doubts.correlated = (doubts.correlation > REMEMBERED && self.halves.len() >= 16)
+            .then_some(doubts.correlation);
+        doubts
+    }
+
+    /// Places that grew in the second half of the runs, and about as much as in the first.
+    fn unstable(&self) -> Vec<Unstable> {
+        let plan = self.plan;
+        let half = (plan.end.saturating_sub(plan.warm_up.unwrap_or(0)) as f64 / 2.0).max(1.0);
+        let grows = |place: usize| {
+            let levels = |half: usize| self.halves.iter().map(move |halves| &halves[half]);
+            let growth: Vec<f64> = levels(1)
+                .zip(levels(0))
+                .map(|(second, first)| second.at_end(place) - first.at_end(place))
+                .collect();
+            let mean = |values: &mut dyn Iterator<Item = f64>| {
+                values.sum::<f64>() / self.halves.len() as f64
+            };
+            // The mean of a half lies in its middle: from there to its end it grew by half as much.
+            let late = mean(&mut growth.iter().copied());
+            let early =
+                2.0 * mean(&mut levels(0).map(|seen| seen.at_end(place) - seen.tokens(place)));
+            let level = mean(&mut levels(0).map(|seen| seen.at_end(place)));
+            let is_real = distance_from_zero(&growth) > REAL
+                && late > STEADY_GROWTH * early
+                && late * plan.end as f64 / half > GROWN * level;
+            let last: Vec<Observation> = levels(1).cloned().collect();
+            let rate = late / half * plan.ticks_per_unit;
+            is_real.then(|| of_place(&self.layout, place, &last, rate))
+        };
+        (0..self.layout.places.len()).filter_map(grows).collect()
+    }
+}
+
+/// Correlation of pairs.
+fn correlation(a: impl Iterator<Item = f64> + Clone, b: impl Iterator<Item = f64> + Clone) -> f64 {
+    let n = a.clone().count() as f64;
+    let (mean_a, mean_b) = (a.clone().sum::<f64>() / n, b.clone().sum::<f64>() / n);
+    let squares = |values: &mut dyn Iterator<Item = f64>, mean: f64| {
+        values.map(|x| (x - mean) * (x - mean)).sum::<f64>()
+    };
+    let (of_a, of_b) = (
+        squares(&mut a.clone(), mean_a),
+        squares(&mut b.clone(), mean_b),
+    );
+    let both: f64 = a.zip(b).map(|(a, b)| (a - mean_a) * (b - mean_b)).sum();
+    if of_a > 0.0 && of_b > 0.0 {
+        both / libm::sqrt(of_a * of_b)
+    } else {
+        0.0
     }
 }
 
 fn one<S: Simulation, E: From<RunError>>(
     plan: &Replications,
     mut simulation: S,
-) -> Result<(Layout, Observation), E> {
-    simulation.advance(plan.warm_up)?;
-    let before = simulation.totals(plan.warm_up);
-    let end = plan.end.max(plan.warm_up);
+) -> Result<(Layout, [Observation; 2]), E> {
+    let warm_up = plan.warm_up.unwrap_or(0);
+    let end = plan.end.max(warm_up);
+    let middle = warm_up + (end - warm_up) / 2;
+    simulation.advance(warm_up)?;
+    let first = simulation.totals(warm_up);
+    simulation.advance(middle)?;
+    let second = simulation.totals(middle);
     simulation.advance(end)?;
-    let after = simulation.totals(end);
-    let ticks = end - plan.warm_up;
+    let third = simulation.totals(end);
+    let unit = plan.ticks_per_unit;
     Ok((
         simulation.layout(),
-        Observation::between(&before, &after, ticks, plan.ticks_per_unit),
+        [
+            Observation::between(&first, &second, middle - warm_up, unit),
+            Observation::between(&second, &third, end - middle, unit),
+        ],
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::race::{Memory, Race};
+
+    fn of(text: &str, end: f64, may_grow: bool, runs: u32, seed: u64) -> ReplicationsResult {
+        let net = crate::text::read("net", text).unwrap();
+        let unit = crate::lower::ticks_per_unit(&net);
+        let plan = Replications {
+            ticks_per_unit: unit,
+            warm_up: None,
+            end: (end * unit) as u64,
+            may_grow,
+            round: 16,
+            most: runs,
+            precision: 0.0,
+            confidence: 0.95,
+        };
+        let start = |number| {
+            Ok::<_, RunError>(Race::new(&net, Memory::Enabling, run_seed(seed, number)).unwrap())
+        };
+        replicate(&plan, start, |_, _| true).unwrap()
+    }
+
+    fn queue(load: f64, start: u32) -> String {
+        format!(
+            "place q {start}\ntransition a exponential rate {load}\n out q\ntransition s exponential rate 1\n in q\n"
+        )
+    }
+
+    #[test]
+    fn runs_that_start_far_from_the_steady_state_are_made_long_enough() {
+        // 1000 customers are served in about 10,000 units of time.
+        let found = of(&queue(0.9, 1000), 10_000.0, true, 64, 1);
+        let tokens = found.measures.places[0].tokens;
+        assert!(
+            (tokens.mean - 9.0).abs() < 1.5 * tokens.half_width && tokens.half_width < 1.5,
+            "{tokens:?}"
+        );
+        assert!(
+            !found.doubts.unsettled && found.end > 10_000_000_000,
+            "{:?}",
+            found.doubts
+        );
+        // If they may not be longer, it is said.
+        let short = of(&queue(0.9, 1000), 4_000.0, false, 64, 1);
+        assert!(short.doubts.unsettled && !short.is_precise);
+    }
+
+    #[test]
+    fn a_queue_that_grows_is_told_from_one_that_settles() {
+        let found = of(&queue(2.0, 0), 1000.0, true, 50, 1);
+        let [unstable] = found.doubts.unstable.as_slice() else {
+            panic!("{:?}", found.doubts);
+        };
+        assert!(
+            (unstable.inflow - unstable.outflow - 1.0).abs() < 0.05,
+            "{unstable:?}"
+        );
+        assert!(
+            of(&queue(0.9, 0), 10_000.0, true, 50, 1)
+                .doubts
+                .unstable
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn neighbouring_seeds_share_no_run() {
+        let seeds = |seed| (0..100).map(move |number| run_seed(seed, number));
+        let mut all: Vec<u64> = (1..=20).flat_map(seeds).collect();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), 2000);
+        assert_eq!(run_seed(7, 0), 7);
+    }
 }

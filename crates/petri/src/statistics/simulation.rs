@@ -12,6 +12,9 @@ pub trait Simulation {
 
     /// Sums from the start to `now`, the time last advanced to, in ticks.
     fn totals(&self, now: u64) -> Totals;
+
+    /// Whether nothing can happen any more.
+    fn stands_still(&self) -> bool;
 }
 
 /// The names of a net's places and transitions, in its order.
@@ -36,6 +39,13 @@ pub struct Totals {
     pub rewards: Vec<f64>,
     /// Their current values.
     pub rewards_now: Vec<f64>,
+}
+
+impl Totals {
+    /// Firings of all transitions.
+    pub fn firings(&self) -> u64 {
+        self.transitions.iter().map(|t| t.firings).sum()
+    }
 }
 
 /// Sums over the history of a place.
@@ -81,6 +91,10 @@ impl<T: Token> Simulation for Engine<T> {
 
     fn advance(&mut self, end: u64) -> Result<(), RunError> {
         self.run_until(end, &mut ()).map(|_| ())
+    }
+
+    fn stands_still(&self) -> bool {
+        self.has_ended()
     }
 
     fn totals(&self, now: u64) -> Totals {

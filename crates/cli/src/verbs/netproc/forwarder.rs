@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 use inorder_netproc::forwarder::{ForwarderConfig, ForwarderOutcome, Order, Spray, run_forwarder};
+use inorder_petri::statistics::run_seed;
 use inorder_sort::{ConfigError, SorterConfig, srpic};
 
 use super::output::Form;
@@ -98,7 +99,7 @@ pub fn run(args: &Args) -> Done {
     let config = args.config(order);
     config.validate().map_err(|error| usage(&error))?;
     let repeated = repeat::repeat(args.repetitions, config.packets, |number, go_on| {
-        let seed = config.seed.wrapping_add(number);
+        let seed = run_seed(config.seed, number);
         let config = ForwarderConfig {
             seed,
             ..config.clone()

@@ -146,6 +146,9 @@ fn refuse(args: &Args) -> Result<(), CliError> {
         ("--dot", args.dot.is_some()),
         ("--svg", args.svg.is_some()),
         ("--pnml", args.pnml.is_some()),
+        ("--text", args.text.is_some()),
+        ("--net", args.net.is_some()),
+        ("--ignore", !args.ignore.is_empty()),
         ("--at", args.at.is_some()),
     ];
     let own = options

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use inorder_inspect::{Answer, Findings, Known};
 use inorder_nets::{CellResult, PARTS, Report, Row};
 use inorder_petri::parameters::Parameters;
-use inorder_petri::statistics::Estimate;
+use inorder_petri::statistics::{Estimate, plain, run_seed};
 
 use super::{Args, Source, coloured, found, read, unused};
 use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
@@ -18,6 +18,9 @@ const MAX_CELLS: usize = 10_000;
 
 /// The name of the axis of `--at`.
 const TIME: &str = "time";
+
+/// Digits of a value of a parameter: a sum of steps has the digits of its step and not those of its rounding.
+const LABEL_DIGITS: i32 = 12;
 
 /// A parameter, or the time, with its values.
 pub struct Axis {
@@ -156,7 +159,8 @@ pub fn run(args: &Args, plan: &Plan, file: &Path, source: &Source) -> Outcome {
         }
         let named = plan.axes.iter().map(|axis| axis.name.clone());
         let given = named.zip(values.iter().copied());
-        let mut parameters = Parameters::new(plan.fixed.iter().cloned().chain(given));
+        let parameters = Parameters::new(plan.fixed.iter().cloned().chain(given));
+        let mut parameters = args.choices(parameters);
         let net = read(file, source, &mut parameters)?;
         check_names(&parameters)?;
         name.clone_from(&net.name);
@@ -192,6 +196,7 @@ fn refuse(args: &Args) -> Result<(), CliError> {
         ("--dot", args.dot.is_some()),
         ("--svg", args.svg.is_some()),
         ("--pnml", args.pnml.is_some()),
+        ("--text", args.text.is_some()),
     ];
     let mut given = options.into_iter().filter(|(_, given)| *given);
     match given.next() {
@@ -217,8 +222,11 @@ fn cell(findings: &Findings, at: Option<f64>, values: &[f64], seed: u64) -> Cell
     });
     let (rows, estimates) = numbers.into_iter().unzip();
     CellResult {
-        labels: values.iter().map(f64::to_string).collect(),
-        seeds: (0..runs).map(|run| seed.wrapping_add(run)).collect(),
+        labels: values
+            .iter()
+            .map(|value| plain(*value, LABEL_DIGITS))
+            .collect(),
+        seeds: (0..runs).map(|run| run_seed(seed, run)).collect(),
         rows,
         runs: Vec::new(),
         estimates,

@@ -58,7 +58,11 @@ function records(measure, layout, rows, scale) {
     if (!measure.cells[number]) return;
     const [mean, width, values] = measure.cells[number];
     const half = width ?? 0;
-    const place = { row: rows.keyOf(labels), colour: layout.colour === null ? "" : labels[layout.colour] };
+    const place = {
+      row: rows.keyOf(labels),
+      at: layout.row === null ? 0 : Number(labels[layout.row]),
+      colour: layout.colour === null ? "" : labels[layout.colour],
+    };
     const unit = measure.unit ? ` ${measure.unit}` : "";
     const said = {
       cell: page.axes.map((axis, at) => `${axis} = ${labels[at]}`).join(", ") || "the only cell",
@@ -76,7 +80,36 @@ function records(measure, layout, rows, scale) {
   return { runs, means, arrows };
 }
 
+// The values of the axis of the rows, if all of them are numbers and nothing else parts the rows: then curves are drawn.
+function numbersOf(layout) {
+  if (layout.row === null || layout.groups.length > 0) return null;
+  const labels = layout.distinct[layout.row];
+  const numbers = labels.map((label) => (label.trim() === "" ? NaN : Number(label)));
+  return labels.length >= 3 && numbers.every(Number.isFinite) ? numbers : null;
+}
+
+function curveSpec(measure, layout, numbers) {
+  const scale = scaleOf(measure);
+  const { means } = records(measure, layout, rowsOf(layout), scale);
+  const colours = layout.colour === null ? [""] : layout.distinct[layout.colour];
+  const spec = structuredClone(charts.curve);
+  const { x, y, color } = spec.encoding;
+  x.title = page.axes[layout.row];
+  const [least, most] = [Math.min(...numbers), Math.max(...numbers)];
+  if (least > 0 && most >= 100 * least) x.scale = { type: "log", nice: false };
+  y.scale.domain = [scale.low, scale.high];
+  if (scale.high >= 1e4) y.axis.format = "~s";
+  const { shape } = spec.layer.at(-1).encoding;
+  color.scale.domain = shape.scale.domain = colours;
+  color.scale.range = COLOURS.slice(0, colours.length);
+  shape.scale.range = SHAPES.slice(0, colours.length);
+  for (const layer of spec.layer) layer.data = { values: means };
+  return { spec, fromZero: scale.fromZero };
+}
+
 function comparisonSpec(measure, layout) {
+  const numbers = numbersOf(layout);
+  if (numbers !== null) return curveSpec(measure, layout, numbers);
   const rows = rowsOf(layout);
   const scale = scaleOf(measure);
   const { runs, means, arrows } = records(measure, layout, rows, scale);

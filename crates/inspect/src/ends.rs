@@ -1,0 +1,206 @@
+//! Whether a net ends, and whether other runs of it would end elsewhere.
+//!
+//! One run shows one end. If a net can end in several sets of markings for good, the means of one run are not those of the
+//! net, however narrow their intervals are. So a few shorter runs of other seeds are made: a net that stands still in
+//! different markings, or in which a transition fires again and again in one run and never in the late part of another,
+//! has several ends.
+
+use std::collections::BTreeMap;
+
+use inorder_petri::net::Net;
+use inorder_petri::reachability::{Graph, Report};
+use inorder_petri::statistics::{Simulation, Totals};
+use rayon::prelude::*;
+
+use crate::error::SimulationError;
+use crate::watch::Watch;
+
+/// Other runs that are made.
+const OTHER_RUNS: u64 = 8;
+
+/// If nothing more happens in a net, its runs are short, and more of them are made.
+const ENDING_RUNS: u64 = 64;
+
+/// The length of each of the other runs, as a part of the first one.
+const PART: u64 = 16;
+
+/// Markings that are explored to see that there is only one end, which saves the other runs.
+const FEW_MARKINGS: usize = 20_000;
+
+/// Firings in the late part of one run that cannot all be missing in the late part of another by chance.
+const MANY: u64 = 60;
+
+/// How a net ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ends {
+    /// Each way to end, with the number of runs that did.
+    pub ways: Vec<(String, u64)>,
+    /// Nothing happened any more in the run of the estimates.
+    pub stands_still: bool,
+}
+
+impl Ends {
+    /// Whether the net ends in different ways.
+    pub fn are_several(&self) -> bool {
+        self.ways.len() > 1
+    }
+
+    /// In a sentence, without a point at its end.
+    pub fn words(&self) -> String {
+        let ways: Vec<String> = self
+            .ways
+            .iter()
+            .map(|(way, runs)| {
+                format!(
+                    "{way} in {runs} {}",
+                    if *runs == 1 { "run" } else { "runs" }
+                )
+            })
+            .collect();
+        match self.ways.as_slice() {
+            [(way, _)] if self.stands_still => format!("all runs end {way}"),
+            _ => format!(
+                "no single steady state: runs end in different ways for good: {}",
+                ways.join("; ")
+            ),
+        }
+    }
+}
+
+/// Of one run that ended at `end`; `others` starts further ones.
+pub(crate) fn of_one_run<S: Simulation>(
+    net: &Net,
+    run: &S,
+    end: u64,
+    others: impl Fn(u64) -> Result<S, SimulationError> + Sync,
+    watch: &Watch<'_>,
+) -> Result<Option<Ends>, SimulationError> {
+    if watch.is_stopped() {
+        return Ok(None);
+    }
+    let stands_still = run.stands_still();
+    if !stands_still && ends_in_one_way(net) {
+        return Ok(None);
+    }
+    let own = stands_still.then(|| marking(net, &run.totals(end)));
+    let (number, length) = match stands_still {
+        true => (ENDING_RUNS, end),
+        false => (OTHER_RUNS, end / PART),
+    };
+    let runs = late_parts(1..=number, length, others)?;
+    let own = own.map(|marking| Late {
+        still_in: Some(marking),
+        fired: Vec::new(),
+    });
+    let all: Vec<Late> = own.into_iter().chain(runs).collect();
+    Ok(judge(net, &all, stands_still))
+}
+
+/// Of many runs that ended at `end`: a look at the first of them.
+pub(crate) fn of_many_runs<S: Simulation>(
+    net: &Net,
+    end: u64,
+    start: impl Fn(u64) -> Result<S, SimulationError> + Sync,
+) -> Result<Option<Ends>, SimulationError> {
+    if ends_in_one_way(net) {
+        return Ok(None);
+    }
+    let runs = late_parts(0..=OTHER_RUNS, end, start)?;
+    let stands_still = runs.iter().all(|run| run.still_in.is_some());
+    Ok(judge(net, &runs, stands_still))
+}
+
+/// Whether the markings are few, and those that are never left can all be reached from each other.
+fn ends_in_one_way(net: &Net) -> bool {
+    let graph = Graph::explore(net, FEW_MARKINGS);
+    graph.is_complete()
+        && Report::of_graph(net, &graph)
+            .long_run
+            .is_some_and(|long_run| long_run.terminal.len() == 1)
+}
+
+/// What a run does in its second half.
+struct Late {
+    /// The marking, if nothing happens any more.
+    still_in: Option<String>,
+    /// Firings of each transition.
+    fired: Vec<u64>,
+}
+
+fn late_parts<S: Simulation>(
+    numbers: std::ops::RangeInclusive<u64>,
+    length: u64,
+    start: impl Fn(u64) -> Result<S, SimulationError> + Sync,
+) -> Result<Vec<Late>, SimulationError> {
+    let one = |number: u64| {
+        let mut run = start(number)?;
+        run.advance(length / 2)?;
+        let before = run.totals(length / 2);
+        run.advance(length)?;
+        let after = run.totals(length);
+        let transitions = before.transitions.iter().zip(&after.transitions);
+        let layout = run.layout();
+        Ok(Late {
+            still_in: run.stands_still().then(|| words(&layout.places, &after)),
+            fired: transitions
+                .map(|(before, after)| after.firings - before.firings)
+                .collect(),
+        })
+    };
+    numbers.into_par_iter().map(one).collect()
+}
+
+/// Different ways to end among runs; `None` if all are alike and go on.
+fn judge(net: &Net, runs: &[Late], stands_still: bool) -> Option<Ends> {
+    let mut ways: BTreeMap<String, u64> = BTreeMap::new();
+    let goes_on = |run: &&Late| run.still_in.is_none();
+    let most: Vec<u64> = (0..net.transitions.len())
+        .map(|t| {
+            runs.iter()
+                .filter_map(|run| run.fired.get(t))
+                .copied()
+                .max()
+                .unwrap_or(0)
+        })
+        .collect();
+    let is_never = |run: &Late, t: usize| run.fired.get(t) == Some(&0) && most[t] >= MANY;
+    for run in runs {
+        let way = match &run.still_in {
+            Some(marking) => format!("standing still with {marking}"),
+            None => {
+                let missing = (0..net.transitions.len()).filter(|t| is_never(run, *t));
+                let names: Vec<&str> = missing.map(|t| net.transitions[t].name.as_str()).collect();
+                match names.is_empty() {
+                    true => "going on with all transitions".to_owned(),
+                    false => format!("going on without {}", names.join(", ")),
+                }
+            }
+        };
+        *ways.entry(way).or_default() += 1;
+    }
+    let all_go_on = runs.iter().filter(goes_on).count() == runs.len();
+    if ways.len() == 1 && all_go_on {
+        return None;
+    }
+    Some(Ends {
+        ways: ways.into_iter().collect(),
+        stands_still,
+    })
+}
+
+fn marking(net: &Net, totals: &Totals) -> String {
+    let names: Vec<String> = net.places.iter().map(|place| place.name.clone()).collect();
+    words(&names, totals)
+}
+
+fn words(names: &[String], totals: &Totals) -> String {
+    let places = names.iter().zip(&totals.places);
+    let marked = places.filter(|(_, place)| place.tokens > 0);
+    let words: Vec<String> = marked
+        .map(|(name, place)| format!("{name} {}", place.tokens))
+        .collect();
+    match words.is_empty() {
+        true => "no tokens".to_owned(),
+        false => words.join(", "),
+    }
+}

@@ -1,0 +1,271 @@
+//! Elimination without subtractions for chains whose states have few neighbours.
+//!
+//! The algorithm is that of [`super::gth`]. Its digits do not depend on the order in which states are eliminated, but its
+//! time and memory do: the next state is the one for which the product of the numbers of its predecessors and successors
+//! is the least (H. Markowitz, "The elimination form of the inverse and its application to linear programming",
+//! Management Science 3(3), 1957). When what is left is mostly full, it is eliminated as a full matrix.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::gth;
+use super::links::Links;
+use super::number::{Positive, Wide};
+
+/// What an elimination may cost.
+#[derive(Clone, Copy)]
+pub(super) struct Budget {
+    /// Numbers in memory at one time.
+    pub entries: usize,
+    /// Additions to entries.
+    pub work: f64,
+}
+
+/// Why an elimination gave up.
+#[derive(Debug, PartialEq, Eq)]
+enum Stop {
+    /// It would cost more than it may.
+    Cost,
+    /// Numbers left the range in which they keep their digits.
+    Range,
+}
+
+/// Remaining states are eliminated as a full matrix if at least this share of it is occupied...
+const FULL: f64 = 0.25;
+/// ... and it has at most so many rows.
+const MOST_FULL: usize = 4000;
+
+/// The stationary distribution of an irreducible chain; `None` if that costs too much.
+pub(super) fn stationary(rows: &Links, budget: Budget) -> Option<Vec<f64>> {
+    match solve::<f64>(rows, budget) {
+        Ok(p) => Some(p),
+        Err(Stop::Range) => solve::<Wide>(rows, budget).ok(),
+        Err(Stop::Cost) => None,
+    }
+}
+
+fn solve<P: Positive>(rows: &Links, budget: Budget) -> Result<Vec<f64>, Stop> {
+    let mut left = Matrix::<P>::new(rows);
+    let mut spent = 0.0;
+    let mut eliminated = Vec::with_capacity(rows.len());
+    while let Some(state) = left.next() {
+        if left.is_full() {
+            break;
+        }
+        let column = left.eliminate(state, &mut spent)?;
+        eliminated.push((state, column));
+        if spent > budget.work || left.entries > budget.entries {
+            return Err(Stop::Cost);
+        }
+    }
+    let rest = left.states();
+    let cube = (rest.len() as f64).powi(3) / 3.0;
+    if spent + cube > budget.work.max(1e9) {
+        return Err(Stop::Cost);
+    }
+    let mut p = vec![P::ZERO; rows.len()];
+    let shares = gth::shares(left.full(&rest), rest.len()).ok_or(Stop::Range)?;
+    for (&state, share) in rest.iter().zip(shares) {
+        p[state] = share;
+    }
+    for (state, column) in eliminated.into_iter().rev() {
+        let inflow = column
+            .iter()
+            .map(|(from, share)| p[*from as usize].times(*share));
+        let share = inflow.fold(P::ZERO, P::plus);
+        if share.is_at_the_edge() {
+            return Err(Stop::Range);
+        }
+        p[state] = share;
+    }
+    Ok(normal(&p))
+}
+
+/// Divided by their sum.
+fn normal<P: Positive>(p: &[P]) -> Vec<f64> {
+    let more = |a: P, b: &P| if b.exceeds(a) { *b } else { a };
+    let largest = p.iter().fold(P::ZERO, more);
+    let mut shares: Vec<f64> = p.iter().map(|p| p.share_of(largest)).collect();
+    let total: f64 = shares.iter().sum();
+    for share in &mut shares {
+        *share /= total;
+    }
+    shares
+}
+
+/// The states that are left, with the rates between them.
+struct Matrix<P> {
+    /// By state, in the order of the columns; empty for a state that was eliminated.
+    rows: Vec<Vec<(u32, P)>>,
+    /// The predecessors of each state, in no order.
+    columns: Vec<Vec<u32>>,
+    is_left: Vec<bool>,
+    left: usize,
+    entries: usize,
+    /// States by cost; those of states whose cost changed since are out of date.
+    queue: BinaryHeap<Reverse<(u64, u32)>>,
+    /// The least cost of each state in the queue.
+    queued: Vec<u64>,
+    merged: Vec<(u32, P)>,
+}
+
+impl<P: Positive> Matrix<P> {
+    fn new(links: &Links) -> Self {
+        let n = links.len();
+        let columns = links.transposed();
+        let row = |state| {
+            let mut row: Vec<(u32, P)> = links
+                .of(state)
+                .map(|(to, rate)| (to as u32, P::of(rate)))
+                .collect();
+            row.sort_unstable_by_key(|(to, _)| *to);
+            row
+        };
+        let mut matrix = Self {
+            rows: (0..n).map(row).collect(),
+            columns: (0..n)
+                .map(|state| columns.of(state).map(|(from, _)| from as u32).collect())
+                .collect(),
+            is_left: vec![true; n],
+            left: n,
+            entries: links.other.len(),
+            queue: BinaryHeap::with_capacity(n),
+            queued: vec![u64::MAX; n],
+            merged: Vec::new(),
+        };
+        for state in 0..n as u32 {
+            matrix.enqueue(state);
+        }
+        matrix
+    }
+
+    fn cost(&self, state: u32) -> u64 {
+        let (row, column) = (&self.rows[state as usize], &self.columns[state as usize]);
+        row.len() as u64 * column.len() as u64
+    }
+
+    fn enqueue(&mut self, state: u32) {
+        let cost = self.cost(state);
+        if cost < self.queued[state as usize] {
+            self.queued[state as usize] = cost;
+            self.queue.push(Reverse((cost, state)));
+        }
+    }
+
+    /// The cheapest state; `None` when only one is left.
+    fn next(&mut self) -> Option<usize> {
+        if self.left <= 1 {
+            return None;
+        }
+        while let Some(Reverse((cost, state))) = self.queue.pop() {
+            let queued = &mut self.queued[state as usize];
+            if !self.is_left[state as usize] || cost > *queued {
+                continue;
+            }
+            *queued = u64::MAX;
+            if self.cost(state) <= cost {
+                return Some(state as usize);
+            }
+            self.enqueue(state);
+        }
+        None
+    }
+
+    /// Whether what is left is mostly full and small enough.
+    fn is_full(&self) -> bool {
+        let n = self.left as f64;
+        self.left <= MOST_FULL && self.entries as f64 >= FULL * n * n
+    }
+
+    /// Removes a state; returns its predecessors with the shares of their flow that passed through it.
+    fn eliminate(&mut self, state: usize, spent: &mut f64) -> Result<Vec<(u32, P)>, Stop> {
+        let row = std::mem::take(&mut self.rows[state]);
+        let before = std::mem::take(&mut self.columns[state]);
+        let out = row.iter().fold(P::ZERO, |sum, (_, rate)| sum.plus(*rate));
+        if out.is_at_the_edge() {
+            return Err(Stop::Range);
+        }
+        self.is_left[state] = false;
+        self.left -= 1;
+        self.entries -= row.len() + before.len();
+        for (to, _) in &row {
+            let column = &mut self.columns[*to as usize];
+            if let Some(at) = column.iter().position(|from| *from as usize == state) {
+                column.swap_remove(at);
+            }
+        }
+        let mut shares = Vec::with_capacity(before.len());
+        for from in before {
+            let share = self.redirect(from, state as u32, &row, out)?;
+            shares.push((from, share));
+            *spent += (row.len() + self.rows[from as usize].len()) as f64;
+        }
+        for state in row
+            .iter()
+            .map(|(to, _)| *to)
+            .chain(shares.iter().map(|(from, _)| *from))
+        {
+            self.enqueue(state);
+        }
+        Ok(shares)
+    }
+
+    /// What led from `from` to the state now leads to where the state led.
+    fn redirect(&mut self, from: u32, state: u32, onward: &[(u32, P)], out: P) -> Result<P, Stop> {
+        let old = std::mem::take(&mut self.rows[from as usize]);
+        let Ok(at) = old.binary_search_by_key(&state, |(to, _)| *to) else {
+            return Ok(P::ZERO);
+        };
+        let share = old[at].1.over(out);
+        if share.is_at_the_edge() {
+            return Err(Stop::Range);
+        }
+        let mut merged = std::mem::take(&mut self.merged);
+        let mut kept = old.iter().filter(|(to, _)| *to != state).peekable();
+        for (to, rate) in onward.iter().filter(|(to, _)| *to != from) {
+            while let Some(entry) = kept.next_if(|(kept, _)| kept < to) {
+                merged.push(*entry);
+            }
+            let more = share.times(*rate);
+            if more.is_at_the_edge() {
+                return Err(Stop::Range);
+            }
+            match kept.next_if(|(kept, _)| kept == to) {
+                Some((_, rate)) => merged.push((*to, rate.plus(more))),
+                None => {
+                    merged.push((*to, more));
+                    self.columns[*to as usize].push(from);
+                    self.entries += 1;
+                }
+            }
+        }
+        merged.extend(kept);
+        // The old row's memory serves the next one.
+        self.merged = old;
+        self.merged.clear();
+        self.rows[from as usize] = merged;
+        Ok(share)
+    }
+
+    fn states(&self) -> Vec<usize> {
+        (0..self.rows.len())
+            .filter(|&state| self.is_left[state])
+            .collect()
+    }
+
+    /// The rates between these states, all that are left, as a full matrix.
+    fn full(&self, states: &[usize]) -> Vec<P> {
+        let n = states.len();
+        let mut place = vec![0; self.rows.len()];
+        for (i, &state) in states.iter().enumerate() {
+            place[state] = i;
+        }
+        let mut rates = vec![P::ZERO; n * n];
+        for (row, &state) in rates.chunks_mut(n).zip(states) {
+            for (to, rate) in &self.rows[state] {
+                row[place[*to as usize]] = *rate;
+            }
+        }
+        rates
+    }
+}

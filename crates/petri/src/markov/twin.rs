@@ -1,0 +1,229 @@
+//! The solvers against full elimination with twice the digits.
+
+use proptest::prelude::*;
+
+use super::balance::balance;
+use super::iterate;
+use super::links::Links;
+use super::sparse::{self, Budget};
+
+const ANY: Budget = Budget {
+    entries: usize::MAX,
+    work: f64::INFINITY,
+};
+
+/// A positive number of about 32 digits.
+#[derive(Clone, Copy, Default)]
+struct Twice(f64, f64);
+
+impl Twice {
+    fn of(high: f64, low: f64) -> Self {
+        let sum = high + low;
+        Self(sum, low - (sum - high))
+    }
+
+    fn plus(self, other: Self) -> Self {
+        let high = self.0 + other.0;
+        let part = high - self.0;
+        let rest = (self.0 - (high - part)) + (other.0 - part);
+        Self::of(high, rest + self.1 + other.1)
+    }
+
+    fn times(self, other: Self) -> Self {
+        let high = self.0 * other.0;
+        let rest = libm::fma(self.0, other.0, -high);
+        Self::of(high, rest + self.0 * other.1 + self.1 * other.0)
+    }
+
+    fn over(self, other: Self) -> Self {
+        let first = self.0 / other.0;
+        let back = other.times(Self(first, 0.0));
+        let rest = self.plus(Self(-back.0, -back.1));
+        Self::of(first, rest.0 / other.0)
+    }
+}
+
+/// The straightforward twin: full elimination of states from the last to the first.
+fn twin(rows: &Links) -> Vec<f64> {
+    let n = rows.len();
+    let mut rates = vec![vec![Twice::default(); n]; n];
+    for (state, row) in rates.iter_mut().enumerate() {
+        for (to, rate) in rows.of(state) {
+            row[to] = Twice(rate, 0.0);
+        }
+    }
+    for last in (1..n).rev() {
+        let out = rates[last][..last]
+            .iter()
+            .fold(Twice::default(), |sum, rate| sum.plus(*rate));
+        let (head, tail) = rates.split_at_mut(last);
+        for row in head {
+            row[last] = row[last].over(out);
+            if row[last].0 > 0.0 {
+                for to in 0..last {
+                    row[to] = row[to].plus(row[last].times(tail[0][to]));
+                }
+            }
+        }
+    }
+    let mut p = vec![Twice(1.0, 0.0)];
+    for state in 1..n {
+        let inflow = (0..state).map(|from| p[from].times(rates[from][state]));
+        p.push(inflow.fold(Twice::default(), Twice::plus));
+    }
+    let total = p.iter().fold(Twice::default(), |sum, p| sum.plus(*p));
+    p.iter().map(|p| p.over(total).0).collect()
+}
+
+/// A chain whose states can all be reached from each other; rates are `10^exponent`.
+fn chain(n: usize, edges: &[(usize, usize, f64)]) -> Links {
+    let mut rows = vec![std::collections::BTreeMap::new(); n];
+    for (from, to, exponent) in edges {
+        if from % n != to % n {
+            *rows[from % n].entry(to % n).or_insert(0.0) += libm::pow(10.0, *exponent);
+        }
+    }
+    let mut links = Links::with_room(n);
+    for row in rows {
+        for (to, rate) in row {
+            links.other.push(to as u32);
+            links.rate.push(rate);
+        }
+        links.first.push(links.other.len());
+    }
+    links
+}
+
+/// A ring with further edges anywhere; rates over 15 decades.
+fn anything() -> impl Strategy<Value = Links> {
+    let rate = || -9.0..6.0_f64;
+    (3usize..90).prop_flat_map(move |n| {
+        let ring = prop::collection::vec(rate(), n);
+        let more = prop::collection::vec((0..n, 0..n, rate()), 0..4 * n);
+        (ring, more).prop_map(move |(ring, mut edges)| {
+            edges.extend(ring.iter().enumerate().map(|(i, rate)| (i, i + 1, *rate)));
+            chain(n, &edges)
+        })
+    })
+}
+
+/// Groups of strongly coupled states, groups of such groups, and weak rates between them.
+fn nearly_decomposable() -> impl Strategy<Value = Links> {
+    let one = (0usize..64, 0usize..64, -1.0..1.0_f64);
+    let weak = (-4.0..0.0_f64, -10.0..-4.0_f64);
+    (
+        prop::collection::vec(one, 0..200),
+        prop::collection::vec(-1.0..1.0_f64, 128),
+        weak,
+    )
+        .prop_map(|(more, steps, (inner, outer))| {
+            let strength = |a: usize, b: usize| match (a / 8 == b / 8, a / 32 == b / 32) {
+                (true, _) => 5.0,
+                (false, true) => inner,
+                (false, false) => outer,
+            };
+            let row = |i: usize| [(i, (i + 1) % 64), ((i + 1) % 64, i)];
+            let walk = (0..64)
+                .flat_map(row)
+                .zip(steps)
+                .map(|((a, b), rate)| (a, b, rate));
+            let edges: Vec<_> = walk
+                .chain(more)
+                .map(|(a, b, rate)| (a, b, rate + strength(a, b)))
+                .collect();
+            chain(64, &edges)
+        })
+}
+
+#[track_caller]
+fn agree(found: &[f64], expected: &[f64], relative: f64) {
+    for (state, (found, expected)) in found.iter().zip(expected).enumerate() {
+        let error = (found - expected).abs() / expected;
+        assert!(
+            error <= relative,
+            "state {state}: {found:e}, expected {expected:e}, off by {error:e}"
+        );
+    }
+}
+
+fn check(rows: &Links) {
+    let expected = twin(rows);
+    let columns = rows.transposed();
+    let found = sparse::stationary(rows, ANY).unwrap();
+    agree(&found, &expected, 1e-12);
+    let bound = balance(&columns, &found).unwrap();
+    agree(&found, &expected, bound.error);
+    assert!(bound.error < 1e-9, "{bound:?}");
+    // The iteration is right, or says that it is not.
+    if let Ok((found, bound)) = iterate::stationary(&columns, &rows.sums()) {
+        agree(&found, &expected, bound.error);
+        assert!(bound.error <= 1e-5);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_chain(rows in anything()) {
+        check(&rows);
+    }
+
+    #[test]
+    fn chains_of_weakly_coupled_groups(rows in nearly_decomposable()) {
+        check(&rows);
+    }
+}
+
+/// Walks in a plane of `side` times `side` states, with a weak row in the middle.
+fn plane(side: usize, weak: f64) -> Links {
+    let mut edges = Vec::new();
+    let mut random = inorder_random::Random::new(1, "plane");
+    for x in 0..side {
+        for y in 0..side {
+            let state = x * side + y;
+            for (there, other) in [(x + 1 < side, state + side), (y + 1 < side, state + 1)] {
+                if there {
+                    let strength = if x + 1 == side / 2 && other == state + side {
+                        weak
+                    } else {
+                        0.0
+                    };
+                    edges.push((state, other, strength + random.unit()));
+                    edges.push((other, state, strength + random.unit()));
+                }
+            }
+        }
+    }
+    chain(side * side, &edges)
+}
+
+#[test]
+fn the_iteration_agrees_with_elimination_on_large_chains() {
+    for weak in [0.0, -14.0] {
+        let rows = plane(60, weak);
+        let columns = rows.transposed();
+        let expected = sparse::stationary(&rows, ANY).unwrap();
+        let (found, bound) = iterate::stationary(&columns, &rows.sums()).unwrap();
+        agree(&found, &expected, bound.error);
+    }
+}
+
+#[test]
+fn a_row_whose_probabilities_leave_the_range_of_numbers() {
+    // Down a valley of 1e-500 and up again to the same height.
+    let n = 2001;
+    let edges = (0..n - 1).flat_map(|i| {
+        let down = if i < n / 2 { -0.25 } else { 0.25 };
+        [(i, i + 1, down), (i + 1, i, -down)]
+    });
+    let rows = chain(n, &edges.collect::<Vec<_>>());
+    let p = sparse::stationary(&rows, ANY).unwrap();
+    assert!(
+        (p[0] / p[n - 1] - 1.0).abs() < 1e-9,
+        "{:e} {:e}",
+        p[0],
+        p[n - 1]
+    );
+    assert!(p[0] > 0.3 && p[n / 2] == 0.0);
+}
