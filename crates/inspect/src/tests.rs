@@ -231,3 +231,90 @@ fn a_wrong_query_and_too_many_markings_are_told_in_one_line() {
         serde_json::Value::Null
     );
 }
+
+fn simulated(source: &str, replications: Option<u32>) -> Document {
+    let wishes = Wishes {
+        simulate: true,
+        simulation: Settings {
+            replications,
+            precision: 0.05,
+            ..Settings::default()
+        },
+        ..Wishes::default()
+    };
+    find(source, &wishes).unwrap()
+}
+
+fn printed(document: &Document) -> String {
+    let mut out = Vec::new();
+    document.write_text(&mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn one_run_of_a_net_with_two_ends_is_not_the_net() {
+    let ends = "place a 1\nplace b\nplace c\ntransition x exponential rate 1\n in a\n out b\n\
+        transition y exponential rate 3\n in a\n out c\n";
+    // A third transition fires for ever in both ends, and the ends differ in a fourth and a fifth.
+    let loops = format!(
+        "{ends}place o\ntransition at_b exponential rate 1\n in b\n out b\ntransition at_c exponential rate 1\n in c\n out c\n\
+         transition always exponential rate 1\n out o\ntransition off exponential rate 3\n in o\n"
+    );
+    for (source, ways) in [
+        (
+            ends,
+            ["standing still with b 1 in ", "standing still with c 1 in "],
+        ),
+        (&loops, ["going on without at_b", "going on without at_c"]),
+    ] {
+        let document = simulated(source, None);
+        let text = printed(&document);
+        assert!(text.contains("no single steady state"), "{text}");
+        assert!(ways.iter().all(|way| text.contains(way)), "{text}");
+        assert!(
+            text.contains("the wanted precision was not reached"),
+            "{text}"
+        );
+        let found = json(&document);
+        assert!(found["simulated"]["places"]["b"]["tokens"]["half_width"].is_null());
+        assert_eq!(found["simulated"]["doubts"].as_array().unwrap().len(), 1);
+    }
+    // Independent runs have a mean over the ends.
+    let document = simulated(ends, Some(400));
+    let b = json(&document)["simulated"]["places"]["b"]["tokens"].clone();
+    let (mean, half) = (
+        b["mean"].as_f64().unwrap(),
+        b["half_width"].as_f64().unwrap(),
+    );
+    assert!((mean - 0.25).abs() < 1.5 * half && half < 0.1, "{b}");
+}
+
+#[test]
+fn a_queue_without_a_steady_state_is_called_unstable() {
+    let overloaded = "place q\ntransition a exponential rate 3\n out q\ntransition s exponential rate 2\n in q\n";
+    for replications in [None, Some(40)] {
+        let text = printed(&simulated(overloaded, replications));
+        assert!(text.contains("unstable: q gets "), "{text}");
+        assert!(text.contains("interval unknown"), "{text}");
+        assert!(!text.contains("precision was reached"), "{text}");
+    }
+}
+
+#[test]
+fn the_exact_solution_comes_with_a_bound() {
+    let wishes = Wishes {
+        exact: true,
+        ..Wishes::default()
+    };
+    // A queue of 2001 markings in a row beside a switch whose rates are 15 decades smaller.
+    let source = "place q 0 capacity 2000\nplace on 1\nplace off\ntransition a exponential rate 0.98e6\n out q\n\
+        transition s exponential rate 1e6\n in q\ntransition down exponential rate 2e-9\n in on\n out off\n\
+        transition up exponential rate 3e-9\n in off\n out on\n";
+    let found = json(&find(source, &wishes).unwrap());
+    let (on, error) = (
+        &found["exact"]["places"]["on"]["tokens"],
+        &found["exact"]["error"],
+    );
+    assert!((on.as_f64().unwrap() - 0.6).abs() < 1e-12, "{on}");
+    assert!(error.as_f64().unwrap() < 1e-6, "{error}");
+}

@@ -63,7 +63,7 @@ pub(super) struct Wide {
 }
 
 /// `2^128` and its inverse.
-const HIGH: f64 = 3.402_823_669_209_384_6e38;
+const HIGH: f64 = f64::from_bits((1023 + 128) << 52);
 const LOW: f64 = 1.0 / HIGH;
 /// `2^256` and its inverse.
 const STEP: f64 = HIGH * HIGH;

@@ -68,7 +68,7 @@ fn twin(rows: &Links) -> Vec<f64> {
     }
     let mut p = vec![Twice(1.0, 0.0)];
     for state in 1..n {
-        let inflow = (0..state).map(|from| p[from].times(rates[from][state]));
+        let inflow = p.iter().zip(&rates).map(|(p, row)| p.times(row[state]));
         p.push(inflow.fold(Twice::default(), Twice::plus));
     }
     let total = p.iter().fold(Twice::default(), |sum, p| sum.plus(*p));

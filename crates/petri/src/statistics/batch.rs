@@ -12,8 +12,14 @@ const KEPT: usize = 2048;
 /// Observations between two looks at the precision, so that each look has at least an eighth more than the one before.
 const LOOK: usize = KEPT / 8;
 
-/// Correlation of successive batches above which the run goes on; that of independent batches is below it 19 times of 20.
-const CORRELATED: f64 = 0.35;
+/// The part of the run at its start that never counts.
+const NEVER_COUNTED: usize = 16;
+
+/// The first stage of a run to a precision ends when intervals are this many times as wide as wanted.
+const FIRST_STAGE: f64 = 1.5;
+
+/// How much longer the second stage is than its intervals are expected to need.
+const RESERVE: f64 = 1.15;
 
 /// Looks with the same growth after which a net is taken as unstable: the run has become twice as long meanwhile.
 const UNSTABLE_LOOKS: u32 = 6;
@@ -26,7 +32,7 @@ const FIRST_FIRINGS: u64 = 1000;
 pub struct Steady {
     /// Ticks per unit of time in the results.
     pub ticks_per_unit: f64,
-    /// Time at the start that does not count (warm-up); `None` to find it from the run (MSER-5).
+    /// Time at the start that does not count (warm-up); `None` to find it from the run.
     pub warm_up: Option<u64>,
     /// Length of the first observations; it grows with the run, and may be less if much happens in that time.
     pub batch: u64,
@@ -62,9 +68,14 @@ pub struct SteadyResult {
 /// after every observation, with the time in ticks and the worst relative error so far. An incomplete observation does
 /// not count.
 ///
-/// The run is observed in a thousand or two intervals of equal length, which grow with it. The warm-up is found by MSER-5;
-/// the rest forms 32 batches, whose remaining dependence widens the intervals. The precision must be reached at two looks in
-/// succession, so that a chance that makes both the estimate and its interval too small does not end the run.
+/// The run is observed in a thousand or two intervals of equal length, which grow with it. The warm-up is a sixteenth of the
+/// run, or more if the start lies apart from the rest; what counts forms 32 batches, whose remaining dependence widens the
+/// intervals.
+///
+/// A run to a precision has two stages. The first tells how long the second must be, and then counts as its warm-up: a
+/// chance that makes both an estimate and its interval too small, as that of a queue that was rarely long, ends the first
+/// stage early, but does not bias the second (C. Stein, "A two-sample test for a linear hypothesis whose power is
+/// independent of the variance", Annals of Mathematical Statistics 16, 1945).
 pub fn steady_state<S: Simulation>(
     simulation: &mut S,
     plan: &Steady,
@@ -81,11 +92,13 @@ pub fn steady_state<S: Simulation>(
             .min(plan.end.saturating_sub(start) / (KEPT as u64 / 2))
             .max(1),
         seen: Vec::with_capacity(KEPT),
+        second_stage_from: None,
+        second_stage_until: 0,
     };
     let mut now = warm_up(simulation, start, |now| keep_going(now, f64::INFINITY))?;
     let mut before = simulation.totals(now);
     run.batch = first_batch(simulation, now, run.batch)?;
-    let (mut worst, mut precise_looks, mut unstable_looks) = (f64::INFINITY, 0, 0);
+    let (mut worst, mut is_precise, mut unstable_looks) = (f64::INFINITY, false, 0);
     let mut next_look = KEPT / 2;
     loop {
         let reached = now.saturating_add(run.batch);
@@ -107,19 +120,24 @@ pub fn steady_state<S: Simulation>(
         if run.seen.len() < next_look {
             continue;
         }
-        let (measures, doubts) = run.estimates();
-        worst = measures.worst_relative_error();
-        let is_precise = worst <= plan.precision && doubts.correlated_less_than(CORRELATED);
-        precise_looks = if is_precise { precise_looks + 1 } else { 0 };
-        unstable_looks = if doubts.unstable.is_empty() {
-            0
-        } else {
-            unstable_looks + 1
-        };
-        if precise_looks >= 2 || (unstable_looks >= UNSTABLE_LOOKS && plan.precision > 0.0) {
-            break;
-        }
         next_look += LOOK;
+        if now >= run.second_stage_until {
+            let (measures, doubts) = run.estimates();
+            worst = measures.worst_relative_error();
+            let is_clear = doubts.is_empty();
+            is_precise = is_clear && run.is_second_stage() && worst <= plan.precision;
+            unstable_looks = if doubts.unstable.is_empty() {
+                0
+            } else {
+                unstable_looks + 1
+            };
+            if is_precise || (unstable_looks >= UNSTABLE_LOOKS && plan.precision > 0.0) {
+                break;
+            }
+            if is_clear && !run.is_second_stage() && worst <= FIRST_STAGE * plan.precision {
+                run.begin_second_stage(now, worst);
+            }
+        }
         if run.seen.len() >= KEPT {
             run.halve();
             next_look = KEPT / 2 + LOOK;
@@ -127,7 +145,7 @@ pub fn steady_state<S: Simulation>(
     }
     let (measures, doubts) = run.estimates();
     Ok(SteadyResult {
-        is_precise: precise_looks >= 2,
+        is_precise,
         batches: batches(&run.seen[run.warm_up()..]).len(),
         warm_up: start + run.warm_up() as u64 * run.batch,
         end: now,
@@ -145,15 +163,40 @@ struct Run<'p> {
     /// Ticks of an observation.
     batch: u64,
     seen: Vec<Observation>,
+    /// When the second stage began, and until when it lasts at least.
+    second_stage_from: Option<u64>,
+    second_stage_until: u64,
 }
 
 impl Run<'_> {
+    fn is_second_stage(&self) -> bool {
+        self.second_stage_from.is_some()
+    }
+
+    /// The first stage had intervals of this width: the second will be as long as the wanted ones need.
+    fn begin_second_stage(&mut self, now: u64, worst: f64) {
+        let counted = (now - self.start) as f64 * (1.0 - 1.0 / NEVER_COUNTED as f64);
+        let needed = RESERVE * counted * (worst / self.plan.precision).powi(2);
+        // Not less than what is wanted of the batches anyway.
+        let length = needed.max(0.5 * counted);
+        self.second_stage_from = Some(now);
+        self.second_stage_until = now.saturating_add(length as u64);
+    }
+
     /// Observations at the start that do not count.
     fn warm_up(&self) -> usize {
-        match self.plan.warm_up {
-            Some(_) => 0,
-            None => warm_up_of(&self.seen),
+        match (self.second_stage_from, self.plan.warm_up) {
+            (Some(from), _) if self.second_stage_until <= self.now() => {
+                ((from - self.start).div_ceil(self.batch) as usize).min(self.seen.len())
+            }
+            (_, Some(_)) => 0,
+            (_, None) => warm_up_of(&self.seen, NEVER_COUNTED),
         }
+    }
+
+    /// The time to which the run was observed.
+    fn now(&self) -> u64 {
+        self.start + self.seen.len() as u64 * self.batch
     }
 
     fn halve(&mut self) {
@@ -182,14 +225,19 @@ impl Run<'_> {
     }
 }
 
-/// Where the last of the numbers settles.
-pub(crate) fn warm_up_of(seen: &[Observation]) -> usize {
-    let numbers = seen.first().map_or(0, Observation::numbers);
+/// Where the last of the numbers settles, but not before this part of the run.
+pub(crate) fn warm_up_of(seen: &[Observation], part: usize) -> usize {
+    let batches = batches(seen);
+    let each = seen.len() / batches.len().max(1);
+    let first = seen.len() - each * batches.len();
+    let numbers = batches.first().map_or(0, Observation::numbers);
     let of = |index| {
-        let values: Vec<f64> = seen.iter().map(|seen| seen.number(index)).collect();
+        let values: Vec<f64> = batches.iter().map(|batch| batch.number(index)).collect();
         series::warm_up(&values)
     };
-    (0..numbers).map(of).max().unwrap_or(0)
+    let found = (0..numbers).map(of).max().unwrap_or(0);
+    let found = if found > 0 { first + found * each } else { 0 };
+    found.max(seen.len() / part)
 }
 
 /// Number of independent observations of the marking: as many as would give the least precise mean its interval.

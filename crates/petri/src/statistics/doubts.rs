@@ -8,7 +8,10 @@ use super::simulation::Layout;
 pub(crate) const BATCHES: usize = 32;
 
 /// Correlation of successive batches from which on the run is too short for its intervals.
-const TOO_CORRELATED: f64 = 0.5;
+const TOO_CORRELATED: f64 = 0.35;
+
+/// The same for batches that are twice as long.
+const PAIRS_CORRELATED: f64 = 0.2;
 
 /// Standard errors from which on a difference is real. Many numbers are compared, many times.
 const REAL: f64 = 5.0;
@@ -44,11 +47,6 @@ impl Doubts {
         self.unstable.is_empty() && !self.unsettled && self.correlated.is_none()
     }
 
-    /// Whether nothing speaks against the intervals, and successive batches are correlated by less than this.
-    pub(crate) fn correlated_less_than(&self, most: f64) -> bool {
-        !self.unsettled && self.correlation <= most && self.correlated.is_none()
-    }
-
     /// About successive observations of one run, of which the first `warm_up` do not count; `units` is the length of one.
     pub(crate) fn of_run(
         layout: &Layout,
@@ -65,7 +63,14 @@ impl Doubts {
         let mut worst = 0.0_f64;
         for index in 0..numbers {
             let values: Vec<f64> = batches.iter().map(|batch| batch.number(index)).collect();
-            worst = worst.max(series::correlation(&values));
+            // A single correlation is large by chance in some of many numbers.
+            let pairs: Vec<f64> = values
+                .chunks_exact(2)
+                .map(|pair| pair[0] + pair[1])
+                .collect();
+            if series::correlation(&pairs) > PAIRS_CORRELATED {
+                worst = worst.max(series::correlation(&values));
+            }
             let (first, second) = values.split_at(values.len() / 2);
             let of = |half: &[f64]| series::of_series(half, 0.682_69);
             let (first, second) = (of(first), of(second));

@@ -9,8 +9,11 @@ use super::series::distance_from_zero;
 use super::simulation::{Layout, Simulation};
 use crate::coloured::RunError;
 
+/// The part of the runs that never counts.
+const NEVER_COUNTED: usize = 12;
+
 /// Intervals in which the first runs are observed to find the warm-up.
-const SEGMENTS: u64 = 200;
+const SEGMENTS: u64 = 192;
 
 /// Runs that are made before the precision is looked at: few runs have a narrow interval by chance.
 const LEAST_RUNS: u32 = 32;
@@ -45,7 +48,7 @@ const REMEMBERED: f64 = 0.8;
 pub struct Replications {
     /// Ticks per unit of time in the results.
     pub ticks_per_unit: f64,
-    /// Time at the start of each run that does not count (warm-up); `None` to find it from the first runs (MSER-5).
+    /// Time at the start of each run that does not count (warm-up); `None` to find it from the first runs.
     pub warm_up: Option<u64>,
     /// Time at which each run ends.
     pub end: u64,
@@ -93,7 +96,7 @@ pub fn run_seed(seed: u64, number: u64) -> u64 {
 /// result is precise enough or `keep_going` returns false. It is called once per round, with the number of runs and
 /// the worst relative error so far. The result does not depend on the number of threads.
 ///
-/// The warm-up is found from the averages of the first runs over time (P. D. Welch's averages with the rule MSER-5). If
+/// The warm-up is found from the averages of the first runs over time (P. D. Welch's averages with R. W. Conway's rule). If
 /// later the means of the first and of the second half of what counts turn out to differ, all runs are made anew with more
 /// warm-up: twice as long if they may grow, with less that counts if not.
 pub fn replicate<S, E>(
@@ -227,7 +230,7 @@ where
         Observation::together(&all)
     };
     let averages: Vec<Observation> = (0..SEGMENTS as usize).map(average).collect();
-    Ok(warm_up_of(&averages) as u64 * length)
+    Ok(warm_up_of(&averages, NEVER_COUNTED) as u64 * length)
 }
 
 /// Runs that were made.
