@@ -97,7 +97,7 @@ static ESTIMATE: &[Column<Estimate>] = &[
     Column::new(
         "half_width",
         REAL,
-        "Half the width of the interval; null if there were too few observations.",
+        "Half the width of the interval, or the bound on what was never seen (then the mean is 0); null if it is unknown.",
         |e: &Estimate| e.half_width.into(),
     )
     .optional(),
