@@ -21,6 +21,7 @@ import time
 PORT, LINGER = 5001, 0.3
 CLONE_NEWNET, TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x40000000, 0x400454CA, 1, 0x1000
 SIOCOUTQ, TCP_CC_INFO = 0x5411, 26
+SO_SNDBUFFORCE, SO_RCVBUFFORCE, SO_MAX_PACING_RATE = 32, 33, 47
 ADDRESS = {"client": "192.0.2.1", "server": "192.0.2.2"}
 #: The fields of `struct tcp_info` (include/uapi/linux/tcp.h), up to the last one that is read.
 BYTES = "state ca_state retransmits probes backoff options wscale flags".split()
@@ -44,11 +45,13 @@ def namespace():
         sys.exit(f"end: a network namespace cannot be made: {os.strerror(ctypes.get_errno())}")
 
 
-def device(address):
+def device(address, route):
     tun = os.open("/dev/net/tun", os.O_RDWR)
     fcntl.ioctl(tun, TUNSETIFF, struct.pack("16sH14x", b"path", IFF_TUN | IFF_NO_PI))
     for words in (f"addr add {address}/24 dev path", "link set path txqueuelen 1000 up"):
         subprocess.run(["ip", *words.split()], check=True)
+    if route:
+        subprocess.run(["ip", "route", "replace", "192.0.2.0/24", "dev", "path", *route], check=True)
     return tun
 
 
@@ -62,10 +65,12 @@ def settings(keys):
 
 
 def options(sock, plan):
-    for name, option in (("send_buffer", socket.SO_SNDBUF), ("receive_buffer", socket.SO_RCVBUF)):
+    for name, option, beyond in (("send_buffer", socket.SO_SNDBUF, SO_SNDBUFFORCE), ("receive_buffer", socket.SO_RCVBUF, SO_RCVBUFFORCE)):
         if name in plan:
-            # The kernel doubles what it is given, for its own overhead.
-            sock.setsockopt(socket.SOL_SOCKET, option, int(plan[name]))
+            # The kernel doubles what it is given, for its own overhead, and bounds it by a maximum of the whole host unless forced.
+            sock.setsockopt(socket.SOL_SOCKET, beyond if plan.get("forced") else option, int(plan[name]))
+    if "pacing" in plan:
+        sock.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, plan["pacing"])
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, plan["control"].encode())
     if plan.get("no_delay"):
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -104,6 +109,9 @@ def send(sock, work, writes):
 
 
 def ask(sock, work, writes, end):
+    """One request after the other, or some ahead of the answers."""
+    for _ in range(work.get("ahead", 0)):
+        writes.write(bytes(work["request"]))
     while time.monotonic() < end:
         writes.write(bytes(work["request"]))
         take(sock, work["response"])
@@ -209,7 +217,7 @@ def main():
         plan = json.load(text)
     namespace()
     settings(plan[role].get("sysctl", {}))
-    tun = device(ADDRESS[role])
+    tun = device(ADDRESS[role], plan[role].get("route"))
     listener = server(plan) if role == "server" else None
     socket.send_fds(socket.socket(fileno=os.dup(0)), [b"t"], [tun])
     if role == "client":

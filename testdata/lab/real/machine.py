@@ -13,7 +13,7 @@ from real import limits, plan
 HERE = Path(__file__).resolve().parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "inorder"
 #: Longest time that a guest may take for each of its transfers, seconds of the machine.
-LONGEST = 120
+LONGEST = 300
 
 HEAD = """#!/bin/sh
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C PYTHONDONTWRITEBYTECODE=1
@@ -35,13 +35,18 @@ def prepared(folder, number):
     name, path, ends, known = plan.drawn(number)
     if (folder / f"{name}.known.json").exists():
         return name, None
-    (folder / f"{name}.toml").write_text(path)
-    (folder / f"{name}.json").write_text(json.dumps(ends))
     (folder / f"{name}.drawn.json").write_text(json.dumps({"number": number, **known}))
+    return name, words(folder / name, path, ends, number)
+
+
+def words(name, path, ends, seed):
+    """Writes scenario and plan of a transfer; what the path is called with, beside its program."""
+    scenario, plan_file = Path(f"{name}.toml"), Path(f"{name}.json")
+    scenario.write_text(path)
+    plan_file.write_text(json.dumps(ends))
     end = f"{HERE}/end.py"
-    file = folder / f"{name}.json"
-    return name, ["--out", str(folder / name), "--seed", str(number), "--scenario", str(folder / f"{name}.toml"), "--seconds", "90",
-                  "--client", f"{end} client {file}", "--server", f"{end} server {file}"]
+    return ["--out", str(name), "--seed", str(seed), "--scenario", str(scenario), "--seconds", "90", *ends.get("path", []),
+            "--client", f"{end} client {plan_file}", "--server", f"{end} server {plan_file}"]
 
 
 def guest(commands, linux, scratch):
@@ -66,20 +71,23 @@ def guest(commands, linux, scratch):
     return log.read_text(errors="replace") if log.exists() else ""
 
 
+def run(commands, linux, scratch):
+    """Runs them in one guest of this kernel, or without one on the running kernel; what was said."""
+    if not commands:
+        return ""
+    if linux:
+        return guest(commands, linux, scratch)
+    done = [subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False) for command in commands]
+    return "".join(each.stdout for each in done)
+
+
 def record(folder, numbers, path, linux, scratch):
     """Records these numbers and writes their truth; errors as lines."""
     work = [prepared(folder, number) for number in numbers]
-    commands = [[path, *words] for _, words in work if words]
-    said = ""
-    if commands and linux:
-        said = guest(commands, linux, scratch)
-    elif commands:
-        for words in commands:
-            done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-            said += done.stdout
+    said = run([[path, *command] for _, command in work if command], linux, scratch)
     errors = []
-    for name, words in work:
-        if words:
+    for name, command in work:
+        if command:
             error = finish(folder, name)
             errors += [f"{name}: {error}"] if error else []
     return errors, said

@@ -47,16 +47,22 @@ def outages(t):
 
 
 def drawn(number):
-    """A name, the scenario of the path, the plan of both ends, and what the score needs to know."""
+    """A name, and what is `made` of a number."""
     draw = Draw(f"real {number}")
-    chosen = transfers.kinds(draw)
+    return f"real-{number}", *made(draw, transfers.kinds(draw), CONTROLS)
+
+
+def made(draw, chosen, controls):
+    """Of kinds of trouble: the scenario of the path, the plan of both ends, and what the score needs to know."""
     t = transfers.shape(draw, chosen)
-    control = draw.choice(CONTROLS)
+    control = draw.choice(controls)
     seconds = min(20, t.seconds)
     plan = {"work": {**application(t), "seconds": seconds, "size": int(t.size) if t.size else 0}, "seconds": 20,
             # Some samples in each round trip; more would only make the guest slow.
             "every": min(0.02, max(0.002, t.rtt / 10)),
             "client": host(t, t.sender, control), "server": host(t, t.receiver, control)}
+    if "mtu" in t.flow:
+        plan["path"] = t.flow["mtu"]
     if "read_rate" in t.flow:
         plan["server"]["read"] = {"rate": number_of(t.flow["read_rate"]), "bytes": bytes_of(t.flow["read"])}
     plan["client"]["no_delay"] = draw.chance(0.3)
@@ -64,4 +70,4 @@ def drawn(number):
     known = {"kinds": [kind.__name__.replace("_", "-") for kind in chosen], "rate": t.rate, "rtt": t.rtt, "before": 0,
              "forward_ns": round(t.rtt / 2 * 1e9), "control": control, "nagle": not plan["client"]["no_delay"], "outages": outages(t),
              "policed": transfers.policer in chosen}
-    return f"real-{number}", path, plan, known
+    return path, plan, known

@@ -6,6 +6,7 @@
 //! `NAME.rcv.pcap`, and which frame of one is which frame of the other to `NAME.pairs.csv`, with what became of those that have no counterpart.
 
 mod end;
+mod icmp;
 mod record;
 mod words;
 
@@ -13,7 +14,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use inorder_path::{Fate, Path, Timeline};
+use inorder_path::{Fate, Mark, Path, Timeline};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use end::End;
@@ -44,6 +45,9 @@ fn run(options: &Options) -> Result<(), String> {
         ways,
         record,
         clock: Clock::new(),
+        card: options.card()?.map(Timeline::new),
+        mtu: options.mtu,
+        silent: options.silent,
     };
     let ended = between.forward(Duration::from_secs(options.seconds));
     between.record.finish().map_err(|e| e.to_string())?;
@@ -66,7 +70,10 @@ fn run(options: &Options) -> Result<(), String> {
 /// when the path began, at which times in a scenario are 0.
 fn write_busy(file: &str, epoch_ns: i64, paths: [Path<Packet>; 2]) -> std::io::Result<()> {
     let mut out = std::io::BufWriter::new(std::fs::File::create(file)?);
-    writeln!(out, "way,link,start_ns,end_ns\nbegin,,{epoch_ns},{epoch_ns}")?;
+    writeln!(
+        out,
+        "way,link,start_ns,end_ns\nbegin,,{epoch_ns},{epoch_ns}"
+    )?;
     for (mut path, way) in paths.into_iter().zip(["forward", "reverse"]) {
         for (link, times) in path.busy_times().enumerate() {
             for busy in times {
@@ -76,6 +83,12 @@ fn write_busy(file: &str, epoch_ns: i64, paths: [Path<Packet>; 2]) -> std::io::R
         }
     }
     out.flush()
+}
+
+fn dropped(record: &mut Record, mark: &Mark<Packet>) {
+    if let Fate::Dropped(_) = mark.fate {
+        record.dropped(&mark.packet);
+    }
 }
 
 /// Time since the epoch that never goes back.
@@ -106,6 +119,11 @@ struct Between {
     ways: [Timeline<Packet>; 2],
     record: Record,
     clock: Clock,
+    /// In front of end 1.
+    card: Option<Timeline<Packet>>,
+    /// Larger packets from end 0 do not pass, and it is told so, or not.
+    mtu: Option<usize>,
+    silent: bool,
 }
 
 impl Between {
@@ -144,41 +162,75 @@ impl Between {
             let Some(packet) = self.record.sent(from, now_ns, bytes) else {
                 continue;
             };
+            if from == 0 && self.mtu.is_some_and(|mtu| packet.bytes.len() > mtu) {
+                self.too_large(now_ns, &packet);
+                continue;
+            }
             let at_ns = self.since_begin(now_ns);
             let record = &mut self.record;
-            self.ways[from].push_watched(at_ns, packet, |mark| {
-                if let Fate::Dropped(_) = mark.fate {
-                    record.dropped(&mark.packet);
-                }
-            });
+            self.ways[from].push_watched(at_ns, packet, |mark| dropped(record, &mark));
+        }
+    }
+
+    /// A router right behind end 0 discards a packet, and says so if it speaks.
+    fn too_large(&mut self, now_ns: i64, packet: &Packet) {
+        self.record.dropped(packet);
+        let answer = self.mtu.and_then(|mtu| icmp::too_large(&packet.bytes, mtu));
+        if let Some(bytes) = answer.filter(|_| !self.silent) {
+            self.record.told(0, now_ns, &bytes);
+            self.ends[0].send(&bytes);
         }
     }
 
     /// Delivers what is due at the end of direction `way`. What the stack there sent before comes first, since it was
     /// sent before: so the capture has both directions in their order.
     fn deliver(&mut self, way: usize) {
-        loop {
-            let at_ns = self.since_begin(self.clock.now_ns());
-            let record = &mut self.record;
-            let due = self.ways[way].pop_watched(at_ns, |mark| {
-                if let Fate::Dropped(_) = mark.fate {
-                    record.dropped(&mark.packet);
+        while let Some(packet) = self.due(way) {
+            match &mut self.card {
+                Some(card) if way == 0 => {
+                    let at_ns = self.clock.now_ns() - self.clock.epoch_ns;
+                    let record = &mut self.record;
+                    card.push_watched(at_ns, packet, |mark| dropped(record, &mark));
                 }
-            });
-            let Some((_, packet)) = due else {
-                return;
-            };
-            self.take(1 - way);
-            let now_ns = self.clock.now_ns();
-            self.record.arrived(1 - way, now_ns, &packet);
-            self.ends[1 - way].send(&packet.bytes);
+                _ => self.hand_over(way, packet),
+            }
         }
+        while way == 0
+            && let Some(packet) = self.sorted()
+        {
+            self.hand_over(way, packet);
+        }
+    }
+
+    /// The next packet at the end of the path.
+    fn due(&mut self, way: usize) -> Option<Packet> {
+        let at_ns = self.since_begin(self.clock.now_ns());
+        let record = &mut self.record;
+        let due = self.ways[way].pop_watched(at_ns, |mark| dropped(record, &mark));
+        due.map(|(_, packet)| packet)
+    }
+
+    /// The next packet that the card passes on.
+    fn sorted(&mut self) -> Option<Packet> {
+        let at_ns = self.since_begin(self.clock.now_ns());
+        let record = &mut self.record;
+        let card = self.card.as_mut()?;
+        let due = card.pop_watched(at_ns, |mark| dropped(record, &mark));
+        due.map(|(_, packet)| packet)
+    }
+
+    fn hand_over(&mut self, way: usize, packet: Packet) {
+        self.take(1 - way);
+        let now_ns = self.clock.now_ns();
+        self.record.arrived(1 - way, now_ns, &packet);
+        self.ends[1 - way].send(&packet.bytes);
     }
 
     /// Until something is due or has come.
     fn wait(&self) {
         let now_ns = self.since_begin(self.clock.now_ns());
-        let due = self.ways.iter().filter_map(Timeline::next_wake_ns).min();
+        let ways = self.ways.iter().chain(&self.card);
+        let due = ways.filter_map(Timeline::next_wake_ns).min();
         // Programs that have ended are noticed every few milliseconds.
         let most_ns = 5_000_000;
         let wait_ns = due.map_or(most_ns, |at| (at - now_ns).clamp(0, most_ns));

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
 use inorder_capture::PcapWriter;
+use inorder_sort::Meta;
+use inorder_sort::classify::tcp_header;
 use inorder_wire::{Frame, LinkType};
 
 /// Headers with all options; payloads say nothing.
@@ -29,6 +31,17 @@ impl inorder_path::Packet for Packet {
 
     fn flow(&self) -> u32 {
         0
+    }
+
+    fn meta(&self) -> Meta<u32> {
+        let header = usize::from(self.bytes[0] & 15) * 4;
+        let segment = self.bytes.get(header..).filter(|_| self.bytes[9] == 6);
+        let Some((seq, mut facts)) = segment.and_then(tcp_header) else {
+            return Meta::unsuitable(0);
+        };
+        let offset = usize::from(self.bytes.get(header + 12).map_or(0, |b| b >> 4)) * 4;
+        facts.payload_len = self.bytes.len().saturating_sub(header + offset) as u32;
+        facts.meta(0, seq)
     }
 }
 
@@ -87,6 +100,11 @@ impl Record {
         }
         let frame = self.captures[to].write(at_ns, &packet.bytes);
         self.pair(packet, frame);
+    }
+
+    /// A router sent `bytes` to end `to`: the other end has no counterpart of it.
+    pub fn told(&mut self, to: usize, at_ns: i64, bytes: &[u8]) {
+        self.captures[to].write(at_ns, bytes);
     }
 
     /// The path dropped `packet`.

@@ -1,11 +1,12 @@
 //! The command line.
 
 use inorder_path::{
-    AnyStage, Delay, DelayConfig, Duplicate, DuplicateConfig, Late, LateConfig, Limit, Link,
-    LinkConfig, Loss, LossConfig, Path, Probability,
+    AnyStage, Coalesce, Delay, DelayConfig, Duplicate, DuplicateConfig, Late, LateConfig, Limit,
+    Link, LinkConfig, Loss, LossConfig, Nic, NicConfig, Path, Probability,
 };
 use inorder_random::Random;
 use inorder_scenario::{Registries, Scenario};
+use inorder_sort::SorterConfig;
 
 use crate::record::Packet;
 
@@ -26,6 +27,12 @@ pub struct Options {
     pub port: u16,
     /// The programs are stopped after so many.
     pub seconds: u64,
+    /// Larger packets from the client do not pass.
+    pub mtu: Option<usize>,
+    /// Nobody tells the client so.
+    pub silent: bool,
+    /// A card in front of the server that sorts: the sorter, and how long it waits before it interrupts, nanoseconds.
+    pub card: Option<(SorterConfig, i64)>,
 }
 
 impl Options {
@@ -56,6 +63,12 @@ impl Options {
                 "--sender" if value == "server" => out.labels = ["rcv", "snd"],
                 "--port" => out.port = number()? as u16,
                 "--seconds" => out.seconds = number()?,
+                "--mtu" => out.mtu = Some(number()? as usize),
+                "--card" => out.card = Some(card(&value)?),
+                "--black-hole" => {
+                    out.mtu = Some(number()? as usize);
+                    out.silent = true;
+                }
                 _ => return Err(format!("unknown option {option}")),
             }
         }
@@ -73,13 +86,39 @@ impl Options {
             return of_scenario(file, self.seed);
         }
         let path = |words: &str, name: &str| stages(words, self.seed, name).map(Path::new);
-        Ok([path(&self.forward, "forward")?, path(&self.reverse, "reverse")?])
+        Ok([
+            path(&self.forward, "forward")?,
+            path(&self.reverse, "reverse")?,
+        ])
     }
+
+    /// The card, as a path behind the one to the server.
+    pub fn card(&self) -> Result<Option<Path<Packet>>, String> {
+        let Some((sorter, coalesce_ns)) = self.card else {
+            return Ok(None);
+        };
+        let config = NicConfig {
+            coalesce: Coalesce::delay(coalesce_ns),
+            sorter,
+            ..NicConfig::default()
+        };
+        let card = Nic::new(&config).map_err(|e| e.to_string())?;
+        Ok(Some(Path::new(vec![card.into()])))
+    }
+}
+
+/// `SORTER,NANOSECONDS`.
+fn card(text: &str) -> Result<(SorterConfig, i64), String> {
+    let wrong = || format!("--card {text}: not a sorter and a time");
+    let (sorter, ns) = text.rsplit_once(',').ok_or_else(wrong)?;
+    let config = sorter.parse().map_err(|e| format!("{sorter}: {e}"))?;
+    Ok((config, ns.parse().map_err(|_| wrong())?))
 }
 
 fn of_scenario(file: &str, seed: u64) -> Result<[Path<Packet>; 2], String> {
     let text = std::fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
-    let scenario = Scenario::load(&text, file, &Registries::default()).map_err(|e| e.to_string())?;
+    let scenario =
+        Scenario::load(&text, file, &Registries::default()).map_err(|e| e.to_string())?;
     let cells = scenario.cells().map_err(|e| e.to_string())?;
     let config = &cells.first().ok_or("a scenario without cells")?.config;
     let mut paths = [
