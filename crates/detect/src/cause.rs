@@ -25,6 +25,8 @@ pub(crate) struct Mark {
     pub(crate) kind: Kind,
     /// Of a lost one, the round trip of what was sent right behind it, nanoseconds; 0 if unknown.
     pub(crate) rtt_ns: i64,
+    /// When it was sent, or would have arrived at a receiver, nanoseconds; 0 if unknown.
+    pub(crate) sent_ns: i64,
 }
 
 impl Mark {
@@ -33,6 +35,7 @@ impl Mark {
             start: i64::try_from(event.seq_offset).unwrap_or(i64::MAX),
             kind: event.kind,
             rtt_ns: 0,
+            sent_ns: 0,
         }
     }
 }
@@ -401,6 +404,7 @@ mod tests {
             start: segment * MSS,
             kind,
             rtt_ns: 0,
+            sent_ns: 0,
         }
     }
 

@@ -258,6 +258,7 @@ impl Collector {
                 start: place.start,
                 kind,
                 rtt_ns: 0,
+                sent_ns: place.sent_ns,
             });
         }
         if !self.keep_events {

@@ -21,6 +21,8 @@ pub enum ActionKind {
     Queue,
     /// Packets that fit the path.
     PathMtu,
+    /// The sender stays below the rate of a policer.
+    Shape,
     /// A congestion control that does not take every loss for congestion.
     Control,
     /// The receiver offers a larger window.
@@ -55,6 +57,7 @@ impl ActionKind {
         "undo",
         "queue",
         "path-mtu",
+        "shape",
         "control",
         "window",
         "scaling",

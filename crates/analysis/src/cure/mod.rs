@@ -5,8 +5,11 @@
 //! is known. What nothing would help has no action: [`Cure::none`] says so, or what is not known, and what to capture next.
 
 mod action;
+mod mtu;
 mod next;
 mod path;
+mod policer;
+mod queue;
 mod reordering;
 mod services;
 mod windows;

@@ -4,7 +4,7 @@ use inorder_detect::limits::{Limit, LimitSet};
 use inorder_detect::{Cause, FlowReport, Vantage};
 use inorder_report::number::{count, plural, rate, time};
 
-use super::{Action, ActionKind, Case, Gain};
+use super::{Action, ActionKind, Case, Gain, mtu, policer, queue};
 
 /// Fewest recoveries of one cause that are a habit of the path.
 const MIN_RECOVERIES: u64 = 3;
@@ -13,12 +13,10 @@ const MAX_TIMES: u64 = 20;
 /// What BBR reaches of the line where packets are lost at random: at most all; at least this share. It was 0.75 until one of four
 /// trials reported for Linux 6.18 brought less (docs/cost.md).
 const BBR_SHARE: (f64, f64) = (0.5, 1.0);
-/// A standing queue shorter than this is no reason to act, nanoseconds.
-const MIN_QUEUE_NS: i64 = 15_000_000;
 /// Linux's shortest retransmission timer, nanoseconds (`TCP_RTO_MIN`), beyond round trips shorter than half of it.
 const LINUX_RTO_MIN_NS: i64 = 200_000_000;
 
-fn recoveries<'a>(flows: impl IntoIterator<Item = &'a FlowReport>, cause: Cause) -> u64 {
+pub(super) fn recoveries<'a>(flows: impl IntoIterator<Item = &'a FlowReport>, cause: Cause) -> u64 {
     let causes = flows.into_iter().flat_map(|f| &f.recoveries.by_cause);
     let of_it = causes.filter(|c| c.cause == cause);
     of_it.map(|c| c.recoveries).sum()
@@ -26,11 +24,20 @@ fn recoveries<'a>(flows: impl IntoIterator<Item = &'a FlowReport>, cause: Cause)
 
 /// What can be done about flows that lose packets.
 pub(super) fn losses(flows: &[&FlowReport], cases: &[Case<'_>]) -> Vec<Action> {
+    let policed = policer::shape(flows);
+    let hole = mtu::black_hole(flows);
     let mut all = Vec::new();
-    all.extend(control(&losing(flows)));
-    all.extend(queue(flows));
-    all.extend(path_mtu(flows));
-    all.extend(outage(cases));
+    // Against a policer no other control helps.
+    if policed.is_none() {
+        all.extend(control(&losing(flows)));
+    }
+    all.extend(policed);
+    all.extend(queue::managed(flows));
+    all.extend(mtu::told(flows));
+    if hole.is_none() {
+        all.extend(outage(cases));
+    }
+    all.extend(hole);
     all.extend(shorter_timer(cases));
     all.extend(longer_timer(cases));
     all
@@ -107,72 +114,6 @@ fn control(flows: &[&FlowReport]) -> Option<Action> {
             ActionKind::Control,
             "On the sender of the data, use BBR: packets are lost although no queue is full, and it does not take each loss \
              for congestion. Or find the link that loses them (a radio link, a bad cable) and let it repeat them itself.",
-        )
-    })
-}
-
-/// The queue of the bottleneck fills up and drops packets, or delays them.
-fn queue(flows: &[&FlowReport]) -> Option<Action> {
-    let all = || flows.iter().copied();
-    let lost = recoveries(all(), Cause::QueueLoss);
-    let busy = |f: &&&FlowReport| f.limits.share_of(Limit::Line.into()) >= super::MIN_SHARE;
-    let standing = flows
-        .iter()
-        .filter(busy)
-        .filter_map(|f| f.limits.queueing_ns)
-        .max();
-    let standing = standing.filter(|ns| *ns >= MIN_QUEUE_NS);
-    if lost < MIN_RECOVERIES && standing.is_none() {
-        return None;
-    }
-    let delay = standing.map(|ns| format!("it delays packets by {}", time(ns)));
-    let drops = (lost > 0).then(|| {
-        format!(
-            "{} for losses came when the round trip was longest",
-            match lost {
-                1 => "1 recovery".to_owned(),
-                n => format!("{} recoveries", count(n)),
-            }
-        )
-    });
-    let evidence: Vec<String> = delay.into_iter().chain(drops).collect();
-    Some(Action {
-        commands: vec!["tc qdisc replace dev IF root fq_codel".to_owned()],
-        evidence: evidence.join("; "),
-        holds: "On the device in front of the bottleneck, if the queue stands there and not in a modem behind it. It shortens \
-                the delay and the losses; the line itself is full and gets no faster.",
-        flows: flows.iter().filter(|f| f.losses > 0).count().max(1) as u64,
-        ..Action::new(
-            ActionKind::Queue,
-            "At the bottleneck, manage the queue, which fills up.",
-        )
-    })
-}
-
-/// Packets were too large for the path, as ICMP says: smaller ones from the start.
-fn path_mtu(flows: &[&FlowReport]) -> Option<Action> {
-    let large = || flows.iter().filter(|f| f.icmp.too_large > 0);
-    let packets: u64 = large().map(|f| f.icmp.too_large).sum();
-    let mtu = large().filter_map(|f| f.icmp.mtu).min();
-    let to = large().next()?.flow.dst.ip();
-    let size = mtu.map_or_else(|| "MTU".to_owned(), |mtu| mtu.to_string());
-    Some(Action {
-        commands: vec![
-            format!("ip route replace {to} via GATEWAY mtu {size}"),
-            "iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu"
-                .to_owned(),
-        ],
-        evidence: format!(
-            "ICMP says of {} that a link of the path cannot carry {}",
-            plural(packets, "packet"),
-            if packets == 1 { "it" } else { "them" }
-        ),
-        sure: true,
-        flows: large().count() as u64,
-        ..Action::new(
-            ActionKind::PathMtu,
-            "On the sender of the data, give the route the MTU of the path; or, on the router in front of the \
-             narrow link, lower the MSS of connections that pass.",
         )
     })
 }

@@ -13,6 +13,8 @@ const SHORT_FLOW: f64 = 0.5;
 const MIN_TIMES: f64 = 1.2;
 /// A line that seems faster than a flow by more than this factor may be a bundle of packets taken for a line.
 const MAX_TIMES: f64 = 20.0;
+/// A window that was full for so much of the time is sure to be what a larger one mends, whatever the line carries.
+const SURE: f64 = 0.5;
 /// Linux offers half of the buffer as window, and a queue should fit in, too.
 const BUFFER_PER_WINDOW: u64 = 4;
 /// A window or buffer of unknown need may grow by this factor: the maximum costs nothing where less is enough.
@@ -63,6 +65,7 @@ pub(super) fn receiver_window(cases: &[Case<'_>]) -> Option<Action> {
             evidence: format!("{full}, at {} or less", bytes(window.largest_bytes)),
             holds: "Both ends must offer the option in their SYN (RFC 7323 section 2); a firewall may remove it: compare \
                     the SYN at both ends. A larger buffer does nothing before that.",
+            sure: worst.part.share >= SURE,
             ..Action::new(
                 ActionKind::Scaling,
                 "Switch window scaling on at both ends: without it the window cannot exceed 65,535 bytes.",
@@ -86,7 +89,7 @@ pub(super) fn receiver_window(cases: &[Case<'_>]) -> Option<Action> {
         holds: "Linux of any version, for applications that do not set SO_RCVBUF: one that does must ask for as much \
                 itself, and gets net.core.rmem_max at most.",
         warning: "The maximum applies to every new connection of the host, each of which may use that much memory.",
-        sure: gain.is_some(),
+        sure: gain.is_some() || worst.part.share >= SURE,
         gain,
         flows: cases.len() as u64,
         ..Action::new(

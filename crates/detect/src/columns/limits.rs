@@ -61,6 +61,13 @@ pub static LIMITS: &[Column<Limits>] = &[
         |l| l.send_buffer_bytes.into(),
     )
     .optional(),
+    Of::new(
+        "policed_bps",
+        Kind::Rate,
+        "Payload that a policer lets pass: whenever so much had passed, packets were lost, and no queue delayed those next to them.",
+        |l| l.policed_bps.into(),
+    )
+    .optional(),
     Of::nested(
         "stretches",
         "The life in order and without gaps.",

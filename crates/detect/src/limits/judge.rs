@@ -1,10 +1,12 @@
 //! The limit of each instant, from the rounds and from what is known at the end: verdicts and causes of recoveries.
 
 use super::pieces::Pieces;
+use super::policer;
 use super::rounds::{Held, KINDS, Row, Silence};
 use super::state::{Course, State, reductions, window};
 use super::unneeded::by_cause;
-use super::{Limit, LimitSet, Limits, Window};
+use super::{Limit, LimitSet, Limits, Share, Window};
+use crate::cause::Mark;
 use crate::cost::Ends;
 use crate::cost::episodes::Episodes;
 use crate::result::{Confidence, Recovery, RecoveryVerdict, Vantage};
@@ -36,6 +38,8 @@ pub(crate) struct Life<'a> {
     pub(crate) rtts: &'a [(i64, i64)],
     /// Rate of the bottleneck as payload, as packets that followed each other show it.
     pub(crate) line_bps: Option<u64>,
+    /// Late, lost and refused originals.
+    pub(crate) marks: &'a [Mark],
 }
 
 /// What is known at the end.
@@ -89,8 +93,15 @@ impl Judge<'_> {
             at_receiver,
             spaced: self.spaced(min_rtt_ns),
         };
-        let (states, line) = course.states();
+        let (mut states, mut line) = course.states();
         let mut pieces = self.pieces(&states);
+        let policed = self.policed(&pieces.shares());
+        if policed.is_some() {
+            // What passes at the policer's rate is no busy line.
+            states.iter_mut().for_each(|state| state.line = false);
+            line = None;
+            pieces = self.pieces(&states);
+        }
         if self.ends.vantage == Vantage::Sender {
             pieces.settle(OF_THE_SENDING_HOST);
         }
@@ -105,7 +116,7 @@ impl Judge<'_> {
             line_bps: line.or(course.spaced).map(|rate| (rate * 8.0) as u64),
             window: self.window(line.or(course.spaced)),
             send_buffer_bytes: self.send_buffer(&states),
-            ..Limits::default()
+            policed_bps: policed.map(|rate| (rate * 8.0) as u64),
         }
     }
 
@@ -142,6 +153,25 @@ impl Judge<'_> {
         peaks.sort_unstable();
         let usual = *peaks.get(peaks.len() / 2)?;
         u64::try_from(usual).ok()
+    }
+
+    /// The rate of a policer, bytes a second. Only the sender's side shows whether what passes next to a loss had waited.
+    fn policed(&self, shares: &[Share]) -> Option<f64> {
+        if self.ends.vantage != Vantage::Sender {
+            return None;
+        }
+        let life_ns = self.life.last_ns.saturating_sub(self.life.first_ns);
+        let at_end_ns = self.life.last_ns.saturating_sub(self.last_data_ns);
+        let course = policer::Course {
+            marks: self.life.marks,
+            rows: self.rows,
+            rtt_ns: self.ends.rtt_ns?,
+            mss: f64::from(self.ends.mss.max(1)),
+            line_bps: self.life.line_bps,
+        };
+        policer::may_show(shares, life_ns, at_end_ns)
+            .then(|| course.policed())
+            .flatten()
     }
 
     fn window(&self, line: Option<f64>) -> Option<Window> {

@@ -7,6 +7,7 @@
 mod judge;
 mod lag;
 mod pieces;
+mod policer;
 mod rounds;
 mod set;
 mod state;
@@ -43,6 +44,8 @@ pub struct Limits {
     pub queueing_ns: Option<i64>,
     /// Rate of the line as payload, bits per second, where the transfer shows it.
     pub line_bps: Option<u64>,
+    /// Rate at which a policer lets data pass and drops the rest, as payload, bits per second; where losses show one.
+    pub policed_bps: Option<u64>,
     /// The receiver's window against what the path needs.
     pub window: Option<Window>,
     /// Most bytes in flight where the sender's buffer seems to be the limit.

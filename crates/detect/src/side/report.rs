@@ -158,6 +158,7 @@ impl Side {
             unscaled: end.unscaled,
             rtts: engines.rtts.samples(),
             line_bps: cost.bottleneck_bps,
+            marks: &main.marks,
         };
         let limits = engines.cost.limits(&life, &main.recoveries.list, &ends);
         bound(&mut cost, &limits);

@@ -1,0 +1,82 @@
+//! Actions where packets are too large for the path.
+
+use inorder_detect::limits::{Limit, LimitSet};
+use inorder_detect::{FlowReport, Vantage};
+use inorder_report::number::plural;
+
+use super::{Action, ActionKind};
+
+/// Every path carries segments of this payload (RFC 9293 section 3.7.1).
+const CARRIED_EVERYWHERE: u32 = 536;
+/// Of its life a flow waited so much for answers that did not come, at least.
+const MIN_WAITED: f64 = 0.5;
+/// Retransmissions, at least: two in a row may be lost by chance.
+const MIN_REPEATED: u64 = 3;
+
+/// ICMP says so: smaller ones from the start.
+pub(super) fn told(flows: &[&FlowReport]) -> Option<Action> {
+    let large = || flows.iter().filter(|f| f.icmp.too_large > 0);
+    let packets: u64 = large().map(|f| f.icmp.too_large).sum();
+    let mtu = large().filter_map(|f| f.icmp.mtu).min();
+    let to = large().next()?.flow.dst.ip();
+    let size = mtu.map_or_else(|| "MTU".to_owned(), |mtu| mtu.to_string());
+    Some(Action {
+        commands: vec![
+            format!("ip route replace {to} via GATEWAY mtu {size}"),
+            "iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu"
+                .to_owned(),
+        ],
+        evidence: format!(
+            "ICMP says of {} that a link of the path cannot carry {}",
+            plural(packets, "packet"),
+            if packets == 1 { "it" } else { "them" }
+        ),
+        sure: true,
+        flows: large().count() as u64,
+        ..Action::new(
+            ActionKind::PathMtu,
+            "On the sender of the data, give the route the MTU of the path; or, on the router in front of the \
+             narrow link, lower the MSS of connections that pass.",
+        )
+    })
+}
+
+/// The handshake passed and no full segment ever did, and no ICMP message says why (RFC 4821, "black hole").
+pub(super) fn black_hole(flows: &[&FlowReport]) -> Option<Action> {
+    let waits = |set: LimitSet| {
+        let waiting = |limit| matches!(limit, Limit::PathDead | Limit::TimerNeeded);
+        set.iter().any(waiting)
+    };
+    let swallowed = |f: &&&FlowReport| {
+        f.vantage.vantage == Vantage::Sender
+            && f.syn_seen
+            && f.mss > CARRIED_EVERYWHERE
+            && f.cost.goodput_bps.unwrap_or(0) == 0
+            && f.retransmissions.total >= MIN_REPEATED
+            && f.limits.share_where(waits) >= MIN_WAITED
+            && f.icmp.too_large == 0
+    };
+    let flow = flows.iter().find(swallowed)?;
+    Some(Action {
+        commands: vec![
+            "sysctl -w net.ipv4.tcp_mtu_probing=1".to_owned(),
+            "iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu"
+                .to_owned(),
+        ],
+        evidence: format!(
+            "the handshake passed; none of {} of {} bytes did, nor of {}",
+            plural(flow.data_packets, "packet"),
+            flow.mss,
+            plural(flow.retransmissions.total, "retransmission")
+        ),
+        holds: "Linux of any version, on the sender; it helps where a link carries less and the message about it (ICMP) is lost, \
+                and not where the path was interrupted after the handshake: `ping -M do -s 1472` tells.",
+        warning: "The first command lets all new connections of the host try smaller packets after time-outs; the second is for \
+                  the router in front of the narrow link.",
+        ..Action::new(
+            ActionKind::PathMtu,
+            "On the sender of the data, try smaller packets: those of full size do not get through, although the connection \
+             was opened.",
+        )
+    })
+}
