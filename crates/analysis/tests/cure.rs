@@ -191,6 +191,10 @@ fn without_scaling_or_with_a_slow_reader_no_buffer_is_proposed() {
             .holds
             .ends_with("A larger buffer does nothing before that.")
     );
+    assert_eq!(
+        unscaled.actions[0].expectation(),
+        "expected to help, by how much is unknown"
+    );
     let slow = window(|w| w.closed_ns = 4_000_000_000);
     assert_eq!(kinds(&slow), [ActionKind::Reader]);
     assert_eq!(slow.actions[0].expectation(), "may help");
@@ -204,8 +208,12 @@ fn every_limit_that_somebody_can_change_has_its_action() {
     assert_eq!(kinds(&buffer), [ActionKind::SendBuffer]);
     assert!(buffer.actions[0].commands[0].contains("net.ipv4.tcp_wmem="));
     assert_eq!(kinds(&held(Held::PathDead, |_| ())), [ActionKind::Outage]);
-    let queue = held(Held::Line, |f| f.limits.queueing_ns = Some(90_000_000));
+    let queue = held(Held::Line, |f| {
+        f.limits.queueing_ns = Some(90_000_000);
+        f.min_rtt_ns = Some(12_000_000);
+    });
     assert_eq!(kinds(&queue), [ActionKind::Queue]);
+    assert!(queue.actions[0].commands[0].ends_with("fq_codel target 5ms interval 100ms"));
     let short = held(Held::TimerNeeded, |f| {
         f.losses = 12;
         f.recoveries.total = 12;
@@ -213,6 +221,59 @@ fn every_limit_that_somebody_can_change_has_its_action() {
     });
     assert_eq!(kinds(&short), [ActionKind::Timer]);
     assert!(short.actions[0].commands[0].ends_with("rto_min 38ms"));
+}
+
+/// A flow needs a queue of a part of a round trip to keep the line busy: one that is not much longer stays as it is.
+#[test]
+fn a_queue_is_shortened_to_what_the_line_needs() {
+    let far = |queueing_ns| {
+        held(Held::Line, |f| {
+            f.limits.queueing_ns = Some(queueing_ns);
+            f.min_rtt_ns = Some(120_000_000);
+        })
+    };
+    let long = far(150_000_000);
+    assert_eq!(
+        long.actions[0].commands,
+        ["tc qdisc replace dev IF root fq_codel target 30ms interval 240ms"]
+    );
+    assert!(far(50_000_000).actions.is_empty());
+}
+
+/// No other control passes a policer.
+#[test]
+fn against_a_policer_the_sender_stays_below_its_rate() {
+    let cure = held(Held::WindowNeeded, |f| {
+        let mut lost = CauseCount::new(Cause::RandomLoss);
+        lost.recoveries = 12;
+        f.recoveries.by_cause = vec![lost];
+        f.recoveries.total = 12;
+        f.losses = 40;
+        f.limits.policed_bps = Some(3_400_000);
+    });
+    assert_eq!(kinds(&cure), [ActionKind::Shape]);
+    // The payload's rate and the headers of full packets.
+    assert_eq!(
+        cure.actions[0].commands,
+        ["tc qdisc replace dev IF root fq maxrate 3554kbit"]
+    );
+}
+
+/// The connection was opened, and nothing of full size came through: no outage, though nothing was acknowledged.
+#[test]
+fn what_is_too_large_for_a_path_that_does_not_say_so_gets_smaller() {
+    let cure = held(Held::PathDead, |f| {
+        f.cost.goodput_bps = None;
+        f.data_packets = 10;
+        f.retransmissions.total = 5;
+    });
+    assert_eq!(kinds(&cure), [ActionKind::PathMtu]);
+    assert_eq!(
+        cure.actions[0].commands[0],
+        "sysctl -w net.ipv4.tcp_mtu_probing=1"
+    );
+    let twice = held(Held::PathDead, |f| f.retransmissions.total = 5);
+    assert_eq!(kinds(&twice), [ActionKind::Outage]);
 }
 
 /// Late packets in a flow that its window holds cost nothing, and nothing is done about them.

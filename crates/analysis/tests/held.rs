@@ -151,6 +151,24 @@ fn every_limit_has_its_words() {
 }
 
 #[test]
+fn a_policer_is_named_for_what_its_losses_did() {
+    let analysis = with(
+        &[(&[Limit::WindowNeeded], 80), (&[Limit::RecoveryNeeded], 14)],
+        |flow| {
+            flow.limits.policed_bps = Some(3_400_000);
+            recovered(flow, Cause::RandomLoss, 7, 0);
+            flow.losses = 40;
+        },
+    );
+    assert_eq!(
+        lead(&analysis),
+        "a policer that lets 3.40 Mbit/s or more pass and drops the rest held the congestion window down for 94 % of the \
+         time (7 reductions)."
+    );
+    assert!(said(&analysis).contains(" 40 of 640 packets (6.2 %) were lost"));
+}
+
+#[test]
 fn limits_that_cannot_be_told_apart_are_named_together() {
     let set = &[Limit::Application, Limit::SendBuffer];
     let analysis = with(&[(set, 95)], |_| ());

@@ -27,7 +27,8 @@ pub struct Held {
     pub(crate) path_bytes: Option<u64>,
     /// Rate of the line, bits per second.
     pub(crate) line_bps: Option<u64>,
-    /// Rate above which a policer drops, bits per second.
+    /// What a policer lets pass at least, bits per second.
+    pub(crate) policed_bps: Option<u64>,
     /// Delay of the standing queue, nanoseconds.
     pub(crate) queueing_ns: Option<i64>,
     /// Reductions of the window: necessary or not, as the part is.
@@ -50,6 +51,7 @@ impl Held {
             buffer_bytes: flow.limits.send_buffer_bytes,
             line_bps: shares::line_bps(flow),
             path_bytes: shares::path_bytes(flow),
+            policed_bps: flow.limits.policed_bps,
             queueing_ns: flow.limits.queueing_ns,
             reductions: if unnecessary { unneeded } else { needed },
             timeouts: flow.timeouts(),
@@ -67,10 +69,11 @@ impl Held {
         self.part.share
     }
 
-    /// The line's rate, where the words give it.
+    /// The line's or the policer's rate, where the words give it.
     pub(super) fn rate_bps(&self) -> Option<u64> {
         match self.part.limits.only()? {
             Limit::Line => self.line_bps,
+            Limit::WindowNeeded => self.policed_bps,
             _ => None,
         }
     }
@@ -176,9 +179,15 @@ impl Held {
             0 => String::new(),
             n => format!(" ({})", plural(n, "reduction")),
         };
-        format!(
-            "after losses the congestion window was below what the path could carry for {part}{reductions}"
-        )
+        match self.policed_bps {
+            Some(bps) => format!(
+                "a policer that lets {} or more pass and drops the rest held the congestion window down for {part}{reductions}",
+                rate(bps)
+            ),
+            None => format!(
+                "after losses the congestion window was below what the path could carry for {part}{reductions}"
+            ),
+        }
     }
 
     fn unneeded(&self, part: &str) -> String {
