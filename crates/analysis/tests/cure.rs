@@ -210,7 +210,7 @@ fn every_limit_that_somebody_can_change_has_its_action() {
     assert_eq!(kinds(&held(Held::PathDead, |_| ())), [ActionKind::Outage]);
     let queue = held(Held::Line, |f| {
         f.limits.queueing_ns = Some(90_000_000);
-        f.min_rtt_ns = Some(12_000_000);
+        f.min_rtt_ns = Some(9_000_000);
     });
     assert_eq!(kinds(&queue), [ActionKind::Queue]);
     assert!(queue.actions[0].commands[0].ends_with("fq_codel target 5ms interval 100ms"));
@@ -235,9 +235,9 @@ fn a_queue_is_shortened_to_what_the_line_needs() {
     let long = far(150_000_000);
     assert_eq!(
         long.actions[0].commands,
-        ["tc qdisc replace dev IF root fq_codel target 30ms interval 240ms"]
+        ["tc qdisc replace dev IF root fq_codel target 60ms interval 240ms"]
     );
-    assert!(far(50_000_000).actions.is_empty());
+    assert!(far(110_000_000).actions.is_empty());
 }
 
 /// No other control passes a policer.

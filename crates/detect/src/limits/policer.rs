@@ -13,15 +13,16 @@ use crate::result::Kind;
 /// Losses further apart than so many round trips belong to times at which the bucket became empty anew.
 const APART_RTTS: i64 = 2;
 /// Fewest times at which it did: with fewer any rates agree.
-const MIN_TIMES: usize = 6;
+const MIN_TIMES: usize = 8;
 /// What is lost is repaired after so many halves of a round trip.
 const REPAIRED_HALF_RTTS: i64 = 3;
 /// Between two such times, segments that pass at least: where each packet alone is lost, no rate shows.
 const MIN_SEGMENTS: f64 = 3.0;
 /// The rates between such times: so far apart the quarter that is fastest and the one that is slowest.
 const MAX_SPREAD: f64 = 0.1;
-/// And what passes between them, against the middle: at random it would differ by more.
-const MAX_UNEVEN: f64 = 1.2;
+/// And the times without losses, beyond the least: the same quarters against the middle. Of losses at random they are 1.6
+/// times the middle apart.
+const MAX_UNEVEN: f64 = 0.9;
 /// Of the line's rate: what comes closer to it may be the line itself.
 const MAX_OF_LINE: f64 = 0.9;
 /// Tokens left at losses, of what passes in between; and in segments.
@@ -59,6 +60,8 @@ struct Point {
 #[derive(Clone, Copy, Debug)]
 struct Fill {
     from: Point,
+    /// The last loss while it was empty.
+    last_ns: i64,
     to: Point,
 }
 
@@ -114,12 +117,10 @@ impl Course<'_> {
         let mut rates = each(&Fill::rate);
         let (slow, fast) = (quantile(&mut rates, 0.25), quantile(&mut rates, 0.75));
         let rate = quantile(&mut rates, 0.5);
-        let mut passed = each(&Fill::passed);
-        let between = quantile(&mut passed, 0.5);
-        let uneven = quantile(&mut passed, 0.75) - quantile(&mut passed, 0.25);
+        let between = median(each(&Fill::passed));
         let left = median(each(&|f| f.tokens(rate, f.to).abs()));
         let regular = fast - slow <= MAX_SPREAD * rate
-            && uneven <= MAX_UNEVEN * between
+            && self.even(&fills)
             && left <= (MAX_LEFT_SEGMENTS * self.mss).max(MAX_LEFT * between)
             && between >= MIN_SEGMENTS * self.mss;
         let below = |line: u64| rate * 8.0 <= MAX_OF_LINE * line as f64;
@@ -137,12 +138,22 @@ impl Course<'_> {
 
     /// From one time at which the bucket was empty to the next.
     fn fills(&self, lost: &[&Mark]) -> Vec<Fill> {
-        let firsts = self.firsts(lost);
-        let pairs = firsts.iter().zip(firsts.iter().skip(1));
+        let times = self.times(lost);
+        let pairs = times.iter().zip(times.iter().skip(1));
         pairs
-            .map(|(&from, &to)| Fill { from, to })
+            .map(|(&(from, last_ns), &(to, _))| Fill { from, last_ns, to })
             .filter(|f| f.to.ns > f.from.ns && f.passed() > 0.0)
             .collect()
+    }
+
+    /// Losses come after about as long each time. At random, what is left of that beyond the least would be spread as an
+    /// exponential distribution is.
+    fn even(&self, fills: &[Fill]) -> bool {
+        let least = seconds(APART_RTTS.saturating_mul(self.rtt_ns));
+        let rest = |f: &Fill| seconds(f.to.ns - f.last_ns) - least;
+        let mut rests: Vec<f64> = fills.iter().map(rest).collect();
+        let spread = quantile(&mut rests, 0.75) - quantile(&mut rests, 0.25);
+        spread <= MAX_UNEVEN * quantile(&mut rests, 0.5)
     }
 
     /// What passed next to losses had waited as it does in a queue of this rate.
@@ -155,12 +166,11 @@ impl Course<'_> {
         waits.is_empty() || median(waits) > most / rate
     }
 
-    /// The first loss of each time at which the bucket was empty.
-    fn firsts(&self, lost: &[&Mark]) -> Vec<Point> {
+    /// The first loss of each time at which the bucket was empty, and when the last one of it was.
+    fn times(&self, lost: &[&Mark]) -> Vec<(Point, i64)> {
         let apart_ns = APART_RTTS.saturating_mul(self.rtt_ns);
         let repaired_ns = REPAIRED_HALF_RTTS.saturating_mul(self.rtt_ns) / 2;
-        let mut firsts = Vec::new();
-        let mut before_ns = i64::MIN;
+        let mut times: Vec<(Point, i64)> = Vec::new();
         let mut repaired = 0;
         for (i, mark) in lost.iter().enumerate() {
             // Those that are lost and not yet sent again.
@@ -170,16 +180,19 @@ impl Course<'_> {
             {
                 repaired += 1;
             }
-            if mark.sent_ns.saturating_sub(before_ns) > apart_ns {
-                let missing = (i - repaired.min(i)) as f64 * self.mss;
-                firsts.push(Point {
-                    ns: mark.sent_ns,
-                    passed: mark.start as f64 - missing,
-                });
+            match times.last_mut() {
+                Some((_, last_ns)) if mark.sent_ns.saturating_sub(*last_ns) <= apart_ns => {
+                    *last_ns = mark.sent_ns;
+                }
+                _ => {
+                    let missing = (i - repaired.min(i)) as f64 * self.mss;
+                    let passed = mark.start as f64 - missing;
+                    let ns = mark.sent_ns;
+                    times.push((Point { ns, passed }, ns));
+                }
             }
-            before_ns = mark.sent_ns;
         }
-        firsts
+        times
     }
 
     /// What had been sent by the end of each row. What was lost of it is small against what the bucket holds.
