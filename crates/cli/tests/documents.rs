@@ -43,7 +43,7 @@ fn documents() -> Vec<PathBuf> {
         root.join("crates/cli/README.md"),
         root.join("tools/wireshark/README.md"),
     ];
-    for folder in ["docs", "docs/concepts", "docs/tutorials"] {
+    for folder in ["docs", "docs/concepts", "docs/evidence", "docs/tutorials"] {
         let docs = fs::read_dir(root.join(folder)).unwrap();
         let docs = docs.map(|entry| entry.unwrap().path());
         all.extend(docs.filter(|path| path.extension().is_some_and(|end| end == "md")));

@@ -6,8 +6,8 @@ use inorder_detect::Explanation;
 
 #[test]
 fn every_explanation_stands_in_the_page_with_its_source() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/inference.md");
-    let page = std::fs::read_to_string(page).expect("docs/inference.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/evidence/inference.md");
+    let page = std::fs::read_to_string(page).expect("docs/evidence/inference.md");
     for explanation in Explanation::ALL {
         let (name, source) = (explanation.name(), explanation.source());
         let (begins, ends) = (format!("| `{name}` | "), format!(" | {source} |"));
