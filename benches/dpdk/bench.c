@@ -38,7 +38,7 @@ struct pool {
 struct round {
     const struct workload *load;
     struct pool *pool;
-    uint64_t packets; /* at least so many */
+    uint64_t packets; /* minimum number */
     int witness;      /* look at the order: not for timing */
 };
 

@@ -22,7 +22,7 @@ class Analysis(Result):
 
     @property
     def flows(self) -> Table:
-        """TCP flows, a row for each direction that carried data, the gravest of very many."""
+        """TCP flows, a row for each direction that carried data; of very many, the most severe."""
         return self.table("flows")
 
     @property
@@ -137,7 +137,7 @@ def analyze(
     packets, as RFC 3339 with an offset or as a duration after the first packet (``"+1.5s"``). `vantage` is where the
     capture was made; it is inferred if `None`. `events` keeps single events, about 100 bytes each. `what_if` computes
     what a receiver that sorts would have left; as a list it names further sorters (``"window:hold=300us"``).
-    Only `max_flows` flows, the gravest, are reported one by one (about 2 KiB each). The result does not depend on
+    Only `max_flows` flows, the most severe, are reported one by one (about 2 KiB each). The result does not depend on
     `threads`, by default one for each core.
 
     The interpreter's lock is not held meanwhile, and Ctrl-C ends the work within a fraction of a second.

@@ -71,7 +71,7 @@ class Batches:
         self._ran, self._seconds = 0, 0.0
 
     def next(self, pending: int) -> list[int]:
-        """The next batch while so many are with the workers; empty when no task waits, or for now. A task that may have ended
+        """The next batch while `pending` batches are with the workers; empty when no task waits, or for now. A task that may have ended
         its worker begins when nothing else runs, so that it takes no other one with it."""
         if self._alone:
             return [] if pending else [self._alone.popleft()]
@@ -82,7 +82,7 @@ class Batches:
         return [self._waiting.popleft() for _ in range(min(size, len(self._waiting)))]
 
     def took(self, ran: int, seconds: float) -> None:
-        """So many tasks took so many seconds."""
+        """Learns from the time that a number of tasks took, in seconds."""
         self._ran, self._seconds = self._ran + ran, self._seconds + seconds
 
     def again(self, tasks: Sequence[int]) -> None:
@@ -136,7 +136,7 @@ def _client(distributed: Any, scheduler: str) -> Any:
 
 
 def local_cluster(workers: int) -> Any:
-    """A cluster of Dask on this machine: so many processes with one thread each, and no dashboard."""
+    """A cluster of Dask on this machine: processes with one thread each, and no dashboard."""
     dask, distributed = importlib.import_module("dask"), importlib.import_module("distributed")
     with dask.config.set(LOCAL):
         return distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)

@@ -8,7 +8,7 @@ from inorder.cluster import Batches
 
 
 def all_of(batches: Batches, took: float) -> list[list[int]]:
-    """Every batch, of tasks that take so many seconds each, one batch after the other."""
+    """Every batch, of tasks that take `took` seconds each, one batch after the other."""
     out = []
     while batch := batches.next(0):
         out.append(batch)

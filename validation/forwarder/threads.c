@@ -130,7 +130,7 @@ static bool get(struct queue *queue, uint32_t *packet)
     return true;
 }
 
-/* Waits for news, at most until a time (0: for ever); the caller looks itself. */
+/* Waits until something has changed, at most until a time (0: for ever); the caller finds out what. */
 static void wait_for_news(sem_t *news, int64_t until)
 {
     struct timespec t = timespec_of(until);
@@ -300,7 +300,7 @@ static void *reorder(void *unused)
         expire(now_ns());
         if (!get(&sent, &packet)) {
             bool is_waiting = buffer.first_timer < buffer.timer_count;
-            int64_t soon = now_ns() + 100000000; /* the end of the packets may become known without news */
+            int64_t soon = now_ns() + 100000000; /* the end of the packets may become known without a signal */
             wait_for_news(&sent.news, is_waiting ? buffer.timers[buffer.first_timer].at : soon);
             continue;
         }

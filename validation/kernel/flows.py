@@ -1,6 +1,6 @@
 """Many TCP connections from namespace a to 10.0.0.2 in namespace b, in one program without threads.
 
-    flows.py FLOWS BYTES      each flow carries so many bytes; ends when all have arrived, and fails if one has not
+    flows.py FLOWS BYTES      each flow carries BYTES bytes; ends when all have arrived, and fails if one has not
     flows.py FLOWS forever    until SIGUSR1; fails if a connection broke or its bytes were not those sent
 
 What arrives must be what was sent: the bytes of a flow follow from its number and their place.

@@ -44,7 +44,7 @@ def settings(keys):
 
 
 def take(connection, length):
-    """Reads so many bytes, or to the end."""
+    """Reads `length` bytes, or to the end."""
     while length > 0:
         part = connection.recv(min(length, 1 << 16))
         if not part:

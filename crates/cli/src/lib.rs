@@ -54,7 +54,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     code.0
 }
 
-/// The exit code, after an error was told.
+/// The exit code, after an error was printed.
 fn told(outcome: Outcome) -> ExitCode {
     match outcome {
         Ok(code) => code,

@@ -1,8 +1,8 @@
 //! Scores what the inference says of recordings against their truth.
 //!
-//! `calibration [OPTIONS] FOLDER...` prints, in Markdown and for each kind of path, how much of what
-//! was reordered, lost, refused or retransmitted for nothing was told, how much of what was told is
-//! true, and how the confidences keep their promise. `testdata/lab/score` finds the folders.
+//! `calibration [OPTIONS] FOLDER...` prints, in Markdown and for each kind of path, recall and precision for packets
+//! that were reordered, lost, discarded by the receiver or retransmitted unnecessarily, and how often verdicts of each
+//! confidence are true. `testdata/lab/score` finds the folders.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -35,7 +35,7 @@ use run::Run;
 use tail::LostTail;
 use unanswered::Waiting;
 
-/// Of the retransmissions that came last, so many are looked at for those of one original.
+/// Number of most recent retransmissions searched for those of one original.
 const MAX_COPIES_LOOKED_AT: usize = 256;
 /// When nothing has happened yet, nanoseconds.
 const NEVER_NS: i64 = i64::MIN / 4;
@@ -95,8 +95,8 @@ pub(crate) struct Arrival {
     top_ns: i64,
     /// When data below the highest last came, nanoseconds.
     old_ns: i64,
-    /// In-order data that comes so long after the highest may repeat what was lost: the way to the sender and back,
-    /// nanoseconds.
+    /// Minimum pause after the highest data, nanoseconds, behind which in-order data may be a retransmission of lost data: the
+    /// round trip from here to the sender.
     pause_ns: i64,
     /// When the receiver's cumulative acknowledgement last advanced.
     una_ns: i64,

@@ -10,11 +10,13 @@ use crate::result::{
     Cause, Event, Facts, Kind, Recoveries, Recovery, RecoveryVerdict, Retransmission, Verdict,
 };
 
-/// So many segments of a recovery are lost of which each alone may have been refused: at least one is.
+/// Expected number of lost segments from which on at least one was certainly lost, where each alone may have been discarded by
+/// the receiver.
 const MIN_LOST_OF_SEVERAL: f64 = 0.999;
-/// Of all that may have been refused, so many were not: some answers are hidden in other ACKs.
+/// Minimum share of the possibly discarded segments that must have been lost: the answers to some discarded ones are hidden in
+/// other ACKs.
 const MIN_SHARE_LOST_OF_SEVERAL: f64 = 0.2;
-/// More of them, and it is not known that what was refused explains the recovery.
+/// Expected number of losses above which the discarded packets no longer explain the recovery.
 const MAX_LOST_BESIDE_REFUSED: f64 = 0.6;
 
 /// Where an original was late, lost or refused.
@@ -157,11 +159,11 @@ impl Flow<'_> {
 /// queue that many others keep full varies by more.
 const MAX_WAIT_IN_EMPTY_QUEUE_NS: i64 = 150_000;
 const MAX_SHARE_WAITED_IN_EMPTY_QUEUE: f64 = 0.003;
-/// A full queue makes packets wait so long, nanoseconds, and as a share of the shortest round trip: hosts and links vary
-/// as much as what is less.
+/// Minimum waiting time in a full queue, nanoseconds, and as a share of the shortest round trip: shorter waits are
+/// within the jitter of hosts and links.
 const MIN_WAIT_IN_FULL_QUEUE_NS: i64 = 1_000_000;
 const MIN_SHARE_WAITED_IN_FULL_QUEUE: f64 = 0.05;
-/// A queue that is full makes packets wait as long each time, but for so much.
+/// Maximum relative deviation of the waiting times in a full queue, which are equal but for this.
 const MAX_DEVIATION_OF_FULL_QUEUE: f64 = 0.15;
 /// Share of the recoveries that agree, at least.
 const MIN_SHARE_AGREEING: f64 = 0.7;
@@ -186,9 +188,9 @@ const MAX_JITTER_NS: i64 = 50_000;
 /// height of a queue.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Place {
-    /// At a queue that makes packets wait so long beyond the shortest round trip when it is full, nanoseconds.
+    /// At a queue; `wait_ns` is the wait when it is full beyond the shortest round trip `least_ns`, nanoseconds.
     FullQueue { least_ns: i64, wait_ns: i64 },
-    /// Where nothing waits longer than so, round trips included, nanoseconds.
+    /// At a link whose queue is not full; `most_ns` is the longest round trip there, nanoseconds.
     EmptyQueue { most_ns: i64 },
 }
 

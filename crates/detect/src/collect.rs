@@ -141,7 +141,7 @@ impl Collector {
         self.in_order_run(label, 1);
     }
 
-    /// So many originals arrived in order; `first` is the packet number of the first.
+    /// `packets` originals arrived in order; `first` is the packet number of the first.
     #[inline]
     pub(crate) fn in_order_run(&mut self, first: u64, packets: u64) {
         self.tally.in_order(first, packets);

@@ -31,7 +31,7 @@ pub struct Config {
     pub assumed: Assumed,
     /// A connection with no packet for this long is closed, nanoseconds.
     pub idle_ns: i64,
-    /// At most so many flows, and at least one, are reported one by one, those of the greatest
+    /// Maximum number of flows, at least one, that are reported one by one: those of the greatest
     /// [`Gravity`](crate::Gravity); the others are summed. Bounds memory: a report takes about 2 KiB.
     pub max_flows: usize,
     /// Report and sum only these flows; `None` takes all.

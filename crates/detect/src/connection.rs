@@ -16,18 +16,19 @@ use opening::Opening;
 use twins::Twins;
 use waiting::Waiting;
 
-/// The last time that differences can be taken of without a thought, nanoseconds: some 73 years from 1970 on.
+/// Latest timestamp whose differences cannot overflow `i64`, nanoseconds: 73 years after 1970.
 const MAX_TIME_NS: i64 = 1 << 61;
 /// Where several queues or processors feed a capture, packets of one host are out of order by less than this,
 /// nanoseconds; by more the clock was set back.
 const MIN_SET_BACK_NS: i64 = 5_000_000;
 /// Packets of two hosts that are out of order by less than this change no verdict, nanoseconds.
 const MAX_TOLERATED_DISORDER_NS: i64 = 250_000;
-/// So many packets may be out of order by more.
+/// Number of packets that may be out of order by more.
 const MAX_TOLERATED_DISORDERED: u32 = 2;
 
-/// The first segments of a connection are looked at together, when there are so many or it ends: where very many connections are
-/// open at once, most have fewer, and 40 bytes for each are a fraction of what the engines that judge them take.
+/// Number of first segments of a connection that wait until they are judged together; a connection that ends earlier has
+/// fewer. Where very many connections are open at once, most have fewer, and the 40 bytes that a waiting segment takes are a
+/// fraction of the memory of the engines that judge it.
 const TOGETHER: usize = 128;
 
 /// A connection as the tracker holds it.
@@ -54,7 +55,7 @@ pub(crate) struct Head {
     pub(crate) last_ns: i64,
     /// The overlay network in which each direction is found.
     overlays: [u32; 2],
-    /// By so much the capture's clock has been set back, nanoseconds.
+    /// How far the capture's clock has been set back in all, nanoseconds.
     set_back_ns: i64,
     common: Common,
     /// Segments that wait until the vantage point is known.

@@ -122,10 +122,10 @@ fn same_tick(seg: &Segment, means: &Means) -> Copy {
 /// The clocks of common stacks tick every millisecond; a tick and the jitter of hosts fit into this, nanoseconds.
 const MAX_USUAL_TICK_NS: i64 = 2_000_000;
 
-/// Where no round trip is known: few retransmissions come sooner after the news than this.
+/// Minimum time from the report of a hole to the arrival of its retransmission where no round trip is known, nanoseconds.
 const MIN_RETRANSMISSION_DELAY_NS: i64 = 1_000_000;
 
-/// A retransmission needs news of the hole at the sender and a trip back.
+/// A retransmission takes a report of the hole to the sender, and the way back.
 ///
 /// The round trip known is often the handshake's alone, and data may be faster: through an emptier queue,
 /// or because the other host took its time to answer a SYN. So nothing is certain by it.

@@ -1,4 +1,4 @@
-//! Connections of which only one packet was seen: a small record each, and no more than so many.
+//! Connections of which only one packet was seen: a small record each, and a maximum number of them.
 //!
 //! Most of what a scan or a flood opens is never heard of again. A whole connection takes a kilobyte and
 //! more; its first packet takes a tenth of that, and the oldest gives way where there are many. Should more

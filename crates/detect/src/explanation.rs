@@ -23,20 +23,21 @@ pub enum Explanation {
     LateCopies,
     /// Without SACK, a duplicate ACK before an advance is for late data only where several of them were.
     DuplicateAcks,
-    /// An ACK without news that no hole explains well makes each hole it may answer doubtful, and is not learnt as one that
-    /// means nothing.
+    /// An ACK without new information that no hole explains well makes each hole it may answer doubtful. It does not count as
+    /// an ACK without a cause when the rate of such ACKs is learnt.
     LeftOver,
     /// Several ACKs that answer as many of several holes name an original only if two holes are in question, or if lateness
     /// has a habit.
     FewCauses,
-    /// An ACK without news may answer a retransmission that was refused, where a segment had to be sent again twice.
+    /// An ACK without new information may answer a retransmission that the receiver discarded, where a segment had to be
+    /// retransmitted twice.
     RefusedCopies,
     /// A missing ACK behind which a hole is still open answers its original only if that was too old.
     StillOpen,
     /// Where more ACKs are missing than the blocks behind them have room for ranges, segments side by side that a later ACK
     /// reports may have come at any time.
     HiddenRanges,
-    /// An ACK without news that lists another range first answers a duplicate in that range, which the receiver does not
+    /// An ACK without new information that lists another range first answers a duplicate in that range, which the receiver does not
     /// report otherwise.
     MovedBlock,
     /// Where duplicates are not reported, an ACK of a single segment may have been sent before its time by an original that came
@@ -45,7 +46,7 @@ pub enum Explanation {
     /// A duplicate that comes just behind what was sent before the last retransmission, and ahead of all that was sent behind it, is
     /// that retransmission.
     InTurn,
-    /// A recovery with more holes than ACKs without news is one by loss, whichever hole that was.
+    /// A recovery with more holes than ACKs without new information was caused by loss, whichever hole that was.
     MoreHoles,
     /// A round trip after an ACK that reports no later data, only a timer made the sender repeat what is not its last.
     TimerAlone,

@@ -13,7 +13,7 @@ use crate::config::Config;
 use crate::gravity::Gravity;
 use crate::result::{Attempt, Attempts, FlowId, FlowReport, Totals};
 
-/// At most so many reports of flows, those of the greatest [`Gravity`], and the sums over all
+/// Reports of a bounded number of flows, those of the greatest [`Gravity`], and the sums over all
 /// others.
 ///
 /// Of flows of the same gravity those with problems come first, then those with more data, then those that began first.

@@ -16,7 +16,7 @@ const PER_REDUCTION: f64 = 2.0;
 const PER_TIMEOUT: f64 = 8.0;
 /// A second of silence for which a stream's numbers ran on: nothing is heard or seen.
 const PER_SILENT_SECOND: f64 = 1.0;
-/// A late packet that misled nobody, an undecided event, a copy too many: what delays no data.
+/// What delays no data: a late packet without a spurious retransmission, an undecided event, a duplicate.
 const PER_HARMLESS: f64 = 0.1;
 /// A packet of a flow during which a window or a buffer held the sender back: it came, but might have come sooner.
 const PER_HELD_BACK: f64 = 0.1;

@@ -28,9 +28,10 @@ pub(crate) struct IdCounter {
     zeros: bool,
 }
 
-/// Packets that each went just one step make it likely that a counter serves no other connection.
+/// Number of single steps after which the counter is probably the connection's own.
 const LIKELY_OWN: u32 = 3;
-/// For so many of them one number may be missing where no byte is: a retransmission that was not captured had it.
+/// Number of exact steps for each missing identification that belongs to no missing byte: it may be that of a retransmission
+/// which was not captured.
 const EXACT_PER_FOREIGN: u32 = 64;
 /// Steps after which a field that is no counter is taken for random.
 const MIN_STEPS_TO_KNOW: u32 = 8;

@@ -16,7 +16,7 @@ pub(crate) struct Recent {
     copies: u8,
     /// Those of the first packets.
     prints: FirstPrints,
-    /// Prints of frames of which so many copies are to come, where each comes several times.
+    /// Prints of frames with the number of their duplicate frames still to come, where the capture holds each several times.
     single: VecDeque<(u32, u8)>,
 }
 
@@ -90,7 +90,7 @@ const SETS: usize = OLDER_PACKETS / 2;
 const FIRST_SETS: usize = 32;
 /// Packets before that: most connections are shorter and need not pay for it.
 const FIRST_PACKETS: usize = 24;
-/// Behind these, so many packets in all are compared with them.
+/// Number of packets behind these that are compared with them.
 const LAST_BEHIND_FIRST: u8 = 96;
 /// A frame is captured again no later than this, nanoseconds: a capture point on another interface or behind a queue is
 /// milliseconds away. What comes later with the same identification was sent again by a host that keeps it.
@@ -213,7 +213,7 @@ impl Recent {
         Self::is_marked(seg) && all.any(|p| p.short == new.short && p.age_ns(new) <= MAX_APART_NS)
     }
 
-    /// From now on of so many like frames without an identification all but the first are taken for the same frame.
+    /// From now on, of `copies` equal frames without an identification all but the first are duplicates made by the capture.
     pub(crate) fn note_copied(&mut self, copies: u8) {
         self.copies = copies;
     }

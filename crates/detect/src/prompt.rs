@@ -85,7 +85,7 @@ mod tests {
 
     const MS: i64 = 1_000_000;
 
-    /// After so many milliseconds, of a round trip of 40.
+    /// The prompt after a wait of `ms` milliseconds, at a round trip of 40 ms.
     fn after(ms: i64, last: bool, sack: bool) -> Prompt {
         Waited {
             quiet_ns: ms * MS,

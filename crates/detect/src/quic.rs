@@ -8,7 +8,7 @@ use inorder_wire::{Dir, FlowKey, Quic};
 /// Pairs of ends that are remembered; what further ones send is not counted.
 const MAX_ENDS: usize = 1 << 16;
 
-/// Connections between the same two ends that are told apart.
+/// Maximum number of connections between the same two ends that are distinguished.
 const MAX_SOURCES: usize = 64;
 
 /// The datagrams of all connections so far.

@@ -131,7 +131,7 @@ impl RecoveryTracker {
         }
     }
 
-    /// A segment that phase `id` sent again was lost to so much, and refused otherwise.
+    /// A segment that phase `id` retransmitted was lost with probability `share`, and discarded by the receiver otherwise.
     pub(crate) fn lost(&mut self, id: u32, share: f64) {
         let index = id.wrapping_sub(self.first) as usize;
         if let Some(phase) = self.phases.get_mut(index) {

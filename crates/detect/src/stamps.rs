@@ -26,7 +26,7 @@ impl StampClock {
         }
     }
 
-    /// A tick takes so long at least, as far as is known, nanoseconds.
+    /// Minimum length of a tick, as far as it is known, nanoseconds.
     pub(crate) fn tick_ns(&self) -> i64 {
         self.longest_ns.max(USUAL_TICK_NS)
     }

@@ -19,26 +19,26 @@ const SHORT_PATH_NS: i64 = 10_000_000;
 const MAX_OWN_DELAY_NS: i64 = 150_000;
 /// An answer within this has not passed a network: round trips within a rack take longer.
 const MAX_ROUND_TRIP_OF_NONE_NS: i64 = 50_000;
-/// Of fewer answers even the fastest may have waited in its host.
+/// Minimum number of answers: of fewer, even the fastest may have waited in its host.
 const MIN_ANSWERS: u32 = 4;
-/// Of a host whose data never follows an acknowledgement sooner than it answered the handshake, so often, that answer was not
-/// slow by chance.
+/// Number of times that data of a host must follow an acknowledgement no sooner than the host answered the handshake; then that
+/// answer was not slow by chance.
 const MIN_NEVER_SOONER: u8 = 16;
-/// Sooner is what comes within less than so many fifths of that time.
+/// Data comes sooner if it takes less than this number of fifths of that time.
 const FIFTHS_OF_ANSWER: i64 = 4;
 /// What answers later, however long the path, is not next to the capture point: there is room for a queue between.
 const MAX_NEAR_NS: i64 = 5_000_000;
 /// Holes that one host reported and that the capture point saw from the wrong side: more than an accident of the capture.
 const MIN_MISPLACED: u32 = 2;
-/// One hole on the side of a host for so many on the other side may be such an accident.
+/// Number of holes on the other side of the capture point for each hole on this side that may be such an accident.
 const MISPLACED_PER_ACCIDENT: u32 = 8;
 
 /// A SYN or its answer is repeated no sooner (RFC 6298 section 2.1 has a second), nanoseconds.
 pub(crate) const MIN_SYN_TIMEOUT_NS: i64 = 150_000_000;
-/// So many packets behind their answers are no accident.
+/// Number of packets captured behind their answers from which on this is no accident.
 const MIN_ANSWERED_BEFORE: u32 = 2;
-/// Of so many answers one may seem to come too early: a packet is missing from the capture, and another bears its
-/// timestamp.
+/// Number of answers for each one that may seem to come too early, because a packet is missing from the capture and another
+/// one bears its timestamp.
 const ANSWERS_PER_ACCIDENT: u32 = 8;
 
 /// Something sent towards a host whose answer is awaited.

@@ -1,4 +1,4 @@
-//! What a capture cannot show is not asserted: small traces, each with one thing that once misled.
+//! What a capture cannot show is not asserted: small traces, each with one thing that once led to a wrong verdict.
 
 use inorder_detect::{
     Confidence, Config, FlowReport, Kind, NotSeen, Tracker, Vantage, VantageBasis,

@@ -27,8 +27,8 @@ const KINDS: [&str; 9] = [
     "offloads-1",
 ];
 
-/// Bytes of each frame, with a VLAN tag or without, and of 100 packets that came late so many are told at least, from the sender's
-/// side: headers alone; timestamps alone; the left edge of one block; one block; two and the left edge of a third (as in IPv6 with
+/// Bytes of each frame, with a VLAN tag or without, and the minimum recall of late packets from the sender's side, in
+/// percent: headers alone; timestamps alone; the left edge of one block; one block; two and the left edge of a third (as in IPv6 with
 /// 116 bytes); everything.
 const LENGTHS: [(usize, bool, u64); 6] = [
     (54, false, 40),
@@ -39,9 +39,9 @@ const LENGTHS: [(usize, bool, u64); 6] = [
     (128, false, 95),
 ];
 
-/// So many false statements are tolerated where there are too few for a share.
+/// Number of false statements tolerated where there are too few statements for a share.
 const MAX_WRONG_OF_FEW: u64 = 3;
-/// Of so many ambiguous statements not more than nine in ten may be true: they would have been likely.
+/// Number of ambiguous statements from which on no more than nine in ten may be true: they would have been likely.
 const MIN_AMBIGUOUS: u64 = 100;
 
 fn chosen() -> Vec<Recording> {
@@ -92,10 +92,10 @@ fn what_the_snap_length_leaves_is_used_and_no_more_is_said_than_it_shows() {
             right.iter().sum::<u64>() * 100 / side.reordered.truth
         };
         let told = [told(&sides[0]), told(&sides[1])];
-        println!("{snap} bytes, tagged {tagged}: of 100 late packets {told:?} are told");
+        println!("{snap} bytes, tagged {tagged}: of 100 late packets {told:?} are reported");
         if told[0] < late || told[1] < 98 {
             wrong.push(format!(
-                "{snap} bytes: of 100 late packets only {told:?} are told"
+                "{snap} bytes: of 100 late packets only {told:?} are reported"
             ));
         }
     }

@@ -224,7 +224,7 @@ fn at_the_sender_the_inference_keeps_its_floors() {
             if s.precision() < 0.95 {
                 fallen.push(format!("{name}: precision {:.4}", s.precision()));
             }
-            // Rough counts; without timestamps, nothing tells an original from its copy.
+            // Approximate counts: without timestamps, nothing distinguishes an original from its retransmission.
             let (told, truth) = (s.spurious_told, s.spurious_truth);
             let slack = if name.contains("nots") { 16 } else { 50 };
             let agree = told.abs_diff(truth) <= (truth / slack).max(2);

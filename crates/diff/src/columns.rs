@@ -206,7 +206,7 @@ pub static DOCUMENT: &[OfDocument] = &[
     ),
     OfDocument::nested(
         "flows",
-        "The same for each flow, the gravest first.",
+        "The same for each flow, the most severe first.",
         &List {
             columns: FLOW,
             of: |d: &Difference| &d.flows,

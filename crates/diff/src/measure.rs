@@ -29,7 +29,7 @@ struct Packet {
 pub struct Settings<'s> {
     /// Packets of TCP that match nothing stay whole. Otherwise those that offloading put together differently are cut.
     pub whole: bool,
-    /// Which flows are told of, by their ends in A; `None` for all.
+    /// Which flows are reported, by their ends in A; `None` for all.
     pub select: Option<&'s dyn Fn(&Flow) -> bool>,
 }
 

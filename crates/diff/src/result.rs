@@ -121,7 +121,7 @@ pub struct Difference {
     pub b: String,
     /// Both directions, each if it has packets.
     pub directions: Vec<Matched>,
-    /// Every flow, the gravest first.
+    /// Every flow, the most severe first.
     pub flows: Vec<Matched>,
     /// Every packet, in the order of the first capture, then those that only the other one has.
     pub packets: Vec<PacketRow>,

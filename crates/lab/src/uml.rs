@@ -14,7 +14,7 @@ use crate::root::INIT;
 
 /// Time between two looks at whether the user wants to stop.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// So many looks without a word of the guest, and it counts as hung: ten minutes.
+/// Polls without guest output before the guest counts as hung (10 min).
 const MAX_SILENT_LOOKS: u32 = 6000;
 /// Memory of a machine, MiB. Only what it uses is taken.
 const MEMORY_MIB: u32 = 1024;

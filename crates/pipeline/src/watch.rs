@@ -7,7 +7,7 @@
 /// use std::sync::atomic::{AtomicU64, Ordering};
 /// use inorder_pipeline::Watch;
 ///
-/// /// Ends the reading after so many bytes.
+/// /// Ends the reading after a number of bytes.
 /// struct Budget(AtomicU64);
 ///
 /// impl Watch for Budget {

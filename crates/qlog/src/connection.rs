@@ -16,8 +16,8 @@ use crate::window::Window;
 /// What a sender takes for the round trip before the first measurement (RFC 9002 section 6.2.2), nanoseconds.
 const INITIAL_RTT_NS: i64 = 333_000_000;
 
-/// How exactly the time of sending follows from a round trip and the time of its measurement: both are written with so many
-/// digits, nanoseconds.
+/// Rounding error of the time of sending that follows from a round trip and the time of its measurement, nanoseconds: logs
+/// have microseconds.
 const ROUNDING_NS: u64 = 1_000;
 
 /// What a trace says.
@@ -222,7 +222,7 @@ impl Connection {
         }
     }
 
-    /// A round trip was measured: the packet that was sent so long ago is the highest one acknowledged (RFC 9002 section
+    /// A round trip was measured: the packet that was sent one round trip ago is the highest one acknowledged (RFC 9002 section
     /// 5.1). Logs without acknowledgements show it in no other way. Programs measure before they declare packets lost, and
     /// write it behind them.
     fn measured(&mut self, latest_ns: i64, now_ns: i64) {

@@ -7,7 +7,7 @@ use crate::connection::Connection;
 use crate::event::SPACES;
 use crate::space::Space;
 
-/// So many pairs of ends are compared by numbers and times; of more, none is.
+/// Maximum number of pairs of ends that are compared by numbers and times; if there are more, none is.
 const MAX_PAIRS: usize = 1 << 14;
 
 /// Fewer packets in common prove nothing.

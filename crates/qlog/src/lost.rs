@@ -4,9 +4,10 @@ use inorder_detect::{Dispersion, LineRate, OnceMore, Recognised, Rest, by_factor
 
 use crate::window::{Episode, Window};
 
-/// The most sustained rate of delivery is measured over so many round trips.
+/// Number of round trips over which the sustained rate of delivery is measured.
 const SUSTAINED_RTTS: i64 = 4;
-/// A rate sustained for so long is no faster than the line by more than this share: then the trains are wrong.
+/// Share by which a sustained rate may exceed the rate measured by trains. If it exceeds more, the trains are wrong, because
+/// no sustained rate exceeds that of the line.
 const SUSTAINED_ERROR: f64 = 0.05;
 /// From this share of the window in flight on, the window limits the sender.
 const NEARLY_FULL: f64 = 0.75;

@@ -8,9 +8,9 @@ use crate::lost::Lost;
 /// Why a packet was declared lost: as the log says, or by numbers and times where a program writes the same reason always.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Trigger {
-    /// As many packets sent after it had been acknowledged (RFC 9002 section 6.1.1).
+    /// A later packet was acknowledged, and its number was higher by the threshold (RFC 9002 section 6.1.1).
     PacketThreshold,
-    /// So long after it was sent a later one had been acknowledged (section 6.1.2).
+    /// A later packet was acknowledged, and the time threshold had passed since it was sent (section 6.1.2).
     TimeThreshold,
     /// Something else: a probe time-out, or a rule of the sender's own.
     Other,

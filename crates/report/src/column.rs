@@ -70,7 +70,7 @@ pub struct Column<R: ?Sized + 'static> {
     pub field: Field<'static>,
     /// How to read the value.
     pub read: Read<R>,
-    /// Changes the text for people, given the row and the default text: `~12` for a rough count, `-` for a value that
+    /// Changes the text for people, given the row and the default text: `~12` for an approximate count, `-` for a value that
     /// does not apply.
     pub adapt: Option<Adapt<R>>,
 }

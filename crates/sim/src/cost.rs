@@ -1,4 +1,4 @@
-//! Estimates the cost of runs before they begin: a rough upper bound from rates, durations and sizes.
+//! Estimates the cost of runs before they begin: an approximate upper bound from rates, durations and sizes.
 //!
 //! The estimate assumes that every path is full as soon as a flow opens. A flow with many losses sends less, so a
 //! campaign may take less time than estimated. The cost per packet is correct within a factor of two.

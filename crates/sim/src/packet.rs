@@ -94,7 +94,7 @@ fn sorting_facts(segment: &Segment) -> TcpFacts {
     }
 }
 
-/// `held`, merged of so many frames, is not at its end yet, and `next` is no longer than they are.
+/// `held`, merged of `frames` frames, is not at its end yet, and `next` is no longer than they are.
 fn may_go_on(held: &Segment, frames: u16, next: &Segment, next_frames: u16) -> bool {
     let full = held.payload / u32::from(frames.max(1));
     !held.flags.has(Flags::PSH)

@@ -26,7 +26,7 @@ pub struct World {
     /// What senders keep for later connections.
     pub(crate) destinations: Destinations,
     pub(crate) probes: Vec<Probes>,
-    /// Of a run with an oracle: what it is told.
+    /// In a run with an oracle, what the oracle knows.
     pub(crate) knowledge: Option<Knowledge>,
     /// Counters of each line's card at the end of the warm-up; empty before.
     pub(crate) accounts: Vec<Option<Account>>,

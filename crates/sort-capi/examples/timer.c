@@ -1,7 +1,7 @@
 /*
  * A sorter that holds packets past the end of a batch, driven by a timerfd: the loop sleeps until a
  * packet comes or the sorter is due, whichever is first. The packets are made up: one is late by a
- * little and is waited for, one is lost and is waited for no longer than late ones deserve. Prints
+ * little and is waited for, one is lost and is waited for no longer than the sorter's hold. Prints
  * what the stack would see and fails when that is not what was promised.
  */
 #include <errno.h>

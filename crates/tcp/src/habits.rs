@@ -45,7 +45,7 @@ pub enum Repeats {
     AsCut,
     /// Joined with what follows, up to a full segment (RFC 9293 section 3.8.6.1 allows it).
     Joined,
-    /// Cut into pieces of so many bytes, as after a smaller MTU was reported (RFC 1191).
+    /// Cut into pieces of this number of bytes, as after a smaller MTU was reported (RFC 1191).
     Cut(u32),
 }
 

@@ -189,7 +189,7 @@ mod tests {
         assert!(!s.has(Has::OPTIONS_CUT));
     }
 
-    /// Timestamps and three blocks, after so many bytes of options.
+    /// Timestamps and three blocks, of which `captured` bytes were captured.
     fn cut_at(captured: usize) -> Segment {
         let mut options = vec![1, 1, 8, 10, 0, 0, 0, 7, 0, 0, 0, 8, 1, 1, 5, 26];
         for edge in [10u32, 20, 30, 40, 50, 60] {

@@ -68,7 +68,7 @@ pub struct Cut {
     pub unread: u8,
     /// That option is timestamps (RFC 7323), without its values.
     pub stamped: bool,
-    /// That option is SACK (RFC 2018) of so many blocks, whole ones included.
+    /// If that option is SACK (RFC 2018), its number of blocks, whole ones included.
     pub blocks: Option<u8>,
     /// Left edge of the first block that is not whole.
     pub left: Option<u32>,
@@ -193,7 +193,7 @@ impl Segment {
         })
     }
 
-    /// The same segment, which had so many SACK blocks on the wire: see [`Segment::all_sack_blocks`].
+    /// The same segment, which had `blocks` SACK blocks on the wire: see [`Segment::all_sack_blocks`].
     #[must_use]
     pub fn with_all_sack_blocks(mut self, blocks: u8) -> Self {
         if let Some(cut) = self.cut() {

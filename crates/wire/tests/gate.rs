@@ -61,7 +61,7 @@ fn pass(ports: (u16, u16), packets: &Stream) -> Vec<u64> {
     passed
 }
 
-/// Times of `n` packets: every so many milliseconds, with jitter.
+/// Times of `n` packets at intervals drawn from a list of milliseconds, with jitter.
 fn times(dice: &mut Dice, n: u64) -> Vec<f64> {
     let every = [0.1, 1.0, 5.0, 16.6, 20.0, 60.0, 1_000.0, 20_000.0][dice.below(8) as usize];
     let mut at = 0.0;

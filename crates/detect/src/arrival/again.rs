@@ -14,7 +14,7 @@ use crate::explanation::Explanation;
 use crate::order::Hole;
 use crate::result::{Confidence, Evidence, Reason, Verdict};
 
-/// New data that may be a retransmission is remembered for so many segments.
+/// Maximum number of segments of new data remembered because they may be retransmissions.
 const MAX_BROUGHT: usize = 1_024;
 
 /// What tells when a packet was sent, beside others of its host; what does not count there is left out.

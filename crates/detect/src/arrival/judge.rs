@@ -67,8 +67,8 @@ impl Arrival {
         if fill.copies == 0 || !fill.unmarked || marked {
             return told;
         }
-        // Two copies and no mark on either: the one that comes nearest to a round trip
-        // after the news is the retransmission. The other is the original.
+        // Two transmissions and no mark on either: the one that comes nearest to a round trip
+        // after the hole was reported is the retransmission. The other is the original.
         let Some(usual) = cx.to_sender_ns else {
             return told;
         };

@@ -17,11 +17,12 @@ pub(super) struct Run {
     packets: u64,
     /// The longest segment that may join; 0 when none may.
     max_len: u32,
-    /// A segment that comes so long after the one before may not join: it may be a retransmission.
+    /// Minimum pause after the previous segment, nanoseconds, behind which a segment may be a retransmission and does not join
+    /// the run.
     pause_ns: i64,
 }
 
-/// So long a pause is looked into while no round trip is known, nanoseconds.
+/// Minimum pause that ends a run while no round trip is known, nanoseconds.
 const PAUSE_WITHOUT_RTT_NS: i64 = 10_000_000;
 
 impl Arrival {

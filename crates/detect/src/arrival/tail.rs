@@ -80,8 +80,8 @@ impl Arrival {
         pause >= self.pause_ns && !self.order.holes().is_empty() && !follows
     }
 
-    /// Old data comes whose identification is so many steps from the highest: behind a gap, what is missing was
-    /// lost at the end of what had been sent, or is retransmissions that were lost, or is late and comes yet.
+    /// Records the distance of the identification of old data from the highest one. The identifications between them belong to
+    /// data lost at the end of what had been sent, to lost retransmissions, or to packets that are late and still come.
     pub(super) fn note_step(&mut self, seg: &Segment, cx: &Context) {
         let next = self.order.next();
         let missing = u16::try_from(cx.step - 1).unwrap_or(0);

@@ -47,8 +47,9 @@ impl Arrival {
         });
     }
 
-    /// At the end, until when the receiver could be heard: what was repeated for so long, and never acknowledged, had not
-    /// arrived. Returns how many retransmissions were needed for that, and of how many it is not known.
+    /// At the end of the flow; `heard_ns` is the last time at which the receiver could be heard. Data that was retransmitted for
+    /// longer than the waiting time for an answer before, and never acknowledged, had not arrived. Returns how many
+    /// retransmissions were needed for that, and of how many it is not known.
     pub(super) fn settle_unanswered(&mut self, cx: &Context, heard_ns: Option<i64>) -> (u64, u64) {
         let rtt = cx.to_sender_ns.unwrap_or(0);
         let patience = rtt.saturating_mul(PATIENCE_RTTS).max(MIN_PATIENCE_NS);

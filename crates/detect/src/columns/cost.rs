@@ -12,7 +12,7 @@ pub static COST: &[Column<Cost>] = &[
     Of::new(
         "goodput_bps",
         Kind::Rate,
-        "Payload that arrived over the time from the first data to the last news of an arrival.",
+        "Payload that arrived over the time from the first data to the last report of an arrival.",
         |c| c.goodput_bps.into(),
     )
     .optional(),
@@ -26,7 +26,7 @@ pub static COST: &[Column<Cost>] = &[
     Of::new(
         "limit",
         Kind::Choice(Limit::NAMES),
-        "What keeps the flow from being faster: misled means that reductions of the window which no loss had caused do.",
+        "What keeps the flow from being faster; `misled`: unnecessary reductions of the congestion window.",
         |c| c.limit.name().into(),
     ),
     Of::new(

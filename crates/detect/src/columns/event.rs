@@ -106,7 +106,7 @@ pub static EVENT: &[Column<Event>] = &[
     Of::new(
         "extent_is",
         Kind::Choice(Bound::NAMES),
-        "What extent and late time say of the true ones: exact, at most or at least so much, or about.",
+        "Whether extent and late time are exact, upper bounds (at most), lower bounds (at least), or approximate (about).",
         |e| e.extent_is().map(|bound| bound.name()).into(),
     )
     .optional(),

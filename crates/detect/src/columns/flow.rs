@@ -14,7 +14,7 @@ use crate::{
     VantageBasis,
 };
 
-/// `~` before a count that is rough.
+/// `~` before a count that is approximate.
 fn rough(flow: &FlowReport, count: String) -> String {
     if flow.rough {
         format!("~{count}")
@@ -280,13 +280,13 @@ pub static FLOW: &[Column<FlowReport>] = &[
     Of::new(
         "extents_at_most",
         Kind::Count,
-        "Late packets whose extent and late time are at most so much: one acknowledgement reported several arrivals.",
+        "Late packets whose extent and late time are upper bounds: one acknowledgement reported several arrivals.",
         |f| f.bounds.at_most.into(),
     ),
     Of::new(
         "extents_at_least",
         Kind::Count,
-        "Late packets whose extent is at least so much: something may have arrived that no acknowledgement showed.",
+        "Late packets whose extent is a lower bound: packets may have arrived that no acknowledgement showed.",
         |f| f.bounds.at_least.into(),
     ),
     Of::new(
@@ -304,7 +304,7 @@ pub static FLOW: &[Column<FlowReport>] = &[
     Of::new(
         "rough",
         Kind::Flag,
-        "Counts are rough: no SACK, or the capture does not show enough.",
+        "Counts are approximate: no SACK, or the capture does not show enough.",
         |f| f.rough.into(),
     ),
     Of::new(
@@ -336,7 +336,7 @@ pub static FLOW: &[Column<FlowReport>] = &[
     Of::new(
         "retransmissions_ambiguous",
         Kind::Count,
-        "Whether the original arrived cannot be told.",
+        "Retransmissions for which it is undecided whether the original arrived.",
         |f| f.retransmissions.ambiguous.into(),
     )
     .at("retransmissions.ambiguous")
@@ -385,7 +385,7 @@ pub static FLOW: &[Column<FlowReport>] = &[
     Of::new(
         "recoveries_ambiguous",
         Kind::Count,
-        "Of which it cannot be told whether anything was lost.",
+        "Recoveries with undecided cause: whether anything was lost is not known.",
         |f| f.recoveries.ambiguous.into(),
     )
     .at("recoveries.ambiguous"),

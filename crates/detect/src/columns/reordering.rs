@@ -44,7 +44,7 @@ pub static REORDERING: &[Column<Reordering>] = &[
     Of::new(
         "ambiguous",
         Kind::Count,
-        "Events that cannot be told; not counted above.",
+        "Undecided events; not counted above.",
         |r| r.ambiguous.into(),
     ),
     Of::new(

@@ -9,7 +9,7 @@ use inorder_wire::{Dir, Segment};
 const MAX_FRAMES_COMPARED: usize = 64;
 /// Fewer pairs may be an accident: a path that delivers a SYN twice has it answered twice, and the answer acknowledged twice.
 const MIN_PAIRS: usize = 4;
-/// Besides one frame that stays alone, another is allowed for so many pairs: a mirrored port may lose some.
+/// Number of pairs for each frame that was captured only once, beyond the first such frame: a mirrored port may lose some.
 const PAIRS_PER_LONE_FRAME: usize = 3;
 /// A frame is captured again no later than this, nanoseconds; keep-alives and probes of a closed window, which are alike,
 /// come later.
@@ -20,11 +20,11 @@ const MAX_BETWEEN_TWINS_NS: i64 = 100_000_000;
 pub(super) enum Twins {
     /// Each comes once, or there are identifications.
     None,
-    /// So far they come twice, and only more of them can tell.
+    /// Frames came twice so far; more of them are needed to decide.
     Perhaps,
-    /// So far each comes so many times, and most may come once more.
+    /// Each frame came this number of times so far, and most may come once more.
     SoFar(u8),
-    /// Each comes so many times.
+    /// Each frame comes this number of times.
     All(u8),
 }
 

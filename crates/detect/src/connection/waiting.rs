@@ -2,8 +2,8 @@
 
 use inorder_wire::{Dir, MAX_SACK_BLOCKS, NO_WSCALE, Segment, TcpFlags};
 
-/// Room is made for so many segments, the packets of a short connection, and then for an eighth more each time: most of the memory
-/// for many connections that are open at once is this.
+/// Number of segments for which room is reserved first, those of a short connection. It then grows by an eighth at a time,
+/// because this is most of the memory of many connections that are open at once.
 const SHORT: usize = 12;
 
 /// Segments in the order they came.

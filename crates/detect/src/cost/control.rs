@@ -16,7 +16,7 @@ use std::ops::Range;
 const MIN_WINDOW: i64 = 10;
 /// Fewest reductions that tell.
 const MIN_REDUCTIONS: f64 = 2.0;
-/// Of all reductions, so many agree.
+/// Minimum share of the reductions that must agree on a congestion control.
 const MIN_AGREEING: f64 = 0.7;
 /// A window that is no less than this share of what it was has not been reduced, or the reduction was undone.
 const NOT_REDUCED: f64 = 0.9;
@@ -155,7 +155,7 @@ fn elect(votes: &[Vote]) -> Recognised {
     }
 }
 
-/// Recognises the control from the shares of the window that reductions left, where windows are told and not seen in flight.
+/// Recognises the control from the shares of the window that reductions left, where windows are reported (as in qlog) instead of derived from the data in flight.
 pub fn by_factors(factors: &[f64]) -> Recognised {
     let kept = factors.iter().filter(|&&left| left < NOT_REDUCED);
     let votes: Vec<Vote> = kept

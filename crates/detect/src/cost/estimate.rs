@@ -8,19 +8,20 @@ use super::trains::LineRate;
 use super::{Ends, Recorder};
 use crate::result::{Cause, Control, Cost, GoodputBin, Lost, Recovery, RecoveryVerdict, Vantage};
 
-/// The most sustained rate is measured over so many round trips, and so long at least, nanoseconds.
+/// Minimum duration over which the sustained rate is measured: in round trips, and in nanoseconds.
 const SUSTAINED_RTTS: i64 = 4;
 const SUSTAINED_NS: i64 = 10_000_000;
-/// A rate sustained for so long cannot be faster than the bottleneck by more than this share: then trains are wrong.
+/// Share by which a sustained rate may exceed the rate measured by trains. If it exceeds more, the trains are wrong, because
+/// no sustained rate exceeds that of the bottleneck.
 const SUSTAINED_ERROR: f64 = 0.05;
-/// A path is faster than BBR's own estimate of it by this factor at most. BBR sends so many times as fast as it has found the path
-/// to be in one of eight round trips, and whatever is lost or late, it takes what arrives for the path's rate (ACM Queue 14(5),
+/// A path is faster than BBR's own estimate of it by this factor at most. In one of eight round trips BBR sends this
+/// number of times as fast as its estimate, and whatever is lost or late, it takes what arrives for the path's rate (ACM Queue 14(5),
 /// 2016, gains of ProbeBW): it would have found more. So short trains that are faster are bundles of hosts, of radio frames, of
 /// jitter.
 const MAX_RATE_OVER_BBR: f64 = 1.25;
-/// For BBR's estimate stands the greatest rate that was sustained over so many round trips, for as many as BBR keeps its own.
+/// Number of round trips over which a rate must be sustained to stand for BBR's estimate, which BBR keeps for as many.
 const BBR_RATE_ROUND_TRIPS: i64 = 10;
-/// And over so long at least, nanoseconds: bundles of radio frames and of busy hosts are shorter.
+/// Minimum time over which it must be sustained, nanoseconds: bundles of radio frames and of busy hosts are shorter.
 const MIN_BBR_RATE_NS: i64 = 100_000_000;
 /// Of the segments of a flow whose application has always more to send, fewer than this are short.
 const MAX_SHORT: f64 = 0.2;
@@ -29,8 +30,8 @@ const MAX_IDLE: f64 = 0.3;
 /// Of the packets of a flow that the receiver's window limits, more than this share filled it.
 const MIN_WINDOW_FULL: f64 = 0.5;
 
-/// What misled the sender may be: nothing was lost, and the sender was not merely asking (a tail loss probe reduces
-/// nothing).
+/// True if the recovery was unnecessary: nothing was lost, and it was no tail loss probe, which does not reduce the
+/// window.
 fn unnecessary(recovery: &Recovery) -> bool {
     recovery.verdict == RecoveryVerdict::Spurious && recovery.cause.reduces()
 }
@@ -78,7 +79,7 @@ impl Estimator<'_> {
         f64::from(self.ends.mss.max(1))
     }
 
-    /// From the first data to the last news of an arrival, nanoseconds.
+    /// From the first data to the last report of an arrival, nanoseconds.
     fn duration_ns(&self) -> i64 {
         let first = self.recorder.series.start_ns();
         self.recorder.last_news_ns.saturating_sub(first)

@@ -8,7 +8,7 @@ use crate::result::Control;
 const MIN_ROUNDS: usize = 8;
 /// Most rounds that are compared: later ones only carry the error of the first on.
 const MAX_ROUNDS: usize = 64;
-/// Growth agrees within this share of the greater, or within so many segments.
+/// Two values of growth agree if they differ by no more than this share of the greater one, or by this number of segments.
 const SHARE: f64 = 0.3;
 const SEGMENTS: f64 = 1.5;
 /// After two reductions in a row CUBIC aims below the last window (fast convergence, RFC 9438 section 4.7).

@@ -145,7 +145,7 @@ impl Recorder {
     /// New data of `len` bytes up to `end` came by at `now`, with the timestamp `echo` of an acknowledgement, or 0. Inlined where every packet passes.
     #[inline(always)]
     pub(crate) fn sent(&mut self, now: i64, end: i64, len: u32, echo: u32) {
-        // No patience is shorter, and before the first news there is none to lose.
+        // `note_idle` waits at least `MIN_IDLE_NS`, so shorter silences need not call it.
         let silent = now.wrapping_sub(self.last_news_ns) as u64 > MIN_IDLE_NS as u64;
         if self.una == self.highest && silent {
             self.note_idle(now);
@@ -276,7 +276,7 @@ impl Recorder {
         self.closures.told(now, closed);
     }
 
-    /// Time since the last news of an arrival; 0 before the first.
+    /// Time since the last report of an arrival, nanoseconds; 0 before the first.
     fn silence_ns(&self, now: i64) -> i64 {
         match self.last_news_ns {
             0 => 0,

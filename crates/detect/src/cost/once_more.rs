@@ -10,8 +10,8 @@ use crate::result::{Control, Lost};
 /// the end, and a share of the goodput.
 const CHANCE_ROUNDS: f64 = 2.0;
 const CHANCE_SHARE: f64 = 0.02;
-/// The time that the rest would have taken is off by the share that is lost, and by so much at most: what nine of ten pairs of
-/// simulated transfers stay within (`testdata/lab/cost-drawn DIR --numbers 0-120`). The model follows windows, not packets.
+/// Maximum relative error of the time that the rest would have taken, which is assumed to be off by the share that is lost: nine
+/// of ten pairs of simulated transfers stay within it (`testdata/lab/cost-drawn DIR --numbers 0-120`). The model follows windows, not packets.
 const MAX_MODEL_ERROR: f64 = 0.25;
 /// A control that fewer reductions agree on than this is not taken for granted in the interval.
 pub(crate) const SURE: f64 = 0.75;

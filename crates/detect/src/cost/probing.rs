@@ -19,7 +19,7 @@ const RISE: std::ops::Range<f64> = 1.1..1.7;
 const MIN_SEGMENTS: f64 = 8.0;
 /// Fewest probes that tell.
 const MIN_PROBES: usize = 4;
-/// Of the times between them, so many fit the cycle.
+/// Minimum share of the times between probes that must fit the cycle.
 const MIN_FITTING: f64 = 0.6;
 /// A cycle takes eight of the shortest round trips: less if its drain ends early, more if the probe stood in a queue.
 const CYCLE_RTTS: std::ops::Range<f64> = 6.0..10.0;

@@ -4,7 +4,7 @@
 const MAX_BINS: usize = 128;
 /// Intervals kept while the flow has few packets: most flows are short, and there may be very many of them.
 const MAX_BINS_OF_FEW: usize = 8;
-/// Up to so many packets are few.
+/// Maximum number of packets of a flow for which few intervals are enough.
 const MAX_PACKETS_IN_COARSE_BINS: u64 = 64;
 /// Width of the first intervals, nanoseconds.
 const FIRST_WIDTH_NS: i64 = 1_000_000;
@@ -124,7 +124,7 @@ impl Series {
         }
     }
 
-    /// Joins pairs of intervals so many times over, in place.
+    /// Joins pairs of intervals, in place, `times` times.
     fn double(&mut self, times: u32) {
         self.width_ns <<= times;
         let joined = 1usize.checked_shl(times).unwrap_or(usize::MAX);

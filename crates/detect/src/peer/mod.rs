@@ -10,7 +10,7 @@
 //!   but is not counted as reordered.
 //! - *lost*: an original that never arrived although its bytes were acknowledged while both
 //!   captures ran; *undecided* if they were not. What vanished before the sender's capture point, so
-//!   that only its retransmission was captured, is told apart, and so is what one capture lacks.
+//!   that only its retransmission was captured, is counted separately, and so is what one capture lacks.
 //! - a retransmission is *spurious* if earlier transmissions of all its bytes arrived at any
 //!   time and were not refused, *needed* if not.
 //!
@@ -95,7 +95,7 @@ pub use recorder::PeerRecorder;
 ///
 /// Which recording is nearer to a flow's sender is found out for each flow; either order will do.
 /// The clocks need not agree. Swapping the recordings leaves the truth as it is and changes
-/// whose frame numbers and times it is told in.
+/// whose frame numbers and times it uses.
 pub fn compare(here: &PeerRecorder, there: &PeerRecorder, inferred: &[FlowReport]) -> PeerReport {
     let reports = Reports::new(inferred);
     let pairs = pairing::pair(here, there);
@@ -207,7 +207,7 @@ impl<'a> Reports<'a> {
     }
 }
 
-/// One flow with its two ends told apart.
+/// One flow; which recording is its sender's is known.
 struct Lane<'a> {
     sent: Cow<'a, Way>,
     arrived: Cow<'a, Way>,

@@ -94,7 +94,7 @@ fn from_counts(truth: u64, inferred: u64, hits: u64) -> Score {
     }
 }
 
-/// Spurious retransmissions, told apart by frame and offset; by their number alone when the
+/// Spurious retransmissions, identified by frame and offset; by their number alone when the
 /// report kept no list.
 fn spurious(truth: &FlowTruth, report: &FlowReport, of: impl Fn(Confidence) -> bool) -> Score {
     if report.retransmission_list.is_empty() {

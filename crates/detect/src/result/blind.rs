@@ -2,8 +2,8 @@
 
 use crate::names::Name;
 
-/// Something that is not known of a flow. Nothing that rests on it is more than ambiguous (of [`NotSeen::SackOptions`], more
-/// than likely), and the flow is [`rough`](super::FlowReport::rough). Its name and the sentence about it are all that outputs say.
+/// Something that is not known of a flow. Verdicts that depend on it are ambiguous (likely at most, where it is
+/// [`NotSeen::SackOptions`]), and [`FlowReport::rough`](super::FlowReport::rough) is set. Outputs have its name and its sentence.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
 pub enum NotSeen {

@@ -60,7 +60,7 @@ pub struct GoodputBin {
 #[derive(Clone, PartialEq, Default, Debug)]
 #[non_exhaustive]
 pub struct Cost {
-    /// Payload that arrived over the time from the first data to the last news of its arrival, bits per second.
+    /// Payload that arrived over the time from the first data to the last report of an arrival, bits per second.
     pub goodput_bps: Option<u64>,
     /// Rate of the bottleneck as payload, bits per second, from packets that followed each other.
     pub bottleneck_bps: Option<u64>,

@@ -42,20 +42,20 @@ pub enum Evidence {
     /// The report came sooner than the retransmission could have caused it.
     Timing,
     /// PAWS discarded an old original (RFC 7323 section 5): seen from the sender, a duplicate
-    /// acknowledgement without news; at the receiver, an arrival with a timestamp older than the one it
+    /// acknowledgement without new information; at the receiver, an arrival with a timestamp older than the one it
     /// echoes, which it went on asking for.
     Paws,
     /// The receiver discarded what lay beyond the window it had offered (RFC 9293 section 3.10.7.4).
     Window,
-    /// Duplicate acknowledgements and a cumulative jump, no SACK: rough.
+    /// Duplicate acknowledgements and a cumulative jump, no SACK: approximate.
     CumulativeAck,
     /// It was sent again until the end, and no acknowledgement ever covered it.
     Silence,
-    /// Arrival order at the receiver; originals told apart by the IPv4 identification.
+    /// Arrival order at the receiver; originals recognised by the IPv4 identification.
     ArrivalIpId,
-    /// Arrival order at the receiver; originals told apart by timestamps.
+    /// Arrival order at the receiver; originals recognised by timestamps.
     ArrivalTimestamps,
-    /// Arrival order at the receiver; originals told apart by what the sender can have known.
+    /// Arrival order at the receiver; originals recognised by what the sender can have known.
     ArrivalTiming,
     /// Seen at both ends.
     Peer,
@@ -74,7 +74,7 @@ pub enum Reason {
     /// More was SACKed than three or four blocks can name: the report may come long after the
     /// arrival.
     BlockLimit,
-    /// Which of several copies arrived first cannot be told.
+    /// Which of several transmissions arrived first is undecided.
     WhichCopy,
     /// The connection has no SACK: only fills of the left edge are visible.
     NoSack,
@@ -194,7 +194,7 @@ pub enum Verdict {
     Needed,
     /// Its original arrived too, and the receiver took it.
     Spurious,
-    /// Cannot be told.
+    /// Undecided.
     Ambiguous,
 }
 

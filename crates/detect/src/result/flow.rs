@@ -82,7 +82,7 @@ pub struct Retransmissions {
     pub needed: u64,
     /// The original arrived too.
     pub spurious: u64,
-    /// Cannot be told, or not yet acknowledged at the capture's end.
+    /// Undecided, or not yet acknowledged at the capture's end.
     pub ambiguous: u64,
 }
 
@@ -120,9 +120,9 @@ pub struct RateClass {
 pub enum RecoveryVerdict {
     /// At least one segment retransmitted in it had been lost.
     Loss,
-    /// Nothing retransmitted in it had been lost; [`Recovery::cause`] says what the sender was misled by.
+    /// Nothing retransmitted in it had been lost; [`Recovery::cause`] says what the sender took for a loss.
     Spurious,
-    /// Cannot be told.
+    /// Undecided.
     Ambiguous,
 }
 
@@ -168,7 +168,7 @@ pub struct Recoveries {
     pub total: u64,
     /// Nothing retransmitted in them had been lost.
     pub spurious: u64,
-    /// Cannot be told.
+    /// Undecided.
     pub ambiguous: u64,
     /// The same by cause, those that occurred, in the order of [`Cause`].
     pub by_cause: Vec<CauseCount>,
@@ -342,7 +342,7 @@ pub struct FlowReport {
     pub bounds: Bounds,
     /// From a middle capture: reordering between sender and capture point only.
     pub upstream: Option<Box<Reordering>>,
-    /// Counts are rough: the connection has no SACK (sender side), or the capture does not show enough.
+    /// Counts are approximate: the connection has no SACK (sender side), or the capture does not show enough.
     pub rough: bool,
     /// What the capture does not show.
     pub blind: Blind,

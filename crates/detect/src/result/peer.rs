@@ -88,7 +88,7 @@ pub struct PeerFlow {
     pub extents: ExtentAgreement,
     /// The same, of the events marked certain alone.
     pub extents_certain: ExtentAgreement,
-    /// Spurious retransmissions, those alone that are told for certain.
+    /// Spurious retransmissions, only those whose verdict is certain.
     pub spurious_certain: Score,
     /// Smallest time from one capture point to the other, nanoseconds, by the clock offset
     /// estimated; `None` without one, or when nothing arrived.
@@ -164,7 +164,7 @@ impl FlowTruth {
     ///
     /// What only an inference can say, or what does not concern the data (vantage, round trip,
     /// acknowledgements, artefacts, what-if, points), stays. Recovery phases stay as well, with
-    /// their verdicts by the truth; they can be told only if `report` kept its events.
+    /// their verdicts by the truth; they are known only if `report` kept its events.
     pub fn replace_in(&self, report: &mut FlowReport) {
         report.data_packets = self.data_packets;
         report.data_bytes = self.data_bytes;

@@ -11,7 +11,7 @@ use super::Sender;
 use super::missing::MAX_FILLED_PER_WINDOW;
 use crate::explanation::Explanation;
 
-/// Where the segment lies that an ACK without news answers, if it had been received before.
+/// Where the segment lies that an ACK without new information answers, if it had been received before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Again {
     /// In the range that the ACK lists first.
@@ -45,7 +45,7 @@ impl Sender {
     /// What the ACK `seg` answers, which tells nothing that `last`, the one before, did not. `None` if nothing says
     /// that duplicates are not reported.
     pub(super) fn came_again(&mut self, seg: &Segment, last: &Segment) -> Option<Again> {
-        // What was sent unseen, or is captured only later, is news, too.
+        // A report of data that was sent unseen, or is captured only later, is new information, too.
         let news = self.reading.sacked_more || self.receiver.dsack_seen;
         if news || !self.explanations.has(Explanation::MovedBlock) {
             return None;
@@ -87,7 +87,7 @@ mod tests {
     use crate::result::{Confidence, Kind};
 
     /// Segments 20, 24 and 33 miss their turn. The retransmission of 24 comes first, its original 30 ms late, into the range
-    /// that the ACK before does not list first: what is said of 24. The receiver has hidden so many duplicates before, and
+    /// that the ACK before does not list first. Returns the verdict on 24. `hidden` duplicates were not reported before, and
     /// originals came late by 30 ms. Segments up to 37 were captured; the ACK that moves the block reports those up to `top`.
     fn told_of_a_moved_block(
         (hidden, top): (u32, i64),

@@ -23,10 +23,10 @@ use crate::explanation::Explanation;
 use crate::habits::TooOld;
 use crate::result::{Evidence, Reason};
 
-/// With so many SACK blocks a segment that opens another makes Linux send what it holds back
+/// Number of SACK blocks with which a segment that opens another one makes Linux send the ACK that it holds back
 /// first, without that segment (`TCP_SACK_BLOCKS_EXPECTED`); with more, one that extends the third.
 const MIN_BLOCKS_THAT_FLUSH: usize = 2;
-/// Of ACKs lost in a row, so many at most are looked into.
+/// Maximum number of ACKs lost in a row that are weighed.
 const MAX_MISSING_ACKS_WEIGHED: u32 = 8;
 /// Filled holes looked at for one unexplained ACK.
 const MAX_FILLED_WEIGHED: usize = 512;
@@ -106,8 +106,8 @@ impl Sender {
         }
     }
 
-    /// An ACK without news of a receiver that reports no duplicates answers what came again, or was refused: some
-    /// segment that is thought lost may be what came.
+    /// An ACK without new information from a receiver that reports no duplicates answers a segment that was received twice, or
+    /// discarded: it may be a segment that is taken for lost.
     fn count_unplaced(&mut self, trigger: Trigger, seg: &Segment) {
         let answers = matches!(trigger, Trigger::Nothing | Trigger::Again);
         // With timestamps it is weighed which original was refused.

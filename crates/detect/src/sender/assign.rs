@@ -15,7 +15,7 @@ const MAX_HYPOTHESES: usize = 96;
 const MAX_TARGETS: usize = 64;
 /// Causes of one ACK that are weighed.
 const MAX_CAUSES_PER_ACK: usize = 12;
-/// A cause that is so much less likely than chance is left out.
+/// Candidate causes below this likelihood ratio to chance are dropped.
 const MIN_RATIO_TO_CHANCE: f64 = 0.005;
 
 /// An ACK and a target that may have caused it, with the ratio of the likelihoods: that the target

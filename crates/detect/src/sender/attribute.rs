@@ -130,7 +130,7 @@ mod tests {
     use super::super::trace::{Told, Trace};
     use crate::result::{Confidence, Kind};
 
-    /// The last segment of a burst is sent again, as a probe of the tail is, after so many ACKs have been lost as said: then
+    /// The last segment of a burst is retransmitted, as a tail loss probe is, after `acks_lost` ACKs have been lost: then
     /// an ACK of newer data is the first to cover it. Otherwise that of the retransmission is.
     fn told(acks_lost: u16) -> Told {
         let mut trace = Trace::stamped(None);

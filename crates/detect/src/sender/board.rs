@@ -299,7 +299,7 @@ impl Ranges {
     }
 
     /// Adds `[from, to)`, above the cumulative ACK; the parts that were not there before go to `news`. Returns the
-    /// range it is part of; where there is no news, perhaps as it was a while ago.
+    /// range it is part of; if nothing is new, perhaps an older state of that range.
     #[inline]
     pub(crate) fn add(&mut self, from: i64, to: i64, news: &mut Vec<(i64, i64)>) -> (i64, i64) {
         let within = |&&(a, b): &&(i64, i64)| a <= from && to <= b;
@@ -314,7 +314,7 @@ impl Ranges {
 
     fn join(&mut self, from: i64, to: i64, news: &mut Vec<(i64, i64)>) -> (i64, i64) {
         if self.top().is_none_or(|top| top < from) {
-            // The usual news: a segment has come above a new hole.
+            // The usual case: a segment has come above a new hole.
             self.ranges.push_back((from, to));
             self.bytes += to - from;
             news.push((from, to));

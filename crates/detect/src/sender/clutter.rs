@@ -13,12 +13,12 @@ pub(super) struct Clutter {
 }
 
 impl Clutter {
-    /// One such ACK, to so much.
+    /// Counts one such ACK with weight `share`.
     pub(super) fn note(&mut self, trigger: Trigger, share: f64) {
         self.seen[trigger as usize] += share;
     }
 
-    /// There were holes for so long.
+    /// Holes were open for `ns` nanoseconds.
     pub(super) fn expose(&mut self, ns: i64) {
         self.exposed_ns += ns.max(0) as f64;
     }
@@ -29,7 +29,7 @@ impl Clutter {
         self.owed_ns = Some((first, now));
     }
 
-    /// So many come in a nanosecond; `first` were expected in the first round trip of `rtt_ns`.
+    /// Rate of such ACKs per nanosecond; `first` is the prior count for one round trip of `rtt_ns`.
     pub(super) fn rate(&self, trigger: Trigger, first: f64, rtt_ns: f64) -> f64 {
         let exposed_ns = match (trigger, self.owed_ns) {
             (Trigger::Owed, Some((first, last))) => last.saturating_sub(first) as f64,

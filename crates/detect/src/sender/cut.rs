@@ -1,6 +1,6 @@
 //! ACKs whose SACK blocks the snap length cut off: what is left of them, and what follows from it.
 //!
-//! The first block holds what came last (RFC 2018 section 4), so it has the news; the others repeat what earlier ACKs had in
+//! The first block holds what came last (RFC 2018 section 4), so it has the new information; the others repeat what earlier ACKs had in
 //! theirs. Of it a left edge is enough: one segment was added to a range that is known, or began a new one, or came again.
 //! Where no edge is left, an ACK is what it is without SACK, except that the length of its header tells whether it had
 //! blocks at all ([`super::no_sack`]).

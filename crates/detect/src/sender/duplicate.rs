@@ -18,9 +18,10 @@ use crate::result::{Confidence, Evidence, Reason};
 
 /// Retransmissions of a segment whose times are all remembered: the first and the last.
 const MAX_COPIES_TIMED: u32 = 2;
-/// The chance that an original that came late came in the turn of a retransmission, roughly: no proof, then.
+/// Assumed probability that a late original arrived exactly where a retransmission was expected: too large for a certain
+/// verdict.
 const CHANCE_IN_TURN: f64 = 0.01;
-/// Of so many packets at most one is late where lateness is rare.
+/// Number of packets for each late one at which lateness still counts as frequent.
 const PACKETS_PER_LATE_WHERE_MANY_ARE: u64 = 10;
 
 impl Timing {

@@ -8,7 +8,7 @@ use crate::complaints::Complaints;
 use crate::habits::{AfterTimeout, Habits, TooOld};
 use crate::result::Evidence;
 
-/// A sender that repeats so many segments which have been reported repeats all of them.
+/// Number of retransmissions of SACKed segments after which the sender is taken to retransmit everything after a timeout.
 const MIN_REPEATED_NEEDLESSLY: u64 = 3;
 /// An acknowledgement that has not come by then does not come, nanoseconds and round trips: receivers delay one by half a
 /// second at most (RFC 9293 section 3.8.6.3).
@@ -62,7 +62,7 @@ impl Sender {
     }
 
     /// What was sent again until the end and never acknowledged did not arrive, as far as silence tells: `last_ns` is when
-    /// the connection was last seen, nanoseconds. Of what was sent within its patience before, nothing is known.
+    /// the connection was last seen, nanoseconds. Nothing is known of data sent less than the waiting time for an answer before.
     fn close_unanswered(&mut self, last_ns: i64) -> u64 {
         let rtt = self.timing.min_rtt.unwrap_or(0);
         let patience = rtt.saturating_mul(PATIENCE_RTTS).max(MIN_PATIENCE_NS);

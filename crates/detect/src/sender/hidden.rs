@@ -15,7 +15,7 @@ const MAX_FILLED_WEIGHED: usize = 512;
 /// ACKs with blocks since the last one without.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hidden {
-    /// What the first acknowledges, and when it came; `None` where it cannot be told from others.
+    /// What the first acknowledges, and when it came; `None` where it is not distinguished from others.
     first: Option<(i64, i64)>,
     /// How many acknowledge the same.
     count: u32,

@@ -29,12 +29,13 @@ const SHARE_UNTOLD: f64 = 0.002;
 const SHARE_UNTOLD_WITHOUT_DSACK: f64 = 0.01;
 /// And where that a duplicate was reported shows only if nothing else was.
 const SHARE_UNTOLD_IN_HIDDEN_BLOCKS: f64 = 0.2;
-/// Where one of so many packets is late, as likely as not one that was sent again was late, too, if blocks do not show.
+/// Number of packets for each late one from which on a retransmitted segment is as likely late as lost, if SACK blocks do
+/// not show.
 const PACKETS_PER_LATE_WHERE_ANY_MAY_BE: u64 = 5;
-/// Of those that may have been refused where that does not show, so many are taken to have been, at least.
+/// Minimum share of the segments that may have been discarded unseen which is assumed to have been discarded.
 const SHARE_REFUSED_UNSEEN: f64 = 0.1;
-/// Of the originals that a receiver answers by a plain ACK since they are too old, those whose answer may not be told from an
-/// acknowledgement in its turn: that of every second segment waits for the next (RFC 5681 section 4.2).
+/// Share of the originals discarded as too old whose answer, a plain ACK, looks like a regular acknowledgement: one for every
+/// second segment is delayed until the next (RFC 5681 section 4.2).
 const SHARE_ANSWERED_IN_TURN: f64 = 0.5;
 /// Of the originals whose own ACK is missing, those that nothing else tells of.
 const SHARE_UNTOLD_BY_MISSING_ACKS: f64 = 0.1;
@@ -84,7 +85,7 @@ pub(super) struct Ledger {
     pub(super) log: ArrivalLog,
     pub(super) filled: FilledMap,
     pub(super) tally: Tally,
-    /// How many ACKs without news answer an original that came, and nothing says which: more segments were missing than are
+    /// Expected number of ACKs without new information that answer an unknown original which came: more segments were missing than are
     /// looked at, or none that is looked at fits and the receiver reports no duplicates.
     pub(super) unplaced: f64,
     pub(super) copies: NetworkCopies,
@@ -379,7 +380,7 @@ impl Ledger {
         }
     }
 
-    /// How likely one of the ACKs without news that have no place answers the original of a segment that only
+    /// Probability that one of the ACKs without new information and without a place answers the original of a segment that only
     /// retransmissions are known to have brought.
     fn share_unplaced(&self) -> f64 {
         (self.unplaced / (self.tally.only_copies as f64 + 1.0)).min(1.0)

@@ -42,7 +42,7 @@ pub(crate) struct Entry {
     pub(crate) status: Status,
     /// Why its place among its neighbours is a guess.
     pub(crate) unsure: Option<Reason>,
-    /// Of what its ACK reports it came last: the order of the blocks tells so much.
+    /// It arrived last of the segments that its ACK reports, as the order of the blocks shows.
     pub(crate) told: bool,
     /// When it came does not show: in its turn, most likely.
     pub(crate) in_turn: bool,

@@ -444,7 +444,7 @@ impl Sender {
         self.answer(ack, dsack, advanced);
     }
 
-    /// `ack` lists so many ranges of more. Where the receiver reports each once, and an ACK may have been lost before this one or
+    /// `ack` lists `listed` ranges, fewer than there are. Where the receiver reports each once, and an ACK may have been lost before this one or
     /// stand for several arrivals, something may have arrived that shows only when what lies below is filled.
     fn hide_unlisted(&mut self, ack: &Ack, listed: usize) {
         if listed >= self.outstanding.ranges.len() || !self.receiver.leaves_ranges_out() {

@@ -38,7 +38,7 @@ impl Awaited {
         self.sent_ns.push_back(now);
     }
 
-    /// An ACK without news comes at `now`: does it answer one, which takes from `soonest` to `latest`?
+    /// An ACK without new information comes at `now`: does it answer one, which takes from `soonest` to `latest`?
     fn answers(&mut self, now: i64, soonest: i64, latest: i64) -> bool {
         while self.sent_ns.front().is_some_and(|at| now - at > latest) {
             self.sent_ns.pop_front(); // It was lost, or its answer was.
@@ -215,7 +215,7 @@ mod tests {
         let late = |i| (Kind::Reordered, i, Evidence::Paws, Confidence::Likely);
         let lost = (Kind::Lost, 120, Evidence::Timestamps, Confidence::Likely);
         assert_eq!(told, [late(20), late(70), lost, late(170), late(220)]);
-        // 24.5 ms late, so much later than the 24 segments behind it.
+        // 24.5 ms late, overtaken by the 24 segments behind it.
         let extents: Vec<_> = events.iter().filter_map(|e| e.extent).collect();
         assert_eq!(extents, [24, 24, 24, 24]);
     }

@@ -18,8 +18,8 @@ use crate::result::{Confidence, Evidence, Reason};
 const MIN_DUPLICATE_ACKS: u32 = 3;
 /// Segments in their turn that one ACK acknowledges at most (RFC 5681 section 4.2).
 const MAX_SEGMENTS_PER_DELAYED_ACK: u64 = 2;
-/// Where more than one in so many answers was to a spurious retransmission, their number is not exact
-/// enough: the answer to a copy may acknowledge what was delayed, too.
+/// Number of answers for each one to a spurious retransmission below which the count of answers is not exact enough:
+/// the answer to a duplicate may acknowledge delayed data, too.
 const MIN_ANSWERS_PER_SPURIOUS: u64 = 32;
 /// Holes remembered until there is none left.
 const MAX_HOLES_REMEMBERED: usize = 32;
@@ -212,7 +212,7 @@ impl Sender {
         let jumps = segments > self.in_turn();
         let hidden = &mut self.no_sack.hidden;
         hidden.jumped |= clean && jumps && self.no_sack.above > 1;
-        // Duplicates have blocks, too, which do not show, but such ACKs have been told from others.
+        // Duplicates have blocks, too, which do not show, but such ACKs have been distinguished from others.
         let blocks = self.receiver.hides_blocks && hidden.jumped;
         let sure = clean && (jumps || blocks || !self.explanations.has(Explanation::DuplicateAcks));
         self.late_without_sack(report, ack, Evidence::CumulativeAck, sure);

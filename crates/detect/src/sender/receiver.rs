@@ -11,16 +11,18 @@ use crate::habits::{Assumed, Duplicates, Echo, TooOld};
 /// have been discarded or known).
 const MAX_ARRIVALS_HELD_BACK: usize = 36;
 
-/// A receiver that answers so many duplicates and reports none will report none. One alone may be an ACK whose place among the
-/// others is not known.
+/// Number of duplicates answered without a DSACK after which the receiver is taken to report none. One alone may be an ACK
+/// whose place among the others is not known.
 const MIN_DUPLICATES_HIDDEN: u32 = 2;
 
-/// An ACK that was overtaken lists fewer blocks than there are by now; so many are a habit.
+/// Number of ACKs with fewer SACK blocks than there are ranges from which on this is a habit of the receiver: an ACK that was
+/// overtaken lists fewer, too.
 const MIN_SHORT_LISTS: u32 = 3;
-/// For each hole whose filling is acknowledged alone, so many may be acknowledged with what had been held back.
+/// Maximum number of filled holes acknowledged together with delayed data for each one that is acknowledged alone.
 const MAX_FILLS_JOINED: u32 = 3;
 
-/// So many acknowledgements of data above a hole that echo its timestamp are no accident of ACKs that were lost or overtaken.
+/// Number of ACKs that echo the timestamp of data above a hole from which on this is a habit, not an effect of lost or
+/// overtaken ACKs.
 const MIN_ECHOES: u32 = 2;
 
 /// What the connection negotiated; `None` where the handshake was not seen.
@@ -297,7 +299,7 @@ mod tests {
         let trigger = |waited, reported| receiver.trigger(waited * US, reported, 30 * US);
         assert_eq!(trigger(1_000, 3), Some(Trigger::Timer));
         assert_eq!(trigger(500, 3), Some(Trigger::EarlyFlush));
-        assert_eq!(trigger(500, 40), Some(Trigger::Timer), "so many");
+        assert_eq!(trigger(500, 40), Some(Trigger::Timer), "many");
         assert_eq!(trigger(20, 1), None, "perhaps acknowledged at once");
     }
 

@@ -5,7 +5,7 @@
 
 /// Gaps that are looked at before their numbers are taken for others'.
 const MIN_GAPS: u32 = 6;
-/// For each gap behind which more than usual was acknowledged, so many behind which it was not.
+/// Minimum number of gaps without additional acknowledged data for each gap with it, if identifications are shared.
 const FOREIGN_PER_OWN: u32 = 4;
 
 /// What the gaps in a receiver's identifications have shown.
@@ -33,7 +33,7 @@ impl SharedNumbers {
         }
     }
 
-    /// Segments that the last ACK with news reported.
+    /// Segments that the last ACK with new information reported.
     pub(super) fn usual(&self) -> usize {
         self.usual
     }
@@ -49,7 +49,7 @@ impl SharedNumbers {
 mod tests {
     use super::*;
 
-    /// ACKs that report so many segments each, with a gap before each that is given.
+    /// ACKs: whether identifications are missing before it, and the number of segments it reports.
     fn shared(acks: &[(bool, usize)]) -> bool {
         let mut numbers = SharedNumbers::default();
         (0..8).for_each(|_| acks.iter().for_each(|&(gap, n)| numbers.note(gap, n)));

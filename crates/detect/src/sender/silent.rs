@@ -35,8 +35,8 @@ mod tests {
     use super::super::trace::Trace;
     use crate::result::{Confidence, Kind};
 
-    /// Segment 20 of a hundred is sent again after 14 ms and reported 10 ms later, and nothing more. Of what was sent again
-    /// before, so much was late or lost.
+    /// Segment 20 of a hundred is sent again after 14 ms and reported 10 ms later, and nothing more. Of the earlier
+    /// retransmitted segments, `late` were late and `lost` were lost.
     fn told(late: u64, lost: u64) -> Option<(Kind, Confidence)> {
         let mut trace = Trace::new(true, None);
         trace.in_order(0, 0, 20);

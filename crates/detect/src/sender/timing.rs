@@ -20,9 +20,9 @@ pub(super) const PATH_JITTER_NS: i64 = 30_000;
 pub(super) const CLOCK_ACCURACY_NS: i64 = 5_000;
 /// Most segments of an ACK that still count as acknowledged at once.
 const MAX_SEGMENTS_AT_ONCE: usize = 2;
-/// So many late arrivals must have been as late to make that usual.
+/// Minimum number of late arrivals with about the same lateness that make it usual.
 const MIN_ALIKE_LATE: usize = 3;
-/// Fewest late arrivals that tell how late is usual.
+/// Minimum number of late arrivals from which the usual lateness is estimated.
 const MIN_LATE: usize = 2;
 /// Late originals that show a habit, and how many times their spread (half the distance between the quartiles) the usual
 /// lateness is where they have one.
@@ -273,7 +273,7 @@ impl Timing {
         Some((late, spread))
     }
 
-    /// Most late originals are late by the same.
+    /// Most late originals have the same lateness.
     pub(super) fn late_by_habit(&self) -> bool {
         let usual = self.lateness.middle(MIN_LATE_OF_HABIT);
         usual.is_some_and(|(late, spread)| spread.saturating_mul(MIN_LATE_OVER_SPREAD) <= late)

@@ -10,7 +10,7 @@ use crate::result::{Confidence, Kind};
 const MS: i64 = 1_000_000;
 const LEN: i64 = 1_000;
 
-/// A sender whose packets and ACKs are told in the order of their times. A round trip takes 10 ms.
+/// A sender whose packets and ACKs are given in the order of their times. A round trip takes 10 ms.
 pub(super) struct Trace {
     pub(super) sender: Sender,
     acks: u16,
@@ -63,7 +63,7 @@ impl Trace {
         self.sender.retransmitted(&seg, i * LEN, LEN as u32);
     }
 
-    /// So many ACKs are lost.
+    /// `number` ACKs are lost.
     pub(super) fn lose_acks(&mut self, number: u16) {
         self.acks += number;
     }

@@ -5,7 +5,7 @@ use super::acks::Ack;
 use crate::collect::Basis;
 use crate::result::Reason;
 
-/// Acknowledgements that wait for others and report such packets: so many are remembered.
+/// Maximum number of acknowledgements remembered that wait for others and report such packets.
 const MAX_WAITING: usize = 64;
 
 /// What is known of packets of the sender that were not captured.

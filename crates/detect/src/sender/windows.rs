@@ -22,25 +22,25 @@ use crate::explanation::{Explanation, Explanations};
 
 /// ACKs weighed together.
 const MAX_ACKS_PER_WINDOW: usize = 32;
-/// A less likely cause does not count among those that an ACK may have.
+/// Minimum posterior of a cause that counts among those an ACK may have.
 const MIN_CAUSE: f64 = 0.01;
 /// As many ACKs as holes: each hole was answered by one of them, whichever it was, so its original is named. That holds if each ACK
 /// may answer one of two holes, and for more if lateness has a habit. Elsewhere the right hole is often missing from those weighed:
 /// of the originals named so on drawn paths, one in five had been lost.
 const MAX_CAUSES_TO_NAME_ONE: usize = 2;
-/// Where the network copies a larger share of the packets, ACKs without news are learnt to mean nothing.
+/// Share of packets duplicated by the network above which ACKs without new information count as ACKs without a cause.
 const MAX_SHARE_COPIED: f64 = 0.001;
-/// How late is usual, proposed at most so often while it is not known.
+/// Maximum number of values tried for the usual lateness while it is not known.
 const MAX_LATENESSES_PROPOSED: usize = 16;
-/// Rounds in which the odds of late against lost are learnt from what they lead to.
+/// Maximum EM iterations for the prior odds late : lost.
 const MAX_ROUNDS_OF_ODDS: usize = 3;
-/// Late originals that make their lateness known.
+/// Number of late originals from which on the usual lateness is known.
 const MIN_LATE_TO_KNOW_LATENESS: usize = 5;
-/// Of an ACK that nothing but some hole explains, and it is not clear which, so much goes to the holes by how well they
-/// fit; the rest to all that are possible alike. How late is usual is not known so well that it rules one out, and not all
+/// Weight of the posteriors of an ACK that only holes explain, if it is undecided which one: this share goes to the holes by
+/// how well they fit, the rest to all possible ones alike. How late is usual is not known so well that it rules one out, and not all
 /// are weighed.
 const TRUST_IN_WEIGHING: f64 = 0.5;
-/// What a receiver whose clock tolerates one tick (Linux: `TCP_PAWS_WINDOW`) leaves to the others.
+/// Prior that an original one timestamp tick too old was discarded: Linux tolerates one tick (`TCP_PAWS_WINDOW`), others do not.
 const SHARE_REFUSED_ONE_TICK_OLD: f64 = 0.3;
 
 /// What is weighed together.
@@ -277,8 +277,8 @@ impl Windows {
         window.pairs.iter().map(weigh).collect()
     }
 
-    /// Learns what `heard`, to so much explained by `possible` holes, says of such ACKs. Returns how much of it is left over for
-    /// all these holes alike.
+    /// Learns from the ACK `heard`, explained with probability `explained` by `possible` holes, how often such ACKs have no cause.
+    /// Returns the probability that remains for all these holes alike.
     fn learn(
         &mut self,
         window: &Window,
@@ -376,8 +376,8 @@ mod tests {
 
     const LOST: (Kind, Confidence) = (Kind::Lost, Confidence::Ambiguous);
 
-    /// A receiver that has reported a duplicate, and nine originals that came late: the first by so many milliseconds, each further
-    /// one by so many more.
+    /// A receiver that has reported a duplicate, and nine originals that came late: the first by `late` ms, each further
+    /// one by `more` ms more.
     fn after_late_ones((late, more): (i64, i64), without: Option<Explanation>) -> Trace {
         let mut trace = Trace::stamped(without);
         trace.in_order(0, 0, 20);

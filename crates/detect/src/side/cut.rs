@@ -77,7 +77,7 @@ mod tests {
     use super::*;
     use inorder_wire::{Frame, LinkType, Packet, parse};
 
-    /// A TCP header with so many bytes of options over IPv4 alone, of which `kept` are captured.
+    /// A TCP header with `options` over IPv4 alone, of which `kept` are captured.
     fn segment(options: &[u8], kept: usize) -> Segment {
         let len = 40 + options.len();
         let mut data = vec![0x45, 0, 0, len as u8, 0, 1, 0, 0, 64, 6, 0, 0];

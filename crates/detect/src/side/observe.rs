@@ -10,7 +10,7 @@ use crate::prints::MAX_APART_NS;
 /// interfaces of a host or both ends of a bridge capture is microseconds apart.
 const MAX_APART_WITHOUT_ID_NS: i64 = 1_000_000;
 
-/// Merged frames are taken for packets of at least so many bytes: the MSS where none is offered (RFC 9293 section 3.7.1).
+/// Minimum length of the packets that a merged frame consists of, bytes: the MSS where none is offered (RFC 9293 section 3.7.1).
 const MIN_PACKET_LEN: u16 = 536;
 
 /// `packets` packets of a merged frame from the `nth` on, each with `len` bytes: merging takes packets with the same
@@ -145,7 +145,7 @@ impl Side {
         part(seg, repeated, u16::MAX, self.packet_len())
     }
 
-    /// The capture holds each frame so many times, as its first ones show.
+    /// The capture holds each frame `copies` times, as its first ones show.
     pub(crate) fn note_copied(&mut self, copies: u8) {
         self.recent.note_copied(copies);
     }

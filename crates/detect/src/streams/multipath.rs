@@ -2,7 +2,7 @@
 //!
 //! Subflows are joined by the tokens of the handshake, which are hashes of the keys. Each segment with a mapping is a
 //! piece of the data; a piece below the highest one is late or was sent again. The receiver delivers data in order, so
-//! a piece waits in its queue until everything below it has come: for how long is told as well.
+//! a piece waits in its queue until everything below it has come: how long it waits is reported as well.
 
 mod queue;
 

@@ -14,7 +14,7 @@ use crate::config::Config as Choice;
 use crate::result::{Inside, Numbering, Numbers, Pauses, Repeats, StreamReport};
 use crate::what_if::NumberedReceivers;
 
-/// Holes remembered in each stream, beyond which a late packet cannot be told from a copy.
+/// Holes remembered in each stream, beyond which a late packet is not distinguished from a duplicate.
 const MAX_HOLES: usize = 1024;
 
 /// One stream that is followed.

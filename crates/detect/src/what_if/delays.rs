@@ -23,7 +23,7 @@ impl Delays {
         }
     }
 
-    /// A packet waited so long.
+    /// A packet waited for `delay_ns`.
     #[inline(always)]
     pub(super) fn add(&mut self, delay_ns: i64) {
         // At most 32 * 2^SHIFT, since the delay is less than the width.

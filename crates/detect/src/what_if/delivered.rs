@@ -59,7 +59,7 @@ impl Delivered {
         counts
     }
 
-    /// Nothing but originals in order, up to `next`; so many have there been in all.
+    /// Only originals arrived, in order, up to `next`; `originals` in all.
     #[inline]
     pub(super) fn skip_to(&mut self, next: i64, originals: u64) {
         self.originals.next = next;

@@ -1,7 +1,7 @@
 //! What a sorting receiver would have left of the reordering of a flow.
 //!
-//! The data of one flow is laid through SRPIC (crate `inorder_sort`) for several block sizes and
-//! coalescing times at once. The model of a card: the flow's data is alone on its queue; the
+//! The arrivals of one flow are simulated with SRPIC (crate `inorder_sort`) for several block sizes and
+//! coalescing times at once. The model of a NIC: the flow's data is alone on its queue; the
 //! first packet at an idle ring starts the coalescing delay; when it is over, what has arrived is
 //! one batch and is delivered, each block of it sorted. The softirq itself takes no time.
 //! Retransmissions are sorted like originals, for the card cannot tell them; what must not wait

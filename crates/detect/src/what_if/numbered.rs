@@ -22,7 +22,7 @@ pub(crate) struct NumberedReceivers {
 }
 
 impl NumberedReceivers {
-    /// So many packets have come in order, from number `first` on, until `now_ns`.
+    /// Receivers after `in_order` packets have come in order, from number `first` on, until `now_ns`.
     pub(crate) fn new(config: &Config, first: u64, in_order: u64, now_ns: i64) -> Self {
         let resequencer = SorterConfig::of(&resequence::ENTRY)
             .with(&resequence::WINDOW, WINDOW)

@@ -1,4 +1,4 @@
-//! Arrival times that the cards have not been told yet.
+//! Arrival times that have not been passed to the NICs yet.
 
 /// Times that wait at most: enough to make the telling cheap, few enough to stay in the
 /// first-level cache for many flows.
@@ -38,7 +38,7 @@ impl Pending {
         true
     }
 
-    /// At most so many may wait.
+    /// Sets the maximum number of times that may wait.
     #[inline]
     pub(super) fn limit(&mut self, limit: u32) {
         self.limit = limit.min(MAX_TIMES_WAITING as u32);

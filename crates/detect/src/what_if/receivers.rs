@@ -28,7 +28,7 @@ pub(crate) struct SortingReceivers {
     limit_ns: i64,
     /// Length of the segments of the current run, if it ends at `next`; otherwise 0.
     run_len: u32,
-    /// So many segments more fill no ring, those pending counted in.
+    /// Number of further segments that fill no ring, those pending counted in.
     room: u32,
     pending: Pending,
     /// Without those pending.

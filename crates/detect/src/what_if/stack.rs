@@ -101,7 +101,7 @@ impl Stack {
         }
     }
 
-    /// The delivered order is that of the arrivals up to `next`, with so many originals.
+    /// The delivered order is that of the arrivals up to `next`, which are `originals` originals.
     pub(super) fn skip_to(&mut self, next: i64, originals: u64) {
         if self.apart {
             self.unsorted.skip_to(next);

@@ -382,7 +382,7 @@ proptest! {
         let mut fast = run(&arrivals, &blocks, &coalesce, ring);
         let general = named.finish();
         for (fast, general) in fast.iter_mut().zip(&general) {
-            // They differ in nothing but how the setting is told, and in the quantiles, which the quick way reads off a histogram.
+            // They differ only in how the setting is given, and in the quantiles, which the quick way reads off a histogram.
             (fast.sorter, fast.block_size) = (general.sorter, general.block_size);
             fast.p50_added_delay_ns = general.p50_added_delay_ns;
             fast.p99_added_delay_ns = general.p99_added_delay_ns;

@@ -1,6 +1,6 @@
 //! What is computed for every flow besides SRPIC: no sorter, and the resequencer, which learns its hold itself.
 //!
-//! Neither delays data in order, so nothing is laid through them until the order of a flow breaks for the first time. Until
+//! Neither delays data in order, so nothing is simulated with them until the order of a flow breaks for the first time. Until
 //! then the packets are counted, and in most flows that is all.
 
 use std::sync::OnceLock;

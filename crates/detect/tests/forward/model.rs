@@ -14,9 +14,9 @@ use proptest::prelude::*;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fate {
     Drop,
-    /// It comes so much later, microseconds.
+    /// It arrives later by this time, microseconds.
     Late(i64),
-    /// A copy of it comes so much later, microseconds.
+    /// A duplicate of it arrives later by this time, microseconds.
     Twice(i64),
 }
 

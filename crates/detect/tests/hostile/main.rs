@@ -111,7 +111,7 @@ fn analyse(all: &[Item]) -> Vec<FlowReport> {
 #[derive(Default)]
 struct Said {
     sides: [Counts; 2],
-    /// Flows with some data, and those of them that are called rough.
+    /// Flows with some data, and those of them that are called approximate.
     flows: [(u64, u64); 2],
     wrong: Vec<String>,
 }
@@ -188,7 +188,7 @@ impl Said {
         };
         if hidden.iter().any(|&(all, rough)| rough * 10 < all * 9) {
             out.push(format!(
-                "{}: rough are {:?} of the flows at sender and receiver",
+                "{}: approximate are {:?} of the flows at sender and receiver",
                 shape.name, self.flows
             ));
         }
@@ -196,10 +196,10 @@ impl Said {
     }
 }
 
-/// So many false statements are tolerated where there are too few for a share.
+/// Number of false statements tolerated where there are too few statements for a share.
 const MAX_WRONG_OF_FEW: u64 = 3;
 
-/// Of the extents called certain one in so many may be wrong: a frame that the capture lacks may leave no trace.
+/// Number of certain extents for each one that may be wrong: a frame that the capture lacks may leave no trace.
 const EXTENTS_PER_WRONG_ONE: u64 = 25;
 
 /// The frames of both captures, the sender's first.
@@ -288,7 +288,7 @@ fn row(shape: &Shape, said: &Said) -> String {
         )
     };
     format!(
-        "{:50} {} | {} rough {:?}",
+        "{:50} {} | {} approximate {:?}",
         shape.name,
         cell(&said.sides[0]),
         cell(&said.sides[1]),

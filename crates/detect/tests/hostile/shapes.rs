@@ -35,7 +35,7 @@ pub struct Shape {
     /// Bytes of each frame that are kept.
     pub snap: usize,
     pub change: fn(&mut Vec<Item>),
-    /// From which sides most flows must be called rough.
+    /// From which sides most flows must be called approximate.
     pub rough: Rough,
 }
 
@@ -405,7 +405,7 @@ fn wrap_timestamps(all: &mut [Item]) {
     }
 }
 
-/// Of `every` frames so many in a row are missing; SYNs are there.
+/// Of `every` frames `run` in a row are missing; SYNs are there.
 fn miss(all: &mut Vec<Item>, every: u64, run: u64, of: fn(&Segment) -> bool) {
     let mut n = 0;
     all.retain(|item| {

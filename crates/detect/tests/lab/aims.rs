@@ -28,11 +28,11 @@ impl Aim {
 
 /// Below this number of statements nothing is said of what must not be too true, nor of single traits.
 const ENOUGH: u64 = 100;
-/// More of what is ambiguous must not be true: it would be likely.
+/// Maximum share of the ambiguous statements that may be true: with more, they would be likely.
 const AMBIGUOUS: f64 = 0.9;
-/// Of the causes that are told.
+/// Share of the reported causes that must be right.
 const CAUSES: f64 = 0.95;
-/// Of the flows whose vantage point is told.
+/// Share of the reported vantage points that must be right.
 const VANTAGE: f64 = 0.99;
 
 fn aim(measure: &'static str, reached: Option<f64>, aim: f64, of: u64) -> Aim {
@@ -46,7 +46,7 @@ fn aim(measure: &'static str, reached: Option<f64>, aim: f64, of: u64) -> Aim {
 }
 
 /// From the sender's side. Without SACK what was late shows only at the left edge of the window:
-/// there is an aim for what is told, none for how much.
+/// there is an aim for precision, none for recall.
 fn sender(kind: &str, c: &Counts) -> Vec<Aim> {
     let mut aims = vec![
         aim(

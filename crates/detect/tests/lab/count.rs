@@ -10,11 +10,11 @@ use super::truth::Fate;
 /// Right answers among those given, and among those there are.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Found {
-    /// There are so many.
+    /// Number of true ones.
     pub truth: u64,
-    /// So many were told (ambiguous ones assert nothing and are not among them).
+    /// Number reported; ambiguous ones assert nothing and are not counted.
     pub told: u64,
-    /// So many of these are true.
+    /// Number of reported ones that are true.
     pub hits: u64,
 }
 
@@ -27,7 +27,7 @@ impl Found {
         share(self.hits, self.truth)
     }
 
-    /// `None` where there was nothing and nothing was told.
+    /// `None` where there was nothing and nothing was reported.
     pub fn f1(&self) -> Option<f64> {
         share(2 * self.hits, self.truth + self.told)
     }
@@ -82,7 +82,7 @@ impl Sure {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum About {
     Event(Fate),
-    /// How far a reordered packet came behind, of those that are told rightly.
+    /// How far a reordered packet came behind, of those that are reported rightly.
     Extent,
     Spurious,
 }
@@ -97,14 +97,14 @@ pub struct Counts {
     pub lost: Found,
     /// By event: which originals.
     pub refused: Found,
-    /// By number in each flow: which of several they were cannot always be told.
+    /// By number in each flow: which of several they were is not always decidable.
     pub refused_number: Found,
     pub spurious: Found,
     /// Extents of reordered packets rightly told: all, exact, within one packet.
     pub extents: u64,
     pub exact: u64,
     pub within_one: u64,
-    /// Recoveries: all, of which the cause is told, is right.
+    /// Recoveries: all, those whose cause is reported, those whose cause is right.
     pub recoveries: u64,
     pub causes_told: u64,
     pub causes_right: u64,
@@ -114,10 +114,10 @@ pub struct Counts {
     pub places_told: u64,
     /// Events that cannot be seen from here.
     pub apart_events: u64,
-    /// Flows of which the vantage point is told, and told rightly.
+    /// Flows whose vantage point is reported, and those for which it is right.
     pub vantage: Trust,
     /// Events and retransmissions that cannot be seen from here, counted apart by their rule: how
-    /// many there are, and what was told of them.
+    /// many there are, and what was reported of them.
     pub apart: BTreeMap<String, (u64, Trust)>,
     pub trust: BTreeMap<(About, Sure), Trust>,
     /// Events by what is said of them in words: kind, confidence, evidence and reason.
@@ -125,7 +125,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// `None` for what is not told of.
+    /// `None` for fates that are not reported.
     pub fn found(&mut self, fate: Fate) -> Option<&mut Found> {
         match fate {
             Fate::Reordered => Some(&mut self.reordered),

@@ -126,7 +126,7 @@ pub fn recordings(folder: &Path) -> io::Result<Vec<Recording>> {
     Ok(found)
 }
 
-/// What the inference says of a capture of whose frames so much is kept.
+/// What the inference says of a capture, of whose frames only `kept` is kept.
 pub fn analyse(path: &Path, config: &Config, kept: Kept) -> io::Result<Vec<FlowReport>> {
     let in_file = |e| io::Error::other(format!("{}: {e}", path.display()));
     let mut capture = Capture::open(path).map_err(|e| in_file(e.to_string()))?;

@@ -44,7 +44,7 @@ pub enum Side {
     Middle,
 }
 
-/// Both sides of a recording, and in words every false statement and everything that was not told.
+/// Both sides of a recording, and in words every false statement and everything that was not reported.
 #[derive(Clone, Default, Debug)]
 pub struct Scored {
     pub sender: Counts,
@@ -332,7 +332,7 @@ impl<'a> Judge<'a> {
             apart.told += 1;
             apart.right += u64::from(right);
             if truth.is_some_and(|t| t.fate != Fate::Undecided) {
-                // Nobody had to tell; what is told all the same is true or false.
+                // It need not be reported; a report all the same is true or false.
                 self.trust(About::Event(fate), sure, right);
                 if !right && sure != Sure::Ambiguous {
                     self.wrong(told, truth);
@@ -385,7 +385,7 @@ impl<'a> Judge<'a> {
     }
 
     fn extent(&mut self, told: &Event, truth: Option<u64>) {
-        // Of a late packet alone, without its extent, nothing is told here.
+        // A late packet that has no extent asserts nothing here.
         let Some(bound) = told.extent_is() else {
             return;
         };

@@ -73,7 +73,7 @@ fn number(x: Option<f64>) -> String {
     }
 }
 
-/// How often the vantage point was told, and told rightly.
+/// How often the vantage point was reported, and rightly.
 pub fn vantage(rows: &[(String, Counts)]) -> String {
     let mut out = "| kind of path | flows | vantage told | right |\n|---|--:|--:|--:|\n".to_owned();
     for (name, c) in rows {

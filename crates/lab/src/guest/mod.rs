@@ -35,7 +35,7 @@ const DRAINING_NS: i64 = 2_000_000;
 /// Time between two looks at whether the path is emulated, and how often it is looked, nanoseconds.
 const LOOK_NS: i64 = 5_000_000;
 const LOOKS: u32 = 4000;
-/// So many times in a run the guest tells how far it is.
+/// Number of progress reports of the guest in a run.
 const STEPS: i64 = 100;
 
 /// Runs as the first process of a machine, or of namespaces of a host's own kernel.

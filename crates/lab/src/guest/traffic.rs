@@ -111,7 +111,7 @@ fn exchange(socket: &OwnedFd, request: u64, response: u64) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Reads so many bytes; false if the connection ends before.
+/// Reads `bytes` bytes; false if the connection ends before.
 fn read(socket: &OwnedFd, mut bytes: u64) -> io::Result<bool> {
     while bytes > 0 {
         let got = sys::discard(

@@ -59,7 +59,7 @@ pub struct Building<'a> {
     pub jobs: usize,
     /// As soon as this is true the build ends, and leaves nothing behind.
     pub stop: &'a AtomicBool,
-    /// Is told what happens.
+    /// Called with what happens, in words.
     pub say: &'a dyn Fn(String),
 }
 

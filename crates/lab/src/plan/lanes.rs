@@ -36,7 +36,7 @@ impl Lanes {
             let expected = format!("at most {MAX_LANES} lanes on the whole path");
             return Err(Refusal::new(
                 path,
-                "the lab has no addresses for so many lanes",
+                "the lab has no addresses for that many lanes",
                 expected,
             ));
         }

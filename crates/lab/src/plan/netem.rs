@@ -12,7 +12,7 @@ use super::refusal::Refusal;
 const NO_LIMIT: u64 = 1_000_000;
 /// Numbers in a table of late packets. netem takes 16,384, but `tc` sends no message that long.
 const LARGEST_TABLE: usize = 16_000;
-/// A share of late packets may differ by so much from the one wanted, because a table has a limited size.
+/// Maximum difference between the share of late packets and the one wanted: a table of netem has a limited size.
 const MAX_SHARE_ERROR: f64 = 0.05;
 
 /// How long packets wait.

@@ -256,7 +256,7 @@ impl Observed {
             measured_ns: until_ns.saturating_sub(from_ns),
             counts,
             completion_ns: self.completed_ns.map(|at_ns| at_ns - connection.start_ns),
-            // The simulator's errors are those of its own TCP; Linux's are not told apart.
+            // The simulator's errors are those of its own TCP; Linux does not distinguish them.
             error: report.error.as_ref().map(|_| inorder_tcp::Error::TimedOut),
             metrics_at_card: None,
             metrics_at_stack: self.order.finish(),

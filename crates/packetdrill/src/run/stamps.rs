@@ -33,7 +33,7 @@ pub(super) struct Stamps {
 }
 
 impl Stamps {
-    /// `SO_TIMESTAMPING` with these flags, after `written` bytes. Nothing is told without `SOF_TIMESTAMPING_SOFTWARE`.
+    /// `SO_TIMESTAMPING` with these flags, after `written` bytes. Nothing is reported without `SOF_TIMESTAMPING_SOFTWARE`.
     pub(super) fn ask(&mut self, flags: &str, written: u64) {
         let has = |name: &str| {
             let mut flags = flags.split('|');

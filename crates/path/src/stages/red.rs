@@ -79,7 +79,7 @@ impl RedConfig {
         bytes / (3 * u64::from(packet_bytes.max(1)))
     }
 
-    /// The weight that `tc` chooses for a burst of so many packets.
+    /// The weight that `tc` chooses for a burst of `burst_packets` packets.
     pub fn weight_for_burst(min_bytes: u64, burst_packets: u64, packet_bytes: u32) -> f64 {
         let packet = f64::from(packet_bytes.max(1));
         let burst = burst_packets as f64;

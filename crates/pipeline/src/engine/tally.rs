@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use inorder_wire::{Dir, FlowKey, Frame, Gate, Other};
 
-/// Maximum number of pairs of hosts that are told apart.
+/// Maximum number of pairs of hosts that are distinguished.
 const MAX_PAIRS: usize = 1 << 16;
 
 /// Counts made while frames are parsed; the counts of several blocks can be added.

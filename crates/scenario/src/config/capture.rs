@@ -42,7 +42,7 @@ keys! {
         step_back: Flag, default "false", with step;
         /// When it steps.
         step_at_ns as "step_at": Duration, default "1 s", with step;
-        /// Data frames of a connection that follow each other are merged, as by GRO, or not yet cut, as with TSO: at most so many.
+        /// Data frames of a connection that follow each other are merged, as by GRO, or not yet cut, as with TSO: the maximum number in one frame.
         merge: Packets32, default "1 packet", in "1 packet"..="44 packets";
         /// Longest time between two frames that are merged.
         merge_gap_ns as "merge_gap": Duration, default "50 us", with merge;

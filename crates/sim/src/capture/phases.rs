@@ -1,4 +1,4 @@
-//! Recovery phases as they can be told from packets at the sender, with the truth about what was sent again in them.
+//! Recovery phases as packets at the sender show them, with the truth about what was retransmitted in them.
 
 /// What became of a retransmission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -35,7 +35,7 @@ type Trace = (
     fn(&[&Sample], i64) -> Vec<(f64, f64)>,
 );
 
-/// So many at the end of [`TRACES`] are of the receiver's sorter.
+/// Number of entries at the end of [`TRACES`] that are of the receiver's sorter.
 const TRACES_OF_SORTER: usize = 2;
 
 static TRACES: [Trace; 6] = [

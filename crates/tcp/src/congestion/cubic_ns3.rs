@@ -30,7 +30,7 @@ const TRAIN_GAP: Nanos = 2_000_000;
 const SAMPLES: u32 = 8;
 /// `HyStartDelayMin` and `HyStartDelayMax`, ns.
 const DELAY: (Nanos, Nanos) = (4_000_000, 1_000_000_000);
-/// `CubicDelta`: RTTs of so long after the start of an epoch are ignored, ns.
+/// `CubicDelta`: time after the start of an epoch in which RTTs are ignored, ns.
 const SETTLING: Nanos = 10_000_000;
 /// `CntClamp`: segments per step while no loss has shown a maximum.
 const UNKNOWN_MAXIMUM: u32 = 20;

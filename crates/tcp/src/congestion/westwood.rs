@@ -6,7 +6,7 @@
 //!
 //! 1. Once in `max(RTT, 50 ms)`: `b = bytes acknowledged / time`.
 //! 2. `ns = (7 ns + b) / 8`, `BWE = (7 BWE + ns) / 8`; the first sample sets both.
-//! 3. A duplicate acknowledgement, with SACK news or without, counts one MSS, which later cumulative
+//! 3. A duplicate acknowledgement, whether it SACKs new data or not, counts one MSS, which later cumulative
 //!    acknowledgements give back: bytes are counted when they arrive.
 //! 4. Recovery ends: `cwnd = ssthresh = max(BWE RTTmin / MSS, 2)`. Timeout: `ssthresh` so, and RTTmin is
 //!    measured anew.

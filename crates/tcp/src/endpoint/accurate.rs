@@ -22,7 +22,7 @@ const TRANSMISSIONS_WITH_ECN: u8 = 2;
 /// Marks that are reported at once (section 3.2.2.5.1), together with data and without.
 const MARKS_WITH_DATA: u32 = 2;
 const MARKS_WITHOUT_DATA: u32 = 3;
-/// Every so many bytes the option is sent even if it is only sent on demand, so that its counters do not wrap unseen.
+/// Maximum number of bytes between two options, also if they are sent on demand, so that the counters do not wrap unseen.
 const BYTES_PER_OPTION: u32 = 1 << 22;
 /// Length of the option with all counters and its padding, bytes.
 const OPTION_ROOM: u32 = 12;
@@ -180,7 +180,7 @@ impl Endpoint {
         (Flags::NONE.with_ace(ace), option)
     }
 
-    /// The bits of our SYN after it has been sent so many times, this one included.
+    /// The bits of our SYN when it is sent for the `sent`-th time.
     pub(super) fn accurate_request(&self, sent: u8) -> Flags {
         let given_up = self.config.ecn_fallback && sent > TRANSMISSIONS_WITH_ECN;
         Flags::NONE.with_ace(if given_up { 0 } else { REQUEST })

@@ -10,14 +10,14 @@ use crate::seq::Seq;
 
 pub(super) const ENTRY_CAREFUL: Entry = Entry {
     name: "ancr-careful",
-    about: "TCP-aNCR, careful: NCR's patience, cut to the relative reordering extent seen",
+    about: "TCP-aNCR, careful: NCR's threshold, cut to the relative reordering extent seen",
     source: "draft-zimmermann-tcpm-reordering-reaction-02",
     build: || Box::new(Ancr::new(Variant::Careful)),
 };
 
 pub(super) const ENTRY_AGGRESSIVE: Entry = Entry {
     name: "ancr-aggressive",
-    about: "TCP-aNCR, aggressive: NCR's patience, cut to the relative reordering extent seen",
+    about: "TCP-aNCR, aggressive: NCR's threshold, cut to the relative reordering extent seen",
     source: "draft-zimmermann-tcpm-reordering-reaction-02",
     build: || Box::new(Ancr::new(Variant::Aggressive)),
 };

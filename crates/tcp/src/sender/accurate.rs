@@ -106,7 +106,7 @@ impl Reported {
         }
     }
 
-    /// Reads the option; returns by how much the bytes with congestion marks grew, `None` if that cannot be told.
+    /// Reads the option; returns by how much the bytes with congestion marks grew, `None` if that is undecided.
     fn read_option(&mut self, feedback: &Feedback, delivered: u32, sent: u64) -> Option<u32> {
         self.see_option(feedback.option.as_ref());
         if !self.option_seen && sent >= MAX_BYTES_BEFORE_OPTION {

@@ -82,7 +82,7 @@ fn compression_holds_back_news_by_sack() {
     assert_eq!(
         only(&peer.data(0, 1)).0,
         11,
-        "cumulative news is never held"
+        "a cumulative advance is never held"
     );
     assert!(peer.end.counters().tcp_ack_compressed >= 4);
 }

@@ -33,7 +33,7 @@ pub(crate) struct Context<'a> {
     layers: Layers,
 }
 
-/// Parses what a header says that it contains. A packet may contain any other: who reads one header is told how to go on, and
+/// Parses what a header says that it contains. A packet may contain any other: the reader of one header gets this function, and
 /// need not know all others.
 type Layers = fn(Inner, Rest<'_>, Context<'_>) -> Parsed;
 

@@ -14,7 +14,7 @@ pub(super) static SERVICE: Declared = Declared {
     ..Declared::USUAL
 };
 
-/// Two reserved bytes, sequence number, EtherType of the frame. Streams are told by their addresses and VLAN (section 6.4).
+/// Two reserved bytes, sequence number, EtherType of the frame. Streams are identified by their addresses and VLAN (section 6.4).
 fn in_ethernet(rest: Rest<'_>, context: Context<'_>) -> Option<Parsed> {
     Some(parse(rest, context))
 }

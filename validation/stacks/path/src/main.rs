@@ -21,7 +21,7 @@ use end::End;
 use record::{Packet, Record};
 use words::Options;
 
-/// After both programs have ended, what is under way may still arrive for so long.
+/// Time for packets under way to arrive after both programs have ended.
 const AFTER: Duration = Duration::from_millis(100);
 
 fn main() -> ExitCode {

@@ -25,7 +25,7 @@ pub struct Options {
     pub labels: [&'static str; 2],
     /// Only connections with this port are captured; 0: all.
     pub port: u16,
-    /// The programs are stopped after so many.
+    /// Seconds after which the programs are stopped.
     pub seconds: u64,
     /// Larger packets from the client do not pass.
     pub mtu: Option<usize>,

@@ -33,7 +33,7 @@ pub(super) fn unseen(setting: &Setting<'_>) -> Result<Quantities, ExperimentErro
     unseen.common.run(context, &choices, &conditions)
 }
 
-/// So many conditions, determined by the seed.
+/// `count` conditions, determined by the seed.
 fn drawn(count: u32, seed: u64, senders: &[Choice]) -> Vec<Condition> {
     let mut random = Random::new(seed, "unseen conditions");
     (1..=count)

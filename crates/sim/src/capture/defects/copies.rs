@@ -5,7 +5,7 @@ use inorder_scenario::config::{Capture, CopyKind};
 use super::Captured;
 use super::wrap;
 
-/// Each frame so many times, the copies behind it.
+/// Each frame `plan.copies` times, the duplicate frames behind the first one.
 pub fn apply(frames: Vec<Captured>, plan: &Capture) -> Vec<Captured> {
     if plan.copies < 2 {
         return frames;
