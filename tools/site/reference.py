@@ -26,9 +26,8 @@ def run(command, *args):
 
 
 def verbs_of(help_text):
-    """The names under `Commands:` of a help text."""
-    block = re.search(r"^Commands:\n(.*?)\n\n", help_text, re.M | re.S)
-    names = re.findall(r"^  ([a-z][-a-z]*)", block[1], re.M) if block else []
+    """The verbs of a help text: in groups, or under `Commands:`, in front of arguments and options."""
+    names = re.findall(r"^  ([a-z][-a-z]*)  ", re.split(r"^(?:Arguments|Options):", help_text, flags=re.M)[0], re.M)
     return [name for name in names if name != "help"]
 
 

@@ -2,10 +2,11 @@
 
 use std::ffi::OsString;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::manners::Manners;
-use crate::verbs::{SoonStarted, Verb};
+use crate::outputs;
+use crate::verbs::{SoonStarted, Verb, grouped};
 
 /// Measure, detect and repair packet reordering.
 #[derive(Parser)]
@@ -45,13 +46,18 @@ pub fn parse(arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
         let verb = verb.into();
         return Ok(Cli { verb, manners });
     }
-    Cli::try_parse_from(arguments)
+    whole(arguments)
+}
+
+/// Reads the command line by the definition of all verbs, whose help lists them in groups.
+fn whole(arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
+    let command = grouped(Cli::command(), outputs::width());
+    Cli::from_arg_matches(&command.try_get_matches_from(arguments)?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn help_and_errors_are_those_of_all_verbs() {
@@ -69,9 +75,9 @@ mod tests {
                 .chain(line.split(' '))
                 .map(OsString::from)
                 .collect();
-            let (ours, whole) = (parse(words.clone()).err(), Cli::try_parse_from(words).err());
-            let told = |error: Option<clap::Error>| error.map(|e| e.render().to_string());
-            assert_eq!(told(ours), told(whole), "{line}");
+            let (ours, all) = (parse(words.clone()).err(), whole(words).err());
+            let shown = |error: Option<clap::Error>| error.map(|e| e.render().to_string());
+            assert_eq!(shown(ours), shown(all), "{line}");
         }
     }
 

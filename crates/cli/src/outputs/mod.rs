@@ -243,6 +243,12 @@ pub fn directory(path: &Path) -> Result<(), CliError> {
     std::fs::create_dir_all(path).map_err(CliError::file(path, "create"))
 }
 
+/// Columns of the terminal that standard output is, if it is one.
+pub fn width() -> Option<usize> {
+    let size = terminal_size::terminal_size().filter(|_| io::stdout().is_terminal());
+    size.map(|(width, _)| usize::from(width.0))
+}
+
 /// The layout of text on this standard output: as wide as the terminal, unlimited and plain in a pipe. `--color` and
 /// the variables NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM decide about attributes.
 pub fn style(top: usize, events: bool) -> Style {

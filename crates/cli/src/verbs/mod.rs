@@ -1,8 +1,10 @@
-//! The verbs. To add one, write a file with `Args` and `run`, and add three lines here.
+//! The verbs. To add one, write a file with `Args` and `run`, add three lines here, and its name to a group in `groups.rs`.
 
 use clap::Subcommand;
 
 use crate::error::Outcome;
+
+pub use groups::grouped;
 
 mod analyze;
 #[cfg(feature = "parquet")]
@@ -13,6 +15,7 @@ mod completions;
 mod corpus;
 mod diff;
 mod emulate;
+mod groups;
 mod lab;
 mod live;
 mod man;
@@ -70,7 +73,7 @@ pub enum Verb {
     Probe(probe::Args),
     /// Ask the datasets of studies in SQL
     Query(query::Query),
-    /// Report what QUIC took for lost and was delivered, from qlog files, and what that cost
+    /// Report spurious losses of QUIC from qlog files, and their cost
     Qlog(qlog::Args),
     /// Answer the packets of `inorder probe` and of other STAMP senders
     Reflect(reflect::Args),

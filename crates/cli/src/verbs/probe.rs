@@ -213,7 +213,7 @@ fn print(args: &Args, probed: &Probed, peer: SocketAddr) -> Result<(), CliError>
         if !args.icmp && probed.directions.len() == 1 {
             writeln!(
                 out,
-                "The directions are not told apart: the reflector does not count, or nothing was answered."
+                "Only the round-trip order is known: the reflector does not count, or nothing was answered."
             )?;
         }
         Ok(())
