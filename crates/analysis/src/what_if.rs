@@ -20,8 +20,8 @@ pub(crate) enum WhatIfSays<'a> {
 }
 
 impl<'a> WhatIfSays<'a> {
-    /// Reads the rows. At the sender packets are captured before anything could reorder them, and so they are on the
-    /// path before the place that did.
+    /// Reads the rows. A capture at the sender, or on the path before the place that reorders, does not show the order in which
+    /// packets arrive.
     pub fn of(flow: &'a FlowReport) -> Self {
         let upstream = flow.upstream.as_ref().map_or(0, |u| u.reordered);
         if flow.reordering.reordered + upstream == 0 {

@@ -276,7 +276,7 @@ fn what_is_too_large_for_a_path_that_does_not_say_so_gets_smaller() {
     assert_eq!(kinds(&twice), [ActionKind::Outage]);
 }
 
-/// Late packets in a flow that its window holds cost nothing, and nothing is done about them.
+/// Late packets cost nothing in a flow that is limited by the receiver's window: no action is proposed for them.
 #[test]
 fn what_late_packets_did_not_take_no_action_gives_back() {
     let cure = held(Held::ReceiverWindow, |f| {

@@ -72,7 +72,7 @@ fn the_page_of_many_is_a_table_with_a_page_for_each() {
         .next()
         .unwrap();
     assert!(first.contains(link), "the most severe first: {first}");
-    // What could not be read shifts no link.
+    // A capture that could not be read does not shift the numbers in the links of the others.
     assert!(table.contains("0002-empty0.pcap.html\">"));
     let pages = folder.path("my day-captures");
     assert_eq!(fs::read_dir(&pages).unwrap().count(), 21);

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// Offsets in a row.
+/// Number of offsets in a row of the table.
 const ROW: usize = 64;
 
 /// A map from offsets to large values, for offsets that mostly come in ascending order and go from the lowest up.

@@ -179,7 +179,7 @@ const MIN_SAMPLES_FOR_FULL_QUEUE: usize = 3;
 const MIN_SAMPLES_FOR_EMPTY_QUEUE: usize = 8;
 /// Share of the round trips that were shorter than those of what followed losses where no queue was full, at most.
 const MAX_SHARE_SHORTER: f64 = 0.75;
-/// What hosts add to a round trip, nanoseconds.
+/// Maximum jitter that hosts add to a round trip, nanoseconds.
 const MAX_JITTER_NS: i64 = 50_000;
 
 /// Where a flow loses packets, by the round trips of what was sent right behind them. A drop-tail queue drops when it is

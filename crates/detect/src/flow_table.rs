@@ -106,7 +106,7 @@ impl FlowTable {
         }
     }
 
-    /// A connection had its last packet then, nanoseconds since the epoch.
+    /// Notes `ns` as the time of the last packet of a connection, nanoseconds since the epoch.
     pub(crate) fn note_time(&mut self, ns: i64) {
         self.attempts.note_time(ns);
     }

@@ -9,18 +9,18 @@
 use crate::limits::Limit as Held;
 use crate::result::{Attempts, Cause, FlowReport, Limit, Outcome, StreamDoubt, StreamReport};
 
-/// A window reduced once: a new round trip or more is spent at a lower rate.
+/// Weight of one reduction of the window: a round trip or more passes at a lower rate.
 const PER_REDUCTION: f64 = 2.0;
-/// A time-out: the sender stands still for at least 200 ms (Linux's `TCP_RTO_MIN`; RFC 6298 says 1 s), then starts
+/// Weight of a time-out: the sender stands still for at least 200 ms (Linux's `TCP_RTO_MIN`; RFC 6298 says 1 s), then starts
 /// with a window of one segment.
 const PER_TIMEOUT: f64 = 8.0;
-/// A second of silence for which a stream's numbers ran on: nothing is heard or seen.
+/// Weight of a second of silence in which a stream's numbers ran on: nothing is heard or seen.
 const PER_SILENT_SECOND: f64 = 1.0;
-/// What delays no data: a late packet without a spurious retransmission, an undecided event, a duplicate.
+/// Weight of what delays no data: a late packet without a spurious retransmission, an undecided event, a duplicate.
 const PER_HARMLESS: f64 = 0.1;
-/// A packet of a flow during which a window or a buffer held the sender back: it came, but might have come sooner.
+/// Weight of a packet of a flow while a window or a buffer held the sender back: it came, but might have come sooner.
 const PER_HELD_BACK: f64 = 0.1;
-/// A window or buffer that held a flow back for a smaller share of its life is no trouble.
+/// Minimum share of its life in which a window or buffer held a flow back, from which on this counts as trouble.
 const MIN_HELD_BACK: f64 = 0.1;
 /// Shorter flows end before a window is known to hold them back, unless it was closed.
 const MIN_HELD_PACKETS: u64 = 100;

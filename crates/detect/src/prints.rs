@@ -92,8 +92,8 @@ const FIRST_SETS: usize = 32;
 const FIRST_PACKETS: usize = 24;
 /// Number of packets behind these that are compared with them.
 const LAST_BEHIND_FIRST: u8 = 96;
-/// A frame is captured again no later than this, nanoseconds: a capture point on another interface or behind a queue is
-/// milliseconds away. What comes later with the same identification was sent again by a host that keeps it.
+/// Maximum time between a frame and its duplicate frame, nanoseconds: a capture point on another interface or behind a queue is
+/// milliseconds away. A later packet with the same identification is a retransmission of a host that keeps identifications.
 pub(crate) const MAX_APART_NS: i64 = 100_000_000;
 /// Frames that wait for their second capture: milliseconds at 1 Gbit/s.
 const MAX_SINGLE_FRAMES: usize = 1_024;

@@ -19,8 +19,8 @@ pub(crate) enum Prompt {
 pub(crate) const MIN_TIMEOUT_NS: i64 = 180_000_000;
 /// As the RFC has it, where no round trip is known.
 const MIN_TIMEOUT_WITHOUT_RTT_NS: i64 = 1_000_000_000;
-/// A probe waits for an acknowledgement that the receiver delays, where a single segment is in flight (RFC 8985
-/// section 7.2); Linux takes 200 ms for that, nanoseconds with what timers are late.
+/// Time by which a tail loss probe waits longer for a delayed acknowledgement, where a single segment is in flight (RFC 8985
+/// section 7.2; Linux: 200 ms), with a reserve for the lateness of timers, nanoseconds.
 const MAX_ACK_DELAY_NS: i64 = 250_000_000;
 /// Without a round trip it waits for a second (RFC 8985 section 7.2), nanoseconds.
 const PROBE_WITHOUT_RTT_NS: i64 = 1_000_000_000;

@@ -15,9 +15,9 @@ use crate::result::{FlowReport, Outcome};
 /// Connections whose place is remembered by a cheaper hash than the table's; a power of two.
 const CACHED_PLACES: usize = 1 << CACHED_PLACES_BITS;
 const CACHED_PLACES_BITS: u32 = 10;
-/// No connection's place.
+/// Index that stands for no connection.
 const NO_PLACE: u32 = u32::MAX;
-/// A closed connection is kept this long for stragglers, nanoseconds.
+/// Time for which a closed connection is kept for late packets, nanoseconds.
 const CLOSED_KEPT_NS: i64 = 2_000_000_000;
 
 /// Where a connection is, and one of the overlay networks in which it is found.

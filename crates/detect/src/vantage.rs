@@ -14,7 +14,7 @@ const SEGMENTS_BEFORE_WEIGHING: u32 = 1 << 10;
 /// Below this round trip to the farther host, the hosts' own delays may be as long as those of the path: a process that
 /// has to wait for a processor does so for some milliseconds (the base slice of Linux's scheduler is 3 ms).
 const SHORT_PATH_NS: i64 = 10_000_000;
-/// A host that is next to the capture point answers at its best within this: an interrupt and the way through its stack
+/// Maximum of the fastest answer of a host that is next to the capture point, nanoseconds: an interrupt and the way through its stack
 /// take some 10 microseconds, on a virtual machine up to 100.
 const MAX_OWN_DELAY_NS: i64 = 150_000;
 /// An answer within this has not passed a network: round trips within a rack take longer.
@@ -26,14 +26,14 @@ const MIN_ANSWERS: u32 = 4;
 const MIN_NEVER_SOONER: u8 = 16;
 /// Data comes sooner if it takes less than this number of fifths of that time.
 const FIFTHS_OF_ANSWER: i64 = 4;
-/// What answers later, however long the path, is not next to the capture point: there is room for a queue between.
+/// Answering time above which a host is not next to the capture point on any path, nanoseconds: there is room for a queue between.
 const MAX_NEAR_NS: i64 = 5_000_000;
 /// Holes that one host reported and that the capture point saw from the wrong side: more than an accident of the capture.
 const MIN_MISPLACED: u32 = 2;
 /// Number of holes on the other side of the capture point for each hole on this side that may be such an accident.
 const MISPLACED_PER_ACCIDENT: u32 = 8;
 
-/// A SYN or its answer is repeated no sooner (RFC 6298 section 2.1 has a second), nanoseconds.
+/// Minimum time until a SYN or its answer is repeated (RFC 6298 section 2.1: one second), nanoseconds.
 pub(crate) const MIN_SYN_TIMEOUT_NS: i64 = 150_000_000;
 /// Number of packets captured behind their answers from which on this is no accident.
 const MIN_ANSWERED_BEFORE: u32 = 2;
@@ -463,7 +463,7 @@ impl Position {
         self.hosts[dir.index()].is_routed() && !self.heard(dir.reverse())
     }
 
-    /// Of one host alone it is known how soon it answers, or of none.
+    /// The nearer host, if the answering time of at most one host is known.
     fn near_by_one_side(&self) -> (Near, VantageBasis) {
         let next = |host: &Host| {
             let soon = host

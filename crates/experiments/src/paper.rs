@@ -69,7 +69,7 @@ impl Item {
     }
 }
 
-/// A claim as the paper's setting gives it, and with a change.
+/// How a claim depends on one change of the scenario: its verdict without the change and with it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Why {

@@ -142,7 +142,7 @@ impl Analyzer {
         Error::unless_whole(analysis, error, self.watch.stop())
     }
 
-    /// The other end's capture.
+    /// Records the packets of the capture from the other end, to be compared.
     fn record(&self, peer: Input) -> Result<Recorder, Error> {
         let watch = Arc::clone(&self.watch);
         let everything = Selection::default();

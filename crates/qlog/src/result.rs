@@ -107,13 +107,13 @@ pub struct Arrivals {
 /// new path.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Resent {
-    /// Packets with such data.
+    /// Packets with data that was sent again.
     pub packets: u64,
-    /// Its bytes.
+    /// Bytes of that data.
     pub bytes: u64,
-    /// Packets all of whose such data had been delivered in an earlier packet; `None` if nothing tells.
+    /// Packets whose data had all been delivered in earlier packets; `None` if the log does not show it.
     pub spurious_packets: Option<u64>,
-    /// Bytes that had been.
+    /// Bytes that had been delivered in earlier packets; `None` if the log does not show it.
     pub spurious_bytes: Option<u64>,
 }
 

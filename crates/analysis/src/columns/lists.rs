@@ -29,7 +29,7 @@ pub fn rates<'c, 'a: 'c>() -> Sheet<'c, Flow<'a, RateClass>> {
     sheet(RATE_CLASS)
 }
 
-/// These of all flows.
+/// The rate classes of all flows.
 pub fn rate_rows(analyses: &[Analysis]) -> impl Iterator<Item = Flow<'_, RateClass>> {
     rows(analyses, |flow| &flow.by_rate)
 }

@@ -198,7 +198,7 @@ pub fn to_file(
 pub struct Attempts(Vec<CliError>);
 
 impl Attempts {
-    /// Notes how writing one of them went.
+    /// Remembers the error of one output, if it failed.
     pub fn of(&mut self, written: Result<(), CliError>) {
         self.0.extend(written.err());
     }

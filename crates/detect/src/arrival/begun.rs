@@ -6,7 +6,7 @@ use super::{Arrival, NEVER_NS, Note};
 use crate::copies::Above;
 use crate::order::{Hole, Order};
 
-/// Where the round trip is not known or seems shorter, nanoseconds: it was measured on little.
+/// Minimum round trip assumed at the beginning, where it is unknown or measured on few packets, nanoseconds.
 const MIN_SETTLING_NS: i64 = 100_000_000;
 /// Segments of a hole that reordering at the start of a capture explains as well as anything.
 const MAX_NARROW_HOLE: i64 = 4;

@@ -7,12 +7,12 @@ use inorder_wire::{Dir, Segment};
 
 /// First frames of a connection that are compared, and waited for where they come twice so far.
 const MAX_FRAMES_COMPARED: usize = 64;
-/// Fewer pairs may be an accident: a path that delivers a SYN twice has it answered twice, and the answer acknowledged twice.
+/// Minimum number of pairs, because fewer may be an accident: a path that delivers a SYN twice has it answered twice, and the answer acknowledged twice.
 const MIN_PAIRS: usize = 4;
 /// Number of pairs for each frame that was captured only once, beyond the first such frame: a mirrored port may lose some.
 const PAIRS_PER_LONE_FRAME: usize = 3;
-/// A frame is captured again no later than this, nanoseconds; keep-alives and probes of a closed window, which are alike,
-/// come later.
+/// Maximum time between a frame and its duplicate frame, nanoseconds; keep-alives and probes of a closed window, which are equal
+/// frames, too, have longer intervals.
 const MAX_BETWEEN_TWINS_NS: i64 = 100_000_000;
 
 /// What the first frames show.

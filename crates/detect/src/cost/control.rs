@@ -12,15 +12,15 @@ use super::probing;
 use crate::result::{Control, RecoveryVerdict};
 use std::ops::Range;
 
-/// A smaller window says little: its reductions are rounded to whole segments. Segments.
+/// Minimum window whose reductions count, segments: those of smaller ones are rounded to whole segments.
 const MIN_WINDOW: i64 = 10;
 /// Fewest reductions that tell.
 const MIN_REDUCTIONS: f64 = 2.0;
 /// Minimum share of the reductions that must agree on a congestion control.
 const MIN_AGREEING: f64 = 0.7;
-/// A window that is no less than this share of what it was has not been reduced, or the reduction was undone.
+/// Share of the former window from which on it was not reduced, or the reduction was undone.
 const NOT_REDUCED: f64 = 0.9;
-/// What is below is no single reduction of any control.
+/// Smallest share of the window that a single reduction of any congestion control leaves.
 const MIN_FACTOR: f64 = 0.2;
 /// What Reno leaves of the window (0.5, RFC 5681 section 3.1; small windows are rounded down), and CUBIC (0.7, RFC 9438 section
 /// 4.6), as seen.

@@ -23,11 +23,11 @@ const MAX_RATE_OVER_BBR: f64 = 1.25;
 const BBR_RATE_ROUND_TRIPS: i64 = 10;
 /// Minimum time over which it must be sustained, nanoseconds: bundles of radio frames and of busy hosts are shorter.
 const MIN_BBR_RATE_NS: i64 = 100_000_000;
-/// Of the segments of a flow whose application has always more to send, fewer than this are short.
+/// Maximum share of short segments in a flow whose application always has more to send.
 const MAX_SHORT: f64 = 0.2;
-/// Of its time, it is idle for less than this, and the receiver's window closed.
+/// Maximum share of its time in which such a flow is idle, or the receiver's window is closed.
 const MAX_IDLE: f64 = 0.3;
-/// Of the packets of a flow that the receiver's window limits, more than this share filled it.
+/// Minimum share of packets that filled the receiver's window, in a flow that this window limits.
 const MIN_WINDOW_FULL: f64 = 0.5;
 
 /// True if the recovery was unnecessary: nothing was lost, and it was no tail loss probe, which does not reduce the

@@ -11,9 +11,9 @@ use crate::result::Control;
 
 /// CUBIC's C, segments a cubic second.
 const CUBIC_C: f64 = 0.4;
-/// What CUBIC leaves of the window.
+/// Share of the window that a reduction of CUBIC leaves (RFC 9438 section 4.6).
 const CUBIC_BETA: f64 = 0.7;
-/// What Reno leaves of the window.
+/// Share of the window that a reduction of Reno leaves (RFC 5681 section 3.1).
 const RENO_BETA: f64 = 0.5;
 /// Growth in segments a round trip that makes CUBIC as fast as Reno on average.
 const CUBIC_ALPHA: f64 = 3.0 * (1.0 - CUBIC_BETA) / (1.0 + CUBIC_BETA);

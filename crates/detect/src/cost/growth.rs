@@ -13,7 +13,7 @@ const SHARE: f64 = 0.3;
 const SEGMENTS: f64 = 1.5;
 /// After two reductions in a row CUBIC aims below the last window (fast convergence, RFC 9438 section 4.7).
 const CONVERGING: f64 = 0.85;
-/// A receiver that acknowledges every other segment makes Reno grow by half a segment a round trip, unless the sender counts
+/// Growth of Reno, segments per round trip, with a receiver that acknowledges every other segment, unless the sender counts
 /// bytes (RFC 3465).
 const EVERY_OTHER: f64 = 0.5;
 

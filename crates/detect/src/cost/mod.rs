@@ -34,7 +34,7 @@ pub use once_more::OnceMore;
 pub use replay::Rest;
 pub use trains::{Dispersion, LineRate};
 
-/// A sender with nothing on its way is idle if it sends nothing for this long, or for a round trip, nanoseconds.
+/// Minimum time without sending, nanoseconds, and at least a round trip, after which a sender without data in flight is idle.
 const MIN_IDLE_NS: i64 = 10_000_000;
 /// The same where the capture does not show the round trip.
 const MIN_IDLE_UNKNOWN_NS: i64 = 200_000_000;
@@ -42,7 +42,7 @@ const MIN_IDLE_UNKNOWN_NS: i64 = 200_000_000;
 /// Segments from this size on may be full ones, whatever the offloads make of them, bytes.
 const MIN_FULL: u32 = 1_200;
 
-/// Fewer packets of a flow tell nothing of its congestion control.
+/// Minimum number of packets of a flow from which its congestion control is recognised.
 const MIN_PACKETS_OF_FLIGHTS: u64 = 50;
 
 /// What is recorded of a flow.

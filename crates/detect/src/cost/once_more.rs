@@ -6,14 +6,14 @@ use super::replay::{Assumed, Rest};
 use super::trains::LineRate;
 use crate::result::{Control, Lost};
 
-/// What two runs of a flow over the same path differ by although nothing else differs: round trips at the start and
-/// the end, and a share of the goodput.
+/// Difference between two equal runs of a flow over the same path: round trips at the start and the end, and a share of
+/// the goodput.
 const CHANCE_ROUNDS: f64 = 2.0;
 const CHANCE_SHARE: f64 = 0.02;
 /// Maximum relative error of the time that the rest would have taken, which is assumed to be off by the share that is lost: nine
 /// of ten pairs of simulated transfers stay within it (`testdata/lab/cost-drawn DIR --numbers 0-120`). The model follows windows, not packets.
 const MAX_MODEL_ERROR: f64 = 0.25;
-/// A control that fewer reductions agree on than this is not taken for granted in the interval.
+/// Share of the reductions that must agree on a congestion control; below it, the interval covers all of them.
 pub(crate) const SURE: f64 = 0.75;
 
 /// A flow, and what it still had to do when its first unnecessary reduction came.

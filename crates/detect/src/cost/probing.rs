@@ -15,13 +15,13 @@ const LONGEST_RISE: usize = 4;
 const TOP_WITHIN: usize = 2;
 /// How much a probe raises the flight at least and at most: a quarter, more where a burst of it is acknowledged late.
 const RISE: std::ops::Range<f64> = 1.1..1.7;
-/// Of a smaller flight, segments round a rise away.
+/// Minimum flight in which a probe shows, segments: in a smaller one, a rise of a quarter is rounded away.
 const MIN_SEGMENTS: f64 = 8.0;
 /// Fewest probes that tell.
 const MIN_PROBES: usize = 4;
 /// Minimum share of the times between probes that must fit the cycle.
 const MIN_FITTING: f64 = 0.6;
-/// A cycle takes eight of the shortest round trips: less if its drain ends early, more if the probe stood in a queue.
+/// Length of a cycle in shortest round trips, nominally eight: less if its drain ends early, more if the probe stood in a queue.
 const CYCLE_RTTS: std::ops::Range<f64> = 6.0..10.0;
 /// The same if one probe between two was not seen.
 const TWO_CYCLES_RTTS: std::ops::Range<f64> = 14.0..18.5;

@@ -18,7 +18,7 @@ const MIN_TRAINS: u64 = 4;
 /// Shorter trains tell how hosts and captures bundle packets (interrupts, offloads), not how a line spaces them,
 /// nanoseconds.
 const MIN_TRAIN_NS: i64 = 25_000;
-/// A peak has at least this share of all trains.
+/// Minimum share of all trains that a peak of their rates has.
 const MIN_PEAK: f64 = 0.015;
 /// Its width, as a share of its rate: twice the resolution of the distribution.
 const PEAK_WIDTH: f64 = 0.045;

@@ -23,8 +23,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) offset_ns: i64,
     /// Bytes below this were acknowledged while both captures ran; `None`: no acknowledgements.
     pub(crate) acked: Option<i64>,
-    /// First and last packet of the receiver's capture, by the sender's clock and as if sent:
-    /// what was sent outside cannot be expected in it.
+    /// Sending times of the first and the last packet of the receiver's capture, by the sender's clock: packets sent
+    /// before or after them are not expected in that capture.
     pub(crate) window: (i64, i64),
     /// Added to an offset for the numbering that the analysed capture alone would use.
     pub(crate) shift: i64,

@@ -107,10 +107,9 @@ pub(crate) struct Facts {
     pub(crate) last: i64,
     /// Bytes from the first segment sent again to the end of what had been sent.
     pub(crate) to_end: i64,
-    /// How many of the segments sent again in it were lost, at least as far as is to be expected, where it is not known
-    /// which.
+    /// Expected number of segments retransmitted in it that had been lost; not a whole number if it is undecided which.
     pub(crate) lost: f64,
-    /// How many segments sent again in it were refused or may have been.
+    /// Number of segments retransmitted in it that the receiver discarded, or may have discarded.
     pub(crate) perhaps_refused: u32,
     /// What made the sender begin.
     pub(crate) prompt: Prompt,

@@ -422,7 +422,7 @@ impl FlowReport {
     /// What people call the flow's speed, bits per second: the goodput where arrivals are known and the flow is long
     /// enough to have one, otherwise the rate over the whole connection.
     pub fn goodput_bps(&self) -> Option<u64> {
-        /// Fewer packets than this may come in one burst at the rate of the line, which no user would call a speed.
+        /// Minimum number of packets of a flow whose rate is reported: fewer may come in one burst at the rate of the line.
         const MIN_PACKETS: u64 = 100;
         let goodput = self.cost.goodput_bps;
         let long = goodput.filter(|_| self.data_packets >= MIN_PACKETS);

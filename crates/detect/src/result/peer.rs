@@ -17,7 +17,7 @@ pub struct PeerReport {
     pub only_here: Vec<FlowId>,
     /// Flows that only the other capture holds.
     pub only_there: Vec<FlowId>,
-    /// Of those only here, the ones that could be several of the other capture's.
+    /// Flows of `only_here` that match several flows of the other capture equally well.
     pub ambiguous: Vec<FlowId>,
     /// How far the clocks of the captures are apart; `None` when packets of one direction only
     /// were found in both.

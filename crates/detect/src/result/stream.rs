@@ -110,7 +110,7 @@ pub struct Pauses {
     pub pauses: u64,
     /// Numbers that passed meanwhile.
     pub numbers: u64,
-    /// Their durations together, nanoseconds.
+    /// Sum of their durations, nanoseconds.
     pub total_ns: u64,
     /// The longest one, nanoseconds.
     pub max_ns: u64,

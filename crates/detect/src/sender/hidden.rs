@@ -1,4 +1,4 @@
-//! ACKs with SACK blocks of which nothing shows but that they were there.
+//! ACKs whose SACK blocks were not captured: only the length of the header shows that they had some.
 //!
 //! A receiver that holds data behind a hole lists it in every ACK (RFC 2018 section 4). So an ACK with blocks between two
 //! without, the second of which acknowledges no more than one segment beyond it, was no report of a hole: then the segment

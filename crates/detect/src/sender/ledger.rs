@@ -27,7 +27,7 @@ pub(super) const MIN_LIKELY: f64 = 0.95;
 /// duplicates are reported and where none has been so far.
 const SHARE_UNTOLD: f64 = 0.002;
 const SHARE_UNTOLD_WITHOUT_DSACK: f64 = 0.01;
-/// And where that a duplicate was reported shows only if nothing else was.
+/// The same share where the captured part of an ACK shows a DSACK only if the ACK reports nothing else.
 const SHARE_UNTOLD_IN_HIDDEN_BLOCKS: f64 = 0.2;
 /// Number of packets for each late one from which on a retransmitted segment is as likely late as lost, if SACK blocks do
 /// not show.
@@ -37,7 +37,7 @@ const SHARE_REFUSED_UNSEEN: f64 = 0.1;
 /// Share of the originals discarded as too old whose answer, a plain ACK, looks like a regular acknowledgement: one for every
 /// second segment is delayed until the next (RFC 5681 section 4.2).
 const SHARE_ANSWERED_IN_TURN: f64 = 0.5;
-/// Of the originals whose own ACK is missing, those that nothing else tells of.
+/// Share of the originals with a missing ACK that no other ACK reports.
 const SHARE_UNTOLD_BY_MISSING_ACKS: f64 = 0.1;
 
 /// What became of retransmitted segments so far: the prior odds for those still open.

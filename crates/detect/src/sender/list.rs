@@ -26,7 +26,7 @@ impl List {
         }
     }
 
-    /// One more; while its fate is open it is found by its first byte, `open`.
+    /// Appends a retransmission; while its verdict is open it is found by the offset of its first byte, `open`.
     pub(super) fn push(&mut self, retransmission: Retransmission, open: Option<i64>) {
         if !self.keep {
             return;

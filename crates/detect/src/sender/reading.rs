@@ -231,8 +231,8 @@ impl Reading {
         }
     }
 
-    /// Puts what one ACK at `now` reports into the order of arrival by time, when late segments come late by so
-    /// much the same that it tells. The left edge stays first. The ACK before came at `since`.
+    /// Sorts the segments that one ACK at `now` reports by the time at which they probably arrived, if late segments have nearly
+    /// the same lateness. The left edge stays first. The previous ACK came at `since`.
     pub(super) fn by_time(&mut self, timing: &Timing, since: i64, now: i64) {
         let Some((late, spread)) = timing.usual_lateness() else {
             return;

@@ -32,7 +32,7 @@ const MIN_LATE_OVER_SPREAD: i64 = 20;
 /// retransmission has to be caused, sent and acknowledged.
 const MIN_WAIT_FOR_HOLE_NS: i64 = 200_000_000;
 const WAIT_FOR_HOLE_RTTS: i64 = 3;
-/// And by the longest lateness among the last ones, up to a limit.
+/// The same in multiples of the longest lateness among the last ones, which is limited.
 const WAIT_FOR_HOLE_LATENESSES: i64 = 2;
 const MAX_WAIT_FOR_LATE_NS: i64 = 5_000_000_000;
 /// Round-trip time that is assumed while none has been measured, nanoseconds.
@@ -53,7 +53,7 @@ pub(super) struct Timing {
     spacing: Ring,
     /// One past the highest byte reported so far.
     top: i64,
-    /// The same before the present ACK: what it reports from here on came in its turn.
+    /// `top` before the present ACK: data above it that this ACK reports arrived in order.
     pub(super) turn: i64,
     /// When what lies just below `top` arrived, as far as its ACK tells.
     reached_ns: i64,

@@ -24,9 +24,9 @@ use crate::explanation::{Explanation, Explanations};
 const MAX_ACKS_PER_WINDOW: usize = 32;
 /// Minimum posterior of a cause that counts among those an ACK may have.
 const MIN_CAUSE: f64 = 0.01;
-/// As many ACKs as holes: each hole was answered by one of them, whichever it was, so its original is named. That holds if each ACK
-/// may answer one of two holes, and for more if lateness has a habit. Elsewhere the right hole is often missing from those weighed:
-/// of the originals named so on drawn paths, one in five had been lost.
+/// Maximum number of causes an ACK may have for a hole to be named where there are as many ACKs as holes: each hole was then
+/// answered by one of them. If lateness has a habit there is no maximum. With more causes the right hole is often missing from
+/// those weighed: of the originals named on drawn paths, one in five had been lost.
 const MAX_CAUSES_TO_NAME_ONE: usize = 2;
 /// Share of packets duplicated by the network above which ACKs without new information count as ACKs without a cause.
 const MAX_SHARE_COPIED: f64 = 0.001;

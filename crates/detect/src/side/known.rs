@@ -67,7 +67,7 @@ const MIN_FULL_PAYLOAD: u32 = 8;
 pub(crate) struct Shared {
     /// SACK negotiated; `None` without handshake.
     pub(crate) sack: Option<bool>,
-    /// Both SYNs were seen, if perhaps not all of their options.
+    /// Both SYNs were captured, though perhaps without all of their options.
     pub(crate) handshake: bool,
     /// Both hosts use timestamps, and they can be read.
     pub(crate) timestamps: bool,

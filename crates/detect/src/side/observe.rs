@@ -32,7 +32,7 @@ fn part(seg: &Segment, nth: u16, packets: u16, len: u32) -> Segment {
     }
 }
 
-/// A frame with an identification is captured again no later than this after the other host has asked for it, nanoseconds.
+/// Maximum time from the other host's request for a retransmission to a duplicate frame with an identification, nanoseconds.
 const MAX_APART_WHERE_ASKED_NS: i64 = 10_000_000;
 
 impl Side {

@@ -11,9 +11,9 @@ const REMEMBERED: usize = 8;
 const MAX_SAME_US: u32 = 100;
 /// Two captures at two places that are near each other, microseconds.
 const MAX_BETWEEN_US: u32 = 10_000;
-/// Fewer pairs may be an accident.
+/// Minimum number of pairs, because fewer may be an accident.
 const MIN_PAIRS: u64 = 4;
-/// Besides one frame that stays alone, another is allowed for this number of pairs: a mirrored port may lose some.
+/// Number of pairs for each frame that was captured only once, beyond the first such frame: a mirrored port may lose some.
 const PAIRS_PER_LONE_FRAME: u64 = 3;
 /// Captures of one frame at most where each is captured several times.
 const MAX_CAPTURES: u64 = 4;

@@ -12,10 +12,10 @@ const MAX_CONNECTIONS: usize = 16;
 const MIN_EXPECTED: f64 = 5.0;
 /// Share of these at which it may lack data for other reasons.
 const MAX_LACKING: f64 = 0.25;
-/// More than this share of the numbers is no loss that traffic would go on with: calls are given up at a fifth, and TCP
+/// Maximum share of the numbers that may have been lost, because traffic does not go on with more: calls are given up at a fifth, and TCP
 /// comes to a stop.
 const MAX_LOST: f64 = 1.0 / 3.0;
-/// Fewer numbers may all have been lost.
+/// Minimum number of absent numbers, because fewer may all have been lost.
 const MIN_ABSENT: u64 = 16;
 
 impl Inside {

@@ -25,7 +25,7 @@ use stream::Stream;
 const MAX_STREAMS: usize = 100_000;
 /// Packets between two looks for streams that are over.
 const PACKETS_BETWEEN_SWEEPS: u32 = 1 << 16;
-/// A stream with no packet for this long is over, nanoseconds.
+/// Time without a packet after which a stream is over, nanoseconds.
 const MAX_SILENCE_NS: i64 = 600_000_000_000;
 /// Streams out of order over which sorters are laid: each takes about 100 kB.
 const MAX_LAID: usize = 1000;

@@ -7,7 +7,7 @@ use crate::result::Pauses;
 
 /// Shorter silences are bursts of loss, nanoseconds.
 const MIN_SILENCE_NS: i64 = 1_000_000_000;
-/// Fewer numbers may be skipped by accident during a silence.
+/// Minimum number of skipped numbers in a silence, because fewer may be an accident.
 const MIN_NUMBERS: u64 = 16;
 /// Fewest numbers before it by which the sender's pace is known.
 const MIN_BEFORE: u64 = 4;

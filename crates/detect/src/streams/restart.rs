@@ -6,9 +6,9 @@ use inorder_wire::Numbered;
 
 use super::pauses::Pace;
 
-/// A packet that is farther behind begins new numbers, if the next one follows it (RFC 3550 A.1, `MAX_MISORDER`).
+/// Distance behind the highest number beyond which a packet begins new numbers, if the next one follows it (RFC 3550 A.1, `MAX_MISORDER`).
 const MAX_MISORDER: u64 = 100;
-/// Fewer numbers ahead may have been lost in any time.
+/// Minimum jump ahead that can be a restart, because fewer numbers may have been lost in any time.
 const MIN_JUMP: u64 = 256;
 /// By how much more numbers than fit into the time are no loss.
 const MAX_RATIO: u128 = 16;

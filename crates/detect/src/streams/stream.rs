@@ -1,4 +1,4 @@
-//! One stream: its order, what windows would have refused of it, what its receiver reported.
+//! One stream: its order, how many of its packets anti-replay windows would have discarded, and what its receiver reported.
 
 use inorder_metrics::{Arrival, Config, MAX_SEQ, Metrics, Reordering, Summary, Unwrapper};
 use inorder_sequence::nearest;

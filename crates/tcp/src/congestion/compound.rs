@@ -66,7 +66,7 @@ impl Default for Compound {
 }
 
 impl Compound {
-    /// With a choice of x, and of whether gamma follows the path (6).
+    /// Compound TCP with the exponent `x`; `tune_gamma`: gamma follows the path (equation 6).
     pub fn new(x: X, tune_gamma: bool) -> Self {
         Self {
             x,
@@ -100,7 +100,7 @@ impl Compound {
         self.fit(window);
     }
 
-    /// The window may have been changed by the caller; the loss window is the rest, at least 1.
+    /// Limits the delay window after the caller changed the window: the loss window, which is the rest, is at least 1.
     fn fit(&mut self, window: &Window) {
         self.dwnd = self.dwnd.min(window.cwnd.saturating_sub(1));
     }

@@ -29,7 +29,7 @@ const OPTION_ROOM: u32 = 12;
 /// Length of timestamps with their padding.
 const TIMESTAMPS: u32 = 12;
 
-/// The receiver's half.
+/// What the receiving half of an endpoint counts for accurate ECN.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Counted {
     /// Packets that arrived with a congestion mark.
