@@ -25,7 +25,7 @@ pub(crate) struct Mark {
     /// First byte.
     pub(crate) start: i64,
     pub(crate) kind: Kind,
-    /// Of a lost one, the round trip of what was sent right behind it, nanoseconds; 0 if unknown.
+    /// If it was lost, the round trip of the data sent right behind it, nanoseconds; 0 if unknown.
     pub(crate) rtt_ns: i64,
     /// When it was sent, or would have arrived at a receiver, nanoseconds; 0 if unknown.
     pub(crate) sent_ns: i64,

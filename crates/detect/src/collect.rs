@@ -87,9 +87,9 @@ pub(crate) struct Collector {
     refused: u64,
     /// Of these, outside the receiver's window, and so not late.
     outside: u64,
-    /// Of the late packets that are certain.
+    /// Extents of the late packets that are certain.
     certain: Certain,
-    /// Of those that are likely.
+    /// Bounds of the extents of those that are likely.
     bounds: Bounds,
     /// Where originals were late, lost or refused, for the causes of what followed.
     marks: Vec<Mark>,

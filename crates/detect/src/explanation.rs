@@ -14,8 +14,8 @@ pub enum Explanation {
     Lateness,
     /// A duplicate may be of a copy that the network made: retransmissions are copied as often as other packets.
     NetworkCopies,
-    /// Of more than two retransmissions only the first and the last time are remembered, so no time tells a further
-    /// one from the original.
+    /// Only the times of the first and the last retransmission of a segment are remembered, so a further one cannot be
+    /// distinguished from the original by its time.
     ManyCopies,
     /// Two copies came, and no timestamp names the first: the times say which it was, or nothing does.
     PairOrder,

@@ -16,7 +16,7 @@ use crate::result::{Attempt, Attempts, FlowId, FlowReport, Totals};
 /// Reports of a bounded number of flows, those of the greatest [`Gravity`], and the sums over all
 /// others.
 ///
-/// Of flows of the same gravity those with problems come first, then those with more data, then those that began first.
+/// Among flows of the same gravity, those with problems come first, then those with more data, then those that began first.
 ///
 /// ```
 /// use std::net::SocketAddr;

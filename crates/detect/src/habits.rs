@@ -80,13 +80,13 @@ pub enum AfterTimeout {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Habits {
-    /// Of the data's sender.
+    /// How the sender of the data numbers its packets.
     pub sender_identification: Identification,
     /// Its timestamp clock ticks no sooner than this, nanoseconds; `None` without timestamps.
     pub sender_tick_ns: Option<i64>,
     /// What it repeats after a time-out.
     pub after_timeout: AfterTimeout,
-    /// Of the data's receiver.
+    /// How the receiver of the data numbers its packets.
     pub receiver_identification: Identification,
     /// Whether it reports duplicates.
     pub duplicates: Duplicates,

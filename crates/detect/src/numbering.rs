@@ -71,7 +71,7 @@ impl Numbering {
             .is_some_and(|step| i32::from(step) < i32::from(self.before))
     }
 
-    /// Of a frame whose first `packets` have come before: what is left of it follows on them.
+    /// The numbering of the rest of a merged frame whose first `packets` packets have come before.
     pub(crate) fn behind(packets: u16) -> Numbering {
         Numbering {
             step: Some(1),

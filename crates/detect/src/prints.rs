@@ -79,7 +79,7 @@ impl Older {
 
 /// Two that share a place: random identifications fall on places that were taken a moment ago.
 type Set = [Print; OLDER_PACKETS / SETS];
-/// As many of the first packets are remembered as they come.
+/// Prints of the first packets of a connection, in the order in which they come.
 type FirstPrints = [Print; FIRST_PACKETS];
 
 /// Packets remembered by their identification; a power of two. Those of a hundred connections fit into a processor's

@@ -1,6 +1,6 @@
 //! Copies of the same bytes, and which of them was sent first.
 //!
-//! Of two that arrived, the one that was sent later was not needed, whichever came first. A retransmission of data behind
+//! If two transmissions arrived, the one that was sent later was not needed, whichever came first. A retransmission of data behind
 //! which nothing had come, as a probe of the tail is (RFC 8985 section 7), fills no hole: it looks like new data
 //! until its original comes after it. So does every retransmission that comes by a faster way than the originals.
 

@@ -187,7 +187,7 @@ impl Connection {
         self.head.common.followed[dir.index()] || self.head.waiting.iter().any(waits)
     }
 
-    /// Of the data in the SYN, `taken` bytes were acknowledged with it.
+    /// `taken` bytes of the data in the SYN were acknowledged by the SYN-ACK.
     fn take_early(&mut self, taken: u32, config: &Config) {
         let opening = &mut self.head.opening;
         let Some(early) = opening.held.as_mut().and_then(|held| held.early.take()) else {

@@ -14,7 +14,7 @@ fn near(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32).unsigned_abs() <= MAX_APART
 }
 
-/// The same packet, captured at another point: on the way hosts and routers change nothing of this.
+/// True for one packet captured at two points: hosts and routers on the path leave these fields unchanged.
 fn is_same_packet(a: &Segment, b: &Segment) -> bool {
     let content = |s: &Segment| (s.seq, s.ack, s.payload_len, s.flags.0, s.ip_id);
     content(a) == content(b) && (a.tsval, a.tsecr) == (b.tsval, b.tsecr)

@@ -54,7 +54,7 @@ impl Flights {
         };
     }
 
-    /// Those that have ended, the first ones first.
+    /// The round trips that have ended, in order of time.
     pub(crate) fn all(&self) -> &[Round] {
         &self.list
     }

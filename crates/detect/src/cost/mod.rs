@@ -36,7 +36,7 @@ pub use trains::{Dispersion, LineRate};
 
 /// Minimum time without sending, nanoseconds, and at least a round trip, after which a sender without data in flight is idle.
 const MIN_IDLE_NS: i64 = 10_000_000;
-/// The same where the capture does not show the round trip.
+/// The same where the capture does not show the round trip, nanoseconds.
 const MIN_IDLE_UNKNOWN_NS: i64 = 200_000_000;
 
 /// Segments from this size on may be full ones, whatever the offloads make of them, bytes.

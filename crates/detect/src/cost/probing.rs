@@ -23,7 +23,7 @@ const MIN_PROBES: usize = 4;
 const MIN_FITTING: f64 = 0.6;
 /// Length of a cycle in shortest round trips, nominally eight: less if its drain ends early, more if the probe stood in a queue.
 const CYCLE_RTTS: std::ops::Range<f64> = 6.0..10.0;
-/// The same if one probe between two was not seen.
+/// Length of two cycles, if the probe between them was not seen.
 const TWO_CYCLES_RTTS: std::ops::Range<f64> = 14.0..18.5;
 
 /// How sure it is that the sender probes as BBR does, 0 to 1; `None` if it does not or too little was seen.

@@ -138,7 +138,7 @@ impl LateArrivals {
         first_without(low, high, is_before)
     }
 
-    /// Of those from the one at `from` on, which ascend, the first that does not begin below `start`.
+    /// Place of the first entry, from `from` on, that does not begin below `start`. The entries ascend.
     fn first_not_below(&self, from: usize, start: i64) -> usize {
         let is_below = |place: usize| self.all.get(place).is_some_and(|p| p.start < start);
         let end = self.all.len();

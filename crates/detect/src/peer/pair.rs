@@ -40,7 +40,7 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// Of packets that go `dir`, the time there minus the time here, ascending.
+    /// Time there minus time here of the packets in direction `dir`, ascending, nanoseconds.
     pub(crate) fn differences(&self, dir: Dir) -> Vec<i64> {
         let (here, there) = (self.here(dir), self.there(dir));
         match self.matched {

@@ -15,7 +15,7 @@ pub(crate) struct Pairs<'a> {
     pub(crate) both: Vec<Pair<'a>>,
     pub(crate) only_here: Vec<&'a Recorded>,
     pub(crate) only_there: Vec<&'a Recorded>,
-    /// Of those only here, the ones that could be several of the other capture's.
+    /// Flows of `only_here` that match several flows of the other capture equally well.
     pub(crate) ambiguous: Vec<&'a Recorded>,
 }
 
@@ -158,7 +158,7 @@ pub(crate) fn orient(pair: &Pair<'_>, dir: Dir) -> Option<Vantage> {
 }
 
 /// The same when packets of one direction only were captured at both ends: by the clocks as far
-/// as other flows tell them apart, else by the inference from one end, else by the clocks as
+/// as other flows show their difference, else by the inference from one end, else by the clocks as
 /// they are.
 pub(crate) fn orient_by_clock(
     pair: &Pair<'_>,

@@ -72,7 +72,7 @@ pub struct Cost {
     pub control_confidence: f64,
     /// Recoveries and time-outs that nothing lost had caused.
     pub unnecessary: u64,
-    /// Of these, the ones after which the window was what it had been: undone, or never made.
+    /// Those after which the window was as large as before: the reduction was undone, or not made.
     pub restored: u64,
     /// Goodput lost by the unnecessary ones; `None` where the capture does not tell.
     pub lost: Option<Lost>,

@@ -78,7 +78,7 @@ pub enum Reason {
     WhichCopy,
     /// The connection has no SACK: only fills of the left edge are visible.
     NoSack,
-    /// Neither timestamps nor IP identification tell original from retransmission.
+    /// Neither timestamps nor IP identification distinguish original and retransmission.
     LoneCopy,
     /// Timestamps tick slower than the round trip.
     CoarseClock,

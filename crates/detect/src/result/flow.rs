@@ -330,11 +330,11 @@ pub struct FlowReport {
     /// Original transmissions that arrived and that the receiver discarded although it lacked their
     /// bytes ([`Kind::Refused`](super::Kind::Refused)); ambiguous ones not counted.
     pub refused: u64,
-    /// Of the refused, those that lay outside the receiver's window. The others were so late that their timestamp was too old.
+    /// Discarded ones that lay outside the receiver's window. The others were so late that their timestamp was too old.
     pub outside_window: u64,
     /// Original segments neither acknowledged nor known lost when the capture ended.
     pub undecided: u64,
-    /// Of these, the ones below segments that had arrived: lost or late, which the capture no longer shows.
+    /// Those below segments that had arrived: they are lost or late, which the capture no longer shows.
     pub unfilled: u64,
     /// Reordering of the originals; packet numbers are estimates from their sizes.
     pub reordering: Reordering,

@@ -107,7 +107,7 @@ pub struct FlowTruth {
     /// Retransmissions; one is needed unless earlier transmissions of all its bytes arrived, at
     /// any time, and the receiver took them. `ambiguous` are those not acknowledged before the captures' end.
     pub retransmissions: Retransmissions,
-    /// Of the spurious ones, those whose originals (not only an earlier retransmission) arrived.
+    /// Spurious ones whose originals arrived, not only an earlier retransmission.
     pub spurious_original: u64,
     /// Originals that never arrived, though acknowledged in the end.
     pub losses: u64,
@@ -298,7 +298,7 @@ impl Score {
 pub struct ExtentAgreement {
     /// Packets compared; an extent that is not known agrees with none.
     pub compared: u64,
-    /// Of these, with the same extent.
+    /// Those with the same extent in both.
     pub exact: u64,
     /// Of these, at most one packet apart (the exact ones included).
     pub within_one: u64,

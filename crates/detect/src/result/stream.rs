@@ -42,7 +42,7 @@ pub struct StreamReport {
     pub pauses: Pauses,
     /// How often the sender of RTP began new numbers, without a new SSRC.
     pub renumbered: u64,
-    /// Of a tunnel or tag: the TCP in it.
+    /// The TCP inside, if the stream is a tunnel or a tag.
     pub inside: Option<Box<Inside>>,
     /// Packets that say themselves that they are retransmissions; they are not part of `order`.
     pub repeats: Repeats,
@@ -50,7 +50,7 @@ pub struct StreamReport {
     pub reported: Option<Reported>,
     /// What anti-replay windows would have refused; `None` for services that have none.
     pub replay: Option<Replay>,
-    /// Of Multipath TCP: what its subflows did to the order of the data.
+    /// What the subflows did to the order of the data, for Multipath TCP.
     pub multipath: Option<Subflows>,
     /// What a sorting receiver would have left, a row for each setting as of a flow; none of a stream in order. The delays of
     /// SRPIC are those from the first packet out of order on.
@@ -157,7 +157,7 @@ pub struct Reported {
 pub struct Subflows {
     /// How many carried data.
     pub subflows: u64,
-    /// Of the late packets, those that were in order on their own subflow.
+    /// Late packets that were in order on their own subflow.
     pub across: u64,
     /// What the receiver's queue did.
     pub waits: Waits,

@@ -13,7 +13,7 @@ pub struct Totals {
     pub flows: u64,
     /// Of these, with reordered packets.
     pub reordered_flows: u64,
-    /// Of all, with problems ([`FlowReport::has_problems`]).
+    /// Flows with problems ([`FlowReport::has_problems`]).
     pub troubled_flows: u64,
     /// Original data segments.
     pub packets: u64,
@@ -49,7 +49,7 @@ pub struct Totals {
     pub recoveries: u64,
     /// Of these, the ones during which no packet had been lost.
     pub spurious_recoveries: u64,
-    /// Of all, those started by a retransmission time-out.
+    /// Recovery phases started by a retransmission time-out.
     pub timeouts: u64,
     /// Recoveries by cause, in the order of [`Cause::ALL`].
     pub by_cause: [u64; Cause::ALL.len()],

@@ -26,7 +26,7 @@ pub struct WhatIf {
     /// The time that half of the packets did not exceed, nanoseconds; `None` without packets. Of SRPIC by block size it is read
     /// off to a 32nd of the coalescing time.
     pub p50_added_delay_ns: Option<u64>,
-    /// The same of 99 %.
+    /// The time that 99 % of the packets did not exceed, nanoseconds; `None` without packets.
     pub p99_added_delay_ns: Option<u64>,
     /// Greatest such time, nanoseconds.
     pub max_added_delay_ns: u64,

@@ -30,7 +30,7 @@ pub(super) struct Candidate {
 /// How likely each candidate pair is, and how heavy all hypotheses are together.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Posterior {
-    /// Of each candidate, in their order.
+    /// Posterior probability of each candidate, in their order.
     pub(super) pairs: Vec<f64>,
     /// Sum of the weights, as a natural logarithm: the evidence for what the ratios assume.
     pub(super) evidence: f64,
@@ -164,7 +164,7 @@ pub(super) fn assign_best(acks: usize, candidates: &[Candidate]) -> Posterior {
     Posterior { pairs, ..told }
 }
 
-/// Of each ACK its best causes, of targets that fit into one assignment.
+/// The best causes of each ACK, limited to the number of targets that fit into one assignment.
 fn best_of(candidates: &[Candidate]) -> Vec<(usize, Candidate)> {
     let mut kept: Vec<(usize, Candidate)> = Vec::new();
     let likely = candidates.iter().copied().enumerate();

@@ -10,7 +10,7 @@ pub(super) struct NetworkCopies {
 }
 
 impl NetworkCopies {
-    /// Of `packets`, the share that was copied.
+    /// Share of the `packets` that the network duplicated.
     pub(super) fn share(&self, packets: u64) -> f64 {
         let copies = self.reported.saturating_sub(self.sent_again);
         copies as f64 / (packets as f64 + 1.0)

@@ -246,7 +246,7 @@ impl Sender {
         }
     }
 
-    /// Of a doubtful pair, was the duplicate the retransmission?
+    /// True if the original of a doubtful pair arrived first, so that the duplicate was the retransmission.
     fn original_was_first(&self, f: &Filled, ack: &Ack) -> Option<Basis> {
         let before = self.last.map(|l| l.tsecr);
         if self.outstanding.echoes(&ack.seg) {

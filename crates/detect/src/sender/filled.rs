@@ -82,8 +82,8 @@ impl Filled {
         }
     }
 
-    /// Of the copies sent before the report, all but the one that was reported and any lost
-    /// before it were spurious: those known to be.
+    /// Number of retransmissions sent before the report that are known to be spurious: all but the reported one and those lost
+    /// before it.
     pub(crate) fn spurious_before(&self) -> u32 {
         let duplicates = self.duplicates.saturating_sub(self.after);
         let before = self.copies.count.saturating_sub(self.after);

@@ -47,9 +47,9 @@ pub(super) struct Tally {
     pub(super) only_copies: u64,
     /// Originals that came late and had been sent again by then.
     pub(super) late_copied: u64,
-    /// Of these, those that came after a retransmission: only an ACK of their own told.
+    /// Those of them that came after a retransmission: only an ACK of their own reported them.
     pub(super) came_after: u64,
-    /// Of these, those that a plain ACK told of alone, beside nothing new.
+    /// Those of them reported only by a plain ACK without new information.
     pub(super) answered_alone: u64,
 }
 
@@ -489,7 +489,7 @@ impl Ledger {
         self.copied_for_each_late() > 1.0 - MIN_LIKELY
     }
 
-    /// Nor is it ruled out so surely that the original would be certain to have come.
+    /// True if a copy made by the network is not ruled out with the probability of a certain verdict.
     pub(super) fn perhaps_copied_by_network(&self) -> bool {
         self.copied_for_each_late() > 1.0 - MIN_CERTAIN
     }

@@ -46,7 +46,7 @@ pub(crate) struct Entry {
     pub(crate) told: bool,
     /// When it came does not show: in its turn, most likely.
     pub(crate) in_turn: bool,
-    /// Of what its ACK reports it is taken to have come last: it was no later.
+    /// It is taken for the last arrival that its ACK reports: it came no later.
     pub(crate) came_last: bool,
 }
 

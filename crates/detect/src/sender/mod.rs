@@ -130,9 +130,9 @@ pub(crate) struct SenderEnd {
     /// Some of what was missing at once has been forgotten.
     pub(crate) forgot: bool,
     pub(crate) sack: bool,
-    /// Neither the handshake nor a block was captured, though something was amiss.
+    /// Whether SACK was negotiated is unknown: neither the handshake nor a SACK block was captured, although segments were missing.
     pub(crate) sack_unknown: bool,
-    /// Those that acknowledgements show.
+    /// Habits that acknowledgements show.
     pub(crate) habits: Habits,
 }
 
@@ -580,7 +580,8 @@ mod tests {
     use crate::explanation::Explanation;
     use crate::result::{Confidence, Kind};
 
-    /// Of ten segments on their way, four behind the fifth are reported or not when that is sent again: was it a time-out?
+    /// Ten segments are in flight, and four behind the fifth are reported or not before the fifth is retransmitted. True if the
+    /// verdict is a time-out.
     fn timed_out(reported: bool, without: Option<Explanation>) -> bool {
         let mut trace = Trace::stamped(without);
         trace.in_order(0, 0, 20);

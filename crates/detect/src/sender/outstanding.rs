@@ -208,7 +208,7 @@ impl Outstanding {
         self.board.iter().filter(|s| !s.reported).count() as u64
     }
 
-    /// Of these, the ones below others that have arrived.
+    /// Number of unreported segments below others that have arrived.
     pub(super) fn unfilled(&self) -> u64 {
         let open = |s: &&Sent| !s.reported && s.due_ns != 0;
         self.board.iter().filter(open).count() as u64

@@ -63,7 +63,7 @@ mod tests {
 
     /// Of a receiver that reports no duplicates and acknowledges every second segment, originals came late by 30 ms. The
     /// retransmission of segment 20 comes first, and 30 ms behind the turn of its original a single segment is acknowledged,
-    /// or two as always: what is said of 20.
+    /// or two as always. Returns the verdict on 20.
     fn told(single: bool, without: Option<Explanation>) -> Option<(Kind, Confidence)> {
         let mut trace = Trace::stamped(without);
         trace.in_order(0, 0, 20);

@@ -135,7 +135,7 @@ impl Reading {
         }
     }
 
-    /// Of the `covered` reports, all but the first may have come at any time: the blocks had no room for them.
+    /// Marks the arrival time of all `covered` reports but the first as unknown: the SACK blocks had no room for them.
     pub(super) fn doubt_covered(&mut self, covered: usize) {
         for report in self.reports.iter_mut().take(covered).skip(1) {
             report.unsure = Some(Reason::BlockLimit);

@@ -47,7 +47,7 @@ pub(super) struct Receiver {
     pub(super) sack_seen: bool,
     /// The capture shows nothing of its SACK blocks but that there were some.
     pub(super) hides_blocks: bool,
-    /// Of the first block of some ACKs only the left edge shows.
+    /// Some ACKs were cut within their first SACK block, so that only its left edge is known.
     pub(super) guessed: bool,
     /// Some of its SACK blocks were cut off since there was last no hole.
     pub(super) cuts_blocks: bool,
@@ -60,7 +60,7 @@ pub(super) struct Receiver {
     /// How often it echoed, for data above a hole, the timestamp of that data, and the one before (RFC 7323 section 4.3).
     echoes_newest: u32,
     echoes_recent: u32,
-    /// So often it has answered a duplicate, as it seems, and not reported it.
+    /// Number of duplicates that it seems to have answered without reporting them.
     pub(super) duplicates_hidden: u32,
     /// It lists first what has just moved the left edge, duplicate or not.
     pub(super) lists_edge: bool,
@@ -104,7 +104,7 @@ impl Receiver {
         }
     }
 
-    /// Neither was SACK negotiated nor has a block been seen, or none shows.
+    /// SACK was not negotiated as far as is known and no SACK block was captured, or the capture cuts them off.
     pub(super) fn may_lack_sack(&self) -> bool {
         self.sack != Some(true) && !self.sack_seen || self.hides_blocks
     }

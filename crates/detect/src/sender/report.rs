@@ -9,14 +9,14 @@ pub(super) struct Report {
     pub(super) sent: Sent,
     pub(super) copies: Option<Copies>,
     pub(super) unsure: Option<Reason>,
-    /// Of what its ACK reports it came last for sure: alone in the block listed first.
+    /// It certainly arrived last of what its ACK reports: it is alone in the block listed first.
     pub(super) told: bool,
     pub(super) left_edge: bool,
     /// It came at some time before its ACK: what told of it was cut off.
     pub(super) lags: bool,
     /// And in its turn, most likely.
     pub(super) in_turn: bool,
-    /// Of what its ACK reports it is taken to have come last.
+    /// It is taken for the last arrival that its ACK reports.
     pub(super) came_last: bool,
     /// It begins a block of which nothing had been SACKed before.
     pub(super) opens: bool,

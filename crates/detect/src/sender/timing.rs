@@ -245,7 +245,7 @@ impl Timing {
         }
     }
 
-    /// So is a duplicate, when nothing but the original can be it.
+    /// Learns the lateness of a duplicate that only the original can be.
     pub(super) fn note_duplicate(&mut self, f: &Filled, now: i64) {
         if f.copies.count == 1 && f.due_ns != 0 {
             self.lateness.push(now.saturating_sub(f.due_ns));

@@ -73,7 +73,7 @@ impl Side {
         Some(seen)
     }
 
-    /// The same packet came `apart_ns` before: is this a second capture of that, or a second delivery? A retransmission has
+    /// The same packet came `apart_ns` before: is this a duplicate frame made by the capture, or a second delivery? A retransmission has
     /// an identification of its own, unless the host keeps those it gave or gives none; then it is known by its time,
     /// or by what the other host has asked for meanwhile.
     #[cold]

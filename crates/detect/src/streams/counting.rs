@@ -18,11 +18,11 @@ pub(super) struct Counting {
     bits: u32,
     last: u64,
     changes: u64,
-    /// Of these, by at most [`NEAR`].
+    /// Forward changes by at most [`NEAR`].
     near: u64,
-    /// Of all, backwards.
+    /// Changes backwards.
     backwards: u64,
-    /// Of all, by at most [`NEAR`] if the bytes are read in the other order.
+    /// Changes by at most [`NEAR`] if the bytes are read in the other order.
     near_if_swapped: u64,
     /// Greatest common divisor of all changes.
     step: u64,
@@ -93,7 +93,7 @@ fn signed(difference: u64, bits: u32) -> i64 {
     (difference << (64 - bits)).cast_signed() >> (64 - bits)
 }
 
-/// Of two numbers one of which may be 0.
+/// Greatest common divisor of two numbers, one of which may be 0.
 fn common_divisor(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);

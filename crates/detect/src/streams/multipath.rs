@@ -25,7 +25,7 @@ const MAX_SUBFLOWS: usize = 1 << 16;
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     connections: Vec<[Data; 2]>,
-    /// Of each token, the connection and the end whose token it is.
+    /// The connection and the end of each token.
     tokens: HashMap<u32, (usize, usize)>,
     subflows: HashMap<FlowKey, Known>,
     left_out: u64,

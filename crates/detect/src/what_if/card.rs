@@ -13,9 +13,9 @@ use super::delays::Delays;
 pub(super) struct Counts {
     /// Segments.
     pub(super) arrived: u64,
-    /// Of these, retransmissions.
+    /// Retransmissions among them.
     pub(super) retransmissions: u64,
-    /// Of these, unsuitable for sorting.
+    /// Segments among them that are unsuitable for sorting.
     pub(super) unsuitable: u64,
     /// Sum of the arrival times, modulo 2^64: only the difference to the times of delivery is
     /// used.

@@ -88,7 +88,7 @@ pub fn what_if(arrivals: &[DataArrival], block_sizes: &[u32], coalesce_ns: &[u64
 }
 
 /// The same for any sorters, by name and settings: a result for every one and, within it, every
-/// coalescing time. This lays every packet through the sorter itself and takes its time.
+/// coalescing time. This passes every packet through the sorter itself, which is slower.
 pub fn what_if_named(
     arrivals: &[DataArrival],
     sorters: &[SorterConfig],
