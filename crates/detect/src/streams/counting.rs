@@ -18,7 +18,7 @@ pub(super) struct Counting {
     bits: u32,
     last: u64,
     changes: u64,
-    /// Forward changes by at most [`NEAR`].
+    /// Changes by at most [`NEAR`], in either direction.
     near: u64,
     /// Changes backwards.
     backwards: u64,
