@@ -262,7 +262,7 @@ mod tests {
                     // Knuth's generator of 64 bits.
                     self.random = (self.random.wrapping_mul(6_364_136_223_846_793_005))
                         .wrapping_add(1_442_695_040_888_963_407);
-                    ((self.random >> 33) % of != 0, 0)
+                    (!(self.random >> 33).is_multiple_of(of), 0)
                 }
             }
         }
