@@ -75,7 +75,7 @@ fn a_small_window_of_the_receiver_is_a_problem_although_nothing_was_lost() {
     );
     assert_eq!(
         said(&analysis),
-        "10.1.0.2:1->192.0.2.17:5001 moved 927 kB at 8.24 Mbit/s (line 40.0 Mbit/s, round trip 42.1 ms): the receiver's \
+        "10.1.0.2:1->192.0.2.17:5001 moved 927 kB at 8.24 Mbit/s (round trip 42.1 ms): the receiver's \
          window of at most 43.0 kB held it back for 94 % of the time; the path needs 210 kB. No packet of it was lost, late \
          or sent again."
     );
@@ -174,9 +174,9 @@ fn limits_that_cannot_be_told_apart_are_named_together() {
     let analysis = with(&[(set, 95)], |_| ());
     assert_eq!(
         said(&analysis),
-        "No packet was lost, late or sent again in 1 TCP flow; 10.1.0.2:1->192.0.2.17:5001 moved 927 kB at 8.24 Mbit/s (line \
-         40.0 Mbit/s, round trip 42.1 ms): for 95 % of the time the sending application had nothing to send, or the sender's \
-         socket buffer was full (this capture cannot show which)."
+        "No packet was lost, late or sent again in 1 TCP flow; 10.1.0.2:1->192.0.2.17:5001 moved 927 kB at 8.24 Mbit/s (round \
+         trip 42.1 ms): for 95 % of the time the sending application had nothing to send, or the sender's socket buffer was \
+         full (this capture cannot show which)."
     );
 }
 
@@ -194,7 +194,7 @@ fn a_short_transfer_is_limited_by_its_start_and_has_no_problem() {
     assert_eq!(
         said(&analysis),
         "No problem in 1 TCP flow: no packet was lost, late or sent again; 10.1.0.2:1->192.0.2.17:5001 moved 927 kB at 8.24 \
-         Mbit/s (line 40.0 Mbit/s, round trip 42.1 ms): 927 kB were too little to leave slow start: 41 % of its time went to \
+         Mbit/s (round trip 42.1 ms): 927 kB were too little to leave slow start: 41 % of its time went to \
          opening the connection and 29 % to the first growth of the window."
     );
 }
