@@ -11,7 +11,7 @@ const MIN_RECOVERIES: u64 = 3;
 /// A line that seems faster than a flow by more than this factor may be a bundle of packets taken for a line.
 const MAX_TIMES: u64 = 20;
 /// What BBR reaches of the line where packets are lost at random: at most all; at least this share. It was 0.75 until one of four
-/// trials reported for Linux 6.18 brought less (docs/cost.md).
+/// trials reported for Linux 6.18 brought less (docs/evidence/cost.md).
 const BBR_SHARE: (f64, f64) = (0.5, 1.0);
 /// Linux's shortest retransmission timer, nanoseconds (`TCP_RTO_MIN`), beyond round trips shorter than half of it.
 const LINUX_RTO_MIN_NS: i64 = 200_000_000;
