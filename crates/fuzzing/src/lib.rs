@@ -3,6 +3,8 @@
 //! A target is a function of bytes that panics if a check fails; the checks are in the crates. `fuzz/fuzz_targets` has the same
 //! targets for libFuzzer, whose coverage finds more in the same time.
 
+#![forbid(unsafe_code)]
+
 pub mod mutate;
 
 use std::path::PathBuf;
