@@ -140,7 +140,7 @@ mod tests {
         server.start();
         let _idle: Vec<_> = (0..100).map(|_| TcpStream::connect(address)).collect();
         let mut asking = TcpStream::connect(address).expect("a connection");
-        // Five of the idle ones' patience would be enough for this to fail.
+        // The test fails if five idle connections are waited for until their timeouts.
         asking.set_read_timeout(Some(PATIENCE / 2)).expect("a time");
         asking
             .write_all(b"GET /metrics HTTP/1.0\r\n\r\n")

@@ -51,7 +51,7 @@ fn now() -> Duration {
     since.unwrap_or_default()
 }
 
-/// Runs a target for so long; the number of failures.
+/// Runs a target for a time; returns the number of failures.
 fn run(name: &str, check: Check, each: Duration) -> u64 {
     let inputs = corpus(name);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);

@@ -64,7 +64,7 @@ pub static LIMITS: &[Column<Limits>] = &[
     Of::new(
         "policed_bps",
         Kind::Rate,
-        "Payload that a policer lets pass at least: whenever so much had passed, packets were lost, and no queue delayed those next to them.",
+        "Rate of payload that a policer lets pass, at least: whenever it was reached, packets were lost, and no queue delayed those next to them.",
         |l| l.policed_bps.into(),
     )
     .optional(),
