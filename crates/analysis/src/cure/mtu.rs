@@ -8,6 +8,8 @@ use super::{Action, ActionKind};
 
 /// Every path carries segments of this payload (RFC 9293 section 3.7.1).
 const CARRIED_EVERYWHERE: u32 = 536;
+/// Bytes by which options may shorten a full segment (RFC 9293 section 3.1).
+const MAX_OPTIONS: u64 = 40;
 /// Of its life a flow waited so much for answers that did not come, at least.
 const MIN_WAITED: f64 = 0.5;
 /// Retransmissions, at least: two in a row may be lost by chance.
@@ -51,6 +53,7 @@ pub(super) fn black_hole(flows: &[&FlowReport]) -> Option<Action> {
         f.vantage.vantage == Vantage::Sender
             && f.syn_seen
             && f.mss > CARRIED_EVERYWHERE
+            && f.data_bytes + MAX_OPTIONS >= u64::from(f.mss)
             && f.cost.goodput_bps.unwrap_or(0) == 0
             && f.retransmissions.total >= MIN_REPEATED
             && f.limits.share_where(waits) >= MIN_WAITED
