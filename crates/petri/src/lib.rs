@@ -34,7 +34,7 @@
 //! let ticks = |units: f64| (units * ticks_per_unit) as u64;
 //! let plan = Steady {
 //!     ticks_per_unit,
-//!     warm_up: ticks(1e3),
+//!     warm_up: Some(ticks(1e3)),
 //!     batch: ticks(1e3),
 //!     end: ticks(1e7),
 //!     precision: 0.02,

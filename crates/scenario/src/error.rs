@@ -1,6 +1,6 @@
 //! Errors in a scenario: what is wrong, where, and what was expected.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 /// The position at which a value was written.
@@ -80,15 +80,30 @@ fn position(text: &str, offset: usize) -> (usize, usize) {
     (line, column)
 }
 
+/// Names and values stand in the line as they were given, but for what would begin another one.
+struct OneLine<'a>(&'a str);
+
+impl fmt::Display for OneLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for c in self.0.chars() {
+            match c.is_control() {
+                true => write!(f, "{}", c.escape_default())?,
+                false => f.write_char(c)?,
+            }
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let problem = &self.problem;
         match (&problem.place, self.position) {
-            (Place::Override(text), _) => write!(f, "{text}: ")?,
-            (_, Some((line, column))) => write!(f, "{}:{line}:{column}: ", self.file)?,
-            _ => write!(f, "{}: ", self.file)?,
+            (Place::Override(text), _) => write!(f, "{}: ", OneLine(text))?,
+            (_, Some((line, column))) => write!(f, "{}:{line}:{column}: ", OneLine(&self.file))?,
+            _ => write!(f, "{}: ", OneLine(&self.file))?,
         }
-        f.write_str(&problem.what)?;
+        write!(f, "{}", OneLine(&problem.what))?;
         if !problem.expected.is_empty() {
             write!(f, ", expected {}", problem.expected)?;
         }
@@ -102,6 +117,13 @@ impl fmt::Display for Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_override_of_several_lines_is_told_in_one() {
+        let place = Place::Override("a\nb = 1".into());
+        let error = Error::new("x.toml", "", Problem::new(&place, "no\tkey", ""));
+        assert_eq!(error.to_string(), "a\\nb = 1: no\\tkey");
+    }
 
     #[test]
     fn columns_count_characters() {
