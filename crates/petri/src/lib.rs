@@ -37,6 +37,7 @@
 //!     warm_up: Some(ticks(1e3)),
 //!     batch: ticks(1e3),
 //!     end: ticks(1e7),
+//!     most_firings: u64::MAX,
 //!     precision: 0.02,
 //!     confidence: 0.99,
 //! };
