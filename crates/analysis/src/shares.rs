@@ -323,3 +323,31 @@ pub(crate) fn reductions(flow: &FlowReport) -> (u64, u64) {
     });
     (needed, unneeded)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(limits: &[Limit], share: f64) -> Part {
+        Part {
+            limits: LimitSet::of(limits),
+            share,
+            at_most: share,
+            ns: 0,
+        }
+    }
+
+    #[test]
+    fn what_a_capture_leaves_open_bounds_the_limit_that_is_named() {
+        let either = [Limit::Application, Limit::SendBuffer];
+        let mut parts = vec![part(&[Limit::Application], 0.5), part(&either, 0.4)];
+        bound(&mut parts);
+        let kept = without_what_bounds(&parts);
+        assert_eq!((kept.len(), kept[0].limits), (1, Limit::Application.into()));
+        assert!((kept[0].at_most - 0.9).abs() < 1e-9);
+        // Named for too little of the time, it does not stand for what is open.
+        let mut parts = vec![part(&either, 0.7), part(&[Limit::Application], 0.2)];
+        bound(&mut parts);
+        assert_eq!(without_what_bounds(&parts).len(), 2);
+    }
+}

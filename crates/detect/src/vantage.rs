@@ -667,6 +667,26 @@ mod tests {
         assert_eq!(choice.vantage, Vantage::Sender);
     }
 
+    /// 3 ms from the sender and 8 ms from the receiver, without timestamps: the handshake alone times the sender. Its data follows each
+    /// acknowledgement `after_us` later.
+    fn by_data(after_us: i64) -> Position {
+        let mut p = handshake(8, 3);
+        for n in 0..40 {
+            let (us, seq) = (20_000 + 20_000 * n, 100 + 100 * n as u32);
+            p.observe(Dir::HighToLow, &ack(us, seq, None));
+            p.observe(Dir::LowToHigh, &data(us + after_us, seq, 100));
+        }
+        p
+    }
+
+    #[test]
+    fn a_sender_whose_data_never_follows_sooner_than_it_answered_the_handshake_is_as_far() {
+        for (after_us, vantage) in [(3_200, Vantage::Middle), (200, Vantage::Sender)] {
+            let choice = by_data(after_us).choose(Dir::LowToHigh, None, true);
+            assert_eq!(choice.vantage, vantage, "{after_us} us");
+        }
+    }
+
     #[test]
     fn what_was_captured_and_the_receiver_lacks_was_lost_behind_the_capture_point() {
         let mut p = slow_at_first();

@@ -184,3 +184,43 @@ fn join_equal(list: &mut Vec<Stretch>) {
         equal
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EITHER: LimitSet = LimitSet::of(&[Limit::Application, Limit::SendBuffer]);
+
+    /// Shares of the pieces with these limits and times, after those that may have been either were settled.
+    fn settled(pieces: &[(LimitSet, i64)]) -> Vec<(String, i64)> {
+        let (mut list, mut at) = (Pieces::default(), 0);
+        for &(limits, ns) in pieces {
+            list.until(at + ns, limits, Confidence::Likely, at);
+            at += ns;
+        }
+        list.settle(EITHER);
+        let shares = list.shares().into_iter();
+        shares
+            .map(|share| (share.limits.to_string(), share.ns))
+            .collect()
+    }
+
+    #[test]
+    fn what_may_have_been_either_is_the_one_that_held_the_flow_at_other_times() {
+        let (application, line) = (Limit::Application.into(), Limit::Line.into());
+        let held = settled(&[(application, 60), (EITHER, 40), (line, 10)]);
+        assert_eq!(
+            held,
+            [("application".to_owned(), 100), ("line".to_owned(), 10)]
+        );
+        // Too little of it, or both of them: it stays open.
+        let seldom = settled(&[(application, 30), (EITHER, 40)]);
+        assert_eq!(seldom[0], ("application+send-buffer".to_owned(), 40));
+        let both = settled(&[
+            (application, 60),
+            (EITHER, 40),
+            (Limit::SendBuffer.into(), 50),
+        ]);
+        assert_eq!(both[2], ("application+send-buffer".to_owned(), 40));
+    }
+}
