@@ -103,7 +103,7 @@ pub fn netproc(py: Python<'_>, options: Options) -> PyResult<Findings> {
             stop: stop.flag(),
         };
         let ran = repeat(&how, |number, go_on| {
-            let seed = config.seed.wrapping_add(number);
+            let seed = inorder_petri::statistics::run_seed(config.seed, number);
             let config = Config {
                 seed,
                 ..config.clone()
