@@ -22,9 +22,6 @@ const MIN_SPACED: f64 = 2.0 * 8.0 * 1_448.0;
 /// A window that is full for this share of a round trip, of the time in which there is data, holds all of it.
 const FULL_FOR_PART: f64 = 0.3;
 
-/// Limits of the sending host between which the gaps of one capture often do not decide, and which a transfer seldom changes.
-const OF_THE_SENDING_HOST: LimitSet = LimitSet::of(&[Limit::Application, Limit::SendBuffer]);
-
 /// The life of one direction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Life<'a> {
@@ -101,9 +98,6 @@ impl Judge<'_> {
             states.iter_mut().for_each(|state| state.line = false);
             line = None;
             pieces = self.pieces(&states);
-        }
-        if self.ends.vantage == Vantage::Sender {
-            pieces.settle(OF_THE_SENDING_HOST);
         }
         Limits {
             begun_ns,

@@ -1,10 +1,7 @@
 //! Pieces of time with one limit each, their sums, and the stretches of an output.
 
-use super::{Limit, LimitSet, MAX_STRETCHES, Share, Stretch};
+use super::{LimitSet, MAX_STRETCHES, Share, Stretch};
 use crate::result::Confidence;
-
-/// The other limits that a piece may have had held the flow for less than one part of so many of the most frequent one's time.
-const OTHERS_AT_MOST: i64 = 10;
 
 /// A piece of time with one limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,36 +46,6 @@ impl Pieces {
                 limits,
                 confidence,
             }),
-        }
-    }
-
-    /// Names pieces of which the capture alone does not tell the limit by the rest of the life: if of the limits that a piece may
-    /// have had only one held the flow at other times, for as long as such pieces altogether, it is that one.
-    pub(super) fn settle(&mut self, among: LimitSet) {
-        let own = |limit: Limit| -> i64 {
-            let named = self
-                .list
-                .iter()
-                .filter(|piece| piece.limits == limit.into());
-            named.map(Piece::ns).sum()
-        };
-        let times: Vec<(Limit, i64)> = among.iter().map(|limit| (limit, own(limit))).collect();
-        let undecided =
-            |set: LimitSet| set.only().is_none() && set.iter().all(|l| among.contains(l));
-        let open = self.list.iter().filter(|piece| undecided(piece.limits));
-        let open: i64 = open.map(Piece::ns).sum();
-        let most = times.iter().max_by_key(|time| time.1);
-        let Some(&(most, ns)) = most.filter(|most| most.1 > 0) else {
-            return;
-        };
-        let others: i64 = times.iter().map(|time| time.1).sum::<i64>() - ns;
-        if ns < open || others.saturating_mul(OTHERS_AT_MOST) > ns {
-            return;
-        }
-        for piece in &mut self.list {
-            if undecided(piece.limits) && piece.limits.contains(most) {
-                piece.limits = most.into();
-            }
         }
     }
 
@@ -183,44 +150,4 @@ fn join_equal(list: &mut Vec<Stretch>) {
         }
         equal
     });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const EITHER: LimitSet = LimitSet::of(&[Limit::Application, Limit::SendBuffer]);
-
-    /// Shares of the pieces with these limits and times, after those that may have been either were settled.
-    fn settled(pieces: &[(LimitSet, i64)]) -> Vec<(String, i64)> {
-        let (mut list, mut at) = (Pieces::default(), 0);
-        for &(limits, ns) in pieces {
-            list.until(at + ns, limits, Confidence::Likely, at);
-            at += ns;
-        }
-        list.settle(EITHER);
-        let shares = list.shares().into_iter();
-        shares
-            .map(|share| (share.limits.to_string(), share.ns))
-            .collect()
-    }
-
-    #[test]
-    fn what_may_have_been_either_is_the_one_that_held_the_flow_at_other_times() {
-        let (application, line) = (Limit::Application.into(), Limit::Line.into());
-        let held = settled(&[(application, 60), (EITHER, 40), (line, 10)]);
-        assert_eq!(
-            held,
-            [("application".to_owned(), 100), ("line".to_owned(), 10)]
-        );
-        // Too little of it, or both of them: it stays open.
-        let seldom = settled(&[(application, 30), (EITHER, 40)]);
-        assert_eq!(seldom[0], ("application+send-buffer".to_owned(), 40));
-        let both = settled(&[
-            (application, 60),
-            (EITHER, 40),
-            (Limit::SendBuffer.into(), 50),
-        ]);
-        assert_eq!(both[2], ("application+send-buffer".to_owned(), 40));
-    }
 }

@@ -14,7 +14,7 @@ use crate::result::Kind;
 const APART_RTTS: i64 = 2;
 /// Fewest times at which it did: with fewer any rates agree.
 const MIN_TIMES: usize = 8;
-/// What is lost is repaired after so many halves of a round trip.
+/// Time after which a loss is repaired, in halves of a round trip.
 const REPAIRED_HALF_RTTS: i64 = 3;
 /// Between two such times, segments that pass at least: where each packet alone is lost, no rate shows.
 const MIN_SEGMENTS: f64 = 3.0;

@@ -41,8 +41,8 @@ const BURST_OF_RTT: i64 = 64;
 const MIN_BURST_NS: i64 = 10_000;
 /// Payload of a full segment, at least, bytes (RFC 9293 section 3.7.1).
 const MIN_MSS: u32 = 536;
-/// Two times between packets are equal if they differ by less than this share.
-const EQUAL_GAPS: i64 = 16;
+/// Maximum difference of two times between packets that count as equal: this part of the later one.
+const EQUAL_GAPS: u64 = 16;
 /// Fewer full segments may wait for a delayed acknowledgement.
 const MIN_PROBED: i64 = 3;
 /// A round where the round trip is not known, nanoseconds.
@@ -427,7 +427,7 @@ impl Rounds {
     /// As much time has passed since the last packet as before that one.
     fn is_evenly_spaced(&self, now: i64) -> bool {
         let ns = now.saturating_sub(self.sent_ns);
-        (ns - self.before_ns).abs() <= ns / EQUAL_GAPS
+        ns.abs_diff(self.before_ns) <= ns.unsigned_abs() / EQUAL_GAPS
     }
 
     /// What is sent at `now` without being released may be spaced by a timer: it comes soon, or, with data on its way, as soon
