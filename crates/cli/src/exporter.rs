@@ -40,7 +40,7 @@ impl Exporter {
 }
 
 /// Connections that wait for their requests at the same time; a further one takes the place of the oldest.
-const MOST_WAITING: usize = 64;
+const MAX_WAITING: usize = 64;
 /// How long a request may take.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How often those who wait are looked at.
@@ -79,7 +79,7 @@ impl Server {
 impl Waiting {
     fn add(&self, stream: TcpStream) {
         let mut connections = lock(&self.connections);
-        if connections.len() >= MOST_WAITING {
+        if connections.len() >= MAX_WAITING {
             connections.pop_front();
         }
         connections.push_back((stream, 0));

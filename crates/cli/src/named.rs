@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 /// Largest such file, bytes.
-const MOST: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// The text of a file that another file names. That one may be a stranger's, so neither a device without an end nor a pipe is
 /// read because of it.
@@ -13,8 +13,8 @@ const MOST: u64 = 64 << 20;
 /// If it cannot be read, is no regular file or is larger than 64 MiB.
 pub fn read(file: &Path) -> io::Result<String> {
     let found = std::fs::metadata(file)?;
-    if !found.is_file() || found.len() > MOST {
-        let expected = format!("expected a file of at most {} MiB", MOST >> 20);
+    if !found.is_file() || found.len() > MAX_BYTES {
+        let expected = format!("expected a file of at most {} MiB", MAX_BYTES >> 20);
         return Err(io::Error::other(expected));
     }
     std::fs::read_to_string(file)

@@ -19,7 +19,7 @@ impl Random {
 }
 
 /// Longest input, bytes.
-const MOST: usize = 16_384;
+const MAX_INPUT: usize = 16_384;
 /// Numbers at the edges of types.
 const NUMBERS: [u64; 12] = [
     0,
@@ -74,7 +74,7 @@ pub fn mutated(corpus: &[(String, Vec<u8>)], random: &mut Random) -> Vec<u8> {
         let other = pick(random);
         change(&mut bytes, other, random);
     }
-    bytes.truncate(MOST);
+    bytes.truncate(MAX_INPUT);
     bytes
 }
 
@@ -134,7 +134,7 @@ fn part<'a>(bytes: &'a [u8], random: &mut Random) -> &'a [u8] {
 }
 
 fn insert(bytes: &mut Vec<u8>, at: usize, part: &[u8]) {
-    if bytes.len() + part.len() <= MOST {
+    if bytes.len() + part.len() <= MAX_INPUT {
         bytes.splice(at..at, part.iter().copied());
     }
 }

@@ -22,13 +22,13 @@ const OTHER_RUNS: u64 = 8;
 const ENDING_RUNS: u64 = 64;
 
 /// The length of each of the other runs, as a part of the first one.
-const PART: u64 = 16;
+const OTHER_RUN_PART: u64 = 16;
 
-/// Markings that are explored to see that there is only one end, which saves the other runs.
-const FEW_MARKINGS: usize = 20_000;
+/// Maximum number of markings that are explored to see that there is only one end, which saves the other runs.
+const MAX_MARKINGS_EXPLORED: usize = 20_000;
 
-/// Firings in the late part of one run that cannot all be missing in the late part of another by chance.
-const MANY: u64 = 60;
+/// Minimum number of firings in the late part of one run that cannot all be missing in the late part of another by chance.
+const MIN_FIRINGS_ELSEWHERE: u64 = 60;
 
 /// How a net ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +85,7 @@ pub(crate) fn of_one_run<S: Simulation>(
     let own = stands_still.then(|| marking(net, &run.totals(end)));
     let (number, length) = match stands_still {
         true => (ENDING_RUNS, end),
-        false => (OTHER_RUNS, end / PART),
+        false => (OTHER_RUNS, end / OTHER_RUN_PART),
     };
     let runs = late_parts(1..=number, length, others)?;
     let own = own.map(|marking| Late {
@@ -112,7 +112,7 @@ pub(crate) fn of_many_runs<S: Simulation>(
 
 /// Whether the markings are few, and those that are never left can all be reached from each other.
 fn ends_in_one_way(net: &Net) -> bool {
-    let graph = Graph::explore(net, FEW_MARKINGS);
+    let graph = Graph::explore(net, MAX_MARKINGS_EXPLORED);
     graph.is_complete()
         && Report::of_graph(net, &graph)
             .long_run
@@ -163,7 +163,8 @@ fn judge(net: &Net, runs: &[Late], stands_still: bool) -> Option<Ends> {
                 .unwrap_or(0)
         })
         .collect();
-    let is_never = |run: &Late, t: usize| run.fired.get(t) == Some(&0) && most[t] >= MANY;
+    let is_never =
+        |run: &Late, t: usize| run.fired.get(t) == Some(&0) && most[t] >= MIN_FIRINGS_ELSEWHERE;
     for run in runs {
         let way = match &run.still_in {
             Some(marking) => format!("standing still with {marking}"),

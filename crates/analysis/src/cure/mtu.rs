@@ -10,9 +10,9 @@ use super::{Action, ActionKind};
 const CARRIED_EVERYWHERE: u32 = 536;
 /// Bytes by which options may shorten a full segment (RFC 9293 section 3.1).
 const MAX_OPTIONS: u64 = 40;
-/// Of its life a flow waited so much for answers that did not come, at least.
+/// Minimum share of its life for which a flow waited for answers that did not come.
 const MIN_WAITED: f64 = 0.5;
-/// Retransmissions, at least: two in a row may be lost by chance.
+/// Minimum number of retransmissions: two in a row may be lost by chance.
 const MIN_REPEATED: u64 = 3;
 
 /// ICMP says so: smaller ones from the start.

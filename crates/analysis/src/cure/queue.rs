@@ -16,12 +16,12 @@ const INTERVAL_NS: i64 = 100_000_000;
 /// A single flow needs a queue of this part of a round trip to keep the line busy when its window is reduced: with the usual
 /// target three of nine drawn transfers of 88 to 128 ms were slower by 9 to 16 %, with a quarter of a round trip one by 6 %.
 const TARGET_OF_RTT: i64 = 2;
-/// And the time of so many halves of a packet on the line (RFC 8290 section 5.2.1), of so many bits.
+/// Minimum target: the time of 1.5 packets on the line (RFC 8290 section 5.2.1), in halves of a packet, and the bits of one.
 const TARGET_HALF_PACKETS: f64 = 3.0;
 const PACKET_BITS: f64 = 1514.0 * 8.0;
 /// The interval, in round trips.
 const INTERVAL_RTTS: i64 = 2;
-/// A queue that is not so many times as long as the target is not worth a change.
+/// Minimum length of a queue that is worth a change, in targets.
 const WORTH: i64 = 2;
 
 /// Delay and interval of `fq_codel` which do not cost a flow goodput, nanoseconds.

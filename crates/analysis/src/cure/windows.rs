@@ -13,7 +13,7 @@ const SHORT_FLOW: f64 = 0.5;
 const MIN_TIMES: f64 = 1.2;
 /// A line that seems faster than a flow by more than this factor may be a bundle of packets taken for a line.
 const MAX_TIMES: f64 = 20.0;
-/// A window that was full for so much of the time is sure to be what a larger one mends, whatever the line carries.
+/// Minimum share of the time for which a window was full that makes a larger window sure to help, whatever the line carries.
 const SURE: f64 = 0.5;
 /// Linux offers half of the buffer as window, and a queue should fit in, too.
 const BUFFER_PER_WINDOW: u64 = 4;

@@ -217,8 +217,8 @@ fn malformed(path: &Path, line: Option<u32>, problem: String) -> CliError {
     CliError::Malformed { place, problem }
 }
 
-/// Writes the drawings.
-fn draw(args: &Args, file: &Path, net: &Net) -> Result<(), CliError> {
+/// The files that are written beside the results.
+fn files(args: &Args) -> impl Iterator<Item = &PathBuf> {
     let files = [
         &args.dot,
         &args.svg,
@@ -227,8 +227,12 @@ fn draw(args: &Args, file: &Path, net: &Net) -> Result<(), CliError> {
         &args.states,
         &args.trace,
     ];
-    let files = files.into_iter().flatten();
-    let files: Vec<&Path> = files.map(PathBuf::as_path).collect();
+    files.into_iter().flatten()
+}
+
+/// Writes the drawings.
+fn draw(args: &Args, file: &Path, net: &Net) -> Result<(), CliError> {
+    let files: Vec<&Path> = files(args).map(PathBuf::as_path).collect();
     outputs::check(&files, &[file])?;
     let write = |path: &Option<PathBuf>, comment: Comment, content: &dyn Fn() -> String| match path
     {
@@ -312,18 +316,10 @@ fn write_states(path: &Path, net: &Net, graph: &Graph) -> Result<(), CliError> {
 
 /// Whether the net is simulated: if that is asked for, or nothing else.
 fn simulates(args: &Args) -> bool {
-    let files = [
-        &args.dot,
-        &args.svg,
-        &args.pnml,
-        &args.text,
-        &args.states,
-        &args.trace,
-    ];
     let asks_for_something_else = args.exact
         || !args.query.is_empty()
         || args.invariants
         || args.reachability.is_some()
-        || files.iter().any(|file| file.is_some());
+        || files(args).next().is_some();
     args.simulate || !asks_for_something_else
 }

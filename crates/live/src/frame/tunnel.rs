@@ -6,8 +6,8 @@
 use super::headers::{self, Headers, TCP, UDP, network, put};
 use crate::checksum;
 
-/// Envelopes at most.
-const MOST: usize = 4;
+/// Maximum number of headers around a packet, one inside the other.
+const MAX_ENVELOPES: usize = 4;
 /// Ports of VXLAN (RFC 7348, and Linux' older one) and of GENEVE (RFC 8926).
 const VXLAN: [u16; 2] = [4789, 8472];
 const GENEVE: u16 = 6081;
@@ -115,7 +115,7 @@ impl Tunnel {
     pub fn find(frame: &[u8], protocol: u8, start: Option<usize>) -> Option<Self> {
         let (mut at, mut kind) = network(frame)?;
         let mut envelopes = Vec::new();
-        while envelopes.len() <= MOST {
+        while envelopes.len() <= MAX_ENVELOPES {
             let packet = ip(frame, at, kind)?;
             let is_it = packet.protocol == protocol && start.is_none_or(|at| at == packet.next);
             if is_it && !envelopes.is_empty() {
