@@ -10,10 +10,10 @@ OFF = 0.2
 #: What does nothing to nobody: less of the life than this.
 LITTLE = 0.1
 #: A recovery counts as the window that it leaves.
-AS_WINDOW = {"recovery-needed": "window-needed", "recovery-unneeded": "window-unneeded", "application:end": "application"}
+AS_WINDOW = {"recovery-needed": "window-needed", "recovery-unneeded": "window-unneeded"}
 UNNEEDED = ("window-unneeded", "recovery-unneeded", "timer-unneeded")
 #: Limits with which nothing is wrong.
-HARMLESS = {"application", "line", "start", "handshake"}
+HARMLESS = {"application", "application:end", "line", "start", "handshake"}
 
 
 class Truth:
@@ -42,7 +42,7 @@ class Truth:
 
     @property
     def main(self):
-        proper = {k: v for k, v in self.windows.items() if k not in ("handshake", "unknown")} or self.windows
+        proper = {k: v for k, v in self.windows.items() if k not in ("handshake", "application:end", "unknown")} or self.windows
         return max(proper, key=proper.get)
 
 
@@ -95,6 +95,7 @@ PREDICATES = {
     "held": held,
     "coarse": lambda claim, truth: None,
     "short": lambda claim, truth: abs(claim["share"] - truth.shares["handshake"] - truth.shares["start"]) <= OFF,
+    "ended": lambda claim, truth: abs(claim["share"] - truth.shares["application:end"]) <= OFF,
     "lost": counted("losses"),
     "late": counted("reordered"),
     "mistaken": lambda claim, truth: truth.packets and (truth.packets["spurious"] > 0 or truth.unneeded > 0),

@@ -45,6 +45,22 @@ pub(crate) fn end_ns(limits: &Limits) -> i64 {
     limits.at_end_ns.clamp(0, idle as i64)
 }
 
+/// The same as a share of the life, if it is worth a word.
+pub(crate) fn idle_end(limits: &Limits) -> Option<(i64, f64)> {
+    let ns = end_ns(limits);
+    let share = ns as f64 / limits.life_ns().max(1) as f64;
+    (share >= MIN_NAMED).then_some((ns, share))
+}
+
+/// For most of the time in which the application had nothing to send, before the end, it waited for data of the other end.
+pub(crate) fn awaits(flow: &FlowReport) -> bool {
+    let limits = &flow.limits;
+    let idle = parts(limits).into_iter();
+    let idle = idle.filter(|part| part.limits.only() == Some(Limit::Application));
+    let idle_ns = idle.map(|part| part.ns).sum::<i64>();
+    idle_ns > 0 && limits.awaited_ns >= idle_ns / 2
+}
+
 /// All parts, the longest first, without the end; empty if nothing is known.
 pub(crate) fn parts(limits: &Limits) -> Vec<Part> {
     let life = limits.life_ns();

@@ -2,6 +2,7 @@
 
 mod sample;
 
+use inorder_analysis::cure::Cure;
 use inorder_analysis::{Analysis, Claim, headline};
 use inorder_detect::limits::{Limit, LimitSet, Limits, Share, Window};
 use inorder_detect::{Cause, CauseCount, Confidence, FlowReport};
@@ -313,5 +314,44 @@ fn an_interval_that_says_nothing_is_not_printed() {
     assert!(
         text.contains("which cost an unknown part of the goodput"),
         "{text}"
+    );
+}
+
+#[test]
+fn what_waits_for_the_other_end_is_told_and_has_an_action_only_then() {
+    let shares: &[(&[Limit], i64)] = &[(&[Limit::Application], 90), (&[Limit::Handshake], 10)];
+    let mut analysis = with(shares, |_| {});
+    let mut requests = sample::clean(1);
+    requests.flow = analysis.flows[0].flow;
+    std::mem::swap(&mut requests.flow.src, &mut requests.flow.dst);
+    requests.data_packets = 40;
+    requests.data_bytes = 4_000;
+    analysis.flows.push(requests);
+    let idle = "the sending application had nothing to send for 90 % of the time";
+    assert!(
+        said(&analysis).contains(&format!("{idle}.")),
+        "{}",
+        said(&analysis)
+    );
+    let proposed = |analysis: &Analysis| !Cure::of(analysis).actions.is_empty();
+    assert!(!proposed(&analysis));
+    analysis.flows[0].limits.awaited_ns = 6_000 * MS;
+    let waits = format!("{idle}, mostly while it waited for data from the other end");
+    assert!(said(&analysis).contains(&waits), "{}", said(&analysis));
+    assert!(proposed(&analysis));
+}
+
+#[test]
+fn time_after_all_was_sent_is_no_limit_but_is_told() {
+    let analysis = with(
+        &[(&[Limit::Application], 95), (&[Limit::Handshake], 5)],
+        |flow| {
+            flow.limits.at_end_ns = 8_000 * MS;
+        },
+    );
+    let said = said(&analysis);
+    assert!(
+        said.contains("all data had been sent 8.00 s before the end (80 % of the time)"),
+        "{said}"
     );
 }

@@ -48,6 +48,7 @@ pub struct Cure {
 }
 
 /// A flow with a limit that held it for a good part of its life.
+#[derive(Clone, Copy)]
 struct Case<'a> {
     flow: &'a FlowReport,
     part: Part,

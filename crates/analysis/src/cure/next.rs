@@ -93,7 +93,7 @@ fn held(analysis: &Analysis) -> String {
     let held = claims.iter().filter(|c| {
         matches!(
             c,
-            Claim::Held(_) | Claim::Short { .. } | Claim::Coarse { .. }
+            Claim::Held(_) | Claim::Short { .. } | Claim::Ended { .. } | Claim::Coarse { .. }
         )
     });
     let held: Vec<String> = held.map(Claim::text).collect();

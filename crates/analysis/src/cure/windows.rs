@@ -5,7 +5,7 @@ use inorder_detect::limits::Limit;
 use inorder_report::number::{bytes, plural, rate, time};
 
 use super::{Action, ActionKind, Case, Gain};
-use crate::shares::{line_bps, path_bytes, reads_slowly};
+use crate::shares::{awaits, line_bps, path_bytes, reads_slowly};
 
 /// What a flow reaches of the line at least, whose window has to grow first.
 const SHORT_FLOW: f64 = 0.5;
@@ -140,7 +140,9 @@ pub(super) fn requests(cases: &[Case<'_>], all: &[FlowReport]) -> Option<Action>
     const MIN_REQUESTS: u64 = 3;
     /// A direction that carries more than this share of what comes back is no stream of requests.
     const MAX_REQUESTS: f64 = 0.2;
-    let worst = super::worst(cases, |set| set.only() == Some(Limit::Application))?;
+    let waiting = cases.iter().copied().filter(|c| awaits(c.flow));
+    let waiting: Vec<Case<'_>> = waiting.collect();
+    let worst = super::worst(&waiting, |set| set.only() == Some(Limit::Application))?;
     let id = worst.flow.flow;
     let back = all
         .iter()
@@ -148,11 +150,14 @@ pub(super) fn requests(cases: &[Case<'_>], all: &[FlowReport]) -> Option<Action>
     let small = back.data_bytes as f64 <= MAX_REQUESTS * worst.flow.data_bytes as f64;
     (back.data_packets >= MIN_REQUESTS && small).then(|| Action {
         evidence: format!(
-            "{} sent {} and had nothing to send for {} of the time",
+            "{} sent {} and had nothing to send for {} of the time, of which {} ended after {} had sent something ({})",
             id.src,
             plural(worst.flow.data_packets, "packet"),
-            worst.share()
-        ) + &format!(", while {} sent {}", id.dst, plural(back.data_packets, "packet")),
+            worst.share(),
+            time(worst.flow.limits.awaited_ns),
+            id.dst,
+            plural(back.data_packets, "packet")
+        ),
         holds: "It brings nothing where the pauses are wanted, as those of a player or a user are.",
         ..Action::new(
             ActionKind::Application,

@@ -49,6 +49,13 @@ pub enum Claim {
         /// Share of its life during which the window grew from its start.
         start: f64,
     },
+    /// All data had been sent long before the connection ended.
+    Ended {
+        /// How long before, nanoseconds.
+        ns: i64,
+        /// Share of its life.
+        share: f64,
+    },
     /// Packets were lost.
     Lost {
         /// Packets; 0 if retransmissions were needed and it is not known which packet was lost.
@@ -273,6 +280,7 @@ impl Claim {
         "coarse",
         "held",
         "short",
+        "ended",
         "lost",
         "late",
         "mistaken",
@@ -309,6 +317,7 @@ impl Claim {
             Claim::Coarse { .. } => "coarse",
             Claim::Held(_) => "held",
             Claim::Short { .. } => "short",
+            Claim::Ended { .. } => "ended",
             Claim::Lost { .. } => "lost",
             Claim::Late { .. } => "late",
             Claim::Mistaken { .. } => "mistaken",

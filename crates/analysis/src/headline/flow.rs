@@ -33,8 +33,9 @@ pub fn held(flow: &FlowReport) -> Vec<Claim> {
         }];
     }
     let parts = shares::named(&flow.limits).into_iter();
-    parts
-        .map(|part| Claim::Held(Held::of(flow, part)))
+    let held = parts.map(|part| Claim::Held(Held::of(flow, part)));
+    let end = shares::idle_end(&flow.limits);
+    held.chain(end.map(|(ns, share)| Claim::Ended { ns, share }))
         .collect()
 }
 

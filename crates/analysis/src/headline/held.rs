@@ -35,6 +35,8 @@ pub struct Held {
     pub(crate) reductions: u64,
     /// Time-outs.
     pub(crate) timeouts: u64,
+    /// For most of the application's time it waited for data of the other end.
+    pub(crate) awaits: bool,
     /// What caused most of the unnecessary time.
     pub(crate) cause: Option<Cause>,
 }
@@ -55,6 +57,7 @@ impl Held {
             queueing_ns: flow.limits.queueing_ns,
             reductions: if unnecessary { unneeded } else { needed },
             timeouts: flow.timeouts(),
+            awaits: shares::awaits(flow),
             cause: shares::main_cause(flow).filter(|_| unnecessary),
         }
     }
@@ -98,9 +101,13 @@ impl Held {
                 self.buffer_bytes
                     .map_or_else(String::new, |n| format!(" of about {}", bytes(n)))
             ),
-            Some(Limit::Application) => {
-                format!("the sending application had nothing to send for {part}")
-            }
+            Some(Limit::Application) => format!(
+                "the sending application had nothing to send for {part}{}",
+                match self.awaits {
+                    true => ", mostly while it waited for data from the other end",
+                    false => "",
+                }
+            ),
             Some(Limit::Line) => self.line(&part),
             Some(Limit::Start) => {
                 format!("the congestion window still grew from its start for {part}")

@@ -254,12 +254,12 @@ fn of_flows(all: &Totals, t: &Totals) -> Option<String> {
         (t.late, "late packet"),
         (t.spurious, "spurious retransmission"),
         (t.timeouts, "time-out"),
-        (t.syns_again, "SYN sent again"),
     ];
     let what: Vec<String> = what
         .iter()
         .filter(|(n, _)| *n > 0)
         .map(|(n, what)| plural(*n, what))
+        .chain((t.syns_again > 0).then(|| format!("{} sent again", plural(t.syns_again, "SYN"))))
         .collect();
     if what.is_empty() {
         return None;

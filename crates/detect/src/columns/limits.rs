@@ -24,6 +24,18 @@ pub static LIMITS: &[Column<Limits>] = &[
             of: |l: &Limits| &l.shares,
         },
     ),
+    Of::new(
+        "at_end_ms",
+        Kind::Duration,
+        "Of the application's share, the time behind the last new data: all had been sent.",
+        |l| l.at_end_ns.into(),
+    ),
+    Of::new(
+        "awaited_ms",
+        Kind::Duration,
+        "Of the application's share before, the time that ended after data of the other end had come: it waited for that.",
+        |l| l.awaited_ns.into(),
+    ),
     Of::nested(
         "unnecessary",
         "Time taken by reductions, recoveries and timers that no loss had caused, by their cause, the most first.",

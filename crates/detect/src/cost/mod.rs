@@ -233,6 +233,9 @@ impl Recorder {
             let room = told.edge.saturating_sub(self.highest);
             self.rounds.released(told.now, room, told.carries);
         }
+        if told.carries {
+            self.rounds.asked(told.now);
+        }
         self.rounds.news(told.now);
         let edge = match self.told.edge {
             i64::MAX => told.edge,
@@ -378,7 +381,7 @@ impl Recorder {
         self.catch_up(i64::MAX);
         let progress = self.progress();
         let last_data_ns = self.rounds.last_sent_ns();
-        let largest_window = self.rounds.largest_window;
+        let (largest_window, awaited_ns) = (self.rounds.largest_window, self.rounds.awaited_ns);
         let (rows, silences) = self.rounds.finish(life.last_ns, &progress);
         Judge {
             life,
@@ -389,6 +392,7 @@ impl Recorder {
             ends,
             lag_ns: self.lag.as_ref().map_or(0, |lag| lag.ns()),
             last_data_ns,
+            awaited_ns,
             largest_window,
             closed_ns: self.closures.total_ns(),
         }

@@ -49,6 +49,8 @@ pub(crate) struct Judge<'a> {
     pub(crate) ends: &'a Ends,
     /// The last new data.
     pub(crate) last_data_ns: i64,
+    /// The time without anything to send that ended after the other end's data had come, nanoseconds.
+    pub(crate) awaited_ns: i64,
     /// From the capture point to the sender and back.
     pub(crate) lag_ns: i64,
     pub(crate) largest_window: i64,
@@ -103,6 +105,7 @@ impl Judge<'_> {
             begun_ns,
             ended_ns,
             at_end_ns: ended_ns.saturating_sub(self.last_data_ns).max(0),
+            awaited_ns: self.awaited_ns,
             shares: pieces.shares(),
             stretches: pieces.stretches(),
             unnecessary: by_cause(pieces.list(), self.recoveries),

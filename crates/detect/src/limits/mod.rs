@@ -34,6 +34,8 @@ pub struct Limits {
     pub ended_ns: i64,
     /// Of this, the time behind the last new data, nanoseconds: the sender had nothing more to send.
     pub at_end_ns: i64,
+    /// Of the application's time before, what ended after data of the other end had come, nanoseconds: it waited for that.
+    pub awaited_ns: i64,
     /// How long each limit held it, the longest first; together they are the life.
     pub shares: Vec<Share>,
     /// The life in order and without gaps: at most [`MAX_STRETCHES`] stretches, each named by what held it longest.

@@ -151,6 +151,9 @@ pub(crate) struct Rounds {
     before_ns: i64,
     /// The last acknowledgement that made room carried data.
     carried: bool,
+    /// When the other end's data last came, and the idle time that ended after it had, nanoseconds.
+    asked_ns: i64,
+    pub(crate) awaited_ns: i64,
     /// The last thing that happened was a retransmission by a timer.
     silent: bool,
     /// When an acknowledgement last made room, and when one last said anything.
@@ -190,6 +193,8 @@ impl Rounds {
             unanswered: 0,
             before_ns: 0,
             carried: false,
+            asked_ns: i64::MIN,
+            awaited_ns: 0,
             silent: false,
             released_ns: i64::MIN,
             news_ns: i64::MIN,
@@ -285,6 +290,12 @@ impl Rounds {
     #[inline(always)]
     fn worth_sending(&self) -> i64 {
         i64::from(self.mss.max(MIN_MSS)).min(self.largest_window / 2)
+    }
+
+    /// The other end's data came at `now`.
+    #[inline(always)]
+    pub(crate) fn asked(&mut self, now: i64) {
+        self.asked_ns = now;
     }
 
     /// Any acknowledgement at `now`.
@@ -458,6 +469,9 @@ impl Rounds {
         }
         if let Some(part) = self.parts.get_mut(held as usize) {
             *part = part.saturating_add(ns);
+        }
+        if held == Held::Idle && self.asked_ns > self.sent_ns {
+            self.awaited_ns = self.awaited_ns.saturating_add(ns);
         }
         self.since_ns = until;
         if until.saturating_sub(self.row_ns) >= width_ns {

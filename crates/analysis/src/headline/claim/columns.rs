@@ -37,7 +37,7 @@ pub static CLAIM: &[Column<Claim>] = &[
     Column::new(
         "share",
         Kind::Share,
-        "Share of the flow's life: that held it (held), that its start took (short), that late packets took at most \
+        "Share of the flow's life: that held it (held), that its start took (short), after all was sent (ended), that late packets took at most \
          (not-reordering) or at least (part-reordering).",
         |c: &Claim| c.share().into(),
     )
@@ -112,6 +112,7 @@ impl Claim {
         match self {
             Claim::Held(held) => Some(held.part.share),
             Claim::Short { opening, start, .. } => Some(opening + start),
+            Claim::Ended { share, .. } => Some(*share),
             Claim::NotReordering { at_most, .. } => *at_most,
             Claim::PartReordering { at_least, .. } => *at_least,
             _ => None,

@@ -40,6 +40,11 @@ impl Claim {
                 share(*opening),
                 share(*start)
             ),
+            Claim::Ended { ns, share: part } => format!(
+                "all data had been sent {} before the end ({} of the time)",
+                time(*ns),
+                share(*part)
+            ),
             Claim::Lost {
                 packets,
                 of,
@@ -257,7 +262,7 @@ fn place([queue, random, unknown]: [u64; 3]) -> String {
         (0, 0, 0) => String::new(),
         (_, 0, 0) => " at a full queue (the round-trip time was near its longest)".to_owned(),
         (0, _, 0) => " although no queue was full (the round-trip time was short)".to_owned(),
-        (0, 0, _) => " (whether at a full queue is unknown)".to_owned(),
+        (0, 0, _) => ", whether at a full queue is unknown".to_owned(),
         (q, r, u) => {
             let parts = [
                 (q, "while a queue was full"),
