@@ -1,6 +1,6 @@
 //! Sorters by name, as options give them.
 
-use inorder_nearest::nearest;
+use inorder_base::names::nearest;
 use inorder_sort::{ConfigError, SORTERS, SorterConfig};
 
 /// Parses a name with settings, as in `window:hold=300us`; an unknown name gets the nearest known one suggested.

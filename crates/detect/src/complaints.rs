@@ -4,7 +4,7 @@
 //! message quotes a segment that was sent here, and that only a retransmission brought, it proves that this transmission
 //! did not arrive, and says why. A message that quotes anything else proves nothing: anybody can send one (RFC 5927).
 
-use inorder_sequence::Offsets;
+use inorder_base::sequence::Offsets;
 use inorder_wire::{Complaint, ComplaintKind};
 
 use crate::result::{Cause, Icmp};

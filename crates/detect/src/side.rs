@@ -6,7 +6,7 @@ mod known;
 mod observe;
 mod report;
 
-use inorder_sequence::Offsets;
+use inorder_base::sequence::Offsets;
 use inorder_wire::{Complaint, Dir, FlowKey, Segment, TcpFlags};
 
 use crate::arrival::{Context, Piece};

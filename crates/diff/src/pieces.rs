@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inorder_sequence::Offsets;
+use inorder_base::sequence::Offsets;
 
 use crate::fingerprint::KEYED;
 use crate::flow::Flow;

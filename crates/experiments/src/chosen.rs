@@ -31,7 +31,7 @@ impl Unknown {
     fn new<'n>(what: &'static str, name: &str, known: impl Iterator<Item = &'n str>) -> Self {
         let known: Vec<&str> = known.collect();
         let name = name.to_owned();
-        match inorder_nearest::nearest(&name, known.iter().copied()) {
+        match inorder_base::names::nearest(&name, known.iter().copied()) {
             Some(near) => Unknown::Near {
                 what,
                 near: near.to_owned(),

@@ -1,6 +1,6 @@
 //! A measured quantity: a value and its 95 % confidence interval.
 
-use inorder_stats::t_quantile;
+use inorder_base::stats::t_quantile;
 
 use crate::Estimate;
 

@@ -44,7 +44,7 @@ mod verdict;
 
 pub use chosen::{Unknown, paper as paper_named};
 pub use claim::{Axis, Claim, Comparison, Findings};
-pub use inorder_stats::Estimate;
+pub use inorder_base::stats::Estimate;
 pub use paper::{Item, Paper, Why, find, papers};
 pub use printed::PrintedError;
 pub use setting::{Context, ExperimentError};

@@ -11,7 +11,7 @@
 use std::net::{IpAddr, Ipv6Addr};
 use std::ops::RangeInclusive;
 
-use inorder_nearest::nearest;
+use inorder_base::names::nearest;
 
 use crate::FilterError;
 use crate::expr::{Expr, Protocol, Term};

@@ -1,8 +1,8 @@
 //! One direction of an emulated path: frames in, frames out at their times. Sockets and the clock are in [`crate::os`].
 
+use inorder_base::stats::Distribution;
 use inorder_path::{Path, Reason, Timeline};
 use inorder_report::{Column, Kind, List, Value};
-use inorder_stats::Distribution;
 
 use crate::frame::Frame;
 use crate::frame::split::split;

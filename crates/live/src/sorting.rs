@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use inorder_base::stats::Distribution;
 use inorder_path::Packet;
 use inorder_report::{Column, Kind, List, Value};
 use inorder_sort::{AnySorter, ConfigError, Sorter, SorterConfig, Surroundings};
-use inorder_stats::Distribution;
 use inorder_wire::{Dir, FlowKey};
 
 use crate::frame::merge::Merger;

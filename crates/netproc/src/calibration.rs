@@ -233,7 +233,7 @@ fn line_of(text: &str, at: usize) -> usize {
 }
 
 fn unknown(name: &str) -> CalibrationError {
-    let nearest = inorder_nearest::nearest(name, NAMES.iter().copied());
+    let nearest = inorder_base::names::nearest(name, NAMES.iter().copied());
     CalibrationError::Unknown {
         name: name.to_owned(),
         nearest: nearest.map(str::to_owned),

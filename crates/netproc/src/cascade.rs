@@ -7,10 +7,10 @@
 
 use std::collections::VecDeque;
 
+use inorder_base::random::Random;
 use inorder_metrics::Reordering;
 use inorder_petri::coloured::{Engine, Observer, PlaceId, Queue, Stop};
 use inorder_petri::statistics::{Layout, Simulation, Totals};
-use inorder_random::Random;
 
 use crate::account::Interval;
 use crate::chain::Single;

@@ -75,7 +75,7 @@ fn scheme(name: &str) -> Result<&'static Scheme, NetprocError> {
         let names = SCHEMES.iter().map(|scheme| scheme.name);
         NetprocError::Scheme {
             name: name.to_owned(),
-            nearest: inorder_nearest::nearest(name, names),
+            nearest: inorder_base::names::nearest(name, names),
         }
     })
 }

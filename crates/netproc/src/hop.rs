@@ -372,7 +372,7 @@ impl Instructions {
         }
     }
 
-    fn ticks(&self, job: &Job, random: &mut inorder_random::Random) -> u64 {
+    fn ticks(&self, job: &Job, random: &mut inorder_base::random::Random) -> u64 {
         if self.sections.contains(&job.step) {
             return self.section;
         }

@@ -4,12 +4,12 @@ use std::io::{self, Write};
 
 #[cfg(feature = "arrow")]
 use arrow_schema::SchemaRef;
+use inorder_base::stats::Estimate;
 #[cfg(feature = "arrow")]
 use inorder_report::arrow::{Batches, TakeBatch, Texts};
 use inorder_report::number::short;
 use inorder_report::text::{self, Layout};
 use inorder_report::{Column, Digits, Field, Kind, List, Sheet, csv, json, schema};
-use inorder_stats::Estimate;
 
 use crate::rows::Row;
 

@@ -1,6 +1,6 @@
 //! The arriving packets: concurrent flows that send several packets in a row (trains).
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 
 use crate::config::Traffic;
 use crate::job::Job;

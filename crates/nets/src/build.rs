@@ -7,10 +7,10 @@ mod transition;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use inorder_base::random::Random;
 use inorder_petri::coloured::{
     Bound, Counter, CounterSpec, Model, ModelError, PlaceId, Queue, QueueSpec,
 };
-use inorder_random::Random;
 
 use crate::ast::{Expr, Kind, Name, Order, PlaceDecl, Tokens};
 use crate::code::{Errors, Int, Real, Shared};

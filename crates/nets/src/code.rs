@@ -9,8 +9,8 @@ mod write;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use inorder_base::random::Random;
 use inorder_petri::coloured::Bound;
-use inorder_random::Random;
 
 use crate::error::Span;
 use crate::ir::{Node, Op, Rounding, Size, Slot, Ty};

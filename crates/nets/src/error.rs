@@ -60,7 +60,7 @@ impl Fault {
         found: &str,
         known: impl IntoIterator<Item = &'a str>,
     ) -> Self {
-        let hint = inorder_nearest::nearest(found, known);
+        let hint = inorder_base::names::nearest(found, known);
         let hint = hint.map_or_else(String::new, |name| format!("; did you mean {name}?"));
         Self::new(at, format!("expected {expected}, found {found}{hint}"))
     }

@@ -6,10 +6,10 @@ mod value;
 
 use std::cell::RefCell;
 
+use inorder_base::random::Random;
 use inorder_metrics::{Lanes, METRICS, RECEIVED, Receivers};
 use inorder_petri::coloured::{Bound, Marking, PlaceId};
 use inorder_petri::statistics::Totals;
-use inorder_random::Random;
 use inorder_report::{AnyColumn, number};
 
 pub(crate) use self::check::plan;

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use inorder_base::stats::Estimate;
 use inorder_petri::statistics::{plain, with_digits};
 use inorder_report::html::Table;
 use inorder_report::html::comparison::{self, Cell, Comparison, Estimated, Measure, Traces};
@@ -10,7 +11,6 @@ use inorder_report::text::{self, Layout};
 use inorder_report::{
     Column, Digits, Element, Field, Kind, List, Object, Sheet, csv, json, schema,
 };
-use inorder_stats::Estimate;
 
 use crate::measure::Row;
 use crate::study::CellResult;

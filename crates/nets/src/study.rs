@@ -6,8 +6,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
+use inorder_base::stats::Estimate;
 use inorder_petri::statistics::run_seed;
-use inorder_stats::Estimate;
 
 use crate::ast::{Expr, ExprKind, Kind, Parameter, Values};
 use crate::error::{Checked, Fault, NetError, Span};

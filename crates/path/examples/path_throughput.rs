@@ -8,8 +8,8 @@
 use std::hint::black_box;
 use std::process::ExitCode;
 
+use inorder_base::random::Random;
 use inorder_path::*;
-use inorder_random::Random;
 
 type Build = fn() -> Vec<AnyStage<Probe>>;
 

@@ -1,6 +1,6 @@
 //! Probabilities and correlated random numbers as in netem: 32-bit integers.
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 
 /// A probability, or a correlation, on netem's scale: 0 is never, 2^32 - 1 always.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]

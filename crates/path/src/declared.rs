@@ -1,6 +1,6 @@
 //! How impairments are created from the declarations of a scenario file.
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 
 /// A table of a scenario that declares an impairment for packets of type `P`.
 ///

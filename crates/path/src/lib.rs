@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use inorder_path::{Delay, DelayConfig, Link, LinkConfig, Path, Probe, Timeline};
-//! use inorder_random::Random;
+//! use inorder_base::random::Random;
 //!
 //! let link = Link::new(&LinkConfig::new(1_000_000_000));
 //! let jitter = DelayConfig::normal(2_500_000, 250_000);

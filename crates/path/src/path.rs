@@ -6,7 +6,7 @@
 //! that follows a stage which does not keep it, has to wait, unless it restores the order itself, as the network card
 //! does.
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_scenario::config as plain;
 
 use crate::busy::{Busy, BusyLog};

@@ -1,7 +1,7 @@
 //! A path evaluated ahead of time gives the same result as a path with an event at every stage.
 
+use inorder_base::random::Random;
 use inorder_path::*;
-use inorder_random::Random;
 use proptest::prelude::*;
 
 /// Small numbers, so that equal times, full queues and late packets are frequent.

@@ -1,8 +1,8 @@
 //! Extreme settings, times and packets: no panic, no endless loop, no decreasing times, and no packet without an
 //! origin.
 
+use inorder_base::random::Random;
 use inorder_path::*;
-use inorder_random::Random;
 use inorder_sort::{SORTERS, SorterConfig, Surroundings};
 use proptest::prelude::*;
 

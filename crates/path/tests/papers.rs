@@ -1,8 +1,8 @@
 //! Results that papers report about their paths, reproduced with these paths.
 
+use inorder_base::random::Random;
 use inorder_metrics::{Metrics, Summary};
 use inorder_path::*;
-use inorder_random::Random;
 
 const MS: i64 = 1_000_000;
 const US: i64 = 1_000;

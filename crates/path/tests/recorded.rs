@@ -1,7 +1,7 @@
 //! A path with every kind of random number gives the recorded deliveries, exact to the nanosecond.
 
+use inorder_base::random::Random;
 use inorder_path::*;
-use inorder_random::Random;
 
 /// FNV-1a over numbers, least significant byte first.
 fn fingerprint(numbers: impl Iterator<Item = u64>) -> u64 {

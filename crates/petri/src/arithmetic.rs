@@ -148,7 +148,7 @@ impl<'a> Parser<'a> {
             return Ok(value);
         }
         let known = self.constants.keys().map(String::as_str);
-        let nearest = inorder_nearest::nearest(name, known);
+        let nearest = inorder_base::names::nearest(name, known);
         let hint = nearest.map_or_else(String::new, |near| format!("; did you mean {near}?"));
         Err(wrong(
             "a number or the name of a constant",

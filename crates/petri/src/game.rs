@@ -18,7 +18,7 @@
 //! # Ok::<(), inorder_petri::text::TextError>(())
 //! ```
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 
 use crate::lower;
 use crate::net::{Marking, Net, Servers, Timing, TransitionId};

@@ -35,7 +35,7 @@ mod rules;
 mod simulation;
 mod tally;
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 
 use crate::coloured::RunError;
 use crate::lower::ticks_per_unit;

@@ -41,7 +41,7 @@ impl Problem {
     /// The same error with the one of `names` that is nearest to `given`, if any is near.
     #[must_use]
     pub fn nearest<'n>(mut self, given: &str, names: impl IntoIterator<Item = &'n str>) -> Self {
-        self.nearest = inorder_nearest::nearest(given, names).map(str::to_owned);
+        self.nearest = inorder_base::names::nearest(given, names).map(str::to_owned);
         self
     }
 }

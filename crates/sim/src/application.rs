@@ -1,6 +1,6 @@
 //! Who writes data, and when.
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_scenario::config::{self as plain, Gaps, Sizes};
 use inorder_tcp::Endpoint;
 

@@ -1,6 +1,6 @@
 //! A TCP connection in the simulated world: two endpoints, an application, and what is recorded about them.
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_scenario::config::{self as plain, Direction};
 use inorder_tcp::{Endpoint, Segment};
 

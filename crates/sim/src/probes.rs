@@ -1,6 +1,6 @@
 //! Streams of numbered packets without TCP.
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_scenario::config::{self as plain, Direction};
 
 use crate::application::pause;

@@ -1,7 +1,7 @@
 //! A run as a function of a scenario's cell and a seed.
 
+use inorder_base::random::Random;
 use inorder_path::nic::Account;
-use inorder_random::Random;
 use inorder_scenario::Config;
 use inorder_scenario::config::{self as plain, Arrivals};
 

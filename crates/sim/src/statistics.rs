@@ -13,7 +13,7 @@ pub struct Estimate {
 
 /// Student's t interval of the mean at this confidence (0 to 1); `None` without values.
 pub fn estimate(values: &[f64], confidence: f64) -> Option<Estimate> {
-    let estimate = inorder_stats::Estimate::of_sample(values, confidence);
+    let estimate = inorder_base::stats::Estimate::of_sample(values, confidence);
     (!values.is_empty()).then_some(Estimate {
         mean: estimate.mean,
         half: estimate.half(),

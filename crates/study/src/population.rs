@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_report::Sheet;
 use inorder_report::parquet;
 use inorder_scenario::Config;

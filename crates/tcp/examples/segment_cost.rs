@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_tcp::config::MS;
 use inorder_tcp::{Config, Endpoint, Nanos, Segment};
 

@@ -14,7 +14,7 @@ pub(crate) fn first(isn: u32) -> Seq {
 
 /// The 64-bit number nearest to `near` whose low half is `wire` (RFC 9293 section 3.4: arithmetic modulo 2^32).
 pub(crate) fn expand(near: Seq, wire: u32) -> Seq {
-    inorder_sequence::nearest(near, wire.into(), u32::BITS)
+    inorder_base::sequence::nearest(near, wire.into(), u32::BITS)
 }
 
 /// True if the timestamp `a` is earlier than `b` (RFC 7323 section 5.2: modulo 2^32).

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_tcp::config::{AccurateEcn, EcnOptionUse, EcnUse, MS, SECOND};
 use inorder_tcp::{Config, Departure, Ecn, Endpoint, Flags, Nanos, Pair, Side};
 

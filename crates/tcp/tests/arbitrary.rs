@@ -1,7 +1,7 @@
 //! Random fates of segments: the check of the fuzz target with generated input, so that every test run executes some
 //! of it.
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_tcp::fuzz::fuzz_one;
 use proptest::prelude::*;
 

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_tcp::config::{MS, SECOND};
 use inorder_tcp::{Config, Endpoint, Nanos, Pair, loss, profiles};
 

@@ -1,7 +1,7 @@
 //! What changed, and how sure that is.
 
+use inorder_base::stats::{Estimate, Sampled, difference};
 use inorder_report::Kind;
-use inorder_stats::{Estimate, Sampled, difference};
 
 use super::read::{Cell, Observed, Side, Unreadable};
 
@@ -194,7 +194,7 @@ mod tests {
             more_is_worse: Some(true),
             is_share: true,
             pairs: pairs.to_vec(),
-            further: inorder_stats::Moments::default(),
+            further: inorder_base::stats::Moments::default(),
             seeds: Vec::new(),
         }
     }

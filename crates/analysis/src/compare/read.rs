@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use inorder_base::stats::Moments;
 use inorder_report::Kind;
-use inorder_stats::Moments;
 use serde_json::Value;
 
 use crate::measures::{How, MEASURES, Measure, Share};

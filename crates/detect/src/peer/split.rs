@@ -1,6 +1,6 @@
 //! Super-segments (TSO, GRO) cut back into the segments that were on the wire.
 
-use inorder_sequence::Offsets;
+use inorder_base::sequence::Offsets;
 
 use super::recorder::{DataFrame, Way};
 

@@ -47,7 +47,7 @@ mod unexplained;
 mod unseen;
 mod windows;
 
-use inorder_sequence::Offsets;
+use inorder_base::sequence::Offsets;
 use inorder_wire::{Has, Segment, TcpFlags};
 
 use crate::collect::{Basis, Collector};

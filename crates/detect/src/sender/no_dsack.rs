@@ -116,7 +116,7 @@ mod tests {
 
     use super::super::{Options, Sender, SenderEnd};
     use crate::result::{Confidence, Evidence, Kind};
-    use inorder_sequence::Offsets;
+    use inorder_base::sequence::Offsets;
 
     const MS: i64 = 1_000_000;
     const LEN: i64 = 1_000;

@@ -329,7 +329,7 @@ mod tests {
     use super::super::{Options, Sender};
     use crate::explanation::Explanation;
     use crate::result::{Confidence, Kind};
-    use inorder_sequence::Offsets;
+    use inorder_base::sequence::Offsets;
 
     const MS: i64 = 1_000_000;
 

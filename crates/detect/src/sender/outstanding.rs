@@ -3,7 +3,7 @@
 //! Here sequence numbers become offsets, and SACK blocks (RFC 2018, RFC 2883) are read against what was
 //! sent. Nothing here knows of time or of verdicts.
 
-use inorder_sequence::Offsets;
+use inorder_base::sequence::Offsets;
 use inorder_wire::{Has, Segment};
 
 use super::board::{Board, Copies, Ranges, Sent};

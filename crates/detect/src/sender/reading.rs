@@ -274,7 +274,7 @@ impl Reading {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use inorder_sequence::Offsets;
+    use inorder_base::sequence::Offsets;
 
     /// Ten segments of 100 bytes, sent a millisecond apart.
     fn ten() -> Outstanding {

@@ -304,7 +304,7 @@ impl Timing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use inorder_sequence::Offsets;
+    use inorder_base::sequence::Offsets;
 
     const MS: i64 = 1_000_000;
 

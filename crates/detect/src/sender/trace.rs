@@ -1,6 +1,6 @@
 //! A connection told event by event, for tests: segments of 1,000 bytes by number, times in milliseconds.
 
-use inorder_sequence::Offsets;
+use inorder_base::sequence::Offsets;
 use inorder_wire::{Has, Segment, TcpFlags};
 
 use super::{Options, Sender};

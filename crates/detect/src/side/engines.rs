@@ -1,6 +1,6 @@
 //! What follows one direction's data: the arrivals, the sender's view, and what is laid over them.
 
-use inorder_sequence::Offsets;
+use inorder_base::sequence::Offsets;
 use inorder_wire::{Segment, TcpFlags};
 
 use super::{Reported, Shared};

@@ -1,6 +1,6 @@
 //! What the hosts of a connection told each other, and what else is known when a direction is followed.
 
-use inorder_sequence::Offsets;
+use inorder_base::sequence::Offsets;
 use inorder_wire::{Has, NO_WSCALE, Segment};
 
 /// Greatest shift of the window (RFC 7323 section 2.3).

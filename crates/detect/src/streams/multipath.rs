@@ -8,8 +8,8 @@ mod queue;
 
 use std::collections::{BTreeSet, HashMap};
 
+use inorder_base::sequence::Offsets;
 use inorder_metrics::{Reordered, Tally};
-use inorder_sequence::Offsets;
 use inorder_wire::{Dir, Endpoint, FlowKey, Multipath, Service, Subflow};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};

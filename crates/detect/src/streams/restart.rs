@@ -1,7 +1,7 @@
 //! RTP whose sender begins new numbers without a new SSRC (RFC 3550 appendix A.1): what looks like thousands of lost or
 //! late packets is none.
 
-use inorder_sequence::nearest;
+use inorder_base::sequence::nearest;
 use inorder_wire::Numbered;
 
 use super::pauses::Pace;

@@ -1,7 +1,7 @@
 //! One stream: its order, how many of its packets anti-replay windows would have discarded, and what its receiver reported.
 
+use inorder_base::sequence::nearest;
 use inorder_metrics::{Arrival, Config, MAX_SEQ, Metrics, Reordering, Summary, Unwrapper};
-use inorder_sequence::nearest;
 use inorder_wire::{Numbered, Report, Sending, StreamKey};
 
 use super::captured::Captured;

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::{Mutex, PoisonError};
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 
 use super::sys;
 use crate::plan::{Connection, FIRST_PORT, Group, Plan, SERVICE, Socket, Work};

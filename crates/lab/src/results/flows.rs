@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
+use inorder_base::sequence::Offsets;
 use inorder_scenario::config as plain;
-use inorder_sequence::Offsets;
 use inorder_sim::{Counts, FlowResult, Order, Ranges};
 use inorder_wire::{Segment, TcpFlags};
 

@@ -2,7 +2,7 @@
 
 mod direction;
 
-use inorder_sequence::nearest;
+use inorder_base::sequence::nearest;
 
 use direction::Arriving;
 pub use direction::{DIRECTION, Direction, PROBED, Probed};

@@ -1,7 +1,7 @@
 //! The net of the forwarder: arrivals, rings, cores that poll, work and send in bursts, and the outgoing line.
 
+use inorder_base::random::Random;
 use inorder_petri::coloured::{CounterSpec, Delay, Model, Queue, QueueSpec};
-use inorder_random::Random;
 
 use super::{
     ForwarderConfig, Order, Packet, Sights, Spray, TICKS_PER_NS, receiver, reorder, ticks,

@@ -1,7 +1,7 @@
 //! Initial tokens.
 
+use inorder_base::random::Random;
 use inorder_petri::coloured::Bound;
-use inorder_random::Random;
 
 use super::Builder;
 use crate::ast::TokenLine;

@@ -3,8 +3,8 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use inorder_base::random::Random;
 use inorder_petri::coloured::{Bound, Counter, Queue, TransitionBuilder};
-use inorder_random::Random;
 
 use super::transition::Parts;
 use super::{Builder, Handle};

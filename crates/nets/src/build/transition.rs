@@ -1,7 +1,7 @@
 //! Transitions: inputs, guard, timing.
 
+use inorder_base::random::Random;
 use inorder_petri::coloured::{Bound, Delay, Queue, TransitionBuilder};
-use inorder_random::Random;
 
 use super::outputs::{self, Output};
 use super::{Builder, Handle};

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
+use inorder_base::random::Random;
 use inorder_petri::coloured::Bound;
-use inorder_random::Random;
 
 use super::{Int, Real, Shared};
 use crate::ir::{Draw, DrawKind, Node};

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
+use inorder_base::random::Random;
 use inorder_petri::coloured::Bound;
-use inorder_random::Random;
 
 use super::{Errors, Int, Make, Real, Shared, Wrong, bits};
 use crate::error::Span;

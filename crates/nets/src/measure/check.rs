@@ -2,9 +2,9 @@
 
 use std::cell::RefCell;
 
+use inorder_base::random::Random;
 use inorder_metrics::{Lanes, Receivers};
 use inorder_petri::coloured::PlaceId;
-use inorder_random::Random;
 
 use super::quantiles::Quantiles;
 use super::value::{Leaf, Measure};

@@ -3,9 +3,9 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 
+use inorder_base::random::Random;
 use inorder_petri::coloured::{Engine, Marking, Observer, PlaceId, Queue, RunError, Stop};
 use inorder_petri::statistics::{Simulation, Totals};
-use inorder_random::Random;
 
 use super::counted;
 use crate::build::{Built, build};

@@ -3,7 +3,7 @@
 //! The card counts events. The cost of each event is in a separate table, so that the cost of one run can be computed
 //! for any machine.
 
-use inorder_stats::Histogram;
+use inorder_base::stats::Histogram;
 
 /// Events counted by a card.
 #[derive(Clone, PartialEq, Debug)]

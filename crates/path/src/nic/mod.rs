@@ -23,7 +23,7 @@ use crate::stage::{Outbox, Stage};
 use crate::time::elapsed;
 
 pub use account::{Account, Bill, Costs};
-pub use inorder_stats::Histogram;
+pub use inorder_base::stats::Histogram;
 pub use merge::MergeConfig;
 
 use early::Early;

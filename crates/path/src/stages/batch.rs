@@ -5,7 +5,7 @@ use crate::declared::Declared;
 use crate::packet::Packet;
 use crate::stage::{Outbox, Pass, Stage};
 use crate::time::later;
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_scenario::config as plain;
 
 /// Settings of [`Batch`].

@@ -1,7 +1,7 @@
 //! Delay with jitter, computed and queued as in netem.
 
 use crate::declared::{Declared, length};
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_scenario::config as plain;
 
 use crate::chance::{Correlated, Probability};

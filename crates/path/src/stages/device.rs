@@ -1,6 +1,6 @@
 //! The network device of the sending host itself, with its queue.
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_scenario::config as plain;
 
 use super::link::{Link, LinkConfig};

@@ -1,7 +1,7 @@
 //! Duplication.
 
 use crate::declared::Declared;
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_scenario::config as plain;
 
 use crate::chance::{Dice, Probability};

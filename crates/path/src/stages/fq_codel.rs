@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_sort::FlowKey;
 
 use super::codel::{Head, Law};

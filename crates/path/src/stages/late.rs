@@ -1,7 +1,7 @@
 //! Delays a share of the packets by an additional fixed time.
 
 use crate::declared::Declared;
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_scenario::config as plain;
 
 use crate::chance::{Dice, Probability};

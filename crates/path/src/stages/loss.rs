@@ -1,7 +1,7 @@
 //! Loss: independent or correlated, with four states, or with the two states of Gilbert and Elliott.
 
 use crate::declared::Declared;
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_scenario::config as plain;
 
 use crate::chance::{Dice, Probability};

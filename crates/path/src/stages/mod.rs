@@ -33,7 +33,7 @@ mod token_bucket;
 #[cfg(test)]
 mod twin;
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_scenario::config::{self as plain, StageKind};
 
 use crate::any::{Impairment, stages};

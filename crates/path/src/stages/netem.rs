@@ -4,7 +4,7 @@
 //! come.
 
 use crate::declared::{Declared, length};
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_scenario::config as plain;
 
 use super::corrupt::{Corrupt, CorruptConfig};

@@ -1,6 +1,6 @@
 //! A path that is interrupted.
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_scenario::config as plain;
 
 use crate::counters::Reason;

@@ -1,7 +1,7 @@
 //! A router that periodically moves the packet at the head of its queue back.
 
 use crate::declared::{Declared, length};
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_scenario::config as plain;
 use std::collections::VecDeque;
 

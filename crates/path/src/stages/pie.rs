@@ -11,7 +11,7 @@
 //! falls by 1/64 instead of 2 % while there is no delay, and the allowance for bursts runs only from departure to
 //! departure.
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_scenario::config as plain;
 
 use super::fifo::{Fifo, Waiting};

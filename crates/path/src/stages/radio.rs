@@ -11,7 +11,7 @@
 //! behind a failed block comes in one lump.
 
 use crate::declared::Declared;
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_scenario::config as plain;
 
 use crate::chance::Probability;

@@ -9,7 +9,7 @@
 //! instead. `adaptive` changes the maximum twice a second (S. Floyd, R. Gummadi, S. Shenker, "Adaptive RED", 2001,
 //! with Linux's constants).
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 
 use super::fifo::Fifo;
 use super::link::LinkConfig;

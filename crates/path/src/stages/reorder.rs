@@ -1,7 +1,7 @@
 //! netem's `reorder P gap N`: some packets skip the delay.
 
 use crate::declared::Declared;
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_scenario::config as plain;
 
 use super::delay::{DelayConfig, DelayDraws};

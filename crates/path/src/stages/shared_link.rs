@@ -1,7 +1,7 @@
 //! A link shared with cross traffic.
 
 use crate::declared::Declared;
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_scenario::config as plain;
 
 use super::link::{Link, LinkConfig};

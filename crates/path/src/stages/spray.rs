@@ -1,7 +1,7 @@
 //! Distributes the packets of one flow over several unequal paths.
 
 use crate::declared::Declared;
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_scenario::config as plain;
 use inorder_sort::FlowKey;
 

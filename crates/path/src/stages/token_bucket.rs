@@ -8,7 +8,7 @@ use crate::packet::Packet;
 use crate::queue::{Backlog, Limit};
 use crate::stage::{Outbox, Pass, Stage};
 use crate::time::elapsed;
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_scenario::config as plain;
 
 /// Settings of a [`TokenBucket`].

@@ -4,7 +4,7 @@
 //! of their queues. With a guard, or with a key or a count computed from tokens, the tokens must be examined; if
 //! input queues have random order, all combinations of their tokens are examined.
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 
 use super::bound::Bound;
 use super::handle::Token;

@@ -1,6 +1,6 @@
 //! Distributions of firing times.
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 
 use crate::net::Drawn;
 

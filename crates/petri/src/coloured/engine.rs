@@ -6,7 +6,7 @@
 //! tokens may enable or disable, so only those are checked again. When the buffers have reached their size, there are
 //! no more allocations.
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 
 use super::agenda::Only;
 use super::bind::{self, Binding};

@@ -1,6 +1,6 @@
 //! Transitions as the engine runs them: conditions that do not depend on bindings come first, in flat lists.
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 
 use super::bound::Bound;
 use super::handle::Of;

@@ -1,6 +1,6 @@
 //! A transition as stored in a model.
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 
 use super::bound::Bound;
 use super::delay::Delay;

@@ -1,6 +1,6 @@
 //! The marking, and its changes by firings.
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 
 use super::agenda::Agenda;
 use super::bind::Binding;

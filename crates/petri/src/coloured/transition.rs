@@ -1,6 +1,6 @@
 //! Transitions as the modeller defines them.
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 
 use super::bound::Bound;
 use super::delay::Delay;

@@ -178,7 +178,7 @@ proptest! {
 /// Walks in a plane of `side` times `side` states, with a weak row in the middle.
 fn plane(side: usize, weak: f64) -> Links {
     let mut edges = Vec::new();
-    let mut random = inorder_random::Random::new(1, "plane");
+    let mut random = inorder_base::random::Random::new(1, "plane");
     for x in 0..side {
         for y in 0..side {
             let state = x * side + y;

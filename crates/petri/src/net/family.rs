@@ -1,7 +1,7 @@
 //! Families of delays that are named by their parameters: each is one entry of [`FAMILIES`], from which the readers,
 //! the writers, validation and simulation take it.
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 
 /// A family of distributions of delays.
 pub struct Family {

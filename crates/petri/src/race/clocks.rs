@@ -1,6 +1,6 @@
 //! The clocks of timed transitions.
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 
 use super::Memory;
 use crate::coloured::Delay;

@@ -406,7 +406,7 @@ mod tests {
         // A place that tokens only pass has none for certain.
         assert_eq!(
             found.measures.place("try").unwrap().tokens,
-            inorder_stats::Estimate::exact(0.0)
+            inorder_base::stats::Estimate::exact(0.0)
         );
     }
 }

@@ -1,6 +1,6 @@
 //! Estimates as text, with the digits that their intervals deserve.
 
-use inorder_stats::Estimate;
+use inorder_base::stats::Estimate;
 
 /// Digits of a number that has no interval, and at most of any other.
 const MOST_DIGITS: i32 = 10;

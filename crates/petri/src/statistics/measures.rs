@@ -2,7 +2,7 @@
 
 use super::series;
 use super::simulation::{Layout, Totals};
-use inorder_stats::Estimate;
+use inorder_base::stats::Estimate;
 
 /// The measures of a net: rates per unit of time, times in units.
 #[derive(Debug, Clone, PartialEq)]

@@ -86,7 +86,7 @@ pub struct ReplicationsResult {
 pub fn run_seed(seed: u64, number: u64) -> u64 {
     match number {
         0 => seed,
-        _ => inorder_random::Random::new(seed, "run")
+        _ => inorder_base::random::Random::new(seed, "run")
             .fork(number)
             .next_u64(),
     }

@@ -1,7 +1,7 @@
 //! What successive observations of one run tell: where the warm-up ends, how much they depend on each other, how precise
 //! their mean is, and whether they grow without end.
 
-use inorder_stats::{Estimate, lag_one, t_quantile};
+use inorder_base::stats::{Estimate, lag_one, t_quantile};
 
 /// Greatest correlation of successive observations that is corrected; beyond it the series is hardly longer than its
 /// memory.
@@ -99,7 +99,7 @@ pub(crate) fn distance_from_zero(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use inorder_random::Random;
+    use inorder_base::random::Random;
 
     /// An autoregressive process that starts at `start` instead of at 0.
     fn process(seed: u64, memory: f64, start: f64, length: usize) -> Vec<f64> {

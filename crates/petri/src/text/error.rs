@@ -67,7 +67,7 @@ impl Mistake {
         Self::Unknown {
             expected: expected.into(),
             found: found.to_owned(),
-            nearest: inorder_nearest::nearest(found, valid).map(str::to_owned),
+            nearest: inorder_base::names::nearest(found, valid).map(str::to_owned),
         }
     }
 }

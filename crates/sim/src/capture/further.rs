@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_scenario::config::{Capture, CapturePoint, CapturedDirection, CopyKind, Tunnel};
 
 use super::defects::{Captured, apply};

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_scenario::Config;
 use inorder_tcp::Flags;
 use inorder_tcp::habits::Identification;

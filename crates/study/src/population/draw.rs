@@ -1,6 +1,6 @@
 //! Distributions of settings.
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 use serde::{Deserialize, Serialize};
 
 /// A distribution of a setting. Exactly one of `constant`, `uniform` and `lognormal` is given.

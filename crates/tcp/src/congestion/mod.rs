@@ -40,7 +40,7 @@
 
 use std::fmt::Debug;
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 
 mod bbr;
 mod bic;

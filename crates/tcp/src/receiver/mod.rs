@@ -9,7 +9,7 @@ mod round_trip;
 mod sack;
 mod window;
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 
 use crate::Nanos;
 use crate::config::{BeyondWindow, Config, WindowAccount};

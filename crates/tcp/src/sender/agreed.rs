@@ -1,6 +1,6 @@
 //! The negotiated options, and the clock of the timestamps option.
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 
 use crate::Nanos;
 use crate::config::Config;

@@ -1,6 +1,6 @@
 //! The congestion control of the sender, and the calls of it.
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 
 use super::Sender;
 use super::ack::{AckSegment, Before, Rtts};

@@ -4,7 +4,7 @@ use inorder_path::{
     AnyStage, Coalesce, Delay, DelayConfig, Duplicate, DuplicateConfig, Late, LateConfig, Limit,
     Link, LinkConfig, Loss, LossConfig, Nic, NicConfig, Path, Probability,
 };
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_scenario::{Registries, Scenario};
 use inorder_sort::SorterConfig;
 

@@ -138,7 +138,7 @@ pub fn check_names(parameters: &Parameters) -> Result<(), CliError> {
         return Ok(());
     };
     let known = parameters.declared().iter().map(|(name, _)| name.as_str());
-    let hint = match inorder_nearest::nearest(unknown, known) {
+    let hint = match inorder_base::names::nearest(unknown, known) {
         Some(name) => format!("; did you mean {name}?"),
         None => String::new(),
     };

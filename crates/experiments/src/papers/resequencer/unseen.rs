@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 use serde::Deserialize;
 
 use super::compare::Condition;

@@ -1,6 +1,6 @@
 //! The times of a capture: directions that change places, and a clock that steps.
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_scenario::config::Capture;
 
 use super::Captured;

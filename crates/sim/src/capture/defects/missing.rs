@@ -1,6 +1,6 @@
 //! Which frames a capture holds at all.
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_scenario::config::{Capture, CapturedDirection};
 
 use super::Captured;

@@ -10,7 +10,7 @@ mod merge;
 mod missing;
 mod wrap;
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_scenario::config::Capture;
 
 use crate::packet::End;

@@ -1,6 +1,6 @@
 //! Frames in VLANs and tunnels.
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 use inorder_scenario::config::{Capture, Tunnel};
 
 use super::Captured;

@@ -28,7 +28,7 @@ mod probe_rtt;
 mod tests;
 mod window;
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 
 use super::{
     AckEvent, CongestionControl, Entry, Event, LossEvent, Nanos, RateSample, SentEvent, Start,

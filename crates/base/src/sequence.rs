@@ -10,18 +10,11 @@
 //! | the highest number so far, of any width | [`Unwrapper`] |
 //! | the highest offset reported by the caller, 32 bits | [`Offsets`] |
 
-#![forbid(unsafe_code)]
-#![no_std]
-
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct ReadmeExamples;
-
 /// The 64-bit number nearest to `reference` whose low `bits` bits equal those of `number`; 1 to 64 bits. Higher bits
 /// of `number` are ignored.
 ///
 /// ```
-/// use inorder_sequence::nearest;
+/// use inorder_base::sequence::nearest;
 ///
 /// let reference = (1 << 32) | 0xffff_fffe;
 /// assert_eq!(nearest(reference, 3, 32), (2 << 32) | 3);
@@ -40,7 +33,7 @@ pub const fn nearest(reference: u64, number: u64, bits: u32) -> u64 {
 /// The first number is placed one whole space above zero, so that numbers just before it stay representable.
 ///
 /// ```
-/// use inorder_sequence::Unwrapper;
+/// use inorder_base::sequence::Unwrapper;
 ///
 /// let mut seq = Unwrapper::new(16).unwrap();
 /// let first = seq.extend(65_535);
@@ -88,7 +81,7 @@ impl Unwrapper {
 /// Converts the 32-bit sequence numbers of a byte stream to offsets from its first byte.
 ///
 /// ```
-/// use inorder_sequence::Offsets;
+/// use inorder_base::sequence::Offsets;
 ///
 /// let mut stream = Offsets::new(0xffff_ff00);
 /// assert_eq!(stream.offset(0x0000_0100), 512);

@@ -4,7 +4,7 @@
 /// standard deviation of `1 / sqrt(n)`.
 ///
 /// ```
-/// use inorder_stats::lag_one;
+/// use inorder_base::stats::lag_one;
 ///
 /// assert_eq!(lag_one([1.0, 1.0, 1.0].into_iter()), 0.0);
 /// assert!(lag_one([1.0, -1.0, 1.0, -1.0].into_iter()) < 0.0);

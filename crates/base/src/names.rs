@@ -1,7 +1,5 @@
 //! Suggests the known name that a mistyped name probably meant.
 
-#![forbid(unsafe_code)]
-
 /// Maximum length in characters: longer names come from files and not from a keyboard, and comparing them takes long.
 const MAX_CHARS: usize = 200;
 
@@ -11,7 +9,7 @@ const MAX_CHARS: usize = 200;
 /// errors", 1964). Case is ignored. Among equally near names the first in alphabetical order is returned.
 ///
 /// ```
-/// use inorder_nearest::nearest;
+/// use inorder_base::names::nearest;
 ///
 /// let known = ["reno", "cubic", "bbr"];
 /// assert_eq!(nearest("cubci", known), Some("cubic"));

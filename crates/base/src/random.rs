@@ -6,15 +6,13 @@
 //! and roots come from `libm`, so that streams are the same on every machine.
 //!
 //! ```
-//! use inorder_random::Random;
+//! use inorder_base::random::Random;
 //!
 //! let mut loss = Random::new(7, "forward/loss");
 //! let mut again = Random::new(7, "forward/loss");
 //! assert_eq!(loss.next_u64(), again.next_u64());
 //! assert!(loss.unit() < 1.0);
 //! ```
-
-#![forbid(unsafe_code)]
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -1,6 +1,6 @@
 //! The difference of two means or ratios, with its confidence interval.
 
-use crate::estimate::{Estimate, t_quantile};
+use super::estimate::{Estimate, t_quantile};
 
 /// A mean or ratio as far as a comparison needs it: its value, the variance of that value, and the degrees of freedom
 /// of the variance.
@@ -101,7 +101,7 @@ impl Sampled {
 /// observations.
 ///
 /// ```
-/// use inorder_stats::{Sampled, difference};
+/// use inorder_base::stats::{Sampled, difference};
 ///
 /// let before = Sampled::mean(&[10.0, 11.0, 9.0]).unwrap();
 /// let after = Sampled::mean(&[15.0, 16.0, 14.0]).unwrap();

@@ -10,7 +10,7 @@ const STEP_BITS: u32 = STEPS.trailing_zeros();
 /// An empty distribution holds no memory, and one with few different values takes 8 bytes for each of their buckets.
 ///
 /// ```
-/// let mut d = inorder_stats::Distribution::new();
+/// let mut d = inorder_base::stats::Distribution::new();
 /// for extent in [4, 1, 2] {
 ///     d.update(extent);
 /// }

@@ -1,6 +1,6 @@
 //! The examples of RFC 1982, many wraps, and comparison with a twin that tries all candidates.
 
-use inorder_sequence::{Offsets, Unwrapper, nearest};
+use inorder_base::sequence::{Offsets, Unwrapper, nearest};
 use proptest::prelude::*;
 
 /// RFC 1982 section 3.2 for 8-bit numbers: which number is greater than which.

@@ -1,0 +1,9 @@
+//! What every part of the project shares: sequence numbers that wrap, reproducible random numbers, estimates with
+//! confidence intervals, and the name that was probably meant.
+
+#![forbid(unsafe_code)]
+
+pub mod names;
+pub mod random;
+pub mod sequence;
+pub mod stats;
