@@ -83,7 +83,7 @@ impl Options {
         let Some(wanted) = self.vantage.as_deref() else {
             return Ok(None);
         };
-        use inorder_detect::names::Name;
+        use inorder_report::Name;
         let found = all.into_iter().find(|vantage| vantage.name() == wanted);
         found.map(Some).ok_or_else(|| {
             let names = all.map(|vantage| vantage.name());

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use inorder_detect::names::Name;
 use inorder_detect::{
     Cause, Confidence, Event, Evidence, FlowReport, Reason, Retransmission, Verdict,
 };
+use inorder_report::Name;
 use inorder_report::{Column, Kind, csv};
 
 /// What is concluded from one frame.

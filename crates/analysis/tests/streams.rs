@@ -4,7 +4,7 @@ mod sample;
 
 use inorder_analysis::Rows;
 use inorder_analysis::table::{self, Style};
-use inorder_detect::Streams;
+use inorder_streams::Streams;
 use inorder_wire::{Endpoint, Numbered, Service, StreamKey};
 
 #[test]

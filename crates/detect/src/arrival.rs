@@ -22,7 +22,6 @@ use crate::acceptance::Acceptance;
 use crate::collect::{Basis, Collector, Place};
 use crate::copies::{Above, Copy};
 use crate::explanation::{Explanation, Explanations};
-use crate::order::{Arrived, Hole, Late, Order};
 use crate::prompt::{Prompt, Waited};
 use crate::recovery::RecoveryTracker;
 use crate::result::{
@@ -30,6 +29,7 @@ use crate::result::{
 };
 use again::{Fill, FirstToCome};
 use begun::Before;
+use inorder_metrics::by_bytes::{Arrived, Hole, Late, Order};
 use refused::Refused;
 use run::Run;
 use tail::LostTail;

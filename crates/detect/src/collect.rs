@@ -3,12 +3,12 @@
 use inorder_metrics::{Reordered, Tally};
 
 use crate::cause::Mark;
-use crate::order::Late;
 use crate::rate::Rates;
 use crate::result::{
     Bound, Bounds, Bursts, Confidence, Distribution, Event, Evidence, Half, Kind, RateClass,
     Reason, Reordering,
 };
+use inorder_metrics::by_bytes::Late;
 
 /// What an event rests on and how sure it is.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,6 +1,7 @@
 //! What to look for and what to keep.
 
 use inorder_sort::SorterConfig;
+use inorder_whatif::Settings;
 
 use crate::choice::FlowChoice;
 use crate::explanation::Explanations;
@@ -40,14 +41,15 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
+        let tried = Settings::default();
         Config {
             vantage: None,
             keep_events: false,
             keep_points: false,
             what_if: true,
-            block_sizes: vec![8, 32, 128],
+            block_sizes: tried.block_sizes,
             sorters: Vec::new(),
-            coalesce_ns: vec![25_000, 75_000, 250_000],
+            coalesce_ns: tried.coalesce_ns,
             explanations: Explanations::default(),
             assumed: Assumed::default(),
             idle_ns: 600_000_000_000,

@@ -28,7 +28,6 @@
 mod acceptance;
 mod arrival;
 mod attempts;
-mod by_offset;
 mod cause;
 mod choice;
 mod collect;
@@ -48,9 +47,8 @@ mod gravity;
 mod habits;
 pub mod limits;
 mod merged;
-pub mod names;
+mod names;
 mod numbering;
-mod order;
 pub mod peer;
 mod points;
 mod prints;
@@ -62,10 +60,9 @@ pub mod result;
 mod sender;
 mod side;
 mod stamps;
-mod streams;
 mod tracker;
+mod tunnels;
 mod vantage;
-mod what_if;
 
 pub use choice::FlowChoice;
 pub use config::Config;
@@ -79,9 +76,8 @@ pub use habits::{
 pub use peer::{PeerRecorder, compare};
 pub use quic::{QuicCounts, QuicFlows};
 pub use result::*;
-pub use streams::{Streams, doubt_tunnels};
 pub use tracker::Tracker;
-pub use what_if::{DataArrival, sorting_facts, what_if, what_if_named};
+pub use tunnels::doubt_tunnels;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -3,30 +3,10 @@
 use crate::{AfterTimeout, Duplicates, Echo, Identification, TooOld};
 use crate::{
     Bound, Cause, Confidence, Control, Evidence, FastOpen, Half, Kind, Limit, Matched, NotSeen,
-    Numbers, Outcome, PointKind, Reason, RecoveryVerdict, StreamDoubt, Vantage, VantageBasis,
-    Verdict,
+    Outcome, PointKind, Reason, RecoveryVerdict, Vantage, VantageBasis, Verdict,
 };
 
-/// A value with a stable name for output.
-pub trait Name {
-    /// All names there are.
-    const NAMES: &'static [&'static str];
-
-    /// The name: lower case, words joined by `-`.
-    fn name(&self) -> &'static str;
-}
-
-macro_rules! names {
-    ($type:ty { $($variant:ident => $name:literal),+ $(,)? }) => {
-        impl Name for $type {
-            const NAMES: &'static [&'static str] = &[$($name),+];
-
-            fn name(&self) -> &'static str {
-                match self { $(<$type>::$variant => $name),+ }
-            }
-        }
-    };
-}
+use inorder_report::names;
 
 names!(Kind { Reordered => "reordered", Lost => "lost", Refused => "refused" });
 names!(Confidence { Certain => "certain", Likely => "likely", Ambiguous => "ambiguous" });
@@ -130,14 +110,3 @@ names!(Duplicates { Unknown => "unknown", Reported => "reported", Unreported => 
 names!(TooOld { Unknown => "unknown", Reported => "reported", Taken => "taken" });
 names!(Echo { Unknown => "unknown", LeftEdge => "left-edge", Newest => "newest" });
 names!(AfterTimeout { Unknown => "unknown", Everything => "everything" });
-names!(Numbers {
-    Count => "count",
-    Constant => "constant",
-    SwappedBytes => "swapped-bytes",
-    Steps => "steps",
-    Random => "random",
-});
-names!(StreamDoubt {
-    OtherTraffic => "other-traffic",
-    LostOrElsewhere => "lost-or-elsewhere",
-});

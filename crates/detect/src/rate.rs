@@ -6,8 +6,8 @@
 
 use std::collections::VecDeque;
 
-use crate::order::Late;
 use crate::result::RateClass;
+use inorder_metrics::by_bytes::Late;
 
 /// The mobile-network paper averages the sending rate over this long ("250 ms", section V).
 const RATE_INTERVAL_NS: i64 = 250_000_000;

@@ -38,6 +38,7 @@
 mod bound;
 mod buffer_density;
 mod bursts;
+pub mod by_bytes;
 mod density_window;
 mod displacement;
 mod gaps;

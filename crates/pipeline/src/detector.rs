@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use inorder_detect::{
-    Config, FlowChoice, FlowId, FlowTable, FlowTruth, PeerRecorder, QuicFlows, Streams, Tracker,
+    Config, FlowChoice, FlowId, FlowTable, FlowTruth, PeerRecorder, QuicFlows, Tracker,
 };
+use inorder_streams::Streams;
+use inorder_whatif::Settings;
 use inorder_wire::{Aside, Dir, FlowKey, Gate, Numbered, Segment, StreamKey};
 
 use crate::engine::Sink;
@@ -46,10 +48,14 @@ impl Detectors {
 
     /// One more.
     pub(crate) fn make(&self) -> Detector {
+        let sorters = self.config.what_if.then(|| Settings {
+            block_sizes: self.config.block_sizes.clone(),
+            coalesce_ns: self.config.coalesce_ns.clone(),
+        });
         Detector {
             recorder: self.record.then(Recorder::default),
             tracker: Tracker::new(self.config.clone()),
-            streams: Streams::with_config(&self.config),
+            streams: Streams::with_sorters(sorters),
             quic: QuicFlows::default(),
             table: Arc::clone(&self.table),
         }

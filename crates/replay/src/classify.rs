@@ -1,8 +1,8 @@
 //! What the sorter needs to know about a frame.
 
-use inorder_detect::sorting_facts;
 use inorder_filter::Filter;
 use inorder_sort::{Meta, hash_words};
+use inorder_whatif::sorting_facts;
 use inorder_wire::{Dir, FlowKey, Frame, Gate, Numbered, Packet, Segment, StreamKey, parse};
 
 /// One direction of a connection, or one stream of another service.

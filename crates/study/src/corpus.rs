@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use inorder_analysis::{Analysis, Line, Rows};
 use inorder_capture::CaptureError;
-use inorder_detect::names::Name;
 use inorder_detect::{Config, Vantage};
 use inorder_pipeline::{Analyzer, Filter, Input, Selection, Watch};
+use inorder_report::Name;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;

@@ -11,8 +11,8 @@ use inorder_detect::columns::{
     AGREEMENT, ATTEMPTS, COUNTS, EVENT, FLOW, FLOW_ID, FLOW_PLACE, RECOVERY, RETRANSMISSION,
     STREAM, TOTALS,
 };
-use inorder_detect::names::Name;
 use inorder_detect::{Event, FlowId, FlowReport, Matched, Recovery, Retransmission};
+use inorder_report::Name;
 use inorder_report::json::Json;
 use inorder_report::schema::Schema;
 use inorder_report::{Column, Element, Kind, List, Maybe, Nested, Object, Sheet, Value};

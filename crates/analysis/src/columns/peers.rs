@@ -1,8 +1,8 @@
 //! The comparison with the other end as a table: a row for each flow and kind of event.
 
 use inorder_detect::columns::AGREEMENT;
-use inorder_detect::names::Name;
 use inorder_detect::{Matched, Score};
+use inorder_report::Name;
 use inorder_report::{Column, Kind, Sheet};
 
 use super::FILE_NAME;

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use inorder_detect::names::Name;
 use inorder_detect::{Control, FlowReport};
+use inorder_report::Name;
 use inorder_report::number::{count, plural, rate, time};
 use inorder_report::text::paragraph;
 

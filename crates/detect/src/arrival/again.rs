@@ -7,12 +7,12 @@
 use inorder_wire::{Has, Segment};
 
 use super::{Arrival, Context};
-use crate::by_offset::ByOffset;
 use crate::collect::Basis;
 use crate::copies::Above;
 use crate::explanation::Explanation;
-use crate::order::Hole;
 use crate::result::{Confidence, Evidence, Reason, Verdict};
+use inorder_metrics::by_bytes::ByOffset;
+use inorder_metrics::by_bytes::Hole;
 
 /// Maximum number of segments of new data remembered because they may be retransmissions.
 const MAX_BROUGHT: usize = 1_024;

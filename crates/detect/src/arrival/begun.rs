@@ -4,7 +4,7 @@ use inorder_wire::Segment;
 
 use super::{Arrival, NEVER_NS, Note};
 use crate::copies::Above;
-use crate::order::{Hole, Order};
+use inorder_metrics::by_bytes::{Hole, Order};
 
 /// Minimum round trip assumed at the beginning, where it is unknown or measured on few packets, nanoseconds.
 const MIN_SETTLING_NS: i64 = 100_000_000;

@@ -2,8 +2,8 @@
 
 use super::{Arrival, ArrivalEnd, Context, Fill, Note};
 use crate::collect::{Basis, Place};
-use crate::order::Hole;
 use crate::result::{Evidence, Reason, Verdict};
+use inorder_metrics::by_bytes::Hole;
 
 /// Parts of one hole that are looked at before and behind another.
 const MAX_PARTS: usize = 64;

@@ -6,8 +6,8 @@ use super::{Arrival, Context, Note};
 use crate::collect::Basis;
 use crate::copies::{Copy, Means, by_timing, tell};
 use crate::explanation::Explanation;
-use crate::order::Hole;
 use crate::result::{Confidence, Evidence, Reason};
+use inorder_metrics::by_bytes::Hole;
 
 impl Arrival {
     fn means(&self, hole: &Hole<Note>, cx: &Context) -> Means {

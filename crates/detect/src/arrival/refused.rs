@@ -5,8 +5,8 @@ use inorder_wire::Segment;
 use super::{Arrival, Context, Fill, Note};
 use crate::collect::{Basis, Place};
 use crate::copies::Above;
-use crate::order::{Hole, Late};
 use crate::result::Evidence;
+use inorder_metrics::by_bytes::{Hole, Late};
 
 /// Suspects at once; beyond, one is taken for refused without waiting for what the receiver says.
 const MAX_SUSPECTED_HOLES: usize = 256;

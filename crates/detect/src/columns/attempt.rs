@@ -2,8 +2,8 @@
 
 use inorder_report::{Column, Kind, List};
 
-use crate::names::Name;
 use crate::{Attempt, Attempts, Outcome};
+use inorder_report::Name;
 
 type One = Column<Attempt>;
 

@@ -2,8 +2,8 @@
 
 use inorder_report::{Column, Digits, Kind, List, Maybe};
 
-use crate::names::Name;
 use crate::{Control, Cost, GoodputBin, Limit, Lost};
+use inorder_report::Name;
 
 type Of = Column<Cost>;
 

@@ -7,11 +7,11 @@ use inorder_report::schema::Schema;
 use inorder_report::{Column, Kind, Nested, Sheet};
 
 use super::flow_id::FLOW_ID;
-use crate::names::Name;
 use crate::{
     Bound, Cause, Confidence, Event, Evidence, FlowId, FlowReport, Half, Reason, Retransmission,
     Verdict,
 };
+use inorder_report::Name;
 
 type Of = Column<Event>;
 

@@ -2,17 +2,18 @@
 
 use inorder_report::{Column, Element, Files, Kind, List, Maybe, Object, Value};
 
+use super::WHAT_IF;
 use super::buckets;
 use super::cost::COST;
 use super::event::{EventsOfFlow, RETRANSMISSION};
 use super::limits::LIMITS;
-use super::reordering::{RATE_CLASS, REORDERING, WHAT_IF};
+use super::reordering::{RATE_CLASS, REORDERING};
 use super::repair::{CAUSE_COUNT, RECOVERY};
-use crate::names::Name;
 use crate::{
     AfterTimeout, Blind, Duplicates, Echo, FastOpen, FlowReport, Identification, TooOld, Vantage,
     VantageBasis,
 };
+use inorder_report::Name;
 
 /// `~` before a count that is approximate.
 fn rough(flow: &FlowReport, count: String) -> String {

@@ -3,8 +3,8 @@
 use inorder_report::{Column, Kind, List, Maybe, Value};
 
 use crate::limits::{LimitSet, Limits, Share, Stretch, Window};
-use crate::names::Name;
 use crate::{Cause, Confidence};
+use inorder_report::Name;
 
 type Of = Column<Limits>;
 

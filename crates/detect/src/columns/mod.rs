@@ -22,7 +22,6 @@ mod limits;
 mod peer;
 mod reordering;
 mod repair;
-mod stream;
 mod totals;
 
 pub use attempt::{ATTEMPT, ATTEMPTS};
@@ -30,11 +29,12 @@ pub use cost::{COST, GOODPUT, LOST};
 pub use event::{EVENT, EventRow, RETRANSMISSION, events};
 pub use flow::FLOW;
 pub use flow_id::{FLOW_ID, FLOW_PLACE, name};
+pub use inorder_streams::columns::{REPLAY_WINDOW, STREAM, STREAM_NAME, stream_name};
+pub use inorder_whatif::WHAT_IF;
 pub use limits::{LIMITS, SHARE, STRETCH, UNNECESSARY, WINDOW};
 pub use peer::{AGREEMENT, COUNTS};
-pub use reordering::{RATE_CLASS, REORDERING, WHAT_IF};
+pub use reordering::{RATE_CLASS, REORDERING};
 pub use repair::{CAUSE_COUNT, RECOVERY};
-pub use stream::{REPLAY_WINDOW, STREAM, STREAM_NAME, stream_name};
 pub use totals::TOTALS;
 
 use inorder_metrics::Distribution;

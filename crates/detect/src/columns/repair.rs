@@ -2,8 +2,8 @@
 
 use inorder_report::{Column, Kind};
 
-use crate::names::Name;
 use crate::{Cause, CauseCount, Recovery, RecoveryVerdict};
+use inorder_report::Name;
 
 type Of = Column<Recovery>;
 

@@ -7,10 +7,10 @@ use super::ranges::Ranges;
 use super::recorder::DataFrame;
 use super::stretch::{Stretch, stretches};
 use crate::collect::{Basis, Collector, Place};
-use crate::order::Late;
 use crate::result::{
     Cause, Confidence, Evidence, FlowTruth, Half, Retransmission, Retransmissions, Vantage, Verdict,
 };
+use inorder_metrics::by_bytes::Late;
 
 /// What is known of a flow beside its packets with data.
 #[derive(Clone, Copy, Debug)]

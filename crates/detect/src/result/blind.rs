@@ -1,6 +1,6 @@
 //! What a capture does not show of a flow, or no memory holds.
 
-use crate::names::Name;
+use inorder_report::Name;
 
 /// Something that is not known of a flow. Verdicts that depend on it are ambiguous (likely at most, where it is
 /// [`NotSeen::SackOptions`]), and [`FlowReport::rough`](super::FlowReport::rough) is set. Outputs have its name and its sentence.

@@ -9,9 +9,7 @@ mod flow;
 mod icmp;
 mod moments;
 mod peer;
-mod stream;
 mod totals;
-mod what_if;
 
 pub use attempt::{Attempt, Attempts, FastOpen, Handshake, Outcome};
 pub use blind::{Blind, BlindFlows, NotSeen};
@@ -27,13 +25,13 @@ pub use flow::{
 };
 pub use icmp::Icmp;
 pub use inorder_metrics::{Distribution, Reordering};
+pub use inorder_streams::{
+    Inside, Numbering, Numbers, Pauses, Repeats, Replay, ReplayWindow, Reported, StreamDoubt,
+    StreamReport, Subflows, Waits,
+};
+pub use inorder_whatif::WhatIf;
 pub use moments::{AllMoments, Moments};
 pub use peer::{
     ClockOffset, ExtentAgreement, FlowTruth, Matched, PeerCounts, PeerFlow, PeerReport, Score,
 };
-pub use stream::{
-    Inside, Numbering, Numbers, Pauses, Repeats, Replay, ReplayWindow, Reported, StreamDoubt,
-    StreamReport, Subflows, Waits,
-};
 pub use totals::{StreamTotals, Totals};
-pub use what_if::WhatIf;

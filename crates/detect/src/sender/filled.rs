@@ -4,8 +4,8 @@
 use inorder_wire::Segment;
 
 use super::board::{Copies, Sent};
-use crate::by_offset::ByOffset;
 use crate::collect::Place;
+use inorder_metrics::by_bytes::ByOffset;
 
 /// Segments remembered; the lowest is closed when there are more.
 const MAX_FILLED_REMEMBERED: usize = 16_384;

@@ -6,8 +6,8 @@
 use std::collections::VecDeque;
 
 use crate::collect::{Basis, Collector, Place};
-use crate::order::{Arrived, Order};
 use crate::result::{Bound, Confidence, Evidence, Reason};
+use inorder_metrics::by_bytes::{Arrived, Order};
 
 /// Entries that may wait at once; beyond, the oldest is decided as if its time were up.
 const MAX_ARRIVALS_WAITING: usize = 65_536;

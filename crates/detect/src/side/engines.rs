@@ -11,7 +11,7 @@ use crate::cost::Recorder;
 use crate::points::Points;
 use crate::result::{Half, PointKind, Vantage, VantageChoice};
 use crate::sender::{Options, Sender};
-use crate::what_if::{
+use inorder_whatif::{
     DataArrival, NamedReceivers, SortingReceivers, UsualReceivers, may_be_sorted,
 };
 

@@ -8,9 +8,9 @@ pub(crate) mod testing;
 mod tunnel;
 pub mod vnet;
 
-use inorder_detect::sorting_facts;
 use inorder_path::Packet;
 use inorder_sort::{Meta, hash_words};
+use inorder_whatif::sorting_facts;
 use inorder_wire::{Dir, FlowKey, LinkType, Packet as Parsed, parse};
 
 use crate::checksum;

@@ -1,0 +1,99 @@
+//! The missing ranges in the order of their bytes.
+
+use super::ByOffset;
+use super::Hole;
+
+/// Disjoint ranges, none of them empty. All operations are logarithmic in their number: a flow may have thousands,
+/// and each arrival cuts one of them somewhere in the middle.
+#[derive(Debug)]
+pub struct Holes<T> {
+    /// By first byte.
+    all: ByOffset<Hole<T>>,
+}
+
+impl<T: Copy> Holes<T> {
+    pub(super) fn new() -> Self {
+        Holes {
+            all: ByOffset::default(),
+        }
+    }
+
+    /// Nothing is missing.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// All of them, lowest first.
+    pub fn iter(&self) -> impl Iterator<Item = &Hole<T>> {
+        self.all.iter()
+    }
+
+    /// The highest.
+    pub fn last(&self) -> Option<Hole<T>> {
+        self.all.iter().next_back().copied()
+    }
+
+    /// The lowest that ends beyond `offset`.
+    #[inline]
+    pub fn beyond(&self, offset: i64) -> Option<Hole<T>> {
+        // Mostly there is none, or it is the lowest.
+        let first = self.all.first()?;
+        if first.end > offset {
+            return Some(*first);
+        }
+        let (below, from) = self.all.around(offset);
+        below.filter(|hole| hole.end > offset).or(from).copied()
+    }
+
+    /// The one that begins at `start`.
+    pub(super) fn get_mut(&mut self, start: i64) -> Option<&mut Hole<T>> {
+        self.all.get_mut(start)
+    }
+
+    pub(super) fn insert(&mut self, hole: Hole<T>) {
+        self.all.insert(hole.start, hole);
+    }
+
+    pub(super) fn remove(&mut self, start: i64) {
+        self.all.remove(start);
+    }
+
+    /// Forgets the lowest, which it returns.
+    pub(super) fn forget_first(&mut self) -> Option<Hole<T>> {
+        self.all.pop_first()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// The straightforward twin walks a list.
+        #[test]
+        fn the_one_beyond_is_that_of_a_list(
+            lengths in prop::collection::vec((0i64..4, 1i64..4), 0..30),
+            offsets in prop::collection::vec(-5i64..130, 20),
+        ) {
+            let (mut holes, mut list, mut at) = (Holes::new(), Vec::new(), 0);
+            for (gap, len) in lengths {
+                let hole = Hole::<()> { start: at + gap, end: at + gap + len, ..Hole::default() };
+                at = hole.end;
+                holes.insert(hole);
+                list.push(hole);
+            }
+            prop_assert!(holes.iter().eq(&list));
+            prop_assert_eq!(holes.last(), list.last().copied());
+            for offset in offsets {
+                let dumb = list.iter().find(|hole| hole.end > offset).copied();
+                prop_assert_eq!(holes.beyond(offset), dumb);
+            }
+        }
+    }
+}

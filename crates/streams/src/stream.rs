@@ -1,0 +1,432 @@
+//! One stream: its order, how many of its packets anti-replay windows would have discarded, and what its receiver reported.
+
+use inorder_base::sequence::nearest;
+use inorder_metrics::{Arrival, Config, MAX_SEQ, Metrics, Reordering, Summary, Unwrapper};
+use inorder_whatif::NumberedReceivers;
+use inorder_wire::{Numbered, Report, Sending, StreamKey};
+
+use super::captured::Captured;
+use super::counting::Counting;
+use super::pauses::{Pace, Silences};
+use super::replay::Distances;
+use super::reports::Reports;
+use super::restart;
+use crate::{Inside, Numbering, Numbers, Pauses, Repeats, StreamReport};
+use inorder_whatif::Settings;
+
+/// Holes remembered in each stream, beyond which a late packet is not distinguished from a duplicate.
+const MAX_HOLES: usize = 1024;
+
+/// One stream that is followed.
+#[derive(Debug)]
+pub(super) struct Stream {
+    pub(super) first_frame: u64,
+    bits: u32,
+    first_ns: i64,
+    pub(super) last_ns: i64,
+    unwrapper: Option<Unwrapper>,
+    /// What is added to numbers since the sender began new ones.
+    shift: u64,
+    order: Order,
+    captured: Captured,
+    /// Timestamps of RTP: of the first packet and of the highest number.
+    stamps: Option<(u32, u32)>,
+    /// The highest number takes some of those behind it.
+    reserving: bool,
+    /// Numbers skipped behind such packets: none of them is missing.
+    reserved: u64,
+    repeats: Repeats,
+    /// `None` for services without a window.
+    replay: Option<Box<Distances>>,
+    reports: Option<Box<Reports>>,
+    inside: Option<Box<Inside>>,
+}
+
+/// As long as every number follows the one before, counting is enough: most streams are many,
+/// small and in order.
+#[derive(Debug)]
+enum Order {
+    Consecutive(Count),
+    Any(Box<Disordered>),
+}
+
+/// Packets in any order.
+#[derive(Debug)]
+struct Disordered {
+    metrics: Box<Metrics>,
+    what_if: Option<NumberedReceivers>,
+    first: u64,
+    highest: u64,
+    counting: Counting,
+    /// All packets, however numbered.
+    packets: u64,
+    silences: Silences,
+    /// Perhaps the first packet of new numbers; the next packet decides.
+    suspect: Option<Numbered>,
+    renumbered: u64,
+}
+
+/// Packets whose numbers follow one another.
+#[derive(Clone, Copy, Debug)]
+struct Count {
+    first: u64,
+    first_bytes: u32,
+    packets: u64,
+    bytes: u64,
+}
+
+impl Stream {
+    pub(super) fn new(key: &StreamKey, packet: &Numbered) -> Self {
+        let bits = key.service.bits();
+        let mut unwrapper = Unwrapper::new(bits);
+        let count = Count {
+            first: extend(&mut unwrapper, packet.seq),
+            first_bytes: packet.payload_len,
+            packets: 1,
+            bytes: u64::from(packet.payload_len),
+        };
+        let mut inside = None;
+        Inside::note(&mut inside, packet);
+        Stream {
+            first_frame: packet.frame,
+            bits,
+            first_ns: packet.ts_ns,
+            last_ns: packet.ts_ns,
+            unwrapper,
+            shift: 0,
+            order: if count.first <= MAX_SEQ {
+                Order::Consecutive(count)
+            } else {
+                // The metrics count it as ignored.
+                Order::Any(count.disordered(packet.seq, bits, packet.ts_ns, None))
+            },
+            captured: Captured::new(packet),
+            stamps: key
+                .service
+                .has_clock()
+                .then_some((packet.stamp, packet.stamp)),
+            reserving: packet.sending == Sending::Reserving,
+            reserved: 0,
+            repeats: Repeats::default(),
+            replay: (!key.service.replay_windows().is_empty()).then(Box::default),
+            reports: key.service.is_reported().then(|| {
+                let mut reports = Box::new(Reports::default());
+                reports.sent(count.first);
+                reports
+            }),
+            inside,
+        }
+    }
+
+    /// The next packet. Should it break the order, sorters are laid over the stream as `sorters` says: then it is true.
+    #[inline]
+    pub(super) fn push(&mut self, packet: &Numbered, sorters: Option<&Settings>) -> bool {
+        let before_ns = self.last_ns;
+        self.last_ns = self.last_ns.max(packet.ts_ns);
+        let mut unwrapper = self.unwrapper;
+        let seq = extend(&mut unwrapper, packet.seq).wrapping_add(self.shift);
+        if packet.inner.is_some() {
+            Inside::note(&mut self.inside, packet);
+        }
+        if let Order::Consecutive(count) = &mut self.order
+            && seq == count.first + count.packets
+            && seq <= MAX_SEQ
+        {
+            count.packets += 1;
+            count.bytes += u64::from(packet.payload_len);
+            self.reserving = packet.sending == Sending::Reserving;
+            self.unwrapper = unwrapper;
+            self.came(seq, packet);
+            self.repeats.packets += u64::from(packet.sending == Sending::Again);
+            return false;
+        }
+        let is_laid = self.be_disordered(before_ns, sorters);
+        self.judge(seq, packet, before_ns);
+        is_laid
+    }
+
+    /// Notes a packet that continues the numbers.
+    #[inline]
+    fn came(&mut self, seq: u64, packet: &Numbered) {
+        self.captured.remember(packet);
+        if let Some((_, last)) = &mut self.stamps {
+            *last = packet.stamp;
+        }
+        if let Some(reports) = &mut self.reports {
+            reports.sent(seq);
+        }
+    }
+
+    /// From now on the packets come in any order; true if sorters are laid over the stream.
+    fn be_disordered(&mut self, before_ns: i64, sorters: Option<&Settings>) -> bool {
+        let Order::Consecutive(count) = &self.order else {
+            return false;
+        };
+        let what_if = sorters
+            .map(|sorters| NumberedReceivers::new(sorters, count.first, count.packets, before_ns));
+        let is_laid = what_if.is_some();
+        let last = (count.first + count.packets - 1).wrapping_sub(self.shift);
+        self.order = Order::Any(count.disordered(last, self.bits, self.first_ns, what_if));
+        is_laid
+    }
+
+    /// Whether a packet of a stream that is not in order begins new numbers is decided first.
+    fn judge(&mut self, seq: u64, packet: &Numbered, before_ns: i64) {
+        let Order::Any(any) = &mut self.order else {
+            return;
+        };
+        if let Some(suspect) = any.suspect.take() {
+            if restart::follows(&suspect, packet, self.bits) {
+                self.restart(&suspect);
+            } else {
+                let seq = self.number(suspect.seq);
+                self.out_of_order(seq, &suspect, suspect.ts_ns);
+            }
+            let seq = self.number(packet.seq);
+            return self.out_of_order(seq, packet, before_ns);
+        }
+        if let Some(stamps) = self.stamps
+            && restart::is_suspect(seq, packet, &any.pace(self.first_ns, before_ns, stamps))
+        {
+            any.suspect = Some(*packet);
+            return;
+        }
+        let seq = self.number(packet.seq);
+        self.out_of_order(seq, packet, before_ns);
+    }
+
+    /// The number that the packet's stands for.
+    fn number(&mut self, seq: u64) -> u64 {
+        extend(&mut self.unwrapper, seq).wrapping_add(self.shift)
+    }
+
+    /// New numbers begin with `first`: they continue those before.
+    fn restart(&mut self, first: &Numbered) {
+        let Order::Any(any) = &mut self.order else {
+            return;
+        };
+        any.renumbered += 1;
+        let next = any.highest + 1;
+        self.unwrapper = Unwrapper::new(self.bits);
+        self.shift = next.wrapping_sub(extend(&mut self.unwrapper, first.seq));
+        self.out_of_order(next, first, first.ts_ns);
+    }
+
+    /// A packet of a stream that is or was out of order.
+    fn out_of_order(&mut self, seq: u64, packet: &Numbered, before_ns: i64) {
+        let Order::Any(any) = &mut self.order else {
+            return;
+        };
+        if let Some(reports) = &mut self.reports {
+            reports.sent(seq);
+        }
+        any.packets += 1;
+        any.counting.push(packet.seq);
+        if packet.sending == Sending::Again {
+            self.repeats.packets += 1;
+            if seq <= any.highest {
+                match any.metrics.retransmitted(seq) {
+                    true => self.repeats.needed += 1,
+                    false => self.repeats.spurious += 1,
+                }
+                return;
+            }
+        }
+        match any.push(seq, packet) {
+            Arrival::InOrder { skipped } => {
+                self.captured.remember(packet);
+                if self.reserving {
+                    self.reserved += skipped;
+                } else if skipped > 0 {
+                    let stamps = self.stamps.unwrap_or_default();
+                    let pace = any.pace(self.first_ns, before_ns, stamps);
+                    let has_clock = self.stamps.is_some();
+                    any.silences
+                        .skipped(seq, packet, &Pace { has_clock, ..pace });
+                }
+                if let Some((_, last)) = &mut self.stamps {
+                    *last = packet.stamp;
+                }
+                self.reserving = packet.sending == Sending::Reserving;
+                // Nothing before it was captured: the original of a number that is sent again was lost.
+                self.repeats.needed += u64::from(packet.sending == Sending::Again);
+            }
+            // Whether a packet so late is a copy is unknown; a window would hardly know it either.
+            Arrival::Reordered(_) | Arrival::Unclassified => {
+                self.captured.remember(packet);
+                any.silences.came_late(seq);
+                if let (Some(replay), Some(distance)) =
+                    (&mut self.replay, any.highest.checked_sub(seq))
+                {
+                    replay.push(distance);
+                }
+            }
+            Arrival::Duplicate => self.captured.repeated(packet),
+        }
+        any.highest = any.highest.max(seq.min(MAX_SEQ));
+    }
+
+    /// A report of the receiver.
+    pub(super) fn report(&mut self, report: &Report) {
+        let highest = match &self.order {
+            Order::Consecutive(count) => count.first + count.packets - 1,
+            Order::Any(any) => any.highest,
+        };
+        let bits = self.bits;
+        if let Some(reports) = &mut self.reports {
+            reports.report(report, |number| nearest(highest, number, bits));
+        }
+    }
+
+    /// `None` for a single packet, and for one whose service would have to count and does not.
+    pub(super) fn finish(mut self, key: &StreamKey) -> Option<(u64, StreamReport)> {
+        if let Order::Any(any) = &mut self.order
+            && let Some(suspect) = any.suspect.take()
+        {
+            let seq = self.number(suspect.seq);
+            self.out_of_order(seq, &suspect, suspect.ts_ns);
+        }
+        let times = (self.first_ns, self.last_ns);
+        let mut report = match self.order {
+            Order::Consecutive(Count { packets: 1, .. }) => return None,
+            Order::Consecutive(count) => report(key, times, count.metrics(self.first_ns).finish()),
+            Order::Any(any) => any.report(key, times, &self.captured, self.reserved),
+        };
+        if report.numbering.numbers != Numbers::Count {
+            // What is recognised by its numbers is something else if they do not count.
+            let is_wrong = key.service.needs_proof() && report.numbering.numbers != Numbers::Steps;
+            return (!is_wrong).then_some((self.first_frame, report));
+        }
+        report.repeats = self.repeats;
+        report.inside = self.inside;
+        report.reported = self.reports.and_then(|reports| reports.finish());
+        let packets = report.order.received + report.order.ambiguous;
+        report.replay = self
+            .replay
+            .and_then(|replay| replay.finish(key.service, packets));
+        report.doubt_share();
+        Some((self.first_frame, report))
+    }
+}
+
+/// What the metrics say.
+fn report(key: &StreamKey, (first_ns, last_ns): (i64, i64), summary: Summary) -> StreamReport {
+    StreamReport {
+        service: key.service,
+        src: key.src,
+        dst: key.dst,
+        id: key.id,
+        overlay: key.overlay,
+        first_ns,
+        last_ns,
+        order: summary.order,
+        numbering: Numbering::default(),
+        duplicates: summary.counts.duplicates,
+        captured_twice: 0,
+        missing: summary.counts.missing,
+        absent: 0,
+        doubt: None,
+        skips: summary.counts.sequence_discontinuities,
+        pauses: Pauses::default(),
+        renumbered: 0,
+        inside: None,
+        repeats: Repeats::default(),
+        reported: None,
+        replay: None,
+        multipath: None,
+        what_if: Vec::new(),
+    }
+}
+
+impl Disordered {
+    fn push(&mut self, seq: u64, packet: &Numbered) -> Arrival {
+        let arrival = self.metrics.update(seq, packet.ts_ns, packet.payload_len);
+        if let Some(what_if) = &mut self.what_if {
+            what_if.push(seq, packet.ts_ns, arrival == Arrival::Duplicate);
+        }
+        arrival
+    }
+
+    /// The pace of the stream up to now.
+    fn pace(&self, first_ns: i64, before_ns: i64, (first, last): (u32, u32)) -> Pace {
+        Pace {
+            first: (self.first, first_ns, first),
+            last: (self.highest, before_ns, last),
+            has_clock: true,
+        }
+    }
+
+    fn report(
+        self,
+        key: &StreamKey,
+        times: (i64, i64),
+        captured: &Captured,
+        reserved: u64,
+    ) -> StreamReport {
+        let mut report = report(key, times, self.metrics.finish());
+        report.captured_twice = captured.finish(report.order.received, report.duplicates);
+        report.duplicates -= report.captured_twice;
+        let numbering = match reserved {
+            0 => self.counting.finish(self.packets - report.captured_twice),
+            _ => Numbering::default(),
+        };
+        if numbering.numbers != Numbers::Count {
+            report.order = Reordering {
+                received: self.packets - report.captured_twice,
+                ..Reordering::default()
+            };
+            (report.numbering, report.duplicates, report.missing) = (numbering, 0, 0);
+            return report;
+        }
+        report.pauses = self.silences.finish();
+        report.renumbered = self.renumbered;
+        report.skips = report.skips.saturating_sub(report.pauses.pauses);
+        let explained = reserved.saturating_add(report.pauses.numbers);
+        report.missing = report.missing.saturating_sub(explained);
+        // Numbers that were skipped and never came break the order, too, and leave nothing to sort.
+        let what_if = self.what_if.filter(|_| report.order.reordered > 0);
+        report.what_if = what_if.map(NumberedReceivers::finish).unwrap_or_default();
+        report
+    }
+}
+
+impl Count {
+    /// These packets as the beginning of a stream out of order; `last` is the last of their numbers as on the wire.
+    fn disordered(
+        &self,
+        last: u64,
+        bits: u32,
+        first_ns: i64,
+        what_if: Option<NumberedReceivers>,
+    ) -> Box<Disordered> {
+        Box::new(Disordered {
+            metrics: self.metrics(first_ns),
+            what_if,
+            first: self.first,
+            highest: (self.first + self.packets - 1).min(MAX_SEQ),
+            counting: Counting::new(last, self.packets - 1, bits),
+            packets: self.packets,
+            silences: Silences::default(),
+            suspect: None,
+            renumbered: 0,
+        })
+    }
+
+    /// The metrics, told of these packets.
+    fn metrics(&self, first_ns: i64) -> Box<Metrics> {
+        let mut metrics = Box::new(Metrics::new(Config {
+            max_holes: MAX_HOLES,
+            ..Config::default()
+        }));
+        metrics.update(self.first, first_ns, self.first_bytes);
+        let rest = self.bytes - u64::from(self.first_bytes);
+        metrics.in_order_run(self.packets - 1, first_ns, rest);
+        metrics
+    }
+}
+
+/// The number `seq` stands for.
+#[inline]
+fn extend(unwrapper: &mut Option<Unwrapper>, seq: u64) -> u64 {
+    unwrapper.as_mut().map_or(seq, |u| u.extend(seq))
+}

@@ -1,0 +1,279 @@
+//! Sorters by name, laid over the arrivals of a flow packet by packet.
+//!
+//! The general way: a batch model, the sorter itself and the stack behind it, for any sorter of the
+//! registry. SRPIC's usual settings have their own, much quicker way (the rest of this folder);
+//! a test holds one against the other.
+
+use std::collections::VecDeque;
+
+use inorder_sort::{AnySorter, Batcher, Kind, Meta, Sorter, SorterConfig, Surroundings};
+
+use crate::DataArrival;
+use crate::delivered::Delivered;
+use crate::receiver::Receiver;
+use crate::runs::Data;
+use inorder_base::stats::Distribution;
+
+use crate::WhatIf;
+
+/// Packets the receive ring holds, as in the receiver of the SRPIC paper.
+const PACKETS_IN_RECEIVE_RING: usize = 512;
+/// Coalescing times are taken to be at most this, nanoseconds (18 minutes): sums stay in 64 bits.
+const MAX_COALESCE_NS: u64 = 1 << 40;
+/// Latest time that counts as a time: what comes a coalescing time later is a number still.
+const MAX_TIME_NS: i64 = i64::MAX >> 1;
+
+/// One flow at receivers with sorters by name.
+pub struct NamedReceivers {
+    cards: Vec<Card>,
+    unsorted: Receiver,
+    packets: u64,
+    originals: u64,
+    now_ns: i64,
+}
+
+impl std::fmt::Debug for NamedReceivers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NamedReceivers").finish_non_exhaustive()
+    }
+}
+
+/// A packet on its way through a card.
+struct Held {
+    meta: Meta<u32>,
+    data: Data,
+    at_ns: i64,
+}
+
+/// One sorter behind one coalescing time.
+struct Card {
+    config: SorterConfig,
+    coalesce_ns: u64,
+    batcher: Batcher,
+    sorter: AnySorter<u32, Held>,
+    /// Arrived, their interrupt not yet fired.
+    ring: VecDeque<Held>,
+    up: Up,
+}
+
+/// What reaches the stack, and when.
+#[derive(Default)]
+struct Up {
+    delivered: Delivered,
+    /// Added delay of the packets, of those in [`Up::in_order`] none, nanoseconds.
+    delays_ns: Distribution,
+    /// Packets that came before these and were not delayed.
+    in_order: u64,
+}
+
+impl Up {
+    fn take(&mut self, held: &Held, now_ns: i64) {
+        self.delivered.feed(std::slice::from_ref(&held.data));
+        let delay_ns = u64::try_from(now_ns.saturating_sub(held.at_ns)).unwrap_or(0);
+        self.delays_ns.update(delay_ns);
+    }
+
+    /// The added delay that this share of the packets does not exceed.
+    fn delay_ns(&self, share: f64) -> Option<u64> {
+        let laid = self.delays_ns.count();
+        let rank = share * (self.in_order + laid) as f64;
+        let above = rank - self.in_order as f64;
+        if above <= 0.0 {
+            return (self.in_order > 0).then_some(0);
+        }
+        self.delays_ns.quantile(above / laid as f64)
+    }
+}
+
+impl Card {
+    /// `None` if there is no memory for the sorter or its settings are wrong.
+    fn new(config: SorterConfig, coalesce_ns: u64, ring: usize) -> Option<Self> {
+        let around = Surroundings {
+            flows: 1,
+            ..Surroundings::ring(ring)
+        };
+        let coalesce = coalesce_ns.min(MAX_COALESCE_NS);
+        Some(Card {
+            config,
+            coalesce_ns,
+            batcher: Batcher::new(coalesce as i64, ring, 0),
+            sorter: config.build(&around).ok()?,
+            ring: VecDeque::new(),
+            up: Up::default(),
+        })
+    }
+
+    fn arrive(&mut self, held: Held, una: i64) {
+        let now_ns = held.at_ns;
+        if let Some(batch) = self.batcher.arrive(now_ns).ended {
+            self.end_of_batch(batch.fire_ns);
+        }
+        self.release(now_ns);
+        if self.sorter.held() == 0 && self.ring.is_empty() {
+            // Everything acknowledged by now has arrived by now: what is still missing below was
+            // not captured.
+            self.up.delivered.receiver.acknowledged(una);
+        }
+        self.ring.push_back(held);
+    }
+
+    /// The interrupt comes: the ring goes through the sorter.
+    fn end_of_batch(&mut self, fire_ns: i64) {
+        self.release(fire_ns);
+        let up = &mut self.up;
+        for held in self.ring.drain(..) {
+            let meta = held.meta;
+            let out = &mut |held: Held| up.take(&held, fire_ns);
+            self.sorter.push(&meta, held, fire_ns, out);
+        }
+        let out = &mut |held: Held| up.take(&held, fire_ns);
+        self.sorter.end_of_batch(fire_ns, out);
+    }
+
+    /// The sorter's deadlines up to `until_ns` come.
+    fn release(&mut self, until_ns: i64) {
+        while let Some(due_ns) = self.sorter.next_deadline_ns().filter(|at| *at <= until_ns) {
+            let up = &mut self.up;
+            let out = &mut |held: Held| up.take(&held, due_ns);
+            self.sorter.on_deadline(due_ns, out);
+        }
+    }
+
+    /// The flow has shown `in_order` packets in order, from `first` up to `next`, and its receiver a round trip.
+    fn continue_after(
+        &mut self,
+        in_order: u64,
+        (first, next): (i64, i64),
+        now_ns: i64,
+        rtt_ns: Option<i64>,
+    ) {
+        self.up.in_order = in_order;
+        self.up.delivered.skip_to(next, in_order);
+        // Numbers wrap: what lies further back is not below the next one any more.
+        let first = first.max(next.saturating_sub(1 << 30));
+        let mut tell = |kind, at_ns, len| {
+            let meta = Meta {
+                flow: 0,
+                // A SYN takes the number before the data.
+                seq: (first as u32).wrapping_sub(u32::from(kind == Kind::Open)),
+                len,
+                kind,
+            };
+            let held = Held {
+                meta,
+                data: Data::default(),
+                at_ns,
+            };
+            self.sorter.push(&meta, held, at_ns, &mut |_| ());
+        };
+        tell(Kind::Open, now_ns.saturating_sub(rtt_ns.unwrap_or(0)), 0);
+        if rtt_ns.is_some() {
+            tell(Kind::Ack, now_ns, 0);
+        }
+        if first < next {
+            tell(Kind::Data, now_ns, (next - first) as u32);
+        }
+    }
+
+    fn finish(&mut self) {
+        if let Some(batch) = self.batcher.finish() {
+            self.end_of_batch(batch.fire_ns);
+        }
+        self.release(i64::MAX);
+    }
+}
+
+impl NamedReceivers {
+    /// A card for each sorter and coalescing time, in this order.
+    pub fn new(sorters: &[SorterConfig], coalesce_ns: &[u64]) -> Self {
+        Self::with_ring(sorters, coalesce_ns, PACKETS_IN_RECEIVE_RING)
+    }
+
+    pub(crate) fn with_ring(sorters: &[SorterConfig], coalesce_ns: &[u64], ring: usize) -> Self {
+        let cards = sorters
+            .iter()
+            .flat_map(|sorter| coalesce_ns.iter().map(move |ns| (*sorter, *ns)));
+        NamedReceivers {
+            cards: cards
+                .filter_map(|(sorter, ns)| Card::new(sorter, ns, ring))
+                .collect(),
+            unsorted: Receiver::default(),
+            packets: 0,
+            originals: 0,
+            now_ns: i64::MIN,
+        }
+    }
+
+    /// Before what is pushed, `in_order` packets have come in order, from `first` (which is `next` where a sorter need not know)
+    /// up to `next`; `rtt_ns`: a round trip to the sender.
+    pub(crate) fn continue_after(
+        &mut self,
+        in_order: u64,
+        (first, next): (i64, i64),
+        now_ns: i64,
+        rtt_ns: Option<i64>,
+    ) {
+        self.packets += in_order;
+        self.originals += in_order;
+        self.unsorted.skip_to(next);
+        for card in &mut self.cards {
+            card.continue_after(in_order, (first, next), now_ns, rtt_ns);
+        }
+    }
+
+    /// The next arrival; `una` is what the receiver has acknowledged so far, if known.
+    pub fn push(&mut self, arrival: &DataArrival, una: i64) {
+        // Time that runs backwards, as in some captures, counts as standing still.
+        self.now_ns = arrival.ts_ns.min(MAX_TIME_NS).max(self.now_ns);
+        let data = Data {
+            start: arrival.offset,
+            len: arrival.len,
+            retransmission: arrival.retransmission,
+            count: 1,
+        };
+        self.packets += 1;
+        self.originals += u64::from(!arrival.retransmission);
+        self.unsorted.acknowledged(una);
+        self.unsorted.deliver(&data);
+        // Sequence numbers wrap as they do on the wire.
+        let meta = match arrival.suitable {
+            true => Meta::data(0, arrival.offset as u32, arrival.len),
+            false => Meta::unsuitable(0),
+        };
+        for card in &mut self.cards {
+            let held = Held {
+                meta,
+                data,
+                at_ns: self.now_ns,
+            };
+            card.arrive(held, una);
+        }
+    }
+
+    /// The result of every sorter and, within it, every coalescing time.
+    pub fn finish(mut self) -> Vec<WhatIf> {
+        let (packets, originals) = (self.packets.max(1), self.originals.max(1));
+        let unsorted = self.unsorted.dupacks;
+        let result = |card: &mut Card| {
+            card.finish();
+            let counts = card.up.delivered.counts();
+            let mean_ns = card.up.delays_ns.sum() / u128::from(packets);
+            let bound_ns = card.sorter.hold_ns(0);
+            WhatIf {
+                sorter: Some(card.config),
+                block_size: 0,
+                coalesce_ns: card.coalesce_ns,
+                reordered: counts.reordered,
+                reordered_ratio: counts.reordered as f64 / originals as f64,
+                max_extent: u32::try_from(counts.max_extent).unwrap_or(u32::MAX),
+                dupacks_saved: unsorted.saturating_sub(counts.dupacks),
+                mean_added_delay_ns: u64::try_from(mean_ns).unwrap_or(u64::MAX),
+                p50_added_delay_ns: card.up.delay_ns(0.5),
+                p99_added_delay_ns: card.up.delay_ns(0.99),
+                max_added_delay_ns: card.up.delays_ns.max().unwrap_or(0),
+                bound_ns: bound_ns.and_then(|ns| u64::try_from(ns).ok()),
+            }
+        };
+        self.cards.iter_mut().map(result).collect()
+    }
+}
