@@ -39,6 +39,11 @@ const PLATEAU_RTTS: i64 = 7;
 const PLATEAU_REDUCED_RTTS: i64 = 16;
 const PLATEAU_REDUCED_NS: i64 = 4_000_000_000;
 
+/// Fewer segments in flight are hardly what a socket's buffer allows: an application that writes little at a time and waits, as Nagle's
+/// algorithm lets it (RFC 896), has as few. Of fewer than two this is sure.
+const MIN_BUFFER: i64 = 4;
+const MIN_BUFFER_AT_ALL: i64 = 2;
+
 /// Which reductions of the window are in force.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Reduced {
@@ -85,6 +90,8 @@ pub(super) struct State {
     /// The bottleneck is busy.
     pub(super) line: bool,
     pub(super) plateau: bool,
+    /// Full segments in flight at most.
+    pub(super) flight: i64,
     /// Most of its data was released by no acknowledgement.
     pub(super) paced: bool,
     /// Most acknowledgements made room that it did not use.
@@ -266,6 +273,7 @@ impl Course<'_> {
             rate: (delivered(i) - before).max(0) as f64 / seconds,
             line: false,
             plateau: self.on_plateau(i, reduced),
+            flight: row.peak / self.mss.max(1),
             paced: row.part(Held::Paced) > row.part(Held::ByAck),
             unused: row.unanswered >= MIN_UNUSED.saturating_mul(row.answered),
             reduced,
@@ -292,6 +300,10 @@ impl Course<'_> {
 pub(super) fn window(state: &State, vantage: Vantage) -> LimitSet {
     let (near, at_receiver) = (vantage == Vantage::Sender, vantage == Vantage::Receiver);
     match state.reduced {
+        _ if state.plateau && state.flight < MIN_BUFFER && !state.queue => match state.flight {
+            MIN_BUFFER_AT_ALL.. => LimitSet::of(&[Limit::Application, Limit::SendBuffer]),
+            _ => Limit::Application.into(),
+        },
         // It does not grow, whatever stands in the queue.
         _ if state.plateau && !state.paced && !state.unused && near && !state.upstream => {
             Limit::SendBuffer.into()
