@@ -11,7 +11,6 @@ use super::copied::NetworkCopies;
 use super::filled::{By, EITHER, Filled, FilledMap};
 use super::list::List;
 use super::log::{ArrivalLog, Entry, Status};
-use super::paws::discarded;
 use super::unexplained::{Trigger, UnexplainedAck};
 use crate::collect::{Basis, Collector, Place};
 use crate::complaints::Complaints;
@@ -23,23 +22,6 @@ use crate::result::{Cause, Confidence, Evidence, Half, Reason, Retransmission, V
 pub(super) const MIN_CERTAIN: f64 = 0.999;
 /// Posterior from which on a reading is taken for likely.
 pub(super) const MIN_LIKELY: f64 = 0.95;
-/// Share of the originals that came after their retransmission of which no ACK tells, where
-/// duplicates are reported and where none has been so far.
-const SHARE_UNTOLD: f64 = 0.002;
-const SHARE_UNTOLD_WITHOUT_DSACK: f64 = 0.01;
-/// The same share where the captured part of an ACK shows a DSACK only if the ACK reports nothing else.
-const SHARE_UNTOLD_IN_HIDDEN_BLOCKS: f64 = 0.2;
-/// Number of packets for each late one from which on a retransmitted segment is as likely late as lost, if SACK blocks do
-/// not show.
-const PACKETS_PER_LATE_WHERE_ANY_MAY_BE: u64 = 5;
-/// Minimum share of the segments that may have been discarded unseen which is assumed to have been discarded.
-const SHARE_REFUSED_UNSEEN: f64 = 0.1;
-/// Share of the originals discarded as too old whose answer, a plain ACK, looks like a regular acknowledgement: one for every
-/// second segment is delayed until the next (RFC 5681 section 4.2).
-const SHARE_ANSWERED_IN_TURN: f64 = 0.5;
-/// Share of the originals with a missing ACK that no other ACK reports.
-const SHARE_UNTOLD_BY_MISSING_ACKS: f64 = 0.1;
-
 /// What became of retransmitted segments so far: the prior odds for those still open.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
@@ -380,88 +362,6 @@ impl Ledger {
         }
     }
 
-    /// Probability that one of the ACKs without new information and without a place answers the original of a segment that only
-    /// retransmissions are known to have brought.
-    fn share_unplaced(&self) -> f64 {
-        (self.unplaced / (self.tally.only_copies as f64 + 1.0)).min(1.0)
-    }
-
-    /// Timestamps say that the retransmission came first. That the original did not come after it only a
-    /// receiver's silence says that reports duplicates, which is not negotiated (mobile-network paper,
-    /// section III-D), and what it says may be lost: the more of what was retransmitted came after all, the
-    /// more of the silent ones did, too.
-    fn how_sure_lost(&self, f: &Filled, telling: &Telling) -> Basis {
-        let evidence = if telling.timestamps {
-            Evidence::Timestamps
-        } else {
-            Evidence::Sack
-        };
-        let basis = Basis::certain(evidence);
-        let came = f.refused + f.silent + self.share_unplaced();
-        if telling.rough && !telling.hidden && came <= 1.0 - MIN_LIKELY {
-            return basis.weaker(Reason::WhichCopy);
-        }
-        let acks = (telling.acks + telling.acks_missing).max(1) as f64;
-        let untold = if telling.hidden {
-            SHARE_UNTOLD_IN_HIDDEN_BLOCKS
-        } else if telling.duplicates {
-            SHARE_UNTOLD
-        } else {
-            SHARE_UNTOLD_WITHOUT_DSACK
-        };
-        let untold = untold + SHARE_UNTOLD_BY_MISSING_ACKS * telling.acks_missing as f64 / acks;
-        let refused_unseen = if telling.refusals_hidden && f.discardable {
-            (self.tally.late_copied as f64)
-                .max(self.tally.only_copies as f64 * SHARE_REFUSED_UNSEEN)
-        } else {
-            0.0
-        };
-        let late = (self.tally.came_after as f64 + 0.25) * untold + refused_unseen;
-        let lost = self.tally.only_copies as f64 + 1.0;
-        let silent = self.silent(f, telling);
-        let sure = lost / (lost + late) * (1.0 - f.refused).max(0.0) * (1.0 - silent);
-        let sure = sure * (1.0 - self.share_unplaced());
-        // Silence says nothing once the receiver has gone.
-        let awaited = telling.heard_ns.saturating_sub(f.reported_ns) >= telling.patience_ns;
-        // An original that was too old may have come and been refused, its answer hidden in another ACK.
-        let accepted = !f.discardable;
-        // Without numbers nothing shows that the ACK that would have told was lost.
-        let silence_tells = telling.duplicates && telling.numbered && awaited && !telling.hidden;
-        if sure >= MIN_CERTAIN && silence_tells && accepted && f.named {
-            basis
-        } else if sure >= MIN_LIKELY {
-            basis.weaker(Reason::WhichCopy)
-        } else {
-            Basis::ambiguous(evidence, Reason::WhichCopy)
-        }
-    }
-
-    /// How likely the first report was about the original although no duplicate was reported: where blocks do not show, one of them would
-    /// have been seen, whichever it was of, unless so much comes late that there always are some.
-    fn silent(&self, f: &Filled, telling: &Telling) -> f64 {
-        if !telling.hidden {
-            return f.silent.max(self.answered_in_turn(f, telling));
-        }
-        let late = self.collector.reordered();
-        if late.saturating_mul(PACKETS_PER_LATE_WHERE_ANY_MAY_BE) >= self.data_packets {
-            return f.silent.max(EITHER);
-        }
-        match self.share_unplaced() <= 1.0 - MIN_LIKELY {
-            true => 0.0,
-            false => f.silent,
-        }
-    }
-
-    /// How likely the original of `f` came after its retransmission and was answered by an ACK that looks like any other: the more
-    /// of them were too old and answered by an ACK alone, the more.
-    fn answered_in_turn(&self, f: &Filled, telling: &Telling) -> f64 {
-        if !telling.except_too_old || !discarded(f.tsval, f.copies.first_tsval) {
-            return 0.0;
-        }
-        let late = self.tally.answered_alone as f64 * SHARE_ANSWERED_IN_TURN;
-        late / (late + self.tally.only_copies as f64 + 1.0)
-    }
-
     /// A segment that was reported as soon as it came, or never sent again.
     #[inline]
     pub(super) fn log_sent(&mut self, sent: &Sent, ack: &Ack, basis: Basis) {
@@ -473,25 +373,6 @@ impl Ledger {
             in_turn: false,
             came_last: false,
         });
-    }
-}
-
-impl Ledger {
-    /// How many of the duplicates of what was retransmitted are copies that the network made of retransmissions, for each
-    /// original that came late: as many of these are copied as of all packets.
-    fn copied_for_each_late(&self) -> f64 {
-        let copied = self.copies.share(self.data_packets) * self.tally.only_copies as f64;
-        copied / (self.tally.late_copied as f64 + 0.25)
-    }
-
-    /// A duplicate of what was retransmitted may be such a copy.
-    pub(super) fn maybe_copied_by_network(&self) -> bool {
-        self.copied_for_each_late() > 1.0 - MIN_LIKELY
-    }
-
-    /// True if a copy made by the network is not ruled out with the probability of a certain verdict.
-    pub(super) fn perhaps_copied_by_network(&self) -> bool {
-        self.copied_for_each_late() > 1.0 - MIN_CERTAIN
     }
 }
 

@@ -40,6 +40,7 @@ mod report;
 mod ring;
 mod shared_numbers;
 mod silent;
+mod sure;
 mod timing;
 #[cfg(test)]
 mod trace;

@@ -1,0 +1,140 @@
+//! What is known of one host of a connection: how soon it answers, and what of its data the capture lacks.
+
+use inorder_wire::{Has, Segment};
+
+/// Maximum of the fastest answer of a host that is next to the capture point, nanoseconds: an interrupt and the way through its stack
+/// take some 10 microseconds, on a virtual machine up to 100.
+pub(super) const MAX_OWN_DELAY_NS: i64 = 150_000;
+/// Minimum number of answers: of fewer, even the fastest may have waited in its host.
+pub(super) const MIN_ANSWERS: u32 = 4;
+/// Number of times that data of a host must follow an acknowledgement no sooner than the host answered the handshake; then that
+/// answer was not slow by chance.
+pub(super) const MIN_NEVER_SOONER: u8 = 16;
+/// Data comes sooner if it takes less than this number of fifths of that time.
+pub(super) const FIFTHS_OF_ANSWER: i64 = 4;
+/// Minimum time until a SYN or its answer is repeated (RFC 6298 section 2.1: one second), nanoseconds.
+pub(crate) const MIN_SYN_TIMEOUT_NS: i64 = 150_000_000;
+
+/// Something sent towards a host whose answer is awaited.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Probe {
+    /// Sequence number the answer must acknowledge, or TSval it must echo.
+    pub(super) number: u32,
+    pub(super) at_ns: i64,
+    /// It was a SYN or its answer.
+    pub(super) hello: bool,
+}
+
+impl Probe {
+    /// A SACK block of `seg` holds the byte before the number: behind a hole, only that answers.
+    pub(super) fn sacked(&self, seg: &Segment) -> bool {
+        let mut blocks = seg.sack_blocks().iter();
+        blocks.any(|&(left, right)| {
+            reaches(right, self.number) && reaches(self.number.wrapping_sub(1), left)
+        })
+    }
+
+    /// Is `seg` the same SYN once more? None is repeated so soon.
+    pub(super) fn captured_twice(&self, seg: &Segment) -> bool {
+        self.hello && seg.ts_ns - self.at_ns < MIN_SYN_TIMEOUT_NS
+    }
+}
+
+/// One host of a connection as the capture point sees it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Host {
+    /// Smallest time from a packet towards the host to its answer.
+    pub(super) answer_ns: Option<i64>,
+    pub(super) sequence: Option<Probe>,
+    pub(super) timestamp: Option<Probe>,
+    pub(super) last_tsval: Option<u32>,
+    pub(super) highest: Option<u32>,
+    /// The other host has acknowledged up to here, or echoed this, and it has not been captured.
+    pub(super) acknowledged: Option<u32>,
+    pub(super) echoed: Option<u32>,
+    /// The identification of its last packet.
+    pub(super) last_id: Option<u16>,
+    /// The last acknowledgement and echo of this host.
+    pub(super) answered: (u32, u32),
+    pub(super) ttl: Option<u8>,
+    /// Answers by which its time is known.
+    pub(super) timed: u32,
+    /// When the last acknowledgement passed towards it, if it has sent nothing new since, nanoseconds.
+    pub(super) told_ns: Option<i64>,
+    /// Its data behind such an acknowledgement: never sooner than its fastest answer, or sooner.
+    pub(super) never_sooner: u8,
+    pub(super) sooner: u8,
+    /// Data of this host that was overtaken or lost before the capture point, until it is acknowledged.
+    pub(super) hole: Option<(u32, u32)>,
+    /// The first byte of its data that was captured.
+    pub(super) first: u32,
+    /// The last byte of this host's data that the other one said to lack.
+    pub(super) lacked: Option<u32>,
+    /// Holes that came about between this host and the capture point.
+    pub(super) holes_between: u32,
+}
+
+pub(super) fn reaches(number: u32, target: u32) -> bool {
+    (number.wrapping_sub(target) as i32) >= 0
+}
+
+impl Host {
+    /// The packet before, once more.
+    pub(super) fn captured_twice(&mut self, seg: &Segment) -> bool {
+        let numbered = seg.has(Has::IP_ID) && seg.ip_id != 0;
+        let last = std::mem::replace(&mut self.last_id, numbered.then_some(seg.ip_id));
+        numbered && last == self.last_id
+    }
+
+    /// Does `seg` of this host acknowledge or echo something else than its packet before?
+    pub(super) fn says_more(&mut self, seg: &Segment) -> bool {
+        let answered = (seg.ack, seg.tsecr);
+        std::mem::replace(&mut self.answered, answered) != answered
+    }
+
+    /// Data up to `end` passes that begins at the highest byte so far or behind it.
+    pub(super) fn passed(&mut self, from: u32, end: u32, acknowledged: u32) {
+        match self.highest.replace(end) {
+            None => self.first = from,
+            Some(highest) if highest != from => {
+                let open = self.hole.filter(|hole| !reaches(acknowledged, hole.1));
+                self.hole = Some((open.map_or(highest, |hole| hole.0), from));
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// It sends something new at `now`.
+    pub(super) fn follows(&mut self, now: i64) {
+        let (Some(told_ns), Some(answer_ns)) = (self.told_ns.take(), self.answer_ns) else {
+            return;
+        };
+        let sooner = now.saturating_sub(told_ns).saturating_mul(5)
+            < answer_ns.saturating_mul(FIFTHS_OF_ANSWER);
+        let times = if sooner {
+            &mut self.sooner
+        } else {
+            &mut self.never_sooner
+        };
+        *times = times.saturating_add(1);
+    }
+
+    /// The fastest of its answers is not by chance so slow.
+    pub(super) fn is_far(&self) -> bool {
+        let often =
+            self.timed >= MIN_ANSWERS || self.sooner == 0 && self.never_sooner >= MIN_NEVER_SOONER;
+        often && self.answer_ns.is_some_and(|ns| ns > MAX_OWN_DELAY_NS)
+    }
+
+    /// A router has counted its TTL down; no host begins with another than these.
+    pub(super) fn is_routed(&self) -> bool {
+        !matches!(self.ttl, None | Some(0 | 32 | 64 | 128 | 255))
+    }
+
+    pub(super) fn sample(&mut self, ns: i64) {
+        if ns >= 0 {
+            self.timed = self.timed.saturating_add(1);
+            self.answer_ns = Some(self.answer_ns.map_or(ns, |a| a.min(ns)));
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Where on the path a capture was taken, from how soon each host answers.
+
+use inorder_wire::{Dir, Has, Segment, TcpFlags};
+
+mod host;
+mod near;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use host::MIN_SYN_TIMEOUT_NS;
+use host::{Host, MIN_ANSWERS, Probe, reaches};
+
+/// Segments of a connection that are all looked at.
+const MAX_SEGMENTS_ALL_WEIGHED: u32 = 1 << 11;
+/// Segments from one look to the next.
+const SEGMENTS_PER_WINDOW: u32 = 1 << 14;
+/// Segments at the start of a window that only tell what the highest number is.
+const SEGMENTS_BEFORE_WEIGHING: u32 = 1 << 10;
+
+/// Number of packets captured behind their answers from which on this is no accident.
+const MIN_ANSWERED_BEFORE: u32 = 2;
+/// Number of answers for each one that may seem to come too early, because a packet is missing from the capture and another
+/// one bears its timestamp.
+const ANSWERS_PER_ACCIDENT: u32 = 8;
+
+/// Estimates both halves of the path; feed every segment.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)] // First what every segment needs: see `Connection`.
+pub(crate) struct Position {
+    /// Segments of the pause that are still to come.
+    pause: u32,
+    /// Segments so far; those of a pause are counted when it begins.
+    packets: u32,
+    quiet: u32,
+    handshake: bool,
+    /// Answers that tell something new, those of them that answer what has not been captured, and packets that came
+    /// behind what answers them.
+    answers: u32,
+    answers_unseen: u32,
+    answered_before: u32,
+    /// A SYN/ACK came behind what acknowledges it.
+    hello_late: bool,
+    hosts: [Host; 2],
+}
+
+impl Position {
+    /// A segment that goes `dir`. The smallest answers come early in most connections: after
+    /// the first [`MAX_SEGMENTS_ALL_WEIGHED`] segments only a window in each round of [`SEGMENTS_PER_WINDOW`] is looked at.
+    #[inline]
+    pub(crate) fn observe(&mut self, dir: Dir, seg: &Segment) {
+        if self.pause > 0 {
+            self.pause -= 1;
+        } else {
+            self.look(dir, seg);
+        }
+    }
+
+    #[inline(never)]
+    fn look(&mut self, dir: Dir, seg: &Segment) {
+        if self.hosts[dir.index()].captured_twice(seg) {
+            return;
+        }
+        // Never back to the start: the first packets are special.
+        self.packets = self.packets.checked_add(1).unwrap_or(SEGMENTS_PER_WINDOW);
+        let (from, to) = (dir.index(), dir.reverse().index());
+        if self.packets.is_multiple_of(SEGMENTS_PER_WINDOW) {
+            // What was asked before the pause has been answered unseen, and what was sent in it
+            // may be sent again: ask only about what is newer than this segment.
+            for host in &mut self.hosts {
+                (host.sequence, host.timestamp, host.highest) = (None, None, None);
+                (host.acknowledged, host.echoed, host.hole) = (None, None, None);
+            }
+            self.quiet = SEGMENTS_BEFORE_WEIGHING;
+        }
+        if self.quiet == 0 {
+            self.compare_order(from, to, seg);
+        }
+        self.answer(from, seg);
+        self.ask(from, to, seg);
+        if self.packets % SEGMENTS_PER_WINDOW == MAX_SEGMENTS_ALL_WEIGHED {
+            self.pause = SEGMENTS_PER_WINDOW - MAX_SEGMENTS_ALL_WEIGHED - 1;
+            self.packets += self.pause;
+        }
+    }
+
+    fn answer(&mut self, from: usize, seg: &Segment) {
+        if seg.sack_len > 0 {
+            self.locate_hole(from, seg);
+        }
+        let host = &mut self.hosts[from];
+        if host.ttl.is_none() {
+            host.ttl = Some(seg.ttl);
+        }
+        if let Some(probe) = host.sequence
+            && seg.flags.any(TcpFlags::ACK)
+            && (reaches(seg.ack, probe.number) || probe.sacked(seg))
+        {
+            host.sequence = None;
+            host.sample(seg.ts_ns - probe.at_ns);
+            self.handshake |= probe.hello && !seg.flags.any(TcpFlags::SYN);
+        }
+        let host = &mut self.hosts[from];
+        if let Some(probe) = host.timestamp
+            && seg.has(Has::TIMESTAMPS)
+            && reaches(seg.tsecr, probe.number)
+        {
+            host.timestamp = None;
+            if seg.tsecr == probe.number {
+                host.sample(seg.ts_ns - probe.at_ns);
+                self.handshake |= probe.hello && !seg.flags.any(TcpFlags::SYN);
+            }
+        }
+    }
+
+    /// The host `from` reports a hole with SACK (RFC 2018). Where the capture point saw no hole there, the packet was lost or
+    /// overtaken behind it.
+    #[cold]
+    fn locate_hole(&mut self, from: usize, seg: &Segment) {
+        let sender = &mut self.hosts[1 - from];
+        let above = |&(left, right): &(u32, u32)| {
+            left != seg.ack
+                && reaches(left, seg.ack)
+                && sender.highest.is_some_and(|h| reaches(h, right))
+        };
+        let captured = reaches(seg.ack, sender.first) && seg.sack_blocks().iter().any(above);
+        if !captured || sender.lacked == Some(seg.ack) {
+            return;
+        }
+        sender.lacked = Some(seg.ack);
+        let before = |&(hole, end): &(u32, u32)| reaches(seg.ack, hole) && !reaches(seg.ack, end);
+        let place = if sender.hole.as_ref().is_some_and(before) {
+            1 - from
+        } else {
+            from
+        };
+        self.hosts[place].holes_between += 1;
+    }
+
+    /// Does `seg` answer what has not been captured, or has its answer been captured before it?
+    fn compare_order(&mut self, from: usize, to: usize, seg: &Segment) {
+        let beyond = |number: u32, known: Option<u32>| known.is_none_or(|k| !reaches(k, number));
+        let answers = seg.flags.any(TcpFlags::ACK) && !seg.flags.any(TcpFlags::RST);
+        let other = &mut self.hosts[to];
+        let unseen = answers && beyond(seg.ack, other.highest);
+        if unseen {
+            other.acknowledged.get_or_insert(seg.ack);
+        }
+        let echo = answers && seg.has(Has::TIMESTAMPS) && seg.tsecr != 0;
+        let unseen_echo = echo && beyond(seg.tsecr, other.last_tsval);
+        if unseen_echo {
+            other.echoed.get_or_insert(seg.tsecr);
+        }
+        if answers && self.hosts[from].says_more(seg) {
+            self.answers += 1;
+            self.hosts[to].told_ns = Some(seg.ts_ns);
+            self.answers_unseen += u32::from(unseen || unseen_echo);
+        }
+        let host = &mut self.hosts[from];
+        let numbers = seg.payload_len + u32::from(seg.flags.any(TcpFlags::SYN));
+        let end = seg.seq.wrapping_add(numbers);
+        let late = |expected: &mut Option<u32>, number: u32| {
+            let waited = expected.take_if(|e| reaches(number, *e));
+            u32::from(waited == Some(number))
+        };
+        if numbers > 0 {
+            let behind = late(&mut host.acknowledged, end);
+            self.answered_before += behind;
+            // Nothing else has the number of a SYN.
+            self.hello_late |= behind > 0 && seg.flags.any(TcpFlags::SYN);
+        }
+        if seg.has(Has::TIMESTAMPS) {
+            self.answered_before += late(&mut host.echoed, seg.tsval);
+        }
+    }
+
+    /// Packets were captured behind what answers them: two clocks, or a file in another order.
+    pub(crate) fn out_of_order(&self) -> bool {
+        let often = self.answers_unseen >= self.answers / ANSWERS_PER_ACCIDENT;
+        self.hello_late || self.answered_before >= MIN_ANSWERED_BEFORE && often
+    }
+
+    fn ask(&mut self, from: usize, to: usize, seg: &Segment) {
+        self.quiet = self.quiet.saturating_sub(1);
+        let numbers = seg.payload_len + u32::from(seg.flags.any(TcpFlags::SYN));
+        let end = seg.seq.wrapping_add(numbers);
+        // Only data never sent before: the answer to a retransmission may be the original's (Karn's
+        // rule, RFC 6298 section 3), and the original's the retransmission's.
+        let again = self.hosts[from]
+            .highest
+            .is_some_and(|h| !reaches(seg.seq, h));
+        if numbers > 0
+            && again
+            && self.hosts[to]
+                .sequence
+                .is_some_and(|p| reaches(end, p.number) && !p.captured_twice(seg))
+        {
+            self.hosts[to].sequence = None;
+        }
+        if numbers > 0 && self.hosts[from].highest.is_none_or(|h| reaches(seg.seq, h)) {
+            self.hosts[from].follows(seg.ts_ns);
+            let acknowledged = self.hosts[to].answered.0;
+            self.hosts[from].passed(seg.seq, end, acknowledged);
+            if self.quiet == 0 && self.hosts[to].sequence.is_none() {
+                self.hosts[to].sequence = Some(Probe {
+                    number: end,
+                    at_ns: seg.ts_ns,
+                    hello: seg.flags.any(TcpFlags::SYN),
+                });
+            }
+        }
+        if seg.has(Has::TIMESTAMPS) {
+            let fresh = self.hosts[from]
+                .last_tsval
+                .is_none_or(|last| seg.tsval != last && reaches(seg.tsval, last));
+            if fresh {
+                self.hosts[from].last_tsval = Some(seg.tsval);
+                // Of a SYN that is repeated, the last is answered.
+                if self.hosts[to].timestamp.is_none() || seg.flags.any(TcpFlags::SYN) {
+                    self.hosts[to].timestamp = Some(Probe {
+                        number: seg.tsval,
+                        at_ns: seg.ts_ns,
+                        hello: seg.flags.any(TcpFlags::SYN),
+                    });
+                }
+            }
+        }
+    }
+
+    /// Smallest round trip between capture point and the sender of what goes `dir`.
+    #[inline]
+    pub(crate) fn answer_time(&self, dir: Dir) -> Option<i64> {
+        self.hosts[dir.index()].answer_ns
+    }
+
+    /// One past the highest number that was sent in direction `dir`, of late.
+    pub(crate) fn highest(&self, dir: Dir) -> Option<u32> {
+        self.hosts[dir.index()].highest
+    }
+
+    /// The last acknowledgement that went `dir`, of late.
+    pub(crate) fn last_ack(&self, dir: Dir) -> Option<u32> {
+        let host = &self.hosts[dir.index()];
+        host.ttl.and(Some(host.answered.0)).filter(|&ack| ack != 0)
+    }
+
+    /// Nothing sent before can be timed any more.
+    pub(crate) fn forget(&mut self) {
+        for host in &mut self.hosts {
+            (host.sequence, host.timestamp) = (None, None);
+        }
+    }
+
+    /// A packet that goes `dir` was captured.
+    pub(crate) fn heard(&self, dir: Dir) -> bool {
+        self.hosts[dir.index()].ttl.is_some()
+    }
+
+    /// True before the first segment.
+    pub(crate) fn is_new(&self) -> bool {
+        self.packets == 0
+    }
+
+    /// True when more packets would hardly change the answer.
+    pub(crate) fn settled(&self) -> bool {
+        let clear = self
+            .ratio()
+            .is_some_and(|ratio| !(0.1..=0.9).contains(&ratio));
+        let enough = match self.is_short() {
+            false => self.handshake || self.packets >= 48,
+            true => self.packets >= 48 && self.hosts.iter().all(|host| host.timed >= MIN_ANSWERS),
+        };
+        clear && enough || self.packets >= 512
+    }
+}

@@ -1,0 +1,184 @@
+//! Which host the capture point is next to, by answering times, holes and TTLs.
+
+use inorder_wire::Dir;
+
+use super::Position;
+use super::host::{Host, MAX_OWN_DELAY_NS};
+use crate::result::{Vantage, VantageBasis, VantageChoice};
+
+/// Below this round trip to the farther host, the hosts' own delays may be as long as those of the path: a process that
+/// has to wait for a processor does so for some milliseconds (the base slice of Linux's scheduler is 3 ms).
+const SHORT_PATH_NS: i64 = 10_000_000;
+/// An answer within this has not passed a network: round trips within a rack take longer.
+const MAX_ROUND_TRIP_OF_NONE_NS: i64 = 50_000;
+/// Answering time above which a host is not next to the capture point on any path, nanoseconds: there is room for a queue between.
+const MAX_NEAR_NS: i64 = 5_000_000;
+/// Holes that one host reported and that the capture point saw from the wrong side: more than an accident of the capture.
+const MIN_MISPLACED: u32 = 2;
+/// Number of holes on the other side of the capture point for each hole on this side that may be such an accident.
+const MISPLACED_PER_ACCIDENT: u32 = 8;
+
+/// Which host the capture point is next to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Near {
+    Low,
+    High,
+    Neither,
+}
+
+impl Position {
+    /// Share of the path, by time, that lies on the low host's side.
+    pub(super) fn ratio(&self) -> Option<f64> {
+        let (low, high) = (self.hosts[0].answer_ns?, self.hosts[1].answer_ns?);
+        (low + high > 0).then(|| low as f64 / (low + high) as f64)
+    }
+
+    /// The hosts' own delays may be as long as those of the path.
+    pub(super) fn is_short(&self) -> bool {
+        self.hosts
+            .iter()
+            .all(|host| host.answer_ns.is_none_or(|ns| ns < SHORT_PATH_NS))
+    }
+
+    /// The path is short, and no router has counted a TTL down.
+    fn is_in_one_room(&self) -> bool {
+        self.is_short() && !self.hosts.iter().any(Host::is_routed)
+    }
+
+    fn near(&self) -> (Near, VantageBasis) {
+        let (near, basis) = self.near_by_time();
+        // Next to a host are no holes between it and the capture point.
+        let [low, high] = [0, 1].map(|i| {
+            let (own, other) = (self.hosts[i].holes_between, self.hosts[1 - i].holes_between);
+            own >= MIN_MISPLACED && own * MISPLACED_PER_ACCIDENT > other
+        });
+        let refuted = match near {
+            Near::Low => low,
+            Near::High => high,
+            Near::Neither => basis == VantageBasis::Unknown || self.is_in_one_room(),
+        };
+        let other = match (low, high) {
+            (true, false) if !self.hosts[1].is_far() && self.is_in_one_room() => Near::High,
+            (false, true) if !self.hosts[0].is_far() && self.is_in_one_room() => Near::Low,
+            _ => Near::Neither,
+        };
+        if refuted && (low || high) {
+            (other, VantageBasis::Missing)
+        } else {
+            (near, basis)
+        }
+    }
+
+    fn near_by_time(&self) -> (Near, VantageBasis) {
+        let timing = if self.handshake {
+            VantageBasis::Handshake
+        } else {
+            VantageBasis::Timing
+        };
+        let by_ttl = self.near_by_ttl();
+        let Some(ratio) = self.ratio() else {
+            return match by_ttl {
+                Near::Neither => self.near_by_one_side(),
+                _ => (by_ttl, VantageBasis::Ttl),
+            };
+        };
+        let is_near = |i: usize| self.hosts[i].answer_ns.is_some_and(|ns| ns <= MAX_NEAR_NS);
+        if self.is_in_one_room() {
+            return (self.near_in_one_room(ratio), timing);
+        }
+        match ratio {
+            r if r < 0.2 && is_near(0) => (Near::Low, timing),
+            r if r > 0.8 && is_near(1) => (Near::High, timing),
+            // An end that is slow to answer looks like the middle; its TTL gives it away.
+            r if r < 0.4 && by_ttl == Near::Low => (Near::Low, VantageBasis::Ttl),
+            r if r > 0.6 && by_ttl == Near::High => (Near::High, VantageBasis::Ttl),
+            _ => (Near::Neither, timing),
+        }
+    }
+
+    /// Without routers: whoever is not known to be far from the capture point, where the other is, is next to it.
+    fn near_in_one_room(&self, ratio: f64) -> Near {
+        let is_soon = |i: usize| {
+            self.hosts[i]
+                .answer_ns
+                .is_some_and(|ns| ns <= MAX_OWN_DELAY_NS)
+        };
+        match (self.hosts[0].is_far(), self.hosts[1].is_far()) {
+            (false, true) => Near::Low,
+            (true, false) => Near::High,
+            (true, true) if ratio < 0.2 => Near::Low,
+            (true, true) if ratio > 0.8 => Near::High,
+            // Of few answers a slow one says nothing.
+            (false, false) if ratio < 0.3 && is_soon(0) => Near::Low,
+            (false, false) if ratio > 0.7 && is_soon(1) => Near::High,
+            _ => Near::Neither,
+        }
+    }
+
+    fn near_by_ttl(&self) -> Near {
+        let heard = self.hosts.iter().all(|host| host.ttl.is_some());
+        match self.hosts.each_ref().map(Host::is_routed) {
+            [false, true] if heard => Near::Low,
+            [true, false] if heard => Near::High,
+            _ => Near::Neither,
+        }
+    }
+
+    /// Only the sender of what goes `dir` was heard, and routers have counted its TTL down.
+    fn far_from_sender(&self, dir: Dir) -> bool {
+        self.hosts[dir.index()].is_routed() && !self.heard(dir.reverse())
+    }
+
+    /// The nearer host, if the answering time of at most one host is known.
+    fn near_by_one_side(&self) -> (Near, VantageBasis) {
+        let next = |host: &Host| {
+            let soon = host
+                .answer_ns
+                .is_some_and(|ns| ns <= MAX_ROUND_TRIP_OF_NONE_NS);
+            soon && host.timed > 1
+        };
+        match self.hosts.each_ref().map(next) {
+            [true, false] => (Near::Low, VantageBasis::Timing),
+            [false, true] => (Near::High, VantageBasis::Timing),
+            _ if self.hosts.iter().all(Host::is_routed) => (Near::Neither, VantageBasis::Ttl),
+            _ => (Near::Neither, VantageBasis::Unknown),
+        }
+    }
+
+    /// The vantage point for data that goes `dir`; `answered` says that ACKs were seen.
+    pub(crate) fn choose(
+        &self,
+        dir: Dir,
+        forced: Option<Vantage>,
+        answered: bool,
+    ) -> VantageChoice {
+        let (near, basis) = self.near();
+        let sender_is = if dir == Dir::LowToHigh {
+            Near::Low
+        } else {
+            Near::High
+        };
+        let (vantage, basis) = match (forced, near, basis) {
+            (Some(vantage), ..) => (vantage, VantageBasis::Forced),
+            (None, _, VantageBasis::Unknown) if self.answer_time(dir.reverse()).is_some() => {
+                (Vantage::Sender, basis)
+            }
+            // Data that has passed routers and nothing from its receiver: the order of arrival is
+            // that of the path up to here.
+            (None, _, VantageBasis::Unknown) if self.far_from_sender(dir) => {
+                (Vantage::Receiver, VantageBasis::Ttl)
+            }
+            (None, _, VantageBasis::Unknown) if answered => (Vantage::Sender, basis),
+            (None, _, VantageBasis::Unknown) => (Vantage::Receiver, basis),
+            (None, Near::Neither, _) => (Vantage::Middle, basis),
+            (None, near, _) if near == sender_is => (Vantage::Sender, basis),
+            (None, ..) => (Vantage::Receiver, basis),
+        };
+        VantageChoice {
+            vantage,
+            basis,
+            to_receiver_ns: self.hosts[dir.reverse().index()].answer_ns,
+            to_sender_ns: self.answer_time(dir),
+        }
+    }
+}

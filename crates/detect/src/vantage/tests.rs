@@ -1,0 +1,158 @@
+//! Connections as a capture point sees them, and where it then is.
+
+use super::*;
+use crate::result::{Vantage, VantageBasis};
+
+fn packet(ms: i64, seq: u32, ack: u32, flags: u8) -> Segment {
+    Segment {
+        ts_ns: ms * 1_000_000,
+        seq,
+        ack,
+        flags: TcpFlags(flags),
+        ..Segment::default()
+    }
+}
+
+/// SYN at 0, SYN-ACK after `there`, ACK after `back` more, as the capture point sees them.
+fn handshake(there: i64, back: i64) -> Position {
+    let mut p = Position::default();
+    p.observe(Dir::LowToHigh, &packet(0, 99, 0, TcpFlags::SYN));
+    let both = TcpFlags::SYN | TcpFlags::ACK;
+    p.observe(Dir::HighToLow, &packet(there, 499, 100, both));
+    p.observe(
+        Dir::LowToHigh,
+        &packet(there + back, 100, 500, TcpFlags::ACK),
+    );
+    p
+}
+
+#[test]
+fn the_handshake_tells() {
+    for (there, back, vantage) in [
+        (10, 0, Vantage::Sender),
+        (0, 10, Vantage::Receiver),
+        (5, 6, Vantage::Middle),
+    ] {
+        let choice = handshake(there, back).choose(Dir::LowToHigh, None, true);
+        assert_eq!(
+            (choice.vantage, choice.basis),
+            (vantage, VantageBasis::Handshake)
+        );
+    }
+}
+
+const NS_PER_US: i64 = 1_000;
+
+fn data(us: i64, seq: u32, len: u32) -> Segment {
+    Segment {
+        ts_ns: us * NS_PER_US,
+        payload_len: len,
+        ..packet(0, seq, 500, TcpFlags::ACK)
+    }
+}
+
+/// An ACK that comes `us` after the handshake began; above a hole with what is SACKed there.
+fn ack(us: i64, ack: u32, sacked: Option<(u32, u32)>) -> Segment {
+    let mut seg = Segment {
+        ts_ns: us * NS_PER_US,
+        ..packet(0, 500, ack, TcpFlags::ACK)
+    };
+    (seg.sack[0], seg.sack_len) = (sacked.unwrap_or_default(), u8::from(sacked.is_some()));
+    seg
+}
+
+/// Captured at the sender in one room with the receiver, whose first ACK waited for a processor.
+fn slow_at_first() -> Position {
+    let mut p = Position::default();
+    let both = TcpFlags::SYN | TcpFlags::ACK;
+    p.observe(Dir::LowToHigh, &packet(0, 99, 0, TcpFlags::SYN));
+    let answer = Segment {
+        ts_ns: 499 * NS_PER_US,
+        ..packet(0, 499, 100, both)
+    };
+    p.observe(Dir::HighToLow, &answer);
+    p.observe(Dir::LowToHigh, &packet(3, 100, 500, TcpFlags::ACK));
+    p
+}
+
+#[test]
+fn one_slow_answer_of_a_host_in_the_same_room_says_nothing() {
+    let mut p = slow_at_first();
+    for n in 0..40 {
+        let (us, seq) = (4_000 + 600 * n, 100 + 100 * n as u32);
+        assert!(!p.settled());
+        p.observe(Dir::LowToHigh, &data(us, seq, 100));
+        p.observe(Dir::HighToLow, &ack(us + 499, seq + 100, None));
+    }
+    let choice = p.choose(Dir::LowToHigh, None, true);
+    assert_eq!(choice.vantage, Vantage::Sender);
+}
+
+/// 3 ms from the sender and 8 ms from the receiver, without timestamps: the handshake alone times the sender. Its data follows each
+/// acknowledgement `after_us` later.
+fn by_data(after_us: i64) -> Position {
+    let mut p = handshake(8, 3);
+    for n in 0..40 {
+        let (us, seq) = (20_000 + 20_000 * n, 100 + 100 * n as u32);
+        p.observe(Dir::HighToLow, &ack(us, seq, None));
+        p.observe(Dir::LowToHigh, &data(us + after_us, seq, 100));
+    }
+    p
+}
+
+#[test]
+fn a_sender_whose_data_never_follows_sooner_than_it_answered_the_handshake_is_as_far() {
+    for (after_us, vantage) in [(3_200, Vantage::Middle), (200, Vantage::Sender)] {
+        let choice = by_data(after_us).choose(Dir::LowToHigh, None, true);
+        assert_eq!(choice.vantage, vantage, "{after_us} us");
+    }
+}
+
+#[test]
+fn what_was_captured_and_the_receiver_lacks_was_lost_behind_the_capture_point() {
+    let mut p = slow_at_first();
+    for n in 0..3 {
+        let (us, seq) = (4_000 + 600 * n, 100 + 200 * n as u32);
+        p.observe(Dir::LowToHigh, &data(us, seq, 100));
+        p.observe(Dir::LowToHigh, &data(us + 10, seq + 100, 100));
+        let sacked = Some((seq + 100, seq + 200));
+        p.observe(Dir::HighToLow, &ack(us + 80, seq, sacked));
+    }
+    let choice = p.choose(Dir::LowToHigh, None, true);
+    assert_eq!(
+        (choice.vantage, choice.basis),
+        (Vantage::Sender, VantageBasis::Missing)
+    );
+}
+
+#[test]
+fn what_was_not_captured_and_the_receiver_lacks_was_lost_before_the_capture_point() {
+    let mut p = handshake(1, 0);
+    for n in 0..3 {
+        let (us, seq) = (2_000 + 600 * n, 100 + 200 * n as u32);
+        p.observe(Dir::LowToHigh, &data(us + 10, seq + 100, 100));
+        let sacked = Some((seq + 100, seq + 200));
+        p.observe(Dir::HighToLow, &ack(us + 80, seq, sacked));
+    }
+    let choice = p.choose(Dir::LowToHigh, None, true);
+    assert_ne!(choice.vantage, Vantage::Sender);
+    assert_eq!(choice.basis, VantageBasis::Missing);
+}
+
+#[test]
+fn tens_of_milliseconds_are_not_next_to_an_end() {
+    for (there, back) in [(130, 32), (32, 130)] {
+        let choice = handshake(there, back).choose(Dir::LowToHigh, None, true);
+        assert_eq!(choice.vantage, Vantage::Middle);
+    }
+}
+
+#[test]
+fn a_forced_vantage_is_taken_and_the_round_trips_still_told() {
+    let choice = handshake(10, 0).choose(Dir::LowToHigh, Some(Vantage::Middle), true);
+    assert_eq!(choice.vantage, Vantage::Middle);
+    assert_eq!(
+        (choice.to_receiver_ns, choice.to_sender_ns),
+        (Some(10_000_000), Some(0))
+    );
+}
