@@ -8,11 +8,11 @@
 /* Places that flows with one hash share. */
 #define WAYS	8
 
-/* One path to so many flows, at most MAX_PATHS. */
+/* Number of flows for each path; at most MAX_PATHS paths. */
 #define FLOWS_EACH	16
 #define MAX_PATHS	1024
 
-/* A path that nobody used for so long gives its place to another. */
+/* A path that nobody used for this time gives its place to another. */
 #define IDLE_NS	10000000000LL
 
 u32 inorder_flows_places(u32 flows)
@@ -20,7 +20,7 @@ u32 inorder_flows_places(u32 flows)
 	return roundup_pow_of_two(DIV_ROUND_UP(flows, WAYS)) * WAYS;
 }
 
-/* Paths for so many flows. */
+/* Paths for this number of flows. */
 static u32 flows_paths(u32 flows)
 {
 	return roundup_pow_of_two(clamp_t(u32, flows / FLOWS_EACH, 1,

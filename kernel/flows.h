@@ -53,9 +53,9 @@ struct flows {
 	u32 npaths;
 };
 
-/* Places for so many flows. */
+/* Places for this number of flows. */
 u32 inorder_flows_places(u32 flows);
-/* Bytes that so many flows take. */
+/* Bytes that this number of flows takes. */
 u64 inorder_flows_footprint(u32 flows);
 int inorder_flows_init(struct flows *flows, u32 wanted,
 		       const siphash_key_t *hash_key);

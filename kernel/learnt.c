@@ -11,10 +11,10 @@
 #define FIRST_NS	1024
 #define FIRST_BIT	10
 
-/* So many outcomes are remembered in full; of more, all count half. */
+/* This number of outcomes is remembered in full; of more, all count half. */
 #define REMEMBERED	128
 
-/* After so long half of what was seen is forgotten. */
+/* After this time half of what was seen is forgotten. */
 #define FADES_NS	1000000000LL
 
 /* Shares of a round trip are given in eighths: a hold for a sender that
@@ -35,10 +35,10 @@
 /* A bound is made longer by a quarter, a shift of 2. */
 #define MARGIN_SHIFT	2
 
-/* Resent so many times more often than not: a strict sender. */
+/* Resent this number of times more often than not: a strict sender. */
 #define STRICT	2
 
-/* So many losses in a row, over FADES_NS and longer, end the holds. */
+/* This number of losses in a row, over FADES_NS and longer, ends the holds. */
 #define LOSSES_IN_A_ROW	16
 
 /* RACK waits for a quarter of a round trip: a shift of 2. */
@@ -206,7 +206,7 @@ void inorder_learnt_reaction(struct learnt *learnt, bool resent,
 		learnt->stale = 0;
 }
 
-/* So many eighths of a round trip, or what is set in its place. */
+/* This number of eighths of a round trip, or what is set in its place. */
 static s64 learnt_share_ns(const struct limits *limits, s64 share, s64 rtt_ns)
 {
 	return rtt_ns ? (rtt_ns >> 3) * share : limits->blind_ns;
@@ -254,7 +254,7 @@ s64 inorder_start_ns(const struct limits *limits, s64 rtt_ns)
 	return min(min(limits->start_ns, share), limits->most_ns);
 }
 
-/* For so long after a gap opened only an original can fill it. */
+/* Time after a gap opened during which only an original can fill it. */
 s64 inorder_original_ns(const struct limits *limits, s64 rtt_ns)
 {
 	return learnt_share_ns(limits, SHARE_OF_ORIGINALS, rtt_ns);

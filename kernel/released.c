@@ -5,7 +5,7 @@
  */
 #include "released.h"
 
-/* A late original was not resent if so many times original_ns have passed. */
+/* A late original was not resent if this number of times original_ns has passed. */
 #define PATIENCE	12
 
 static struct gap *gaps_gap_at(struct gap_list *list, u32 at)

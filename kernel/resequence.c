@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The resequencer: holds only what stands behind a gap, for as long as this
- * path deserves. What is in order passes at once.
+ * The resequencer: holds only what stands behind a gap, no longer than late
+ * packets of this path take. What is in order passes at once.
  *
  * Line by line the rule of crates/sort/src/sorters/resequence, where its
  * reasons are.
@@ -17,7 +17,7 @@ static const struct inorder_setting settings[] = {
 	[SET_WINDOW] = { "window", INORDER_PACKETS, 1, 1 << 24, 4096 },
 };
 
-/* So many packets in a row below what was delivered: the flow began anew. */
+/* This number of packets in a row below what was delivered: the flow began anew. */
 #define BEHIND	1024
 
 /* Why a gap was given up. */
@@ -285,7 +285,7 @@ static void reseq_opened(struct resequence *r, const struct inorder_meta *meta,
 			return;
 	}
 	flow = &r->flows.flows[at];
-	/* Which of two SYNs is answered cannot be told. */
+	/* Which of two SYNs is answered is unknown. */
 	flow->is_opened = !flow->is_opened;
 	flow->opened_ns = now;
 }

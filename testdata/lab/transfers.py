@@ -10,7 +10,7 @@ from draw import Draw, share, stage, time
 #: Linux's and the standards' controls most often, the others that Linux or the simulator have now and then.
 CONTROLS = ["cubic"] * 8 + ["reno"] * 3 + ["bbr"] * 4 + ["bic", "highspeed", "westwood", "yeah", "compound", "cubic-rfc9438"]
 
-#: A capture holds so much payload at most, so that thousands can be scored.
+#: Most payload that a capture holds, bytes, so that thousands can be scored.
 MOST_BYTES = 6e6
 
 

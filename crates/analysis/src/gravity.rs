@@ -23,7 +23,7 @@ impl Subject<'_> {
     }
 }
 
-/// The flows of one analysis, the gravest first; among equals the one with more data, then in the order found.
+/// The flows of one analysis, the most severe first; among equals the one with more data, then in the order found.
 pub(crate) fn flows_by_gravity(flows: &[FlowReport]) -> Vec<&FlowReport> {
     sorted(flows, |flow| {
         (Gravity::of_flow(flow).key(), flow.data_bytes)
@@ -43,7 +43,7 @@ fn sorted<T>(of: &[T], key: impl Fn(&T) -> (f64, u64)) -> Vec<&T> {
     all.into_iter().map(|(_, one)| one).collect()
 }
 
-/// Flows and streams with problems in one order, the gravest first.
+/// Flows and streams with problems in one order, the most severe first.
 pub(crate) fn troubled(analysis: &Analysis) -> Vec<Subject<'_>> {
     let flows = flows_by_gravity(&analysis.flows).into_iter();
     let flows = flows.filter(|flow| flow.has_problems()).map(Subject::Flow);

@@ -120,7 +120,7 @@ pub static MEASURES: &[Measure] = &[
     of_packets(
         "ambiguous",
         "ambiguous",
-        "Events that cannot be told, of the packets that were sent first.",
+        "Events that are undecided, of the packets that were sent first.",
     ),
     Measure {
         name: "extent",
@@ -262,7 +262,7 @@ impl Measure {
         let per: f64 = per.sum::<Option<f64>>()?;
         Some(match self.how {
             How::Share => Share { of, per },
-            // A mean of a flow with so many late packets is their sum.
+            // The mean of a flow times the number of its late packets is their sum.
             How::PerLatePacket => Share { of: of * per, per },
             How::PerFlow => Share { of, per: 1.0 },
         })

@@ -16,7 +16,7 @@ pub(crate) const UNNOTICED: f64 = 0.05;
 /// A part of a flow's life.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Part {
-    /// What held the flow, or among which limits that cannot be told. A recovery counts as the window that it leaves.
+    /// What held the flow, or the limits among which the capture cannot decide. A recovery counts as the window that it leaves.
     pub limits: LimitSet,
     /// Share of the life, at least.
     pub share: f64,

@@ -43,7 +43,7 @@ impl<'a> WhatIfSays<'a> {
         match self {
             WhatIfSays::Nothing => None,
             WhatIfSays::NotShown => Some(
-                "cannot be told from here: only a capture at the receiver shows the order that a sorter meets"
+                "unknown from here: only a capture at the receiver shows the order that a sorter meets"
                     .to_owned(),
             ),
             WhatIfSays::Best(row) => Some(format!(

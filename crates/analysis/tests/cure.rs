@@ -7,7 +7,7 @@ use inorder_analysis::cure::{ActionKind, Cure, Why};
 use inorder_detect::limits::{Limit as Held, LimitSet, Limits, Share, Window};
 use inorder_detect::{Avoidance, Cause, CauseCount, Confidence, FlowReport, Limit, Lost, Vantage};
 
-/// The cure for one flow that late packets misled `times`, changed by `change`.
+/// The cure for one flow whose sender took late packets for lost `times`, changed by `change`.
 fn cure(times: u64, change: impl FnOnce(&mut FlowReport)) -> Cure {
     let mut flow = sample::busy(1, Vantage::Sender, 3);
     flow.limits = Limits::default();
@@ -104,7 +104,7 @@ fn where_losses_limit_the_cure_says_so() {
     );
 }
 
-/// Away from the sender it cannot be told whether a queue was full, so no control is proposed, but a look from there.
+/// Away from the sender it is unknown whether a queue was full, so no control is proposed, but a look from there.
 #[test]
 fn losses_without_a_place_call_for_a_capture_at_the_sender() {
     let of = |vantage| {

@@ -41,7 +41,7 @@ const NOTHING: Told = Told {
 };
 
 impl Told {
-    /// So many were lost, and what was sent again was needed.
+    /// This number of packets was lost, and what was sent again was needed.
     const fn lost(lost: u64, sent_again: u64) -> Told {
         Told {
             lost,
@@ -332,7 +332,7 @@ fn a_recovery_under_way_is_no_problem_that_is_not_there() {
 }
 
 /// The receiver of this capture says by its SACK blocks that it had two of the twelve before they came: these are in order. The last
-/// is answered by an ACK that was due. All others are told, and none is called lost.
+/// is answered by an ACK that was due. All others are recognised, and none is called lost.
 #[test]
 fn originals_that_a_receiver_answers_by_plain_acks_are_late_and_not_lost() {
     let Some(analysis) = shared("stack-too-old-plain-ack") else {

@@ -43,7 +43,7 @@ fn every_fact_of_a_busy_flow_is_printed() {
         "about 31.0 % of the goodput",
         "2 frames captured twice",
         "sorting blocks of 64 packets at the receiver",
-        "cannot be told from here",
+        "unknown from here",
         "other numbered streams",
         "against the other end",
         "1 flow matched with other-end.pcapng; 1 only here, 0 only there. Addresses differ of 1,",

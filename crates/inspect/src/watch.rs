@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub enum Progress {
     /// Markings were found.
     Explored {
-        /// So many.
+        /// Number of markings so far.
         markings: usize,
         /// Memory that they take.
         bytes: usize,
     },
-    /// All of so many markings were found; the equations are solved.
+    /// All markings were found; the equations are solved.
     Solving {
-        /// So many.
+        /// Number of markings.
         markings: usize,
     },
     /// One run goes on until its intervals are narrow.
@@ -26,9 +26,9 @@ pub enum Progress {
     },
     /// Independent runs were made.
     Runs {
-        /// So many.
+        /// Number of runs so far.
         done: u32,
-        /// Of at most so many.
+        /// Maximum number of runs.
         most: u32,
     },
 }

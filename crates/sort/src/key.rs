@@ -6,7 +6,7 @@ use crate::siphash::hash_words;
 
 /// Identifies a flow.
 ///
-/// The hash only selects the place to look. Flows are told apart by `Eq` on the whole key, so two keys with the same
+/// The hash only selects the place to look. Flows are distinguished by `Eq` on the whole key, so two keys with the same
 /// hash never share a block.
 pub trait FlowKey: Copy + Eq {
     /// A well mixed 64-bit hash that depends on the seed such that nobody can choose keys that collide who does not know

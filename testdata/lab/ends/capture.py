@@ -127,7 +127,7 @@ def plain(end):
 
 
 class Connections:
-    """Connections on the same addresses and ports told apart: each begins with a SYN of its own number, which both
+    """Connections on the same addresses and ports, distinguished: each begins with a SYN of its own number, which both
     captures show. Ends get the number behind a '#'."""
 
     def __init__(self):

@@ -69,7 +69,7 @@ class Flow:
     path wrote of what the receiver did ({(frame, frame there): refused or reneged}); view: where the tap is a
     capture with defects, or on the path, which of its frames the origin's are ({frame: (frame there, time)});
     whole: which frames of the origin those of the tap are, if acknowledgements are paired by the origin's;
-    ranges: a receiver without PAWS keeps so many above a hole."""
+    ranges: a receiver without PAWS keeps this number above a hole."""
 
     def __init__(self, way, origin, receiver, tap=None, after_queue=None, pairs=None, paws=True, fates=None, view=None,
                  whole=None, ranges=None):

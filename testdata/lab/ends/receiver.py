@@ -65,7 +65,7 @@ def taken_after_all(flow, i):
 
 
 def discards(flow, ranges):
-    """The same for a receiver without PAWS that keeps at most so many ranges of bytes above a hole (None: any number). What
+    """The same for a receiver without PAWS that keeps at most this number of ranges of bytes above a hole (None: any number). What
     lies beyond the window is not looked for: no sender here sends that."""
     data, left, held = Unwrap(flow.base), 0, []
     for i, s in enumerate(flow.received):

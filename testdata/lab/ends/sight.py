@@ -8,7 +8,7 @@ same without it, as far as their contents and the round-trip time tell. The rule
               acknowledgement reported both the late segment and all that had overtaken it
               (without SACK: no duplicate acknowledgement pointed there)
   no-dsack    it came after a copy had filled its place (or was refused) and no DSACK names it; and
-              the receiver's answer did not reach the sender, or brought other news, or several
+              the receiver's answer did not reach the sender, or brought other information, or several
               repeated originals may have caused it
   as-its-copy it came before its copy, but was reported no sooner than the copy could have been,
               without DSACK of the copy or an echoed timestamp that names the original
@@ -138,7 +138,7 @@ class Sight:
         return None if self.tells_copies_apart(i) else "as-its-copy"
 
     def only_candidate(self, i):
-        """Did the answer to original i, an ACK without news, reach the sender, and was no other
+        """Did the answer to original i, an ACK without new information, reach the sender, and was no other
         original missing whose copy had been sent?"""
         t = self.originals[i]
         answer = self.answers.to(t.arrival_time, t.arrival_frame)

@@ -163,7 +163,7 @@ pub fn write_schema(out: &mut dyn Write) -> io::Result<()> {
     )
 }
 
-/// Writes what got better, what got worse and what cannot be told, with a table, for each cell of a grid or for all
+/// Writes what got better, what got worse and what cannot be decided, with a table, for each cell of a grid or for all
 /// captures together; then a line for each capture that both folders have.
 ///
 /// # Errors
@@ -295,11 +295,11 @@ fn words(changes: &[Change], units: &str) -> String {
         (Verdict::Equal, "Equal in every run"),
         (
             Verdict::Undecided,
-            "Cannot be told, because the interval of the difference contains 0",
+            "Cannot be decided, because the interval of the difference contains 0",
         ),
         (
             Verdict::TooLittle,
-            "Cannot be told, because there is too little data for an interval",
+            "Cannot be decided, because there is too little data for an interval",
         ),
     ];
     let sentences = kinds.into_iter().filter_map(|(verdict, word)| {

@@ -122,7 +122,7 @@ pub struct Action {
     pub holds: &'static str,
     /// What it does to other connections of the host: a sentence; empty if nothing.
     pub warning: &'static str,
-    /// What it brings; `None` if that cannot be told.
+    /// What it brings; `None` if that is unknown.
     pub gain: Option<Gain>,
     /// True if what was seen makes sure that it helps; false if it may.
     pub sure: bool,

@@ -17,7 +17,7 @@ const MIN_TIMEOUT_NS: i64 = 200_000_000;
 /// A sorter is proposed if it leaves no more than this share of the late packets.
 const MAX_LEFT: f64 = 0.1;
 
-/// What can be done about `flows`, which late packets misled.
+/// What can be done about `flows`, whose senders took late packets for lost.
 pub(super) fn actions(flows: &[&FlowReport]) -> Vec<Action> {
     if flows.is_empty() {
         return Vec::new();

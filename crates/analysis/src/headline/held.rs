@@ -62,7 +62,7 @@ impl Held {
         }
     }
 
-    /// The limit, or those that cannot be told apart.
+    /// The limit, or those that cannot be distinguished.
     pub fn limits(&self) -> LimitSet {
         self.part.limits
     }

@@ -108,7 +108,7 @@ fn attempts_first(analysis: &Analysis, troubled: &[Subject<'_>]) -> bool {
 }
 
 /// The claims on the worst flow: how fast it was, and what held it back; where that is not known, its worst trouble. True
-/// if the trouble is told.
+/// if the claims name the trouble.
 fn lead(flow: &FlowReport) -> (Vec<Claim>, bool) {
     let mut claims = vec![flow::moved(flow)];
     let held = flow::held(flow);

@@ -177,7 +177,7 @@ fn late_elsewhere(t: &Totals, worst: &Subject<'_>) -> Option<Claim> {
     })
 }
 
-/// What else happened to the flow of the first sentence, beside spurious retransmissions that were told.
+/// What else happened to the flow of the first sentence, beside spurious retransmissions that other claims name.
 fn same_flow(worst: &Subject<'_>, spurious_told: bool) -> Option<Claim> {
     let Subject::Flow(flow) = worst else {
         return None;

@@ -11,7 +11,7 @@ pub fn wrong(stream: &StreamReport) -> String {
     format!("{}: {}", carried(stream), troubles(stream))
 }
 
-/// Its troubles, the gravest first.
+/// Its troubles, the most severe first.
 pub fn troubles(stream: &StreamReport) -> String {
     let order = &stream.order;
     let late = (order.reordered, {
@@ -34,7 +34,7 @@ pub fn troubles(stream: &StreamReport) -> String {
     let unclear = (
         order.ambiguous,
         format!(
-            "for {} it cannot be told whether {} late",
+            "for {} it is unknown whether {} late",
             plural(order.ambiguous, "packet"),
             if order.ambiguous == 1 {
                 "it was"

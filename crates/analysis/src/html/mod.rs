@@ -181,7 +181,7 @@ const NOTE: &str = "Extent, late time and byte offset as in RFC 4737 (Linux's \
 
 /// Writes the charts of the page as one JSON object, for whoever draws them elsewhere: `specs`, the Vega-Lite
 /// specifications by the name of the chart, without data; the names to which the rows of events refer; and `flows`, the
-/// data of the `top` gravest flows and streams of each file. The page's script says how data become records.
+/// data of the `top` most severe flows and streams of each file. The page's script says how data become records.
 ///
 /// # Errors
 /// If `out` cannot be written.

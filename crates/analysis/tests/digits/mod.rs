@@ -179,7 +179,7 @@ pub fn derivable(analysis: &Analysis) -> BTreeSet<String> {
             texts.insert(format!("{:.0}", 100.0 * share));
             texts.insert(percent(share));
         }
-        // So many recoveries of a cause led into the time that is named.
+        // The number of recoveries of a cause that led into the time that is named.
         texts.extend(
             claim["recoveries"]
                 .as_u64()

@@ -23,7 +23,7 @@ pub struct Defects {
     swapped: Vec<Index>,
     /// The snap length cuts the options off.
     cut: bool,
-    /// The capture lacks the beginning: so many of a hundred packets.
+    /// The capture lacks the beginning: this number of every hundred packets.
     begins: usize,
     /// Only these were captured.
     only: Option<Side>,

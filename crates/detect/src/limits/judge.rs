@@ -11,11 +11,11 @@ use crate::cost::Ends;
 use crate::cost::episodes::Episodes;
 use crate::result::{Confidence, Recovery, RecoveryVerdict, Vantage};
 
-/// So many time-outs in a row without an answer, and the path is dead.
+/// Minimum number of time-outs in a row without an answer that make the path dead.
 const MIN_UNANSWERED: usize = 2;
-/// So many segments without any news, beside the time-outs, are more than chance loses in a row.
+/// Minimum number of segments without any acknowledgement, beside the time-outs, that chance does not lose in a row.
 const MIN_SEGMENTS_LOST_TOGETHER: i64 = 10;
-/// A receiver that hears nothing for so long has missed more than one time-out: at 200 ms or more, and twice as long each time.
+/// A receiver that hears nothing for this time has missed more than one time-out: at 200 ms or more, and twice as long each time.
 const MIN_DEAD_AT_RECEIVER_NS: i64 = 1_500_000_000;
 /// Trains of eight segments tell the line's rate if it lets twice as much pass in a round trip, bytes.
 const MIN_SPACED: f64 = 2.0 * 8.0 * 1_448.0;
@@ -347,7 +347,7 @@ impl Judge<'_> {
         let mut silent = Vec::with_capacity(self.silences.len());
         let mut rest = self.silences;
         while !rest.is_empty() {
-            // Those without news in between.
+            // Those without new information in between.
             let answered = rest.iter().position(|s| s.answered_ns.is_some());
             let (chain, more) = rest.split_at(answered.map_or(rest.len(), |at| at + 1));
             rest = more;

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 /// Acknowledgements held back at most.
 const MAX_HELD: usize = 256;
-/// Those closer together than this share of the way are told together.
+/// Those closer together than this share of the way count as one.
 const TOGETHER_OF_WAY: i64 = 128;
 
 /// What an acknowledgement tells the sender.

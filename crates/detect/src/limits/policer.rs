@@ -10,7 +10,7 @@ use super::{Limit, LimitSet, Share};
 use crate::cause::Mark;
 use crate::result::Kind;
 
-/// Losses further apart than so many round trips belong to times at which the bucket became empty anew.
+/// Losses further apart than this number of round trips belong to times at which the bucket became empty anew.
 const APART_RTTS: i64 = 2;
 /// Fewest times at which it did: with fewer any rates agree.
 const MIN_TIMES: usize = 8;
@@ -235,7 +235,7 @@ mod tests {
         Policer(f64, f64),
         /// The same as a queue: what is in it waits.
         Queue(f64, f64),
-        /// One of so many packets, at random.
+        /// One of this number of packets, at random.
         Chance(u64),
     }
 
@@ -247,7 +247,7 @@ mod tests {
     }
 
     impl State {
-        /// A packet comes so long after the last one: whether it passes, and how long it waits.
+        /// A packet comes this time after the last one: whether it passes, and how long it waits.
         fn passes(&mut self, barrier: &Barrier, apart_ns: i64) -> (bool, i64) {
             match *barrier {
                 Barrier::Policer(rate, depth) | Barrier::Queue(rate, depth) => {

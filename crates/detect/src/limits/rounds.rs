@@ -47,7 +47,7 @@ const EQUAL_GAPS: u64 = 16;
 const MIN_PROBED: i64 = 3;
 /// A round where the round trip is not known, nanoseconds.
 const UNKNOWN_RTT_NS: i64 = 50_000_000;
-/// A retransmission after this without news and without a known round trip was sent by a timer, nanoseconds.
+/// A retransmission after this time without new information and without a known round trip was sent by a timer, nanoseconds.
 const UNKNOWN_TIMER_NS: i64 = 200_000_000;
 
 /// A round trip, or several in a row.
@@ -101,16 +101,16 @@ fn shortest(a: i64, b: i64) -> i64 {
     }
 }
 
-/// No news until a timer sent something again.
+/// No new information until a timer sent something again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Silence {
-    /// The last news, or the last packet behind it, nanoseconds.
+    /// The last new information, or the last packet behind it, nanoseconds.
     pub(crate) start_ns: i64,
     /// The retransmission.
     pub(crate) end_ns: i64,
-    /// What came next was news at this time; `None` if it was another retransmission by a timer, or the end.
+    /// What came next was new information at this time; `None` if it was another retransmission by a timer, or the end.
     pub(crate) answered_ns: Option<i64>,
-    /// Bytes of which no news had come.
+    /// Bytes that nothing had acknowledged.
     pub(crate) flight: i64,
     /// The last new data ended with a segment that was not full: the application had no more.
     pub(crate) all_sent: bool,
@@ -264,7 +264,7 @@ impl Rounds {
     }
 
     /// New data at `now` is a probe that a timer sent (RFC 8985 section 7.3): several segments were on their way, and for
-    /// longer than a round trip there was no news of them.
+    /// longer than a round trip nothing acknowledged them.
     fn probes(&self, now: i64, progress: &Progress) -> bool {
         let full = self.full(progress);
         let flight = progress.sent.saturating_sub(progress.una);

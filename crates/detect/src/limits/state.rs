@@ -13,19 +13,19 @@ const MIN_QUEUE_OF_RTT: f64 = 0.1;
 const MIN_QUEUE_NS: i64 = 1_000_000;
 /// The same where timestamps tell the round trip, which tick.
 const MIN_QUEUE_BY_STAMPS_NS: i64 = 2_500_000;
-/// A sender that a window holds uses the room that acknowledgements make, but for those that offloads wait for: of so many
+/// A sender that a window holds uses the room that acknowledgements make, but for those that offloads wait for: of this number of
 /// acknowledgements one at least.
 const MIN_UNUSED: u32 = 3;
-/// Over a queue that stands so many acknowledgements come in a round trip: one or two may have been delayed.
+/// Over a queue that stands at least this number of acknowledgements comes in a round trip: one or two may have been delayed.
 const MIN_ACKS_OF_QUEUE: i64 = 3;
 /// At a receiver, packets of a busy line are no further apart than this share of a round trip.
 const MAX_GAP_OF_RTT: f64 = 0.3;
 /// Or than so many times as the segments of the row are on average.
 const MAX_GAP_OF_SPACING: i64 = 3;
-/// A row is limited by the line if it carries this share of what the line carries at most, and if so much of what the line
+/// A row is limited by the line if it carries this share of what the line carries at most, and if this share of what the line
 /// holds in a round trip is in flight.
 const BUSY: f64 = 0.7;
-/// At a receiver, where no round trip tells of a queue, this share, and so many rows agree where no trains of packets do.
+/// At a receiver, where no round trip tells of a queue, this share, and this number of rows that agree, where no trains of packets do.
 const BUSY_AT_RECEIVER: f64 = 0.85;
 const MIN_BUSY_ROWS: usize = 4;
 const FILLED: f64 = 0.9;
@@ -33,8 +33,8 @@ const FILLED: f64 = 0.9;
 const AT_RATE: f64 = 0.93;
 /// Of the rates of the rows in which a queue stands, the line's is this quantile: bursts of acknowledgements are faster.
 const LINE_QUANTILE: f64 = 0.9;
-/// A flight on a plateau stays the same, but for a segment, for so many round trips; after a reduction of the window, whose
-/// growth is slow in between (CUBIC, RFC 9438 section 4.3), for so many, and so long, nanoseconds.
+/// A flight on a plateau stays the same, but for a segment, for this number of round trips; after a reduction of the window, whose
+/// growth is slow in between (CUBIC, RFC 9438 section 4.3), for the second number of them, and for this time, nanoseconds.
 const PLATEAU_RTTS: i64 = 7;
 const PLATEAU_REDUCED_RTTS: i64 = 16;
 const PLATEAU_REDUCED_NS: i64 = 4_000_000_000;

@@ -231,7 +231,7 @@ impl Queue {
             fd,
             missed: 0,
         };
-        // One place stays unused: a ring that is full could not be told from an empty one by its users.
+        // One place stays unused: a ring that is full would look to its users like an empty one.
         (0..FRAMES).for_each(|frame| queue.give_back(u64::from(frame * FRAME_BYTES)));
         // SAFETY: all zeros are a valid address.
         let mut address: libc::sockaddr_xdp = unsafe { std::mem::zeroed() };

@@ -22,7 +22,7 @@ pub fn on_monotonic(at_ns: i64, unix_ns: i64, now_ns: i64) -> i64 {
     }
 }
 
-/// So long a frame waits at most to be taken, as far as is believed, nanoseconds.
+/// The longest time that a frame is believed to wait until it is taken, nanoseconds.
 const RECENT_NS: i64 = 100_000_000;
 
 fn read(clock: libc::clockid_t) -> i64 {

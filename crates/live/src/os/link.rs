@@ -31,7 +31,7 @@ pub(super) enum Change {
     Replaced(u32),
 }
 
-/// An interface that may go down, be removed, and come back. What becomes of it is told, a line each time.
+/// An interface that may go down, be removed, and come back. What becomes of it is reported, a line each time.
 pub(super) struct Link {
     name: String,
     /// Answers questions about interfaces.

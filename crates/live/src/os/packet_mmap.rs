@@ -106,7 +106,7 @@ fn set_up(fd: &OwnedFd, index: u32, snap_bytes: u32, blocks: usize) -> io::Resul
         libc::PACKET_VERSION,
         &(libc::tpacket_versions::TPACKET_V3 as i32),
     )?;
-    // One instruction of the classic filter: accept, cut to so many bytes.
+    // One instruction of the classic filter: accept, cut to this number of bytes.
     let mut accept = libc::sock_filter {
         code: (libc::BPF_RET | libc::BPF_K) as u16,
         jt: 0,

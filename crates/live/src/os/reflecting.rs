@@ -15,7 +15,7 @@ const LOOK_NS: i64 = 200_000_000;
 /// How often the error of the clock is asked for, nanoseconds.
 const CLOCK_NS: i64 = 10_000_000_000;
 
-/// Answers STAMP packets at `local`; `start` is told the address, with the port if it was 0, when the socket is open and the
+/// Answers STAMP packets at `local`; `start` gets the address, with the port if it was 0, when the socket is open and the
 /// privileges are given up, and returns the flag that ends it.
 ///
 /// # Errors

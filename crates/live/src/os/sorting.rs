@@ -52,7 +52,7 @@ pub fn sort_received(
     report: &mut dyn FnMut(i64, &[Sorted]),
 ) -> Result<(Vec<Sorted>, Option<LiveError>), LiveError> {
     clock::be_exact(running.realtime)?;
-    // An unknown name is told as such, not by what the device lacks for it.
+    // An unknown name is reported as such, not by what the device lacks for it.
     ethernet_index_of(name)?;
     // The device is there before the first packet is taken.
     let mut tap = Tap::new(name)?;

@@ -151,7 +151,7 @@ pub struct Probed {
     pub bytes: u64,
     /// False if the probe was interrupted.
     pub complete: bool,
-    /// The directions that can be told apart.
+    /// The directions that can be distinguished.
     pub directions: Vec<Direction>,
 }
 
@@ -181,7 +181,7 @@ pub static PROBED: &[OfProbe] = &[
     ),
     OfProbe::nested(
         "directions",
-        "Each direction that can be told apart.",
+        "Each direction that can be distinguished.",
         &List {
             columns: DIRECTION,
             of: |p: &Probed| &p.directions,

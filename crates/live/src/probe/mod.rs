@@ -13,7 +13,7 @@ use crate::stamp::ReflectedPacket;
 /// How a probe asks its peer for answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protocol {
-    /// STAMP over UDP: the reflector counts, so both directions are told apart.
+    /// STAMP over UDP: the reflector counts, so both directions are distinguished.
     Stamp,
     /// ICMP echo: only the round trip is seen.
     Icmp,
@@ -82,7 +82,7 @@ pub struct Answers {
     /// By how much the clock of this host was set meanwhile, nanoseconds; adjusting it slowly makes it a little different
     /// from 0. Delays are wrong by as much.
     pub clock_set_ns: i64,
-    /// The directions that can be told apart.
+    /// The directions that can be distinguished.
     pub directions: Vec<Direction>,
 }
 
@@ -178,7 +178,7 @@ impl Session {
         self.answers.len() >= (self.plan.packets as usize).saturating_mul(2)
     }
 
-    /// The order in each direction that can be told.
+    /// The order in each direction that can be distinguished.
     ///
     /// With a reflector that counts: forward, the packets in the order in which it received them; reverse, its answers.
     /// Packets whose answers were lost are known to have arrived, but not which ones they were: forward they count
@@ -319,7 +319,7 @@ mod tests {
         );
     }
 
-    /// Otherwise one number would be told as billions of packets lost on the way back.
+    /// Otherwise one number would be reported as billions of packets lost on the way back.
     #[test]
     fn numbers_that_no_count_can_have_leave_the_round_trip() {
         for wrong in [9, 1 << 30, 1 << 31] {

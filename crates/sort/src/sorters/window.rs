@@ -120,7 +120,7 @@ fn later(a: u32, b: u32) -> u32 {
     if (b.wrapping_sub(a) as i32) > 0 { b } else { a }
 }
 
-/// Places for so many flows: whole sets, their number a power of two.
+/// Places for this number of flows: whole sets, their number a power of two.
 fn places(flows: usize) -> usize {
     flows.div_ceil(WAYS).next_power_of_two() * WAYS
 }

@@ -123,7 +123,7 @@ impl Town {
         self.push(&meta, ticket(20, 0));
     }
 
-    /// So many packets of each good flow, `attacks` packets of the attacker for each of them.
+    /// This number of packets of each good flow, `attacks` packets of the attacker for each of them.
     fn run(mut self, packets: u32, attacks: u32) -> (f64, f64) {
         let before = self.any.memory_footprint();
         let mut arrivals: Vec<(i64, u32)> =

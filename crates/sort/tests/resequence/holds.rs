@@ -169,7 +169,7 @@ fn a_round_trip_that_is_too_long_is_corrected_by_those_of_other_flows() {
     assert_eq!(driver.sorter.hold_ns(2), Some(5 * MS));
 }
 
-/// Which of two SYNs is answered cannot be told.
+/// Which of two SYNs is answered is unknown.
 #[test]
 fn a_repeated_syn_shows_no_round_trip() {
     let mut driver = Driver::new("resequence");

@@ -7,7 +7,7 @@ use super::rounded;
 
 /// Greatest value with a bar of its own; distributions that go further get classes that double.
 const SINGLE_BARS: u64 = 40;
-/// Steps of a cumulative distribution that are drawn: more cannot be told apart.
+/// Steps of a cumulative distribution that are drawn: more cannot be distinguished by eye.
 const STEPS: usize = 80;
 
 /// A distribution of counts: label and packets of each class, empty classes included.

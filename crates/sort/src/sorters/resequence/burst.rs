@@ -117,7 +117,7 @@ impl<K: FlowKey> Course<K> {
         }
     }
 
-    /// Where the flow goes on after so many packets.
+    /// Where the flow goes on after this number of packets.
     fn after(&self, packets: u32) -> u32 {
         self.next.wrapping_add(self.len.wrapping_mul(packets))
     }
@@ -261,7 +261,7 @@ impl<K: FlowKey, P> Resequencer<K, P> {
         self.gaps.filled += filled;
     }
 
-    /// So many packets of the flow at `at` have gone up, up to `next`.
+    /// This number of packets of the flow at `at` has gone up, up to `next`.
     #[inline]
     fn went_on(&mut self, at: usize, packets: usize, next: u32) {
         self.counters.suitable += packets as u64;

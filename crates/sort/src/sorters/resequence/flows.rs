@@ -38,7 +38,7 @@ pub(super) struct Past {
     generation: u32,
 }
 
-/// A gap among so many first packets is hardly a loss: a path that loses a tenth of what it carries is of no use to TCP, and one
+/// A gap among this number of first packets is hardly a loss: a path that loses a tenth of what it carries is of no use to TCP, and one
 /// that delivers every second packet late is not rare.
 const FIRST_PACKETS: u32 = 10;
 
@@ -67,7 +67,7 @@ pub(super) struct Flows<K> {
     last: usize,
 }
 
-/// Places for so many flows: whole sets, their number a power of two.
+/// Places for this number of flows: whole sets, their number a power of two.
 fn places(flows: usize) -> usize {
     flows.div_ceil(WAYS).next_power_of_two() * WAYS
 }
@@ -97,12 +97,12 @@ impl<K: FlowKey> Flows<K> {
         })
     }
 
-    /// Bytes beside itself, for so many flows.
+    /// Bytes beside itself, for this number of flows.
     pub(super) fn footprint(flows: usize) -> usize {
         places(flows) * (size_of::<u32>() + size_of::<Option<Flow<K>>>() + size_of::<Past>())
     }
 
-    /// Flows it has places for, asked for so many.
+    /// Flows it has places for, asked for this number.
     pub(super) fn capacity(flows: usize) -> usize {
         places(flows)
     }

@@ -10,7 +10,7 @@ const FIRST_NS: i64 = 1 << 10;
 /// Bins to the octave.
 const QUARTERS: usize = 4;
 
-/// Octaves that are told apart: the last bin begins above 8 seconds.
+/// Octaves that are distinguished: the last bin begins above 8 seconds.
 const OCTAVES: usize = 23;
 
 /// All bins.
@@ -40,7 +40,7 @@ impl Lateness {
         }
     }
 
-    /// A gap filled so long after it had opened.
+    /// A gap filled this time after it had opened, nanoseconds.
     #[inline]
     pub(super) fn filled_after(&mut self, late_ns: i64) {
         self.make_room();
@@ -52,7 +52,7 @@ impl Lateness {
         }
     }
 
-    /// So many gaps filled at the very time they opened.
+    /// This number of gaps filled at the very time they opened.
     #[inline]
     pub(super) fn filled_at_once(&mut self, mut gaps: u32) {
         while gaps > 0 {

@@ -4,10 +4,10 @@
 use super::lateness::Lateness;
 use super::rule;
 
-/// After so long half of what was seen is forgotten, nanoseconds.
+/// Time after which half of what was seen is forgotten, nanoseconds.
 const FADES_NS: i64 = 1_000_000_000;
 
-/// Shares of the round trip are given in so many parts.
+/// Number of parts in which shares of the round trip are given.
 const PARTS: i64 = 8;
 
 /// A sender with a fixed threshold resends after three later packets, however late the one that is missing. It is
@@ -31,11 +31,11 @@ const START_FILLED: u8 = 64;
 /// earns; see [`rule`].
 const PRICE: i64 = 50;
 
-/// A sender is strict when it has resent what was only late so many times more often than it was
+/// A sender is strict when it has resent what was only late this number of times more often than it was
 /// shown something late and did not. Once is not enough: RACK does it once, before it has seen reordering.
 const STRICT: i8 = 2;
 
-/// So many losses one after another, over [`FADES_NS`] and longer, say that the path has changed: nothing is held until
+/// Number of losses one after another, over [`FADES_NS`] and longer, which say that the path has changed: nothing is held until
 /// a gap has filled again. Without it a path that was good would be waited for until it is forgotten. In less time they say
 /// that a queue was full, which happens on paths that also deliver late.
 const LOSSES_IN_A_ROW: u8 = 16;
@@ -47,9 +47,9 @@ const RACK_WAITS: i64 = 4;
 /// What became of a gap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Outcome {
-    /// It filled so long after it had opened, while it was waited for.
+    /// It filled this time after it had opened, nanoseconds, while it was waited for.
     InTime(i64),
-    /// It filled so long after it had opened, when it was not waited for any more, or not at all.
+    /// It filled this time after it had opened, nanoseconds, when it was not waited for any more, or not at all.
     TooLate(i64),
     /// It did not fill.
     Never,
@@ -95,7 +95,7 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// So many [`PARTS`] of a round trip, or what is set in its place.
+    /// This number of [`PARTS`] of a round trip, or what is set in its place.
     fn share_ns(&self, share: i64, rtt_ns: Option<i64>) -> i64 {
         match rtt_ns {
             _ if self.tunnel => self.most_ns,
@@ -115,7 +115,7 @@ impl Limits {
         start_ns.min(share_ns).min(self.most_ns)
     }
 
-    /// For so long after a gap opened only an original can fill it.
+    /// Time after a gap opened during which only an original can fill it.
     pub(super) fn original_ns(&self, rtt_ns: Option<i64>) -> i64 {
         self.share_ns(SHARE_OF_ORIGINALS, rtt_ns)
     }
@@ -139,7 +139,7 @@ impl Learnt {
         }
     }
 
-    /// A round trip was seen to take so long; the shortest counts.
+    /// A round trip was seen to take this time, nanoseconds; the shortest counts.
     pub(super) fn round_trip(&mut self, rtt_ns: i64) {
         if rtt_ns > 0 && (self.rtt_ns == 0 || rtt_ns < self.rtt_ns) {
             self.rtt_ns = rtt_ns;
@@ -179,7 +179,7 @@ impl Learnt {
         self.stale = self.stale.saturating_sub(1);
     }
 
-    /// So many gaps filled at the time they opened, which is now: the same as [`Learnt::outcome`] for each.
+    /// This number of gaps filled at the time they opened, which is now: the same as [`Learnt::outcome`] for each.
     #[inline]
     pub(super) fn in_time_at_once(&mut self, gaps: u32, now_ns: i64) {
         self.fade(now_ns);
@@ -236,7 +236,7 @@ impl Learnt {
         limits.share_ns(share, rtt_ns).min(limits.most_ns)
     }
 
-    /// A gap was waited for as long as it deserved, in vain. What became of it is known later ([`Learnt::outcome`]).
+    /// A gap was waited for until its bound, in vain. What became of it is known later ([`Learnt::outcome`]).
     pub(super) fn waited_in_vain(&mut self) {
         self.in_vain = true;
     }

@@ -193,7 +193,7 @@ impl<K: FlowKey, P> Resequencer<K, P> {
         }
     }
 
-    /// A gap of a flow was waited for as long as it deserved, in vain.
+    /// A gap of a flow was waited for until its bound, in vain.
     pub(super) fn waited_in_vain(&mut self, at: usize) {
         let path = self.flows.past(at).map(|past| past.path);
         if let Some(path) = path.and_then(|path| self.paths.learnt(path)) {

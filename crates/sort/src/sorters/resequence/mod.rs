@@ -1,4 +1,4 @@
-//! The resequencer: holds only what stands behind a gap, for as long as this path deserves.
+//! The resequencer: holds only what stands behind a gap, no longer than late packets of this path take.
 //!
 //! What is in order passes at once, so that on a path that keeps the order a packet costs a
 //! look-up and none waits. A packet above a gap waits for what is missing: not for a time
@@ -126,7 +126,7 @@ pub struct Gaps {
     pub filled: u64,
     /// Waiting for them was not worth it from the start.
     pub passed: u64,
-    /// They were waited for as long as they deserved.
+    /// They were waited for until their bound.
     pub timed_out: u64,
     /// They gave way to others.
     pub overflowed: u64,
@@ -253,7 +253,7 @@ impl<K: FlowKey, P> Resequencer<K, P> {
                     None => self.begin(meta, next, now_ns),
                 };
                 if let Some(flow) = at.and_then(|at| self.flows.get(at)) {
-                    // Which of two SYNs is answered cannot be told (Karn and Partridge, 1987).
+                    // Which of two SYNs is answered is unknown (Karn and Partridge, 1987).
                     let is_repeated = flow.opened_ns.is_some();
                     flow.opened_ns = (!is_repeated).then_some(now_ns);
                 }

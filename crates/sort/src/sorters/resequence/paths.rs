@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::learnt::Learnt;
 
-/// A path that nobody used for so long gives its place to another, nanoseconds.
+/// A path that nobody used for this time gives its place to another, nanoseconds.
 const IDLE_NS: i64 = 10_000_000_000;
 
 struct Path {
@@ -20,7 +20,7 @@ pub(super) struct Paths {
     paths: Vec<Path>,
 }
 
-/// One path to so many flows.
+/// Number of flows for each path.
 const FLOWS_EACH: usize = 16;
 
 fn places(flows: usize) -> usize {

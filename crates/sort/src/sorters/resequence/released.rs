@@ -11,7 +11,7 @@ use super::held::before;
 /// Gaps remembered into which nothing has come, and as many late originals, of all flows.
 const REMEMBERED: usize = 128;
 
-/// A late original was not resent if so many times [`Gap::original_ns`] have passed since it came. The sender
+/// A late original was not resent if this number of times [`Gap::original_ns`] has passed since it came. The sender
 /// resends it a round trip after the gap opened, but that is the round trip of now: with a full queue on the way it
 /// is several times the shortest one, which is all that is known here. For the same reason a gap that counts as lost
 /// is remembered for as long, so that its retransmission is recognised.
@@ -50,11 +50,11 @@ pub(super) struct FlowId {
 /// What a packet below the end of what was delivered is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Latecomer {
-    /// An original, so long after its gap had opened.
+    /// An original, this time after its gap had opened, nanoseconds.
     Original { late_ns: i64 },
     /// A retransmission of what had been lost; `is_known`: the loss has been reported ([`Ended::Lost`]).
     Repair { is_known: bool },
-    /// A retransmission of what was only late, so long after it went missing behind the sorter.
+    /// A retransmission of what was only late, this time after it went missing behind the sorter.
     Spurious { seen_late_ns: i64 },
     /// Of no gap that is remembered.
     Unknown,

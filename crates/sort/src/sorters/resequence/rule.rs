@@ -23,7 +23,7 @@ use super::lateness::Lateness;
 /// A bound is made longer by this share, 1/4: the latest packet of the past is not the latest of all.
 const MARGIN: i64 = 4;
 
-/// A price is given in so many parts.
+/// Number of parts in which a price is given.
 pub(super) const PARTS: i64 = 1000;
 
 /// The longest that a gap is worth waiting for, nanoseconds, 0 to `hard_ns`. `price` is what
