@@ -27,7 +27,7 @@ static u64 classify_be64(const u8 *p)
 	return (u64)classify_be32(p) << 32 | classify_be32(p + 4);
 }
 
-/* Anything but timestamps (RFC 7323), no-operation and end of list. */
+/* Anything but timestamps (RFC 7323 section 3.2), no-operation and end of list. */
 static bool classify_has_other_options(const u8 *options, u32 length)
 {
 	enum { END, NOP, TIMESTAMPS = 8, TIMESTAMPS_LENGTH = 10 };

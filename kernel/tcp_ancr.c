@@ -32,7 +32,7 @@
 /* ReorExtR of 1. */
 #define ONE	65536U
 
-/* The least threshold: that of RFC 5681. */
+/* The least threshold: that of RFC 5681 section 3.2. */
 #define LEAST	3
 
 struct ancr {

@@ -3,7 +3,7 @@
 use crate::result::{Attempt, Attempts, Outcome};
 
 /// Time before the end of the capture from which on an unanswered SYN may have been answered behind the end, nanoseconds: no
-/// SYN is repeated sooner (RFC 6298 section 2.1).
+/// SYN is repeated sooner (RFC 6298 section 2 step (2.1)).
 const MIN_WAIT_NS: i64 = 1_000_000_000;
 
 /// The attempts that have ended, in any order; what is counted does not depend on it.

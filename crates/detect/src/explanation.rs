@@ -113,12 +113,12 @@ impl Explanation {
     pub fn source(self) -> &'static str {
         match self {
             Self::Refused => "RFC 7323 section 5.3; Linux tcp_send_dupack",
-            Self::TooSoon => "RFC 8985 section 6.2, step 2",
+            Self::TooSoon => "RFC 8985 section 6.2 step 2",
             Self::Crossed => "RFC 2883 section 4; RFC 8985 section 7.4",
             Self::Lateness => "RFC 4737 section 4.3",
-            Self::NetworkCopies => "RFC 2883 section 5; RFC 3708 section 1",
-            Self::ManyCopies => "RFC 2883 section 4; RFC 3522 section 2.1",
-            Self::PairOrder => "RFC 3522 section 2.1",
+            Self::NetworkCopies => "RFC 2883 section 5.1; RFC 3708 section 1",
+            Self::ManyCopies => "RFC 2883 section 4; RFC 3522 section 3.1",
+            Self::PairOrder => "RFC 3522 section 3.1",
             Self::LateCopies => "RFC 4737 section 4.1",
             Self::DuplicateAcks => "RFC 5681 sections 2 and 4.2",
             Self::LeftOver | Self::FewCauses | Self::RefusedCopies => {

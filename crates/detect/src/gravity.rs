@@ -11,8 +11,8 @@ use crate::result::{Attempts, Cause, FlowReport, Limit, Outcome, StreamDoubt, St
 
 /// Weight of one reduction of the window: a round trip or more passes at a lower rate.
 const PER_REDUCTION: f64 = 2.0;
-/// Weight of a time-out: the sender stands still for at least 200 ms (Linux's `TCP_RTO_MIN`; RFC 6298 says 1 s), then starts
-/// with a window of one segment.
+/// Weight of a time-out: the sender stands still for at least 200 ms (Linux's `TCP_RTO_MIN`; RFC 6298 section 2 step (2.4) says 1 s),
+/// then starts with a window of one segment (RFC 5681 section 3.1).
 const PER_TIMEOUT: f64 = 8.0;
 /// Weight of a second of silence in which a stream's numbers ran on: nothing is heard or seen.
 const PER_SILENT_SECOND: f64 = 1.0;

@@ -1,6 +1,6 @@
 //! What an endpoint does that others do otherwise, as far as its packets show.
 //!
-//! RFCs leave much open, and stacks differ: whether a receiver reports duplicates (RFC 2883 is not negotiated), takes data with
+//! RFCs leave much open, and stacks differ: whether a receiver reports duplicates (DSACK, RFC 2883 section 4, is not negotiated), takes data with
 //! an old timestamp, counts its identifications for each connection or for the host. A rule that rests on such a habit
 //! asks here; where the habit is unknown, what the rule says is likely at best, and where it is refuted the rule is silent.
 
@@ -33,7 +33,7 @@ pub enum Duplicates {
     /// It has said nothing yet.
     #[default]
     Unknown,
-    /// A DSACK names it (RFC 2883).
+    /// A DSACK names it (RFC 2883 section 4).
     Reported,
     /// It repeats its last acknowledgement.
     Unreported,

@@ -6,7 +6,7 @@ pub(crate) enum Prompt {
     /// An acknowledgement, as far as is known.
     #[default]
     News,
-    /// Its retransmission timer (RFC 6298): nothing else can have.
+    /// Its retransmission timer (RFC 6298 section 5): nothing else can have.
     Timer,
     /// The timer of a tail loss probe (RFC 8985 section 7).
     Probe,
@@ -14,10 +14,10 @@ pub(crate) enum Prompt {
     Nothing,
 }
 
-/// Least retransmission time-out: 200 ms in Linux and 300 ms in Windows, where RFC 6298 section 2.4 has a second;
+/// Least retransmission time-out: 200 ms in Linux and 300 ms in Windows, where RFC 6298 section 2 step (2.4) has a second;
 /// nanoseconds, less what timers are early.
 pub(crate) const MIN_TIMEOUT_NS: i64 = 180_000_000;
-/// As the RFC has it, where no round trip is known.
+/// The minimum of RFC 6298 section 2 step (2.4), where no round trip is known.
 const MIN_TIMEOUT_WITHOUT_RTT_NS: i64 = 1_000_000_000;
 /// Time by which a tail loss probe waits longer for a delayed acknowledgement, where a single segment is in flight (RFC 8985
 /// section 7.2; Linux: 200 ms), with a reserve for the lateness of timers, nanoseconds.

@@ -28,7 +28,7 @@ impl Phase {
     }
 }
 
-/// Recognises phases (RFC 6582 "recover": from the first retransmission until what had been sent
+/// Recognises phases (RFC 6582 section 3.2, `recover`: from the first retransmission until what had been sent
 /// by then is acknowledged) and gathers the verdicts on their retransmissions.
 #[derive(Debug, Default)]
 #[repr(C)] // First what every acknowledgement needs: see `Engines`.
@@ -39,7 +39,7 @@ pub(crate) struct RecoveryTracker {
     /// When what had been sent by the start of the phase was acknowledged.
     left_ns: Option<i64>,
     done: Recoveries,
-    /// What had been sent by the last time-out: all of it counts as lost then (RFC 6298 section 5).
+    /// What had been sent by the last time-out: all of it counts as lost then (RFC 5681 section 3.1: slow start over all of it).
     timed_out: i64,
     keep: bool,
 }

@@ -3,7 +3,7 @@
 //! Packets with the same bytes (repeated keepalives, datagrams without identification) are a group. With as many in both
 //! captures they are paired in order. Otherwise some are missing on one side, and the pairing is the one, in order, whose
 //! time differences are closest to the usual one. Of several copies in the capture that comes second the first is the
-//! arrival (RFC 4737, RFC 5560): a copy is no later packet, however long the first one took.
+//! arrival (RFC 4737 section 3.6, RFC 5560): a copy is no later packet, however long the first one took.
 
 use crate::direction::Way;
 use crate::trace::{Seen, Trace};

@@ -1,10 +1,10 @@
-//! Reorder buffer-occupancy density, RBD (RFC 5236 section 4).
+//! Reorder buffer-occupancy density, RBD (RFC 5236 sections 3.7 to 3.11 and 7.2).
 
 use std::collections::VecDeque;
 
 use crate::bound::{MAX_SEQ, accepted};
 
-/// Density of the occupancy of a hypothetical buffer that restores the order.
+/// Density of the occupancy of a hypothetical buffer that restores the order (RFC 5236 section 7.2).
 ///
 /// The buffer holds packets with numbers above the expected number `E`, at most the threshold `BT` of them. A packet
 /// that finds the buffer full gives up `E`, which moves on to the next number present. The occupancy is counted after
@@ -24,7 +24,7 @@ use crate::bound::{MAX_SEQ, accepted};
 #[derive(Clone, Debug)]
 pub struct BufferDensity {
     threshold: u16,
-    /// E of the RFC; before `settled`, the number after the consecutive first arrivals.
+    /// E of RFC 5236 section 3.7; before `settled`, the number after the consecutive first arrivals.
     expected: u64,
     settled: bool,
     /// The first arrivals, as long as they are consecutive and end before `expected`.
@@ -280,6 +280,7 @@ impl BufferDensity {
     }
 
     #[inline]
+    /// Counts the occupancy after an arrival (RFC 5236 sections 3.8 and 3.10).
     fn count(&mut self) {
         match self.buffer.packets.checked_sub(1) {
             None => self.empty += 1,
@@ -344,7 +345,7 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// The occupancy threshold BT, packets.
+    /// The occupancy threshold BT (RFC 5236 section 3.9), packets.
     pub fn threshold(&self) -> u16 {
         self.threshold
     }
@@ -363,14 +364,14 @@ impl Occupancy {
             .filter(|(_, count)| *count > 0)
     }
 
-    /// The density RBD: (occupancy, share of packets), ascending, without zeros.
+    /// The density RBD (RFC 5236 section 3.11): (occupancy, share of packets), ascending, without zeros.
     pub fn density(&self) -> impl Iterator<Item = (u64, f64)> + '_ {
         let total = self.total().max(1) as f64;
         self.counts()
             .map(move |(k, count)| (k, count as f64 / total))
     }
 
-    /// Mean occupancy after an arrival, packets.
+    /// Mean occupancy after an arrival (RFC 5236 section 9), packets.
     pub fn mean(&self) -> f64 {
         self.density().fold(0.0, |sum, (k, p)| sum + k as f64 * p)
     }

@@ -1,14 +1,14 @@
-//! The window of reorder density (RFC 5236, "stay-back") while packets are out of order.
+//! The window of reorder density (RFC 5236 section 6, "stay-back") while packets are out of order.
 
 use std::collections::VecDeque;
 
 use crate::displacement::Displacements;
 use crate::missing::Missing;
 
-/// The RFC's `window` and `buf`; packets leave them as early as their index is determined.
+/// `window` and `buffer` of RFC 5236 section 7.1; packets leave them as early as their index is determined.
 ///
 /// In the RFC a packet leaves when `DT` others have arrived after it. The receive index then goes to the oldest
-/// packet if the index is in the window or in `buf`, and is skipped otherwise. A number that has arrived stays in one
+/// packet if the index is in the window or in `buffer`, and is skipped otherwise. A number that has arrived stays in one
 /// of the two until it is the index. So an index that has arrived can be assigned at once, and only a missing one
 /// must be waited for. This accepts the same packets: numbers below the index have been received, are copies, or were
 /// skipped as in the RFC. The exception is a packet that is early by more than `DT`: it is forgotten when it is

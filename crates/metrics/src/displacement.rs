@@ -1,6 +1,6 @@
 //! Displacement histogram of reorder density and the scalars derived from it.
 
-/// Counts of packet displacements: receive index minus number, early packets negative.
+/// Counts of packet displacements (RFC 5236 sections 3.3 and 3.5): receive index minus number, early packets negative.
 ///
 /// The scalars are those of Piratla and Jayasumana ("Metrics for packet reordering - a
 /// comparative analysis", 2008), as used by Torres and Ribeiro (2020), equations 1 to 7.

@@ -2,7 +2,7 @@
 
 use crate::Distribution;
 
-/// A reordering discontinuity: the first arrival that overtook a packet which arrived later.
+/// A reordering discontinuity (RFC 4737 section 4.5.3): the first arrival that overtook a packet which arrived later.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Discontinuity {
     /// Position among the first copies received, from 1.
@@ -11,7 +11,7 @@ pub struct Discontinuity {
     pub time_ns: i64,
 }
 
-/// Distances between successive discontinuities, in packets and in time.
+/// Distances between successive discontinuities, in packets and in time (RFC 4737 section 4.5.4).
 ///
 /// The first discontinuity has the gap 0 by definition and is not part of the
 /// distributions.

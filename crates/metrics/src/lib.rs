@@ -7,15 +7,15 @@
 //!
 //! | metric | source | type |
 //! |---|---|---|
-//! | reordered, ratio, sequence discontinuity | RFC 4737, 3 and 4.1 | [`Order`] |
-//! | extent, late time, byte offset | 4.2 to 4.4 | [`Order`], [`Reordering`] |
-//! | gaps between reordering discontinuities | 4.5 | [`Gaps`] |
-//! | reordering-free runs | 4.6 | [`Runs`] |
+//! | reordered, ratio, sequence discontinuity | RFC 4737 sections 3 and 4.1 | [`Order`] |
+//! | extent, late time, byte offset | RFC 4737 sections 4.2 to 4.4 | [`Order`], [`Reordering`] |
+//! | gaps between reordering discontinuities | RFC 4737 section 4.5 | [`Gaps`] |
+//! | reordering-free runs | RFC 4737 section 4.6 | [`Runs`] |
 //! | bursts of reordered packets | counterpart of 4.6 | [`Bursts`] |
-//! | n-reordering | 5 | [`NReordering`] |
-//! | reorder density RD | RFC 5236, 3 | [`ReorderDensity`] |
-//! | reorder buffer-occupancy density RBD | RFC 5236, 4 | [`BufferDensity`] |
-//! | mean displacement, entropy, lateness, ... | derived from RD | [`Displacements`] |
+//! | n-reordering | RFC 4737 section 5 | [`NReordering`] |
+//! | reorder density RD | RFC 5236 section 3.6 | [`ReorderDensity`] |
+//! | reorder buffer-occupancy density RBD | RFC 5236 section 3.11 | [`BufferDensity`] |
+//! | mean displacement, entropy, lateness, ... | derived from RD (RFC 5236 section 9) | [`Displacements`] |
 //!
 //! Times are integer nanoseconds. Sequence numbers count packets from any start up to [`MAX_SEQ`]; [`Unwrapper`]
 //! converts the wrapping numbers of a protocol to these.

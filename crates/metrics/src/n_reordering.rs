@@ -4,7 +4,7 @@ use crate::bound::{MAX_SEQ, accepted};
 
 /// How many immediate predecessors of each packet have larger numbers.
 ///
-/// A packet is n-reordered if all of the `n` packets that arrived just before it have larger numbers (section 5.3).
+/// A packet is n-reordered if all of the `n` packets that arrived just before it have larger numbers (RFC 4737 section 5.3).
 /// TCP with a threshold of `n` duplicate acknowledgements considers such a packet lost. Only first copies may be fed.
 ///
 /// The state is a stack of ascending runs of consecutive numbers that no smaller number has followed yet. A late

@@ -19,7 +19,7 @@ pub enum Arrival {
     },
     /// Reordered: smaller than a number that arrived before it.
     Reordered(Reordered),
-    /// A copy of a packet already received; not a part of any metric.
+    /// A copy of a packet already received; not a part of any metric (RFC 4737 section 3.6).
     Duplicate,
     /// Below the remembered numbers (or above [`MAX_SEQ`]): it is unknown whether the packet is late or a copy.
     Unclassified,
@@ -28,15 +28,15 @@ pub enum Arrival {
 /// By how much a packet is reordered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reordered {
-    /// Extent: positions since the first arrival with a larger number (section 4.2), >= 1.
+    /// Extent: positions since the first arrival with a larger number (RFC 4737 section 4.2), >= 1.
     pub extent: u64,
-    /// Late time: nanoseconds since that arrival (section 4.3); negative only if the clock stepped back.
+    /// Late time: nanoseconds since that arrival (RFC 4737 section 4.3); negative only if the clock stepped back.
     pub late_ns: i64,
-    /// Bytes received with larger numbers, which a receiver must buffer until now (section 4.4).
+    /// Bytes received with larger numbers, which a receiver must buffer until now (RFC 4737 section 4.4).
     pub byte_offset: u64,
 }
 
-/// Distinguishes in-order from reordered packets in one pass; stores only the missing numbers.
+/// Distinguishes in-order from reordered packets in one pass; stores only the missing numbers (RFC 4737 section 6).
 ///
 /// The first arrival with a number larger than `s` is the one that skipped `s`. So a hole that remembers which
 /// arrival opened it gives extent and late time, and a byte counter per hole gives the byte offset. Losses alone
@@ -60,7 +60,7 @@ pub struct Order {
     max_holes: usize,
     /// Numbers below this one are forgotten.
     floor: u64,
-    /// NextExp of the RFC.
+    /// NextExp of RFC 4737 section 3.3.
     next: u64,
     first: Option<First>,
     holes: Holes,
@@ -90,7 +90,7 @@ struct Opener {
 /// Packets counted by [`Order`].
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct OrderCounts {
-    /// First copies received, L of the RFC.
+    /// First copies received, L of RFC 4737 section 4.1.
     pub received: u64,
     /// Of these, reordered.
     pub reordered: u64,
@@ -98,7 +98,7 @@ pub struct OrderCounts {
     pub duplicates: u64,
     /// Packets below the remembered numbers; counted neither as `received` nor as `duplicates`.
     pub unclassified: u64,
-    /// Sequence discontinuities: arrivals that skipped at least one number.
+    /// Sequence discontinuities: arrivals that skipped at least one number (RFC 4737 section 3.4).
     pub sequence_discontinuities: u64,
     /// Numbers skipped and not received since: lost, or still on the way.
     pub missing: u64,
@@ -107,7 +107,7 @@ pub struct OrderCounts {
 }
 
 impl OrderCounts {
-    /// Ratio of reordered to received packets (section 4.1); 0 if none was received.
+    /// Ratio of reordered to received packets (RFC 4737 section 4.1); 0 if none was received.
     pub fn reordered_ratio(&self) -> f64 {
         if self.received == 0 {
             return 0.0;
@@ -170,7 +170,7 @@ impl Order {
     }
 
     /// Notes that a retransmission of `seq`, which is below the highest number, arrived: true if that number was missing.
-    /// RFC 4737 leaves retransmissions out, so it is neither received nor reordered; the number is no longer missing.
+    /// RFC 4737 section 6.1 leaves retransmissions out, so it is neither received nor reordered; the number is no longer missing.
     pub fn retransmitted(&mut self, seq: u64) -> bool {
         let Some(index) = self.holes.find(seq) else {
             return false;

@@ -22,7 +22,7 @@ pub struct Readings {
     pub dupacks_from_third: u64,
     /// Packets that at least three later ones of their flow overtook.
     pub late_by_three: u64,
-    /// Packets that at least one later one of their flow overtook (RFC 4737 "reordered").
+    /// Packets that at least one later one of their flow overtook (RFC 4737 section 3.3).
     pub reordered: u64,
 }
 

@@ -1,10 +1,10 @@
-//! Reorder density, RD (RFC 5236 section 3).
+//! Reorder density, RD (RFC 5236 sections 3.1 to 3.6 and 7.1).
 
 use crate::bound::{MAX_SEQ, accepted};
 use crate::density_window::{State, Window};
 use crate::displacement::Displacements;
 
-/// Density of packet displacements, by the stay-back algorithm of the RFC.
+/// Density of packet displacements, by the stay-back algorithm (RFC 5236 sections 6 and 7.1).
 ///
 /// Packets take the receive indices in order of arrival. The indices are the numbers that arrive, in ascending order.
 /// A packet's displacement is its index minus its own number: negative for early packets, positive for late ones. A
@@ -201,7 +201,7 @@ impl ReorderDensity {
         self.ignored
     }
 
-    /// The displacement threshold DT, packets.
+    /// The displacement threshold DT (RFC 5236 section 3.4), packets.
     pub fn threshold(&self) -> u16 {
         self.threshold
     }

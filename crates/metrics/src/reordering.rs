@@ -5,7 +5,8 @@ use inorder_report::{Column, Digits, Kind, Value};
 use crate::order::Reordered;
 use crate::{Bursts, Displacements, Distribution, NReordering, ReorderDensity, Runs};
 
-/// Default displacement threshold DT, packets: the value with which Torres and Ribeiro (2020) measured.
+/// Default displacement threshold DT, packets: the value with which Torres and Ribeiro (2020) measured
+/// (RFC 5236 section 5 leaves the choice open).
 pub const DEFAULT_THRESHOLD: u16 = 200;
 /// Default for the largest n of n-reordering that is counted separately.
 pub const DEFAULT_N_MAX: usize = 1024;
@@ -17,25 +18,25 @@ pub const DEFAULT_N_MAX: usize = 1024;
 /// from it, and their names.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Reordering {
-    /// First copies that arrived, L of RFC 4737.
+    /// First copies that arrived, L of RFC 4737 section 4.1.
     pub received: u64,
     /// Of these, reordered (RFC 4737 section 3.3); ambiguous packets are not counted.
     pub reordered: u64,
     /// Packets for which it is unknown whether they are reordered.
     pub ambiguous: u64,
-    /// Extents of the reordered packets (section 4.2), packets.
+    /// Extents of the reordered packets (RFC 4737 section 4.2), packets.
     pub extents: Distribution,
-    /// Their late times (section 4.3), nanoseconds; 0 if the clock stepped back.
+    /// Their late times (RFC 4737 section 4.3), nanoseconds; 0 if the clock stepped back.
     pub late_ns: Distribution,
-    /// Their byte offsets (section 4.4), bytes.
+    /// Their byte offsets (RFC 4737 section 4.4), bytes.
     pub extent_bytes: Distribution,
-    /// Reordering-free runs (section 4.6).
+    /// Reordering-free runs (RFC 4737 section 4.6).
     pub runs: Runs,
     /// Lengths of the bursts of reordered packets, packets.
     pub bursts: Distribution,
-    /// n-reordering (section 5), and the packets that take part in reordering.
+    /// n-reordering (RFC 4737 section 5), and the packets that take part in reordering.
     pub n_reordering: NReordering,
-    /// Displacements, the basis of reorder density (RFC 5236 section 3).
+    /// Displacements, the basis of reorder density (RFC 5236 section 3.6).
     pub displacements: Displacements,
 }
 
@@ -206,7 +207,7 @@ impl Tally {
         self.found.ambiguous += 1;
     }
 
-    /// Passes on a copy or a packet that cannot be classified; RFC 5236 has its own rules for these.
+    /// Passes on a copy or a packet that cannot be classified; RFC 5236 section 6 has its own rules for these.
     pub(crate) fn other(&mut self, number: u64) {
         self.flush();
         self.density.update(number);

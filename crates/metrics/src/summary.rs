@@ -115,7 +115,7 @@ impl Metrics {
     }
 
     /// Notes that a retransmission of `seq`, which is below the highest number, arrived: true if that number was missing.
-    /// It enters no metric (RFC 4737 leaves retransmissions out), but the number is no longer missing.
+    /// It enters no metric (RFC 4737 section 6.1 leaves retransmissions out), but the number is no longer missing.
     pub fn retransmitted(&mut self, seq: u64) -> bool {
         self.flush();
         self.order.retransmitted(seq)

@@ -1,4 +1,4 @@
-//! The worked examples of RFC 4737, RFC 5236 and of Torres and Ribeiro (2020).
+//! The worked examples of RFC 4737 section 7, RFC 5236 section 8 and of Torres and Ribeiro (2020).
 
 mod naive;
 
@@ -78,7 +78,7 @@ fn a_late_block() {
     assert_eq!(summary.order.n_reordering.cumulative(), [1, 1, 1, 1]);
 }
 
-/// RFC 4737 sections 4.5 and 4.6: two discontinuities, three runs.
+/// RFC 4737 section 7.4: two discontinuities, three runs.
 #[test]
 fn two_discontinuities() {
     let arrivals = [1, 2, 3, 6, 7, 4, 5, 8, 9, 10, 12, 13, 11, 14, 15, 16];
@@ -107,7 +107,7 @@ fn occupancy(arrivals: &[u64], bt: u16) -> Vec<(u64, f64)> {
     rbd.finish().density().collect()
 }
 
-/// RFC 5236 section 5: reordering without losses and copies.
+/// RFC 5236 section 8: reordering without losses and copies.
 #[test]
 fn density_of_a_reordered_stream() {
     let arrivals = [1, 4, 2, 5, 3, 6, 7, 8];
@@ -116,7 +116,7 @@ fn density_of_a_reordered_stream() {
     assert_eq!(occupancy(&arrivals, 4), [(0, 0.625), (1, 0.25), (2, 0.125)]);
 }
 
-/// RFC 5236 section 5: a loss displaces no packet, but fills the buffer until it is given up.
+/// RFC 5236 section 8: a loss displaces no packet, but fills the buffer until it is given up.
 #[test]
 fn density_with_a_loss() {
     let arrivals = [1, 2, 4, 5, 6, 7];
@@ -126,7 +126,7 @@ fn density_with_a_loss() {
     assert_eq!(occupancy(&arrivals, 3), expected);
 }
 
-/// RFC 5236 section 5: a copy is not counted.
+/// RFC 5236 section 8: a copy is not counted.
 #[test]
 fn density_with_a_duplicate() {
     let arrivals = [1, 3, 2, 3, 4, 5];
@@ -134,7 +134,7 @@ fn density_with_a_duplicate() {
     assert_eq!(occupancy(&arrivals, 2), [(0, 0.8), (1, 0.2)]);
 }
 
-/// RFC 5236 section 3.1: receive indices 1 3 4 5 - 6 7 8 for 1 4 3 5 3 8 7 6.
+/// RFC 5236 sections 3.1 and 3.3: receive indices 1 3 4 5 - 6 7 8 for 1 4 3 5 3 8 7 6.
 #[test]
 fn receive_indices_skip_losses_and_copies() {
     let expected = [(-2, 1), (-1, 1), (0, 3), (1, 1), (2, 1)];

@@ -264,7 +264,7 @@ impl Connection {
         self.window.set(now_ns, window, in_flight, rtt_ns);
     }
 
-    /// The greater of the smoothed and the latest round trip, 0 before the first.
+    /// The greater of the smoothed and the latest round trip (RFC 9002 section 6.1.2), 0 before the first.
     fn greater_rtt_ns(&self) -> i64 {
         self.rtt_ns().max(self.latest_ns)
     }

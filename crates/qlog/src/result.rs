@@ -72,7 +72,7 @@ pub struct LossRow {
 /// A packet threshold that would have sufficed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Threshold {
-    /// kPacketThreshold of RFC 9002, packets.
+    /// kPacketThreshold (RFC 9002 section 6.1.1), packets.
     pub packets: u64,
     /// A smaller one may have sufficed, too: it follows from the order of arrival at the other end, which need not have
     /// acknowledged each packet by itself.
@@ -82,16 +82,16 @@ pub struct Threshold {
 /// Thresholds that would have sufficed for a share of the packets that were declared lost and delivered.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Thresholds {
-    /// kPacketThreshold of RFC 9002.
+    /// kPacketThreshold (RFC 9002 section 6.1.1).
     pub packets: Option<Threshold>,
-    /// kTimeThreshold, in the greater of smoothed and latest round trip.
+    /// kTimeThreshold (RFC 9002 section 6.1.2), in the greater of smoothed and latest round trip.
     pub rtts: Option<f64>,
 }
 
 /// Arrivals at this end.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Arrivals {
-    /// Their order: QUIC never sends a number again, so every late packet is reordered (RFC 4737).
+    /// Their order: QUIC never sends a number again, so every late packet is reordered (RFC 4737 section 3.3).
     pub order: Reordering,
     /// Numbers below others that never arrived although they were sent; `None` if it is not known which ones were sent.
     pub missing: Option<u64>,

@@ -9,7 +9,7 @@ use crate::space::Lost;
 /// kPacketThreshold (RFC 9002 section 6.1.1): no sender should use less.
 const PACKET_THRESHOLD: u64 = 3;
 
-/// kTimeThreshold (section 6.1.2), in eighths of the greater of the smoothed and the latest round trip.
+/// kTimeThreshold (RFC 9002 section 6.1.2), in eighths of the greater of the smoothed and the latest round trip.
 const TIME_THRESHOLD_EIGHTHS: i64 = 9;
 
 /// How far the reasons in a log can be relied on.

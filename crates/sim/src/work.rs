@@ -38,7 +38,7 @@ impl Work {
     #[inline]
     pub fn sacked(&mut self, segment: &Segment, mss: u32) {
         let beyond = |&(_, end): &(u32, u32)| {
-            // A block below the acknowledgement (DSACK, RFC 2883) causes no search.
+            // A block below the acknowledgement (DSACK, RFC 2883 section 4) causes no search.
             let bytes = end.wrapping_sub(segment.ack) as i32;
             u64::try_from(bytes).unwrap_or(0)
         };

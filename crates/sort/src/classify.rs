@@ -85,7 +85,7 @@ impl TcpFacts {
 }
 
 /// The value of [`TcpFacts::other_tcp_options`] for the given TCP options (the bytes of the header from 20 on): true
-/// unless they consist of timestamps (RFC 7323), no-operation and end of list.
+/// unless they consist of timestamps (RFC 7323 section 3.2), no-operation and end of list.
 pub fn has_other_tcp_options(mut options: &[u8]) -> bool {
     const END: u8 = 0;
     const NOP: u8 = 1;

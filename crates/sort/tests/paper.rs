@@ -72,7 +72,7 @@ fn sort(block_size: usize, literal: bool, order: &[u32]) -> Vec<u32> {
     up
 }
 
-/// Reordered packets and their extents (RFC 4737 sections 3.3 and 4.2.1): the number of packets since the first one
+/// Reordered packets and their extents (RFC 4737 sections 3.3 and 4.2): the number of packets since the first one
 /// with a larger number.
 fn reordered(order: &[u32]) -> Vec<(u32, usize)> {
     let mut found = Vec::new();

@@ -97,7 +97,7 @@ pub enum Nagle {
 /// How the retransmission timeout is computed from round-trip times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RtoStyle {
-    /// RFC 6298: `max(min, SRTT + max(G, 4 RTTVAR))`.
+    /// RFC 6298 section 2: `max(min, SRTT + max(G, 4 RTTVAR))`.
     Rfc,
     /// Linux: the variation never falls below `min` and decays once per window, and a decrease of the round-trip time
     /// has less weight.
@@ -109,13 +109,13 @@ pub enum RtoStyle {
 pub struct Rto {
     /// How it is computed.
     pub style: RtoStyle,
-    /// Before the first measurement, ns.
+    /// Before the first measurement (RFC 6298 section 2 step (2.1)), ns.
     pub initial: Nanos,
-    /// Lower bound, ns.
+    /// Lower bound (RFC 6298 section 2 step (2.4)), ns.
     pub min: Nanos,
-    /// Upper bound after back-off, ns.
+    /// Upper bound after back-off (RFC 6298 section 2 step (2.5)), ns.
     pub max: Nanos,
-    /// Clock granularity G of RFC 6298, ns.
+    /// Clock granularity G (RFC 6298 section 4), ns.
     pub granularity: Nanos,
     /// Number of consecutive expiries after which the connection is given up (Linux `tcp_retries2`, 15).
     pub retries: u32,
@@ -128,7 +128,8 @@ pub struct Rto {
 /// How the window is reduced in fast recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reduction {
-    /// At once: `cwnd = ssthresh` with SACK (RFC 6675), inflated by duplicates without (RFC 6582).
+    /// At once: `cwnd = ssthresh` with SACK (RFC 6675 section 5 step (4.2)), inflated by duplicates
+    /// without (RFC 5681 section 3.2 steps 3 and 4).
     Immediate,
     /// One segment for every two acknowledgements, as Linux did until 3.1.
     RateHalving,
@@ -158,10 +159,10 @@ pub enum LimitedTransmit {
 /// How much one acknowledgement lets the window grow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GrowthUnit {
-    /// As for one segment, for any number of acknowledged segments (Linux before 3.18, RFC 5681 without byte
-    /// counting).
+    /// As for one segment, for any number of acknowledged segments (Linux before 3.18, RFC 5681 section 3.1
+    /// without byte counting).
     PerAck,
-    /// As for all segments that it acknowledges.
+    /// As for all segments that it acknowledges (RFC 5681 section 3.1 recommends to count what is acknowledged).
     Segments,
     /// As for all segments that the acknowledgement number covers, also those that SACKs had reported before (Linux
     /// 3.15 to 4.x). An acknowledgement with SACKs alone counts for none in slow start, and is still one for algorithms
@@ -172,12 +173,12 @@ pub enum GrowthUnit {
 /// Undoing unnecessary reductions of the congestion window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Undo {
-    /// Eifel detection by timestamps (RFC 3522).
+    /// Eifel detection by timestamps (RFC 3522 section 3.2).
     pub eifel: bool,
     /// All retransmissions of a recovery reported by DSACK (RFC 3708, Linux).
     pub dsack: bool,
-    /// After a spurious timeout, adapts the retransmission timer as RFC 4015 does and uses its window: the data
-    /// outstanding plus a little more. Otherwise the window is restored and the timer is unchanged.
+    /// After a spurious timeout, adapts the retransmission timer as RFC 4015 section 3.1 does and uses its window:
+    /// the data outstanding plus a little more. Otherwise the window is restored and the timer is unchanged.
     pub rfc4015: bool,
     /// A partial acknowledgement of an original restores the window but not the threshold, and recovery continues
     /// (Linux 2.6). Otherwise recovery ends there if no retransmission is outstanding.
@@ -187,7 +188,8 @@ pub struct Undo {
     pub unstamped_is_original: bool,
     /// While a retransmission is outstanding, the time of the first one is kept, also when a recovery ends and the next
     /// one begins with the same acknowledgement (Linux `retrans_stamp`). What is sent meanwhile echoes later times, so
-    /// that Eifel detection fails until no retransmission is outstanding. RFC 3522 takes the time anew in each recovery.
+    /// that Eifel detection fails until no retransmission is outstanding. RFC 3522 section 3.2 step (2) takes the time
+    /// anew in each recovery.
     pub stamp_outlives_recovery: bool,
     /// While a partial acknowledgement of an original waits because a retransmission is outstanding, that acknowledgement marks
     /// nothing as lost (Linux `tcp_try_undo_partial`, which skips `tcp_identify_packet_loss`).
@@ -199,17 +201,17 @@ pub struct Undo {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Departures {
     /// Fast recovery ends, and the next one may begin, with an acknowledgement of exactly what was outstanding when it
-    /// began. RFC 6582 (section 3.2 step 2, section 6) wants more than that for another one, so that duplicates which
-    /// the recovery's own retransmissions caused do not start it.
+    /// began. RFC 6582 section 3.2 step 2 wants more than that for another one, so that duplicates which the recovery's
+    /// own retransmissions caused do not start it.
     pub reenter_at_recover: bool,
     /// A duplicate takes one segment out of flight, as a SACK would, in recovery and (with limited transmit) before, and
-    /// what is then in flight decides the slow-start threshold and what may be sent. RFC 6582 inflates the window
-    /// instead, and RFC 5681 halves what is outstanding.
+    /// what is then in flight decides the slow-start threshold and what may be sent. RFC 5681 section 3.2
+    /// inflates the window instead (step 4), and halves what is outstanding (step 2).
     pub duplicates_leave_flight: bool,
     /// The window also grows while it is not filled. RFC 9293 and Linux forbid it, RFC 7661 limits it.
     pub grow_when_unused: bool,
-    /// Only the first partial acknowledgement of a recovery restarts the retransmission timer ("Impatient", RFC 6582
-    /// section 4); otherwise each one does ("Slow-but-Steady").
+    /// Only the first partial acknowledgement of a recovery restarts the retransmission timer (RFC 6582 section 3.2
+    /// step 3; "Impatient" in RFC 3782 section 4); otherwise each one does ("Slow-but-Steady").
     pub timer_at_first_partial: bool,
     /// The first segment of a connection is acknowledged at once, whatever the rule for the others.
     pub first_ack_at_once: bool,
@@ -329,25 +331,26 @@ pub struct Config {
     /// Seed for the random numbers of algorithms, such as the phase in which BBR starts to probe: equal seeds give
     /// equal runs.
     pub seed: u64,
-    /// Initial congestion window, segments.
+    /// Initial congestion window (RFC 5681 section 3.1 has 2 to 4, RFC 6928 has 10), segments.
     pub initial_window: u32,
     /// Initial slow-start threshold, segments (a cached path metric); `u32::MAX`: none.
     pub initial_ssthresh: u32,
     /// Upper bound of the congestion window, segments.
     pub cwnd_clamp: u32,
-    /// Selective acknowledgements.
+    /// Selective acknowledgements (RFC 2018 section 2).
     pub sack: bool,
-    /// Report duplicates (RFC 2883); with `sack`.
+    /// Report duplicates (RFC 2883 section 4); with `sack`.
     pub dsack: bool,
-    /// Timestamps option.
+    /// Timestamps option (RFC 7323 section 3.2).
     pub timestamps: bool,
-    /// Tick of the timestamps clock, ns.
+    /// Tick of the timestamps clock (RFC 7323 section 5.4), ns.
     pub timestamp_tick: Nanos,
     /// Protection against wrapped sequences (RFC 7323 section 5); with `timestamps`.
     pub paws: bool,
-    /// By how many ticks a segment's timestamp may be older without being refused (Linux `TCP_PAWS_WINDOW`: 1; RFC 7323: 0).
+    /// By how many ticks a segment's timestamp may be older without being refused (Linux `TCP_PAWS_WINDOW`: 1; RFC 7323 section 5.3:
+    /// 0).
     pub paws_window: u32,
-    /// Announced window scale; `None` omits the option.
+    /// Announced window scale (RFC 7323 section 2.2); `None` omits the option.
     pub window_scale: Option<u8>,
     /// Receive buffer, bytes: a fixed size, or the maximum for autotuning.
     pub receive_buffer: u64,
@@ -400,7 +403,7 @@ pub struct Config {
     /// Departures from the standards in recovery without SACK.
     pub departures: Departures,
     /// In recovery without new data, also retransmits segments below the highest SACK that are missing but not
-    /// considered lost (RFC 6675 NextSeg rule 3).
+    /// considered lost (RFC 6675 section 4 rule (3) of NextSeg).
     pub forward_retransmit: bool,
     /// Keep the window within three segments of what is in flight in Disorder and after an undo (Linux 2.6).
     pub moderate_cwnd: bool,
@@ -414,7 +417,7 @@ pub struct Config {
     /// What can be marked carries ECT(1) instead of ECT(0): it asks for L4S service, which only congestion controls that
     /// react to each mark a little may do (RFC 9331).
     pub ect1: bool,
-    /// F-RTO (RFC 5682).
+    /// F-RTO (RFC 5682 section 3.1).
     pub frto: bool,
     /// Tail loss probe.
     pub loss_probe: LossProbe,

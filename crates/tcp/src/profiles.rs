@@ -220,7 +220,7 @@ pub fn linux_3_19() -> Config {
 }
 
 /// ns-3.37 with its defaults: segments of 536 bytes, PRR, limited transmit, a timeout of at least 1 s, and its own rules of
-/// recovery without SACK ([`Departures`]). With SACK it follows RFC 6675, as the profile `rfc` does. Not modelled: windows
+/// recovery without SACK ([`Departures`]). With SACK it follows RFC 6675 section 5, as the profile `rfc` does. Not modelled: windows
 /// in bytes with CUBIC (its increments are whole segments), round-trip times in whole milliseconds by timestamps, and
 /// smoothed ones for CUBIC.
 pub fn ns_3() -> Config {

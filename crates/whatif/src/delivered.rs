@@ -79,7 +79,7 @@ impl Delivered {
     }
 }
 
-/// Reordering of the originals (RFC 4737).
+/// Reordering of the originals (RFC 4737 sections 3.3 and 4.2).
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Originals {
     /// NextExp of section 3.

@@ -33,11 +33,11 @@ impl TcpFlags {
 pub struct Has;
 
 impl Has {
-    /// The timestamps option is present (RFC 7323): `tsval`, `tsecr` are valid.
+    /// The timestamps option is present (RFC 7323 section 3.2): `tsval`, `tsecr` are valid.
     pub const TIMESTAMPS: u8 = 0x01;
     /// The IP header has an identification field (IPv4): `ip_id` is valid.
     pub const IP_ID: u8 = 0x02;
-    /// SACK-permitted (RFC 2018), only on SYN.
+    /// SACK-permitted (RFC 2018 section 2), only on SYN.
     pub const SACK_PERMITTED: u8 = 0x04;
     /// The options were cut by the snap length or are malformed, so the absence of an option proves nothing;
     /// [`Segment::cut`] tells what is known of them all the same.
@@ -66,9 +66,9 @@ pub const MAX_PAYLOAD: u32 = 8 * 65_535;
 pub struct Cut {
     /// Bytes of the header from the first option on that is not whole: at most 40, and 0 where an option is malformed.
     pub unread: u8,
-    /// That option is timestamps (RFC 7323), without its values.
+    /// That option is timestamps (RFC 7323 section 3.2), without its values.
     pub stamped: bool,
-    /// If that option is SACK (RFC 2018), its number of blocks, whole ones included.
+    /// If that option is SACK (RFC 2018 section 3), its number of blocks, whole ones included.
     pub blocks: Option<u8>,
     /// Left edge of the first block that is not whole.
     pub left: Option<u32>,

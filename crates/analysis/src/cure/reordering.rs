@@ -227,7 +227,7 @@ fn sack(flows: &[&FlowReport]) -> Option<Action> {
     })
 }
 
-/// Reductions that were unnecessary can be undone with the echoes of timestamps (RFC 3522).
+/// Reductions that were unnecessary can be undone with the echoes of timestamps (RFC 3522 section 3.2).
 fn undo(flows: &[&FlowReport]) -> Option<Action> {
     let without = flows.iter().filter(|f| !f.timestamps && f.syn_seen).count() as u64;
     (without > 0).then(|| Action {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use inorder_wire::{Dir, FlowKey, NO_WSCALE, Segment, TcpFlags};
 
 /// Frames with the same header and identification that are closer than this are one packet, captured or delivered
-/// twice: no retransmission timer is shorter than the clock tick of 1 ms (RFC 6298 section 2.4 asks for 1 s).
+/// twice: no retransmission timer is shorter than the clock tick of 1 ms (RFC 6298 section 2 step (2.4) asks for 1 s).
 const MAX_TWIN_NS: i64 = 1_000_000;
 /// The two directions of a capture may be out of order by a few milliseconds: windows may be older by that.
 const MAX_DISORDER_NS: i64 = 5_000_000;

@@ -1,7 +1,7 @@
 //! Data as it comes by the capture point: new, late, or again.
 //!
-//! At a receiver this is the whole analysis (RFC 4737 on arrivals, with retransmissions told
-//! apart); in the middle it is the upstream half; at a sender it only says which transmissions
+//! At a receiver this is the whole analysis (the metrics of RFC 4737 section 4 on arrivals, with retransmissions
+//! distinguished); in the middle it is the upstream half; at a sender it only says which transmissions
 //! are originals.
 
 mod again;

@@ -3,7 +3,7 @@
 /// Episodes remembered.
 const MAX_EPISODES: usize = 4_096;
 
-/// From the first retransmission until what had been sent by then is acknowledged (RFC 6582, "recover").
+/// From the first retransmission until what had been sent by then is acknowledged (`recover` of RFC 6582 section 3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Episode {
     /// Its first retransmission, nanoseconds.

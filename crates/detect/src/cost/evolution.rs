@@ -1,7 +1,7 @@
 //! How the congestion window of a known control evolves, a round trip at a time.
 //!
-//! Slow start and Reno: RFC 5681 section 3.1. CUBIC: RFC 9438, section 4.2 (equations 1 and 2), 4.3 (the region in
-//! which it is as fast as Reno, equation 4), 4.6 (decrease) and 4.7 (fast convergence). Slow start ends when the path is full: HyStart (Ha
+//! Slow start and Reno: RFC 5681 section 3.1. CUBIC: RFC 9438 sections 4.2 (the curve), 4.3 (the region in which it is as
+//! fast as Reno), 4.6 (decrease) and 4.7 (fast convergence). Slow start ends when the path is full: HyStart (Ha
 //! and Rhee, "Taming the elephants", 2011) leaves it when the ACKs of a round are spread over half a round trip, which
 //! in Linux happens in the round that doubles the window from half of what fills the path or more, half a round trip
 //! into it: with a window that fills the path. BBR (version 1) doubles its rate until the rate of delivery grows no
@@ -9,13 +9,13 @@
 
 use crate::result::Control;
 
-/// CUBIC's C, segments a cubic second.
+/// CUBIC's C (RFC 9438 section 5.1), segments a cubic second.
 const CUBIC_C: f64 = 0.4;
 /// Share of the window that a reduction of CUBIC leaves (RFC 9438 section 4.6).
 const CUBIC_BETA: f64 = 0.7;
 /// Share of the window that a reduction of Reno leaves (RFC 5681 section 3.1).
 const RENO_BETA: f64 = 0.5;
-/// Growth in segments a round trip that makes CUBIC as fast as Reno on average.
+/// Growth in segments a round trip that makes CUBIC as fast as Reno on average (RFC 9438 section 4.3).
 const CUBIC_ALPHA: f64 = 3.0 * (1.0 - CUBIC_BETA) / (1.0 + CUBIC_BETA);
 
 /// The path as the window meets it.

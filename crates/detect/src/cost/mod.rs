@@ -90,7 +90,7 @@ pub(crate) struct Answer {
     pub(crate) una: i64,
     /// Bytes acknowledged or SACKed so far.
     pub(crate) delivered: i64,
-    /// Bytes that it reports to have arrived once more (DSACK, RFC 2883).
+    /// Bytes that it reports to have arrived once more (DSACK, RFC 2883 section 4).
     pub(crate) repeated: i64,
     /// One past what the receiver's window allows to be sent; the greatest number if its scale is not known.
     pub(crate) edge: i64,

@@ -4,7 +4,7 @@
 //! Definitions, per flow (one direction of a connection), in segments as on the wire:
 //! - *original*: the first transmission of its bytes in the sender's capture; everything else is
 //!   a retransmission.
-//! - *reordered*: RFC 4737 on the arrivals of originals alone.
+//! - *reordered*: RFC 4737 section 3.3 on the arrivals of originals alone.
 //! - *refused*: an original that arrived and that the receiver discarded although it lacked its bytes:
 //!   too old by its timestamp (PAWS), or outside the window. It keeps its place among the arrivals,
 //!   but is not counted as reordered.

@@ -161,7 +161,7 @@ impl Teller<'_> {
         }
     }
 
-    /// RFC 4737 on the arrivals of originals, and the rate at which they were sent.
+    /// RFC 4737 sections 3 and 4.1 to 4.4 on the arrivals of originals, and the rate at which they were sent.
     fn arrivals(&self, stretches: &[Stretch], collector: &mut Collector) {
         let mut originals: Vec<&Stretch> = stretches.iter().filter(|s| s.is_original()).collect();
         // Whatever was sent by then goes before an arrival, lost originals too.
@@ -330,7 +330,7 @@ fn touches(ranges: &Ranges, start: i64, end: i64) -> bool {
     any
 }
 
-/// Extents by the definitions of RFC 4737, in logarithmic time.
+/// Extents by the definition of RFC 4737 section 4.2, in logarithmic time.
 pub(crate) struct Measure {
     /// Arrivals larger than all before them: number to position and time. The first arrival
     /// larger than a late one is always among these.

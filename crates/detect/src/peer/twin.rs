@@ -59,7 +59,7 @@ impl Story {
         seen
     }
 
-    /// RFC 4737, sections 3, 4.2, 4.3, 4.4: `(offset, extent, late time, byte offset)`.
+    /// RFC 4737 sections 3, 4.2, 4.3 and 4.4: `(offset, extent, late time, byte offset)`.
     fn reordered(&self) -> Vec<(u64, u32, i64, u64)> {
         let order = self.original_arrivals();
         let mut all = Vec::new();

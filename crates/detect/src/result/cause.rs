@@ -18,16 +18,16 @@ pub enum Cause {
     Unreachable,
     /// Routers passed packets on in a loop, as ICMP says (time exceeded).
     TimeExceeded,
-    /// The receiver refused what arrived (PAWS, RFC 7323; outside the window).
+    /// The receiver refused what arrived (PAWS, RFC 7323 section 5; outside the window).
     Refused,
-    /// A late packet was taken for lost.
+    /// A late packet was taken for lost (RFC 2883 section 5.2).
     Reordering,
     /// Acknowledgements overtook each other on their way back; no data was late.
     AckReordering,
     /// A tail loss probe (RFC 8985 section 7), sent to hear of the end, repeated what had arrived.
     TailProbe,
     /// The retransmission timer expired although everything had arrived: the round-trip time had
-    /// jumped, or acknowledgements were lost (RFC 3522, RFC 5682).
+    /// jumped, or acknowledgements were lost (RFC 2883 sections 5.3 and 5.4).
     DelayJump,
     /// The sender repeated data before an acknowledgement or a timer can have made it do so: some stacks and content
     /// networks send copies in advance. It costs no window.

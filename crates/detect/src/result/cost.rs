@@ -4,9 +4,9 @@
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 #[non_exhaustive]
 pub enum Control {
-    /// CUBIC (RFC 9438): a loss leaves 0.7 of the window.
+    /// CUBIC (RFC 9438 section 4.6): a loss leaves 0.7 of the window.
     Cubic,
-    /// Reno (RFC 5681): a loss leaves half of the window.
+    /// Reno (RFC 5681 section 3.1): a loss leaves half of the window.
     Reno,
     /// BBR: paces, and does not react to single losses.
     Bbr,

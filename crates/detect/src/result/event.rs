@@ -31,11 +31,11 @@ pub enum Confidence {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
 pub enum Evidence {
-    /// A hole below SACKed data filled without any retransmission (RFC 2018).
+    /// A hole below SACKed data filled without any retransmission (RFC 2018 section 4).
     Sack,
-    /// A duplicate SACK showed that both copies arrived (RFC 2883).
+    /// A duplicate SACK showed that both copies arrived (RFC 2883 section 5).
     Dsack,
-    /// The echoed timestamp names the copy that arrived (RFC 7323, RFC 3522).
+    /// The echoed timestamp names the copy that arrived (RFC 7323 section 4.3, RFC 3522 section 3.1).
     Timestamps,
     /// Timestamps named the retransmission, a DSACK later the original: later than one RTT.
     TimestampsDsack,

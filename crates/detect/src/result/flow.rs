@@ -182,7 +182,7 @@ pub struct Recoveries {
 /// value that 95 of 100 of them stay within. `None` where they are fewer than ten.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Avoidance {
-    /// Duplicate-ACK threshold, packets (extent + 1; RFC 5681 has 3).
+    /// Duplicate-ACK threshold, packets (extent + 1; RFC 5681 section 3.2 has 3).
     pub dupthresh: Option<u32>,
     /// Time to wait after the first duplicate ACK or SACK above a hole, nanoseconds (RACK's reordering
     /// window, RFC 8985 section 6.2).

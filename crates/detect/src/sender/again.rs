@@ -2,7 +2,7 @@
 //!
 //! The first block of an ACK is the range that holds the segment which triggered it (RFC 2018 section 4; Linux
 //! `tcp_sack_new_ofo_skb`). An ACK that tells nothing new, and lists first another range than the ACK before, answers a
-//! segment of that range that had been received already. A receiver that reports duplicates (RFC 2883) would have named
+//! segment of that range that had been received already. A receiver that reports duplicates (RFC 2883 section 4) would have named
 //! it, so this one does not, and a repeated ACK of its may answer a duplicate each time.
 
 use inorder_wire::Segment;

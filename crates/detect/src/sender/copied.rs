@@ -1,4 +1,4 @@
-//! Copies that the network made: their reports look like those of late originals (RFC 2883 section 5).
+//! Copies that the network made: their reports look like those of late originals (RFC 2883 section 5.1).
 
 /// Duplicates that no retransmission of a hole explains.
 #[derive(Clone, Copy, Debug, Default)]

@@ -2,7 +2,7 @@
 //!
 //! A receiver that holds data behind a hole lists it in every ACK (RFC 2018 section 4). So an ACK with blocks between two
 //! without, the second of which acknowledges no more than one segment beyond it, was no report of a hole: then the segment
-//! above it would have been acknowledged, too. It reported a duplicate (RFC 2883), and so does one that acknowledges all there is.
+//! above it would have been acknowledged, too. It reported a duplicate (RFC 2883 section 4), and so does one that acknowledges all there is.
 
 use super::Sender;
 use super::acks::Ack;

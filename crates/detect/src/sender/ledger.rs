@@ -47,7 +47,7 @@ pub(super) struct Telling {
     /// originals come late enough to be refused.
     pub(super) refusals_hidden: bool,
     pub(super) timestamps: bool,
-    /// Duplicates are reported (RFC 2883).
+    /// Duplicates are reported (RFC 2883 section 4).
     pub(super) duplicates: bool,
     pub(super) acks: u64,
     pub(super) acks_missing: u64,

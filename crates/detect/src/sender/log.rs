@@ -1,6 +1,6 @@
 //! The arrivals at the receiver as its ACKs tell them, in order, some waiting for a verdict.
 //!
-//! RFC 4737 counts positions, so a segment whose arrival is doubtful (original or retransmission)
+//! RFC 4737 section 4.2 counts positions, so a segment whose arrival is doubtful (original or retransmission)
 //! holds back all that came after it until a later ACK, or the lack of one, decides.
 
 use std::collections::VecDeque;

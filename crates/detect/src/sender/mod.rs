@@ -2,7 +2,7 @@
 //!
 //! Section III of the mobile-network paper (SACK, DSACK, timestamps, both together) and the
 //! detection draft, turned around: rebuild the order in which originals arrived at the receiver
-//! and compute RFC 4737 on it.
+//! and compute the metrics of RFC 4737 section 4 on it.
 //!
 //! [`Sender`] is the loop that joins the parts, each of which can be understood alone: what is
 //! [`outstanding`], what this flow has shown of [`timing`], what the [`receiver`] is known to do, the

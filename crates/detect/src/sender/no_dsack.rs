@@ -1,6 +1,6 @@
 //! Originals that come after their retransmission to a receiver that reports no duplicates.
 //!
-//! Such a receiver (DSACK, RFC 2883, is not negotiated) answers what it has already, or what PAWS
+//! Such a receiver (DSACK, RFC 2883 section 4, is not negotiated) answers what it has already, or what PAWS
 //! discards, by repeating the ACK before. Nothing in it says which segment came: time does, once
 //! it is known how late the late ones of this flow are ([`super::windows`]). A spurious
 //! retransmission has the same answer, a round trip after it was sent.

@@ -1,6 +1,6 @@
 //! What is outstanding: data sent and not yet acknowledged, and what the receiver has SACKed of it.
 //!
-//! Here sequence numbers become offsets, and SACK blocks (RFC 2018, RFC 2883) are read against what was
+//! Here sequence numbers become offsets, and SACK blocks (RFC 2018 section 3, RFC 2883 section 4) are read against what was
 //! sent. Nothing here knows of time or of verdicts.
 
 use inorder_base::sequence::Offsets;
@@ -220,7 +220,7 @@ impl Outstanding {
         edges.fold(number, i64::max).min(self.highest)
     }
 
-    /// The duplicate that a first block reports (RFC 2883 section 4). All of it must have been acknowledged
+    /// The duplicate that a first block reports (RFC 2883 sections 4 and 5). All of it must have been acknowledged
     /// before: some stacks put what has just moved the left edge first, which RFC 2018 section 4 tells them
     /// not to.
     pub(super) fn dsack(&self, seg: &Segment, number: i64) -> Option<(i64, i64)> {

@@ -51,7 +51,7 @@ pub(super) struct Receiver {
     pub(super) guessed: bool,
     /// Some of its SACK blocks were cut off since there was last no hole.
     pub(super) cuts_blocks: bool,
-    /// It reports duplicates (RFC 2883), which is not negotiated.
+    /// It reports duplicates (RFC 2883 section 4), which is not negotiated.
     pub(super) dsack_seen: bool,
     /// What it does with data that is too old.
     pub(super) too_old: TooOld,
@@ -220,7 +220,7 @@ impl Receiver {
         self.lists_fewer += u32::from(usize::from(blocks) < ranges.min(room));
     }
 
-    /// How many SACKed ranges the ACK `last` had room for. RFC 2018 section 3 and RFC 7323: three blocks beside
+    /// How many SACKed ranges the ACK `last` had room for. RFC 2018 section 3: three blocks beside
     /// timestamps, four without; a duplicate takes one, and so does data that is acknowledged already, which
     /// some stacks list first.
     pub(super) fn room(&self, last: Option<&Segment>) -> usize {

@@ -94,7 +94,7 @@ impl Timing {
         self.rtt_samples += 1;
         self.min_rtt = Some(self.min_rtt.map_or(sample, |m| m.min(sample)));
         if !had_hole {
-            // Gain 1/8 as in RFC 6298.
+            // The gain is 1/8 (RFC 6298 section 2 step (2.3)).
             self.rtt = Some(self.rtt.map_or(sample, |r| r + (sample - r) / 8));
         }
     }

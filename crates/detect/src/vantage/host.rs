@@ -12,7 +12,7 @@ pub(super) const MIN_ANSWERS: u32 = 4;
 pub(super) const MIN_NEVER_SOONER: u8 = 16;
 /// Data comes sooner if it takes less than this number of fifths of that time.
 pub(super) const FIFTHS_OF_ANSWER: i64 = 4;
-/// Minimum time until a SYN or its answer is repeated (RFC 6298 section 2.1: one second), nanoseconds.
+/// Minimum time until a SYN or its answer is repeated (RFC 6298 section 2 step (2.1): one second), nanoseconds.
 pub(crate) const MIN_SYN_TIMEOUT_NS: i64 = 150_000_000;
 
 /// Something sent towards a host whose answer is awaited.

@@ -112,7 +112,7 @@ impl Position {
         }
     }
 
-    /// The host `from` reports a hole with SACK (RFC 2018). Where the capture point saw no hole there, the packet was lost or
+    /// The host `from` reports a hole with SACK (RFC 2018 section 4). Where the capture point saw no hole there, the packet was lost or
     /// overtaken behind it.
     #[cold]
     fn locate_hole(&mut self, from: usize, seg: &Segment) {

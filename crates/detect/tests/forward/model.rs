@@ -80,7 +80,7 @@ struct Sent {
     to: i64,
 }
 
-/// What happened to an original. Extents are those of RFC 4737 section 4.2.1.
+/// What happened to an original. Extents are those of RFC 4737 section 4.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Truth {
     InOrder,

@@ -10,7 +10,7 @@ use inorder_wire::{Segment, TcpFlags};
 use crate::plan::{Connection, Plan};
 use crate::report::FlowReport;
 
-/// Displacement threshold of the metrics of RFC 5236, packets: that of the simulator's flows.
+/// Displacement threshold (RFC 5236 section 3.4), packets: that of the simulator's flows.
 const THRESHOLD: u16 = 200;
 
 /// At which end a segment was captured.

@@ -1,9 +1,9 @@
-//! RFC 4737 on the arrivals of original transmissions, by byte ranges, in memory that depends on
-//! the holes and not on the packets.
+//! The metrics of RFC 4737 sections 4.2 to 4.4 on the arrivals of original transmissions, by byte ranges (RFC 4737 sections
+//! 3.5 and 6.1), in memory that depends on the holes and not on the packets.
 //!
 //! The first arrival with a larger number than a late one is always the arrival that opened the
-//! hole the late one falls in: remember it per hole, and extent (section 4.2) and late time
-//! (4.3) are differences. The dumb twin in the tests compares against the definitions.
+//! hole the late one falls in: remember it per hole, and extent and late time are
+//! differences. The dumb twin in the tests compares against the definitions.
 
 mod by_offset;
 mod holes;
@@ -346,7 +346,7 @@ mod tests {
         out
     }
 
-    /// The definitions of RFC 4737, word by word.
+    /// The definitions of RFC 4737 sections 4.2 and 4.4, word by word.
     fn late_by_definition(arrivals: &[i64]) -> Vec<(i64, u32, u64)> {
         let mut next = 1;
         let mut out = Vec::new();

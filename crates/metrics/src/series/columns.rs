@@ -59,20 +59,20 @@ pub static SERIES: &[Of] = &[
     Of::new(
         "sequence_discontinuities",
         Kind::Count,
-        "Packets that arrived before a packet sent earlier (section 3.4).",
+        "Packets that skipped a number: at least one sent earlier had not arrived (RFC 4737 section 3.4).",
         |r| r.summary.counts.sequence_discontinuities.into(),
     ),
     Of::new(
         "extents",
         LIST,
-        "Extent of each reordered packet (section 4.2).",
+        "Extent of each reordered packet (RFC 4737 section 4.2).",
         |r| r.lists.extents.clone().into(),
     )
     .unit("packets"),
     Of::new(
         "late_ms",
         LIST,
-        "Late time of each reordered packet (section 4.3).",
+        "Late time of each reordered packet (RFC 4737 section 4.3).",
         |r| {
             let late_ns = if r.lists.timed {
                 r.lists.late_ns.as_slice()
@@ -86,20 +86,20 @@ pub static SERIES: &[Of] = &[
     Of::new(
         "byte_offsets",
         LIST,
-        "Byte offset of each reordered packet (section 4.4).",
+        "Byte offset of each reordered packet (RFC 4737 section 4.4).",
         |r| r.lists.byte_offsets.clone().into(),
     )
     .unit("bytes"),
     Of::new(
         "discontinuities",
         Kind::Count,
-        "Reordering discontinuities (section 4.5).",
+        "Reordering discontinuities (RFC 4737 section 4.5).",
         |r| r.lists.discontinuities.len().into(),
     ),
     Of::new(
         "gaps",
         LIST,
-        "Packets between successive discontinuities (section 4.5).",
+        "Packets between successive discontinuities (RFC 4737 section 4.5).",
         |r| r.lists.gaps().0.into(),
     )
     .unit("packets"),
@@ -120,7 +120,7 @@ pub static SERIES: &[Of] = &[
     Of::new(
         "runs",
         LIST,
-        "Packets in order before each reordered one (section 4.5.4).",
+        "Packets in order before each reordered one (RFC 4737 section 4.6).",
         |r| r.lists.runs.clone().into(),
     )
     .unit("packets"),
@@ -142,7 +142,7 @@ pub static SERIES: &[Of] = &[
     Of::new(
         "n_reordering",
         BY_NUMBER,
-        "Packets that are n-reordered, by n (section 5).",
+        "Packets that are n-reordered, by n (RFC 4737 section 5).",
         |r| by_n(&r.summary.order.n_reordering.cumulative()),
     )
     .unit("packets"),

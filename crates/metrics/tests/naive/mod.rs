@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// One arrival: number, nanoseconds, bytes.
 pub type Packet = (u64, i64, u32);
 
-/// A reordered packet by the definitions of RFC 4737.
+/// A reordered packet by the definitions of RFC 4737 sections 3.3 and 4.2 to 4.4.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Late {
     pub seq: u64,
@@ -87,7 +87,7 @@ pub fn involved(stream: &[Packet]) -> u64 {
     (0..s.len()).filter(|i| inverted(*i)).count() as u64
 }
 
-/// RFC 5236, reorder density: the algorithm word for word, with sets as sets. Returns the histogram and the discarded
+/// RFC 5236 section 7.1, reorder density: the algorithm word for word, with sets as sets. Returns the histogram and the discarded
 /// packets as (early, late).
 pub fn reorder_density(arrivals: &[u64], dt: i64) -> (BTreeMap<i64, u64>, (u64, u64)) {
     let mut input = arrivals.iter().copied();
@@ -132,7 +132,7 @@ pub fn reorder_density(arrivals: &[u64], dt: i64) -> (BTreeMap<i64, u64>, (u64, 
     (counts, discarded)
 }
 
-/// RFC 5236, reorder buffer-occupancy density, starting with the expected number `e`.
+/// RFC 5236 section 7.2, reorder buffer-occupancy density, starting with the expected number `e`.
 pub fn buffer_density(arrivals: &[u64], bt: usize, mut e: u64) -> BTreeMap<u64, u64> {
     let (mut buf, mut counts) = (BTreeSet::new(), BTreeMap::new());
     for &s in arrivals {

@@ -11,7 +11,7 @@ use super::wire;
 use crate::fast_open::CookieOption;
 use crate::fast_open::client::{Cache, Offer};
 
-/// Start of virtual time, chosen so that no timestamp is 0 (RFC 7323 gives a zero echo no meaning).
+/// Start of virtual time, chosen so that no timestamp is 0 (a zero echo is none: RFC 7323 section 3.2).
 pub(super) const ORIGIN: Nanos = 1_000_000_000_000;
 /// Maximum number of segments sent for one event; more indicates an endless loop.
 const BURST: usize = 1 << 20;

@@ -30,11 +30,11 @@ keys! {
         initial_ssthresh: Packets32, unset "of the profile";
         /// Upper bound of the congestion window.
         cwnd_clamp: Packets32, unset "of the profile", from "1";
-        /// Selective acknowledgements (RFC 2018).
+        /// Selective acknowledgements (RFC 2018 section 2).
         sack: Flag, unset "of the profile";
-        /// Reports of duplicate segments (RFC 2883).
+        /// Reports of duplicate segments (RFC 2883 section 4).
         dsack: Flag, unset "of the profile";
-        /// Timestamps option (RFC 7323).
+        /// Timestamps option (RFC 7323 section 3.2).
         timestamps: Flag, unset "of the profile";
         /// Protection against wrapped sequence numbers (RFC 7323 section 5).
         paws: Flag, unset "of the profile";
@@ -86,30 +86,30 @@ keys! {
         /// How the window is reduced in fast recovery.
         reduction: Reduction, unset "of the profile";
         /// In recovery without new data, also retransmits segments that are missing but not considered lost (RFC 6675
-        /// NextSeg 3).
+        /// section 4 rule (3) of NextSeg).
         forward_retransmit: Flag, unset "of the profile";
         /// Without SACK, another recovery may begin with an acknowledgement of exactly what the last one repaired (ns-3;
-        /// RFC 6582 wants more).
+        /// RFC 6582 section 3.2 step 2 wants more).
         reenter_at_recover: Flag, unset "of the profile";
         /// Without SACK, each duplicate takes a segment out of flight instead of inflating the window (ns-3).
         duplicates_leave_flight: Flag, unset "of the profile";
         /// The window also grows while it is not filled (ns-3).
         grow_when_unused: Flag, unset "of the profile";
-        /// Without SACK, only the first partial acknowledgement restarts the retransmission timer (RFC 6582, ns-3).
+        /// Without SACK, only the first partial acknowledgement restarts the retransmission timer (RFC 6582 section 3.2 step 3, ns-3).
         timer_at_first_partial: Flag, unset "of the profile";
         /// The first segment is acknowledged at once (ns-3).
         first_ack_at_once: Flag, unset "of the profile";
         /// Limits the window to about the data in flight in the Disorder state and after an undo (Linux 2.6).
         moderate_cwnd: Flag, unset "of the profile";
-        /// F-RTO (RFC 5682).
+        /// F-RTO (RFC 5682 section 3.1).
         frto: Flag, unset "of the profile";
         /// Tail loss probe.
         loss_probe: LossProbe, unset "of the profile";
-        /// Undoes unnecessary reductions of the congestion window that timestamps reveal (RFC 3522).
+        /// Undoes unnecessary reductions of the congestion window that timestamps reveal (RFC 3522 section 3.2).
         undo_eifel: Flag, unset "of the profile";
         /// Undoes unnecessary reductions of the congestion window that DSACK reveals (RFC 3708).
         undo_dsack: Flag, unset "of the profile";
-        /// After a spurious timeout, adapts the timer as in RFC 4015.
+        /// After a spurious timeout, adapts the timer as in RFC 4015 section 3.1.
         undo_rfc4015: Flag, unset "of the profile";
         /// Reduces the window after idle times (RFC 5681 section 4.1).
         restart_after_idle: Flag, unset "of the profile";
@@ -200,7 +200,7 @@ choices! {
 choices! {
     /// How the retransmission timeout is computed from round-trip times.
     pub enum RtoStyle {
-        /// As in RFC 6298.
+        /// As in RFC 6298 section 2.
         Rfc = "rfc",
         /// As in Linux.
         Linux = "linux",
@@ -234,7 +234,7 @@ choices! {
 choices! {
     /// How the window is reduced in fast recovery.
     pub enum Reduction {
-        /// At once (RFC 6675; RFC 6582 without SACK).
+        /// At once (RFC 6675 section 5; RFC 5681 section 3.2 without SACK).
         Immediate = "immediate",
         /// One segment for every two acknowledgements, as Linux did until 3.1.
         RateHalving = "rate-halving",

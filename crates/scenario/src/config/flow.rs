@@ -184,7 +184,7 @@ keys! {
         start_ns as "start": Duration, default "0 s";
         /// How the times between packets vary.
         gaps: Gaps, default "constant";
-        /// Displacement threshold DT of reorder density (RFC 5236).
+        /// Displacement threshold DT of reorder density (RFC 5236 section 3.4).
         threshold as "metrics_threshold": Packets16, default "200 packets", in "1 packet"..="10000 packets";
     }
 }

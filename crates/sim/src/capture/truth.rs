@@ -80,7 +80,7 @@ pub enum TruthEvent {
         offset: u64,
         /// Length, bytes.
         length: u64,
-        /// Extent of RFC 4737 section 4.2.1.
+        /// Extent (RFC 4737 section 4.2).
         extent: u64,
         /// Time since the first arrival of a later one, nanoseconds.
         late_ns: i64,
@@ -435,7 +435,7 @@ impl Way {
     }
 }
 
-/// RFC 4737 applied to the arrivals of originals; refused ones keep their position among them.
+/// RFC 4737 sections 3.3 and 4.2 applied to the arrivals of originals; refused ones keep their position among them.
 fn late_or_refused(originals: &[Sent]) -> Vec<TruthEvent> {
     let mut arrived: Vec<(u64, i64, &Sent)> = originals
         .iter()

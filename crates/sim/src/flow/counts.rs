@@ -68,11 +68,11 @@ counts! {
     refused: |f| receiver(f).refused_segs_in;
     /// Originals that reached the receiver's card.
     at_card: |f| f.notes.before.received();
-    /// Of those, late (RFC 4737).
+    /// Of those, late (RFC 4737 section 3.3).
     reordered_at_card: |f| f.notes.before.reordered();
     /// Originals that reached the receiver's TCP; merged segments count once.
     at_stack: |f| f.notes.after.received();
-    /// Of those, late (RFC 4737).
+    /// Of those, late (RFC 4737 section 3.3).
     reordered_at_stack: |f| f.notes.after.reordered();
     /// Sum of the one-way delays of the originals at the receiver's TCP, nanoseconds.
     delay_ns: |f| f.notes.delay_sum_ns.cast_unsigned();

@@ -26,8 +26,8 @@ impl Board {
         true
     }
 
-    /// Marks every segment with at least `threshold` SACKed segments above it (RFC 6675 IsLost in segments), except
-    /// those with an outstanding retransmission. Returns how many were marked.
+    /// Marks every segment with at least `threshold` SACKed segments above it (RFC 6675 section 4, IsLost, in segments),
+    /// except those with an outstanding retransmission. Returns how many were marked.
     pub fn mark_by_threshold(&mut self, threshold: u32) -> u32 {
         let mut marked = 0;
         while let Some(record) = self.get(self.mark_hint).copied() {
@@ -83,7 +83,7 @@ impl Board {
     }
 
     /// After a timeout: all segments that are not SACKed are lost and wait for retransmission. `renege` clears the
-    /// SACKs.
+    /// SACKs (RFC 2018 section 5; RFC 6675 section 5.1 allows to keep them).
     pub(crate) fn mark_all_lost(&mut self, renege: bool) {
         if renege {
             self.forget_sacks();

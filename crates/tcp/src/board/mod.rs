@@ -1,4 +1,4 @@
-//! The scoreboard: the state of every outstanding segment, and counts that need no scan.
+//! The scoreboard (RFC 6675 section 3): the state of every outstanding segment, and counts that need no scan.
 //!
 //! Segments have identities that only increase; `id - base` is the index in the queue, so a stored identity stays
 //! valid after cumulative acknowledgements. Three cursors avoid scans: how far marking by threshold has got, where
@@ -72,7 +72,7 @@ impl Board {
         self.retrans_out
     }
 
-    /// Segments in the network according to this sender: RFC 6675's pipe in segments.
+    /// Segments in the network according to this sender: the pipe of RFC 6675 section 4 (SetPipe) in segments.
     pub fn in_flight(&self) -> u32 {
         (self.packets_out() + self.retrans_out).saturating_sub(self.sacked_out + self.lost_out)
     }
@@ -213,7 +213,7 @@ impl Board {
     }
 
     /// Processes a SACK block and reports the segments it covers for the first time. A segment counts when it is
-    /// covered completely.
+    /// covered completely (RFC 2018 section 5; RFC 6675 section 4, Update).
     pub(crate) fn sack(&mut self, start: Seq, end: Seq, delivered: &mut Vec<Delivered>) {
         let mut fresh = std::mem::take(&mut self.fresh);
         fresh.clear();
@@ -258,7 +258,7 @@ impl Board {
         }
     }
 
-    /// The oldest lost segment that waits for its retransmission.
+    /// The oldest lost segment that waits for its retransmission (RFC 6675 section 4 rule (1) of NextSeg).
     pub(crate) fn next_lost(&mut self) -> Option<Id> {
         if self.lost_out == 0 {
             return None;
@@ -274,8 +274,8 @@ impl Board {
         (id < self.next_id()).then_some(id)
     }
 
-    /// The oldest segment below the highest SACK that is neither SACKed, lost nor retransmitted (RFC 6675 NextSeg
-    /// rule 3).
+    /// The oldest segment below the highest SACK that is neither SACKed, lost nor retransmitted (RFC 6675 section 4
+    /// rule (3) of NextSeg).
     pub(crate) fn next_forward(&mut self) -> Option<Id> {
         let mut id = self.forward_hint.max(self.base);
         while id < self.highest_sacked {
@@ -289,7 +289,7 @@ impl Board {
         (id < self.highest_sacked).then_some(id)
     }
 
-    /// The segment is transmitted again; returns the updated record.
+    /// The segment is transmitted again (RFC 8985 section 6.1); returns the updated record.
     pub(crate) fn retransmit(&mut self, id: Id, now: Nanos, tsval: u32, cwnd: u32) -> Option<Sent> {
         let at = id.checked_sub(self.base)? as usize;
         let record = self.records.get_mut(at)?;

@@ -6,7 +6,7 @@ use crate::seq::Seq;
 /// Identity of an outstanding segment; consecutive in sequence order.
 pub type Id = u64;
 
-/// One segment outstanding.
+/// One segment outstanding (RFC 8985 section 5.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sent {
     /// First sequence number.

@@ -1,6 +1,6 @@
 //! CUBIC as standardised in 2023.
 //!
-//! Source: RFC 9438. C of 0.4, beta of 0.7; windows are real numbers of segments, times seconds.
+//! Source: RFC 9438 section 4. C of 0.4, beta of 0.7; windows are real numbers of segments, times seconds.
 //!
 //! 1. `W_cubic(t) = C (t - K)^3 + W_max` (figure 1 of section 4.2).
 //! 2. `K = cbrt((W_max - cwnd_epoch) / C)` (figure 2).
@@ -27,11 +27,14 @@ pub(super) const ENTRY: Entry = Entry {
     build: || Box::new(CubicRfc9438::default()),
 };
 
+/// RFC 9438 section 5.1.
 const C: f64 = 0.4;
+/// What a loss leaves of the window (RFC 9438 section 4.6).
 const BETA: f64 = 0.7;
+/// Reno's growth that makes up for [`BETA`] (RFC 9438 section 4.3).
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
-/// State to restore after a spurious reduction (section 4.9).
+/// The variables of RFC 9438 section 4.1, which a spurious reduction restores (RFC 9438 section 4.9).
 #[derive(Debug, Clone, Default, PartialEq)]
 struct State {
     /// Start of the epoch; `None` from a loss to the next growth in congestion avoidance.
@@ -45,7 +48,7 @@ struct State {
     fraction: f64,
 }
 
-/// CUBIC of RFC 9438.
+/// CUBIC of RFC 9438 section 4.
 #[derive(Debug, Clone, Default)]
 pub struct CubicRfc9438 {
     state: State,
@@ -53,7 +56,7 @@ pub struct CubicRfc9438 {
 }
 
 impl CubicRfc9438 {
-    /// Congestion avoidance starts with the window at `cwnd` (2 and 7).
+    /// Congestion avoidance starts with the window at `cwnd`: 2 and 7 (RFC 9438 sections 4.2 and 4.8).
     fn begin(&mut self, now: Nanos, cwnd: f64) {
         let state = &mut self.state;
         state.epoch = Some(now);
@@ -66,20 +69,20 @@ impl CubicRfc9438 {
         }
     }
 
-    /// The curve `t` seconds into the epoch (1).
+    /// The curve `t` seconds into the epoch: 1 (RFC 9438 section 4.2).
     fn w_cubic(&self, t: f64) -> f64 {
         let off = t - self.state.k;
         C * off * off * off + self.state.w_max
     }
 
-    /// One step of Reno's estimate (4).
+    /// One step of Reno's estimate: 4 (RFC 9438 section 4.3).
     fn advance_estimate(&mut self, cwnd: f64, acked: f64) {
         let state = &mut self.state;
         let caught_up = state.w_est >= f64::from(state.cwnd_prior);
         state.w_est += if caught_up { 1.0 } else { ALPHA } * acked / cwnd;
     }
 
-    /// The window after `acked` segments (3 to 5).
+    /// The window after `acked` segments: 3 to 5 (RFC 9438 sections 4.2, 4.3, 4.4 and 4.5).
     fn next(&mut self, cwnd: f64, acked: f64, ack: &AckEvent) -> f64 {
         let epoch = self.state.epoch.unwrap_or(ack.now);
         let t = elapsed(ack.now, epoch) as f64 * 1e-9;
@@ -101,6 +104,7 @@ impl CongestionControl for CubicRfc9438 {
 
     fn grow(&mut self, window: &mut Window, ack: &AckEvent) {
         let mut left = ack.acked;
+        // Reno's slow start (RFC 9438 section 4.10).
         if window.in_slow_start() {
             left = window.slow_start(left);
         }
@@ -121,6 +125,7 @@ impl CongestionControl for CubicRfc9438 {
     fn ssthresh(&mut self, window: &Window, loss: &LossEvent) -> u32 {
         self.saved = Some((window.cwnd, self.state.clone()));
         let cwnd = f64::from(window.cwnd);
+        // RFC 9438 sections 4.6 and 4.7.
         let below = cwnd < self.state.w_max;
         self.state = State {
             epoch: None,
@@ -150,6 +155,7 @@ impl CongestionControl for CubicRfc9438 {
                     self.state = state;
                 }
             }
+            // Idle times do not count (RFC 9438 section 5.8).
             Event::Restart { ns } => {
                 self.state.epoch = self.state.epoch.map(|epoch| epoch.saturating_add(ns));
             }

@@ -133,7 +133,8 @@ impl Window {
         acked - room
     }
 
-    /// Additive increase: one segment per `per` segments acknowledged. `per` of `cwnd` is Reno's.
+    /// Additive increase: one segment per `per` segments acknowledged. `per` of `cwnd` is Reno's (RFC 5681 section 3.1
+    /// equation (3)).
     pub fn additive_increase(&mut self, per: u32, acked: u32) {
         let per = per.max(1);
         // Credit collected under a larger `per` must not cause a burst.
@@ -221,7 +222,7 @@ pub struct AckEvent {
     /// Round-trip time measured by this acknowledgement (of a retransmitted segment only if timestamps identify the
     /// transmission).
     pub rtt: Option<Nanos>,
-    /// Smoothed round-trip time, 0 before the first measurement (RFC 6298).
+    /// Smoothed round-trip time, 0 before the first measurement (RFC 6298 section 2).
     pub srtt: Nanos,
     /// Smallest round-trip time of the connection; 0 before the first measurement.
     pub min_rtt: Nanos,

@@ -143,7 +143,7 @@ impl Endpoint {
     }
 
     /// A segment outside the window, or too old: acknowledges the current position. Data is always answered, with
-    /// DSACK; other segments rarely, so that two inconsistent ends do not answer each other without end.
+    /// DSACK (RFC 2883 section 4.3); other segments rarely, so that two inconsistent ends do not answer each other without end.
     fn answer_stray(&mut self, now: Nanos, segment: &Segment, start: Seq) {
         if segment.flags.has(Flags::SYN) {
             self.take_repeated_syn(segment);

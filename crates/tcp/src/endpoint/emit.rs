@@ -102,7 +102,8 @@ impl Endpoint {
         })
     }
 
-    /// SYN or SYN-ACK: options that the peer did not offer are not included.
+    /// SYN or SYN-ACK: options that the peer did not offer are not included (RFC 2018 section 2, RFC 7323 sections 2.2 and
+    /// 3.2).
     fn syn(&mut self, now: Nanos) -> Segment {
         let answers = self.state == State::SynReceived;
         let scale = match answers {

@@ -20,7 +20,7 @@ pub(super) const ENTRY: Entry = Entry {
 
 /// The relative extent of 1.
 const ONE: u64 = 1 << 16;
-/// The least threshold: that of RFC 5681.
+/// The least threshold: that of RFC 5681 section 3.2.
 const LEAST: u32 = 3;
 
 /// See the module's description.

@@ -1,4 +1,4 @@
-//! A fixed duplicate-ACK threshold: RFC 6675 with SACK, RFC 5681 and 6582 without. The "S-Sender" of the SRPIC
+//! A fixed duplicate-ACK threshold: RFC 6675 section 5 with SACK, RFC 5681 section 3.2 and RFC 6582 section 3.2 without. The "S-Sender" of the SRPIC
 //! paper; Linux with `tcp_reordering = tcp_max_reordering = 3` and `tcp_recovery = 0`.
 
 use super::newreno::mark_without_sack;
@@ -11,7 +11,7 @@ pub(super) const ENTRY: Entry = Entry {
     build: || Box::new(Static::new(3)),
 };
 
-/// A constant threshold, without adaptation.
+/// A constant threshold (DupThresh of RFC 6675 section 2), without adaptation.
 #[derive(Debug, Clone)]
 pub struct Static {
     threshold: u32,

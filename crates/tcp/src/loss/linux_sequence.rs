@@ -1,5 +1,5 @@
 //! Linux since 4.15 with RACK off (`tcp_recovery = 0`): the extent of reordering measured in sequence numbers,
-//! and RFC 6675's marking with the threshold it gives.
+//! and the marking of RFC 6675 section 4 with the threshold it gives.
 
 use super::newreno::{impossible_duplicates, mark_without_sack};
 use super::{AckNews, CaState, Context, Entry, LossDetection, Verdict};

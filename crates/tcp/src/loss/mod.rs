@@ -64,11 +64,11 @@ pub struct AckNews<'a> {
     pub prior_packets: u32,
     /// Segments SACKed before (without SACK: duplicates counted).
     pub prior_sacked: u32,
-    /// Bytes outstanding before (RFC 5681 FlightSize).
+    /// Bytes outstanding before (FlightSize of RFC 5681 section 2).
     pub prior_flight_bytes: u64,
     /// The segment carried SACK blocks, DSACK not counted.
     pub has_sack: bool,
-    /// A duplicate segment that the receiver reported (RFC 2883).
+    /// A duplicate segment that the receiver reported (RFC 2883 section 4).
     pub dsack: Option<(Seq, Seq)>,
     /// It is a duplicate acknowledgement in the sense of RFC 5681 section 2.
     pub duplicate: bool,
@@ -102,7 +102,7 @@ pub struct Context<'a> {
     pub snd_una: Seq,
     /// Next sequence number to be sent for the first time.
     pub snd_nxt: Seq,
-    /// End of the recovery in progress (RFC 6582 `recover`).
+    /// End of the recovery in progress (`recover` of RFC 6582 section 3.2).
     pub high_seq: Seq,
     /// Maximum segment size, bytes.
     pub mss: u32,
@@ -127,7 +127,7 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Bytes outstanding (RFC 5681 FlightSize).
+    /// Bytes outstanding (FlightSize of RFC 5681 section 2).
     pub fn flight_bytes(&self) -> u64 {
         self.snd_nxt - self.snd_una
     }

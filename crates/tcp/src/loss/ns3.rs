@@ -1,7 +1,7 @@
 //! ns-3's three duplicates: the third one in a row begins recovery, and a segment that its scoreboard took for received
 //! although it is the oldest one missing is retransmitted without recovery.
 //!
-//! Source: `TcpSocketBase::DupAck`, `TcpTxBuffer::DiscardUpTo` of ns-3.37. With SACK it is RFC 6675 with a threshold of
+//! Source: `TcpSocketBase::DupAck`, `TcpTxBuffer::DiscardUpTo` of ns-3.37. With SACK it is RFC 6675 section 5 with a threshold of
 //! three, as `static` is.
 
 use super::{AckNews, CaState, Context, Entry, LossDetection, Verdict};

@@ -22,7 +22,7 @@ pub(super) const ENTRY: Entry = Entry {
 
 const ALPHA: f64 = 0.995;
 const BETA: Nanos = 3;
-/// Bound before the first measurement: RFC 6298's initial timeout.
+/// Bound before the first measurement: as initial timeout RFC 6298 section 2 step (2.1) still allows it.
 const INITIAL_BOUND: Nanos = 3 * SECOND;
 const MAX_BOUND: Nanos = 64 * SECOND;
 

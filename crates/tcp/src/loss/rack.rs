@@ -1,5 +1,5 @@
 //! RACK (RFC 8985 section 6): a segment is lost when one sent later has been delivered and a round trip plus a
-//! reordering window has passed since it was sent. The tail loss probe of section 7 is the sender's
+//! reordering window has passed since it was sent. The tail loss probe (RFC 8985 section 7) is the sender's
 //! ([`Config::loss_probe`](crate::Config::loss_probe)).
 
 use super::newreno::mark_without_sack;
@@ -17,7 +17,7 @@ pub(super) const ENTRY: Entry = Entry {
 /// `DupThresh` of RFC 8985 section 6.2: this number of SACKs ends the tolerance while no reordering has been seen.
 const THRESHOLD: u32 = 3;
 
-/// See the module's description.
+/// See the module's description. Without SACK, which RFC 8985 section 4 requires, the common rule applies.
 #[derive(Debug, Clone, Default)]
 pub struct Rack {
     core: RackWindow,
@@ -30,7 +30,7 @@ impl Rack {
         Self::default()
     }
 
-    /// Section 6.2 step 3: a segment that was never retransmitted was delivered below the highest delivered data.
+    /// RFC 8985 section 6.2 step 3: a segment that was never retransmitted was delivered below the highest delivered data.
     fn notice_reordering(&mut self, ack: &AckNews<'_>) {
         self.reordering_seen |= ack
             .delivered

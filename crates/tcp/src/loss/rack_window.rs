@@ -11,7 +11,7 @@ const PERSIST: u32 = 16;
 /// Upper bound of the multiplier, as in Linux.
 const MAX_MULTIPLIER: u32 = 255;
 
-/// State of RFC 8985 section 5.2, per connection.
+/// State of a connection (RFC 8985 section 5.3).
 #[derive(Debug, Clone, Default)]
 pub(super) struct RackWindow {
     /// `RACK.rtt`: round trip of the most recent delivery.
@@ -28,7 +28,7 @@ pub(super) struct RackWindow {
 }
 
 impl RackWindow {
-    /// Section 6.2 step 2, for every segment delivered.
+    /// RFC 8985 section 6.2 step 2, for every segment delivered.
     pub(super) fn update(&mut self, cx: &Context<'_>, ack: &AckNews<'_>) {
         for item in ack.delivered {
             self.deliver(cx, ack, item);
@@ -54,7 +54,7 @@ impl RackWindow {
         }
     }
 
-    /// Section 6.2 step 4: DSACKs show that the window was too small, once per round trip.
+    /// RFC 8985 section 6.2 step 4: DSACKs show that the window was too small, once per round trip.
     pub(super) fn adapt(&mut self, cx: &Context<'_>, dsack: bool) {
         if self.dsack_round.is_some_and(|round| cx.snd_una >= round) {
             self.dsack_round = None;
@@ -73,13 +73,13 @@ impl RackWindow {
         }
     }
 
-    /// The multiple of a quarter of the smallest round-trip time, at most a smoothed one.
+    /// The multiple of a quarter of the smallest round-trip time, at most a smoothed one (RFC 8985 section 6.2 step 4).
     pub(super) fn window(&self, cx: &Context<'_>) -> Nanos {
         let quarter = cx.min_rtt / 4;
         (quarter * Nanos::from(self.multiplier.max(1))).min(cx.srtt)
     }
 
-    /// Section 6.2 step 5: marks segments that were sent before the latest delivery and have had `rtt + window` to
+    /// RFC 8985 section 6.2 step 5: marks segments that were sent before the latest delivery and have had `rtt + window` to
     /// arrive; sets the timer for the others, `slack` later. Without `always`, only if something was delivered.
     pub(super) fn detect(
         &mut self,

@@ -2,13 +2,13 @@
 //!
 //! Every transmission has a number of its own, in the order of sending, as packets of QUIC have; a retransmission has a
 //! new one. A transmission is lost when a later one has been acknowledged and either it was sent
-//! `kPacketThreshold` = 3 or more transmissions before the largest acknowledged one (section 6.1.1), or 9/8 of the larger of the
-//! smoothed and the latest round-trip time, at least 1 ms, has passed since it was sent (section 6.1.2). Neither threshold
-//! adapts in `rfc9002`. `rfc9002-adaptive` makes the first one larger after a spurious loss, as section 6.1.1 allows.
+//! `kPacketThreshold` = 3 or more transmissions before the largest acknowledged one (RFC 9002 section 6.1.1), or 9/8 of the larger of the
+//! smoothed and the latest round-trip time, at least 1 ms, has passed since it was sent (RFC 9002 section 6.1.2). Neither threshold
+//! adapts in `rfc9002`. `rfc9002-adaptive` makes the first one larger after a spurious loss, as RFC 9002 section 6.1.1 allows.
 //!
 //! TCP cannot always tell which transmission of a segment was acknowledged. As in RACK (RFC 8985 section 6.2 step 1) it was
 //! an earlier one if the echoed timestamp is older than the last, or if the answer came sooner than any round trip.
-//! The probe timeout of section 6.2 is the sender's tail loss probe ([`Config::loss_probe`](crate::Config::loss_probe)).
+//! The probe timeout (RFC 9002 section 6.2) is the sender's tail loss probe ([`Config::loss_probe`](crate::Config::loss_probe)).
 
 use std::collections::VecDeque;
 
@@ -133,13 +133,13 @@ impl Rfc9002 {
         }
     }
 
-    /// Section 6.1.2: `loss_delay`.
+    /// RFC 9002 section 6.1.2: `loss_delay`.
     fn loss_delay(&self, cx: &Context<'_>) -> Nanos {
         let rtt = cx.srtt.max(self.latest_rtt);
         (rtt.saturating_mul(9) / 8).max(GRANULARITY)
     }
 
-    /// Appendix A.10: `DetectAndRemoveLostPackets`.
+    /// RFC 9002 appendix A.10: `DetectAndRemoveLostPackets`.
     fn detect(&mut self, cx: &mut Context<'_>) -> Verdict {
         self.timer = None;
         self.forget(cx);

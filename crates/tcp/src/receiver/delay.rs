@@ -170,7 +170,7 @@ impl AckDelay {
         self.in_turn >= segments
     }
 
-    /// Data that is acknowledged at once, whether or not other data is missing.
+    /// Data that is acknowledged at once, whether or not other data is missing (RFC 5681 section 4.2, RFC 6582 section 5).
     fn at_once(&self, arrival: &Arrival) -> bool {
         let mss = u64::from(arrival.mss);
         let Arrival {

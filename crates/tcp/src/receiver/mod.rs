@@ -253,7 +253,7 @@ impl Receiver {
         }
     }
 
-    /// All of it is already known: acknowledge at once, with a DSACK.
+    /// All of it is already known: acknowledge at once, with a DSACK (RFC 2883 section 4.1).
     fn report_old(&mut self, now: Nanos, start: Seq, end: Seq, counters: &mut Counters) {
         if !self.delay.answers_duplicate(now) {
             return;
@@ -332,7 +332,7 @@ impl Receiver {
         }
     }
 
-    /// A later duplicate part of a segment. A DSACK reports the first part only (RFC 2883 section 4), so this one is
+    /// A later duplicate part of a segment. A DSACK reports the first part only (RFC 2883 section 4.2), so this one is
     /// added if the two touch, and otherwise left out (Linux `tcp_dsack_extend`).
     fn further_overlap(&mut self, start: Seq, end: Seq, counters: &mut Counters) {
         match self.dsack {
@@ -453,7 +453,7 @@ impl Receiver {
         self.dsack.map(|(start, _)| start)
     }
 
-    /// The SACK option of the acknowledgement being sent: at most `room` blocks, a duplicate first
+    /// The SACK option of the acknowledgement being sent: at most `room` blocks (RFC 2018 section 3), a duplicate first
     /// (RFC 2883 section 4). The duplicate is reported once.
     pub(crate) fn sack_option(&mut self, room: usize) -> SackBlocks {
         if self.dsack.is_none() && self.sacks.is_empty() {
@@ -493,7 +493,7 @@ fn list(option: &mut SackBlocks, blocks: impl Iterator<Item = (Seq, Seq)>) {
 }
 
 /// For a segment that delivered the ranges `new`: its first contiguous part that was received before, which a DSACK
-/// reports (RFC 2883 section 4: one contiguous duplicate).
+/// reports (RFC 2883 section 4.2: one contiguous duplicate).
 fn first_duplicate(start: Seq, end: Seq, new: &[(Seq, Seq)]) -> Option<(Seq, Seq)> {
     let skip = usize::from(new.first().is_some_and(|gap| gap.0 <= start));
     let from = if skip == 1 { new[0].1 } else { start };

@@ -29,7 +29,7 @@ pub(super) struct ReceiveWindow {
     buffer: u64,
     /// The advertised part of it, bytes (Linux `rcv_ssthresh`).
     offer: u64,
-    /// Right edge as advertised; it never moves back.
+    /// Right edge as advertised; it never moves back (RFC 7323 section 2.4).
     right_edge: Seq,
     whole_segments: bool,
     tuning: Option<Tuning>,
@@ -137,7 +137,7 @@ impl ReceiveWindow {
         }
     }
 
-    /// The window field: the free space. The right edge never moves back, and advances only by at least a full
+    /// The window field: the free space, scaled (RFC 7323 section 2.3). The right edge never moves back, and advances only by at least a full
     /// segment or half of the advertised part (RFC 9293 section 3.8.6.2.2).
     pub(super) fn advertise(&mut self, held: &Held, scale: u8) -> u16 {
         let wanted = self.wanted_edge(held);

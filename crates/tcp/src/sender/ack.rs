@@ -129,7 +129,8 @@ impl Sender {
         matches!((rtt, head), (Some(rtt), Some(age)) if rtt > age)
     }
 
-    /// RFC 6582 section 4, "Impatient": partial acknowledgements after the first one do not restart the timer.
+    /// RFC 6582 section 3.2 step 3 ("Impatient" in RFC 3782 section 4): partial acknowledgements after the first one do
+    /// not restart the timer.
     fn partial_keeps_timer(&self) -> bool {
         self.config.departures.timer_at_first_partial
             && !self.agreed.sack

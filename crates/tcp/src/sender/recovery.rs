@@ -1,5 +1,5 @@
-//! The states of the sender and the transitions caused by acknowledgements: RFC 6675 and 6582, structured as Linux's
-//! five states, so that all kinds of detection, reduction and undo can be combined.
+//! The states of the sender and the transitions caused by acknowledgements: RFC 6675 section 5 and RFC 6582 section 3.2,
+//! structured as Linux's five states, so that all kinds of detection, reduction and undo can be combined.
 
 use super::Sender;
 use super::ack::Before;
@@ -17,7 +17,7 @@ use crate::state::CaState;
 /// The current recovery, or the last one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Recovery {
-    /// `snd_nxt` when it began (RFC 6582 `recover`).
+    /// `snd_nxt` when it began (`recover` of RFC 6582 section 3.2, RecoveryPoint of RFC 6675 section 5 step (4.1)).
     pub(super) high_seq: Seq,
     /// The state of the reduction of the window.
     pub(super) reducer: Reducer,
@@ -79,7 +79,7 @@ impl Sender {
             self.board.set_emulated_sacked(left.min(most));
             return acked.saturating_sub(counted).max(u32::from(acked > 0));
         }
-        // After a timeout, duplicates answer data sent before it (RFC 6582 section 4.1).
+        // After a timeout, duplicates answer data sent before it (RFC 6582 section 4).
         let stale = self.state == CaState::Loss && self.stream.nxt <= self.recovery.high_seq;
         if !news.duplicate || stale {
             return 0;
@@ -165,7 +165,7 @@ impl Sender {
         }
     }
 
-    /// Fast recovery begins: RFC 6675 section 5 step 4, RFC 6582 section 3.2 step 2.
+    /// Fast recovery begins: RFC 6675 section 5 step (4), RFC 6582 section 3.2 step 2.
     pub(super) fn enter_recovery(&mut self, now: Nanos) {
         if self.agreed.sack {
             self.counters.tcp_sack_recovery += 1;
@@ -197,7 +197,8 @@ impl Sender {
         }
     }
 
-    /// The slow-start threshold after a loss, and the start of the reduction.
+    /// The slow-start threshold after a loss, and the start of the reduction (RFC 6675 section 5 step (4.2), RFC 5681
+    /// section 3.2 steps 2 and 3). A tail loss probe is forgotten (RFC 8985 section 7.1).
     pub(super) fn begin_reduction(&mut self, now: Nanos) {
         self.recovery.high_seq = self.stream.nxt;
         self.recovery.partials = 0;
@@ -249,7 +250,8 @@ impl Sender {
         self.in_order_if_open(now, news)
     }
 
-    /// In Open or Disorder a loss starts a new recovery; in Recovery it belongs to the current one.
+    /// In Open or Disorder a loss starts a new recovery; in Recovery it belongs to the current one (RFC 5681 section 4.3: a
+    /// window of data is one loss).
     fn in_order_if_open(&mut self, now: Nanos, news: &AckNews<'_>) -> Verdict {
         if self.state == CaState::Recovery {
             return self.detect(now, news);
@@ -274,7 +276,7 @@ impl Sender {
 
     /// Everything outstanding at the start of recovery is acknowledged. False if the state is kept: without SACK,
     /// until something sent later is acknowledged, so that old duplicates do not start another recovery (RFC 6582
-    /// section 3.2 step 2 and section 6; Linux `tcp_is_non_sack_preventing_reopen`). That holds also if nothing is
+    /// sections 3.2 and 6; Linux `tcp_is_non_sack_preventing_reopen`). That holds also if nothing is
     /// outstanding any more.
     fn leave_recovery(&mut self, now: Nanos, news: &AckNews<'_>) -> bool {
         let departures = self.config.departures;
@@ -304,12 +306,13 @@ impl Sender {
         true
     }
 
-    /// After a timeout: F-RTO, undo, and the end of the state when everything sent before is acknowledged.
+    /// After a timeout: F-RTO, undo, and the end of the state when everything sent before is acknowledged (RFC 6582
+    /// section 3.2 step 4, RFC 6675 section 5.1).
     fn in_loss(&mut self, now: Nanos, news: &AckNews<'_>) -> Verdict {
         let recovered = self.stream.una >= self.recovery.high_seq;
         if news.advances() && self.try_undo_loss(now, news, false) {
             let mut verdict = self.after_loss(now, news);
-            // RFC 4015 has already counted this acknowledgement.
+            // RFC 4015 section 3.1 step (9) has already counted this acknowledgement.
             verdict.hold_window |= self.config.undo.rfc4015;
             return verdict;
         }
@@ -321,7 +324,7 @@ impl Sender {
             return self.after_loss(now, news);
         }
         if self.timers.frto.deciding {
-            // RFC 5682 step 2: exactly two new segments.
+            // RFC 5682 section 3.1 step 2b: exactly two new segments.
             let verdict = self.detect(now, news);
             return Verdict {
                 hold_window: true,

@@ -17,7 +17,7 @@ pub(super) struct Reducer {
     out: u32,
     /// Rate halving: acknowledgements that have not yet reduced the window.
     half: u32,
-    /// RFC 6582: number of segments by which duplicates inflate the window.
+    /// Number of segments by which duplicates inflate the window (RFC 5681 section 3.2 step 4).
     pub(super) inflation: u32,
     /// The full acknowledgement has arrived: the window has its final size.
     closed: bool,
@@ -171,12 +171,13 @@ impl Sender {
         self.window.cwnd = pipe + send;
     }
 
-    /// True while duplicates inflate the window (RFC 6582).
+    /// True while duplicates inflate the window (RFC 5681 section 3.2 step 4).
     pub(super) fn inflates(&self) -> bool {
         self.counts_outstanding() && !self.recovery.reducer.closed
     }
 
-    /// In recovery without SACK, RFC 6582 compares the window, inflated by duplicates, with everything outstanding.
+    /// In recovery without SACK, the window, inflated by duplicates, is compared with everything outstanding (RFC 5681
+    /// section 3.2 step 5).
     pub(super) fn counts_outstanding(&self) -> bool {
         !self.agreed.sack
             && !self.config.departures.duplicates_leave_flight

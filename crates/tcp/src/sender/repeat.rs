@@ -137,7 +137,7 @@ impl Sender {
     }
 
     /// The first outstanding segment is retransmitted: a pending tail loss probe is cancelled (RFC 8985 section 7.2),
-    /// and Linux restarts the timeout (`tcp_xmit_retransmit_queue`).
+    /// and Linux restarts the timeout (`tcp_xmit_retransmit_queue`; RFC 6675 section 6 allows it).
     fn head_resent(&mut self, now: Nanos) {
         let whole = self.config.rto.style == RtoStyle::Linux && self.timers.timer.is_some();
         if whole || self.timers.waits_for(TimerKind::LossProbe) {

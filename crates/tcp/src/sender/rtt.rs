@@ -4,10 +4,10 @@ use crate::Nanos;
 use crate::config::{Rto, RtoStyle};
 use crate::seq::Seq;
 
-/// A minimum older than this is replaced by the next sample (Linux `tcp_min_rtt_wlen`, 300 s).
+/// A minimum older than this is replaced by the next sample (RFC 8985 section 6.2 step 1; Linux `tcp_min_rtt_wlen`, 300 s).
 const MIN_RTT_WINDOW: Nanos = 300 * crate::config::SECOND;
 
-/// Estimator of RFC 6298, or Linux's variant of it.
+/// Estimator of RFC 6298 section 2, or Linux's variant of it.
 #[derive(Debug, Clone)]
 pub(crate) struct RttEstimator {
     config: Rto,
@@ -57,7 +57,7 @@ impl RttEstimator {
         self.update();
     }
 
-    /// RFC 6298 (2.2) and (2.3).
+    /// RFC 6298 section 2 steps (2.2) and (2.3).
     fn sample_rfc(&mut self, rtt: Nanos) {
         if self.srtt == 0 {
             self.srtt = rtt;
@@ -111,7 +111,7 @@ impl RttEstimator {
         self.set_backoff(0);
     }
 
-    /// Doubles the timeout `backoff` times.
+    /// Doubles the timeout `backoff` times (RFC 6298 section 5 step (5.5)).
     pub(crate) fn set_backoff(&mut self, backoff: u32) {
         self.backoff = backoff;
         let longest = self.config.max.max(self.config.min);
@@ -119,7 +119,7 @@ impl RttEstimator {
         self.rto = base.saturating_mul(1 << backoff.min(32)).min(longest);
     }
 
-    /// Replaces the estimate: RFC 4015 step (RTO), or a path known from before.
+    /// Replaces the estimate: RFC 4015 section 3.1 step (11), or a path known from before.
     pub(crate) fn set(&mut self, srtt: Nanos, rttvar: Nanos) {
         self.srtt = srtt;
         self.rttvar = rttvar;

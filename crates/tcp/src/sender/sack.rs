@@ -1,4 +1,4 @@
-//! The SACK option of an acknowledgement: blocks that are new, and duplicates (RFC 2018, RFC 2883).
+//! The SACK option of an acknowledgement: blocks that are new, and duplicates (RFC 2018 section 5, RFC 2883 section 5).
 
 use super::Sender;
 use super::ack::{AckSegment, Before};
@@ -69,7 +69,7 @@ impl Sender {
         news
     }
 
-    /// RFC 2883 section 4: the first block lies below the acknowledgement, or within the second.
+    /// RFC 2883 sections 4 and 5: the first block lies below the acknowledgement, or within the second.
     fn find_dsack(&mut self, ack: Seq, blocks: &[(Seq, Seq)]) -> Option<(Seq, Seq)> {
         let first = *blocks.first()?;
         if first.0 >= first.1 || first.1 > self.stream.nxt || first.0 <= self.stream.iss {

@@ -200,7 +200,7 @@ impl Sender {
         self.resend(now, id)
     }
 
-    /// RFC 6675 NextSeg rule 3: missing below the highest SACK, not considered lost, and no new data to send.
+    /// RFC 6675 section 4 rule (3) of NextSeg: missing below the highest SACK, not considered lost, and no new data to send.
     fn poll_forward(&mut self, now: Nanos) -> Option<Outgoing> {
         let wanted = self.config.forward_retransmit
             && self.agreed.sack
@@ -229,6 +229,7 @@ impl Sender {
         self.consult(now, |loss, cx| loss.on_sent(cx, transmission));
     }
 
+    /// New data, if the windows allow it (RFC 6675 section 4 rule (2) of NextSeg).
     fn poll_new(&mut self, now: Nanos) -> Option<Outgoing> {
         if !self.stream.has_new() {
             self.burst_over();
@@ -297,7 +298,7 @@ impl Sender {
         }
     }
 
-    /// The window, including the additions by limited transmit or inflation.
+    /// The window, including the additions by limited transmit or inflation (RFC 5681 section 3.2 steps 1 and 4).
     fn effective_window(&self) -> u32 {
         let extra = match self.state {
             CaState::Open | CaState::Disorder

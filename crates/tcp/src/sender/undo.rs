@@ -1,5 +1,5 @@
-//! Undoing a reduction that reordering caused: Eifel detection by timestamps (RFC 3522), DSACKs for all
-//! retransmissions (RFC 3708, Linux `undo_retrans`), and what is restored (Linux, RFC 4015).
+//! Undoing a reduction that reordering caused: Eifel detection by timestamps (RFC 3522 section 3.2), DSACKs for all
+//! retransmissions (RFC 3708, Linux `undo_retrans`), and what is restored (Linux, RFC 4015 section 3.1).
 
 use super::Sender;
 use crate::Nanos;
@@ -18,7 +18,7 @@ pub(super) struct UndoState {
     retrans: u32,
     /// True if there was any retransmission since `marker`.
     any: bool,
-    /// Timestamp of the first retransmission.
+    /// Timestamp of the first retransmission (RetransmitTS of RFC 3522 section 3.2 step (2)).
     stamp: Option<u32>,
     prior_cwnd: u32,
     prior_ssthresh: u32,
@@ -27,11 +27,11 @@ pub(super) struct UndoState {
     /// A duplicate arrived that no retransmission explains: the network duplicates, so DSACKs prove nothing (RFC 3708
     /// section 3, A.5).
     pub(super) network_duplicate: bool,
-    /// RFC 4015: outstanding segments, smoothed time and variation when the timer expired.
+    /// RFC 4015 section 3.1 step (0): outstanding segments, smoothed time and variation when the timer expired.
     pipe_prev: u32,
     srtt_prev: Nanos,
     rttvar_prev: Nanos,
-    /// The next measurement of new data sets the timer (RFC 4015 step (RTO)).
+    /// The next measurement of new data sets the timer (RFC 4015 section 3.1 step (11)).
     pub(super) adapt_timer: bool,
 }
 
@@ -73,7 +73,7 @@ impl Sender {
         }
     }
 
-    /// State saved by RFC 4015 section 3.2 steps (1) to (3) when the timer expires.
+    /// State saved when the timer expires (RFC 4015 sections 3.1 and 3.2 step (0)).
     pub(super) fn undo_save_timer(&mut self) {
         self.undo.pipe_prev = self.board.packets_out();
         self.undo.srtt_prev = self.rtt.srtt + 2 * self.config.rto.granularity;
@@ -116,7 +116,7 @@ impl Sender {
             .count() as u32
     }
 
-    /// RFC 3522 section 3.2: the acknowledgement echoes a time before the first retransmission. Linux 2.6 also counts it if
+    /// RFC 3522 section 3.2 step (4): the acknowledgement echoes a time before the first retransmission. Linux 2.6 also counts it if
     /// that time is not known (`tcp_packet_delayed`).
     fn original_arrived(&self, news: &AckNews<'_>) -> bool {
         match (self.undo.stamp, news.tsecr) {
@@ -204,7 +204,8 @@ impl Sender {
         self.recovery.hold_retransmit = true;
     }
 
-    /// A timeout is undone; `by_frto` if F-RTO detected that it was spurious.
+    /// A timeout is undone (RFC 5682 section 4); `by_frto` if F-RTO detected that it was spurious (detections that RFC 4015
+    /// section 2 allows).
     pub(super) fn try_undo_loss(&mut self, now: Nanos, news: &AckNews<'_>, by_frto: bool) -> bool {
         let undoable = self.undo.marker.is_some()
             && (by_frto || self.original_arrived(news) || self.all_duplicates());
@@ -240,7 +241,8 @@ impl Sender {
         self.close_undo(now);
     }
 
-    /// RFC 4015 section 3.2 steps (5) to (7): continue with the data outstanding, and restore the threshold.
+    /// RFC 4015 sections 3.1, 3.3 and 3.4 steps (8) and (9): continue with new data, beside the data outstanding, and
+    /// restore the threshold.
     fn restore_rfc4015(&mut self, now: Nanos, news: &AckNews<'_>) {
         self.board.clear_lost();
         if self.shared_rules() {
@@ -268,8 +270,8 @@ impl Sender {
         }
     }
 
-    /// RFC 4015 step (RTO): the first round trip of new data after a spurious timeout makes the timer more
-    /// conservative.
+    /// RFC 4015 sections 3.1 and 3.6 step (11): the first round trip of new data after a spurious timeout makes the
+    /// timer more conservative.
     pub(super) fn adapt_timer(&mut self, rtt: Nanos) -> bool {
         if !self.undo.adapt_timer {
             return false;

@@ -72,7 +72,7 @@ fn fast_convergence_lowers_the_plateau_of_a_flow_that_did_not_reach_its_last() {
 }
 
 /// At 5 ms and a window of 20 the curve is slow: K is 2.5 s, 500 round trips. Reno of the same mean adds
-/// 3 (1 - b) / (1 + b) a round trip: 1/3 for b of 0.8, 0.53 for 0.7; RFC 9438 adds 1 once it is back at 20.
+/// 3 (1 - b) / (1 + b) a round trip: 1/3 for b of 0.8, 0.53 for 0.7; RFC 9438 section 4.3 adds 1 once it is back at 20.
 #[test]
 fn on_a_short_path_it_is_no_slower_than_reno_of_the_same_mean() {
     // Linux computes its growth every 31 ms while the window is constant, six round trips late.
@@ -150,7 +150,7 @@ fn idle_time_does_not_make_the_window_jump() {
     }
 }
 
-/// Section 5.1 of RFC 9438: `W = (C (3 + b) / (4 (1 - b)))^(1/4) (RTT / p)^(3/4)`, if losses occur exactly when the
+/// RFC 9438 section 5.1: `W = (C (3 + b) / (4 (1 - b)))^(1/4) (RTT / p)^(3/4)`, if losses occur exactly when the
 /// window reaches the plateau. The curve is so flat there that every plateau reached within half a segment repeats
 /// itself, so values up to about 10 % lower are possible.
 #[test]

@@ -51,7 +51,7 @@ fn cubic_2008_restores_nothing_after_a_timeout() {
     assert_eq!(driver.undo(1000), 1000);
 }
 
-/// Section 4.9 of RFC 9438: the previous curve continues, including plateau and K.
+/// RFC 9438 section 4.9: the previous curve continues, including plateau and K.
 #[test]
 fn rfc_9438_goes_on_with_its_old_curve() {
     let mut driver = Driver::new("cubic-rfc9438", 100 * MS, 10).avoid(1000);

@@ -1,4 +1,4 @@
-//! Data out of order: SACK blocks in the order of RFC 2018, DSACK (RFC 2883), every order of arrival.
+//! Data out of order: SACK blocks in the order of RFC 2018 section 4, DSACK (RFC 2883 section 4), every order of arrival.
 
 use inorder_tcp::Config;
 
@@ -17,7 +17,7 @@ fn blocks_come_most_recent_first() {
     assert_eq!(only(&peer.data(5, 6)), (7, vec![]));
 }
 
-/// RFC 2883 section 4.1.1: a full segment received twice in order.
+/// RFC 2883 section 4.1: a full segment received twice in order.
 #[test]
 fn a_duplicate_below_the_acknowledgement_is_reported_once() {
     let mut peer = Peer::new(&config("rfc"));
@@ -28,7 +28,7 @@ fn a_duplicate_below_the_acknowledgement_is_reported_once() {
     assert_eq!(peer.end.counters().duplicate_segs_in, 1);
 }
 
-/// RFC 2883 section 4.1.2 and 4.2: a duplicate out of order, its block second.
+/// RFC 2883 sections 4.1 and 4.2: a duplicate out of order, its block second.
 #[test]
 fn a_duplicate_above_is_followed_by_the_block_that_holds_it() {
     let mut peer = Peer::new(&config("rfc"));

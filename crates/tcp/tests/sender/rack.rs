@@ -1,4 +1,4 @@
-//! RACK and the tail loss probe (RFC 8985).
+//! RACK and the tail loss probe (RFC 8985 sections 6 and 7).
 
 use inorder_tcp::CaState;
 use inorder_tcp::config::{LossProbe, MS};

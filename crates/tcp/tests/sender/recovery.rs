@@ -1,4 +1,5 @@
-//! Fast retransmit and fast recovery: RFC 5681, 6582, 6675, 6937, 3042, and rate halving.
+//! Fast retransmit and fast recovery: RFC 5681 section 3.2, RFC 6582 section 3.2, RFC 6675 section 5, RFC 6937, RFC 3042, and
+//! rate halving.
 
 use inorder_tcp::CaState;
 use inorder_tcp::config::{LimitedTransmit, MS, Reduction};
@@ -40,7 +41,7 @@ fn rfc_3042_lets_two_new_segments_out() {
     assert_eq!(peer.ack(0, &[(1, 4)]), [0]);
 }
 
-/// RFC 6675: `cwnd = ssthresh` at once; new data once the pipe has drained below it.
+/// RFC 6675 section 5 step (4.2): `cwnd = ssthresh` at once; new data once the pipe has drained below it.
 #[test]
 fn the_pipe_drains_before_new_data_follows() {
     let mut peer = Peer::new(&config("rfc"), "reno", "static");
@@ -61,7 +62,7 @@ fn the_pipe_drains_before_new_data_follows() {
     assert_eq!(peer.ack(0, &[(1, top + 1)]), [12]);
 }
 
-/// RFC 6675 NextSeg: two holes, the lost one first, then new data.
+/// RFC 6675 section 4, NextSeg: two holes, the lost one first, then new data.
 #[test]
 fn two_holes_are_repaired_in_one_recovery() {
     let mut peer = Peer::new(&config("rfc"), "reno", "static");
@@ -152,7 +153,7 @@ fn proportional_reduction_spreads_what_is_sent() {
     assert_eq!(sends_after_one_loss(Reduction::PrrConservative), sent);
 }
 
-/// RFC 6675: 19 in flight after the retransmission; the next segment is sent when fewer than 10 are.
+/// RFC 6675 section 5 step (C): 19 in flight after the retransmission; the next segment is sent when fewer than 10 are.
 #[test]
 fn an_immediate_reduction_pauses_then_follows_the_clock() {
     let sent = sends_after_one_loss(Reduction::Immediate);

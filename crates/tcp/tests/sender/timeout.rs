@@ -1,4 +1,4 @@
-//! Retransmission timeout (RFC 6298), F-RTO (RFC 5682), and giving up.
+//! Retransmission timeout (RFC 6298 section 5), F-RTO (RFC 5682 section 3.1), and giving up.
 
 use inorder_tcp::config::{MS, SECOND};
 use inorder_tcp::{CaState, Error, State};
@@ -37,7 +37,7 @@ fn sacked_segments_are_not_retransmitted() {
     assert_eq!(sent, [0, 1, 3, 5]);
 }
 
-/// RFC 5682: two new segments instead of retransmissions; acknowledgements of originals show that the timeout was
+/// RFC 5682 section 2.1 steps 2 and 3: two new segments instead of retransmissions; acknowledgements of originals show that the timeout was
 /// spurious.
 #[test]
 fn frto_finds_a_spurious_timeout() {

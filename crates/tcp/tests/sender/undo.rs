@@ -1,4 +1,4 @@
-//! Undone reductions: Eifel (RFC 3522, 4015), DSACK (RFC 3708, Linux).
+//! Undone reductions: Eifel (RFC 3522 section 3.2, RFC 4015 section 3.1), DSACK (RFC 3708, Linux).
 
 use inorder_tcp::CaState;
 use inorder_tcp::config::{MS, Undo};

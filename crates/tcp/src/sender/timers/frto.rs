@@ -1,4 +1,4 @@
-//! F-RTO (RFC 5682): detects whether a timeout was spurious.
+//! F-RTO (RFC 5682 sections 2.1 and 3.1): detects whether a timeout was spurious.
 
 use crate::Nanos;
 use crate::loss::AckNews;
@@ -14,7 +14,7 @@ pub(in crate::sender) struct Frto {
 }
 
 impl Sender {
-    /// RFC 5682 section 3.1, for acknowledgements after the timeout. True if the timeout is undone.
+    /// RFC 5682 sections 2.1 and 3.1, for acknowledgements after the timeout. True if the timeout is undone.
     pub(in crate::sender) fn decide_frto(
         &mut self,
         now: Nanos,
@@ -50,7 +50,7 @@ impl Sender {
         }
     }
 
-    /// Step 3: an acknowledgement that advances again answers originals; a duplicate confirms the loss.
+    /// RFC 5682 section 2.1 step 3: an acknowledgement that advances again answers originals; a duplicate confirms the loss.
     fn decide_frto_second(&mut self, now: Nanos, news: &AckNews<'_>, recovered: bool) -> bool {
         if news.advances() && !recovered {
             return self.try_undo_loss(now, news, true);

@@ -1,4 +1,4 @@
-//! The sender's timers: retransmission (RFC 6298), persist (RFC 9293 section 3.8.6.1), and tail loss probe.
+//! The sender's timers: retransmission (RFC 6298 section 5), persist (RFC 9293 section 3.8.6.1), and tail loss probe.
 
 mod frto;
 mod tail_probe;
@@ -12,7 +12,7 @@ use crate::state::CaState;
 use frto::Frto;
 use tail_probe::TailProbe;
 
-/// The purpose of the sender's single timer.
+/// The purpose of the sender's single timer (RFC 8985 sections 5.4 and 8); a loss detection's own runs beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TimerKind {
     Retransmission,
@@ -160,7 +160,7 @@ impl Sender {
         self.timers.user_timeout = limit;
     }
 
-    /// Restarts the timer after progress, or stops it if nothing is outstanding.
+    /// Restarts the timer after progress, or stops it if nothing is outstanding (RFC 6298 section 5 steps (5.2) and (5.3)).
     pub(super) fn rearm(&mut self, now: Nanos) {
         if self.board.is_empty() {
             self.timers.timer = None;
@@ -182,7 +182,7 @@ impl Sender {
         own.is_some() && self.detection_governs() && self.stream.una > self.stream.iss
     }
 
-    /// A new segment has been sent.
+    /// A new segment has been sent (RFC 6298 section 5 step (5.1)).
     pub(super) fn arm_after_send(&mut self, now: Nanos) {
         if self.loss_replaces_rto() {
             return;
@@ -236,7 +236,7 @@ impl Sender {
         self.config.rto.syn_linear = 0;
     }
 
-    /// RFC 6298 sections 5.4 to 5.7. False if the limit of retries is reached.
+    /// RFC 6298 section 5 steps (5.4) to (5.6). False if the limit of retries is reached.
     fn retransmission_timeout(&mut self, now: Nanos) -> bool {
         let handshake = self.stream.opening();
         if self.board.is_empty() && !(handshake && self.early.answers) {
@@ -270,7 +270,8 @@ impl Sender {
         true
     }
 
-    /// Everything outstanding counts as lost, and the window is reduced to one segment.
+    /// Everything outstanding counts as lost, and the window is reduced to one segment (RFC 5681 section 3.1, RFC 6675
+    /// section 5.1).
     fn enter_loss(&mut self, now: Nanos) {
         let calm = self.state < CaState::Recovery;
         self.consult(now, |loss, cx| loss.on_timeout(cx));

@@ -17,7 +17,7 @@ const MAX_ACK_DELAY: Nanos = 200 * MS;
 /// The state of a tail loss probe.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::sender) struct TailProbe {
-    /// `snd_nxt` after the unanswered probe.
+    /// `snd_nxt` after the unanswered probe (TLP.end_seq of RFC 8985 section 5.3).
     pub(in crate::sender) end: Option<Seq>,
     /// The probe was a retransmission.
     pub(in crate::sender) retransmitted: bool,
@@ -54,6 +54,7 @@ impl Sender {
         self.timers.timer = Some((TimerKind::LossProbe, at));
     }
 
+    /// RFC 8985 section 7.2: two smoothed round trips, a second before the first one is measured.
     fn probe_timeout(&self) -> Nanos {
         if let Some(after) = self.config.habits.probe_after {
             return after;
