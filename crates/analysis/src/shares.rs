@@ -327,17 +327,12 @@ pub(crate) fn main_cause(flow: &FlowReport) -> Option<Cause> {
     counted.map(|c| c.cause)
 }
 
-/// Recoveries during which something was lost, and those during which nothing was.
+/// Recoveries for losses, and reductions of the window although nothing was lost.
 pub(crate) fn reductions(flow: &FlowReport) -> (u64, u64) {
-    let sum = |of: fn(Cause) -> bool| {
-        let causes = flow.recoveries.by_cause.iter().filter(|c| of(c.cause));
-        causes.map(|c| c.recoveries).sum()
-    };
-    let needed = sum(|cause| cause.is_loss() && cause.reduces());
-    let unneeded = sum(|cause| {
-        !cause.is_loss() && cause.reduces() && !matches!(cause, Cause::Unknown | Cause::Unanswered)
-    });
-    (needed, unneeded)
+    let causes = flow.recoveries.by_cause.iter();
+    let of_loss = causes.filter(|c| c.cause.is_loss() && c.cause.reduces());
+    let needed = of_loss.map(|c| c.recoveries).sum();
+    (needed, flow.cost.unnecessary)
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ fn reordering_that_misled_the_sender_leads() {
     assert_eq!(
         said(&analysis),
         "10.1.0.2:1->192.0.2.17:5001 moved 927 kB at 8.24 Mbit/s: 64 of 640 packets (10.0 %) arrived late, \
-         by up to 12.4 ms, and the sender took some of them for lost: 8 of 9 reductions of its window and 8 of 9 \
+         by up to 12.4 ms, and the sender took some of them for lost in 8 of 9 reductions of its window; 8 of 9 \
          retransmissions were unnecessary. 1 packet was lost; the other TCP flow had no trouble."
     );
 }

@@ -335,12 +335,12 @@ fn mistaken(
         _ => "some of them",
     };
     format!(
-        "the sender took {taken} for lost: {} of {} of its window and {} of {} {} unnecessary{}",
+        "the sender took {taken} for lost in {} of {} of its window; {} of {} {} unnecessary{}",
         count(unneeded),
         plural(reductions, "reduction"),
         count(spurious),
         plural(retransmissions, "retransmission"),
-        was(unneeded + spurious),
+        was(spurious),
         cost_words(cost),
     )
 }
