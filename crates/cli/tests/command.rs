@@ -343,6 +343,13 @@ fn completions_and_manual_pages_cover_the_verbs() {
     assert!(verb.contains("vantage") && verb.contains("annotate"));
     let below = fs::read_to_string(folder.path("inorder-netproc-forwarder.1")).unwrap();
     assert!(below.contains("inorder netproc forwarder"), "{below}");
+    let pages: Vec<_> = fs::read_dir(folder.path("")).unwrap().flatten().collect();
+    assert!(pages.len() > 20, "{pages:?}");
+    for page in pages.iter().map(fs::DirEntry::path) {
+        let text = fs::read_to_string(&page).unwrap();
+        let has_examples = text.contains(".SH EXAMPLES\n");
+        assert!(has_examples || page.ends_with("inorder.1"), "{page:?}");
+    }
 }
 
 #[cfg(target_os = "linux")]

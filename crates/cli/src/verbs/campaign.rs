@@ -15,7 +15,7 @@ use crate::verbs::study::Place;
 #[command(after_help = "\
 The runs are those of `inorder simulate`, which keeps them in memory; here each task writes its runs to the dataset \
 `runs`. After Ctrl-C, or when the process or the machine was killed, the same command goes on and loses the tasks that \
-were running. When all runs are there, what `inorder simulate` prints and writes is made of them.\n\n\
+were running. When all runs are there, what `inorder simulate` prints and writes is made from them.\n\n\
 Examples:\n  inorder campaign srpic.toml --out study\n  inorder campaign srpic.toml --out study --json=srpic.json\n  \
 inorder query 'select \"receiver_card.sorter\", avg(throughput) from runs group by all' study")]
 pub struct Args {
@@ -28,7 +28,7 @@ pub struct Args {
     changes: Changes,
     #[command(flatten)]
     outputs: Outputs,
-    /// Runs of a task, which are lost together if it is interrupted [default: so many that there are about 1000 tasks]
+    /// Runs of a task, which are lost together if it is interrupted [default: enough for about 1000 tasks in all]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     runs_per_task: u64,
 }

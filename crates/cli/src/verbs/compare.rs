@@ -21,7 +21,7 @@ use crate::{interrupt, manners, outputs};
 Of analyses, the flows are the independent units: a share is a ratio of sums over them, and the difference of two \
 shares has Welch's interval, never narrower than independent packets would give. Of simulations, the runs are the \
 units; runs with the same seeds are compared one by one. With fewer than two flows or runs on a side there is no \
-interval, and the difference is too little data, not a result.\n\n\
+interval: the data do not suffice for a verdict.\n\n\
 Of two folders, all captures together are compared, and each with the capture of the same name below the other folder. What \
 a file contains decides whether it is a capture; what is left out is named.\n\n\
 Examples:\n  inorder analyze --json=before.json monday/*.pcap\n  inorder compare before.json after.json\n  \

@@ -8,6 +8,9 @@ use crate::error::{ExitCode, Outcome};
 
 /// Options of `inorder completions`.
 #[derive(clap::Args)]
+#[command(after_help = "\
+Examples:\n  inorder completions bash > ~/.local/share/bash-completion/completions/inorder\n  \
+inorder completions zsh > ~/.zfunc/_inorder")]
 pub struct Args {
     /// The shell for which to print the script
     shell: Shell,

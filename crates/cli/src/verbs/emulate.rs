@@ -18,7 +18,7 @@ use crate::verbs::runs::read_beside;
 #[command(after_help = "\
 Forwards every frame between the interfaces A and B, in both directions, over a path with the stages of \
 `inorder simulate --list`: for hosts whose kernel has no netem, and for stages that netem lacks. The options shape \
-the direction from A to B; --both shapes the other one alike, a scenario file has [[forward]] and [[reverse]]. \
+the direction from A to B; --both shapes the other one in the same way; a scenario file has [[forward]] and [[reverse]]. \
 Values have units as in scenario files (docs/scenario.md).\n\n\
 A and B must not carry addresses of this host. Super-packets of segmentation offload are split before the path and \
 checksums are left to the receiving side, so nothing needs to be switched off on veth. It runs until Ctrl-C, and \
@@ -94,7 +94,7 @@ struct PathOptions {
     /// Share of the packets that are duplicated
     #[arg(long, value_name = "SHARE")]
     duplicate: Option<String>,
-    /// Shape the direction from B to A alike
+    /// Shape the direction from B to A in the same way
     #[arg(long)]
     both: bool,
 }

@@ -18,7 +18,7 @@ use crate::outputs;
 Input, one arrival per line: seq[,time_s[,bytes]]. Times are decimal seconds, taken to the \
 nanosecond; bytes are payload. Blank lines, `#` comments and a header line are skipped. \
 Quantiles in the table are at most 3 % high.\n\n\
-Example:\n  printf '%s\\n' 1 2 3 5 6 7 8 4 9 10 | inorder metrics --json")]
+Examples:\n  printf '%s\\n' 1 2 3 5 6 7 8 4 9 10 | inorder metrics --json")]
 pub struct Args {
     /// Text with one arrival per line; `-` or nothing for the standard input
     file: Option<PathBuf>,

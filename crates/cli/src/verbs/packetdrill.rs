@@ -20,7 +20,7 @@ Scripts run in virtual time against the endpoints `inorder simulate` uses; nothi
 command of a script is executed: settings of the stack are applied, other commands are reported. \
 A script with an unsupported statement counts as unsupported, not as passed.\n\n\
 Exit codes: 0 all passed, 1 some failed or could not be read, 2 none failed, but some are unsupported.\n\n\
-Example:\n  inorder packetdrill --verbose crates/packetdrill/scripts/*.pkt\n  \
+Examples:\n  inorder packetdrill --verbose crates/packetdrill/scripts/*.pkt\n  \
 inorder packetdrill --set net.ipv4.tcp_syn_linear_timeouts=4 *.pkt")]
 pub struct Args {
     /// Scripts

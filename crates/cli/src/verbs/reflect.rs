@@ -12,7 +12,7 @@ use crate::{interrupt, manners};
 #[derive(clap::Args)]
 #[command(after_help = "\
 A stateful STAMP reflector (RFC 8762, unauthenticated mode): it counts the packets of each session, so that the \
-sender can tell both directions apart. An answer is never larger than its packet, goes from the address that was asked, \
+sender can measure each direction by itself. An answer is never larger than its packet, goes from the address that was asked, \
 and the number of answers is limited: one address gets half of --max-rate and a sixteenth of --max-sessions at most. \
 What comes from a reflector is not answered. The privileges are given up once the socket is open. It runs until \
 Ctrl-C.\n\n\

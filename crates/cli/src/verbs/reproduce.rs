@@ -25,7 +25,7 @@ use crate::{interrupt, manners, outputs};
 A claim is judged by its 95 % interval over the repetitions: it held if the whole interval satisfies the criterion, it \
 failed if no part of it does, else it is undecided, as everything random is with a single repetition. A claim that fails \
 is a result, not an error: the exit code is 0.\n\n\
-Example:\n  inorder reproduce network-processor table-1 table-3 --quick")]
+Examples:\n  inorder reproduce network-processor table-1 table-3 --quick")]
 pub struct Args {
     /// The paper; without it, the papers and their items are listed
     paper: Option<String>,

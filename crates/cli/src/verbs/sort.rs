@@ -16,12 +16,12 @@ use crate::{interrupt, manners, outputs, sorters};
 /// Options of `inorder sort`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Frames are gathered into batches as a card with interrupt coalescing would, sorted flow by flow, and \
+Frames are gathered into batches as a network card with interrupt coalescing would, sorted flow by flow, and \
 written in the order and at the time the stack would have got them: when the interrupt of their batch \
 fires, or when the sorter releases them. SRPIC, the default sorter, sorts within each batch. No frame is \
 dropped; only order and times change. Frames of both directions are taken as received, so sort captures made at or near the \
 receiver of the data.\n\n\
-Example:\n  inorder sort --coalesce-us 75 receiver.pcap sorted.pcap")]
+Examples:\n  inorder sort --coalesce-us 75 receiver.pcap sorted.pcap")]
 pub struct Args {
     /// Capture to sort (pcap, pcapng, plain, gzip or zstd); `-` for the standard input
     #[arg(value_name = "IN", required_unless_present = "schema")]

@@ -23,7 +23,7 @@ Analyses what passes an interface, as `inorder analyze` does with a capture, in 
 the worst flows that is replaced after each interval, otherwise a line for each. Each interval is an analysis of its \
 own, so memory does not grow; a connection that goes on is analysed in the next one like one whose start was not \
 captured. Only the headers are kept. Frames that the kernel dropped because they were not taken fast enough are \
-counted and told. An interface that goes down or is removed is waited for. The privileges are given up once the interface \
+counted and reported. An interface that goes down or is removed is waited for. The privileges are given up once the interface \
 is open (it needs CAP_NET_RAW): root becomes another user, that to whom the folder of --parquet belongs.\n\n\
 Examples:\n  inorder watch eth0\n  inorder watch eth0 --interval 60 --filter 'port 443' --prometheus 9465\n  \
 inorder watch eth0 --interval 300 --parquet out --keep 288")]

@@ -32,13 +32,13 @@ pub struct Args {
     /// standard input
     #[arg(required_unless_present = "schema", value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Take the files, in the order given, as one rotated capture
+    /// Analyse the files, in the order given, as one capture that was rotated
     #[arg(long)]
     join: bool,
     /// Where the captures were made, seen from the sender of the data
     #[arg(long, value_enum, default_value_t = VantageArg::Auto)]
     vantage: VantageArg,
-    /// Take a habit of the endpoints as known instead of learning it: receiver.dsack=none, for example
+    /// Assume a habit of the endpoints instead of learning it, such as receiver.dsack=none
     #[arg(long, value_name = "HABIT=VALUE")]
     assume: Vec<OneAssumption>,
     /// Keep and print every single event

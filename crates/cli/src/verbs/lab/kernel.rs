@@ -12,7 +12,8 @@ use std::sync::atomic::Ordering;
 #[derive(clap::Args)]
 #[command(after_help = "\
 The source is that of Debian's package linux-source-VERSION. The build takes about six minutes of processor time and \
-2 GB in the cache folder, of which 100 MB stay. The path of the kernel is printed.")]
+2 GB in the cache folder, of which 100 MB stay. The path of the kernel is printed.\n\n\
+Examples:\n  inorder lab kernel\n  inorder lab kernel --jobs 2\n  inorder lab kernel --cached")]
 pub struct Args {
     /// Version of the kernel, as in the name of the package linux-source-VERSION
     #[arg(long, value_name = "VERSION", default_value = DEFAULT)]

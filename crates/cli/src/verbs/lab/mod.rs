@@ -76,7 +76,7 @@ fn engines() -> impl TypedValueParser<Value = Wanted> {
 
 #[derive(clap::Subcommand)]
 enum Action {
-    /// Build the kernel once and keep it in the cache, or say where it is
+    /// Build the kernel once and keep it in the cache; print its path
     Kernel(kernel::Args),
     /// Build modules for that kernel and keep them beside it
     Module(module::Args),

@@ -10,8 +10,9 @@ use crate::outputs;
 /// Options of `inorder lab module`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-The modules are kept beside the kernel in the cache, and loaded for scenarios with cards that coalesce or sort. The \
-paths of the modules are printed.")]
+The modules are kept beside the kernel in the cache, and loaded for scenarios with network cards that coalesce \
+interrupts or sort. The paths of the modules are printed.\n\n\
+Examples:\n  inorder lab module kernel")]
 pub struct Args {
     /// Folder with the sources of the modules and their Kbuild: kernel/ of this project
     #[arg(value_name = "DIR")]
@@ -19,7 +20,7 @@ pub struct Args {
     /// Version of the kernel
     #[arg(long, value_name = "VERSION", default_value = DEFAULT)]
     version: String,
-    /// For the kernel that checks itself
+    /// Build for the kernel of `inorder lab kernel --checked`
     #[arg(long)]
     checked: bool,
 }

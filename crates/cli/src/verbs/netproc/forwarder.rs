@@ -15,7 +15,7 @@ use crate::verbs::nanoseconds;
 #[command(after_help = "\
 Cores poll their rings, work on up to a burst of packets and send it as a whole. Order is that of the packets that \
 were not dropped; delays are from arrival.\n\n\
-Example:\n  inorder netproc forwarder --order reorder-buffer --mpps 6 --repetitions 5")]
+Examples:\n  inorder netproc forwarder --order reorder-buffer --mpps 6 --repetitions 5")]
 pub struct Args {
     /// What restores the order: none, reorder-buffer (a core that releases packets by number), or a sorter in the
     /// receiver's driver by name, as in srpic or srpic:block_size=8

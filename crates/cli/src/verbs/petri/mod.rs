@@ -27,23 +27,28 @@ mod unused;
 #[command(after_help = "\
 A net is a text file, PNML (with timing in toolspecific), TINA's .net, a project of GreatSPN (PNPRO) or a net of TAPAAL \
 (.tapn) without times. A text that begins with `coloured net` is a \
-coloured net: tokens with fields, guards, expressions, parameters, sweeps, measures (docs/nets.md).\n\
+coloured net: tokens with fields, guards, expressions, parameters, sweeps, measures (docs/nets.md).\n\n\
 The text format of other nets, one item per line:\n\
-  parameter NAME VALUE\n\
-  place NAME [TOKENS] [capacity MOST]\n\
-  transition NAME immediate [priority N] [weight W] | exponential rate R | exponential mean M |\n\
-      deterministic D | uniform LOW HIGH | erlang STAGES rate R | empirical D[:W]... |\n\
-      normal mean M sd S | lognormal mean M sd S | weibull shape K scale L | triangular low A mode B high C\n\
-      [servers N|infinite]\n\
-    in PLACE [N] | out PLACE [N] | inhibit PLACE [N] | read PLACE [N] | reset PLACE\n\
-Numbers may be expressions of parameters without spaces, as 2*load, and --set changes the parameters.\n\
+\x20 parameter NAME VALUE\n\
+\x20 place NAME [TOKENS] [capacity MOST]\n\
+\x20 transition NAME DELAY [servers N|infinite]\n\
+\x20   in PLACE [N] | out PLACE [N] | inhibit PLACE [N] | read PLACE [N] | reset PLACE\n\
+DELAY is one of\n\
+\x20 immediate [priority N] [weight W] | exponential rate R | exponential mean M |\n\
+\x20 deterministic D | uniform LOW HIGH | erlang STAGES rate R | empirical D[:W]... |\n\
+\x20 normal mean M sd S | lognormal mean M sd S | weibull shape K scale L |\n\
+\x20 triangular low A mode B high C\n\
+Numbers may be expressions of parameters without spaces, as 2*load, and --set changes the parameters.\n\n\
 A timed transition has a clock for each busy server: it starts when the tokens for it are there, and stops when they are \
-gone. A clock belongs to no token: if a token leaves, the clock that started last stops (see docs/nets.md).\n\
+gone. A clock belongs to no token: if a token leaves, the clock that started last stops (see docs/nets.md).\n\n\
 A query is P(CONDITION), a probability; E(NUMBER), a mean; or a formula such as 'EF queue >= 3' or \
 'AG !deadlock', with EX AX EF AF EG AG, E[f U g], A[f U g], deadlock, enabled(TRANSITION), ! & | =>, \
-comparisons of sums, differences and products of places and numbers.\n\
+comparisons of sums, differences and products of places and numbers.\n\n\
 Times are in the net's own unit. Without options the net is simulated until every throughput and mean \
-number of tokens is known to 1 %, or until Ctrl-C.")]
+number of tokens is known to 1 %, or until Ctrl-C.\n\n\
+Examples:\n  inorder petri crates/petri/nets/repair.net\n  \
+inorder petri --exact --set people=1,2,3 crates/petri/nets/repair.net\n  \
+inorder petri --query 'P(broken >= 3)' crates/petri/nets/repair.net")]
 pub struct Args {
     /// The net: text, coloured or not, PNML, a project of GreatSPN or a net of TAPAAL (if it begins with `<`), or a
     /// place/transition net in the format of TINA
@@ -91,7 +96,7 @@ pub struct Args {
     /// Write the net in the text format
     #[arg(long, value_name = "OUT")]
     text: Option<PathBuf>,
-    /// The net that is wanted of a file with several
+    /// Name of the net to use, in a file with several
     #[arg(long, value_name = "NAME")]
     net: Option<String>,
     /// Leave out elements of this name in PNML, which are of another namespace and would be refused; may be repeated
