@@ -1,5 +1,7 @@
 //! Converts XML elements to a net.
 
+mod symmetric;
+
 use super::Located;
 use super::timing::{servers, timing};
 use super::tree::{Element, own, parsed};
@@ -24,9 +26,10 @@ pub(super) fn net(root: &Element, parameters: &Parameters) -> Result<Net, Locate
         .iter()
         .any(|w| grammar.contains(w))
     {
-        return Err(element.wrong(Mistake::unexpected("a place/transition net", grammar)));
+        let reader = Reader::of(element, parameters.ignored(), true)?;
+        return symmetric::net(&reader, element);
     }
-    Reader::of(element, parameters.ignored())?.net(element)
+    Reader::of(element, parameters.ignored(), false)?.net(element)
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -44,10 +47,11 @@ struct Reader<'a> {
     references: BTreeMap<&'a str, &'a str>,
     /// Elements of other namespaces that are left out.
     ignored: &'a [String],
+    is_high_level: bool,
 }
 
 impl<'a> Reader<'a> {
-    fn of(net: &'a Element, ignored: &'a [String]) -> Result<Self, Located> {
+    fn of(net: &'a Element, ignored: &'a [String], is_high_level: bool) -> Result<Self, Located> {
         let mut reader = Self {
             places: Vec::new(),
             transitions: Vec::new(),
@@ -55,6 +59,7 @@ impl<'a> Reader<'a> {
             nodes: BTreeMap::new(),
             references: BTreeMap::new(),
             ignored,
+            is_high_level,
         };
         reader.page(net)?;
         Ok(reader)
@@ -63,6 +68,9 @@ impl<'a> Reader<'a> {
     fn page(&mut self, page: &'a Element) -> Result<(), Located> {
         for element in &page.children {
             refuse_foreign(element, self.ignored)?;
+            if !self.is_high_level {
+                refuse_high_level(element)?;
+            }
             match element.name.as_str() {
                 "page" => self.page(element)?,
                 "place" => {
@@ -171,7 +179,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Refuses nodes and arcs whose meaning this reader would lose: those of high-level nets, whatever type the file states.
+/// Refuses nodes and arcs with elements of which it is not known what they mean.
 fn refuse_foreign(element: &Element, ignored: &[String]) -> Result<(), Located> {
     if !matches!(element.name.as_str(), "place" | "transition" | "arc") {
         return Ok(());
@@ -184,6 +192,14 @@ fn refuse_foreign(element: &Element, ignored: &[String]) -> Result<(), Located> 
         let expected =
             "elements of PNML only, or the names of others that may be left out (--ignore NAME)";
         return Err(element.wrong(Mistake::unexpected(expected, name)));
+    }
+    Ok(())
+}
+
+/// Refuses nodes and arcs of high-level nets in a file that says it has none.
+fn refuse_high_level(element: &Element) -> Result<(), Located> {
+    if !matches!(element.name.as_str(), "place" | "transition" | "arc") {
+        return Ok(());
     }
     let is_high_level = |child: &&Element| {
         child.name.starts_with("hl")
