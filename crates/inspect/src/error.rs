@@ -2,6 +2,7 @@
 
 use inorder_petri::coloured::{ModelError, RunError};
 use inorder_petri::net::NetError;
+use inorder_petri::race::SplittingError;
 
 /// Why something about a net cannot be found out.
 #[derive(Debug, thiserror::Error)]
@@ -73,6 +74,12 @@ pub enum SimulationError {
         /// End of the run.
         end: f64,
     },
+    /// The level of importance splitting cannot be read.
+    #[error("level: {0}")]
+    Level(String),
+    /// Importance splitting is not possible.
+    #[error(transparent)]
+    Splitting(#[from] SplittingError),
     /// A run failed.
     #[error(transparent)]
     Run(#[from] RunError),

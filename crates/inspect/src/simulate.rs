@@ -3,8 +3,8 @@
 use inorder_petri::coloured::Engine;
 use inorder_petri::lower;
 use inorder_petri::net::Net;
-use inorder_petri::query::Sum;
-use inorder_petri::race::{Memory, Race};
+use inorder_petri::query::{Query, Sum};
+use inorder_petri::race::{Memory, Race, Splitting, Threshold};
 use inorder_petri::statistics::{
     Doubts, Measures, Replications, Simulation, Steady, replicate, run_seed, steady_state,
 };
@@ -45,6 +45,9 @@ pub struct Settings {
     pub reserve: bool,
     /// Numbers that queries ask for are those at the end, instead of the means until then.
     pub at_end: bool,
+    /// A number that rises towards what is rare, as in a query E(...): numbers that queries ask for are estimated by
+    /// importance splitting on it, and nothing else is.
+    pub level: Option<String>,
 }
 
 impl Default for Settings {
@@ -59,6 +62,7 @@ impl Default for Settings {
             memory: Memory::Enabling,
             reserve: false,
             at_end: false,
+            level: None,
         }
     }
 }
@@ -85,6 +89,17 @@ pub struct Simulated {
     pub is_precise: bool,
     /// It was stopped before its end.
     pub was_interrupted: bool,
+    /// The thresholds of importance splitting, if it was used: then only the numbers of queries were estimated.
+    pub split: Option<Vec<Threshold>>,
+}
+
+/// The level that a text names.
+fn level_of(net: &Net, text: &str) -> Result<Sum, SimulationError> {
+    match Query::read(&format!("E({text})"), net) {
+        Ok(Query::Mean(sum)) => Ok(sum),
+        Ok(Query::Holds(_)) => Err(SimulationError::Level("expected a number".to_owned())),
+        Err(error) => Err(SimulationError::Level(error.mistake.to_string())),
+    }
 }
 
 /// Simulates as the settings say.
@@ -99,6 +114,18 @@ pub(crate) fn run(
     if options.reserve {
         let start = |seed| Ok(Engine::new(lower::to_model(net), seed)?);
         return estimate(net, options, watch, start);
+    }
+    if let Some(level) = &options.level {
+        let level = level_of(net, level)?;
+        let first = Splitting::new(net, options.memory, options.seed, &level, rewards)?;
+        let thresholds = first.thresholds().to_vec();
+        let start = |seed| {
+            let run = Splitting::with(net, options.memory, seed, &level, rewards, &thresholds)?;
+            Ok(run)
+        };
+        let mut found = estimate(net, options, watch, start)?;
+        found.split = Some(thresholds);
+        return Ok(found);
     }
     estimate(net, options, watch, |seed| {
         let mut race = Race::new(net, options.memory, seed)?;
@@ -150,7 +177,11 @@ fn one_run<S: Simulation>(
         watch.tell(Progress::Simulated { time, worst })
     })?;
     let others = |number| start(run_seed(options.seed, number));
-    let ends = ends::of_one_run(net, &simulation, result.end, others, watch)?;
+    // With splitting the copies of a run have ends of their own, which say nothing of the net.
+    let ends = match options.level {
+        Some(_) => None,
+        None => ends::of_one_run(net, &simulation, result.end, others, watch)?,
+    };
     if ends.as_ref().is_some_and(Ends::are_several) {
         result.measures.without_intervals();
     }
@@ -162,6 +193,7 @@ fn one_run<S: Simulation>(
         confidence: options.confidence,
         is_precise: result.is_precise && ends.is_none(),
         was_interrupted: watch.is_stopped(),
+        split: None,
         measures: result.measures,
         doubts: match ends {
             // What stands still neither grows nor settles.
@@ -210,6 +242,7 @@ fn many_runs<S: Simulation>(
         confidence: options.confidence,
         is_precise: result.is_precise,
         was_interrupted: watch.is_stopped(),
+        split: None,
         measures: result.measures,
         doubts: result.doubts,
         ends,

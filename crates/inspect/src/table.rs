@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use inorder_petri::net::Net;
+use inorder_petri::race::Threshold;
 use inorder_petri::statistics::{
     Doubts, Estimate, PlaceMeasures, TransitionMeasures, plain, with_digits,
 };
@@ -127,6 +128,21 @@ fn write_simulated(simulated: &Simulated, out: &mut dyn Write) -> io::Result<()>
     writeln!(out, "\n{}", headline(simulated))?;
     for sentence in doubts(simulated) {
         writeln!(out, "  {sentence}")?;
+    }
+    if let Some(split) = &simulated.split {
+        let threshold = |t: &Threshold| format!("{} (x{})", plain(t.level, 6), t.trials);
+        let all: Vec<String> = split.iter().map(threshold).collect();
+        return match all.is_empty() {
+            true => writeln!(
+                out,
+                "  importance splitting: the level never rose enough for a threshold, so that this is a plain simulation"
+            ),
+            false => writeln!(
+                out,
+                "  importance splitting where the level reaches {}",
+                all.join(", ")
+            ),
+        };
     }
     table(out, PLACES, &simulated.measures.places)?;
     table(out, TRANSITIONS, &simulated.measures.transitions)

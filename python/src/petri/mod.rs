@@ -64,6 +64,7 @@ impl Options {
             memory: memory.unwrap_or(plain.memory),
             reserve: self.reserve,
             at_end: false,
+            level: None,
         })
     }
 

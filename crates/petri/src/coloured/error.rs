@@ -151,6 +151,12 @@ pub enum RunError {
     /// The counter of a place overflowed.
     #[error("place `{0}`: more tokens than can be counted")]
     TooManyTokens(String),
+    /// Splitting does not end.
+    #[error(
+        "importance splitting: a trial does not come back below its threshold, or too many wait, after {0} events or trials; \
+         expected a level that falls again"
+    )]
+    Trial(u64),
     /// Too many firings in progress: an unlimited transition receives tokens faster than it completes.
     #[error("transition `{0}`: more than 16 million firings under way")]
     TooManyFirings(String),

@@ -13,7 +13,7 @@ pub(crate) const MAX_SLOTS: usize = 1 << SLOT_BITS;
 const ARITY: usize = 4;
 
 /// Events ordered by (time, order of insertion).
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Events {
     heap: Vec<u128>,
     inserted: u64,
@@ -24,6 +24,12 @@ impl Events {
     #[inline]
     pub(crate) fn next_time(&self) -> Option<u64> {
         self.heap.first().map(|&key| time_of(key))
+    }
+
+    /// The slot of the earliest event.
+    #[inline]
+    pub(crate) fn next_slot(&self) -> Option<u32> {
+        self.heap.first().map(|&key| split(key).1)
     }
 
     /// Adds an event. `slot` must be below [`MAX_SLOTS`].

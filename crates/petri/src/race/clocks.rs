@@ -11,6 +11,7 @@ use crate::net::Net;
 const SWEEP_FROM: usize = 64;
 
 /// All running clocks, and the remaining times of stopped ones.
+#[derive(Clone)]
 pub(crate) struct Clocks {
     events: Events,
     /// By slot.
@@ -163,6 +164,35 @@ impl Clocks {
             self.sweep();
         }
         true
+    }
+
+    /// Further random numbers are those of this copy, and running clocks with a delay are drawn anew with it.
+    pub(crate) fn draw_anew<'d>(
+        &mut self,
+        copy: u64,
+        now: u64,
+        delay: impl Fn(usize) -> Option<&'d Delay>,
+    ) {
+        for random in &mut self.random {
+            *random = random.fork(copy);
+        }
+        self.sweep();
+        self.events = Events::default();
+        for transition in 0..self.running.len() {
+            let mut slots = Vec::new();
+            let mut slot = self.running[transition].last;
+            while slot != NONE {
+                slots.push(slot);
+                slot = self.clocks[slot as usize].before;
+            }
+            for slot in slots.into_iter().rev() {
+                let clock = &mut self.clocks[slot as usize];
+                if let Some(delay) = delay(transition) {
+                    clock.end = now.saturating_add(delay.sample(&mut self.random[transition]));
+                }
+                self.events.push(clock.end, slot);
+            }
+        }
     }
 
     fn sweep(&mut self) {

@@ -33,11 +33,14 @@ mod clocks;
 mod rewards;
 mod rules;
 mod simulation;
+mod splitting;
 mod tally;
 
-use inorder_base::random::Random;
+use std::sync::Arc;
 
-use crate::coloured::RunError;
+use inorder_random::Random;
+
+use crate::coloured::{Delay, RunError};
 use crate::lower::ticks_per_unit;
 use crate::net::{Net, NetError, TransitionId};
 use crate::patience::zero_time_limit;
@@ -48,6 +51,7 @@ use rules::Rules;
 use tally::Tallies;
 
 use crate::statistics::Layout;
+pub use splitting::{Splitting, SplittingError, Threshold};
 
 /// What a clock remembers of the elapsed time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -63,8 +67,9 @@ pub enum Memory {
 }
 
 /// A running net.
+#[derive(Clone)]
 pub struct Race {
-    rules: Rules,
+    rules: Arc<Rules>,
     marking: Vec<u32>,
     clocks: Clocks,
     memory: Memory,
@@ -89,7 +94,7 @@ impl Race {
         let transitions = net.transitions.len();
         let tokens = net.initial_marking().iter().map(|&n| u64::from(n)).sum();
         Ok(Self {
-            rules: Rules::new(net, ticks_per_unit),
+            rules: Arc::new(Rules::new(net, ticks_per_unit)),
             marking: net.initial_marking().into(),
             clocks: Clocks::new(net, seed),
             memory,
@@ -155,24 +160,75 @@ impl Race {
         end: u64,
         observe: &mut impl FnMut(u64, TransitionId, &[u32]),
     ) -> Result<(), RunError> {
-        self.reach_tangible(observe)?;
-        self.set_clocks()?;
-        self.rewards.update(self.rules.net(), &self.marking);
-        while let Some((time, transition)) = self.clocks.next_until(end) {
-            self.now = time;
-            self.rewards.advance(time);
-            self.tallies.stop_clock(transition, time);
-            self.fire(transition as usize, observe)?;
-            if self.memory == Memory::Resampling {
-                self.stop_all_clocks();
-            }
-            self.reach_tangible(observe)?;
-            self.set_clocks()?;
-            self.rewards.update(self.rules.net(), &self.marking);
-        }
+        self.settle(observe)?;
+        while self.next(end, observe)? {}
         self.now = self.now.max(end);
         self.rewards.advance(self.now);
         Ok(())
+    }
+
+    /// Reaches a tangible marking and starts its clocks.
+    fn settle(
+        &mut self,
+        observe: &mut impl FnMut(u64, TransitionId, &[u32]),
+    ) -> Result<(), RunError> {
+        self.reach_tangible(observe)?;
+        self.set_clocks()?;
+        self.rewards.update(self.rules.net(), &self.marking);
+        Ok(())
+    }
+
+    /// Fires the next timed transition until `end`, and the immediate ones behind it; false if there is none.
+    fn next(
+        &mut self,
+        end: u64,
+        observe: &mut impl FnMut(u64, TransitionId, &[u32]),
+    ) -> Result<bool, RunError> {
+        let Some((time, transition)) = self.clocks.next_until(end) else {
+            return Ok(false);
+        };
+        self.now = time;
+        self.rewards.advance(time);
+        self.tallies.stop_clock(transition, time);
+        self.fire(transition as usize, observe)?;
+        if self.memory == Memory::Resampling {
+            self.stop_all_clocks();
+        }
+        self.settle(observe)?;
+        Ok(true)
+    }
+
+    /// One timed firing until `end`; false if there is none.
+    fn step(&mut self, end: u64) -> Result<bool, RunError> {
+        let observe = &mut |_: u64, _: TransitionId, _: &[u32]| {};
+        if !self.doubtful.is_empty() {
+            self.settle(observe)?;
+        }
+        self.next(end, observe)
+    }
+
+    /// A number computed from the marking.
+    fn value(&self, sum: &Sum) -> f64 {
+        sum.value(self.rules.net(), &self.marking)
+    }
+
+    /// From now on, integrals grow with this weight.
+    fn weigh(&mut self, weight: f64) {
+        self.rewards.weight = weight;
+    }
+
+    /// A copy with random numbers of its own and integrals of 0. Exponential clocks are drawn anew, since they have no
+    /// memory; others keep their times.
+    fn independent_copy(&self, number: u64) -> Self {
+        let mut copy = self.clone();
+        copy.conflict = copy.conflict.fork(number);
+        copy.rewards.restart();
+        let rules = Arc::clone(&copy.rules);
+        copy.clocks.draw_anew(number, self.now, |transition| {
+            let delay = rules.delay(transition);
+            delay.filter(|delay| matches!(delay, Delay::Exponential { .. }))
+        });
+        copy
     }
 
     /// Whether nothing can happen any more, after a run.

@@ -4,12 +4,20 @@ use crate::net::Net;
 use crate::query::Sum;
 
 /// The numbers, and their integrals over the time so far, in ticks.
-#[derive(Default)]
+#[derive(Clone)]
 pub(crate) struct Rewards {
     sums: Vec<Sum>,
     values: Vec<f64>,
     integrals: Vec<f64>,
     since: u64,
+    /// With which time counts.
+    pub(super) weight: f64,
+}
+
+impl Default for Rewards {
+    fn default() -> Self {
+        Self::new(Vec::new())
+    }
 }
 
 impl Rewards {
@@ -19,7 +27,13 @@ impl Rewards {
             integrals: vec![0.0; sums.len()],
             sums,
             since: 0,
+            weight: 1.0,
         }
+    }
+
+    /// The integrals begin again at 0.
+    pub(super) fn restart(&mut self) {
+        self.integrals.fill(0.0);
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -35,7 +49,7 @@ impl Rewards {
 
     /// The values last until `now`.
     pub(crate) fn advance(&mut self, now: u64) {
-        let ticks = now.saturating_sub(self.since) as f64;
+        let ticks = now.saturating_sub(self.since) as f64 * self.weight;
         for (integral, value) in self.integrals.iter_mut().zip(&self.values) {
             *integral += value * ticks;
         }

@@ -4,6 +4,7 @@ use crate::net::Net;
 
 /// Sums over places and transitions. With `n` tokens or clocks at time `t`, the integral of their number is `n * t +
 /// moment`, where `moment` is the sum of the times of departures minus that of arrivals.
+#[derive(Clone)]
 pub(crate) struct Tallies {
     pub(crate) places: Vec<PlaceTally>,
     pub(crate) transitions: Vec<TransitionTally>,

@@ -38,6 +38,10 @@ pub struct Options {
     /// Timed transitions take their tokens when they start, instead of racing for them
     #[arg(long, conflicts_with = "memory")]
     pub reserve: bool,
+    /// Estimate the --query numbers by importance splitting (RESTART): a number that rises towards what is rare, such as
+    /// 'queue' or 'queue + 2 * lost'
+    #[arg(long, value_name = "NUMBER", requires = "query", requires = "simulate", conflicts_with_all = ["reserve", "replications", "at", "exact"])]
+    pub level: Option<String>,
 }
 
 impl Options {
@@ -51,6 +55,7 @@ impl Options {
             ("--replications", self.replications.is_some()),
             ("--memory", self.memory != Memory::Enabling),
             ("--reserve", self.reserve),
+            ("--level", self.level.is_some()),
         ];
         all.into_iter()
             .filter_map(|(name, given)| given.then_some(name))
@@ -78,6 +83,7 @@ impl Options {
             memory: self.memory.into(),
             reserve: self.reserve,
             at_end: false,
+            level: self.level.clone(),
         }
     }
 }
