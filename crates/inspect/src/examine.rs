@@ -4,7 +4,7 @@ use inorder_petri::invariants::Invariants;
 use inorder_petri::markov::{Chain, MarkovError};
 use inorder_petri::net::Net;
 use inorder_petri::query::Sum;
-use inorder_petri::reachability::{Graph, Report};
+use inorder_petri::reachability::{Graph, Moves, Plain, Report};
 
 use crate::document::{Document, Findings};
 use crate::error::Error;
@@ -53,13 +53,12 @@ pub fn examine(net: Net, wishes: &Wishes, watch: &Watch<'_>) -> Result<Document,
         let found = Invariants::limited(&net, limit).map_err(Error::not_applicable)?;
         findings.invariants = Some(found);
     }
-    if let Some(bound) = wishes.reachability {
-        let graph = explore(&net, bound, watch);
-        findings.reachability = Some(Report::of_graph(&net, &graph));
-    }
-    examine_markings(&net, wishes, &asked, watch, &mut findings);
+    examine_markings(&mut Plain::of(&net), wishes, &asked, watch, &mut findings)?;
     if wishes.exact || (!wishes.simulate && asks_for_numbers) {
-        solve(&net, wishes, &asked, watch, &mut findings).map_err(Error::not_applicable)?;
+        let limit = wishes.limit.unwrap_or(MAX_MARKINGS);
+        let chain = Chain::new_while(&net, limit, |graph| explored(graph, watch));
+        let chain = chain.map_err(Error::not_applicable)?;
+        solve(&chain, wishes, &asked, watch, &mut findings).map_err(Error::not_applicable)?;
     }
     if wishes.simulate {
         let rewards: Vec<Sum> = queries::numbers(&asked)
@@ -77,40 +76,80 @@ pub fn examine(net: Net, wishes: &Wishes, watch: &Watch<'_>) -> Result<Document,
             .extend(answers.map(|((text, _), mean)| queries::estimated(text, mean)));
         findings.simulated = Some(simulated);
     }
+    Ok(finished(net, findings, wishes, watch))
+}
+
+/// The same for anything with states and moves, as a coloured net; it is not simulated here and has no invariants.
+///
+/// # Errors
+/// If a query cannot be read, or what is wanted does not apply to the net.
+pub fn examine_moves(
+    moves: &mut dyn Moves,
+    wishes: &Wishes,
+    watch: &Watch<'_>,
+) -> Result<Document, Error> {
+    let asked = queries::read(&wishes.queries, moves.net())?;
+    if let Some((text, _)) = queries::numbers(&asked).find(|(_, sum)| sum.asks_what_is_enabled()) {
+        return Err(Error::Query {
+            text: text.to_owned(),
+            problem: "what is enabled in a coloured net depends on more than numbers of tokens; \
+                      ask for T.busy, or a formula such as EF deadlock"
+                .to_owned(),
+        });
+    }
+    let mut findings = Findings::default();
+    examine_markings(moves, wishes, &asked, watch, &mut findings)?;
+    if wishes.exact || queries::numbers(&asked).next().is_some() {
+        let limit = wishes.limit.unwrap_or(MAX_MARKINGS);
+        let chain = Chain::of_moves(moves, limit, |graph| explored(graph, watch));
+        let chain = chain.map_err(Error::not_applicable)?;
+        solve(&chain, wishes, &asked, watch, &mut findings).map_err(Error::not_applicable)?;
+    }
+    Ok(finished(moves.net().clone(), findings, wishes, watch))
+}
+
+fn finished(net: Net, mut findings: Findings, wishes: &Wishes, watch: &Watch<'_>) -> Document {
     let place = |answer: &Answer| wishes.queries.iter().position(|q| *q == answer.query);
     findings.answers.sort_by_key(place);
     findings.was_interrupted = watch.is_stopped();
-    Ok(Document { net, findings })
+    Document { net, findings }
 }
 
-/// What needs the reachable markings: formulas, and the graph itself.
+/// What needs the reachable markings: the report on them, formulas, and the graph itself.
 fn examine_markings(
-    net: &Net,
+    moves: &mut dyn Moves,
     wishes: &Wishes,
     asked: &[Asked],
     watch: &Watch<'_>,
     findings: &mut Findings,
-) {
-    if !wishes.graph && queries::formulas(asked).next().is_none() {
-        return;
+) -> Result<(), Error> {
+    let explore = |moves: &mut dyn Moves, limit: usize| {
+        let graph = Graph::of_moves(moves, limit, |graph| explored(graph, watch));
+        graph.map_err(Error::NotApplicable)
+    };
+    if let Some(bound) = wishes.reachability {
+        let graph = explore(moves, bound)?;
+        findings.reachability = Some(Report::of_graph(moves.net(), &graph));
     }
-    let graph = explore(net, wishes.limit.unwrap_or(MAX_MARKINGS), watch);
+    if !wishes.graph && queries::formulas(asked).next().is_none() {
+        return Ok(());
+    }
+    let graph = explore(moves, wishes.limit.unwrap_or(MAX_MARKINGS))?;
     let answers = queries::formulas(asked)
-        .map(|(text, formula)| queries::checked(text, formula, net, &graph));
+        .map(|(text, formula)| queries::checked(text, formula, moves.net(), &graph));
     findings.answers.extend(answers);
     findings.graph = wishes.graph.then_some(graph);
+    Ok(())
 }
 
 /// The exact solution in the long run, or at the time that was given.
 fn solve(
-    net: &Net,
+    chain: &Chain,
     wishes: &Wishes,
     asked: &[Asked],
     watch: &Watch<'_>,
     findings: &mut Findings,
 ) -> Result<(), MarkovError> {
-    let limit = wishes.limit.unwrap_or(MAX_MARKINGS);
-    let chain = Chain::new_while(net, limit, |graph| explored(graph, watch))?;
     watch.tell(Progress::Solving {
         markings: chain.len(),
     });
@@ -119,19 +158,15 @@ fn solve(
         Some(time) => chain.transient(time)?,
         None => chain.steady_state()?,
     };
-    let answers =
-        queries::numbers(asked).map(|(text, sum)| queries::solved(text, sum, net, &solution));
+    let answers = queries::numbers(asked)
+        .map(|(text, sum)| queries::solved(text, sum, chain.net(), &solution));
     if !wishes.simulate {
         findings.answers.extend(answers);
     }
     if wishes.exact {
-        findings.exact = Some(Exact::new(&chain, &solution, time));
+        findings.exact = Some(Exact::new(chain, &solution, time));
     }
     Ok(())
-}
-
-fn explore(net: &Net, limit: usize, watch: &Watch<'_>) -> Graph {
-    Graph::explore_while(net, limit, |graph| explored(graph, watch))
 }
 
 fn explored(graph: &Graph, watch: &Watch<'_>) -> bool {

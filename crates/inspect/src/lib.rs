@@ -46,7 +46,7 @@ pub use document::{Document, Findings};
 pub use ends::Ends;
 pub use error::{Error, SimulationError};
 pub use exact::{Exact, ExactPlace, ExactTransition};
-pub use examine::{Wishes, examine};
+pub use examine::{Wishes, examine, examine_moves};
 pub use kind::REAL;
 pub use queries::{Answer, Known};
 pub use simulate::{Clock, Settings, Simulated};

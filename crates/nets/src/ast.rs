@@ -1,5 +1,7 @@
 //! The text of a net as a tree.
 
+use inorder_petri::coloured::Which;
+
 use crate::error::Span;
 use crate::operator::Operator;
 
@@ -236,6 +238,7 @@ pub(crate) enum ArcKind {
         count: Option<Expr>,
     },
     Reset(Name),
+    Cancel(CancelLine),
     Do(Do),
     Out(OutLine),
     If {
@@ -243,6 +246,17 @@ pub(crate) enum ArcKind {
         then: Vec<ArcLine>,
         otherwise: Vec<ArcLine>,
     },
+}
+
+/// Firings of another transition that end without outputs.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct CancelLine {
+    /// The name of the first token that such a firing holds.
+    pub(crate) bind: Option<Name>,
+    pub(crate) transition: Name,
+    pub(crate) which: Which,
+    pub(crate) to: Option<Name>,
+    pub(crate) only_if: Option<Expr>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -67,6 +67,7 @@ mod program;
 mod reference;
 mod report;
 mod run;
+mod space;
 mod study;
 mod token;
 mod units;
@@ -77,6 +78,7 @@ pub use measure::Row;
 pub use program::{Load, Program, is_coloured};
 pub use reference::write_reference;
 pub use report::{PARTS, Report, write_schema};
+pub use space::Seen;
 pub use study::{Campaign, CellResult, Setting, Study};
 
 /// Reads and checks any bytes; what is valid is run for a moment.

@@ -269,6 +269,18 @@ impl Study {
         &self.axes
     }
 
+    /// The nets of the first cell.
+    pub(crate) fn first_chain(&self) -> Checked<Vec<Names<'_>>> {
+        let Some(cell) = self.cells.first() else {
+            return Ok(Vec::new());
+        };
+        Names::chain(&self.program.statements, &cell.settings)
+    }
+
+    pub(crate) fn files(&self) -> &[String] {
+        &self.program.files
+    }
+
     /// Number of cells.
     pub fn len(&self) -> usize {
         self.cells.len()

@@ -1,7 +1,7 @@
 //! Tokens at run time: the fields of a record in words of 32 bits.
 
 /// A token of at most `N` words. Narrow fields have one word, 64-bit fields two.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Token<const N: usize>([u32; N]);
 
 impl<const N: usize> Default for Token<N> {

@@ -155,6 +155,11 @@ pub(crate) static LINES_OF_TRANSITION: &[Entry] = &[
         "The greatest number of firings at the same time; no limit by default.",
     ),
     entry(
+        "cancel",
+        "cancel [TOKEN:] TRANSITION [oldest | newest | all] [to PLACE] [if CONDITION]",
+        "At the end of a firing, before its `do` and outputs, ends firings of another transition that are under way, without outputs: of those for which the condition holds the one that started first (`oldest`, the default), last (`newest`), or all. TOKEN is the first token that such a firing holds; it goes to PLACE, or it is gone, as is all else that the firing holds. If there is no such firing, nothing happens.",
+    ),
+    entry(
         "do",
         "do VARIABLE [[INDEX]] = VALUE | += VALUE | -= VALUE\ndo ACTION",
         "Changes a variable at the end of a firing, before its outputs; lines are executed in their order.",

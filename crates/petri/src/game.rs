@@ -21,37 +21,85 @@
 use inorder_base::random::Random;
 
 use crate::lower;
-use crate::net::{Marking, Net, Servers, Timing, TransitionId};
+use crate::net::{Net, Servers, TransitionId};
+use crate::reachability::{Move, Moves, Plain};
 
 /// Maximum number of steps that can be taken back; earlier ones are forgotten.
 pub const MAX_STEPS_BACK: usize = 100_000;
 
-/// A net with its marking and the way there.
+/// A net with its state and the way there.
 pub struct Game<'a> {
-    net: &'a Net,
-    marking: Marking,
-    past: std::collections::VecDeque<(TransitionId, Marking)>,
+    moves: Box<dyn Moves + 'a>,
+    state: Vec<u32>,
+    past: std::collections::VecDeque<(TransitionId, Vec<u32>)>,
     steps: u64,
     random: Random,
     ticks_per_unit: f64,
 }
 
+/// Something that can happen next.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Way {
+    made: Move,
+    /// The state after it.
+    to: Vec<u32>,
+}
+
+impl Way {
+    /// What would fire.
+    pub fn transition(&self) -> TransitionId {
+        TransitionId(self.made.transition as usize)
+    }
+}
+
 impl<'a> Game<'a> {
     /// The net in its initial marking; chance follows from the seed.
     pub fn new(net: &'a Net, seed: u64) -> Self {
+        // A plain net has a first state and no move that fails.
+        let game = Self::of_moves(Box::new(Plain::of(net)), seed);
+        game.unwrap_or_else(|_| Self::in_state(Box::new(Plain::of(net)), Vec::new(), seed))
+    }
+
+    /// The same for anything with states and moves.
+    ///
+    /// # Errors
+    /// If its first state has a fault.
+    pub fn of_moves(mut moves: Box<dyn Moves + 'a>, seed: u64) -> Result<Self, String> {
+        let state = moves.initial()?;
+        Ok(Self::in_state(moves, state, seed))
+    }
+
+    fn in_state(moves: Box<dyn Moves + 'a>, state: Vec<u32>, seed: u64) -> Self {
         Self {
-            net,
-            marking: net.initial_marking(),
+            ticks_per_unit: lower::ticks_per_unit(moves.net()),
+            moves,
+            state,
             past: std::collections::VecDeque::new(),
             steps: 0,
             random: Random::new(seed, "game"),
-            ticks_per_unit: lower::ticks_per_unit(net),
         }
+    }
+
+    /// The net to which transitions and markings refer.
+    pub fn net(&self) -> &Net {
+        self.moves.net()
     }
 
     /// The tokens of every place.
     pub fn marking(&self) -> &[u32] {
-        &self.marking
+        self.state
+            .get(..self.net().places.len())
+            .unwrap_or(&self.state)
+    }
+
+    /// The marking in words, with the content of coloured tokens.
+    pub fn words(&self) -> String {
+        self.moves.words(&self.state)
+    }
+
+    /// The marking after a step, in words.
+    pub fn words_after(&self, way: &Way) -> String {
+        self.moves.words(&way.to)
     }
 
     /// Firings from the initial marking to this one.
@@ -59,86 +107,111 @@ impl<'a> Game<'a> {
         self.steps
     }
 
+    /// What can happen next, in the order of the net.
+    ///
+    /// # Errors
+    /// If a function of a coloured net has a fault here.
+    pub fn ways(&mut self) -> Result<Vec<Way>, String> {
+        let mut ways = Vec::new();
+        self.moves.each(&self.state, &mut |made, to| {
+            let to = to.to_vec();
+            ways.push(Way { made, to });
+        })?;
+        ways.sort_by_key(Way::transition);
+        Ok(ways)
+    }
+
     /// The transitions that may fire, in the order of the net.
-    pub fn enabled(&self) -> Vec<TransitionId> {
-        let level = |t: TransitionId| match self.net.transitions[t.0].timing {
-            Timing::Immediate { priority, .. } => u64::from(priority) + 1,
-            _ => 0,
-        };
-        let all = (0..self.net.transitions.len()).map(TransitionId);
-        let enabled = all.filter(|&t| self.net.is_enabled(t, &self.marking));
-        let mut enabled: Vec<TransitionId> = enabled.collect();
-        let highest = enabled.iter().map(|&t| level(t)).max();
-        enabled.retain(|&t| Some(level(t)) == highest);
-        enabled
+    pub fn enabled(&mut self) -> Vec<TransitionId> {
+        let ways = self.ways().unwrap_or_default();
+        let mut all: Vec<TransitionId> = ways.iter().map(Way::transition).collect();
+        all.dedup();
+        all
+    }
+
+    /// Goes one of the [`ways`](Self::ways) there are.
+    pub fn go(&mut self, way: Way) -> TransitionId {
+        if self.past.len() == MAX_STEPS_BACK {
+            self.past.pop_front();
+        }
+        let transition = way.transition();
+        let before = std::mem::replace(&mut self.state, way.to);
+        self.past.push_back((transition, before));
+        self.steps += 1;
+        transition
     }
 
     /// Fires `transition`; false, without a change, if it may not fire now.
     pub fn fire(&mut self, transition: TransitionId) -> bool {
-        if !self.enabled().contains(&transition) {
-            return false;
-        }
-        if self.past.len() == MAX_STEPS_BACK {
-            self.past.pop_front();
-        }
-        self.past.push_back((transition, self.marking.clone()));
-        self.steps += 1;
-        self.net.fire(transition, &mut self.marking)
+        let ways = self.ways().unwrap_or_default();
+        let way = ways.into_iter().find(|way| way.transition() == transition);
+        way.map(|way| self.go(way)).is_some()
     }
 
     /// Fires a transition that chance chooses; `None` in a deadlock.
     pub fn fire_by_chance(&mut self) -> Option<TransitionId> {
-        let enabled = self.enabled();
-        let first = *enabled.first()?;
-        let chosen = match self.net.transitions[first.0].timing {
-            Timing::Immediate { .. } => self.by_weight(&enabled),
-            _ => self.by_race(&enabled),
+        let mut ways = self.ways().unwrap_or_default();
+        let chosen = match ways.first()?.made.is_immediate {
+            true => self.by_weight(&ways),
+            false => self.by_race(&ways),
         };
-        let chosen = chosen.unwrap_or(first);
-        self.fire(chosen).then_some(chosen)
+        Some(self.go(ways.swap_remove(chosen.unwrap_or(0))))
     }
 
-    fn by_weight(&mut self, enabled: &[TransitionId]) -> Option<TransitionId> {
-        let weight = |t: &TransitionId| match self.net.transitions[t.0].timing {
-            Timing::Immediate { weight, .. } => weight,
-            _ => 0.0,
-        };
-        let total: f64 = enabled.iter().map(weight).sum();
+    fn by_weight(&mut self, ways: &[Way]) -> Option<usize> {
+        let total: f64 = ways.iter().map(|way| way.made.speed).sum();
         let mut left = self.random.unit() * total;
-        let passes = |t: &&TransitionId| {
-            left -= weight(t);
+        let passes = |way: &Way| {
+            left -= way.made.speed;
             left < 0.0
         };
-        enabled.iter().find(passes).or(enabled.last()).copied()
+        ways.iter().position(passes)
     }
 
-    fn by_race(&mut self, enabled: &[TransitionId]) -> Option<TransitionId> {
-        let mut fastest: Option<(u64, TransitionId)> = None;
-        for &id in enabled {
-            let transition = &self.net.transitions[id.0];
-            let Some(delay) = lower::delay(&transition.timing, self.ticks_per_unit) else {
-                continue;
+    fn by_race(&mut self, ways: &[Way]) -> Option<usize> {
+        let mut fastest: Option<(f64, usize)> = None;
+        for (index, way) in ways.iter().enumerate() {
+            let least = match self.moves.deposits() {
+                Some(_) => self.of_rate(way),
+                None => self.of_clocks(way.transition()),
             };
-            let degree = self.net.enabling_degree(id, &self.marking);
-            // A source without inputs has an unlimited degree and works with one server.
-            let clocks = match transition.servers {
-                Servers::Infinite if degree == u32::MAX => 1,
-                servers => servers.limit(degree),
-            };
-            for _ in 0..clocks {
-                let ticks = delay.sample(&mut self.random);
-                if fastest.is_none_or(|(least, _)| ticks < least) {
-                    fastest = Some((ticks, id));
-                }
+            if let Some(time) = least
+                && fastest.is_none_or(|(first, _)| time < first)
+            {
+                fastest = Some((time, index));
             }
         }
-        fastest.map(|(_, id)| id)
+        fastest.map(|(_, index)| index)
+    }
+
+    /// A delay of a move that knows its rate; one of which no rate is known counts as a rate of 1.
+    fn of_rate(&mut self, way: &Way) -> Option<f64> {
+        let rate = if way.made.speed > 0.0 {
+            way.made.speed
+        } else {
+            1.0
+        };
+        Some(self.random.exponential() / rate)
+    }
+
+    /// The shortest delay of the busy servers of a transition.
+    fn of_clocks(&mut self, id: TransitionId) -> Option<f64> {
+        let transition = &self.moves.net().transitions[id.0];
+        let delay = lower::delay(&transition.timing, self.ticks_per_unit)?;
+        let degree = self.moves.net().enabling_degree(id, self.marking());
+        // A source without inputs has an unlimited degree and works with one server.
+        let clocks = match transition.servers {
+            Servers::Infinite if degree == u32::MAX => 1,
+            servers => servers.limit(degree),
+        };
+        let draws = (0..clocks).map(|_| delay.sample(&mut self.random));
+        draws.min().map(|ticks| ticks as f64)
     }
 
     /// Takes the last firing back; `None` if there is none to take back.
     pub fn back(&mut self) -> Option<TransitionId> {
-        let (transition, marking) = self.past.pop_back()?;
-        self.marking = marking;
+        let (transition, state) = self.past.pop_back()?;
+        self.state = state;
         self.steps -= 1;
         Some(transition)
     }

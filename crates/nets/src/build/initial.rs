@@ -84,7 +84,7 @@ fn add<const N: usize>(
         now: 0,
         started: 0,
     };
-    let make = builder.shared.token(&node);
+    let make = builder.shared.token(&builder.kept(node));
     all.push(make(&nothing, &mut Random::new(0, "")));
     Ok(())
 }

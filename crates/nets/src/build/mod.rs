@@ -1,5 +1,6 @@
 //! Makes a model that the engine runs from the declarations of a net.
 
+mod cancels;
 mod initial;
 mod outputs;
 mod transition;
@@ -18,8 +19,11 @@ use crate::error::{Checked, Fault, Span};
 use crate::ir::{Node, Op, Size};
 use crate::lower::{Lower, May, Scope};
 use crate::names::Names;
+use crate::space::relevant::{Relevant, Uses};
 use crate::token::Token;
 use crate::units::TIME;
+
+pub(crate) use cancels::which;
 
 /// Keys of a place, at most.
 const MAX_KEYS: i64 = 1 << 20;
@@ -49,10 +53,34 @@ pub(crate) struct Builder<'n, 'p, const N: usize> {
     pub(crate) places: Vec<Handle>,
     model: Model<Token<N>>,
     seed: u64,
+    /// For every transition the record of the first token that its firings hold.
+    bound: Vec<Option<usize>>,
+    /// What decides what happens, as far as it was read.
+    uses: RefCell<Uses>,
+    /// What is no part of states is left out.
+    keep: Option<Relevant>,
 }
 
 /// Whether places hold tokens of records or plain ones, their numbers as handles of the model.
 pub(crate) fn build<const N: usize>(names: &Names<'_>, seed: u64) -> Checked<Built<N>> {
+    Ok(made(names, seed, None)?.0)
+}
+
+/// The same for listing states: random choices are made in every way, and what decides nothing is left out. Also the
+/// places, and what is left.
+pub(crate) fn build_states<const N: usize>(
+    names: &Names<'_>,
+) -> Checked<(Built<N>, Vec<Handle>, Relevant)> {
+    let relevant = made::<N>(names, 0, None)?.2.relevant()?;
+    let (built, handles, _) = made(names, 0, Some(relevant.clone()))?;
+    Ok((built, handles, relevant))
+}
+
+fn made<const N: usize>(
+    names: &Names<'_>,
+    seed: u64,
+    keep: Option<Relevant>,
+) -> Checked<(Built<N>, Vec<Handle>, Uses)> {
     let variables = names.variables.iter();
     let variables = variables.flat_map(|v| std::iter::repeat_n(v.initial, v.cells));
     let streams = names.streams.iter();
@@ -61,6 +89,7 @@ pub(crate) fn build<const N: usize>(names: &Names<'_>, seed: u64) -> Checked<Bui
         variables: variables.map(Cell::new).collect(),
         streams: streams.collect(),
         errors: Rc::new(Errors::default()),
+        choices: keep.is_some().then(Rc::default),
     };
     let mut builder = Builder {
         names,
@@ -68,6 +97,9 @@ pub(crate) fn build<const N: usize>(names: &Names<'_>, seed: u64) -> Checked<Bui
         places: Vec::new(),
         model: Model::new(),
         seed,
+        bound: Vec::new(),
+        uses: RefCell::default(),
+        keep,
     };
     for statement in &names.statements {
         if let Kind::Place(place) = &statement.kind {
@@ -75,16 +107,19 @@ pub(crate) fn build<const N: usize>(names: &Names<'_>, seed: u64) -> Checked<Bui
             builder.places.push(handle);
         }
     }
+    let mut cancels = Vec::new();
     for statement in &names.statements {
         if let Kind::Transition(transition) = &statement.kind {
-            builder.transition(transition)?;
+            builder.transition(transition, &mut cancels)?;
         }
     }
+    builder.cancels(&cancels)?;
     let line = builder.chained()?;
     let Builder {
         model,
         shared,
-        places,
+        places: handles,
+        uses,
         ..
     } = builder;
     model
@@ -94,13 +129,14 @@ pub(crate) fn build<const N: usize>(names: &Names<'_>, seed: u64) -> Checked<Bui
         Handle::Queue(queue, _) => queue.into(),
         Handle::Counter(counter) => counter.into(),
     };
-    let places = places.iter().map(place).collect();
-    Ok(Built {
+    let places = handles.iter().map(place).collect();
+    let built = Built {
         model,
         shared,
         places,
         line,
-    })
+    };
+    Ok((built, handles, uses.into_inner()))
 }
 
 /// Where the place or transition that an error names is declared.
@@ -138,6 +174,14 @@ fn place_of(error: &ModelError, names: &Names<'_>) -> Span {
 impl<'n, 'p, const N: usize> Builder<'n, 'p, N> {
     pub(crate) fn lower(&self, scope: Scope) -> Lower<'n, 'p> {
         Lower::new(self.names, scope)
+    }
+
+    /// A token as far as it is part of states.
+    pub(crate) fn kept(&self, token: crate::ir::TokenNode) -> crate::ir::TokenNode {
+        match &self.keep {
+            Some(keep) => keep.token(token),
+            None => token,
+        }
     }
 
     /// The queue that a chain fills, if it takes the tokens of the sink.
@@ -272,7 +316,8 @@ impl<'n, 'p, const N: usize> Builder<'n, 'p, N> {
     }
 
     fn ranked(&self, rank: &Expr, record: usize) -> Checked<QueueSpec<Token<N>>> {
-        let node = self.lower(Self::fields(record)).number(rank)?.clone();
+        let node = self.lower(Self::fields(record)).number(rank)?;
+        self.uses.borrow_mut().decides(&node, &[record], rank.at);
         if let Op::Field(_, slot) = node.op
             && matches!(slot.size, Size::Narrow { .. })
         {
@@ -306,6 +351,7 @@ impl<'n, 'p, const N: usize> Builder<'n, 'p, N> {
         record: usize,
     ) -> Checked<QueueSpec<Token<N>>> {
         let node = self.lower(Self::fields(record)).number(key)?;
+        self.uses.borrow_mut().decides(&node, &[record], key.at);
         if node.is_real() {
             return Err(Fault::expected(
                 key.at,

@@ -14,6 +14,7 @@ use crate::error::{Checked, Fault, Span};
 use crate::ir::{Node, TokenNode, TokenOp};
 use crate::lower::Scope;
 use crate::names::Item;
+use crate::space::relevant::Source;
 use crate::token::Token;
 
 /// Actions may call each other this deep.
@@ -102,6 +103,8 @@ pub(super) fn check<const N: usize>(
     scope: &Scope,
 ) -> Checked<Vec<Arc>> {
     let lower = builder.lower(scope.clone());
+    let records: Vec<usize> = scope.tokens.iter().map(|(_, record)| *record).collect();
+    let decides = |node: &Node, at: Span| builder.uses.borrow_mut().decides(node, &records, at);
     let checked = |output: &Output<'_>| match output {
         Output::Plain { to, key, count, at } => {
             let key = match key {
@@ -131,6 +134,9 @@ pub(super) fn check<const N: usize>(
                     "an arc with a key has a constant number",
                 ));
             }
+            key.iter()
+                .chain([&count])
+                .for_each(|(node, at)| decides(node, *at));
             Ok(Arc::Plain {
                 to: *to,
                 key,
@@ -140,8 +146,15 @@ pub(super) fn check<const N: usize>(
         Output::Token(branches) => {
             let branch = |branch: &Branch<'_>| {
                 let token = lower.token(branch.value, branch.record)?;
+                builder
+                    .uses
+                    .borrow_mut()
+                    .token(&token, &records, branch.value.at);
                 let only_if = branch.only_if.map(|on| lower.condition(on)).transpose()?;
-                Ok((branch.to, token, only_if))
+                if let (Some(node), Some(on)) = (&only_if, branch.only_if) {
+                    decides(node, on.at);
+                }
+                Ok((branch.to, builder.kept(token), only_if))
             };
             Ok(Arc::Token(reachable(
                 branches.iter().map(branch).collect::<Checked<_>>()?,
@@ -230,11 +243,19 @@ fn tokens<'b, const N: usize>(
     let made = Rc::new(made);
     (0..places.len()).fold(t, |t, number| {
         let (made, mut random) = (Rc::clone(&made), random.clone());
+        let choices = shared.choices.clone();
         t.put_if(places[number], move |b| {
+            match (&choices, number) {
+                (None, _) => {}
+                (Some(choices), 0) => choices.mark(),
+                (Some(choices), _) => choices.again(),
+            }
             let first = made
                 .iter()
                 .position(|(on, _)| on.as_ref().is_none_or(|on| on(b, &mut random) != 0));
-            (first == Some(number)).then(|| made[number].1(b, &mut random))
+            let token = (first == Some(number)).then(|| made[number].1(b, &mut random));
+            choices.iter().for_each(|choices| choices.go_on());
+            token
         })
     })
 }
@@ -326,6 +347,16 @@ fn collect<const N: usize>(
                     "a number",
                     builder.names.type_words(node.ty),
                 ));
+            }
+            let records: Vec<usize> = scope.tokens.iter().map(|(_, record)| *record).collect();
+            let to = Source::Variable(variable.first);
+            if builder.keep.as_ref().is_some_and(|keep| !keep.has(to)) {
+                return Ok(());
+            }
+            let mut uses = builder.uses.borrow_mut();
+            uses.flows(to, &node, &records, value.at);
+            if let Some((index, at)) = &index {
+                uses.flows(to, index, &records, *at);
             }
             all.push(assign(
                 &builder.shared,

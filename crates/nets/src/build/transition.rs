@@ -3,9 +3,10 @@
 use inorder_base::random::Random;
 use inorder_petri::coloured::{Bound, Delay, Queue, TransitionBuilder};
 
+use super::cancels::Cancels;
 use super::outputs::{self, Output};
 use super::{Builder, Handle};
-use crate::ast::{ArcKind, ArcLine, Do, Expr, Name, TransitionDecl};
+use crate::ast::{ArcKind, ArcLine, CancelLine, Do, Expr, Name, TransitionDecl};
 use crate::code::{DELAYS, Int};
 use crate::error::{Checked, Fault, Span};
 use crate::ir::{DrawKind, Node, Op};
@@ -42,11 +43,16 @@ pub(super) struct Parts<'l> {
     weight: Option<f64>,
     servers: Option<u32>,
     pub(super) acts: Vec<&'l Do>,
+    cancels: Vec<&'l CancelLine>,
     pub(super) outputs: Vec<Output<'l>>,
 }
 
 impl<'p, const N: usize> Builder<'_, 'p, N> {
-    pub(super) fn transition(&mut self, transition: &'p TransitionDecl) -> Checked<()> {
+    pub(super) fn transition(
+        &mut self,
+        transition: &'p TransitionDecl,
+        cancels: &mut Vec<Cancels<'p>>,
+    ) -> Checked<()> {
         let mut lines = Vec::new();
         self.expand(&transition.lines, &mut lines)?;
         let mut parts = Parts::default();
@@ -70,9 +76,12 @@ impl<'p, const N: usize> Builder<'_, 'p, N> {
         let stream = Random::new(self.seed, &format!("arcs/{name}"));
         let acts = outputs::acts(self, &parts.acts, &end, &stream)?;
         let finished = outputs::check(self, &parts.outputs, &end)?;
+        self.note(&parts, guard.as_ref(), delay.as_ref());
+        self.bound
+            .push(parts.tokens.first().map(|(_, record)| *record));
         let shared = self.shared.clone();
         let mut t = self.model.transition(name);
-        for input in parts.inputs {
+        for input in std::mem::take(&mut parts.inputs) {
             t = input_arc(t, input, &shared);
         }
         for (handle, count, of_colour) in parts.inhibitors {
@@ -113,8 +122,50 @@ impl<'p, const N: usize> Builder<'_, 'p, N> {
         for (number, output) in (0..).zip(finished) {
             t = outputs::arc(t, output, &shared, stream.fork(number));
         }
-        t.id();
+        let by = t.id();
+        let (lines, tokens) = (parts.cancels, parts.tokens);
+        cancels.extend(lines.into_iter().map(|line| Cancels {
+            line,
+            by,
+            tokens: tokens.clone(),
+        }));
         Ok(())
+    }
+
+    /// Notes what decides whether the transition starts and how long it takes.
+    fn note(&self, parts: &Parts<'_>, guard: Option<&Node>, delay: Option<&(Node, Span)>) {
+        let records: Vec<usize> = parts.tokens.iter().map(|(_, record)| *record).collect();
+        let mut uses = self.uses.borrow_mut();
+        let mut decides = |node: &Node, at: Span| uses.decides(node, &records, at);
+        for input in &parts.inputs {
+            let (key, count) = match input {
+                Input::Take { key, .. } => (key, None),
+                Input::Spend { key, count, .. } => (key, Some(count)),
+            };
+            key.iter()
+                .chain(count)
+                .for_each(|(node, at)| decides(node, *at));
+        }
+        if let (Some(node), Some(expr)) = (guard, parts.guard) {
+            decides(node, expr.at);
+        }
+        // Only exponential delays are looked at: for others the rates of states are not known.
+        if let Some((
+            Node {
+                op: Op::Draw(draw), ..
+            },
+            at,
+        )) = delay
+        {
+            match &draw.kind {
+                DrawKind::Exponential(mean) => decides(mean, *at),
+                DrawKind::Erlang(stages, mean) => {
+                    decides(stages, *at);
+                    decides(mean, *at);
+                }
+                _ => {}
+            }
+        }
     }
 
     /// The lines that exist with the present parameters.
@@ -158,6 +209,7 @@ impl<'p, const N: usize> Builder<'_, 'p, N> {
                     .push((self.handle(place)?, count, key.is_some()));
             }
             ArcKind::Reset(place) => parts.resets.push(self.handle(place)?),
+            ArcKind::Cancel(line) => parts.cancels.push(line),
             ArcKind::Do(action) => parts.acts.push(action),
             ArcKind::Out(out) => outputs::add(self, out, parts)?,
             ArcKind::In { .. } => self.input(line, parts)?,
@@ -357,6 +409,13 @@ fn timed<'b, const N: usize>(
         && let Some(mean) = mean.as_real()
     {
         return t.delay(Delay::exponential(mean));
+    }
+    if shared.choices.is_some()
+        && let Op::Draw(draw) = &node.op
+        && let Some(stages) = shared.stages(&draw.kind, at)
+    {
+        let mut none = Random::new(0, "");
+        return t.stages(move |b| stages(b, &mut none));
     }
     let delay = shared.ticks(node, at);
     t.delay_by(move |b, random| delay(b, random))

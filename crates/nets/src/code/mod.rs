@@ -3,6 +3,7 @@
 //! Every part of an expression becomes a closure that calls those of its own parts. Frequent forms (a field, a constant,
 //! a field compared with either) are one closure each, so that most guards and arcs call no further one.
 
+pub(crate) mod choices;
 mod random;
 mod write;
 
@@ -13,7 +14,7 @@ use inorder_base::random::Random;
 use inorder_petri::coloured::Bound;
 
 use crate::error::Span;
-use crate::ir::{Node, Op, Rounding, Size, Slot, Ty};
+use crate::ir::{DrawKind, Node, Op, Rounding, Size, Slot, Ty};
 use crate::operator::{Arith, Compare};
 use crate::token::Token;
 
@@ -41,6 +42,26 @@ pub(crate) enum Wrong {
     Count(i64),
 }
 
+impl std::fmt::Display for Wrong {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Range { value, low, high } => {
+                write!(f, "expected {low} to {high} for the field, found {value}")
+            }
+            Self::DivisionByZero => f.write_str("expected a divisor other than 0, found 0"),
+            Self::Index { value, cells } => {
+                write!(f, "expected an index in 0..{cells}, found {value}")
+            }
+            Self::Delay => {
+                f.write_str("expected a delay of 0 to 4e18 ticks, found a negative or a longer one")
+            }
+            Self::Count(value) => {
+                write!(f, "expected a number from 0 to 4294967295, found {value}")
+            }
+        }
+    }
+}
+
 /// The first error of a run.
 #[derive(Default)]
 pub(crate) struct Errors(Cell<Option<(Span, Wrong)>>);
@@ -64,6 +85,8 @@ pub(crate) struct Shared {
     pub(crate) variables: Rc<[Cell<i64>]>,
     pub(crate) streams: Rc<[RefCell<Random>]>,
     pub(crate) errors: Rc<Errors>,
+    /// Random choices are made in every way instead of by chance.
+    pub(crate) choices: Option<Rc<choices::Choices>>,
 }
 
 /// An operand that needs no call.
@@ -362,6 +385,28 @@ impl Shared {
                 0
             })
         }
+    }
+
+    /// The number of exponential stages of a delay and the mean of their sum; `None` for other delays.
+    pub(crate) fn stages<const N: usize>(
+        &self,
+        kind: &DrawKind,
+        at: Span,
+    ) -> Option<impl Fn(&Bound<'_, Token<N>>, &mut Random) -> (u32, f64) + use<N>> {
+        let (stages, mean): (Int<N>, Real<N>) = match kind {
+            DrawKind::Exponential(mean) => (Box::new(|_, _| 1), self.real(mean)),
+            DrawKind::Erlang(stages, mean) => (self.int(stages), self.real(mean)),
+            _ => return None,
+        };
+        let errors = Rc::clone(&self.errors);
+        Some(move |b: &Bound<'_, Token<N>>, r: &mut Random| {
+            let mean = mean(b, r);
+            // Without a mean above 0 there is no rate.
+            if mean.is_nan() || mean <= 0.0 {
+                errors.tell(at, Wrong::Delay);
+            }
+            (u32::try_from(stages(b, r)).unwrap_or(0).max(1), mean)
+        })
     }
 
     /// A duration in whole ticks.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use inorder_base::random::Random;
 use inorder_petri::coloured::Bound;
 
+use super::choices::Choices;
 use super::{Int, Real, Shared};
 use crate::ir::{Draw, DrawKind, Node};
 use crate::token::Token;
@@ -28,7 +29,38 @@ impl Shared {
         })
     }
 
+    /// A choice that is made in every way.
+    fn chosen<const N: usize>(&self, draw: &Draw, choices: &Rc<Choices>) -> Option<Int<N>> {
+        let choices = Rc::clone(choices);
+        Some(match &draw.kind {
+            DrawKind::Chance(p) => {
+                let p: Real<N> = self.real(p);
+                Box::new(move |b, r| i64::from(choices.chance(p(b, r))))
+            }
+            DrawKind::Below(n) => {
+                let n: Int<N> = self.int(n);
+                Box::new(move |b, r| {
+                    let n = u64::try_from(n(b, r)).unwrap_or(0);
+                    choices.below(n).cast_signed()
+                })
+            }
+            DrawKind::Empirical(values) => {
+                let values = self.values(values, Shared::int::<N>);
+                Box::new(move |b, r| {
+                    let index = choices.one_of(values.iter().map(|(bound, _)| *bound));
+                    values[index].1(b, r)
+                })
+            }
+            _ => return None,
+        })
+    }
+
     pub(super) fn draw_int<const N: usize>(&self, draw: &Draw) -> Int<N> {
+        if let Some(choices) = &self.choices
+            && let Some(chosen) = self.chosen(draw, choices)
+        {
+            return chosen;
+        }
         let from: From<N, i64> = match &draw.kind {
             DrawKind::Chance(p) => {
                 let p: Real<N> = self.real(p);
@@ -55,6 +87,14 @@ impl Shared {
     }
 
     pub(super) fn draw_real<const N: usize>(&self, draw: &Draw) -> Real<N> {
+        if let (Some(choices), DrawKind::Empirical(values)) = (&self.choices, &draw.kind) {
+            let choices = Rc::clone(choices);
+            let values = self.values(values, Shared::real::<N>);
+            return Box::new(move |b, r| {
+                let index = choices.one_of(values.iter().map(|(bound, _)| *bound));
+                values[index].1(b, r)
+            });
+        }
         let from: From<N, f64> = match &draw.kind {
             DrawKind::Exponential(mean) => match mean.as_real() {
                 Some(mean) => Box::new(move |_, r| r.exponential() * mean),

@@ -1,7 +1,9 @@
 //! Transitions and their lines.
 
 use super::Parser;
-use crate::ast::{ArcKind, ArcLine, OutLine, TransitionDecl};
+use inorder_petri::coloured::Which;
+
+use crate::ast::{ArcKind, ArcLine, CancelLine, OutLine, TransitionDecl};
 use crate::error::Checked;
 use crate::lex::Lexeme;
 use crate::words::is_line_of_transition;
@@ -55,6 +57,7 @@ impl Parser {
                 count: self.count()?,
             },
             "reset" => ArcKind::Reset(self.name("the name of a place")?),
+            "cancel" => ArcKind::Cancel(self.cancelled()?),
             "do" => ArcKind::Do(self.assignment()?),
             "out" => ArcKind::Out(self.output(false)?),
             _ => ArcKind::Out(self.output(true)?),
@@ -120,6 +123,36 @@ impl Parser {
             key: self.index()?,
             count: self.count()?,
             keep,
+        })
+    }
+
+    /// `[TOKEN:] TRANSITION [oldest | newest | all] [to PLACE] [if CONDITION]`
+    fn cancelled(&mut self) -> Checked<CancelLine> {
+        let mut transition = self.name("the name of a transition, or of a token and a colon")?;
+        let mut bind = None;
+        if self.take(":") {
+            bind = Some(std::mem::replace(
+                &mut transition,
+                self.name("the name of a transition")?,
+            ));
+        }
+        let mut which = Which::Oldest;
+        if let Lexeme::Word(word) = self.peek()
+            && let Some(named) = crate::build::which(word)
+        {
+            which = named;
+            self.advance();
+        }
+        let to = match self.take_word("to") {
+            true => Some(self.name("the name of a place")?),
+            false => None,
+        };
+        Ok(CancelLine {
+            bind,
+            transition,
+            which,
+            to,
+            only_if: self.optional("if")?,
         })
     }
 

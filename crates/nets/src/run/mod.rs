@@ -13,6 +13,7 @@ use crate::names::Names;
 use crate::units::TIME;
 use cascade::Cascade;
 use stage::Stage;
+pub(crate) use stage::stands_still;
 
 /// The numbers of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,7 +26,7 @@ pub(crate) struct Outcome {
 
 /// When a run ends, and when its warm-up does.
 #[derive(Debug, Clone, Copy)]
-enum Until {
+pub(crate) enum Until {
     Tokens { warm_up: u64, end: u64 },
     Time { warm_up: u64, end: u64 },
 }
@@ -37,14 +38,39 @@ pub(crate) fn run(
     seed: u64,
     go_on: Option<&dyn Fn(f64) -> bool>,
 ) -> Checked<Outcome> {
+    let run = Run { seed, go_on };
+    with_size(chain, run)
+}
+
+/// Something to do with nets whose tokens have at most `N` words.
+pub(crate) trait WithSize {
+    type Out;
+    fn sized<const N: usize>(self, chain: &[Names<'_>]) -> Checked<Self::Out>;
+}
+
+struct Run<'g> {
+    seed: u64,
+    go_on: Option<&'g dyn Fn(f64) -> bool>,
+}
+
+impl WithSize for Run<'_> {
+    type Out = Outcome;
+
+    fn sized<const N: usize>(self, chain: &[Names<'_>]) -> Checked<Outcome> {
+        sized::<N>(chain, self.seed, self.go_on)
+    }
+}
+
+/// Chooses the size of the tokens.
+pub(crate) fn with_size<J: WithSize>(chain: &[Names<'_>], job: J) -> Checked<J::Out> {
     let records = chain.iter().flat_map(|names| &names.records);
     let words = records.map(|record| record.words).max();
     match words.unwrap_or(0) {
-        0..=4 => sized::<4>(chain, seed, go_on),
-        5..=8 => sized::<8>(chain, seed, go_on),
-        9..=12 => sized::<12>(chain, seed, go_on),
-        13..=20 => sized::<20>(chain, seed, go_on),
-        21..=64 => sized::<64>(chain, seed, go_on),
+        0..=4 => job.sized::<4>(chain),
+        5..=8 => job.sized::<8>(chain),
+        9..=12 => job.sized::<12>(chain),
+        13..=20 => job.sized::<20>(chain),
+        21..=64 => job.sized::<64>(chain),
         words => {
             let problem = format!(
                 "a record has {words} words, but at most 64 are possible; fields of type `int LOW..HIGH` need one, of type int two"
@@ -66,8 +92,7 @@ fn sized<const N: usize>(
     let Some(last) = chain.last() else {
         return Err(Fault::new(Span::default(), "there is no net"));
     };
-    let (run, at) = declared(last)?;
-    let until = until(last, run)?;
+    let (until, at) = ends(last)?;
     let Some(go_on) = go_on else {
         return Ok(Outcome {
             rows,
@@ -81,6 +106,12 @@ fn sized<const N: usize>(
         values,
         firings,
     })
+}
+
+/// When a run ends, and where that is declared.
+pub(crate) fn ends(names: &Names<'_>) -> Checked<(Until, Span)> {
+    let (run, at) = declared(names)?;
+    Ok((until(names, run)?, at))
 }
 
 /// What `run` says, and where.
@@ -100,7 +131,7 @@ fn declared<'p>(names: &Names<'p>) -> Checked<(&'p RunDecl, Span)> {
 
 /// The place whose tokens a net of a chain counts: for the last one that of `run`, for the others the sink from which
 /// they are passed on.
-fn counted(names: &Names<'_>, places: &[PlaceId]) -> Checked<Option<PlaceId>> {
+pub(crate) fn counted(names: &Names<'_>, places: &[PlaceId]) -> Checked<Option<PlaceId>> {
     let place = match names.chain_of().filter(|_| !names.hop.is_last()) {
         Some(chain) => Some(&chain.from),
         None => declared(names)?.0.place.as_ref(),

@@ -9,7 +9,6 @@ use inorder_petri::statistics::{Simulation, Totals};
 
 use super::counted;
 use crate::build::{Built, build};
-use crate::code::Wrong;
 use crate::error::{Checked, Fault, Span};
 use crate::measure::{Plan, Row, plan};
 use crate::names::{Hop, Names};
@@ -105,7 +104,7 @@ impl<const N: usize> Stage<N> {
         self.watch.steps.set(0);
         let stop = self.engine.run_until(time, &mut self.watch);
         if let Some((at, wrong)) = self.errors.first() {
-            return Err(Fault::new(at, words(wrong)));
+            return Err(Fault::new(at, wrong.to_string()));
         }
         let stop = stop.map_err(|error: RunError| Fault::new(at, error.to_string()))?;
         Ok(match stop {
@@ -132,31 +131,7 @@ impl<const N: usize> Stage<N> {
 
     /// If nothing can happen any more: the marking, and what each transition waits for.
     pub(super) fn stands_still(&self) -> Option<String> {
-        if !self.engine.has_ended() {
-            return None;
-        }
-        let marked: Vec<String> = self
-            .engine
-            .marked()
-            .iter()
-            .map(|(name, tokens)| format!("{name} {tokens}"))
-            .collect();
-        let marking = match marked.is_empty() {
-            true => "no tokens".to_owned(),
-            false => marked.join(", "),
-        };
-        let waits = self.engine.waiting();
-        let waits: Vec<String> = waits
-            .iter()
-            .map(|one| {
-                format!(
-                    "{} waits for {}",
-                    one.transition,
-                    one.for_what.join(" and ")
-                )
-            })
-            .collect();
-        Some(format!("{marking}; {}", waits.join("; ")))
+        self.engine.has_ended().then(|| stands_still(&self.engine))
     }
 
     pub(super) fn warmed_up(&mut self) {
@@ -180,20 +155,29 @@ impl<const N: usize> Stage<N> {
     }
 }
 
-fn words(wrong: Wrong) -> String {
-    match wrong {
-        Wrong::Range { value, low, high } => {
-            format!("expected {low} to {high} for the field, found {value}")
-        }
-        Wrong::DivisionByZero => "expected a divisor other than 0, found 0".to_owned(),
-        Wrong::Index { value, cells } => {
-            format!("expected an index in 0..{cells}, found {value}")
-        }
-        Wrong::Delay => {
-            "expected a delay of 0 to 4e18 ticks, found a negative or a longer one".to_owned()
-        }
-        Wrong::Count(value) => format!("expected a number from 0 to 4294967295, found {value}"),
-    }
+/// The marking of an engine that has ended, and what each transition waits for.
+pub(crate) fn stands_still<const N: usize>(engine: &Engine<Token<N>>) -> String {
+    let marked: Vec<String> = engine
+        .marked()
+        .iter()
+        .map(|(name, tokens)| format!("{name} {tokens}"))
+        .collect();
+    let marking = match marked.is_empty() {
+        true => "no tokens".to_owned(),
+        false => marked.join(", "),
+    };
+    let waits = engine.waiting();
+    let waits: Vec<String> = waits
+        .iter()
+        .map(|one| {
+            format!(
+                "{} waits for {}",
+                one.transition,
+                one.for_what.join(" and ")
+            )
+        })
+        .collect();
+    format!("{marking}; {}", waits.join("; "))
 }
 
 /// Observes a run.

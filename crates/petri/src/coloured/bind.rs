@@ -149,6 +149,40 @@ pub(crate) fn choose<T: Token>(
     }
 }
 
+/// The picks of all bindings of a colour; the rule must search.
+pub(crate) fn all<T: Token>(
+    rule: &mut Rule<T>,
+    places: &[Place<T>],
+    binding: &mut Binding<T>,
+    colour: u32,
+    now: u64,
+) -> Vec<Vec<u32>> {
+    let mut found = Vec::new();
+    binding.rewind(rule.takes.len());
+    loop {
+        if bind(rule, places, binding, now, colour) {
+            found.push(binding.picks.clone());
+        }
+        if !binding.advance() {
+            return found;
+        }
+    }
+}
+
+/// Binds the tokens at these picks.
+pub(crate) fn again<T: Token>(
+    rule: &mut Rule<T>,
+    places: &[Place<T>],
+    binding: &mut Binding<T>,
+    picks: &[u32],
+    colour: u32,
+    now: u64,
+) {
+    binding.rewind(rule.takes.len());
+    binding.picks.copy_from_slice(picks);
+    bind(rule, places, binding, now, colour);
+}
+
 /// One of all bindings, with equal probabilities.
 fn search<T: Token>(
     rule: &mut Rule<T>,

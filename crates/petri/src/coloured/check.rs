@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::error::ModelError;
 use super::model::{Model, Order, PlaceKind, PlaceSpec};
 use super::rule::joins;
-use super::spec::{Product, Timing, TransitionSpec};
+use super::spec::{Cancel, Product, Timing, TransitionSpec};
 
 impl<T> Model<T> {
     /// The first error in the order in which the model was written, if there is one.
@@ -15,6 +15,7 @@ impl<T> Model<T> {
         self.transitions.iter().try_for_each(|t| {
             Checked {
                 places: &self.places,
+                transitions: &self.transitions,
                 t,
             }
             .all()
@@ -72,6 +73,7 @@ fn check_keys<T>(place: &PlaceSpec<T>) -> Result<(), ModelError> {
 /// A transition and the places of its model.
 struct Checked<'a, T> {
     places: &'a [PlaceSpec<T>],
+    transitions: &'a [TransitionSpec<T>],
     t: &'a TransitionSpec<T>,
 }
 
@@ -82,6 +84,7 @@ impl<T> Checked<'_, T> {
         self.single_arcs()?;
         self.colours()?;
         self.bindings()?;
+        self.cancels()?;
         self.zero_time()
     }
 
@@ -238,6 +241,33 @@ impl<T> Checked<'_, T> {
             }
         }
         Ok(())
+    }
+
+    /// Only timed firings are under way, and one that returns a token has one.
+    fn cancels(&self) -> Result<(), ModelError> {
+        let faulty = |cancel: &Cancel<T>| {
+            let Some(other) = self.transitions.get(cancel.transition as usize) else {
+                return Some("it cancels a transition that does not exist");
+            };
+            if matches!(other.timing, Timing::Immediate) {
+                return Some("it cancels an immediate transition, which is never under way");
+            }
+            let to = cancel.to.map(|to| self.places.get(to as usize));
+            let is_queue = |place: &PlaceSpec<T>| matches!(place.kind, PlaceKind::Queue(_));
+            match to {
+                Some(to) if !to.is_some_and(is_queue) || other.takes.is_empty() => {
+                    Some("it returns a token that the cancelled firing does not have")
+                }
+                _ => None,
+            }
+        };
+        match self.t.cancels.iter().find_map(faulty) {
+            Some(what) => Err(ModelError::Parameter {
+                transition: self.name(),
+                what,
+            }),
+            None => Ok(()),
+        }
     }
 
     /// True if tokens must be examined before they are taken (or are only read).

@@ -6,17 +6,20 @@
 //! tokens may enable or disable, so only those are checked again. When the buffers have reached their size, there are
 //! no more allocations.
 
-use inorder_base::random::Random;
+use std::collections::BTreeSet;
+
+use inorder_random::Random;
 
 use super::agenda::Only;
 use super::bind::{self, Binding};
 use super::bound::Bound;
+use super::delay::Delay;
 use super::error::{ModelError, RunError};
 use super::events::Events;
 use super::flights::{Flight, Flights};
 use super::handle::{Counter, PlaceId, Queue, Token, TransitionId};
 use super::model::{Model, PlaceSpec};
-use super::observer::Observer;
+use super::observer::{Change, Observer};
 use super::place::Place;
 use super::rule::Rule;
 use super::spec::Timing;
@@ -25,6 +28,9 @@ use crate::patience::zero_time_limit;
 
 /// Number of further firings from which the transitions of the loop are determined.
 const LOOP_TRAIL: u64 = 64;
+
+/// Events of cancelled firings that may wait for their time in any case.
+const MAX_CANCELLED: usize = 1024;
 
 /// Why a run returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,11 +49,15 @@ pub enum Stop {
 pub struct Engine<T> {
     pub(super) rules: Vec<Rule<T>>,
     /// Index of the rule of every transition.
-    rule_of: Vec<u32>,
-    names: Names,
+    pub(super) rule_of: Vec<u32>,
+    pub(super) names: Names,
     pub(super) state: State<T>,
     events: Events,
     flights: Flights<T>,
+    /// Events of firings that were cancelled.
+    cancelled: usize,
+    /// Timed firings that started.
+    started: u64,
     pub(super) binding: Binding<T>,
     conflict: Random,
     /// The candidate rules of the current choice.
@@ -77,14 +87,20 @@ impl<T: Token> Engine<T> {
             .map(|(id, spec)| Rule::new(id as u32, spec, &places, seed))
             .collect();
         rules.sort_by_key(|rule| std::cmp::Reverse(rule.priority));
+        let rule_of = inverse(&rules);
+        for cancelled in cancelled(&rules) {
+            rules[rule_of[cancelled as usize] as usize].under_way = Some(BTreeSet::new());
+        }
         let stride = rules.iter().map(Rule::arity).max().unwrap_or(0);
         Ok(Self {
-            rule_of: inverse(&rules),
+            rule_of,
             state: State::new(places, &rules)?,
             rules,
             names,
             events: Events::default(),
             flights: Flights::new(stride),
+            cancelled: 0,
+            started: 0,
             binding: Binding::default(),
             conflict: Random::new(seed, "conflict"),
             ready: Vec::new(),
@@ -118,7 +134,7 @@ impl<T: Token> Engine<T> {
             if observer.is_done() {
                 return Ok(Stop::Observer);
             }
-            match self.events.next_time() {
+            match self.next_time() {
                 None => {
                     self.let_time_pass(end);
                     return Ok(Stop::Dead);
@@ -134,7 +150,21 @@ impl<T: Token> Engine<T> {
 
     /// Whether nothing can happen any more, after a run.
     pub fn has_ended(&self) -> bool {
-        self.events.next_time().is_none()
+        self.events.len() == self.cancelled
+    }
+
+    /// When the next firing ends.
+    #[inline]
+    fn next_time(&mut self) -> Option<u64> {
+        while self.cancelled > 0
+            && let Some(slot) = self.events.next_slot()
+            && self.flights.is_cancelled(slot)
+        {
+            self.events.pop();
+            self.flights.land(slot);
+            self.cancelled -= 1;
+        }
+        self.events.next_time()
     }
 
     /// Advances to `end`, unless `end` means without limit.
@@ -148,7 +178,7 @@ impl<T: Token> Engine<T> {
     /// Sets the clock to `time`, unless a firing ends before it or the clock is already later. Used for tokens from
     /// outside while no firing is in progress, because a run then returns with the clock at the last event.
     pub fn wait_until(&mut self, time: u64) {
-        if self.events.next_time().is_none_or(|next| next >= time) {
+        if self.next_time().is_none_or(|next| next >= time) {
             self.state.now = self.state.now.max(time);
         }
     }
@@ -159,7 +189,7 @@ impl<T: Token> Engine<T> {
             self.state.now = time;
             self.firings_now = 0;
         }
-        while self.events.next_time() == Some(time) {
+        while self.next_time() == Some(time) {
             let Some((_, slot)) = self.events.pop() else {
                 break;
             };
@@ -184,9 +214,74 @@ impl<T: Token> Engine<T> {
         for room in &rule.conditions.rooms {
             self.state.release(room.place, room.reserve);
         }
+        if let Some(all) = &mut rule.under_way {
+            let since = all.range((flight.started, 0, 0)..);
+            let own = since.into_iter().find(|key| key.2 == slot).copied();
+            own.map(|own| all.remove(&own));
+        }
+        if !rule.cancels.is_empty() {
+            let tokens = self.flights.tokens(slot).to_vec();
+            self.cancel(flight.rule as usize, &flight.bound(&tokens, now), observer);
+        }
+        let rule = &mut self.rules[flight.rule as usize];
         let bound = flight.bound(self.flights.tokens(slot), now);
         self.state.produce(rule, &bound, observer);
+        observer.changed(now, TransitionId(rule.id), Change::Ended, &self.state);
         self.flights.land(slot);
+    }
+
+    /// Ends the firings that this one cancels.
+    #[inline(never)]
+    fn cancel<O: Observer<T>>(&mut self, index: usize, own: &Bound<'_, T>, observer: &mut O) {
+        let mut cancels = std::mem::take(&mut self.rules[index].cancels);
+        for cancel in &mut cancels {
+            let of = self.rule_of[cancel.transition as usize] as usize;
+            let (rule, flights) = (&self.rules[of], &self.flights);
+            let under_way = rule.under_way.iter().flatten();
+            let under_way = under_way.map(|&key| (key, &flights.tokens(key.2)[..rule.arity()]));
+            for key in cancel.chosen(own, under_way) {
+                self.cancel_one(of, key, cancel.to, observer);
+            }
+        }
+        self.rules[index].cancels = cancels;
+    }
+
+    fn cancel_one<O: Observer<T>>(
+        &mut self,
+        of: usize,
+        key: (u64, u64, u32),
+        to: Option<u32>,
+        observer: &mut O,
+    ) {
+        let (rule, now, slot) = (&mut self.rules[of], self.state.now, key.2);
+        rule.under_way.as_mut().map(|all| all.remove(&key));
+        rule.busy -= 1;
+        rule.tally.busy_moment += i128::from(now);
+        if rule.busy == 0 {
+            rule.tally.active_moment += i128::from(now);
+        }
+        self.state.agenda.doubt(of as u32);
+        for room in &rule.conditions.rooms {
+            self.state.release(room.place, room.reserve);
+        }
+        if let (Some(to), Some(&token)) = (to, self.flights.tokens(slot).first()) {
+            self.state.deposit(to, token, observer);
+        }
+        observer.changed(now, TransitionId(rule.id), Change::Cancelled, &self.state);
+        self.flights.cancel(slot);
+        self.cancelled += 1;
+        // Memory for events that no longer matter stays in proportion to those that do.
+        if self.cancelled > MAX_CANCELLED && self.cancelled > self.events.len() / 2 {
+            let flights = &mut self.flights;
+            self.events.retain(|slot| {
+                let is_cancelled = flights.is_cancelled(slot);
+                if is_cancelled {
+                    flights.land(slot);
+                }
+                !is_cancelled
+            });
+            self.cancelled = 0;
+        }
     }
 
     /// Starts enabled transitions until none is enabled.
@@ -276,16 +371,35 @@ impl<T: Token> Engine<T> {
             self.state.clear(place);
         }
         let now = self.state.now;
+        if !rule.cancels.is_empty() && rule.limit().is_none() {
+            let tokens = self.binding.tokens.clone();
+            let own = Bound {
+                tokens: &tokens,
+                colour,
+                now,
+                started: now,
+            };
+            self.cancel(index, &own, observer);
+        }
+        let rule = &mut self.rules[index];
         let bound = self.binding.bound(colour, now);
         let delay = match &mut rule.timing {
             Timing::Immediate => {
                 self.state.produce(rule, &bound, observer);
+                observer.changed(now, TransitionId(rule.id), Change::Ended, &self.state);
                 return Ok(());
+            }
+            Timing::Stages(of) => {
+                let (stages, mean) = of(&bound);
+                Delay::Erlang { stages, mean }.sample(&mut rule.random)
             }
             Timing::Delay(delay) => delay.sample(&mut rule.random),
             Timing::By(delay) => delay(&bound, &mut rule.random),
         };
-        self.put_under_way(index, colour, now.saturating_add(delay))
+        self.put_under_way(index, colour, now.saturating_add(delay))?;
+        let id = TransitionId(self.rules[index].id);
+        observer.changed(now, id, Change::Started, &self.state);
+        Ok(())
     }
 
     #[inline]
@@ -310,7 +424,13 @@ impl<T: Token> Engine<T> {
         };
         let id = rule.id;
         match self.flights.take_off(flight, &self.binding.tokens) {
-            Some(slot) => self.events.push(end, slot),
+            Some(slot) => {
+                self.events.push(end, slot);
+                if let Some(all) = &mut rule.under_way {
+                    all.insert((now, self.started, slot));
+                    self.started += 1;
+                }
+            }
             None => {
                 return Err(RunError::TooManyFirings(
                     self.names.transitions[id as usize].clone(),
@@ -425,6 +545,12 @@ impl<T: Token> Engine<T> {
         let index = *self.rule_of.get(transition.index())?;
         self.rules.get(index as usize)
     }
+}
+
+/// The transitions of which firings may be cancelled.
+fn cancelled<T>(rules: &[Rule<T>]) -> Vec<u32> {
+    let cancels = rules.iter().flat_map(|rule| &rule.cancels);
+    cancels.map(|cancel| cancel.transition).collect()
 }
 
 /// Maps the order of the modeller to that of the rules.

@@ -7,7 +7,7 @@ use super::handle::Token;
 /// A firing in progress.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Flight {
-    /// Index of its rule; [`NONE`] for a free slot.
+    /// Index of its rule; [`NONE`] for a free slot, [`CANCELLED`] for one that waits for its event.
     pub(crate) rule: u32,
     pub(crate) colour: u32,
     /// Start time, in ticks.
@@ -15,6 +15,7 @@ pub(crate) struct Flight {
 }
 
 const NONE: u32 = u32::MAX;
+const CANCELLED: u32 = u32::MAX - 1;
 
 impl Flight {
     #[inline]
@@ -98,13 +99,23 @@ impl<T: Token> Flights<T> {
         self.free.push(slot);
     }
 
+    /// The firing ends without outputs; its slot is free when its event is.
+    pub(crate) fn cancel(&mut self, slot: u32) {
+        self.headers[slot as usize].rule = CANCELLED;
+    }
+
+    #[inline]
+    pub(crate) fn is_cancelled(&self, slot: u32) -> bool {
+        self.headers[slot as usize].rule == CANCELLED
+    }
+
     /// The firings in progress with their tokens, in arbitrary order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Flight, &[T])> {
         let slots = self
             .headers
             .iter()
             .enumerate()
-            .filter(|(_, flight)| flight.rule != NONE);
+            .filter(|(_, flight)| flight.rule < CANCELLED);
         slots.map(|(slot, &flight)| (flight, self.tokens(slot as u32)))
     }
 }

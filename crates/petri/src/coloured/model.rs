@@ -209,6 +209,11 @@ impl<T: Token> Model<T> {
         self.places.len() as u32 - 1
     }
 
+    /// A transition that was added before, to add to it; nothing changes if there is no such one.
+    pub fn transition_again(&mut self, id: TransitionId) -> super::TransitionBuilder<'_, T> {
+        super::TransitionBuilder::of(self, id)
+    }
+
     /// The names of the places, in the order they were made.
     pub fn place_names(&self) -> impl Iterator<Item = &str> {
         self.places.iter().map(|place| place.name.as_str())

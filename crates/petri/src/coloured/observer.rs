@@ -11,6 +11,17 @@ pub trait Marking {
     fn with_key(&self, place: PlaceId, key: u32) -> u32;
 }
 
+/// What a transition did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// It took its tokens.
+    Started,
+    /// It deposited its outputs.
+    Ended,
+    /// A firing of it ended without outputs.
+    Cancelled,
+}
+
 /// Is called for the events of a run. The methods do nothing by default; `()` observes nothing and costs nothing.
 pub trait Observer<T> {
     /// A typed token arrived in a place, or left the net at a sink.
@@ -21,6 +32,11 @@ pub trait Observer<T> {
     /// A firing ended; its outputs are deposited next.
     fn fired(&mut self, transition: TransitionId, bound: &Bound<'_, T>) {
         let _ = (transition, bound);
+    }
+
+    /// The marking changed: a timed firing started, or a firing ended, with its outputs, or was cancelled.
+    fn changed(&mut self, now: u64, transition: TransitionId, how: Change, tokens: &dyn Marking) {
+        let _ = (now, transition, how, tokens);
     }
 
     /// Nothing more happens at the current time; `tokens` are the numbers of tokens in the places.

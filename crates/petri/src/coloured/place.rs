@@ -253,8 +253,63 @@ impl<T: Token> Place<T> {
         }
     }
 
+    /// Appends the content: the number of tokens of every key, and the tokens in an order in which equal content is
+    /// written equally.
+    pub(crate) fn save(&self, lens: &mut Vec<u32>, tokens: &mut Vec<T>)
+    where
+        T: Ord,
+    {
+        match &self.store {
+            Store::Counts(counts) => lens.extend(counts),
+            Store::Fifo(lanes) => {
+                lens.extend(lanes.iter().map(|lane| lane.len() as u32));
+                tokens.extend(lanes.iter().flatten());
+            }
+            Store::Random(lanes) => {
+                for lane in lanes {
+                    lens.push(lane.len() as u32);
+                    let from = tokens.len();
+                    tokens.extend(lane);
+                    tokens[from..].sort_unstable();
+                }
+            }
+            Store::Least(lanes, ..) => {
+                for lane in lanes {
+                    lens.push(lane.len() as u32);
+                    let mut ranked: Vec<&Ranked<T>> = lane.iter().collect();
+                    ranked.sort_unstable_by(|a, b| b.cmp(a));
+                    tokens.extend(ranked.into_iter().map(|r| r.token));
+                }
+            }
+        }
+    }
+
+    /// Restores a content: the tokens come from `tokens`.
+    pub(crate) fn load(&mut self, lens: &[u32], tokens: &mut impl Iterator<Item = T>) {
+        self.clear(0);
+        self.reserved = 0;
+        let is_plain = matches!(self.store, Store::Counts(_));
+        for (lane, &count) in (0..).zip(lens).filter(|(_, count)| **count > 0) {
+            if is_plain {
+                self.add(lane, count, 0);
+                continue;
+            }
+            for token in tokens.take(count as usize) {
+                self.push(lane, token, 0);
+            }
+        }
+    }
+
     pub(crate) fn is_random(&self) -> bool {
         matches!(self.store, Store::Random(_))
+    }
+
+    pub(crate) fn is_fifo(&self) -> bool {
+        matches!(self.store, Store::Fifo(_))
+    }
+
+    pub(crate) fn is_plain(&self) -> bool {
+        matches!(self.store, Store::Counts(_))
     }
 
     #[inline]

@@ -1,11 +1,13 @@
 //! Transitions as the engine runs them: conditions that do not depend on bindings come first, in flat lists.
 
-use inorder_base::random::Random;
+use std::collections::BTreeSet;
+
+use inorder_random::Random;
 
 use super::bound::Bound;
 use super::handle::Of;
 use super::model::PlaceSpec;
-use super::spec::{Act, Count, Output, Product, Spend, Take, Timing, TransitionSpec};
+use super::spec::{Act, Cancel, Count, Output, Product, Spend, Take, Timing, TransitionSpec};
 
 /// At least (or, for inhibitors, fewer than) `count` tokens.
 #[derive(Debug, Clone, Copy)]
@@ -125,6 +127,9 @@ pub(crate) struct Rule<T> {
     pub(crate) guard: Option<Of<T, bool>>,
     pub(crate) timing: Timing<T>,
     pub(crate) act: Option<Act<T>>,
+    pub(crate) cancels: Box<[Cancel<T>]>,
+    /// If firings may be cancelled: those under way, by start time, number of the start, and slot.
+    pub(crate) under_way: Option<BTreeSet<(u64, u64, u32)>>,
     pub(crate) outputs: Box<[OutputArc<T>]>,
     pub(crate) random: Random,
     pub(crate) tally: RuleTally,
@@ -201,6 +206,8 @@ impl<T> Rule<T> {
             guard: spec.guard,
             timing: spec.timing,
             act: spec.act,
+            cancels: spec.cancels.into(),
+            under_way: None,
             outputs: spec
                 .outputs
                 .into_iter()

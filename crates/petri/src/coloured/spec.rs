@@ -11,6 +11,8 @@ pub(crate) enum Timing<T> {
     Immediate,
     Delay(Delay),
     By(DelayOf<T>),
+    /// The sum of exponential stages: their number, and the mean of the sum in ticks.
+    Stages(Of<T, (u32, f64)>),
 }
 
 pub(crate) type DelayOf<T> = Box<dyn FnMut(&Bound<'_, T>, &mut Random) -> u64>;
@@ -44,6 +46,48 @@ pub(crate) struct Inhibitor {
     pub(crate) place: u32,
     pub(crate) count: u32,
     pub(crate) of_colour: bool,
+}
+
+/// Which firings under way are cancelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    /// The one that started first.
+    Oldest,
+    /// The one that started last.
+    Newest,
+    /// All.
+    All,
+}
+
+/// Whether a firing, the first argument, cancels one under way that holds these tokens.
+pub(crate) type Cancels<T> = Box<dyn FnMut(&Bound<'_, T>, &[T]) -> bool>;
+
+/// Firings of another transition that end without outputs when this one ends.
+pub(crate) struct Cancel<T> {
+    pub(crate) transition: u32,
+    pub(crate) which: Which,
+    pub(crate) only_if: Cancels<T>,
+    /// Where the first token of each goes; otherwise their tokens are gone.
+    pub(crate) to: Option<u32>,
+}
+
+impl<T> Cancel<T> {
+    /// Those that are cancelled of firings under way, which are given in the order in which they started.
+    pub(crate) fn chosen<'t, K>(
+        &mut self,
+        own: &Bound<'_, T>,
+        under_way: impl DoubleEndedIterator<Item = (K, &'t [T])>,
+    ) -> Vec<K>
+    where
+        T: 't,
+    {
+        let mut fits = |(key, tokens): (K, &[T])| (self.only_if)(own, tokens).then_some(key);
+        match self.which {
+            Which::All => under_way.filter_map(fits).collect(),
+            Which::Oldest => under_way.into_iter().find_map(fits).into_iter().collect(),
+            Which::Newest => under_way.rev().find_map(&mut fits).into_iter().collect(),
+        }
+    }
 }
 
 /// What a firing does outside the net when it ends.
@@ -91,6 +135,7 @@ pub(crate) struct TransitionSpec<T> {
     pub(crate) resets: Vec<u32>,
     pub(crate) guard: Option<Of<T, bool>>,
     pub(crate) act: Option<Act<T>>,
+    pub(crate) cancels: Vec<Cancel<T>>,
     pub(crate) outputs: Vec<Output<T>>,
 }
 
@@ -108,6 +153,7 @@ impl<T> TransitionSpec<T> {
             resets: Vec::new(),
             guard: None,
             act: None,
+            cancels: Vec::new(),
             outputs: Vec::new(),
         }
     }

@@ -6,7 +6,9 @@ use super::bound::Bound;
 use super::delay::Delay;
 use super::handle::{Counter, Of, PlaceId, Queue, Token, TransitionId};
 use super::model::Model;
-use super::spec::{Count, Inhibitor, Output, Product, Spend, Take, Timing, TransitionSpec};
+use super::spec::{
+    Cancel, Count, Inhibitor, Output, Product, Spend, Take, Timing, TransitionSpec, Which,
+};
 
 impl<T: Token> Model<T> {
     /// Adds an immediate transition with priority 1 and weight 1 and without arcs, which the builder then modifies.
@@ -38,6 +40,13 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
     pub(crate) fn last_of(model: &'a mut Model<T>) -> Self {
         let index = model.transitions.len() - 1;
         Self { model, index }
+    }
+
+    pub(crate) fn of(model: &'a mut Model<T>, id: TransitionId) -> Self {
+        Self {
+            model,
+            index: id.index(),
+        }
     }
 
     fn edit(self, edit: impl FnOnce(&mut TransitionSpec<T>)) -> Self {
@@ -229,6 +238,31 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
     /// change.
     pub fn act(self, act: impl FnMut(&Bound<'_, T>) + 'static) -> Self {
         self.edit(|t| t.act = Some(Box::new(act)))
+    }
+
+    /// When a firing ends, and before `act` and its outputs, ends firings of `transition` that are under way, without
+    /// outputs: `which` of those for which `only_if`, which also gets the tokens that they hold, returns true. Their
+    /// first token goes to `to`; what else they hold is gone. If there is none, nothing happens.
+    pub fn cancel(
+        self,
+        transition: TransitionId,
+        which: Which,
+        only_if: impl FnMut(&Bound<'_, T>, &[T]) -> bool + 'static,
+        to: Option<Queue>,
+    ) -> Self {
+        self.edit(|t| {
+            t.cancels.push(Cancel {
+                transition: transition.0,
+                which,
+                only_if: Box::new(only_if),
+                to: to.map(|queue| queue.0),
+            });
+        })
+    }
+
+    /// Firing takes the sum of exponential stages: their number, at least 1, and the mean of the sum in ticks.
+    pub fn stages(self, stages: impl FnMut(&Bound<'_, T>) -> (u32, f64) + 'static) -> Self {
+        self.edit(|t| t.timing = Timing::Stages(Box::new(stages)))
     }
 
     /// Deposits the tokens that `emit` pushes. For the capacity of the place they count as one.

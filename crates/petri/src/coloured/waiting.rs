@@ -51,17 +51,27 @@ fn conditions<T: Token>(rule: &Rule<T>, places: &[&Place<T>], names: &[String]) 
     let mut all: Vec<String> = needed
         .into_iter()
         .filter(|(place, count)| len(*place) < *count)
-        .map(|(place, count)| match (len(place), count) {
-            (_, 1) => format!("a token in {}", name(place)),
-            (held, count) => format!("{count} tokens in {}, which has {held}", name(place)),
-        })
+        .map(
+            |(place, count)| match (len(place), count, is_read(rule, place)) {
+                (_, 1, false) => format!("a token in {}", name(place)),
+                (_, 1, true) => format!("a token to read in {}", name(place)),
+                (held, _, false) => format!("{count} tokens in {}, which has {held}", name(place)),
+                (held, _, true) => {
+                    format!(
+                        "{count} tokens to read in {}, which has {held}",
+                        name(place)
+                    )
+                }
+            },
+        )
         .collect();
     for inhibitor in &rule.conditions.inhibitors {
         if len(inhibitor.place) >= inhibitor.count {
             all.push(format!(
-                "fewer than {} in {}",
+                "fewer than {} in {}, which inhibits it with {}",
                 inhibitor.count,
-                name(inhibitor.place)
+                name(inhibitor.place),
+                len(inhibitor.place)
             ));
         }
     }
@@ -81,12 +91,19 @@ fn conditions<T: Token>(rule: &Rule<T>, places: &[&Place<T>], names: &[String]) 
     }
     if all.is_empty() {
         all.push(match (rule.guard.is_some(), rule.joins.len()) {
-            (true, _) => "tokens for which its `where` holds".to_owned(),
+            (true, _) => "tokens for which its guard holds".to_owned(),
             (false, 2..) => "tokens with the same key in all its places".to_owned(),
             (false, _) => "tokens that fit together".to_owned(),
         });
     }
     all
+}
+
+/// Whether the tokens of a place would stay there.
+fn is_read<T>(rule: &Rule<T>, place: u32) -> bool {
+    let takes = rule.takes.iter().map(|arc| (arc.place, arc.keep));
+    let spends = rule.spends.iter().map(|arc| (arc.place, arc.keep));
+    takes.chain(spends).all(|arc| arc.0 != place || arc.1)
 }
 
 #[cfg(test)]

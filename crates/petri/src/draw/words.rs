@@ -28,6 +28,7 @@ pub(super) fn timing(t: &Transition) -> String {
             let numbers: Vec<String> = drawn.parameters().map(|(_, x)| short(x)).collect();
             format!("{} {}", drawn.family().name, numbers.join(", "))
         }
+        Timing::Empirical { values } if values.is_empty() => "computed".to_owned(),
         Timing::Empirical { values } => format!("{} values", values.len()),
     };
     match t.servers {

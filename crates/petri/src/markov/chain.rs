@@ -2,9 +2,9 @@
 
 use super::MarkovError;
 use super::vanishing::{Row, Vanishing};
-use crate::net::{Net, Servers, Timing, Transition};
-use crate::reachability::Graph;
+use crate::net::{Net, PlaceId, Servers, Timing, Transition};
 use crate::reachability::compiled::{Compiled, Fast, Stages};
+use crate::reachability::{Graph, Moves, Plain};
 
 /// The continuous-time Markov chain of a net's tangible markings.
 #[derive(Debug, Clone)]
@@ -16,6 +16,8 @@ pub struct Chain {
     pub(super) tangible: Vec<usize>,
     /// Every transition's data, by its index in the net.
     pub(super) transitions: Vec<Option<Fast>>,
+    /// What each edge deposits, if its transition alone does not say it.
+    pub(super) deposits: Option<Vec<Vec<(PlaceId, u32)>>>,
     pub(super) generator: Generator,
     /// The initial distribution.
     pub(super) initial: Row,
@@ -61,36 +63,67 @@ impl Chain {
     pub fn new_while(
         net: &Net,
         limit: usize,
-        mut keep_going: impl FnMut(&Graph) -> bool,
+        keep_going: impl FnMut(&Graph) -> bool,
     ) -> Result<Self, MarkovError> {
-        let mut was_stopped = false;
         net.validate()?;
         net.transitions.iter().try_for_each(check_timing)?;
         let compiled = Compiled::new(net, Stages::Expanded);
-        let graph = Graph::explore_compiled(&compiled, net.places.len(), limit, |graph| {
+        let moves = &mut Plain::compiled(net, &compiled);
+        Self::explored(moves, &compiled, limit, keep_going)
+    }
+
+    /// The chain of the states to which moves lead.
+    pub fn of_moves(
+        moves: &mut dyn Moves,
+        limit: usize,
+        keep_going: impl FnMut(&Graph) -> bool,
+    ) -> Result<Self, MarkovError> {
+        let compiled = Compiled::new(moves.net(), Stages::Ignored);
+        Self::explored(moves, &compiled, limit, keep_going)
+    }
+
+    fn explored(
+        moves: &mut dyn Moves,
+        compiled: &Compiled,
+        limit: usize,
+        mut keep_going: impl FnMut(&Graph) -> bool,
+    ) -> Result<Self, MarkovError> {
+        let mut was_stopped = false;
+        let graph = Graph::of_moves(moves, limit, |graph| {
             was_stopped = !keep_going(graph);
             !was_stopped
-        });
+        })
+        .map_err(MarkovError::Moves)?;
         if was_stopped {
             return Err(MarkovError::Stopped {
                 markings: graph.len(),
             });
         }
+        let net = moves.net().clone();
+        if let Some((transition, timing)) = moves.not_exponential() {
+            let transition = net.transitions.get(transition.0);
+            return Err(MarkovError::NotExponential {
+                transition: transition.map_or_else(String::new, |t| t.name.clone()),
+                timing,
+                line: transition.map_or(0, |t| t.line),
+            });
+        }
         if !graph.is_complete() {
             return Err(MarkovError::TooManyMarkings { limit });
         }
-        let transitions = by_number(net, &compiled);
+        let transitions = by_number(&net, compiled);
         let tangible: Vec<usize> = (0..graph.len())
             .filter(|&i| !graph.is_vanishing(i))
             .collect();
-        let vanishing = Vanishing::eliminate(net, &graph, &transitions)?;
+        let vanishing = Vanishing::eliminate(&net, &graph, &transitions)?;
         let mut chain = Self {
             initial: vanishing.tangible_after(0),
-            net: net.clone(),
+            net,
             graph,
             vanishing,
             tangible,
             transitions,
+            deposits: moves.deposits().map(<[_]>::to_vec),
             generator: Generator::default(),
         };
         chain.generator = chain.build_generator();
@@ -126,23 +159,20 @@ impl Chain {
         &self.net
     }
 
-    /// The timed edges of state `state`: the transition, whether it fires or only completes a stage, its rate, and
-    /// the following state of the graph.
-    pub(super) fn timed_edges(
-        &self,
-        state: usize,
-    ) -> impl Iterator<Item = (usize, bool, f64, usize)> + '_ {
+    /// The timed edges of state `state` by their indices in the graph, with their rates.
+    pub(super) fn timed_edges(&self, state: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let number = self.tangible[state];
         let tokens = self.graph.states.get(number);
-        self.graph.edges_of(number).iter().filter_map(move |edge| {
-            let fast = self.transitions[edge.transition()].as_ref()?;
-            let rate = fast.speed * f64::from(fast.busy_servers(tokens));
-            Some((
-                edge.transition(),
-                edge.is_firing(),
-                rate,
-                edge.target as usize,
-            ))
+        self.graph.edge_indices(number).filter_map(move |index| {
+            let rate = match self.graph.speeds.get(index) {
+                Some(&(rate, _)) => rate,
+                None => {
+                    let transition = self.graph.edges[index].transition();
+                    let fast = self.transitions[transition].as_ref()?;
+                    fast.speed * f64::from(fast.busy_servers(tokens))
+                }
+            };
+            Some((index, rate))
         })
     }
 
@@ -154,7 +184,8 @@ impl Chain {
         let mut sums = vec![0.0; self.len()];
         for state in 0..self.len() {
             let mut touched = Vec::new();
-            for (_, _, rate, target) in self.timed_edges(state) {
+            for (index, rate) in self.timed_edges(state) {
+                let target = self.graph.edges[index].target as usize;
                 self.vanishing.for_each_tangible(target, |to, p| {
                     touched.push(to);
                     sums[to as usize] += rate * p;

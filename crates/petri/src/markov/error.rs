@@ -30,6 +30,9 @@ pub enum MarkovError {
         /// The limit.
         limit: usize,
     },
+    /// Something went wrong in a marking.
+    #[error("{0}")]
+    Moves(String),
     /// The exploration was stopped from outside.
     #[error("stopped after {markings} markings, before all were found")]
     Stopped {

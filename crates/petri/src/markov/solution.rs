@@ -10,16 +10,18 @@ pub struct Solution<'a> {
     chain: &'a Chain,
     probabilities: Vec<f64>,
     throughput: Vec<f64>,
+    arrivals: Option<Vec<f64>>,
     balance: Option<Balance>,
 }
 
 impl<'a> Solution<'a> {
     pub(super) fn new(chain: &'a Chain, probabilities: Vec<f64>, balance: Option<Balance>) -> Self {
-        let throughput = throughput(chain, &probabilities);
+        let (throughput, arrivals) = flows(chain, &probabilities);
         Self {
             chain,
             probabilities,
             throughput,
+            arrivals,
             balance,
         }
     }
@@ -106,6 +108,9 @@ impl<'a> Solution<'a> {
 
     /// Tokens that arrive in `place` per unit of time.
     pub fn arrivals(&self, place: PlaceId) -> f64 {
+        if let Some(arrivals) = &self.arrivals {
+            return arrivals.get(place.0).copied().unwrap_or(0.0);
+        }
         let transitions = self.chain.net.transitions.iter().zip(&self.throughput);
         let arrivals =
             transitions.map(|(t, x)| x * f64::from(t.multiplicity(ArcKind::Output, place)));
@@ -127,20 +132,31 @@ impl<'a> Solution<'a> {
     }
 }
 
-/// Firings per unit of time of every transition.
-fn throughput(chain: &Chain, probabilities: &[f64]) -> Vec<f64> {
+/// Firings per unit of time of every transition, and arrivals in every place where transitions alone do not say them.
+fn flows(chain: &Chain, probabilities: &[f64]) -> (Vec<f64>, Option<Vec<f64>>) {
+    let graph = &chain.graph;
     let mut throughput = vec![0.0; chain.net.transitions.len()];
-    let mut flow = vec![0.0; chain.graph.len()];
-    for (state, p) in probabilities.iter().enumerate().filter(|(_, p)| **p > 0.0) {
-        for (transition, fires, rate, target) in chain.timed_edges(state) {
-            if fires {
-                throughput[transition] += p * rate;
+    let mut arrivals = vec![0.0; chain.net.places.len()];
+    let mut flow = vec![0.0; graph.len()];
+    let mut fires = |index: usize, rate: f64| {
+        let edge = graph.edges[index];
+        if !edge.is_firing() {
+            return;
+        }
+        throughput[edge.transition()] += rate;
+        if let (Some(deposits), Some((_, deposit))) = (&chain.deposits, graph.speeds.get(index)) {
+            for (place, count) in &deposits[*deposit as usize] {
+                arrivals[place.0] += rate * f64::from(*count);
             }
-            flow[target] += p * rate;
+        }
+    };
+    for (state, p) in probabilities.iter().enumerate().filter(|(_, p)| **p > 0.0) {
+        for (index, rate) in chain.timed_edges(state) {
+            fires(index, p * rate);
+            flow[graph.edges[index].target as usize] += p * rate;
         }
     }
-    chain
-        .vanishing
-        .add_throughput(&chain.graph, &chain.transitions, flow, &mut throughput);
-    throughput
+    let vanishing = &chain.vanishing;
+    vanishing.each_flow(graph, &chain.transitions, flow, &mut fires);
+    (throughput, chain.deposits.is_some().then_some(arrivals))
 }

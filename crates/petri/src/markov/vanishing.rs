@@ -125,14 +125,14 @@ impl Vanishing {
         row
     }
 
-    /// Adds the firings per unit of time of immediate transitions to `throughput`; `flow` contains the rate at which
-    /// tangible states lead to each state of the graph.
-    pub fn add_throughput(
+    /// Calls `see` with the index of every edge of an immediate transition and its firings per unit of time; `flow`
+    /// contains the rate at which tangible states lead to each state of the graph.
+    pub fn each_flow(
         &self,
         graph: &Graph,
         transitions: &[Option<Fast>],
         mut flow: Vec<f64>,
-        throughput: &mut [f64],
+        see: &mut dyn FnMut(usize, f64),
     ) {
         for component in self.components.iter().rev() {
             let n = component.members.len();
@@ -143,9 +143,9 @@ impl Vanishing {
                     .enumerate()
                     .map(|(i, f)| f * component.visits[i * n + j]);
                 let rate: f64 = visits.sum();
-                let edges = graph.edges_of(member).iter();
+                let edges = graph.edge_indices(member);
                 for (edge, (target, p)) in edges.zip(choices(graph, transitions, member)) {
-                    throughput[edge.transition()] += rate * p;
+                    see(edge, rate * p);
                     if component.members.binary_search(&target).is_err() {
                         flow[target] += rate * p;
                     }
@@ -201,12 +201,16 @@ fn choices<'a>(
     transitions: &'a [Option<Fast>],
     number: usize,
 ) -> impl Iterator<Item = (usize, f64)> + 'a {
-    let edges = graph.edges_of(number);
-    let weight = |transition: usize| transitions[transition].as_ref().map_or(0.0, |t| t.speed);
-    let total: f64 = edges.iter().map(|edge| weight(edge.transition())).sum();
-    edges
-        .iter()
-        .map(move |edge| (edge.target as usize, weight(edge.transition()) / total))
+    let edges = graph.edge_indices(number);
+    let weight = |index: usize| match graph.speeds.get(index) {
+        Some(&(weight, _)) => weight,
+        None => {
+            let fast = transitions[graph.edges[index].transition()].as_ref();
+            fast.map_or(0.0, |fast| fast.speed)
+        }
+    };
+    let total: f64 = edges.clone().map(weight).sum();
+    edges.map(move |index| (graph.edges[index].target as usize, weight(index) / total))
 }
 
 fn merged(mut row: Row) -> Row {

@@ -161,7 +161,7 @@ impl<'a> Checker<'a> {
     }
 
     fn sets(&self, formula: &Formula) -> Sets {
-        if formula.is_condition() {
+        if formula.is_condition() && !self.graph.is_coloured() {
             return self.condition(formula);
         }
         match formula {
@@ -188,6 +188,11 @@ impl<'a> Checker<'a> {
     fn condition(&self, formula: &Formula) -> Sets {
         let holds = |i: usize| match formula {
             Formula::Deadlock => self.graph.enables_nothing(i),
+            // In a coloured net more than the numbers of tokens decides, and priorities count.
+            Formula::Enabled(t) if self.graph.is_coloured() => {
+                let mut edges = self.graph.edges_of(i).iter();
+                edges.any(|edge| edge.transition() == t.0)
+            }
             _ => formula.holds_in(self.net, self.graph.marking(i)),
         };
         Sets::certain((0..self.graph.len()).map(holds).collect())

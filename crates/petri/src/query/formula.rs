@@ -34,6 +34,18 @@ impl Sum {
     }
 }
 
+impl Sum {
+    /// Whether it asks what is enabled, which markings of a coloured net do not tell.
+    pub fn asks_what_is_enabled(&self) -> bool {
+        match self {
+            Sum::Number(_) | Sum::Tokens(_) => false,
+            Sum::Indicator(condition) => condition.asks_what_is_enabled(),
+            Sum::Negative(part) => part.asks_what_is_enabled(),
+            Sum::Total(parts) | Sum::Product(parts) => parts.iter().any(Self::asks_what_is_enabled),
+        }
+    }
+}
+
 /// How two numbers are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparison {
@@ -115,6 +127,18 @@ impl Formula {
             | Formula::Finally(..)
             | Formula::Globally(..)
             | Formula::Until(..) => false,
+        }
+    }
+
+    fn asks_what_is_enabled(&self) -> bool {
+        match self {
+            Formula::Deadlock | Formula::Enabled(_) => true,
+            Formula::Compare(a, _, b) => a.asks_what_is_enabled() || b.asks_what_is_enabled(),
+            Formula::Not(f) => f.asks_what_is_enabled(),
+            Formula::And(parts) | Formula::Or(parts) => {
+                parts.iter().any(Self::asks_what_is_enabled)
+            }
+            _ => false,
         }
     }
 

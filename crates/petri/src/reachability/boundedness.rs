@@ -37,6 +37,10 @@ pub(super) fn boundedness(net: &Net, graph: &Graph) -> Boundedness {
     if graph.is_complete() {
         return Boundedness::Bounded;
     }
+    if graph.is_coloured() {
+        let why = "a coloured net: only all markings could tell";
+        return Boundedness::Unknown { why };
+    }
     if !is_monotone(net) {
         let why = "inhibitor arcs, reset arcs or priorities: only all markings could tell";
         return Boundedness::Unknown { why };

@@ -1,6 +1,6 @@
 //! The reachability graph, up to a maximum number of markings.
 
-use super::compiled::{Compiled, Stages};
+use super::moves::{Move, Moves, Plain};
 use super::states::States;
 use crate::net::{Net, TransitionId};
 
@@ -13,6 +13,9 @@ pub struct Graph {
     /// Edges of state `i` are `edges[first[i]..first[i + 1]]`.
     pub(crate) first: Vec<usize>,
     pub(crate) edges: Vec<Edge>,
+    /// Speed and deposits of every edge; empty if its transition alone says them.
+    pub(crate) speeds: Vec<(f64, u32)>,
+    has_speeds: bool,
     /// The edge by which each state was first reached: previous state and transition; itself for the first one.
     parent: Vec<(u32, u32)>,
     vanishing: Vec<bool>,
@@ -64,28 +67,37 @@ impl Graph {
 
     /// The same, until `keep_going` returns false; it is called once for several thousand markings.
     pub fn explore_while(net: &Net, limit: usize, keep_going: impl FnMut(&Self) -> bool) -> Self {
-        let compiled = Compiled::new(net, Stages::Ignored);
-        Self::explore_compiled(&compiled, net.places.len(), limit, keep_going)
+        // A plain net has no move that fails.
+        let explored = Self::of_moves(&mut Plain::of(net), limit, keep_going);
+        explored.unwrap_or_else(|_| Self::new(0, net.places.len()))
     }
 
-    pub(crate) fn explore_compiled(
-        net: &Compiled,
-        places: usize,
-        limit: usize,
-        mut keep_going: impl FnMut(&Self) -> bool,
-    ) -> Self {
-        let mut graph = Self {
-            states: States::new(net.initial.len()),
+    fn new(columns: usize, places: usize) -> Self {
+        Self {
+            states: States::new(columns),
             first: vec![0],
             edges: Vec::new(),
+            speeds: Vec::new(),
+            has_speeds: false,
             parent: vec![(0, 0)],
             vanishing: Vec::new(),
             cut: Vec::new(),
             places,
             is_complete: true,
-        };
-        graph.states.intern(&net.initial, limit.max(1));
-        let (mut from, mut to) = (Vec::new(), Vec::new());
+        }
+    }
+
+    /// Explores the states to which moves lead, at most `limit` of them, until `keep_going` returns false.
+    pub fn of_moves(
+        moves: &mut (impl Moves + ?Sized),
+        limit: usize,
+        mut keep_going: impl FnMut(&Self) -> bool,
+    ) -> Result<Self, String> {
+        let initial = moves.initial()?;
+        let mut graph = Self::new(initial.len(), moves.net().places.len());
+        graph.has_speeds = moves.deposits().is_some();
+        graph.states.intern(&initial, limit.max(1));
+        let mut from = Vec::new();
         let mut next = 0;
         while next < graph.states.len() {
             if next % WATCHED == 0 && !keep_going(&graph) {
@@ -94,31 +106,17 @@ impl Graph {
             }
             from.clear();
             from.extend_from_slice(graph.states.get(next));
-            graph.expand(net, &from, &mut to, limit);
+            graph.cut.push(false);
+            let mut is_vanishing = false;
+            moves.each(&from, &mut |made, to| {
+                is_vanishing |= made.is_immediate;
+                graph.connect(made, to, limit);
+            })?;
+            graph.vanishing.push(is_vanishing);
             graph.first.push(graph.edges.len());
             next += 1;
         }
-        graph
-    }
-
-    fn expand(&mut self, net: &Compiled, from: &[u32], to: &mut Vec<u32>, limit: usize) {
-        let mut is_vanishing = false;
-        self.cut.push(false);
-        net.for_each_enabled(from, |i, t| {
-            is_vanishing |= t.is_immediate();
-            let mut label = t.number;
-            match t.stage {
-                Some((column, stages)) if from[column] + 1 < stages => {
-                    to.clear();
-                    to.extend_from_slice(from);
-                    to[column] += 1;
-                    label |= STAGE;
-                }
-                _ => net.fire(i, from, to),
-            }
-            self.connect(label, to, limit);
-        });
-        self.vanishing.push(is_vanishing);
+        Ok(graph)
     }
 
     /// Ends the exploration: what follows the markings that were not expanded is unknown.
@@ -134,12 +132,14 @@ impl Graph {
         self.states.memory_footprint()
             + self.first.capacity() * size_of::<usize>()
             + self.edges.capacity() * size_of::<Edge>()
+            + self.speeds.capacity() * size_of::<(f64, u32)>()
             + self.parent.capacity() * size_of::<(u32, u32)>()
             + self.vanishing.capacity()
             + self.cut.capacity()
     }
 
-    fn connect(&mut self, label: u32, to: &[u32], limit: usize) {
+    fn connect(&mut self, made: Move, to: &[u32], limit: usize) {
+        let label = made.transition | if made.is_stage { STAGE } else { 0 };
         let Some((target, is_new)) = self.states.intern(to, limit) else {
             self.is_complete = false;
             self.cut[self.first.len() - 1] = true;
@@ -149,6 +149,14 @@ impl Graph {
             self.parent.push(((self.first.len() - 1) as u32, label));
         }
         self.edges.push(Edge { label, target });
+        if self.has_speeds {
+            self.speeds.push((made.speed, made.deposit));
+        }
+    }
+
+    /// True if transitions alone do not say what happens: the net is coloured.
+    pub(crate) fn is_coloured(&self) -> bool {
+        self.has_speeds
     }
 
     /// Number of markings found.
@@ -193,7 +201,11 @@ impl Graph {
     }
 
     pub(crate) fn edges_of(&self, number: usize) -> &[Edge] {
-        &self.edges[self.first[number]..self.first[number + 1]]
+        &self.edges[self.edge_indices(number)]
+    }
+
+    pub(crate) fn edge_indices(&self, number: usize) -> std::ops::Range<usize> {
+        self.first[number]..self.first[number + 1]
     }
 
     /// True if no transition can fire in marking `number`.

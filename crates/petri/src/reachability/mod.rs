@@ -7,9 +7,11 @@ pub(crate) mod compiled;
 pub(crate) mod components;
 mod export;
 pub(crate) mod graph;
+mod moves;
 mod report;
 mod states;
 
 pub use boundedness::Boundedness;
 pub use graph::Graph;
+pub use moves::{Move, Moves, Plain};
 pub use report::{Deadlock, LongRun, Report};

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use inorder_nets::{Campaign, NetError, Program, Report, Study, write_schema};
+use inorder_petri::game::Game;
 
 use super::Args;
 use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
@@ -119,6 +120,9 @@ pub fn run(args: &Args, file: &Path, text: &str) -> Outcome {
         })?;
         return Ok(ExitCode::SUCCESS);
     }
+    if is_open(args) {
+        return open(args, file, &study);
+    }
     let (results, interrupted) = simulate(args, &study)?;
     write(
         args,
@@ -132,19 +136,49 @@ pub fn run(args: &Args, file: &Path, text: &str) -> Outcome {
     })
 }
 
+/// Whether something else is wanted than runs.
+fn is_open(args: &Args) -> bool {
+    let files = [&args.dot, &args.svg, &args.states, &args.trace];
+    args.exact
+        || args.play
+        || args.reachability.is_some()
+        || !args.query.is_empty()
+        || files.into_iter().any(Option::is_some)
+}
+
+/// Drawings, the token game, traces, and what follows from the states.
+fn open(args: &Args, file: &Path, study: &Study) -> Outcome {
+    if study.len() > 1 {
+        let problem =
+            "this is of one net, and parameters have several values; --set NAME=VALUE chooses one";
+        return Err(CliError::Usage(problem.to_owned()));
+    }
+    super::draw(args, file, &study.picture().map_err(malformed)?)?;
+    if let Some(path) = &args.trace {
+        super::trace::write_coloured(study, &args.simulation, path)?;
+    }
+    if args.play {
+        let game = Game::of_moves(study.states().map_err(malformed)?, args.simulation.seed);
+        let game = game.map_err(|problem| super::malformed(file, None, problem))?;
+        super::play::run(game, &mut std::io::stdin().lock(), &mut std::io::stdout())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let wants_states = args.exact
+        || args.reachability.is_some()
+        || !args.query.is_empty()
+        || args.states.is_some();
+    if !wants_states {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut states = study.states().map_err(malformed)?;
+    let document = super::found_of(args, file, super::Subject::Moves(states.as_mut()), None)?;
+    super::told(args, &document, outputs::Attempts::default())
+}
+
 /// Refuses options of plain nets.
 fn refuse(args: &Args) -> Result<(), CliError> {
     let options = [
-        ("--exact", args.exact),
         ("--invariants", args.invariants),
-        ("--reachability", args.reachability.is_some()),
-        ("--query", !args.query.is_empty()),
-        ("--states", args.states.is_some()),
-        ("--limit", args.limit.is_some()),
-        ("--play", args.play),
-        ("--trace", args.trace.is_some()),
-        ("--dot", args.dot.is_some()),
-        ("--svg", args.svg.is_some()),
         ("--pnml", args.pnml.is_some()),
         ("--text", args.text.is_some()),
         ("--net", args.net.is_some()),
@@ -154,13 +188,28 @@ fn refuse(args: &Args) -> Result<(), CliError> {
     let own = options
         .into_iter()
         .find_map(|(name, given)| given.then_some(name));
-    match own.or_else(|| args.simulation.given().next()) {
-        None => Ok(()),
-        Some(name) => Err(CliError::Usage(format!(
+    let timed = args.exact || !args.query.is_empty() || args.trace.is_some();
+    let of_runs = |name: &&str| !(timed && *name == "--time");
+    if let Some(name) = own.or_else(|| args.simulation.given().find(of_runs)) {
+        return Err(CliError::Usage(format!(
             "{name}: only for place/transition nets; a coloured net says itself how long it runs and what is measured, \
              and --set changes its parameters"
-        ))),
+        )));
     }
+    if args.limit.is_some() && !(args.exact || !args.query.is_empty() || args.states.is_some()) {
+        let problem = "--limit: only with --exact, --query or --states";
+        return Err(CliError::Usage(problem.to_owned()));
+    }
+    if args.simulate && is_open(args) {
+        let problem =
+            "--simulate: a coloured net is simulated without options, and not together with these";
+        return Err(CliError::Usage(problem.to_owned()));
+    }
+    if is_open(args) && (args.coloured.has_files() || args.coloured.repetitions.is_some()) {
+        let problem = "--csv, --html, --parquet, --repetitions: only for the numbers of runs";
+        return Err(CliError::Usage(problem.to_owned()));
+    }
+    Ok(())
 }
 
 /// An included file: its name is relative to the file that includes it.
@@ -173,7 +222,7 @@ fn load(includer: &str, name: &str) -> Result<(String, String), String> {
     Ok((path.to_string_lossy().into_owned(), text))
 }
 
-fn malformed(error: NetError) -> CliError {
+pub fn malformed(error: NetError) -> CliError {
     let place = match error.line {
         0 => error.file,
         line => format!("{}:{line}:{}", error.file, error.column),

@@ -3,11 +3,14 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-use inorder_inspect::{Document, Error, Progress, ReadError, Watch, Wishes, examine};
+use inorder_inspect::{
+    Document, Error, Progress, ReadError, Watch, Wishes, examine, examine_moves,
+};
 use inorder_petri::draw::{Drawing, dot};
+use inorder_petri::game::Game;
 use inorder_petri::net::Net;
 use inorder_petri::parameters::Parameters;
-use inorder_petri::reachability::Graph;
+use inorder_petri::reachability::{Graph, Moves};
 use inorder_petri::{pnml, text};
 
 use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
@@ -159,24 +162,24 @@ pub fn run(args: &Args) -> Outcome {
     unused::refuse(args, &net)?;
     draw(args, file, &net)?;
     if args.play {
-        let seed = args.simulation.seed;
-        play::run(
-            &net,
-            seed,
-            &mut std::io::stdin().lock(),
-            &mut std::io::stdout(),
-        )?;
+        let game = Game::new(&net, args.simulation.seed);
+        play::run(game, &mut std::io::stdin().lock(), &mut std::io::stdout())?;
         return Ok(ExitCode::SUCCESS);
     }
     let document = found(args, file, net, None)?;
     let mut written = outputs::Attempts::default();
+    if let Some(path) = &args.trace {
+        written.of(trace::write(&document.net, &args.simulation, path));
+    }
+    told(args, &document, written)
+}
+
+/// Writes and prints what was found.
+fn told(args: &Args, document: &Document, mut written: outputs::Attempts) -> Outcome {
     if let Some(path) = &args.states
         && let Some(graph) = &document.findings.graph
     {
         written.of(write_states(path, &document.net, graph));
-    }
-    if let Some(path) = &args.trace {
-        written.of(trace::write(&document.net, &args.simulation, path));
     }
     written.of(match args.json {
         true => outputs::to_stdout(|out| document.write_json(out)),
@@ -252,8 +255,23 @@ fn draw(args: &Args, file: &Path, net: &Net) -> Result<(), CliError> {
     write(&args.text, Comment::Hash, &|| text::print(net))
 }
 
+/// What is examined.
+enum Subject<'m> {
+    Net(Net),
+    Moves(&'m mut dyn Moves),
+}
+
 /// What the options select, over the whole time or at a time.
 fn found(args: &Args, file: &Path, net: Net, at: Option<f64>) -> Result<Document, CliError> {
+    found_of(args, file, Subject::Net(net), at)
+}
+
+fn found_of(
+    args: &Args,
+    file: &Path,
+    subject: Subject<'_>,
+    at: Option<f64>,
+) -> Result<Document, CliError> {
     let wishes = Wishes {
         simulate: simulates(args),
         exact: args.exact,
@@ -269,7 +287,11 @@ fn found(args: &Args, file: &Path, net: Net, at: Option<f64>) -> Result<Document
         progress: &|progress| bars.show(progress),
         stop: interrupt::flag(),
     };
-    examine(net, &wishes, &watch).map_err(|error| match error {
+    let found = match subject {
+        Subject::Net(net) => examine(net, &wishes, &watch),
+        Subject::Moves(moves) => examine_moves(moves, &wishes, &watch),
+    };
+    found.map_err(|error| match error {
         Error::Query { .. } => CliError::Usage(format!("--{error}")),
         Error::Reserved => CliError::Usage(error.to_string()),
         // The net is well-formed, but the requested analysis does not apply to it.

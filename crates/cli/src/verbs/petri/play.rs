@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Write};
 use std::sync::atomic::Ordering;
 
-use inorder_petri::game::Game;
+use inorder_petri::game::{Game, Way};
 use inorder_petri::net::{Net, TransitionId};
 
 use crate::error::CliError;
@@ -17,9 +17,9 @@ b goes back, b N so many steps; ? shows this; q ends";
 const MAX_STEPS: u32 = 1_000_000;
 
 /// What a line asks for.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 enum Move {
-    Fire(TransitionId),
+    Fire(Way),
     Chance(u32),
     Back(u32),
     Help,
@@ -28,18 +28,16 @@ enum Move {
 
 /// Plays until the input ends, `q`, or Ctrl-C.
 pub fn run(
-    net: &Net,
-    seed: u64,
+    mut game: Game<'_>,
     input: &mut dyn BufRead,
     out: &mut dyn Write,
 ) -> Result<(), CliError> {
     let stop = interrupt::flag();
-    let mut game = Game::new(net, seed);
     writeln!(out, "{HELP}")?;
     let mut line = String::new();
     while !stop.load(Ordering::Relaxed) {
-        let enabled = game.enabled();
-        show(net, &game, &enabled, out)?;
+        let ways = game.ways().map_err(std::io::Error::other)?;
+        show(&game, &ways, out)?;
         line.clear();
         let length = input.read_line(&mut line).or_else(|error| {
             // Ctrl-C interrupts the wait for a line.
@@ -51,35 +49,35 @@ pub fn run(
         if length == 0 {
             break;
         }
-        match parse(&line, net, &enabled) {
+        match parse(&line, game.net(), &ways) {
             Ok(Move::End) => break,
             Ok(Move::Help) => writeln!(out, "{HELP}")?,
-            Ok(asked) => play(net, &mut game, &asked, out)?,
+            Ok(asked) => play(&mut game, asked, out)?,
             Err(problem) => writeln!(out, "{problem}")?,
         }
     }
     Ok(())
 }
 
-fn show(
-    net: &Net,
-    game: &Game<'_>,
-    enabled: &[TransitionId],
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let marking = net.marking_text(game.marking());
-    writeln!(out, "\nstep {}: {marking}", game.steps())?;
-    if enabled.is_empty() {
+fn show(game: &Game<'_>, ways: &[Way], out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "\nstep {}: {}", game.steps(), game.words())?;
+    if ways.is_empty() {
         writeln!(out, "  no transition is enabled")?;
     }
-    for (number, transition) in (1..).zip(enabled) {
-        writeln!(out, "  {number} {}", net.transitions[transition.0].name)?;
+    for (number, way) in (1..).zip(ways) {
+        let same = |other: &&Way| other.transition() == way.transition();
+        let name = &game.net().transitions[way.transition().0].name;
+        // Several ways of one transition differ in what follows.
+        match ways.iter().filter(same).count() {
+            1 => writeln!(out, "  {number} {name}")?,
+            _ => writeln!(out, "  {number} {name}: {}", game.words_after(way))?,
+        }
     }
     write!(out, "> ")?;
     out.flush()
 }
 
-fn parse(line: &str, net: &Net, enabled: &[TransitionId]) -> Result<Move, String> {
+fn parse(line: &str, net: &Net, ways: &[Way]) -> Result<Move, String> {
     let line = line.trim();
     let count = |rest: &str| match rest.trim() {
         "" => Ok(1),
@@ -92,9 +90,12 @@ fn parse(line: &str, net: &Net, enabled: &[TransitionId]) -> Result<Move, String
     };
     // A name comes first, so that transitions called b or q can be fired.
     if let Some(transition) = net.transition_named(line) {
-        return match enabled.contains(&transition) {
-            true => Ok(Move::Fire(transition)),
-            false => Err(format!("{line} is not enabled")),
+        let own = |way: &&Way| way.transition() == transition;
+        let mut own = ways.iter().filter(own);
+        return match (own.next(), own.next()) {
+            (Some(way), None) => Ok(Move::Fire(way.clone())),
+            (Some(_), Some(_)) => Err(format!("{line} is enabled in several ways: give a number")),
+            (None, _) => Err(format!("{line} is not enabled")),
         };
     }
     match line.chars().next() {
@@ -108,29 +109,33 @@ fn parse(line: &str, net: &Net, enabled: &[TransitionId]) -> Result<Move, String
         Some(_) => {}
     }
     let number = line.parse().ok().and_then(|n: usize| n.checked_sub(1));
-    match number.and_then(|n| enabled.get(n)) {
-        Some(transition) => Ok(Move::Fire(*transition)),
+    match number.and_then(|n| ways.get(n)) {
+        Some(way) => Ok(Move::Fire(way.clone())),
         None => Err(format!(
             "expected a number or name of an enabled transition, +, b, ? or q, found {line}"
         )),
     }
 }
 
-fn play(net: &Net, game: &mut Game<'_>, asked: &Move, out: &mut dyn Write) -> io::Result<()> {
-    let mut told = |action: &str, transition: TransitionId| {
-        writeln!(out, "{action} {}", net.transitions[transition.0].name)
+fn play(game: &mut Game<'_>, asked: Move, out: &mut dyn Write) -> io::Result<()> {
+    let mut told = |game: &Game<'_>, action: &str, transition: TransitionId| {
+        writeln!(
+            out,
+            "{action} {}",
+            game.net().transitions[transition.0].name
+        )
     };
-    match *asked {
-        Move::Fire(transition) => {
-            game.fire(transition);
-            told("fired", transition)
+    match asked {
+        Move::Fire(way) => {
+            let transition = game.go(way);
+            told(game, "fired", transition)
         }
         Move::Chance(steps) => {
             for _ in 0..steps {
                 let Some(transition) = game.fire_by_chance() else {
                     return Ok(());
                 };
-                told("fired", transition)?;
+                told(game, "fired", transition)?;
             }
             Ok(())
         }
@@ -139,7 +144,7 @@ fn play(net: &Net, game: &mut Game<'_>, asked: &Move, out: &mut dyn Write) -> io
                 let Some(transition) = game.back() else {
                     return Ok(());
                 };
-                told("took back", transition)?;
+                told(game, "took back", transition)?;
             }
             Ok(())
         }
@@ -158,7 +163,7 @@ mod tests {
     fn played(lines: &str) -> String {
         let net = inorder_petri::text::read("play.net", NET).unwrap();
         let mut out = Vec::new();
-        run(&net, 1, &mut lines.as_bytes(), &mut out).unwrap();
+        run(Game::new(&net, 1), &mut lines.as_bytes(), &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
 use inorder_inspect::{Clock, REAL};
+use inorder_nets::Study;
 use inorder_petri::net::{Net, TransitionId};
 use inorder_petri::race::Race;
 use inorder_report::json::Json;
@@ -32,6 +33,16 @@ pub struct Firing {
 }
 
 impl Firing {
+    /// Before the first one.
+    fn before(net: &Net) -> Self {
+        Self {
+            net: Rc::new(net.clone()),
+            time: 0.0,
+            transition: TransitionId(0),
+            marking: Vec::new(),
+        }
+    }
+
     fn held(&self) -> Vec<(&str, u32)> {
         let places = self.net.places.iter().zip(&self.marking);
         let held = places.filter(|(_, tokens)| **tokens > 0);
@@ -81,6 +92,32 @@ pub fn write(net: &Net, options: &Options, path: &Path) -> Result<(), CliError> 
     }
 }
 
+/// Runs a coloured net to its end, or to the time of the options, and writes every start and end of a firing.
+pub fn write_coloured(study: &Study, options: &Options, path: &Path) -> Result<(), CliError> {
+    let mut problem = None;
+    outputs::to_file(path, |out| {
+        let mut written = Ok(());
+        let mut firing: Option<Firing> = None;
+        let stop = interrupt::flag();
+        let ran = study.trace(
+            options.seed,
+            options.time,
+            &mut |time, net, transition, marking| {
+                let firing = firing.get_or_insert_with(|| Firing::before(net));
+                firing.time = time;
+                firing.transition = transition;
+                firing.marking.clear();
+                firing.marking.extend_from_slice(marking);
+                written = line(firing, out);
+                written.is_ok() && !stop.load(Ordering::Relaxed)
+            },
+        );
+        problem = ran.err();
+        written
+    })?;
+    problem.map_or(Ok(()), |problem| Err(super::coloured::malformed(problem)))
+}
+
 enum Problem {
     Output(io::Error),
     Run(String),
@@ -88,12 +125,7 @@ enum Problem {
 
 fn run(net: &Net, race: &mut Race, end: u64, out: &mut dyn Write) -> Result<(), Problem> {
     let ticks_per_unit = race.ticks_per_unit();
-    let mut firing = Firing {
-        net: Rc::new(net.clone()),
-        time: 0.0,
-        transition: TransitionId(0),
-        marking: Vec::new(),
-    };
+    let mut firing = Firing::before(net);
     let stop = interrupt::flag();
     let bar = Bar::counting("", "parts");
     for part in 1..=PARTS {

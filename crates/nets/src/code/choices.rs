@@ -1,0 +1,125 @@
+//! Random choices made in every possible way instead of by chance, to list the states of a net.
+
+use std::cell::{Cell, RefCell};
+
+/// Values of one choice, at most.
+const MAX_VALUES: u64 = 65_536;
+
+/// The choices of the firing that is looked at.
+#[derive(Default)]
+pub(crate) struct Choices {
+    trail: RefCell<Vec<Choice>>,
+    /// Position of the next choice of this way.
+    at: Cell<usize>,
+    /// Where the conditions of several outputs were looked at first.
+    mark: Cell<usize>,
+}
+
+struct Choice {
+    taken: u64,
+    among: Among,
+}
+
+enum Among {
+    /// So many of equal probability.
+    Equal(u64),
+    Of(Vec<f64>),
+}
+
+impl Choice {
+    fn count(&self) -> u64 {
+        match &self.among {
+            Among::Equal(count) => *count,
+            Among::Of(all) => all.len() as u64,
+        }
+    }
+
+    fn probability(&self) -> f64 {
+        match &self.among {
+            Among::Equal(count) => 1.0 / *count as f64,
+            Among::Of(all) => all.get(self.taken as usize).copied().unwrap_or(0.0),
+        }
+    }
+}
+
+impl Choices {
+    /// The first way of another firing.
+    pub(crate) fn first(&self) {
+        self.trail.borrow_mut().clear();
+        self.at.set(0);
+    }
+
+    /// The next way of the same firing, if there is one.
+    pub(crate) fn next(&self) -> bool {
+        self.at.set(0);
+        let mut trail = self.trail.borrow_mut();
+        while let Some(last) = trail.last_mut() {
+            last.taken += 1;
+            if last.taken < last.count() {
+                return true;
+            }
+            trail.pop();
+        }
+        false
+    }
+
+    pub(crate) fn probability(&self) -> f64 {
+        self.trail
+            .borrow()
+            .iter()
+            .map(Choice::probability)
+            .product()
+    }
+
+    pub(super) fn chance(&self, p: f64) -> bool {
+        let p = p.clamp(0.0, 1.0);
+        self.choose(|| Among::Of(vec![p, 1.0 - p])) == 0
+    }
+
+    /// A number below `count`; 0 if there are too many for states to be listed.
+    pub(super) fn below(&self, count: u64) -> u64 {
+        match count {
+            0..=1 => 0,
+            count => self.choose(|| Among::Equal(count.min(MAX_VALUES))),
+        }
+    }
+
+    /// An index of values with the sums of their probabilities up to them.
+    pub(super) fn one_of(&self, sums: impl Iterator<Item = f64>) -> usize {
+        let mut before = 0.0;
+        let shares = sums.map(|sum| {
+            let share = sum - before;
+            before = sum;
+            share
+        });
+        self.choose(|| Among::Of(shares.collect())) as usize
+    }
+
+    fn choose(&self, among: impl FnOnce() -> Among) -> u64 {
+        let mut trail = self.trail.borrow_mut();
+        let at = self.at.replace(self.at.get() + 1);
+        if let Some(choice) = trail.get(at) {
+            return choice.taken;
+        }
+        trail.push(Choice {
+            taken: 0,
+            among: among(),
+        });
+        0
+    }
+
+    /// The first of several outputs that look at the same conditions.
+    pub(crate) fn mark(&self) {
+        self.mark.set(self.at.get());
+    }
+
+    /// A further one: its conditions are decided as before.
+    pub(crate) fn again(&self) {
+        self.at.set(self.mark.get());
+    }
+
+    /// Behind one of these outputs.
+    pub(crate) fn go_on(&self) {
+        self.at.set(self.trail.borrow().len());
+    }
+}
