@@ -129,7 +129,7 @@ impl<'a> Line<'a> {
         Ok(Some(Token { lexeme, at }))
     }
 
-    /// Leaves out so many bytes.
+    /// Leaves out this number of bytes.
     fn skip(&mut self, bytes: usize) -> &'a str {
         let (skipped, rest) = self.rest.split_at(bytes);
         self.at.column = self

@@ -64,7 +64,7 @@ pub(crate) static STATEMENTS: &[Entry] = &[
     entry(
         "place",
         "place NAME [[KEYS]] [COUNT] [capacity MOST]\nplace NAME: RECORD [fifo | random | least RANK] [by KEY below KEYS] [capacity MOST]",
-        "Without a record a place of plain tokens: COUNT of them, or with KEYS so many of each key (`key` is the key). With a record a queue of tokens; `by` divides it by a key in 0..KEYS, and its order then holds among tokens of one key. Each of the following lines `token VALUE [for A in LOW..HIGH, ...] [if CONDITION]` adds initial tokens; HIGH is not reached.",
+        "Without a record a place of plain tokens: COUNT of them, or with KEYS that number of each key (`key` is the key). With a record a queue of tokens; `by` divides it by a key in 0..KEYS, and its order then holds among tokens of one key. Each of the following lines `token VALUE [for A in LOW..HIGH, ...] [if CONDITION]` adds initial tokens; HIGH is not reached.",
     ),
     entry(
         "sink",
@@ -89,7 +89,7 @@ pub(crate) static STATEMENTS: &[Entry] = &[
     entry(
         "run",
         "run COUNT at PLACE [warm_up COUNT]\nrun TIME [warm_up TIME]",
-        "How long a run takes: until so many tokens have arrived at a place, or until a time. Without `warm_up` a tenth of it does not count.",
+        "How long a run takes: until a number of tokens has arrived at a place, or until a time. Without `warm_up` a tenth of it does not count.",
     ),
     entry(
         "chain",
@@ -122,7 +122,7 @@ pub(crate) static LINES_OF_TRANSITION: &[Entry] = &[
     entry(
         "inhibit",
         "inhibit PLACE [[colour]] [COUNT]",
-        "Forbids starting while the place holds COUNT tokens or more, by default 1; with `[colour]`, so many of the colour.",
+        "Forbids starting while the place holds COUNT tokens or more, by default 1; with `[colour]`, that number of the colour.",
     ),
     entry(
         "reset",

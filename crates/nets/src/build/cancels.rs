@@ -1,7 +1,7 @@
 //! Firings that others cancel.
 
+use inorder_base::random::Random;
 use inorder_petri::coloured::{TransitionId, Which};
-use inorder_random::Random;
 
 use super::{Builder, Handle};
 use crate::ast::{CancelLine, Name};

@@ -21,7 +21,7 @@ struct Choice {
 }
 
 enum Among {
-    /// So many of equal probability.
+    /// This number of values of equal probability.
     Equal(u64),
     Of(Vec<f64>),
 }

@@ -32,7 +32,7 @@ pub(crate) enum Wrong {
         high: i64,
     },
     DivisionByZero,
-    /// An index of a list that has so many cells.
+    /// An index of a list that has this number of cells.
     Index {
         value: i64,
         cells: usize,

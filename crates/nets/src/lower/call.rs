@@ -284,7 +284,7 @@ impl Lower<'_, '_> {
     }
 }
 
-/// The arguments of a function that has so many, without weights.
+/// The arguments of a function that has this number of them, without weights.
 fn plain<'a, const N: usize>(function: &Name, arguments: &'a [Argument]) -> Checked<[&'a Expr; N]> {
     if let Some(weight) = arguments.iter().find_map(|a| a.weight.as_ref()) {
         return Err(Fault::expected(weight.at, "no weights", "a weight"));

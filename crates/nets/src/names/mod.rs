@@ -14,7 +14,7 @@ use crate::ir::{Node, Slot, Ty};
 use crate::units::Clock;
 use replaced::replaced;
 
-/// Expressions of a net may have so many parts after functions were inserted.
+/// Most parts that expressions of a net may have after functions were inserted.
 pub(crate) const MAX_PARTS: u32 = 500_000;
 
 /// Nets of a chain, at most.

@@ -98,7 +98,7 @@ impl Names<'_> {
     }
 
     pub(super) fn declare_variables(&mut self) -> Checked<()> {
-        /// All variables together have at most so many cells.
+        /// Most cells that all variables together may have.
         const MAX_CELLS: i64 = 1 << 20;
         let (mut number, mut first) = (0, 0usize);
         for statement in self.statements.clone() {

@@ -33,7 +33,7 @@ impl<const N: usize> Cascade<N> {
         let go_on = |done: u64| go_on(done as f64 / end as f64);
         let mut goes = self.advance(warm_up, &go_on)?;
         self.stages.iter_mut().for_each(Stage::warmed_up);
-        // In steps, so that progress is told.
+        // In steps, so that progress is reported.
         let step = (end / 100).max(1_000).min(end - warm_up);
         let mut target = warm_up;
         while goes && target < end {

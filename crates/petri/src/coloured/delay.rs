@@ -54,7 +54,7 @@ impl Delay {
         Self::Exponential { mean }
     }
 
-    /// Of a family, in units of so many ticks.
+    /// Of a family, in units of this number of ticks.
     pub fn drawn(drawn: Drawn, ticks_per_unit: f64) -> Self {
         let drawn = Box::new(drawn);
         Self::Drawn {

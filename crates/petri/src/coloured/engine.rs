@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 
 use super::agenda::Only;
 use super::bind::{self, Binding};

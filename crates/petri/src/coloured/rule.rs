@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 
 use super::bound::Bound;
 use super::handle::Of;

@@ -13,14 +13,14 @@ pub struct Tracer<F> {
     unit: f64,
     places: usize,
     marking: Vec<u32>,
-    /// The place of which so many tokens end the run.
+    /// The place of which this number of tokens ends the run.
     until: Option<(PlaceId, u64)>,
     see: F,
     goes_on: bool,
 }
 
 impl<F: FnMut(f64, &Net, Plain, &[u32]) -> bool> Tracer<F> {
-    /// `unit` is the number of ticks in a unit of time; the run ends when so many tokens have come to a place, or when `see`
+    /// `unit` is the number of ticks in a unit of time; the run ends when a number of tokens has come to a place, or when `see`
     /// returns false.
     pub fn new<T: Token>(
         engine: &Engine<T>,

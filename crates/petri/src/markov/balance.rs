@@ -23,7 +23,7 @@ pub struct Balance {
     pub error: f64,
 }
 
-/// Flows below this are not told from 0: they are next to the smallest numbers of 64 bits.
+/// Flows below this are not distinguished from 0: they are next to the smallest numbers of 64 bits.
 const LEAST_FLOW: f64 = 1e-290;
 
 /// Rounding of a flow: its rate and probability are known to this, relatively, even if they were computed perfectly.

@@ -32,7 +32,7 @@ enum Stop {
 
 /// Remaining states are eliminated as a full matrix if at least this share of it is occupied...
 const FULL: f64 = 0.25;
-/// ... and it has at most so many rows.
+/// ... and it has at most this number of rows.
 const MOST_FULL: usize = 4000;
 
 /// The stationary distribution of an irreducible chain; `None` if that costs too much.

@@ -38,7 +38,7 @@ mod tally;
 
 use std::sync::Arc;
 
-use inorder_random::Random;
+use inorder_base::random::Random;
 
 use crate::coloured::{Delay, RunError};
 use crate::lower::ticks_per_unit;

@@ -35,7 +35,7 @@ pub(crate) struct Edge {
 
 const STAGE: u32 = 1 << 31;
 
-/// After so many markings, whoever watches the exploration is asked whether to go on.
+/// Number of markings after which whoever watches the exploration is asked whether to go on.
 const WATCHED: usize = 4096;
 
 impl Edge {

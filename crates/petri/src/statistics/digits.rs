@@ -1,4 +1,4 @@
-//! Estimates as text, with the digits that their intervals deserve.
+//! Estimates as text, with the digits that their intervals support.
 
 use inorder_base::stats::Estimate;
 
@@ -9,7 +9,7 @@ const MOST_DIGITS: i32 = 10;
 const LOW: i32 = -4;
 const HIGH: i32 = 9;
 
-/// `4.37 ± 0.12`: half the width with two digits, and the mean up to the same place. What was never seen is told from what
+/// `4.37 ± 0.12`: half the width with two digits, and the mean up to the same place. What was never seen is distinguished from what
 /// is 0 for certain, and a mean without an interval from one that is exact.
 ///
 /// ```
@@ -69,7 +69,7 @@ fn exponent(value: f64) -> i32 {
         .unwrap_or(0)
 }
 
-/// With at most so many digits, without zeros at the end.
+/// With at most this number of digits, without zeros at the end.
 pub fn plain(value: f64, digits: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return if value == 0.0 { "0" } else { "-" }.to_owned();

@@ -24,7 +24,7 @@ const DOUBLINGS: u32 = 6;
 /// Of these, times before it is looked whether a place grows without end.
 const FIRST_DOUBLINGS: u32 = 3;
 
-/// What counts begins so much later than the averages of the first runs seem to have settled: they cannot tell a small rest
+/// What counts begins later than the averages of the first runs seem to have settled, by this factor: they cannot tell a small rest
 /// of the start from chance.
 const LATER: u64 = 3;
 

@@ -36,7 +36,7 @@ pub fn run(
     writeln!(out, "{HELP}")?;
     let mut line = String::new();
     while !stop.load(Ordering::Relaxed) {
-        let ways = game.ways().map_err(std::io::Error::other)?;
+        let ways = game.ways().map_err(io::Error::other)?;
         show(&game, &ways, out)?;
         line.clear();
         let length = input.read_line(&mut line).or_else(|error| {
