@@ -131,6 +131,9 @@ pub enum Reduction {
     /// At once: `cwnd = ssthresh` with SACK (RFC 6675 section 5 step (4.2)), inflated by duplicates
     /// without (RFC 5681 section 3.2 steps 3 and 4).
     Immediate,
+    /// At once, with inflation of the window itself, so that a partial acknowledgement may leave it below the threshold, as
+    /// ns-3 did before 3.29 without SACK.
+    Inflate,
     /// One segment for every two acknowledgements, as Linux did until 3.1.
     RateHalving,
     /// Proportional rate reduction with the conservative bound (RFC 6937, PRR-CRB).
@@ -152,6 +155,8 @@ pub enum LimitedTransmit {
     Off,
     /// RFC 3042: one segment for each of the first two.
     Rfc3042,
+    /// The same, however much is outstanding already, as ns-3.26 did: RFC 3042 allows two segments more than the window.
+    Always,
     /// As in Linux: data reported as received no longer counts as in flight.
     Pipe,
 }
@@ -215,6 +220,20 @@ pub struct Departures {
     pub timer_at_first_partial: bool,
     /// The first segment of a connection is acknowledged at once, whatever the rule for the others.
     pub first_ack_at_once: bool,
+    /// How much the acknowledgement that ends fast recovery lets the window grow.
+    pub growth_at_end: GrowthAtEnd,
+}
+
+/// For how many segments the acknowledgement that ends fast recovery lets the window grow.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum GrowthAtEnd {
+    /// As any other: for those that it acknowledges.
+    #[default]
+    Acknowledged,
+    /// For those sent after recovery began; the congestion control is called for none, too (ns-3.26).
+    Beyond,
+    /// For none (ns-3.27).
+    Nothing,
 }
 
 /// Tail loss probe: what is sent if the last segments of a flight are not acknowledged.

@@ -204,7 +204,8 @@ fn vary(config: &mut Config, bytes: &mut Bytes) {
         Reduction::PrrConservative,
         Reduction::PrrSlowStart,
         Reduction::PrrLinux,
-    ][usize::from(b & 7) % 6];
+        Reduction::Inflate,
+    ][usize::from(b & 7) % 7];
     config.limited_transmit = [
         config.limited_transmit,
         LimitedTransmit::Off,

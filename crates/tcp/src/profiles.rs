@@ -1,9 +1,9 @@
 //! Named configurations, one entry each in [`PROFILES`].
 
 use crate::config::{
-    AccurateEcn, BeyondWindow, Config, DelayedAck, Departures, EcnUse, GrowthUnit, LimitedTransmit,
-    LossProbe, MS, Nagle, Reduction, Rto, RtoStyle, SECOND, SackCompression, Undo, WindowAccount,
-    WindowUpdate,
+    AccurateEcn, BeyondWindow, Config, DelayedAck, Departures, EcnUse, GrowthAtEnd, GrowthUnit,
+    LimitedTransmit, LossProbe, MS, Nagle, Reduction, Rto, RtoStyle, SECOND, SackCompression, Undo,
+    WindowAccount, WindowUpdate,
 };
 use crate::habits::Habits;
 
@@ -53,11 +53,32 @@ pub static PROFILES: &[Profile] = &[
         build: linux_3_19,
     },
     Profile {
-        name: "ns-3",
+        name: "ns-3.26",
+        about: "ns-3.26 defaults: RFC 6582 with its own count of what is in flight, no SACK, initial window 1",
+        loss: "ns-3.26",
+        congestion: "reno-ns3",
+        build: ns_3_26,
+    },
+    Profile {
+        name: "ns-3.27",
+        about: "ns-3.27 defaults: SACK with a fixed threshold; without it as ns-3.26, but for what is in flight",
+        loss: "ns-3.27",
+        congestion: "reno-ns3",
+        build: ns_3_27,
+    },
+    Profile {
+        name: "ns-3.37",
         about: "ns-3.37 defaults: fixed threshold, PRR, no undo, minimum RTO 1 s, its own rules without SACK",
         loss: "ns-3",
         congestion: "cubic-ns3",
-        build: ns_3,
+        build: ns_3_37,
+    },
+    Profile {
+        name: "ns-3",
+        about: "ns-3.37 by its former name",
+        loss: "ns-3",
+        congestion: "cubic-ns3",
+        build: ns_3_37,
     },
     Profile {
         name: "rfc",
@@ -219,11 +240,49 @@ pub fn linux_3_19() -> Config {
     }
 }
 
+/// ns-3.26 with its defaults: segments of 536 bytes, an initial window of one, no SACK, limited transmit, a timeout of at least
+/// 1 s, and recovery by RFC 6582 with the window itself inflated. Not modelled: round-trip times in whole milliseconds by
+/// timestamps, and the go-back-N after timeouts as far as it differs from marking everything as lost.
+pub fn ns_3_26() -> Config {
+    Config {
+        mss: 536,
+        initial_window: 1,
+        sack: false,
+        growth: GrowthUnit::Cumulative,
+        reduction: Reduction::Inflate,
+        limited_transmit: LimitedTransmit::Always,
+        departures: Departures {
+            reenter_at_recover: true,
+            grow_when_unused: true,
+            timer_at_first_partial: true,
+            growth_at_end: GrowthAtEnd::Beyond,
+            ..Departures::default()
+        },
+        ecn: EcnUse::Off,
+        ect1: false,
+        ..rfc()
+    }
+}
+
+/// ns-3.27 with its defaults, of which SACK is one. Without SACK it differs from 3.26 in what counts as in flight (loss
+/// detection `ns-3.27`), and the end of a recovery lets the window not grow.
+pub fn ns_3_27() -> Config {
+    let before = ns_3_26();
+    Config {
+        sack: true,
+        departures: Departures {
+            growth_at_end: GrowthAtEnd::Nothing,
+            ..before.departures
+        },
+        ..before
+    }
+}
+
 /// ns-3.37 with its defaults: segments of 536 bytes, PRR, limited transmit, a timeout of at least 1 s, and its own rules of
 /// recovery without SACK ([`Departures`]). With SACK it follows RFC 6675 section 5, as the profile `rfc` does. Not modelled: windows
 /// in bytes with CUBIC (its increments are whole segments), round-trip times in whole milliseconds by timestamps, and
 /// smoothed ones for CUBIC.
-pub fn ns_3() -> Config {
+pub fn ns_3_37() -> Config {
     Config {
         mss: 536,
         reduction: Reduction::PrrNs3,
@@ -234,6 +293,7 @@ pub fn ns_3() -> Config {
             grow_when_unused: true,
             timer_at_first_partial: true,
             first_ack_at_once: true,
+            ..Departures::default()
         },
         ecn: EcnUse::Off,
         ect1: false,

@@ -215,6 +215,7 @@ pub fn refused(endpoint: &plain::Endpoint, key: &str) -> Option<(String, &'stati
         | "grow_when_unused"
         | "timer_at_first_partial"
         | "first_ack_at_once"
+        | "growth_at_end"
         | "dialect"
         | "identification"
         | "timestamp_tick"

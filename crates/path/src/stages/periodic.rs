@@ -18,6 +18,8 @@ use crate::time::later;
 pub struct PeriodicConfig {
     /// RI: the packet at the head of the queue is moved behind this many others; 0: never.
     pub reorder_interval_packets: usize,
+    /// How many packets of the queue are in the device: of them alone one is moved; the others wait above it. `usize::MAX`: all.
+    pub device_queue_packets: usize,
     /// The bottleneck link, whose queue is reordered.
     pub link: LinkConfig,
 }
@@ -34,6 +36,7 @@ pub struct PeriodicConfig {
 /// and no timeout. The packet being sent no longer waits.
 pub struct PeriodicReorder<P> {
     interval: usize,
+    device: usize,
     queue: VecDeque<P>,
     bytes: u64,
     limit: Limit,
@@ -52,6 +55,7 @@ impl<P: Packet> PeriodicReorder<P> {
         let rate: &Rate = &config.link.rate;
         PeriodicReorder {
             interval: config.reorder_interval_packets,
+            device: config.device_queue_packets,
             queue: VecDeque::new(),
             bytes: 0,
             limit: config.link.queue.resolve(rate.at(0)),
@@ -98,7 +102,8 @@ impl<P: Packet> PeriodicReorder<P> {
     }
 
     fn move_head(&mut self, out: &mut Outbox<P>) {
-        let due = self.interval > 0 && self.until_moved == 0 && self.queue.len() > self.interval;
+        let visible = self.queue.len().min(self.device);
+        let due = self.interval > 0 && self.until_moved == 0 && visible > self.interval;
         if !due {
             return;
         }
@@ -150,6 +155,7 @@ impl<P: Packet> Declared<P> for plain::Periodic {
     fn build(&self, _: Random) -> PeriodicReorder<P> {
         PeriodicReorder::new(&PeriodicConfig {
             reorder_interval_packets: length(self.interval_packets),
+            device_queue_packets: self.device_queue_packets.map_or(usize::MAX, length),
             link: LinkConfig::from(&self.link),
         })
     }
@@ -162,12 +168,21 @@ mod tests {
 
     /// Packet numbers in the order of departure; all are sent at time 0, except the first, which is a little earlier.
     fn order(interval: usize, numbers: std::ops::RangeInclusive<u64>) -> Vec<u64> {
+        order_with_device(interval, usize::MAX, numbers)
+    }
+
+    fn order_with_device(
+        interval: usize,
+        device: usize,
+        numbers: std::ops::RangeInclusive<u64>,
+    ) -> Vec<u64> {
         let link = LinkConfig {
             framing: Framing::NONE,
             ..LinkConfig::new(10_000_000)
         };
         let config = PeriodicConfig {
             reorder_interval_packets: interval,
+            device_queue_packets: device,
             link,
         };
         let mut line = Timeline::new(Path::new(vec![PeriodicReorder::new(&config).into()]));
@@ -192,6 +207,16 @@ mod tests {
     }
 
     #[test]
+    fn only_what_is_in_the_device_counts() {
+        // As in the paper with RI 100: a device that holds 4 of the packets that wait never has more than RI.
+        assert_eq!(
+            order_with_device(4, 4, 1..=12),
+            (1..=12).collect::<Vec<_>>()
+        );
+        assert_eq!(order_with_device(4, 5, 1..=12), order(4, 1..=12));
+    }
+
+    #[test]
     fn every_ri_plus_first_packet_is_late_by_ri_as_long_as_the_queue_lasts() {
         let order = order(8, 0..=900);
         let mut metrics = inorder_metrics::Order::new();
@@ -208,6 +233,7 @@ mod tests {
     fn reordering_does_not_change_the_rate() {
         let config = PeriodicConfig {
             reorder_interval_packets: 4,
+            device_queue_packets: usize::MAX,
             link: LinkConfig {
                 framing: Framing::NONE,
                 propagation_ns: 5_000_000,

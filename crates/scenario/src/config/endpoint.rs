@@ -99,6 +99,8 @@ keys! {
         timer_at_first_partial: Flag, unset "of the profile";
         /// The first segment is acknowledged at once (ns-3).
         first_ack_at_once: Flag, unset "of the profile";
+        /// How much the acknowledgement that ends fast recovery lets the window grow.
+        growth_at_end: GrowthAtEnd, unset "of the profile";
         /// Limits the window to about the data in flight in the Disorder state and after an undo (Linux 2.6).
         moderate_cwnd: Flag, unset "of the profile";
         /// F-RTO (RFC 5682 section 3.1).
@@ -220,12 +222,26 @@ choices! {
 }
 
 choices! {
+    /// Growth of the window by the acknowledgement that ends fast recovery.
+    pub enum GrowthAtEnd {
+        /// As by any other.
+        Acknowledged = "acknowledged",
+        /// For the segments sent after recovery began, if it covers some (ns-3.26).
+        Beyond = "beyond",
+        /// None (ns-3.27).
+        Nothing = "nothing",
+    }
+}
+
+choices! {
     /// Sending of new data on duplicate acknowledgements.
     pub enum LimitedTransmit {
         /// None.
         Off = "off",
         /// One segment for each of the first two (RFC 3042).
         Rfc3042 = "rfc3042",
+        /// The same, however much is outstanding (ns-3.26).
+        Always = "always",
         /// As in Linux: data reported as received is no longer in flight.
         Linux = "linux",
     }
@@ -236,6 +252,8 @@ choices! {
     pub enum Reduction {
         /// At once (RFC 6675 section 5; RFC 5681 section 3.2 without SACK).
         Immediate = "immediate",
+        /// At once, with inflation of the window itself: a partial acknowledgement may leave it below the threshold (ns-3.26).
+        Inflate = "inflate",
         /// One segment for every two acknowledgements, as Linux did until 3.1.
         RateHalving = "rate-halving",
         /// Proportional rate reduction with the conservative bound (RFC 6937).

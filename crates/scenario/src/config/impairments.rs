@@ -178,6 +178,9 @@ keys! {
     pub struct Periodic in "periodic" {
         /// RI: the packet at the head of the queue is moved behind this many others; 0: never.
         interval_packets as "interval": Packets, required;
+        /// Packets of the queue that are in the device: one is moved only if more than RI of these wait. The others wait
+        /// above it, as with the device queues of 100 packets of ns-3.
+        device_queue_packets as "device_queue": Packets, unset "all", from "1";
         /// The link.
         link: Line, flat;
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use inorder_scenario::config as plain;
 use inorder_tcp::config::{
-    DelayedAck, Departures, EcnUse, GrowthUnit, LimitedTransmit, LossProbe, Nagle, Pacing,
-    Reduction, RtoStyle, SackCompression,
+    DelayedAck, Departures, EcnUse, GrowthAtEnd, GrowthUnit, LimitedTransmit, LossProbe, Nagle,
+    Pacing, Reduction, RtoStyle, SackCompression,
 };
 use inorder_tcp::{Config, Endpoint, congestion, dialects, loss, profiles};
 
@@ -176,6 +176,9 @@ fn departures(given: &plain::Endpoint, kept: &mut Departures) {
         given.timer_at_first_partial,
     );
     replace(&mut kept.first_ack_at_once, given.first_ack_at_once);
+    kept.growth_at_end = given
+        .growth_at_end
+        .map_or(kept.growth_at_end, growth_at_end);
 }
 
 /// Replaces the profile's settings by those the scenario gives.
@@ -225,10 +228,19 @@ fn growth(word: plain::Growth) -> GrowthUnit {
     }
 }
 
+fn growth_at_end(word: plain::GrowthAtEnd) -> GrowthAtEnd {
+    match word {
+        plain::GrowthAtEnd::Acknowledged => GrowthAtEnd::Acknowledged,
+        plain::GrowthAtEnd::Beyond => GrowthAtEnd::Beyond,
+        plain::GrowthAtEnd::Nothing => GrowthAtEnd::Nothing,
+    }
+}
+
 fn limited_transmit(word: plain::LimitedTransmit) -> LimitedTransmit {
     match word {
         plain::LimitedTransmit::Off => LimitedTransmit::Off,
         plain::LimitedTransmit::Rfc3042 => LimitedTransmit::Rfc3042,
+        plain::LimitedTransmit::Always => LimitedTransmit::Always,
         plain::LimitedTransmit::Linux => LimitedTransmit::Pipe,
     }
 }
@@ -244,6 +256,7 @@ fn loss_probe(word: plain::LossProbe) -> LossProbe {
 fn reduction(word: plain::Reduction) -> Reduction {
     match word {
         plain::Reduction::Immediate => Reduction::Immediate,
+        plain::Reduction::Inflate => Reduction::Inflate,
         plain::Reduction::RateHalving => Reduction::RateHalving,
         plain::Reduction::PrrConservative => Reduction::PrrConservative,
         plain::Reduction::PrrSlowStart => Reduction::PrrSlowStart,

@@ -26,9 +26,9 @@ pub(super) const ENTRY: Entry = Entry {
     build: || Box::new(Cubic2008::default()),
 };
 
-const BETA: u32 = 819;
+pub(super) const BETA: u32 = 819;
 /// `8 (1024 + BETA) / 3 / (1024 - BETA)`: acknowledgements per step of Reno, eighths of the window.
-const RENO_EIGHTHS: u32 = 8 * (1024 + BETA) / 3 / (1024 - BETA);
+pub(super) const RENO_EIGHTHS: u32 = 8 * (1024 + BETA) / 3 / (1024 - BETA);
 /// Segments per 100 ms above the plateau.
 const MAX_INCREMENT: u64 = 16;
 
@@ -88,7 +88,7 @@ impl Cubic2008 {
         let t = ((now - start.min(now) + (self.delay_min >> 3)) << 10) / HZ;
         let mut per = pace_to(self.epoch.target(t), cwnd);
         if t >= self.epoch.k {
-            per = per.max(self.slowest_linear(cwnd));
+            per = per.max(slowest_linear(cwnd, self.delay_min));
         }
         if !self.lost {
             per = 50;
@@ -98,15 +98,15 @@ impl Cubic2008 {
         }
         self.per = self.ratio.acknowledgements(per);
     }
+}
 
-    /// Segments per step at the fastest growth above the plateau (3).
-    fn slowest_linear(&self, cwnd: u32) -> u32 {
-        if self.delay_min == 0 {
-            return 0;
-        }
-        let per = u64::from(cwnd) * HZ * 8 / (10 * MAX_INCREMENT * self.delay_min);
-        u32::try_from(per).unwrap_or(u32::MAX)
+/// Segments per step at the fastest growth above the plateau (3); `delay_min` in eighths of a jiffy, 0 if unknown.
+pub(super) fn slowest_linear(cwnd: u32, delay_min: u64) -> u32 {
+    if delay_min == 0 {
+        return 0;
     }
+    let per = u64::from(cwnd) * HZ * 8 / (10 * MAX_INCREMENT * delay_min);
+    u32::try_from(per).unwrap_or(u32::MAX)
 }
 
 impl CongestionControl for Cubic2008 {

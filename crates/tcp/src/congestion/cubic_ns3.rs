@@ -1,7 +1,8 @@
 //! CUBIC as in ns-3: without Reno's window beside it, with the round-trip time smoothed.
 //!
-//! Source: `TcpCubic` of ns-3.37 (Levasseur, Claypool, Kinicki, WNS3 2014; RFC 8312 for fast convergence). Times are
-//! seconds of a double, as there. In comparison with Linux:
+//! Source: `TcpCubic` of ns-3.37, by Patriciello (2019; RFC 8312 for fast convergence). Before it ns-3 had none of its
+//! own, and papers used that of Levasseur and others (`cubic_levasseur.rs`). Times are seconds of a double, as there. In
+//! comparison with Linux:
 //!
 //! 1. A step per `cwnd / (target - cwnd)` segments, `100 cwnd` at or above the target, at least 2, at most 20 while no loss
 //!    has shown a maximum. One step per acknowledgement at most; no window of Reno bounds it from below.
@@ -15,8 +16,8 @@ use super::{AckEvent, CongestionControl, Entry, Event, LossEvent, Nanos, Window}
 
 pub(super) const ENTRY: Entry = Entry {
     name: "cubic-ns3",
-    about: "CUBIC of ns-3, without Reno's window beside it",
-    source: "ns-3.37, tcp-cubic.cc",
+    about: "CUBIC of ns-3 since 3.30, without Reno's window beside it",
+    source: "ns-3.37, tcp-cubic.cc (Patriciello, 2019)",
     build: || Box::new(CubicNs3::default()),
 };
 

@@ -50,6 +50,7 @@ mod cubic;
 mod cubic_2008;
 mod cubic_3_19;
 mod cubic_curve;
+mod cubic_levasseur;
 mod cubic_ns3;
 mod cubic_rfc9438;
 mod dctcp;
@@ -69,6 +70,7 @@ pub use bic::Bic;
 pub use compound::{Compound, X};
 pub use cubic::Cubic;
 pub use cubic_2008::Cubic2008;
+pub use cubic_levasseur::CubicLevasseur;
 pub use cubic_rfc9438::CubicRfc9438;
 pub use dctcp::Dctcp;
 pub use fixed::Fixed;
@@ -222,6 +224,8 @@ pub struct AckEvent {
     /// Round-trip time measured by this acknowledgement (of a retransmitted segment only if timestamps identify the
     /// transmission).
     pub rtt: Option<Nanos>,
+    /// Time since the timestamp that it echoes was created; `None` without the option (RFC 7323 section 4).
+    pub echo_age: Option<Nanos>,
     /// Smoothed round-trip time, 0 before the first measurement (RFC 6298 section 2).
     pub srtt: Nanos,
     /// Smallest round-trip time of the connection; 0 before the first measurement.
@@ -374,6 +378,7 @@ pub static REGISTRY: &[Entry] = &[
     cubic::ENTRY_PLAIN,
     cubic_2008::ENTRY,
     cubic_rfc9438::ENTRY,
+    cubic_levasseur::ENTRY,
     cubic_ns3::ENTRY,
     bic::ENTRY,
     bic::ENTRY_NS3,

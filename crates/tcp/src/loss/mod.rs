@@ -28,6 +28,7 @@ mod linux_sequence;
 mod ncr;
 mod newreno;
 mod ns3;
+mod ns3_old;
 mod pr;
 mod rack;
 mod rack_window;
@@ -43,6 +44,7 @@ pub use linux_rack::LinuxRack;
 pub use linux_sequence::{LinuxSequence, SequenceMetric};
 pub use ncr::{Ncr, Variant};
 pub use ns3::Ns3;
+pub use ns3_old::Ns3Old;
 pub use pr::TcpPr;
 pub use rack::Rack;
 pub use rfc9002::Rfc9002;
@@ -258,6 +260,8 @@ pub static REGISTRY: &[Entry] = &[
     rfc9002::ENTRY,
     rfc9002::ENTRY_ADAPTIVE,
     ns3::ENTRY,
+    ns3_old::ENTRY_3_26,
+    ns3_old::ENTRY_3_27,
     ncr::ENTRY_CAREFUL,
     ncr::ENTRY_AGGRESSIVE,
     ancr::ENTRY_CAREFUL,

@@ -8,7 +8,7 @@ use super::{AckNews, CaState, Context, Entry, LossDetection, Verdict};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "ns-3",
-    about: "three duplicates as ns-3 counts them",
+    about: "three duplicates as ns-3.37 counts them",
     source: "tcp-socket-base.cc, tcp-tx-buffer.cc of ns-3.37",
     build: || Box::new(Ns3::default()),
 };

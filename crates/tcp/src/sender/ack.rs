@@ -4,7 +4,7 @@
 use super::{Feedback, Sender};
 use crate::Nanos;
 use crate::board::{Delivered, Id};
-use crate::config::GrowthUnit;
+use crate::config::{GrowthAtEnd, GrowthUnit};
 use crate::congestion::{AckEvent, Event};
 use crate::loss::{AckNews, Verdict};
 use crate::segment::SackBlocks;
@@ -105,7 +105,10 @@ impl Sender {
             false => self.read_marks(feedback, &delivered, segments, progress),
         };
         self.note_echo(segment.echo || marks > 0);
-        let event = self.ack_event(now, &before, segments, marks, rtt.control);
+        let event = AckEvent {
+            echo_age: segment.tsecr.and_then(|ecr| self.clock.since(now, ecr)),
+            ..self.ack_event(now, &before, segments, marks, rtt.control)
+        };
         self.measure_congestion(now, &news, &event);
         let verdict = self.process(now, &news);
         self.process_loss_probe(now, &news, sacked_now);
@@ -197,6 +200,7 @@ impl Sender {
                 || self.usage.is_cwnd_limited(&self.window),
             dubious: self.state != CaState::Open,
             rtt,
+            echo_age: None,
             srtt: self.rtt.srtt,
             min_rtt: self.rtt.min_rtt,
             snd_una: self.stream.una,
@@ -231,6 +235,13 @@ impl Sender {
         event.dubious = self.state != CaState::Open;
         if self.in_reduction() {
             self.reduce(news, before, event.acked + duplicates);
+        } else if let Some(beyond) = self.recovery.ended_beyond.take()
+            && self.config.departures.growth_at_end != GrowthAtEnd::Acknowledged
+        {
+            if self.config.departures.growth_at_end == GrowthAtEnd::Beyond {
+                event.acked = beyond;
+                self.control.algorithm.grow(&mut self.window, &event);
+            }
         } else if event.acked == 0 {
             return;
         } else if !verdict.hold_window

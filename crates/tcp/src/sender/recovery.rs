@@ -29,6 +29,10 @@ pub(super) struct Recovery {
     pub(super) hold_retransmit: bool,
     /// What is left of a segment that is sent again in pieces.
     pub(super) rest: Option<Rest>,
+    /// The acknowledgement being processed ended it: number of segments it covers beyond `high_seq`.
+    pub(super) ended_beyond: Option<u32>,
+    /// A duplicate lets one new segment out, whatever is outstanding ([`LimitedTransmit::Always`]).
+    pub(super) one_more: bool,
 }
 
 impl Recovery {
@@ -40,6 +44,8 @@ impl Recovery {
             partials: 0,
             hold_retransmit: false,
             rest: None,
+            ended_beyond: None,
+            one_more: false,
         }
     }
 }
@@ -47,6 +53,7 @@ impl Recovery {
 impl Sender {
     /// Runs the state machine; the result says whether the window may grow.
     pub(super) fn process(&mut self, now: Nanos, news: &AckNews<'_>) -> Verdict {
+        self.recovery.ended_beyond = None;
         if self.state == CaState::Open {
             self.undo.forget_stamp();
         }
@@ -117,6 +124,9 @@ impl Sender {
         }
         self.try_undo_dsack(now);
         let verdict = self.detect(now, news);
+        self.recovery.one_more = news.duplicate
+            && !verdict.recover
+            && self.config.limited_transmit == LimitedTransmit::Always;
         if self.detection_governs() {
             self.settle(now);
         } else if verdict.recover {
@@ -179,7 +189,7 @@ impl Sender {
         self.recovery.force_retransmit = !self.control.governs_window;
         self.set_state(now, CaState::Recovery);
         self.tell(now, Event::RecoveryStart);
-        if self.counts_outstanding() {
+        if self.inflates() {
             self.recovery.reducer.inflation = self.board.sacked_out();
         }
         self.consult(now, |loss, cx| loss.on_recovery(cx));
@@ -263,8 +273,9 @@ impl Sender {
     fn partial_acknowledgement(&mut self, news: &AckNews<'_>) {
         self.recovery.partials += 1;
         if !self.inflates() {
-            self.recovery.force_retransmit |=
-                self.config.departures.duplicates_leave_flight && !self.agreed.sack;
+            let at_once = self.config.departures.duplicates_leave_flight
+                || self.config.reduction == Reduction::Inflate;
+            self.recovery.force_retransmit |= at_once && !self.agreed.sack;
             return;
         }
         let acked = news.delivered.len() as u32;
@@ -299,6 +310,8 @@ impl Sender {
             self.close_reduction();
         }
         self.recovery.reducer.inflation = 0;
+        let beyond = (self.stream.una - self.recovery.high_seq) / u64::from(self.agreed.mss);
+        self.recovery.ended_beyond = Some(u32::try_from(beyond).unwrap_or(u32::MAX));
         self.undo.finish();
         self.set_state(now, CaState::Open);
         self.tell(now, Event::RecoveryEnd);

@@ -40,6 +40,14 @@ impl Sender {
         match self.config.reduction {
             _ if self.control.governs_window => {}
             Reduction::Immediate => self.window.cwnd = self.window.ssthresh,
+            Reduction::Inflate => {
+                let duplicates = if self.agreed.sack {
+                    0
+                } else {
+                    self.dupthresh()
+                };
+                self.window.cwnd = self.window.ssthresh.saturating_add(duplicates);
+            }
             // One segment for the retransmission, beside what is in flight without it.
             Reduction::PrrNs3 => {
                 self.recovery.reducer.recover_fs = self.board.packets_out().max(1);
@@ -67,6 +75,7 @@ impl Sender {
         }
         match self.config.reduction {
             Reduction::Immediate => {}
+            Reduction::Inflate => self.inflate(news),
             Reduction::RateHalving => self.halve_rate(news, delivered),
             Reduction::PrrNs3 => self.proportional_ns3(news, before, delivered),
             kind => {
@@ -83,8 +92,26 @@ impl Sender {
             return;
         }
         match self.config.reduction {
-            Reduction::Immediate | Reduction::RateHalving | Reduction::PrrNs3 => {}
+            Reduction::Immediate
+            | Reduction::Inflate
+            | Reduction::RateHalving
+            | Reduction::PrrNs3 => {}
             kind => self.proportional(kind, false, 1),
+        }
+    }
+
+    /// The window itself is inflated by duplicates, and deflated by what a partial acknowledgement covers, also below the
+    /// threshold (RFC 6582 section 3.2 step 3, as in ns-3 until 3.28).
+    fn inflate(&mut self, news: &AckNews<'_>) {
+        // The acknowledgement that begins recovery: the window has its first size already.
+        if self.agreed.sack || self.recovery.reducer.out == 0 {
+            return;
+        }
+        if news.advances() {
+            let acked = news.delivered.len() as u32;
+            self.window.cwnd = self.window.cwnd.saturating_sub(acked) + 1;
+        } else if news.duplicate {
+            self.window.cwnd = self.window.cwnd.saturating_add(1).min(self.window.clamp);
         }
     }
 
@@ -173,7 +200,9 @@ impl Sender {
 
     /// True while duplicates inflate the window (RFC 5681 section 3.2 step 4).
     pub(super) fn inflates(&self) -> bool {
-        self.counts_outstanding() && !self.recovery.reducer.closed
+        self.counts_outstanding()
+            && self.config.reduction == Reduction::Immediate
+            && !self.recovery.reducer.closed
     }
 
     /// In recovery without SACK, the window, inflated by duplicates, is compared with everything outstanding (RFC 5681
@@ -181,7 +210,10 @@ impl Sender {
     pub(super) fn counts_outstanding(&self) -> bool {
         !self.agreed.sack
             && !self.config.departures.duplicates_leave_flight
-            && self.config.reduction == Reduction::Immediate
+            && matches!(
+                self.config.reduction,
+                Reduction::Immediate | Reduction::Inflate
+            )
             && !self.control.governs_window
     }
 

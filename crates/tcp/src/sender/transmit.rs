@@ -273,6 +273,9 @@ impl Sender {
         if let Some(answer) = self.own_verdict(now) {
             return answer;
         }
+        if std::mem::take(&mut self.recovery.one_more) {
+            return true;
+        }
         let (flight, window) = (self.flight(), self.effective_window());
         if flight >= window {
             return false;
