@@ -339,3 +339,153 @@ fn ctrl_c_keeps_the_estimate_so_far() {
     assert_eq!(code(&output), 130, "{}", stderr(&output));
     assert_eq!(json(&output)["simulated"]["interrupted"], true);
 }
+
+/// A queue with room for two whose jobs carry the time at which they came.
+const COLOURED: &str = "coloured net queue
+record job
+  came: time
+place source 1
+place waiting: job capacity 1
+place server 1
+sink out: job
+transition arrive
+  in source
+  delay exponential(1 us)
+  out source
+  out waiting: {came = now}
+transition serve
+  in j: waiting
+  in server
+  delay exponential(1 us)
+  out server
+  out out: j
+run 1000 at out
+measure response = mean(out, now - came) in us
+";
+
+#[test]
+fn a_coloured_net_is_solved_explored_asked_drawn_traced_and_played() {
+    let folder = Folder::new("petri-coloured");
+    let file = folder.file("queue.net", COLOURED.as_bytes());
+    let [dot, svg, trace, aut] =
+        ["q.dot", "q.svg", "q.jsonl", "q.aut"].map(|name| folder.path(name));
+    let asked = [
+        "--query=P(serve.busy = 1)",
+        "--query=EF waiting = 1",
+        "--reachability=100",
+    ];
+    let files = [
+        "--dot", &dot, "--svg", &svg, "--states", &aut, "--trace", &trace,
+    ];
+    let words = [
+        &["petri", "--exact", "--json"],
+        &asked[..],
+        &files[..],
+        &[&file],
+    ]
+    .concat();
+    let output = inorder(&words);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let found = json(&output);
+    // Nobody, one in service, one more waits, and the source waits for room: equal loads, equal probabilities.
+    let busy = found["exact"]["places"]["serve.busy"]["tokens"]
+        .as_f64()
+        .unwrap();
+    assert!((busy - 0.75).abs() < 1e-12, "{busy}");
+    let out = found["exact"]["places"]["out"]["arrivals"]
+        .as_f64()
+        .unwrap();
+    assert!((1000.0 * out - 0.75).abs() < 1e-12, "{out}");
+    assert!(stdout(&inorder(&["petri", asked[1], &file])).contains("EF waiting = 1: true"));
+    assert!(fs::read_to_string(&dot).unwrap().starts_with("digraph"));
+    assert!(fs::read_to_string(&svg).unwrap().contains("serve"));
+    assert!(fs::read_to_string(&aut).unwrap().contains("serve.starts"));
+    let traced = fs::read_to_string(&trace).unwrap();
+    assert!(traced.lines().count() > 2000, "{}", traced.lines().count());
+    assert!(
+        traced.starts_with("{\"time\":0,\"transition\":\"arrive.starts\",\"marking\":{"),
+        "{traced:.90}"
+    );
+    let played = common::inorder_fed(&["petri", "--play", &file], b"\n\n?\n+ 5\nb 7\nq\n");
+    assert!(
+        stdout(&played).contains("step 1: server 1, arrive.busy"),
+        "{}",
+        stdout(&played)
+    );
+}
+
+#[test]
+fn what_a_coloured_net_cannot_be_asked_is_told_in_one_line() {
+    let folder = Folder::new("petri-coloured-refused");
+    let file = folder.file("queue.net", COLOURED.as_bytes());
+    let refused = |options: &[&str], file: &str, status: i32, expected: &str| {
+        let found = complaint(&[&["petri"], options, &[file]].concat(), status);
+        assert!(found.contains(expected), "{options:?}: {found}");
+    };
+    refused(
+        &["--invariants"],
+        &file,
+        2,
+        "--invariants: only for place/transition nets",
+    );
+    refused(
+        &["--query=P(deadlock)"],
+        &file,
+        2,
+        "what is enabled in a coloured net",
+    );
+    refused(
+        &["--exact", "--repetitions=3"],
+        &file,
+        2,
+        "only for the numbers of runs",
+    );
+    let fixed = COLOURED.replace(
+        "in server\n  delay exponential(1 us)",
+        "in server\n  delay 1 us",
+    );
+    let fixed = folder.file("fixed.net", fixed.as_bytes());
+    refused(
+        &["--exact"],
+        &fixed,
+        2,
+        "transition serve: a deterministic delay has no exact solution",
+    );
+    let timed = COLOURED.replace("in server\n", "in server\n  guard j.came > 1 us\n");
+    let timed = folder.file("timed.net", timed.as_bytes());
+    refused(&["--reachability=9"], &timed, 3, "timed.net:12:");
+}
+
+#[test]
+fn a_rare_event_is_estimated_on_a_level() {
+    let folder = Folder::new("petri-rare");
+    let net = "place q 0 capacity 20\ntransition a exponential rate 1\n out q\n\
+               transition s exponential rate 4\n in q\n";
+    let file = folder.file("rare.net", net.as_bytes());
+    let asked = [
+        "petri",
+        "--simulate",
+        "--query=P(q = 20)",
+        "--level=q",
+        "--precision=0.3",
+    ];
+    let output = inorder(&[&asked[..], &["--json", &file]].concat());
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let answer = &json(&output)["answers"][0];
+    let (mean, half_width) = (
+        answer["mean"].as_f64().unwrap(),
+        answer["half_width"].as_f64().unwrap(),
+    );
+    // 0.75 / 4^20 or so.
+    let exact = 0.75 * 0.25_f64.powi(20);
+    assert!(
+        (mean - exact).abs() < 2.0 * half_width && half_width < 0.5 * mean,
+        "{mean} {half_width}"
+    );
+    let text = inorder(&[&asked[..], &[&file]].concat());
+    assert!(
+        stdout(&text).contains("importance splitting where the level reaches"),
+        "{}",
+        stdout(&text)
+    );
+}

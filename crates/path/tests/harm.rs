@@ -175,6 +175,7 @@ fn stage(kind: u8, x: &[u64; 6]) -> AnyStage<Probe> {
         .into(),
         8 => PeriodicReorder::new(&PeriodicConfig {
             reorder_interval_packets: x[2] as usize,
+            device_queue_packets: 1 + x[4] as usize % 100,
             link: link(x),
         })
         .into(),

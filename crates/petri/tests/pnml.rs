@@ -168,6 +168,7 @@ fn errors_contain_element_and_line() {
         ("".to_owned(), "f:1: expected well-formed XML, found no element"),
         ("<pnml><net id='x' type='http://www.pnml.org/version-2009/grammar/ptnet'><place id='p'><hlinitialMarking><structure/></hlinitialMarking></place></net></pnml>".to_owned(), "f:1: place p: expected a place/transition net, found hlinitialMarking of a high-level net"),
         ("<pnml><net id='x'><page id='g'><arc id='a'><inscription><multiset/></inscription></arc></page></net></pnml>".to_owned(), "f:1: arc a: expected a place/transition net, found inscription of a high-level net"),
+        ("<pnml><net id='x' type='http://www.pnml.org/version-2009/grammar/hlpng'><declaration><structure><declarations><namedsort id='s'><string/></namedsort></declarations></structure></declaration></net></pnml>".to_owned(), "f:1: string: expected a finite sort (dot, usersort, productsort, an enumeration or a range), found string"),
     ];
     for (document, expected) in cases {
         let error = read("f", document.as_bytes()).unwrap_err();
