@@ -129,6 +129,7 @@ fn stage(kind: u8, a: u64, b: u64, seed: u64) -> AnyStage<Probe> {
         .into(),
         14 => PeriodicReorder::new(&PeriodicConfig {
             reorder_interval_packets: 1 + a as usize % 4,
+            device_queue_packets: 1 + b as usize % 9,
             link: LinkConfig {
                 queue: Limit::Unlimited,
                 ..link

@@ -241,7 +241,7 @@ pub fn linux_3_19() -> Config {
 }
 
 /// ns-3.26 with its defaults: segments of 536 bytes, an initial window of one, no SACK, limited transmit, a timeout of at least
-/// 1 s, and recovery by RFC 6582 with the window itself inflated. Not modelled: round-trip times in whole milliseconds by
+/// 1 s, and recovery by RFC 6582 section 3.2 with the window itself inflated. Not modelled: round-trip times in whole milliseconds by
 /// timestamps, and the go-back-N after timeouts as far as it differs from marking everything as lost.
 pub fn ns_3_26() -> Config {
     Config {

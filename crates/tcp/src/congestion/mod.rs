@@ -224,7 +224,7 @@ pub struct AckEvent {
     /// Round-trip time measured by this acknowledgement (of a retransmitted segment only if timestamps identify the
     /// transmission).
     pub rtt: Option<Nanos>,
-    /// Time since the timestamp that it echoes was created; `None` without the option (RFC 7323 section 4).
+    /// Time since the timestamp that it echoes was created; `None` without the option (RFC 7323 section 4.1).
     pub echo_age: Option<Nanos>,
     /// Smoothed round-trip time, 0 before the first measurement (RFC 6298 section 2).
     pub srtt: Nanos,

@@ -1,7 +1,7 @@
 //! Three duplicates as ns-3 counted them before it emulated SACKs: 3.26, and 3.27 without SACK.
 //!
 //! Source: `TcpSocketBase::DupAck`, `ReceivedAck` and `BytesInFlight` of ns-3.26, `ProcessAck` of ns-3.27. Both follow RFC
-//! 6582 but for this:
+//! 6582 section 3.2 but for this:
 //!
 //! 1. In flight is what is outstanding less the duplicates, plus the retransmissions. Half of that is the threshold after a
 //!    loss, and one segment more than that bounds the window when recovery ends.
@@ -11,7 +11,7 @@
 //!    segment. In 3.27 each acknowledgement that advances sets the number to 0, and is applied first.
 //! 3. Every partial acknowledgement retransmits the oldest segment.
 //!
-//! With SACK (3.27) it is RFC 6675 with a threshold of three, as `static` is.
+//! With SACK (3.27) it is RFC 6675 section 5 with a threshold of three, as `static` is.
 
 use super::{AckNews, CaState, Context, Entry, LossDetection, Verdict};
 use crate::seq::{self, Seq};

@@ -100,6 +100,7 @@ impl Driver {
             cwnd_limited: true,
             dubious: false,
             rtt: Some(rtt),
+            echo_age: None,
             srtt: rtt,
             min_rtt: self.base_rtt,
             snd_una: self.delivered * u64::from(MSS),

@@ -39,7 +39,7 @@ prop_compose! {
         AckEvent {
             acked_marked: acked / 3,
             now, acked, in_flight, acked_bytes: u64::from(acked) * u64::from(mss), cwnd_limited: true,
-            dubious, rtt, srtt, min_rtt, snd_una, snd_nxt, mss,
+            dubious, rtt, echo_age: rtt, srtt, min_rtt, snd_una, snd_nxt, mss,
         }
     }
 }
