@@ -128,6 +128,7 @@ def analyze(
     points: bool = False,
     what_if: bool | Iterable[str] = True,
     max_flows: int | None = None,
+    memory: int | str | None = None,
     threads: int | None = None,
 ) -> Analysis:
     """Analyses captures (pcap, pcapng; plain, gzip, Zstandard), each on its own.
@@ -137,8 +138,11 @@ def analyze(
     packets, as RFC 3339 with an offset or as a duration after the first packet (``"+1.5s"``). `vantage` is where the
     capture was made; it is inferred if `None`. `events` keeps single events, about 100 bytes each. `what_if` computes
     what a receiver that sorts would have left; as a list it names further sorters (``"window:hold=300us"``).
-    Only `max_flows` flows, the most severe, are reported one by one (about 2 KiB each). The result does not depend on
-    `threads`, by default one for each core.
+    Only `max_flows` flows, the most severe, are reported one by one (about 2 KiB each). `memory` is what
+    the analysis may take, in bytes or as ``"512M"`` or ``"unlimited"``, by default a quarter of the machine's memory:
+    connections for which there is no room are ended early, those in order first, and only summed (the member
+    ``ended_early`` of a file counts them, and there is a warning). The result does not depend on `threads`, by default
+    one for each core.
 
     The interpreter's lock is not held meanwhile, and Ctrl-C ends the work within a fraction of a second.
 
@@ -160,6 +164,7 @@ def analyze(
         "what_if": bool(what_if) or not isinstance(what_if, bool),
         "sorters": sorters,
         "max_flows": max_flows,
+        "memory": None if memory is None else str(memory),
         "threads": threads,
     }
     try:

@@ -10,7 +10,7 @@ use arrow_schema::SchemaRef;
 use inorder_analysis::{Analysis, Rows, html, json, table};
 use inorder_command::{parse_moment, parse_sorter};
 use inorder_detect::{Config, Vantage};
-use inorder_pipeline::{Analyzer, Error, Filter, Selection};
+use inorder_pipeline::{Analyzer, Error, Filter, Selection, memory};
 use pyo3::prelude::*;
 
 use crate::errors::{capture, usage};
@@ -58,6 +58,7 @@ pub struct Options {
     what_if: bool,
     sorters: Vec<String>,
     max_flows: Option<usize>,
+    memory: Option<String>,
     threads: Option<usize>,
 }
 
@@ -65,7 +66,10 @@ impl Options {
     fn config(&self) -> PyResult<Config> {
         let sorters = self.sorters.iter().map(|text| parse_sorter(text));
         let sorters: Result<Vec<_>, String> = sorters.collect();
+        let memory = self.memory.as_deref().map(memory::parse).transpose();
+        let memory = memory.map_err(|error| usage(format!("memory: {error}")))?;
         let config = Config::default()
+            .memory(memory::limit(memory))
             .vantage(self.vantage()?)
             .keep_events(self.events)
             .keep_points(self.points)

@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod heap;
 pub mod names;
 pub mod random;
 pub mod sequence;

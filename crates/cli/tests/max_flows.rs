@@ -148,3 +148,112 @@ fn it_is_said_that_flows_are_only_summed() {
     let both = ["analyze", "--max-flows", "5", "--peer", SENDER, SENDER];
     complaint(&both, 2);
 }
+
+/// Connections of eight packets, headers only (raw IPv4), all open at once. In the third packet of data of every
+/// thousandth one, the second is missing and comes last.
+fn open_connections(count: u32) -> Vec<u8> {
+    let mut out = Vec::new();
+    let header = [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65_535, 101];
+    header
+        .iter()
+        .for_each(|word| out.extend(word.to_le_bytes()));
+    let mut ns: u32 = 0;
+    for n in 0..count {
+        let late = n % 1_000 == 7;
+        let order: [u32; 5] = if late {
+            [0, 2, 3, 4, 1]
+        } else {
+            [0, 1, 2, 3, 4]
+        };
+        let data = order.map(|nth| (true, 1 + 1_000 * nth, 1, 16, 1_000));
+        let opening = [
+            (true, 0, 0, 2, 0),
+            (false, 0, 1, 18, 0),
+            (true, 1, 1, 16, 0),
+        ];
+        for (forth, seq, ack, flags, payload) in opening.into_iter().chain(data) {
+            ns += 10_000;
+            let record = [
+                ns / 1_000_000_000,
+                ns % 1_000_000_000 / 1_000,
+                40,
+                40 + payload,
+            ];
+            record
+                .iter()
+                .for_each(|word| out.extend(word.to_le_bytes()));
+            let client = (0x0a00_0000 + n / 50_000, 1_024 + (n % 50_000) as u16);
+            let server = (0xc000_0201_u32, 443_u16);
+            let (from, to) = if forth {
+                (client, server)
+            } else {
+                (server, client)
+            };
+            out.extend([0x45, 0]);
+            out.extend((40 + payload as u16).to_be_bytes());
+            out.extend([(ns >> 8) as u8, ns as u8, 0x40, 0, 64, 6, 0, 0]);
+            [from.0, to.0]
+                .iter()
+                .for_each(|address| out.extend(address.to_be_bytes()));
+            [from.1, to.1]
+                .iter()
+                .for_each(|port| out.extend(port.to_be_bytes()));
+            [seq, ack]
+                .iter()
+                .for_each(|number: &u32| out.extend(number.to_be_bytes()));
+            out.extend([0x50, flags, 0xea, 0x60, 0, 0, 0, 0]);
+        }
+    }
+    out
+}
+
+#[test]
+fn connections_that_have_no_room_are_ended_early_and_it_is_said() {
+    let folder = Folder::new("memory");
+    let file = folder.path("open.pcap");
+    fs::write(&file, open_connections(20_000)).unwrap();
+    let whole = analyzed(&[], &file);
+    let early = |document: &Value, name: &str| {
+        let number = &document["files"][0]["ended_early"][name];
+        number.as_u64().expect("a count")
+    };
+    assert_eq!(early(&whole, "connections"), 0);
+    let mut one = Value::Null;
+    for threads in ["1", "3"] {
+        let part = analyzed(&["--memory", "16M", "--threads", threads], &file);
+        assert!(
+            early(&part, "connections") > 5_000,
+            "{}",
+            part["files"][0]["ended_early"]
+        );
+        let flows = early(&part, "flows_only_summed");
+        assert!(flows > 5_000 && early(&part, "packets_only_summed") == 5 * flows);
+        // Those with a late packet are followed, and the sums are those of all.
+        let late = |document: &Value| {
+            let flows = document["flows"].as_array().unwrap().iter();
+            let late = |flow: &&Value| flow["reordering"]["reordered"] == 1;
+            flows
+                .filter(late)
+                .map(|flow| flow["src"].clone())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(late(&part).len(), 20, "{:?}", late(&part));
+        assert_eq!(late(&part), late(&whole));
+        let count = |document: &Value| {
+            summed(document) + document["flows"].as_array().unwrap().len() as u64
+        };
+        assert_eq!(count(&part), count(&whole));
+        match &one {
+            Value::Null => one = part,
+            one => assert_eq!(one["files"][0], part["files"][0]),
+        }
+    }
+    let text = inorder(&["analyze", "--memory", "16M", &file]);
+    assert!(
+        stdout(&text).contains("the memory (16 MiB) was used up"),
+        "{}",
+        stdout(&text)
+    );
+    complaint(&["analyze", "--memory", "1 apple", SENDER], 2);
+    complaint(&["analyze", "--memory", "64M", "--peer", SENDER, SENDER], 2);
+}

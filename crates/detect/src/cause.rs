@@ -5,6 +5,7 @@
 //! phase is put down to reordering only if a packet sent again in it was itself late: that nothing
 //! was lost does not say why something was sent again.
 
+use crate::packed::Packed;
 use crate::prompt::Prompt;
 use crate::result::{
     Cause, Event, Facts, Kind, Recoveries, Recovery, RecoveryVerdict, Retransmission, Verdict,
@@ -198,7 +199,7 @@ impl Place {
     /// `met` has for each recovery the round trips of what was sent right behind losses, in the order of the bytes.
     fn of(met: &[Vec<i64>], rtts: &RttTrace) -> Option<Place> {
         let known = met.iter().flatten().copied();
-        let sampled = rtts.samples.iter().map(|s| s.1);
+        let sampled = rtts.samples.all().map(|s| s.1);
         let least_ns = known.clone().chain(sampled).min()?;
         let mut firsts: Vec<i64> = met.iter().filter_map(|m| m.first().copied()).collect();
         firsts.sort_unstable();
@@ -252,12 +253,12 @@ impl Place {
         let Place::FullQueue { least_ns, wait_ns } = self else {
             return false;
         };
-        if rtts.samples.len() < MIN_SAMPLES_FOR_FULL_QUEUE {
+        if rtts.samples.len < MIN_SAMPLES_FOR_FULL_QUEUE {
             return false;
         }
         let most = least_ns as f64 + wait_ns as f64 * (1.0 + MAX_DEVIATION_OF_FULL_QUEUE);
-        let longer = rtts.samples.iter().filter(|s| s.1 as f64 > most).count();
-        longer as f64 <= rtts.samples.len() as f64 * MAX_SHARE_LONGER
+        let longer = rtts.samples.all().filter(|s| s.1 as f64 > most).count();
+        longer as f64 <= rtts.samples.len as f64 * MAX_SHARE_LONGER
     }
 
     /// The cause of a recovery whose first loss came before what took `rtt_ns`.
@@ -276,9 +277,9 @@ const MAX_RTT_SAMPLES: usize = 1_024;
 /// What followed losses took no longer than round trips of this flow take. A queue that others had filled before the flow
 /// began makes all of them as long; those behind losses are the longest even so.
 fn is_usual(rtt_ns: i64, rtts: &RttTrace) -> bool {
-    let shorter = |s: &&(i64, i64)| s.1 < rtt_ns - MAX_JITTER_NS;
-    let shorter = rtts.samples.iter().filter(shorter).count() as f64;
-    let all = rtts.samples.len();
+    let shorter = |s: &(i64, i64)| s.1 < rtt_ns - MAX_JITTER_NS;
+    let shorter = rtts.samples.all().filter(shorter).count() as f64;
+    let all = rtts.samples.len;
     all >= MIN_SAMPLES_FOR_EMPTY_QUEUE && shorter <= all as f64 * MAX_SHARE_SHORTER
 }
 
@@ -290,7 +291,7 @@ pub(crate) struct RttTrace {
     /// there is none.
     until: i64,
     /// When a sample was taken and what it was, nanoseconds.
-    samples: Vec<(i64, i64)>,
+    samples: Samples,
     /// Samples are taken this far apart, nanoseconds.
     apart_ns: i64,
     /// The end of the data whose acknowledgement is awaited, and when it was sent.
@@ -302,11 +303,13 @@ pub(crate) struct RttTrace {
     mending_below: Option<i64>,
 }
 
+heap!(RttTrace: samples);
+
 impl Default for RttTrace {
     fn default() -> Self {
         RttTrace {
             until: i64::MAX,
-            samples: Vec::new(),
+            samples: Samples::default(),
             apart_ns: 0,
             awaited: None,
             highest: 0,
@@ -358,26 +361,62 @@ impl RttTrace {
     }
 
     /// When round trips ended and how long they took, nanoseconds, in their order.
-    pub(crate) fn samples(&self) -> &[(i64, i64)] {
-        &self.samples
+    pub(crate) fn samples(&self) -> Vec<(i64, i64)> {
+        self.samples.all().collect()
     }
 
     fn take(&mut self, now: i64, rtt_ns: i64) {
-        let last = self.samples.last().map_or(i64::MIN, |s| s.0);
+        let last = match self.samples.len {
+            0 => i64::MIN,
+            _ => self.samples.last_ns,
+        };
         if now.saturating_sub(last) < self.apart_ns {
             return;
         }
-        if self.samples.len() >= MAX_RTT_SAMPLES {
-            let mut nth = 0;
-            self.samples.retain(|_| {
-                nth += 1;
-                nth % 2 == 1
-            });
-            let (from, to) = (self.samples.first(), self.samples.last());
-            let span = to.map_or(0, |s| s.0) - from.map_or(0, |s| s.0);
+        if self.samples.len >= MAX_RTT_SAMPLES {
+            let mut kept = Samples::default();
+            let all = self.samples.all().step_by(2);
+            all.for_each(|(at_ns, rtt_ns)| kept.push(at_ns, rtt_ns));
+            self.samples = kept;
+            let span = self.samples.last_ns - self.samples.first_ns;
             self.apart_ns = span / (MAX_RTT_SAMPLES as i64 / 2);
         }
-        self.samples.push((now, rtt_ns));
+        self.samples.push(now, rtt_ns);
+    }
+}
+
+/// Samples in their order, in few bytes.
+#[derive(Clone, Debug, Default)]
+struct Samples {
+    packed: Packed,
+    len: usize,
+    first_ns: i64,
+    last_ns: i64,
+    last_rtt_ns: i64,
+}
+
+heap!(Samples: packed);
+
+impl Samples {
+    fn push(&mut self, at_ns: i64, rtt_ns: i64) {
+        self.packed.reserve(20);
+        self.packed.push(at_ns.wrapping_sub(self.last_ns));
+        self.packed.push(rtt_ns.wrapping_sub(self.last_rtt_ns));
+        if self.len == 0 {
+            self.first_ns = at_ns;
+        }
+        (self.last_ns, self.last_rtt_ns) = (at_ns, rtt_ns);
+        self.len += 1;
+    }
+
+    /// When they were taken, and what they were, nanoseconds.
+    fn all(&self) -> impl Iterator<Item = (i64, i64)> {
+        let (mut numbers, mut last) = (self.packed.numbers(), (0_i64, 0_i64));
+        std::iter::from_fn(move || {
+            let (at, rtt) = (numbers.next()?, numbers.next()?);
+            last = (last.0.wrapping_add(at), last.1.wrapping_add(rtt));
+            Some(last)
+        })
     }
 }
 
@@ -538,9 +577,9 @@ mod tests {
             trace.acknowledged(i, i * 1_000 + 2_000_000 + i * 100);
         }
         assert!(
-            trace.samples.len() <= MAX_RTT_SAMPLES,
+            trace.samples.len <= MAX_RTT_SAMPLES,
             "{}",
-            trace.samples.len()
+            trace.samples.len
         );
     }
 }

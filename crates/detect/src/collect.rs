@@ -73,6 +73,8 @@ pub(crate) struct Certain {
     pub(crate) late_ns: Distribution,
 }
 
+heap!(Certain: extents, late_ns);
+
 /// The summary, the bursts, the rate classes and the events, in the order of time.
 pub(crate) type Collected = (Reordering, Bursts, Vec<RateClass>, Vec<Event>);
 
@@ -97,6 +99,8 @@ pub(crate) struct Collector {
     events: Vec<Event>,
 }
 
+heap!(Collector: certain, marks, rates, events);
+
 impl Collector {
     pub(crate) fn new(half: Half, keep_events: bool) -> Self {
         Collector {
@@ -112,6 +116,11 @@ impl Collector {
             rates: Rates::default(),
             events: Vec::new(),
         }
+    }
+
+    /// Originals that were late, lost or refused, as far as they are remembered.
+    pub(crate) fn troubles(&self) -> u64 {
+        self.marks.len() as u64
     }
 
     /// An original was sent (or, at a receiver, came by) at `now`: feeds the rate.

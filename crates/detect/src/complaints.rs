@@ -42,6 +42,8 @@ pub(crate) struct Complaints {
     proven: Vec<Proven>,
 }
 
+heap!(Complaints: all, proven);
+
 /// Why the segment was not delivered.
 fn cause(complaint: &Complaint) -> Cause {
     match (complaint.kind, complaint.code) {

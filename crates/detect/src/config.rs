@@ -8,6 +8,11 @@ use crate::explanation::Explanations;
 use crate::habits::Assumed;
 use crate::result::Vantage;
 
+/// Share of the memory that reports of flows may take.
+const REPORTS_PART: usize = 8;
+/// Bytes that a report takes, with its lists.
+const BYTES_OF_REPORT: usize = 4_096;
+
 /// How a [`Tracker`](crate::Tracker) works.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -35,6 +40,10 @@ pub struct Config {
     /// Maximum number of flows, at least one, that are reported one by one: those of the greatest
     /// [`Gravity`](crate::Gravity); the others are summed. Bounds memory: a report takes about 2 KiB.
     pub max_flows: usize,
+    /// Memory that the analysis of a capture may take, bytes; `None` sets no limit. Connections that have no room are ended
+    /// early, those without trouble first, then those that were silent longest ([`EndedEarly`](crate::EndedEarly)). It is
+    /// kept by an estimate; single events and what a comparison of two captures keeps are not limited.
+    pub memory: Option<usize>,
     /// Report and sum only these flows; `None` takes all.
     pub only: Option<FlowChoice>,
 }
@@ -54,6 +63,7 @@ impl Default for Config {
             assumed: Assumed::default(),
             idle_ns: 600_000_000_000,
             max_flows: 30_000,
+            memory: None,
             only: None,
         }
     }
@@ -137,6 +147,19 @@ impl Config {
     pub fn max_flows(mut self, flows: usize) -> Self {
         self.max_flows = flows;
         self
+    }
+
+    /// See [`Config::memory`](#structfield.memory).
+    #[must_use]
+    pub fn memory(mut self, bytes: Option<usize>) -> Self {
+        self.memory = bytes;
+        self
+    }
+
+    /// Reports that are kept at most: [`Config::max_flows`], if there is memory for as many.
+    pub(crate) fn reports(&self) -> usize {
+        let room = |memory: usize| memory / REPORTS_PART / BYTES_OF_REPORT;
+        self.memory.map_or(usize::MAX, room).min(self.max_flows)
     }
 
     /// See [`Config::only`](#structfield.only).

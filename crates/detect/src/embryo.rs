@@ -14,8 +14,12 @@ use crate::result::{Attempt, Outcome};
 const SETS: usize = 1 << 14;
 /// Those bits begin here.
 const FIRST_SET_BIT: u32 = 40;
-/// Records of a set: 2^17 in all, in 16 MiB.
+/// Records of a set at most: 2^17 in all, in 16 MiB.
 const RECORDS_PER_SET: usize = 8;
+/// Share of the memory that records may take.
+const PART: usize = 16;
+/// Records for which a set has room at first.
+const FEW: usize = 2;
 
 /// The first packet of a connection.
 #[derive(Clone, Copy, Debug)]
@@ -98,10 +102,11 @@ impl Embryo {
 }
 
 /// All of them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Embryos {
     /// The oldest of a set in front. Empty until there is one.
     sets: Vec<Vec<Embryo>>,
+    per_set: usize,
 }
 
 fn set_of(key: &FlowKey) -> usize {
@@ -109,13 +114,27 @@ fn set_of(key: &FlowKey) -> usize {
 }
 
 impl Embryos {
+    /// `memory` is for the whole analysis, bytes.
+    pub(crate) fn new(memory: Option<usize>) -> Self {
+        let room = |all: usize| all / PART / (SETS * size_of::<Embryo>());
+        Embryos {
+            sets: Vec::new(),
+            per_set: memory
+                .map_or(RECORDS_PER_SET, room)
+                .clamp(FEW, RECORDS_PER_SET),
+        }
+    }
+
     /// Keeps a first packet; the one that gives way to it, if there is one.
     pub(crate) fn put(&mut self, embryo: Embryo) -> Option<Embryo> {
         if self.sets.is_empty() {
             self.sets.resize_with(SETS, Vec::new);
         }
         let set = &mut self.sets[set_of(&embryo.key)];
-        let oldest = (set.len() >= RECORDS_PER_SET).then(|| set.remove(0));
+        let oldest = (set.len() >= self.per_set).then(|| set.remove(0));
+        if set.capacity() == 0 {
+            set.reserve_exact(FEW);
+        }
         set.push(embryo);
         oldest
     }

@@ -11,7 +11,7 @@ use crate::attempts::AttemptTable;
 use crate::choice::FlowChoice;
 use crate::config::Config;
 use crate::gravity::Gravity;
-use crate::result::{Attempt, Attempts, FlowId, FlowReport, Totals};
+use crate::result::{Attempt, Attempts, EndedEarly, FlowId, FlowReport, Totals};
 
 /// Reports of a bounded number of flows, those of the greatest [`Gravity`], and the sums over all
 /// others.
@@ -56,6 +56,9 @@ pub struct FlowTable {
     floor: Option<Rank>,
     summed: Totals,
     attempts: AttemptTable,
+    /// What comes now are flows of a connection that is ended early.
+    ends_early: bool,
+    early: EndedEarly,
 }
 
 /// The order in which flows matter.
@@ -91,7 +94,7 @@ impl FlowTable {
     /// Keeps at most [`Config::max_flows`] reports, of the flows that [`Config::only`] takes.
     pub fn new(config: &Config) -> Self {
         // Without a single one nothing could be said of the worst.
-        FlowTable::with(config.max_flows.max(1), config.only.clone())
+        FlowTable::with(config.reports().max(1), config.only.clone())
     }
 
     fn with(most: usize, only: Option<FlowChoice>) -> Self {
@@ -103,6 +106,8 @@ impl FlowTable {
             floor: None,
             summed: Totals::default(),
             attempts: AttemptTable::default(),
+            ends_early: false,
+            early: EndedEarly::default(),
         }
     }
 
@@ -134,8 +139,40 @@ impl FlowTable {
     #[inline]
     pub fn push(&mut self, report: FlowReport) {
         if self.takes(&report.flow) {
+            if self.ends_early {
+                return self.put_early(report);
+            }
             self.put(report);
         }
+    }
+
+    /// `end` reports the flows of a connection that cannot be followed to its end. Where something happened they are kept;
+    /// the others are only summed.
+    pub(crate) fn end_early(&mut self, end: impl FnOnce(&mut FlowTable)) {
+        self.ends_early = true;
+        end(self);
+        self.ends_early = false;
+        self.early.connections += 1;
+    }
+
+    #[cold]
+    fn put_early(&mut self, report: FlowReport) {
+        if report.has_problems() || Gravity::of_flow(&report).worst().is_some() {
+            return self.put(report);
+        }
+        self.early.flows += 1;
+        self.early.packets += report.data_packets;
+        self.summed.add(&report);
+    }
+
+    /// A packet came of a connection that was ended early.
+    pub(crate) fn pass_over(&mut self) {
+        self.early.later_packets += 1;
+    }
+
+    /// The connections that were ended early, without those that were taken before.
+    pub fn take_ended_early(&mut self) -> EndedEarly {
+        std::mem::take(&mut self.early)
     }
 
     /// True if a flow of this name is kept or summed.
@@ -182,6 +219,7 @@ impl FlowTable {
     pub fn merge(&mut self, other: FlowTable) {
         self.summed.merge(&other.summed);
         self.attempts.merge(other.attempts);
+        self.early.add(&other.early);
         let fits = other.kept.len() <= self.most;
         if self.kept.is_empty() && self.floor.is_none() && fits {
             self.kept = other.kept; // As usual: no report has to be moved.

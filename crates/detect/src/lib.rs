@@ -25,9 +25,13 @@
 
 #![forbid(unsafe_code)]
 
+#[macro_use]
+extern crate inorder_base;
+
 mod acceptance;
 mod arrival;
 mod attempts;
+mod budget;
 mod cause;
 mod choice;
 mod collect;
@@ -49,6 +53,7 @@ pub mod limits;
 mod merged;
 mod names;
 mod numbering;
+mod packed;
 pub mod peer;
 mod points;
 mod prints;

@@ -13,6 +13,8 @@ pub(crate) struct Merged {
     next: usize,
 }
 
+heap!(Merged);
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Frame {
     seq: u32,

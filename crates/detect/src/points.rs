@@ -18,6 +18,8 @@ struct Thinned {
     points: Vec<Point>,
 }
 
+heap!(Thinned: points);
+
 impl Thinned {
     fn push(&mut self, point: Point) {
         if self.skip > 0 {
@@ -46,6 +48,8 @@ struct Worst {
     /// How many of `kept` are troubled.
     most: usize,
 }
+
+heap!(Worst: last, kept);
 
 impl Worst {
     fn push(&mut self, point: Point, troubled: bool) {
@@ -80,6 +84,8 @@ pub(crate) struct Points {
     highest: [u64; 3],
     worst: Worst,
 }
+
+heap!(Points: kinds, worst);
 
 impl Points {
     pub(crate) fn new() -> Self {

@@ -20,6 +20,8 @@ pub(crate) struct Recent {
     single: VecDeque<(u32, u8)>,
 }
 
+heap!(Recent: older, single);
+
 /// A packet that came by.
 #[derive(Clone, Copy, Debug, Default)]
 struct Print {
@@ -50,6 +52,8 @@ struct Older {
     sets: Vec<Set>,
     packets: usize,
 }
+
+heap!(Older: sets);
 
 impl Older {
     fn new() -> Self {

@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 
 use crate::result::RateClass;
+use inorder_base::heap::Heap;
 use inorder_metrics::by_bytes::Late;
 
 /// The mobile-network paper averages the sending rate over this long ("250 ms", section V).
@@ -57,6 +58,15 @@ pub(crate) struct Rates {
     closed_ns: i64,
     /// By class, ascending. (Few: no map of a kilobyte for flows with one.)
     classes: Vec<(i32, Class)>,
+}
+
+impl Heap for Rates {
+    fn heap_bytes(&self) -> usize {
+        let sums = self.classes.iter().map(|(_, class)| &class.sum);
+        let open = self.open.iter().chain([&self.present]).chain(sums);
+        let octaves = open.filter(|interval| interval.octaves.is_some()).count();
+        self.open.heap_bytes() + self.classes.heap_bytes() + octaves * size_of::<Octaves>()
+    }
 }
 
 impl Default for Rates {

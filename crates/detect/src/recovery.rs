@@ -44,6 +44,8 @@ pub(crate) struct RecoveryTracker {
     keep: bool,
 }
 
+heap!(RecoveryTracker: phases, done);
+
 impl RecoveryTracker {
     pub(crate) fn new(keep: bool) -> Self {
         RecoveryTracker {

@@ -5,6 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use hashbrown::HashTable;
 use inorder_wire::{Complaint, Dir, FlowKey, Segment, TcpFlags};
 
+use crate::budget::{Budget, part_of};
 use crate::config::Config;
 use crate::connection::Connection;
 use crate::embryo::{Embryo, Embryos};
@@ -94,6 +95,7 @@ pub struct Tracker {
     /// checked against its key all of the time.
     cells: Box<[u32; CACHED_PLACES]>,
     done: FlowTable,
+    budget: Budget,
 }
 
 impl Tracker {
@@ -101,12 +103,13 @@ impl Tracker {
     pub fn new(config: Config) -> Self {
         Tracker {
             done: FlowTable::new(&config),
+            budget: Budget::new(config.memory),
+            embryos: Embryos::new(config.memory),
             config,
             index: HashTable::new(),
             connections: Connections::default(),
             families: Families::default(),
             free: Vec::new(),
-            embryos: Embryos::default(),
             cells: Box::new([NO_PLACE; CACHED_PLACES]),
         }
     }
@@ -119,6 +122,9 @@ impl Tracker {
         match remembered {
             Some(connection) if connection.is_of(key, dir) && !seg.flags.any(TcpFlags::SYN) => {
                 connection.push(dir, seg, &self.config);
+                if connection.has_grown() {
+                    self.count(self.cells[cell]);
+                }
             }
             _ => self.push_any(cell, key, dir, seg),
         }
@@ -146,6 +152,101 @@ impl Tracker {
             // Every packet must come by here until it is known which SYN-ACK the connection follows.
             self.cells[cell] = NO_PLACE;
         }
+        if self
+            .connections
+            .get(slot)
+            .is_some_and(Connection::has_grown)
+        {
+            self.count(slot);
+        }
+    }
+
+    /// Counts what a connection holds, and makes room if its part of the connections holds too much.
+    #[inline(never)]
+    fn count(&mut self, slot: u32) {
+        let Some(connection) = self.connections.get_mut(slot) else {
+            return;
+        };
+        let part = part_of(&connection.head.key);
+        let (before, now) = connection.count_bytes();
+        if self.budget.change(part, before, now) {
+            self.make_room(part);
+        }
+    }
+
+    /// Ends connections until there is room again: those that were in order before those that were not, and those of which
+    /// nothing came for the longest time first. The most interesting one stays in any case.
+    #[cold]
+    fn make_room(&mut self, part: usize) {
+        let all = self.connections.all.iter().zip(0..);
+        let all = all.filter_map(|(connection, slot)| Some((connection.as_ref()?, slot)));
+        let of_part = all.filter(|(connection, _)| part_of(&connection.head.key) == part);
+        let interest = |(connection, slot): (&Connection, u32)| {
+            let head = &connection.head;
+            (connection.troubles(), head.last_ns, head.key, slot)
+        };
+        let mut by_interest: Vec<_> = of_part.map(interest).collect();
+        by_interest.sort_unstable();
+        by_interest.pop();
+        self.cells.fill(NO_PLACE);
+        for (_, _, key, slot) in by_interest {
+            if !self.budget.is_above_rest(part) {
+                break;
+            }
+            let Some(mut connection) = self.remove(slot) else {
+                continue;
+            };
+            for overlay in connection.overlays() {
+                let key = key.in_overlay(overlay);
+                let hash = self.connections.hash_of(&key);
+                self.budget.ended().add(&key, hash);
+            }
+            let config = &self.config;
+            self.done.end_early(|done| connection.finish(config, done));
+        }
+    }
+
+    /// Counts what every connection holds, also of those that grow slowly.
+    fn count_all(&mut self) {
+        for connection in self.connections.all.iter_mut().flatten() {
+            let part = part_of(&connection.head.key);
+            let (before, now) = connection.count_bytes();
+            self.budget.change(part, before, now);
+        }
+        for part in self.budget.full_parts() {
+            self.make_room(part);
+        }
+    }
+
+    /// Takes a connection out of its place.
+    fn remove(&mut self, slot: u32) -> Option<Connection> {
+        let connection = self.connections.all.get_mut(slot as usize)?.take()?;
+        let key = connection.head.key;
+        for overlay in connection.overlays() {
+            let it = |place: &Place| place.slot == slot && place.overlay == overlay;
+            let hash = self.connections.hash_of(&key.in_overlay(overlay));
+            if let Ok(entry) = self.index.find_entry(hash, it) {
+                entry.remove();
+            }
+        }
+        self.families.remove(slot, &key);
+        self.free.push(slot);
+        self.budget
+            .change(part_of(&key), connection.counted_bytes(), 0);
+        Some(connection)
+    }
+
+    /// True if `seg` belongs to a connection that was ended early, and opens no other one.
+    fn is_of_ended(&mut self, key: &FlowKey, hash: u64, seg: &Segment) -> bool {
+        let ended = self.budget.ended();
+        if ended.is_empty() || !ended.has(key, hash) {
+            return false;
+        }
+        let opens = seg.flags.any(TcpFlags::SYN) && !seg.flags.any(TcpFlags::ACK);
+        if opens {
+            ended.forget(key, hash);
+        }
+        !opens
     }
 
     /// Where the connection is; it is made with its second packet, till then there is none.
@@ -154,6 +255,10 @@ impl Tracker {
         let hash = all.hash_of(key);
         if let Some(place) = self.index.find(hash, |place| all.is_at(place, key)) {
             return Some(place.slot);
+        }
+        if self.is_of_ended(key, hash, seg) {
+            self.done.pass_over();
+            return None;
         }
         let related = self.note_overlay(key.overlay);
         let embryo = self.embryos.take(key);
@@ -299,13 +404,17 @@ impl Tracker {
     /// find what one alone would.
     pub fn close_idle(&mut self, now: i64) {
         self.cells.fill(NO_PLACE);
+        if self.budget.has_limit() {
+            self.count_all();
+        }
         let since_ns = now.saturating_sub(self.config.idle_ns);
         for old in self.embryos.take_older(since_ns) {
             self.end(&old);
         }
+        let idle_ns = self.config.idle_ns;
         let over = |c: &Connection| {
             let idle = now.saturating_sub(c.head.last_ns);
-            idle > self.config.idle_ns || (idle > CLOSED_KEPT_NS && c.closed())
+            idle > idle_ns || (idle > CLOSED_KEPT_NS && c.closed())
         };
         let slots = self.connections.all.iter().enumerate();
         let over: Vec<usize> = slots
@@ -319,23 +428,17 @@ impl Tracker {
             {
                 next.warm_up();
             }
-            let Some(mut connection) = self.connections.all[slot].take() else {
+            let Some(mut connection) = self.remove(slot as u32) else {
                 continue;
             };
-            let (key, slot) = (connection.head.key, slot as u32);
-            for overlay in connection.overlays() {
-                let it = |place: &Place| place.slot == slot && place.overlay == overlay;
-                if let Ok(entry) = self
-                    .index
-                    .find_entry(self.connections.hash_of(&key.in_overlay(overlay)), it)
-                {
-                    entry.remove();
-                }
-            }
-            self.families.remove(slot, &key);
-            self.free.push(slot);
             connection.finish(&self.config, &mut self.done);
         }
+    }
+
+    /// Bytes that the connections hold, by the estimate with which [`Config::memory`] is kept.
+    pub fn held_bytes(&self) -> usize {
+        let all = self.connections.all.iter().flatten();
+        all.map(Connection::bytes).sum()
     }
 
     /// Moves the flows that have ended to `table`.

@@ -35,6 +35,9 @@
 
 #![forbid(unsafe_code)]
 
+#[macro_use]
+extern crate inorder_base;
+
 mod bound;
 mod buffer_density;
 mod bursts;

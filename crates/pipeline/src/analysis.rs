@@ -1,6 +1,6 @@
 //! The result of analysing one capture.
 
-use inorder_detect::{Attempts, FlowReport, QuicCounts, StreamReport, Totals};
+use inorder_detect::{Attempts, EndedEarly, FlowReport, QuicCounts, StreamReport, Totals};
 use inorder_wire::{FlowKey, Other};
 
 use crate::engine::Tally;
@@ -40,6 +40,8 @@ pub struct Analysis {
     pub flows: Vec<FlowReport>,
     /// The sums over all other flows.
     pub summed: Totals,
+    /// Connections that were ended early because the memory was used up.
+    pub ended_early: EndedEarly,
     /// The attempts to open connections that carried no data.
     pub attempts: Attempts,
     /// Streams of other numbered services, in the order of their first packets.

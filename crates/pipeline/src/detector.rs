@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use inorder_detect::{
-    Config, FlowChoice, FlowId, FlowTable, FlowTruth, PeerRecorder, QuicFlows, Tracker,
+    Config, EndedEarly, FlowChoice, FlowId, FlowTable, FlowTruth, PeerRecorder, QuicFlows, Tracker,
 };
 use inorder_streams::Streams;
 use inorder_whatif::Settings;
@@ -25,7 +25,7 @@ impl Detectors {
     /// what a comparison with the other end's capture needs, and report all flows.
     pub(crate) fn new(config: &Config, selection: &Selection, record: bool) -> Self {
         let config = match record {
-            true => config.clone().max_flows(usize::MAX).only(None),
+            true => config.clone().max_flows(usize::MAX).memory(None).only(None),
             false => config.clone(),
         };
         let config = match selection.filter.clone() {
@@ -55,7 +55,7 @@ impl Detectors {
         Detector {
             recorder: self.record.then(Recorder::default),
             tracker: Tracker::new(self.config.clone()),
-            streams: Streams::with_sorters(sorters),
+            streams: Streams::with_sorters(sorters).within(self.config.memory),
             quic: QuicFlows::default(),
             table: Arc::clone(&self.table),
         }
@@ -68,6 +68,7 @@ impl Detectors {
         let recorded = Recorder::join(recorded.collect());
         let mut table = lock(&self.table).take();
         analysis.attempts = table.take_attempts();
+        analysis.ended_early = table.take_ended_early();
         (analysis.flows, analysis.summed) = table.finish();
         inorder_detect::doubt_tunnels(&mut analysis.streams, &analysis.flows);
         if analysis.summed.flows > 0 {
@@ -77,8 +78,28 @@ impl Detectors {
                 analysis.summed.flows
             ));
         }
+        if let Some(memory) = self.config.memory {
+            analysis
+                .warnings
+                .extend(ended_early(&analysis.ended_early, memory));
+        }
         recorded
     }
+}
+
+/// What to say of connections that were ended early.
+fn ended_early(early: &EndedEarly, memory: usize) -> Option<String> {
+    (early.connections > 0).then(|| {
+        format!(
+            "the memory ({} MiB) was used up: {} connections were ended early, those in order first; {} flows of theirs with {} \
+             data packets are only summed, and {} packets that came later are only counted",
+            memory >> 20,
+            early.connections,
+            early.flows,
+            early.packets,
+            early.later_packets
+        )
+    })
 }
 
 /// The detector of one shard.

@@ -46,6 +46,7 @@ mod analyzer;
 mod detector;
 mod engine;
 mod error;
+pub mod memory;
 mod peer;
 mod push;
 mod selection;

@@ -30,8 +30,14 @@ const MAX_STREAMS: usize = 100_000;
 const PACKETS_BETWEEN_SWEEPS: u32 = 1 << 16;
 /// Time without a packet after which a stream is over, nanoseconds.
 const MAX_SILENCE_NS: i64 = 600_000_000_000;
-/// Streams out of order over which sorters are laid: each takes about 100 kB.
+/// Streams out of order over which sorters are laid.
 const MAX_LAID: usize = 1000;
+/// What each of these takes, about, bytes.
+const BYTES_OF_LAID: usize = 100_000;
+/// What a stream and its report take, about, bytes.
+const BYTES_OF_STREAM: usize = 1_024;
+/// Share of the memory that streams may take, and as much the sorters laid over them.
+const PART: usize = 16;
 
 /// Follows every stream; feed packets in capture order.
 ///
@@ -71,6 +77,7 @@ pub struct Streams {
     max_streams: usize,
     sorters: Option<Settings>,
     laid: usize,
+    max_laid: usize,
 }
 
 impl Default for Streams {
@@ -90,6 +97,15 @@ impl Streams {
         Streams::with_limit(MAX_STREAMS, sorters)
     }
 
+    /// Takes about an eighth of `memory`, bytes, at most: fewer streams are followed, and sorters are laid over fewer.
+    #[must_use]
+    pub fn within(mut self, memory: Option<usize>) -> Self {
+        let room = |bytes: usize| memory.map_or(usize::MAX, |all| all / PART / bytes);
+        self.max_streams = self.max_streams.min(room(BYTES_OF_STREAM));
+        self.max_laid = self.max_laid.min(room(BYTES_OF_LAID));
+        self
+    }
+
     fn with_limit(max_streams: usize, sorters: Option<Settings>) -> Self {
         Streams {
             gate: Gate::new(),
@@ -102,6 +118,7 @@ impl Streams {
             max_streams,
             sorters,
             laid: 0,
+            max_laid: MAX_LAID,
         }
     }
 
@@ -116,11 +133,12 @@ impl Streams {
             max_streams,
             sorters,
             laid,
+            max_laid,
             ..
         } = self;
         gate.push(*key, *packet, |key, packet| {
             if let Some(stream) = streams.get_mut(&key) {
-                let sorters = sorters.as_ref().filter(|_| *laid < MAX_LAID);
+                let sorters = sorters.as_ref().filter(|_| *laid < *max_laid);
                 *laid += usize::from(stream.push(&packet, sorters));
             } else if streams.len() + done.len() < *max_streams {
                 if let Some(newest) = reported.get_mut(&of_ends(&key)) {
@@ -173,7 +191,7 @@ impl Streams {
         &self.gate
     }
 
-    /// Packets not followed because there were too many streams before (100,000).
+    /// Packets not followed because there were too many streams before: 100,000, or fewer by [`Streams::within`].
     pub fn left_out(&self) -> u64 {
         self.left_out + self.multipath.left_out()
     }

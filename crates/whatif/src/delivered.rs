@@ -33,6 +33,8 @@ pub(crate) struct Delivered {
     pub(crate) receiver: Receiver,
 }
 
+heap!(Delivered: originals, receiver);
+
 impl Delivered {
     pub(crate) fn feed(&mut self, stretch: &[Data]) {
         for data in stretch {
@@ -92,6 +94,8 @@ pub(crate) struct Originals {
     reordered: u64,
     max_extent: u64,
 }
+
+heap!(Originals: gaps);
 
 /// Originals not delivered, below one that was.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

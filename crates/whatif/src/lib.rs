@@ -21,6 +21,9 @@
 
 #![forbid(unsafe_code)]
 
+#[macro_use]
+extern crate inorder_base;
+
 mod card;
 mod columns;
 mod delays;

@@ -4,6 +4,7 @@
 //! registry. SRPIC's usual settings have their own, much quicker way (the rest of this folder);
 //! a test holds one against the other.
 
+use inorder_base::heap::Heap;
 use std::collections::VecDeque;
 
 use inorder_sort::{AnySorter, Batcher, Kind, Meta, Sorter, SorterConfig, Surroundings};
@@ -30,6 +31,17 @@ pub struct NamedReceivers {
     packets: u64,
     originals: u64,
     now_ns: i64,
+}
+
+impl Heap for NamedReceivers {
+    fn heap_bytes(&self) -> usize {
+        let card = |card: &Card| {
+            let sorter = card.sorter.memory_footprint() - size_of_val(&card.sorter);
+            sorter + card.ring.heap_bytes() + card.up.heap_bytes()
+        };
+        let cards = self.cards.iter().map(card).sum::<usize>();
+        self.cards.heap_bytes() + cards + self.unsorted.heap_bytes()
+    }
 }
 
 impl std::fmt::Debug for NamedReceivers {
@@ -65,6 +77,8 @@ struct Up {
     /// Packets that came before these and were not delayed.
     in_order: u64,
 }
+
+heap!(Up: delivered, delays_ns);
 
 impl Up {
     fn take(&mut self, held: &Held, now_ns: i64) {

@@ -28,6 +28,8 @@ pub(crate) struct Receiver {
     pub(crate) dupacks: u64,
 }
 
+heap!(Receiver: below);
+
 impl Receiver {
     pub(crate) fn feed(&mut self, stretch: &[Data]) {
         stretch.iter().for_each(|data| self.deliver(data));

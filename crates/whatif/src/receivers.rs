@@ -7,6 +7,7 @@ use crate::pending::Pending;
 use crate::runs::Runs;
 use crate::sorters::Sorters;
 use crate::stack::{Left, Stack};
+use inorder_base::heap::{self, Heap};
 
 /// Packets the receive ring holds, as in the receiver of the paper: a ring that fills interrupts
 /// at once.
@@ -43,12 +44,20 @@ pub struct SortingReceivers {
     behind: Option<Box<Behind>>,
 }
 
+heap!(SortingReceivers: runs, cards, block_sizes, behind);
+
 /// What is behind the cards.
 #[derive(Debug)]
 struct Behind {
     /// For each card.
     stacks: Vec<Stack>,
     sorters: Sorters,
+}
+
+impl Heap for Behind {
+    fn heap_bytes(&self) -> usize {
+        self.stacks.heap_bytes() + heap::sum(&self.stacks) + self.sorters.heap_bytes()
+    }
 }
 
 impl SortingReceivers {

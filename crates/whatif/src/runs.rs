@@ -53,6 +53,8 @@ pub(crate) struct Runs {
     runs: Vec<Run>,
 }
 
+heap!(Runs: runs);
+
 impl Runs {
     /// Another entry would take more memory.
     #[inline]

@@ -1,10 +1,11 @@
 //! The sorter itself, `inorder_sort`, for each block size.
 
+use inorder_base::heap::Heap;
 use std::cell::OnceCell;
 use std::fmt;
 
-use inorder_sort::Meta;
 use inorder_sort::srpic::{Config, Srpic};
+use inorder_sort::{Meta, Sorter as _};
 
 use crate::runs::{self, Data, Runs};
 
@@ -20,6 +21,14 @@ pub(crate) struct Sorters {
     out: Vec<Data>,
     /// `out` is the whole stretch, sorted as one block.
     whole: bool,
+}
+
+impl Heap for Sorters {
+    fn heap_bytes(&self) -> usize {
+        let made = self.sorters.iter().filter_map(|sorter| sorter.srpic.get());
+        let made: usize = made.flatten().map(|srpic| srpic.memory_footprint()).sum();
+        self.sorters.heap_bytes() + made + self.stretch.heap_bytes() + self.out.heap_bytes()
+    }
 }
 
 struct Sorter {

@@ -4,6 +4,7 @@ use crate::delivered::{Counted, Delivered};
 use crate::receiver::Receiver;
 use crate::runs::is_sorted;
 use crate::sorters::Sorters;
+use inorder_base::heap::{self, Heap};
 
 /// The orders in which one card delivers: unsorted, and sorted in blocks of each size.
 ///
@@ -18,6 +19,13 @@ pub(crate) struct Stack {
     sorted: Vec<Delivered>,
     /// What is not in the counts of `sorted`, for each block size.
     before: Vec<Counted>,
+}
+
+impl Heap for Stack {
+    fn heap_bytes(&self) -> usize {
+        let sorted = self.sorted.heap_bytes() + heap::sum(&self.sorted);
+        self.unsorted.heap_bytes() + sorted + self.before.heap_bytes()
+    }
 }
 
 /// What sorting has left.

@@ -26,6 +26,8 @@ pub struct UsualReceivers {
     laid: Option<Box<NamedReceivers>>,
 }
 
+heap!(UsualReceivers: laid);
+
 fn sorters() -> [SorterConfig; 2] {
     let resequencer = SorterConfig::of(&resequence::ENTRY).with(&resequence::WINDOW, WINDOW);
     [SorterConfig::of(&none::ENTRY), resequencer]

@@ -8,8 +8,8 @@ mod peers;
 use std::io;
 
 use inorder_detect::columns::{
-    AGREEMENT, ATTEMPTS, COUNTS, EVENT, FLOW, FLOW_ID, FLOW_PLACE, RECOVERY, RETRANSMISSION,
-    STREAM, TOTALS,
+    AGREEMENT, ATTEMPTS, COUNTS, ENDED_EARLY, EVENT, FLOW, FLOW_ID, FLOW_PLACE, RECOVERY,
+    RETRANSMISSION, STREAM, TOTALS,
 };
 use inorder_detect::{Event, FlowId, FlowReport, Matched, Recovery, Retransmission};
 use inorder_report::Name;
@@ -130,6 +130,14 @@ pub static FILE: &[Column<Analysis>] = &[
         &Object {
             columns: TOTALS,
             of: |a: &Analysis| &a.summed,
+        },
+    ),
+    File::nested(
+        "ended_early",
+        "Connections that were ended early because the memory was used up (--memory).",
+        &Object {
+            columns: ENDED_EARLY,
+            of: |a: &Analysis| &a.ended_early,
         },
     ),
     File::nested(

@@ -49,6 +49,13 @@ enum Buckets {
 }
 
 impl Buckets {
+    fn heap_bytes(&self) -> usize {
+        match self {
+            Buckets::Listed(list) => list.capacity() * size_of::<(u16, u32)>(),
+            Buckets::Counted(counts) => counts.capacity() * size_of::<u64>(),
+        }
+    }
+
     #[inline]
     fn add(&mut self, bucket: usize, more: u64) {
         match self {
@@ -166,6 +173,14 @@ impl Distribution {
         values.max = values.max.max(value);
         values.count += 1;
         values.sum += u128::from(value);
+    }
+
+    /// Bytes that it holds beside itself.
+    pub fn heap_bytes(&self) -> usize {
+        let values = self.values.as_deref();
+        values.map_or(0, |values| {
+            size_of_val(values) + values.buckets.heap_bytes()
+        })
     }
 
     /// Number of values.

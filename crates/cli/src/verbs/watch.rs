@@ -9,7 +9,7 @@ use inorder_analysis::{headline, table};
 use inorder_detect::Config;
 use inorder_live::os::{self, Needs, Ring};
 use inorder_live::watched::{WATCHED, Watched};
-use inorder_pipeline::{Analysis, Analyzer, Error, Filter, Input, Selection};
+use inorder_pipeline::{Analysis, Analyzer, Error, Filter, Input, Selection, memory};
 use inorder_report::json;
 
 use crate::error::{CliError, ExitCode, Outcome};
@@ -49,6 +49,9 @@ pub struct Args {
     /// Flows of an interval that are reported one by one; others are summed
     #[arg(long, value_name = "N", default_value_t = 30_000)]
     max_flows: usize,
+    /// Memory that the analysis of an interval takes at most, as of `inorder analyze`
+    #[arg(long, value_name = "SIZE", value_parser = memory::parse)]
+    memory: Option<usize>,
     /// Threads that analyse [default: as many as there are cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::from(manners::MAX_THREADS)))]
     threads: Option<u16>,
@@ -86,6 +89,8 @@ pub fn run(args: &Args) -> Outcome {
     let ring = Ring::open(name, args.snaplen, buffer, manners::notice)?;
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = args.threads.map_or_else(cores, usize::from);
+    // Read before nothing can be read any more.
+    let memory = memory::limit(args.memory);
     let needs = Needs {
         threads: true,
         folder: folder.as_deref(),
@@ -101,7 +106,13 @@ pub fn run(args: &Args) -> Outcome {
     let mut watched = Watched::new(name);
     let (mut left, interval) = (options.duration_s().unwrap_or(f64::INFINITY), args.interval);
     while left > 0.0 && !stop.load(Ordering::Relaxed) {
-        let analysis = analyze((args, threads), name, &ring, interval.min(left), stop)?;
+        let analysis = analyze(
+            (args, threads, memory),
+            name,
+            &ring,
+            interval.min(left),
+            stop,
+        )?;
         left -= interval;
         watched.add(analysis.frames, analysis.bytes, &analysis.totals());
         watched.missed = ring.missed();
@@ -122,7 +133,7 @@ pub fn run(args: &Args) -> Outcome {
 
 /// The analysis of the next interval.
 fn analyze(
-    (args, threads): (&Args, usize),
+    (args, threads, memory): (&Args, usize, Option<usize>),
     name: &str,
     ring: &Ring,
     seconds: f64,
@@ -132,8 +143,12 @@ fn analyze(
         filter: args.filter.clone(),
         ..Selection::default()
     };
+    let config = Config::default()
+        .what_if(false)
+        .max_flows(args.max_flows)
+        .memory(memory);
     let analyzer = Analyzer::new()
-        .config(Config::default().what_if(false).max_flows(args.max_flows))
+        .config(config)
         .threads(threads)
         .select(selection);
     let capture = ring.capture((seconds * 1e9) as i64, stop);

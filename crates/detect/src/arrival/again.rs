@@ -122,6 +122,8 @@ pub(super) struct FirstToCome {
     last: Option<i64>,
 }
 
+heap!(FirstToCome: by_start);
+
 impl FirstToCome {
     fn insert(&mut self, brought: Brought) {
         self.last = Some(brought.start);

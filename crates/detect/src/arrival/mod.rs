@@ -133,6 +133,8 @@ pub(crate) struct Arrival {
     explanations: Explanations,
 }
 
+heap!(Arrival: suspects, recoveries, order, collector, list, unanswered, tail, brought);
+
 /// What [`Arrival::finish`] tells beside the collector.
 #[derive(Debug)]
 pub(crate) struct ArrivalEnd {
@@ -188,6 +190,11 @@ impl Arrival {
             brought: None,
             explanations,
         }
+    }
+
+    /// See [`crate::side::Side::troubles`].
+    pub(crate) fn troubles(&self) -> u64 {
+        self.collector.troubles() + self.retransmissions
     }
 
     /// The receiver has acknowledged everything below `una`.

@@ -22,6 +22,8 @@ pub(super) struct LostTail {
     ip_id: u16,
 }
 
+heap!(LostTail: missing);
+
 /// An identification that was passed over.
 #[derive(Clone, Copy, Debug)]
 struct Missing {

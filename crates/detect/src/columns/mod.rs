@@ -15,6 +15,7 @@
 
 mod attempt;
 mod cost;
+mod early;
 mod event;
 mod flow;
 mod flow_id;
@@ -26,6 +27,7 @@ mod totals;
 
 pub use attempt::{ATTEMPT, ATTEMPTS};
 pub use cost::{COST, GOODPUT, LOST};
+pub use early::ENDED_EARLY;
 pub use event::{EVENT, EventRow, RETRANSMISSION, events};
 pub use flow::FLOW;
 pub use flow_id::{FLOW_ID, FLOW_PLACE, name};

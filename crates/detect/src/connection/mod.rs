@@ -1,5 +1,6 @@
 //! One connection: both directions, the handshake, and the vantage point they share.
 
+mod differences;
 mod opening;
 mod related;
 mod twins;
@@ -12,6 +13,7 @@ use crate::config::Config;
 use crate::flow_table::FlowTable;
 use crate::side::{End, Hello, Known, Shared, Side, Start};
 use crate::vantage::Position;
+use inorder_base::heap::Heap;
 use opening::Opening;
 use twins::Twins;
 use waiting::Waiting;
@@ -41,7 +43,16 @@ pub(crate) struct Connection {
     /// Both directions, once the vantage point is known. Segments wait until then, most of them for as long as their
     /// connection lasts: till its end it takes half of the memory.
     sides: Option<Box<[Side; 2]>>,
+    /// What the tracker last counted it as, bytes.
+    counted: u32,
 }
+
+/// What a connection holds is counted after each of its first packets that were not just the next in order, fewer than this, and
+/// then after so many.
+const FIRST_STRAYS: u8 = 4;
+const STRAYS: u8 = 16;
+/// What a connection takes before it holds anything: its head, and its places in tables.
+const EMPTY_BYTES: usize = size_of::<Head>() + 3 * size_of::<Connection>();
 
 /// What a connection has from its first packet on.
 ///
@@ -87,6 +98,10 @@ struct Common {
     followed: [bool; 2],
     /// For each direction, that its host has sent all it will.
     fins: [bool; 2],
+    /// It may hold more than when it was counted last.
+    grew: bool,
+    /// Data that was not just the next in order, modulo 256.
+    strays: u8,
     position: Position,
     hellos: [Option<Hello>; 2],
     /// What [`Common::find_shared`] last found for each direction.
@@ -100,6 +115,8 @@ impl Connection {
             resets: [false; 2],
             followed: [false; 2],
             fins: [false; 2],
+            grew: true,
+            strays: 0,
             position: Position::default(),
             hellos: [None; 2],
             shared: [Shared::default(); 2],
@@ -123,6 +140,44 @@ impl Connection {
         Connection {
             head: Box::new(head),
             sides: config.vantage.is_some().then(Box::default),
+            counted: 0,
+        }
+    }
+
+    /// It may hold more than when it was counted last. Only its own packets decide when: so what is ended for want of memory does
+    /// not depend on who else is followed here.
+    #[inline(always)]
+    pub(crate) fn has_grown(&self) -> bool {
+        self.head.common.grew
+    }
+
+    /// Bytes that it held when this was asked last, and that it holds now.
+    pub(crate) fn count_bytes(&mut self) -> (usize, usize) {
+        let before = self.counted;
+        self.head.common.grew = false;
+        self.counted = u32::try_from(self.bytes()).unwrap_or(u32::MAX);
+        (before as usize, self.counted as usize)
+    }
+
+    /// Bytes that it holds, by the room of its lists.
+    pub(crate) fn bytes(&self) -> usize {
+        let head = &self.head;
+        let complaints = head.complaints.as_ref().map_or(0, |all| all.heap_bytes());
+        let lists = head.waiting.heap_bytes() + head.opening.heap_bytes() + complaints;
+        EMPTY_BYTES + lists + size_of_val(&*head.also) + self.sides.heap_bytes()
+    }
+
+    /// Bytes that it was counted as.
+    pub(crate) fn counted_bytes(&self) -> usize {
+        self.counted as usize
+    }
+
+    /// How much came of it that a report would tell of: what was late, sent again or lost, or seems so while packets wait. 0
+    /// as long as it is in order.
+    pub(crate) fn troubles(&self) -> u64 {
+        match &self.sides {
+            Some(sides) => sides.iter().map(Side::troubles).sum(),
+            None => self.head.waiting.disordered(),
         }
     }
 
@@ -250,6 +305,7 @@ impl Connection {
     #[inline(never)]
     fn wait(&mut self, dir: Dir, seg: &Segment, config: &Config) {
         self.head.waiting.push(dir, seg);
+        self.head.common.grew |= self.head.waiting.len().is_power_of_two();
         // Most connections end before their vantage point is certain: that they are over must be known all the same.
         self.head.common.fins[dir.index()] |= seg.flags.any(TcpFlags::FIN);
         self.head.common.resets[dir.index()] |= seg.flags.any(TcpFlags::RST);
@@ -271,6 +327,7 @@ impl Connection {
     #[cold]
     #[inline(never)]
     fn release(&mut self, config: &Config) {
+        self.head.common.grew = true;
         let sides = self.sides.get_or_insert_default();
         let twins = twins::among(self.head.waiting.iter());
         if let Twins::All(copies) | Twins::SoFar(copies) = twins {
@@ -294,7 +351,7 @@ impl Connection {
     /// The reports on the directions that carried data.
     pub(crate) fn finish(&mut self, config: &Config, out: &mut FlowTable) {
         out.note_time(self.head.last_ns);
-        let packets = self.head.waiting.times().count();
+        let packets = self.head.waiting.len();
         self.release(config);
         if self.head.common.followed == [false; 2] {
             self.attempt(packets)
@@ -414,10 +471,15 @@ impl Common {
             }
             let (shared, position) = (&self.shared[dir.index()], &self.position);
             let hello = &self.hellos[dir.index()];
-            sides[dir.index()].data(seg, seen, shared, || Known {
+            let plain = sides[dir.index()].data(seg, seen, shared, || Known {
                 to_sender_ns: position.answer_time(dir),
                 syn_seen: hello.is_some(),
             });
+            if !plain {
+                // The first ones make what follows the others; those add little.
+                self.strays = self.strays.wrapping_add(1);
+                self.grew |= self.strays < FIRST_STRAYS || self.strays.is_multiple_of(STRAYS);
+            }
         }
         let acks = seg.flags.any(TcpFlags::ACK) && !seg.flags.any(TcpFlags::RST);
         self.acks[dir.index()] |= acks;

@@ -39,6 +39,8 @@ pub(super) struct Opening {
     held: Option<Box<Held>>,
 }
 
+heap!(Opening: held);
+
 /// What waits for another packet.
 #[derive(Debug, Default)]
 struct Held {
@@ -49,6 +51,8 @@ struct Held {
     /// A SYN with data.
     early: Option<Segment>,
 }
+
+heap!(Held: rivals);
 
 impl Opening {
     /// A SYN without ACK.
@@ -327,6 +331,7 @@ impl Connection {
         let mut next = Connection::new(self.head.key, reuse, now_ns, config);
         // It is found where this one was.
         next.head.overlays = self.head.overlays;
+        next.counted = self.counted;
         next.head.also = std::mem::take(&mut self.head.also);
         let mut old = std::mem::replace(self, next);
         old.finish(config, out);

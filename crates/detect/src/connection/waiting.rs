@@ -1,43 +1,54 @@
 //! Segments that wait, in less memory than they take elsewhere.
 
+use super::differences::Differences;
+use inorder_base::heap::Heap;
 use inorder_wire::{Dir, MAX_SACK_BLOCKS, NO_WSCALE, Segment, TcpFlags};
 
-/// Number of segments for which room is reserved first, those of a short connection. It then grows by an eighth at a time,
+/// Number of segments that wait as they came, those of a short connection. Those of longer ones are written down as differences,
 /// because this is most of the memory of many connections that are open at once.
 const SHORT: usize = 12;
 
 /// Segments in the order they came.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
-    segments: Vec<Packed>,
+    /// The first ones, as long as there are few.
+    few: Vec<Packed>,
+    /// All of them, once there are many.
+    many: Option<Box<Differences>>,
     /// What few segments have, for those that have any of it.
     rare: Vec<Rare>,
     /// The number of the first frame.
     first_frame: u64,
 }
 
+impl Heap for Waiting {
+    fn heap_bytes(&self) -> usize {
+        self.few.heap_bytes() + self.many.heap_bytes() + self.rare.heap_bytes()
+    }
+}
+
 /// A [`Segment`] and its direction, without what is [`Rare`].
-#[derive(Clone, Copy, Debug)]
-struct Packed {
-    ts_ns: i64,
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub(super) struct Packed {
+    pub(super) ts_ns: i64,
     /// Frames since the first, in 32 bits.
-    frames: u32,
-    seq: u32,
-    ack: u32,
-    payload_len: u32,
-    tsval: u32,
-    tsecr: u32,
-    window: u16,
-    ip_id: u16,
-    flags: TcpFlags,
-    has: u8,
-    ttl: u8,
-    marks: u8,
+    pub(super) frames: u32,
+    pub(super) seq: u32,
+    pub(super) ack: u32,
+    pub(super) payload_len: u32,
+    pub(super) tsval: u32,
+    pub(super) tsecr: u32,
+    pub(super) window: u16,
+    pub(super) ip_id: u16,
+    pub(super) flags: TcpFlags,
+    pub(super) has: u8,
+    pub(super) ttl: u8,
+    pub(super) marks: u8,
 }
 
 /// Bits of [`Packed::marks`]: the ECN codepoint, the direction, and that something rare belongs to it.
 const ECN: u8 = 3;
-const FROM_HIGH: u8 = 4;
+pub(super) const FROM_HIGH: u8 = 4;
 const IS_RARE: u8 = 8;
 
 /// What a SYN has, or a segment with SACK blocks or cut options.
@@ -66,16 +77,12 @@ impl Rare {
 impl Waiting {
     /// Segments that wait.
     pub(super) fn len(&self) -> usize {
-        self.segments.len()
+        self.few.len() + self.many.as_ref().map_or(0, |many| many.len())
     }
 
     pub(super) fn push(&mut self, dir: Dir, segment: &Segment) {
-        if self.segments.is_empty() {
+        if self.len() == 0 {
             self.first_frame = segment.frame;
-        }
-        if self.segments.len() == self.segments.capacity() {
-            self.segments
-                .reserve_exact(SHORT.max(self.segments.len() / 8));
         }
         // Without `..`, so that a new field is not forgotten.
         let &Segment {
@@ -108,7 +115,7 @@ impl Waiting {
         };
         let from_high = if dir == Dir::HighToLow { FROM_HIGH } else { 0 };
         let is_rare = if rare == Rare::NONE { 0 } else { IS_RARE };
-        self.segments.push(Packed {
+        self.put(Packed {
             ts_ns,
             frames: frames as u32,
             seq,
@@ -124,22 +131,62 @@ impl Waiting {
             marks: ecn & ECN | from_high | is_rare,
         });
         if is_rare != 0 {
+            if self.rare.capacity() == 0 {
+                self.rare.reserve_exact(2); // Both SYNs.
+            }
             self.rare.push(rare);
         }
+    }
+
+    fn put(&mut self, packed: Packed) {
+        if let Some(many) = &mut self.many {
+            return many.push(&packed);
+        }
+        if self.few.len() < SHORT {
+            if self.few.capacity() == 0 {
+                self.few.reserve_exact(SHORT);
+            }
+            return self.few.push(packed);
+        }
+        let mut many = Box::<Differences>::default();
+        let few = std::mem::take(&mut self.few);
+        few.iter().for_each(|packed| many.push(packed));
+        many.push(&packed);
+        self.many = Some(many);
+    }
+
+    fn all(&self) -> impl Iterator<Item = Packed> {
+        let many = self.many.iter().flat_map(|many| many.all());
+        self.few.iter().copied().chain(many)
     }
 
     /// The segments as they came.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Dir, Segment)> {
         let mut rare = self.rare.iter();
-        self.segments.iter().map(move |packed| {
+        self.all().map(move |packed| {
             let own = (packed.marks & IS_RARE != 0).then(|| rare.next()).flatten();
             packed.unpacked(own.unwrap_or(&Rare::NONE), self.first_frame)
         })
     }
 
-    /// Something of every segment.
+    /// Data that does not begin behind all data that came before it from the same host, and reports of such data.
+    pub(super) fn disordered(&self) -> u64 {
+        let mut ends = [None; 2];
+        let mut disordered = self.rare.iter().filter(|rare| rare.sack_len > 0).count() as u64;
+        for packed in self.all().filter(|packed| packed.payload_len > 0) {
+            let end = packed.seq.wrapping_add(packed.payload_len);
+            let highest = &mut ends[usize::from(packed.marks & FROM_HIGH != 0)];
+            let known = highest.unwrap_or(packed.seq);
+            disordered += u64::from((packed.seq.wrapping_sub(known) as i32) < 0);
+            let higher = (end.wrapping_sub(known) as i32) > 0;
+            *highest = Some(if higher { end } else { known });
+        }
+        disordered
+    }
+
+    /// Something of the first segments.
     pub(super) fn times(&self) -> impl Iterator<Item = i64> {
-        self.segments.iter().map(|packed| packed.ts_ns)
+        self.few.iter().map(|packed| packed.ts_ns)
     }
 }
 
@@ -220,6 +267,6 @@ mod tests {
         let mut waiting = Waiting::default();
         (0..40).for_each(|n| waiting.push(dir(n), &segment(n)));
         assert!(waiting.iter().eq((0..40).map(|n| (dir(n), segment(n)))));
-        assert!(waiting.times().eq((0..40).map(|n| -n)));
+        assert_eq!(waiting.len(), 40);
     }
 }

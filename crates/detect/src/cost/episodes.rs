@@ -31,6 +31,8 @@ pub(crate) struct Episodes {
     pub(crate) most_in_flight: i64,
 }
 
+heap!(Episodes: list);
+
 impl Episodes {
     /// A retransmission was sent at `now`, when `delivered` of `highest` bytes had arrived and nothing had for
     /// `silence_ns`.

@@ -23,6 +23,8 @@ pub(crate) struct Flights {
     list: Vec<Round>,
 }
 
+heap!(Flights: list);
+
 impl Flights {
     /// Data was sent, with which `flight` bytes are on their way.
     #[inline]

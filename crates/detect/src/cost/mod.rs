@@ -82,6 +82,8 @@ pub(crate) struct Recorder {
     told: Told,
 }
 
+heap!(Recorder: series, dispersion, episodes, flights, rounds, lag);
+
 /// What one ACK says, in offsets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Answer {
@@ -385,7 +387,7 @@ impl Recorder {
         let (rows, silences) = self.rounds.finish(life.last_ns, &progress);
         Judge {
             life,
-            rows,
+            rows: &rows,
             silences,
             episodes: &self.episodes,
             recoveries,

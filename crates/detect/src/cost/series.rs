@@ -50,6 +50,8 @@ pub(crate) struct Series {
     width_ns: i64,
 }
 
+heap!(Series: bins);
+
 impl Default for Series {
     fn default() -> Self {
         Series {

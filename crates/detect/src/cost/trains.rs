@@ -62,6 +62,8 @@ struct Trains {
     rates: Distribution,
 }
 
+heap!(Trains: rates);
+
 /// The rates of the trains of one flow.
 #[derive(Debug)]
 pub struct Dispersion {
@@ -71,6 +73,8 @@ pub struct Dispersion {
     /// Rates of the first short trains.
     early: Distribution,
 }
+
+heap!(Dispersion: lengths, early);
 
 impl Default for Dispersion {
     fn default() -> Self {

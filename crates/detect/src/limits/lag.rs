@@ -50,6 +50,8 @@ pub(crate) struct Lag {
     awaited: Option<(u32, i64)>,
 }
 
+heap!(Lag: held);
+
 impl Lag {
     /// Acknowledgements take `ns` to be answered by data.
     pub(crate) fn new(ns: i64) -> Self {

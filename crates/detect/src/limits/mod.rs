@@ -9,6 +9,7 @@ mod lag;
 mod pieces;
 mod policer;
 mod rounds;
+mod rows;
 mod set;
 mod state;
 #[cfg(test)]

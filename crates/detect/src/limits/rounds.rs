@@ -5,6 +5,8 @@
 //! sender paces. The time between two packets is booked so, and summed for each round trip. Time in recoveries and in
 //! silences that a retransmission ends is left out here: [`super::judge`] lays them over, once their verdicts are known.
 
+use super::rows::Rows;
+
 /// What held the sender between two packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Held {
@@ -175,9 +177,11 @@ pub(crate) struct Rounds {
     way_ns: i64,
     /// Largest window advertised, bytes.
     pub(crate) largest_window: i64,
-    rows: Vec<Row>,
+    rows: Rows,
     silences: Vec<Silence>,
 }
+
+heap!(Rounds: rows, silences);
 
 impl Rounds {
     /// `mss` is the payload of a full segment, 0 if it is not known.
@@ -209,7 +213,7 @@ impl Rounds {
             gap_ns: 0,
             way_ns: 0,
             largest_window: 0,
-            rows: Vec::new(),
+            rows: Rows::default(),
             silences: Vec::new(),
         }
     }
@@ -500,9 +504,9 @@ impl Rounds {
 
     /// Joins pairs of rows; later ones are as wide.
     fn join(&mut self) {
-        let span = self.row_ns - self.rows.first().map_or(self.row_ns, |row| row.start_ns);
-        let mut joined = Vec::with_capacity(MAX_ROWS);
-        for pair in self.rows.chunks(2) {
+        let span = self.row_ns - self.rows.first_ns().unwrap_or(self.row_ns);
+        let mut joined = Rows::default();
+        for pair in self.rows.unpacked().chunks(2) {
             let mut sum = pair[0];
             pair.iter().skip(1).for_each(|row| sum.add(row));
             joined.push(sum);
@@ -512,7 +516,7 @@ impl Rounds {
     }
 
     /// The life ends at `last_ns`: all rows, and all silences. What is sent last is followed by nothing, for want of data.
-    pub(crate) fn finish(&mut self, last_ns: i64, progress: &Progress) -> (&[Row], &[Silence]) {
+    pub(crate) fn finish(&mut self, last_ns: i64, progress: &Progress) -> (Vec<Row>, &[Silence]) {
         if progress.mending {
             self.skip(last_ns);
         } else {
@@ -526,9 +530,9 @@ impl Rounds {
             parts: self.parts,
             ..Row::default()
         };
-        if !left.is_empty() || self.rows.is_empty() {
+        if !left.is_empty() || self.rows.len() == 0 {
             self.close(last_ns, progress);
         }
-        (&self.rows, &self.silences)
+        (self.rows.unpacked(), &self.silences)
     }
 }

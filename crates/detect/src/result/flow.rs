@@ -176,6 +176,8 @@ pub struct Recoveries {
     pub list: Vec<Recovery>,
 }
 
+heap!(Recoveries: by_cause, list);
+
 /// What would have kept the sender from mistaking late for lost, most of the time.
 ///
 /// Only where reordering was the cause of a recovery, and from the late packets that are certain: the

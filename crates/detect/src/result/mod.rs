@@ -4,6 +4,7 @@ mod attempt;
 mod blind;
 mod cause;
 mod cost;
+mod early;
 mod event;
 mod flow;
 mod icmp;
@@ -16,6 +17,7 @@ pub use blind::{Blind, BlindFlows, NotSeen};
 pub(crate) use cause::Facts;
 pub use cause::{Cause, CauseCount};
 pub use cost::{Control, Cost, GoodputBin, Limit, Lost};
+pub use early::EndedEarly;
 pub use event::{
     Bound, Bounds, Confidence, Event, Evidence, Half, Kind, Reason, Retransmission, Verdict,
 };

@@ -59,6 +59,8 @@ pub(crate) struct AckQueue {
     pub(crate) missing: u64,
 }
 
+heap!(AckQueue: held);
+
 impl AckQueue {
     /// The common case of [`AckQueue::push`]: takes `seg` if it is next by the identification and
     /// none is held. True if so; it is not handed out then, for the caller has it.

@@ -77,6 +77,8 @@ pub(crate) struct Board {
     changes: u64,
 }
 
+heap!(Board: sent, copies, free);
+
 impl Board {
     /// While this number stays the same, so do the segments here and whether they have been reported.
     pub(crate) fn changes(&self) -> u64 {
@@ -228,6 +230,8 @@ pub(crate) struct Ranges {
     /// The place in `found` that is overwritten next.
     oldest: usize,
 }
+
+heap!(Ranges: ranges);
 
 impl Ranges {
     #[inline]

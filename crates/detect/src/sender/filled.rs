@@ -134,6 +134,8 @@ pub(crate) struct FilledMap {
     map: ByOffset<Filled>,
 }
 
+heap!(FilledMap: map);
+
 impl FilledMap {
     pub(crate) fn insert(&mut self, filled: Filled) {
         self.map.insert(filled.place.start, filled);

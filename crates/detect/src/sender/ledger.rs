@@ -82,6 +82,8 @@ pub(super) struct Ledger {
     pub(super) complaints: Complaints,
 }
 
+heap!(Ledger: log, filled, collector, recoveries, list, complaints);
+
 impl Ledger {
     /// `keep`: events and retransmissions are listed, not only counted.
     pub(super) fn new(keep: bool) -> Self {

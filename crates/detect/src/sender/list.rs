@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::result::{Confidence, Retransmission, Verdict};
+use inorder_base::heap::Heap;
 
 /// How many, and how sure that is.
 pub(super) type Told = (u32, Confidence);
@@ -15,6 +16,14 @@ pub(super) struct List {
     all: Vec<Retransmission>,
     /// Places in `all` of those without a verdict, by first byte.
     open: BTreeMap<i64, Vec<usize>>,
+}
+
+impl Heap for List {
+    fn heap_bytes(&self) -> usize {
+        // Most lists have one place, for which room for four is reserved.
+        let each = size_of::<(i64, Vec<usize>)>() + 4 * size_of::<usize>();
+        self.all.heap_bytes() + self.open.len() * each
+    }
 }
 
 impl List {

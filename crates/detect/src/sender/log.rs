@@ -62,6 +62,8 @@ pub(crate) struct ArrivalLog {
     pub(crate) expired: Vec<i64>,
 }
 
+heap!(ArrivalLog: entries, order, expired);
+
 impl ArrivalLog {
     pub(crate) fn new() -> Self {
         ArrivalLog {

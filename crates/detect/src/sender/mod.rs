@@ -106,6 +106,8 @@ pub(crate) struct Sender {
     ready: Vec<Ack>,
 }
 
+heap!(Sender: outstanding, timing, receiver, reading, windows, ledger, openers, awaited, queue, unseen, ready);
+
 /// What [`Sender::finish`] tells.
 #[derive(Debug)]
 pub(crate) struct SenderEnd {
@@ -138,6 +140,11 @@ pub(crate) struct SenderEnd {
 }
 
 impl Sender {
+    /// Packets that were late, lost or sent again.
+    pub(crate) fn troubles(&self) -> u64 {
+        self.ledger.collector.troubles() + self.ledger.retransmissions
+    }
+
     pub(crate) fn new(unwrap: Offsets, options: Options, keep: bool) -> Self {
         Sender {
             outstanding: Outstanding::new(unwrap, options.timestamps),

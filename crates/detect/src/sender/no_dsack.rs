@@ -28,6 +28,8 @@ pub(super) struct Awaited {
     pub(super) ever: u64,
 }
 
+heap!(Awaited: sent_ns);
+
 impl Awaited {
     /// One was sent at `now`.
     pub(super) fn push(&mut self, now: i64) {

@@ -11,6 +11,8 @@ pub(super) struct Openers {
     all: VecDeque<(i64, i64)>,
 }
 
+heap!(Openers: all);
+
 impl Openers {
     /// The report of the segment that begins at `start` opened a hole below it; its round trip took `rtt_ns`.
     pub(super) fn push(&mut self, start: i64, rtt_ns: i64) {

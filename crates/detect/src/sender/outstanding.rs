@@ -37,6 +37,8 @@ pub(super) struct Outstanding {
     headless: bool,
 }
 
+heap!(Outstanding: board, ranges);
+
 impl Outstanding {
     pub(super) fn new(unwrap: Offsets, timestamps: bool) -> Self {
         Outstanding {

@@ -31,6 +31,8 @@ pub(super) struct Reading {
     hidden_below: i64,
 }
 
+heap!(Reading: reports, news, known);
+
 impl Reading {
     /// The ACK acknowledges everything below `number`. What lay at the left edge may never have been captured.
     pub(super) fn cover(&mut self, out: &mut Outstanding, number: i64) {

@@ -83,6 +83,8 @@ pub(super) struct Receiver {
     widest: u16,
 }
 
+heap!(Receiver: compression);
+
 impl Receiver {
     pub(super) fn new(options: &Options) -> Self {
         Receiver {

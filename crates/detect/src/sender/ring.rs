@@ -9,6 +9,8 @@ pub(super) struct Ring {
     values: Option<Box<Values>>,
 }
 
+heap!(Ring: values);
+
 #[derive(Clone, Debug, Default)]
 struct Values {
     values: [i64; VALUES_KEPT],
@@ -16,6 +18,8 @@ struct Values {
     next: usize,
     len: usize,
 }
+
+heap!(Values);
 
 pub(super) fn apart(a: i64, b: i64) -> i64 {
     a.saturating_sub(b).saturating_abs()

@@ -61,6 +61,8 @@ pub(super) struct Timing {
     pub(super) sent_last: (i64, i64),
 }
 
+heap!(Timing: lateness, spacing);
+
 impl Default for Timing {
     fn default() -> Self {
         Timing {

@@ -20,6 +20,8 @@ pub(super) struct Unseen {
     reported_by: Vec<u64>,
 }
 
+heap!(Unseen: reported_by);
+
 impl Unseen {
     /// What was sent at `sent_ns` and is reported at `now` cannot be timed: the clock was set between.
     pub(super) fn clock_set_between(&self, sent_ns: i64, now: i64) -> bool {

@@ -99,6 +99,8 @@ pub(super) struct Windows {
     explanations: Explanations,
 }
 
+heap!(Windows: waiting);
+
 impl Windows {
     pub(super) fn new(explanations: Explanations) -> Self {
         Windows {

@@ -47,6 +47,8 @@ pub(super) struct Engines {
     pub(super) probe: Option<Box<Segment>>,
 }
 
+heap!(Engines: sender, what_if, usual, named, points, cost, arrival, rtts);
+
 /// Data that a first ACK reports as missing reaches back no further than this before the first data captured, bytes.
 const MAX_BEFORE_FIRST: i64 = 1 << 24;
 
@@ -133,6 +135,12 @@ impl Engines {
                 self.arrival.begins_with_holes(una, &blocks, since_ns);
             }
         }
+    }
+
+    /// Packets that were late, lost or sent again, and the recoveries.
+    pub(super) fn troubles(&self) -> u64 {
+        let sender = self.sender.as_ref().map_or(0, |sender| sender.troubles());
+        self.arrival.troubles() + sender
     }
 
     /// One segment, the next in order as it comes by, beyond its arrival.

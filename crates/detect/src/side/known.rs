@@ -102,6 +102,8 @@ pub(crate) struct Reported {
     pub(crate) at_ns: i64,
 }
 
+heap!(Reported);
+
 impl Reported {
     pub(super) fn new(seg: &Segment) -> Self {
         let mut reported = Reported {

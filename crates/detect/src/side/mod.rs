@@ -78,6 +78,8 @@ pub(crate) struct Side {
     merged: Option<Box<Merged>>,
 }
 
+heap!(Side: engines, recent, reported, merged);
+
 /// One duplicate is no longer than this, bytes: a super-segment.
 const MAX_REPEATED: i64 = 65_536;
 
@@ -170,7 +172,7 @@ impl Side {
         self.engines = Some(Box::new(engines));
     }
 
-    /// Data of this direction, once it is followed.
+    /// Data of this direction, once it is followed. True if it was the next in order, and nothing else.
     #[inline(always)]
     pub(crate) fn data(
         &mut self,
@@ -178,19 +180,19 @@ impl Side {
         seen: Numbering,
         shared: &Shared,
         known: impl FnOnce() -> Known,
-    ) {
+    ) -> bool {
         let mss = self.mss(seg, shared);
         // An MSS is no larger, and neither is a jumbo frame.
         self.wire_mss = mss as u16;
         let Some(engines) = self.engines.as_deref_mut() else {
-            return;
+            return true;
         };
         let offset = engines.unwrap.offset(first_byte(seg));
         engines.unwrap.advance(offset + i64::from(seg.payload_len));
         if engines.closed && seg.payload_len == 1 && offset == engines.una {
             // A probe of the closed window (RFC 9293 section 3.8.6.1): data only if the receiver takes it.
             engines.probe = Some(Box::new(*seg));
-            return;
+            return true;
         }
         if seen.unusual && seen.step.is_some_and(|s| s < 0) {
             engines.arrival.note_late_number(seg);
@@ -205,7 +207,7 @@ impl Side {
             if engines.more {
                 engines.in_order(seg, offset);
             }
-            return;
+            return true;
         }
         let mut heard = Heard {
             sender: &mut engines.sender,
@@ -244,6 +246,7 @@ impl Side {
                 }
                 Piece::Late => heard.original(seg, at, len),
             });
+        false
     }
 
     /// A packet of the host `from`, for this direction's data; `to_receiver_ns` says how soon
@@ -336,6 +339,13 @@ impl Side {
                 engines.cost.acknowledged(&answer);
             }
         }
+    }
+
+    /// How much came of its data that was late, lost or sent again.
+    pub(crate) fn troubles(&self) -> u64 {
+        self.engines
+            .as_ref()
+            .map_or(0, |engines| engines.troubles())
     }
 
     /// Frames of this host that were captured twice.

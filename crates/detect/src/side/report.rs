@@ -151,12 +151,13 @@ impl Side {
             spurious: main.retransmissions.spurious,
         };
         let mut cost = engines.cost.finish(&main.recoveries.list, &ends);
+        let rtts = engines.rtts.samples();
         let life = Life {
             first_ns: end.first_ns,
             last_ns: end.last_ns,
             opened_ns: end.opened_ns,
             unscaled: end.unscaled,
-            rtts: engines.rtts.samples(),
+            rtts: &rtts,
             line_bps: cost.bottleneck_bps,
             marks: &main.marks,
         };

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use inorder_base::heap::Heap;
+
 /// Number of offsets in a row of the table.
 const ROW: usize = 64;
 
@@ -13,7 +15,7 @@ const ROW: usize = 64;
 #[derive(Clone, Debug)]
 pub struct ByOffset<T> {
     /// None of them empty.
-    rows: VecDeque<Row>,
+    rows: VecDeque<Box<Row>>,
     /// The greatest offset of each row: to search these touches few lines of the cache.
     tops: VecDeque<i64>,
     /// The row that was changed last: the next one is mostly the same.
@@ -74,6 +76,13 @@ impl Row {
         upper.len = self.len - half;
         self.len = half;
         upper
+    }
+}
+
+impl<T> Heap for ByOffset<T> {
+    fn heap_bytes(&self) -> usize {
+        let rows = self.rows.heap_bytes() + self.rows.len() * size_of::<Row>();
+        rows + self.tops.heap_bytes() + self.values.heap_bytes() + self.free.heap_bytes()
     }
 }
 
@@ -223,7 +232,7 @@ impl<T: Copy> ByOffset<T> {
         self.recent = row;
         match self.rows.get_mut(row) {
             None => {
-                self.rows.push_back(Row::of(offset, place));
+                self.rows.push_back(Box::new(Row::of(offset, place)));
                 self.tops.push_back(offset);
             }
             Some(here) if here.len < ROW => {
@@ -238,7 +247,7 @@ impl<T: Copy> ByOffset<T> {
                 }
                 self.tops[row] = here.top();
                 self.tops.insert(row + 1, upper.top());
-                self.rows.insert(row + 1, upper);
+                self.rows.insert(row + 1, Box::new(upper));
             }
         }
     }

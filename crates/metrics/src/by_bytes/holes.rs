@@ -1,5 +1,7 @@
 //! The missing ranges in the order of their bytes.
 
+use inorder_base::heap::Heap;
+
 use super::ByOffset;
 use super::Hole;
 
@@ -9,6 +11,12 @@ use super::Hole;
 pub struct Holes<T> {
     /// By first byte.
     all: ByOffset<Hole<T>>,
+}
+
+impl<T> Heap for Holes<T> {
+    fn heap_bytes(&self) -> usize {
+        self.all.heap_bytes()
+    }
 }
 
 impl<T: Copy> Holes<T> {

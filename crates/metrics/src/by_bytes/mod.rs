@@ -14,6 +14,8 @@ pub use holes::Holes;
 
 use passed::LateArrivals;
 
+use inorder_base::heap::Heap;
+
 /// Holes remembered at once; beyond, the lowest is given up.
 const MAX_HOLES_REMEMBERED: usize = 16_384;
 
@@ -77,6 +79,12 @@ pub struct Order<T> {
     mss: u32,
     /// Ranges up to here were missing and have been forgotten.
     forgotten_to: i64,
+}
+
+impl<T> Heap for Order<T> {
+    fn heap_bytes(&self) -> usize {
+        self.holes.heap_bytes() + self.late.heap_bytes()
+    }
 }
 
 impl<T: Copy + Default> Order<T> {

@@ -75,6 +75,8 @@ pub(super) struct LateArrivals {
     asked: usize,
 }
 
+heap!(LateArrivals: all, chunks);
+
 impl LateArrivals {
     /// One more, at a position behind all others.
     pub(super) fn push(&mut self, position: u64, start: i64, len: u32) {

@@ -11,7 +11,7 @@ use inorder_analysis::threshold::Threshold;
 use inorder_analysis::{Analysis, Rows, frames, html, json, table};
 use inorder_capture::{AnnotateError, Capture, CaptureError};
 use inorder_detect::{Assumed, Config, OneAssumption, Vantage};
-use inorder_pipeline::{Analyzer, Input};
+use inorder_pipeline::{Analyzer, Input, memory};
 use inorder_sort::SorterConfig;
 
 use crate::error::{CliError, DAMAGED, EXCEEDED, ExitCode, INTERRUPTED, Outcome};
@@ -76,6 +76,10 @@ pub struct Args {
     /// 2 KiB of memory
     #[arg(long, value_name = "N", default_value_t = default_max_flows(), conflicts_with = "peer")]
     max_flows: NonZeroUsize,
+    /// Memory that the analysis of a capture takes at most, such as 512M, 4G or unlimited. Connections for which there is no room are
+    /// ended early, those in order first, and only summed [default: a quarter of the machine's memory]
+    #[arg(long, value_name = "SIZE", value_parser = memory::parse, conflicts_with = "peer")]
+    memory: Option<usize>,
     /// Threads [default: as many as there are cores]
     #[arg(long, value_name = "N", value_parser = manners::threads)]
     threads: Option<usize>,
@@ -384,6 +388,7 @@ fn config(args: &Args, others: &chosen::Others) -> Config {
         .what_if(!args.no_what_if)
         .sorters(args.sorter.clone())
         .max_flows(args.max_flows.get())
+        .memory(memory::limit(args.memory))
         .only(args.flow.as_deref().map(|text| others.except(text)))
 }
 
