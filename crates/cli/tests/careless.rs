@@ -81,7 +81,10 @@ fn every_verb_with_several_outputs_writes_those_that_it_can() {
     let full = "--csv=/dev/full";
     for (verb, rest) in [
         ("diff", vec![DEMO, &receiver, full]),
-        ("reproduce", vec!["periodic", "window", "--quick", full]),
+        (
+            "reproduce",
+            vec!["periodic", "figures-10-11", "--quick", full],
+        ),
     ] {
         let json = folder.path(&format!("{verb}.json"));
         let run = inorder(&[&[verb], &rest[..], &[&format!("--json={json}")]].concat());

@@ -45,7 +45,7 @@ fn verbs(folder: &Folder) -> Vec<Vec<String>> {
         "netproc --json --packets=2000".to_owned(),
         format!("petri --json --exact --simulate --time=100 --invariants --reachability=9 {net}"),
         format!("metrics --json {numbers}"),
-        "reproduce --json periodic window --quick".to_owned(),
+        "reproduce --json periodic figures-10-11 --quick".to_owned(),
         format!("compare --json {demo}-sender.pcap {demo}-receiver.pcap"),
         format!("diff --json --packets {demo}-sender.pcap {demo}-receiver.pcap"),
         format!("qlog --json {log}"),

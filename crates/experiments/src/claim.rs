@@ -1,7 +1,50 @@
 //! The claims of a paper, and our results.
 
+use serde::Deserialize;
+
+use crate::magnitude::Magnitudes;
 use crate::quantity::Quantity;
 use crate::verdict::Verdict;
+
+/// What a claim's verdict rests on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Basis {
+    /// A claim of the paper, judged by a model that was not adjusted to it.
+    #[default]
+    Prediction,
+    /// A claim of the paper about numbers to which constants of the model were adjusted.
+    Fitted,
+    /// A claim of the paper that holds by how the experiment was built.
+    Construction,
+    /// A claim of ours beside the paper's.
+    Ours,
+    /// A claim of the paper, judged in a variant that the paper did not use.
+    Variant,
+}
+
+impl Basis {
+    /// All of them, in the order of summaries.
+    pub const ALL: [Self; 5] = [
+        Self::Prediction,
+        Self::Fitted,
+        Self::Construction,
+        Self::Ours,
+        Self::Variant,
+    ];
+
+    /// The name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Prediction => "prediction",
+            Self::Fitted => "fitted",
+            Self::Construction => "construction",
+            Self::Ours => "ours",
+            Self::Variant => "variant",
+        }
+    }
+}
 
 /// A statement of the paper that held, failed or is undecided.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,10 +64,35 @@ pub struct Claim {
     pub interval: Option<[f64; 2]>,
     /// The verdict according to the interval.
     pub verdict: Verdict,
+    /// What it rests on.
+    pub basis: Basis,
+    /// It held for a ratio or difference of numbers of which at least one is more than a factor of 2 from the printed one.
+    pub by_ratio_only: bool,
+    /// Why its criterion is as it is, where that is not plain.
+    pub criterion: Option<String>,
     /// For a claim that failed: the experiment that was made to find out why, and what came of it.
     pub why: Option<String>,
     /// For a claim about several cells: the cell that decides, and the cells in which it did not hold.
     pub detail: Option<String>,
+}
+
+impl Claim {
+    /// The verdict with what limits it: "held by ratio only, fitted".
+    pub fn verdict_in_words(&self) -> String {
+        let ratio = if self.by_ratio_only {
+            " by ratio only"
+        } else {
+            ""
+        };
+        let basis = match self.basis {
+            Basis::Prediction => "",
+            Basis::Fitted => " (fitted)",
+            Basis::Construction => " (by construction)",
+            Basis::Ours => " (ours)",
+            Basis::Variant => " (variant)",
+        };
+        format!("{}{ratio}{basis}", self.verdict.name())
+    }
 }
 
 /// A printed number next to ours, without a verdict.
@@ -48,6 +116,12 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// Ours over the printed value, if it is printed and not 0.
+    pub fn factor(&self) -> Option<f64> {
+        let printed = self.printed.filter(|printed| *printed != 0.0);
+        printed.map(|printed| self.ours / printed)
+    }
+
     /// A row of an item's table.
     pub(crate) fn of(item: &str, quantity: &Quantity) -> Self {
         let ours = quantity.value.shown();
@@ -82,6 +156,8 @@ pub struct Findings {
     pub claims: Vec<Claim>,
     /// Printed numbers and ours.
     pub comparisons: Vec<Comparison>,
+    /// By which factors they differ, for each item with printed numbers.
+    pub magnitudes: Vec<Magnitudes>,
     /// The axes of figures.
     pub axes: Vec<Axis>,
     /// What readers must know: definitions, assumptions, omissions.
@@ -93,6 +169,7 @@ impl Findings {
     pub fn extend(&mut self, other: Findings) {
         self.claims.extend(other.claims);
         self.comparisons.extend(other.comparisons);
+        self.magnitudes.extend(other.magnitudes);
         self.axes.extend(other.axes);
         self.remarks.extend(other.remarks);
     }
@@ -101,5 +178,10 @@ impl Findings {
     pub fn count(&self, verdict: Verdict) -> usize {
         let with = self.claims.iter().filter(|claim| claim.verdict == verdict);
         with.count()
+    }
+
+    /// Claims that rest on `basis`.
+    pub fn resting_on(&self, basis: Basis) -> impl Iterator<Item = &Claim> {
+        self.claims.iter().filter(move |claim| claim.basis == basis)
     }
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
+use crate::claim::Basis;
 use crate::verdict::Range;
 
 /// The words that replace a placeholder such as `{tcp}`, one after the other.
@@ -78,6 +79,14 @@ pub(crate) struct ClaimFile {
     /// One claim for each combination of these.
     #[serde(default, rename = "for")]
     pub each: Choices,
+    /// What its verdict rests on.
+    #[serde(default)]
+    pub basis: Basis,
+    /// Words of `for` with which it is about a variant that the paper did not use.
+    #[serde(default)]
+    pub variants: Vec<String>,
+    /// Why its criterion is as it is, where that is not plain.
+    pub criterion: Option<String>,
     /// The conditions; all of them must hold.
     pub tests: Vec<Test>,
     /// The experiment that was made to find out why it fails.
@@ -172,9 +181,13 @@ impl PaperFile {
     pub fn check(&self) -> Result<(), String> {
         let mut ids = BTreeSet::new();
         for claim in self.items.iter().flat_map(|item| &item.claims) {
-            let wrong = |what| format!("claim {}: {what}", claim.id);
+            let wrong = |what: String| format!("claim {}: {what}", claim.id);
             if claim.tests.is_empty() {
                 return Err(wrong("no tests".to_owned()));
+            }
+            let words = || claim.each.values().flatten().map(ToString::to_string);
+            if let Some(other) = claim.variants.iter().find(|v| !words().any(|w| w == **v)) {
+                return Err(wrong(format!("the variant {other:?} is no word of `for`")));
             }
             for words in combinations(&claim.each) {
                 let id = fill(&claim.id, &words);
@@ -190,6 +203,14 @@ impl PaperFile {
                 .try_for_each(|test| test.check(claim.printed).map_err(wrong))?;
         }
         Ok(())
+    }
+}
+
+impl ClaimFile {
+    /// What the claim rests on with these words.
+    pub fn basis_with(&self, words: &[(String, String)]) -> Basis {
+        let varies = words.iter().any(|(_, word)| self.variants.contains(word));
+        if varies { Basis::Variant } else { self.basis }
     }
 }
 

@@ -9,6 +9,9 @@ use crate::verdict::Verdict;
 /// Maximum number of cells named in the detail of a claim.
 const MAX_CELLS_NAMED: usize = 6;
 
+/// Said of a claim that a quick run would fail.
+const QUICK_FAILS: &str = "fails in this quick run, which decides no failure";
+
 /// Placeholders and the words that replace them.
 type Words = [(String, String)];
 
@@ -34,6 +37,8 @@ struct Part {
     margin: f64,
     /// Why the test has no valid criterion with this printed number.
     refused: Option<String>,
+    /// It is about a ratio or difference of numbers of which one is far from the printed one.
+    far: bool,
 }
 
 /// `None` if a quick run measured nothing that the claim is about; in a full run, the claim is then undecided.
@@ -56,7 +61,14 @@ fn judge_one(
     if parts.is_empty() && quick {
         return None;
     }
-    let verdict = Verdict::all(parts.iter().map(|part| part.verdict));
+    let found = Verdict::all(parts.iter().map(|part| part.verdict));
+    // A smaller grid and shorter runs may miss what the full run shows.
+    let only_quick = quick && found == Verdict::Failed;
+    let verdict = if only_quick {
+        Verdict::Undecided
+    } else {
+        found
+    };
     let by_clarity = |a: &&Part, b: &&Part| {
         let key = |part: &Part| (part.verdict, part.test);
         key(a).cmp(&key(b)).then(a.margin.total_cmp(&b.margin))
@@ -76,12 +88,19 @@ fn judge_one(
         ours: ours.value,
         interval: ours.ends(),
         verdict,
+        basis: claim.basis_with(words),
+        by_ratio_only: verdict == Verdict::Held && parts.iter().any(|part| part.far),
+        criterion: claim.criterion.clone(),
         why: claim
             .why
             .as_ref()
             .filter(|_| verdict == Verdict::Failed)
             .map(|why| why.text.clone()),
-        detail: detail(&parts, worst),
+        detail: match (only_quick, detail(&parts, worst)) {
+            (true, Some(more)) => Some(format!("{QUICK_FAILS}; {more}")),
+            (true, None) => Some(QUICK_FAILS.to_owned()),
+            (false, detail) => detail,
+        },
     })
 }
 
@@ -124,17 +143,28 @@ fn cells(
             let cell = operand.cell.as_deref().unwrap_or(cell);
             let cell = fill(cell, words).replace('*', star);
             let measure = fill(operand.measure.as_deref().unwrap_or(&measure), words);
-            Some(measured.get(&cell, &measure)?.value.clone())
+            measured.get(&cell, &measure)
         };
         let mut value = quantity.value.clone();
+        let mut compared = Vec::new();
         if let Some(operand) = minus {
-            value = value.minus(&other(operand)?);
+            let other = other(operand)?;
+            value = value.minus(&other.value);
+            compared.push(other);
         }
         if let Some(operand) = &test.over {
-            value = value.over(&other(operand)?);
+            let other = other(operand)?;
+            value = value.over(&other.value);
+            compared.push(other);
         }
+        let far = !compared.is_empty()
+            && compared
+                .into_iter()
+                .chain([*quantity])
+                .any(Quantity::is_far);
         let printed = printed.or(quantity.printed.map(|(value, _)| value));
         let mut part = part(test, &quantity.cell, &value, printed);
+        part.far = far;
         if let Some(instead) = &test.or {
             let cell = fill(&instead.cell, words).replace('*', star);
             let others = cells(
@@ -182,7 +212,11 @@ fn of_all(
         }
         Some(value)
     };
-    let value = value().map(|value| part(test, cell, &value, printed));
+    let compares = minus.is_some() || test.over.is_some();
+    let value = value().map(|value| Part {
+        far: compares && matching.iter().any(|(quantity, _)| quantity.is_far()),
+        ..part(test, cell, &value, printed)
+    });
     value.into_iter().collect()
 }
 
@@ -200,6 +234,7 @@ fn part(test: &Test, cell: &str, value: &Value, printed: Option<f64>) -> Part {
         verdict,
         margin,
         refused,
+        far: false,
     }
 }
 
@@ -256,6 +291,7 @@ fn detail(parts: &[Part], worst: Option<&Part>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::claim::Basis;
 
     fn claim(text: &str) -> ClaimFile {
         toml::from_str(&format!(
@@ -328,6 +364,44 @@ mod tests {
         assert_eq!(verdict(text), Verdict::Undecided);
         let mean = text.replace("least", "mean").replace("20", "100");
         assert_eq!(verdict(&mean), Verdict::Held);
+    }
+
+    #[test]
+    fn a_quick_run_fails_nothing() {
+        let spec = claim("tests = [{ cell = '1 streams, none', measure = 'ACKs', below = 5 }]");
+        let full = judge(std::slice::from_ref(&spec), &measured(), false);
+        let quick = judge(&[spec], &measured(), true);
+        assert_eq!(full[0].verdict, Verdict::Failed);
+        assert_eq!(quick[0].verdict, Verdict::Undecided);
+        assert_eq!(quick[0].detail.as_deref(), Some(QUICK_FAILS));
+    }
+
+    #[test]
+    fn a_ratio_of_numbers_far_from_the_printed_ones_holds_by_ratio_only() {
+        let spec = claim(
+            "tests = [{ cell = '1 streams, srpic', measure = 'ACKs', over = { cell = '1 streams, none' }, below = 0.7 }]",
+        );
+        let mut all = measured();
+        all.print("1 streams, none", "ACKs", (12.0, None));
+        let near = judge(std::slice::from_ref(&spec), &all, false);
+        assert_eq!(
+            (near[0].verdict, near[0].by_ratio_only),
+            (Verdict::Held, false)
+        );
+        all.print("1 streams, none", "ACKs", (100.0, None));
+        assert!(judge(&[spec], &all, false)[0].by_ratio_only);
+    }
+
+    #[test]
+    fn a_variant_is_named_by_its_word() {
+        let spec = claim(
+            "for = { n = [1, 5] }\nvariants = ['5']\ntests = [{ cell = '{n} streams, none', measure = 'ACKs', above = 9 }]",
+        );
+        let bases: Vec<_> = judge(&[spec], &measured(), false)
+            .iter()
+            .map(|claim| claim.basis)
+            .collect();
+        assert_eq!(bases, [Basis::Prediction, Basis::Variant]);
     }
 
     #[test]

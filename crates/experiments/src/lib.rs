@@ -20,7 +20,9 @@
 //!
 //! A claim is judged by its 95 % interval. It held if the whole interval satisfies the criterion, it failed if no
 //! part of the interval does, otherwise it is undecided. A claim about several cells held if it held in all of them,
-//! and failed if it failed in one. A single repetition of a random quantity decides nothing.
+//! and failed if it failed in one. A single repetition of a random quantity decides nothing, and a quick run, with its smaller
+//! grid and shorter runs, fails nothing. Beside the verdict stands what it rests on ([`Basis`]), and whether numbers more than a
+//! factor of 2 from the printed ones have the right ratio only.
 
 #![forbid(unsafe_code)]
 
@@ -30,6 +32,7 @@ mod claim;
 mod data;
 mod interval;
 mod judge;
+mod magnitude;
 pub mod markdown;
 mod measures;
 mod paper;
@@ -43,8 +46,9 @@ mod testing;
 mod verdict;
 
 pub use chosen::{Unknown, paper as paper_named};
-pub use claim::{Axis, Claim, Comparison, Findings};
+pub use claim::{Axis, Basis, Claim, Comparison, Findings};
 pub use inorder_base::stats::Estimate;
+pub use magnitude::Magnitudes;
 pub use paper::{Item, Paper, Why, find, papers};
 pub use printed::PrintedError;
 pub use setting::{Context, ExperimentError};

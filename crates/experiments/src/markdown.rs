@@ -15,7 +15,7 @@ pub fn write(out: &mut dyn Write, report: &Report, command: &str) -> io::Result<
     let findings = &report.findings;
     writeln!(
         out,
-        "\n## Claims\n\n| verdict | claim | ours | detail |\n|---|---|---|---|"
+        "\n## Claims\n\n| verdict | claim | printed | ours | detail |\n|---|---|---|---|---|"
     )?;
     for claim in &findings.claims {
         write_claim(out, claim)?;
@@ -30,6 +30,9 @@ pub fn write(out: &mut dyn Write, report: &Report, command: &str) -> io::Result<
         let of_item = findings.comparisons.iter().filter(|c| c.item == item);
         write_item(out, item, &of_item.collect::<Vec<_>>())?;
     }
+    for all in &findings.magnitudes {
+        writeln!(out, "\n{}: {}", all.item, all.in_words())?;
+    }
     if !findings.remarks.is_empty() {
         writeln!(out, "\n## Remarks\n")?;
     }
@@ -43,10 +46,16 @@ fn write_claim(out: &mut dyn Write, claim: &Claim) -> io::Result<()> {
     let interval = claim.interval.filter(|[low, high]| low < high);
     let interval = interval.map(|[low, high]| format!(" ({} to {})", short(low), short(high)));
     let fields = [
-        claim.verdict.name().to_owned(),
-        claim.text.clone(),
+        claim.verdict_in_words(),
+        format!("`{}` {}", claim.id, claim.text),
+        claim.printed.map_or_else(String::new, short),
         short(claim.ours) + &interval.unwrap_or_default(),
-        claim.detail.clone().unwrap_or_default(),
+        [&claim.detail, &claim.criterion, &claim.why]
+            .into_iter()
+            .flatten()
+            .cloned()
+            .collect::<Vec<_>>()
+            .join("; "),
     ];
     row(out, &fields)
 }
@@ -86,7 +95,10 @@ fn shown(comparison: &Comparison) -> String {
     let half = comparison.interval.map(|[low, high]| (high - low) / 2.0);
     let half = half.filter(|half| *half > 0.0);
     let half = half.map(|half| format!(" ± {}", short(half)));
-    short(comparison.ours) + &half.unwrap_or_default()
+    let printed = comparison
+        .printed
+        .map(|p| format!(" (printed {})", short(p)));
+    short(comparison.ours) + &half.unwrap_or_default() + &printed.unwrap_or_default()
 }
 
 fn row(out: &mut dyn Write, fields: &[String]) -> io::Result<()> {

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use crate::data::{ClaimFile, ItemFile, PaperFile, combinations, fill};
 use crate::judge::judge;
+use crate::magnitude::Magnitudes;
 use crate::setting::{Context, ExperimentError, FILES, Reduction, Setting};
 use crate::{Axis, Claim, Comparison, Findings, papers as own};
 
@@ -45,12 +46,15 @@ impl Item {
             let value = (printed.value, printed.half_width);
             measured.print(&printed.cell, &printed.measure, value);
         }
+        let comparisons: Vec<Comparison> = measured
+            .shown()
+            .map(|quantity| Comparison::of(&self.name, quantity))
+            .collect();
+        let magnitudes = Magnitudes::of(&self.name, &comparisons);
         Ok(Findings {
             claims: judge(&self.file.claims, &measured, context.quick),
-            comparisons: measured
-                .shown()
-                .map(|quantity| Comparison::of(&self.name, quantity))
-                .collect(),
+            magnitudes: magnitudes.into_iter().collect(),
+            comparisons,
             axes: self.axes(),
             remarks: self.file.remarks.clone(),
         })

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::interval::Value;
+use crate::magnitude::is_far;
 
 /// One measured number.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +18,15 @@ pub struct Quantity {
     pub printed: Option<(f64, Option<f64>)>,
     /// True if tables show it, false if only claims use it.
     pub shown: bool,
+}
+
+impl Quantity {
+    /// True if it is more than a factor of 2 from the printed value.
+    pub(crate) fn is_far(&self) -> bool {
+        let ours = self.value.shown().value;
+        self.printed
+            .is_some_and(|(printed, _)| is_far(ours, printed))
+    }
 }
 
 /// All numbers measured for an item, in the order of its tables.

@@ -2,7 +2,8 @@
 
 use inorder_report::{Column, Digits, Element, Files, Kind, List, Value};
 
-use crate::claim::{Axis, Claim, Comparison, Findings};
+use crate::claim::{Axis, Basis, Claim, Comparison, Findings};
+use crate::magnitude::Magnitudes;
 use crate::verdict::Verdict;
 
 /// The results for one paper.
@@ -56,6 +57,14 @@ pub static REPORT: &[OfReport] = &[
         },
     ),
     OfReport::nested(
+        "magnitudes",
+        "How many printed cells of each table or figure are within which factor of ours.",
+        &List {
+            columns: MAGNITUDES,
+            of: |r: &Report| &r.findings.magnitudes,
+        },
+    ),
+    OfReport::nested(
         "axes",
         "Numbers in the names of cells over which the figures of an item are drawn.",
         &List {
@@ -76,6 +85,31 @@ static VERDICTS: &[&str] = &[
     Verdict::Held.name(),
     Verdict::Failed.name(),
     Verdict::Undecided.name(),
+];
+
+/// The names of what verdicts rest on.
+static BASES: &[&str] = &[
+    Basis::Prediction.name(),
+    Basis::Fitted.name(),
+    Basis::Construction.name(),
+    Basis::Ours.name(),
+    Basis::Variant.name(),
+];
+
+type OfMagnitudes = Column<Magnitudes>;
+
+static MAGNITUDES: &[OfMagnitudes] = &[
+    OfMagnitudes::new("item", Kind::Text, "Table or figure.", |m| (&m.item).into()),
+    OfMagnitudes::new(
+        "close",
+        Kind::Count,
+        "Printed cells within a factor of 1.25 of ours.",
+        |m| m.close.into(),
+    ),
+    OfMagnitudes::new("near", Kind::Count, "Others within a factor of 2.", |m| {
+        m.near.into()
+    }),
+    OfMagnitudes::new("far", Kind::Count, "The rest.", |m| m.far.into()),
 ];
 
 type OfAxis = Column<Axis>;
@@ -148,6 +182,25 @@ pub static CLAIMS: &[OfClaim] = &[
         |c| c.verdict.name().into(),
     ),
     OfClaim::new(
+        "basis",
+        Kind::Choice(BASES),
+        "What the verdict rests on: a claim of the paper by prediction, by constants fitted to it or by construction, a claim of ours, or one of the paper in a variant that it did not use.",
+        |c| c.basis.name().into(),
+    ),
+    OfClaim::new(
+        "by_ratio_only",
+        Kind::Flag,
+        "It held for a ratio or difference of numbers of which one is more than a factor of 2 from the printed one.",
+        |c| c.by_ratio_only.into(),
+    ),
+    OfClaim::new(
+        "criterion",
+        Kind::Text,
+        "Why the criterion is as it is, where that is not plain.",
+        |c| c.criterion.as_ref().into(),
+    )
+    .optional(),
+    OfClaim::new(
         "why",
         Kind::Text,
         "For a claim that failed: the experiment that was made to find out why, and what came of it.",
@@ -200,6 +253,14 @@ pub static COMPARISONS: &[OfComparison] = &[
     OfComparison::new("ours", REAL, "Our result.", |c| c.ours.into())
         .optional()
         .shown("ours", 0),
+    OfComparison::new(
+        "factor",
+        REAL,
+        "Ours over the printed value, if it is printed.",
+        |c| c.factor().into(),
+    )
+    .optional()
+    .shown("factor", 2),
     OfComparison::new("interval", Kind::List(Element::Number), INTERVAL, |c| {
         ends(c.interval)
     })
@@ -258,6 +319,9 @@ mod tests {
             ours: 0.4,
             interval: Some([0.25, 0.625]),
             verdict: Verdict::Undecided,
+            basis: Basis::Prediction,
+            by_ratio_only: false,
+            criterion: None,
             why: None,
             detail: None,
         };
@@ -265,8 +329,8 @@ mod tests {
         inorder_report::csv::write(&mut out, CLAIMS, [&claim]).unwrap();
         assert_eq!(
             String::from_utf8(out).unwrap(),
-            "id,text,source,printed,ours,low,high,verdict,why,detail\n\
-             table-1/acks,fewer ACKs,table 1,0.5,0.4,0.25,0.625,undecided,,\n"
+            "id,text,source,printed,ours,low,high,verdict,basis,by_ratio_only,criterion,why,detail\n\
+             table-1/acks,fewer ACKs,table 1,0.5,0.4,0.25,0.625,undecided,prediction,false,,,\n"
         );
         let mut out = Vec::new();
         inorder_report::json::write(&mut out, CLAIMS, &claim).unwrap();
