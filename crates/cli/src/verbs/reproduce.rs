@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use inorder_experiments::markdown;
 use inorder_experiments::report::{CLAIMS, COMPARISONS, REPORT, Report};
 use inorder_experiments::{
-    Claim, Context, ExperimentError, Findings, Item, Paper, Unknown, Verdict, Why, paper_named,
-    papers,
+    Basis, Claim, Context, ExperimentError, Findings, Item, Paper, Unknown, Verdict, Why,
+    paper_named, papers,
 };
 use inorder_report::number::short;
 use inorder_report::text::{self, Layout};
@@ -23,8 +23,8 @@ use crate::{interrupt, manners, outputs};
 #[derive(clap::Args)]
 #[command(after_help = "\
 A claim is judged by its 95 % interval over the repetitions: it held if the whole interval satisfies the criterion, it \
-failed if no part of it does, else it is undecided, as everything random is with a single repetition. A claim that fails \
-is a result, not an error: the exit code is 0.\n\n\
+failed if no part of it does, else it is undecided, as everything random is with a single repetition. A quick run fails no \
+claim. A claim that fails is a result, not an error: the exit code is 0.\n\n\
 Examples:\n  inorder reproduce network-processor table-1 table-3 --quick")]
 pub struct Args {
     /// The paper; without it, the papers and their items are listed
@@ -254,7 +254,32 @@ fn print_count(out: &mut dyn Write, report: &Report) -> io::Result<()> {
         count(Verdict::Held),
         count(Verdict::Failed),
         count(Verdict::Undecided)
-    )
+    )?;
+    for basis in Basis::ALL {
+        let all: Vec<&Claim> = report.findings.resting_on(basis).collect();
+        let held = all.iter().filter(|claim| claim.verdict == Verdict::Held);
+        let by_ratio = held.clone().filter(|claim| claim.by_ratio_only).count();
+        let by_ratio = match by_ratio {
+            0 => String::new(),
+            some => format!(", {some} of them by ratio only"),
+        };
+        let of = match basis {
+            Basis::Prediction => "the paper's, by prediction",
+            Basis::Fitted => "the paper's, with constants fitted to them",
+            Basis::Construction => "the paper's, by construction",
+            Basis::Ours => "ours",
+            _ => "the paper's, in a variant",
+        };
+        if !all.is_empty() {
+            writeln!(
+                out,
+                "  {of}: {} of {} held{by_ratio}",
+                held.count(),
+                all.len()
+            )?;
+        }
+    }
+    Ok(())
 }
 
 fn run_item(item: &Item, args: &Args, stop: &AtomicBool) -> Result<Findings, ExperimentError> {
@@ -305,6 +330,9 @@ fn print_item(
         let layout = Layout::default().indent(2).left(2);
         text::write(out, COMPARISONS, &findings.comparisons, &layout)?;
     }
+    for all in &findings.magnitudes {
+        writeln!(out, "  magnitudes: {}", all.in_words())?;
+    }
     for claim in &findings.claims {
         print_claim(out, claim)?;
     }
@@ -316,9 +344,8 @@ fn print_item(
 
 fn print_claim(out: &mut dyn Write, claim: &Claim) -> io::Result<()> {
     let verdict = match claim.verdict {
-        Verdict::Held => "held     ",
-        Verdict::Failed => "FAILED   ",
-        _ => "undecided",
+        Verdict::Failed => claim.verdict_in_words().replacen("failed", "FAILED", 1),
+        _ => claim.verdict_in_words(),
     };
     let printed = claim
         .printed
@@ -330,7 +357,8 @@ fn print_claim(out: &mut dyn Write, claim: &Claim) -> io::Result<()> {
         .unwrap_or_default();
     writeln!(
         out,
-        "  {verdict} {}: {}{interval}{printed}",
+        "  {verdict:<9} {}: {}: {}{interval}{printed}",
+        claim.id,
         claim.text,
         short(claim.ours)
     )?;
