@@ -12,7 +12,7 @@ const PARTS: usize = 8;
 const FIRST_PART_BIT: u32 = 40;
 /// Share of the memory that connections may hold, in 16ths; the others are for reports, streams, and buffers.
 const CONNECTIONS_16THS: usize = 11;
-/// So many parts of a full share are freed at a time: to look at all connections pays then.
+/// Number of parts of a full share that are freed at a time: to look at all connections pays then.
 const FREED_PARTS: usize = 8;
 /// Share of the memory for the names of connections that were ended.
 const NAMES_PARTS: usize = 16;

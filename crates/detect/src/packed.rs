@@ -5,7 +5,7 @@
 
 /// Room is made for this part more at a time: most lists end soon.
 const GROWTH_PART: usize = 4;
-/// And for so many bytes at least.
+/// Least room that is made, bytes.
 const MIN_GROWTH: usize = 24;
 
 /// Numbers that were written one behind the other.

@@ -355,7 +355,7 @@ fn of_more_connections_than_fit_the_interesting_ones_are_followed_and_the_others
         (CROWD..=CROWD + CROWD / 200).contains(&(flows_in_all as u32)),
         "{flows_in_all}"
     );
-    // Of every connection to which something happened the same is told as without a limit.
+    // Of every connection to which something happened the same is reported as without a limit.
     let mut unlimited = Tracker::new(Config::default());
     crowd(&mut unlimited, is_interesting);
     let expected = unlimited.finish();

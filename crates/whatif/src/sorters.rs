@@ -4,8 +4,8 @@ use inorder_base::heap::Heap;
 use std::cell::OnceCell;
 use std::fmt;
 
+use inorder_sort::Meta;
 use inorder_sort::srpic::{Config, Srpic};
-use inorder_sort::{Meta, Sorter as _};
 
 use crate::runs::{self, Data, Runs};
 
@@ -26,7 +26,10 @@ pub(crate) struct Sorters {
 impl Heap for Sorters {
     fn heap_bytes(&self) -> usize {
         let made = self.sorters.iter().filter_map(|sorter| sorter.srpic.get());
-        let made: usize = made.flatten().map(|srpic| srpic.memory_footprint()).sum();
+        let made: usize = made
+            .flatten()
+            .map(inorder_sort::Sorter::memory_footprint)
+            .sum();
         self.sorters.heap_bytes() + made + self.stretch.heap_bytes() + self.out.heap_bytes()
     }
 }

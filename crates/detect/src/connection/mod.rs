@@ -47,8 +47,8 @@ pub(crate) struct Connection {
     counted: u32,
 }
 
-/// What a connection holds is counted after each of its first packets that were not just the next in order, fewer than this, and
-/// then after so many.
+/// What a connection holds is counted after each of its first packets that were not just the next in order, up to the first number, and
+/// then whenever the second number of them has come.
 const FIRST_STRAYS: u8 = 4;
 const STRAYS: u8 = 16;
 /// What a connection takes before it holds anything: its head, and its places in tables.
@@ -162,7 +162,7 @@ impl Connection {
     /// Bytes that it holds, by the room of its lists.
     pub(crate) fn bytes(&self) -> usize {
         let head = &self.head;
-        let complaints = head.complaints.as_ref().map_or(0, |all| all.heap_bytes());
+        let complaints = head.complaints.as_ref().map_or(0, Heap::heap_bytes);
         let lists = head.waiting.heap_bytes() + head.opening.heap_bytes() + complaints;
         EMPTY_BYTES + lists + size_of_val(&*head.also) + self.sides.heap_bytes()
     }
