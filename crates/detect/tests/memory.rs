@@ -170,7 +170,7 @@ fn measure(
 fn what_is_estimated_is_near_what_is_allocated() {
     let _alone = ALONE
         .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
     let plain = Config::default;
     let at = |vantage| plain().vantage(Some(vantage));
     let named = ["window:hold=300us"].map(|text| text.parse::<SorterConfig>().expect("a sorter"));
@@ -321,7 +321,7 @@ fn number_of(flow: &FlowReport) -> u32 {
 fn of_more_connections_than_fit_the_interesting_ones_are_followed_and_the_others_summed() {
     let _alone = ALONE
         .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
     let before = HELD.load(Relaxed);
     PEAK.store(before, Relaxed);
     let mut tracker = Tracker::new(Config::default().memory(Some(MEMORY)).max_flows(10_000));
@@ -369,7 +369,7 @@ fn of_more_connections_than_fit_the_interesting_ones_are_followed_and_the_others
 fn the_same_connections_are_ended_whether_one_tracker_or_several_follow_them() {
     let _alone = ALONE
         .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
     let config = Config::default()
         .memory(Some(MEMORY / 4))
         .max_flows(100_000);
