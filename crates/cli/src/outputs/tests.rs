@@ -99,7 +99,7 @@ fn needed(verb: &str, output: &str, folder: &Folder) -> Vec<String> {
             _ => "n.net",
         })],
         "netproc" => fixed(&["--packets=2000"]),
-        "reproduce" => fixed(&["periodic", "window", "--quick"]),
+        "reproduce" => fixed(&["network-processor", "table-1", "--quick"]),
         "man" => Vec::new(),
         other => panic!("{other} writes a file: say here what else it needs"),
     }

@@ -194,7 +194,7 @@ mod tests {
 
     /// With timestamps, in a capture of a hundred thousand connections that send in turns.
     #[test]
-    fn a_segment_in_order_takes_about_ten_bytes() {
+    fn a_segment_in_order_takes_a_dozen_bytes() {
         let mut differences = Differences::default();
         let (mut seq, mut ack) = (7, 9);
         for nth in 0..120_u32 {
@@ -219,6 +219,6 @@ mod tests {
             ack = seq;
         }
         let each = differences.heap_bytes() / 120;
-        assert!(each <= 12, "{each}");
+        assert!(each <= 14, "{each}");
     }
 }
