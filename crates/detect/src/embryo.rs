@@ -14,8 +14,8 @@ use crate::result::{Attempt, Outcome};
 const SETS: usize = 1 << 14;
 /// Those bits begin here.
 const FIRST_SET_BIT: u32 = 40;
-/// Records of a set at most: 2^17 in all, in 16 MiB.
-const RECORDS_PER_SET: usize = 8;
+/// Records of a set at most: 2^19 in all, in 72 MiB.
+const RECORDS_PER_SET: usize = 32;
 /// Share of the memory that records may take.
 const PART: usize = 16;
 /// Records for which a set has room at first.

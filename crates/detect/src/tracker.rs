@@ -531,7 +531,7 @@ mod tests {
         }
         assert!(tracker.connections.all.is_empty());
         assert!(
-            tracker.embryos.len() <= 1 << 17,
+            tracker.embryos.len() <= 1 << 19,
             "{}",
             tracker.embryos.len()
         );

@@ -16,8 +16,8 @@
 //!   holes below or not;
 //! - the sorter itself runs only for stretches that are not in order as they came.
 //!
-//! Other sorters are laid over the arrivals packet by packet ([`named`]); so is the resequencer, from the first
-//! break in the order on ([`usual`]). Streams of numbered packets have all of these from their first break on ([`numbered`]).
+//! Other sorters are laid over the arrivals packet by packet (`named`); so is the resequencer, from the first
+//! break in the order on (`usual`). Streams of numbered packets have all of these from their first break on (`numbered`).
 
 #![forbid(unsafe_code)]
 
