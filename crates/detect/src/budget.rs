@@ -12,10 +12,10 @@ const PARTS: usize = 8;
 const FIRST_PART_BIT: u32 = 40;
 /// Share of the memory that connections may hold, in 16ths; the others are for reports, streams, and buffers.
 const CONNECTIONS_16THS: usize = 11;
-/// Number of parts of a full share that are freed at a time: to look at all connections pays then.
-const FREED_PARTS: usize = 8;
+/// A share that is full is freed by this part of it at once, for every search looks at all connections.
+const FREED_PART: usize = 8;
 /// Share of the memory for the names of connections that were ended.
-const NAMES_PARTS: usize = 16;
+const NAMES_PART: usize = 16;
 /// Connections that were ended and are known by name, at most: 32 MB.
 const MAX_NAMES: usize = 1 << 22;
 /// Names of a set. The oldest gives way.
@@ -63,7 +63,7 @@ impl Budget {
 
     /// Connections of this part must be ended until it holds less.
     pub(crate) fn is_above_rest(&self, part: usize) -> bool {
-        self.held[part] > self.most - self.most / FREED_PARTS
+        self.held[part] > self.most - self.most / FREED_PART
     }
 
     /// See [`Ended`].
@@ -83,7 +83,7 @@ pub(crate) struct Ended {
 
 impl Ended {
     fn new(memory: usize) -> Self {
-        let names = (memory / NAMES_PARTS / size_of::<u64>()).clamp(1 << 10, MAX_NAMES);
+        let names = (memory / NAMES_PART / size_of::<u64>()).clamp(1 << 10, MAX_NAMES);
         Ended {
             sets: Vec::new(),
             most_sets: 1 << (names / NAMES_PER_SET).ilog2(),

@@ -18,8 +18,8 @@ const FIRST_SET_BIT: u32 = 40;
 const RECORDS_PER_SET: usize = 32;
 /// Share of the memory that records may take.
 const PART: usize = 16;
-/// Records for which a set has room at first.
-const FEW: usize = 2;
+/// Records for which a set has room at first, and which it may always have.
+const FIRST_RECORDS: usize = 2;
 
 /// The first packet of a connection.
 #[derive(Clone, Copy, Debug)]
@@ -121,7 +121,7 @@ impl Embryos {
             sets: Vec::new(),
             per_set: memory
                 .map_or(RECORDS_PER_SET, room)
-                .clamp(FEW, RECORDS_PER_SET),
+                .clamp(FIRST_RECORDS, RECORDS_PER_SET),
         }
     }
 
@@ -133,7 +133,7 @@ impl Embryos {
         let set = &mut self.sets[set_of(&embryo.key)];
         let oldest = (set.len() >= self.per_set).then(|| set.remove(0));
         if set.capacity() == 0 {
-            set.reserve_exact(FEW);
+            set.reserve_exact(FIRST_RECORDS);
         }
         set.push(embryo);
         oldest

@@ -11,7 +11,7 @@ pub static ENDED_EARLY: &[Early] = &[
     Early::new(
         "connections",
         Kind::Count,
-        "Connections that were ended before their last packet, for want of memory (--memory).",
+        "Connections that were ended before their last packet, because connections had reached the memory that --memory allows.",
         |e| e.connections.into(),
     ),
     Early::new(

@@ -144,8 +144,8 @@ impl Connection {
         }
     }
 
-    /// It may hold more than when it was counted last. Only its own packets decide when: so what is ended for want of memory does
-    /// not depend on who else is followed here.
+    /// It may hold more bytes than when they were counted last. Only its own packets decide when they are counted again, so which
+    /// connections are ended once the memory is used up does not depend on the number of threads.
     #[inline(always)]
     pub(crate) fn has_grown(&self) -> bool {
         self.head.common.grew

@@ -81,7 +81,7 @@ impl Ledger {
     }
 
     /// How likely the first report was about the original although no duplicate was reported: where blocks do not show, one of them would
-    /// have been seen, whichever it was of, unless so much comes late that there always are some.
+    /// have been seen, whichever it was of, unless late packets are so frequent that one of them can be behind any block.
     pub(super) fn silent(&self, f: &Filled, telling: &Telling) -> f64 {
         if !telling.hidden {
             return f.silent.max(self.answered_in_turn(f, telling));
