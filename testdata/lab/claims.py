@@ -74,6 +74,16 @@ def counted(key):
     return judge
 
 
+def lost(claim, truth):
+    """Between bounds; without `packets_at_most` there is none above."""
+    if truth.packets is None:
+        return None
+    lost, least, most = truth.packets["losses"], claim["packets"], claim.get("packets_at_most")
+    if not least:
+        return lost > 0
+    return (lost >= least or near(least, lost)) and (most is None or lost <= most or near(most, lost))
+
+
 def clean(_, truth):
     packets = truth.packets
     return packets and packets["losses"] + packets["reordered"] + packets["again"] == 0
@@ -96,7 +106,7 @@ PREDICATES = {
     "coarse": lambda claim, truth: None,
     "short": lambda claim, truth: abs(claim["share"] - truth.shares["handshake"] - truth.shares["start"]) <= OFF,
     "ended": lambda claim, truth: abs(claim["share"] - truth.shares["application:end"]) <= OFF,
-    "lost": counted("losses"),
+    "lost": lost,
     "late": counted("reordered"),
     "mistaken": lambda claim, truth: truth.packets and (truth.packets["spurious"] > 0 or truth.unneeded > 0),
     "misled": lambda claim, truth: truth.packets and (truth.packets["spurious"] > 0 or truth.unneeded > 0),

@@ -61,6 +61,19 @@ pub(crate) fn awaits(flow: &FlowReport) -> bool {
     idle_ns > 0 && limits.awaited_ns >= idle_ns / 2
 }
 
+/// The ends of its answers waited for acknowledgements (Nagle's algorithm) often, for a good part of its life: how often, and how
+/// long beyond the round trips that even an acknowledgement without delay takes, nanoseconds.
+pub(crate) fn held_short(flow: &FlowReport) -> Option<(u64, i64)> {
+    /// Fewer are no habit.
+    const MIN_TIMES: u64 = 3;
+    let held = flow.limits.held_short;
+    let round_ns = round_trip_ns(flow)?;
+    let times = i64::try_from(held.times).ok()?;
+    let beyond_ns = held.ns.saturating_sub(times.saturating_mul(round_ns));
+    let share = held.ns as f64 / flow.limits.life_ns().max(1) as f64;
+    (held.times >= MIN_TIMES && share >= MIN_NAMED).then_some((held.times, beyond_ns.max(0)))
+}
+
 /// All parts, the longest first, without the end; empty if nothing is known.
 pub(crate) fn parts(limits: &Limits) -> Vec<Part> {
     let life = limits.life_ns();
@@ -266,8 +279,15 @@ pub(crate) fn nothing_holds_it(flow: &FlowReport) -> bool {
             let idle = flow.cost.limit == inorder_detect::Limit::Application;
             idle || flow.data_packets < MIN_PACKETS
         }
+        _ if waits_for_acks(flow) => false,
         _ => flow.limits.share_where(|set| set.iter().all(harmless)) >= MIN_HARMLESS,
     }
+}
+
+/// Ends of its answers wait for delayed acknowledgements for a part of its life that is worth a word.
+fn waits_for_acks(flow: &FlowReport) -> bool {
+    let life_ns = flow.limits.life_ns().max(1) as f64;
+    held_short(flow).is_some_and(|(_, beyond_ns)| beyond_ns as f64 >= MIN_NAMED * life_ns)
 }
 
 /// True if nothing but these need have limited it, as far as the capture shows: what looks like a pause of the application may

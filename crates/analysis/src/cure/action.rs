@@ -35,6 +35,8 @@ pub enum ActionKind {
     SendBuffer,
     /// The application sends sooner.
     Application,
+    /// The ends of messages do not wait for acknowledgements.
+    NoDelay,
     /// The retransmission timer of a route is shortened or lengthened.
     Timer,
     /// What interrupted the path is found.
@@ -64,6 +66,7 @@ impl ActionKind {
         "reader",
         "send-buffer",
         "application",
+        "no-delay",
         "timer",
         "outage",
         "replay-window",

@@ -102,6 +102,7 @@ impl Cure {
         actions.extend(windows::receiver_window(&cases));
         actions.extend(windows::send_buffer(&cases));
         actions.extend(windows::requests(&cases, &analysis.flows));
+        actions.extend(windows::nagle(&rest));
         actions.extend(path::losses(&rest, &cases));
         actions.extend(services::actions(&analysis.streams));
         actions.sort_by(|a, b| rank(b).total_cmp(&rank(a)));

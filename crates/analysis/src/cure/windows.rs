@@ -2,10 +2,10 @@
 
 use inorder_detect::FlowReport;
 use inorder_detect::limits::Limit;
-use inorder_report::number::{bytes, plural, rate, time};
+use inorder_report::number::{bytes, count, plural, rate, time};
 
 use super::{Action, ActionKind, Case, Gain};
-use crate::shares::{awaits, line_bps, path_bytes, reads_slowly};
+use crate::shares::{awaits, held_short, line_bps, path_bytes, reads_slowly};
 
 /// What a flow reaches of the line at least, whose window has to grow first.
 const SHORT_FLOW: f64 = 0.5;
@@ -167,6 +167,42 @@ pub(super) fn requests(cases: &[Case<'_>], all: &[FlowReport]) -> Option<Action>
                 id.src.ip(),
                 id.dst.ip()
             ),
+        )
+    })
+}
+
+/// Ends of answers that wait for the acknowledgement of what was before them. What it brings: each answer takes less by what it waited,
+/// half of that beyond round trips at least; and up to twice as much, for the other end then asks sooner, too.
+pub(super) fn nagle(flows: &[&FlowReport]) -> Option<Action> {
+    let held = flows
+        .iter()
+        .filter(|f| f.data_packets >= super::MIN_PACKETS)
+        .filter_map(|f| held_short(f).map(|(times, beyond_ns)| (f, times, beyond_ns)));
+    let all: Vec<_> = held.collect();
+    let (flow, times, beyond_ns) = all.iter().max_by_key(|(_, _, beyond_ns)| *beyond_ns)?;
+    let (limits, from) = (&flow.limits, flow.flow.src.ip());
+    let part = |ns: i64| ns as f64 / limits.life_ns().saturating_sub(ns).max(1) as f64;
+    Some(Action {
+        evidence: format!(
+            "{} times a segment that was not full waited until all before it was acknowledged, {} altogether: {} more than \
+             round trips take",
+            count(*times),
+            time(limits.held_short.ns),
+            time(*beyond_ns)
+        ),
+        holds: "Any system. Nagle's algorithm (RFC 896) holds back what does not fill a segment while anything is \
+                unacknowledged, and a receiver may delay its acknowledgement by up to 500 ms (RFC 9293 section 3.8.6.3). An \
+                application that writes each message at once, full segments and rest, loses nothing by it.",
+        warning: "An application that writes few bytes at a time then sends many small packets.",
+        gain: Some(Gain {
+            low: part(*beyond_ns) / 2.0,
+            high: 2.0 * part(limits.held_short.ns),
+        }),
+        sure: true,
+        flows: all.len() as u64,
+        ..Action::new(
+            ActionKind::NoDelay,
+            format!("In the sending application at {from}, set TCP_NODELAY on its sockets."),
         )
     })
 }

@@ -1,6 +1,6 @@
 //! What is claimed of one TCP flow: what held it back, and what went wrong.
 
-use inorder_detect::{Cause, FlowReport, Gravity, Limit, Lost, NotSeen, Trouble};
+use inorder_detect::{Cause, FlowReport, Gravity, Limit, Lost, NotSeen, Trouble, Vantage};
 use inorder_report::number::{bytes, count, percent, plural, rate};
 
 use super::claim::Claim;
@@ -168,11 +168,27 @@ fn loss(flow: &FlowReport) -> Claim {
     });
     Claim::Lost {
         packets: flow.losses,
+        at_most: most_lost(flow),
         of: flow.data_packets.max(flow.losses),
         needed: flow.retransmissions.needed,
         queue: [Cause::QueueLoss, Cause::RandomLoss, Cause::Loss].map(|c| recoveries(flow, c)),
         icmp: flow.icmp,
         recoveries: recovered,
+    }
+}
+
+/// The most packets that may have been lost; `None` if there is no bound.
+fn most_lost(flow: &FlowReport) -> Option<u64> {
+    /// Fewer events that are undecided, as a share of the losses, change no conclusion.
+    const FEW: f64 = 0.2;
+    // Lost before the capture point, with nothing behind them, they left no hole.
+    let unseen = flow.vantage.vantage != Vantage::Sender && flow.timeouts() > 0;
+    let undecided = flow.reordering.ambiguous;
+    let many = undecided as f64 > FEW * flow.losses as f64;
+    match (unseen, many) {
+        (true, _) => None,
+        (false, true) => Some(flow.losses + undecided),
+        (false, false) => Some(flow.losses),
     }
 }
 

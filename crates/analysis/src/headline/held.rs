@@ -2,7 +2,7 @@
 
 use inorder_detect::limits::{Limit, LimitSet, Window};
 use inorder_detect::{Cause, FlowReport};
-use inorder_report::number::{bytes, plural, rate, time};
+use inorder_report::number::{bytes, count, plural, rate, time};
 
 use super::share;
 use crate::shares::{self, Part};
@@ -37,6 +37,8 @@ pub struct Held {
     pub(crate) timeouts: u64,
     /// For most of the application's time it waited for data of the other end.
     pub(crate) awaits: bool,
+    /// How often the end of an answer waited for an acknowledgement, and how long altogether, nanoseconds; 0 if that is not worth a word.
+    pub(crate) held_short: (u64, i64),
     /// What caused most of the unnecessary time.
     pub(crate) cause: Option<Cause>,
 }
@@ -58,6 +60,10 @@ impl Held {
             reductions: if unnecessary { unneeded } else { needed },
             timeouts: flow.timeouts(),
             awaits: shares::awaits(flow),
+            held_short: match shares::held_short(flow) {
+                Some((times, _)) => (times, flow.limits.held_short.ns),
+                None => (0, 0),
+            },
             cause: shares::main_cause(flow).filter(|_| unnecessary),
         }
     }
@@ -101,13 +107,7 @@ impl Held {
                 self.buffer_bytes
                     .map_or_else(String::new, |n| format!(" of about {}", bytes(n)))
             ),
-            Some(Limit::Application) => format!(
-                "the sending application had nothing to send for {part}{}",
-                match self.awaits {
-                    true => ", mostly while it waited for data from the other end",
-                    false => "",
-                }
-            ),
+            Some(Limit::Application) => self.application(&part),
             Some(Limit::Line) => self.line(&part),
             Some(Limit::Start) => {
                 format!("the congestion window still grew from its start for {part}")
@@ -134,6 +134,23 @@ impl Held {
             ),
             Some(_) => format!("what held it back for {part} is unknown"),
         }
+    }
+
+    fn application(&self, part: &str) -> String {
+        let awaits = match self.awaits {
+            true => ", mostly while it waited for data from the other end",
+            false => "",
+        };
+        let short = match self.held_short {
+            (0, _) => String::new(),
+            (times, ns) => format!(
+                ", and for {} of this the last segment of an answer, which was not full, waited until all before it was \
+                 acknowledged ({} times: Nagle's algorithm)",
+                time(ns),
+                count(times)
+            ),
+        };
+        format!("the sending application had nothing to send for {part}{awaits}{short}")
     }
 
     /// `, 7 time-outs`.

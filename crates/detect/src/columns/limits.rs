@@ -36,6 +36,18 @@ pub static LIMITS: &[Column<Limits>] = &[
         "Of the application's share before, the time that ended after data of the other end had come: it waited for that.",
         |l| l.awaited_ns.into(),
     ),
+    Of::new(
+        "held_short",
+        Kind::Count,
+        "Ends of answers that waited until all before them was acknowledged, because they were less than a full segment (Nagle's algorithm).",
+        |l| l.held_short.times.into(),
+    ),
+    Of::new(
+        "held_short_ms",
+        Kind::Duration,
+        "How long they waited altogether.",
+        |l| l.held_short.ns.into(),
+    ),
     Of::nested(
         "unnecessary",
         "Time taken by reductions, recoveries and timers that no loss had caused, by their cause, the most first.",

@@ -178,7 +178,7 @@ impl Recorder {
             self.largest = self.largest.max(len);
         }
         if self.rounds.ends_burst(now) {
-            self.explain(now, echo, end <= self.highest);
+            self.explain(now, echo, (end <= self.highest, len));
         }
         self.highest = self.highest.max(end);
         let (room, flight) = (self.told.edge - self.highest, self.highest - self.told.una);
@@ -202,14 +202,14 @@ impl Recorder {
         }
     }
 
-    /// Data that is no part of a burst is about to be sent at `now`, new or `late`: why not sooner?
+    /// Data of `len` bytes that is no part of a burst is about to be sent at `now`, new or `late`: why not sooner?
     #[inline(never)]
-    fn explain(&mut self, now: i64, echo: u32, late: bool) {
+    fn explain(&mut self, now: i64, echo: u32, (late, len): (bool, u32)) {
         self.catch_up(now);
         let way = self.lag.as_mut().and_then(|lag| lag.sample(echo, now));
         way.into_iter().for_each(|ns| self.rounds.note_way(ns));
         let progress = self.progress();
-        self.rounds.next(now, late, &progress);
+        self.rounds.next(now, (late, len), &progress);
     }
 
     /// The sender has heard by `now` what came by soon enough before.
@@ -384,6 +384,7 @@ impl Recorder {
         let progress = self.progress();
         let last_data_ns = self.rounds.last_sent_ns();
         let (largest_window, awaited_ns) = (self.rounds.largest_window, self.rounds.awaited_ns);
+        let held_short = self.rounds.held_short;
         let (rows, silences) = self.rounds.finish(life.last_ns, &progress);
         Judge {
             life,
@@ -395,6 +396,7 @@ impl Recorder {
             lag_ns: self.lag.as_ref().map_or(0, |lag| lag.ns()),
             last_data_ns,
             awaited_ns,
+            held_short,
             largest_window,
             closed_ns: self.closures.total_ns(),
         }

@@ -3,9 +3,9 @@
 use super::pieces::Pieces;
 use super::policer;
 use super::rounds::{Held, KINDS, Row, Silence};
-use super::state::{Course, State, reductions, window};
+use super::state::{Course, State, own_pace, reductions, window};
 use super::unneeded::by_cause;
-use super::{Limit, LimitSet, Limits, Share, Window};
+use super::{HeldShort, Limit, LimitSet, Limits, Share, Window};
 use crate::cause::Mark;
 use crate::cost::Ends;
 use crate::cost::episodes::Episodes;
@@ -51,6 +51,7 @@ pub(crate) struct Judge<'a> {
     pub(crate) last_data_ns: i64,
     /// The time without anything to send that ended after the other end's data had come, nanoseconds.
     pub(crate) awaited_ns: i64,
+    pub(crate) held_short: HeldShort,
     /// From the capture point to the sender and back.
     pub(crate) lag_ns: i64,
     pub(crate) largest_window: i64,
@@ -106,6 +107,7 @@ impl Judge<'_> {
             ended_ns,
             at_end_ns: ended_ns.saturating_sub(self.last_data_ns).max(0),
             awaited_ns: self.awaited_ns,
+            held_short: self.held_short,
             shares: pieces.shares(),
             stretches: pieces.stretches(),
             unnecessary: by_cause(pieces.list(), self.recoveries),
@@ -254,6 +256,12 @@ impl Judge<'_> {
                 laid.next();
             }
             let mut at = from;
+            // Behind the last data only the receiver's window, which it may not fit into, holds what is left.
+            if from >= self.last_data_ns && parts[Held::ByReceiver as usize] == 0 {
+                pieces.until(to, Limit::Application.into(), Confidence::Likely, at);
+                passed += to - from;
+                continue;
+            }
             for (kind, reach) in HELD.into_iter().zip(reach) {
                 let until = to.min(from + (reach - passed).max(0)).max(at);
                 let (limits, confidence) = self.limit_of(kind, state);
@@ -271,6 +279,7 @@ impl Judge<'_> {
     fn limit_of(&self, held: Held, state: Option<&State>) -> (LimitSet, Confidence) {
         let limits = match (held, state) {
             (Held::ByReceiver, _) => Limit::ReceiverWindow.into(),
+            (Held::Buffered, _) => own_pace(self.ends.vantage),
             (Held::Idle, _) => Limit::Application.into(),
             (Held::Unseen, _) => LimitSet::of(&[Limit::Application, Limit::TimerNeeded]),
             (_, None) => Limit::Unknown.into(),
@@ -386,6 +395,7 @@ const HELD: [Held; KINDS] = [
     Held::Idle,
     Held::Unseen,
     Held::Spaced,
+    Held::Buffered,
 ];
 
 fn by_verdict(verdict: RecoveryVerdict, needed: Limit, unneeded: Limit) -> LimitSet {
@@ -399,13 +409,13 @@ fn by_verdict(verdict: RecoveryVerdict, needed: Limit, unneeded: Limit) -> Limit
 /// Packets that no acknowledgement released are of the kind of most of the others of their round trip, and a receiver's window
 /// that is full for part of it holds the whole of it.
 fn settled(parts: [i64; KINDS]) -> [i64; KINDS] {
-    let [receiver, ack, paced, idle, unseen, spaced] = parts;
+    let [receiver, ack, paced, idle, unseen, spaced, buffered] = parts;
     let sending = receiver + ack + paced + spaced;
     if receiver as f64 >= FULL_FOR_PART * sending as f64 {
-        return [sending, 0, 0, idle, unseen, 0];
+        return [sending, 0, 0, idle, unseen, 0, buffered];
     }
-    match idle > ack {
-        true => [receiver, ack, 0, idle + paced, unseen, spaced],
-        false => [receiver, ack + paced, 0, idle, unseen, spaced],
+    match idle + buffered > ack {
+        true => [receiver, ack, 0, idle + paced, unseen, spaced, buffered],
+        false => [receiver, ack + paced, 0, idle, unseen, spaced, buffered],
     }
 }

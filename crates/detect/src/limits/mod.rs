@@ -12,6 +12,7 @@ mod rounds;
 mod rows;
 mod set;
 mod state;
+mod steady;
 #[cfg(test)]
 mod tests;
 mod unneeded;
@@ -37,6 +38,8 @@ pub struct Limits {
     pub at_end_ns: i64,
     /// Of the application's time before, what ended after data of the other end had come, nanoseconds: it waited for that.
     pub awaited_ns: i64,
+    /// What waited for the acknowledgement of all before it, because it was less than a full segment.
+    pub held_short: HeldShort,
     /// How long each limit held it, the longest first; together they are the life.
     pub shares: Vec<Share>,
     /// The life in order and without gaps: at most [`MAX_STRETCHES`] stretches, each named by what held it longest.
@@ -53,6 +56,16 @@ pub struct Limits {
     pub window: Option<Window>,
     /// Most bytes in flight where the sender's buffer seems to be the limit.
     pub send_buffer_bytes: Option<u64>,
+}
+
+/// The ends of messages that waited until all before them was acknowledged (Nagle's algorithm, RFC 896): longer than a round trip
+/// where the receiver delays its acknowledgements (RFC 9293 section 3.8.6.3).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct HeldShort {
+    /// How many.
+    pub times: u64,
+    /// Nanoseconds altogether.
+    pub ns: i64,
 }
 
 /// How long one limit held a transfer.

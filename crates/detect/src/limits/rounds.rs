@@ -5,6 +5,7 @@
 //! sender paces. The time between two packets is booked so, and summed for each round trip. Time in recoveries and in
 //! silences that a retransmission ends is left out here: [`super::judge`] lays them over, once their verdicts are known.
 
+use super::HeldShort;
 use super::rows::Rows;
 
 /// What held the sender between two packets.
@@ -22,10 +23,12 @@ pub(crate) enum Held {
     Unseen,
     /// Its packets pass evenly spaced, away from the sender: the application writes so, or the line lets no more through.
     Spaced,
+    /// Away from the sender: it had nothing to send, or its socket's buffer was full of what was on its way.
+    Buffered,
 }
 
 /// Kinds of [`Held`].
-pub(crate) const KINDS: usize = 6;
+pub(crate) const KINDS: usize = 7;
 /// Rows kept of one flow.
 const MAX_ROWS: usize = 128;
 /// Silences kept of one flow.
@@ -95,6 +98,11 @@ impl Row {
     }
 }
 
+/// What follows an acknowledgement within this was released by it, nanoseconds.
+fn answer_ns(rtt_ns: i64) -> i64 {
+    (rtt_ns / ANSWER_OF_RTT).clamp(MIN_ANSWER_NS, MAX_ANSWER_NS)
+}
+
 /// Of two times, of which 0 is none.
 fn shortest(a: i64, b: i64) -> i64 {
     match (a, b) {
@@ -147,8 +155,13 @@ pub(crate) struct Rounds {
     room: i64,
     peak: i64,
     len: u32,
+    /// Payload of what is sent now, bytes.
+    next_len: u32,
     answered: u32,
     unanswered: u32,
+    pub(crate) held_short: HeldShort,
+    /// When that was last so.
+    held_short_ns: i64,
     /// Time between the last two packets that were not of one burst, nanoseconds.
     before_ns: i64,
     /// The last acknowledgement that made room carried data.
@@ -193,6 +206,9 @@ impl Rounds {
             room: i64::MAX,
             peak: 0,
             len: 0,
+            next_len: 0,
+            held_short: HeldShort::default(),
+            held_short_ns: i64::MIN,
             answered: 0,
             unanswered: 0,
             before_ns: 0,
@@ -252,7 +268,9 @@ impl Rounds {
 
     /// Books the time until `now`, when new data is about to be sent, or what may be a copy of data that came `late`.
     #[inline(never)]
-    pub(crate) fn next(&mut self, now: i64, late: bool, progress: &Progress) {
+    pub(crate) fn next(&mut self, now: i64, (late, len): (bool, u32), progress: &Progress) {
+        self.next_len = len;
+        self.note_short(now, progress);
         self.gap_ns = self.gap_ns.max(now.saturating_sub(self.sent_ns));
         self.burst = progress.sent.saturating_sub(self.booked);
         let timer = match late {
@@ -396,6 +414,28 @@ impl Rounds {
         i64::from(full.max(1))
     }
 
+    /// What is sent at `now` is the end of an answer that waited until all before it was acknowledged: no more than one for each time
+    /// that data of the other end came, for a socket's small buffer looks the same.
+    fn note_short(&mut self, now: i64, progress: &Progress) {
+        let rtt_ns = progress.rtt_ns;
+        let within_ns = match progress.near {
+            true => answer_ns(rtt_ns),
+            false => rtt_ns / ANSWER_AWAY_OF_RTT,
+        };
+        let released = self.released_ns >= self.sent_ns
+            && !self.carried
+            && now.saturating_sub(self.released_ns) <= within_ns;
+        let partial = i64::from(self.next_len) % self.full(progress) != 0;
+        let answers = self.asked_ns > self.held_short_ns;
+        let nothing_again = self.again_ns < self.sent_ns && !progress.mending;
+        if released && partial && answers && nothing_again && progress.sent == progress.una {
+            self.held_short.times += 1;
+            let waited_ns = now.saturating_sub(self.sent_ns);
+            self.held_short.ns = self.held_short.ns.saturating_add(waited_ns);
+            self.held_short_ns = now;
+        }
+    }
+
     /// The last new data ended with a segment that is not full.
     fn is_short(&self, full: i64) -> bool {
         i64::from(self.len) % full != 0
@@ -408,7 +448,7 @@ impl Rounds {
             rtt => rtt,
         };
         let full = self.full(progress);
-        let answer_ns = (rtt_ns / ANSWER_OF_RTT).clamp(MIN_ANSWER_NS, MAX_ANSWER_NS);
+        let answer_ns = answer_ns(rtt_ns);
         let within = |ns: i64| {
             let since_ns = now.saturating_sub(self.released_ns);
             self.released_ns >= self.sent_ns && since_ns <= ns && !self.carried
@@ -422,11 +462,14 @@ impl Rounds {
         let short = self.is_short(full);
         let held = match released {
             true if short && progress.sent == progress.una => Held::Idle,
+            // Noted just now.
+            _ if self.held_short_ns == now => Held::Idle,
             true => Held::ByAck,
             false if !short && !progress.near && within(rtt_ns / ANSWER_AWAY_OF_RTT) => Held::ByAck,
             false if !short && self.paces(now, rtt_ns, progress) => Held::Paced,
             false if !short && !progress.near && self.is_evenly_spaced(now) => Held::Spaced,
             false if !short && self.may_hide_a_timer(now, rtt_ns, progress) => Held::Unseen,
+            false if !short && !progress.near && progress.sent > progress.una => Held::Buffered,
             false => Held::Idle,
         };
         (held, None)

@@ -119,7 +119,7 @@ mod tests {
     prop_compose! {
         fn row()(
             (start_ns, sent, delivered) in (number(), number(), number()),
-            parts in prop::array::uniform6(number()),
+            parts in prop::array::uniform7(number()),
             (peak, gap_ns, way_ns) in (number(), number(), number()),
             (answered, unanswered) in (any::<u32>(), 0u32..2),
         ) -> Row {

@@ -1,7 +1,7 @@
 //! What the congestion window was doing in each row: growing from its start, on a plateau, after a reduction, over a queue.
 
 use super::rounds::{Held, Row};
-use super::{Limit, LimitSet};
+use super::{Limit, LimitSet, steady};
 use crate::cost::Ends;
 use crate::cost::control;
 use crate::cost::episodes::Episodes;
@@ -31,6 +31,10 @@ const MIN_BUSY_ROWS: usize = 4;
 const FILLED: f64 = 0.9;
 /// At this share of its rate no queue has to stand.
 const AT_RATE: f64 = 0.93;
+/// A line that seems slower than this share of the rate at which packets followed each other is none: the round trip varies.
+const SLOWER_THAN_TRAINS: f64 = 0.5;
+/// Where acknowledgements are too few to tell a queue from their delay, the line may have been busy at this share of its rate.
+const PERHAPS_BUSY: f64 = 0.5;
 /// Of the rates of the rows in which a queue stands, the line's is this quantile: bursts of acknowledgements are faster.
 const LINE_QUANTILE: f64 = 0.9;
 /// A flight on a plateau stays the same, but for a segment, for this number of round trips; after a reduction of the window, whose
@@ -97,6 +101,12 @@ pub(super) struct State {
     /// Most acknowledgements made room that it did not use.
     pub(super) unused: bool,
     pub(super) reduced: Reduced,
+    /// The application sets the pace of the whole life.
+    pub(super) steady: bool,
+    /// Its round trips are as long as over a queue, or as acknowledgements are delayed.
+    pub(super) delayed: bool,
+    /// Whether the bottleneck is busy is not known.
+    pub(super) perhaps_line: bool,
 }
 
 /// What is known of all rows.
@@ -120,7 +130,7 @@ pub(super) struct Course<'a> {
 }
 
 impl Course<'_> {
-    fn until(&self, i: usize) -> i64 {
+    pub(super) fn until(&self, i: usize) -> i64 {
         self.rows
             .get(i + 1)
             .map_or(self.end_ns, |next| next.start_ns)
@@ -133,7 +143,11 @@ impl Course<'_> {
             let last_ns = states.last().map_or(0, |last| last.rtt_ns);
             states.push(self.state(i, last_ns));
         }
-        let most = self.line(&states);
+        let slow = |most: &f64| {
+            self.spaced
+                .is_some_and(|spaced| *most < SLOWER_THAN_TRAINS * spaced)
+        };
+        let most = self.line(&states).filter(|most| !slow(most));
         if let Some(most) = most {
             let held = most * self.min_rtt_ns as f64 / 1e9;
             let busy = if self.at_receiver {
@@ -145,9 +159,13 @@ impl Course<'_> {
                 let filled = self.at_receiver || row.peak as f64 >= FILLED * held;
                 let fast = state.queue && state.rate >= busy * most;
                 state.line = filled && (fast || state.rate >= AT_RATE * most);
+                let half = state.rate >= PERHAPS_BUSY * most;
+                state.perhaps_line = !state.line && filled && state.delayed && half;
             }
         }
         self.past_growth(&mut states);
+        let steady = steady::is_steady(self);
+        states.iter_mut().for_each(|state| state.steady = steady);
         let any = states.iter().any(|state| state.line);
         (states, most.filter(|_| any))
     }
@@ -265,10 +283,10 @@ impl Course<'_> {
             .checked_sub(1)
             .and_then(|at| self.reductions.get(at));
         let reduced = reduced.map_or(Reduced::Not, |r| r.1);
+        let delayed = self.queues(&row, rtt_ns, (until - start, segments));
         State {
             rtt_ns,
-            queue: self.queues(&row, rtt_ns, (until - start, segments))
-                && self.is_often_acknowledged(&row, until - start, rtt_ns),
+            queue: delayed && self.is_often_acknowledged(&row, until - start, rtt_ns),
             upstream: row.way_ns > self.way_ns + MIN_QUEUE_BY_STAMPS_NS,
             rate: (delivered(i) - before).max(0) as f64 / seconds,
             line: false,
@@ -277,6 +295,9 @@ impl Course<'_> {
             paced: row.part(Held::Paced) > row.part(Held::ByAck),
             unused: row.unanswered >= MIN_UNUSED.saturating_mul(row.answered),
             reduced,
+            steady: false,
+            delayed,
+            perhaps_line: false,
         }
     }
 
@@ -295,11 +316,20 @@ impl Course<'_> {
     }
 }
 
+/// What keeps a sender at one pace. A socket's buffer does so, too, if the capture does not show what releases its data.
+pub(super) fn own_pace(vantage: Vantage) -> LimitSet {
+    match vantage {
+        Vantage::Sender => Limit::Application.into(),
+        _ => LimitSet::of(&[Limit::Application, Limit::SendBuffer]),
+    }
+}
+
 /// What holds a sender that sends as acknowledgements come, or soon after itself. That its flight stays the same may also be the
 /// application's doing, if no acknowledgement releases its data, or if the capture does not show that, for it was made elsewhere.
 pub(super) fn window(state: &State, vantage: Vantage) -> LimitSet {
     let (near, at_receiver) = (vantage == Vantage::Sender, vantage == Vantage::Receiver);
     match state.reduced {
+        _ if state.steady && !state.line => own_pace(vantage),
         _ if state.plateau && state.flight < MIN_BUFFER && !state.queue => match state.flight {
             MIN_BUFFER_AT_ALL.. => LimitSet::of(&[Limit::Application, Limit::SendBuffer]),
             _ => Limit::Application.into(),
@@ -321,6 +351,19 @@ pub(super) fn window(state: &State, vantage: Vantage) -> LimitSet {
             LimitSet::of(&[Limit::Application, Limit::SendBuffer])
         }
         _ if state.plateau => Limit::SendBuffer.into(),
+        reduced => {
+            let set = congestion(reduced);
+            match (set.only(), state.perhaps_line) {
+                (Some(limit), true) => LimitSet::of(&[Limit::Line, limit]),
+                _ => set,
+            }
+        }
+    }
+}
+
+/// The congestion window by its reductions.
+fn congestion(reduced: Reduced) -> LimitSet {
+    match reduced {
         Reduced::Needed => Limit::WindowNeeded.into(),
         Reduced::Unneeded => Limit::WindowUnneeded.into(),
         Reduced::Either => LimitSet::of(&[Limit::WindowNeeded, Limit::WindowUnneeded]),

@@ -16,6 +16,7 @@ struct Trace {
     at: Vantage,
     packets: Vec<(Dir, Segment)>,
     sent: u32,
+    asked: u32,
 }
 
 impl Trace {
@@ -24,6 +25,7 @@ impl Trace {
             at,
             packets: Vec::new(),
             sent: 0,
+            asked: 0,
         }
     }
 
@@ -78,7 +80,7 @@ impl Trace {
     fn data(&mut self, ms: i64, seq: u32, len: u32) {
         let seg = Segment {
             seq,
-            ack: 500,
+            ack: 500 + self.asked,
             payload_len: len,
             flags: TcpFlags(TcpFlags::ACK),
             ..Segment::default()
@@ -98,12 +100,26 @@ impl Trace {
     /// All that was sent is acknowledged, as the sender hears at `ms`, with this window.
     fn acknowledge(&mut self, ms: i64, window: u16) {
         let seg = Segment {
-            seq: 500,
+            seq: 500 + self.asked,
             ack: self.sent,
             window,
             flags: TcpFlags(TcpFlags::ACK),
             ..Segment::default()
         };
+        self.push(self.back(ms), Dir::HighToLow, seg);
+    }
+
+    /// The other end's data, 10 bytes each time, reaches the sender at `ms`.
+    fn ask(&mut self, ms: i64) {
+        let seg = Segment {
+            seq: 500 + self.asked,
+            ack: self.sent,
+            payload_len: 10,
+            window: 60_000,
+            flags: TcpFlags(TcpFlags::ACK),
+            ..Segment::default()
+        };
+        self.asked += 10;
         self.push(self.back(ms), Dir::HighToLow, seg);
     }
 
@@ -327,4 +343,54 @@ proptest! {
             prop_assert!(at == limits.ended_ns || limits.life_ns() == 0);
         }
     }
+}
+
+/// The other end asks at `ms`; eleven full segments answer at once, and their rest once they are acknowledged, 40 ms later and after a
+/// delay of 100 ms.
+#[test]
+fn ends_of_answers_that_wait_for_acknowledgements_are_counted() {
+    for vantage in BOTH {
+        let mut trace = Trace::new(vantage).open();
+        for round in 0..6 {
+            let ms = 100 + 500 * round;
+            trace.ask(ms);
+            trace.send(ms, 11, MSS);
+            trace.acknowledge(ms + 140, 60_000);
+            trace.send(ms + 140, 1, 300);
+            trace.acknowledge(ms + 180, 60_000);
+        }
+        let report = trace.report();
+        let held = report.limits.held_short;
+        // What came before the first data of all is not remembered.
+        assert_eq!((held.times, held.ns / MS), (5, 5 * 140), "{vantage:?}");
+        let idle = report.limits.share_of(Limit::Application.into());
+        assert!(idle > 0.95, "{vantage:?}: {:?}", report.limits.shares);
+    }
+}
+
+/// Full segments that acknowledgements release, without anything that the other end asks for, are no ends of answers.
+#[test]
+fn what_nobody_asked_for_is_no_end_of_an_answer() {
+    let mut trace = Trace::new(Vantage::Sender).open();
+    for round in 0..20 {
+        trace.send(100 + 40 * round, 3, 500);
+        trace.acknowledge(140 + 40 * round, 60_000);
+    }
+    assert_eq!(trace.report().limits.held_short.times, 0);
+}
+
+/// A write of four segments every 100 ms, over a round trip of 40 ms; two of them wait for the acknowledgement of the other two.
+#[test]
+fn an_application_that_writes_steadily_sets_the_pace_whatever_releases_its_data() {
+    let mut trace = Trace::new(Vantage::Sender).open();
+    for round in 0..60 {
+        let ms = 40 + 100 * round;
+        trace.send(ms, 2, MSS);
+        trace.acknowledge(ms + 40, 60_000);
+        trace.send(ms + 40, 2, MSS);
+        trace.acknowledge(ms + 80, 60_000);
+    }
+    let report = trace.report();
+    let held = report.limits.share_of(Limit::Application.into());
+    assert!(held > 0.95, "{:?}", report.limits.shares);
 }

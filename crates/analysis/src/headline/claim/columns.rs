@@ -60,6 +60,16 @@ pub static CLAIM: &[Column<Claim>] = &[
     )
     .optional(),
     Column::new(
+        "packets_at_most",
+        Kind::Count,
+        "The same with those of which it is not known whether they were lost (lost); absent if the capture gives no bound.",
+        |c: &Claim| match c {
+            Claim::Lost { at_most, .. } => (*at_most).into(),
+            _ => None::<u64>.into(),
+        },
+    )
+    .optional(),
+    Column::new(
         "of",
         Kind::Count,
         "Of how many.",

@@ -60,6 +60,8 @@ pub enum Claim {
     Lost {
         /// Packets; 0 if retransmissions were needed and it is not known which packet was lost.
         packets: u64,
+        /// The most that it may have been; `None` if the capture gives no bound.
+        at_most: Option<u64>,
         /// Packets sent.
         of: u64,
         /// Retransmissions that were needed.

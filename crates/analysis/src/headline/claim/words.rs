@@ -47,12 +47,19 @@ impl Claim {
             ),
             Claim::Lost {
                 packets,
+                at_most,
                 of,
                 needed,
                 queue,
                 icmp,
                 recoveries,
-            } => lost((*packets, *of, *needed), *queue, icmp, *recoveries),
+            } => lost(
+                (*packets, *at_most, *of),
+                *needed,
+                *queue,
+                icmp,
+                *recoveries,
+            ),
             Claim::Late {
                 packets,
                 of,
@@ -224,7 +231,8 @@ fn by_icmp(icmp: &Icmp) -> Vec<(u64, String)> {
 }
 
 fn lost(
-    (packets, of, needed): (u64, u64, u64),
+    (packets, at_most, of): (u64, Option<u64>, u64),
+    needed: u64,
     queue: [u64; 3],
     icmp: &Icmp,
     recoveries: (u64, u64),
@@ -246,7 +254,16 @@ fn lost(
             "packets were lost ({} needed)",
             plural(needed, "retransmission")
         ),
-        n => format!("{} {} lost", of_packets(n, of), was(n)),
+        n => match at_most {
+            Some(most) if most > n => format!(
+                "{} {} lost, and perhaps {} more",
+                of_packets(n, of),
+                was(n),
+                count(most - n)
+            ),
+            Some(_) => format!("{} {} lost", of_packets(n, of), was(n)),
+            None => format!("at least {} {} lost", of_packets(n, of), was(n)),
+        },
     };
     let place = place(queue);
     format!(
