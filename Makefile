@@ -30,16 +30,7 @@ demo:
 	@echo "The same with charts: file://$(abspath $(OUT))/demo.html"
 
 test:
-	@tools/setup test
-	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	@tools/lab
-	cargo test --workspace --quiet
-	@tools/bare-path
-	@tools/python test
-	@if command -v python3 >/dev/null; then tools/site/build --test; else echo "site: skipped: there is no python3"; fi
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
-	@tools/checks
+	@tools/test
 
 bench:
 	@tools/setup test
