@@ -70,13 +70,15 @@ impl Name {
     }
 
     /// A hash that few different names share.
-    fn print(&self) -> u64 {
+    fn print(&self) -> u32 {
         let fold = |wide: u128| (wide as u64) ^ ((wide >> 64) as u64).rotate_left(17);
         let ends = fold(self.src) ^ fold(self.dst).rotate_left(31);
         let rest =
             u64::from(self.protocol) << 48 | u64::from(self.overlay) << 16 | u64::from(self.id);
         // 2^64 divided by the golden ratio.
-        (ends ^ rest.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        let mixed =
+            (ends ^ rest.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed >> 32) as u32
     }
 }
 
@@ -105,7 +107,7 @@ pub struct Fragments {
     open: VecDeque<Open>,
     /// A hash of each datagram's name, in the same order. All are searched for every fragment, so they are stored
     /// contiguously.
-    prints: VecDeque<u64>,
+    prints: VecDeque<u32>,
     /// Number of first fragments seen before any later fragment.
     alone: u32,
     followed: bool,
@@ -179,14 +181,25 @@ impl Fragments {
         counted
     }
 
+    /// The index of the datagram with this name, if it is in the table.
+    fn known(&self, name: Name, print: u32) -> Option<usize> {
+        // Without an end before the last one several are compared at once. Mostly none is equal.
+        let holds = |prints: &[u32]| prints.iter().fold(false, |any, p| any | (*p == print));
+        let (older, newer) = self.prints.as_slices();
+        if !holds(older) && !holds(newer) {
+            return None;
+        }
+        let named = |&(at, &other): &(usize, &u32)| {
+            other == print && self.open.get(at).is_some_and(|open| open.name == name)
+        };
+        let found = self.prints.iter().enumerate().find(named)?;
+        Some(found.0)
+    }
+
     /// The index of a datagram; adds a new one if necessary.
     fn find(&mut self, name: Name, now_ns: i64) -> usize {
         let print = name.print();
-        let named = |(at, &other): (usize, &u64)| {
-            let same = other == print && self.open.get(at).is_some_and(|o| o.name == name);
-            same.then_some(at)
-        };
-        if let Some(at) = self.prints.iter().enumerate().find_map(named) {
+        if let Some(at) = self.known(name, print) {
             let age_ns = now_ns.saturating_sub(self.open[at].since_ns);
             if age_ns <= REASSEMBLY_TIMEOUT_NS {
                 return at;
