@@ -5,7 +5,7 @@ use crate::collect::{Basis, Place};
 use crate::result::{Evidence, Reason, Verdict};
 use inorder_metrics::by_bytes::Hole;
 
-/// Parts of one hole that are looked at before and behind another.
+/// Parts of one hole that are looked at behind another.
 const MAX_PARTS: usize = 64;
 
 impl Arrival {
@@ -20,8 +20,10 @@ impl Arrival {
         let lacking = |h: &Hole<Note>| h.note.fill.copies == 0 && h.end <= cx.una;
         let lacks = holes.iter().any(|h| h.note.fill.known || lacking(h));
         let mut counted_to = i64::MIN;
-        for (at, hole) in holes.iter().enumerate() {
-            let from = match is_part_of_full_packets(&holes, at, mss) {
+        let whole = holes.chunk_by(are_parts);
+        let parts = whole.flat_map(|parts| (0..parts.len()).map(move |at| (parts, at)));
+        for ((parts, at), hole) in parts.zip(&holes) {
+            let from = match is_part_of_full_packets(parts, at, mss) {
                 true => counted_to.max(hole.start),
                 false => hole.start,
             };
@@ -133,21 +135,16 @@ impl Arrival {
     }
 }
 
-/// Retransmissions that are cut anew split a hole, and a packet that lies in two parts counts once: is the hole at `at` behind
-/// another part of a hole of full packets, `mss` bytes each?
-fn is_part_of_full_packets(holes: &[Hole<Note>], at: usize, mss: i64) -> bool {
-    let joined = |pair: &[Hole<Note>]| {
-        pair[0].end == pair[1].start && pair[0].opened_at == pair[1].opened_at
-    };
-    let before = holes[..=at]
-        .windows(2)
-        .rev()
-        .take_while(|pair| joined(pair));
-    let first = before.last().map_or(holes[at].start, |pair| pair[0].start);
-    let behind = holes[at..].windows(2).take(MAX_PARTS);
-    let behind = behind.take_while(|pair| joined(pair));
-    let end = behind.last().map_or(holes[at].end, |pair| pair[1].end);
-    first < holes[at].start && (end - first) % mss == 0
+/// Two neighbours are parts of one hole: retransmissions that are cut anew split it.
+fn are_parts(one: &Hole<Note>, next: &Hole<Note>) -> bool {
+    one.end == next.start && one.opened_at == next.opened_at
+}
+
+/// A packet that lies in two parts of a hole counts once: is the part at `at`, and not the first, of a hole of full packets, `mss` bytes
+/// each?
+fn is_part_of_full_packets(parts: &[Hole<Note>], at: usize, mss: i64) -> bool {
+    let last = (at + MAX_PARTS).min(parts.len() - 1);
+    at > 0 && (parts[last].end - parts[0].start) % mss == 0
 }
 
 /// The hole with what filled it: the receiver has acknowledged bytes of which nothing came but what it should have

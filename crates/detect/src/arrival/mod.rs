@@ -14,8 +14,6 @@ mod run;
 mod tail;
 mod unanswered;
 
-use std::collections::VecDeque;
-
 use inorder_wire::Segment;
 
 use crate::acceptance::Acceptance;
@@ -33,7 +31,7 @@ use inorder_metrics::by_bytes::{Arrived, Hole, Late, Order};
 use refused::Refused;
 use run::Run;
 use tail::LostTail;
-use unanswered::Waiting;
+use unanswered::{Unanswered, Waiting};
 
 /// Number of most recent retransmissions searched for those of one original.
 const MAX_COPIES_LOOKED_AT: usize = 256;
@@ -112,7 +110,7 @@ pub(crate) struct Arrival {
     /// Of these, the ones of bytes that may have been missing and forgotten.
     unclear: u64,
     /// Of these, the ones of bytes that came by before and have not been acknowledged.
-    unanswered: VecDeque<Waiting>,
+    unanswered: Unanswered,
     /// One past what the receiver's window allows, bytes.
     edge: i64,
     /// TSval of the last of them.
@@ -173,7 +171,7 @@ impl Arrival {
             list: Vec::new(),
             retransmissions: 0,
             unclear: 0,
-            unanswered: VecDeque::new(),
+            unanswered: Unanswered::default(),
             edge: i64::MAX,
             resent_tsval: 0,
             una_ns: i64::MIN / 4,

@@ -3,6 +3,8 @@
 //! That a packet was captured does not show that its receiver got it. Where no hole is open for a copy, an earlier one
 //! came by; only the receiver's acknowledgement says that it was enough.
 
+use std::collections::VecDeque;
+
 use super::{Arrival, Context};
 use crate::collect::{Basis, Place};
 use crate::result::{Confidence, Evidence, Reason, Verdict};
@@ -24,26 +26,67 @@ pub(super) struct Waiting {
     pub(super) frame: u64,
 }
 
+/// The copies that wait, those captured first in front.
+#[derive(Debug, Default)]
+pub(super) struct Unanswered {
+    copies: VecDeque<Waiting>,
+    /// Some copy begins below one before it: lost data is mostly sent again in ascending order, and then those that
+    /// an acknowledgement answers stand in front.
+    mixed: bool,
+}
+
+heap!(Unanswered: copies);
+
+impl Unanswered {
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.copies.is_empty()
+    }
+
+    /// Adds the latest copy; returns the oldest if there are too many.
+    fn push(&mut self, copy: Waiting) -> Option<Waiting> {
+        let full = self.copies.len() >= MAX_WAITING;
+        let oldest = if full { self.copies.pop_front() } else { None };
+        self.mixed |= self.copies.back().is_some_and(|last| copy.from < last.from);
+        self.copies.push_back(copy);
+        oldest
+    }
+
+    /// Takes out the copies of what begins below `una`.
+    fn answer(&mut self, una: i64, mut answered: impl FnMut(&Waiting)) {
+        if self.mixed {
+            self.copies.retain(|copy| {
+                let waits = copy.from >= una;
+                if !waits {
+                    answered(copy);
+                }
+                waits
+            });
+            self.mixed = !self.copies.iter().is_sorted_by_key(|copy| copy.from);
+            return;
+        }
+        while let Some(copy) = self.copies.front()
+            && copy.from < una
+        {
+            answered(copy);
+            self.copies.pop_front();
+        }
+    }
+}
+
 impl Arrival {
     /// A copy of what came by before and has not been acknowledged.
     pub(super) fn await_answer(&mut self, copy: Waiting) {
-        if self.unanswered.len() >= MAX_WAITING
-            && let Some(oldest) = self.unanswered.pop_front()
-        {
+        if let Some(oldest) = self.unanswered.push(copy) {
             self.recoveries.resolve(oldest.phase, Verdict::Spurious, 1);
         }
-        self.unanswered.push_back(copy);
     }
 
     /// Everything below `una` has arrived: copies of it were not needed.
     pub(super) fn answer_copies(&mut self, una: i64) {
         let recoveries = &mut self.recoveries;
-        self.unanswered.retain(|copy| {
-            let answered = copy.from < una;
-            if answered {
-                recoveries.resolve(copy.phase, Verdict::Spurious, 1);
-            }
-            !answered
+        self.unanswered.answer(una, |copy| {
+            recoveries.resolve(copy.phase, Verdict::Spurious, 1);
         });
     }
 
@@ -53,7 +96,7 @@ impl Arrival {
     pub(super) fn settle_unanswered(&mut self, cx: &Context, heard_ns: Option<i64>) -> (u64, u64) {
         let rtt = cx.to_sender_ns.unwrap_or(0);
         let patience = rtt.saturating_mul(PATIENCE_RTTS).max(MIN_PATIENCE_NS);
-        let waiting: Vec<Waiting> = self.unanswered.drain(..).collect();
+        let waiting: Vec<Waiting> = self.unanswered.copies.drain(..).collect();
         let (mut needed, mut open, mut lost_to) = (0, 0, i64::MIN);
         for copy in &waiting {
             let first = waiting.iter().find(|first| first.from == copy.from);
@@ -97,5 +140,38 @@ impl Arrival {
         };
         let basis = Basis::certain(Evidence::Silence).weaker(Reason::Unanswered);
         self.collector.lost(place, basis);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// The straightforward twin looks at every copy for every acknowledgement.
+        #[test]
+        fn the_same_copies_are_answered_as_by_a_list(
+            steps in prop::collection::vec((any::<bool>(), 0i64..20), 0..80),
+        ) {
+            let (mut unanswered, mut list) = (Unanswered::default(), Vec::new());
+            for (number, (acknowledged, at)) in steps.into_iter().enumerate() {
+                let number = number as u64;
+                if acknowledged {
+                    let mut answered = Vec::new();
+                    unanswered.answer(at, |copy| answered.push(copy.number));
+                    let below = list.iter().filter(|(from, _)| *from < at).map(|copy| copy.1);
+                    prop_assert!(answered.into_iter().eq(below));
+                    list.retain(|(from, _)| *from >= at);
+                } else {
+                    let copy = Waiting { from: at, len: 1, number, phase: 0, at_ns: 0, frame: 0 };
+                    unanswered.push(copy);
+                    list.push((at, number));
+                }
+                let left = unanswered.copies.iter().map(|copy| (copy.from, copy.number));
+                prop_assert!(left.eq(list.iter().copied()));
+            }
+        }
     }
 }
