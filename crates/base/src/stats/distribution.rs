@@ -35,11 +35,14 @@ struct Values {
 
 /// Buckets that are listed at most; more are counted in an array.
 const MAX_LISTED: usize = 64;
+/// Values of a distribution whose buckets are listed; of more the array is worth its memory, because a value takes half of the
+/// instructions there.
+const MAX_VALUES_LISTED: u64 = 512;
 
 /// How many values each bucket holds.
 ///
-/// The same counts have the same form, in whatever order they came: an array if more than [`MAX_LISTED`] buckets are filled or one
-/// has more values than 32 bits can count, else a list.
+/// The same counts have the same form, in whatever order they came: an array if more than [`MAX_LISTED`] buckets are filled or there
+/// are more than [`MAX_VALUES_LISTED`] values, else a list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Buckets {
     /// Number and count of the buckets that are not empty, ascending.
@@ -76,9 +79,12 @@ impl Buckets {
         }
     }
 
-    /// From a list to an array.
+    /// From a list to an array, if it is none yet.
     #[cold]
     fn count(&mut self) {
+        if let Buckets::Counted(_) = self {
+            return;
+        }
         let mut counts = Vec::new();
         for (bucket, count) in self.filled() {
             counts.resize(bucket, 0);
@@ -173,6 +179,9 @@ impl Distribution {
         values.max = values.max.max(value);
         values.count += 1;
         values.sum += u128::from(value);
+        if values.count == MAX_VALUES_LISTED + 1 {
+            values.buckets.count();
+        }
     }
 
     /// Bytes that it holds beside itself.
@@ -243,6 +252,9 @@ impl Distribution {
         mine.max = mine.max.max(theirs.max);
         mine.count += theirs.count;
         mine.sum += theirs.sum;
+        if mine.count > MAX_VALUES_LISTED {
+            mine.buckets.count();
+        }
     }
 }
 
