@@ -5,7 +5,7 @@
 //! phase is put down to reordering only if a packet sent again in it was itself late: that nothing
 //! was lost does not say why something was sent again.
 
-use crate::packed::Packed;
+use crate::packed::{Draft, Packed};
 use crate::prompt::Prompt;
 use crate::result::{
     Cause, Event, Facts, Kind, Recoveries, Recovery, RecoveryVerdict, Retransmission, Verdict,
@@ -399,9 +399,11 @@ heap!(Samples: packed);
 
 impl Samples {
     fn push(&mut self, at_ns: i64, rtt_ns: i64) {
+        let mut draft = Draft::<20>::new();
+        draft.push(at_ns.wrapping_sub(self.last_ns));
+        draft.push(rtt_ns.wrapping_sub(self.last_rtt_ns));
         self.packed.reserve(20);
-        self.packed.push(at_ns.wrapping_sub(self.last_ns));
-        self.packed.push(rtt_ns.wrapping_sub(self.last_rtt_ns));
+        self.packed.push(&draft);
         if self.len == 0 {
             self.first_ns = at_ns;
         }

@@ -25,18 +25,46 @@ impl Packed {
         }
     }
 
-    pub(crate) fn push(&mut self, number: i64) {
-        let mut left = ((number << 1) ^ (number >> 63)).cast_unsigned();
-        while left > 0x7f {
-            self.bytes.push(left as u8 | 0x80);
-            left >>= 7;
-        }
-        self.bytes.push(left as u8);
+    /// Writes the numbers of a draft behind the others.
+    pub(crate) fn push<const N: usize>(&mut self, draft: &Draft<N>) {
+        self.bytes.extend_from_slice(&draft.bytes[..draft.len]);
     }
 
     /// The numbers in their order.
     pub(crate) fn numbers(&self) -> Numbers<'_> {
         Numbers { left: &self.bytes }
+    }
+}
+
+/// Numbers in at most `N` bytes that are written down together: a list looks for room at every byte.
+#[derive(Debug)]
+pub(crate) struct Draft<const N: usize> {
+    bytes: [u8; N],
+    len: usize,
+}
+
+impl<const N: usize> Draft<N> {
+    pub(crate) fn new() -> Self {
+        Draft {
+            bytes: [0; N],
+            len: 0,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, number: i64) {
+        let mut left = ((number << 1) ^ (number >> 63)).cast_unsigned();
+        while left > 0x7f {
+            self.push_byte(left as u8 | 0x80);
+            left >>= 7;
+        }
+        self.push_byte(left as u8);
+    }
+
+    #[inline]
+    fn push_byte(&mut self, byte: u8) {
+        self.bytes[self.len] = byte;
+        self.len += 1;
     }
 }
 
@@ -49,14 +77,16 @@ pub(crate) struct Numbers<'a> {
 impl Iterator for Numbers<'_> {
     type Item = i64;
 
+    #[inline]
     fn next(&mut self) -> Option<i64> {
-        let end = 1 + self.left.iter().position(|byte| byte & 0x80 == 0)?;
-        let (number, left) = self.left.split_at_checked(end)?;
+        let (&first, mut left) = self.left.split_first()?;
+        let (mut byte, mut bits, mut shift) = (first, u64::from(first & 0x7f), 0);
+        while byte & 0x80 != 0 {
+            (byte, left) = left.split_first().map(|(byte, left)| (*byte, left))?;
+            shift += 7;
+            bits |= u64::from(byte & 0x7f) << shift;
+        }
         self.left = left;
-        let bits = number
-            .iter()
-            .rev()
-            .fold(0, |bits, byte| bits << 7 | u64::from(byte & 0x7f));
         Some((bits >> 1).cast_signed() ^ -(bits & 1).cast_signed())
     }
 }
@@ -73,8 +103,10 @@ mod tests {
         ) {
             let mut packed = Packed::default();
             for &number in &numbers {
+                let mut draft = Draft::<10>::new();
+                draft.push(number);
                 packed.reserve(10);
-                packed.push(number);
+                packed.push(&draft);
             }
             prop_assert!(packed.numbers().eq(numbers.iter().copied()));
         }
@@ -82,12 +114,13 @@ mod tests {
 
     #[test]
     fn small_numbers_take_a_byte() {
-        let mut packed = Packed::default();
-        (-64..64).for_each(|number| packed.push(number));
-        assert_eq!(packed.bytes.len(), 128);
-        packed.push(i64::MIN);
-        packed.push(i64::MAX);
-        assert_eq!(packed.bytes.len(), 148);
+        let (mut packed, mut draft) = (Packed::default(), Draft::<148>::new());
+        (-64..64).for_each(|number| draft.push(number));
+        assert_eq!(draft.len, 128);
+        draft.push(i64::MIN);
+        draft.push(i64::MAX);
+        assert_eq!(draft.len, 148);
+        packed.push(&draft);
         assert_eq!(packed.numbers().last(), Some(i64::MAX));
     }
 }

@@ -6,7 +6,7 @@
 use inorder_wire::TcpFlags;
 
 use super::waiting::{FROM_HIGH, Packed};
-use crate::packed::Packed as Numbers;
+use crate::packed::{Draft, Packed as Numbers};
 
 /// Fields that are written only if they differ from what is expected, the ones that differ most often first.
 const FIELDS: usize = 11;
@@ -33,6 +33,15 @@ struct Before {
 /// What a field differs by, in the fewest bits: it wraps as the field does.
 fn step(value: u32, expected: u32) -> i64 {
     i64::from(value.wrapping_sub(expected).cast_signed())
+}
+
+/// The bits that are set, from the lowest up.
+fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lowest = (mask != 0).then(|| mask.trailing_zeros() as usize)?;
+        mask &= mask - 1;
+        Some(lowest)
+    })
 }
 
 impl Before {
@@ -98,19 +107,19 @@ impl Differences {
             packed.ttl.into(),
         ];
         let expected = self.before.expected(host);
-        let mut mask = host as i64;
+        let mut differ = 0;
         for (nth, (field, expected)) in fields.iter().zip(&expected).enumerate() {
-            mask |= i64::from(field != expected) << (nth + 1);
+            differ |= u32::from(field != expected) << nth;
+        }
+        let mut draft = Draft::<MAX_BYTES>::new();
+        for number in [i64::from(differ) << 1 | host as i64, time, frames] {
+            draft.push(number);
+        }
+        for nth in bits(differ) {
+            draft.push(step(fields[nth], expected[nth]));
         }
         self.numbers.reserve(MAX_BYTES);
-        for number in [mask, time, frames] {
-            self.numbers.push(number);
-        }
-        for (field, expected) in fields.into_iter().zip(expected) {
-            if field != expected {
-                self.numbers.push(step(field, expected));
-            }
-        }
+        self.numbers.push(&draft);
         self.before.note(host, *packed);
         self.len += 1;
     }
@@ -121,10 +130,9 @@ impl Differences {
             let [mask, time, frames] = [numbers.next()?, numbers.next()?, numbers.next()?];
             let host = (mask & 1) as usize;
             let mut fields = before.expected(host);
-            for (nth, field) in fields.iter_mut().enumerate() {
-                if mask >> (nth + 1) & 1 != 0 {
-                    *field = field.wrapping_add(numbers.next()? as u32);
-                }
+            for nth in bits((mask >> 1) as u32) {
+                let field = fields.get_mut(nth)?;
+                *field = field.wrapping_add(numbers.next()? as u32);
             }
             let [
                 ack,

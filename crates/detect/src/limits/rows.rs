@@ -1,7 +1,7 @@
 //! The rows of the rounds, in few bytes: of most rows most numbers are 0, and the others differ little from those of the row before.
 
 use super::rounds::{KINDS, Row};
-use crate::packed::{Numbers, Packed};
+use crate::packed::{Draft, Numbers, Packed};
 
 /// Fields of a row that are written only if they are not 0: its parts and five more.
 const FIELDS: usize = KINDS + 5;
@@ -57,10 +57,11 @@ impl Rows {
         ];
         self.packed
             .reserve(MAX_BYTES.min(2 + 10 * (3 + mask.count_ones() as usize)));
-        let numbers = steps
-            .into_iter()
-            .chain(fields.into_iter().filter(|value| *value != 0));
-        numbers.for_each(|number| self.packed.push(number));
+        let mut draft = Draft::<MAX_BYTES>::new();
+        steps.into_iter().for_each(|step| draft.push(step));
+        let filled = fields.into_iter().filter(|value| *value != 0);
+        filled.for_each(|value| draft.push(value));
+        self.packed.push(&draft);
         if self.len == 0 {
             self.first_ns = row.start_ns;
         }
