@@ -12,7 +12,7 @@ impl Board {
         let Some(record) = self.records.get_mut(at as usize) else {
             return false;
         };
-        if record.sacked || (record.lost && !record.retrans) {
+        if record.sacked || record.awaits_retransmission() {
             return false;
         }
         if record.retrans {
@@ -20,6 +20,7 @@ impl Board {
             self.retrans_out -= 1;
         }
         self.lost_out += u32::from(!record.lost);
+        self.waiting_out += 1;
         self.losses += 1;
         record.lost = true;
         self.lost_hint = self.lost_hint.min(id);
@@ -77,6 +78,7 @@ impl Board {
         self.lost_out += 1;
         self.losses += 1;
         if !record.retrans {
+            self.waiting_out += 1;
             self.lost_hint = self.lost_hint.min(id);
         }
         true
@@ -94,6 +96,7 @@ impl Board {
             record.lost = !record.sacked;
             self.lost_out += u32::from(record.lost);
         }
+        self.waiting_out = self.lost_out;
         self.losses += u64::from(self.lost_out);
         self.retrans_out = 0;
         self.retransmissions.clear();
@@ -128,6 +131,7 @@ impl Board {
                 record.lost = false;
             }
             self.lost_out = 0;
+            self.waiting_out = 0;
             if self.retransmissions.len() > forgotten {
                 let list = self.retransmissions.make_contiguous();
                 list.sort_unstable_by_key(|&(id, at)| (at, id));

@@ -24,6 +24,8 @@ pub struct Board {
     sacked: RangeSet,
     sacked_out: u32,
     lost_out: u32,
+    /// Of those, waiting for their retransmission.
+    waiting_out: u32,
     losses: u64,
     retrans_out: u32,
     /// Identity after the highest segment ever SACKed.
@@ -191,6 +193,7 @@ impl Board {
     fn retire(&mut self, record: &Sent) {
         self.sacked_out -= u32::from(record.sacked);
         self.lost_out -= u32::from(record.lost);
+        self.waiting_out -= u32::from(record.awaits_retransmission());
         self.retrans_out -= u32::from(record.retrans);
         if self.base < self.mark_hint {
             self.mark_sacked -= u32::from(record.sacked);
@@ -246,6 +249,7 @@ impl Board {
                 });
                 self.sacked_out += 1;
                 self.lost_out -= u32::from(record.lost);
+                self.waiting_out -= u32::from(record.awaits_retransmission());
                 self.retrans_out -= u32::from(record.retrans);
                 record.sacked = true;
                 record.lost = false;
@@ -260,12 +264,12 @@ impl Board {
 
     /// The oldest lost segment that waits for its retransmission (RFC 6675 section 4 rule (1) of NextSeg).
     pub(crate) fn next_lost(&mut self) -> Option<Id> {
-        if self.lost_out == 0 {
+        if self.waiting_out == 0 {
             return None;
         }
         let mut id = self.lost_hint.max(self.base);
         while let Some(record) = self.get(id) {
-            if record.lost && !record.retrans {
+            if record.awaits_retransmission() {
                 break;
             }
             id += 1;
@@ -293,6 +297,7 @@ impl Board {
     pub(crate) fn retransmit(&mut self, id: Id, now: Nanos, tsval: u32, cwnd: u32) -> Option<Sent> {
         let at = id.checked_sub(self.base)? as usize;
         let record = self.records.get_mut(at)?;
+        self.waiting_out -= u32::from(record.awaits_retransmission());
         self.retrans_out += u32::from(!record.retrans);
         record.retrans = true;
         record.transmissions = record.transmissions.saturating_add(1);

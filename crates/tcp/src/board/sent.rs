@@ -46,6 +46,11 @@ impl Sent {
         !self.sacked && (!self.lost || self.retrans)
     }
 
+    /// Considered lost, and not sent again since.
+    pub(crate) fn awaits_retransmission(&self) -> bool {
+        self.lost && !self.retrans
+    }
+
     /// Payload, bytes.
     pub fn payload(&self) -> u32 {
         (self.end - self.start) as u32 - u32::from(self.syn) - u32::from(self.fin)
