@@ -46,6 +46,21 @@ impl Ranges {
         self.below
     }
 
+    /// What of `start..end` is in the set; everything below `start` counts as in it.
+    pub fn within(&self, start: u64, end: u64) -> Ranges {
+        let first = self.above.partition_point(|range| range.1 <= start);
+        let behind = self.above.partition_point(|range| range.0 < end);
+        let mut part = Ranges {
+            below: self.below.max(start),
+            above: self.above.get(first..behind).unwrap_or_default().to_vec(),
+        };
+        let swallowed = part.above.partition_point(|range| range.0 <= part.below);
+        for (_, end) in part.above.drain(..swallowed) {
+            part.below = part.below.max(end);
+        }
+        part
+    }
+
     /// True if all of `start..end` is in the set.
     #[inline]
     pub fn holds(&self, start: u64, end: u64) -> bool {
@@ -80,6 +95,10 @@ mod tests {
             for (start, length) in asks {
                 let all = (start..start + length).all(|byte| set.contains(&byte));
                 prop_assert_eq!(ranges.holds(start, start + length), all, "{:?}", &ranges);
+                let part = ranges.within(start, start + length);
+                for byte in start..start + length {
+                    prop_assert_eq!(part.holds(byte, byte + 1), set.contains(&byte), "{:?}", &part);
+                }
             }
         }
     }

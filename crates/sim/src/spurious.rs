@@ -50,7 +50,7 @@ impl Spurious {
         let open = Open {
             sent_ns: now_ns,
             end,
-            arrived: self.arrived.clone(),
+            arrived: self.arrived.within(start, end),
         };
         self.reach = self.reach.max(end);
         self.open.insert((start, id), open);
