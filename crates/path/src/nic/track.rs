@@ -9,6 +9,8 @@ const PLACES: usize = 256;
 #[derive(Clone, Debug)]
 pub(crate) struct Tracker<K> {
     flows: Vec<Option<Followed<K>>>,
+    /// The flow of the last packet and its slot: packets come in trains of one flow.
+    last: Option<(K, usize)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +26,7 @@ impl<K: FlowKey> Tracker<K> {
     pub(crate) fn new() -> Self {
         Tracker {
             flows: vec![None; PLACES],
+            last: None,
         }
     }
 
@@ -45,7 +48,11 @@ impl<K: FlowKey> Tracker<K> {
 
     /// How far the packet is ahead of the expected one (negative: late), and how many bytes are missing.
     fn update(&mut self, meta: &Meta<K>) -> (i32, u32) {
-        let place = (meta.flow.hash64(0) >> 56) as usize;
+        let place = match self.last {
+            Some((flow, place)) if flow == meta.flow => place,
+            _ => (meta.flow.hash64(0) >> 56) as usize,
+        };
+        self.last = Some((meta.flow, place));
         let Some(slot) = self.flows.get_mut(place) else {
             return (0, 0);
         };
