@@ -58,6 +58,50 @@ pub trait Packet: Clone {
     }
 }
 
+/// A packet that is moved through many hands costs less in a box.
+impl<P: Packet> Packet for Box<P> {
+    type Flow = P::Flow;
+
+    #[inline]
+    fn wire_bytes(&self) -> u32 {
+        (**self).wire_bytes()
+    }
+
+    #[inline]
+    fn flow(&self) -> P::Flow {
+        (**self).flow()
+    }
+
+    #[inline]
+    fn meta(&self) -> Meta<P::Flow> {
+        (**self).meta()
+    }
+
+    fn tunnel_meta(&self) -> Meta<P::Flow> {
+        (**self).tunnel_meta()
+    }
+
+    fn corrupt(&mut self, random: u64) -> bool {
+        (**self).corrupt(random)
+    }
+
+    fn mark_congestion(&mut self) -> bool {
+        (**self).mark_congestion()
+    }
+
+    fn wants_low_latency(&self) -> bool {
+        (**self).wants_low_latency()
+    }
+
+    fn absorb(&mut self, next: &Self) -> bool {
+        (**self).absorb(next)
+    }
+
+    fn frames(&self) -> u32 {
+        (**self).frames()
+    }
+}
+
 /// A numbered packet without a protocol, for measurements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Probe {

@@ -16,12 +16,12 @@ pub enum Event {
         /// The next stage, or the end of the line.
         place: Place,
         /// The packet.
-        packet: Packet,
+        packet: Box<Packet>,
     },
     /// A packet has passed the access delay and enters the first line of its route.
     Enter {
         /// The packet.
-        packet: Packet,
+        packet: Box<Packet>,
     },
     /// A line must be called.
     Wake {

@@ -11,7 +11,7 @@ use crate::queue::Queue;
 /// A path and the time of its next call.
 pub struct Line {
     id: LineId,
-    path: Path<Packet>,
+    path: Path<Box<Packet>>,
     /// Its first stage is the sending host's own device.
     device: bool,
     /// Of a run with an oracle: it is told of drops.
@@ -26,9 +26,9 @@ struct Transfers<'a> {
     line: LineId,
 }
 
-impl Driver<Packet> for Transfers<'_> {
+impl Driver<Box<Packet>> for Transfers<'_> {
     #[inline]
-    fn transfer(&mut self, time_ns: i64, place: Place, packet: Packet) {
+    fn transfer(&mut self, time_ns: i64, place: Place, packet: Box<Packet>) {
         let line = self.line;
         let event = Event::Transfer {
             line,
@@ -45,15 +45,15 @@ struct Watched<'a> {
     knowledge: &'a Knowledge,
 }
 
-impl Driver<Packet> for Watched<'_> {
+impl Driver<Box<Packet>> for Watched<'_> {
     const WATCHES: bool = true;
 
     #[inline]
-    fn transfer(&mut self, time_ns: i64, place: Place, packet: Packet) {
+    fn transfer(&mut self, time_ns: i64, place: Place, packet: Box<Packet>) {
         self.transfers.transfer(time_ns, place, packet);
     }
 
-    fn watch(&mut self, mark: Mark<Packet>) {
+    fn watch(&mut self, mark: Mark<Box<Packet>>) {
         if let Fate::Dropped(_) = mark.fate {
             self.knowledge.dropped(&mark.packet);
         }
@@ -91,7 +91,7 @@ macro_rules! drive {
 
 impl Line {
     /// An idle line.
-    pub fn new(id: LineId, path: Path<Packet>) -> Self {
+    pub fn new(id: LineId, path: Path<Box<Packet>>) -> Self {
         Line {
             id,
             device: path.begins_with_device(),
@@ -117,7 +117,7 @@ impl Line {
     }
 
     /// The counters of packets, stage by stage.
-    pub fn path(&self) -> &Path<Packet> {
+    pub fn path(&self) -> &Path<Box<Packet>> {
         &self.path
     }
 
@@ -131,7 +131,7 @@ impl Line {
 
     /// Of its card, if it has one: the longest hold of a packet of this channel, nanoseconds, and packets held.
     pub fn holding(&self, channel: Channel) -> (i64, u32) {
-        let of = |stage: &AnyStage<Packet>| match stage {
+        let of = |stage: &AnyStage<Box<Packet>>| match stage {
             AnyStage::Nic(nic) => Some((nic.hold_ns(channel.0).unwrap_or(0), nic.held() as u32)),
             _ => None,
         };
@@ -146,14 +146,20 @@ impl Line {
 
     /// A packet enters the line.
     #[inline]
-    pub fn push(&mut self, now_ns: i64, packet: Packet, queue: &mut Queue<Event>) {
+    pub fn push(&mut self, now_ns: i64, packet: Box<Packet>, queue: &mut Queue<Event>) {
         drive!(self, queue, |path, driver| path
             .push(now_ns, packet, driver));
         self.arrange_wake(now_ns, queue);
     }
 
     /// A packet continues inside the line.
-    pub fn resume(&mut self, now_ns: i64, place: Place, packet: Packet, queue: &mut Queue<Event>) {
+    pub fn resume(
+        &mut self,
+        now_ns: i64,
+        place: Place,
+        packet: Box<Packet>,
+        queue: &mut Queue<Event>,
+    ) {
         drive!(self, queue, |path, driver| path
             .resume(now_ns, place, packet, driver));
         self.arrange_wake(now_ns, queue);

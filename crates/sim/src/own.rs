@@ -125,24 +125,25 @@ pub(crate) struct Boxed {
     counters: Counters,
 }
 
-impl Sorter<u32, Packet> for Boxed {
-    fn push<F>(&mut self, meta: &Meta<u32>, packet: Packet, now_ns: i64, out: &mut F)
+impl Sorter<u32, Box<Packet>> for Boxed {
+    fn push<F>(&mut self, meta: &Meta<u32>, packet: Box<Packet>, now_ns: i64, out: &mut F)
     where
-        F: FnMut(Packet) + ?Sized,
+        F: FnMut(Box<Packet>) + ?Sized,
     {
         match meta.is_suitable() {
             true => self.counters.suitable += 1,
             false => self.counters.unsuitable += 1,
         }
-        self.sorter.push(meta, packet, now_ns, &mut |p| out(p));
+        self.sorter
+            .push(meta, *packet, now_ns, &mut |p| out(Box::new(p)));
     }
 
     fn end_of_batch<F>(&mut self, now_ns: i64, out: &mut F)
     where
-        F: FnMut(Packet) + ?Sized,
+        F: FnMut(Box<Packet>) + ?Sized,
     {
         self.counters.batches += 1;
-        self.sorter.end_of_batch(now_ns, &mut |p| out(p));
+        self.sorter.end_of_batch(now_ns, &mut |p| out(Box::new(p)));
     }
 
     fn next_deadline_ns(&self) -> Option<i64> {
@@ -151,16 +152,16 @@ impl Sorter<u32, Packet> for Boxed {
 
     fn on_deadline<F>(&mut self, now_ns: i64, out: &mut F)
     where
-        F: FnMut(Packet) + ?Sized,
+        F: FnMut(Box<Packet>) + ?Sized,
     {
-        self.sorter.on_deadline(now_ns, &mut |p| out(p));
+        self.sorter.on_deadline(now_ns, &mut |p| out(Box::new(p)));
     }
 
     fn flush<F>(&mut self, now_ns: i64, out: &mut F)
     where
-        F: FnMut(Packet) + ?Sized,
+        F: FnMut(Box<Packet>) + ?Sized,
     {
-        self.sorter.flush(now_ns, &mut |p| out(p));
+        self.sorter.flush(now_ns, &mut |p| out(Box::new(p)));
     }
 
     fn held(&self) -> usize {

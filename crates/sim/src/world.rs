@@ -73,20 +73,17 @@ impl World {
     }
 
     #[inline]
-    fn handle<T: Tap>(&mut self, now_ns: i64, mut event: Event, tap: &mut T) {
+    fn handle<T: Tap>(&mut self, now_ns: i64, event: Event, tap: &mut T) {
         match event {
-            // By reference, so that a packet is moved only once more, into the next line.
-            Event::Transfer {
-                place,
-                ref mut packet,
-                ..
-            } if place.is_end() => self.leave(now_ns, packet, tap),
+            Event::Transfer { place, packet, .. } if place.is_end() => {
+                self.leave(now_ns, packet, tap);
+            }
             Event::Transfer {
                 line,
                 place,
                 packet,
             } => self.resume(now_ns, line, place, packet),
-            Event::Enter { ref packet } => self.go_on(now_ns, packet, tap),
+            Event::Enter { packet } => self.go_on(now_ns, packet, tap),
             Event::Wake { line } => self.wake(now_ns, line),
             Event::Timer { flow, role } => self.timer(now_ns, flow, role, tap),
             Event::Open(flow) => self.open(now_ns, flow, tap),
@@ -97,7 +94,7 @@ impl World {
         }
     }
 
-    fn resume(&mut self, now_ns: i64, line: LineId, place: Place, packet: Packet) {
+    fn resume(&mut self, now_ns: i64, line: LineId, place: Place, packet: Box<Packet>) {
         if let Some(line) = self.network.line(line) {
             line.resume(now_ns, place, packet, &mut self.queue);
         }
@@ -111,30 +108,30 @@ impl World {
 
     /// A packet has passed a line.
     #[inline]
-    fn leave<T: Tap>(&mut self, now_ns: i64, packet: &mut Packet, tap: &mut T) {
+    fn leave<T: Tap>(&mut self, now_ns: i64, mut packet: Box<Packet>, tap: &mut T) {
         packet.passed = packet.passed.saturating_add(1);
         self.go_on(now_ns, packet, tap);
     }
 
     /// A packet enters the next line of its route, or reaches the end of the route.
     #[inline]
-    fn go_on<T: Tap>(&mut self, now_ns: i64, packet: &Packet, tap: &mut T) {
+    fn go_on<T: Tap>(&mut self, now_ns: i64, packet: Box<Packet>, tap: &mut T) {
         let Some(step) = self.network.step(packet.channel, packet.passed) else {
             return;
         };
         if step.at_card
             && let Some((flow, Role::Sender)) = self.whose(packet.channel)
         {
-            flow.note_at_card(now_ns, packet);
+            flow.note_at_card(now_ns, &packet);
         }
         match step.line.and_then(|line| self.network.line(line)) {
             Some(line) => {
                 if packet.passed == 1 && !packet.corrupted {
-                    tap.between(now_ns, packet);
+                    tap.between(now_ns, &packet);
                 }
-                line.push(now_ns, packet.clone(), &mut self.queue);
+                line.push(now_ns, packet, &mut self.queue);
             }
-            None => self.deliver(now_ns, step.end, packet, tap),
+            None => self.deliver(now_ns, step.end, &packet, tap),
         }
     }
 
@@ -230,6 +227,7 @@ impl World {
             if let Some(knowledge) = &self.knowledge {
                 knowledge.sent(&packet);
             }
+            let packet = Box::new(packet);
             if let Some(line) = first.and_then(|line| self.network.line(line)) {
                 line.push(now_ns, packet, &mut self.queue);
             } else {
@@ -333,7 +331,7 @@ impl World {
         if let Some(next_ns) = next_ns {
             self.queue.push(next_ns, APPLICATION, Event::Probe(number));
         }
-        self.go_on(now_ns, &packet, tap);
+        self.go_on(now_ns, Box::new(packet), tap);
     }
 
     fn begin_measuring(&mut self) {

@@ -15,9 +15,9 @@ pub fn card(
     card: &plain::Card,
     knowledge: Option<&Knowledge>,
     own: &Own,
-) -> Result<Path<Packet>, Error> {
+) -> Result<Path<Box<Packet>>, Error> {
     let mut config = settings(card);
-    let stage: AnyStage<Packet> = match (own.sorter(&card.sorter), knowledge) {
+    let stage: AnyStage<Box<Packet>> = match (own.sorter(&card.sorter), knowledge) {
         (Some(sorter), _) => AnyStage::Custom(Box::new(Card::with_sorter(&config, sorter))),
         (None, Some(knowledge)) if card.sorter == oracle::NAME => {
             let card = Card::with_sorter(&config, Oracle::new(knowledge.clone()));

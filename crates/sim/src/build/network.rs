@@ -40,7 +40,7 @@ pub fn network(
     let knowledge = knows.then(Knowledge::default);
     let card = |card: &Option<plain::Card>| match card {
         Some(card) => super::card(card, knowledge.as_ref(), own),
-        None => Ok(Path::new(Vec::<AnyStage<Packet>>::new())),
+        None => Ok(Path::new(Vec::<AnyStage<Box<Packet>>>::new())),
     };
     let paths = [
         ("forward", Path::declared(&config.forward, "forward", seed)),

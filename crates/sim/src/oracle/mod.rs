@@ -91,23 +91,24 @@ impl Oracle {
     }
 }
 
-impl Sorter<u32, Packet> for Oracle {
-    fn push<F>(&mut self, meta: &Meta<u32>, packet: Packet, now_ns: i64, out: &mut F)
+impl Sorter<u32, Box<Packet>> for Oracle {
+    fn push<F>(&mut self, meta: &Meta<u32>, packet: Box<Packet>, now_ns: i64, out: &mut F)
     where
-        F: FnMut(Packet) + ?Sized,
+        F: FnMut(Box<Packet>) + ?Sized,
     {
         let channel = packet.channel;
+        let mut boxed = |packet| out(Box::new(packet));
         self.knowledge.arrives(&packet);
         if meta.is_suitable() {
             self.counters = add(self.counters, 1, 0, 0);
             let flow = self.flows.entry(channel).or_default();
-            flow.held.entry(packet.offset).or_default().push(packet);
+            flow.held.entry(packet.offset).or_default().push(*packet);
             self.held += 1;
-            self.settle(channel, false, out);
+            self.settle(channel, false, &mut boxed);
         } else {
             self.counters = add(self.counters, 0, 1, 0);
             if meta.kind != Kind::Ack {
-                self.settle(channel, true, out);
+                self.settle(channel, true, &mut boxed);
             }
             out(packet);
         }
@@ -116,7 +117,7 @@ impl Sorter<u32, Packet> for Oracle {
 
     fn end_of_batch<F>(&mut self, _now_ns: i64, _out: &mut F)
     where
-        F: FnMut(Packet) + ?Sized,
+        F: FnMut(Box<Packet>) + ?Sized,
     {
         self.counters = add(self.counters, 0, 0, 1);
     }
@@ -127,17 +128,17 @@ impl Sorter<u32, Packet> for Oracle {
 
     fn on_deadline<F>(&mut self, now_ns: i64, out: &mut F)
     where
-        F: FnMut(Packet) + ?Sized,
+        F: FnMut(Box<Packet>) + ?Sized,
     {
-        self.settle_all(false, out);
+        self.settle_all(false, &mut |packet| out(Box::new(packet)));
         self.look_again(now_ns);
     }
 
     fn flush<F>(&mut self, now_ns: i64, out: &mut F)
     where
-        F: FnMut(Packet) + ?Sized,
+        F: FnMut(Box<Packet>) + ?Sized,
     {
-        self.settle_all(true, out);
+        self.settle_all(true, &mut |packet| out(Box::new(packet)));
         self.look_again(now_ns);
     }
 
@@ -210,10 +211,14 @@ mod tests {
 
         fn arrive(&mut self, n: u64) -> &[u64] {
             let up = &mut self.up;
-            self.oracle
-                .push(&Meta::data(0, n as u32, 1), packet(n), 0, &mut |p| {
+            self.oracle.push(
+                &Meta::data(0, n as u32, 1),
+                Box::new(packet(n)),
+                0,
+                &mut |p| {
                     up.push(p.offset);
-                });
+                },
+            );
             &self.up
         }
     }
@@ -240,7 +245,7 @@ mod tests {
         let up = &mut trace.up;
         trace
             .oracle
-            .on_deadline(LOOK_NS, &mut |p| up.push(p.offset));
+            .on_deadline(LOOK_NS, &mut |p: Box<Packet>| up.push(p.offset));
         assert_eq!(trace.up, [1]);
         assert_eq!(trace.oracle.next_deadline_ns(), None);
     }
