@@ -36,6 +36,20 @@ fn throughputs_of_the_network_processor() {
     }
 }
 
+/// Each scheme with each sender and sorter, and each repair alone and together.
+#[test]
+fn a_processor_in_the_path_of_tcp_and_two_repairs_together() {
+    for (paper, item, cells) in [("processor", "schemes", 24), ("together", "both", 12)] {
+        let findings = quick(paper, item);
+        let goodput = findings.comparisons.iter();
+        let goodput = goodput.filter(|c| c.measure == "goodput, Mbit/s");
+        let goodput: Vec<_> = goodput.map(|c| (c.cell.as_str(), c.ours)).collect();
+        assert_eq!(goodput.len(), cells, "{paper}");
+        assert!(goodput.iter().all(|(_, ours)| *ours > 0.5), "{goodput:?}");
+        assert_eq!(failed(&findings), [""; 0], "{paper}: {findings:#?}");
+    }
+}
+
 #[test]
 fn reordering_of_the_network_processor() {
     let findings = quick("network-processor", "table-1");

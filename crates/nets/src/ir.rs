@@ -1,6 +1,6 @@
 //! Checked expressions, with constants computed.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use inorder_petri::net::Drawn;
 
@@ -82,7 +82,7 @@ pub(crate) enum DrawKind {
     Below(Node),
     /// Values with the sums of the weights up to them, rising to 1.
     Empirical(Vec<(f64, Node)>),
-    Family(Rc<Drawn>),
+    Family(Arc<Drawn>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -136,6 +136,7 @@ fn stage(kind: u8, a: u64, b: u64, seed: u64) -> AnyStage<Probe> {
             },
         })
         .into(),
+        15 => Box::new(processor(a, b, random)).into(),
         _ => Nic::new(
             &NicConfig {
                 ring_packets: 3 + b as usize % 20,
@@ -150,7 +151,23 @@ fn stage(kind: u8, a: u64, b: u64, seed: u64) -> AnyStage<Probe> {
     }
 }
 
-const KINDS: u8 = 16;
+const KINDS: u8 = 17;
+
+/// A processor in which no packet waits for others: what it holds at the end would not be delivered.
+fn processor(a: u64, b: u64, random: Random) -> Processor<Probe> {
+    let schemes = ["contiguous", "local", "its", "packet-sort"];
+    let config = ProcessorConfig {
+        processor: inorder_netproc::Config {
+            scheme: schemes[a as usize % 4].to_owned(),
+            dequeue: Some(inorder_netproc::Dequeue::Completion),
+            ..inorder_netproc::Config::default()
+        },
+        background_per_s: 1e6 * (b % 3) as f64,
+        background_bytes: 64,
+        queue_packets: 1 + b as u32 % 9,
+    };
+    Processor::new(&config, random).unwrap()
+}
 
 /// All deliveries in order, and the counters of each stage.
 fn run(path: Path<Probe>, gaps: &[(i64, u32)]) -> (Vec<(i64, Probe)>, Vec<Counters>) {

@@ -90,8 +90,8 @@ fn each_error_is_one_line_with_its_position() {
         (stage("kind = \"link\"\nrate = \"1 Mbit/s\"\nrate_changes = [[\"2 s\", \"1 Mbit/s\"], [\"1 s\", \"1 Mbit/s\"]]"), "x.toml:5:39: rate_changes: a change before the last one, expected later and later times".into()),
         ("flow = 3".into(), "x.toml:1:8: this is a number, expected a list of tables, `[[...]]`".into()),
         // What is missing.
-        (stage("rate = \"1 Mbit/s\""), "x.toml:2:1: a stage without kind, expected kind = one of link, device, delay, loss, outage, duplicate, corrupt, reorder, late, batch, periodic, spray, radio, shared-link, token-bucket, netem".into()),
-        (stage("kind = \"dealy\""), "x.toml:3:8: unknown kind of stage \"dealy\", expected one of link, device, delay, loss, outage, duplicate, corrupt, reorder, late, batch, periodic, spray, radio, shared-link, token-bucket, netem, nearest valid name \"delay\"".into()),
+        (stage("rate = \"1 Mbit/s\""), "x.toml:2:1: a stage without kind, expected kind = one of link, device, delay, loss, outage, duplicate, corrupt, reorder, late, batch, periodic, processor, spray, radio, shared-link, token-bucket, netem".into()),
+        (stage("kind = \"dealy\""), "x.toml:3:8: unknown kind of stage \"dealy\", expected one of link, device, delay, loss, outage, duplicate, corrupt, reorder, late, batch, periodic, processor, spray, radio, shared-link, token-bucket, netem, nearest valid name \"delay\"".into()),
         (stage("kind = \"link\""), "x.toml:2:1: link has no rate, expected rate: Bits per second on the wire, or a trace".into()),
         (stage("kind = \"link\"\nrate = \"1 Mbit/s\"\nqueue = \"1 BDP\""), "x.toml:2:1: link has no rtt, expected rtt: the round-trip time of its queue in BDP".into()),
         (stage("kind = \"loss\"\nmodel = \"markov\""), "x.toml:2:1: loss has no p13, expected p13: Probability that a burst of losses begins.".into()),
@@ -102,6 +102,12 @@ fn each_error_is_one_line_with_its_position() {
         (flow("sender = { rto_min = \"2 s\", rto_max = \"1 s\" }"), "x.toml:2:22: rto_min above rto_max, expected a smaller rto_min".into()),
         (flow("[receiver_card]\nsorter = \"srpic\"\nring = 8\nblock_size = 9"), "x.toml:5:14: a block larger than the ring, expected 1 packet up to the ring".into()),
         (stage("kind = \"batch\"\nname = \"b\"\n[[forward]]\nkind = \"batch\"\nname = \"b\""), "x.toml:7:8: name: a second stage of [[forward]] is called \"b\", expected a name of its own".into()),
+        (stage("kind = \"processor\"\nscheme = \"strided\""), "x.toml:4:10: slots that are emptied in turn, without other traffic that fills those of idle threads, expected a background rate, or dequeue = \"completion\"".into()),
+        (stage("kind = \"processor\"\nscheme = \"local\"\ndequeue = \"strict\"\nbackground = \"1 Gbit/s\""), "nothing wrong".into()),
+        (stage("kind = \"processor\"\nscheme = \"its\"\nlongest = \"512 B\"\nbackground = \"1 Gbit/s\"\nbackground_size = \"513 B\""), "x.toml:7:19: packets longer than the longest, expected at most longest".into()),
+        (stage("kind = \"processor\"\nscheme = \"strded\""), "x.toml:4:10: scheme: \"strded\", expected \"contiguous\", \"strided\", \"local\", \"global\", \"its\", \"aisr\", \"aisr-wide\", \"packet-sort\", nearest valid name \"strided\"".into()),
+        (stage("kind = \"processor\""), "x.toml:2:1: processor has no scheme, expected scheme: How threads get positions in the transmit buffer, and what keeps packets in order.".into()),
+        (stage("kind = \"processor\"\nscheme = \"its\"\nengines = 9"), "x.toml:5:11: engines: 9 is too large, expected 1 to 8".into()),
         // Keys without effect.
         (stage("kind = \"loss\"\nmodel = \"gilbert-elliott\"\nto_bad = \"1 %\"\np13 = \"2 %\""), "x.toml:6:7: p13 has no effect with model = \"gilbert-elliott\", expected model = \"markov\"".into()),
         (stage("kind = \"loss\"\nprobability = \"1 %\"\nto_bad = \"2 %\""), "x.toml:5:10: to_bad has no effect with model = \"uniform\", expected model = \"gilbert-elliott\"".into()),
@@ -206,6 +212,7 @@ fn every_kind_of_stage_is_read_with_its_defaults() {
         ("late", "probability = \"1 %\"\ndelay = \"1 ms\""),
         ("batch", ""),
         ("periodic", "interval = 8\nrate = \"1 Mbit/s\""),
+        ("processor", "scheme = \"its\""),
         ("spray", "lane = [{ rate = \"1 Mbit/s\" }]"),
         ("radio", ""),
         (

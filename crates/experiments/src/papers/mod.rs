@@ -5,6 +5,7 @@ mod entropy;
 mod mobile;
 mod network_processor;
 mod periodic;
+mod prediction;
 mod resequencer;
 mod srpic;
 
@@ -20,6 +21,7 @@ static OWN: &[&[Named]] = &[
     mobile::REDUCTIONS,
     network_processor::REDUCTIONS,
     periodic::REDUCTIONS,
+    prediction::REDUCTIONS,
     resequencer::REDUCTIONS,
     srpic::REDUCTIONS,
 ];

@@ -61,6 +61,7 @@ fn of_stage(key: &str, kind: &StageKind, duration_ns: i64) -> Result<Vec<Hop>, R
         StageKind::Batch(batch) => Ok(vec![Hop::Card(card::Settings::of_batch(batch, key)?)]),
         StageKind::Outage(_) => cannot("outage"),
         StageKind::Periodic(_) => cannot("periodic"),
+        StageKind::Processor(_) => cannot("processor"),
         StageKind::Spray(spray) => Ok(vec![Hop::Lanes(of_spray(key, spray, duration_ns)?)]),
         StageKind::Radio(_) => cannot("radio"),
         StageKind::SharedLink(_) => cannot("shared-link"),

@@ -1,7 +1,6 @@
 //! A sorter within a net: its packets are tokens, its deadlines are firings of a transition.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use inorder_petri::coloured::{Bound, Model, Queue, QueueSpec};
 use inorder_sort::{AnySorter, FourTuple, Meta, Sorter, SorterConfig, Surroundings};
@@ -10,7 +9,7 @@ use super::{Packet, TICKS_PER_NS};
 
 /// State shared by the transitions: the sorter, and its next deadline.
 #[derive(Clone)]
-pub(super) struct Sorting(Rc<RefCell<Driven>>);
+pub(super) struct Sorting(Arc<Mutex<Driven>>);
 
 struct Driven {
     sorter: AnySorter<FourTuple, Packet>,
@@ -30,7 +29,7 @@ impl Sorting {
         (name, out): (&str, Queue),
     ) -> Option<(Self, Queue)> {
         let sorter = config.build(around).ok()?;
-        let sorting = Sorting(Rc::new(RefCell::new(Driven {
+        let sorting = Sorting(Arc::new(Mutex::new(Driven {
             sorter,
             armed_ns: None,
         })));
@@ -44,6 +43,10 @@ impl Sorting {
         Some((sorting, timers))
     }
 
+    fn driven(&self) -> MutexGuard<'_, Driven> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Passes `packet` to the sorter.
     pub(super) fn push(
         &self,
@@ -52,18 +55,18 @@ impl Sorting {
         packet: Packet,
         out: &mut Vec<Packet>,
     ) {
-        let sorter = &mut self.0.borrow_mut().sorter;
+        let sorter = &mut self.driven().sorter;
         sorter.push(meta, packet, now_ns(b), &mut |packet| out.push(packet));
     }
 
     /// Ends the batch of an interrupt.
     pub(super) fn end_of_batch(&self, b: &Firing<'_>, out: &mut Vec<Packet>) {
-        let sorter = &mut self.0.borrow_mut().sorter;
+        let sorter = &mut self.driven().sorter;
         sorter.end_of_batch(now_ns(b), &mut |packet| out.push(packet));
     }
 
     fn on_deadline(&self, b: &Firing<'_>, out: &mut Vec<Packet>) {
-        let driven = &mut *self.0.borrow_mut();
+        let driven = &mut *self.driven();
         if driven.armed_ns.is_some_and(|armed| armed <= now_ns(b)) {
             driven.armed_ns = None;
         }
@@ -74,7 +77,7 @@ impl Sorting {
 
     /// Adds a token that waits for the next deadline, unless another token waits for an earlier one.
     pub(super) fn arm(&self, timers: &mut Vec<Packet>) {
-        let driven = &mut *self.0.borrow_mut();
+        let driven = &mut *self.driven();
         let Some(due_ns) = driven.sorter.next_deadline_ns() else {
             return;
         };

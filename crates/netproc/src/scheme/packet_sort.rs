@@ -1,7 +1,7 @@
 //! Packet Sort: m engines receive and process, n sort each flow into order, k transmit.
 
-use std::cell::Cell;
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use inorder_petri::coloured::{CounterSpec, Queue, QueueSpec};
 
@@ -30,8 +30,10 @@ pub(super) fn build(hop: &mut Hop<'_>, out: Queue) {
     let idle = hop.queue("process-thread", QueueSpec::fifo().tokens(threads));
     // The insertion walks along the flow's list, so its time depends on the list's length. The lengths are stored
     // outside the net, one for each lane, because a delay function sees only its own tokens.
-    let in_work: Rc<[Cell<u32>]> = (0..config.traffic.flows).map(|_| Cell::new(0)).collect();
-    let grabbed = Rc::clone(&in_work);
+    let in_work: Arc<[AtomicU32]> = (0..config.traffic.flows)
+        .map(|_| AtomicU32::new(0))
+        .collect();
+    let grabbed = Arc::clone(&in_work);
     let line = hop.received_line;
     hop.transition("grab")
         .take(line)
@@ -61,7 +63,7 @@ pub(super) fn build(hop: &mut Hop<'_>, out: Queue) {
 
 /// Inserts the packet into the list of its flow while its thread waits, so all lists together are not longer than the
 /// number of threads of the first stage. Packets are released while the head is the flow's next packet.
-fn sort(hop: &mut Hop<'_>, unsorted: Queue, idle: Queue, in_work: Rc<[Cell<u32>]>) -> Queue {
+fn sort(hop: &mut Hop<'_>, unsorted: Queue, idle: Queue, in_work: Arc<[AtomicU32]>) -> Queue {
     let config = hop.config;
     let flows = config.traffic.flows;
     let by_lane = |job: &Job| u32::from(job.lane);
@@ -72,14 +74,16 @@ fn sort(hop: &mut Hop<'_>, unsorted: Queue, idle: Queue, in_work: Rc<[Cell<u32>]
         ticks(config.calibration.sort_base),
         ticks(config.calibration.sort_step),
     );
-    let counted = Rc::clone(&in_work);
+    let counted = Arc::clone(&in_work);
     let free = hop.receive_free;
     let insert = hop
         .transition("insert")
         .take(unsorted)
         .spend(sorter, 1)
         .delay_by(move |b, _| {
-            let packets = counted.get(usize::from(b[0].lane)).map_or(0, Cell::get);
+            let packets = counted
+                .get(usize::from(b[0].lane))
+                .map_or(0, |count| count.load(Relaxed));
             base + step * u64::from(packets)
         })
         .give(sorter, 1)
@@ -110,8 +114,9 @@ fn sort(hop: &mut Hop<'_>, unsorted: Queue, idle: Queue, in_work: Rc<[Cell<u32>]
     released
 }
 
-fn add(in_work: &[Cell<u32>], job: &Job, change: i32) {
+fn add(in_work: &[AtomicU32], job: &Job, change: i32) {
     if let Some(count) = in_work.get(usize::from(job.lane)) {
-        count.set(count.get().saturating_add_signed(change));
+        // One thread at a time counts, so reading and writing need not be one step.
+        count.store(count.load(Relaxed).saturating_add_signed(change), Relaxed);
     }
 }

@@ -5,8 +5,9 @@ mod initial;
 mod outputs;
 mod transition;
 
-use std::cell::{Cell, RefCell};
-use std::rc::Rc;
+use std::cell::RefCell;
+use std::sync::atomic::AtomicI64;
+use std::sync::{Arc, Mutex};
 
 use inorder_base::random::Random;
 use inorder_petri::coloured::{
@@ -84,12 +85,12 @@ fn made<const N: usize>(
     let variables = names.variables.iter();
     let variables = variables.flat_map(|v| std::iter::repeat_n(v.initial, v.cells));
     let streams = names.streams.iter();
-    let streams = streams.map(|name| RefCell::new(Random::new(seed, name)));
+    let streams = streams.map(|name| Mutex::new(Random::new(seed, name)));
     let shared = Shared {
-        variables: variables.map(Cell::new).collect(),
+        variables: variables.map(AtomicI64::new).collect(),
         streams: streams.collect(),
-        errors: Rc::new(Errors::default()),
-        choices: keep.is_some().then(Rc::default),
+        errors: Arc::new(Errors::default()),
+        choices: keep.is_some().then(Arc::default),
     };
     let mut builder = Builder {
         names,

@@ -1,7 +1,7 @@
 //! Outputs of transitions, and what they change outside of the places.
 
-use std::cell::{Cell, RefCell};
-use std::rc::Rc;
+use std::sync;
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
 use inorder_base::random::Random;
 use inorder_petri::coloured::{Bound, Counter, Queue, TransitionBuilder};
@@ -240,9 +240,9 @@ fn tokens<'b, const N: usize>(
         });
     }
     // Without a place for all other cases there may be no token: each place asks which branch is taken.
-    let made = Rc::new(made);
+    let made = sync::Arc::new(made);
     (0..places.len()).fold(t, |t, number| {
-        let (made, mut random) = (Rc::clone(&made), random.clone());
+        let (made, mut random) = (sync::Arc::clone(&made), random.clone());
         let choices = shared.choices.clone();
         t.put_if(places[number], move |b| {
             match (&choices, number) {
@@ -260,7 +260,7 @@ fn tokens<'b, const N: usize>(
     })
 }
 
-type Act<const N: usize> = Box<dyn Fn(&Bound<'_, Token<N>>, &mut Random)>;
+type Act<const N: usize> = Box<dyn Fn(&Bound<'_, Token<N>>, &mut Random) + Send + Sync>;
 
 /// All changes of variables as one function, in their order.
 pub(super) fn acts<const N: usize>(
@@ -273,10 +273,10 @@ pub(super) fn acts<const N: usize>(
     for line in lines {
         collect(builder, line, scope, 0, &mut all)?;
     }
-    let random = RefCell::new(stream.clone());
+    let mut random = stream.clone();
     Ok((!all.is_empty()).then_some(move |b: &Bound<'_, Token<N>>| {
         for act in &all {
-            act(b, &mut random.borrow_mut());
+            act(b, &mut random);
         }
     }))
 }
@@ -379,8 +379,8 @@ fn assign<const N: usize>(
     how: Assign,
     node: &Node,
 ) -> Act<N> {
-    let variables = Rc::clone(&shared.variables);
-    type At<const N: usize> = Box<dyn Fn(&Bound<'_, Token<N>>, &mut Random) -> usize>;
+    let variables = sync::Arc::clone(&shared.variables);
+    type At<const N: usize> = Box<dyn Fn(&Bound<'_, Token<N>>, &mut Random) -> usize + Send + Sync>;
     let at: At<N> = match index {
         None => Box::new(move |_, _| first),
         Some((index, span)) => {
@@ -392,24 +392,26 @@ fn assign<const N: usize>(
         let value: Real<N> = shared.real(node);
         return Box::new(move |b, r| {
             let value = value(b, r);
-            let cell: &Cell<i64> = &variables[at(b, r)];
-            let before = f64::from_bits(cell.get().cast_unsigned());
+            let cell: &AtomicI64 = &variables[at(b, r)];
+            let before = f64::from_bits(cell.load(Relaxed).cast_unsigned());
             let after = match how {
                 Assign::Set => value,
                 Assign::Add => before + value,
                 Assign::Subtract => before - value,
             };
-            cell.set(after.to_bits().cast_signed());
+            cell.store(after.to_bits().cast_signed(), Relaxed);
         });
     }
     let value: Int<N> = shared.int(node);
     Box::new(move |b, r| {
         let value = value(b, r);
         let cell = &variables[at(b, r)];
-        cell.set(match how {
+        // One thread at a time writes, so reading and writing need not be one step.
+        let after = match how {
             Assign::Set => value,
-            Assign::Add => cell.get().wrapping_add(value),
-            Assign::Subtract => cell.get().wrapping_sub(value),
-        });
+            Assign::Add => cell.load(Relaxed).wrapping_add(value),
+            Assign::Subtract => cell.load(Relaxed).wrapping_sub(value),
+        };
+        cell.store(after, Relaxed);
     })
 }

@@ -1,18 +1,23 @@
 //! Random choices made in every possible way instead of by chance, to list the states of a net.
 
-use std::cell::{Cell, RefCell};
+use std::sync::Mutex;
+
+use super::random::locked;
 
 /// Values of one choice, at most.
 const MAX_VALUES: u64 = 65_536;
 
 /// The choices of the firing that is looked at.
 #[derive(Default)]
-pub(crate) struct Choices {
-    trail: RefCell<Vec<Choice>>,
+pub(crate) struct Choices(Mutex<Way>);
+
+#[derive(Default)]
+struct Way {
+    trail: Vec<Choice>,
     /// Position of the next choice of this way.
-    at: Cell<usize>,
+    at: usize,
     /// Where the conditions of several outputs were looked at first.
-    mark: Cell<usize>,
+    mark: usize,
 }
 
 struct Choice {
@@ -45,30 +50,28 @@ impl Choice {
 impl Choices {
     /// The first way of another firing.
     pub(crate) fn first(&self) {
-        self.trail.borrow_mut().clear();
-        self.at.set(0);
+        let way = &mut *locked(&self.0);
+        way.trail.clear();
+        way.at = 0;
     }
 
     /// The next way of the same firing, if there is one.
     pub(crate) fn next(&self) -> bool {
-        self.at.set(0);
-        let mut trail = self.trail.borrow_mut();
-        while let Some(last) = trail.last_mut() {
+        let way = &mut *locked(&self.0);
+        way.at = 0;
+        while let Some(last) = way.trail.last_mut() {
             last.taken += 1;
             if last.taken < last.count() {
                 return true;
             }
-            trail.pop();
+            way.trail.pop();
         }
         false
     }
 
     pub(crate) fn probability(&self) -> f64 {
-        self.trail
-            .borrow()
-            .iter()
-            .map(Choice::probability)
-            .product()
+        let way = locked(&self.0);
+        way.trail.iter().map(Choice::probability).product()
     }
 
     pub(super) fn chance(&self, p: f64) -> bool {
@@ -96,12 +99,13 @@ impl Choices {
     }
 
     fn choose(&self, among: impl FnOnce() -> Among) -> u64 {
-        let mut trail = self.trail.borrow_mut();
-        let at = self.at.replace(self.at.get() + 1);
-        if let Some(choice) = trail.get(at) {
+        let way = &mut *locked(&self.0);
+        let at = way.at;
+        way.at += 1;
+        if let Some(choice) = way.trail.get(at) {
             return choice.taken;
         }
-        trail.push(Choice {
+        way.trail.push(Choice {
             taken: 0,
             among: among(),
         });
@@ -110,16 +114,19 @@ impl Choices {
 
     /// The first of several outputs that look at the same conditions.
     pub(crate) fn mark(&self) {
-        self.mark.set(self.at.get());
+        let way = &mut *locked(&self.0);
+        way.mark = way.at;
     }
 
     /// A further one: its conditions are decided as before.
     pub(crate) fn again(&self) {
-        self.at.set(self.mark.get());
+        let way = &mut *locked(&self.0);
+        way.at = way.mark;
     }
 
     /// Behind one of these outputs.
     pub(crate) fn go_on(&self) {
-        self.at.set(self.trail.borrow().len());
+        let way = &mut *locked(&self.0);
+        way.at = way.trail.len();
     }
 }

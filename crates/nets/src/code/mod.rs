@@ -7,8 +7,8 @@ pub(crate) mod choices;
 mod random;
 mod write;
 
-use std::cell::{Cell, RefCell};
-use std::rc::Rc;
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use inorder_base::random::Random;
 use inorder_petri::coloured::Bound;
@@ -18,9 +18,12 @@ use crate::ir::{DrawKind, Node, Op, Rounding, Size, Slot, Ty};
 use crate::operator::{Arith, Compare};
 use crate::token::Token;
 
-pub(crate) type Int<const N: usize> = Box<dyn Fn(&Bound<'_, Token<N>>, &mut Random) -> i64>;
-pub(crate) type Real<const N: usize> = Box<dyn Fn(&Bound<'_, Token<N>>, &mut Random) -> f64>;
-pub(crate) type Make<const N: usize> = Box<dyn Fn(&Bound<'_, Token<N>>, &mut Random) -> Token<N>>;
+pub(crate) type Int<const N: usize> =
+    Box<dyn Fn(&Bound<'_, Token<N>>, &mut Random) -> i64 + Send + Sync>;
+pub(crate) type Real<const N: usize> =
+    Box<dyn Fn(&Bound<'_, Token<N>>, &mut Random) -> f64 + Send + Sync>;
+pub(crate) type Make<const N: usize> =
+    Box<dyn Fn(&Bound<'_, Token<N>>, &mut Random) -> Token<N> + Send + Sync>;
 
 /// What a value at run time may do wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,29 +67,27 @@ impl std::fmt::Display for Wrong {
 
 /// The first error of a run.
 #[derive(Default)]
-pub(crate) struct Errors(Cell<Option<(Span, Wrong)>>);
+pub(crate) struct Errors(OnceLock<(Span, Wrong)>);
 
 impl Errors {
     #[cold]
     pub(crate) fn tell(&self, at: Span, wrong: Wrong) {
-        if self.0.get().is_none() {
-            self.0.set(Some((at, wrong)));
-        }
+        self.0.get_or_init(|| (at, wrong));
     }
 
     pub(crate) fn first(&self) -> Option<(Span, Wrong)> {
-        self.0.get()
+        self.0.get().copied()
     }
 }
 
-/// What all functions of a run share.
+/// What all functions of a run share. A run uses one thread at a time, but may move from one to another.
 #[derive(Clone)]
 pub(crate) struct Shared {
-    pub(crate) variables: Rc<[Cell<i64>]>,
-    pub(crate) streams: Rc<[RefCell<Random>]>,
-    pub(crate) errors: Rc<Errors>,
+    pub(crate) variables: Arc<[AtomicI64]>,
+    pub(crate) streams: Arc<[Mutex<Random>]>,
+    pub(crate) errors: Arc<Errors>,
     /// Random choices are made in every way instead of by chance.
-    pub(crate) choices: Option<Rc<choices::Choices>>,
+    pub(crate) choices: Option<Arc<choices::Choices>>,
 }
 
 /// An operand that needs no call.
@@ -210,12 +211,12 @@ impl Shared {
         index: Option<&Node>,
         at: Span,
     ) -> Int<N> {
-        let variables = Rc::clone(&self.variables);
+        let variables = Arc::clone(&self.variables);
         let Some(index) = index else {
-            return Box::new(move |_, _| variables[first].get());
+            return Box::new(move |_, _| variables[first].load(Relaxed));
         };
         let place = self.cell(cells, index, at);
-        Box::new(move |b, r| variables[first + place(b, r)].get())
+        Box::new(move |b, r| variables[first + place(b, r)].load(Relaxed))
     }
 
     /// The cell of a list; outside of the list, the first one and an error.
@@ -225,7 +226,7 @@ impl Shared {
         index: &Node,
         at: Span,
     ) -> impl Fn(&Bound<'_, Token<N>>, &mut Random) -> usize + use<N> {
-        let (index, errors): (Int<N>, _) = (self.int(index), Rc::clone(&self.errors));
+        let (index, errors): (Int<N>, _) = (self.int(index), Arc::clone(&self.errors));
         move |b, r| {
             let value = index(b, r);
             match usize::try_from(value) {
@@ -273,7 +274,7 @@ impl Shared {
         at: Span,
     ) -> Int<N> {
         let (a, b): (Int<N>, Int<N>) = (self.int(a), self.int(b));
-        let errors = Rc::clone(&self.errors);
+        let errors = Arc::clone(&self.errors);
         Box::new(move |t, r| {
             let (a, b) = (a(t, r), b(t, r));
             match b {
@@ -292,7 +293,7 @@ impl Shared {
         &self,
         a: &Node,
         b: &Node,
-        of: impl Fn(i64, i64) -> i64 + Copy + 'static,
+        of: impl Fn(i64, i64) -> i64 + Copy + Send + Sync + 'static,
     ) -> Int<N> {
         match (simple(a), simple(b)) {
             (Some(Simple::Word(i, at)), Some(Simple::Constant(n))) => {
@@ -377,7 +378,7 @@ impl Shared {
         node: &Node,
         at: Span,
     ) -> impl Fn(&Bound<'_, Token<N>>, &mut Random) -> u32 + use<N> {
-        let (of, errors): (Int<N>, _) = (self.int(node), Rc::clone(&self.errors));
+        let (of, errors): (Int<N>, _) = (self.int(node), Arc::clone(&self.errors));
         move |b, r| {
             let value = of(b, r);
             u32::try_from(value).unwrap_or_else(|_| {
@@ -398,7 +399,7 @@ impl Shared {
             DrawKind::Erlang(stages, mean) => (self.int(stages), self.real(mean)),
             _ => return None,
         };
-        let errors = Rc::clone(&self.errors);
+        let errors = Arc::clone(&self.errors);
         Some(move |b: &Bound<'_, Token<N>>, r: &mut Random| {
             let mean = mean(b, r);
             // Without a mean above 0 there is no rate.
@@ -415,7 +416,7 @@ impl Shared {
         node: &Node,
         at: Span,
     ) -> impl Fn(&Bound<'_, Token<N>>, &mut Random) -> u64 + use<N> {
-        let (of, errors): (Real<N>, _) = (self.real(node), Rc::clone(&self.errors));
+        let (of, errors): (Real<N>, _) = (self.real(node), Arc::clone(&self.errors));
         move |b, r| {
             let ticks = of(b, r);
             if !DELAYS.contains(&ticks) {

@@ -1,6 +1,6 @@
 //! Random numbers of expressions.
 
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use inorder_base::random::Random;
 use inorder_petri::coloured::Bound;
@@ -11,7 +11,7 @@ use crate::ir::{Draw, DrawKind, Node};
 use crate::token::Token;
 
 /// A random number from a generator.
-type From<const N: usize, T> = Box<dyn Fn(&Bound<'_, Token<N>>, &mut Random) -> T>;
+type From<const N: usize, T> = Box<dyn Fn(&Bound<'_, Token<N>>, &mut Random) -> T + Send + Sync>;
 
 impl Shared {
     /// Draws from the stream that is named, or from that of the transition.
@@ -19,19 +19,19 @@ impl Shared {
         let Some(stream) = draw.stream else {
             return from;
         };
-        let streams = Rc::clone(&self.streams);
+        let streams = Arc::clone(&self.streams);
         Box::new(move |b, _| {
             // The stream is put back after the draw, whose arguments may draw from it, too.
-            let mut random = streams[stream].borrow().clone();
+            let mut random = locked(&streams[stream]).clone();
             let value = from(b, &mut random);
-            *streams[stream].borrow_mut() = random;
+            *locked(&streams[stream]) = random;
             value
         })
     }
 
     /// A choice that is made in every way.
-    fn chosen<const N: usize>(&self, draw: &Draw, choices: &Rc<Choices>) -> Option<Int<N>> {
-        let choices = Rc::clone(choices);
+    fn chosen<const N: usize>(&self, draw: &Draw, choices: &Arc<Choices>) -> Option<Int<N>> {
+        let choices = Arc::clone(choices);
         Some(match &draw.kind {
             DrawKind::Chance(p) => {
                 let p: Real<N> = self.real(p);
@@ -88,7 +88,7 @@ impl Shared {
 
     pub(super) fn draw_real<const N: usize>(&self, draw: &Draw) -> Real<N> {
         if let (Some(choices), DrawKind::Empirical(values)) = (&self.choices, &draw.kind) {
-            let choices = Rc::clone(choices);
+            let choices = Arc::clone(choices);
             let values = self.values(values, Shared::real::<N>);
             return Box::new(move |b, r| {
                 let index = choices.one_of(values.iter().map(|(bound, _)| *bound));
@@ -126,7 +126,7 @@ impl Shared {
             }
             DrawKind::Unit => Box::new(|_, r| r.unit()),
             DrawKind::Family(drawn) => {
-                let drawn = Rc::clone(drawn);
+                let drawn = Arc::clone(drawn);
                 Box::new(move |_, r| drawn.sample(r))
             }
             DrawKind::Empirical(values) => {
@@ -143,6 +143,11 @@ impl Shared {
         let make = |(bound, node): &(f64, Node)| (*bound, make(self, node));
         values.iter().map(make).collect()
     }
+}
+
+/// What a lock protects is complete at any time, whatever happened to who held it.
+pub(super) fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The value whose share of the interval from 0 to 1 a random number hits.

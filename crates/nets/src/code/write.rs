@@ -1,6 +1,6 @@
 //! Functions that make tokens.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use inorder_base::random::Random;
 use inorder_petri::coloured::Bound;
@@ -66,7 +66,7 @@ impl Shared {
         match &node.op {
             &TokenOp::Bound(index) => Box::new(move |b, _| b.tokens[index]),
             TokenOp::New(stores) => {
-                let (writes, errors) = (self.writes(stores), Rc::clone(&self.errors));
+                let (writes, errors) = (self.writes(stores), Arc::clone(&self.errors));
                 Box::new(move |b, r| {
                     let mut token = Token::default();
                     for write in &writes {
@@ -76,7 +76,7 @@ impl Shared {
                 })
             }
             TokenOp::With(base, stores) => {
-                let (writes, errors) = (self.writes(stores), Rc::clone(&self.errors));
+                let (writes, errors) = (self.writes(stores), Arc::clone(&self.errors));
                 if let TokenOp::Bound(index) = base.op {
                     return Box::new(move |b, r| {
                         let mut token = b.tokens[index];

@@ -1,6 +1,6 @@
 //! Calls: functions of the net, those of the language, and random ones.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use inorder_petri::net::Drawn;
 use inorder_petri::net::family::{self, FAMILIES, Family};
@@ -280,7 +280,7 @@ impl Lower<'_, '_> {
             return Err(Fault::new(function.at, problem));
         }
         let ty = Ty::Real(dim.unwrap_or(NUMBER));
-        Ok((ty, DrawKind::Family(Rc::new(drawn))))
+        Ok((ty, DrawKind::Family(Arc::new(drawn))))
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) type Passed<const N: usize> = (u64, Token<N>);
 pub(super) struct Stage<const N: usize> {
     engine: Engine<Token<N>>,
     pub(super) watch: Watch<N>,
-    errors: std::rc::Rc<crate::code::Errors>,
+    errors: std::sync::Arc<crate::code::Errors>,
     /// Where the tokens of the net before it arrive.
     line: Option<Queue>,
     /// Those that have not entered yet.

@@ -4,6 +4,7 @@ pub(crate) mod relevant;
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use inorder_petri::coloured::{Engine, Outside, Space, Stop, Tracer};
 use inorder_petri::net::{Net, TransitionId};
@@ -142,13 +143,13 @@ impl<const N: usize> Outside<Token<N>> for Kept {
         self.shared
             .variables
             .iter()
-            .map(std::cell::Cell::get)
+            .map(|cell| cell.load(Relaxed))
             .collect()
     }
 
     fn load(&self, saved: &[i64]) {
         for (cell, value) in self.shared.variables.iter().zip(saved) {
-            cell.set(*value);
+            cell.store(*value, Relaxed);
         }
     }
 

@@ -23,6 +23,7 @@ mod netem;
 mod outage;
 mod periodic;
 mod pie;
+mod processor;
 mod radio;
 mod red;
 mod reorder;
@@ -59,6 +60,7 @@ pub use netem::{Netem, NetemConfig};
 pub use outage::Outage;
 pub use periodic::{PeriodicConfig, PeriodicReorder};
 pub use pie::{DelayEstimate, Pie, PieConfig, PieLink};
+pub use processor::{Processor, ProcessorConfig};
 pub use radio::{Radio, RadioConfig};
 pub use red::{Red, RedConfig, RedLink};
 pub use reorder::{Reorder, ReorderConfig};
@@ -115,6 +117,9 @@ stages! {
     /// a link whose queue moves the packet at its head behind RI others
     PeriodicReorder(PeriodicReorder<P>), keys Periodic, wakes true,
         source "Fukuda, Nobayashi, Ikenaga, TCP Variants with Packet Reordering, ICN 2018, III";
+    /// a network processor whose threads reorder, under an ordering scheme, with other traffic
+    Processor(Box<Processor<P>>), keys Processor, wakes true,
+        source "Govind, Govindarajan, Kuri, Packet reordering in network processors, IPDPS 2007";
     /// packets of one flow over several unequal paths: random, in turn, by flow or flowlet
     Spray(Spray), keys Spray, wakes false,
         source "RFC 2992 (by flow); Kandula and others 2007 (flowlets)";

@@ -153,9 +153,9 @@ impl<T: Token> Engine<T> {
         self.events.len() == self.cancelled
     }
 
-    /// When the next firing ends.
+    /// When the next firing in progress ends, in ticks.
     #[inline]
-    fn next_time(&mut self) -> Option<u64> {
+    pub fn next_time(&mut self) -> Option<u64> {
         while self.cancelled > 0
             && let Some(slot) = self.events.next_slot()
             && self.flights.is_cancelled(slot)

@@ -3,9 +3,9 @@
 use super::bound::Bound;
 
 /// The content of a token: any small plain record. The default value is never used as a token.
-pub trait Token: Copy + Default + 'static {}
+pub trait Token: Copy + Default + Send + 'static {}
 
-impl<T: Copy + Default + 'static> Token for T {}
+impl<T: Copy + Default + Send + 'static> Token for T {}
 
 /// A place of typed tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,8 +50,8 @@ impl From<Counter> for PlaceId {
 }
 
 /// A function of one token.
-pub(crate) type KeyOf<T> = Box<dyn Fn(&T) -> u32>;
+pub(crate) type KeyOf<T> = Box<dyn Fn(&T) -> u32 + Send>;
 /// The rank by which a queue ordered by least rank is sorted.
-pub(crate) type RankOf<T> = Box<dyn Fn(&T) -> u64>;
+pub(crate) type RankOf<T> = Box<dyn Fn(&T) -> u64 + Send>;
 /// A number computed from the bound tokens.
-pub(crate) type Of<T, N> = Box<dyn FnMut(&Bound<'_, T>) -> N>;
+pub(crate) type Of<T, N> = Box<dyn FnMut(&Bound<'_, T>) -> N + Send>;

@@ -40,7 +40,7 @@ impl<T: Token> QueueSpec<T> {
     }
 
     /// The token of the least rank; among equal ranks, the first in.
-    pub fn least(rank: impl Fn(&T) -> u64 + 'static) -> Self {
+    pub fn least(rank: impl Fn(&T) -> u64 + Send + 'static) -> Self {
         Self::of(Order::Least(Box::new(rank)))
     }
 
@@ -59,7 +59,7 @@ impl<T: Token> QueueSpec<T> {
     /// that take from the queue have a *colour*, the key (see
     /// [`TransitionBuilder::take`](super::TransitionBuilder::take)).
     #[must_use]
-    pub fn keyed(mut self, keys: u32, key: impl Fn(&T) -> u32 + 'static) -> Self {
+    pub fn keyed(mut self, keys: u32, key: impl Fn(&T) -> u32 + Send + 'static) -> Self {
         self.keys = keys;
         self.key_of = Some(Box::new(key));
         self

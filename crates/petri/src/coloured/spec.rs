@@ -15,7 +15,7 @@ pub(crate) enum Timing<T> {
     Stages(Of<T, (u32, f64)>),
 }
 
-pub(crate) type DelayOf<T> = Box<dyn FnMut(&Bound<'_, T>, &mut Random) -> u64>;
+pub(crate) type DelayOf<T> = Box<dyn FnMut(&Bound<'_, T>, &mut Random) -> u64 + Send>;
 
 /// An arc that binds typed tokens.
 pub(crate) struct Take<T> {
@@ -60,7 +60,7 @@ pub enum Which {
 }
 
 /// Whether a firing, the first argument, cancels one under way that holds these tokens.
-pub(crate) type Cancels<T> = Box<dyn FnMut(&Bound<'_, T>, &[T]) -> bool>;
+pub(crate) type Cancels<T> = Box<dyn FnMut(&Bound<'_, T>, &[T]) -> bool + Send>;
 
 /// Firings of another transition that end without outputs when this one ends.
 pub(crate) struct Cancel<T> {
@@ -91,8 +91,8 @@ impl<T> Cancel<T> {
 }
 
 /// What a firing does outside the net when it ends.
-pub(crate) type Act<T> = Box<dyn FnMut(&Bound<'_, T>)>;
-pub(crate) type Emit<T> = Box<dyn FnMut(&Bound<'_, T>, &mut Vec<T>)>;
+pub(crate) type Act<T> = Box<dyn FnMut(&Bound<'_, T>) + Send>;
+pub(crate) type Emit<T> = Box<dyn FnMut(&Bound<'_, T>, &mut Vec<T>) + Send>;
 
 /// What an output arc deposits.
 pub(crate) enum Product<T> {

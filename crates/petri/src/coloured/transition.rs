@@ -72,7 +72,11 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
     }
 
     /// Takes a token with the key that `key` computes from the tokens bound by earlier arcs.
-    pub fn take_at(self, from: Queue, key: impl FnMut(&Bound<'_, T>) -> u32 + 'static) -> Self {
+    pub fn take_at(
+        self,
+        from: Queue,
+        key: impl FnMut(&Bound<'_, T>) -> u32 + Send + 'static,
+    ) -> Self {
         self.edit(|t| t.takes.push(take(from, 1, Some(Box::new(key)), false)))
     }
 
@@ -82,7 +86,11 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
     }
 
     /// Like [`read`](Self::read), with a key computed from the tokens bound before.
-    pub fn read_at(self, from: Queue, key: impl FnMut(&Bound<'_, T>) -> u32 + 'static) -> Self {
+    pub fn read_at(
+        self,
+        from: Queue,
+        key: impl FnMut(&Bound<'_, T>) -> u32 + Send + 'static,
+    ) -> Self {
         self.edit(|t| t.takes.push(take(from, 1, Some(Box::new(key)), true)))
     }
 
@@ -96,7 +104,7 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
         self,
         from: Counter,
         count: u32,
-        key: impl FnMut(&Bound<'_, T>) -> u32 + 'static,
+        key: impl FnMut(&Bound<'_, T>) -> u32 + Send + 'static,
     ) -> Self {
         self.spending(from, Count::Fixed(count), Some(Box::new(key)), false)
     }
@@ -105,7 +113,7 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
     pub fn spend_with(
         self,
         from: Counter,
-        count: impl FnMut(&Bound<'_, T>) -> u32 + 'static,
+        count: impl FnMut(&Bound<'_, T>) -> u32 + Send + 'static,
     ) -> Self {
         self.spending(from, Count::By(Box::new(count)), None, false)
     }
@@ -120,7 +128,7 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
         self,
         of: Counter,
         count: u32,
-        key: impl FnMut(&Bound<'_, T>) -> u32 + 'static,
+        key: impl FnMut(&Bound<'_, T>) -> u32 + Send + 'static,
     ) -> Self {
         self.spending(of, Count::Fixed(count), Some(Box::new(key)), true)
     }
@@ -163,7 +171,7 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
     }
 
     /// Fires only with tokens for which this returns true. The result must depend only on the argument.
-    pub fn guard(self, guard: impl FnMut(&Bound<'_, T>) -> bool + 'static) -> Self {
+    pub fn guard(self, guard: impl FnMut(&Bound<'_, T>) -> bool + Send + 'static) -> Self {
         self.edit(|t| t.guard = Some(Box::new(guard)))
     }
 
@@ -173,7 +181,10 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
     }
 
     /// Firing takes the time that `delay` computes from the bound tokens and the transition's own random numbers.
-    pub fn delay_by(self, delay: impl FnMut(&Bound<'_, T>, &mut Random) -> u64 + 'static) -> Self {
+    pub fn delay_by(
+        self,
+        delay: impl FnMut(&Bound<'_, T>, &mut Random) -> u64 + Send + 'static,
+    ) -> Self {
         self.edit(|t| t.timing = Timing::By(Box::new(delay)))
     }
 
@@ -198,7 +209,7 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
     }
 
     /// Deposits the token that `token` creates. It is called once per firing, at its end.
-    pub fn put(self, to: Queue, token: impl FnMut(&Bound<'_, T>) -> T + 'static) -> Self {
+    pub fn put(self, to: Queue, token: impl FnMut(&Bound<'_, T>) -> T + Send + 'static) -> Self {
         self.output(to.0, Product::Token(Box::new(token)))
     }
 
@@ -206,7 +217,7 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
     pub fn put_if(
         self,
         to: Queue,
-        token: impl FnMut(&Bound<'_, T>) -> Option<T> + 'static,
+        token: impl FnMut(&Bound<'_, T>) -> Option<T> + Send + 'static,
     ) -> Self {
         self.output(to.0, Product::Maybe(Box::new(token)))
     }
@@ -215,7 +226,7 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
     pub fn route<const N: usize>(
         self,
         places: [Queue; N],
-        route: impl FnMut(&Bound<'_, T>) -> (usize, T) + 'static,
+        route: impl FnMut(&Bound<'_, T>) -> (usize, T) + Send + 'static,
     ) -> Self {
         let places = places.map(|queue| queue.0);
         let first = places.first().copied().unwrap_or(u32::MAX);
@@ -226,7 +237,7 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
     pub fn route_among(
         self,
         places: &[Queue],
-        route: impl FnMut(&Bound<'_, T>) -> (usize, T) + 'static,
+        route: impl FnMut(&Bound<'_, T>) -> (usize, T) + Send + 'static,
     ) -> Self {
         let places: Box<[u32]> = places.iter().map(|queue| queue.0).collect();
         let first = places.first().copied().unwrap_or(u32::MAX);
@@ -236,7 +247,7 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
     /// Calls `act` when a firing ends, before its outputs are made: for state that the modeller keeps outside of the
     /// places. Guards, keys and counts must not depend on such state, because they are evaluated only when tokens
     /// change.
-    pub fn act(self, act: impl FnMut(&Bound<'_, T>) + 'static) -> Self {
+    pub fn act(self, act: impl FnMut(&Bound<'_, T>) + Send + 'static) -> Self {
         self.edit(|t| t.act = Some(Box::new(act)))
     }
 
@@ -247,7 +258,7 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
         self,
         transition: TransitionId,
         which: Which,
-        only_if: impl FnMut(&Bound<'_, T>, &[T]) -> bool + 'static,
+        only_if: impl FnMut(&Bound<'_, T>, &[T]) -> bool + Send + 'static,
         to: Option<Queue>,
     ) -> Self {
         self.edit(|t| {
@@ -261,7 +272,7 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
     }
 
     /// Firing takes the sum of exponential stages: their number, at least 1, and the mean of the sum in ticks.
-    pub fn stages(self, stages: impl FnMut(&Bound<'_, T>) -> (u32, f64) + 'static) -> Self {
+    pub fn stages(self, stages: impl FnMut(&Bound<'_, T>) -> (u32, f64) + Send + 'static) -> Self {
         self.edit(|t| t.timing = Timing::Stages(Box::new(stages)))
     }
 
@@ -269,7 +280,7 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
     pub fn put_many(
         self,
         to: Queue,
-        emit: impl FnMut(&Bound<'_, T>, &mut Vec<T>) + 'static,
+        emit: impl FnMut(&Bound<'_, T>, &mut Vec<T>) + Send + 'static,
     ) -> Self {
         self.output(to.0, Product::Many(Box::new(emit)))
     }
@@ -284,7 +295,7 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
         self,
         to: Counter,
         count: u32,
-        key: impl FnMut(&Bound<'_, T>) -> u32 + 'static,
+        key: impl FnMut(&Bound<'_, T>) -> u32 + Send + 'static,
     ) -> Self {
         self.output(
             to.0,
@@ -293,7 +304,11 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
     }
 
     /// Deposits the number of plain tokens that `count` computes from the bound tokens, possibly none.
-    pub fn give_with(self, to: Counter, count: impl FnMut(&Bound<'_, T>) -> u32 + 'static) -> Self {
+    pub fn give_with(
+        self,
+        to: Counter,
+        count: impl FnMut(&Bound<'_, T>) -> u32 + Send + 'static,
+    ) -> Self {
         self.output(to.0, Product::Plain(Count::By(Box::new(count)), None))
     }
 

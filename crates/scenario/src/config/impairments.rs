@@ -187,6 +187,95 @@ keys! {
 }
 
 keys! {
+    /// A network processor, the IXP 2400 of `inorder netproc`: its threads finish packets out of order, and an ordering scheme
+    /// decides in which order they leave. Other traffic shares its threads and memories.
+    pub struct Processor in "processor", check Processor::check {
+        /// How threads get positions in the transmit buffer, and what keeps packets in order.
+        scheme: OrderingScheme, required;
+        /// In which order the slots of the transmit buffer are emptied.
+        dequeue: Dequeue, default "scheme";
+        /// Micro-engines, for schemes that are not pipelines; those (AISR and packet sort) always use 8.
+        engines: Count32, default "8", in "1"..="8";
+        /// Threads of each engine.
+        threads: Count32, default "8", in "1"..="8";
+        /// Longest IP packet, which decides how many fit in its buffers of 8 KB; longer ones are dropped.
+        longest_bytes as "longest": Size, default "1500 B", in "64 B"..="8000 B";
+        /// Rate of the other traffic, whose packets come at random times (Poisson). It keeps the threads busy and fills slots
+        /// for which the path has no packet.
+        background_bits_per_s as "background": Rate, unset "none", above "0 bit/s";
+        /// Length of its IP packets.
+        background_bytes as "background_size": Size, unset "longest", in "20 B"..="8000 B";
+        /// Packets that may wait before its receive buffer.
+        queue_packets as "queue": Packets, default "1000 packets", from "1";
+    }
+}
+
+impl Processor {
+    fn check(&self, r: &Reader<'_>) -> Result<(), Problem> {
+        let fits = self.background_bytes <= Some(self.longest_bytes);
+        require(
+            fits || self.background_bits_per_s.is_none(),
+            r.place("background_size"),
+            "packets longer than the longest",
+            "at most longest",
+        )?;
+        require(
+            self.background_bits_per_s.is_some() || !self.waits_for_others(),
+            r.place("scheme"),
+            "slots that are emptied in turn, without other traffic that fills those of idle threads",
+            "a background rate, or dequeue = \"completion\"",
+        )
+    }
+
+    /// Whether a packet may wait until other packets fill the slots before its own.
+    fn waits_for_others(&self) -> bool {
+        let by_thread = matches!(
+            self.scheme,
+            OrderingScheme::Contiguous | OrderingScheme::Strided
+        );
+        match self.dequeue {
+            Dequeue::Scheme => by_thread,
+            Dequeue::Strict => by_thread || self.scheme == OrderingScheme::Local,
+            Dequeue::Completion => false,
+        }
+    }
+}
+
+choices! {
+    /// In which order a network processor empties the slots of its transmit buffer.
+    pub enum Dequeue {
+        /// As in `inorder netproc`: local allocation by completion, all others strictly.
+        Scheme = "scheme",
+        /// Slot by slot: an unfilled slot keeps all later ones waiting, as in the hardware.
+        Strict = "strict",
+        /// In the order in which they were filled.
+        Completion = "completion",
+    }
+}
+
+choices! {
+    /// Ordering schemes of network processors, by the names of `inorder netproc`.
+    pub enum OrderingScheme {
+        /// Every thread has its own slots; the threads of an engine are adjacent.
+        Contiguous = "contiguous",
+        /// Every thread has its own slots; the engines alternate.
+        Strided = "strided",
+        /// An engine's threads compete for its slots under a lock.
+        Local = "local",
+        /// All threads compete for all slots under one lock.
+        Global = "global",
+        /// Inter-thread signalling: threads receive and transmit in turn.
+        Its = "its",
+        /// Numbered on arrival, released by number (AISR).
+        Aisr = "aisr",
+        /// AISR with two engines that receive.
+        AisrWide = "aisr-wide",
+        /// A pipeline with an engine that sorts each flow.
+        PacketSort = "packet-sort",
+    }
+}
+
+keys! {
     /// Distributes packets over several unequal paths.
     pub struct Spray in "spray", check Spray::check {
         /// Which packet takes which path.
@@ -387,6 +476,6 @@ macro_rules! stages {
 }
 
 stages! {
-    Link, Device, Delay, Loss, Outage, Duplicate, Corrupt, Reorder, Late, Batch, Periodic, Spray, Radio, SharedLink,
-    TokenBucket, Netem,
+    Link, Device, Delay, Loss, Outage, Duplicate, Corrupt, Reorder, Late, Batch, Periodic, Processor, Spray, Radio,
+    SharedLink, TokenBucket, Netem,
 }
