@@ -73,7 +73,7 @@ impl Path {
     pub(super) fn in_order(&self) -> Vec<String> {
         let mean = match &self.what {
             What::Late { .. } => 0,
-            What::Jitter { by, .. } => self.middle(*by),
+            What::Jitter { by, .. } => middle(*by),
             What::Lanes { apart, .. } => apart / 2,
             What::Radio { .. } => 1_000_000,
         };
@@ -118,7 +118,7 @@ impl Path {
                 format!("{{ kind = \"late\", probability = {share:.6}, delay = \"{by} ns\" }}")
             }
             What::Jitter { of, by } => {
-                let delay = self.middle(*by);
+                let delay = middle(*by);
                 format!(
                     "{{ kind = \"delay\", delay = \"{delay} ns\", jitter = \"{by} ns\", distribution = \"{of}\" }}"
                 )
@@ -134,11 +134,11 @@ impl Path {
             }
         }
     }
+}
 
-    /// Mean delay of a jitter: so large that hardly any delay would be negative.
-    fn middle(&self, jitter_ns: i64) -> i64 {
-        4 * jitter_ns
-    }
+/// Mean delay of a jitter: large enough that hardly any delay would be negative.
+fn middle(jitter_ns: i64) -> i64 {
+    4 * jitter_ns
 }
 
 /// Evenly distributed in its logarithm.

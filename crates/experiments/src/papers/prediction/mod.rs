@@ -9,6 +9,7 @@ mod rank;
 use inorder_base::random::Random;
 use inorder_metrics::Reordering;
 use inorder_scenario::Cell;
+use inorder_sim::FlowResult;
 use serde::Deserialize;
 
 use self::draw::Path;
@@ -87,7 +88,7 @@ impl Prediction {
         let rates = campaign::run(context, &transfers, 1, |run| {
             run.flows
                 .iter()
-                .map(|flow| flow.throughput_bits_per_s())
+                .map(FlowResult::throughput_bits_per_s)
                 .sum::<f64>()
         })?;
         let orders = campaign::run(context, &probes, 1, |run| {
