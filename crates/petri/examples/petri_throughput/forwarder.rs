@@ -51,7 +51,7 @@ fn next(job: Job) -> (usize, Job) {
     }
 }
 
-pub fn case() -> Result<Case<Job>, ModelError> {
+pub fn case() -> Result<Case, ModelError> {
     let mut net: Model<Job> = Model::new();
     let by_engine = || QueueSpec::fifo().keyed(ENGINES, |job: &Job| u32::from(job.engine));
 
@@ -91,8 +91,7 @@ pub fn case() -> Result<Case<Job>, ModelError> {
     let txptr = net.queue("TXPTR", QueueSpec::fifo().tokens([Job::default()]));
     let out = net.sink("OUT");
 
-    let arrive = net
-        .transition("ARRIVE")
+    net.transition("ARRIVE")
         .take(line)
         .spend(imac, 1)
         .spend(iport, 1)
@@ -103,17 +102,13 @@ pub fn case() -> Result<Case<Job>, ModelError> {
             sequence: b[0].sequence + 1,
             ..b[0]
         })
-        .give(iport, 1)
-        .id();
-    let to_rbuf = net
-        .transition("TO_RBUF")
+        .give(iport, 1);
+    net.transition("TO_RBUF")
         .take(rmacmem)
         .spend_with(rf_free, |b| b[0].bytes.div_ceil(64))
         .pass(rbuf, 0)
-        .give(imac, 1)
-        .id();
-    let grab = net
-        .transition("GRAB")
+        .give(imac, 1);
+    net.transition("GRAB")
         .take(rbuf)
         .take(thread)
         .put(ready, |b| Job {
@@ -121,24 +116,18 @@ pub fn case() -> Result<Case<Job>, ModelError> {
             thread: b[1].thread,
             turn: b[1].turn,
             ..b[0]
-        })
-        .id();
-    let execute = net
-        .transition("EXEC")
+        });
+    net.transition("EXEC")
         .take(ready)
         .spend(ue, 1)
         .delay_by(|b, random| (random.exponential() * EXECUTE[b[0].step as usize] * CYCLE) as u64)
-        .pass(run, 0)
-        .id();
-    let swap_out = net
-        .transition("SWAP_OUT")
+        .pass(run, 0);
+    net.transition("SWAP_OUT")
         .take(run)
         .spend(cmd_free, 1)
         .give(ue, 1)
-        .pass(cmd_q, 0)
-        .id();
-    let issue = net
-        .transition("ISSUE")
+        .pass(cmd_q, 0);
+    net.transition("ISSUE")
         .take(cmd_q)
         .spend(cmd_bus, 1)
         .delay(Delay::Deterministic(ticks(2.0)))
@@ -147,47 +136,35 @@ pub fn case() -> Result<Case<Job>, ModelError> {
         .put_if(dram_q, |b| (DRAM[b[0].step as usize] > 0.0).then_some(b[0]))
         .put_if(sram_wait, |b| {
             (DRAM[b[0].step as usize] == 0.0).then_some(b[0])
-        })
-        .id();
-    let serve = net
-        .transition("DRAM_SERVE")
+        });
+    net.transition("DRAM_SERVE")
         .take(dram_q)
         .spend(dram, 1)
         .delay_by(|b, _| ticks(DRAM[b[0].step as usize]))
         .give(dram, 1)
-        .pass(dram_xfer, 0)
-        .id();
+        .pass(dram_xfer, 0);
     let after_memory = [ready, gate, done];
-    let latency = net
-        .transition("DRAM_LAT")
+    net.transition("DRAM_LAT")
         .take(dram_xfer)
         .delay(Delay::exponential(74.0 * CYCLE))
-        .route(after_memory, |b| next(b[0]))
-        .id();
-    let sram = net
-        .transition("SRAM")
+        .route(after_memory, |b| next(b[0]));
+    net.transition("SRAM")
         .take(sram_wait)
         .delay(Delay::exponential(90.0 * CYCLE))
-        .route(after_memory, |b| next(b[0]))
-        .id();
-    let pass_gate = net
-        .transition("PASS_GATE")
+        .route(after_memory, |b| next(b[0]));
+    net.transition("PASS_GATE")
         .take(gate)
         .spend(slot_free, 1)
-        .pass(ready, 0)
-        .id();
-    let finish = net
-        .transition("FINISH")
+        .pass(ready, 0);
+    net.transition("FINISH")
         .take(done)
         .pass(tbuf, 0)
         .put(thread, |b| Job {
             turn: 1 - b[0].turn,
             ..b[0]
         })
-        .give_with(rf_free, |b| b[0].bytes.div_ceil(64))
-        .id();
-    let send = net
-        .transition("SEND")
+        .give_with(rf_free, |b| b[0].bytes.div_ceil(64));
+    net.transition("SEND")
         .take(txptr)
         .take_at(tbuf, |b| b[0].slot)
         .delay(Delay::Deterministic(ticks(10.0)))
@@ -196,13 +173,10 @@ pub fn case() -> Result<Case<Job>, ModelError> {
             ..b[0]
         })
         .give_at(slot_free, 1, |b| b[0].slot)
-        .pass(out, 1)
-        .id();
+        .pass(out, 1);
     Ok(Case {
         name: "forwarder",
-        engine: Engine::new(net, 1)?,
-        timed: vec![arrive, execute, issue, serve, latency, sram, send],
-        immediate: vec![to_rbuf, grab, swap_out, pass_gate, finish],
+        net: Box::new(Engine::new(net, 1)?),
         round_ticks: 20_000_000,
     })
 }

@@ -8,7 +8,7 @@ const STATIONS: usize = 8;
 const CUSTOMERS: u64 = 64;
 
 /// Customers circulate through stations with unlimited servers, except the last one, which has one server.
-pub fn ring() -> Result<Case<u64>, ModelError> {
+pub fn ring() -> Result<Case, ModelError> {
     let mut net = Model::new();
     let places: Vec<_> = (0..STATIONS)
         .map(|i| {
@@ -17,7 +17,6 @@ pub fn ring() -> Result<Case<u64>, ModelError> {
         })
         .collect();
     let resource = net.counter("resource", CounterSpec::new(1));
-    let mut timed = Vec::new();
     for (i, &place) in places.iter().enumerate() {
         let next = places[(i + 1) % STATIONS];
         let transition = net
@@ -25,55 +24,44 @@ pub fn ring() -> Result<Case<u64>, ModelError> {
             .take(place)
             .delay(Delay::exponential(1e6))
             .pass(next, 0);
-        timed.push(if i == 0 {
+        if i == 0 {
             transition
                 .delay(Delay::exponential(1e4))
                 .spend(resource, 1)
-                .give(resource, 1)
-                .id()
-        } else {
-            transition.id()
-        });
+                .give(resource, 1);
+        }
     }
     Ok(Case {
         name: "ring",
-        engine: Engine::new(net, 1)?,
-        timed,
-        immediate: vec![],
+        net: Box::new(Engine::new(net, 1)?),
         round_ticks: 20_000_000,
     })
 }
 
 /// Arrivals at rate 3.6, four servers of rate 1, room for 32.
-pub fn mmck() -> Result<Case<u64>, ModelError> {
+pub fn mmck() -> Result<Case, ModelError> {
     let mut net = Model::new();
     let waiting = net.queue("waiting", QueueSpec::fifo());
     let room = net.counter("room", CounterSpec::new(32));
     let server = net.counter("server", CounterSpec::new(4));
     let mut number = 0;
-    let arrive = net
-        .transition("arrive")
+    net.transition("arrive")
         .spend(room, 1)
         .servers(1)
         .delay(Delay::exponential(1e6 / 3.6))
         .put(waiting, move |_| {
             number += 1;
             number
-        })
-        .id();
-    let serve = net
-        .transition("serve")
+        });
+    net.transition("serve")
         .take(waiting)
         .spend(server, 1)
         .delay(Delay::exponential(1e6))
         .give(server, 1)
-        .give(room, 1)
-        .id();
+        .give(room, 1);
     Ok(Case {
         name: "mmck",
-        engine: Engine::new(net, 1)?,
-        timed: vec![arrive, serve],
-        immediate: vec![],
+        net: Box::new(Engine::new(net, 1)?),
         round_ticks: 500_000_000,
     })
 }

@@ -63,7 +63,7 @@ fn ones(bits: u64) -> u32 {
 #[inline]
 fn may_start<T>(rule: &Rule<T>, places: &[Place<T>]) -> bool {
     let conditions = &rule.conditions;
-    rule.busy < rule.servers
+    rule.tally.busy < rule.servers
         && conditions
             .needs
             .iter()

@@ -10,12 +10,10 @@ use std::collections::BTreeSet;
 
 use inorder_base::random::Random;
 
-use super::agenda::Only;
 use super::bind::{self, Binding};
 use super::bound::Bound;
 use super::delay::Delay;
 use super::error::{ModelError, RunError};
-use super::events::Events;
 use super::flights::{Flight, Flights};
 use super::handle::{Counter, PlaceId, Queue, Token, TransitionId};
 use super::model::{Model, PlaceSpec};
@@ -24,13 +22,11 @@ use super::place::Place;
 use super::rule::Rule;
 use super::spec::Timing;
 use super::state::{Names, State};
-use crate::patience::zero_time_limit;
+use crate::schedule::events::Events;
+use crate::schedule::patience::zero_time_limit;
 
 /// Number of further firings from which the transitions of the loop are determined.
 const LOOP_TRAIL: u64 = 64;
-
-/// Events of cancelled firings that may wait for their time in any case.
-const MAX_CANCELLED: usize = 1024;
 
 /// Why a run returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,14 +50,10 @@ pub struct Engine<T> {
     pub(super) state: State<T>,
     events: Events,
     flights: Flights<T>,
-    /// Events of firings that were cancelled.
-    cancelled: usize,
     /// Timed firings that started.
     started: u64,
     pub(super) binding: Binding<T>,
     conflict: Random,
-    /// The candidate rules of the current choice.
-    ready: Vec<u32>,
     firings_now: u64,
     zero_time_limit: u64,
     trail: Vec<u32>,
@@ -99,11 +91,9 @@ impl<T: Token> Engine<T> {
             names,
             events: Events::default(),
             flights: Flights::new(stride),
-            cancelled: 0,
             started: 0,
             binding: Binding::default(),
             conflict: Random::new(seed, "conflict"),
-            ready: Vec::new(),
             firings_now: 0,
             zero_time_limit,
             trail: Vec::new(),
@@ -150,20 +140,12 @@ impl<T: Token> Engine<T> {
 
     /// Whether nothing can happen any more, after a run.
     pub fn has_ended(&self) -> bool {
-        self.events.len() == self.cancelled
+        self.events.is_empty()
     }
 
     /// When the next firing in progress ends, in ticks.
     #[inline]
     pub fn next_time(&mut self) -> Option<u64> {
-        while self.cancelled > 0
-            && let Some(slot) = self.events.next_slot()
-            && self.flights.is_cancelled(slot)
-        {
-            self.events.pop();
-            self.flights.land(slot);
-            self.cancelled -= 1;
-        }
         self.events.next_time()
     }
 
@@ -189,10 +171,7 @@ impl<T: Token> Engine<T> {
             self.state.now = time;
             self.firings_now = 0;
         }
-        while self.next_time() == Some(time) {
-            let Some((_, slot)) = self.events.pop() else {
-                break;
-            };
+        while let Some((_, slot)) = self.events.pop_until(time) {
             self.end_firing(slot, observer);
         }
         self.state.check(&self.names)
@@ -203,12 +182,8 @@ impl<T: Token> Engine<T> {
         let flight = self.flights.header(slot);
         let rule = &mut self.rules[flight.rule as usize];
         let now = self.state.now;
-        rule.busy -= 1;
-        rule.tally.busy_moment += i128::from(now);
-        if rule.busy == 0 {
-            rule.tally.active_moment += i128::from(now);
-        }
-        if rule.busy + 1 == rule.servers {
+        rule.tally.stop(now);
+        if rule.tally.busy + 1 == rule.servers {
             self.state.agenda.doubt(flight.rule);
         }
         for room in &rule.conditions.rooms {
@@ -228,6 +203,7 @@ impl<T: Token> Engine<T> {
         self.state.produce(rule, &bound, observer);
         observer.changed(now, TransitionId(rule.id), Change::Ended, &self.state);
         self.flights.land(slot);
+        self.events.free(slot);
     }
 
     /// Ends the firings that this one cancels.
@@ -255,11 +231,7 @@ impl<T: Token> Engine<T> {
     ) {
         let (rule, now, slot) = (&mut self.rules[of], self.state.now, key.2);
         rule.under_way.as_mut().map(|all| all.remove(&key));
-        rule.busy -= 1;
-        rule.tally.busy_moment += i128::from(now);
-        if rule.busy == 0 {
-            rule.tally.active_moment += i128::from(now);
-        }
+        rule.tally.stop(now);
         self.state.agenda.doubt(of as u32);
         for room in &rule.conditions.rooms {
             self.state.release(room.place, room.reserve);
@@ -268,20 +240,8 @@ impl<T: Token> Engine<T> {
             self.state.deposit(to, token, observer);
         }
         observer.changed(now, TransitionId(rule.id), Change::Cancelled, &self.state);
-        self.flights.cancel(slot);
-        self.cancelled += 1;
-        // Memory for events that no longer matter stays in proportion to those that do.
-        if self.cancelled > MAX_CANCELLED && self.cancelled > self.events.len() / 2 {
-            let flights = &mut self.flights;
-            self.events.retain(|slot| {
-                let is_cancelled = flights.is_cancelled(slot);
-                if is_cancelled {
-                    flights.land(slot);
-                }
-                !is_cancelled
-            });
-            self.cancelled = 0;
-        }
+        self.flights.land(slot);
+        self.events.cancel(slot);
     }
 
     /// Starts enabled transitions until none is enabled.
@@ -302,43 +262,15 @@ impl<T: Token> Engine<T> {
             .settle(|index| bind::look(&mut rules[index], places, binding, now));
         #[cfg(test)]
         self.compare_agenda();
-        let chosen = match self.state.agenda.only() {
-            Only::None => return None,
-            Only::One(rule) => rule,
-            Only::Several => self.pick_rule(),
-        };
+        let rules = &self.rules;
+        let rank = |rule: usize| rules[rule].rank();
+        let chosen = self.state.agenda.choose(&mut self.conflict, rank)?;
         let rule = &self.rules[chosen];
         let skip = match rule.ways {
             1 => 0,
             ways => self.conflict.below(u64::from(ways)) as u32,
         };
         Some((chosen, nth_bit(&rule.enabled, skip)))
-    }
-
-    /// One of the enabled rules of the highest priority.
-    fn pick_rule(&mut self) -> usize {
-        self.ready.clear();
-        let mut priority = None;
-        let mut total = 0.0;
-        self.state.agenda.enabled(&mut self.ready, |rule| {
-            let rule = &self.rules[rule];
-            let is_equal = *priority.get_or_insert(rule.priority) == rule.priority;
-            total += if is_equal { rule.share() } else { 0.0 };
-            is_equal
-        });
-        let [others @ .., last] = &self.ready[..] else {
-            return 0;
-        };
-        if !others.is_empty() {
-            let mut left = self.conflict.unit() * total;
-            for &rule in others {
-                left -= self.rules[rule as usize].share();
-                if left < 0.0 {
-                    return rule as usize;
-                }
-            }
-        }
-        *last as usize
     }
 
     /// Takes the inputs of a firing; deposits its outputs or puts the firing in progress.
@@ -406,14 +338,10 @@ impl<T: Token> Engine<T> {
     fn put_under_way(&mut self, index: usize, colour: u32, end: u64) -> Result<(), RunError> {
         let rule = &mut self.rules[index];
         let now = self.state.now;
-        if rule.busy == 0 {
-            rule.tally.active_moment -= i128::from(now);
-        }
-        rule.busy += 1;
-        if rule.busy == rule.servers {
+        rule.tally.start(now);
+        if rule.tally.busy == rule.servers {
             self.state.agenda.doubt(index as u32);
         }
-        rule.tally.busy_moment -= i128::from(now);
         for room in &rule.conditions.rooms {
             self.state.reserve(room.place, room.reserve);
         }
@@ -423,19 +351,14 @@ impl<T: Token> Engine<T> {
             started: now,
         };
         let id = rule.id;
-        match self.flights.take_off(flight, &self.binding.tokens) {
-            Some(slot) => {
-                self.events.push(end, slot);
-                if let Some(all) = &mut rule.under_way {
-                    all.insert((now, self.started, slot));
-                    self.started += 1;
-                }
-            }
-            None => {
-                return Err(RunError::TooManyFirings(
-                    self.names.transitions[id as usize].clone(),
-                ));
-            }
+        let Some(slot) = self.events.insert(end) else {
+            let name = self.names.transitions[id as usize].clone();
+            return Err(RunError::TooManyFirings(name));
+        };
+        self.flights.take_off(slot, flight, &self.binding.tokens);
+        if let Some(all) = &mut rule.under_way {
+            all.insert((now, self.started, slot));
+            self.started += 1;
         }
         Ok(())
     }
@@ -508,7 +431,7 @@ impl<T: Token> Engine<T> {
 
     /// Number of firings of a transition in progress.
     pub fn busy(&self, transition: TransitionId) -> u32 {
-        self.rule(transition).map_or(0, |rule| rule.busy)
+        self.rule(transition).map_or(0, |rule| rule.tally.busy)
     }
 
     /// Number of completed firings of a transition.

@@ -1,13 +1,12 @@
-//! Firings in progress, in reusable slots.
+//! Firings in progress, in the slots of their events.
 
 use super::bound::Bound;
-use super::events::MAX_SLOTS;
 use super::handle::Token;
 
 /// A firing in progress.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Flight {
-    /// Index of its rule; [`NONE`] for a free slot, [`CANCELLED`] for one that waits for its event.
+    /// Index of its rule; [`NONE`] for a free slot.
     pub(crate) rule: u32,
     pub(crate) colour: u32,
     /// Start time, in ticks.
@@ -15,7 +14,6 @@ pub(crate) struct Flight {
 }
 
 const NONE: u32 = u32::MAX;
-const CANCELLED: u32 = u32::MAX - 1;
 
 impl Flight {
     #[inline]
@@ -35,7 +33,6 @@ pub(crate) struct Flights<T> {
     /// `stride` tokens per slot.
     tokens: Vec<T>,
     stride: usize,
-    free: Vec<u32>,
 }
 
 impl<T: Token> Flights<T> {
@@ -45,39 +42,32 @@ impl<T: Token> Flights<T> {
             headers: Vec::new(),
             tokens: Vec::new(),
             stride,
-            free: Vec::new(),
         }
     }
 
-    /// The slot of a new firing; `None` if there are too many.
+    /// A firing begins.
     #[inline]
-    pub(crate) fn take_off(&mut self, flight: Flight, tokens: &[T]) -> Option<u32> {
-        let slot = match self.free.pop() {
-            Some(slot) => slot,
-            None => self.grow()?,
-        };
+    pub(crate) fn take_off(&mut self, slot: u32, flight: Flight, tokens: &[T]) {
+        if slot as usize >= self.headers.len() {
+            self.grow(slot as usize + 1);
+        }
         self.headers[slot as usize] = flight;
         let first = slot as usize * self.stride;
         let held = &mut self.tokens[first..first + tokens.len()];
         for (index, slot) in held.iter_mut().enumerate() {
             *slot = tokens[index];
         }
-        Some(slot)
     }
 
     #[cold]
-    fn grow(&mut self) -> Option<u32> {
-        let slot = self.headers.len();
-        if slot >= MAX_SLOTS {
-            return None;
-        }
-        self.headers.push(Flight {
+    fn grow(&mut self, slots: usize) {
+        let none = Flight {
             rule: NONE,
             colour: 0,
             started: 0,
-        });
-        self.tokens.resize((slot + 1) * self.stride, T::default());
-        Some(slot as u32)
+        };
+        self.headers.resize(slots, none);
+        self.tokens.resize(slots * self.stride, T::default());
     }
 
     #[inline]
@@ -92,21 +82,10 @@ impl<T: Token> Flights<T> {
         &self.tokens[first..first + self.stride]
     }
 
-    /// Frees a slot.
+    /// A firing ends.
     #[inline]
     pub(crate) fn land(&mut self, slot: u32) {
         self.headers[slot as usize].rule = NONE;
-        self.free.push(slot);
-    }
-
-    /// The firing ends without outputs; its slot is free when its event is.
-    pub(crate) fn cancel(&mut self, slot: u32) {
-        self.headers[slot as usize].rule = CANCELLED;
-    }
-
-    #[inline]
-    pub(crate) fn is_cancelled(&self, slot: u32) -> bool {
-        self.headers[slot as usize].rule == CANCELLED
     }
 
     /// The firings in progress with their tokens, in arbitrary order.
@@ -115,7 +94,7 @@ impl<T: Token> Flights<T> {
             .headers
             .iter()
             .enumerate()
-            .filter(|(_, flight)| flight.rule < CANCELLED);
+            .filter(|(_, flight)| flight.rule != NONE);
         slots.map(|(slot, &flight)| (flight, self.tokens(slot as u32)))
     }
 }

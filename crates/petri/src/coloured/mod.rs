@@ -40,14 +40,12 @@
 
 #[cfg(test)]
 mod afresh;
-mod agenda;
 mod bind;
 mod bound;
 mod check;
 mod delay;
 mod engine;
 mod error;
-pub(crate) mod events;
 mod flights;
 mod handle;
 mod model;

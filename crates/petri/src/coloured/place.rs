@@ -5,9 +5,8 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use super::handle::{KeyOf, RankOf, Token};
 use super::model::{CounterSpec, Order, PlaceKind, PlaceSpec, QueueSpec};
-
-/// Transitions to check again, as (word of a bit set, bits).
-pub(crate) type Wakes = Box<[(u32, u64)]>;
+use crate::schedule::agenda::PlaceWakes;
+use crate::schedule::tally::PlaceTally;
 
 /// A place of a running net. A *lane* holds the tokens of one key.
 pub(crate) struct Place<T> {
@@ -24,32 +23,7 @@ pub(crate) struct Place<T> {
     pub(crate) reserved: u32,
     pub(crate) sink: bool,
     pub(crate) wakes: PlaceWakes,
-    pub(crate) tally: Tally,
-}
-
-/// Rules to check again after a change of a place.
-#[derive(Default)]
-pub(crate) struct PlaceWakes {
-    /// A lane that was empty has a token now.
-    pub(crate) on_fill: Wakes,
-    /// Any token arrived.
-    pub(crate) on_gain: Wakes,
-    /// A lane became empty; only rules that were enabled are checked.
-    pub(crate) on_empty: Wakes,
-    /// Any token left.
-    pub(crate) on_loss: Wakes,
-}
-
-/// Sums over the history of a place.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
-    /// Sum of the times of departures minus that of arrivals: with `n` tokens at time `t`, the integral of the number
-    /// of tokens is `n * t + moment`.
-    pub(crate) moment: i128,
-    /// Number of tokens that arrived.
-    pub(crate) arrivals: u64,
-    /// Maximum number of tokens at one time.
-    pub(crate) peak: u32,
+    pub(crate) tally: PlaceTally,
 }
 
 enum Store<T> {
@@ -80,16 +54,13 @@ impl<T: Token> Place<T> {
             reserved: 0,
             sink: false,
             wakes: PlaceWakes::default(),
-            tally: Tally::default(),
+            tally: PlaceTally::default(),
         };
         match spec.kind {
             PlaceKind::Counter(counter) => place.fill_counter(&counter),
             PlaceKind::Queue(queue) => place.fill_queue(queue)?,
         }
-        place.tally = Tally {
-            peak: place.len,
-            ..Tally::default()
-        };
+        place.tally = PlaceTally::starting(place.len);
         Ok(place)
     }
 
@@ -238,7 +209,7 @@ impl<T: Token> Place<T> {
             Store::Random(lanes) => lanes.iter_mut().for_each(Vec::clear),
             Store::Least(lanes, ..) => lanes.iter_mut().for_each(BinaryHeap::clear),
         }
-        self.tally.moment += i128::from(self.len) * i128::from(now);
+        self.tally.lose(self.len, now);
         self.occupied.fill(0);
         self.len = 0;
     }
@@ -318,9 +289,7 @@ impl<T: Token> Place<T> {
         let filled = *word >> (lane % 64) & 1 == 0;
         *word |= 1 << (lane % 64);
         self.len += count;
-        self.tally.arrivals += u64::from(count);
-        self.tally.moment -= i128::from(count) * i128::from(now);
-        self.tally.peak = self.tally.peak.max(self.len);
+        self.tally.gain(count, self.len, now);
         filled
     }
 
@@ -330,7 +299,7 @@ impl<T: Token> Place<T> {
             self.occupied[lane as usize / 64] &= !(1 << (lane % 64));
         }
         self.len -= count;
-        self.tally.moment += i128::from(count) * i128::from(now);
+        self.tally.lose(count, now);
     }
 }
 

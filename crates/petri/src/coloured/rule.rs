@@ -8,6 +8,7 @@ use super::bound::Bound;
 use super::handle::Of;
 use super::model::PlaceSpec;
 use super::spec::{Act, Cancel, Count, Output, Product, Spend, Take, Timing, TransitionSpec};
+use crate::schedule::tally::TransitionTally;
 
 /// At least (or, for inhibitors, fewer than) `count` tokens.
 #[derive(Debug, Clone, Copy)]
@@ -107,7 +108,6 @@ pub(crate) struct Rule<T> {
     pub(crate) priority: u32,
     pub(crate) weight: f64,
     pub(crate) servers: u32,
-    pub(crate) busy: u32,
     /// Conditions that do not depend on the colour.
     pub(crate) conditions: Conditions,
     /// The keyed places joined by the colour.
@@ -132,18 +132,7 @@ pub(crate) struct Rule<T> {
     pub(crate) under_way: Option<BTreeSet<(u64, u64, u32)>>,
     pub(crate) outputs: Box<[OutputArc<T>]>,
     pub(crate) random: Random,
-    pub(crate) tally: RuleTally,
-}
-
-/// Sums over the history of a transition.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct RuleTally {
-    /// Number of completed firings.
-    pub(crate) firings: u64,
-    /// As [`super::place::Tally::moment`], for firings in progress.
-    pub(crate) busy_moment: i128,
-    /// The same for "at least one firing is in progress".
-    pub(crate) active_moment: i128,
+    pub(crate) tally: TransitionTally,
 }
 
 impl<T> Rule<T> {
@@ -188,7 +177,6 @@ impl<T> Rule<T> {
             priority,
             weight: spec.weight,
             servers,
-            busy: 0,
             conditions: Conditions {
                 needs: needs.into_iter().filter(|need| need.count > 1).collect(),
                 inhibitors: whole.iter().map(need).collect(),
@@ -214,7 +202,7 @@ impl<T> Rule<T> {
                 .map(|o| output_arc(o, places))
                 .collect(),
             random: Random::new(seed, &format!("transition/{}", spec.name)),
-            tally: RuleTally::default(),
+            tally: TransitionTally::default(),
         }
     }
 
@@ -234,9 +222,9 @@ impl<T> Rule<T> {
         (!matches!(self.timing, Timing::Immediate)).then_some(limit)
     }
 
-    /// Its weight in a random choice.
-    pub(crate) fn share(&self) -> f64 {
-        self.weight * f64::from(self.ways)
+    /// Its priority, and its weight in a random choice.
+    pub(crate) fn rank(&self) -> (u32, f64) {
+        (self.priority, self.weight * f64::from(self.ways))
     }
 
     /// Number of tokens that a firing binds.

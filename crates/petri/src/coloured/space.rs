@@ -131,7 +131,7 @@ impl<T: Token + Ord + Hash, O: Outside<T>> Space<T, O> {
         let mut state: Vec<u32> = places.iter().map(|place| place.len).collect();
         let busy = self.split.timed.iter().enumerate();
         let busy = busy.filter(|(_, timed)| timed.is_some());
-        state.extend(busy.map(|(id, _)| rules[self.engine.rule_of[id] as usize].busy));
+        state.extend(busy.map(|(id, _)| rules[self.engine.rule_of[id] as usize].tally.busy));
         let (mut lens, mut tokens) = (Vec::new(), Vec::new());
         for place in places {
             place.save(&mut lens, &mut tokens);
@@ -169,11 +169,11 @@ impl<T: Token + Ord + Hash, O: Outside<T>> Space<T, O> {
             place.load(own, &mut tokens);
             lens = others;
         }
-        engine.rules.iter_mut().for_each(|rule| rule.busy = 0);
+        engine.rules.iter_mut().for_each(|rule| rule.tally.busy = 0);
         self.under_way.clone_from(&content.under_way);
         for firing in &content.under_way {
             let rule = &mut engine.rules[firing.rule as usize];
-            rule.busy += 1;
+            rule.tally.busy += 1;
             for room in &rule.conditions.rooms {
                 engine.state.reserve(room.place, room.reserve);
             }
@@ -238,7 +238,7 @@ impl<T: Token + Ord + Hash, O: Outside<T>> Space<T, O> {
                 (0, 0.0)
             }
         };
-        rule.busy += 1;
+        rule.tally.busy += 1;
         for room in &rule.conditions.rooms {
             engine.state.reserve(room.place, room.reserve);
         }
@@ -294,7 +294,7 @@ impl<T: Token + Ord + Hash, O: Outside<T>> Space<T, O> {
     fn release(&mut self, at: usize) -> UnderWay<T> {
         let firing = self.under_way.remove(at);
         let rule = &mut self.engine.rules[firing.rule as usize];
-        rule.busy -= 1;
+        rule.tally.busy -= 1;
         for room in &rule.conditions.rooms {
             self.engine.state.release(room.place, room.reserve);
         }

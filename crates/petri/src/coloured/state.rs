@@ -2,7 +2,6 @@
 
 use inorder_base::random::Random;
 
-use super::agenda::Agenda;
 use super::bind::Binding;
 use super::bound::Bound;
 use super::error::{ModelError, RunError};
@@ -13,6 +12,7 @@ use super::place::Place;
 use super::rule::{Lane, OutputArc, Rule};
 use super::spec::Product;
 use super::wakes;
+use crate::schedule::agenda::Agenda;
 
 /// The state that firings change.
 pub(crate) struct State<T> {
@@ -52,7 +52,8 @@ impl<T: Token> State<T> {
             places.push(place);
         }
         Ok(Self {
-            agenda: Agenda::new(rules, places.iter().map(|place| place.len)),
+            agenda: Agenda::new(rules.len(), places.iter().map(|place| place.len))
+                .with_inputs(rules.iter().map(Rule::inputs)),
             places,
             now: 0,
             fault: None,

@@ -86,7 +86,7 @@ fn conditions<T: Token>(rule: &Rule<T>, places: &[&Place<T>], names: &[String]) 
             ));
         }
     }
-    if rule.busy >= rule.servers {
+    if rule.tally.busy >= rule.servers {
         all.push("a free server".to_owned());
     }
     if all.is_empty() {

@@ -1,9 +1,9 @@
 //! Which transitions a change of a place may enable or disable.
 
 use super::model::{Order, PlaceKind, PlaceSpec};
-use super::place::{PlaceWakes, Wakes};
 use super::rule::{Rule, SpendArc, TakeArc};
 use super::spec::Count;
+use crate::schedule::agenda::{PlaceWakes, Wakes, add};
 
 /// The rules to check again after a change of the place with this index.
 pub(crate) fn of_place<T>(rules: &[Rule<T>], index: u32, spec: &PlaceSpec<T>) -> PlaceWakes {
@@ -11,11 +11,18 @@ pub(crate) fn of_place<T>(rules: &[Rule<T>], index: u32, spec: &PlaceSpec<T>) ->
         index,
         is_fifo: is_fifo(spec),
     };
+    let wakes = |matters: &dyn Fn(&Rule<T>) -> bool| {
+        let mut wakes = Wakes::new();
+        for (index, _) in rules.iter().enumerate().filter(|(_, rule)| matters(rule)) {
+            add(&mut wakes, index);
+        }
+        wakes
+    };
     PlaceWakes {
-        on_fill: wakes(rules, |rule| at.takers(rule) || at.spenders(rule)),
-        on_gain: wakes(rules, |rule| at.limits(rule) || at.gain_matters(rule)),
-        on_empty: wakes(rules, |rule| rule.inputs().any(|input| input == index)),
-        on_loss: wakes(rules, |rule| at.limits(rule) || at.loss_matters(rule)),
+        on_fill: wakes(&|rule| at.takers(rule) || at.spenders(rule)),
+        on_gain: wakes(&|rule| at.limits(rule) || at.gain_matters(rule)),
+        on_empty: wakes(&|rule| rule.inputs().any(|input| input == index)),
+        on_loss: wakes(&|rule| at.limits(rule) || at.loss_matters(rule)),
     }
 }
 
@@ -80,16 +87,4 @@ fn is_fifo<T>(spec: &PlaceSpec<T>) -> bool {
         PlaceKind::Queue(queue) => matches!(queue.order, Order::Fifo),
         PlaceKind::Counter(_) => true,
     }
-}
-
-fn wakes<T>(rules: &[Rule<T>], matters: impl Fn(&Rule<T>) -> bool) -> Wakes {
-    let mut words = vec![0u64; rules.len().div_ceil(64)];
-    for (index, rule) in rules.iter().enumerate() {
-        words[index / 64] |= u64::from(matters(rule)) << (index % 64);
-    }
-    let numbered = words
-        .into_iter()
-        .enumerate()
-        .map(|(word, bits)| (word as u32, bits));
-    numbered.filter(|&(_, bits)| bits != 0).collect()
 }

@@ -2,8 +2,8 @@
 
 use super::MarkovError;
 use super::vanishing::{Row, Vanishing};
+use crate::net::compiled::{Compiled, Fast, Stages};
 use crate::net::{Net, PlaceId, Servers, Timing, Transition};
-use crate::reachability::compiled::{Compiled, Fast, Stages};
 use crate::reachability::{Graph, Moves, Plain};
 
 /// The continuous-time Markov chain of a net's tangible markings.

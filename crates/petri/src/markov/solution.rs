@@ -1,8 +1,8 @@
 //! Measures of a net computed from a distribution of markings.
 
 use super::{Balance, Chain};
+use crate::net::compiled::Fast;
 use crate::net::{ArcKind, PlaceId, Servers, TransitionId};
-use crate::reachability::compiled::Fast;
 
 /// Probabilities of the states of a chain, in the long run or at a given time, and the measures derived from them.
 #[derive(Debug, Clone)]

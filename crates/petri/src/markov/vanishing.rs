@@ -9,8 +9,8 @@
 use super::MarkovError;
 use super::gth::fundamental;
 use crate::net::Net;
+use crate::net::compiled::Fast;
 use crate::reachability::Graph;
-use crate::reachability::compiled::Fast;
 use crate::reachability::components::Components;
 
 /// Probabilities by state of the chain, in order.

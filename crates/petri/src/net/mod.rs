@@ -18,6 +18,7 @@
 //!
 //! The modeller chooses the unit of time; rates are per that unit.
 
+pub(crate) mod compiled;
 pub mod family;
 mod marking;
 mod problem;

@@ -4,20 +4,15 @@ use inorder_base::random::Random;
 
 use super::Memory;
 use crate::coloured::Delay;
-use crate::coloured::events::{Events, MAX_SLOTS};
 use crate::net::Net;
-
-/// Stopped clocks are removed from the queue when they are the majority of a queue of at least this length.
-const SWEEP_FROM: usize = 64;
+use crate::schedule::events::Events;
 
 /// All running clocks, and the remaining times of stopped ones.
 #[derive(Clone)]
 pub(crate) struct Clocks {
     events: Events,
-    /// By slot.
+    /// By the slot of its event.
     clocks: Vec<Clock>,
-    free: Vec<u32>,
-    stopped: usize,
     /// The running clocks of every transition, in the order in which they were started.
     running: Vec<Running>,
     /// Remaining ticks of the clocks of every transition that were stopped and will continue.
@@ -29,7 +24,6 @@ pub(crate) struct Clocks {
 struct Clock {
     transition: u32,
     end: u64,
-    runs: bool,
     /// Slots of the running clocks of the transition that were started just before and after this one.
     before: u32,
     after: u32,
@@ -52,8 +46,6 @@ impl Clocks {
         Self {
             events: Events::default(),
             clocks: Vec::new(),
-            free: Vec::new(),
-            stopped: 0,
             running: vec![
                 Running {
                     last: NONE,
@@ -71,19 +63,18 @@ impl Clocks {
         self.running[transition].count
     }
 
+    /// Whether no clock runs.
+    pub(crate) fn are_still(&self) -> bool {
+        self.events.is_empty()
+    }
+
     /// Removes the clock that expires first, if not later than `end`: (time, transition).
     pub(crate) fn next_until(&mut self, end: u64) -> Option<(u64, u32)> {
-        while self.events.next_time().is_some_and(|time| time <= end) {
-            let (time, slot) = self.events.pop()?;
-            let clock = self.clocks[slot as usize];
-            self.free.push(slot);
-            if clock.runs {
-                self.take_out(clock);
-                return Some((time, clock.transition));
-            }
-            self.stopped -= 1;
-        }
-        None
+        let (time, slot) = self.events.pop_until(end)?;
+        self.events.free(slot);
+        let clock = self.clocks[slot as usize];
+        self.take_out(clock);
+        Some((time, clock.transition))
     }
 
     /// Starts a clock; a stopped one continues. Immediate transitions have none. `None` if there are too many.
@@ -93,23 +84,24 @@ impl Clocks {
         now: u64,
         delay: Option<&Delay>,
     ) -> Option<()> {
-        if self.events.len() >= MAX_SLOTS {
-            return None;
-        }
         let left = self.left[transition].pop();
         let random = &mut self.random[transition];
         let ticks = left
             .or_else(|| delay.map(|delay| delay.sample(random)))
             .unwrap_or_default();
         let end = now.saturating_add(ticks);
+        let slot = self.events.insert(end)?;
         let clock = Clock {
             transition: transition as u32,
             end,
-            runs: true,
             before: self.running[transition].last,
             after: NONE,
         };
-        let slot = self.slot(clock);
+        match self.clocks.get_mut(slot as usize) {
+            Some(known) => *known = clock,
+            // Slots are numbered in the order in which they are first used.
+            None => self.clocks.push(clock),
+        }
         if clock.before != NONE {
             self.clocks[clock.before as usize].after = slot;
         }
@@ -117,7 +109,6 @@ impl Clocks {
             last: slot,
             count: self.running[transition].count + 1,
         };
-        self.events.push(end, slot);
         Some(())
     }
 
@@ -134,35 +125,18 @@ impl Clocks {
         }
     }
 
-    fn slot(&mut self, clock: Clock) -> u32 {
-        match self.free.pop() {
-            Some(slot) => {
-                self.clocks[slot as usize] = clock;
-                slot
-            }
-            None => {
-                self.clocks.push(clock);
-                self.clocks.len() as u32 - 1
-            }
-        }
-    }
-
     /// Stops the clock of the transition that was started last; returns whether there was one.
     pub(crate) fn stop_last(&mut self, transition: usize, now: u64, memory: Memory) -> bool {
         let slot = self.running[transition].last;
         if slot == NONE {
             return false;
         }
-        self.take_out(self.clocks[slot as usize]);
-        let clock = &mut self.clocks[slot as usize];
-        clock.runs = false;
+        let clock = self.clocks[slot as usize];
+        self.take_out(clock);
         if memory == Memory::Age {
             self.left[transition].push(clock.end.saturating_sub(now));
         }
-        self.stopped += 1;
-        if self.stopped * 2 > self.events.len() && self.events.len() > SWEEP_FROM {
-            self.sweep();
-        }
+        self.events.cancel(slot);
         true
     }
 
@@ -176,8 +150,7 @@ impl Clocks {
         for random in &mut self.random {
             *random = random.fork(copy);
         }
-        self.sweep();
-        self.events = Events::default();
+        self.events.take_out_all();
         for transition in 0..self.running.len() {
             let mut slots = Vec::new();
             let mut slot = self.running[transition].last;
@@ -190,20 +163,8 @@ impl Clocks {
                 if let Some(delay) = delay(transition) {
                     clock.end = now.saturating_add(delay.sample(&mut self.random[transition]));
                 }
-                self.events.push(clock.end, slot);
+                self.events.insert_again(clock.end, slot);
             }
         }
-    }
-
-    fn sweep(&mut self) {
-        let (clocks, free) = (&self.clocks, &mut self.free);
-        self.events.retain(|slot| {
-            let runs = clocks[slot as usize].runs;
-            if !runs {
-                free.push(slot);
-            }
-            runs
-        });
-        self.stopped = 0;
     }
 }

@@ -29,13 +29,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(test)]
+mod afresh;
 mod clocks;
 mod rewards;
 mod rules;
 mod simulation;
 mod splitting;
-mod tally;
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use inorder_base::random::Random;
@@ -43,12 +45,13 @@ use inorder_base::random::Random;
 use crate::coloured::{Delay, RunError};
 use crate::lower::ticks_per_unit;
 use crate::net::{Net, NetError, TransitionId};
-use crate::patience::zero_time_limit;
 use crate::query::Sum;
+use crate::schedule::agenda::Agenda;
+use crate::schedule::patience::zero_time_limit;
+use crate::schedule::tally::{PlaceTally, TransitionTally};
 use clocks::Clocks;
 use rewards::Rewards;
 use rules::Rules;
-use tally::Tallies;
 
 use crate::statistics::Layout;
 pub use splitting::{Splitting, SplittingError, Threshold};
@@ -73,16 +76,16 @@ pub struct Race {
     marking: Vec<u32>,
     clocks: Clocks,
     memory: Memory,
-    tallies: Tallies,
+    places: Vec<PlaceTally>,
+    transitions: Vec<TransitionTally>,
     rewards: Rewards,
     conflict: Random,
     ticks_per_unit: f64,
     now: u64,
-    /// Transitions whose enabling may have changed.
-    doubtful: Vec<u32>,
-    is_doubtful: Vec<bool>,
-    /// Immediate transitions enabled.
-    immediate: Vec<bool>,
+    /// Transitions whose enabling may have changed, and the immediate ones that are enabled.
+    agenda: Agenda,
+    /// It runs.
+    is_settled: bool,
     zero_time_limit: u64,
 }
 
@@ -93,19 +96,24 @@ impl Race {
         let ticks_per_unit = ticks_per_unit(net);
         let transitions = net.transitions.len();
         let tokens = net.initial_marking().iter().map(|&n| u64::from(n)).sum();
+        let rules = Rules::new(net, ticks_per_unit);
         Ok(Self {
-            rules: Arc::new(Rules::new(net, ticks_per_unit)),
+            agenda: rules.agenda(),
+            is_settled: false,
+            rules: Arc::new(rules),
             marking: net.initial_marking().into(),
             clocks: Clocks::new(net, seed),
             memory,
-            tallies: Tallies::new(net),
+            places: net
+                .places
+                .iter()
+                .map(|place| PlaceTally::starting(place.tokens))
+                .collect(),
+            transitions: vec![TransitionTally::default(); transitions],
             rewards: Rewards::default(),
             conflict: Random::new(seed, "conflict"),
             ticks_per_unit,
             now: 0,
-            doubtful: (0..transitions as u32).collect(),
-            is_doubtful: vec![true; transitions],
-            immediate: vec![false; transitions],
             zero_time_limit: zero_time_limit(tokens, transitions),
         })
     }
@@ -132,10 +140,8 @@ impl Race {
 
     /// Firings of a transition so far.
     pub fn firings(&self, transition: TransitionId) -> u64 {
-        self.tallies
-            .transitions
-            .get(transition.0)
-            .map_or(0, |t| t.firings)
+        let tally = self.transitions.get(transition.0);
+        tally.map_or(0, |tally| tally.firings)
     }
 
     /// Sets the number of firings at one time that count as a zero-time loop; the default is one million
@@ -174,7 +180,10 @@ impl Race {
     ) -> Result<(), RunError> {
         self.reach_tangible(observe)?;
         self.set_clocks()?;
+        #[cfg(test)]
+        self.compare();
         self.rewards.update(self.rules.net(), &self.marking);
+        self.is_settled = true;
         Ok(())
     }
 
@@ -189,7 +198,7 @@ impl Race {
         };
         self.now = time;
         self.rewards.advance(time);
-        self.tallies.stop_clock(transition, time);
+        self.transitions[transition as usize].stop(time);
         self.fire(transition as usize, observe)?;
         if self.memory == Memory::Resampling {
             self.stop_all_clocks();
@@ -201,7 +210,7 @@ impl Race {
     /// One timed firing until `end`; false if there is none.
     fn step(&mut self, end: u64) -> Result<bool, RunError> {
         let observe = &mut |_: u64, _: TransitionId, _: &[u32]| {};
-        if !self.doubtful.is_empty() {
+        if !self.is_settled {
             self.settle(observe)?;
         }
         self.next(end, observe)
@@ -233,11 +242,7 @@ impl Race {
 
     /// Whether nothing can happen any more, after a run.
     pub fn has_ended(&self) -> bool {
-        (0..self.rules.len()).all(|transition| self.clocks.running(transition) == 0)
-    }
-
-    pub(crate) fn tallies(&self) -> &Tallies {
-        &self.tallies
+        self.clocks.are_still()
     }
 
     pub(crate) fn rewards(&self) -> &Rewards {
@@ -258,60 +263,27 @@ impl Race {
         observe: &mut impl FnMut(u64, TransitionId, &[u32]),
     ) -> Result<(), RunError> {
         let mut firings = 0;
-        loop {
-            self.judge_immediate();
-            let Some(transition) = self.choose_immediate() else {
-                return Ok(());
-            };
+        while let Some(transition) = self.choose_immediate() {
             firings += 1;
             if firings > self.zero_time_limit {
                 return Err(self.zero_time_loop(transition, firings));
             }
             self.fire(transition, observe)?;
         }
-    }
-
-    /// Updates the set of enabled immediate transitions; timed ones are updated later.
-    fn judge_immediate(&mut self) {
-        let (rules, marking, immediate) = (&self.rules, &self.marking, &mut self.immediate);
-        let is_doubtful = &mut self.is_doubtful;
-        self.doubtful.retain(|&transition| {
-            let index = transition as usize;
-            let is_immediate = rules.is_immediate(index);
-            if is_immediate {
-                immediate[index] = rules.degree(index, marking) > 0;
-                is_doubtful[index] = false;
-            }
-            !is_immediate
-        });
+        Ok(())
     }
 
     /// One of the enabled immediate transitions of the highest priority, by weight.
     fn choose_immediate(&mut self) -> Option<usize> {
-        let enabled = || {
-            self.rules
-                .immediate
-                .iter()
-                .filter(|r| self.immediate[r.transition])
-        };
-        let priority = enabled().next()?.priority;
-        let equals = || enabled().take_while(|r| r.priority == priority);
-        let total: f64 = equals().map(|r| r.weight).sum();
-        let mut only = equals();
-        let first = only.next()?;
-        if only.next().is_none() {
-            return Some(first.transition);
-        }
-        let mut left = self.conflict.unit() * total;
-        let mut chosen = first;
-        for rule in equals() {
-            chosen = rule;
-            left -= rule.weight;
-            if left < 0.0 {
-                break;
-            }
-        }
-        Some(chosen.transition)
+        let (rules, marking) = (&self.rules, &self.marking);
+        self.agenda.settle_words(rules.immediate(), |rule| {
+            let transition = rules.transition(rule);
+            transition.is_some_and(|t| rules.is_enabled(t, marking))
+        });
+        let chosen = self
+            .agenda
+            .choose(&mut self.conflict, |rule| rules.rank(rule))?;
+        rules.transition(chosen)
     }
 
     fn fire(
@@ -319,38 +291,35 @@ impl Race {
         transition: usize,
         observe: &mut impl FnMut(u64, TransitionId, &[u32]),
     ) -> Result<(), RunError> {
-        self.tallies.transitions[transition].firings += 1;
-        for change in self.rules.changes(transition) {
-            let held = &mut self.marking[change.place];
+        self.transitions[transition].firings += 1;
+        for &(place, ends) in self.rules.changes(transition) {
+            let held = &mut self.marking[place];
             let before = *held;
-            let left = if change.empties {
+            let left = if ends.resets {
                 0
             } else {
-                before.saturating_sub(change.taken)
+                before.saturating_sub(ends.takes)
             };
-            *held = left.checked_add(change.given).ok_or_else(|| {
-                RunError::TooManyTokens(self.rules.place_name(change.place).to_owned())
-            })?;
-            self.tallies
-                .change(change.place, before - left, change.given, *held, self.now);
-            for &other in self.rules.dependents(change.place) {
-                let doubtful = &mut self.is_doubtful[other as usize];
-                if !*doubtful {
-                    *doubtful = true;
-                    self.doubtful.push(other);
-                }
+            *held = left
+                .checked_add(ends.gives)
+                .ok_or_else(|| RunError::TooManyTokens(self.rules.place_name(place).to_owned()))?;
+            let (held, tally) = (*held, &mut self.places[place]);
+            if left < before {
+                tally.lose(before - left, self.now);
+            }
+            if ends.gives > 0 {
+                tally.gain(ends.gives, held, self.now);
+            }
+            let (index, wakes) = (place as u32, self.rules.wakes(place));
+            match held.cmp(&before) {
+                Ordering::Less => self.agenda.lost(index, held, wakes, held == 0),
+                Ordering::Equal => {}
+                Ordering::Greater => self.agenda.gained(index, wakes, before == 0),
             }
         }
-        self.doubt(transition);
+        self.agenda.doubt(self.rules.rule(transition));
         observe(self.now, TransitionId(transition), &self.marking);
         Ok(())
-    }
-
-    fn doubt(&mut self, transition: usize) {
-        if !self.is_doubtful[transition] {
-            self.is_doubtful[transition] = true;
-            self.doubtful.push(transition as u32);
-        }
     }
 
     fn stop_all_clocks(&mut self) {
@@ -359,51 +328,53 @@ impl Race {
                 .clocks
                 .stop_last(transition, self.now, Memory::Resampling)
             {
-                self.tallies.stop_clock(transition as u32, self.now);
-                self.doubt(transition);
+                self.transitions[transition].stop(self.now);
+                self.agenda.doubt(self.rules.rule(transition));
             }
         }
     }
 
     /// In a tangible marking: starts and stops clocks until every transition has the right number.
     fn set_clocks(&mut self) -> Result<(), RunError> {
-        // In the order of the net, so that equal runs are equal for any order of updates.
-        self.doubtful.sort_unstable();
-        for index in 0..self.doubtful.len() {
-            let transition = self.doubtful[index] as usize;
-            self.is_doubtful[transition] = false;
-            let wanted = self.rules.servers(transition, &self.marking) as usize;
-            while self.clocks.running(transition) > wanted {
-                self.clocks.stop_last(transition, self.now, self.memory);
-                self.tallies.stop_clock(transition as u32, self.now);
+        let (rules, marking, now) = (&self.rules, &self.marking, self.now);
+        let (clocks, tallies, memory) = (&mut self.clocks, &mut self.transitions, self.memory);
+        let mut too_many = None;
+        self.agenda.settle_words(rules.timed(), |rule| {
+            let Some(transition) = rules.transition(rule) else {
+                return false;
+            };
+            let wanted = rules.servers(transition, marking);
+            let tally = &mut tallies[transition];
+            while clocks.running(transition) > wanted {
+                clocks.stop_last(transition, now, memory);
+                tally.stop(now);
             }
-            while self.clocks.running(transition) < wanted {
-                let delay = self.rules.delay(transition);
-                self.clocks
-                    .start(transition, self.now, delay)
-                    .ok_or_else(|| {
-                        let name = self.rules.transition_name(transition);
-                        RunError::TooManyFirings(name.to_owned())
-                    })?;
-                self.tallies.start_clock(transition as u32, self.now);
+            while clocks.running(transition) < wanted && too_many.is_none() {
+                match clocks.start(transition, now, rules.delay(transition)) {
+                    Some(()) => tally.start(now),
+                    None => too_many = Some(transition),
+                }
             }
+            false
+        });
+        match too_many {
+            Some(transition) => {
+                let name = rules.transition_name(transition);
+                Err(RunError::TooManyFirings(name.to_owned()))
+            }
+            None => Ok(()),
         }
-        self.doubtful.clear();
-        Ok(())
     }
 
     #[cold]
     fn zero_time_loop(&self, transition: usize, firings: u64) -> RunError {
-        let place = self
-            .rules
-            .changes(transition)
-            .iter()
-            .find(|change| change.taken > 0);
+        let mut changes = self.rules.changes(transition).iter();
+        let place = changes.find(|(_, ends)| ends.takes > 0);
         RunError::ZeroTimeLoop {
             time: self.now,
             firings,
             place: place
-                .map_or("", |change| self.rules.place_name(change.place))
+                .map_or("", |&(place, _)| self.rules.place_name(place))
                 .to_owned(),
             transitions: format!("`{}`", self.rules.transition_name(transition)),
         }

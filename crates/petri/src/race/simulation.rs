@@ -2,7 +2,7 @@
 
 use super::Race;
 use crate::coloured::RunError;
-use crate::statistics::{Layout, PlaceTotal, Simulation, Totals, TransitionTotal, integral};
+use crate::statistics::{Layout, PlaceTotal, Simulation, Totals, TransitionTotal};
 
 impl Simulation for Race {
     fn layout(&self) -> Layout {
@@ -18,25 +18,15 @@ impl Simulation for Race {
     }
 
     fn totals(&self, now: u64) -> Totals {
-        let tallies = self.tallies();
-        let places = tallies
-            .places
-            .iter()
-            .zip(self.marking())
-            .map(|(tally, &tokens)| PlaceTotal {
-                integral: integral(tokens, now, tally.moment),
-                arrivals: tally.arrivals,
-                tokens,
-                peak: tally.peak,
-            });
-        let transitions = tallies.transitions.iter().map(|tally| TransitionTotal {
-            firings: tally.firings,
-            busy: integral(tally.busy, now, tally.busy_moment),
-            active: integral(tally.busy.min(1), now, tally.active_moment),
-        });
+        let places = self.places.iter().zip(&self.marking);
+        let transitions = self.transitions.iter();
         Totals {
-            places: places.collect(),
-            transitions: transitions.collect(),
+            places: places
+                .map(|(tally, &tokens)| PlaceTotal::of(tally, tokens, now))
+                .collect(),
+            transitions: transitions
+                .map(|tally| TransitionTotal::of(tally, now))
+                .collect(),
             rewards: self.rewards().integrals().to_vec(),
             rewards_now: self.rewards().values().to_vec(),
         }

@@ -3,7 +3,6 @@
 //! [`Graph`] is the graph itself, [`Report`] the findings. Both stop at a maximum number of markings and report that.
 
 mod boundedness;
-pub(crate) mod compiled;
 pub(crate) mod components;
 mod export;
 pub(crate) mod graph;

@@ -1,6 +1,6 @@
 //! What can happen in a state: the common face of plain and coloured nets for exploration, solution and the token game.
 
-use super::compiled::{Compiled, Stages};
+use crate::net::compiled::{Compiled, Stages};
 use crate::net::{Net, PlaceId, TransitionId};
 
 /// Something that can happen in a state.

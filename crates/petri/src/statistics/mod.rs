@@ -23,5 +23,4 @@ pub use doubts::{Doubts, Unstable};
 pub use inorder_base::stats::Estimate;
 pub use measures::{Measures, PlaceMeasures, TransitionMeasures};
 pub use replications::{Replications, ReplicationsResult, replicate, run_seed};
-pub(crate) use simulation::integral;
 pub use simulation::{Layout, PlaceTotal, Simulation, Totals, TransitionTotal};

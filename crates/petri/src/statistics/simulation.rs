@@ -1,6 +1,7 @@
 //! The interface of a running net for the estimators.
 
 use crate::coloured::{Engine, RunError, Token};
+use crate::schedule::tally::{PlaceTally, TransitionTally};
 
 /// A running net, as used by the estimators.
 pub trait Simulation {
@@ -72,8 +73,31 @@ pub struct TransitionTotal {
     pub active: i128,
 }
 
+impl PlaceTotal {
+    /// With so many tokens `now`.
+    pub(crate) fn of(tally: &PlaceTally, tokens: u32, now: u64) -> Self {
+        Self {
+            integral: integral(tokens, now, tally.moment),
+            arrivals: tally.arrivals,
+            tokens,
+            peak: tally.peak,
+        }
+    }
+}
+
+impl TransitionTotal {
+    /// Up to `now`.
+    pub(crate) fn of(tally: &TransitionTally, now: u64) -> Self {
+        Self {
+            firings: tally.firings,
+            busy: integral(tally.busy, now, tally.busy_moment),
+            active: integral(tally.busy.min(1), now, tally.active_moment),
+        }
+    }
+}
+
 /// The integral up to `now` of a number that is currently `n`.
-pub(crate) fn integral(n: u32, now: u64, moment: i128) -> i128 {
+fn integral(n: u32, now: u64, moment: i128) -> i128 {
     i128::from(n) * i128::from(now) + moment
 }
 
@@ -98,20 +122,15 @@ impl<T: Token> Simulation for Engine<T> {
     }
 
     fn totals(&self, now: u64) -> Totals {
-        let place = |place: &crate::coloured::place::Place<T>| PlaceTotal {
-            integral: integral(place.len, now, place.tally.moment),
-            arrivals: place.tally.arrivals,
-            tokens: place.len,
-            peak: place.tally.peak,
-        };
-        let transitions = self.in_order().map(|(_, rule)| TransitionTotal {
-            firings: rule.tally.firings,
-            busy: integral(rule.busy, now, rule.tally.busy_moment),
-            active: integral(rule.busy.min(1), now, rule.tally.active_moment),
-        });
+        let places = self.places();
+        let transitions = self.in_order();
         Totals {
-            places: self.places().map(place).collect(),
-            transitions: transitions.collect(),
+            places: places
+                .map(|place| PlaceTotal::of(&place.tally, place.len, now))
+                .collect(),
+            transitions: transitions
+                .map(|(_, rule)| TransitionTotal::of(&rule.tally, now))
+                .collect(),
             rewards: Vec::new(),
             rewards_now: Vec::new(),
         }

@@ -1,6 +1,6 @@
-//! A net prepared for the exploration of its markings: conditions as intervals, effects as additions.
+//! A net prepared for its exploration and simulation: conditions as intervals, effects as additions.
 
-use crate::net::{ArcKind, Net, Servers, Timing, Transition};
+use super::{ArcKind, Net, Servers, Timing, Transition};
 
 /// The prepared net.
 #[derive(Debug, Clone)]
@@ -116,14 +116,10 @@ impl Compiled {
 
 impl Fast {
     /// `None` for a transition that is never enabled.
-    fn new(net: &Net, number: usize, t: &Transition) -> Option<Self> {
-        let mut places: Vec<usize> = t.arcs.iter().map(|arc| arc.place.0).collect();
-        places.sort_unstable();
-        places.dedup();
+    pub fn new(net: &Net, number: usize, t: &Transition) -> Option<Self> {
         let mut conditions = Vec::new();
         let mut effects = Vec::new();
-        for place in places {
-            let ends = Ends::of(t, place);
+        for (place, ends) in ends(t) {
             let capacity = net.places.get(place)?.capacity.unwrap_or(u32::MAX);
             conditions.extend(ends.condition(place, capacity)?);
             effects.extend(ends.effect(place));
@@ -172,14 +168,22 @@ impl Fast {
     }
 }
 
+/// The places of a transition, and what its arcs mean for each.
+pub(crate) fn ends(t: &Transition) -> impl Iterator<Item = (usize, Ends)> {
+    let mut places: Vec<usize> = t.arcs.iter().map(|arc| arc.place.0).collect();
+    places.sort_unstable();
+    places.dedup();
+    places.into_iter().map(|place| (place, Ends::of(t, place)))
+}
+
 /// The combined effect of the arcs of one transition on one place.
-#[derive(Default)]
-struct Ends {
-    takes: u32,
-    gives: u32,
-    needs: u32,
-    forbids_from: Option<u32>,
-    resets: bool,
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Ends {
+    pub takes: u32,
+    pub gives: u32,
+    pub needs: u32,
+    pub forbids_from: Option<u32>,
+    pub resets: bool,
 }
 
 impl Ends {
