@@ -53,6 +53,7 @@ mod arithmetic;
 pub mod coloured;
 pub mod draw;
 pub mod game;
+pub mod inspect;
 pub mod invariants;
 pub mod lower;
 pub mod markov;

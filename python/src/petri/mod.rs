@@ -5,8 +5,8 @@ use std::path::Path;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use inorder_inspect::{Document, Error, Settings, Watch, Wishes, examine, read};
 use inorder_petri::draw::{Drawing, dot};
+use inorder_petri::inspect::{Document, Error, Settings, Watch, Wishes, examine, read};
 use inorder_petri::pnml;
 use inorder_petri::race::Memory;
 use pyo3::prelude::*;

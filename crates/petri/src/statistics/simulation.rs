@@ -74,7 +74,7 @@ pub struct TransitionTotal {
 }
 
 impl PlaceTotal {
-    /// With so many tokens `now`.
+    /// With `tokens` tokens at `now`.
     pub(crate) fn of(tally: &PlaceTally, tokens: u32, now: u64) -> Self {
         Self {
             integral: integral(tokens, now, tally.moment),

@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-use inorder_inspect::{
-    Document, Error, Progress, ReadError, Watch, Wishes, examine, examine_moves,
-};
 use inorder_petri::draw::{Drawing, dot};
 use inorder_petri::game::Game;
+use inorder_petri::inspect::{
+    Document, Error, Progress, ReadError, Watch, Wishes, examine, examine_moves,
+};
 use inorder_petri::net::Net;
 use inorder_petri::parameters::Parameters;
 use inorder_petri::reachability::{Graph, Moves};
@@ -140,7 +140,7 @@ pub fn run(args: &Args) -> Outcome {
         return coloured::run(args, file, text);
     }
     let (Some(file), Some(source), false) = (&args.file, source, args.schema) else {
-        outputs::to_stdout(inorder_inspect::write_schema)?;
+        outputs::to_stdout(inorder_petri::inspect::write_schema)?;
         return Ok(ExitCode::SUCCESS);
     };
     if let Some(option) = args.coloured.of_coloured_nets() {
@@ -212,7 +212,7 @@ fn read(path: &Path, source: &Source, parameters: &mut Parameters) -> Result<Net
         Source::Plain(bytes) => bytes.as_slice(),
         Source::Coloured(text) => text.as_bytes(),
     };
-    let read = inorder_inspect::read_with(&path.to_string_lossy(), bytes, parameters);
+    let read = inorder_petri::inspect::read_with(&path.to_string_lossy(), bytes, parameters);
     read.map_err(|ReadError { line, problem, .. }| malformed(path, Some(line), problem))
 }
 

@@ -1,6 +1,6 @@
 //! The options of a simulation.
 
-use inorder_inspect::Settings;
+use inorder_petri::inspect::Settings;
 use inorder_petri::race;
 
 /// Runs that end at a time, unless --replications says otherwise.

@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use inorder_inspect::{Answer, Findings, Known};
 use inorder_nets::{CellResult, PARTS, Report, Row};
+use inorder_petri::inspect::{Answer, Findings, Known};
 use inorder_petri::parameters::Parameters;
 use inorder_petri::statistics::{Estimate, plain, run_seed};
 

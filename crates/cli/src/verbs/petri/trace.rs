@@ -5,8 +5,8 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
-use inorder_inspect::{Clock, REAL};
 use inorder_nets::Study;
+use inorder_petri::inspect::{Clock, REAL};
 use inorder_petri::net::{Net, TransitionId};
 use inorder_petri::race::Race;
 use inorder_report::json::Json;

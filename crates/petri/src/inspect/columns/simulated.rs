@@ -1,11 +1,11 @@
 //! What a simulation of a net prints.
 
-use inorder_petri::statistics::{Estimate, PlaceMeasures, TransitionMeasures};
+use crate::statistics::{Estimate, PlaceMeasures, TransitionMeasures};
 use inorder_report::{Column, Element, Kind, Map, Maybe, Object};
 
-use crate::kind::REAL;
-use crate::simulate::Simulated;
-use crate::table::doubts;
+use crate::inspect::kind::REAL;
+use crate::inspect::simulate::Simulated;
+use crate::inspect::table::doubts;
 
 type OfPlace = Column<PlaceMeasures>;
 type OfTransition = Column<TransitionMeasures>;

@@ -1,7 +1,7 @@
 //! The exact solution, as plain numbers.
 
-use inorder_petri::markov::{Balance, Chain, Solution};
-use inorder_petri::net::{Place, PlaceId, Transition, TransitionId};
+use crate::markov::{Balance, Chain, Solution};
+use crate::net::{Place, PlaceId, Transition, TransitionId};
 
 /// The steady state of a net, or its state at a time.
 pub struct Exact {

@@ -1,8 +1,8 @@
 //! Invariants and reachability as text.
 
-use inorder_petri::invariants::Invariants;
-use inorder_petri::net::{Net, PlaceId, TransitionId};
-use inorder_petri::reachability::{Boundedness, Report};
+use crate::invariants::Invariants;
+use crate::net::{Net, PlaceId, TransitionId};
+use crate::reachability::{Boundedness, Report};
 
 /// The names of transitions as a list.
 pub fn transition_names(net: &Net, transitions: &[TransitionId]) -> Vec<String> {

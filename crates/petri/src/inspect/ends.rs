@@ -7,13 +7,13 @@
 
 use std::collections::BTreeMap;
 
-use inorder_petri::net::Net;
-use inorder_petri::reachability::{Graph, Report};
-use inorder_petri::statistics::{Simulation, Totals};
+use crate::net::Net;
+use crate::reachability::{Graph, Report};
+use crate::statistics::{Simulation, Totals};
 use rayon::prelude::*;
 
-use crate::error::SimulationError;
-use crate::watch::Watch;
+use crate::inspect::error::SimulationError;
+use crate::inspect::watch::Watch;
 
 /// Other runs that are made.
 const OTHER_RUNS: u64 = 8;

@@ -2,21 +2,19 @@
 
 use std::io::{self, Write};
 
-use inorder_petri::net::Net;
-use inorder_petri::race::Threshold;
-use inorder_petri::statistics::{
-    Doubts, Estimate, PlaceMeasures, TransitionMeasures, plain, with_digits,
-};
+use crate::net::Net;
+use crate::race::Threshold;
+use crate::statistics::{Doubts, Estimate, PlaceMeasures, TransitionMeasures, plain, with_digits};
 use inorder_report::number::people;
 use inorder_report::text::{self, Layout};
 use inorder_report::{Column, Kind};
 
-use crate::document::{Document, Findings};
-use crate::ends::Ends;
-use crate::exact::Exact;
-use crate::kind::REAL;
-use crate::simulate::Simulated;
-use crate::{columns, queries, structure};
+use crate::inspect::document::{Document, Findings};
+use crate::inspect::ends::Ends;
+use crate::inspect::exact::Exact;
+use crate::inspect::kind::REAL;
+use crate::inspect::simulate::Simulated;
+use crate::inspect::{columns, queries, structure};
 
 /// Writes all findings, one paragraph each.
 pub fn write(net: &Net, findings: &Findings, out: &mut dyn Write) -> io::Result<()> {

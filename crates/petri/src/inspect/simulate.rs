@@ -1,17 +1,17 @@
 //! Simulation: the plan, the progress, the estimates.
 
-use inorder_petri::coloured::Engine;
-use inorder_petri::lower;
-use inorder_petri::net::Net;
-use inorder_petri::query::{Query, Sum};
-use inorder_petri::race::{Memory, Race, Splitting, Threshold};
-use inorder_petri::statistics::{
+use crate::coloured::Engine;
+use crate::lower;
+use crate::net::Net;
+use crate::query::{Query, Sum};
+use crate::race::{Memory, Race, Splitting, Threshold};
+use crate::statistics::{
     Doubts, Measures, Replications, Simulation, Steady, replicate, run_seed, steady_state,
 };
 
-use crate::ends::{self, Ends};
-use crate::error::SimulationError;
-use crate::watch::{Progress, Watch};
+use crate::inspect::ends::{self, Ends};
+use crate::inspect::error::SimulationError;
+use crate::inspect::watch::{Progress, Watch};
 
 /// Default times in mean delays of the slowest transition: for the first observation, the whole run.
 const FIRST_MEAN_DELAYS: f64 = 6.0;

@@ -1,12 +1,12 @@
 //! The findings about a net.
 
-use inorder_petri::invariants::Invariants;
-use inorder_petri::net::Net;
-use inorder_petri::reachability::{Graph, Report};
+use crate::invariants::Invariants;
+use crate::net::Net;
+use crate::reachability::{Graph, Report};
 
-use crate::exact::Exact;
-use crate::queries::Answer;
-use crate::simulate::Simulated;
+use crate::inspect::exact::Exact;
+use crate::inspect::queries::Answer;
+use crate::inspect::simulate::Simulated;
 
 /// What was found; what was not wanted is missing.
 #[derive(Default)]

@@ -1,8 +1,8 @@
 //! Why something about a net cannot be found out.
 
-use inorder_petri::coloured::{ModelError, RunError};
-use inorder_petri::net::NetError;
-use inorder_petri::race::SplittingError;
+use crate::coloured::{ModelError, RunError};
+use crate::net::NetError;
+use crate::race::SplittingError;
 
 /// Why something about a net cannot be found out.
 #[derive(Debug, thiserror::Error)]

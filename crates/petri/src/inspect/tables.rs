@@ -2,17 +2,17 @@
 
 use std::io;
 
+use crate::statistics::{Estimate, PlaceMeasures, TransitionMeasures};
 use arrow_schema::SchemaRef;
-use inorder_petri::statistics::{Estimate, PlaceMeasures, TransitionMeasures};
 use inorder_report::arrow::{Batches, TakeBatch, Texts};
 use inorder_report::{Column, Field, Kind, Sheet};
 
-use crate::columns::simulated::{PLACE, TRANSITION};
-use crate::columns::{EXACT_PLACE, EXACT_TRANSITION};
-use crate::document::Document;
-use crate::exact::{ExactPlace, ExactTransition};
-use crate::kind::REAL;
-use crate::queries;
+use crate::inspect::columns::simulated::{PLACE, TRANSITION};
+use crate::inspect::columns::{EXACT_PLACE, EXACT_TRANSITION};
+use crate::inspect::document::Document;
+use crate::inspect::exact::{ExactPlace, ExactTransition};
+use crate::inspect::kind::REAL;
+use crate::inspect::queries;
 
 /// A value that is estimated: the name of its column, that of half the width of its interval, and where it is.
 type Estimated<R> = (&'static str, &'static str, fn(&R) -> Option<Estimate>);

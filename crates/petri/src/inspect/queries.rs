@@ -1,15 +1,15 @@
 //! Queries: read, answered, and as rows.
 
-use inorder_petri::markov::Solution;
-use inorder_petri::net::Net;
-use inorder_petri::query::{Formula, Query, Sum, Verdict};
-use inorder_petri::reachability::Graph;
-use inorder_petri::statistics::{Estimate, with_digits};
+use crate::markov::Solution;
+use crate::net::Net;
+use crate::query::{Formula, Query, Sum, Verdict};
+use crate::reachability::Graph;
+use crate::statistics::{Estimate, with_digits};
 use inorder_report::{Column, Element, Files, Kind};
 
-use crate::error::Error;
-use crate::kind::REAL;
-use crate::structure;
+use crate::inspect::error::Error;
+use crate::inspect::kind::REAL;
+use crate::inspect::structure;
 
 /// A query as the user wrote it.
 pub struct Asked {

@@ -4,17 +4,17 @@ pub(crate) mod simulated;
 
 use std::io::{self, Write};
 
-use inorder_petri::invariants::Invariants;
-use inorder_petri::net::{Net, TransitionId};
-use inorder_petri::reachability::{Boundedness, LongRun, Report};
+use crate::invariants::Invariants;
+use crate::net::{Net, TransitionId};
+use crate::reachability::{Boundedness, LongRun, Report};
 use inorder_report::json::Json;
 use inorder_report::schema::{self, Schema};
 use inorder_report::{Column, Element, Files, Kind, List, Map, Maybe, Nested, Object, Value};
 
-use crate::document::Document;
-use crate::exact::{Exact, ExactPlace, ExactTransition};
-use crate::kind::REAL;
-use crate::{queries, structure};
+use crate::inspect::document::Document;
+use crate::inspect::exact::{Exact, ExactPlace, ExactTransition};
+use crate::inspect::kind::REAL;
+use crate::inspect::{queries, structure};
 
 type Of = Column<Document>;
 type OfExact = Column<Exact>;

@@ -1,9 +1,9 @@
 //! From wishes and a net to the output.
 
-use inorder_petri::text;
+use crate::text;
 
 use super::*;
-use crate::columns::DOCUMENT;
+use crate::inspect::columns::DOCUMENT;
 
 const REPAIR: &str = "net repair\nplace working 6\nplace broken\n\
     transition fail exponential rate 0.1 servers infinite\n in working\n out broken\n\

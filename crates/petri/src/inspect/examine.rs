@@ -1,17 +1,17 @@
 //! Finds out what is wanted.
 
-use inorder_petri::invariants::Invariants;
-use inorder_petri::markov::{Chain, MarkovError};
-use inorder_petri::net::Net;
-use inorder_petri::query::Sum;
-use inorder_petri::reachability::{Graph, Moves, Plain, Report};
+use crate::invariants::Invariants;
+use crate::markov::{Chain, MarkovError};
+use crate::net::Net;
+use crate::query::Sum;
+use crate::reachability::{Graph, Moves, Plain, Report};
 
-use crate::document::{Document, Findings};
-use crate::error::Error;
-use crate::exact::Exact;
-use crate::queries::{self, Answer, Asked};
-use crate::simulate::{self, Settings};
-use crate::watch::{Progress, Watch};
+use crate::inspect::document::{Document, Findings};
+use crate::inspect::error::Error;
+use crate::inspect::exact::Exact;
+use crate::inspect::queries::{self, Answer, Asked};
+use crate::inspect::simulate::{self, Settings};
+use crate::inspect::watch::{Progress, Watch};
 
 /// Maximum number of markings that are explored, unless [`Wishes::limit`] says otherwise.
 const MAX_MARKINGS: usize = 2_000_000;

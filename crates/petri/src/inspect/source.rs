@@ -1,8 +1,8 @@
 //! Nets in any of their formats.
 
-use inorder_petri::net::Net;
-use inorder_petri::parameters::Parameters;
-use inorder_petri::{pnml, text, tina};
+use crate::net::Net;
+use crate::parameters::Parameters;
+use crate::{pnml, text, tina};
 
 /// What is wrong with the text of a net.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
