@@ -27,12 +27,14 @@ pub struct Case {
 
 type Failed = Box<dyn std::error::Error>;
 
+type Make = fn() -> Result<Case, Failed>;
+
 fn main() -> Result<(), Failed> {
     let mut arguments = std::env::args().skip(1);
     let rounds = arguments.next().map_or(Ok(2000), |n| n.parse())?;
     let only = arguments.next();
     println!("{:<12} {:>14} {:>14}", "net", "timed M/s", "all M/s");
-    let cases: [(&str, fn() -> Result<Case, Failed>); 6] = [
+    let cases: [(&str, Make); 6] = [
         ("ring", || Ok(small::ring()?)),
         ("mmck", || Ok(small::mmck()?)),
         ("forwarder", || Ok(forwarder::case()?)),
