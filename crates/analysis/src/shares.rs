@@ -295,7 +295,8 @@ fn waits_for_acks(flow: &FlowReport) -> bool {
 pub(crate) fn perhaps_nothing_holds_it(flow: &FlowReport) -> bool {
     let may_hide = |limit| harmless(limit) || limit == Limit::TimerNeeded;
     let perhaps = |set: LimitSet| set.iter().any(harmless) && set.iter().all(may_hide);
-    nothing_holds_it(flow) || flow.limits.share_where(perhaps) >= MIN_HARMLESS
+    let open = !waits_for_acks(flow) && flow.limits.share_where(perhaps) >= MIN_HARMLESS;
+    nothing_holds_it(flow) || open
 }
 
 /// Nobody would remove it: every transfer has it, or it makes full use of the path.

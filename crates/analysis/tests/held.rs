@@ -355,3 +355,33 @@ fn time_after_all_was_sent_is_no_limit_but_is_told() {
         "{said}"
     );
 }
+
+#[test]
+fn ends_of_answers_that_wait_for_acknowledgements_are_told_and_have_an_action() {
+    let shares: &[(&[Limit], i64)] = &[(&[Limit::Application], 90), (&[Limit::Handshake], 10)];
+    let with_ends = |times, ns| {
+        with(shares, |flow| {
+            flow.limits.held_short.times = times;
+            flow.limits.held_short.ns = ns;
+        })
+    };
+    let often = with_ends(20, 3_000 * MS);
+    let text = said(&often);
+    assert!(
+        text.contains("for 3.00 s of this the last segment of an answer"),
+        "{text}"
+    );
+    assert!(text.contains("20 times: Nagle's algorithm"), "{text}");
+    assert!(!text.contains("No problem"), "{text}");
+    let actions = Cure::of(&often).actions;
+    assert!(
+        actions
+            .iter()
+            .any(|action| action.kind.name() == "no-delay")
+    );
+    // Twice is no habit, and a tenth of a second of ten seconds is not worth a word.
+    for rare in [with_ends(2, 3_000 * MS), with_ends(20, 100 * MS)] {
+        assert!(!said(&rare).contains("Nagle"), "{}", said(&rare));
+        assert!(Cure::of(&rare).actions.is_empty());
+    }
+}

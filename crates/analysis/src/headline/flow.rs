@@ -179,12 +179,12 @@ fn loss(flow: &FlowReport) -> Claim {
 
 /// The most packets that may have been lost; `None` if there is no bound.
 fn most_lost(flow: &FlowReport) -> Option<u64> {
-    /// Fewer events that are undecided, as a share of the losses, change no conclusion.
-    const FEW: f64 = 0.2;
+    /// Fewer undecided events, as a share of the losses, change no conclusion.
+    const MIN_UNDECIDED: f64 = 0.2;
     // Lost before the capture point, with nothing behind them, they left no hole.
     let unseen = flow.vantage.vantage != Vantage::Sender && flow.timeouts() > 0;
     let undecided = flow.reordering.ambiguous;
-    let many = undecided as f64 > FEW * flow.losses as f64;
+    let many = undecided as f64 > MIN_UNDECIDED * flow.losses as f64;
     match (unseen, many) {
         (true, _) => None,
         (false, true) => Some(flow.losses + undecided),

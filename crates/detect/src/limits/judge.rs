@@ -133,7 +133,7 @@ impl Judge<'_> {
     /// The usual round trip above the shortest, over the time of the rows in which data is sent.
     fn queueing(&self, states: &[State], least_ns: i64) -> Option<i64> {
         let busy = self.rows.iter().zip(states).filter(|(row, state)| {
-            let idle = row.part(Held::Idle);
+            let idle = row.part(Held::Idle) + row.part(Held::Buffered);
             state.rtt_ns > 0 && 2 * idle <= row.parts.iter().sum()
         });
         let mut rtts: Vec<i64> = busy.map(|(_, state)| state.rtt_ns).collect();

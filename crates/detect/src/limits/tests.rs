@@ -368,7 +368,8 @@ fn ends_of_answers_that_wait_for_acknowledgements_are_counted() {
     }
 }
 
-/// Full segments that acknowledgements release, without anything that the other end asks for, are no ends of answers.
+/// Three segments of which the last is not full, each time that all before is acknowledged: the other end asks for nothing, so a small
+/// buffer of the socket may be what holds them.
 #[test]
 fn what_nobody_asked_for_is_no_end_of_an_answer() {
     let mut trace = Trace::new(Vantage::Sender).open();
