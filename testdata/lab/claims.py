@@ -42,7 +42,9 @@ class Truth:
 
     @property
     def main(self):
-        proper = {k: v for k, v in self.windows.items() if k not in ("handshake", "application:end", "unknown")} or self.windows
+        """The longest limit; opening the connection only where nothing else was one, and the end, of which `ended` speaks, never."""
+        known = {k: v for k, v in self.windows.items() if k not in ("application:end", "unknown")}
+        proper = {k: v for k, v in known.items() if k != "handshake"} or known or self.windows
         return max(proper, key=proper.get)
 
 
@@ -50,12 +52,14 @@ def near(claimed, true):
     return abs(claimed - true) <= max(2, 0.2 * true)
 
 
+def limits_of(claim):
+    """The limits that a claim `held` names. A dead path, too, is a wait for the timer after losses."""
+    limits = set(claim["limits"].split("+"))
+    return limits | {"path-dead"} if "timer-needed" in limits else limits
+
+
 def held(claim, truth):
-    """A dead path, too, is a wait for the timer after losses."""
-    limits = claim["limits"].split("+")
-    if "timer-needed" in limits:
-        limits.append("path-dead")
-    return claim["share"] - OFF <= truth.of(set(limits)) <= claim["share_at_most"] + OFF
+    return claim["share"] - OFF <= truth.of(limits_of(claim)) <= claim["share_at_most"] + OFF
 
 
 def moved(claim, truth):
@@ -143,7 +147,7 @@ def names_main(claims, truth):
     first = next((claim for claim, _, _ in claims if claim["kind"] in ("held", "short")), None)
     if not first or not truth:
         return "silent"
-    limits = first["limits"].split("+") if first["kind"] == "held" else ["start", "handshake"]
+    limits = limits_of(first) if first["kind"] == "held" else {"start", "handshake"}
     return "right" if truth.of(limits) >= truth.windows[truth.main] - 0.05 else "false"
 
 

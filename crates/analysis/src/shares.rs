@@ -123,25 +123,51 @@ fn bound(parts: &mut [Part]) {
 }
 
 /// Parts that may have been a limit named beside them are its upper bound, if it is the only one of theirs that is named and is
-/// named for half as long at least.
+/// named for half as long at least. Where they are longer than it is, the limit is one of those that cannot be distinguished:
+/// what it alone explains is the smaller share.
 fn without_what_bounds(parts: &[Part]) -> Vec<Part> {
     let proper: Vec<Part> = parts
         .iter()
         .copied()
         .filter(|p| p.limits.only().is_some() && p.share >= MIN_NAMED)
         .collect();
-    let bounds = |part: &Part| {
-        let mut named = proper
-            .iter()
-            .filter(|p| p.limits.iter().all(|l| part.limits.contains(l)));
-        let one = named.next();
-        part.limits.only().is_none()
-            && named.next().is_none()
-            && one.is_some_and(|one| 2.0 * one.share >= part.share)
+    let bounded = |part: &Part| {
+        let within = |one: &&Part| one.limits.iter().all(|l| part.limits.contains(l));
+        let mut named = proper.iter().filter(within);
+        let one = named.next().copied();
+        one.filter(|one| {
+            part.limits.only().is_none() && named.next().is_none() && 2.0 * one.share >= part.share
+        })
     };
-    let mut kept: Vec<Part> = parts.iter().copied().filter(|part| !bounds(part)).collect();
+    let mut kept: Vec<Part> = Vec::new();
+    for part in parts.iter().filter(|part| bounded(part).is_none()) {
+        let perhaps: Vec<&Part> = parts
+            .iter()
+            .filter(|other| bounded(other).is_some_and(|one| one.limits == part.limits))
+            .collect();
+        kept.push(one_of(part, &perhaps));
+    }
     kept.sort_by(|a, b| b.at_most.total_cmp(&a.at_most));
     kept
+}
+
+/// A limit with what it may have been besides, `perhaps`: itself, or where that is longer, one of all of them.
+fn one_of(part: &Part, perhaps: &[&Part]) -> Part {
+    let open: f64 = perhaps.iter().map(|other| other.share).sum();
+    if open <= part.share {
+        return *part;
+    }
+    let all: Vec<Limit> = perhaps
+        .iter()
+        .flat_map(|other| other.limits.iter())
+        .collect();
+    let share = part.share + open;
+    Part {
+        limits: LimitSet::of(&all),
+        share,
+        at_most: share.max(part.at_most),
+        ns: part.ns + perhaps.iter().map(|other| other.ns).sum::<i64>(),
+    }
 }
 
 /// The parts worth a word: the longest, until most of the life is explained.

@@ -63,6 +63,13 @@ def application(path, plan, action):
     return path
 
 
+def no_delay(path, plan, action):
+    """Both ends: either may hold the end of what it sends back."""
+    for end in ("client", "server"):
+        plan[end]["no_delay"] = True
+    return path
+
+
 def route(path, plan, action):
     """Attributes of a route: what stands behind the device, or behind the gateway."""
     found = [m for line in action["commands"] if (m := re.search(r"(rto_min|mtu|reordering|congctl) (\S+)$", line))]
@@ -129,7 +136,7 @@ def one_way(path, plan, action):
 
 CHANGES = {"wait-longer": settings, "sack": settings, "undo": settings, "scaling": settings, "probe": settings,
            "window": buffer("receive_buffer", "tcp_rmem"), "send-buffer": buffer("send_buffer", "tcp_wmem"), "control": control,
-           "reader": reader, "application": application, "timer": route, "path-mtu": path_mtu, "shape": shape, "sort": sort, "queue": queue, "outage": without("outage"),
+           "reader": reader, "application": application, "no-delay": no_delay, "timer": route, "path-mtu": path_mtu, "shape": shape, "sort": sort, "queue": queue, "outage": without("outage"),
            "one-way": one_way}
 
 
@@ -163,6 +170,7 @@ ANY = {
     "shorter timer": {"kind": "timer", "commands": ["ip route change X rto_min 20ms"]},
     "longer timer": {"kind": "timer", "commands": ["ip route change X rto_min 1s"]},
     "threshold of 300": sets("wait-longer", "net.ipv4.tcp_reordering=300"),
+    "no delay": {"kind": "no-delay", "commands": []},
     "MTU probing": sets("probe", "net.ipv4.tcp_mtu_probing=1"),
 }
 

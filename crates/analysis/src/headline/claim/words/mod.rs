@@ -1,0 +1,259 @@
+//! The words for a claim: one clause each.
+
+mod lateness;
+mod losses;
+
+use inorder_detect::columns::name;
+use inorder_detect::{Cause, FlowId, Limit};
+use inorder_report::number::{bytes, count, plural, rate, time};
+
+use self::lateness::{
+    it, late, misled, mistaken, not_reordering, open_reordering, part_reordering,
+};
+use self::losses::{lost, probes, unanswered, unexplained};
+use super::super::{of_packets, share, was};
+use super::{Claim, Counted, Nothing};
+
+pub(crate) use self::lateness::cost_of;
+
+impl Claim {
+    /// The clause, without a full stop.
+    pub fn text(&self) -> String {
+        match self {
+            Claim::Moved {
+                flow,
+                bytes: n,
+                bps,
+                line_bps,
+                rtt_ns,
+                largest,
+            } => {
+                let largest = if *largest { "the largest, " } else { "" };
+                let moved = moved(flow, *n, *bps, (*line_bps, *rtt_ns));
+                format!("{largest}{moved}")
+            }
+            Claim::Coarse {
+                limit,
+                closed_ns,
+                lasted_ns,
+            } => coarse(*limit, *closed_ns, *lasted_ns),
+            Claim::Held(held) => held.text(),
+            Claim::Short {
+                bytes: n,
+                opening,
+                start,
+            } => format!(
+                "{} were too little to leave slow start: {} of its time went to opening the connection and {} to \
+                 the first growth of the window",
+                bytes(*n),
+                share(*opening),
+                share(*start)
+            ),
+            Claim::Ended { ns, share: part } => format!(
+                "all data had been sent {} before the end ({} of the time)",
+                time(*ns),
+                share(*part)
+            ),
+            Claim::Lost {
+                packets,
+                at_most,
+                of,
+                needed,
+                queue,
+                icmp,
+                recoveries,
+            } => lost(
+                (*packets, *at_most, *of),
+                *needed,
+                *queue,
+                icmp,
+                *recoveries,
+            ),
+            Claim::Late {
+                packets,
+                of,
+                most_ns,
+                discarded,
+                harmless,
+                ..
+            } => late((*packets, *of), *most_ns, *discarded, *harmless),
+            Claim::Mistaken {
+                late,
+                reductions,
+                retransmissions,
+                cost,
+            } => mistaken(*late, *reductions, *retransmissions, cost.as_ref()),
+            Claim::Outside { packets, of } => format!(
+                "{} arrived outside the receiver's window, and the receiver discarded {}",
+                of_packets(*packets, *of),
+                it(*packets)
+            ),
+            Claim::Misled {
+                cause,
+                reductions,
+                cost,
+            } => {
+                let what = match cause {
+                    Cause::AckReordering => {
+                        "acknowledgements overtook each other, and the sender took data for lost that was not"
+                    }
+                    _ => {
+                        "the delay jumped or acknowledgements were lost, and a retransmission timer expired although \
+                         everything had arrived"
+                    }
+                };
+                misled(what, *reductions, cost.as_ref())
+            }
+            Claim::Probes { sent, undecided } => probes(*sent, *undecided),
+            Claim::InAdvance { packets } => {
+                let they = if *packets == 1 { "it was" } else { "they were" };
+                format!(
+                    "the sender repeated {} in advance, before an acknowledgement or a timer can have shown that {they} \
+                     missing; this costs only the bandwidth of the duplicates",
+                    plural(*packets, "packet")
+                )
+            }
+            Claim::Unanswered {
+                packets,
+                repeated,
+                timer,
+            } => unanswered(*packets, *repeated, *timer),
+            Claim::Opening { syns, waited_ns } => format!(
+                "{} {} sent again until the connection was opened, which took {}",
+                plural(*syns, "SYN"),
+                was(*syns),
+                time(*waited_ns)
+            ),
+            Claim::Unexplained {
+                packets,
+                recoveries,
+                timeouts,
+            } => unexplained(*packets, *recoveries, *timeouts),
+            Claim::Unclear { packets } => format!(
+                "for {} it is undecided whether {} late, lost or neither",
+                plural(*packets, "packet"),
+                if *packets == 1 { "it was" } else { "they were" }
+            ),
+            Claim::Repeated {
+                total,
+                needed,
+                undecided,
+            } => format!(
+                "{}, {} needed and {} undecided",
+                plural(*total, "retransmission"),
+                count(*needed),
+                count(*undecided)
+            ),
+            Claim::Clean => "no packet of it was lost, late or sent again".to_owned(),
+            Claim::NotReordering {
+                late,
+                of,
+                of_all,
+                at_most,
+            } => not_reordering(*late, *of, *of_all, *at_most),
+            Claim::PartReordering {
+                late,
+                retransmissions,
+                recoveries,
+                at_least,
+            } => part_reordering(*late, *retransmissions, *recoveries, *at_least),
+            Claim::OpenReordering { late, undecided } => open_reordering(*late, *undecided),
+            Claim::LateElsewhere {
+                late,
+                flows,
+                of_two,
+            } => {
+                let who = match (*of_two, *flows) {
+                    (true, _) => "the other flow had".to_owned(),
+                    (_, 1) => "1 other flow had".to_owned(),
+                    (_, n) => format!("{} other flows had", count(n)),
+                };
+                let packets = plural(*late, "late packet");
+                format!("reordering is not the problem: {who} {packets}, which started no recovery")
+            }
+            Claim::Also { counts } => also(counts),
+            Claim::Nothing {
+                how,
+                flows,
+                streams,
+                refused_syns,
+            } => nothing(*how, (*flows, *streams), *refused_syns),
+            Claim::Other { text, .. } => text.clone(),
+        }
+    }
+}
+
+/// `A->B moved 31.0 MB at 24.0 Mbit/s (line 50.0 Mbit/s, round trip 42.1 ms)`.
+fn moved(flow: &FlowId, n: u64, bps: Option<u64>, path: (Option<u64>, Option<i64>)) -> String {
+    let name = name(flow);
+    let at = bps.map_or_else(String::new, |bps| format!(" at {}", rate(bps)));
+    let path = match path {
+        (Some(line), Some(rtt)) => format!(" (line {}, round trip {})", rate(line), time(rtt)),
+        (None, Some(rtt)) => format!(" (round trip {})", time(rtt)),
+        (Some(line), None) => format!(" (line {})", rate(line)),
+        (None, None) => String::new(),
+    };
+    match n {
+        0 => format!("{name} moved no data"),
+        n => format!("{name} moved {}{at}{path}", bytes(n)),
+    }
+}
+
+fn coarse(limit: Limit, closed_ns: i64, lasted_ns: i64) -> String {
+    match (closed_ns, limit) {
+        (0, Limit::Application) => {
+            "for much of the time the application had nothing to send".to_owned()
+        }
+        (0, _) => "the receiver's window was what limited it".to_owned(),
+        (closed, _) => format!(
+            "the receiver's window was closed for {} of {}, since its application did not read",
+            time(closed),
+            time(lasted_ns)
+        ),
+    }
+}
+
+fn also(counts: &[Counted]) -> String {
+    let said: Vec<String> = counts
+        .iter()
+        .map(|c| {
+            let things = match c.of {
+                None => plural(c.n, c.noun),
+                Some(all) => format!("{} of {}", count(c.n), plural(all, c.noun)),
+            };
+            format!("{things} {} {}", was(c.n), c.state)
+        })
+        .collect();
+    said.join(", ")
+}
+
+fn nothing(how: Nothing, (flows, streams): (u64, u64), refused: u64) -> String {
+    let seen = match (flows, streams) {
+        (0, streams) => plural(streams, "numbered stream"),
+        (flows, 0) => plural(flows, "TCP flow"),
+        (flows, streams) => format!(
+            "{} and {}",
+            plural(flows, "TCP flow"),
+            plural(streams, "numbered stream")
+        ),
+    };
+    let said = match how {
+        Nothing::NoProblem => {
+            format!("No problem in {seen}: no packet was lost, late or sent again")
+        }
+        Nothing::NothingLost => format!("No packet was lost, late or sent again in {seen}"),
+        Nothing::NoneVisible => {
+            format!("No problem is visible in {seen}: no packet was lost, late or sent again")
+        }
+        Nothing::NoneKnown => format!(
+            "No problem is visible in {seen}: no packet is known to have been lost or late, and none was sent again"
+        ),
+    };
+    match refused {
+        0 => said,
+        n => format!(
+            "{said} (but data in {}, which was refused there: TCP Fast Open)",
+            plural(n, "SYN")
+        ),
+    }
+}
