@@ -3,7 +3,7 @@
 use super::pieces::Pieces;
 use super::policer;
 use super::rounds::{Held, KINDS, Row, Silence};
-use super::state::{Course, State, own_pace, reductions, window};
+use super::state::{Course, State, reductions, window};
 use super::unneeded::by_cause;
 use super::{HeldShort, Limit, LimitSet, Limits, Share, Window};
 use crate::cause::Mark;
@@ -279,7 +279,7 @@ impl Judge<'_> {
     fn limit_of(&self, held: Held, state: Option<&State>) -> (LimitSet, Confidence) {
         let limits = match (held, state) {
             (Held::ByReceiver, _) => Limit::ReceiverWindow.into(),
-            (Held::Buffered, _) => own_pace(self.ends.vantage),
+            (Held::Buffered, _) => LimitSet::of(&[Limit::Application, Limit::SendBuffer]),
             (Held::Idle, _) => Limit::Application.into(),
             (Held::Unseen, _) => LimitSet::of(&[Limit::Application, Limit::TimerNeeded]),
             (_, None) => Limit::Unknown.into(),

@@ -23,7 +23,7 @@ pub(crate) enum Held {
     Unseen,
     /// Its packets pass evenly spaced, away from the sender: the application writes so, or the line lets no more through.
     Spaced,
-    /// Away from the sender: it had nothing to send, or its socket's buffer was full of what was on its way.
+    /// It had nothing to send, or its socket's buffer was full of what was on its way.
     Buffered,
 }
 
@@ -461,9 +461,11 @@ impl Rounds {
         }
         let short = self.is_short(full);
         let held = match released {
-            true if short && progress.sent == progress.una => Held::Idle,
             // Noted just now.
             _ if self.held_short_ns == now => Held::Idle,
+            // A small buffer, too, is cut into segments of which the last is not full.
+            true if short && progress.sent == progress.una && self.burst > full => Held::Buffered,
+            true if short && progress.sent == progress.una => Held::Idle,
             true => Held::ByAck,
             false if !short && !progress.near && within(rtt_ns / ANSWER_AWAY_OF_RTT) => Held::ByAck,
             false if !short && self.paces(now, rtt_ns, progress) => Held::Paced,

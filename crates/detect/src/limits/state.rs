@@ -43,6 +43,8 @@ const LINE_QUANTILE: f64 = 0.9;
 const PLATEAU_RTTS: i64 = 7;
 const PLATEAU_REDUCED_RTTS: i64 = 16;
 const PLATEAU_REDUCED_NS: i64 = 4_000_000_000;
+/// A flight that stays the same for this number of round trips is not that of a window which doubles.
+const LEVEL_RTTS: i64 = 3;
 
 /// Fewer segments in flight are hardly what a socket's buffer allows: an application that writes little at a time and waits, as Nagle's
 /// algorithm lets it (RFC 896), has as few. Of fewer than two this is sure.
@@ -95,6 +97,8 @@ pub(super) struct State {
     /// The bottleneck is busy.
     pub(super) line: bool,
     pub(super) plateau: bool,
+    /// It has as much in flight as for some round trips around it: less than a window allows that grows from its start.
+    pub(super) level: bool,
     /// Full segments in flight at most.
     pub(super) flight: i64,
     /// Most of its data was released by no acknowledgement.
@@ -292,6 +296,7 @@ impl Course<'_> {
             rate: (delivered(i) - before).max(0) as f64 / seconds,
             line: false,
             plateau: self.on_plateau(i, reduced),
+            level: self.same_flight_ns(i) / self.min_rtt_ns.max(1) >= LEVEL_RTTS,
             flight: row.peak / self.mss.max(1),
             paced: row.part(Held::Paced) > row.part(Held::ByAck),
             unused: row.unanswered >= MIN_UNUSED.saturating_mul(row.answered),
@@ -302,13 +307,18 @@ impl Course<'_> {
         }
     }
 
-    /// As much is in flight in this row as in those around it, for long enough.
-    fn on_plateau(&self, i: usize, reduced: Reduced) -> bool {
+    /// How long as much is in flight as in this row, nanoseconds.
+    fn same_flight_ns(&self, i: usize) -> i64 {
         let peak = self.rows.get(i).map_or(0, |row| row.peak);
         let near = |row: &&Row| (row.peak - peak).abs() <= self.mss;
         let back = self.rows.iter().take(i).rev().take_while(near).count();
         let ahead = self.rows.iter().skip(i + 1).take_while(near).count();
-        let ns = self.until(i + ahead) - self.start(i - back);
+        self.until(i + ahead) - self.start(i - back)
+    }
+
+    /// As much is in flight in this row as in those around it, for long enough.
+    fn on_plateau(&self, i: usize, reduced: Reduced) -> bool {
+        let ns = self.same_flight_ns(i);
         let rtt_ns = self.min_rtt_ns.max(1);
         match reduced {
             Reduced::Not => ns / rtt_ns >= PLATEAU_RTTS,
@@ -318,7 +328,7 @@ impl Course<'_> {
 }
 
 /// What keeps a sender at one pace. A socket's buffer does so, too, if the capture does not show what releases its data.
-pub(super) fn own_pace(vantage: Vantage) -> LimitSet {
+fn own_pace(vantage: Vantage) -> LimitSet {
     match vantage {
         Vantage::Sender => Limit::Application.into(),
         _ => LimitSet::of(&[Limit::Application, Limit::SendBuffer]),
@@ -352,6 +362,8 @@ pub(super) fn window(state: &State, vantage: Vantage) -> LimitSet {
             LimitSet::of(&[Limit::Application, Limit::SendBuffer])
         }
         _ if state.plateau => Limit::SendBuffer.into(),
+        // Slow start doubles it in a round trip (RFC 5681 section 3.1), but HyStart may have ended that (RFC 9406).
+        Reduced::Not if state.level => LimitSet::of(&[Limit::Start, Limit::SendBuffer]),
         reduced => {
             let set = congestion(reduced);
             match (set.only(), state.perhaps_line) {

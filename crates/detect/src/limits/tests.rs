@@ -377,7 +377,24 @@ fn what_nobody_asked_for_is_no_end_of_an_answer() {
         trace.send(100 + 40 * round, 3, 500);
         trace.acknowledge(140 + 40 * round, 60_000);
     }
-    assert_eq!(trace.report().limits.held_short.times, 0);
+    let limits = trace.report().limits;
+    assert_eq!(limits.held_short.times, 0);
+    let either = LimitSet::of(&[Limit::Application, Limit::SendBuffer]);
+    assert!(limits.share_of(either) > 0.8, "{:?}", limits.shares);
+}
+
+/// Eight segments in each of five round trips: too few for a plateau, but no window that doubles.
+#[test]
+fn a_level_flight_is_the_start_or_the_senders_buffer() {
+    for vantage in BOTH {
+        let mut trace = Trace::new(vantage).open();
+        for round in 0..5 {
+            trace.send(40 + 40 * round, 8, MSS);
+            trace.acknowledge(80 + 40 * round, 60_000);
+        }
+        let report = trace.report();
+        assert_eq!(at(&report, [140]), ["start+send-buffer"], "{vantage:?}");
+    }
 }
 
 /// A write of four segments every 100 ms, over a round trip of 40 ms; two of them wait for the acknowledgement of the other two.
