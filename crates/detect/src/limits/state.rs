@@ -99,6 +99,8 @@ pub(super) struct State {
     pub(super) plateau: bool,
     /// It has as much in flight as for some round trips around it: less than a window allows that grows from its start.
     pub(super) level: bool,
+    /// No row has more in flight, but for a segment.
+    pub(super) highest: bool,
     /// Full segments in flight at most.
     pub(super) flight: i64,
     /// Most of its data was released by no acknowledgement.
@@ -234,8 +236,12 @@ impl Course<'_> {
         let rows = self.rows.iter().zip(states);
         let held = rows.filter(|(_, state)| of_buffer(state));
         let level = held.map(|(row, _)| row.peak).max()?;
-        let most = self.rows.iter().map(|row| row.peak).max()?;
-        (most <= level + self.mss).then_some(level)
+        (self.highest() <= level + self.mss).then_some(level)
+    }
+
+    /// Most bytes in flight.
+    fn highest(&self) -> i64 {
+        self.rows.iter().map(|row| row.peak).max().unwrap_or(0)
     }
 
     fn start(&self, i: usize) -> i64 {
@@ -296,6 +302,7 @@ impl Course<'_> {
             rate: (delivered(i) - before).max(0) as f64 / seconds,
             line: false,
             plateau: self.on_plateau(i, reduced),
+            highest: row.peak >= self.highest() - self.mss,
             level: self.same_flight_ns(i) / self.min_rtt_ns.max(1) >= LEVEL_RTTS,
             flight: row.peak / self.mss.max(1),
             paced: row.part(Held::Paced) > row.part(Held::ByAck),
@@ -345,8 +352,14 @@ pub(super) fn window(state: &State, vantage: Vantage) -> LimitSet {
             MIN_BUFFER_AT_ALL.. => LimitSet::of(&[Limit::Application, Limit::SendBuffer]),
             _ => Limit::Application.into(),
         },
-        // It does not grow, whatever stands in the queue.
-        _ if state.plateau && !state.paced && !state.unused && near && !state.upstream => {
+        // It does not grow, whatever stands in the queue. Where it was higher at other times, it is the line that holds it.
+        _ if state.plateau
+            && !state.paced
+            && !state.unused
+            && near
+            && !state.upstream
+            && (state.highest || !state.line) =>
+        {
             Limit::SendBuffer.into()
         }
         // No round trip tells a line that is full from a flight that stays the same.
