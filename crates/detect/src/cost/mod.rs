@@ -234,6 +234,8 @@ impl Recorder {
         if opened || told.una > self.told.una || told.sacks {
             let room = told.edge.saturating_sub(self.highest);
             self.rounds.released(told.now, room, told.carries);
+        } else if !told.carries && (told.una, told.edge) == (self.told.una, self.told.edge) {
+            self.rounds.repeated(told.now);
         }
         if told.carries {
             self.rounds.asked(told.now);

@@ -308,6 +308,12 @@ impl Rounds {
         }
     }
 
+    /// A duplicate acknowledgement at `now`: it makes no room, but may release a segment (limited transmit, RFC 3042).
+    pub(crate) fn repeated(&mut self, now: i64) {
+        self.released_ns = now;
+        self.carried = false;
+    }
+
     /// A sender waits for room for a full segment, or half of the largest window (RFC 9293 section 3.8.6.2.1).
     #[inline(always)]
     fn worth_sending(&self) -> i64 {

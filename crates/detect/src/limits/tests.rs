@@ -383,6 +383,27 @@ fn what_nobody_asked_for_is_no_end_of_an_answer() {
     assert!(limits.share_of(either) > 0.8, "{:?}", limits.shares);
 }
 
+/// A congestion window of eight segments, of which the first comes late each time: two duplicate acknowledgements release a new segment
+/// each (RFC 3042), though they make no room.
+#[test]
+fn what_duplicate_acknowledgements_release_is_not_the_applications() {
+    let mut trace = Trace::new(Vantage::Sender).open();
+    for round in 0..20 {
+        let (ms, before) = (40 + 100 * round, trace.sent);
+        trace.send(ms, 8, MSS);
+        for late in [60, 80] {
+            let sent = std::mem::replace(&mut trace.sent, before);
+            trace.acknowledge(ms + late, 60_000);
+            trace.sent = sent;
+            trace.send(ms + late, 1, MSS);
+        }
+        trace.acknowledge(ms + 100, 60_000);
+    }
+    let report = trace.report();
+    let idle = report.limits.share_of(Limit::Application.into());
+    assert!(idle < 0.3, "{:?}", report.limits.shares);
+}
+
 /// Eight segments in each of five round trips: too few for a plateau, but no window that doubles.
 #[test]
 fn a_level_flight_is_the_start_or_the_senders_buffer() {
