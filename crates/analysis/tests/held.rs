@@ -5,7 +5,7 @@ mod sample;
 use inorder_analysis::cure::Cure;
 use inorder_analysis::{Analysis, Claim, headline};
 use inorder_detect::limits::{Limit, LimitSet, Limits, Share, Window};
-use inorder_detect::{Cause, CauseCount, Confidence, FlowReport};
+use inorder_detect::{Cause, CauseCount, Confidence, FlowReport, Vantage};
 
 const MS: i64 = 1_000_000;
 
@@ -343,17 +343,21 @@ fn what_waits_for_the_other_end_is_told_and_has_an_action_only_then() {
 
 #[test]
 fn time_after_all_was_sent_is_no_limit_but_is_told() {
-    let analysis = with(
-        &[(&[Limit::Application], 95), (&[Limit::Handshake], 5)],
-        |flow| {
+    let seen_from = |vantage| {
+        let shares: &[(&[Limit], i64)] = &[(&[Limit::Application], 95), (&[Limit::Handshake], 5)];
+        let analysis = with(shares, |flow| {
             flow.limits.at_end_ns = 8_000 * MS;
-        },
-    );
-    let said = said(&analysis);
-    assert!(
-        said.contains("all data had been sent 8.00 s before the end (80 % of the time)"),
-        "{said}"
-    );
+            flow.vantage.vantage = vantage;
+        });
+        said(&analysis)
+    };
+    let said = seen_from(Vantage::Sender);
+    let sent = "all data had been sent 8.00 s before the end (80 % of the time)";
+    assert!(said.contains(sent), "{said}");
+    // What is lost on its way to the receiver is not seen there.
+    let said = seen_from(Vantage::Receiver);
+    let came = "no data came in the last 8.00 s (80 % of the time)";
+    assert!(said.contains(came), "{said}");
 }
 
 #[test]

@@ -35,8 +35,13 @@ pub fn held(flow: &FlowReport) -> Vec<Claim> {
     let parts = shares::named(&flow.limits).into_iter();
     let held = parts.map(|part| Claim::Held(Held::of(flow, part)));
     let end = shares::idle_end(&flow.limits);
-    held.chain(end.map(|(ns, share)| Claim::Ended { ns, share }))
-        .collect()
+    let at_sender = flow.vantage.vantage == Vantage::Sender;
+    let ended = |(ns, share)| Claim::Ended {
+        ns,
+        share,
+        at_sender,
+    };
+    held.chain(end.map(ended)).collect()
 }
 
 /// Its worst trouble.

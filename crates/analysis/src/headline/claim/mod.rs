@@ -49,12 +49,14 @@ pub enum Claim {
         /// Share of its life during which the window grew from its start.
         start: f64,
     },
-    /// All data had been sent long before the connection ended.
+    /// The last data passed long before the connection ended.
     Ended {
         /// How long before, nanoseconds.
         ns: i64,
         /// Share of its life.
         share: f64,
+        /// The capture was made at the sender: elsewhere more may have been sent.
+        at_sender: bool,
     },
     /// Packets were lost.
     Lost {

@@ -49,11 +49,22 @@ impl Claim {
                 share(*opening),
                 share(*start)
             ),
-            Claim::Ended { ns, share: part } => format!(
-                "all data had been sent {} before the end ({} of the time)",
-                time(*ns),
-                share(*part)
-            ),
+            Claim::Ended {
+                ns,
+                share: part,
+                at_sender,
+            } => match at_sender {
+                true => format!(
+                    "all data had been sent {} before the end ({} of the time)",
+                    time(*ns),
+                    share(*part)
+                ),
+                false => format!(
+                    "no data came in the last {} ({} of the time)",
+                    time(*ns),
+                    share(*part)
+                ),
+            },
             Claim::Lost {
                 packets,
                 at_most,
