@@ -151,19 +151,19 @@ fn without_what_bounds(parts: &[Part]) -> Vec<Part> {
     kept
 }
 
-/// A limit with what it may have been besides, `perhaps`: itself, or where that is longer, one of all of them.
+/// A limit with what it may have been besides, `perhaps`: itself, or where that is longer, one of all of them, if they are few.
 fn one_of(part: &Part, perhaps: &[&Part]) -> Part {
+    /// More names say no more than the first one with its bounds.
+    const MOST: usize = 3;
     let open: f64 = perhaps.iter().map(|other| other.share).sum();
-    if open <= part.share {
+    let all = perhaps.iter().flat_map(|other| other.limits.iter());
+    let limits = LimitSet::of(&all.collect::<Vec<Limit>>());
+    if open <= part.share || limits.iter().count() > MOST {
         return *part;
     }
-    let all: Vec<Limit> = perhaps
-        .iter()
-        .flat_map(|other| other.limits.iter())
-        .collect();
     let share = part.share + open;
     Part {
-        limits: LimitSet::of(&all),
+        limits,
         share,
         at_most: share.max(part.at_most),
         ns: part.ns + perhaps.iter().map(|other| other.ns).sum::<i64>(),
