@@ -270,7 +270,7 @@ fn what_is_too_large_for_a_path_that_does_not_say_so_gets_smaller() {
     assert_eq!(kinds(&cure), [ActionKind::PathMtu]);
     assert_eq!(
         cure.actions[0].commands[0],
-        "sysctl -w net.ipv4.tcp_mtu_probing=1"
+        "sysctl -w net.ipv4.tcp_mtu_probing=1 net.ipv4.tcp_base_mss=536"
     );
     let twice = held(Held::PathDead, |f| f.retransmissions.total = 5);
     assert_eq!(kinds(&twice), [ActionKind::Outage]);

@@ -62,7 +62,7 @@ pub(super) fn black_hole(flows: &[&FlowReport]) -> Option<Action> {
     let flow = flows.iter().find(swallowed)?;
     Some(Action {
         commands: vec![
-            "sysctl -w net.ipv4.tcp_mtu_probing=1".to_owned(),
+            "sysctl -w net.ipv4.tcp_mtu_probing=1 net.ipv4.tcp_base_mss=536".to_owned(),
             "iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu"
                 .to_owned(),
         ],
@@ -74,7 +74,7 @@ pub(super) fn black_hole(flows: &[&FlowReport]) -> Option<Action> {
         ),
         holds: "Linux of any version, on the sender; it helps where a link carries less and the message about it (ICMP) is lost, \
                 and not where the path was interrupted after the handshake: `ping -M do -s 1472` tells.",
-        warning: "The first command lets all new connections of the host try smaller packets after time-outs; the second is for \
+        warning: "The first command lets all new connections of the host try smaller packets after three time-outs, of 536 bytes first; the second is for \
                   the router in front of the narrow link.",
         ..Action::new(
             ActionKind::PathMtu,
