@@ -259,6 +259,20 @@ fn against_a_policer_the_sender_stays_below_its_rate() {
     );
 }
 
+/// Thirty-five packets in two recoveries: without SACK each takes a round trip.
+#[test]
+fn many_losses_at_once_are_repaired_one_by_one_without_sack() {
+    let losing = |sack, again| {
+        held(Held::WindowNeeded, |f| {
+            (f.sack, f.losses, f.retransmissions.total) = (sack, again, again);
+            f.recoveries.total = 2;
+        })
+    };
+    assert_eq!(kinds(&losing(false, 35)), [ActionKind::Sack]);
+    assert!(!kinds(&losing(true, 35)).contains(&ActionKind::Sack));
+    assert!(!kinds(&losing(false, 4)).contains(&ActionKind::Sack));
+}
+
 /// The connection was opened, and nothing of full size came through: no outage, though nothing was acknowledged.
 #[test]
 fn what_is_too_large_for_a_path_that_does_not_say_so_gets_smaller() {

@@ -134,6 +134,18 @@ pub struct Action {
 }
 
 impl Action {
+    /// Selective acknowledgements, which the connection lacks.
+    pub(super) fn sack() -> Action {
+        Action {
+            commands: vec!["sysctl -w net.ipv4.tcp_sack=1 net.ipv4.tcp_dsack=1".to_owned()],
+            warning: "The setting is for all new connections of the host.",
+            ..Action::new(
+                ActionKind::Sack,
+                "Switch selective acknowledgements on, at both ends.",
+            )
+        }
+    }
+
     /// An action of which only the advice is known.
     pub(super) fn new(kind: ActionKind, advice: impl Into<String>) -> Action {
         Action {

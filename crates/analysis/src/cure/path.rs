@@ -38,7 +38,11 @@ pub(super) fn losses(flows: &[&FlowReport], cases: &[Case<'_>]) -> Vec<Action> {
         all.extend(outage(cases));
     }
     all.extend(hole);
-    all.extend(shorter_timer(cases));
+    let timer = shorter_timer(cases);
+    if timer.as_ref().is_none_or(|a| a.kind != ActionKind::Sack) {
+        all.extend(repaired_one_by_one(cases));
+    }
+    all.extend(timer);
     all.extend(longer_timer(cases));
     all
 }
@@ -167,14 +171,10 @@ fn shorter_timer(cases: &[Case<'_>]) -> Option<Action> {
     );
     if !flow.sack && flow.syn_seen {
         return Some(Action {
-            commands: vec!["sysctl -w net.ipv4.tcp_sack=1 net.ipv4.tcp_dsack=1".to_owned()],
             evidence: format!("{waited}, and the connection has no SACK"),
             holds: "Both ends must offer it. With SACK the sender probes for lost tails (RFC 8985 section 7; Linux since \
                     4.20) instead of waiting.",
-            ..Action::new(
-                ActionKind::Sack,
-                "Switch selective acknowledgements on, at both ends.",
-            )
+            ..Action::sack()
         });
     }
     let rtt = crate::shares::round_trip_ns(flow)?;
@@ -190,6 +190,25 @@ fn shorter_timer(cases: &[Case<'_>]) -> Option<Action> {
             ActionKind::Timer,
             format!("On the sender of the data, let the retransmission timer of the route to {to} be shorter."),
         )
+    })
+}
+
+/// Without SACK a sender repairs one loss in a round trip (RFC 6582 section 3.2), and many are lost together.
+fn repaired_one_by_one(cases: &[Case<'_>]) -> Option<Action> {
+    /// Retransmissions of one recovery on average, at least.
+    const MIN_TOGETHER: u64 = 3;
+    let reduced = |limit| matches!(limit, Limit::WindowNeeded | Limit::RecoveryNeeded);
+    let case = super::worst(cases, |set| set.iter().all(reduced))?;
+    let (again, phases) = (case.flow.retransmissions.total, case.flow.recoveries.total);
+    let many = phases > 0 && again >= MIN_TOGETHER.saturating_mul(phases);
+    (many && !case.flow.sack && case.flow.syn_seen).then(|| Action {
+        evidence: format!(
+            "the connection has no SACK, and {} in {} were sent again, one in a round trip",
+            plural(again, "packet"),
+            plural(phases, "recovery phase")
+        ),
+        holds: "Both ends must offer it; Linux of any version.",
+        ..Action::sack()
     })
 }
 

@@ -210,20 +210,15 @@ fn sort(flows: &[&FlowReport]) -> Option<Action> {
 fn sack(flows: &[&FlowReport]) -> Option<Action> {
     let without = flows.iter().filter(|f| !f.sack && f.syn_seen).count() as u64;
     (without > 0).then(|| Action {
-        commands: vec!["sysctl -w net.ipv4.tcp_sack=1 net.ipv4.tcp_dsack=1".to_owned()],
         evidence: format!(
             "{} negotiated no SACK; {}",
             plural(without, "flow"),
             reductions(flows)
         ),
         holds: "Both ends must offer it in their SYN; Linux of any version.",
-        warning: "The setting is for all new connections of the host.",
         sure: true,
         flows: without,
-        ..Action::new(
-            ActionKind::Sack,
-            "Switch selective acknowledgements on, at both ends.",
-        )
+        ..Action::sack()
     })
 }
 
