@@ -365,7 +365,7 @@ static void resequence_flush(struct inorder_sorter *sorter, s64 now,
 
 static u32 resequence_held(const struct inorder_sorter *sorter)
 {
-	return reseq_of(sorter)->held.packets;
+	return READ_ONCE(reseq_of(sorter)->held.packets);
 }
 
 static void resequence_destroy(struct inorder_sorter *sorter)

@@ -79,6 +79,8 @@ static void inorder_receive(struct inorder_dev *priv, struct sk_buff *skb)
 		kfree_skb(skb);
 		return;
 	}
+	/* As behind a wire: what waits here weighs on no sender of this machine. */
+	skb_orphan(skb);
 	skb->dev = priv->dev;
 	/* The lower device's may be none that this one has. */
 	skb_record_rx_queue(skb, queue - priv->queues);
@@ -356,8 +358,14 @@ void inorder_queues_destroy(struct inorder_dev *priv)
 	unsigned int i;
 
 	for (i = 0; i < priv->nqueues; i++) {
-		netif_napi_del(&priv->queues[i].napi);
-		inorder_destroy_sorter(priv->queues[i].sorter);
+		struct inorder_queue *queue = &priv->queues[i];
+
+		netif_napi_del(&queue->napi);
+		/* A frame may have come while the device failed to open. */
+		hrtimer_cancel(&queue->interrupt);
+		hrtimer_cancel(&queue->deadline);
+		__skb_queue_purge(&queue->ring);
+		inorder_destroy_sorter(queue->sorter);
 	}
 	kvfree(priv->queues);
 	priv->queues = NULL;
@@ -390,10 +398,11 @@ void inorder_queues_start(struct inorder_dev *priv)
 		inorder_start_queue(&priv->queues[i]);
 }
 
-/* Where packets go for which there is no NAPI. */
+/* Where packets go for which there is no NAPI; there may be many. */
 static void inorder_drop(struct inorder_out *out, void *packet)
 {
 	kfree_skb(packet);
+	cond_resched();
 }
 
 static void inorder_hand_up(struct inorder_out *out, void *packet)
@@ -401,6 +410,7 @@ static void inorder_hand_up(struct inorder_out *out, void *packet)
 	local_bh_disable();
 	netif_receive_skb(packet);
 	local_bh_enable();
+	cond_resched();
 }
 
 void inorder_queues_stop(struct inorder_dev *priv)
@@ -462,7 +472,10 @@ int inorder_queues_change(struct inorder_dev *priv,
 		if (!new[i])
 			goto no_memory;
 	}
-	priv->params = *params;
+	/* Frames come meanwhile. */
+	WRITE_ONCE(priv->params.ring, params->ring);
+	WRITE_ONCE(priv->params.flows, params->flows);
+	priv->params.sorter = params->sorter;
 	for (i = 0; i < priv->nqueues; i++)
 		inorder_exchange(&priv->queues[i], new[i], netif_running(priv->dev));
 	kfree(new);

@@ -132,6 +132,7 @@ struct inorder_sorter_ops {
 			    struct inorder_out *out);
 	void (*flush)(struct inorder_sorter *sorter, s64 now,
 		      struct inorder_out *out);
+	/* Also while another processor is in one of the others. */
 	u32 (*held)(const struct inorder_sorter *sorter);
 };
 

@@ -352,7 +352,7 @@ static void srpic_on_deadline(struct inorder_sorter *sorter, s64 now,
 
 static u32 srpic_held(const struct inorder_sorter *sorter)
 {
-	return srpic_of(sorter)->held;
+	return READ_ONCE(srpic_of(sorter)->held);
 }
 
 const struct inorder_sorter_ops inorder_srpic = {

@@ -35,6 +35,7 @@ typedef int64_t s64;
 #define clamp_t(type, v, lo, hi)	min_t(type, max_t(type, v, lo), hi)
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
+#define READ_ONCE(x)	(*(const volatile __typeof__(x) *)&(x))
 #define swap(a, b) do { __typeof__(a) t_ = (a); (a) = (b); (b) = t_; } while (0)
 #define container_of(p, type, member) \
 	((type *)((char *)(p) - offsetof(type, member)))

@@ -208,7 +208,7 @@ fn the_modules_under_load() {
         Ok(kernel) => kernel,
         Err(why) => return common::skipped(&why),
     };
-    let of_the_script = ["python3", "ethtool", "insmod", "rmmod", "sysctl"];
+    let of_the_script = ["cc", "ethtool", "insmod", "rmmod", "sysctl"];
     if !common::machine_has(&OF_RUNS) || !common::machine_has(&of_the_script) {
         return;
     }
