@@ -221,20 +221,40 @@ look_on() {
 	echo $! >"$scratch/reader.pid"
 }
 
+# What takes as long as a change, and changes nothing.
+change_nothing() {
+	b ethtool -c ino0 >/dev/null && ip -n b link show ino0 >/dev/null && sleep 0.02
+}
+
+# How long a connection hears nothing while TIMES of this is done; 20 of them go on.
+waited_during() { # TIMES COMMAND
+	serve
+	send 20 0
+	sleep 0.5
+	repeat "$1" "$2"
+	sleep 1
+	stop_sending
+	arrived
+}
+
+# A wait is the module's only where there is none without a change: a machine may be too slow, or lend its processors elsewhere.
+must_go_on() { # WHAT
+	[ "$longest" -lt $MAX_WAIT_MS ] && return
+	[ "$unchanged" -lt $((MAX_WAIT_MS / 4)) ] || skip "$1: a connection heard nothing for $longest ms, and for $unchanged ms when nothing changed"
+	fail "$1: a connection heard nothing for $longest ms, and for $unchanged ms when nothing changed"
+}
+
 test_change() {
 	for queues in 1 4; do
 		begin $queues
 		look_on
-		serve
-		send 20 0
-		sleep 0.5
-		repeat $((times * 20)) change
-		sleep 1
-		stop_sending
-		arrived
-		[ "$longest" -lt $MAX_WAIT_MS ] || fail "a connection heard nothing for $longest ms"
-		say "$((times * 20)) changes of parameters, MTU and links, $queues queues: 20 connections went on ($bytes bytes)," \
-			"the longest wait of one was $longest ms"
+		waited_during $((times * 20)) change_nothing
+		unchanged=$longest
+		waited_during $((times * 20)) change
+		what="$((times * 20)) changes of parameters, MTU and links, $queues queues"
+		must_go_on "$what"
+		say "$what: 20 connections went on ($bytes bytes), the longest wait of one was $longest ms;" \
+			"$unchanged ms when nothing changed; $(counter ring_full) frames found the ring full"
 		at_rest
 		end
 	done
@@ -247,15 +267,12 @@ reload() {
 
 test_reload() {
 	begin
-	serve
-	send 20 0
-	sleep 0.5
-	repeat $((times * 10)) reload
-	sleep 1
-	stop_sending
-	arrived
-	[ "$longest" -lt $MAX_WAIT_MS ] || fail "a connection heard nothing for $longest ms"
-	say "$((times * 10)) unloads and loads: 20 connections went on ($bytes bytes), the longest wait of one was $longest ms"
+	waited_during $((times * 10)) change_nothing
+	unchanged=$longest
+	waited_during $((times * 10)) reload
+	must_go_on "$((times * 10)) unloads and loads"
+	say "$((times * 10)) unloads and loads: 20 connections went on ($bytes bytes), the longest wait of one was $longest ms;" \
+		"$unchanged ms when nothing changed"
 }
 
 # The lower device goes, or its namespace, while frames come from every processor.

@@ -126,3 +126,45 @@ fn take_precedence() -> Result<(), super::LiveError> {
     unsafe { libc::mlockall(libc::MCL_CURRENT | future | libc::MCL_ONFAULT) };
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: i64 = 1_000_000;
+    const MINUTE: i64 = 60_000 * MS;
+
+    /// A frame that came at the time of day `CAME` is taken 3 ms later, when the steady clock says `NOW`.
+    const CAME: i64 = 1_700_000_000_000 * MS;
+    const NOW: i64 = 5_000 * MS;
+
+    #[test]
+    fn a_frame_is_as_old_as_the_time_of_day_says() {
+        assert_eq!(on_monotonic(CAME, CAME + 3 * MS, NOW), NOW - 3 * MS);
+        assert_eq!(on_monotonic(CAME, CAME, NOW), NOW);
+    }
+
+    /// A delay is counted from when the frame came. With the difference between the two clocks read once, at the start, a frame
+    /// after a step back of a minute came a minute early, and each delay was over at once.
+    #[test]
+    fn a_clock_that_was_set_earlier_changes_no_age() {
+        for step in [-MINUTE, -80 * MS, 80 * MS, MINUTE] {
+            let came = CAME + step;
+            assert_eq!(
+                on_monotonic(came, came + 3 * MS, NOW),
+                NOW - 3 * MS,
+                "{step}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_frame_between_whose_coming_and_taking_the_clock_was_set_came_now() {
+        for step in [-MINUTE, -80 * MS, MINUTE] {
+            assert_eq!(on_monotonic(CAME, CAME + 3 * MS + step, NOW), NOW, "{step}");
+        }
+        for (came, unix_ns) in [(i64::MIN, i64::MAX), (i64::MAX, i64::MIN)] {
+            assert_eq!(on_monotonic(came, unix_ns, NOW), NOW);
+        }
+    }
+}
