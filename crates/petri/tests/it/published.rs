@@ -1,10 +1,6 @@
-//! Published stochastic nets, solved exactly. `cargo test --test published -- --nocapture` prints the table.
+//! Published stochastic nets, solved exactly. `cargo test --test it published:: -- --nocapture` prints the table.
 
-#[path = "common/published.rs"]
-#[allow(dead_code, reason = "shared with the tests of the simulator")]
-mod examples;
-
-use examples::{Condition, EXAMPLES, Example, LARGE, Measure, Origin};
+use crate::examples::{Condition, EXAMPLES, Example, LARGE, Measure, Origin};
 use inorder_petri::markov::{Chain, Solution};
 use inorder_petri::net::Net;
 

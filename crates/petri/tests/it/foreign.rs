@@ -1,6 +1,6 @@
 //! Nets of GreatSPN's editor and of TAPAAL: what they mean, what is refused, and no panic.
 
-mod common;
+use crate::common;
 
 use std::fmt::Write;
 

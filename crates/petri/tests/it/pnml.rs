@@ -1,6 +1,6 @@
 //! PNML: files of other tools, error messages, and round trips without loss or panic.
 
-mod common;
+use crate::common;
 
 use inorder_petri::net::{ArcKind, Net, Servers, Timing};
 use inorder_petri::parameters::Parameters;
@@ -211,8 +211,8 @@ fn documents() -> impl Strategy<Value = Vec<u8>> {
 
 #[test]
 fn the_example_file_is_the_example_net() {
-    let document = include_bytes!("../nets/shared-memory.pnml");
-    let text = include_str!("../nets/published/shared-memory.net");
+    let document = include_bytes!("../../nets/shared-memory.pnml");
+    let text = include_str!("../../nets/published/shared-memory.net");
     let net = inorder_petri::text::read("net", text).unwrap();
     assert_eq!(
         read("pnml", document).unwrap().without_lines(),

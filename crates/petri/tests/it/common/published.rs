@@ -90,7 +90,7 @@ const QVBS: &str = "Quantitative Verification Benchmark Set (Storm)";
 
 macro_rules! net {
     ($name:literal) => {
-        include_str!(concat!("../../nets/published/", $name, ".net"))
+        include_str!(concat!("../../../nets/published/", $name, ".net"))
     };
 }
 

@@ -1,6 +1,6 @@
 //! Invariants compared with known nets and with a search of all small solutions.
 
-mod common;
+use crate::common;
 
 use inorder_petri::invariants::{Explosion, Invariants};
 use inorder_petri::net::{ArcKind, Net, Place, Timing, Transition};

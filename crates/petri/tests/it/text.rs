@@ -1,6 +1,6 @@
 //! The text format: valid nets, and error messages.
 
-mod common;
+use crate::common;
 
 use inorder_petri::net::{ArcKind, Servers, Timing};
 use inorder_petri::parameters::Parameters;

@@ -1,6 +1,6 @@
 //! Reachable markings: known counts, deadlocks, bounds, live transitions, and a straightforward twin.
 
-mod common;
+use crate::common;
 
 use inorder_petri::net::{Net, Place, PlaceId, Timing, Transition, TransitionId};
 use inorder_petri::reachability::{Boundedness, Graph, Report};

@@ -1,5 +1,4 @@
 //! Nets for property tests.
-#![allow(dead_code, reason = "each test file uses some of it")]
 
 use inorder_petri::net::family::FAMILIES;
 use inorder_petri::net::{

@@ -1,7 +1,5 @@
 //! Formulas and rewards: known answers, errors, and a straightforward twin on random nets.
 
-mod common;
-
 use inorder_petri::net::{Net, TransitionId};
 use inorder_petri::query::{Formula, Paths, Query, Verdict};
 use inorder_petri::reachability::Graph;

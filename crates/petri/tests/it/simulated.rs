@@ -1,11 +1,7 @@
-//! Simulated nets compared with the exact solution and with published numbers. `cargo test --test simulated --
-//! --nocapture` prints the table.
+//! Simulated nets compared with the exact solution and with published numbers. `cargo test --test it
+//! simulated:: -- --nocapture` prints the table.
 
-#[path = "common/published.rs"]
-#[allow(dead_code, reason = "shared with the tests of the exact solution")]
-mod examples;
-
-use examples::{EXAMPLES, Example, Measure};
+use crate::examples::{EXAMPLES, Example, Measure};
 use inorder_petri::lower;
 use inorder_petri::markov::Chain;
 use inorder_petri::net::{Net, NetError, PlaceId, Servers, TransitionId};

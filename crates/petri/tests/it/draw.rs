@@ -1,6 +1,6 @@
 //! Drawings: no overlaps, and all elements are present.
 
-mod common;
+use crate::common;
 
 use inorder_petri::draw::{Drawing, Frame, dot};
 use inorder_petri::text::read;
