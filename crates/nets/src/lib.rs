@@ -58,6 +58,7 @@ mod code;
 mod error;
 mod ir;
 mod lex;
+mod live;
 mod lower;
 mod measure;
 mod names;
@@ -74,10 +75,13 @@ mod units;
 mod words;
 
 pub use error::NetError;
-pub use measure::Row;
+pub use inorder_petri::coloured::Stop;
+pub use live::{Arrived, Held, Live, Port};
+pub use measure::{Ordered, Row};
 pub use program::{Load, Program, is_coloured};
 pub use reference::write_reference;
 pub use report::{PARTS, Report, write_schema};
+pub use run::{Moment, Ran};
 pub use space::Seen;
 pub use study::{Campaign, CellResult, Setting, Study};
 

@@ -16,7 +16,7 @@ use crate::measure::Row;
 use crate::names::Names;
 use crate::operator::{Arith, Operator};
 use crate::program::Program;
-use crate::run::{Outcome, run};
+use crate::run::{Outcome, Ran, account, run};
 
 /// Cells of a study, at most.
 const MAX_CELLS: usize = 100_000;
@@ -365,6 +365,17 @@ impl Study {
             result.firings += outcome.firings;
         }
         Ok(results)
+    }
+
+    /// Runs the first cell once: what was counted in each net of its chain, the first net first. `go_on` hears the share
+    /// of the run that is done and says whether to go on; the numbers are of what was run.
+    ///
+    /// # Errors
+    /// If a run fails, or stands still before its end.
+    pub fn account(&self, seed: u64, go_on: &dyn Fn(f64) -> bool) -> Result<Vec<Ran>, NetError> {
+        let chain = self.first_chain();
+        let rans = chain.and_then(|chain| account(&chain, seed, go_on));
+        rans.map_err(|fault| fault.in_files(&self.program.files))
     }
 
     fn one(&self, campaign: &Campaign<'_>, cell: usize, repetition: usize) -> Checked<Outcome> {

@@ -32,7 +32,8 @@ impl<const N: usize> Builder<'_, '_, N> {
             let expected = "the name of a transition";
             return Err(Fault::unknown(name.at, expected, &name.text, known));
         };
-        let held = self.bound.get(id.index()).cloned().flatten();
+        let held = self.bound.get(id.index());
+        let held = held.and_then(|records| records.first().copied());
         let mut tokens = tokens.clone();
         let arity = tokens.len();
         match (&line.bind, held) {

@@ -43,6 +43,10 @@ pub(crate) struct Built<const N: usize> {
     pub(crate) shared: Shared,
     /// The places, by their number.
     pub(crate) places: Vec<PlaceId>,
+    /// The same, as places of plain tokens or of a record.
+    pub(crate) handles: Vec<Handle>,
+    /// For every transition the records of the tokens that its firings hold.
+    pub(crate) bound: Vec<Vec<usize>>,
     /// Where tokens of the net before it in the chain arrive.
     pub(crate) line: Option<Queue>,
 }
@@ -54,34 +58,30 @@ pub(crate) struct Builder<'n, 'p, const N: usize> {
     pub(crate) places: Vec<Handle>,
     model: Model<Token<N>>,
     seed: u64,
-    /// For every transition the record of the first token that its firings hold.
-    bound: Vec<Option<usize>>,
+    bound: Vec<Vec<usize>>,
     /// What decides what happens, as far as it was read.
     uses: RefCell<Uses>,
     /// What is no part of states is left out.
     keep: Option<Relevant>,
 }
 
-/// Whether places hold tokens of records or plain ones, their numbers as handles of the model.
 pub(crate) fn build<const N: usize>(names: &Names<'_>, seed: u64) -> Checked<Built<N>> {
     Ok(made(names, seed, None)?.0)
 }
 
-/// The same for listing states: random choices are made in every way, and what decides nothing is left out. Also the
-/// places, and what is left.
-pub(crate) fn build_states<const N: usize>(
-    names: &Names<'_>,
-) -> Checked<(Built<N>, Vec<Handle>, Relevant)> {
-    let relevant = made::<N>(names, 0, None)?.2.relevant()?;
-    let (built, handles, _) = made(names, 0, Some(relevant.clone()))?;
-    Ok((built, handles, relevant))
+/// The same for listing states: random choices are made in every way, and what decides nothing is left out. Also what is
+/// left.
+pub(crate) fn build_states<const N: usize>(names: &Names<'_>) -> Checked<(Built<N>, Relevant)> {
+    let relevant = made::<N>(names, 0, None)?.1.relevant()?;
+    let (built, _) = made(names, 0, Some(relevant.clone()))?;
+    Ok((built, relevant))
 }
 
 fn made<const N: usize>(
     names: &Names<'_>,
     seed: u64,
     keep: Option<Relevant>,
-) -> Checked<(Built<N>, Vec<Handle>, Uses)> {
+) -> Checked<(Built<N>, Uses)> {
     let variables = names.variables.iter();
     let variables = variables.flat_map(|v| std::iter::repeat_n(v.initial, v.cells));
     let streams = names.streams.iter();
@@ -120,6 +120,7 @@ fn made<const N: usize>(
         model,
         shared,
         places: handles,
+        bound,
         uses,
         ..
     } = builder;
@@ -135,9 +136,11 @@ fn made<const N: usize>(
         model,
         shared,
         places,
+        handles,
+        bound,
         line,
     };
-    Ok((built, handles, uses.into_inner()))
+    Ok((built, uses.into_inner()))
 }
 
 /// Where the place or transition that an error names is declared.
@@ -193,7 +196,7 @@ impl<'n, 'p, const N: usize> Builder<'n, 'p, N> {
         let queue = |name: &Name, expected: &str, is_sink: bool| {
             let number = self.names.place(name)?;
             match self.places[number] {
-                Handle::Queue(queue, record) if self.is_sink(number) == is_sink => {
+                Handle::Queue(queue, record) if self.names.is_sink(number) == is_sink => {
                     Ok((queue, record))
                 }
                 _ => Err(Fault::expected(name.at, expected, &name.text)),
@@ -210,15 +213,6 @@ impl<'n, 'p, const N: usize> Builder<'n, 'p, N> {
             ));
         }
         Ok(Some(to))
-    }
-
-    fn is_sink(&self, number: usize) -> bool {
-        let places = self.names.statements.iter().filter_map(|s| match &s.kind {
-            Kind::Place(place) => Some(place),
-            _ => None,
-        });
-        let place = places.into_iter().nth(number);
-        place.is_some_and(|place| matches!(place.tokens, Tokens::Sink { .. }))
     }
 
     fn place(&mut self, place: &PlaceDecl) -> Checked<Handle> {

@@ -77,8 +77,8 @@ impl<'p, const N: usize> Builder<'_, 'p, N> {
         let acts = outputs::acts(self, &parts.acts, &end, &stream)?;
         let finished = outputs::check(self, &parts.outputs, &end)?;
         self.note(&parts, guard.as_ref(), delay.as_ref());
-        self.bound
-            .push(parts.tokens.first().map(|(_, record)| *record));
+        let records = parts.tokens.iter().map(|(_, record)| *record);
+        self.bound.push(records.collect());
         let shared = self.shared.clone();
         let mut t = self.model.transition(name);
         for input in std::mem::take(&mut parts.inputs) {

@@ -441,7 +441,7 @@ impl<const N: usize> Check<'_, '_, N> {
             stream: order.stream.as_ref().map(|(key, _)| int(key)).transpose()?,
             bytes: order.bytes.as_ref().map(int).transpose()?,
             flow,
-            lanes: Lanes::new(streams as u32),
+            lanes: self.names.hop.is_last().then(|| Lanes::new(streams as u32)),
             receivers: Receivers::new(streams as u32, ends),
         })
     }

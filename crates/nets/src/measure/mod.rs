@@ -7,7 +7,7 @@ mod value;
 use std::cell::RefCell;
 
 use inorder_base::random::Random;
-use inorder_metrics::{Lanes, METRICS, RECEIVED, Receivers};
+use inorder_metrics::{Lanes, METRICS, RECEIVED, Readings, Receivers, Reordering};
 use inorder_petri::coloured::{Bound, Marking, PlaceId};
 use inorder_petri::statistics::Totals;
 use inorder_report::{AnyColumn, number};
@@ -55,8 +55,41 @@ pub(crate) struct Order<const N: usize> {
     stream: Option<Int<N>>,
     bytes: Option<Int<N>>,
     flow: Option<(Int<N>, Int<N>)>,
-    lanes: Lanes,
+    /// `None` for a net of a chain that is not the last.
+    lanes: Option<Lanes>,
     receivers: Receivers,
+}
+
+/// The order of the tokens that arrived in a place, from the first one on.
+#[derive(Debug)]
+pub struct Ordered {
+    /// What receivers that acknowledge cumulatively saw.
+    pub readings: Readings,
+    /// The metrics of RFC 4737 and RFC 5236; of several nets in a chain only behind the last.
+    pub metrics: Option<Reordering>,
+}
+
+impl Ordered {
+    /// The values of the rows of an order.
+    fn values(&self) -> impl Iterator<Item = f64> {
+        let received = RECEIVED.iter();
+        let received =
+            received.map(|column| column.value(&self.readings).number().unwrap_or(f64::NAN));
+        let metrics = self.metrics.iter().flat_map(|metrics| {
+            let value = |column: &inorder_report::Column<Reordering>| {
+                number::bare(column.field.kind, &column.value(metrics)).unwrap_or(f64::NAN)
+            };
+            METRICS.iter().map(value)
+        });
+        received.chain(metrics)
+    }
+}
+
+/// The numbers of the rows: of the measures, then of the orders.
+pub(crate) fn values(measures: &[(String, f64)], orders: &[Ordered]) -> Vec<f64> {
+    let of_orders = orders.iter().flat_map(Ordered::values);
+    let measures = measures.iter().map(|(_, value)| *value);
+    measures.chain(of_orders).collect()
 }
 
 /// Everything that is measured in a run.
@@ -112,11 +145,11 @@ impl<const N: usize> Plan<N> {
                 .as_ref()
                 .map_or(0, |of| natural(of(&bound, random)));
             let bytes = order.bytes.as_ref().map_or(0, |of| of(&bound, random));
-            let time_ns = self.clock.nanoseconds(now);
-            let bytes = u32::try_from(bytes).unwrap_or(0);
-            order
-                .lanes
-                .receive(lane, number.max(0).cast_unsigned(), time_ns, bytes);
+            if let Some(lanes) = &mut order.lanes {
+                let time_ns = self.clock.nanoseconds(now);
+                let bytes = u32::try_from(bytes).unwrap_or(0);
+                lanes.receive(lane, number.max(0).cast_unsigned(), time_ns, bytes);
+            }
             let (flow, seq) = match &order.flow {
                 Some((flow, number)) => (flow(&bound, random), number(&bound, random)),
                 None => (0, number),
@@ -161,36 +194,26 @@ impl<const N: usize> Plan<N> {
         }
     }
 
-    /// The values of the rows, from the totals at the end of the warm-up and of the run.
-    pub(crate) fn values(
+    /// The measures and the orders, from the totals at the end of the warm-up and of the run.
+    pub(crate) fn finish(
         mut self,
         from: (&Totals, u64),
         to: (&Totals, u64),
-        is_last: bool,
-    ) -> Vec<f64> {
+    ) -> (Vec<(String, f64)>, Vec<Ordered>) {
         for gauge in &mut self.gauges {
             gauge.integral += gauge.value * to.1.saturating_sub(gauge.since) as f64;
         }
         let ticks = to.1.saturating_sub(from.1) as f64;
         let leaf = |leaf| self.leaf(leaf, from.0, to.0, ticks);
         let measures = self.measures.iter();
-        let mut values: Vec<f64> = measures.map(|(of, unit)| of.value(&leaf) / unit).collect();
-        for order in self.orders {
-            let readings = order.receivers.readings();
-            let received = RECEIVED
-                .iter()
-                .map(|column| column.value(readings).number());
-            values.extend(received.map(|value| value.unwrap_or(f64::NAN)));
-            if !is_last {
-                continue;
-            }
-            let metrics = order.lanes.finish();
-            let all = METRICS.iter();
-            values.extend(all.map(|column| {
-                number::bare(column.field.kind, &column.value(&metrics)).unwrap_or(f64::NAN)
-            }));
-        }
-        values
+        let measures = measures.map(|(of, unit)| of.value(&leaf) / unit);
+        let names = self.rows.iter().map(|row| row.name.clone());
+        let measures = names.zip(measures).collect();
+        let orders = self.orders.into_iter().map(|order| Ordered {
+            readings: order.receivers.readings().clone(),
+            metrics: order.lanes.map(Lanes::finish),
+        });
+        (measures, orders.collect())
     }
 
     fn leaf(&self, leaf: Leaf, from: &Totals, to: &Totals, ticks: f64) -> f64 {

@@ -8,7 +8,7 @@ mod value;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 
-use crate::ast::{ChainDecl, Do, Expr, Kind, Name, Parameter, Statement};
+use crate::ast::{ChainDecl, Do, Expr, Kind, Name, Parameter, Statement, Tokens};
 use crate::error::{Checked, Fault, Span};
 use crate::ir::{Node, Slot, Ty};
 use crate::units::Clock;
@@ -357,6 +357,16 @@ impl<'p> Names<'p> {
     /// All names that are declared.
     pub(crate) fn known(&self) -> impl Iterator<Item = &'p str> {
         self.items.keys().copied()
+    }
+
+    /// Whether a place, by its number, is a sink.
+    pub(crate) fn is_sink(&self, number: usize) -> bool {
+        let places = self.statements.iter().filter_map(|s| match &s.kind {
+            Kind::Place(place) => Some(place),
+            _ => None,
+        });
+        let place = places.into_iter().nth(number);
+        place.is_some_and(|place| matches!(place.tokens, Tokens::Sink { .. }))
     }
 
     pub(crate) fn record(&self, name: &Name) -> Checked<usize> {

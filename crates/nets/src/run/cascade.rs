@@ -2,7 +2,7 @@
 //! number of tokens; there is no way back, since no net waits for the next.
 
 use super::Until;
-use super::stage::{Ended, Passed, Stage};
+use super::stage::{Ended, Passed, Ran, Stage};
 use crate::error::{Checked, Fault, Span};
 
 /// Tokens that the first net of several passes on in a round.
@@ -27,8 +27,8 @@ impl<const N: usize> Cascade<N> {
         Self { stages, until, at }
     }
 
-    /// The completed firings, and the values of all rows, those of the last net first.
-    pub(super) fn run(mut self, go_on: &dyn Fn(f64) -> bool) -> Checked<(u64, Vec<f64>)> {
+    /// What was counted in each net.
+    pub(super) fn run(mut self, go_on: &dyn Fn(f64) -> bool) -> Checked<Vec<Ran>> {
         let (Until::Tokens { warm_up, end } | Until::Time { warm_up, end }) = self.until;
         let go_on = |done: u64| go_on(done as f64 / end as f64);
         let mut goes = self.advance(warm_up, &go_on)?;
@@ -40,9 +40,7 @@ impl<const N: usize> Cascade<N> {
             target = target.saturating_add(step).min(end);
             goes = self.advance(target, &go_on)?;
         }
-        let finished = self.stages.into_iter().rev().map(Stage::finish);
-        let (firings, values): (Vec<u64>, Vec<Vec<f64>>) = finished.unzip();
-        Ok((firings.iter().sum(), values.concat()))
+        Ok(self.stages.into_iter().map(Stage::finish).collect())
     }
 
     /// Runs to a number of tokens behind the last net, or to a time; false if `go_on` ended it before.

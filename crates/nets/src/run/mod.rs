@@ -14,6 +14,7 @@ use crate::units::TIME;
 use cascade::Cascade;
 use stage::Stage;
 pub(crate) use stage::stands_still;
+pub use stage::{Moment, Ran};
 
 /// The numbers of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,7 +58,15 @@ impl WithSize for Run<'_> {
     type Out = Outcome;
 
     fn sized<const N: usize>(self, chain: &[Names<'_>]) -> Checked<Outcome> {
-        sized::<N>(chain, self.seed, self.go_on)
+        let (rows, rans) = sized::<N>(chain, self.seed, self.go_on)?;
+        // The last net first, since its numbers are those of the chain.
+        let values = rans.iter().rev().flat_map(Ran::values).collect();
+        let firings = rans.iter().map(|ran| ran.end.totals.firings()).sum();
+        Ok(Outcome {
+            rows,
+            values,
+            firings,
+        })
     }
 }
 
@@ -80,32 +89,45 @@ pub(crate) fn with_size<J: WithSize>(chain: &[Names<'_>], job: J) -> Checked<J::
     }
 }
 
+/// What was counted in each net of a chain; see [`run`].
+pub(crate) fn account(
+    chain: &[Names<'_>],
+    seed: u64,
+    go_on: &dyn Fn(f64) -> bool,
+) -> Checked<Vec<Ran>> {
+    with_size(chain, Account { seed, go_on })
+}
+
+struct Account<'g> {
+    seed: u64,
+    go_on: &'g dyn Fn(f64) -> bool,
+}
+
+impl WithSize for Account<'_> {
+    type Out = Vec<Ran>;
+
+    fn sized<const N: usize>(self, chain: &[Names<'_>]) -> Checked<Vec<Ran>> {
+        Ok(sized::<N>(chain, self.seed, Some(self.go_on))?.1)
+    }
+}
+
+/// The rows, those of the last net first, and what was counted in each net.
 fn sized<const N: usize>(
     chain: &[Names<'_>],
     seed: u64,
     go_on: Option<&dyn Fn(f64) -> bool>,
-) -> Checked<Outcome> {
+) -> Checked<(Vec<Row>, Vec<Ran>)> {
     let stage = |names| Stage::<N>::new(names, seed);
     let stages = chain.iter().map(stage).collect::<Checked<Vec<_>>>()?;
-    // The last net first, since its numbers are those of the chain.
     let rows = stages.iter().rev().flat_map(Stage::rows).collect();
     let Some(last) = chain.last() else {
         return Err(Fault::new(Span::default(), "there is no net"));
     };
     let (until, at) = ends(last)?;
     let Some(go_on) = go_on else {
-        return Ok(Outcome {
-            rows,
-            values: Vec::new(),
-            firings: 0,
-        });
+        return Ok((rows, Vec::new()));
     };
-    let (firings, values) = Cascade::new(stages, until, at).run(go_on)?;
-    Ok(Outcome {
-        rows,
-        values,
-        firings,
-    })
+    Ok((rows, Cascade::new(stages, until, at).run(go_on)?))
 }
 
 /// When a run ends, and where that is declared.

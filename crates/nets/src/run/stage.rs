@@ -5,12 +5,12 @@ use std::collections::VecDeque;
 
 use inorder_base::random::Random;
 use inorder_petri::coloured::{Engine, Marking, Observer, PlaceId, Queue, RunError, Stop};
-use inorder_petri::statistics::{Simulation, Totals};
+use inorder_petri::statistics::{Layout, Simulation, Totals};
 
 use super::counted;
 use crate::build::{Built, build};
 use crate::error::{Checked, Fault, Span};
-use crate::measure::{Plan, Row, plan};
+use crate::measure::{Ordered, Plan, Row, plan, values};
 use crate::names::{Hop, Names};
 use crate::token::Token;
 
@@ -27,10 +27,47 @@ pub(super) struct Stage<const N: usize> {
     errors: std::sync::Arc<crate::code::Errors>,
     /// Where the tokens of the net before it arrive.
     line: Option<Queue>,
+    /// The tokens of each place at the start.
+    initial: Vec<u32>,
     /// Those that have not entered yet.
     pub(super) pending: VecDeque<Passed<N>>,
-    /// The end of the warm-up: the time and the state.
-    warm: (u64, Totals),
+    /// The end of the warm-up.
+    warm: Moment,
+}
+
+/// A net at a moment of a run.
+#[derive(Debug, Clone)]
+pub struct Moment {
+    /// The time in ticks, which are thousandths of the unit of the net's clock.
+    pub ticks: u64,
+    /// The tokens counted until then: those at the place that `run` names, or in a chain those that left for the next net.
+    pub counted: u64,
+    /// The sums over its places and transitions.
+    pub totals: Totals,
+}
+
+/// What was counted in a net during a run.
+#[derive(Debug)]
+pub struct Ran {
+    /// The names of its places and transitions; in a chain those of transitions begin with `hop1/`, `hop2/`, ...
+    pub layout: Layout,
+    /// The tokens of each place at the start.
+    pub initial: Vec<u32>,
+    /// The end of the warm-up.
+    pub warm: Moment,
+    /// The end of the run.
+    pub end: Moment,
+    /// The measures that the net declares, in their order, with their names.
+    pub measures: Vec<(String, f64)>,
+    /// The orders that it declares, in their order.
+    pub orders: Vec<Ordered>,
+}
+
+impl Ran {
+    /// The numbers of its rows.
+    pub(crate) fn values(&self) -> Vec<f64> {
+        values(&self.measures, &self.orders)
+    }
 }
 
 /// How a piece of a run ended.
@@ -58,6 +95,7 @@ impl<const N: usize> Stage<N> {
             shared,
             places,
             line,
+            ..
         } = build::<N>(names, seed)?;
         let mut plan = plan::<N>(names, &shared, &places)?;
         let counts = counted(names, &places)?;
@@ -67,7 +105,8 @@ impl<const N: usize> Stage<N> {
         let engine = Engine::new(model, seed);
         let engine = engine.map_err(|error| Fault::new(Span::default(), error.to_string()))?;
         Ok(Self {
-            warm: (0, engine.totals(0)),
+            warm: moment(&engine, 0),
+            initial: initial(&engine),
             engine,
             watch: Watch {
                 plan,
@@ -135,24 +174,39 @@ impl<const N: usize> Stage<N> {
     }
 
     pub(super) fn warmed_up(&mut self) {
-        let now = self.engine.now();
-        self.warm = (now, self.engine.totals(now));
-        self.watch.plan.warmed_up(now);
+        self.warm = moment(&self.engine, self.watch.counted);
+        self.watch.plan.warmed_up(self.warm.ticks);
     }
 
-    /// Completed firings, and the values of the rows.
-    pub(super) fn finish(self) -> (u64, Vec<f64>) {
-        let now = self.engine.now();
-        let totals = self.engine.totals(now);
-        let firings = totals.transitions.iter().map(|t| t.firings).sum();
-        let is_last = self.watch.hop.is_last();
-        let (since, from) = &self.warm;
-        let values = self
+    pub(super) fn finish(self) -> Ran {
+        let (warm, end) = (self.warm, moment(&self.engine, self.watch.counted));
+        let (measures, orders) = self
             .watch
             .plan
-            .values((from, *since), (&totals, now), is_last);
-        (firings, values)
+            .finish((&warm.totals, warm.ticks), (&end.totals, end.ticks));
+        Ran {
+            layout: self.engine.layout(),
+            initial: self.initial,
+            warm,
+            end,
+            measures,
+            orders,
+        }
     }
+}
+
+fn moment<const N: usize>(engine: &Engine<Token<N>>, counted: u64) -> Moment {
+    let ticks = engine.now();
+    Moment {
+        ticks,
+        counted,
+        totals: engine.totals(ticks),
+    }
+}
+
+fn initial<const N: usize>(engine: &Engine<Token<N>>) -> Vec<u32> {
+    let places = engine.totals(0).places;
+    places.iter().map(|place| place.tokens).collect()
 }
 
 /// The marking of an engine that has ended, and what each transition waits for.

@@ -59,7 +59,7 @@ impl Study {
     }
 
     /// Does something with the only net of the first cell.
-    fn of_net<J: WithSize>(&self, job: J) -> Result<J::Out, NetError> {
+    pub(crate) fn of_net<J: WithSize>(&self, job: J) -> Result<J::Out, NetError> {
         let all = || {
             let chain = self.first_chain()?;
             if let [_, _, ..] = chain.as_slice() {
@@ -84,7 +84,7 @@ impl WithSize for States<'_> {
         let Some(names) = chain.first() else {
             return Err(Fault::new(Span::default(), "there is no net"));
         };
-        let (built, handles, relevant) = build_states::<N>(names)?;
+        let (built, relevant) = build_states::<N>(names)?;
         let fields = |handle: &Handle| match *handle {
             Handle::Counter(_) => Vec::new(),
             Handle::Queue(_, record) => {
@@ -101,7 +101,7 @@ impl WithSize for States<'_> {
         };
         let outside = Kept {
             shared: built.shared,
-            fields: handles.iter().map(fields).collect(),
+            fields: built.handles.iter().map(fields).collect(),
             enums: names.enums.iter().map(values).collect(),
         };
         let space = Space::new(self.0, built.model, outside, TICKS_PER_UNIT);
