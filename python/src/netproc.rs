@@ -6,7 +6,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use inorder_netproc::calibration::Calibration;
 use inorder_netproc::{
-    Arbitration, Chain, Config, Dequeue, Length, Outcome as Ran, Repetitions, Report, Traffic,
+    Arbitration, Config, Dequeue, Length, Outcome as Ran, Repetitions, Report, Traffic, check,
     repeat, run_while,
 };
 use pyo3::prelude::*;
@@ -70,8 +70,7 @@ impl Options {
                 flow_packets: self.flow_packets,
                 train: self.train,
             },
-            dram: by,
-            lock: by,
+            arbitration: by,
             dequeue: dequeue.transpose()?,
             calibration: calibration
                 .transpose()
@@ -95,7 +94,7 @@ pub fn netproc(py: Python<'_>, options: Options) -> PyResult<Findings> {
     );
     let rows = work::run(py, |stop| {
         // All configurations are checked before the first run starts.
-        Chain::new(&config).map_err(usage)?;
+        check(&config).map_err(usage)?;
         let how = Repetitions {
             times: options.repetitions,
             threads: options.threads.unwrap_or(0),

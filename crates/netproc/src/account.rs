@@ -3,7 +3,7 @@
 //! [`HELD`] lists every place and timed transition that holds packets; all others hold threads, turns and pointers. A
 //! packet is always in exactly one of those listed, so the times add up to its total time.
 
-use inorder_petri::statistics::{Layout, Totals};
+use inorder_nets::Ran;
 use serde::Serialize;
 
 use crate::config::TICKS_PER_CYCLE;
@@ -79,35 +79,35 @@ pub(crate) enum Doing {
 
 use Doing::{Served, Waits};
 
-/// Places and transitions that hold packets; names without the prefix of the hop.
+/// Places and transitions that hold packets.
 pub(crate) const HELD: &[(&str, Resource, Doing)] = &[
     ("arrive", Resource::Line, Served),
-    ("line", Resource::ReceiveBuffer, Waits),
-    ("receive-buffer", Resource::Threads, Waits),
+    ("line1", Resource::ReceiveBuffer, Waits),
+    ("receive_buffer", Resource::Threads, Waits),
     ("ready", Resource::Engines, Waits),
     ("execute", Resource::Engines, Served),
-    ("run", Resource::CommandBus, Waits),
-    ("command-queue", Resource::CommandBus, Waits),
-    ("sram-again", Resource::CommandBus, Waits),
+    ("running", Resource::CommandBus, Waits),
+    ("command_queue", Resource::CommandBus, Waits),
+    ("sram_again", Resource::CommandBus, Waits),
     ("issue", Resource::CommandBus, Served),
-    ("dram-queue", Resource::Dram, Waits),
-    ("dram-serve", Resource::Dram, Served),
-    ("dram-latency", Resource::DramLatency, Waits),
-    ("dram-answer", Resource::DramLatency, Served),
-    ("copy-latency", Resource::DramLatency, Waits),
-    ("copy-answer", Resource::DramLatency, Served),
-    ("sram-queue", Resource::Sram, Waits),
+    ("dram_queue", Resource::Dram, Waits),
+    ("dram_serve", Resource::Dram, Served),
+    ("dram_read", Resource::DramLatency, Waits),
+    ("dram_answer", Resource::DramLatency, Served),
+    ("copy_read", Resource::DramLatency, Waits),
+    ("copy_answer", Resource::DramLatency, Served),
+    ("sram_queue", Resource::Sram, Waits),
     ("sram-answer", Resource::Sram, Served),
     ("received", Resource::Ordering, Waits),
     ("stamp", Resource::Ordering, Served),
     ("numbered", Resource::Threads, Waits),
     ("processed", Resource::Ordering, Waits),
-    ("turn", Resource::Ordering, Waits),
-    ("lock-queue", Resource::Ordering, Waits),
+    ("turn_queue", Resource::Ordering, Waits),
+    ("lock_queue", Resource::Ordering, Waits),
     ("acquire", Resource::Ordering, Served),
     ("claim", Resource::Ordering, Waits),
-    ("claim-more", Resource::Ordering, Served),
-    ("reorder-buffer", Resource::Ordering, Waits),
+    ("claim_more", Resource::Ordering, Served),
+    ("reorder_buffer", Resource::Ordering, Waits),
     ("release", Resource::Ordering, Served),
     ("released", Resource::Threads, Waits),
     ("unsorted", Resource::Ordering, Waits),
@@ -117,48 +117,37 @@ pub(crate) const HELD: &[(&str, Resource, Doing)] = &[
     ("assigned", Resource::Threads, Waits),
     ("gate", Resource::TransmitBuffer, Waits),
     ("copied", Resource::TransmitBuffer, Waits),
-    ("transmit-buffer", Resource::TransmitPointer, Waits),
+    ("transmit_buffer", Resource::TransmitPointer, Waits),
     ("send", Resource::TransmitPointer, Served),
 ];
 
 /// Free units of resources, and the counter or queue that holds them.
 const FREE: &[(&str, &str)] = &[
-    ("mac-free", "MAC"),
-    ("receive-free", "receive buffer"),
+    ("mac_free", "MAC"),
+    ("receive_free", "receive buffer"),
     ("thread", "threads"),
-    ("receive-thread", "receiving threads"),
-    ("process-thread", "processing threads"),
-    ("transmit-thread", "transmitting threads"),
+    ("receive_thread", "receiving threads"),
+    ("process_thread", "processing threads"),
+    ("transmit_thread", "transmitting threads"),
     ("engine", "engines"),
-    ("command-free", "command queues"),
-    ("command-bus", "command bus"),
+    ("command_free", "command queues"),
+    ("command_bus", "command bus"),
     ("dram", "DRAM"),
     ("sequencer", "sequencer"),
     ("lock", "locks"),
     ("sorter", "sorters"),
-    ("slot-free", "transmit buffer"),
-    ("transmit-pointer", "transmit pointer"),
+    ("slot_free", "transmit buffer"),
+    ("transmit_pointer", "transmit pointer"),
 ];
 
 /// Resources without a limit, and the transitions whose firings in progress are counted.
 const OUTSTANDING: &[(&[&str], &str)] = &[
     (&["sram-answer"], "SRAM accesses"),
     (
-        &["stamp", "acquire", "claim-more"],
+        &["stamp", "acquire", "claim_more"],
         "scratchpad and lock operations",
     ),
 ];
-
-/// Time average of a place or a transition.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Occupancy {
-    /// Its name in the net.
-    pub name: String,
-    /// Mean number of tokens, or of firings in progress.
-    pub mean: f64,
-    /// True for a transition (service), false for a place (waiting packets, or free units).
-    pub is_transition: bool,
-}
 
 /// Utilisation of a resource.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -193,123 +182,99 @@ pub struct Spent {
     pub served: f64,
 }
 
-/// Part of a run: time integrals of the net between its start and end.
+/// A processor between the end of the warm-up and the end of the run.
 pub(crate) struct Interval<'a> {
-    pub(crate) layout: &'a Layout,
-    /// Tokens in each place at the start of the run.
-    pub(crate) initial: &'a [u32],
-    pub(crate) from: &'a Totals,
-    pub(crate) to: &'a Totals,
-    /// Its length.
-    pub(crate) ticks: u64,
+    /// Its number in the chain, from 1.
+    pub(crate) hop: u32,
+    pub(crate) ran: &'a Ran,
 }
 
 impl Interval<'_> {
-    fn mean(&self, integral: i128) -> f64 {
-        integral as f64 / self.ticks.max(1) as f64
+    fn ticks(&self) -> f64 {
+        let ticks = self.ran.end.ticks - self.ran.warm.ticks;
+        ticks.max(1) as f64
     }
 
-    fn place(&self, index: usize) -> f64 {
-        match (self.from.places.get(index), self.to.places.get(index)) {
-            (Some(from), Some(to)) => self.mean(to.integral - from.integral),
-            _ => 0.0,
-        }
+    /// Places and their mean numbers of tokens.
+    fn places(&self) -> impl Iterator<Item = (&str, f64)> {
+        let (from, to) = (&self.ran.warm.totals.places, &self.ran.end.totals.places);
+        let means = from
+            .iter()
+            .zip(to)
+            .map(|(from, to)| to.integral - from.integral);
+        let names = self.ran.layout.places.iter().map(String::as_str);
+        names.zip(means.map(|sum| sum as f64 / self.ticks()))
     }
 
-    fn transition(&self, index: usize) -> f64 {
-        let (from, to) = (&self.from.transitions, &self.to.transitions);
-        match (from.get(index), to.get(index)) {
-            (Some(from), Some(to)) => self.mean(to.busy - from.busy),
-            _ => 0.0,
-        }
+    /// Transitions and their mean numbers of firings in progress.
+    fn transitions(&self) -> impl Iterator<Item = (&str, f64)> {
+        let (from, to) = (&self.ran.warm.totals, &self.ran.end.totals);
+        let pairs = from.transitions.iter().zip(&to.transitions);
+        let means = pairs.map(|(from, to)| to.busy - from.busy);
+        let names = self.ran.layout.transitions.iter();
+        let names = names.map(|(name, _)| name.split_once('/').map_or(name.as_str(), |(_, n)| n));
+        names.zip(means.map(|sum| sum as f64 / self.ticks()))
     }
 
-    /// Places first, then timed transitions, in the order of the net.
-    pub(crate) fn occupancy(&self) -> Vec<Occupancy> {
-        let places = self.layout.places.iter().enumerate();
-        let places = places.map(|(index, name)| Occupancy {
-            name: name.clone(),
-            mean: self.place(index),
-            is_transition: false,
-        });
-        let timed = self.layout.transitions.iter().enumerate();
-        let timed = timed.filter(|(_, (_, servers))| servers.is_some());
-        let timed = timed.map(|(index, (name, _))| Occupancy {
-            name: name.clone(),
-            mean: self.transition(index),
-            is_transition: true,
-        });
-        places.chain(timed).collect()
-    }
-
-    /// Units in use of every resource of every hop.
+    /// Units in use of every resource.
     pub(crate) fn utilisation(&self) -> Vec<Utilisation> {
-        let mut all = Vec::new();
-        for (index, name) in self.layout.places.iter().enumerate() {
-            let (hop, bare) = split(name);
-            let Some((_, resource)) = FREE.iter().find(|(free, _)| *free == bare) else {
-                continue;
-            };
+        let places: Vec<(&str, f64)> = self.places().collect();
+        let used = |&(free, resource): &(&str, &'static str)| {
+            let index = places.iter().position(|(name, _)| *name == free)?;
             // A transmit pointer is away from its place while a slot is sent; all other units are in place at the
             // start.
-            let units = f64::from(self.initial.get(index).copied().unwrap_or(0));
-            all.push(Utilisation {
-                hop,
+            let units = f64::from(*self.ran.initial.get(index)?);
+            let (_, mean) = places.get(index)?;
+            Some(Utilisation {
+                hop: self.hop,
                 resource,
-                busy: (units - self.place(index)).max(0.0),
+                busy: (units - mean).max(0.0),
                 units: Some(units),
-            });
-        }
-        let hops = all.iter().map(|u| u.hop).max().unwrap_or(1);
-        all.extend((1..=hops).flat_map(|hop| self.outstanding(hop)));
-        all.sort_by_key(|u| u.hop);
-        all
+            })
+        };
+        let limited = FREE.iter().filter_map(used);
+        limited.chain(self.outstanding()).collect()
     }
 
-    fn outstanding(&self, hop: u32) -> impl Iterator<Item = Utilisation> {
-        OUTSTANDING.iter().filter_map(move |&(names, resource)| {
-            let timed = self.layout.transitions.iter().enumerate();
-            let mut of_it = timed
-                .filter(|(_, (name, _))| {
-                    let (at, bare) = split(name);
-                    at == hop && names.contains(&bare)
-                })
-                .peekable();
-            of_it.peek()?;
+    fn outstanding(&self) -> impl Iterator<Item = Utilisation> {
+        OUTSTANDING.iter().filter_map(|&(names, resource)| {
+            let of_it = || self.transitions().filter(|(name, _)| names.contains(name));
+            of_it().next()?;
             Some(Utilisation {
-                hop,
+                hop: self.hop,
                 resource,
-                busy: of_it.map(|(index, _)| self.transition(index)).sum(),
+                busy: of_it().map(|(_, busy)| busy).sum(),
                 units: None,
             })
         })
     }
 
-    /// Little's law: the mean number of packets at a resource divided by the rate at which `packets` left the
-    /// processor.
-    /// All names must belong to one processor.
-    pub(crate) fn spent(&self, packets: u64) -> Vec<Spent> {
-        let places = self.layout.places.iter().enumerate();
-        let places = places.map(|(n, name)| (name, self.place(n)));
-        let transitions = self.layout.transitions.iter().enumerate();
-        let transitions = transitions.map(|(n, (name, _))| (name, self.transition(n)));
-        let mut all = Resource::ALL.map(|resource| nothing(1, resource));
-        let in_turn = receives_in_turn(self.layout);
-        for (name, mean) in places.chain(transitions) {
-            let (hop, bare) = split(name);
-            let Some(&(_, resource, doing)) = HELD.iter().find(|(held, ..)| *held == bare) else {
+    /// Little's law: the mean number of packets at a resource divided by the rate at which packets left the processor.
+    pub(crate) fn spent(&self) -> Vec<Spent> {
+        let packets = self.ran.end.counted - self.ran.warm.counted;
+        let cycles = self.ticks() / (TICKS_PER_CYCLE * packets.max(1) as f64);
+        let mut all = Resource::ALL.map(|resource| Spent {
+            hop: self.hop,
+            resource,
+            waiting: 0.0,
+            served: 0.0,
+        });
+        // Where packets in the receive buffer wait for a turn or a sequencer, not for any free thread.
+        let in_turn = self
+            .places()
+            .any(|(name, _)| matches!(name, "start" | "sequencer"));
+        for (name, mean) in self.places().chain(self.transitions()) {
+            let Some(&(_, resource, doing)) = HELD.iter().find(|(held, ..)| *held == name) else {
                 continue;
             };
-            let resource = match bare {
-                "receive-buffer" if in_turn => Resource::Ordering,
+            let resource = match name {
+                "receive_buffer" if in_turn => Resource::Ordering,
                 _ => resource,
             };
-            let cycles = mean * self.ticks as f64 / (TICKS_PER_CYCLE * packets.max(1) as f64);
             let spent = &mut all[resource as usize];
-            spent.hop = hop;
             match doing {
-                Waits => spent.waiting += cycles,
-                Served => spent.served += cycles,
+                Waits => spent.waiting += mean * cycles,
+                Served => spent.served += mean * cycles,
             }
         }
         let all = all.into_iter();
@@ -318,55 +283,16 @@ impl Interval<'_> {
     }
 }
 
-/// True if packets in the receive buffer wait for a turn or a sequencer, false if they wait for any free thread.
-fn receives_in_turn(layout: &Layout) -> bool {
-    let names = layout.places.iter().map(|name| split(name).1);
-    names
-        .into_iter()
-        .any(|bare| matches!(bare, "start" | "sequencer"))
-}
-
-fn nothing(hop: u32, resource: Resource) -> Spent {
-    Spent {
-        hop,
-        resource,
-        waiting: 0.0,
-        served: 0.0,
-    }
-}
-
-/// The hop of a name, from 1, and the name without its prefix.
-pub(crate) fn split(name: &str) -> (u32, &str) {
-    let numbered = |text: &str| text.parse().ok().filter(|&hop| hop > 0);
-    if let Some(hop) = name.strip_prefix("line").and_then(numbered) {
-        return (hop, "line");
-    }
-    let prefixed = name
-        .strip_prefix("hop")
-        .and_then(|rest| rest.split_once('/'));
-    match prefixed {
-        Some((hop, bare)) => (numbered(hop).unwrap_or(1), bare),
-        None => (1, name),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
-    use inorder_petri::coloured::{Engine, Observer, PlaceId};
+    use inorder_nets::{Port, Stop};
 
     use super::*;
-    use crate::job::Job;
+    use crate::model::processor;
     use crate::scheme::SCHEMES;
-    use crate::{Chain, Config, Length, Traffic, run, warm_up};
-
-    #[test]
-    fn names_contain_their_hop() {
-        assert_eq!(split("hop3/dram-queue"), (3, "dram-queue"));
-        assert_eq!(split("dram-queue"), (1, "dram-queue"));
-        assert_eq!(split("line2"), (2, "line"));
-    }
+    use crate::{Config, Length, Traffic, run, warm_up};
 
     #[test]
     fn resources_are_listed_by_number() {
@@ -375,39 +301,59 @@ mod tests {
         }
     }
 
-    /// The twin of Little's law: measures the time of every single packet, as far as it lies after the warm-up.
+    #[test]
+    fn every_name_is_that_of_a_place_or_a_transition() {
+        let mut names: Vec<String> = Vec::new();
+        for scheme in SCHEMES {
+            let config = Config {
+                scheme: scheme.name.to_owned(),
+                packets: 10,
+                ..Config::default()
+            };
+            let study = processor(&config, true).expect("builds");
+            let rans = study.account(1, &|_| true).expect("runs");
+            let layout = &rans[0].layout;
+            names.extend(layout.places.iter().cloned());
+            names.extend(layout.transitions.iter().map(|(name, _)| name.clone()));
+        }
+        let held = HELD.iter().map(|(name, ..)| *name);
+        let free = FREE.iter().map(|(name, _)| *name);
+        for name in held.chain(free) {
+            assert!(names.iter().any(|other| other == name), "{name}");
+        }
+    }
+
+    /// The twin of Little's law: the time of every single packet, as far as it lies after the warm-up.
+    #[derive(Default)]
     struct Stays {
-        line: PlaceId,
-        out: PlaceId,
         warm: u64,
         wanted: u64,
-        entered: BTreeMap<(u16, u32), u64>,
+        entered: BTreeMap<Vec<i64>, u64>,
         from: u64,
         left: u64,
         ticks: u64,
     }
 
-    impl Observer<Job> for Stays {
-        fn deposited(&mut self, now: u64, place: PlaceId, job: &Job) {
-            if place == self.line {
-                self.entered.insert((job.lane, job.turn), now);
-            } else if place == self.out && self.left < self.wanted {
-                self.left += 1;
-                let entered = self.entered.remove(&(job.lane, job.turn)).expect("came in");
-                if self.left == self.warm {
-                    self.from = now;
-                } else if self.left > self.warm {
-                    self.ticks += now - entered.max(self.from);
-                }
-                if self.left == self.wanted {
-                    let inside = self.entered.values().map(|&t| now - t.max(self.from));
-                    self.ticks += inside.sum::<u64>();
-                }
-            }
+    impl Stays {
+        fn entered(&mut self, now: u64, packet: &[i64]) {
+            self.entered.insert(packet.to_vec(), now);
         }
 
-        fn is_done(&self) -> bool {
-            self.left >= self.wanted
+        fn left(&mut self, now: u64, packet: &[i64]) {
+            if self.left == self.wanted {
+                return;
+            }
+            self.left += 1;
+            let entered = self.entered.remove(packet).expect("came in");
+            if self.left == self.warm {
+                self.from = now;
+            } else if self.left > self.warm {
+                self.ticks += now - entered.max(self.from);
+            }
+            if self.left == self.wanted {
+                let inside = self.entered.values().map(|&t| now - t.max(self.from));
+                self.ticks += inside.sum::<u64>();
+            }
         }
     }
 
@@ -426,20 +372,25 @@ mod tests {
                 packets: 1_000,
                 ..Config::default()
             };
-            let model = Chain::new(&config).expect("builds").into_model();
-            let place = |name| PlaceId::from(model.find_queue(name).expect("is there"));
             let mut stays = Stays {
-                line: place("line1"),
-                out: place("out"),
                 warm: warm_up(config.packets),
                 wanted: config.packets,
-                entered: BTreeMap::new(),
-                from: 0,
-                left: 0,
-                ticks: 0,
+                ..Stays::default()
             };
-            let mut engine = Engine::new(model, config.seed).expect("checks");
-            engine.run_until(u64::MAX, &mut stays).expect("runs");
+            let study = processor(&config, true).expect("builds");
+            let ports = ["line1", "out"].map(|place| Port {
+                place,
+                fields: &["lane", "turn"],
+            });
+            let mut net = study.live(config.seed, &[], &ports).expect("is a net");
+            let ended = net.run_until(u64::MAX, &mut |now, exit, packet| {
+                match exit {
+                    0 => stays.entered(now, packet),
+                    _ => stays.left(now, packet),
+                }
+                stays.left < stays.wanted
+            });
+            assert_eq!(ended, Ok(Stop::Observer));
             let outcome = run(&config).expect("runs");
             let inside = outcome
                 .spent

@@ -128,7 +128,7 @@ constants! {
     buffer_bytes,
     /// Packets that the receiving MAC can hold.
     mac_packets,
-    /// Mean instructions of [`Step::Receive`](crate::job::Step::Receive) per mpacket.
+    /// Mean instructions of the receiving step per mpacket.
     receive_instructions,
     /// Mean instructions before the header read.
     header_read_instructions,
@@ -206,6 +206,11 @@ impl Calibration {
     pub fn as_net(&self) -> String {
         let mut text = NET_HEADER.to_owned();
         for (name, value) in self.values() {
+            let value = match name {
+                // Whole things.
+                "buffer_bytes" | "mac_packets" | "command_fifo" | "lookups" => value.trunc(),
+                _ => value,
+            };
             text.push_str(&format!("constant ixp2400_{name} = {value}\n"));
         }
         text

@@ -3,10 +3,9 @@
 use thiserror::Error;
 
 use crate::calibration::Calibration;
-use crate::job::MPACKET;
 
 /// Ticks of the nets per cycle of the engines.
-pub const TICKS_PER_CYCLE: f64 = 1000.0;
+pub(crate) const TICKS_PER_CYCLE: f64 = 1000.0;
 
 /// Which of several waiting requests is served next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -83,44 +82,12 @@ pub struct Config {
     pub seed: u64,
     /// The load.
     pub traffic: Traffic,
-    /// Arbiter of the DRAM.
-    pub dram: Arbitration,
-    /// Arbiter of locks.
-    pub lock: Arbitration,
+    /// Arbiter of the DRAM and of locks.
+    pub arbitration: Arbitration,
     /// How the transmit buffer is emptied; `None` for the scheme's default.
     pub dequeue: Option<Dequeue>,
-    /// True if instructions and look-ups always take their mean time, false for exponential times; `None` for the
-    /// scheme's default.
-    pub regular: Option<bool>,
-    /// Number of engines of each stage, for schemes that are pipelines.
-    pub stages: Stages,
     /// The constants of the model.
     pub calibration: Calibration,
-}
-
-/// Number of engines of the stages of a pipeline.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stages {
-    /// Receiving (AISR only).
-    pub receive: u32,
-    /// Processing (Packet Sort: receiving and processing).
-    pub process: u32,
-    /// Ordering.
-    pub order: u32,
-    /// Transmitting.
-    pub transmit: u32,
-}
-
-impl Default for Stages {
-    /// As in the paper: AISR 1, 4, 1, 2; Packet Sort uses the receiving engine for transmission.
-    fn default() -> Self {
-        Self {
-            receive: 1,
-            process: 4,
-            order: 1,
-            transmit: 2,
-        }
-    }
 }
 
 impl Default for Config {
@@ -135,11 +102,8 @@ impl Default for Config {
             seed: 1,
             traffic: Traffic::default(),
             // Section 3.4.1: equal probabilities for access to shared resources; the net's colour is the engine.
-            dram: Arbitration::RandomEngine,
-            lock: Arbitration::RandomEngine,
+            arbitration: Arbitration::RandomEngine,
             dequeue: None,
-            regular: None,
-            stages: Stages::default(),
             calibration: Calibration::default(),
         }
     }
@@ -164,10 +128,6 @@ impl Config {
         range("threads", self.threads, 1, 8)?;
         range("hops", self.hops, 1, 64)?;
         range("flows", self.traffic.flows, 1, 4096)?;
-        range("engines that receive", self.stages.receive, 1, 8)?;
-        range("engines that process", self.stages.process, 1, 8)?;
-        range("engines that order", self.stages.order, 1, 8)?;
-        range("engines that transmit", self.stages.transmit, 1, 8)?;
         if let Some(packets) = self.traffic.flow_packets {
             range("packets of a flow", packets, 1, u32::MAX)?;
         }
@@ -214,27 +174,6 @@ impl Config {
         }
         Ok(())
     }
-
-    /// Number of mpackets of the longest packet.
-    pub fn longest_units(&self) -> u32 {
-        let bytes = self
-            .traffic
-            .lengths
-            .iter()
-            .map(|l| u32::from(l.bytes))
-            .max();
-        bytes.unwrap_or(MPACKET).div_ceil(MPACKET).max(1)
-    }
-
-    /// Number of mpackets of the receive buffer, and of the transmit buffer.
-    pub fn buffer_units(&self) -> u32 {
-        (self.calibration.buffer_bytes as u32 / MPACKET).max(1)
-    }
-
-    /// Number of packets of the greatest length that fit in the transmit buffer.
-    pub fn slots(&self) -> u32 {
-        (self.buffer_units() / self.longest_units()).max(1)
-    }
 }
 
 fn range(what: &'static str, value: u32, low: u32, high: u32) -> Result<(), ConfigError> {
@@ -251,9 +190,4 @@ fn range(what: &'static str, value: u32, low: u32, high: u32) -> Result<(), Conf
         expected,
         found: value.to_string(),
     })
-}
-
-/// Cycles as ticks.
-pub(crate) fn ticks(cycles: f64) -> u64 {
-    (cycles * TICKS_PER_CYCLE + 0.5) as u64
 }

@@ -1,6 +1,6 @@
 //! Errors of a simulation.
 
-use inorder_petri::coloured::{ModelError, RunError};
+use inorder_nets::NetError;
 use thiserror::Error;
 
 use crate::config::ConfigError;
@@ -20,12 +20,9 @@ pub enum NetprocError {
         /// The nearest existing name, if one is near.
         nearest: Option<&'static str>,
     },
-    /// The net is invalid: an error in this crate or in a calibration.
+    /// The net is invalid or its run failed: a setting or a constant out of range, or an error in this crate.
     #[error("net: {0}")]
-    Model(#[from] ModelError),
-    /// The run failed for the same reasons.
-    #[error("net: {0}")]
-    Run(#[from] RunError),
+    Net(#[from] NetError),
     /// The net is blocked, although not all packets have left.
     #[error("the net stands still after {packets} packets")]
     Deadlock {

@@ -1,4 +1,4 @@
-//! Network processors that reorder, as coloured timed Petri nets.
+//! Network processors that reorder, as coloured timed Petri nets: the files of `nets`, which `inorder-nets` runs.
 //!
 //! The model of the Intel IXP 2400 follows S. Govind, R. Govindarajan and J. Kuri, "Packet reordering in network
 //! processors" (IPDPS 2007): micro-engines and threads that finish out of order, the memories they wait for, and the
@@ -24,16 +24,12 @@
 
 mod account;
 pub mod calibration;
-mod cascade;
-mod chain;
 mod config;
 mod error;
 pub mod forwarder;
-mod hop;
 #[cfg(test)]
 mod invariants;
-pub mod job;
-pub mod measure;
+mod model;
 mod online;
 pub mod picture;
 mod repeat;
@@ -41,16 +37,12 @@ mod report;
 mod rows;
 mod run;
 pub mod scheme;
-mod traffic;
 
-pub use account::{Occupancy, Resource, Spent, Utilisation};
-pub use cascade::Firings;
-pub use chain::Chain;
-pub use config::{Arbitration, Config, ConfigError, Dequeue, Length, Stages, Traffic};
+pub use account::{Resource, Spent, Utilisation};
+pub use config::{Arbitration, Config, ConfigError, Dequeue, Length, Traffic};
 pub use error::NetprocError;
 pub use online::{Exit, Online};
 pub use repeat::{Repetitions, repeat};
 pub use report::{Report, write_schema};
 pub use rows::Row;
-pub use run::{Outcome, run, run_while, warm_up};
-pub use traffic::Source;
+pub use run::{Firings, Outcome, check, run, run_while, warm_up};

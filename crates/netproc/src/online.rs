@@ -1,34 +1,30 @@
 //! A processor that packets enter one by one, at times from outside: a device on the path of other traffic.
 
-use inorder_petri::coloured::{Engine, Observer, PlaceId, Queue};
+use inorder_nets::{Live, Port};
 
-use crate::chain::Single;
 use crate::config::{Config, TICKS_PER_CYCLE};
 use crate::error::NetprocError;
-use crate::job::Job;
+use crate::model::processor;
+
+/// Where packets arrive; the number is returned with the exit.
+const LINE: Port<'_> = Port {
+    place: "line1",
+    fields: &["flow", "turn", "lane", "bytes"],
+};
+
+const OUT: Port<'_> = Port {
+    place: "out",
+    fields: &["flow"],
+};
 
 /// A running processor without a source of its own.
 pub struct Online {
-    engine: Engine<Job>,
-    line: Queue,
-    exits: Exits,
+    net: Live,
+    /// The packets that have left, with their times in ticks.
+    left: Vec<(u64, u32)>,
     /// Number of packets put into each lane.
     turns: Vec<u32>,
     ticks_per_ns: f64,
-}
-
-/// The packets that have left, with their times.
-struct Exits {
-    out: PlaceId,
-    left: Vec<(u64, u32)>,
-}
-
-impl Observer<Job> for Exits {
-    fn deposited(&mut self, now: u64, place: PlaceId, job: &Job) {
-        if place == self.out {
-            self.left.push((now, job.flow));
-        }
-    }
 }
 
 /// A packet that left the processor.
@@ -44,15 +40,14 @@ impl Online {
     /// An idle processor. Of the configuration's traffic, lengths (the longest decides about the slots of the transmit buffer) and
     /// the number of lanes are used; the number of processors and of packets is not.
     pub fn new(config: &Config) -> Result<Self, NetprocError> {
-        config.validate()?;
-        let single = Single::new(config, 1)?;
+        let one = Config {
+            hops: 1,
+            ..config.clone()
+        };
+        let study = processor(&one, false)?;
         Ok(Self {
-            exits: Exits {
-                out: PlaceId::from(single.out),
-                left: Vec::new(),
-            },
-            line: single.line,
-            engine: Engine::new(single.model, config.seed)?,
+            net: study.live(config.seed, &[LINE], &[OUT])?,
+            left: Vec::new(),
             turns: vec![0; config.traffic.flows as usize],
             ticks_per_ns: config.calibration.clock_mhz * TICKS_PER_CYCLE / 1000.0,
         })
@@ -73,15 +68,9 @@ impl Online {
         let Some(turn) = self.turns.get_mut(lane) else {
             return Ok(());
         };
-        let job = Job {
-            flow: number,
-            turn: *turn,
-            lane: lane as u16,
-            bytes,
-            ..Job::default()
-        };
+        let packet = [number.into(), (*turn).into(), lane as i64, bytes.into()];
         *turn = turn.wrapping_add(1);
-        self.engine.put(self.line, job)?;
+        self.net.put(0, &packet)?;
         // What it enables starts now, so that `next_ns` knows when it ends.
         self.run_until(time_ns)
     }
@@ -89,8 +78,15 @@ impl Online {
     /// Lets everything happen until `time_ns`, inclusive.
     pub fn run_until(&mut self, time_ns: i64) -> Result<(), NetprocError> {
         let end = self.ticks(time_ns);
-        if end >= self.engine.now() {
-            self.engine.run_until(end, &mut self.exits)?;
+        if end >= self.net.now() {
+            let left = &mut self.left;
+            self.net.run_until(end, &mut |now, _, fields| {
+                let number = fields
+                    .first()
+                    .and_then(|&number| u32::try_from(number).ok());
+                left.extend(number.map(|number| (now, number)));
+                true
+            })?;
         }
         Ok(())
     }
@@ -98,7 +94,7 @@ impl Online {
     /// Takes the packets that have left, in the order in which they left.
     pub fn exits(&mut self) -> impl Iterator<Item = Exit> + '_ {
         let ticks_per_ns = self.ticks_per_ns;
-        self.exits.left.drain(..).map(move |(at, number)| Exit {
+        self.left.drain(..).map(move |(at, number)| Exit {
             time_ns: (at as f64 / ticks_per_ns) as i64,
             number,
         })
@@ -106,13 +102,13 @@ impl Online {
 
     /// When something happens next, nanoseconds rounded up; `None` if nothing does before another packet arrives.
     pub fn next_ns(&mut self) -> Option<i64> {
-        let at = self.engine.next_time()?;
+        let at = self.net.next_time()?;
         Some((at as f64 / self.ticks_per_ns).ceil() as i64)
     }
 
     /// Packets that wait on the line for room in the receive buffer.
     pub fn waiting(&self) -> u32 {
-        self.engine.len(self.line)
+        self.net.waiting(0)
     }
 
     fn ticks(&self, time_ns: i64) -> u64 {

@@ -1,15 +1,20 @@
 //! Runs a configuration.
 
-use inorder_metrics::Reordering;
+use std::cell::RefCell;
 
-use crate::account::{Occupancy, Spent, Utilisation};
-use crate::cascade::{Cascade, Firings};
+use inorder_metrics::{Readings, Reordering};
+use inorder_nets::Ran;
+
+use crate::account::{Interval, Spent, Utilisation};
 use crate::config::{Config, TICKS_PER_CYCLE};
 use crate::error::NetprocError;
-use crate::measure::Readings;
+use crate::model::processor;
 
 /// The results of a run. Order counts from the first packet; throughput, utilisation and times leave out the
 /// [warm-up](warm_up).
+///
+/// The paper's "reordering" is [`Readings::dupacks`]. The paper does not define which of the others its "retransmission" is
+/// (section 3.5: "retransmission packets where 3 or more duplicate ACKs cause a retransmission").
 #[derive(Debug)]
 pub struct Outcome {
     /// Throughput of the last processor, Gb/s of packet bytes.
@@ -24,8 +29,6 @@ pub struct Outcome {
     pub cycles: f64,
     /// Number of firings in the whole run.
     pub firings: Firings,
-    /// Mean number of tokens of each place, and of firings in progress of each timed transition.
-    pub occupancy: Vec<Occupancy>,
     /// Utilisation of every resource.
     pub utilisation: Vec<Utilisation>,
     /// Where packets spend their time: waiting and service, by hop and resource.
@@ -39,10 +42,41 @@ impl Outcome {
     }
 }
 
+/// Number of firings of transitions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Firings {
+    /// All firings.
+    pub all: u64,
+    /// Firings that take time.
+    pub timed: u64,
+}
+
+impl Firings {
+    fn of(rans: &[Ran]) -> Self {
+        let mut sum = Self::default();
+        for ran in rans {
+            let totals = &ran.end.totals.transitions;
+            for ((_, servers), total) in ran.layout.transitions.iter().zip(totals) {
+                sum.all += total.firings;
+                sum.timed += if servers.is_some() { total.firings } else { 0 };
+            }
+        }
+        sum
+    }
+}
+
 /// Number of packets left out of throughput and times: a tenth of the run, at most 5000. It is at least one, because
 /// the departure of the first packet starts the interval in which the others are counted.
 pub fn warm_up(packets: u64) -> u64 {
     (packets / 10).clamp(1, 5_000)
+}
+
+/// Builds the net of a configuration, without running it.
+///
+/// # Errors
+/// If a setting is out of its range, or there is no such scheme.
+pub fn check(config: &Config) -> Result<(), NetprocError> {
+    processor(config, true).map(|_| ())
 }
 
 /// Runs a configuration.
@@ -52,47 +86,59 @@ pub fn run(config: &Config) -> Result<Outcome, NetprocError> {
 
 /// Runs until enough packets have left the last processor, or until `go_on` returns false; it is called now and then
 /// with the number of packets so far. In that case the outcome covers the packets so far.
-pub fn run_while(
-    config: &Config,
-    mut go_on: impl FnMut(u64) -> bool,
-) -> Result<Outcome, NetprocError> {
-    config.validate()?;
-    let mut cascade = Cascade::new(config)?;
-    cascade.advance(warm_up(config.packets))?;
-    cascade.warmed_up();
-    let step = (config.packets / 100).max(1_000);
-    while cascade.left() < config.packets && go_on(cascade.left()) {
-        let target = cascade.left().saturating_add(step).min(config.packets);
-        cascade.advance(target)?;
-    }
-    Ok(outcome(config, cascade))
+pub fn run_while(config: &Config, go_on: impl FnMut(u64) -> bool) -> Result<Outcome, NetprocError> {
+    let study = processor(config, true)?;
+    let (go_on, packets) = (RefCell::new(go_on), config.packets as f64);
+    let rans = study.account(config.seed, &|share| {
+        (go_on.borrow_mut())((share * packets + 0.5) as u64)
+    })?;
+    Ok(outcome(rans))
 }
 
-fn outcome(config: &Config, cascade: Cascade) -> Outcome {
-    let (mut occupancy, mut utilisation, mut spent) = (Vec::new(), Vec::new(), Vec::new());
-    cascade.each_interval(|interval, packets| {
-        occupancy.extend(interval.occupancy());
+fn outcome(rans: Vec<Ran>) -> Outcome {
+    let (mut utilisation, mut spent) = (Vec::new(), Vec::new());
+    for (hop, ran) in (1..).zip(&rans) {
+        let interval = Interval { hop, ran };
         utilisation.extend(interval.utilisation());
-        spent.extend(interval.spent(packets));
-    });
+        spent.extend(interval.spent());
+    }
+    let last = rans.last();
+    let measures = last.into_iter().flat_map(|last| &last.measures);
+    let throughput = measures
+        .filter(|(name, value)| name == "throughput" && value.is_finite())
+        .map(|(_, value)| *value);
     Outcome {
-        throughput_gbps: gbps(config, cascade.measured()),
-        hops: cascade.readings(),
-        packets: cascade.left(),
-        cycles: cascade.now() as f64 / TICKS_PER_CYCLE,
-        firings: cascade.firings(),
-        occupancy,
+        throughput_gbps: throughput.sum(),
+        packets: last.map_or(0, |last| last.end.counted),
+        cycles: last.map_or(0.0, |last| last.end.ticks as f64 / TICKS_PER_CYCLE),
+        firings: Firings::of(&rans),
         utilisation,
         spent,
-        reordering: cascade.into_reordering(),
+        hops: rans
+            .iter()
+            .flat_map(|ran| ran.orders.first())
+            .map(|order| order.readings.clone())
+            .collect(),
+        reordering: rans
+            .into_iter()
+            .flat_map(|ran| ran.orders)
+            .find_map(|order| order.metrics)
+            .unwrap_or_default(),
     }
 }
 
-fn gbps(config: &Config, (bytes, ticks): (u64, u64)) -> f64 {
-    let cycles = ticks as f64 / TICKS_PER_CYCLE;
-    if cycles > 0.0 {
-        bytes as f64 * 8.0 * config.calibration.clock_mhz / (1000.0 * cycles)
-    } else {
-        0.0
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_of_one_packet_has_no_throughput() {
+        let outcome = run(&Config {
+            packets: 1,
+            ..Config::default()
+        });
+        let outcome = outcome.expect("runs");
+        assert_eq!((outcome.packets, outcome.hops[0].packets), (1, 1));
+        assert!(outcome.throughput_gbps.is_finite());
     }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use inorder_netproc::measure::Readings;
+use inorder_metrics::Readings;
 use inorder_netproc::{Arbitration, Config, Length, Outcome, Traffic, run};
 use rayon::prelude::*;
 use serde::Deserialize;
@@ -116,8 +116,7 @@ fn apply(config: &mut Config, change: &str) -> Result<(), String> {
                 "random" => Arbitration::Random,
                 _ => return Err(fault()),
             };
-            config.dram = order;
-            config.lock = order;
+            config.arbitration = order;
         }
         _ => return Err(fault()),
     }
@@ -285,10 +284,7 @@ mod tests {
         apply(&mut config, "flows=7").expect("a change");
         apply(&mut config, "arbitration=random").expect("a change");
         assert_eq!(config.traffic.flows, 7);
-        assert_eq!(
-            (config.dram, config.lock),
-            (Arbitration::Random, Arbitration::Random)
-        );
+        assert_eq!(config.arbitration, Arbitration::Random);
         for wrong in ["flows", "flows=many", "arbitration=fair", "colour=3"] {
             let message = apply(&mut config, wrong).expect_err("no change");
             assert!(message.starts_with(wrong), "{message}");

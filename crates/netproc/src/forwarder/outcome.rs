@@ -1,13 +1,12 @@
 //! The results of a run: throughput, delays, order before and behind the receiver.
 
-use inorder_metrics::{Distribution, RECEIVED, Reordering};
-use inorder_petri::coloured::{Engine, Observer, PlaceId, Queue, Stop};
+use inorder_metrics::{Distribution, Lanes, RECEIVED, Readings, Receivers, Reordering};
+use inorder_nets::{Live, Port, Stop};
 use inorder_report::Column;
 
-use super::{ForwarderConfig, Packet, Sights, TICKS_PER_NS};
+use super::sorter::Sorting;
+use super::{ForwarderConfig, Packet, TICKS_PER_NS};
 use crate::error::NetprocError;
-use crate::job::Job;
-use crate::measure::{Lanes, Readings, Receivers, receive, update};
 use crate::rows::{Row, metrics, read, row, whole};
 
 /// The results of a run. Order counts from the first packet; throughput and delays leave out the warm-up.
@@ -73,99 +72,152 @@ impl ForwarderOutcome {
     }
 }
 
+/// Where packets are looked at; the values are those of [`packet`].
+pub(super) const EXITS: [Port<'_>; 4] = {
+    const FIELDS: &[&str] = &["seq", "flow", "arrived"];
+    [
+        port("receiver_ring", FIELDS),
+        port("stack", FIELDS),
+        port("dropped", &[]),
+        port("batch_ends", &[]),
+    ]
+};
+
+/// The exits by their numbers.
+const SENT: usize = 0;
+const HANDED_UP: usize = 1;
+const DROPPED: usize = 2;
+
+const fn port<'p>(place: &'p str, fields: &'p [&'p str]) -> Port<'p> {
+    Port { place, fields }
+}
+
+fn packet(fields: &[i64]) -> Packet {
+    match *fields {
+        [seq, flow, arrived] => Packet {
+            seq: seq as u32,
+            flow: flow as u16,
+            arrived: arrived as u64,
+        },
+        _ => Packet::default(),
+    }
+}
+
 /// Observes the packets.
 pub(super) struct Watch {
-    sent_at: usize,
-    stack_at: usize,
-    dropped_at: usize,
+    sorting: Option<Sorting>,
     sent: Receivers,
-    stack: Receivers,
-    lanes: Lanes,
     sent_ns: Distribution,
-    delay_ns: Distribution,
+    stack: Stack,
     dropped: u64,
-    pub(super) left: u64,
-    target: u64,
-    pub(super) is_warm: bool,
+}
+
+/// What reaches the stack.
+struct Stack {
+    receivers: Receivers,
+    lanes: Lanes,
+    delay_ns: Distribution,
+    left: u64,
+    is_warm: bool,
+}
+
+impl Stack {
+    fn receive(&mut self, now: u64, packet: Packet) {
+        let lane = usize::from(packet.flow);
+        receive(&mut self.receivers, packet);
+        let time_ns = (now / TICKS_PER_NS).cast_signed();
+        self.lanes.receive(lane, packet.seq.into(), time_ns, 0);
+        self.left += 1;
+        if self.is_warm {
+            self.delay_ns.update(delay_ns(now, packet));
+        }
+    }
+}
+
+fn receive(receivers: &mut Receivers, packet: Packet) {
+    receivers.receive(packet.flow.into(), packet.flow.into(), packet.seq);
+}
+
+fn delay_ns(now: u64, packet: Packet) -> u64 {
+    now.saturating_sub(packet.arrived) / TICKS_PER_NS
 }
 
 impl Watch {
-    pub(super) fn new(config: &ForwarderConfig, sights: &Sights) -> Self {
-        let index = |queue: Queue| PlaceId::from(queue).index();
+    pub(super) fn new(config: &ForwarderConfig) -> Self {
         Self {
-            sent_at: index(sights.sent),
-            stack_at: index(sights.stack),
-            dropped_at: index(sights.dropped),
+            sorting: Sorting::new(config),
             sent: Receivers::new(config.flows, None),
-            stack: Receivers::new(config.flows, None),
-            lanes: Lanes::new(config.flows),
             sent_ns: Distribution::new(),
-            delay_ns: Distribution::new(),
+            stack: Stack {
+                receivers: Receivers::new(config.flows, None),
+                lanes: Lanes::new(config.flows),
+                delay_ns: Distribution::new(),
+                left: 0,
+                is_warm: false,
+            },
             dropped: 0,
-            left: 0,
-            target: 0,
-            is_warm: false,
         }
     }
 
-    pub(super) fn advance(
-        &mut self,
-        engine: &mut Engine<Packet>,
-        target: u64,
-    ) -> Result<(), NetprocError> {
-        self.target = target;
-        match engine.run_until(u64::MAX, self)? {
+    /// The packets that have reached the stack.
+    pub(super) fn left(&self) -> u64 {
+        self.stack.left
+    }
+
+    /// The warm-up is over.
+    pub(super) fn warmed_up(&mut self) {
+        self.stack.is_warm = true;
+    }
+
+    /// Runs the net until `target` packets have reached the stack.
+    pub(super) fn advance(&mut self, net: &mut Live, target: u64) -> Result<(), NetprocError> {
+        let stop = net.run_until(u64::MAX, &mut |now, exit, fields| {
+            self.arrived(now, exit, packet(fields));
+            self.left() < target
+        })?;
+        match stop {
             Stop::Observer => Ok(()),
-            Stop::Dead | Stop::TimeReached => Err(NetprocError::Deadlock { packets: self.left }),
+            Stop::Dead | Stop::TimeReached => Err(NetprocError::Deadlock {
+                packets: self.left(),
+            }),
+        }
+    }
+
+    fn arrived(&mut self, now: u64, exit: usize, packet: Packet) {
+        let stack = &mut self.stack;
+        if let Some(sorting) = &mut self.sorting {
+            sorting.run_until(now, &mut |now, packet| stack.receive(now, packet));
+        }
+        match (exit, &mut self.sorting) {
+            (SENT, _) => {
+                receive(&mut self.sent, packet);
+                if stack.is_warm {
+                    self.sent_ns.update(delay_ns(now, packet));
+                }
+            }
+            (HANDED_UP, None) => stack.receive(now, packet),
+            (HANDED_UP, Some(sorting)) => {
+                sorting.push(now, packet, &mut |now, packet| stack.receive(now, packet));
+            }
+            (DROPPED, _) => self.dropped += 1,
+            (_, None) => {}
+            (_, Some(sorting)) => {
+                sorting.end_of_batch(now, &mut |now, packet| stack.receive(now, packet));
+            }
         }
     }
 
     pub(super) fn outcome(self, mpps: f64) -> ForwarderOutcome {
+        let stack = self.stack;
         ForwarderOutcome {
             mpps,
-            dropped: self.dropped as f64 / (self.dropped + self.left).max(1) as f64,
+            dropped: self.dropped as f64 / (self.dropped + stack.left).max(1) as f64,
             sent_ns: self.sent_ns,
-            delay_ns: self.delay_ns,
+            delay_ns: stack.delay_ns,
             sent: self.sent.readings().clone(),
-            stack: self.stack.readings().clone(),
-            reordering: self.lanes.finish(),
-            packets: self.left,
+            stack: stack.receivers.readings().clone(),
+            reordering: stack.lanes.finish(),
+            packets: stack.left,
         }
-    }
-}
-
-impl Observer<Packet> for Watch {
-    fn deposited(&mut self, now: u64, place: PlaceId, packet: &Packet) {
-        let job = || Job {
-            flow: packet.flow.into(),
-            lane: packet.flow,
-            seq: packet.seq,
-            turn: packet.seq,
-            ..Job::default()
-        };
-        // A sorter's timer is also a token, and its time lies in the future; it never reaches a place that is
-        // observed.
-        let delay_ns = || now.saturating_sub(packet.arrived) / TICKS_PER_NS as u64;
-        let place = place.index();
-        if place == self.stack_at {
-            receive(&mut self.stack, &job());
-            let time_ns = (now / TICKS_PER_NS as u64).cast_signed();
-            update(&mut self.lanes, &job(), time_ns);
-            self.left += 1;
-            if self.is_warm {
-                self.delay_ns.update(delay_ns());
-            }
-        } else if place == self.sent_at {
-            receive(&mut self.sent, &job());
-            if self.is_warm {
-                self.sent_ns.update(delay_ns());
-            }
-        } else if place == self.dropped_at {
-            self.dropped += 1;
-        }
-    }
-
-    fn is_done(&self) -> bool {
-        self.left >= self.target
     }
 }

@@ -8,7 +8,7 @@ use clap::{Subcommand, ValueEnum};
 use inorder_netproc::calibration::{Calibration, constants};
 use inorder_netproc::scheme::SCHEMES;
 use inorder_netproc::{
-    Arbitration, Chain, Config, Dequeue, Length, Outcome, Spent, Traffic, picture, run_while,
+    Arbitration, Config, Dequeue, Length, Outcome, Spent, Traffic, check, picture, run_while,
 };
 use inorder_petri::statistics::run_seed;
 
@@ -167,7 +167,7 @@ pub fn run(args: &Args) -> Done {
     }
     let config = args.load.config()?;
     // All configurations are checked before the first run starts.
-    Chain::new(&config).map_err(|error| CliError::Usage(error.to_string()))?;
+    check(&config).map_err(|error| CliError::Usage(error.to_string()))?;
     if let Some(path) = &args.svg {
         outputs::check(
             &[path],
@@ -235,8 +235,7 @@ impl Load {
             packets: self.packets,
             seed: self.seed,
             traffic,
-            dram: by,
-            lock: by,
+            arbitration: by,
             dequeue: self.dequeue.map(|emptied| match emptied {
                 Emptied::Strict => Dequeue::Strict,
                 Emptied::Completion => Dequeue::Completion,
