@@ -6,6 +6,7 @@
 use inorder_wire::{Has, Segment};
 
 use crate::collect::Basis;
+use crate::kept::Kept;
 use crate::result::{Evidence, Reason};
 
 /// What is known of the transmissions of higher data, kept with each hole.
@@ -40,6 +41,8 @@ pub(crate) enum Copy {
 pub(crate) struct Means {
     /// The identification counts ([`IdCounter::trusted`]).
     pub(crate) ip_id: bool,
+    /// Whether the sender keeps it when it sends a packet again.
+    pub(crate) kept: Kept,
     /// Its identification is the one after that of the packet captured before it, which carried
     /// higher data: it left after that one, even where the counter serves many connections or none.
     pub(crate) follows: bool,
@@ -51,6 +54,33 @@ pub(crate) struct Means {
     pub(crate) tick_ns: i64,
     /// When the sender can first have known of the hole, nanoseconds.
     pub(crate) news_ns: i64,
+}
+
+impl Means {
+    /// Is `seg` perhaps a retransmission that has kept its old identification? It comes no sooner than one can, and no timestamp
+    /// tells that it left before higher data.
+    pub(crate) fn perhaps_again(&self, seg: &Segment, above: &Above) -> bool {
+        let stamped = self.timestamps && seg.has(Has::TIMESTAMPS);
+        let older = stamped && (seg.tsval.wrapping_sub(above.tsval) as i32) < 0;
+        let old_number = (seg.ip_id.wrapping_sub(above.ip_id) as i16) < 0;
+        let soonest = self
+            .to_sender_ns
+            .map_or(MIN_RETRANSMISSION_DELAY_NS, |rtt| rtt - rtt / 8);
+        // Within one tick of a clock that ticks sooner than a retransmission comes, nothing was sent again.
+        let same_tick = stamped
+            && seg.tsval == above.tsval
+            && self.to_sender_ns.is_some_and(|rtt| rtt >= self.tick());
+        seg.has(Has::IP_ID)
+            && old_number
+            && !older
+            && !same_tick
+            && seg.ts_ns.saturating_sub(self.news_ns) >= soonest
+    }
+
+    /// The sender's timestamps may stay the same for as long, nanoseconds.
+    fn tick(&self) -> i64 {
+        self.tick_ns.max(MAX_USUAL_TICK_NS)
+    }
 }
 
 impl Copy {
@@ -99,6 +129,9 @@ fn by_ip_id(seg: &Segment, above: &Above, means: &Means) -> Copy {
         // The counter has come round while the packet was under way.
         (true, 1..) => Copy::Retransmission(Basis::certain(Evidence::ArrivalTimestamps)),
         (false, ..0) => Copy::Original(Basis::certain(Evidence::ArrivalTimestamps)),
+        (true, _) if means.kept == Kept::Unknown && means.perhaps_again(seg, above) => {
+            Copy::Original(Basis::ambiguous(basis.evidence, Reason::LoneCopy))
+        }
         (true, _) => Copy::Original(basis),
         (false, _) => Copy::Retransmission(basis),
     }
@@ -107,7 +140,7 @@ fn by_ip_id(seg: &Segment, above: &Above, means: &Means) -> Copy {
 /// Sent within one tick of higher data: a retransmission would need a round trip in between. Where that is shorter than a
 /// tick, the timestamp says nothing.
 fn same_tick(seg: &Segment, means: &Means) -> Copy {
-    let tick_ns = means.tick_ns.max(MAX_USUAL_TICK_NS);
+    let tick_ns = means.tick();
     let elapsed = seg.ts_ns - means.news_ns;
     match means.to_sender_ns {
         Some(rtt) if rtt < tick_ns => by_timing(seg, means).despite_coarse_clock(),

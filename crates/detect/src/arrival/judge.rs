@@ -20,6 +20,7 @@ impl Arrival {
         };
         Means {
             ip_id: cx.ip_id,
+            kept: cx.kept,
             follows: cx.follows,
             timestamps: cx.timestamps,
             to_sender_ns: cx.to_sender_ns,
@@ -40,6 +41,13 @@ impl Arrival {
             true => by_timing(seg, &means),
             false => tell(seg, &hole.note.above, &means),
         };
+        let renewed = Copy::Retransmission(Basis::certain(Evidence::ArrivalIpId));
+        if cx.ip_id && told == renewed {
+            self.kept_ids.renewed();
+        } else if cx.ip_id && means.perhaps_again(seg, &hole.note.above) {
+            let rtt = cx.to_sender_ns.unwrap_or(self.pause_ns);
+            self.kept_ids.perhaps_again(seg.ts_ns, rtt);
+        }
         let told = match told {
             Copy::Original(_) if from <= cx.una && self.resent_unasked(seg, hole, cx) => {
                 Copy::Retransmission(Basis::ambiguous(

@@ -20,6 +20,7 @@ use crate::acceptance::Acceptance;
 use crate::collect::{Basis, Collector, Place};
 use crate::copies::{Above, Copy};
 use crate::explanation::{Explanation, Explanations};
+use crate::kept::{Kept, KeptIds};
 use crate::prompt::{Prompt, Waited};
 use crate::recovery::RecoveryTracker;
 use crate::result::{
@@ -70,6 +71,10 @@ pub(crate) struct Context {
     pub(crate) sack: bool,
     /// The sender's IPv4 identification counts.
     pub(crate) ip_id: bool,
+    /// Whether it keeps those of what it sends again; if so, `ip_id` is false.
+    pub(crate) kept: Kept,
+    /// This one's identification is the highest so far.
+    pub(crate) newest: bool,
     /// The sender's packet captured before bore the identification before this one's.
     pub(crate) follows: bool,
     /// How many steps the identification is from the highest so far; 0 where a missing one may be another
@@ -128,6 +133,7 @@ pub(crate) struct Arrival {
     looked_up_to: i64,
     /// What came first of its bytes and may have been a retransmission.
     brought: Option<Box<FirstToCome>>,
+    kept_ids: KeptIds,
     explanations: Explanations,
 }
 
@@ -186,8 +192,14 @@ impl Arrival {
             doubtful: None,
             looked_up_to: 0,
             brought: None,
+            kept_ids: KeptIds::default(),
             explanations,
         }
+    }
+
+    /// Whether the sender keeps identifications, as far as its data has shown.
+    pub(crate) fn kept(&self) -> Kept {
+        self.kept_ids.is()
     }
 
     /// See [`crate::side::Side::troubles`].
@@ -379,6 +391,9 @@ impl Arrival {
 
     /// What came by before, and was not late, comes again by `seg`.
     fn repeats(&mut self, seg: &Segment, (from, len): (i64, u32), cx: &Context) {
+        if cx.ip_id && cx.newest {
+            self.kept_ids.renewed();
+        }
         if (cx.una..self.order.forgotten_to()).contains(&from) {
             let told = (Verdict::Ambiguous, Confidence::Ambiguous);
             self.count_copy(seg, (from, len), told, cx);

@@ -439,7 +439,9 @@ impl Common {
             Dir::HighToLow => (high, low),
         };
         let first_stamp = seg.has(Has::TIMESTAMPS) && !side.speaks_timestamps();
-        let Some(seen) = side.observe(seg, other) else {
+        let position = &self.position;
+        let loop_ns = || Some(position.answer_time(dir)? + position.answer_time(dir.reverse())?);
+        let Some(seen) = side.observe(seg, other, loop_ns) else {
             return;
         };
         let rest;

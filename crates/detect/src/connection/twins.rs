@@ -5,6 +5,8 @@
 
 use inorder_wire::{Dir, Segment};
 
+use crate::requests::Requests;
+
 /// First frames of a connection that are compared, and waited for where they come twice so far.
 const MAX_FRAMES_COMPARED: usize = 64;
 /// Minimum number of pairs, because fewer may be an accident: a path that delivers a SYN twice has it answered twice, and the answer acknowledged twice.
@@ -14,6 +16,9 @@ const PAIRS_PER_LONE_FRAME: usize = 3;
 /// Maximum time between a frame and its duplicate frame, nanoseconds; keep-alives and probes of a closed window, which are equal
 /// frames, too, have longer intervals.
 const MAX_BETWEEN_TWINS_NS: i64 = 100_000_000;
+
+/// Minimum time between data and its retransmission, if that was asked for, nanoseconds.
+const MIN_ASKED_APART_NS: i64 = 1_000_000;
 
 /// What the first frames show.
 #[derive(PartialEq, Debug)]
@@ -45,6 +50,8 @@ struct Pairing {
     /// Frames whose second capture should have come.
     lone: usize,
     longest_ns: i64,
+    /// What each host asked for.
+    requests: [Requests; 2],
 }
 
 impl Pairing {
@@ -56,6 +63,9 @@ impl Pairing {
                 None => self.single.push(frame),
             };
         };
+        if self.was_asked_for(&frame, frame.1.ts_ns - self.single[at].1.ts_ns) {
+            return;
+        }
         let (dir, first) = self.single.remove(at);
         self.pairs.push(Pair {
             frame: (dir, first),
@@ -67,6 +77,12 @@ impl Pairing {
         let mut place = 0..;
         let passed = |s: &mut (Dir, Segment)| place.next() < Some(at) && s.0 == dir;
         self.lone += self.single.extract_if(.., passed).count();
+    }
+
+    /// Data that comes again `apart_ns` later because the other host lacked it is no second capture.
+    fn was_asked_for(&self, (dir, data): &(Dir, Segment), apart_ns: i64) -> bool {
+        let requests = &self.requests[dir.reverse().index()];
+        data.payload_len > 0 && apart_ns >= MIN_ASKED_APART_NS && requests.are_for(data, apart_ns)
     }
 
     fn verdict(&self, last_ns: i64, compared: usize) -> Twins {
@@ -108,6 +124,7 @@ pub(super) fn among(frames: impl Iterator<Item = (Dir, Segment)>) -> Twins {
         if frame.1.ip_id == 0 {
             pairing.push(frame);
         }
+        pairing.requests[frame.0.index()].note(&frame.1);
     }
     pairing.verdict(last_ns, compared)
 }
@@ -184,6 +201,23 @@ mod tests {
     fn a_handshake_that_the_network_delivers_twice_is_waited_past_and_is_not_enough() {
         let data = (10..20).map(|i| frame(i, i as u32, 0));
         assert_eq!(among(twice(3, 0).chain(data)), Twins::None);
+    }
+
+    #[test]
+    fn data_that_is_sent_again_because_it_was_asked_for_was_not_captured_twice() {
+        let data = |ms, n: u32| {
+            let (dir, segment) = frame(ms * MS, n * 100, 0);
+            (dir, Segment { payload_len: 100, ..segment })
+        };
+        let ack = |ms, n: u32| {
+            let (dir, segment) = frame(ms * MS, 7, n * 100);
+            (dir.reverse(), segment)
+        };
+        let flight = || (0..8).map(|n| data(0, n));
+        let again = (0..8).flat_map(|n| [ack(20 + i64::from(n), n), data(20 + i64::from(n), n)]);
+        assert_eq!(among(flight().chain(again)), Twins::None);
+        let twins = (0..8).map(|n| data(3, n)).chain([ack(20, 8)]);
+        assert_eq!(among(flight().chain(twins)), Twins::All(2));
     }
 
     #[test]

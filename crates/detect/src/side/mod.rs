@@ -15,9 +15,11 @@ use crate::config::Config;
 use crate::cost::Answer;
 use crate::flow_table::FlowTable;
 use crate::habits::Identification;
+use crate::kept::Kept;
 use crate::merged::Merged;
 use crate::numbering::{IdCounter, Numbering, first_byte};
 use crate::prints::Recent;
+use crate::requests::Requests;
 use crate::result::{FlowId, PointKind, VantageChoice};
 use crate::stamps::StampClock;
 use cut::Cut;
@@ -67,10 +69,11 @@ pub(crate) struct Side {
     duplicated: u64,
     /// What the capture holds of TCP options that are not whole.
     cut: Cut,
-    /// What it last acknowledged, and when that was captured, nanoseconds.
-    said: (u32, i64),
-    /// It has sent packets again with the identification that they had before.
-    keeps_id: bool,
+    requests: Requests,
+    /// Does it send packets again with the identification that they had before?
+    kept: Kept,
+    /// The longest time between a frame and its duplicate frame that can have been nothing else, nanoseconds.
+    twin_ns: i64,
     clock: StampClock,
     /// What this host said it had before any data of the other one was captured.
     reported: Option<Box<Reported>>,
@@ -224,7 +227,9 @@ impl Side {
             mss,
             timestamps: shared.timestamps,
             sack: shared.sack.unwrap_or(true),
-            ip_id: self.ids.trusted(),
+            ip_id: self.ids.trusted() && self.kept != Kept::Yes,
+            kept: self.kept,
+            newest: seen.step.is_some_and(|step| step > 0),
             follows: seen.step == Some(1),
             step: if self.ids.perhaps_dense() {
                 seen.packets_ahead()
@@ -246,6 +251,9 @@ impl Side {
                 }
                 Piece::Late => heard.original(seg, at, len),
             });
+        if self.ids.trusted() && self.kept != Kept::Yes {
+            self.kept = engines.arrival.kept();
+        }
         false
     }
 
@@ -360,15 +368,17 @@ impl Side {
 
     /// How this host numbers its packets.
     pub(crate) fn identification(&self) -> Identification {
-        match self.keeps_id {
-            true => Identification::Kept,
-            false => self.ids.habit(),
+        match self.kept {
+            Kept::Yes => Identification::Kept,
+            _ => self.ids.habit(),
         }
     }
 
     /// The user knows how this host numbers its packets.
     pub(crate) fn assume(&mut self, identification: Identification) {
-        self.keeps_id |= identification == Identification::Kept;
+        if identification == Identification::Kept {
+            self.kept = Kept::Yes;
+        }
         self.ids.assume(identification);
     }
 

@@ -3,12 +3,16 @@
 use inorder_wire::{Has, Segment, TcpFlags};
 
 use super::{MAX_ETHERNET_PAYLOAD, Side};
+use crate::kept::Kept;
 use crate::numbering::Numbering;
 use crate::prints::MAX_APART_NS;
 
 /// The same for frames without an identification, nanoseconds: a sender repeats nothing so soon, and what several
 /// interfaces of a host or both ends of a bridge capture is microseconds apart.
 const MAX_APART_WITHOUT_ID_NS: i64 = 1_000_000;
+/// Maximum time between two acknowledgements of one identification for the second to be a duplicate frame whatever was said between them,
+/// nanoseconds.
+const MAX_APART_OF_ACKS_NS: i64 = 10_000_000;
 
 /// Minimum length of the packets that a merged frame consists of, bytes: the MSS where none is offered (RFC 9293 section 3.7.1).
 const MIN_PACKET_LEN: u16 = 536;
@@ -32,13 +36,16 @@ fn part(seg: &Segment, nth: u16, packets: u16, len: u32) -> Segment {
     }
 }
 
-/// Maximum time from the other host's request for a retransmission to a duplicate frame with an identification, nanoseconds.
-const MAX_APART_WHERE_ASKED_NS: i64 = 10_000_000;
-
 impl Side {
-    /// Looks at a packet this host sent to `other`, before the engines do. `None` for a frame that was captured twice.
+    /// Looks at a packet this host sent to `other`, before the engines do. `None` for a frame that was captured twice. A retransmission
+    /// that was asked for passes no sooner than `loop_ns` after what it repeats.
     #[inline(always)]
-    pub(crate) fn observe(&mut self, seg: &Segment, other: &Side) -> Option<Numbering> {
+    pub(crate) fn observe(
+        &mut self,
+        seg: &Segment,
+        other: &Side,
+        loop_ns: impl FnOnce() -> Option<i64>,
+    ) -> Option<Numbering> {
         let packets = match seg.payload_len {
             len if len > MAX_ETHERNET_PAYLOAD => len.div_ceil(self.packet_len()) as u16,
             _ => 1,
@@ -51,7 +58,7 @@ impl Side {
         let search = seen.unusual || !self.ids.trusted();
         let came_before = self.recent.push(seg, search);
         if let Some(apart_ns) = came_before
-            && self.captured_twice(seg, apart_ns, other)
+            && self.captured_twice(seg, apart_ns, other, loop_ns())
         {
             self.duplicated += 1;
             return None;
@@ -66,27 +73,54 @@ impl Side {
         if seg.has & (Has::OPTIONS_CUT | Has::TIMESTAMPS) == 0 {
             self.cut.note_plain(seg);
         }
-        self.said = (seg.ack, seg.ts_ns);
-        if seg.sack_len > 0 {
-            self.sack_seen = true;
-        }
+        self.requests.note(seg);
+        self.sack_seen |= seg.sack_len > 0;
         Some(seen)
     }
 
     /// The same packet came `apart_ns` before: is this a duplicate frame made by the capture, or a second delivery? A retransmission has
-    /// an identification of its own, unless the host keeps those it gave or gives none; then it is known by its time,
-    /// or by what the other host has asked for meanwhile.
+    /// an identification of its own, unless the host keeps those it gave or gives none. Then what was asked for meanwhile is
+    /// a retransmission, if that can have passed within the time (`loop_ns`), and duplicate frames are not known to be as far apart.
     #[cold]
     #[inline(never)]
-    fn captured_twice(&mut self, seg: &Segment, apart_ns: i64, other: &Side) -> bool {
-        let (number, at_ns) = other.said;
-        let asked = number == seg.seq && seg.ts_ns.saturating_sub(at_ns) < apart_ns;
-        if seg.ip_id == 0 {
-            return apart_ns <= MAX_APART_WITHOUT_ID_NS && !asked;
+    fn captured_twice(
+        &mut self,
+        seg: &Segment,
+        apart_ns: i64,
+        other: &Side,
+        loop_ns: Option<i64>,
+    ) -> bool {
+        let asked = other.requests.are_for(seg, apart_ns);
+        if seg.payload_len == 0 {
+            let most_ns = match seg.ip_id {
+                0 => MAX_APART_WITHOUT_ID_NS,
+                _ => MAX_APART_OF_ACKS_NS,
+            };
+            let twice = apart_ns <= most_ns || seg.ip_id != 0 && apart_ns <= MAX_APART_NS;
+            let twice = twice && (!asked || seg.ip_id != 0 && apart_ns <= most_ns);
+            return self.note_twin(twice, apart_ns);
         }
-        let soon = apart_ns <= MAX_APART_WHERE_ASKED_NS && !self.keeps_id;
-        let twice = apart_ns <= MAX_APART_NS && (soon || !asked);
-        self.keeps_id |= apart_ns > MAX_APART_WHERE_ASKED_NS && !twice && seg.payload_len > 0;
+        let soon = apart_ns < loop_ns.map_or(MAX_APART_WITHOUT_ID_NS, |ns| ns - ns / 4);
+        let usual = apart_ns <= self.twin_ns.saturating_mul(2);
+        let twice = match self.kept {
+            _ if seg.ip_id == 0 => apart_ns <= MAX_APART_WITHOUT_ID_NS && !asked,
+            Kept::No => apart_ns <= MAX_APART_NS,
+            _ if asked => soon || usual,
+            Kept::Yes => apart_ns <= MAX_APART_WITHOUT_ID_NS || usual,
+            Kept::Unknown => apart_ns <= MAX_APART_NS,
+        };
+        if seg.ip_id != 0 && !twice {
+            self.kept = Kept::Yes;
+        }
+        self.note_twin(twice && soon, apart_ns);
+        twice
+    }
+
+    /// Where `twice`, a duplicate frame of the capture came `apart_ns` after its first one.
+    fn note_twin(&mut self, twice: bool, apart_ns: i64) -> bool {
+        if twice {
+            self.twin_ns = self.twin_ns.max(apart_ns);
+        }
         twice
     }
 

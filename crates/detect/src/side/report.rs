@@ -8,6 +8,7 @@ use crate::collect::{Certain, Collected};
 use crate::complaints::{self, Proven};
 use crate::cost::{Ends, bound};
 use crate::habits::{Habits, Identification};
+use crate::kept::Kept;
 use crate::limits::Life;
 use crate::result::{
     AckPath, Artefacts, Avoidance, Blind, Bounds, Bursts, Cause, Confidence, Event, FlowId,
@@ -26,7 +27,9 @@ impl Side {
             mss: mss.max(1),
             timestamps: end.shared.timestamps,
             sack: end.shared.sack.unwrap_or(true),
-            ip_id: self.ids.trusted(),
+            ip_id: self.ids.trusted() && self.kept != Kept::Yes,
+            kept: self.kept,
+            newest: false,
             follows: false,
             step: 0,
             to_sender_ns: end.choice.to_sender_ns,

@@ -1,0 +1,68 @@
+//! Does a host keep the IPv4 identification of what it sends again? Some balancers and embedded stacks do.
+//!
+//! Where it does, a retransmission looks like its late original, and while that is unknown, what comes into a hole no sooner than it can
+//! have been sent again is perhaps one. A retransmission with a new identification shows that this host gives new ones.
+//! Where it does, what is late by more than a round trip has been sent again meanwhile, so such a retransmission follows.
+
+/// Whether a host keeps them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// Nothing has been sent again, as far as is known.
+    #[default]
+    Unknown,
+    Yes,
+    No,
+}
+
+/// What the arrivals of a host's data have shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct KeptIds {
+    is: Kept,
+    /// Since when data has come that was late or sent again with its old identification, nanoseconds.
+    since_ns: Option<i64>,
+}
+
+impl KeptIds {
+    pub(crate) fn is(self) -> Kept {
+        self.is
+    }
+
+    /// A retransmission has an identification of its own.
+    pub(crate) fn renewed(&mut self) {
+        self.is = Kept::No;
+    }
+
+    /// At `now` data with an old identification came into a hole, a round trip of `rtt_ns` or more after that had opened. If what came
+    /// so before was late, its retransmission is overdue.
+    pub(crate) fn perhaps_again(&mut self, now: i64, rtt_ns: i64) {
+        let since_ns = *self.since_ns.get_or_insert(now);
+        if self.is == Kept::Unknown && now.saturating_sub(since_ns) > rtt_ns.saturating_mul(2) {
+            self.is = Kept::Yes;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_whose_late_data_is_never_sent_again_keeps_identifications() {
+        let mut ids = KeptIds::default();
+        for now in [0, 1, 19] {
+            ids.perhaps_again(now, 10);
+        }
+        assert_eq!(ids.is(), Kept::Unknown, "their retransmissions may still come");
+        ids.perhaps_again(21, 10);
+        assert_eq!(ids.is(), Kept::Yes);
+    }
+
+    #[test]
+    fn a_new_identification_shows_that_they_are_not_kept() {
+        let mut ids = KeptIds::default();
+        ids.perhaps_again(0, 10);
+        ids.renewed();
+        ids.perhaps_again(50, 10);
+        assert_eq!(ids.is(), Kept::No);
+    }
+}
