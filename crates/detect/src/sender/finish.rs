@@ -52,6 +52,7 @@ impl Sender {
             refusals_hidden: self.receiver.guessed && self.timing.late_enough_to_be_refused(),
             timestamps: self.timestamps,
             duplicates: self.receiver.dsack_seen,
+            duplicates_placed: self.receiver.duplicates_hidden.into(),
             except_too_old: self.receiver.dsack_seen && self.receiver.too_old == TooOld::Unknown,
             acks: self.queue.seen,
             acks_missing: self.acks_missing(),

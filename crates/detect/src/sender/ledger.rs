@@ -49,6 +49,8 @@ pub(super) struct Telling {
     pub(super) timestamps: bool,
     /// Duplicates are reported (RFC 2883 section 4).
     pub(super) duplicates: bool,
+    /// Duplicates that were not reported and whose answers have been found.
+    pub(super) duplicates_placed: u64,
     pub(super) acks: u64,
     pub(super) acks_missing: u64,
     /// It may be that of what is too old they are not (RFC 7323 section 5.3 asks for an ACK alone).
@@ -330,7 +332,7 @@ impl Ledger {
         let proven = self.complaints.prove(bytes, (f.place.sent_ns, first_ns));
         let spurious = f.spurious_before();
         // What came after all makes the copy before it spurious: not asserted either way.
-        let came = f.doubled + self.share_unplaced();
+        let came = f.doubled + self.share_unplaced(telling);
         let either = came > 1.0 - MIN_LIKELY || self.silent(f, telling) >= EITHER;
         let either = either && proven.is_none();
         let open = u32::from(either);
@@ -392,6 +394,7 @@ mod tests {
         refusals_hidden: false,
         timestamps: true,
         duplicates: true,
+        duplicates_placed: 0,
         except_too_old: true,
         acks: 100,
         acks_missing: 0,

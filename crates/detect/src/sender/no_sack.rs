@@ -31,6 +31,9 @@ pub(crate) struct NoSack {
     pub(super) above: u32,
     /// Of these, the ones no retransmission can have caused.
     pub(super) above_clean: u32,
+    /// Duplicate ACKs before the left edge moved by no more than data in its turn moves it: what they answered lies above another hole,
+    /// and will be covered at once, or came again. By this byte it is known.
+    unclaimed: (u32, i64),
     /// ACKs with blocks that do not show, behind one that had none.
     pub(super) hidden: Hidden,
     /// Duplicate ACKs ever.
@@ -83,6 +86,25 @@ impl NoSack {
         } else if self.last_copy.is_none() {
             // No hole, and nothing sent again: it begins anew.
             (self.answers, self.explained) = (0, 0);
+        }
+    }
+
+    /// Duplicate ACKs are left when the data sent so far ends at `highest`.
+    fn set_aside(&mut self, highest: i64) {
+        if self.above > 0 {
+            self.unclaimed = (self.unclaimed.0 + self.above, highest);
+        }
+        (self.above, self.above_clean) = (0, 0);
+    }
+
+    /// An ACK of everything below `number` covers `more` segments beyond those that duplicate ACKs since the last one answered. How many
+    /// of those that were set aside answered something else.
+    fn claim(&mut self, number: i64, more: u64) -> u32 {
+        let (left, top) = &mut self.unclaimed;
+        *left = left.saturating_sub(u32::try_from(more).unwrap_or(u32::MAX));
+        match number >= *top {
+            true => std::mem::take(left),
+            false => 0,
         }
     }
 
@@ -183,15 +205,21 @@ impl Sender {
             self.no_sack = NoSack {
                 hidden: self.no_sack.hidden,
                 ever: self.no_sack.ever,
+                unclaimed: self.no_sack.unclaimed,
                 ..NoSack::default()
             };
         }
         self.openers.drop_below(number);
-        if segments <= self.in_turn() && !self.receiver.hides_blocks {
-            // Nothing had waited for this: what the duplicate ACKs answered had been received before.
-            self.ledger.unplaced += f64::from(self.no_sack.above);
-            (self.no_sack.above, self.no_sack.above_clean) = (0, 0);
+        let in_turn = segments <= self.in_turn();
+        if in_turn && !self.receiver.hides_blocks {
+            // Nothing had waited for this.
+            self.no_sack.set_aside(self.outstanding.highest);
         }
+        let more = match in_turn {
+            true => 0,
+            false => (segments - 1).saturating_sub(self.no_sack.above.into()),
+        };
+        self.ledger.unplaced += f64::from(self.no_sack.claim(number, more));
         let absorbed = segments.max(reports.len() as u64).saturating_sub(1) as u32;
         self.no_sack.above = self.no_sack.above.saturating_sub(absorbed);
         self.no_sack.above_clean = self.no_sack.above_clean.saturating_sub(absorbed);

@@ -25,9 +25,18 @@ const SHARE_UNTOLD_BY_MISSING_ACKS: f64 = 0.1;
 
 impl Ledger {
     /// Probability that one of the ACKs without new information and without a place answers the original of a segment that only
-    /// retransmissions are known to have brought.
-    pub(super) fn share_unplaced(&self) -> f64 {
-        (self.unplaced / (self.tally.only_copies as f64 + 1.0)).min(1.0)
+    /// retransmissions are known to have brought. A receiver that reports no duplicates answers so what was sent again needlessly, too.
+    pub(super) fn share_unplaced(&self, telling: &Telling) -> f64 {
+        let answered = match telling.duplicates {
+            true => 0,
+            false => self.spurious.saturating_sub(telling.duplicates_placed),
+        };
+        let left = (self.unplaced - answered as f64).max(0.0);
+        let needed = match telling.rough {
+            true => self.retransmissions.saturating_sub(self.spurious),
+            false => 0,
+        };
+        (left / (self.tally.only_copies.max(needed) as f64 + 1.0)).min(1.0)
     }
 
     /// Timestamps say that the retransmission came first. That the original did not come after it only a
@@ -41,7 +50,7 @@ impl Ledger {
             Evidence::Sack
         };
         let basis = Basis::certain(evidence);
-        let came = f.refused + f.silent + self.share_unplaced();
+        let came = f.refused + f.silent + self.share_unplaced(telling);
         if telling.rough && !telling.hidden && came <= 1.0 - MIN_LIKELY {
             return basis.weaker(Reason::WhichCopy);
         }
@@ -64,7 +73,7 @@ impl Ledger {
         let lost = self.tally.only_copies as f64 + 1.0;
         let silent = self.silent(f, telling);
         let sure = lost / (lost + late) * (1.0 - f.refused).max(0.0) * (1.0 - silent);
-        let sure = sure * (1.0 - self.share_unplaced());
+        let sure = sure * (1.0 - self.share_unplaced(telling));
         // Silence says nothing once the receiver has gone.
         let awaited = telling.heard_ns.saturating_sub(f.reported_ns) >= telling.patience_ns;
         // An original that was too old may have come and been refused, its answer hidden in another ACK.
@@ -90,7 +99,7 @@ impl Ledger {
         if late.saturating_mul(PACKETS_PER_LATE_WHERE_ANY_MAY_BE) >= self.data_packets {
             return f.silent.max(EITHER);
         }
-        match self.share_unplaced() <= 1.0 - MIN_LIKELY {
+        match self.share_unplaced(telling) <= 1.0 - MIN_LIKELY {
             true => 0.0,
             false => f.silent,
         }
