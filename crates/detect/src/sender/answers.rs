@@ -41,7 +41,9 @@ impl Sender {
         let more = seg.payload_len > 0 || seg.flags.any(TcpFlags::FIN);
         // Without timestamps nothing is discarded, and what came again is answered all the same.
         let untimed = reported > 0 && !self.outstanding.echoes(seg);
-        if ack.stale || more || untimed {
+        // A part of a segment that was cut anew when it was sent again.
+        let part = reported == 0 && self.reading.sacked_more;
+        if ack.stale || more || untimed || part {
             return;
         }
         let Some(mut trigger) = self.trigger_of(ack, reported, &last) else {

@@ -210,14 +210,13 @@ impl Sender {
             };
         }
         self.openers.drop_below(number);
-        let in_turn = segments <= self.in_turn();
-        if in_turn && !self.receiver.hides_blocks {
+        if segments <= self.in_turn() && !self.receiver.hides_blocks {
             // Nothing had waited for this.
             self.no_sack.set_aside(self.outstanding.highest);
         }
-        let more = match in_turn {
-            true => 0,
-            false => (segments - 1).saturating_sub(self.no_sack.above.into()),
+        let more = match segments {
+            0..=MAX_SEGMENTS_PER_DELAYED_ACK => 0,
+            _ => (segments - 1).saturating_sub(self.no_sack.above.into()),
         };
         self.ledger.unplaced += f64::from(self.no_sack.claim(number, more));
         let absorbed = segments.max(reports.len() as u64).saturating_sub(1) as u32;
@@ -278,6 +277,7 @@ impl Sender {
         }
         if index > 0 {
             // It waited behind the hole, or its retransmission did not wait for an ACK of its own.
+            self.ledger.either += u64::from(copies.count);
             self.ledger.filled.insert(Filled {
                 silent: EITHER,
                 ..Filled::by_copy(&report.sent, *copies, &ack.seg, 0)

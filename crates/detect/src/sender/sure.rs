@@ -31,7 +31,7 @@ impl Ledger {
             true => 0,
             false => self.spurious.saturating_sub(telling.duplicates_placed),
         };
-        let left = (self.unplaced - answered as f64).max(0.0);
+        let left = (self.unplaced - (answered + self.either) as f64).max(0.0);
         let needed = match telling.rough {
             true => self.retransmissions.saturating_sub(self.spurious),
             false => 0,
