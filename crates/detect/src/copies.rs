@@ -54,6 +54,8 @@ pub(crate) struct Means {
     pub(crate) tick_ns: i64,
     /// When the sender can first have known of the hole, nanoseconds.
     pub(crate) news_ns: i64,
+    /// Hardly anything that may have been sent again comes twice: originals are seldom so late.
+    pub(crate) seldom_late: bool,
 }
 
 impl Means {
@@ -75,6 +77,13 @@ impl Means {
             && !older
             && !same_tick
             && seg.ts_ns.saturating_sub(self.news_ns) >= soonest
+    }
+
+    /// It comes no sooner than a retransmission, as the round trip tells.
+    pub(crate) fn may_be_again(&self, seg: &Segment) -> bool {
+        let elapsed = seg.ts_ns.saturating_sub(self.news_ns);
+        self.to_sender_ns
+            .is_some_and(|rtt| elapsed >= rtt - rtt / 10)
     }
 
     /// The sender's timestamps may stay the same for as long, nanoseconds.
@@ -177,7 +186,7 @@ pub(crate) fn by_timing(seg: &Segment, means: &Means) -> Copy {
     if elapsed < rtt - rtt / 10 {
         return Copy::Original(Basis::ambiguous(evidence, Reason::LoneCopy));
     }
-    if (rtt..=rtt + rtt / 8).contains(&elapsed) {
+    if means.seldom_late || (rtt..=rtt + rtt / 8).contains(&elapsed) {
         // A prompt retransmission comes just now; a late packet may come at any time.
         return Copy::Retransmission(Basis::certain(evidence).weaker(Reason::LoneCopy));
     }
@@ -243,5 +252,45 @@ mod tests {
         assert_eq!(tell(&bare(800), &above, &means), Copy::Original(lone));
         let open = tell(&bare(1_500), &above, &means);
         assert_eq!(open, Copy::Retransmission(lone));
+    }
+
+    #[test]
+    fn an_old_identification_proves_nothing_a_round_trip_later_while_the_host_may_keep_them() {
+        let above = Above::of(&seg(30, 0, 0));
+        let told = |at_ns, kept| {
+            let means = Means {
+                ip_id: true,
+                to_sender_ns: Some(10_000_000),
+                kept,
+                ..Means::default()
+            };
+            tell(&seg(20, 0, at_ns), &above, &means)
+        };
+        let certain = Copy::Original(Basis::certain(Evidence::ArrivalIpId));
+        assert_eq!(told(5_000_000, Kept::Unknown), certain, "too soon");
+        assert_eq!(told(11_000_000, Kept::No), certain);
+        let either = Basis::ambiguous(Evidence::ArrivalIpId, Reason::LoneCopy);
+        assert_eq!(told(11_000_000, Kept::Unknown), Copy::Original(either));
+    }
+
+    #[test]
+    fn where_nothing_comes_twice_what_may_have_been_sent_again_has_been() {
+        let told = |seldom_late, at_ns| {
+            let means = Means {
+                to_sender_ns: Some(1_000),
+                seldom_late,
+                ..Means::default()
+            };
+            let bare = Segment {
+                ts_ns: at_ns,
+                ..Segment::default()
+            };
+            tell(&bare, &Above::default(), &means)
+        };
+        let likely = Basis::certain(Evidence::ArrivalTiming).weaker(Reason::LoneCopy);
+        assert_eq!(told(true, 2_000), Copy::Retransmission(likely));
+        assert_eq!(told(true, 400), Copy::Original(likely), "too soon");
+        let open = Basis::ambiguous(Evidence::ArrivalTiming, Reason::LoneCopy);
+        assert_eq!(told(false, 2_000), Copy::Retransmission(open));
     }
 }

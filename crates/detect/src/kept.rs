@@ -52,7 +52,11 @@ mod tests {
         for now in [0, 1, 19] {
             ids.perhaps_again(now, 10);
         }
-        assert_eq!(ids.is(), Kept::Unknown, "their retransmissions may still come");
+        assert_eq!(
+            ids.is(),
+            Kept::Unknown,
+            "their retransmissions may still come"
+        );
         ids.perhaps_again(21, 10);
         assert_eq!(ids.is(), Kept::Yes);
     }

@@ -45,7 +45,7 @@ impl Waited {
     pub(crate) fn prompt(&self) -> Prompt {
         let shortest = self.rtt_ns.map(|(shortest, _)| shortest);
         if let (Some(since), Some(rtt)) = (self.since_sent_ns, shortest)
-            && since < rtt / 2
+            && since < rtt - rtt / 4
         {
             return Prompt::Nothing;
         }

@@ -64,11 +64,17 @@ mod tests {
         let mut requests = Requests::default();
         requests.note(&ack(50, 100, None));
         assert!(requests.are_for(&data(60, 100), 20), "the next");
-        assert!(!requests.are_for(&data(60, 100), 10), "said before the first copy");
+        assert!(
+            !requests.are_for(&data(60, 100), 10),
+            "said before the first copy"
+        );
         assert!(!requests.are_for(&data(60, 200), 20), "not yet");
         requests.note(&ack(55, 100, Some((400, 500))));
         assert!(requests.are_for(&data(60, 200), 20));
-        assert!(!requests.are_for(&data(60, 500), 20), "nothing above has come");
+        assert!(
+            !requests.are_for(&data(60, 500), 20),
+            "nothing above has come"
+        );
         requests.note(&ack(58, 300, Some((400, 500))));
         assert!(!requests.are_for(&data(60, 200), 20), "it has come");
     }

@@ -541,3 +541,81 @@ fn what_fills_a_range_that_was_forgotten_is_not_said_to_be_spurious() {
     let r = flow.retransmissions;
     assert_eq!((r.spurious, r.ambiguous), (0, 6));
 }
+
+/// A sender that keeps identifications, beside it or beside its receiver, at a round trip of 4 ms: of every twenty segments the fifth is lost and
+/// comes again a round trip later with the number that it had. Every segment is captured `copies` times, 30 us apart.
+fn kept_identifications(vantage: Vantage, copies: i64) -> FlowReport {
+    let mut trace = Trace::new(Some(vantage));
+    let at_sender = vantage == Vantage::Sender;
+    match at_sender {
+        true => trace.handshake(0, &[4_000], 4_010, true),
+        false => trace.handshake(0, &[10], 4_010, true),
+    }
+    for round in 0..8 {
+        let (at, first) = (10_000 + i64::from(round) * 30_000, round * 20);
+        let lost = first + 4;
+        // When data passes, and when its acknowledgements do.
+        let acks = if at_sender { 4_000 } else { 10 };
+        let mut frames = Vec::new();
+        for n in first..first + 20 {
+            let sent = at + i64::from(n - first) * 100;
+            if at_sender || n != lost {
+                frames.push((sent, n, None));
+            }
+            if n > lost {
+                frames.push((sent + acks, n, Some((lost * LEN, Some((n + 1) * LEN)))));
+            } else if n < lost {
+                frames.push((sent + acks, n, Some(((n + 1) * LEN, None))));
+            }
+        }
+        // Three reports later it is sent again.
+        let again = at + 800 + if at_sender { acks } else { 4_000 };
+        frames.push((again, lost, None));
+        frames.push((again + acks + 1, lost, Some(((first + 20) * LEN, None))));
+        let mut all: Vec<_> = (0..copies)
+            .flat_map(|copy| frames.iter().map(move |f| (f.0 + copy * 30, f.1, f.2)))
+            .collect();
+        all.sort_by_key(|f| f.0);
+        for (at, n, ack) in all {
+            match ack {
+                None => trace.data(at, n, 100 + n as u16),
+                Some((bytes, top)) => {
+                    let blocks: Vec<_> =
+                        top.map(|top| ((lost + 1) * LEN, top)).into_iter().collect();
+                    trace.ack(at, bytes, 60_000, &blocks, 0);
+                }
+            }
+        }
+    }
+    trace.flow()
+}
+
+#[test]
+fn what_is_sent_again_with_its_old_identification_is_neither_late_nor_captured_twice() {
+    let flow = kept_identifications(Vantage::Sender, 1);
+    assert_eq!(flow.retransmissions.total, 8);
+    assert!(
+        asserted(&flow).iter().all(|e| e.0 == Kind::Lost),
+        "{:?}",
+        asserted(&flow)
+    );
+    let flow = kept_identifications(Vantage::Receiver, 1);
+    let late = |e: &&(Kind, Confidence)| e.0 == Kind::Reordered;
+    assert_eq!(
+        asserted(&flow).iter().filter(late).count(),
+        0,
+        "{:?}",
+        asserted(&flow)
+    );
+}
+
+#[test]
+fn duplicate_frames_of_a_host_that_keeps_identifications_are_no_retransmissions() {
+    let flow = kept_identifications(Vantage::Sender, 2);
+    assert_eq!(flow.retransmissions.total, 8);
+    assert!(
+        asserted(&flow).iter().all(|e| e.0 == Kind::Lost),
+        "{:?}",
+        asserted(&flow)
+    );
+}

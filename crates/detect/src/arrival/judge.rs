@@ -9,6 +9,11 @@ use crate::explanation::Explanation;
 use crate::result::{Confidence, Evidence, Reason};
 use inorder_metrics::by_bytes::Hole;
 
+/// Fills of holes after which it is known how many of them are originals.
+const MIN_FILLS: u32 = 8;
+/// Fills for each packet that came twice from which on a fill is likely a retransmission.
+const FILLS_PER_LATE: u32 = 20;
+
 impl Arrival {
     fn means(&self, hole: &Hole<Note>, cx: &Context) -> Means {
         // Without SACK the sender hears of a hole only when it is the left edge; the holes below
@@ -26,6 +31,8 @@ impl Arrival {
             to_sender_ns: cx.to_sender_ns,
             tick_ns: cx.tick_ns,
             news_ns: news_ns.max(hole.opened_ns),
+            seldom_late: self.filled_late >= MIN_FILLS
+                && self.came_twice.saturating_mul(FILLS_PER_LATE) <= self.filled_late,
         }
     }
 
@@ -41,6 +48,9 @@ impl Arrival {
             true => by_timing(seg, &means),
             false => tell(seg, &hole.note.above, &means),
         };
+        let (Copy::Original(basis) | Copy::Retransmission(basis)) = told;
+        let by_time = basis.evidence == Evidence::ArrivalTiming;
+        self.filled_late += u32::from(by_time && means.may_be_again(seg));
         let renewed = Copy::Retransmission(Basis::certain(Evidence::ArrivalIpId));
         if cx.ip_id && told == renewed {
             self.kept_ids.renewed();
@@ -72,7 +82,7 @@ impl Arrival {
         let fill = hole.note.fill;
         let (Copy::Original(basis) | Copy::Retransmission(basis)) = told;
         let marked = basis.confidence == Confidence::Certain;
-        if fill.copies == 0 || !fill.unmarked || marked {
+        if fill.copies == 0 || !fill.unmarked || marked || means.seldom_late {
             return told;
         }
         // Two transmissions and no mark on either: the one that comes nearest to a round trip

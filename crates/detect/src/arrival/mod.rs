@@ -29,7 +29,7 @@ use crate::result::{
 use again::{Fill, FirstToCome};
 use begun::Before;
 use inorder_metrics::by_bytes::{Arrived, Hole, Late, Order};
-use refused::Refused;
+use refused::{Refused, Suspect};
 use run::Run;
 use tail::LostTail;
 use unanswered::{Unanswered, Waiting};
@@ -105,7 +105,13 @@ pub(crate) struct Arrival {
     una_ns: i64,
     /// Holes in which an original lies that the receiver should have discarded, until it asks for the
     /// bytes again or takes them after all.
-    suspects: Vec<(i64, i64)>,
+    suspects: Vec<Suspect>,
+    /// It has taken data that was too old.
+    takes_old: bool,
+    /// Fills of holes that only their time tells of, no sooner than a retransmission comes, and how often data came that had come before: an
+    /// original that is so late has been sent again, and both come.
+    filled_late: u32,
+    came_twice: u32,
     recoveries: RecoveryTracker,
     order: Order<Note>,
     collector: Box<Collector>,
@@ -187,6 +193,9 @@ impl Arrival {
             pause_ns: 0,
             receiver: at_receiver.then(Acceptance::default),
             suspects: Vec::new(),
+            takes_old: false,
+            filled_late: 0,
+            came_twice: 0,
             watchful: false,
             before: Before::NOTHING,
             doubtful: None,
@@ -391,6 +400,7 @@ impl Arrival {
 
     /// What came by before, and was not late, comes again by `seg`.
     fn repeats(&mut self, seg: &Segment, (from, len): (i64, u32), cx: &Context) {
+        self.came_twice += 1;
         if cx.ip_id && cx.newest {
             self.kept_ids.renewed();
         }

@@ -5,7 +5,7 @@ use inorder_wire::Segment;
 use super::{Arrival, Context, Fill, Note};
 use crate::collect::{Basis, Place};
 use crate::copies::Above;
-use crate::result::Evidence;
+use crate::result::{Evidence, Reason};
 use inorder_metrics::by_bytes::{Hole, Late};
 
 /// Suspects at once; beyond, one is taken for refused without waiting for what the receiver says.
@@ -23,6 +23,15 @@ pub(super) struct Refused {
     basis: Basis,
     /// What the receiver holds against it.
     evidence: Evidence,
+}
+
+/// A hole in which something lies that its receiver should have discarded.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Suspect {
+    from: i64,
+    to: i64,
+    /// The receiver has said since that it lacks it.
+    denied: bool,
 }
 
 impl Arrival {
@@ -95,7 +104,7 @@ impl Arrival {
         self.order
             .annotate(from, to, |note| note.refused = Some(refused));
         if self.suspects.len() < MAX_SUSPECTED_HOLES {
-            self.suspects.push((from, to));
+            self.suspects.push(Suspect::new(from, to));
         }
     }
 
@@ -112,13 +121,21 @@ impl Arrival {
             kept.add(copy);
         });
         if watched {
-            self.suspects.push((from, to));
+            self.suspects.push(Suspect::new(from, to));
         }
     }
 
-    /// Another copy of `[from, to)` comes: from here on an acknowledgement may be for that one.
+    /// Another copy of `[from, to)` comes: from here on an acknowledgement may be for that one. What came before was refused if the
+    /// receiver has said since that it lacks it.
     pub(super) fn confirm(&mut self, from: i64, to: i64) {
-        self.suspects.retain(|&(a, b)| b <= from || to <= a);
+        let meets = |suspect: &mut Suspect| suspect.from < to && from < suspect.to;
+        for suspect in self.suspects.extract_if(.., meets) {
+            if !suspect.denied {
+                self.order.annotate(suspect.from, suspect.to, |note| {
+                    note.refused = note.refused.map(Refused::unanswered);
+                });
+            }
+        }
     }
 
     /// True while acknowledgements may show that something was taken after all.
@@ -131,13 +148,20 @@ impl Arrival {
     /// a SACK block.
     pub(crate) fn answered(&mut self, ack: i64, sacked: impl Fn(i64, i64) -> bool) {
         let mut accepted = Vec::new();
-        self.suspects.retain(|&(from, to)| {
-            let held = from < ack || sacked(from, to);
-            if held {
-                accepted.push((from, to));
-            }
-            !held
-        });
+        self.suspects.retain_mut(
+            |&mut Suspect {
+                 from,
+                 to,
+                 ref mut denied,
+             }| {
+                let held = from < ack || sacked(from, to);
+                if held {
+                    accepted.push((from, to));
+                }
+                *denied = true;
+                !held
+            },
+        );
         for (from, to) in accepted {
             self.taken_after_all(from, to);
         }
@@ -166,6 +190,7 @@ impl Arrival {
         self.order
             .clear(from, to, |note| refused = refused.or(note.refused));
         let Some(refused) = refused else { return };
+        self.takes_old |= refused.evidence == Evidence::Paws;
         let place = refused.place(from, to);
         let basis = refused.basis;
         match refused.late {
@@ -177,6 +202,10 @@ impl Arrival {
     /// At the end: the hole was filled by a retransmission although its original had come.
     pub(super) fn refused(&mut self, hole: &Hole<Note>, refused: &Refused) {
         let place = refused.place(hole.start, hole.end);
+        let refused = match self.takes_old && refused.evidence == Evidence::Paws {
+            true => refused.unanswered(),
+            false => *refused,
+        };
         let basis = Basis {
             evidence: refused.evidence,
             ..refused.basis
@@ -185,7 +214,25 @@ impl Arrival {
     }
 }
 
+impl Suspect {
+    fn new(from: i64, to: i64) -> Self {
+        Suspect {
+            from,
+            to,
+            denied: false,
+        }
+    }
+}
+
 impl Refused {
+    /// The same where nothing shows that the receiver did not take it.
+    fn unanswered(self) -> Self {
+        Refused {
+            basis: Basis::ambiguous(self.basis.evidence, Reason::WhichCopy),
+            ..self
+        }
+    }
+
     fn place(&self, from: i64, to: i64) -> Place {
         Place {
             start: from,

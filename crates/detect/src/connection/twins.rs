@@ -207,7 +207,13 @@ mod tests {
     fn data_that_is_sent_again_because_it_was_asked_for_was_not_captured_twice() {
         let data = |ms, n: u32| {
             let (dir, segment) = frame(ms * MS, n * 100, 0);
-            (dir, Segment { payload_len: 100, ..segment })
+            (
+                dir,
+                Segment {
+                    payload_len: 100,
+                    ..segment
+                },
+            )
         };
         let ack = |ms, n: u32| {
             let (dir, segment) = frame(ms * MS, 7, n * 100);

@@ -31,9 +31,9 @@ pub(crate) struct NoSack {
     pub(super) above: u32,
     /// Of these, the ones no retransmission can have caused.
     pub(super) above_clean: u32,
-    /// Duplicate ACKs before the left edge moved by no more than data in its turn moves it: what they answered lies above another hole,
-    /// and will be covered at once, or came again. By this byte it is known.
-    unclaimed: (u32, i64),
+    /// Duplicate ACKs before a retransmission moved the left edge by no more than data in its turn moves it: what they answered lies
+    /// above another hole, which is sent again next, or came again.
+    unclaimed: u32,
     /// ACKs with blocks that do not show, behind one that had none.
     pub(super) hidden: Hidden,
     /// Duplicate ACKs ever.
@@ -89,22 +89,15 @@ impl NoSack {
         }
     }
 
-    /// Duplicate ACKs are left when the data sent so far ends at `highest`.
-    fn set_aside(&mut self, highest: i64) {
-        if self.above > 0 {
-            self.unclaimed = (self.unclaimed.0 + self.above, highest);
-        }
-        (self.above, self.above_clean) = (0, 0);
-    }
-
-    /// An ACK of everything below `number` covers `more` segments beyond those that duplicate ACKs since the last one answered. How many
-    /// of those that were set aside answered something else.
-    fn claim(&mut self, number: i64, more: u64) -> u32 {
-        let (left, top) = &mut self.unclaimed;
-        *left = left.saturating_sub(u32::try_from(more).unwrap_or(u32::MAX));
-        match number >= *top {
-            true => std::mem::take(left),
-            false => 0,
+    /// An ACK that moves the left edge covers `more` segments beyond those that duplicate ACKs since the last one answered; the first
+    /// had been sent `again` or not. How many of the duplicate ACKs that were set aside answered something else than what is covered now or
+    /// waits above another hole.
+    fn claim(&mut self, again: bool, more: u64) -> u32 {
+        let more = u32::try_from(more).unwrap_or(u32::MAX);
+        self.unclaimed = self.unclaimed.saturating_sub(more);
+        match again {
+            true => 0,
+            false => std::mem::take(&mut self.unclaimed),
         }
     }
 
@@ -212,13 +205,15 @@ impl Sender {
         self.openers.drop_below(number);
         if segments <= self.in_turn() && !self.receiver.hides_blocks {
             // Nothing had waited for this.
-            self.no_sack.set_aside(self.outstanding.highest);
+            self.no_sack.unclaimed += std::mem::take(&mut self.no_sack.above);
+            self.no_sack.above_clean = 0;
         }
+        let again = reports.first().is_some_and(|r| r.copies.is_some());
         let more = match segments {
             0..=MAX_SEGMENTS_PER_DELAYED_ACK => 0,
             _ => (segments - 1).saturating_sub(self.no_sack.above.into()),
         };
-        self.ledger.unplaced += f64::from(self.no_sack.claim(number, more));
+        self.ledger.unplaced += f64::from(self.no_sack.claim(again, more));
         let absorbed = segments.max(reports.len() as u64).saturating_sub(1) as u32;
         self.no_sack.above = self.no_sack.above.saturating_sub(absorbed);
         self.no_sack.above_clean = self.no_sack.above_clean.saturating_sub(absorbed);
@@ -434,5 +429,33 @@ mod tests {
         assert_eq!(told(true, None), late);
         assert_eq!(told(false, None), []);
         assert_eq!(told(false, Some(Explanation::DuplicateAcks)), late);
+    }
+
+    /// Of ten segments 20 and 23 are lost. Eight duplicate ACKs make the sender repeat 20, whose acknowledgement reaches up to 23, and then 23:
+    /// `behind` that two more duplicate ACKs come, without a place.
+    fn two_holes(behind: bool) -> Told {
+        let mut trace = Trace::new(false, None);
+        trace.in_order(0, 0, 20);
+        (0..10).for_each(|n| trace.send(40 + n, 20 + n));
+        (1..9).for_each(|n| trace.ack(50 + n, 20, &[]));
+        trace.send_again(60, 20);
+        trace.ack(70, 23, &[]);
+        trace.send_again(70, 23);
+        (30..34).for_each(|n| trace.send(79, n));
+        trace.ack(80, 30, &[]);
+        if behind {
+            trace.ack(81, 30, &[]);
+            trace.ack(82, 30, &[]);
+        }
+        (31..35).for_each(|n| trace.ack(58 + n, n, &[]));
+        trace.in_order(100, 34, 60);
+        trace.end()
+    }
+
+    #[test]
+    fn duplicate_acks_for_what_lies_above_a_second_hole_leave_no_doubt_about_the_first() {
+        let lost = |sure| [(Kind::Lost, 20, sure), (Kind::Lost, 23, sure)];
+        assert_eq!(two_holes(false), lost(Confidence::Likely));
+        assert_eq!(two_holes(true), lost(Confidence::Ambiguous));
     }
 }
