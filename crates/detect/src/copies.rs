@@ -54,8 +54,8 @@ pub(crate) struct Means {
     pub(crate) tick_ns: i64,
     /// When the sender can first have known of the hole, nanoseconds.
     pub(crate) news_ns: i64,
-    /// Hardly anything that may have been sent again comes twice: originals are seldom so late.
-    pub(crate) seldom_late: bool,
+    /// Much has come sooner than a retransmission can.
+    pub(crate) often_late: bool,
 }
 
 impl Means {
@@ -79,11 +79,10 @@ impl Means {
             && seg.ts_ns.saturating_sub(self.news_ns) >= soonest
     }
 
-    /// It comes no sooner than a retransmission, as the round trip tells.
-    pub(crate) fn may_be_again(&self, seg: &Segment) -> bool {
+    /// It comes sooner than a retransmission, as the round trip tells.
+    pub(crate) fn is_early(&self, seg: &Segment) -> bool {
         let elapsed = seg.ts_ns.saturating_sub(self.news_ns);
-        self.to_sender_ns
-            .is_some_and(|rtt| elapsed >= rtt - rtt / 10)
+        self.to_sender_ns.is_some_and(|rtt| elapsed < rtt - rtt / 8)
     }
 
     /// The sender's timestamps may stay the same for as long, nanoseconds.
@@ -139,7 +138,10 @@ fn by_ip_id(seg: &Segment, above: &Above, means: &Means) -> Copy {
         (true, 1..) => Copy::Retransmission(Basis::certain(Evidence::ArrivalTimestamps)),
         (false, ..0) => Copy::Original(Basis::certain(Evidence::ArrivalTimestamps)),
         (true, _) if means.kept == Kept::Unknown && means.perhaps_again(seg, above) => {
-            Copy::Original(Basis::ambiguous(basis.evidence, Reason::LoneCopy))
+            Copy::Original(match means.often_late {
+                true => basis.weaker(Reason::LoneCopy),
+                false => Basis::ambiguous(basis.evidence, Reason::LoneCopy),
+            })
         }
         (true, _) => Copy::Original(basis),
         (false, _) => Copy::Retransmission(basis),
@@ -186,13 +188,13 @@ pub(crate) fn by_timing(seg: &Segment, means: &Means) -> Copy {
     if elapsed < rtt - rtt / 10 {
         return Copy::Original(Basis::ambiguous(evidence, Reason::LoneCopy));
     }
-    if means.seldom_late || (rtt..=rtt + rtt / 8).contains(&elapsed) {
-        // A prompt retransmission comes just now; a late packet may come at any time.
-        return Copy::Retransmission(Basis::certain(evidence).weaker(Reason::LoneCopy));
-    }
     if elapsed > rtt.saturating_mul(3) {
         // Later than a prompt retransmission comes; a time-out would be later still.
         return Copy::Original(Basis::ambiguous(evidence, Reason::LoneCopy));
+    }
+    if (rtt..=rtt + rtt / 8).contains(&elapsed) {
+        // A prompt retransmission comes just now; a late packet may come at any time.
+        return Copy::Retransmission(Basis::certain(evidence).weaker(Reason::LoneCopy));
     }
     Copy::Retransmission(Basis::ambiguous(evidence, Reason::LoneCopy))
 }
@@ -271,26 +273,5 @@ mod tests {
         assert_eq!(told(11_000_000, Kept::No), certain);
         let either = Basis::ambiguous(Evidence::ArrivalIpId, Reason::LoneCopy);
         assert_eq!(told(11_000_000, Kept::Unknown), Copy::Original(either));
-    }
-
-    #[test]
-    fn where_nothing_comes_twice_what_may_have_been_sent_again_has_been() {
-        let told = |seldom_late, at_ns| {
-            let means = Means {
-                to_sender_ns: Some(1_000),
-                seldom_late,
-                ..Means::default()
-            };
-            let bare = Segment {
-                ts_ns: at_ns,
-                ..Segment::default()
-            };
-            tell(&bare, &Above::default(), &means)
-        };
-        let likely = Basis::certain(Evidence::ArrivalTiming).weaker(Reason::LoneCopy);
-        assert_eq!(told(true, 2_000), Copy::Retransmission(likely));
-        assert_eq!(told(true, 400), Copy::Original(likely), "too soon");
-        let open = Basis::ambiguous(Evidence::ArrivalTiming, Reason::LoneCopy);
-        assert_eq!(told(false, 2_000), Copy::Retransmission(open));
     }
 }

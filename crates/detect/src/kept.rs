@@ -14,12 +14,17 @@ pub(crate) enum Kept {
     No,
 }
 
+/// Data with an old identification that came no sooner than a retransmission, for each that came sooner, from which on the host keeps
+/// them: where originals are late, most of them are late by less than a round trip.
+const PERHAPS_AGAIN_PER_EARLY: u32 = 4;
+
 /// What the arrivals of a host's data have shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct KeptIds {
     is: Kept,
-    /// Since when data has come that was late or sent again with its old identification, nanoseconds.
+    /// Since when data has come that was late or sent again with its old identification, nanoseconds, and how often.
     since_ns: Option<i64>,
+    perhaps: u32,
 }
 
 impl KeptIds {
@@ -32,11 +37,14 @@ impl KeptIds {
         self.is = Kept::No;
     }
 
-    /// At `now` data with an old identification came into a hole, a round trip of `rtt_ns` or more after that had opened. If what came
-    /// so before was late, its retransmission is overdue.
-    pub(crate) fn perhaps_again(&mut self, now: i64, rtt_ns: i64) {
+    /// At `now` data with an old identification came into a hole, a round trip of `rtt_ns` or more after that had opened; `early` times
+    /// data came sooner. If what came so before was late, its retransmission is overdue.
+    pub(crate) fn perhaps_again(&mut self, now: i64, rtt_ns: i64, early: u32) {
         let since_ns = *self.since_ns.get_or_insert(now);
-        if self.is == Kept::Unknown && now.saturating_sub(since_ns) > rtt_ns.saturating_mul(2) {
+        self.perhaps += 1;
+        let overdue = now.saturating_sub(since_ns) > rtt_ns.saturating_mul(2);
+        let few_early = early.saturating_mul(PERHAPS_AGAIN_PER_EARLY) <= self.perhaps;
+        if self.is == Kept::Unknown && overdue && few_early {
             self.is = Kept::Yes;
         }
     }
@@ -50,23 +58,30 @@ mod tests {
     fn a_host_whose_late_data_is_never_sent_again_keeps_identifications() {
         let mut ids = KeptIds::default();
         for now in [0, 1, 19] {
-            ids.perhaps_again(now, 10);
+            ids.perhaps_again(now, 10, 0);
         }
         assert_eq!(
             ids.is(),
             Kept::Unknown,
             "their retransmissions may still come"
         );
-        ids.perhaps_again(21, 10);
+        ids.perhaps_again(21, 10, 0);
         assert_eq!(ids.is(), Kept::Yes);
     }
 
     #[test]
     fn a_new_identification_shows_that_they_are_not_kept() {
         let mut ids = KeptIds::default();
-        ids.perhaps_again(0, 10);
+        ids.perhaps_again(0, 10, 0);
         ids.renewed();
-        ids.perhaps_again(50, 10);
+        ids.perhaps_again(50, 10, 0);
         assert_eq!(ids.is(), Kept::No);
+    }
+
+    #[test]
+    fn where_most_of_what_is_late_comes_sooner_the_rest_is_late_as_well() {
+        let mut ids = KeptIds::default();
+        (0..9).for_each(|n| ids.perhaps_again(n * 30, 10, 20));
+        assert_eq!(ids.is(), Kept::Unknown);
     }
 }

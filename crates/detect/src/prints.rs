@@ -167,6 +167,20 @@ impl Recent {
         None
     }
 
+    /// `seg`, which is the same as a packet before, was sent again: duplicate frames of it come behind this time.
+    #[cold]
+    pub(crate) fn renew(&mut self, seg: &Segment) {
+        let print = Self::print_of(seg);
+        let new = Print::new(print, seg.ts_ns);
+        let residue = Self::residue(seg, print);
+        let older = self.older.iter_mut().flat_map(|older| older.set(residue));
+        let first = self.prints.iter_mut().take(self.packets.into());
+        let same = first.chain(older).find(|p| p.short == new.short);
+        if let Some(print) = same {
+            *print = new;
+        }
+    }
+
     fn push_first(&mut self, seg: &Segment, search: bool, print: u64) -> Option<i64> {
         let new = Print::new(print, seg.ts_ns);
         let count = usize::from(self.packets);

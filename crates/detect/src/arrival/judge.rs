@@ -4,15 +4,13 @@ use inorder_wire::{Has, Segment};
 
 use super::{Arrival, Context, Note};
 use crate::collect::Basis;
-use crate::copies::{Copy, Means, by_timing, tell};
+use crate::copies::{Above, Copy, Means, by_timing, tell};
 use crate::explanation::Explanation;
 use crate::result::{Confidence, Evidence, Reason};
 use inorder_metrics::by_bytes::Hole;
 
-/// Fills of holes after which it is known how many of them are originals.
-const MIN_FILLS: u32 = 8;
-/// Fills for each packet that came twice from which on a fill is likely a retransmission.
-const FILLS_PER_LATE: u32 = 20;
+/// Originals that came sooner than a retransmission from which on this path is known to make packets late.
+const OFTEN_LATE: u32 = 8;
 
 impl Arrival {
     fn means(&self, hole: &Hole<Note>, cx: &Context) -> Means {
@@ -31,8 +29,25 @@ impl Arrival {
             to_sender_ns: cx.to_sender_ns,
             tick_ns: cx.tick_ns,
             news_ns: news_ns.max(hole.opened_ns),
-            seldom_late: self.filled_late >= MIN_FILLS
-                && self.came_twice.saturating_mul(FILLS_PER_LATE) <= self.filled_late,
+            often_late: self.filled_early >= OFTEN_LATE,
+        }
+    }
+
+    /// What `seg`, which is `told` to be this, shows of the path and of its sender's identifications.
+    fn learn(&mut self, seg: &Segment, told: Copy, (above, means): (&Above, &Means), cx: &Context) {
+        let old = (seg.ip_id.wrapping_sub(above.ip_id) as i16) < 0;
+        if means.is_early(seg) {
+            self.filled_early += 1;
+        }
+        if !cx.counts || !seg.has(Has::IP_ID) {
+            return;
+        }
+        if !old && matches!(told, Copy::Retransmission(_)) {
+            self.kept_ids.renewed();
+        } else if means.perhaps_again(seg, above) {
+            let rtt = cx.to_sender_ns.unwrap_or(self.pause_ns);
+            self.kept_ids
+                .perhaps_again(seg.ts_ns, rtt, self.filled_early);
         }
     }
 
@@ -48,16 +63,7 @@ impl Arrival {
             true => by_timing(seg, &means),
             false => tell(seg, &hole.note.above, &means),
         };
-        let (Copy::Original(basis) | Copy::Retransmission(basis)) = told;
-        let by_time = basis.evidence == Evidence::ArrivalTiming;
-        self.filled_late += u32::from(by_time && means.may_be_again(seg));
-        let renewed = Copy::Retransmission(Basis::certain(Evidence::ArrivalIpId));
-        if cx.ip_id && told == renewed {
-            self.kept_ids.renewed();
-        } else if cx.ip_id && means.perhaps_again(seg, &hole.note.above) {
-            let rtt = cx.to_sender_ns.unwrap_or(self.pause_ns);
-            self.kept_ids.perhaps_again(seg.ts_ns, rtt);
-        }
+        self.learn(seg, told, (&hole.note.above, &means), cx);
         let told = match told {
             Copy::Original(_) if from <= cx.una && self.resent_unasked(seg, hole, cx) => {
                 Copy::Retransmission(Basis::ambiguous(
@@ -82,7 +88,7 @@ impl Arrival {
         let fill = hole.note.fill;
         let (Copy::Original(basis) | Copy::Retransmission(basis)) = told;
         let marked = basis.confidence == Confidence::Certain;
-        if fill.copies == 0 || !fill.unmarked || marked || means.seldom_late {
+        if fill.copies == 0 || !fill.unmarked || marked {
             return told;
         }
         // Two transmissions and no mark on either: the one that comes nearest to a round trip

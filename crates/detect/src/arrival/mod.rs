@@ -71,6 +71,8 @@ pub(crate) struct Context {
     pub(crate) sack: bool,
     /// The sender's IPv4 identification counts.
     pub(crate) ip_id: bool,
+    /// The same, whatever it does with what it sends again.
+    pub(crate) counts: bool,
     /// Whether it keeps those of what it sends again; if so, `ip_id` is false.
     pub(crate) kept: Kept,
     /// This one's identification is the highest so far.
@@ -106,12 +108,8 @@ pub(crate) struct Arrival {
     /// Holes in which an original lies that the receiver should have discarded, until it asks for the
     /// bytes again or takes them after all.
     suspects: Vec<Suspect>,
-    /// It has taken data that was too old.
-    takes_old: bool,
-    /// Fills of holes that only their time tells of, no sooner than a retransmission comes, and how often data came that had come before: an
-    /// original that is so late has been sent again, and both come.
-    filled_late: u32,
-    came_twice: u32,
+    /// How often a hole was filled sooner than by a retransmission.
+    filled_early: u32,
     recoveries: RecoveryTracker,
     order: Order<Note>,
     collector: Box<Collector>,
@@ -193,9 +191,7 @@ impl Arrival {
             pause_ns: 0,
             receiver: at_receiver.then(Acceptance::default),
             suspects: Vec::new(),
-            takes_old: false,
-            filled_late: 0,
-            came_twice: 0,
+            filled_early: 0,
             watchful: false,
             before: Before::NOTHING,
             doubtful: None,
@@ -400,8 +396,7 @@ impl Arrival {
 
     /// What came by before, and was not late, comes again by `seg`.
     fn repeats(&mut self, seg: &Segment, (from, len): (i64, u32), cx: &Context) {
-        self.came_twice += 1;
-        if cx.ip_id && cx.newest {
+        if cx.counts && cx.newest {
             self.kept_ids.renewed();
         }
         if (cx.una..self.order.forgotten_to()).contains(&from) {

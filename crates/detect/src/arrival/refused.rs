@@ -190,7 +190,6 @@ impl Arrival {
         self.order
             .clear(from, to, |note| refused = refused.or(note.refused));
         let Some(refused) = refused else { return };
-        self.takes_old |= refused.evidence == Evidence::Paws;
         let place = refused.place(from, to);
         let basis = refused.basis;
         match refused.late {
@@ -202,10 +201,6 @@ impl Arrival {
     /// At the end: the hole was filled by a retransmission although its original had come.
     pub(super) fn refused(&mut self, hole: &Hole<Note>, refused: &Refused) {
         let place = refused.place(hole.start, hole.end);
-        let refused = match self.takes_old && refused.evidence == Evidence::Paws {
-            true => refused.unanswered(),
-            false => *refused,
-        };
         let basis = Basis {
             evidence: refused.evidence,
             ..refused.basis

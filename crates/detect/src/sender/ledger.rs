@@ -72,8 +72,6 @@ pub(super) struct Ledger {
     /// Expected number of ACKs without new information that answer an unknown original which came: more segments were missing than are
     /// looked at, or none that is looked at fits and the receiver reports no duplicates.
     pub(super) unplaced: f64,
-    /// Without SACK, retransmissions of what had perhaps waited behind the hole: each has such an answer if it had.
-    pub(super) either: u64,
     pub(super) copies: NetworkCopies,
     pub(super) collector: Box<Collector>,
     pub(super) recoveries: RecoveryTracker,
@@ -96,7 +94,6 @@ impl Ledger {
             filled: FilledMap::default(),
             tally: Tally::default(),
             unplaced: 0.0,
-            either: 0,
             copies: NetworkCopies::default(),
             collector: Box::new(Collector::new(Half::EndToEnd, keep)),
             recoveries: RecoveryTracker::new(keep),

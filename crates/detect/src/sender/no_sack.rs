@@ -272,7 +272,6 @@ impl Sender {
         }
         if index > 0 {
             // It waited behind the hole, or its retransmission did not wait for an ACK of its own.
-            self.ledger.either += u64::from(copies.count);
             self.ledger.filled.insert(Filled {
                 silent: EITHER,
                 ..Filled::by_copy(&report.sent, *copies, &ack.seg, 0)

@@ -20,6 +20,8 @@ const SHARE_REFUSED_UNSEEN: f64 = 0.1;
 /// Share of the originals discarded as too old whose answer, a plain ACK, looks like a regular acknowledgement: one for every
 /// second segment is delayed until the next (RFC 5681 section 4.2).
 const SHARE_ANSWERED_IN_TURN: f64 = 0.5;
+/// Number of lost packets for each late one from which on what comes after its retransmission is rare.
+const LOST_PER_LATE_WHERE_FEW_ARE: u64 = 8;
 /// Share of the originals with a missing ACK that no other ACK reports.
 const SHARE_UNTOLD_BY_MISSING_ACKS: f64 = 0.1;
 
@@ -27,16 +29,23 @@ impl Ledger {
     /// Probability that one of the ACKs without new information and without a place answers the original of a segment that only
     /// retransmissions are known to have brought. A receiver that reports no duplicates answers so what was sent again needlessly, too.
     pub(super) fn share_unplaced(&self, telling: &Telling) -> f64 {
-        let answered = match telling.duplicates {
-            true => 0,
-            false => self.spurious.saturating_sub(telling.duplicates_placed),
-        };
-        let left = (self.unplaced - (answered + self.either) as f64).max(0.0);
         let needed = match telling.rough {
             true => self.retransmissions.saturating_sub(self.spurious),
             false => 0,
         };
-        (left / (self.tally.only_copies.max(needed) as f64 + 1.0)).min(1.0)
+        let only_copies = self.tally.only_copies.max(needed);
+        // Where much comes late, some of it comes after its retransmission, and has such an answer.
+        let seldom_late = self
+            .collector
+            .reordered()
+            .saturating_mul(LOST_PER_LATE_WHERE_FEW_ARE)
+            <= only_copies;
+        let answered = match telling.duplicates || telling.rough || !seldom_late {
+            true => 0,
+            false => self.spurious.saturating_sub(telling.duplicates_placed),
+        };
+        let left = (self.unplaced - answered as f64).max(0.0);
+        (left / (only_copies as f64 + 1.0)).min(1.0)
     }
 
     /// Timestamps say that the retransmission came first. That the original did not come after it only a

@@ -72,6 +72,8 @@ pub(crate) struct Side {
     requests: Requests,
     /// Does it send packets again with the identification that they had before?
     kept: Kept,
+    /// That it does is known for sure.
+    keeps: bool,
     /// The longest time between a frame and its duplicate frame that can have been nothing else, nanoseconds.
     twin_ns: i64,
     clock: StampClock,
@@ -228,6 +230,7 @@ impl Side {
             timestamps: shared.timestamps,
             sack: shared.sack.unwrap_or(true),
             ip_id: self.ids.trusted() && self.kept != Kept::Yes,
+            counts: self.ids.trusted(),
             kept: self.kept,
             newest: seen.step.is_some_and(|step| step > 0),
             follows: seen.step == Some(1),
@@ -251,7 +254,7 @@ impl Side {
                 }
                 Piece::Late => heard.original(seg, at, len),
             });
-        if self.ids.trusted() && self.kept != Kept::Yes {
+        if !self.keeps {
             self.kept = engines.arrival.kept();
         }
         false
@@ -377,7 +380,7 @@ impl Side {
     /// The user knows how this host numbers its packets.
     pub(crate) fn assume(&mut self, identification: Identification) {
         if identification == Identification::Kept {
-            self.kept = Kept::Yes;
+            (self.kept, self.keeps) = (Kept::Yes, true);
         }
         self.ids.assume(identification);
     }

@@ -57,11 +57,12 @@ impl Side {
         }
         let search = seen.unusual || !self.ids.trusted();
         let came_before = self.recent.push(seg, search);
-        if let Some(apart_ns) = came_before
-            && self.captured_twice(seg, apart_ns, other, loop_ns())
-        {
-            self.duplicated += 1;
-            return None;
+        if let Some(apart_ns) = came_before {
+            if self.captured_twice(seg, apart_ns, other, loop_ns()) {
+                self.duplicated += 1;
+                return None;
+            }
+            self.recent.renew(seg);
         }
         let seen = match seen.unusual {
             true => self.look_closer(seg, seen, packets)?,
@@ -110,7 +111,7 @@ impl Side {
             Kept::Unknown => apart_ns <= MAX_APART_NS,
         };
         if seg.ip_id != 0 && !twice {
-            self.kept = Kept::Yes;
+            (self.kept, self.keeps) = (Kept::Yes, true);
         }
         self.note_twin(twice && soon, apart_ns);
         twice

@@ -28,6 +28,7 @@ impl Side {
             timestamps: end.shared.timestamps,
             sack: end.shared.sack.unwrap_or(true),
             ip_id: self.ids.trusted() && self.kept != Kept::Yes,
+            counts: self.ids.trusted(),
             kept: self.kept,
             newest: false,
             follows: false,
