@@ -54,7 +54,8 @@ pub(crate) struct Means {
     pub(crate) tick_ns: i64,
     /// When the sender can first have known of the hole, nanoseconds.
     pub(crate) news_ns: i64,
-    /// Much has come sooner than a retransmission can.
+    /// Something has come sooner than a retransmission can, or hardly anything was late so far: a late packet is likelier than a host that
+    /// keeps identifications.
     pub(crate) often_late: bool,
 }
 

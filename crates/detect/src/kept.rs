@@ -18,6 +18,9 @@ pub(crate) enum Kept {
 /// them: where originals are late, most of them are late by less than a round trip.
 const PERHAPS_AGAIN_PER_EARLY: u32 = 4;
 
+/// So many may be late before it is as likely that the host keeps them.
+const FEW: u32 = 3;
+
 /// What the arrivals of a host's data have shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct KeptIds {
@@ -30,6 +33,11 @@ pub(crate) struct KeptIds {
 impl KeptIds {
     pub(crate) fn is(self) -> Kept {
         self.is
+    }
+
+    /// Hardly any data has come that may have been sent again so.
+    pub(crate) fn hardly_suspected(self) -> bool {
+        self.perhaps < FEW
     }
 
     /// A retransmission has an identification of its own.

@@ -9,9 +9,6 @@ use crate::explanation::Explanation;
 use crate::result::{Confidence, Evidence, Reason};
 use inorder_metrics::by_bytes::Hole;
 
-/// Originals that came sooner than a retransmission from which on this path is known to make packets late.
-const OFTEN_LATE: u32 = 8;
-
 impl Arrival {
     fn means(&self, hole: &Hole<Note>, cx: &Context) -> Means {
         // Without SACK the sender hears of a hole only when it is the left edge; the holes below
@@ -29,7 +26,7 @@ impl Arrival {
             to_sender_ns: cx.to_sender_ns,
             tick_ns: cx.tick_ns,
             news_ns: news_ns.max(hole.opened_ns),
-            often_late: self.filled_early >= OFTEN_LATE,
+            often_late: self.filled_early > 0 || self.kept_ids.hardly_suspected(),
         }
     }
 
