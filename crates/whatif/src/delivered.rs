@@ -69,6 +69,18 @@ impl Delivered {
         self.receiver.skip_to(next);
     }
 
+    /// Nothing is missing, and the highest data is an original and ends at `next`.
+    pub(crate) fn is_complete(&self, next: i64) -> bool {
+        self.originals.next == next && self.receiver.is_complete(next)
+    }
+
+    /// Only originals arrived behind all that came, in order, up to `next`; this number of them.
+    pub(crate) fn pass(&mut self, next: i64, originals: u64) {
+        self.originals.next = next;
+        self.originals.position += originals;
+        self.receiver.skip_to(next);
+    }
+
     /// The highest data is an original and ends at `next`.
     #[inline]
     pub(crate) fn is_level(&self, next: i64) -> bool {

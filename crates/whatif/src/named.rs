@@ -22,7 +22,7 @@ const PACKETS_IN_RECEIVE_RING: usize = 512;
 /// Coalescing times are taken to be at most this, nanoseconds (18 minutes): sums stay in 64 bits.
 const MAX_COALESCE_NS: u64 = 1 << 40;
 /// Latest time that counts as a time: what comes a coalescing time later is a number still.
-const MAX_TIME_NS: i64 = i64::MAX >> 1;
+pub(crate) const MAX_TIME_NS: i64 = i64::MAX >> 1;
 
 /// One flow at receivers with sorters by name.
 pub struct NamedReceivers {
@@ -117,6 +117,41 @@ impl Card {
         })
     }
 
+    /// What came before `now_ns` has gone up, and nothing waits or is missing below `next`.
+    fn is_calm(&mut self, now_ns: i64, next: i64) -> bool {
+        if let Some(batch) = self.batcher.poll(now_ns) {
+            self.end_of_batch(batch.fire_ns);
+        }
+        self.release(now_ns);
+        let waits = self.sorter.held() > 0 || !self.ring.is_empty();
+        !waits && self.up.delivered.is_complete(next)
+    }
+
+    /// Of a card that [is calm](Self::is_calm): this number of packets came by, from `first` up to `next`, each later than the one
+    /// before it.
+    fn pass(&mut self, packets: u64, (first, next): (i64, i64), now_ns: i64) {
+        self.tell(Kind::Data, now_ns, first, (next - first) as u32);
+        self.up.delivered.pass(next, packets);
+        self.up.delays_ns.update_times(0, packets);
+    }
+
+    /// The sorter sees a packet of the flow that is not delivered.
+    fn tell(&mut self, kind: Kind, at_ns: i64, first: i64, len: u32) {
+        let meta = Meta {
+            flow: 0,
+            // A SYN takes the number before the data.
+            seq: (first as u32).wrapping_sub(u32::from(kind == Kind::Open)),
+            len,
+            kind,
+        };
+        let held = Held {
+            meta,
+            data: Data::default(),
+            at_ns,
+        };
+        self.sorter.push(&meta, held, at_ns, &mut |_| ());
+    }
+
     fn arrive(&mut self, held: Held, una: i64) {
         let now_ns = held.at_ns;
         if let Some(batch) = self.batcher.arrive(now_ns).ended {
@@ -165,27 +200,13 @@ impl Card {
         self.up.delivered.skip_to(next, in_order);
         // Numbers wrap: what lies further back is not below the next one any more.
         let first = first.max(next.saturating_sub(1 << 30));
-        let mut tell = |kind, at_ns, len| {
-            let meta = Meta {
-                flow: 0,
-                // A SYN takes the number before the data.
-                seq: (first as u32).wrapping_sub(u32::from(kind == Kind::Open)),
-                len,
-                kind,
-            };
-            let held = Held {
-                meta,
-                data: Data::default(),
-                at_ns,
-            };
-            self.sorter.push(&meta, held, at_ns, &mut |_| ());
-        };
-        tell(Kind::Open, now_ns.saturating_sub(rtt_ns.unwrap_or(0)), 0);
+        let opened_ns = now_ns.saturating_sub(rtt_ns.unwrap_or(0));
+        self.tell(Kind::Open, opened_ns, first, 0);
         if rtt_ns.is_some() {
-            tell(Kind::Ack, now_ns, 0);
+            self.tell(Kind::Ack, now_ns, first, 0);
         }
         if first < next {
-            tell(Kind::Data, now_ns, (next - first) as u32);
+            self.tell(Kind::Data, now_ns, first, (next - first) as u32);
         }
     }
 
@@ -232,6 +253,26 @@ impl NamedReceivers {
         self.unsorted.skip_to(next);
         for card in &mut self.cards {
             card.continue_after(in_order, (first, next), now_ns, rtt_ns);
+        }
+    }
+
+    /// Nothing waits anywhere at `now_ns`, which is later than all that came, and nothing is missing below `next`. What comes then in
+    /// order need only be counted, if each packet is later than the one before it: it is a batch of its own that passes at once. The
+    /// last packet must have been the highest data, an original, and one that may be sorted: then every sorter expects what follows it.
+    pub(crate) fn is_calm(&mut self, now_ns: i64, next: i64) -> bool {
+        let later = self.now_ns < now_ns && now_ns <= MAX_TIME_NS;
+        later
+            && self.unsorted.is_complete(next)
+            && self.cards.iter_mut().all(|card| card.is_calm(now_ns, next))
+    }
+
+    /// Such packets came: this number, from `first` up to `next`, the last of them at `now_ns`.
+    pub(crate) fn pass(&mut self, packets: u64, (first, next): (i64, i64), now_ns: i64) {
+        self.packets += packets;
+        self.originals += packets;
+        self.unsorted.skip_to(next);
+        for card in &mut self.cards {
+            card.pass(packets, (first, next), now_ns);
         }
     }
 

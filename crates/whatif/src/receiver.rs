@@ -96,6 +96,11 @@ impl Receiver {
             && (!self.has_hole() || (self.high == other.high && self.below == other.below))
     }
 
+    /// Everything below `next` has come, and nothing above.
+    pub(crate) fn is_complete(&self, next: i64) -> bool {
+        self.next == next && self.top == next
+    }
+
     #[inline]
     fn has_hole(&self) -> bool {
         self.next < self.top

@@ -184,6 +184,22 @@ impl Distribution {
         }
     }
 
+    /// Adds one value so many times.
+    pub fn update_times(&mut self, value: u64, times: u64) {
+        if times == 0 {
+            return;
+        }
+        let values = self.values.get_or_insert_default();
+        values.buckets.add(bucket_of(value), times);
+        values.min = values.min.min(value);
+        values.max = values.max.max(value);
+        values.count += times;
+        values.sum += u128::from(value) * u128::from(times);
+        if values.count > MAX_VALUES_LISTED {
+            values.buckets.count();
+        }
+    }
+
     /// Bytes that it holds beside itself.
     pub fn heap_bytes(&self) -> usize {
         let values = self.values.as_deref();
@@ -294,6 +310,18 @@ mod tests {
             d.merge(&same);
         }
         assert_eq!(d.buckets().collect::<Vec<_>>(), [(7, 1 << 33)]);
+    }
+
+    #[test]
+    fn a_value_many_times_is_as_one_after_another() {
+        for times in [0, 1, 500, MAX_VALUES_LISTED, MAX_VALUES_LISTED + 1] {
+            let (mut at_once, mut singly) = (Distribution::new(), Distribution::new());
+            singly.update(3);
+            at_once.update(3);
+            (0..times).for_each(|_| singly.update(9));
+            at_once.update_times(9, times);
+            assert_eq!(at_once, singly);
+        }
     }
 
     #[test]

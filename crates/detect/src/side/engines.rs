@@ -157,7 +157,7 @@ impl Engines {
             sort(what_if, seg, at, len, self.una);
         }
         if let Some(usual) = &mut self.usual
-            && !usual.continues(at, len)
+            && !usual.continues(seg.ts_ns, (at, len), || may_be_sorted(seg))
         {
             usual.push(&data_arrival(seg, at, len, false), self.una);
         }
