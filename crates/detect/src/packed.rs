@@ -8,6 +8,18 @@ const GROWTH_PART: usize = 4;
 /// Least room that is made, bytes.
 const MIN_GROWTH: usize = 24;
 
+/// Signed numbers interleaved, so that small ones are short whatever their sign.
+#[inline]
+pub(crate) fn folded(number: i64) -> u64 {
+    (number << 1 ^ number >> 63).cast_unsigned()
+}
+
+/// What [`folded`] was given.
+#[inline]
+pub(crate) fn unfolded(folded: u64) -> i64 {
+    (folded >> 1 ^ (folded & 1).wrapping_neg()).cast_signed()
+}
+
 /// Numbers that were written one behind the other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Packed {
@@ -53,7 +65,7 @@ impl<const N: usize> Draft<N> {
 
     #[inline]
     pub(crate) fn push(&mut self, number: i64) {
-        let mut left = ((number << 1) ^ (number >> 63)).cast_unsigned();
+        let mut left = folded(number);
         while left > 0x7f {
             self.push_byte(left as u8 | 0x80);
             left >>= 7;
@@ -87,7 +99,7 @@ impl Iterator for Numbers<'_> {
             bits |= u64::from(byte & 0x7f) << shift;
         }
         self.left = left;
-        Some((bits >> 1).cast_signed() ^ -(bits & 1).cast_signed())
+        Some(unfolded(bits))
     }
 }
 

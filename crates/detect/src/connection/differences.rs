@@ -1,53 +1,55 @@
 //! Segments as differences from those before, in few bytes.
 //!
 //! Of a segment in order hardly anything is new but its time: its number follows from the segment before of the same host, and most
-//! other fields are those of that segment. So it takes about 9 bytes.
+//! other fields are those of that segment. So it takes about 10 bytes: two that say how wide each difference is, and the differences.
 
 use inorder_wire::TcpFlags;
 
 use super::waiting::{FROM_HIGH, Packed};
-use crate::packed::{Draft, Packed as Numbers};
+use crate::packed::{folded, unfolded};
 
-/// Fields that are written only if they differ from what is expected, the ones that differ most often first.
-const FIELDS: usize = 11;
-/// Bytes that a segment takes at most: its mask, its time and frame, and the fields.
-const MAX_BYTES: usize = 3 + 10 + 5 + 5 * FIELDS;
+/// Differences that are written only if there is one: of the numbers that a host sends with each segment.
+const FIELDS: usize = 5;
+/// How many bytes a difference takes, by the code of its width. A time's, a frame's, a field's, and that of all else together.
+const TIME: [u8; 4] = [2, 3, 4, 8];
+const FRAME: [u8; 2] = [2, 4];
+const FIELD: [u8; 4] = [0, 1, 2, 4];
+const REST: [u8; 4] = [0, 2, 5, 8];
+/// Bytes that a segment takes at most, and those that are written beyond a number because it is written in eight.
+const MAX_BYTES: usize = 2 + 8 + 4 + 4 * FIELDS + 8;
+const DRAFT_BYTES: usize = MAX_BYTES + 8;
+/// Room that is made at first, bytes, and later, as a part of what there is: most connections end soon.
+const FIRST_BYTES: usize = 256;
+const GROWTH_PART: usize = 3;
 
 /// Segments in the order they came.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Differences {
-    numbers: Numbers,
+    bytes: Vec<u8>,
     len: usize,
     before: Before,
 }
 
-heap!(Differences: numbers);
+heap!(Differences: bytes);
 
-/// The last segment of each host, and which of them came last.
+/// The last segment of each host, and the time and frame of the last one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Before {
     of: [Packed; 2],
-    last: usize,
+    ts_ns: i64,
+    frames: u32,
 }
 
-/// What a field differs by, in the fewest bits: it wraps as the field does.
-fn step(value: u32, expected: u32) -> i64 {
-    i64::from(value.wrapping_sub(expected).cast_signed())
+/// What is expected of the next segment of a host, or what it has: fields that have their own differences, and all else in one word.
+#[derive(Clone, Copy)]
+struct Fields {
+    numbers: [u32; FIELDS],
+    rest: u64,
 }
 
-/// The bits that are set, from the lowest up.
-fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let lowest = (mask != 0).then(|| mask.trailing_zeros() as usize)?;
-        mask &= mask - 1;
-        Some(lowest)
-    })
-}
-
-impl Before {
-    /// What is expected of the next segment of a host, in the order of the fields.
-    fn expected(&self, host: usize) -> [u32; FIELDS] {
-        let Packed {
+impl Fields {
+    fn of(packed: &Packed) -> Self {
+        let &Packed {
             seq,
             ack,
             payload_len,
@@ -60,26 +62,121 @@ impl Before {
             ttl,
             marks,
             ..
-        } = self.of[host];
+        } = packed;
+        // What differs most often is lowest.
+        let low = u64::from(ip_id) | u64::from(flags.0) << 16 | u64::from(window) << 24;
+        let high = u64::from(marks) << 40 | u64::from(has) << 48 | u64::from(ttl) << 56;
+        Fields {
+            numbers: [seq, ack, payload_len, tsval, tsecr],
+            rest: low | high,
+        }
+    }
+
+    fn expected_after(packed: &Packed) -> Self {
+        let flags = packed.flags;
         let control = u32::from(flags.any(TcpFlags::SYN)) + u32::from(flags.any(TcpFlags::FIN));
-        [
+        let next = packed.seq.wrapping_add(packed.payload_len);
+        Fields::of(&Packed {
+            seq: next.wrapping_add(control),
+            ip_id: packed.ip_id.wrapping_add(1),
+            ..*packed
+        })
+    }
+
+    fn packed(&self, ts_ns: i64, frames: u32) -> Packed {
+        let [seq, ack, payload_len, tsval, tsecr] = self.numbers;
+        Packed {
+            ts_ns,
+            frames,
+            seq,
             ack,
-            seq.wrapping_add(payload_len).wrapping_add(control),
             payload_len,
             tsval,
             tsecr,
-            window.into(),
-            ip_id.wrapping_add(1).into(),
-            flags.0.into(),
-            marks.into(),
-            has.into(),
-            ttl.into(),
-        ]
+            window: (self.rest >> 24) as u16,
+            ip_id: self.rest as u16,
+            flags: TcpFlags((self.rest >> 16) as u8),
+            has: (self.rest >> 48) as u8,
+            ttl: (self.rest >> 56) as u8,
+            marks: (self.rest >> 40) as u8,
+        }
+    }
+}
+
+/// What a field differs by, in the fewest bits: it wraps as the field does.
+fn step(value: u32, expected: u32) -> i64 {
+    i64::from(value.wrapping_sub(expected).cast_signed())
+}
+
+/// The segment that is written now: first the codes of all widths, two bytes, then the numbers.
+struct Draft {
+    bytes: [u8; DRAFT_BYTES],
+    len: usize,
+    codes: u16,
+    /// Where the next code goes.
+    shift: u32,
+}
+
+impl Draft {
+    #[inline(always)]
+    fn put<const N: usize>(&mut self, number: u64, widths: [u8; N]) {
+        let wider = |width: &&u8| number >> (8 * **width) != 0;
+        let code = widths.iter().take(N - 1).filter(wider).count();
+        self.codes |= (code as u16) << self.shift;
+        self.shift += N.trailing_zeros();
+        if let Some(place) = self.bytes.get_mut(self.len..self.len + 8) {
+            place.copy_from_slice(&number.to_le_bytes());
+        }
+        self.len += usize::from(widths[code]);
     }
 
-    fn note(&mut self, host: usize, packed: Packed) {
-        self.of[host] = packed;
-        self.last = host;
+    /// There is nothing to write.
+    #[inline(always)]
+    fn skip<const N: usize>(&mut self, _: [u8; N]) {
+        self.shift += N.trailing_zeros();
+    }
+}
+
+/// Reads what was written.
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    codes: u16,
+}
+
+impl Reader<'_> {
+    /// The codes of the next segment; `None` behind the last one.
+    #[inline(always)]
+    fn begin(&mut self) -> Option<()> {
+        let codes = self.bytes.get(self.at..self.at + 2)?;
+        self.codes = u16::from_le_bytes(codes.try_into().ok()?);
+        self.at += 2;
+        Some(())
+    }
+
+    #[inline(always)]
+    fn take<const N: usize>(&mut self, widths: [u8; N]) -> u64 {
+        let code = usize::from(self.codes) & (N - 1);
+        self.codes >>= N.trailing_zeros();
+        let width = usize::from(widths[code]);
+        if width == 0 {
+            return 0;
+        }
+        let eight = self.bytes.get(self.at..self.at + 8);
+        let number = match eight.and_then(|eight| eight.try_into().ok()) {
+            Some(eight) => u64::from_le_bytes(eight),
+            None => self.last(width),
+        };
+        self.at += width;
+        number & u64::MAX >> (64 - 8 * width)
+    }
+
+    /// A number so near to the end that no eight bytes follow.
+    #[cold]
+    fn last(&self, width: usize) -> u64 {
+        let bytes = self.bytes.get(self.at..self.at + width);
+        let bytes = bytes.unwrap_or_default().iter().rev();
+        bytes.fold(0, |number, byte| number << 8 | u64::from(*byte))
     }
 }
 
@@ -90,80 +187,61 @@ impl Differences {
 
     pub(super) fn push(&mut self, packed: &Packed) {
         let host = usize::from(packed.marks & FROM_HIGH != 0);
-        let last = &self.before.of[self.before.last];
-        let time = packed.ts_ns.wrapping_sub(last.ts_ns);
-        let frames = step(packed.frames, last.frames);
-        let fields = [
-            packed.ack,
-            packed.seq,
-            packed.payload_len,
-            packed.tsval,
-            packed.tsecr,
-            packed.window.into(),
-            packed.ip_id.into(),
-            packed.flags.0.into(),
-            packed.marks.into(),
-            packed.has.into(),
-            packed.ttl.into(),
-        ];
-        let expected = self.before.expected(host);
-        let mut differ = 0;
-        for (nth, (field, expected)) in fields.iter().zip(&expected).enumerate() {
-            differ |= u32::from(field != expected) << nth;
+        let before = &mut self.before;
+        let (fields, expected) = (Fields::of(packed), Fields::expected_after(&before.of[host]));
+        let mut draft = Draft {
+            bytes: [0; DRAFT_BYTES],
+            len: 2,
+            codes: host as u16,
+            shift: 1,
+        };
+        draft.put(folded(packed.ts_ns.wrapping_sub(before.ts_ns)), TIME);
+        draft.put(folded(step(packed.frames, before.frames)), FRAME);
+        for (field, expected) in fields.numbers.iter().zip(&expected.numbers) {
+            match step(*field, *expected) {
+                0 => draft.skip(FIELD),
+                step => draft.put(folded(step), FIELD),
+            }
         }
-        let mut draft = Draft::<MAX_BYTES>::new();
-        for number in [i64::from(differ) << 1 | host as i64, time, frames] {
-            draft.push(number);
+        draft.put(fields.rest ^ expected.rest, REST);
+        let [low, high] = draft.codes.to_le_bytes();
+        (draft.bytes[0], draft.bytes[1]) = (low, high);
+        if self.bytes.capacity() - self.bytes.len() < MAX_BYTES {
+            let more = match self.bytes.len() {
+                0 => FIRST_BYTES,
+                len => MAX_BYTES.max(len / GROWTH_PART),
+            };
+            self.bytes.reserve_exact(more);
         }
-        for nth in bits(differ) {
-            draft.push(step(fields[nth], expected[nth]));
-        }
-        self.numbers.reserve(MAX_BYTES);
-        self.numbers.push(&draft);
-        self.before.note(host, *packed);
+        let written = draft.bytes.get(..draft.len);
+        self.bytes.extend_from_slice(written.unwrap_or_default());
+        before.of[host] = *packed;
+        (before.ts_ns, before.frames) = (packed.ts_ns, packed.frames);
         self.len += 1;
     }
 
     pub(super) fn all(&self) -> impl Iterator<Item = Packed> {
-        let (mut numbers, mut before) = (self.numbers.numbers(), Before::default());
+        let mut reader = Reader {
+            bytes: &self.bytes,
+            at: 0,
+            codes: 0,
+        };
+        let mut before = Before::default();
         std::iter::from_fn(move || {
-            let [mask, time, frames] = [numbers.next()?, numbers.next()?, numbers.next()?];
-            let host = (mask & 1) as usize;
-            let mut fields = before.expected(host);
-            for nth in bits((mask >> 1) as u32) {
-                let field = fields.get_mut(nth)?;
-                *field = field.wrapping_add(numbers.next()? as u32);
+            reader.begin()?;
+            let host = usize::from(reader.codes & 1);
+            reader.codes >>= 1;
+            let ts_ns = before.ts_ns.wrapping_add(unfolded(reader.take(TIME)));
+            let frames = unfolded(reader.take(FRAME)) as u32;
+            let frames = before.frames.wrapping_add(frames);
+            let mut fields = Fields::expected_after(&before.of[host]);
+            for field in &mut fields.numbers {
+                *field = field.wrapping_add(unfolded(reader.take(FIELD)) as u32);
             }
-            let [
-                ack,
-                seq,
-                payload_len,
-                tsval,
-                tsecr,
-                window,
-                ip_id,
-                flags,
-                marks,
-                has,
-                ttl,
-            ] = fields;
-            let last = &before.of[before.last];
-            let packed = Packed {
-                ts_ns: last.ts_ns.wrapping_add(time),
-                frames: last.frames.wrapping_add(frames as u32),
-                seq,
-                ack,
-                payload_len,
-                tsval,
-                tsecr,
-                window: window as u16,
-                ip_id: ip_id as u16,
-                flags: TcpFlags(flags as u8),
-                has: has as u8,
-                ttl: ttl as u8,
-                marks: marks as u8,
-            };
-            before.note(host, packed);
+            fields.rest ^= reader.take(REST);
+            let packed = fields.packed(ts_ns, frames);
+            before.of[host] = packed;
+            (before.ts_ns, before.frames) = (ts_ns, frames);
             Some(packed)
         })
     }
@@ -202,7 +280,7 @@ mod tests {
 
     /// With timestamps, in a capture of a hundred thousand connections that send in turns.
     #[test]
-    fn a_segment_in_order_takes_a_dozen_bytes() {
+    fn a_segment_in_order_takes_about_a_dozen_bytes() {
         let mut differences = Differences::default();
         let (mut seq, mut ack) = (7, 9);
         for nth in 0..120_u32 {
@@ -227,6 +305,6 @@ mod tests {
             ack = seq;
         }
         let each = differences.heap_bytes() / 120;
-        assert!(each <= 14, "{each}");
+        assert!(each <= 15, "{each}");
     }
 }

@@ -315,7 +315,7 @@ impl Connection {
         }
         let settled = self.head.waiting.len() >= TOGETHER && self.head.common.position.settled();
         let clear = || {
-            let twins = twins::among(self.head.waiting.iter());
+            let twins = self.head.waiting.twins();
             !matches!(twins, Twins::Perhaps | Twins::SoFar(_))
         };
         if settled && clear() {
@@ -329,7 +329,7 @@ impl Connection {
     fn release(&mut self, config: &Config) {
         self.head.common.grew = true;
         let sides = self.sides.get_or_insert_default();
-        let twins = twins::among(self.head.waiting.iter());
+        let twins = self.head.waiting.twins();
         if let Twins::All(copies) | Twins::SoFar(copies) = twins {
             sides.iter_mut().for_each(|side| side.note_copied(copies));
         }

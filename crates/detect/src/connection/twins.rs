@@ -8,7 +8,7 @@ use inorder_wire::{Dir, Segment};
 use crate::requests::Requests;
 
 /// First frames of a connection that are compared, and waited for where they come twice so far.
-const MAX_FRAMES_COMPARED: usize = 64;
+pub(super) const MAX_FRAMES_COMPARED: usize = 64;
 /// Minimum number of pairs, because fewer may be an accident: a path that delivers a SYN twice has it answered twice, and the answer acknowledged twice.
 const MIN_PAIRS: usize = 4;
 /// Number of pairs for each frame that was captured only once, beyond the first such frame: a mirrored port may lose some.

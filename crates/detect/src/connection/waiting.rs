@@ -1,6 +1,7 @@
 //! Segments that wait, in less memory than they take elsewhere.
 
 use super::differences::Differences;
+use super::twins::{self, MAX_FRAMES_COMPARED, Twins};
 use inorder_base::heap::Heap;
 use inorder_wire::{Dir, MAX_SACK_BLOCKS, NO_WSCALE, Segment, TcpFlags};
 
@@ -19,6 +20,8 @@ pub(super) struct Waiting {
     rare: Vec<Rare>,
     /// The number of the first frame.
     first_frame: u64,
+    /// Those of the first [`MAX_FRAMES_COMPARED`] without an identification.
+    unnumbered: u8,
 }
 
 impl Heap for Waiting {
@@ -72,6 +75,17 @@ impl Rare {
         sack: [(0, 0); MAX_SACK_BLOCKS],
         frames_high: 0,
     };
+
+    /// It differs from [`Rare::NONE`]; every segment is asked, and comparing list by list would take as long as all else.
+    #[inline]
+    fn is_any(&self) -> bool {
+        let edges = self
+            .sack
+            .iter()
+            .fold(0, |all, (left, right)| all | left | right);
+        let small = u32::from(self.mss) | u32::from(self.ecn) | u32::from(self.sack_len);
+        (edges | small | self.frames_high) != 0 || self.wscale != NO_WSCALE
+    }
 }
 
 impl Waiting {
@@ -114,7 +128,10 @@ impl Waiting {
             frames_high: (frames >> 32) as u32,
         };
         let from_high = if dir == Dir::HighToLow { FROM_HIGH } else { 0 };
-        let is_rare = if rare == Rare::NONE { 0 } else { IS_RARE };
+        let is_rare = if rare.is_any() { IS_RARE } else { 0 };
+        if ip_id == 0 && self.len() < MAX_FRAMES_COMPARED {
+            self.unnumbered += 1;
+        }
         self.put(Packed {
             ts_ns,
             frames: frames as u32,
@@ -158,6 +175,14 @@ impl Waiting {
     fn all(&self) -> impl Iterator<Item = Packed> {
         let many = self.many.iter().flat_map(|many| many.all());
         self.few.iter().copied().chain(many)
+    }
+
+    /// Do the first frames come twice? Two without an identification are needed for that.
+    pub(super) fn twins(&self) -> Twins {
+        match self.unnumbered {
+            0 | 1 => Twins::None,
+            _ => twins::among(self.iter()),
+        }
     }
 
     /// The segments as they came.
