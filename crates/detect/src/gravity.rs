@@ -6,7 +6,7 @@
 //! worse off; of two flows with the same share of them the larger one. Flows are therefore ordered by
 //! affected packets x share of affected packets. The weights decide the order only: no output prints them.
 
-use crate::limits::Limit as Held;
+use crate::limits::{Limit as Held, LimitSet};
 use crate::result::{Attempts, Cause, FlowReport, Limit, Outcome, StreamDoubt, StreamReport};
 
 /// Weight of one reduction of the window: a round trip or more passes at a lower rate.
@@ -214,11 +214,11 @@ impl FlowReport {
     /// The share of its life during which the receiver's window, the sender's buffer or a dead path held the sender back,
     /// 0 to 1, as far as that is known: by its [`limits`](Self::limits), or, where they are empty, by its closed window.
     pub fn held_back(&self) -> f64 {
-        const BACK: [Held; 3] = [Held::ReceiverWindow, Held::SendBuffer, Held::PathDead];
+        const BACK: LimitSet =
+            LimitSet::of(&[Held::ReceiverWindow, Held::SendBuffer, Held::PathDead]);
         if self.limits.life_ns() > 0 {
             // Where one of several may be the limit, all of them must be such a one.
-            let back = |limit| BACK.contains(&limit);
-            return self.limits.share_where(|set| set.iter().all(back));
+            return self.limits.share_where(|set| set.is_within(BACK));
         }
         let life = self.last_ns.saturating_sub(self.first_ns).max(1) as f64;
         match (self.cost.limit, self.cost.closed_ns) {

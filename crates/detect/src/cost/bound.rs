@@ -23,33 +23,35 @@ pub(crate) fn bound(cost: &mut Cost, limits: &Limits) {
 
 /// What the timeline names most, among the few names that the cost has.
 fn limit(limits: &Limits) -> Limit {
-    const KINDS: [(Limit, &[Held]); 5] = [
-        (Limit::Application, &[Held::Application, Held::SendBuffer]),
-        (Limit::Receiver, &[Held::ReceiverWindow]),
+    const KINDS: [(Limit, LimitSet); 5] = [
+        (
+            Limit::Application,
+            LimitSet::of(&[Held::Application, Held::SendBuffer]),
+        ),
+        (Limit::Receiver, LimitSet::of(&[Held::ReceiverWindow])),
         (
             Limit::Loss,
-            &[
+            LimitSet::of(&[
                 Held::WindowNeeded,
                 Held::RecoveryNeeded,
                 Held::TimerNeeded,
                 Held::PathDead,
-            ],
+            ]),
         ),
-        (Limit::Path, &[Held::Line]),
+        (Limit::Path, LimitSet::of(&[Held::Line])),
         (
             Limit::Misled,
-            &[
+            LimitSet::of(&[
                 Held::WindowUnneeded,
                 Held::RecoveryUnneeded,
                 Held::TimerUnneeded,
-            ],
+            ]),
         ),
     ];
-    let of =
-        |kind: &[Held]| limits.share_where(|set| set.iter().all(|limit| kind.contains(&limit)));
-    let all = KINDS.into_iter().map(|(limit, kind)| (limit, of(kind)));
-    let named: f64 = all.clone().map(|(_, share)| share).sum();
-    let most = all.max_by(|a, b| a.1.total_cmp(&b.1));
+    let of = |kind| limits.share_where(|set| set.is_within(kind));
+    let all = KINDS.map(|(limit, kind)| (limit, of(kind)));
+    let named: f64 = all.iter().map(|(_, share)| share).sum();
+    let most = all.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
     // The rest is its start, or unknown.
     most.filter(|(_, share)| *share > 1.0 - named)
         .map_or(Limit::Unknown, |(limit, _)| limit)

@@ -5,7 +5,7 @@ use super::policer;
 use super::rounds::{Held, KINDS, Row, Silence};
 use super::state::{Course, State, reductions, window};
 use super::unneeded::by_cause;
-use super::{HeldShort, Limit, LimitSet, Limits, Share, Window};
+use super::{HeldShort, Limit, LimitSet, Limits, Window};
 use crate::cause::Mark;
 use crate::cost::Ends;
 use crate::cost::episodes::Episodes;
@@ -95,7 +95,7 @@ impl Judge<'_> {
         };
         let (mut states, mut line) = course.states();
         let mut pieces = self.pieces(&states);
-        let policed = self.policed(&pieces.shares());
+        let policed = self.policed(&pieces);
         if policed.is_some() {
             // What passes at the policer's rate is no busy line.
             states.iter_mut().for_each(|state| state.line = false);
@@ -155,7 +155,7 @@ impl Judge<'_> {
     }
 
     /// The rate of a policer, bytes a second. Only the sender's side shows whether what passes next to a loss had waited.
-    fn policed(&self, shares: &[Share]) -> Option<f64> {
+    fn policed(&self, pieces: &Pieces) -> Option<f64> {
         if self.ends.vantage != Vantage::Sender {
             return None;
         }
@@ -168,7 +168,7 @@ impl Judge<'_> {
             mss: f64::from(self.ends.mss.max(1)),
             line_bps: self.life.line_bps,
         };
-        policer::may_show(shares, life_ns, at_end_ns)
+        policer::may_show(&pieces.shares(), life_ns, at_end_ns)
             .then(|| course.policed())
             .flatten()
     }
@@ -200,11 +200,12 @@ impl Judge<'_> {
         at = at.max(first);
         let overlays = self.overlays();
         let mut overlays = overlays.iter().peekable();
+        let (mut free, mut laid) = (Vec::new(), Vec::new());
         for (i, row) in self.rows.iter().enumerate() {
             let end = self.rows.get(i + 1).map_or(ended_ns, |next| next.start_ns);
             let end = end.clamp(at, ended_ns);
-            let mut free = Vec::new();
-            let mut laid = Vec::new();
+            free.clear();
+            laid.clear();
             while at < end {
                 match overlays.peek() {
                     Some(over) if over.end_ns <= at => {
@@ -241,12 +242,12 @@ impl Judge<'_> {
         let mut laid = laid.iter().peekable();
         // Up to where each part reaches in the time that is free.
         let mut reach = [0; KINDS];
-        let mut booked: i128 = 0;
+        let mut booked: i64 = 0;
         for (reach, part) in reach.iter_mut().zip(parts) {
-            booked += i128::from(part);
+            booked = booked.saturating_add(part);
             *reach = match sum {
                 0 => 0,
-                _ => i64::try_from(booked * i128::from(all) / i128::from(sum)).unwrap_or(all),
+                _ => share(booked, sum, all),
             };
         }
         let mut passed = 0;
@@ -264,9 +265,11 @@ impl Judge<'_> {
             }
             for (kind, reach) in HELD.into_iter().zip(reach) {
                 let until = to.min(from + (reach - passed).max(0)).max(at);
-                let (limits, confidence) = self.limit_of(kind, state);
-                pieces.until(until, limits, confidence, at);
-                at = until;
+                if until > at {
+                    let (limits, confidence) = self.limit_of(kind, state);
+                    pieces.until(until, limits, confidence, at);
+                    at = until;
+                }
             }
             pieces.until(to, Limit::Application.into(), Confidence::Likely, at);
             passed += to - from;
@@ -397,6 +400,18 @@ const HELD: [Held; KINDS] = [
     Held::Spaced,
     Held::Buffered,
 ];
+
+/// So much of `all` as `part` is of `sum`, which is not 0.
+fn share(part: i64, sum: i64, all: i64) -> i64 {
+    match part.checked_mul(all) {
+        Some(product) => product / sum,
+        // Of hours; this division is no instruction of the processor.
+        None => {
+            let share = i128::from(part) * i128::from(all) / i128::from(sum);
+            i64::try_from(share).unwrap_or(all)
+        }
+    }
+}
 
 fn by_verdict(verdict: RecoveryVerdict, needed: Limit, unneeded: Limit) -> LimitSet {
     match verdict {

@@ -1,38 +1,54 @@
 //! The rows of the rounds, in few bytes: of most rows most numbers are 0, and the others differ little from those of the row before.
 
 use super::rounds::{KINDS, Row};
-use crate::packed::{Draft, Numbers, Packed};
+use crate::packed::{folded, unfolded};
 
-/// Fields of a row that are written only if they are not 0: its parts and five more.
-const FIELDS: usize = KINDS + 5;
-/// Bytes that a row takes at most: a mask of two, three numbers, and the fields.
-const MAX_BYTES: usize = 2 + 10 * (3 + FIELDS);
+/// Numbers of a row: its parts and eight more.
+const NUMBERS: usize = KINDS + 8;
+/// Bits of the code that says how many bytes a number takes, and bytes of all codes, which come first.
+const CODE_BITS: u32 = 3;
+const CODE_BYTES: usize = (NUMBERS * CODE_BITS as usize).div_ceil(8);
+/// Bytes that a row takes at most, and a number: it is written in so many, of which the next one takes back those that are 0.
+const MAX_BYTES: usize = CODE_BYTES + NUMBERS * NUMBER_BYTES;
+const NUMBER_BYTES: usize = 8;
+/// Room is made for this part more at a time, and for so many bytes at least.
+const GROWTH_PART: usize = 4;
+const MIN_GROWTH: usize = 96;
 
 /// Rows in their order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
-    packed: Packed,
+    bytes: Vec<u8>,
     len: usize,
     first_ns: i64,
     last: Row,
 }
 
-heap!(Rows: packed);
+heap!(Rows: bytes);
 
-/// What is not written if it is 0.
-fn fields(row: &Row) -> [i64; FIELDS] {
-    let mut all = [0; FIELDS];
+/// The numbers of a row as they are written behind `last`.
+fn numbers(row: &Row, last: &Row) -> [i64; NUMBERS] {
+    let mut all = [0; NUMBERS];
     let others = [
+        row.start_ns.wrapping_sub(last.start_ns),
+        row.sent.wrapping_sub(last.sent),
+        row.delivered.wrapping_sub(last.delivered),
         row.peak,
         row.gap_ns,
         row.way_ns,
         row.answered.into(),
         row.unanswered.into(),
     ];
-    for (field, value) in all.iter_mut().zip(row.parts.into_iter().chain(others)) {
-        *field = value;
+    for (number, value) in all.iter_mut().zip(others.into_iter().chain(row.parts)) {
+        *number = value;
     }
     all
+}
+
+/// How many bytes a number takes of which this is the code: 0 to 6, or 8.
+fn width(code: u64) -> usize {
+    let code = code as usize;
+    code + usize::from(code == 7)
 }
 
 impl Rows {
@@ -46,22 +62,30 @@ impl Rows {
     }
 
     pub(super) fn push(&mut self, row: Row) {
-        let (last, fields) = (&self.last, fields(&row));
-        let filled = (0..).zip(&fields).filter(|(_, value)| **value != 0);
-        let mask = filled.fold(0, |mask, (nth, _)| mask | 1 << nth);
-        let steps = [
-            mask,
-            row.start_ns.wrapping_sub(last.start_ns),
-            row.sent.wrapping_sub(last.sent),
-            row.delivered.wrapping_sub(last.delivered),
-        ];
-        self.packed
-            .reserve(MAX_BYTES.min(2 + 10 * (3 + mask.count_ones() as usize)));
-        let mut draft = Draft::<MAX_BYTES>::new();
-        steps.into_iter().for_each(|step| draft.push(step));
-        let filled = fields.into_iter().filter(|value| *value != 0);
-        filled.for_each(|value| draft.push(value));
-        self.packed.push(&draft);
+        let mut draft = [0; MAX_BYTES];
+        let (mut at, mut codes) = (CODE_BYTES, 0u64);
+        for (nth, number) in (0..).zip(numbers(&row, &self.last)) {
+            if number == 0 {
+                continue;
+            }
+            let number = folded(number);
+            let code = number.ilog2() / 8 + 1;
+            let code = u64::from(code.min(7));
+            codes |= code << (nth * CODE_BITS);
+            if let Some(place) = draft.get_mut(at..at + NUMBER_BYTES) {
+                place.copy_from_slice(&number.to_le_bytes());
+            }
+            at += width(code);
+        }
+        for (place, byte) in draft.iter_mut().zip(codes.to_le_bytes()).take(CODE_BYTES) {
+            *place = byte;
+        }
+        let written = draft.get(..at).unwrap_or_default();
+        if self.bytes.capacity() - self.bytes.len() < at {
+            let more = (self.bytes.len() / GROWTH_PART).max(MIN_GROWTH);
+            self.bytes.reserve_exact(more.max(at));
+        }
+        self.bytes.extend_from_slice(written);
         if self.len == 0 {
             self.first_ns = row.start_ns;
         }
@@ -71,31 +95,48 @@ impl Rows {
 
     /// All of them.
     pub(super) fn unpacked(&self) -> Vec<Row> {
-        let (mut numbers, mut last) = (self.packed.numbers(), Row::default());
+        let (mut left, mut last) = (self.bytes.as_slice(), Row::default());
         let mut all = Vec::with_capacity(self.len);
-        while let Some(row) = next(&mut numbers, &last) {
+        while let Some((row, rest)) = next(left, &last) {
             all.push(row);
-            last = row;
+            (left, last) = (rest, row);
         }
         all
     }
 }
 
-/// The row behind `last`.
-fn next(numbers: &mut Numbers<'_>, last: &Row) -> Option<Row> {
-    let mask = numbers.next()?;
-    let [start, sent, delivered] = [numbers.next()?, numbers.next()?, numbers.next()?];
-    let mut fields = [0; FIELDS];
-    for (nth, field) in (0..).zip(&mut fields) {
-        if mask & 1 << nth != 0 {
-            *field = numbers.next()?;
+/// The row behind `last`, and what is left behind it.
+fn next<'a>(bytes: &'a [u8], last: &Row) -> Option<(Row, &'a [u8])> {
+    let (first, mut left) = bytes.split_first_chunk::<CODE_BYTES>()?;
+    let mut codes = read(first);
+    let mut all = [0; NUMBERS];
+    for number in &mut all {
+        let width = width(codes & 7);
+        codes >>= CODE_BITS;
+        if width > 0 {
+            let (own, rest) = left.split_at_checked(width)?;
+            let folded = match left.first_chunk::<NUMBER_BYTES>() {
+                Some(eight) => u64::from_le_bytes(*eight) & u64::MAX >> (64 - 8 * width),
+                None => read(own),
+            };
+            (*number, left) = (unfolded(folded), rest);
         }
     }
-    let (parts, others) = fields.split_at(KINDS);
-    let &[peak, gap_ns, way_ns, answered, unanswered] = others else {
+    let (others, parts) = all.split_at(NUMBERS - KINDS);
+    let &[
+        start,
+        sent,
+        delivered,
+        peak,
+        gap_ns,
+        way_ns,
+        answered,
+        unanswered,
+    ] = others
+    else {
         return None;
     };
-    Some(Row {
+    let row = Row {
         start_ns: last.start_ns.wrapping_add(start),
         parts: parts.try_into().ok()?,
         peak,
@@ -105,7 +146,14 @@ fn next(numbers: &mut Numbers<'_>, last: &Row) -> Option<Row> {
         delivered: last.delivered.wrapping_add(delivered),
         answered: answered as u32,
         unanswered: unanswered as u32,
-    })
+    };
+    Some((row, left))
+}
+
+/// A number in few bytes, the lowest first.
+fn read(bytes: &[u8]) -> u64 {
+    let bytes = bytes.iter().rev();
+    bytes.fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 #[cfg(test)]

@@ -105,17 +105,24 @@ impl LimitSet {
         self.0 & 1 << limit as u16 != 0
     }
 
+    /// All of its members are in `other`.
+    pub(crate) const fn is_within(self, other: LimitSet) -> bool {
+        self.0 & !other.0 == 0
+    }
+
     /// Its members, in the order of [`Limit::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Limit> {
-        Limit::ALL
-            .into_iter()
-            .filter(move |limit| self.contains(*limit))
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let lowest = Limit::ALL.get(left.trailing_zeros() as usize).copied();
+            left &= left.wrapping_sub(1);
+            lowest
+        })
     }
 
     /// The limit, if it is known which.
     pub fn only(self) -> Option<Limit> {
-        let mut all = self.iter();
-        all.next().filter(|_| all.next().is_none())
+        self.iter().next().filter(|_| self.0.is_power_of_two())
     }
 }
 
@@ -155,5 +162,9 @@ mod tests {
             (None, Some(Limit::Line))
         );
         assert!(either.contains(Limit::SendBuffer) && !either.contains(Limit::Unknown));
+        assert!(LimitSet::of(&Limit::ALL).iter().eq(Limit::ALL));
+        assert_eq!(LimitSet::of(&[]).iter().next(), None);
+        assert!(LimitSet::from(Limit::SendBuffer).is_within(either));
+        assert!(!either.is_within(Limit::SendBuffer.into()));
     }
 }

@@ -193,8 +193,9 @@ impl Course<'_> {
             rates.get(at.min(rates.len().checked_sub(1)?)).copied()
         };
         let queued = rates(&|state: &State| state.queue);
+        let most_queued = most(&queued)?;
         let any = most(&rates(&|_: &State| true))? * AT_RATE;
-        let most = most(&queued)?.max(any);
+        let most = most_queued.max(any);
         let told = states.iter().any(|state| state.rtt_ns > 0);
         if self.at_receiver && !told {
             let agree = queued.len() >= MIN_BUSY_ROWS;
@@ -295,15 +296,17 @@ impl Course<'_> {
             .and_then(|at| self.reductions.get(at));
         let reduced = reduced.map_or(Reduced::Not, |r| r.1);
         let delayed = self.queues(&row, rtt_ns, (until - start, segments));
+        let plateau_ns = self.least_plateau_ns(reduced);
+        let same_ns = self.same_flight_ns(i, plateau_ns);
         State {
             rtt_ns,
             queue: delayed && self.is_often_acknowledged(&row, until - start, rtt_ns),
             upstream: row.way_ns > self.way_ns + MIN_QUEUE_BY_STAMPS_NS,
             rate: (delivered(i) - before).max(0) as f64 / seconds,
             line: false,
-            plateau: self.on_plateau(i, reduced),
+            plateau: same_ns >= plateau_ns,
             highest: row.peak >= self.highest() - self.mss,
-            level: self.same_flight_ns(i) / self.min_rtt_ns.max(1) >= LEVEL_RTTS,
+            level: same_ns / self.min_rtt_ns.max(1) >= LEVEL_RTTS,
             flight: row.peak / self.mss.max(1),
             paced: row.part(Held::Paced) > row.part(Held::ByAck),
             unused: row.unanswered >= MIN_UNUSED.saturating_mul(row.answered),
@@ -314,22 +317,32 @@ impl Course<'_> {
         }
     }
 
-    /// How long as much is in flight as in this row, nanoseconds.
-    fn same_flight_ns(&self, i: usize) -> i64 {
+    /// How long as much is in flight as in this row, nanoseconds; where it is longer than `enough_ns`, at least that. Rows of one
+    /// height would otherwise all be looked at from each of them.
+    fn same_flight_ns(&self, i: usize, enough_ns: i64) -> i64 {
         let peak = self.rows.get(i).map_or(0, |row| row.peak);
-        let near = |row: &&Row| (row.peak - peak).abs() <= self.mss;
-        let back = self.rows.iter().take(i).rev().take_while(near).count();
-        let ahead = self.rows.iter().skip(i + 1).take_while(near).count();
-        self.until(i + ahead) - self.start(i - back)
+        let near = |at: usize| {
+            let row = self.rows.get(at);
+            row.is_some_and(|row| (row.peak - peak).abs() <= self.mss)
+        };
+        let (mut first, mut last) = (i, i);
+        loop {
+            let ns = self.until(last) - self.start(first);
+            match first.checked_sub(1).filter(|&before| near(before)) {
+                _ if ns >= enough_ns => return ns,
+                Some(before) => first = before,
+                None if near(last + 1) => last += 1,
+                None => return ns,
+            }
+        }
     }
 
-    /// As much is in flight in this row as in those around it, for long enough.
-    fn on_plateau(&self, i: usize, reduced: Reduced) -> bool {
-        let ns = self.same_flight_ns(i);
-        let rtt_ns = self.min_rtt_ns.max(1);
+    /// A plateau lasts at least as long, nanoseconds.
+    fn least_plateau_ns(&self, reduced: Reduced) -> i64 {
+        let rtts = |count: i64| self.min_rtt_ns.max(1).saturating_mul(count);
         match reduced {
-            Reduced::Not => ns / rtt_ns >= PLATEAU_RTTS,
-            _ => ns / rtt_ns >= PLATEAU_REDUCED_RTTS && ns >= PLATEAU_REDUCED_NS,
+            Reduced::Not => rtts(PLATEAU_RTTS),
+            _ => rtts(PLATEAU_REDUCED_RTTS).max(PLATEAU_REDUCED_NS),
         }
     }
 }
