@@ -3,6 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 
 use hashbrown::HashTable;
+use inorder_sort::hash_words;
 use inorder_wire::{Complaint, Dir, FlowKey, Segment, TcpFlags};
 
 use crate::budget::{Budget, part_of};
@@ -29,14 +30,21 @@ struct Place {
 }
 
 /// The connections by their places.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Connections {
     all: Vec<Option<Connection>>,
-    /// Keyed, since packets choose the keys (SipHash, Aumasson and Bernstein 2012).
-    hasher: RandomState,
+    /// The key of the hash, since packets choose the keys of connections (SipHash, Aumasson and Bernstein 2012).
+    seed: u64,
 }
 
 impl Connections {
+    fn new() -> Self {
+        Connections {
+            all: Vec::new(),
+            seed: RandomState::new().hash_one(0),
+        }
+    }
+
     #[inline]
     fn get(&self, slot: u32) -> Option<&Connection> {
         self.all.get(slot as usize)?.as_ref()
@@ -62,7 +70,7 @@ impl Connections {
     }
 
     fn hash_of(&self, key: &FlowKey) -> u64 {
-        self.hasher.hash_one(key)
+        hash_words(&key.words(Dir::LowToHigh), self.seed)
     }
 }
 
@@ -107,7 +115,7 @@ impl Tracker {
             embryos: Embryos::new(config.memory),
             config,
             index: HashTable::new(),
-            connections: Connections::default(),
+            connections: Connections::new(),
             families: Families::default(),
             free: Vec::new(),
             cells: Box::new([NO_PLACE; CACHED_PLACES]),
@@ -503,7 +511,7 @@ mod tests {
             overlay: 0,
         });
         let keys: Vec<FlowKey> = keys.collect();
-        let connections = Connections::default();
+        let connections = Connections::new();
         let distinct = |hash: &dyn Fn(&FlowKey) -> u64| {
             let all: HashSet<u64> = keys.iter().map(hash).collect();
             all.len()
@@ -518,7 +526,7 @@ mod tests {
         assert_eq!(distinct(&multiplied), 1);
         assert_eq!(distinct(&|key| connections.hash_of(key)), keys.len());
         // Another table has another key.
-        let other = Connections::default();
+        let other = Connections::new();
         assert_ne!(connections.hash_of(&keys[0]), other.hash_of(&keys[0]));
     }
 
