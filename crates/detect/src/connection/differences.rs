@@ -32,16 +32,26 @@ pub(super) struct Differences {
 
 heap!(Differences: bytes);
 
-/// The last segment of each host, and the time and frame of the last one.
-#[derive(Clone, Copy, Debug, Default)]
+/// What is expected of the next segment of each host, and the time and frame of the last one.
+#[derive(Clone, Copy, Debug)]
 struct Before {
-    of: [Packed; 2],
+    expected: [Fields; 2],
     ts_ns: i64,
     frames: u32,
 }
 
+impl Default for Before {
+    fn default() -> Self {
+        Before {
+            expected: [Fields::of(&Packed::default()).expected_after(); 2],
+            ts_ns: 0,
+            frames: 0,
+        }
+    }
+}
+
 /// What is expected of the next segment of a host, or what it has: fields that have their own differences, and all else in one word.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Fields {
     numbers: [u32; FIELDS],
     rest: u64,
@@ -72,15 +82,17 @@ impl Fields {
         }
     }
 
-    fn expected_after(packed: &Packed) -> Self {
-        let flags = packed.flags;
+    /// What follows a segment with these in order.
+    fn expected_after(&self) -> Self {
+        let [seq, ack, payload_len, tsval, tsecr] = self.numbers;
+        let flags = TcpFlags((self.rest >> 16) as u8);
         let control = u32::from(flags.any(TcpFlags::SYN)) + u32::from(flags.any(TcpFlags::FIN));
-        let next = packed.seq.wrapping_add(packed.payload_len);
-        Fields::of(&Packed {
-            seq: next.wrapping_add(control),
-            ip_id: packed.ip_id.wrapping_add(1),
-            ..*packed
-        })
+        let next = seq.wrapping_add(payload_len).wrapping_add(control);
+        let ip_id = u64::from((self.rest as u16).wrapping_add(1));
+        Fields {
+            numbers: [next, ack, payload_len, tsval, tsecr],
+            rest: self.rest & !0xffff | ip_id,
+        }
     }
 
     fn packed(&self, ts_ns: i64, frames: u32) -> Packed {
@@ -188,7 +200,7 @@ impl Differences {
     pub(super) fn push(&mut self, packed: &Packed) {
         let host = usize::from(packed.marks & FROM_HIGH != 0);
         let before = &mut self.before;
-        let (fields, expected) = (Fields::of(packed), Fields::expected_after(&before.of[host]));
+        let (fields, expected) = (Fields::of(packed), before.expected[host]);
         let mut draft = Draft {
             bytes: [0; DRAFT_BYTES],
             len: 2,
@@ -215,7 +227,7 @@ impl Differences {
         }
         let written = draft.bytes.get(..draft.len);
         self.bytes.extend_from_slice(written.unwrap_or_default());
-        before.of[host] = *packed;
+        before.expected[host] = fields.expected_after();
         (before.ts_ns, before.frames) = (packed.ts_ns, packed.frames);
         self.len += 1;
     }
@@ -234,15 +246,14 @@ impl Differences {
             let ts_ns = before.ts_ns.wrapping_add(unfolded(reader.take(TIME)));
             let frames = unfolded(reader.take(FRAME)) as u32;
             let frames = before.frames.wrapping_add(frames);
-            let mut fields = Fields::expected_after(&before.of[host]);
+            let mut fields = before.expected[host];
             for field in &mut fields.numbers {
                 *field = field.wrapping_add(unfolded(reader.take(FIELD)) as u32);
             }
             fields.rest ^= reader.take(REST);
-            let packed = fields.packed(ts_ns, frames);
-            before.of[host] = packed;
+            before.expected[host] = fields.expected_after();
             (before.ts_ns, before.frames) = (ts_ns, frames);
-            Some(packed)
+            Some(fields.packed(ts_ns, frames))
         })
     }
 }
