@@ -89,6 +89,7 @@ impl Judge<'_> {
             min_rtt_ns,
             way_ns: self.lag_ns,
             mss: i64::from(self.ends.mss.max(1)),
+            highest: self.rows.iter().map(|row| row.peak).max().unwrap_or(0),
             reductions: &reductions,
             at_receiver,
             spaced: self.spaced(min_rtt_ns),

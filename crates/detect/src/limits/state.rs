@@ -129,6 +129,8 @@ pub(super) struct Course<'a> {
     /// The shortest way to the sender and back, if the capture was not made next to it.
     pub(super) way_ns: i64,
     pub(super) mss: i64,
+    /// Most bytes in flight in any row.
+    pub(super) highest: i64,
     pub(super) reductions: &'a [(i64, Reduced)],
     /// The capture was made at the receiver: no round trip is known but the shortest.
     pub(super) at_receiver: bool,
@@ -237,12 +239,7 @@ impl Course<'_> {
         let rows = self.rows.iter().zip(states);
         let held = rows.filter(|(_, state)| of_buffer(state));
         let level = held.map(|(row, _)| row.peak).max()?;
-        (self.highest() <= level + self.mss).then_some(level)
-    }
-
-    /// Most bytes in flight.
-    fn highest(&self) -> i64 {
-        self.rows.iter().map(|row| row.peak).max().unwrap_or(0)
+        (self.highest <= level + self.mss).then_some(level)
     }
 
     fn start(&self, i: usize) -> i64 {
@@ -305,7 +302,7 @@ impl Course<'_> {
             rate: (delivered(i) - before).max(0) as f64 / seconds,
             line: false,
             plateau: same_ns >= plateau_ns,
-            highest: row.peak >= self.highest() - self.mss,
+            highest: row.peak >= self.highest - self.mss,
             level: same_ns / self.min_rtt_ns.max(1) >= LEVEL_RTTS,
             flight: row.peak / self.mss.max(1),
             paced: row.part(Held::Paced) > row.part(Held::ByAck),

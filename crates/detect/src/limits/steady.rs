@@ -16,6 +16,9 @@ const MIN_SEGMENTS: f64 = 4.0;
 
 /// The application sets the pace.
 pub(super) fn is_steady(course: &Course<'_>) -> bool {
+    if course.rows.len() < PARTS as usize {
+        return false;
+    }
     let sum = |held: Held| {
         course
             .rows

@@ -224,21 +224,6 @@ impl<T: Token> Model<T> {
         self.transitions.iter().map(|t| t.name.as_str())
     }
 
-    /// The place of typed tokens with this name; the first one if there are several.
-    pub fn find_queue(&self, name: &str) -> Option<Queue> {
-        let is_it = |p: &PlaceSpec<T>| p.name == name && matches!(p.kind, PlaceKind::Queue(_));
-        self.places.iter().position(is_it).map(|n| Queue(n as u32))
-    }
-
-    /// The place of plain tokens with this name; the first one if there are several.
-    pub fn find_counter(&self, name: &str) -> Option<Counter> {
-        let is_it = |p: &PlaceSpec<T>| p.name == name && matches!(p.kind, PlaceKind::Counter(_));
-        self.places
-            .iter()
-            .position(is_it)
-            .map(|n| Counter(n as u32))
-    }
-
     /// The transition with this name; the first one if there are several.
     pub fn find_transition(&self, name: &str) -> Option<TransitionId> {
         let found = self.transitions.iter().position(|t| t.name == name);

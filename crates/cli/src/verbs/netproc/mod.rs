@@ -241,7 +241,6 @@ impl Load {
                 Emptied::Completion => Dequeue::Completion,
             }),
             calibration: self.calibration()?,
-            ..Config::default()
         })
     }
 
