@@ -76,7 +76,6 @@ impl Options {
                 .transpose()
                 .map_err(malformed)?
                 .unwrap_or_default(),
-            ..Config::default()
         })
     }
 }
