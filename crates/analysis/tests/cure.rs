@@ -259,6 +259,18 @@ fn against_a_policer_the_sender_stays_below_its_rate() {
     );
 }
 
+/// Ten packets of the first flight were too large, and the sender has made smaller ones since.
+#[test]
+fn a_path_whose_limit_the_sender_has_learnt_needs_no_action() {
+    let told = |data_packets| {
+        held(Held::Line, |f| {
+            (f.data_packets, f.icmp.too_large, f.icmp.mtu) = (data_packets, 10, Some(820));
+        })
+    };
+    assert_eq!(kinds(&told(200)), [ActionKind::PathMtu]);
+    assert!(!kinds(&told(6_926)).contains(&ActionKind::PathMtu));
+}
+
 /// Thirty-five packets in two recoveries: without SACK each takes a round trip.
 #[test]
 fn many_losses_at_once_are_repaired_one_by_one_without_sack() {

@@ -15,9 +15,16 @@ const MIN_WAITED: f64 = 0.5;
 /// Minimum number of retransmissions: two in a row may be lost by chance.
 const MIN_REPEATED: u64 = 3;
 
-/// ICMP says so: smaller ones from the start.
+/// Of fewer packets the sender has learnt from ICMP what the path carries (RFC 1191), and lost nothing worth a word: this part of all.
+const MIN_TOO_LARGE: u64 = 100;
+
+/// ICMP says so, and often: smaller ones from the start.
 pub(super) fn told(flows: &[&FlowReport]) -> Option<Action> {
-    let large = || flows.iter().filter(|f| f.icmp.too_large > 0);
+    let often = |f: &&&FlowReport| {
+        let packets = f.icmp.too_large;
+        packets > 0 && packets.saturating_mul(MIN_TOO_LARGE) >= f.data_packets
+    };
+    let large = || flows.iter().filter(often);
     let packets: u64 = large().map(|f| f.icmp.too_large).sum();
     let mtu = large().filter_map(|f| f.icmp.mtu).min();
     let to = large().next()?.flow.dst.ip();
