@@ -18,7 +18,7 @@ pub(crate) enum Kept {
 /// them: where originals are late, most of them are late by less than a round trip.
 const PERHAPS_AGAIN_PER_EARLY: u32 = 4;
 
-/// So many may be late before it is as likely that the host keeps them.
+/// This number may be late before it is as likely that the host keeps them.
 const FEW: u32 = 3;
 
 /// What the arrivals of a host's data have shown.

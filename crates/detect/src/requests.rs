@@ -1,4 +1,4 @@
-//! What a host asks the other one for: by these a retransmission is told from a frame that was captured twice.
+//! What a host asks the other one for: by these a retransmission is distinguished from a frame that was captured twice.
 
 use inorder_wire::Segment;
 

@@ -184,7 +184,7 @@ impl Distribution {
         }
     }
 
-    /// Adds one value so many times.
+    /// Adds one value this number of times.
     pub fn update_times(&mut self, value: u64, times: u64) {
         if times == 0 {
             return;

@@ -402,7 +402,7 @@ const HELD: [Held; KINDS] = [
     Held::Buffered,
 ];
 
-/// So much of `all` as `part` is of `sum`, which is not 0.
+/// The part of `all` that `part` is of `sum`, which is not 0.
 fn share(part: i64, sum: i64, all: i64) -> i64 {
     match part.checked_mul(all) {
         Some(product) => product / sum,

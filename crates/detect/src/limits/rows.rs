@@ -8,10 +8,10 @@ const NUMBERS: usize = KINDS + 8;
 /// Bits of the code that says how many bytes a number takes, and bytes of all codes, which come first.
 const CODE_BITS: u32 = 3;
 const CODE_BYTES: usize = (NUMBERS * CODE_BITS as usize).div_ceil(8);
-/// Bytes that a row takes at most, and a number: it is written in so many, of which the next one takes back those that are 0.
+/// Bytes that a row takes at most, and a number. A number is written in all of its bytes, and the next one takes back those that are 0.
 const MAX_BYTES: usize = CODE_BYTES + NUMBERS * NUMBER_BYTES;
 const NUMBER_BYTES: usize = 8;
-/// Room is made for this part more at a time, and for so many bytes at least.
+/// Room is made for this part more at a time, and for this number of bytes at least.
 const GROWTH_PART: usize = 4;
 const MIN_GROWTH: usize = 96;
 
