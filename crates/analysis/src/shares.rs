@@ -154,11 +154,11 @@ fn without_what_bounds(parts: &[Part]) -> Vec<Part> {
 /// A limit with what it may have been besides, `perhaps`: itself, or where that is longer, one of all of them, if they are few.
 fn one_of(part: &Part, perhaps: &[&Part]) -> Part {
     /// More names say no more than the first one with its bounds.
-    const MOST: usize = 3;
+    const MAX_NAMES: usize = 3;
     let open: f64 = perhaps.iter().map(|other| other.share).sum();
     let all = perhaps.iter().flat_map(|other| other.limits.iter());
     let limits = LimitSet::of(&all.collect::<Vec<Limit>>());
-    if open <= part.share || limits.iter().count() > MOST {
+    if open <= part.share || limits.iter().count() > MAX_NAMES {
         return *part;
     }
     let share = part.share + open;

@@ -54,9 +54,9 @@ pub(crate) struct Means {
     pub(crate) tick_ns: i64,
     /// When the sender can first have known of the hole, nanoseconds.
     pub(crate) news_ns: i64,
-    /// Something has come sooner than a retransmission can, or hardly anything was late so far: a late packet is likelier than a host that
-    /// keeps identifications.
-    pub(crate) often_late: bool,
+    /// An old identification is likelier that of a late original than that of a host which keeps them: some data has come sooner than a
+    /// retransmission can, or few packets have come so late.
+    pub(crate) likelier_late: bool,
 }
 
 impl Means {
@@ -139,7 +139,7 @@ fn by_ip_id(seg: &Segment, above: &Above, means: &Means) -> Copy {
         (true, 1..) => Copy::Retransmission(Basis::certain(Evidence::ArrivalTimestamps)),
         (false, ..0) => Copy::Original(Basis::certain(Evidence::ArrivalTimestamps)),
         (true, _) if means.kept == Kept::Unknown && means.perhaps_again(seg, above) => {
-            Copy::Original(match means.often_late {
+            Copy::Original(match means.likelier_late {
                 true => basis.weaker(Reason::LoneCopy),
                 false => Basis::ambiguous(basis.evidence, Reason::LoneCopy),
             })

@@ -1,8 +1,9 @@
 //! Does a host keep the IPv4 identification of what it sends again? Some balancers and embedded stacks do.
 //!
-//! Where it does, a retransmission looks like its late original, and while that is unknown, what comes into a hole no sooner than it can
-//! have been sent again is perhaps one. A retransmission with a new identification shows that this host gives new ones.
-//! Where it does, what is late by more than a round trip has been sent again meanwhile, so such a retransmission follows.
+//! Where it does, a retransmission looks like its late original. While that is unknown, data with an old identification that fills a hole
+//! no sooner than a retransmission can come is perhaps a retransmission. Two things decide. A retransmission with a new identification shows
+//! that the host gives new ones. And what is late by more than a round trip has been sent again meanwhile: if the host gave new ones, that
+//! retransmission would follow with one, so where none follows, the host keeps them.
 
 /// Whether a host keeps them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,12 +15,12 @@ pub(crate) enum Kept {
     No,
 }
 
-/// Data with an old identification that came no sooner than a retransmission, for each that came sooner, from which on the host keeps
-/// them: where originals are late, most of them are late by less than a round trip.
-const PERHAPS_AGAIN_PER_EARLY: u32 = 4;
+/// Late data may come sooner than a retransmission can, or no sooner. A path that delays originals makes most of them late by less than a round
+/// trip, so the host is taken to keep identifications only if this number came no sooner for each that did.
+const MIN_LATER_PER_EARLY: u32 = 4;
 
-/// This number may be late before it is as likely that the host keeps them.
-const FEW: u32 = 3;
+/// Up to this number of packets that may be retransmissions with old identifications, late originals are the likelier explanation.
+const MIN_SUSPECTED: u32 = 3;
 
 /// What the arrivals of a host's data have shown.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,7 +38,7 @@ impl KeptIds {
 
     /// Hardly any data has come that may have been sent again so.
     pub(crate) fn hardly_suspected(self) -> bool {
-        self.perhaps < FEW
+        self.perhaps < MIN_SUSPECTED
     }
 
     /// A retransmission has an identification of its own.
@@ -51,7 +52,7 @@ impl KeptIds {
         let since_ns = *self.since_ns.get_or_insert(now);
         self.perhaps += 1;
         let overdue = now.saturating_sub(since_ns) > rtt_ns.saturating_mul(2);
-        let few_early = early.saturating_mul(PERHAPS_AGAIN_PER_EARLY) <= self.perhaps;
+        let few_early = early.saturating_mul(MIN_LATER_PER_EARLY) <= self.perhaps;
         if self.is == Kept::Unknown && overdue && few_early {
             self.is = Kept::Yes;
         }

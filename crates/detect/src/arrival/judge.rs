@@ -26,7 +26,7 @@ impl Arrival {
             to_sender_ns: cx.to_sender_ns,
             tick_ns: cx.tick_ns,
             news_ns: news_ns.max(hole.opened_ns),
-            often_late: self.filled_early > 0 || self.kept_ids.hardly_suspected(),
+            likelier_late: self.filled_early > 0 || self.kept_ids.hardly_suspected(),
         }
     }
 

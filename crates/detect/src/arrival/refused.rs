@@ -148,20 +148,14 @@ impl Arrival {
     /// a SACK block.
     pub(crate) fn answered(&mut self, ack: i64, sacked: impl Fn(i64, i64) -> bool) {
         let mut accepted = Vec::new();
-        self.suspects.retain_mut(
-            |&mut Suspect {
-                 from,
-                 to,
-                 ref mut denied,
-             }| {
-                let held = from < ack || sacked(from, to);
-                if held {
-                    accepted.push((from, to));
-                }
-                *denied = true;
-                !held
-            },
-        );
+        self.suspects.retain_mut(|suspect| {
+            let held = suspect.from < ack || sacked(suspect.from, suspect.to);
+            if held {
+                accepted.push((suspect.from, suspect.to));
+            }
+            suspect.denied = true;
+            !held
+        });
         for (from, to) in accepted {
             self.taken_after_all(from, to);
         }

@@ -73,7 +73,7 @@ pub(crate) struct Side {
     /// Does it send packets again with the identification that they had before?
     kept: Kept,
     /// That it does is known for sure.
-    keeps: bool,
+    kept_for_sure: bool,
     /// The longest time between a frame and its duplicate frame that can have been nothing else, nanoseconds.
     twin_ns: i64,
     clock: StampClock,
@@ -254,7 +254,7 @@ impl Side {
                 }
                 Piece::Late => heard.original(seg, at, len),
             });
-        if !self.keeps {
+        if !self.kept_for_sure {
             self.kept = engines.arrival.kept();
         }
         false
@@ -380,7 +380,7 @@ impl Side {
     /// The user knows how this host numbers its packets.
     pub(crate) fn assume(&mut self, identification: Identification) {
         if identification == Identification::Kept {
-            (self.kept, self.keeps) = (Kept::Yes, true);
+            (self.kept, self.kept_for_sure) = (Kept::Yes, true);
         }
         self.ids.assume(identification);
     }

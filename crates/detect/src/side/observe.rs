@@ -93,13 +93,13 @@ impl Side {
     ) -> bool {
         let asked = other.requests.are_for(seg, apart_ns);
         if seg.payload_len == 0 {
-            let most_ns = match seg.ip_id {
-                0 => MAX_APART_WITHOUT_ID_NS,
-                _ => MAX_APART_OF_ACKS_NS,
+            let most_ns = match (seg.ip_id, asked) {
+                (0, true) => return false,
+                (0, false) => MAX_APART_WITHOUT_ID_NS,
+                (_, true) => MAX_APART_OF_ACKS_NS,
+                (_, false) => MAX_APART_NS,
             };
-            let twice = apart_ns <= most_ns || seg.ip_id != 0 && apart_ns <= MAX_APART_NS;
-            let twice = twice && (!asked || seg.ip_id != 0 && apart_ns <= most_ns);
-            return self.note_twin(twice, apart_ns);
+            return self.note_twin(apart_ns <= most_ns, apart_ns);
         }
         let soon = apart_ns < loop_ns.map_or(MAX_APART_WITHOUT_ID_NS, |ns| ns - ns / 4);
         let usual = apart_ns <= self.twin_ns.saturating_mul(2);
@@ -111,7 +111,7 @@ impl Side {
             Kept::Unknown => apart_ns <= MAX_APART_NS,
         };
         if seg.ip_id != 0 && !twice {
-            (self.kept, self.keeps) = (Kept::Yes, true);
+            (self.kept, self.kept_for_sure) = (Kept::Yes, true);
         }
         self.note_twin(twice && soon, apart_ns);
         twice
