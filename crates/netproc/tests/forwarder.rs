@@ -127,9 +127,10 @@ proptest! {
         let outcome = run(&config);
         prop_assert!(outcome.packets >= 500);
         prop_assert!(outcome.sent.packets >= outcome.stack.packets);
-        // Each packet is the next, early, or fills a hole, so the holes left at the end limit the number of missing
-        // packets.
-        prop_assert!(outcome.stack.dupacks < outcome.stack.packets);
+        // The first packet may wait in a core that stands still until the run ends: then all others are early.
+        prop_assert!(outcome.stack.dupacks <= outcome.stack.packets);
+        prop_assert!(outcome.stack.reordered == 0 || outcome.stack.dupacks > 0);
+        prop_assert!(outcome.stack.reordered < outcome.stack.packets);
         if cores == 1 {
             prop_assert_eq!(outcome.stack.reordered, 0);
         }
