@@ -24,7 +24,7 @@ const TOP: usize = 20;
 /// Which packets, as Python names them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Select {
+pub(crate) struct Select {
     filter: Option<String>,
     from_time: Option<String>,
     to_time: Option<String>,
@@ -32,7 +32,7 @@ pub struct Select {
 
 impl Select {
     /// Parses the three texts.
-    pub fn selection(&self) -> PyResult<Selection> {
+    pub(crate) fn selection(&self) -> PyResult<Selection> {
         let filter = self.filter.as_deref();
         let filter = filter.map(|text| text.parse::<Filter>().map_err(usage));
         let moment = |text: &Option<String>| {
@@ -51,7 +51,7 @@ impl Select {
 /// The options of an analysis.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Options {
+pub(crate) struct Options {
     vantage: Option<String>,
     events: bool,
     points: bool,
@@ -110,7 +110,7 @@ impl Options {
 /// Analyses captures, each on its own. A capture that is damaged raises an exception that carries the result up to
 /// the damage.
 #[pyfunction]
-pub fn analyze(
+pub(crate) fn analyze(
     py: Python<'_>,
     captures: Vec<Bound<'_, PyAny>>,
     peer: Option<Bound<'_, PyAny>>,

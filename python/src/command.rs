@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 /// Runs the command with the arguments of the process and returns its exit code.
 #[pyfunction]
-pub fn command(py: Python<'_>) -> PyResult<u8> {
+pub(crate) fn command(py: Python<'_>) -> PyResult<u8> {
     let arguments: Vec<OsString> = py.import("sys")?.getattr("argv")?.extract()?;
     // Other modules of this package do what needs several machines or SQL.
     let interpreter: Option<PathBuf> = py.import("sys")?.getattr("executable")?.extract()?;

@@ -16,7 +16,7 @@ const WIDTH: usize = 100;
 
 /// Compares two documents of `analyze` or of `simulate`, each with its name.
 #[pyfunction]
-pub fn compare(
+pub(crate) fn compare(
     py: Python<'_>,
     before: (String, String),
     after: (String, String),

@@ -11,7 +11,7 @@ use pyo3::types::PyType;
 
 /// The classes of `inorder/errors.py`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Class {
+pub(crate) enum Class {
     /// Options contradict each other, or have values that do not exist.
     Usage,
     /// A file cannot be opened or read.
@@ -40,7 +40,7 @@ impl Class {
 }
 
 /// An exception with one line.
-pub fn raise(class: Class, line: impl Display) -> PyErr {
+pub(crate) fn raise(class: Class, line: impl Display) -> PyErr {
     let line = line.to_string();
     Python::attach(|py| {
         let errors = py.import("inorder.errors");
@@ -55,22 +55,22 @@ pub fn raise(class: Class, line: impl Display) -> PyErr {
 }
 
 /// Wrong options.
-pub fn usage(error: impl Display) -> PyErr {
+pub(crate) fn usage(error: impl Display) -> PyErr {
     raise(Class::Usage, error)
 }
 
 /// Input other than a capture is malformed.
-pub fn malformed(error: impl Display) -> PyErr {
+pub(crate) fn malformed(error: impl Display) -> PyErr {
     raise(Class::Malformed, error)
 }
 
 /// The lab lacks something, or a step of it failed.
-pub fn lab(error: impl Display) -> PyErr {
+pub(crate) fn lab(error: impl Display) -> PyErr {
     raise(Class::Lab, error)
 }
 
 /// The value with this name; `what` is what it is the name of.
-pub fn one_of<T: Copy>(what: &str, name: &str, known: &[(&str, T)]) -> PyResult<T> {
+pub(crate) fn one_of<T: Copy>(what: &str, name: &str, known: &[(&str, T)]) -> PyResult<T> {
     let found = known.iter().find(|(known, _)| *known == name);
     found.map(|(_, value)| *value).ok_or_else(|| {
         let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
@@ -82,13 +82,13 @@ pub fn one_of<T: Copy>(what: &str, name: &str, known: &[(&str, T)]) -> PyResult<
 }
 
 /// A file that cannot be opened, created, read or written; `action` says which.
-pub fn file(path: &Path, action: &str, error: &io::Error) -> PyErr {
+pub(crate) fn file(path: &Path, action: &str, error: &io::Error) -> PyErr {
     let line = format!("{}: cannot {action}: {error}", path.display());
     raise(Class::Unreadable, line)
 }
 
 /// A capture that cannot be read, or not to its end.
-pub fn capture(error: &CaptureError) -> PyErr {
+pub(crate) fn capture(error: &CaptureError) -> PyErr {
     let class = match error {
         CaptureError::NotACapture { .. } | CaptureError::UnknownLinkType { .. } => {
             Class::NotACapture
@@ -100,6 +100,6 @@ pub fn capture(error: &CaptureError) -> PyErr {
 }
 
 /// A column whose values are not of its kind: a fault of this package, not of the user.
-pub fn fault(error: io::Error) -> PyErr {
+pub(crate) fn fault(error: io::Error) -> PyErr {
     error.into()
 }

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 /// One capture as Python names it.
-pub enum Source {
+pub(crate) enum Source {
     /// A file, or several that follow each other.
     Files(Vec<PathBuf>),
     /// Any object with `read(size) -> bytes`.
@@ -17,7 +17,7 @@ pub enum Source {
 
 impl Source {
     /// A path, a list of paths, or an object with a method `read`.
-    pub fn new(given: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub(crate) fn new(given: &Bound<'_, PyAny>) -> PyResult<Self> {
         if given.hasattr("read")? {
             return Ok(Source::Object(given.clone().unbind()));
         }
@@ -28,7 +28,7 @@ impl Source {
     }
 
     /// For the pipeline.
-    pub fn input(self) -> Input {
+    pub(crate) fn input(self) -> Input {
         match self {
             Source::Files(paths) => Input::files(paths),
             Source::Object(object) => {
@@ -67,7 +67,7 @@ impl Read for Object {
 }
 
 /// The path and the text of a file that another file names, relative to the folder of the latter.
-pub fn beside(file: &str, name: &str) -> Result<(String, String), String> {
+pub(crate) fn beside(file: &str, name: &str) -> Result<(String, String), String> {
     let folder = Path::new(file).parent().unwrap_or(Path::new(""));
     let path = folder.join(name).to_string_lossy().into_owned();
     match inorder_command::read_named(path.as_ref()) {
@@ -77,6 +77,6 @@ pub fn beside(file: &str, name: &str) -> Result<(String, String), String> {
 }
 
 /// The text of a file that a scenario names.
-pub fn text_beside(scenario: &str, name: &str) -> Result<String, String> {
+pub(crate) fn text_beside(scenario: &str, name: &str) -> Result<String, String> {
     beside(scenario, name).map(|(_, text)| text)
 }

@@ -28,7 +28,7 @@ use crate::work;
 /// program `inorder-guest`, which is looked for if it is missing.
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "one for each argument in Python")]
-pub fn lab(
+pub(crate) fn lab(
     py: Python<'_>,
     text: String,
     name: String,

@@ -23,7 +23,7 @@ const ROUND: usize = 1 << 16;
 /// The options of the metrics.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Options {
+pub(crate) struct Options {
     bits: u32,
     dt: u16,
     bt: u16,
@@ -64,7 +64,7 @@ impl Options {
 
 /// Measures packets in the order of their arrival: numbers, and if known times in nanoseconds and payload in bytes.
 #[pyfunction]
-pub fn metrics(
+pub(crate) fn metrics(
     py: Python<'_>,
     numbers: Vec<u64>,
     times_ns: Option<Vec<i64>>,
@@ -103,7 +103,11 @@ pub fn metrics(
 
 /// Measures a file of text as `inorder metrics` reads it: a line `seq[,time_s[,bytes]]` for each packet.
 #[pyfunction]
-pub fn metrics_of_text(py: Python<'_>, path: PathBuf, options: Options) -> PyResult<Findings> {
+pub(crate) fn metrics_of_text(
+    py: Python<'_>,
+    path: PathBuf,
+    options: Options,
+) -> PyResult<Findings> {
     let mut series = options.series()?;
     let opened = File::open(&path).map_err(|error| file(&path, "open", &error))?;
     let (report, bad) = work::run(py, |_| {

@@ -18,7 +18,7 @@ use crate::work;
 /// The options of the model.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Options {
+pub(crate) struct Options {
     scheme: String,
     engines: u32,
     threads_per_engine: u32,
@@ -82,7 +82,7 @@ impl Options {
 
 /// Simulates a chain of network processors.
 #[pyfunction]
-pub fn netproc(py: Python<'_>, options: Options) -> PyResult<Findings> {
+pub(crate) fn netproc(py: Python<'_>, options: Options) -> PyResult<Findings> {
     if options.repetitions == 0 {
         return Err(usage("repetitions: expected at least 1, found 0"));
     }

@@ -19,7 +19,7 @@ type Named = (String, String);
 
 /// The papers, each with its title and the names and titles of its items.
 #[pyfunction]
-pub fn papers() -> PyResult<Vec<(String, String, Vec<Named>)>> {
+pub(crate) fn papers() -> PyResult<Vec<(String, String, Vec<Named>)>> {
     let papers = inorder_experiments::papers().map_err(usage)?;
     let item = |item: &Item| (item.name.clone(), item.about.clone());
     let papers = papers.iter().map(|paper| {
@@ -31,7 +31,7 @@ pub fn papers() -> PyResult<Vec<(String, String, Vec<Named>)>> {
 
 /// Runs items of a paper, or all without any.
 #[pyfunction]
-pub fn reproduce(
+pub(crate) fn reproduce(
     py: Python<'_>,
     paper: &str,
     items: Vec<String>,

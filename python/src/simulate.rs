@@ -18,7 +18,7 @@ use crate::work;
 /// The options of a simulation.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Options {
+pub(crate) struct Options {
     set: Vec<String>,
     seed: Option<u64>,
     pub repetitions: Option<u64>,
@@ -29,7 +29,7 @@ pub struct Options {
 
 impl Options {
     /// What they change in the scenario.
-    pub fn changes(&self) -> Changes {
+    pub(crate) fn changes(&self) -> Changes {
         Changes {
             set: self.set.clone(),
             seed: self.seed,
@@ -39,7 +39,7 @@ impl Options {
     }
 
     /// Runs of each cell; 0 for the number in the scenario.
-    pub fn repetitions(&self) -> u64 {
+    pub(crate) fn repetitions(&self) -> u64 {
         self.repetitions.unwrap_or(u64::from(self.quick))
     }
 }
@@ -47,7 +47,7 @@ impl Options {
 /// Runs a scenario: TOML, or JSON of the same structure if `is_json`; `name` is its name in messages. The algorithms are classes
 /// that the scenario may name.
 #[pyfunction]
-pub fn simulate(
+pub(crate) fn simulate(
     py: Python<'_>,
     text: String,
     name: String,
@@ -85,7 +85,7 @@ pub fn simulate(
 }
 
 /// The results of cells that ran elsewhere.
-pub fn simulated(cells: Vec<CellResult>, title: String, name: String) -> Findings {
+pub(crate) fn simulated(cells: Vec<CellResult>, title: String, name: String) -> Findings {
     let results = Results {
         cells,
         first_runs: Vec::new(),
@@ -99,12 +99,12 @@ pub fn simulated(cells: Vec<CellResult>, title: String, name: String) -> Finding
 
 /// The text of a scenario that comes as JSON.
 #[pyfunction]
-pub fn toml_of_json(json: &str) -> PyResult<String> {
+pub(crate) fn toml_of_json(json: &str) -> PyResult<String> {
     toml_of(json)
 }
 
 /// A dictionary of Python comes as JSON.
-pub fn toml_of(json: &str) -> PyResult<String> {
+pub(crate) fn toml_of(json: &str) -> PyResult<String> {
     let table: Result<toml::Table, _> = serde_json::from_str(json);
     toml::to_string(&table.map_err(malformed)?).map_err(malformed)
 }

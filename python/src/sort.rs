@@ -23,7 +23,7 @@ use crate::work::{self, Stop};
 /// overwritten.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "the options of the verb")]
-pub fn sort(
+pub(crate) fn sort(
     py: Python<'_>,
     input: PathBuf,
     output: Option<PathBuf>,

@@ -20,14 +20,14 @@ pub struct Study(inorder_study::Study);
 
 /// The captures that files, folders and patterns name, as JSON that `Study.begin` takes.
 #[pyfunction]
-pub fn list_captures(py: Python<'_>, places: Vec<String>) -> PyResult<String> {
+pub(crate) fn list_captures(py: Python<'_>, places: Vec<String>) -> PyResult<String> {
     let listed = py.detach(|| list(&places)).map_err(raised)?;
     serde_json::to_string(&listed.captures).map_err(usage)
 }
 
 /// The job of a population's file as JSON.
 #[pyfunction]
-pub fn read_population(text: &str, name: &str) -> PyResult<String> {
+pub(crate) fn read_population(text: &str, name: &str) -> PyResult<String> {
     let population = inorder_study::Population::parse(text, name).map_err(raised)?;
     serde_json::to_string(&population).map_err(usage)
 }

@@ -15,26 +15,26 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// Asks a job to end; every library looks at it often.
 #[derive(Clone, Default)]
-pub struct Stop(Arc<AtomicBool>);
+pub(crate) struct Stop(Arc<AtomicBool>);
 
 impl Stop {
     /// For libraries that take a reference to a flag.
-    pub fn flag(&self) -> &AtomicBool {
+    pub(crate) fn flag(&self) -> &AtomicBool {
         &self.0
     }
 
     /// For libraries that keep the flag.
-    pub fn shared(&self) -> Arc<AtomicBool> {
+    pub(crate) fn shared(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.0)
     }
 
     /// Asks for the end.
-    pub fn set(&self) {
+    pub(crate) fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
     /// For libraries that ask.
-    pub fn is_set(&self) -> bool {
+    pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -57,7 +57,10 @@ fn signal() -> Option<PyErr> {
 /// Runs `job` on a thread of its own without holding Python's lock, while this thread looks for signals, which Python
 /// handles only on its main thread. If a handler raises, as that of Ctrl-C does, the job is asked to stop, its result
 /// is dropped, and the exception is returned. An exception of the job itself comes second to that.
-pub fn run<T: Send>(py: Python<'_>, job: impl FnOnce(&Stop) -> PyResult<T> + Send) -> PyResult<T> {
+pub(crate) fn run<T: Send>(
+    py: Python<'_>,
+    job: impl FnOnce(&Stop) -> PyResult<T> + Send,
+) -> PyResult<T> {
     let stop = Stop::default();
     py.detach(|| {
         thread::scope(|scope| {

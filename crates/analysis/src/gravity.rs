@@ -15,7 +15,7 @@ pub(crate) enum Subject<'a> {
 
 impl Subject<'_> {
     /// Its troubles.
-    pub fn gravity(&self) -> Gravity {
+    pub(crate) fn gravity(&self) -> Gravity {
         match self {
             Subject::Flow(flow) => Gravity::of_flow(flow),
             Subject::Stream(stream) => Gravity::of_stream(stream),

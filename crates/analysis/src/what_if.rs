@@ -22,7 +22,7 @@ pub(crate) enum WhatIfSays<'a> {
 impl<'a> WhatIfSays<'a> {
     /// Reads the rows. A capture at the sender, or on the path before the place that reorders, does not show the order in which
     /// packets arrive.
-    pub fn of(flow: &'a FlowReport) -> Self {
+    pub(crate) fn of(flow: &'a FlowReport) -> Self {
         let upstream = flow.upstream.as_ref().map_or(0, |u| u.reordered);
         if flow.reordering.reordered + upstream == 0 {
             return WhatIfSays::Nothing;
@@ -39,7 +39,7 @@ impl<'a> WhatIfSays<'a> {
     }
 
     /// One sentence without its full stop, if there is anything to say.
-    pub fn sentence(self) -> Option<String> {
+    pub(crate) fn sentence(self) -> Option<String> {
         match self {
             WhatIfSays::Nothing => None,
             WhatIfSays::NotShown => Some(

@@ -16,7 +16,7 @@ use crate::verbs::{SoonStarted, Verb, grouped};
     after_help = "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 damaged input (what came before \
                   the damage was used), 4 a threshold was exceeded (analyze --threshold), 130 interrupted."
 )]
-pub struct Cli {
+pub(crate) struct Cli {
     /// The verb.
     #[command(subcommand)]
     pub verb: Verb,
@@ -38,7 +38,7 @@ struct Soon {
 /// Reads the command line, the first word of which is the name of the program.
 ///
 /// Where few verbs cannot read it, all do: so help and errors are those of the whole definition.
-pub fn parse(arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
+pub(crate) fn parse(arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
     let verb = arguments.get(1).and_then(|word| word.to_str());
     if verb.is_some_and(SoonStarted::has_subcommand)
         && let Ok(Soon { verb, manners }) = Soon::try_parse_from(&arguments)

@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use inorder_capture::CaptureError;
 
 /// The result of a verb.
-pub type Outcome = Result<ExitCode, CliError>;
+pub(crate) type Outcome = Result<ExitCode, CliError>;
 
 /// An exit code as a number, which that of the standard library does not tell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ExitCode(pub u8);
+pub(crate) struct ExitCode(pub u8);
 
 impl ExitCode {
     /// Done.
-    pub const SUCCESS: ExitCode = ExitCode(0);
+    pub(crate) const SUCCESS: ExitCode = ExitCode(0);
     /// Failed.
-    pub const FAILURE: ExitCode = ExitCode(1);
+    pub(crate) const FAILURE: ExitCode = ExitCode(1);
 }
 
 impl From<u8> for ExitCode {
@@ -26,17 +26,17 @@ impl From<u8> for ExitCode {
 }
 
 /// Exit code for wrong usage.
-pub const USAGE: u8 = 2;
+pub(crate) const USAGE: u8 = 2;
 /// Exit code if a threshold was exceeded.
-pub const EXCEEDED: u8 = 4;
+pub(crate) const EXCEEDED: u8 = 4;
 /// Exit code for damaged input.
-pub const DAMAGED: u8 = 3;
+pub(crate) const DAMAGED: u8 = 3;
 /// Exit code after Ctrl-C: 128 + SIGINT.
-pub const INTERRUPTED: u8 = 130;
+pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Why a verb failed.
 #[derive(Debug, thiserror::Error)]
-pub enum CliError {
+pub(crate) enum CliError {
     /// Options contradict each other or the input.
     #[error("{0}")]
     Usage(String),
@@ -77,7 +77,7 @@ pub enum CliError {
 
 impl CliError {
     /// Adds the name of the file to an I/O error.
-    pub fn file(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> CliError {
+    pub(crate) fn file(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> CliError {
         let path = path.to_owned();
         move |source| CliError::File {
             path,
@@ -87,7 +87,7 @@ impl CliError {
     }
 
     /// True if the reader of our output closed it (a closed pipe).
-    pub fn is_broken_pipe(&self) -> bool {
+    pub(crate) fn is_broken_pipe(&self) -> bool {
         let (CliError::Output(source) | CliError::File { source, .. }) = self else {
             return false;
         };
@@ -95,7 +95,7 @@ impl CliError {
     }
 
     /// The exit code for the error.
-    pub fn exit_code(&self) -> ExitCode {
+    pub(crate) fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
             CliError::Usage(_) => USAGE,
             error if error.is_damage() => DAMAGED,
@@ -104,7 +104,7 @@ impl CliError {
     }
 
     /// True if the input is damaged; everything before the damage was used.
-    pub fn is_damage(&self) -> bool {
+    pub(crate) fn is_damage(&self) -> bool {
         let damaged = |error: &CaptureError| {
             matches!(
                 error,

@@ -9,17 +9,17 @@ use std::time::Duration;
 use crate::error::CliError;
 
 /// A text that is replaced from time to time.
-pub struct Exporter(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct Exporter(Arc<Mutex<Vec<u8>>>);
 
 /// What serves the text of an [`Exporter`].
-pub struct Server {
+pub(crate) struct Server {
     text: Arc<Mutex<Vec<u8>>>,
     listener: TcpListener,
 }
 
 impl Exporter {
     /// Listens on this port of 127.0.0.1.
-    pub fn new(port: u16) -> Result<(Self, Server), CliError> {
+    pub(crate) fn new(port: u16) -> Result<(Self, Server), CliError> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|error| {
             CliError::Usage(format!(
                 "--prometheus {port}: {error}; expected a free port"
@@ -31,7 +31,7 @@ impl Exporter {
     }
 
     /// Replaces the text.
-    pub fn publish(&self, write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) {
+    pub(crate) fn publish(&self, write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) {
         let mut text = Vec::new();
         if write(&mut text).is_ok() {
             *lock(&self.0) = text;
@@ -56,7 +56,7 @@ struct Waiting {
 impl Server {
     /// Starts the threads that serve the text, to be called when the privileges are given up: one accepts connections, the
     /// other one answers those that asked. So nobody waits for connections that ask nothing.
-    pub fn start(self) {
+    pub(crate) fn start(self) {
         let waiting = Arc::new(Waiting::default());
         let accepting = Arc::clone(&waiting);
         let listener = self.listener;

@@ -11,7 +11,7 @@ static STOP: AtomicBool = AtomicBool::new(false);
 
 /// A flag that becomes true with the first Ctrl-C or other signal to end. If the system refuses the handler, Ctrl-C ends the program at
 /// once, as it does by default.
-pub fn flag() -> &'static AtomicBool {
+pub(crate) fn flag() -> &'static AtomicBool {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         inorder_live::os::keeping_ignored_hangup(|| {

@@ -8,7 +8,7 @@ use inorder_report::escape::printable_lines;
 /// Options of every verb.
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "Options of every verb")]
-pub struct Manners {
+pub(crate) struct Manners {
     /// Print neither text for people nor progress nor notices; errors, exceeded thresholds and everything that an
     /// option requests (--json, files) remain
     #[arg(long, short, global = true)]
@@ -27,7 +27,7 @@ static MANNERS: OnceLock<Manners> = OnceLock::new();
 
 impl Manners {
     /// Makes these options known to all modules. Called once, before the verb runs.
-    pub fn apply(&self) {
+    pub(crate) fn apply(&self) {
         self.color.write_global();
         let _ = MANNERS.set(self.clone());
     }
@@ -38,12 +38,12 @@ fn is(option: fn(&Manners) -> bool) -> bool {
 }
 
 /// True if nothing is printed that no option requests.
-pub fn is_quiet() -> bool {
+pub(crate) fn is_quiet() -> bool {
     is(|m| m.quiet)
 }
 
 /// True if a progress bar may be drawn.
-pub fn may_show_progress() -> bool {
+pub(crate) fn may_show_progress() -> bool {
     !is(|m| m.quiet || m.no_progress)
 }
 
@@ -54,7 +54,7 @@ thread_local! {
 }
 
 /// True if files that inorder did not write may be replaced.
-pub fn may_replace() -> bool {
+pub(crate) fn may_replace() -> bool {
     #[cfg(test)]
     if FORCE.get() {
         return true;
@@ -63,13 +63,13 @@ pub fn may_replace() -> bool {
 }
 
 /// Threads of a verb at most: no machine gains from more, and far more take all of its memory for their stacks.
-pub const MAX_THREADS: u16 = 1_024;
+pub(crate) const MAX_THREADS: u16 = 1_024;
 
 /// Parses `--threads`.
 ///
 /// # Errors
 /// One line that says what was expected.
-pub fn threads(text: &str) -> Result<usize, String> {
+pub(crate) fn threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(threads) if threads <= usize::from(MAX_THREADS) => Ok(threads),
         _ => Err(format!("expected a whole number of at most {MAX_THREADS}")),
@@ -77,7 +77,7 @@ pub fn threads(text: &str) -> Result<usize, String> {
 }
 
 /// Prints a line on the standard error that is no error: a forecast, a part of a result.
-pub fn notice(text: &str) {
+pub(crate) fn notice(text: &str) {
     if !is_quiet() {
         complain(text);
     }
@@ -85,6 +85,6 @@ pub fn notice(text: &str) {
 
 /// Prints a complaint on the standard error. What it quotes comes from outside, so no control character of it reaches the
 /// terminal.
-pub fn complain(text: impl Display) {
+pub(crate) fn complain(text: impl Display) {
     eprintln!("inorder: {}", printable_lines(&text.to_string()));
 }

@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The progress of a job.
-pub struct Bar {
+pub(crate) struct Bar {
     bar: ProgressBar,
     begun: Instant,
     is_shown: AtomicBool,
@@ -19,12 +19,12 @@ pub struct Bar {
 
 impl Bar {
     /// Counts bytes read.
-    pub fn bytes() -> Self {
+    pub(crate) fn bytes() -> Self {
         Bar::new("{wide_bar} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left")
     }
 
     /// Counts `things` (runs, packets); `label` is printed before the bar and may be empty.
-    pub fn counting(label: &str, things: &str) -> Self {
+    pub(crate) fn counting(label: &str, things: &str) -> Self {
         let gap = if label.is_empty() { "" } else { " " };
         Bar::new(&format!(
             "{label}{gap}{{wide_bar}} {{pos}}/{{len}} {things}, {{eta}} left"
@@ -32,12 +32,12 @@ impl Bar {
     }
 
     /// Counts runs, and also moves with simulated time within a run.
-    pub fn simulated() -> Self {
+    pub(crate) fn simulated() -> Self {
         Bar::new("{wide_bar} {msg}, {eta} left")
     }
 
     /// Counts nothing, because the end is unknown; shows the text passed to [`say`](Self::say).
-    pub fn endless() -> Self {
+    pub(crate) fn endless() -> Self {
         Bar::new("{spinner} {elapsed} {msg}")
     }
 
@@ -55,7 +55,7 @@ impl Bar {
     }
 
     /// Sets the progress: `done` of the total, if the total is known.
-    pub fn at(&self, done: u64, all: Option<u64>) {
+    pub(crate) fn at(&self, done: u64, all: Option<u64>) {
         if let Some(all) = all {
             self.bar.set_length(all);
         }
@@ -64,13 +64,13 @@ impl Bar {
     }
 
     /// Adds to the progress.
-    pub fn add(&self, done: u64) {
+    pub(crate) fn add(&self, done: u64) {
         self.bar.inc(done);
         self.show();
     }
 
     /// Sets the text shown for a job without a known end.
-    pub fn say(&self, message: String) {
+    pub(crate) fn say(&self, message: String) {
         self.bar.set_message(message);
         self.bar.tick();
         self.show();
@@ -88,14 +88,14 @@ impl Bar {
 }
 
 /// A [`Bar`] for bytes that are read until the end or until the user stops the reading.
-pub struct Reading {
+pub(crate) struct Reading {
     bar: Bar,
     stop: &'static AtomicBool,
 }
 
 impl Reading {
     /// Reading ends early as soon as `stop` is set.
-    pub fn new(stop: &'static AtomicBool) -> Self {
+    pub(crate) fn new(stop: &'static AtomicBool) -> Self {
         let bar = Bar::bytes();
         Reading { bar, stop }
     }

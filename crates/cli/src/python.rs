@@ -16,7 +16,7 @@ pub fn is_host(interpreter: PathBuf) {
 }
 
 /// Runs a module of the package with these arguments, and returns its exit code; `what` names what needs it.
-pub fn run(module: &str, arguments: &[String], what: &str) -> Outcome {
+pub(crate) fn run(module: &str, arguments: &[String], what: &str) -> Outcome {
     let named = std::env::var_os("INORDER_PYTHON").map(PathBuf::from);
     let interpreter = named
         .or_else(|| HOST.get().cloned())

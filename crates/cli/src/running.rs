@@ -13,7 +13,7 @@ use crate::{interrupt, manners, outputs};
 
 /// Options of every verb on live interfaces.
 #[derive(clap::Args)]
-pub struct RunningOptions {
+pub(crate) struct RunningOptions {
     /// Serve the numbers to Prometheus on this port of 127.0.0.1
     #[arg(long, value_name = "PORT")]
     prometheus: Option<u16>,
@@ -30,7 +30,7 @@ pub struct RunningOptions {
 
 /// Options of the verbs that forward frames.
 #[derive(clap::Args)]
-pub struct Forwarding {
+pub(crate) struct Forwarding {
     /// Take precedence over all other processes of this machine, for exact times under load; needs CAP_SYS_NICE
     #[arg(long)]
     realtime: bool,
@@ -40,7 +40,7 @@ pub struct Forwarding {
 
 /// The option of every verb that gives up its privileges when its interfaces and sockets are open.
 #[derive(clap::Args)]
-pub struct Confining {
+pub(crate) struct Confining {
     /// What happens to system calls that nothing should need after the start: refuse (the process ends with an error that
     /// names the call), log (the kernel's log names it), off
     #[arg(long, value_name = "HOW", default_value = "refuse", value_parser = confinement)]
@@ -64,7 +64,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 /// Where the numbers go while a verb runs: to Prometheus, and on a terminal.
-pub struct Outlet {
+pub(crate) struct Outlet {
     exporter: Option<Exporter>,
     prefix: &'static str,
     is_terminal: bool,
@@ -74,19 +74,26 @@ pub struct Outlet {
 
 impl RunningOptions {
     /// Seconds after which to end.
-    pub fn duration_s(&self) -> Option<f64> {
+    pub(crate) fn duration_s(&self) -> Option<f64> {
         self.duration
     }
 
     /// Prints the schema of what `--json` prints.
-    pub fn print_schema<R>(&self, command: &str, columns: &[Column<R>]) -> Result<(), CliError> {
+    pub(crate) fn print_schema<R>(
+        &self,
+        command: &str,
+        columns: &[Column<R>],
+    ) -> Result<(), CliError> {
         let about = format!("What `{command} --json` prints.");
         outputs::to_stdout(|out| schema::write(out, command, &about, columns))
     }
 
     /// Where the numbers go, with metrics whose names begin with `prefix`; the server is to be started when the privileges
     /// are given up.
-    pub fn outlet(&self, prefix: &'static str) -> Result<(Outlet, Option<Server>), CliError> {
+    pub(crate) fn outlet(
+        &self,
+        prefix: &'static str,
+    ) -> Result<(Outlet, Option<Server>), CliError> {
         // What the output looks like is known from here on: later it may not be asked.
         outputs::style(0, false);
         let (exporter, server) = self.prometheus.map(Exporter::new).transpose()?.unzip();
@@ -101,7 +108,7 @@ impl RunningOptions {
     }
 
     /// Runs something between two ends. The notice is printed once it works.
-    pub fn run<T>(
+    pub(crate) fn run<T>(
         &self,
         forwarding: &Forwarding,
         mut server: Option<Server>,
@@ -125,7 +132,7 @@ impl RunningOptions {
     }
 
     /// Prints the result: all of it as JSON, or its rows as a table.
-    pub fn print<T, R>(
+    pub(crate) fn print<T, R>(
         &self,
         (all, done): (&[Column<T>], &T),
         (columns, rows): (&[Column<R>], &[R]),
@@ -139,19 +146,19 @@ impl RunningOptions {
 
 impl Outlet {
     /// True if the standard output is a terminal on which [`Outlet::replace`] shows something.
-    pub fn is_terminal(&self) -> bool {
+    pub(crate) fn is_terminal(&self) -> bool {
         self.is_terminal
     }
 
     /// Gives the newest numbers to Prometheus.
-    pub fn publish<R>(&mut self, columns: &[Column<R>], rows: &[R]) {
+    pub(crate) fn publish<R>(&mut self, columns: &[Column<R>], rows: &[R]) {
         if let Some(exporter) = &self.exporter {
             exporter.publish(|out| prometheus::write(out, self.prefix, columns, rows));
         }
     }
 
     /// Replaces what stands on the terminal, if there is one.
-    pub fn replace(
+    pub(crate) fn replace(
         &self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), CliError> {
@@ -166,7 +173,7 @@ impl Outlet {
     }
 
     /// Gives the newest numbers to all readers. `now_ns` is the time since the start, `bytes` what was received by then.
-    pub fn show<R>(&mut self, now_ns: i64, bytes: u64, columns: &[Column<R>], rows: &[R]) {
+    pub(crate) fn show<R>(&mut self, now_ns: i64, bytes: u64, columns: &[Column<R>], rows: &[R]) {
         self.publish(columns, rows);
         let (last_ns, last_bytes) = std::mem::replace(&mut self.last, (now_ns, bytes));
         let seconds = (now_ns - last_ns).max(1) as f64 / 1e9;

@@ -9,7 +9,7 @@ use crate::error::CliError;
 
 /// Which packets of a capture are analysed.
 #[derive(clap::Args, Clone, Debug)]
-pub struct Select {
+pub(crate) struct Select {
     /// Only connections and streams that EXPR selects, such as `10.0.0.0/8 and not port 22`; see below
     #[arg(long, value_name = "EXPR")]
     pub filter: Option<Filter>,
@@ -22,7 +22,7 @@ pub struct Select {
 }
 
 /// The language of `--filter` and the times, for the help of verbs that read captures.
-pub const HELP: &str = "\
+pub(crate) const HELP: &str = "\
 Filters: ADDRESS, PREFIX/BITS, port N, port N-M, ADDRESS:PORT, [IPv6]:PORT; src or dst before them; flows \
 A:p->B:q (one direction) and A:p<->B:q (both), where * is anything; tcp, udp, or a numbered service (rtp, esp, wireguard, sctp, ...: docs/services.md); \
 ipv4, ipv6; overlay N; vlan N; combined with not, and, or and parentheses. Packets that are not selected take no memory. A \
@@ -31,7 +31,7 @@ Times: RFC 3339 with an offset (2024-05-01T12:00:00.5+02:00), or a duration afte
 (+1.5s, 90s, 2m, 1h 30m). A connection that was open before --from is analysed like one whose start was not captured.";
 
 impl Select {
-    pub fn selection(&self) -> Selection {
+    pub(crate) fn selection(&self) -> Selection {
         Selection {
             filter: self.filter.clone(),
             from: self.from,
@@ -40,7 +40,7 @@ impl Select {
     }
 
     /// Refuses a stretch of time that ends before it begins. Of times of different kinds only the capture tells that.
-    pub fn check(&self) -> Result<(), CliError> {
+    pub(crate) fn check(&self) -> Result<(), CliError> {
         let backwards = match (self.from, self.to) {
             (Some(Moment::At(from)), Some(Moment::At(to)))
             | (Some(Moment::After(from)), Some(Moment::After(to))) => from >= to,
@@ -56,12 +56,12 @@ impl Select {
     }
 
     /// True if every packet is selected.
-    pub fn is_all(&self) -> bool {
+    pub(crate) fn is_all(&self) -> bool {
         self.selection() == Selection::default()
     }
 
     /// The options as they would be typed.
-    pub fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         let filter = self.filter.as_ref().map(|f| format!("--filter '{f}'"));
         let times = [("--from", self.from), ("--to", self.to)];
         let times = times.into_iter().filter_map(|(name, time)| match time? {

@@ -8,7 +8,7 @@ use clap::error::ErrorKind;
 use crate::error::{ExitCode, Outcome};
 
 /// True if nothing is wrong: the user asked for help or the version.
-pub fn is_requested(error: &Error) -> bool {
+pub(crate) fn is_requested(error: &Error) -> bool {
     matches!(
         error.kind(),
         ErrorKind::DisplayHelp
@@ -18,14 +18,14 @@ pub fn is_requested(error: &Error) -> bool {
 }
 
 /// Prints the help or the version that was asked for.
-pub fn print(error: &Error) -> Outcome {
+pub(crate) fn print(error: &Error) -> Outcome {
     error.print()?;
     std::io::stdout().flush()?;
     Ok(ExitCode::from(error.exit_code() as u8))
 }
 
 /// What is wrong and what was expected, without the summary of the usage: `inorder help VERB` prints that.
-pub fn one_line(error: &Error) -> String {
+pub(crate) fn one_line(error: &Error) -> String {
     let text = error.render().to_string();
     let lines = text.lines().map(str::trim);
     let lines = lines.take_while(|line| {

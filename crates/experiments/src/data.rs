@@ -178,7 +178,7 @@ impl std::fmt::Display for Word {
 
 impl PaperFile {
     /// The errors in the claims that can be found before anything is measured.
-    pub fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         let mut ids = BTreeSet::new();
         for claim in self.items.iter().flat_map(|item| &item.claims) {
             let wrong = |what: String| format!("claim {}: {what}", claim.id);
@@ -208,7 +208,7 @@ impl PaperFile {
 
 impl ClaimFile {
     /// What the claim rests on with these words.
-    pub fn basis_with(&self, words: &[(String, String)]) -> Basis {
+    pub(crate) fn basis_with(&self, words: &[(String, String)]) -> Basis {
         let varies = words.iter().any(|(_, word)| self.variants.contains(word));
         if varies { Basis::Variant } else { self.basis }
     }
@@ -231,7 +231,7 @@ impl Test {
     }
 
     /// The admissible values for this printed number, or an error if the claim would be meaningless.
-    pub fn range(&self, printed: Option<f64>) -> Result<Range, String> {
+    pub(crate) fn range(&self, printed: Option<f64>) -> Result<Range, String> {
         let mut range = Range::default();
         if let Some(at) = self.above {
             range = range.from(at, false);

@@ -13,7 +13,7 @@ const NO_EVENT_SEEN: f64 = 3.689;
 
 /// A value and the ends of its interval; the ends are infinite if they are unknown.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Interval {
+pub(crate) struct Interval {
     /// The estimate.
     pub value: f64,
     /// Lower end.
@@ -24,7 +24,7 @@ pub struct Interval {
 
 impl Interval {
     /// A value with an unknown interval.
-    pub fn unknown(value: f64) -> Self {
+    pub(crate) fn unknown(value: f64) -> Self {
         Self {
             value,
             low: f64::NEG_INFINITY,
@@ -33,7 +33,7 @@ impl Interval {
     }
 
     /// A value without uncertainty.
-    pub fn exact(value: f64) -> Self {
+    pub(crate) fn exact(value: f64) -> Self {
         Self {
             value,
             low: value,
@@ -42,7 +42,7 @@ impl Interval {
     }
 
     /// Both ends, if both are finite.
-    pub fn ends(&self) -> Option<[f64; 2]> {
+    pub(crate) fn ends(&self) -> Option<[f64; 2]> {
         (self.low.is_finite() && self.high.is_finite()).then_some([self.low, self.high])
     }
 }
@@ -60,7 +60,7 @@ impl From<Estimate> for Interval {
 
 /// A measured quantity.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub(crate) enum Value {
     /// Not random: a single run gives the value.
     Exact(f64),
     /// One number for each repetition; `None` if a repetition has none.
@@ -79,7 +79,7 @@ pub enum Value {
 
 impl Value {
     /// One number for each repetition; every repetition has one.
-    pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
+    pub(crate) fn of(values: impl IntoIterator<Item = f64>) -> Self {
         Self::Repeated(values.into_iter().map(Some).collect())
     }
 
@@ -100,7 +100,7 @@ impl Value {
     }
 
     /// The value for tables: the mean with Student's interval.
-    pub fn shown(&self) -> Interval {
+    pub(crate) fn shown(&self) -> Interval {
         match self {
             Self::Exact(value) => Interval::exact(*value),
             Self::Known(interval) => *interval,
@@ -113,7 +113,7 @@ impl Value {
 
     /// The value for claims. Equal whole numbers give an interval of zero width only if there are many repetitions; a
     /// count that is equal in all repetitions has the uncertainty of a Poisson distribution.
-    pub fn judged(&self) -> Interval {
+    pub(crate) fn judged(&self) -> Interval {
         let shown = self.shown();
         let random = matches!(self, Self::Repeated(_) | Self::Counted { .. });
         if !random || shown.low < shown.high || shown.value.is_nan() {
@@ -136,7 +136,7 @@ impl Value {
     }
 
     /// This value multiplied by `factor`.
-    pub fn times(&self, factor: f64) -> Self {
+    pub(crate) fn times(&self, factor: f64) -> Self {
         match self {
             Self::Exact(value) => Self::Exact(factor * value),
             Self::Known(interval) => {
@@ -157,13 +157,13 @@ impl Value {
     }
 
     /// Combines this and `other` for each repetition.
-    pub fn plus(&self, other: &Self) -> Self {
+    pub(crate) fn plus(&self, other: &Self) -> Self {
         self.minus(&other.times(-1.0))
     }
 
     /// This minus `other`, for each repetition. Different repetitions are independent, and effects that both
     /// quantities of a repetition share (the same seed) cancel.
-    pub fn minus(&self, other: &Self) -> Self {
+    pub(crate) fn minus(&self, other: &Self) -> Self {
         if let (Self::Exact(a), Self::Exact(b)) = (self, other) {
             return Self::Exact(a - b);
         }
@@ -182,7 +182,7 @@ impl Value {
 
     /// The mean of this divided by the mean of `other`, with Fieller's interval: all ratios `r` for which the mean of
     /// `self - r * other` over the repetitions is compatible with zero (E. C. Fieller, 1954).
-    pub fn over(&self, other: &Self) -> Self {
+    pub(crate) fn over(&self, other: &Self) -> Self {
         if let (Self::Exact(a), Self::Exact(b)) = (self, other) {
             return Self::Exact(a / b);
         }
@@ -192,7 +192,7 @@ impl Value {
     }
 
     /// Mean over several quantities, for each repetition; quantities without a number are left out.
-    pub fn mean(all: &[&Self]) -> Self {
+    pub(crate) fn mean(all: &[&Self]) -> Self {
         let average = |numbers: Vec<f64>| {
             (!numbers.is_empty()).then(|| numbers.iter().sum::<f64>() / numbers.len() as f64)
         };

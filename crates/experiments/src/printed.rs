@@ -4,7 +4,7 @@ use thiserror::Error;
 
 /// A table of printed values: text columns that name the cell, and number columns with `_ci` columns for intervals.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Printed {
+pub(crate) struct Printed {
     header: Vec<&'static str>,
     rows: Vec<Vec<&'static str>>,
 }
@@ -29,7 +29,7 @@ pub enum PrintedError {
 
 impl Printed {
     /// Reads comma-separated lines; `#` starts a comment line.
-    pub fn parse(text: &'static str) -> Result<Self, PrintedError> {
+    pub(crate) fn parse(text: &'static str) -> Result<Self, PrintedError> {
         let mut lines = text
             .lines()
             .enumerate()
@@ -52,7 +52,7 @@ impl Printed {
     }
 
     /// The rows, in the paper's order.
-    pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
         self.rows.iter().map(|fields| Row {
             header: &self.header,
             fields,
@@ -62,30 +62,30 @@ impl Printed {
 
 /// One row of a printed table.
 #[derive(Debug, Clone, Copy)]
-pub struct Row<'a> {
+pub(crate) struct Row<'a> {
     header: &'a [&'static str],
     fields: &'a [&'static str],
 }
 
 impl Row<'_> {
     /// Columns and fields.
-    pub fn fields(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+    pub(crate) fn fields(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         self.header.iter().copied().zip(self.fields.iter().copied())
     }
 
     /// The field of the column called `column`.
-    pub fn text(&self, column: &str) -> Option<&'static str> {
+    pub(crate) fn text(&self, column: &str) -> Option<&'static str> {
         let at = self.header.iter().position(|name| *name == column)?;
         self.fields.get(at).copied()
     }
 
     /// The field as a number.
-    pub fn number(&self, column: &str) -> Option<f64> {
+    pub(crate) fn number(&self, column: &str) -> Option<f64> {
         self.text(column)?.parse().ok()
     }
 
     /// A value and the half width of its interval, from `column` and `column_ci`.
-    pub fn value(&self, column: &str) -> Option<(f64, f64)> {
+    pub(crate) fn value(&self, column: &str) -> Option<(f64, f64)> {
         let half_width = self.number(&format!("{column}_ci"))?;
         Some((self.number(column)?, half_width))
     }

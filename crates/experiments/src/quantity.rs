@@ -7,7 +7,7 @@ use crate::magnitude::is_far;
 
 /// One measured number.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Quantity {
+pub(crate) struct Quantity {
     /// The cell of the grid: `S-Sender, 1 streams, 0.2 %, srpic`.
     pub cell: String,
     /// The measured quantity, with its unit: `throughput, Mb/s`.
@@ -31,19 +31,19 @@ impl Quantity {
 
 /// All numbers measured for an item, in the order of its tables.
 #[derive(Debug, Clone, Default)]
-pub struct Quantities {
+pub(crate) struct Quantities {
     all: Vec<Quantity>,
     places: HashMap<(String, String), usize>,
 }
 
 impl Quantities {
     /// Adds a number that tables show.
-    pub fn show(&mut self, cell: &str, measure: &str, value: Value) {
+    pub(crate) fn show(&mut self, cell: &str, measure: &str, value: Value) {
         self.add(cell, measure, value, true);
     }
 
     /// Adds a number that only claims use.
-    pub fn keep(&mut self, cell: &str, measure: &str, value: Value) {
+    pub(crate) fn keep(&mut self, cell: &str, measure: &str, value: Value) {
         self.add(cell, measure, value, false);
     }
 
@@ -60,7 +60,7 @@ impl Quantities {
     }
 
     /// Adds the printed value for the cells that match `pattern` (see [`captured`]).
-    pub fn print(&mut self, pattern: &str, measure: &str, printed: (f64, Option<f64>)) {
+    pub(crate) fn print(&mut self, pattern: &str, measure: &str, printed: (f64, Option<f64>)) {
         let mut all = self.all.iter_mut();
         let of = |q: &&mut Quantity| q.measure == measure && captured(pattern, &q.cell).is_some();
         all.by_ref()
@@ -69,13 +69,17 @@ impl Quantities {
     }
 
     /// The number of a cell.
-    pub fn get(&self, cell: &str, measure: &str) -> Option<&Quantity> {
+    pub(crate) fn get(&self, cell: &str, measure: &str) -> Option<&Quantity> {
         let at = self.places.get(&(cell.to_owned(), measure.to_owned()))?;
         self.all.get(*at)
     }
 
     /// The numbers of the cells that match `pattern`, each with the text that its `*` matched.
-    pub fn matching<'a>(&'a self, pattern: &str, measure: &str) -> Vec<(&'a Quantity, String)> {
+    pub(crate) fn matching<'a>(
+        &'a self,
+        pattern: &str,
+        measure: &str,
+    ) -> Vec<(&'a Quantity, String)> {
         if !pattern.contains('*') {
             let only = self.get(pattern, measure);
             return only.into_iter().map(|q| (q, String::new())).collect();
@@ -86,13 +90,13 @@ impl Quantities {
     }
 
     /// The rows of the tables.
-    pub fn shown(&self) -> impl Iterator<Item = &Quantity> {
+    pub(crate) fn shown(&self) -> impl Iterator<Item = &Quantity> {
         self.all.iter().filter(|quantity| quantity.shown)
     }
 }
 
 /// The text matched by the single `*` of a pattern; a pattern without `*` matches only itself.
-pub fn captured<'t>(pattern: &str, text: &'t str) -> Option<&'t str> {
+pub(crate) fn captured<'t>(pattern: &str, text: &'t str) -> Option<&'t str> {
     match pattern.split_once('*') {
         None => (pattern == text).then_some(""),
         Some((before, after)) => text.strip_prefix(before)?.strip_suffix(after),

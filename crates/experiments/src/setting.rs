@@ -117,7 +117,7 @@ pub(crate) struct Setting<'a> {
 
 impl Setting<'_> {
     /// The settings of the item's `run`, as the type that the reduction needs.
-    pub fn read<T: DeserializeOwned>(&self) -> Result<T, ExperimentError> {
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, ExperimentError> {
         let mut table = self.run.clone();
         table.remove("reduction");
         let wrong = |error: toml::de::Error| {

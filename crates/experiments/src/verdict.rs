@@ -43,7 +43,7 @@ impl Verdict {
 
 /// A range of admissible values.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Range {
+pub(crate) struct Range {
     low: Bound,
     high: Bound,
 }
@@ -67,19 +67,19 @@ impl Default for Range {
 
 impl Range {
     /// True if every value is admissible: a claim with this range cannot fail.
-    pub fn is_everything(&self) -> bool {
+    pub(crate) fn is_everything(&self) -> bool {
         self.low.at == f64::NEG_INFINITY && self.high.at == f64::INFINITY
     }
 
     /// True if no value is admissible: a claim with this range cannot hold.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         let both_belong = self.low.belongs && self.high.belongs;
         self.low.at > self.high.at || (self.low.at == self.high.at && !both_belong)
     }
 
     /// Restricts the range to values above `at`, including `at` if `belongs`.
     #[must_use]
-    pub fn from(mut self, at: f64, belongs: bool) -> Self {
+    pub(crate) fn from(mut self, at: f64, belongs: bool) -> Self {
         if at > self.low.at || (at == self.low.at && !belongs) {
             self.low = Bound { at, belongs };
         }
@@ -88,7 +88,7 @@ impl Range {
 
     /// Restricts the range to values below `at`, including `at` if `belongs`.
     #[must_use]
-    pub fn until(mut self, at: f64, belongs: bool) -> Self {
+    pub(crate) fn until(mut self, at: f64, belongs: bool) -> Self {
         if at < self.high.at || (at == self.high.at && !belongs) {
             self.high = Bound { at, belongs };
         }
@@ -97,7 +97,7 @@ impl Range {
 
     /// Restricts the range to values at most `distance` away from `centre`.
     #[must_use]
-    pub fn around(self, centre: f64, distance: f64) -> Self {
+    pub(crate) fn around(self, centre: f64, distance: f64) -> Self {
         self.from(centre - distance, true)
             .until(centre + distance, true)
     }
@@ -111,7 +111,7 @@ impl Range {
     }
 
     /// Held only if the whole interval is in the range, failed only if no part of it is.
-    pub fn judge(&self, interval: Interval) -> Verdict {
+    pub(crate) fn judge(&self, interval: Interval) -> Verdict {
         let Interval { low, high, .. } = interval;
         let holds_at_low = self.is_above_low(low);
         let holds_at_high = self.is_below_high(high);
@@ -132,7 +132,7 @@ impl Range {
 
     /// Distance of the value from the nearer bound, positive inside the range: the part of a claim with the smallest
     /// distance decides.
-    pub fn margin(&self, value: f64) -> f64 {
+    pub(crate) fn margin(&self, value: f64) -> f64 {
         (value - self.low.at).min(self.high.at - value)
     }
 }

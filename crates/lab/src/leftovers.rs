@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Removes the folders in `within` whose name is `prefix`, the number of a process that is no more, and a dash.
-pub fn remove(within: &Path, prefix: &str) {
+pub(crate) fn remove(within: &Path, prefix: &str) {
     let Ok(entries) = std::fs::read_dir(within) else {
         return;
     };

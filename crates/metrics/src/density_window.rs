@@ -49,7 +49,7 @@ struct Run {
 }
 
 impl Window {
-    pub fn new(threshold: u16) -> Self {
+    pub(crate) fn new(threshold: u16) -> Self {
         Window {
             threshold,
             runs: VecDeque::new(),
@@ -61,13 +61,13 @@ impl Window {
     }
 
     /// Continues with an empty window at receive index `index`; keeps the counts.
-    pub fn restart(&mut self, index: u64) {
+    pub(crate) fn restart(&mut self, index: u64) {
         self.index = index;
     }
 
     /// Marks the numbers `from .. to` as skipped; `from` follows the highest number.
     #[inline]
-    pub fn skip(&mut self, from: u64, to: u64) {
+    pub(crate) fn skip(&mut self, from: u64, to: u64) {
         if from < to {
             self.missing.push(from, to);
         }
@@ -76,7 +76,7 @@ impl Window {
     /// Takes a packet below the highest number; false if it is skipped, because it is a copy or below the receive
     /// index.
     #[inline]
-    pub fn update(&mut self, seq: u64) -> bool {
+    pub(crate) fn update(&mut self, seq: u64) -> bool {
         let new = self.missing.remove(seq);
         if new {
             self.push(seq, 1);
@@ -90,7 +90,7 @@ impl Window {
     /// Taking larger numbers too early changes nothing: whenever a packet leaves a full window, some smaller number
     /// at or above the receive index is present, and the smallest one counts.
     #[inline]
-    pub fn update_run(&mut self, first: u64, n: u64) {
+    pub(crate) fn update_run(&mut self, first: u64, n: u64) {
         if n > 0 {
             self.push(first, n);
             self.leave(self.threshold);
@@ -98,13 +98,13 @@ impl Window {
     }
 
     /// Releases all waiting packets at the end of the stream.
-    pub fn drain(&mut self) {
+    pub(crate) fn drain(&mut self) {
         self.leave(0);
     }
 
     /// The state after all numbers below `next`. If no packet waits, the window is discarded.
     #[inline]
-    pub fn state(&self, next: u64) -> State {
+    pub(crate) fn state(&self, next: u64) -> State {
         let ahead = next - self.index;
         if self.waiting > 0 || !self.missing.is_empty() || ahead > u64::from(self.threshold) {
             return State::Disturbed;
@@ -113,11 +113,11 @@ impl Window {
     }
 
     /// Counts packets displaced by `-ahead`, which do not have to wait.
-    pub fn count_early(&mut self, ahead: u64, n: u64) {
+    pub(crate) fn count_early(&mut self, ahead: u64, n: u64) {
         self.counts.count(-(ahead as i64), n);
     }
 
-    pub fn into_displacements(self) -> Displacements {
+    pub(crate) fn into_displacements(self) -> Displacements {
         self.counts
     }
 

@@ -33,41 +33,41 @@ pub(crate) struct Holes {
 const NEAR: usize = 6;
 
 impl Holes {
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.holes.len()
     }
 
     /// The oldest opener with missing numbers, not counting the first arrival (0).
-    pub fn oldest_opener(&self) -> u64 {
+    pub(crate) fn oldest_opener(&self) -> u64 {
         let mut openers = self.holes.iter().map(|hole| hole.opener);
         openers.find(|opener| *opener > 0).unwrap_or(u64::MAX)
     }
 
-    pub fn pop_front(&mut self) -> Option<Hole> {
+    pub(crate) fn pop_front(&mut self) -> Option<Hole> {
         self.holes.pop_front()
     }
 
     /// Adds the bytes of arrivals in order: they are above every hole.
     #[inline]
-    pub fn in_order(&mut self, bytes: u64) {
+    pub(crate) fn in_order(&mut self, bytes: u64) {
         self.bytes = self.bytes.wrapping_add(bytes);
     }
 
     /// Opens a hole above all others; call this before [`in_order`](Self::in_order) of the arrival that opens it.
-    pub fn open(&mut self, mut hole: Hole) {
+    pub(crate) fn open(&mut self, mut hole: Hole) {
         hole.below = self.bytes;
         self.holes.push_back(hole);
     }
 
     /// Opens a hole below all others, attributed to the first arrival.
-    pub fn open_oldest(&mut self, mut hole: Hole) {
+    pub(crate) fn open_oldest(&mut self, mut hole: Hole) {
         hole.below = self.oldest_below;
         self.holes.push_front(hole);
     }
 
     /// Index of the hole that contains `seq`.
     #[inline]
-    pub fn find(&self, seq: u64) -> Option<usize> {
+    pub(crate) fn find(&self, seq: u64) -> Option<usize> {
         let len = self.holes.len();
         for (back, hole) in self.holes.iter().rev().take(NEAR).enumerate() {
             if hole.lo <= seq {
@@ -81,7 +81,7 @@ impl Holes {
 
     /// Removes `seq` from hole `index`, which must contain it. Returns the hole as it was before and the bytes
     /// received above it so far.
-    pub fn fill(&mut self, index: usize, seq: u64, bytes: u64) -> Option<(Hole, u64)> {
+    pub(crate) fn fill(&mut self, index: usize, seq: u64, bytes: u64) -> Option<(Hole, u64)> {
         let hole = *self.holes.get(index)?;
         let above = self.bytes.wrapping_sub(hole.below);
         let newer_is_shorter = index >= self.holes.len() / 2;

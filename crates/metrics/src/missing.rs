@@ -19,19 +19,19 @@ struct Range {
 const NEAR: usize = 6;
 
 impl Missing {
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
     /// The smallest missing number.
     #[inline]
-    pub fn first(&self) -> Option<u64> {
+    pub(crate) fn first(&self) -> Option<u64> {
         self.ranges.front().map(|range| range.lo)
     }
 
     /// Adds the numbers `lo .. end`, all larger than any present; at least one.
     #[inline]
-    pub fn push(&mut self, lo: u64, end: u64) {
+    pub(crate) fn push(&mut self, lo: u64, end: u64) {
         match self.ranges.back_mut() {
             Some(last) if last.end == lo => last.end = end,
             _ => self.ranges.push_back(Range { lo, end }),
@@ -39,7 +39,7 @@ impl Missing {
     }
 
     /// Adds the numbers `lo .. end`, none of which is present; at least one.
-    pub fn insert(&mut self, lo: u64, end: u64) {
+    pub(crate) fn insert(&mut self, lo: u64, end: u64) {
         let at = self.ranges.partition_point(|range| range.end < lo);
         // A range that ends at `lo` also stops the search.
         let (mut lo, mut end) = (lo, end);
@@ -52,13 +52,13 @@ impl Missing {
     }
 
     /// Removes the smallest number and all that follow it without a break; returns the number after them.
-    pub fn pop_first(&mut self) -> Option<u64> {
+    pub(crate) fn pop_first(&mut self) -> Option<u64> {
         self.ranges.pop_front().map(|range| range.end)
     }
 
     /// Removes a number; false if it is not present.
     #[inline]
-    pub fn remove(&mut self, number: u64) -> bool {
+    pub(crate) fn remove(&mut self, number: u64) -> bool {
         let Some((index, range)) = self.find(number) else {
             return false;
         };

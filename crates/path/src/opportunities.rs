@@ -19,7 +19,7 @@ pub(crate) struct Opportunities {
 }
 
 impl Opportunities {
-    pub fn new(trace: &Trace) -> Self {
+    pub(crate) fn new(trace: &Trace) -> Self {
         Opportunities {
             trace: trace.clone(),
             next: 0,
@@ -28,13 +28,13 @@ impl Opportunities {
     }
 
     /// When the next packet can be sent if it is there now; `None` after the largest time.
-    pub fn next_ns(&mut self, now_ns: i64) -> Option<i64> {
+    pub(crate) fn next_ns(&mut self, now_ns: i64) -> Option<i64> {
         self.skip(now_ns)?;
         self.time_ns(self.next)
     }
 
     /// Serves `bytes` after all earlier packets; `None` after the largest time.
-    pub fn serve(&mut self, now_ns: i64, bytes: u32) -> Option<Service> {
+    pub(crate) fn serve(&mut self, now_ns: i64, bytes: u32) -> Option<Service> {
         self.skip(now_ns)?;
         let start_ns = self.time_ns(self.next)?;
         // A packet without bytes needs an opportunity, too.

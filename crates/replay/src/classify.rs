@@ -7,7 +7,7 @@ use inorder_wire::{Dir, FlowKey, Frame, Gate, Numbered, Packet, Segment, StreamK
 
 /// One direction of a connection, or one stream of another service.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Flow {
+pub(crate) enum Flow {
     Tcp(FlowKey, Dir),
     Numbered(StreamKey),
 }
@@ -28,7 +28,7 @@ impl inorder_sort::FlowKey for Flow {
 
 /// A frame that belongs to a flow.
 #[derive(Clone, Copy)]
-pub struct Classified {
+pub(crate) struct Classified {
     pub meta: Meta<Flow>,
     /// Its position in the flow for the metrics; `None` if it carries no data.
     pub placed: Option<Placed>,
@@ -36,7 +36,7 @@ pub struct Classified {
 
 /// The position of a packet with a sequence number.
 #[derive(Clone, Copy)]
-pub struct Placed {
+pub(crate) struct Placed {
     pub flow: Flow,
     /// As on the wire, `bits` wide.
     pub number: u64,
@@ -45,7 +45,7 @@ pub struct Placed {
 }
 
 /// Assigns frames to flows and decides which ones may be sorted.
-pub struct Classifier {
+pub(crate) struct Classifier {
     /// Recognises numbered services other than TCP; `None` if they are not sorted.
     services: Option<Gate>,
     literal: bool,
@@ -54,7 +54,7 @@ pub struct Classifier {
 }
 
 impl Classifier {
-    pub fn new(services: bool, literal: bool, filter: Option<Filter>) -> Self {
+    pub(crate) fn new(services: bool, literal: bool, filter: Option<Filter>) -> Self {
         Classifier {
             services: services.then(Gate::new),
             literal,
@@ -63,7 +63,7 @@ impl Classifier {
     }
 
     /// `None` for a frame that belongs to no sorted flow: it passes at once.
-    pub fn classify(&mut self, frame: &Frame<'_>) -> Option<Classified> {
+    pub(crate) fn classify(&mut self, frame: &Frame<'_>) -> Option<Classified> {
         let filter = self.filter.as_ref();
         match &parse(frame) {
             Packet::Tcp(key, dir, segment) | Packet::FirstFragment(key, dir, segment, _) => filter

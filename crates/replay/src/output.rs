@@ -31,7 +31,7 @@ impl Format {
 }
 
 /// A capture being written.
-pub struct Output<W: Write> {
+pub(crate) struct Output<W: Write> {
     state: State<W>,
     snaplen: u32,
 }
@@ -46,7 +46,7 @@ enum State<W> {
 }
 
 impl<W: Write> Output<W> {
-    pub fn new(out: W, format: Format, snaplen: u32) -> Self {
+    pub(crate) fn new(out: W, format: Format, snaplen: u32) -> Self {
         let snaplen = if snaplen == 0 { NO_LIMIT } else { snaplen };
         Output {
             state: State::New(out, format),
@@ -55,7 +55,7 @@ impl<W: Write> Output<W> {
     }
 
     /// Writes one frame. A pcap file holds frames of one link type only.
-    pub fn write(&mut self, frame: &Frame<'_>) -> io::Result<()> {
+    pub(crate) fn write(&mut self, frame: &Frame<'_>) -> io::Result<()> {
         self.begin(frame.link)?;
         match &mut self.state {
             State::Pcap(writer) => writer.write(frame),
@@ -75,7 +75,7 @@ impl<W: Write> Output<W> {
     }
 
     /// Writes the header if no frame was written.
-    pub fn finish(mut self) -> io::Result<()> {
+    pub(crate) fn finish(mut self) -> io::Result<()> {
         self.begin(LinkType::ETHERNET)
     }
 

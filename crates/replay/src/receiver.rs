@@ -12,7 +12,7 @@ use crate::settings::Settings;
 use crate::tally::{Summary, Tally};
 
 /// Takes frames as they were captured and delivers them as the stack would have received them.
-pub struct Receiver {
+pub(crate) struct Receiver {
     batcher: Batcher,
     sorter: AnySorter<Flow, Held>,
     classifier: Classifier,
@@ -37,7 +37,7 @@ struct Held {
 }
 
 impl Receiver {
-    pub fn new(settings: &Settings) -> Result<Self, ConfigError> {
+    pub(crate) fn new(settings: &Settings) -> Result<Self, ConfigError> {
         let around = settings.around();
         let literal = settings.sorter.value(&srpic::LITERAL) != 0;
         let filter = settings.filter.clone();
@@ -55,7 +55,11 @@ impl Receiver {
     }
 
     /// A frame reaches the card.
-    pub fn arrive<W: Write>(&mut self, frame: &Frame<'_>, out: &mut Output<W>) -> io::Result<()> {
+    pub(crate) fn arrive<W: Write>(
+        &mut self,
+        frame: &Frame<'_>,
+        out: &mut Output<W>,
+    ) -> io::Result<()> {
         self.now_ns = self.now_ns.max(frame.ts_ns);
         if let Some(batch) = self.batcher.arrive(frame.ts_ns).ended {
             self.end_batch(&batch, out)?;
@@ -74,14 +78,14 @@ impl Receiver {
     }
 
     /// Ends the input.
-    pub fn finish<W: Write>(&mut self, out: &mut Output<W>) -> io::Result<()> {
+    pub(crate) fn finish<W: Write>(&mut self, out: &mut Output<W>) -> io::Result<()> {
         if let Some(batch) = self.batcher.finish() {
             self.end_batch(&batch, out)?;
         }
         self.release(i64::MAX, out)
     }
 
-    pub fn summary(&self) -> Summary {
+    pub(crate) fn summary(&self) -> Summary {
         self.tally.summary(&self.sorter.counters())
     }
 

@@ -13,7 +13,7 @@ const MAX_HOLES: usize = 512;
 
 /// Counts frames as they arrive and as they are delivered.
 #[derive(Default)]
-pub struct Tally {
+pub(crate) struct Tally {
     before: Orders,
     after: Orders,
     frames: u64,
@@ -53,24 +53,24 @@ pub struct Summary {
 }
 
 impl Tally {
-    pub fn arrived(&mut self, placed: Option<&Placed>, now_ns: i64) {
+    pub(crate) fn arrived(&mut self, placed: Option<&Placed>, now_ns: i64) {
         self.frames += 1;
         self.before.update(placed, now_ns);
     }
 
-    pub fn delivered(&mut self, placed: Option<&Placed>, arrived_ns: i64, now_ns: i64) {
+    pub(crate) fn delivered(&mut self, placed: Option<&Placed>, arrived_ns: i64, now_ns: i64) {
         self.after.update(placed, now_ns);
         let delay_ns = u64::try_from(now_ns.saturating_sub(arrived_ns)).unwrap_or(0);
         self.delay_sum_ns += u128::from(delay_ns);
         self.delay_max_ns = self.delay_max_ns.max(delay_ns);
     }
 
-    pub fn batch(&mut self, frames: u64) {
+    pub(crate) fn batch(&mut self, frames: u64) {
         self.batches += 1;
         self.batch_max = self.batch_max.max(frames);
     }
 
-    pub fn summary(&self, sorter: &Counters) -> Summary {
+    pub(crate) fn summary(&self, sorter: &Counters) -> Summary {
         Summary {
             frames: self.frames,
             sortable: sorter.suitable,

@@ -95,23 +95,23 @@ pub(crate) struct Grid<'t> {
 
 impl<'t> Grid<'t> {
     /// An empty table.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Grid::default()
     }
 
     /// Adds a column on the right.
-    pub fn column(&mut self, group: &'t str, title: &'t str, rank: u8) {
+    pub(crate) fn column(&mut self, group: &'t str, title: &'t str, rank: u8) {
         self.columns.push(Column { group, title, rank });
     }
 
     /// Adds a row with one cell per column; missing cells stay blank.
-    pub fn row(&mut self, mut cells: Vec<String>) {
+    pub(crate) fn row(&mut self, mut cells: Vec<String>) {
         cells.resize(self.columns.len(), String::new());
         self.rows.push(cells);
     }
 
     /// Writes headings and rows.
-    pub fn write(&self, out: &mut dyn Write, style: &Layout) -> io::Result<()> {
+    pub(crate) fn write(&self, out: &mut dyn Write, style: &Layout) -> io::Result<()> {
         let layout = self.layout(style.width.map(|w| w.saturating_sub(style.indent)));
         let pad = " ".repeat(style.indent);
         let (bold, plain) = if style.bold {

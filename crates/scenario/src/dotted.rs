@@ -10,7 +10,7 @@ const MAX_PARTS: usize = 80;
 ///
 /// A list element is selected by its position from 0, by its `name`, or by `*` for all; a list with one element needs
 /// no selector.
-pub fn set(tree: &mut Node, key: &str, place: &Place, value: &Node) -> Result<(), Problem> {
+pub(crate) fn set(tree: &mut Node, key: &str, place: &Place, value: &Node) -> Result<(), Problem> {
     let parts: Vec<&str> = key.split('.').map(str::trim).collect();
     if parts.iter().any(|part| part.is_empty()) {
         let expected = "names with a dot between them, as \"flow.count\"";

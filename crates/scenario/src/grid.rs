@@ -50,7 +50,7 @@ impl Point {
 const MAX_CELLS: usize = 1_000_000;
 
 /// The axes of `[grid]`, in the order in which they were written.
-pub fn axes(grid: Option<&Node>) -> Result<Vec<Axis>, Problem> {
+pub(crate) fn axes(grid: Option<&Node>) -> Result<Vec<Axis>, Problem> {
     let Some(grid) = grid else {
         return Ok(Vec::new());
     };
@@ -223,7 +223,7 @@ fn variants(group: &Entry) -> Result<Axis, Problem> {
 }
 
 /// Every combination as positions on each axis; the last axis varies fastest.
-pub fn combinations(axes: &[Axis]) -> impl Iterator<Item = Vec<usize>> + '_ {
+pub(crate) fn combinations(axes: &[Axis]) -> impl Iterator<Item = Vec<usize>> + '_ {
     let total: usize = axes.iter().map(|axis| axis.points.len()).product();
     (0..total).map(|number| {
         let mut rest = number;

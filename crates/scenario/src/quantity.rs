@@ -94,31 +94,31 @@ impl QueueLimit {
 }
 
 /// A time, nanoseconds.
-pub fn duration(node: &Node) -> Result<i64> {
+pub(crate) fn duration(node: &Node) -> Result<i64> {
     let expected = "a time as \"2.5 ms\" (ns, us, ms, s, min)";
     let ns = exact(node, TIMES, expected)?;
     i64::try_from(ns).map_err(|_| impossible(node, expected))
 }
 
 /// A rate, bits per second.
-pub fn rate(node: &Node) -> Result<u64> {
+pub(crate) fn rate(node: &Node) -> Result<u64> {
     let expected = "a rate as \"10 Mbit/s\" (bit/s, kbit/s, Mbit/s, Gbit/s, MB/s)";
     exact(node, RATES, expected)
 }
 
 /// A size, bytes.
-pub fn size(node: &Node) -> Result<u64> {
+pub(crate) fn size(node: &Node) -> Result<u64> {
     let expected = "a size as \"1500 B\" (B, kB, MB, GB, KiB, MiB, GiB)";
     exact(node, SIZES, expected)
 }
 
 /// A size with 32 bits.
-pub fn small_size(node: &Node) -> Result<u32> {
+pub(crate) fn small_size(node: &Node) -> Result<u32> {
     narrow(node, size(node)?)
 }
 
 /// A share of a whole, 0 to 1.
-pub fn share(node: &Node) -> Result<f64> {
+pub(crate) fn share(node: &Node) -> Result<f64> {
     const EXPECTED: &str = "a share as \"10 %\", or a number from 0 to 1";
     let value = if let Value::Number(text) = &node.value {
         text.replace('_', "").parse().unwrap_or(f64::NAN)
@@ -133,7 +133,7 @@ pub fn share(node: &Node) -> Result<f64> {
 }
 
 /// A number of packets; the unit may be left out.
-pub fn packets(node: &Node) -> Result<u64> {
+pub(crate) fn packets(node: &Node) -> Result<u64> {
     const EXPECTED: &str = "a number of packets as \"64 packets\"";
     match node.value {
         Value::Number(_) => count(node),
@@ -142,18 +142,18 @@ pub fn packets(node: &Node) -> Result<u64> {
 }
 
 /// The same with 16 bits.
-pub fn few_packets(node: &Node) -> Result<u16> {
+pub(crate) fn few_packets(node: &Node) -> Result<u16> {
     let expected = "less than 2^16";
     u16::try_from(packets(node)?).map_err(|_| impossible(node, expected))
 }
 
 /// The same with 32 bits.
-pub fn small_packets(node: &Node) -> Result<u32> {
+pub(crate) fn small_packets(node: &Node) -> Result<u32> {
     narrow(node, packets(node)?)
 }
 
 /// A count.
-pub fn count(node: &Node) -> Result<u64> {
+pub(crate) fn count(node: &Node) -> Result<u64> {
     const EXPECTED: &str = "a whole number from 0 on";
     let Value::Number(text) = &node.value else {
         return Err(given(node, EXPECTED));
@@ -163,12 +163,12 @@ pub fn count(node: &Node) -> Result<u64> {
 }
 
 /// The same with 32 bits.
-pub fn small_count(node: &Node) -> Result<u32> {
+pub(crate) fn small_count(node: &Node) -> Result<u32> {
     narrow(node, count(node)?)
 }
 
 /// A number that is not negative.
-pub fn number(node: &Node) -> Result<f64> {
+pub(crate) fn number(node: &Node) -> Result<f64> {
     const EXPECTED: &str = "a number";
     let Value::Number(text) = &node.value else {
         return Err(given(node, EXPECTED));
@@ -180,14 +180,14 @@ pub fn number(node: &Node) -> Result<f64> {
 }
 
 /// A frequency, events per second.
-pub fn frequency(node: &Node) -> Result<f64> {
+pub(crate) fn frequency(node: &Node) -> Result<f64> {
     let expected = "how often as \"20 /s\"";
     let (number, factor) = with_unit(node, FREQUENCIES, expected)?;
     Ok(as_float(number) * (factor as f64 / 60.0))
 }
 
 /// `true` or `false`.
-pub fn flag(node: &Node) -> Result<bool> {
+pub(crate) fn flag(node: &Node) -> Result<bool> {
     match node.value {
         Value::Flag(flag) => Ok(flag),
         _ => Err(given(node, "true or false")),
@@ -206,7 +206,7 @@ pub enum Pacing {
 }
 
 /// `true`, `false`, or a rate.
-pub fn pacing(node: &Node) -> Result<Pacing> {
+pub(crate) fn pacing(node: &Node) -> Result<Pacing> {
     match node.value {
         Value::Flag(false) => Ok(Pacing::Off),
         Value::Flag(true) => Ok(Pacing::On),
@@ -218,7 +218,7 @@ pub fn pacing(node: &Node) -> Result<Pacing> {
 }
 
 /// Text.
-pub fn text(node: &Node) -> Result<String> {
+pub(crate) fn text(node: &Node) -> Result<String> {
     match &node.value {
         Value::Text(text) => Ok(text.clone()),
         _ => Err(given(node, "text")),
@@ -226,12 +226,12 @@ pub fn text(node: &Node) -> Result<String> {
 }
 
 /// A time, or the word `off`.
-pub fn duration_or_off(node: &Node) -> Result<Option<i64>> {
+pub(crate) fn duration_or_off(node: &Node) -> Result<Option<i64>> {
     or_word(node, "off", duration)
 }
 
 /// A size, or the word `unlimited`.
-pub fn size_or_unlimited(node: &Node) -> Result<Option<u64>> {
+pub(crate) fn size_or_unlimited(node: &Node) -> Result<Option<u64>> {
     or_word(node, "unlimited", size)
 }
 
@@ -246,7 +246,7 @@ fn or_word<T>(node: &Node, word: &str, parse: fn(&Node) -> Result<T>) -> Result<
 }
 
 /// The limit of a queue.
-pub fn queue_limit(node: &Node) -> Result<QueueLimit> {
+pub(crate) fn queue_limit(node: &Node) -> Result<QueueLimit> {
     const EXPECTED: &str = "a limit as \"64 packets\", \"100 kB\", \"1 BDP\" or \"unlimited\"";
     let Value::Text(text) = &node.value else {
         return Err(given(node, EXPECTED));

@@ -11,7 +11,7 @@ const AHEAD: u64 = 256 << 10;
 
 /// The application of a flow.
 #[derive(Debug)]
-pub struct Application {
+pub(crate) struct Application {
     kind: plain::Application,
     /// Total number of bytes to write; an interactive application counts its requests.
     size: u64,
@@ -52,7 +52,7 @@ struct Dialogue {
 
 impl Application {
     /// An application that has written nothing.
-    pub fn new(flow: &plain::Flow, mut random: Random) -> Self {
+    pub(crate) fn new(flow: &plain::Flow, mut random: Random) -> Self {
         Application {
             kind: flow.application.clone(),
             size: size(flow, &mut random).unwrap_or(ENDLESS).min(ENDLESS),
@@ -69,18 +69,18 @@ impl Application {
     }
 
     /// Total number of bytes it writes; `None` if there is no end.
-    pub fn size(&self) -> Option<u64> {
+    pub(crate) fn size(&self) -> Option<u64> {
         (self.size < ENDLESS).then_some(self.size)
     }
 
     /// Number of responses that have arrived, and the sum of the times since their requests, nanoseconds.
-    pub fn responses(&self) -> (u64, i64) {
+    pub(crate) fn responses(&self) -> (u64, i64) {
         (self.dialogue.complete, self.dialogue.response_ns)
     }
 
     /// True if no event at an endpoint makes it act.
     #[inline]
-    pub fn is_waiting_for_nothing(&self) -> bool {
+    pub(crate) fn is_waiting_for_nothing(&self) -> bool {
         // A flow with a given size is watched until all of its data has arrived.
         self.written == ENDLESS
             && matches!(self.kind, plain::Application::Bulk)
@@ -90,7 +90,7 @@ impl Application {
     /// Called when the state of an endpoint has changed: writes the data that is due. Returns the time at which to
     /// call it again even if nothing changes.
     #[inline]
-    pub fn progress(
+    pub(crate) fn progress(
         &mut self,
         now_ns: i64,
         sender: &mut Endpoint,
@@ -102,7 +102,7 @@ impl Application {
     }
 
     /// True for an end whose application would write more, but whose send buffer is full.
-    pub fn is_blocked(&self) -> [bool; 2] {
+    pub(crate) fn is_blocked(&self) -> [bool; 2] {
         self.blocked
     }
 
@@ -280,7 +280,7 @@ fn pareto(shape: f64, random: &mut Random) -> f64 {
 }
 
 /// A random time around its mean, nanoseconds.
-pub fn pause(mean_ns: i64, gaps: Gaps, random: &mut Random) -> i64 {
+pub(crate) fn pause(mean_ns: i64, gaps: Gaps, random: &mut Random) -> i64 {
     match gaps {
         Gaps::Constant => mean_ns,
         Gaps::Exponential => (mean_ns as f64 * random.exponential()) as i64,

@@ -7,7 +7,7 @@ use crate::flow::Flow;
 
 /// The destinations of all `[[flow]]`s.
 #[derive(Debug, Default)]
-pub struct Destinations {
+pub(crate) struct Destinations {
     groups: Vec<Option<Kept>>,
 }
 
@@ -20,7 +20,7 @@ struct Kept {
 
 impl Destinations {
     /// Nothing is known of any.
-    pub fn new(flows: &[plain::Flow]) -> Self {
+    pub(crate) fn new(flows: &[plain::Flow]) -> Self {
         let kept = |flow: &plain::Flow| {
             let keeps_ssthresh = match flow.destination_metrics {
                 DestinationMetrics::Off => return None,
@@ -39,7 +39,7 @@ impl Destinations {
 
     /// The connection number `index` opens: it starts with what is known, to which all that have ended well are added
     /// first, in the order in which their data was complete.
-    pub fn open(&mut self, index: u32, flows: &mut [Flow]) {
+    pub(crate) fn open(&mut self, index: u32, flows: &mut [Flow]) {
         let group = flows
             .get(index as usize)
             .map_or(usize::MAX, |flow| flow.group);

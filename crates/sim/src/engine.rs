@@ -22,7 +22,7 @@ pub struct Engine {
 type Of = Column<Engine>;
 
 /// The columns of an engine in every output.
-pub static ENGINE: &[Of] = &[
+pub(crate) static ENGINE: &[Of] = &[
     Of::new(
         "engine",
         Kind::Text,
@@ -44,7 +44,7 @@ pub static ENGINE: &[Of] = &[
 ];
 
 /// The further columns of an engine, only in JSON.
-pub static MADE_BY: &[Of] = &[
+pub(crate) static MADE_BY: &[Of] = &[
     Of::new(
         "config",
         Kind::Text,

@@ -8,7 +8,7 @@ use crate::queue::Priority;
 
 /// An event.
 #[derive(Debug)]
-pub enum Event {
+pub(crate) enum Event {
     /// A packet leaves a line, or continues inside it.
     Transfer {
         /// The line.
@@ -49,7 +49,7 @@ pub enum Event {
 
 impl Event {
     /// The flow whose endpoints may have changed with it.
-    pub fn flow(&self) -> Option<u32> {
+    pub(crate) fn flow(&self) -> Option<u32> {
         match self {
             Event::Transfer { packet, .. } | Event::Enter { packet } => Some(packet.channel.0 / 2),
             Event::Timer { flow, .. } | Event::Open(flow) | Event::Application(flow) => Some(*flow),
@@ -59,12 +59,12 @@ impl Event {
 }
 
 /// Packets, before all other events at the same time.
-pub const PATH: Priority = 0;
+pub(crate) const PATH: Priority = 0;
 /// Calls of paths, after the packets at the same time.
-pub const WAKE: Priority = 1;
+pub(crate) const WAKE: Priority = 1;
 /// Timers of endpoints.
-pub const TIMER: Priority = 2;
+pub(crate) const TIMER: Priority = 2;
 /// Applications.
-pub const APPLICATION: Priority = 3;
+pub(crate) const APPLICATION: Priority = 3;
 /// Observation, after all other events.
-pub const OBSERVE: Priority = 4;
+pub(crate) const OBSERVE: Priority = 4;

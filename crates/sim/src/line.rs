@@ -9,7 +9,7 @@ use crate::packet::{Channel, LineId, Packet};
 use crate::queue::Queue;
 
 /// A path and the time of its next call.
-pub struct Line {
+pub(crate) struct Line {
     id: LineId,
     path: Path<Box<Packet>>,
     /// Its first stage is the sending host's own device.
@@ -91,7 +91,7 @@ macro_rules! drive {
 
 impl Line {
     /// An idle line.
-    pub fn new(id: LineId, path: Path<Box<Packet>>) -> Self {
+    pub(crate) fn new(id: LineId, path: Path<Box<Packet>>) -> Self {
         Line {
             id,
             device: path.begins_with_device(),
@@ -102,27 +102,27 @@ impl Line {
     }
 
     /// From now on `knowledge` is told what is dropped here.
-    pub fn tell(&mut self, knowledge: Knowledge) {
+    pub(crate) fn tell(&mut self, knowledge: Knowledge) {
         self.knowledge = Some(knowledge);
     }
 
     /// From now on it is kept when its links are busy.
-    pub fn keep_busy_times(&mut self) {
+    pub(crate) fn keep_busy_times(&mut self) {
         self.path.keep_busy_times();
     }
 
     /// When each of its links was busy.
-    pub fn busy_times(&mut self) -> impl Iterator<Item = &[inorder_path::Busy]> {
+    pub(crate) fn busy_times(&mut self) -> impl Iterator<Item = &[inorder_path::Busy]> {
         self.path.busy_times()
     }
 
     /// The counters of packets, stage by stage.
-    pub fn path(&self) -> &Path<Box<Packet>> {
+    pub(crate) fn path(&self) -> &Path<Box<Packet>> {
         &self.path
     }
 
     /// The counters of its card since the start, if it has one.
-    pub fn account(&self) -> Option<&Account> {
+    pub(crate) fn account(&self) -> Option<&Account> {
         self.path.stages().find_map(|stage| match stage {
             AnyStage::Nic(nic) => Some(nic.account()),
             _ => None,
@@ -130,7 +130,7 @@ impl Line {
     }
 
     /// Of its card, if it has one: the longest hold of a packet of this channel, nanoseconds, and packets held.
-    pub fn holding(&self, channel: Channel) -> (i64, u32) {
+    pub(crate) fn holding(&self, channel: Channel) -> (i64, u32) {
         let of = |stage: &AnyStage<Box<Packet>>| match stage {
             AnyStage::Nic(nic) => Some((nic.hold_ns(channel.0).unwrap_or(0), nic.held() as u32)),
             _ => None,
@@ -140,20 +140,20 @@ impl Line {
 
     /// True if it begins with the sending host's own device, and this is full for a packet of `bytes`.
     #[inline]
-    pub fn refuses(&mut self, now_ns: i64, bytes: u32) -> bool {
+    pub(crate) fn refuses(&mut self, now_ns: i64, bytes: u32) -> bool {
         self.device && !self.path.has_room(now_ns, bytes)
     }
 
     /// A packet enters the line.
     #[inline]
-    pub fn push(&mut self, now_ns: i64, packet: Box<Packet>, queue: &mut Queue<Event>) {
+    pub(crate) fn push(&mut self, now_ns: i64, packet: Box<Packet>, queue: &mut Queue<Event>) {
         drive!(self, queue, |path, driver| path
             .push(now_ns, packet, driver));
         self.arrange_wake(now_ns, queue);
     }
 
     /// A packet continues inside the line.
-    pub fn resume(
+    pub(crate) fn resume(
         &mut self,
         now_ns: i64,
         place: Place,
@@ -166,7 +166,7 @@ impl Line {
     }
 
     /// The line is called; a call that was replaced by an earlier one has no effect.
-    pub fn wake(&mut self, now_ns: i64, queue: &mut Queue<Event>) {
+    pub(crate) fn wake(&mut self, now_ns: i64, queue: &mut Queue<Event>) {
         if now_ns != self.wake_ns {
             return;
         }

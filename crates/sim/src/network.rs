@@ -16,7 +16,7 @@ const MAX_LINES_OUTSIDE: usize = 250;
 
 /// The lines a packet passes one after another.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Route {
+pub(crate) struct Route {
     /// In order; the last one is the card of the destination host, if it has one.
     lines: Vec<LineId>,
     /// Number of lines before the destination host.
@@ -27,7 +27,7 @@ pub struct Route {
 
 /// Where a packet goes next.
 #[derive(Clone, Copy, Debug)]
-pub struct Step {
+pub(crate) struct Step {
     /// The line it enters; `None` if it is delivered to the stack.
     pub line: Option<LineId>,
     /// True if it is directly in front of the card of the destination host, or where a card would be.
@@ -39,7 +39,7 @@ pub struct Step {
 impl Route {
     /// A route over the lines `outside` of the host on side `end`, and then over its `card`. Lines beyond
     /// [`MAX_LINES_OUTSIDE`] are ignored; a scenario allows fewer.
-    pub fn new(outside: &[LineId], card: Option<LineId>, end: End) -> Self {
+    pub(crate) fn new(outside: &[LineId], card: Option<LineId>, end: End) -> Self {
         let outside = outside.get(..MAX_LINES_OUTSIDE).unwrap_or(outside);
         Route {
             lines: outside.iter().copied().chain(card).collect(),
@@ -50,7 +50,7 @@ impl Route {
 }
 
 /// Lines, routes, and the route of each channel.
-pub struct Network {
+pub(crate) struct Network {
     /// All lines, by [`LineId`].
     pub lines: Vec<Line>,
     names: Vec<String>,
@@ -64,7 +64,7 @@ pub struct Network {
 
 impl Network {
     /// A network with named lines and no routes yet.
-    pub fn new(lines: Vec<Line>, names: Vec<String>) -> Self {
+    pub(crate) fn new(lines: Vec<Line>, names: Vec<String>) -> Self {
         Network {
             lines,
             names,
@@ -75,7 +75,7 @@ impl Network {
     }
 
     /// Assigns `route` to the next channel. Channels with equal routes share one.
-    pub fn add_channel(&mut self, route: &Route) {
+    pub(crate) fn add_channel(&mut self, route: &Route) {
         let known = self.routes.iter().find(|(known, _)| known == route);
         let at = known.map(|(_, at)| *at);
         let at = at.unwrap_or_else(|| self.add_route(route));
@@ -98,30 +98,30 @@ impl Network {
     /// The next step of a packet of `channel` that has passed `passed` lines of its route; `None` for a channel
     /// without a route.
     #[inline]
-    pub fn step(&self, channel: Channel, passed: u8) -> Option<Step> {
+    pub(crate) fn step(&self, channel: Channel, passed: u8) -> Option<Step> {
         let begin = *self.taken.get(channel.0 as usize)? as usize;
         self.steps.get(begin + usize::from(passed)).copied()
     }
 
     /// A line.
     #[inline]
-    pub fn line(&mut self, id: LineId) -> Option<&mut Line> {
+    pub(crate) fn line(&mut self, id: LineId) -> Option<&mut Line> {
         self.lines.get_mut(usize::from(id.0))
     }
 
     /// From now on it is kept when the links are busy.
-    pub fn keep_busy_times(&mut self) {
+    pub(crate) fn keep_busy_times(&mut self) {
         self.lines.iter_mut().for_each(Line::keep_busy_times);
     }
 
     /// The lines that packets of a channel pass.
-    pub fn route(&self, channel: Channel) -> Vec<LineId> {
+    pub(crate) fn route(&self, channel: Channel) -> Vec<LineId> {
         let steps = (0..=u8::MAX).map_while(|passed| self.step(channel, passed)?.line);
         steps.collect()
     }
 
     /// What the card at the end of a channel holds: see [`Line::holding`].
-    pub fn holding(&self, channel: Channel) -> (i64, u32) {
+    pub(crate) fn holding(&self, channel: Channel) -> (i64, u32) {
         let route = (0..=u8::MAX).map_while(|passed| self.step(channel, passed));
         let card = route
             .take_while(|step| step.line.is_some())
@@ -131,7 +131,7 @@ impl Network {
     }
 
     /// The counters of each line's card so far.
-    pub fn accounts(&self) -> Vec<Option<Account>> {
+    pub(crate) fn accounts(&self) -> Vec<Option<Account>> {
         self.lines
             .iter()
             .map(|line| line.account().cloned())
@@ -139,7 +139,7 @@ impl Network {
     }
 
     /// All lines with their names.
-    pub fn named(&self) -> impl Iterator<Item = (&str, &Line)> {
+    pub(crate) fn named(&self) -> impl Iterator<Item = (&str, &Line)> {
         self.names.iter().map(String::as_str).zip(&self.lines)
     }
 }

@@ -33,7 +33,7 @@ pub enum EventKind {
 
 /// Sum, number and extremes of round-trip times, and the events if requested.
 #[derive(Clone, Debug, Default)]
-pub struct Log {
+pub(crate) struct Log {
     /// Number of round-trip times measured.
     pub rtts: u64,
     /// Their sum, nanoseconds.
@@ -46,11 +46,11 @@ pub struct Log {
 
 /// A log that an endpoint writes and the simulation reads.
 #[derive(Clone, Debug)]
-pub struct SharedLog(Arc<Mutex<Log>>);
+pub(crate) struct SharedLog(Arc<Mutex<Log>>);
 
 impl SharedLog {
     /// An empty log; `detailed` keeps every event.
-    pub fn new(detailed: bool) -> Self {
+    pub(crate) fn new(detailed: bool) -> Self {
         SharedLog(Arc::new(Mutex::new(Log {
             detailed,
             ..Log::default()
@@ -58,12 +58,12 @@ impl SharedLog {
     }
 
     /// An observer that writes to this log.
-    pub fn observer(&self) -> Box<dyn Observer> {
+    pub(crate) fn observer(&self) -> Box<dyn Observer> {
         Box::new(self.clone())
     }
 
     /// Reads or changes the log.
-    pub fn with<T>(&self, use_it: impl FnOnce(&mut Log) -> T) -> T {
+    pub(crate) fn with<T>(&self, use_it: impl FnOnce(&mut Log) -> T) -> T {
         // No code panics while holding the lock, and even then the numbers would be consistent.
         let mut log = self
             .0

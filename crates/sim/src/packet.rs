@@ -34,7 +34,7 @@ impl End {
 
 /// Index of a line in the network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LineId(pub u16);
+pub(crate) struct LineId(pub u16);
 
 /// A packet in transit.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use crate::result::ProbeResult;
 
 /// A stream of probes in the simulated world.
 #[derive(Debug)]
-pub struct Probes {
+pub(crate) struct Probes {
     plan: plain::Probe,
     channel: Channel,
     gap_ns: f64,
@@ -23,7 +23,7 @@ pub struct Probes {
 
 impl Probes {
     /// A stream that has sent nothing.
-    pub fn new(plan: &plain::Probe, channel: Channel, random: Random) -> Self {
+    pub(crate) fn new(plan: &plain::Probe, channel: Channel, random: Random) -> Self {
         let bits = f64::from(plan.packet_bytes) * 8.0;
         Probes {
             plan: plan.clone(),
@@ -38,7 +38,7 @@ impl Probes {
     }
 
     /// The end at which they are sent.
-    pub fn source(&self) -> End {
+    pub(crate) fn source(&self) -> End {
         match self.plan.direction {
             Direction::Forward => End::A,
             Direction::Reverse => End::B,
@@ -46,7 +46,7 @@ impl Probes {
     }
 
     /// The next probe, and the time of the one after it.
-    pub fn send(&mut self, now_ns: i64) -> (Packet, Option<i64>) {
+    pub(crate) fn send(&mut self, now_ns: i64) -> (Packet, Option<i64>) {
         let packet = Packet {
             body: Body::Probe(self.plan.packet_bytes),
             sent_ns: now_ns,
@@ -78,7 +78,7 @@ impl Probes {
     }
 
     /// A probe arrives.
-    pub fn receive(&mut self, now_ns: i64, packet: &Packet) {
+    pub(crate) fn receive(&mut self, now_ns: i64, packet: &Packet) {
         self.received += 1;
         self.delay_ns = self.delay_ns.saturating_add(now_ns - packet.sent_ns);
         self.order
@@ -86,7 +86,7 @@ impl Probes {
     }
 
     /// The results.
-    pub fn finish(self) -> ProbeResult {
+    pub(crate) fn finish(self) -> ProbeResult {
         ProbeResult {
             name: self.plan.name,
             sent: self.sent.into(),

@@ -10,11 +10,11 @@
 use std::collections::VecDeque;
 
 /// Order of events at the same time: smaller numbers first; must be below 8.
-pub type Priority = u8;
+pub(crate) type Priority = u8;
 
 /// The future events.
 #[derive(Debug)]
-pub struct Queue<E> {
+pub(crate) struct Queue<E> {
     heap: Vec<Key>,
     slots: Vec<Option<E>>,
     free: Vec<u32>,
@@ -74,7 +74,7 @@ impl<E> Default for Queue<E> {
 impl<E> Queue<E> {
     /// Schedules an event. See [`Queue::has_overflowed`].
     #[inline]
-    pub fn push(&mut self, time_ns: i64, priority: Priority, event: E) {
+    pub(crate) fn push(&mut self, time_ns: i64, priority: Priority, event: E) {
         let key = self.key(time_ns, priority);
         self.push_in_heap(key, event);
     }
@@ -82,7 +82,7 @@ impl<E> Queue<E> {
     /// The same for an event from `source`, numbered from 0, whose events are mostly scheduled in order of time: this
     /// is cheaper. The order of `pop` is the same.
     #[inline]
-    pub fn push_from(&mut self, source: u16, time_ns: i64, priority: Priority, event: E) {
+    pub(crate) fn push_from(&mut self, source: u16, time_ns: i64, priority: Priority, event: E) {
         let key = self.key(time_ns, priority);
         let source = usize::from(source);
         if self.lanes.len() <= source {
@@ -106,7 +106,7 @@ impl<E> Queue<E> {
 
     /// The next event and its time.
     #[inline]
-    pub fn pop(&mut self) -> Option<(i64, E)> {
+    pub(crate) fn pop(&mut self) -> Option<(i64, E)> {
         let first = *self.heap.first()?;
         let time_ns = (first >> 64) as i64;
         let place = first as u32 & (IN_LANE - 1);
@@ -162,7 +162,7 @@ impl<E> Queue<E> {
 
     /// True if more than 8 million events were pending out of order at the same time, or more than 10^11 were
     /// scheduled: some events are lost.
-    pub fn has_overflowed(&self) -> bool {
+    pub(crate) fn has_overflowed(&self) -> bool {
         self.overflowed
     }
 

@@ -53,7 +53,7 @@ pub fn run_watched<T: Tap>(
 ///
 /// # Errors
 /// As for [`run_watched`].
-pub fn run_own<T: Tap>(
+pub(crate) fn run_own<T: Tap>(
     config: &Config,
     seed: u64,
     own: &Own,

@@ -10,7 +10,7 @@ use crate::ranges::Ranges;
 /// not refuse them. Most are decided when they are sent, because the receiver already has the bytes; others when the
 /// late original arrives. Retransmissions that remain undecided were needed.
 #[derive(Clone, Default, Debug)]
-pub struct Spurious {
+pub(crate) struct Spurious {
     arrived: Ranges,
     /// Undecided retransmissions, by first byte and transmission number.
     open: BTreeMap<(u64, u32), Open>,
@@ -38,7 +38,7 @@ const MAX_SEGMENT_BYTES: u64 = 1 << 16;
 
 impl Spurious {
     /// The bytes `start..end` are retransmitted as transmission `id`.
-    pub fn sent_again(&mut self, now_ns: i64, id: u32, start: u64, end: u64) {
+    pub(crate) fn sent_again(&mut self, now_ns: i64, id: u32, start: u64, end: u64) {
         if self.arrived.holds(start, end) {
             self.found(id);
             return;
@@ -58,7 +58,7 @@ impl Spurious {
 
     /// Transmission `id` of `start..end` arrives and is not refused.
     #[inline]
-    pub fn arrives(&mut self, id: u32, start: u64, end: u64) {
+    pub(crate) fn arrives(&mut self, id: u32, start: u64, end: u64) {
         self.arrived.add(start, end);
         if start < self.reach && !self.open.is_empty() {
             self.decide(id, start, end);
@@ -89,7 +89,7 @@ impl Spurious {
     }
 
     /// The same, and remembers which transmissions are spurious.
-    pub fn remembering() -> Self {
+    pub(crate) fn remembering() -> Self {
         Spurious {
             known: Some(Vec::new()),
             ..Spurious::default()
@@ -97,12 +97,12 @@ impl Spurious {
     }
 
     /// The spurious transmissions, in no order.
-    pub fn known(&self) -> &[u32] {
+    pub(crate) fn known(&self) -> &[u32] {
         self.known.as_deref().unwrap_or_default()
     }
 
     /// Number of spurious retransmissions so far.
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.count
     }
 }

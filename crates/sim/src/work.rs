@@ -10,7 +10,7 @@ const HEADERS: u64 = 52;
 
 /// Counts of a sender's work.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Work {
+pub(crate) struct Work {
     frames: u64,
     sack_span: u64,
     /// The packet under construction: time, first byte, end.
@@ -21,7 +21,7 @@ impl Work {
     /// The bytes `start..end` of the stream are sent. New data sent at the same time is passed to the card in packets
     /// as large as IP allows; each retransmission (`again`) is a packet of its own.
     #[inline]
-    pub fn sends(&mut self, now_ns: i64, start: u64, end: u64, again: bool) {
+    pub(crate) fn sends(&mut self, now_ns: i64, start: u64, end: u64, again: bool) {
         if let Some((at_ns, first, next)) = self.open
             && !again
             && (at_ns, next) == (now_ns, start)
@@ -36,7 +36,7 @@ impl Work {
 
     /// An acknowledgement with SACK blocks arrives; `mss` is the length of segments, bytes.
     #[inline]
-    pub fn sacked(&mut self, segment: &Segment, mss: u32) {
+    pub(crate) fn sacked(&mut self, segment: &Segment, mss: u32) {
         let beyond = |&(_, end): &(u32, u32)| {
             // A block below the acknowledgement (DSACK, RFC 2883 section 4) causes no search.
             let bytes = end.wrapping_sub(segment.ack) as i32;
@@ -47,12 +47,12 @@ impl Work {
     }
 
     /// Number of data packets passed to the card.
-    pub fn frames(&self) -> u64 {
+    pub(crate) fn frames(&self) -> u64 {
         self.frames
     }
 
     /// Segments between acknowledgements and the ends of their highest SACK blocks, summed.
-    pub fn sack_span(&self) -> u64 {
+    pub(crate) fn sack_span(&self) -> u64 {
         self.sack_span
     }
 }

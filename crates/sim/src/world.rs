@@ -19,7 +19,7 @@ use crate::tap::Tap;
 const EVENTS_BETWEEN_CHECKS: u64 = 1 << 17;
 
 /// The complete state of a run.
-pub struct World {
+pub(crate) struct World {
     pub(crate) queue: Queue<Event>,
     pub(crate) network: Network,
     pub(crate) flows: Vec<Flow>,
@@ -40,7 +40,7 @@ pub struct World {
 impl World {
     /// Runs until `end_ns`, or until `go_on`, which is called now and then with the simulated time, returns false.
     /// Returns false if the run is incomplete.
-    pub fn run<T: Tap>(
+    pub(crate) fn run<T: Tap>(
         &mut self,
         end_ns: i64,
         tap: &mut T,

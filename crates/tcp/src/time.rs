@@ -8,14 +8,14 @@ pub type Nanos = i64;
 
 /// Time since `since`; 0 if `since` is later.
 #[inline]
-pub const fn elapsed(now: Nanos, since: Nanos) -> Nanos {
+pub(crate) const fn elapsed(now: Nanos, since: Nanos) -> Nanos {
     let elapsed = now.saturating_sub(since);
     if elapsed < 0 { 0 } else { elapsed }
 }
 
 /// A time or duration as a count; negative values become 0.
 #[inline]
-pub const fn count(time: Nanos) -> u64 {
+pub(crate) const fn count(time: Nanos) -> u64 {
     if time < 0 { 0 } else { time.cast_unsigned() }
 }
 

@@ -71,7 +71,7 @@ impl Window {
 
 /// An acknowledgement of new data.
 #[pyclass(frozen, get_all, module = "inorder")]
-pub struct Ack {
+pub(crate) struct Ack {
     now_ns: i64,
     acked: u32,
     in_flight: u32,
@@ -99,14 +99,14 @@ impl Ack {
 
 /// A time at which the window must be reduced.
 #[pyclass(frozen, get_all, module = "inorder")]
-pub struct Loss {
+pub(crate) struct Loss {
     now_ns: i64,
     in_flight: u32,
     timeout: bool,
 }
 
 /// Creates one object for each connection.
-pub fn make(name: &'static str, class: Py<PyAny>, failure: Failure) -> MakeControl {
+pub(super) fn make(name: &'static str, class: Py<PyAny>, failure: Failure) -> MakeControl {
     Arc::new(move || {
         let object = instance(&class, &failure);
         let has = |method| has(object.as_ref(), method);

@@ -67,7 +67,7 @@ impl Outstanding {
 
 /// An acknowledgement, as a loss detection sees it.
 #[pyclass(frozen, get_all, module = "inorder")]
-pub struct Arrival {
+pub(crate) struct Arrival {
     /// True if the first unacknowledged byte moved.
     advances: bool,
     /// True for a duplicate acknowledgement (RFC 5681 section 2).
@@ -96,7 +96,7 @@ impl Arrival {
 }
 
 /// Creates one object for each connection.
-pub fn make(name: &'static str, class: Py<PyAny>, failure: Failure) -> MakeLossDetection {
+pub(super) fn make(name: &'static str, class: Py<PyAny>, failure: Failure) -> MakeLossDetection {
     Arc::new(move || {
         let object = instance(&class, &failure);
         let has = |method| has(object.as_ref(), method);

@@ -16,9 +16,9 @@ use pyo3::prelude::*;
 use crate::input::text_beside;
 use crate::work::Stop;
 
-pub use control::{Ack, Loss, Window};
-pub use loss::{Arrival, Outstanding};
-pub use sorter::Packet;
+pub(crate) use control::{Ack, Loss, Window};
+pub(crate) use loss::{Arrival, Outstanding};
+pub(crate) use sorter::Packet;
 
 /// Classes, or other callables without arguments, by name.
 type Classes = BTreeMap<String, Py<PyAny>>;
@@ -26,7 +26,7 @@ type Classes = BTreeMap<String, Py<PyAny>>;
 /// The classes of each kind.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Algorithms {
+pub(crate) struct Algorithms {
     congestion: Classes,
     loss_detection: Classes,
     sorters: Classes,
@@ -34,14 +34,14 @@ pub struct Algorithms {
 
 /// The first exception that an algorithm raised, which also stops the simulation.
 #[derive(Clone)]
-pub struct Failure {
+pub(crate) struct Failure {
     first: Arc<Mutex<Option<PyErr>>>,
     stop: Stop,
 }
 
 impl Failure {
     /// None so far; `stop` will be set.
-    pub fn new(stop: &Stop) -> Self {
+    pub(crate) fn new(stop: &Stop) -> Self {
         Failure {
             first: Arc::default(),
             stop: stop.clone(),
@@ -49,7 +49,7 @@ impl Failure {
     }
 
     /// What was raised, if anything.
-    pub fn take(&self) -> Option<PyErr> {
+    pub(crate) fn take(&self) -> Option<PyErr> {
         let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
         first.take()
     }
@@ -72,7 +72,7 @@ impl std::fmt::Debug for Failure {
 }
 
 /// The algorithms for a simulation.
-pub fn own(algorithms: Algorithms, failure: &Failure) -> Own {
+pub(crate) fn own(algorithms: Algorithms, failure: &Failure) -> Own {
     let mut own = Own::reading(text_beside);
     for (name, class) in algorithms.congestion {
         let name = interned(&name);

@@ -13,7 +13,7 @@ use crate::errors::usage;
 /// A packet as a sorter sees it.
 #[pyclass(frozen, get_all, eq, hash, module = "inorder")]
 #[derive(PartialEq, Eq, Hash)]
-pub struct Packet {
+pub(crate) struct Packet {
     /// Number in the order of arrival.
     number: u64,
     /// The flow, which is one direction of a connection.
@@ -27,7 +27,7 @@ pub struct Packet {
 }
 
 /// Creates one object for each card.
-pub fn make(class: Py<PyAny>, failure: Failure) -> MakeSorter {
+pub(super) fn make(class: Py<PyAny>, failure: Failure) -> MakeSorter {
     Arc::new(move || {
         let object = instance(&class, &failure);
         Box::new(Sorter {

@@ -18,7 +18,7 @@ use crate::result::{Findings, Outcome};
 use crate::work;
 
 /// Reads and runs a net.
-pub fn run(
+pub(super) fn run(
     py: Python<'_>,
     text: &str,
     name: &Path,

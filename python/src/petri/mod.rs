@@ -20,7 +20,7 @@ mod coloured;
 /// What is wanted of a place/transition net; what is missing has the defaults of the library.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Options {
+pub(crate) struct Options {
     simulate: bool,
     exact: bool,
     invariants: bool,
@@ -115,13 +115,18 @@ fn number(
 
 /// Whether this is the text of a coloured net.
 #[pyfunction]
-pub fn is_coloured(source: &[u8]) -> bool {
+pub(crate) fn is_coloured(source: &[u8]) -> bool {
     std::str::from_utf8(source).is_ok_and(inorder_nets::is_coloured)
 }
 
 /// Examines a place/transition net; `name` is its name in messages.
 #[pyfunction]
-pub fn petri(py: Python<'_>, source: &[u8], name: String, options: Options) -> PyResult<Findings> {
+pub(crate) fn petri(
+    py: Python<'_>,
+    source: &[u8],
+    name: String,
+    options: Options,
+) -> PyResult<Findings> {
     let wishes = options.wishes()?;
     let net = read(&name, source).map_err(malformed)?;
     let document = work::run(py, |stop| {
@@ -140,7 +145,7 @@ pub fn petri(py: Python<'_>, source: &[u8], name: String, options: Options) -> P
 
 /// Runs a coloured net; `set` has values of parameters, as `--set` takes them.
 #[pyfunction]
-pub fn coloured_net(
+pub(crate) fn coloured_net(
     py: Python<'_>,
     text: String,
     name: String,

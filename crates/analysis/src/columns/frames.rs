@@ -9,14 +9,14 @@ use crate::frames::{FRAME, FrameVerdict, verdicts};
 use crate::model::Analysis;
 
 /// A verdict with the file and flow of its frame.
-pub struct FrameRow<'a> {
+pub(crate) struct FrameRow<'a> {
     analysis: &'a Analysis,
     flow: &'a FlowReport,
     verdict: FrameVerdict,
 }
 
 /// The columns of verdicts on frames.
-pub fn frames<'c, 'a: 'c>() -> Sheet<'c, FrameRow<'a>> {
+pub(crate) fn frames<'c, 'a: 'c>() -> Sheet<'c, FrameRow<'a>> {
     Sheet::new()
         .with(FILE_NAME, |row: &FrameRow<'a>| row.analysis)
         .with(FLOW_ID, |row| &row.flow.flow)
@@ -25,7 +25,7 @@ pub fn frames<'c, 'a: 'c>() -> Sheet<'c, FrameRow<'a>> {
 }
 
 /// These of all files, in the order of each capture.
-pub fn frame_rows(analyses: &[Analysis]) -> impl Iterator<Item = FrameRow<'_>> {
+pub(crate) fn frame_rows(analyses: &[Analysis]) -> impl Iterator<Item = FrameRow<'_>> {
     analyses.iter().flat_map(|analysis| {
         let mut all: Vec<FrameRow<'_>> = Vec::new();
         for flow in &analysis.flows {

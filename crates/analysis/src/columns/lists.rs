@@ -15,42 +15,42 @@ use crate::model::Analysis;
 type Flow<'a, T> = Row<'a, T>;
 
 /// What a sorting receiver would have left.
-pub fn what_ifs<'c, 'a: 'c>() -> Sheet<'c, Flow<'a, WhatIf>> {
+pub(crate) fn what_ifs<'c, 'a: 'c>() -> Sheet<'c, Flow<'a, WhatIf>> {
     sheet(WHAT_IF)
 }
 
 /// These of all flows.
-pub fn what_if_rows(analyses: &[Analysis]) -> impl Iterator<Item = Flow<'_, WhatIf>> {
+pub(crate) fn what_if_rows(analyses: &[Analysis]) -> impl Iterator<Item = Flow<'_, WhatIf>> {
     rows(analyses, |flow| &flow.what_if)
 }
 
 /// Reordering by sending rate.
-pub fn rates<'c, 'a: 'c>() -> Sheet<'c, Flow<'a, RateClass>> {
+pub(crate) fn rates<'c, 'a: 'c>() -> Sheet<'c, Flow<'a, RateClass>> {
     sheet(RATE_CLASS)
 }
 
 /// The rate classes of all flows.
-pub fn rate_rows(analyses: &[Analysis]) -> impl Iterator<Item = Flow<'_, RateClass>> {
+pub(crate) fn rate_rows(analyses: &[Analysis]) -> impl Iterator<Item = Flow<'_, RateClass>> {
     rows(analyses, |flow| &flow.by_rate)
 }
 
 /// Recoveries by cause.
-pub fn causes<'c, 'a: 'c>() -> Sheet<'c, Flow<'a, CauseCount>> {
+pub(crate) fn causes<'c, 'a: 'c>() -> Sheet<'c, Flow<'a, CauseCount>> {
     sheet(CAUSE_COUNT)
 }
 
 /// These of all flows.
-pub fn cause_rows(analyses: &[Analysis]) -> impl Iterator<Item = Flow<'_, CauseCount>> {
+pub(crate) fn cause_rows(analyses: &[Analysis]) -> impl Iterator<Item = Flow<'_, CauseCount>> {
     rows(analyses, |flow| &flow.recoveries.by_cause)
 }
 
 /// The order at a capture point in the middle.
-pub fn upstream<'c, 'a: 'c>() -> Sheet<'c, Flow<'a, Reordering>> {
+pub(crate) fn upstream<'c, 'a: 'c>() -> Sheet<'c, Flow<'a, Reordering>> {
     sheet(REORDERING)
 }
 
 /// These of all flows that have it.
-pub fn upstream_rows(analyses: &[Analysis]) -> impl Iterator<Item = Flow<'_, Reordering>> {
+pub(crate) fn upstream_rows(analyses: &[Analysis]) -> impl Iterator<Item = Flow<'_, Reordering>> {
     rows(analyses, |flow| match &flow.upstream {
         Some(order) => std::slice::from_ref(&**order),
         None => &[],
@@ -58,7 +58,7 @@ pub fn upstream_rows(analyses: &[Analysis]) -> impl Iterator<Item = Flow<'_, Reo
 }
 
 /// An item that belongs to a file, not to a flow.
-pub struct OfFile<'a, T> {
+pub(crate) struct OfFile<'a, T> {
     analysis: &'a Analysis,
     of: &'a T,
 }
@@ -80,34 +80,34 @@ fn in_files<'a, T: 'a>(
 }
 
 /// Attempts to open connections that carried no data.
-pub fn attempts<'c, 'a: 'c>() -> Sheet<'c, OfFile<'a, Attempt>> {
+pub(crate) fn attempts<'c, 'a: 'c>() -> Sheet<'c, OfFile<'a, Attempt>> {
     file_sheet(ATTEMPT)
 }
 
 /// These of all files.
-pub fn attempt_rows(analyses: &[Analysis]) -> impl Iterator<Item = OfFile<'_, Attempt>> {
+pub(crate) fn attempt_rows(analyses: &[Analysis]) -> impl Iterator<Item = OfFile<'_, Attempt>> {
     in_files(analyses, |analysis| &analysis.attempts.list)
 }
 
 /// Streams of other numbered services.
-pub fn streams<'c, 'a: 'c>() -> Sheet<'c, OfFile<'a, StreamReport>> {
+pub(crate) fn streams<'c, 'a: 'c>() -> Sheet<'c, OfFile<'a, StreamReport>> {
     file_sheet(STREAM)
 }
 
 /// These of all files.
-pub fn stream_rows(analyses: &[Analysis]) -> impl Iterator<Item = OfFile<'_, StreamReport>> {
+pub(crate) fn stream_rows(analyses: &[Analysis]) -> impl Iterator<Item = OfFile<'_, StreamReport>> {
     in_files(analyses, |analysis| &analysis.streams)
 }
 
 /// Something of a stream.
-pub struct OfStream<'a, T> {
+pub(crate) struct OfStream<'a, T> {
     analysis: &'a Analysis,
     stream: &'a StreamReport,
     of: &'a T,
 }
 
 /// What anti-replay windows would have refused of streams.
-pub fn replay_windows<'c, 'a: 'c>() -> Sheet<'c, OfStream<'a, ReplayWindow>> {
+pub(crate) fn replay_windows<'c, 'a: 'c>() -> Sheet<'c, OfStream<'a, ReplayWindow>> {
     Sheet::new()
         .with(FILE_NAME, |row: &OfStream<'a, ReplayWindow>| row.analysis)
         .with(STREAM_NAME, |row| row.stream)
@@ -115,7 +115,7 @@ pub fn replay_windows<'c, 'a: 'c>() -> Sheet<'c, OfStream<'a, ReplayWindow>> {
 }
 
 /// These of all streams.
-pub fn replay_window_rows(
+pub(crate) fn replay_window_rows(
     analyses: &[Analysis],
 ) -> impl Iterator<Item = OfStream<'_, ReplayWindow>> {
     analyses.iter().flat_map(|analysis| {
@@ -132,7 +132,7 @@ pub fn replay_window_rows(
 }
 
 /// These of streams.
-pub fn stream_what_ifs<'c, 'a: 'c>() -> Sheet<'c, OfStream<'a, WhatIf>> {
+pub(crate) fn stream_what_ifs<'c, 'a: 'c>() -> Sheet<'c, OfStream<'a, WhatIf>> {
     Sheet::new()
         .with(FILE_NAME, |row: &OfStream<'a, WhatIf>| row.analysis)
         .with(STREAM_NAME, |row| row.stream)
@@ -140,7 +140,9 @@ pub fn stream_what_ifs<'c, 'a: 'c>() -> Sheet<'c, OfStream<'a, WhatIf>> {
 }
 
 /// These of all streams.
-pub fn stream_what_if_rows(analyses: &[Analysis]) -> impl Iterator<Item = OfStream<'_, WhatIf>> {
+pub(crate) fn stream_what_if_rows(
+    analyses: &[Analysis],
+) -> impl Iterator<Item = OfStream<'_, WhatIf>> {
     analyses.iter().flat_map(|analysis| {
         analysis.streams.iter().flat_map(move |stream| {
             let rows = stream.what_if.iter();
@@ -154,17 +156,19 @@ pub fn stream_what_if_rows(analyses: &[Analysis]) -> impl Iterator<Item = OfStre
 }
 
 /// Frames that could not be analysed, by reason.
-pub fn skipped<'c, 'a: 'c>() -> Sheet<'c, OfFile<'a, (String, u64)>> {
+pub(crate) fn skipped<'c, 'a: 'c>() -> Sheet<'c, OfFile<'a, (String, u64)>> {
     file_sheet(SKIPPED)
 }
 
 /// These of all files.
-pub fn skipped_rows(analyses: &[Analysis]) -> impl Iterator<Item = OfFile<'_, (String, u64)>> {
+pub(crate) fn skipped_rows(
+    analyses: &[Analysis],
+) -> impl Iterator<Item = OfFile<'_, (String, u64)>> {
     in_files(analyses, |analysis| &analysis.skipped)
 }
 
 /// One bucket of a distribution of a flow.
-pub struct Bucket<'a> {
+pub(crate) struct Bucket<'a> {
     analysis: &'a Analysis,
     flow: &'a FlowReport,
     own: BucketOf,
@@ -200,7 +204,7 @@ static BUCKET: &[Of] = &[
 ];
 
 /// The distributions.
-pub fn buckets<'c, 'a: 'c>() -> Sheet<'c, Bucket<'a>> {
+pub(crate) fn buckets<'c, 'a: 'c>() -> Sheet<'c, Bucket<'a>> {
     Sheet::new()
         .with(FILE_NAME, |row: &Bucket<'a>| row.analysis)
         .with(FLOW_ID, |row| &row.flow.flow)
@@ -209,7 +213,7 @@ pub fn buckets<'c, 'a: 'c>() -> Sheet<'c, Bucket<'a>> {
 }
 
 /// These of all flows.
-pub fn bucket_rows(analyses: &[Analysis]) -> impl Iterator<Item = Bucket<'_>> {
+pub(crate) fn bucket_rows(analyses: &[Analysis]) -> impl Iterator<Item = Bucket<'_>> {
     analyses.iter().flat_map(move |analysis| {
         let flows = analysis.flows.iter();
         flows.flat_map(move |flow| {
@@ -265,7 +269,7 @@ fn bucket(which: &'static str, value: f64, count: f64) -> BucketOf {
 }
 
 /// Late packets at one sending rate whose extents lie in one octave.
-pub struct RateExtent<'a> {
+pub(crate) struct RateExtent<'a> {
     analysis: &'a Analysis,
     flow: &'a FlowReport,
     own: ExtentsAtRate,
@@ -296,7 +300,7 @@ static EXTENTS_AT_RATE: &[Column<ExtentsAtRate>] = &[
 ];
 
 /// Extents by sending rate.
-pub fn rate_extents<'c, 'a: 'c>() -> Sheet<'c, RateExtent<'a>> {
+pub(crate) fn rate_extents<'c, 'a: 'c>() -> Sheet<'c, RateExtent<'a>> {
     Sheet::new()
         .with(FILE_NAME, |row: &RateExtent<'a>| row.analysis)
         .with(FLOW_ID, |row| &row.flow.flow)
@@ -305,7 +309,7 @@ pub fn rate_extents<'c, 'a: 'c>() -> Sheet<'c, RateExtent<'a>> {
 }
 
 /// These of all flows.
-pub fn rate_extent_rows(analyses: &[Analysis]) -> impl Iterator<Item = RateExtent<'_>> {
+pub(crate) fn rate_extent_rows(analyses: &[Analysis]) -> impl Iterator<Item = RateExtent<'_>> {
     analyses.iter().flat_map(|analysis| {
         analysis.flows.iter().flat_map(move |flow| {
             flow.by_rate.iter().flat_map(move |class| {

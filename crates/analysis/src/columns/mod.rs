@@ -17,14 +17,14 @@ use inorder_report::json::Json;
 use inorder_report::schema::Schema;
 use inorder_report::{Column, Element, Kind, List, Maybe, Nested, Object, Sheet, Value};
 
-pub use self::frames::{frame_rows, frames};
-pub use self::lists::{
+pub(crate) use self::frames::{frame_rows, frames};
+pub(crate) use self::lists::{
     attempt_rows, attempts, bucket_rows, buckets, cause_rows, causes, rate_extent_rows,
     rate_extents, rate_rows, rates, replay_window_rows, replay_windows, skipped, skipped_rows,
     stream_rows, stream_what_if_rows, stream_what_ifs, streams, upstream, upstream_rows,
     what_if_rows, what_ifs,
 };
-pub use self::peers::{peer_rows, peers};
+pub(crate) use self::peers::{peer_rows, peers};
 use crate::cure::{ACTION, Cure, Why};
 use crate::headline::{CLAIM, headline};
 use crate::model::Analysis;
@@ -34,7 +34,7 @@ use crate::peer::{PeerComparison, PeerFlow};
 pub const SCHEMA: &str = "inorder-analyze/1";
 
 /// All analyses as one JSON object.
-pub static DOCUMENT: &[Column<[Analysis]>] = &[
+pub(crate) static DOCUMENT: &[Column<[Analysis]>] = &[
     Column::format(&[SCHEMA]),
     Column::nested(
         "files",
@@ -75,7 +75,7 @@ static FILE_NAME: &[Column<Analysis>] = &[Column::new(
 )];
 
 /// A capture.
-pub static FILE: &[Column<Analysis>] = &[
+pub(crate) static FILE: &[Column<Analysis>] = &[
     FILE_NAME[0],
     File::new("format", Kind::Text, "Format, for people.", |a| {
         (&a.format).into()
@@ -199,12 +199,12 @@ pub static FILE: &[Column<Analysis>] = &[
 ];
 
 /// The columns of captures.
-pub fn files<'c>() -> Sheet<'c, &'c Analysis> {
+pub(crate) fn files<'c>() -> Sheet<'c, &'c Analysis> {
     Sheet::new().with(FILE, |analysis: &&'c Analysis| *analysis)
 }
 
 /// All captures.
-pub fn file_rows(analyses: &[Analysis]) -> impl Iterator<Item = &Analysis> {
+pub(crate) fn file_rows(analyses: &[Analysis]) -> impl Iterator<Item = &Analysis> {
     analyses.iter()
 }
 
@@ -375,14 +375,14 @@ static PEER_FLOW: &[Column<PeerFlow>] = &[
 ];
 
 /// An item of a flow (the flow itself, an event, ...) with the file and flow in which it was found.
-pub struct Row<'a, T> {
+pub(crate) struct Row<'a, T> {
     analysis: &'a Analysis,
     flow: &'a FlowReport,
     of: &'a T,
 }
 
 /// A flow.
-pub type FlowRow<'a> = Row<'a, FlowReport>;
+pub(crate) type FlowRow<'a> = Row<'a, FlowReport>;
 
 /// File and flow, then the columns of `T`.
 fn sheet<'c, 'a: 'c, T>(columns: &'static [Column<T>]) -> Sheet<'c, Row<'a, T>> {
@@ -407,42 +407,44 @@ fn rows<'a, T>(
 }
 
 /// The columns of flows.
-pub fn flows<'c, 'a: 'c>() -> Sheet<'c, FlowRow<'a>> {
+pub(crate) fn flows<'c, 'a: 'c>() -> Sheet<'c, FlowRow<'a>> {
     sheet(FLOW)
 }
 
 /// The flows of all files.
-pub fn flow_rows(analyses: &[Analysis]) -> impl Iterator<Item = FlowRow<'_>> {
+pub(crate) fn flow_rows(analyses: &[Analysis]) -> impl Iterator<Item = FlowRow<'_>> {
     rows(analyses, std::slice::from_ref)
 }
 
 /// The columns of events in CSV and Parquet.
-pub fn events<'c, 'a: 'c>() -> Sheet<'c, Row<'a, Event>> {
+pub(crate) fn events<'c, 'a: 'c>() -> Sheet<'c, Row<'a, Event>> {
     sheet(EVENT)
 }
 
 /// The events of all flows.
-pub fn event_rows(analyses: &[Analysis]) -> impl Iterator<Item = Row<'_, Event>> {
+pub(crate) fn event_rows(analyses: &[Analysis]) -> impl Iterator<Item = Row<'_, Event>> {
     rows(analyses, |flow| &flow.events)
 }
 
 /// The columns of retransmissions in CSV and Parquet.
-pub fn retransmissions<'c, 'a: 'c>() -> Sheet<'c, Row<'a, Retransmission>> {
+pub(crate) fn retransmissions<'c, 'a: 'c>() -> Sheet<'c, Row<'a, Retransmission>> {
     sheet(RETRANSMISSION)
 }
 
 /// The retransmissions of all flows.
-pub fn retransmission_rows(analyses: &[Analysis]) -> impl Iterator<Item = Row<'_, Retransmission>> {
+pub(crate) fn retransmission_rows(
+    analyses: &[Analysis],
+) -> impl Iterator<Item = Row<'_, Retransmission>> {
     rows(analyses, |flow| &flow.retransmission_list)
 }
 
 /// The columns of recoveries in CSV and Parquet.
-pub fn recoveries<'c, 'a: 'c>() -> Sheet<'c, Row<'a, Recovery>> {
+pub(crate) fn recoveries<'c, 'a: 'c>() -> Sheet<'c, Row<'a, Recovery>> {
     sheet(RECOVERY)
 }
 
 /// The recoveries of all flows.
-pub fn recovery_rows(analyses: &[Analysis]) -> impl Iterator<Item = Row<'_, Recovery>> {
+pub(crate) fn recovery_rows(analyses: &[Analysis]) -> impl Iterator<Item = Row<'_, Recovery>> {
     rows(analyses, |flow| &flow.recoveries.list)
 }
 

@@ -10,7 +10,7 @@ use crate::model::Analysis;
 use crate::peer::PeerFlow;
 
 /// One kind of event of a flow seen at both ends.
-pub struct PeerRow<'a> {
+pub(crate) struct PeerRow<'a> {
     analysis: &'a Analysis,
     line: PeerLine,
 }
@@ -59,7 +59,7 @@ static PEER_LINE: &[Of] = &[
 ];
 
 /// The columns.
-pub fn peers<'c, 'a: 'c>() -> Sheet<'c, PeerRow<'a>> {
+pub(crate) fn peers<'c, 'a: 'c>() -> Sheet<'c, PeerRow<'a>> {
     Sheet::new()
         .with(FILE_NAME, |row: &PeerRow<'a>| row.analysis)
         .with(PEER_LINE, |row| &row.line)
@@ -67,7 +67,7 @@ pub fn peers<'c, 'a: 'c>() -> Sheet<'c, PeerRow<'a>> {
 }
 
 /// The rows of all files that were compared.
-pub fn peer_rows(analyses: &[Analysis]) -> impl Iterator<Item = PeerRow<'_>> {
+pub(crate) fn peer_rows(analyses: &[Analysis]) -> impl Iterator<Item = PeerRow<'_>> {
     analyses.iter().flat_map(|analysis| {
         let flows = analysis.peer.iter().flat_map(|peer| &peer.flows);
         flows.flat_map(move |flow| lines(flow).map(|line| PeerRow { analysis, line }))

@@ -6,7 +6,7 @@ use inorder_report::number::{count, plural};
 use super::was;
 
 /// How attempts to open connections failed.
-pub fn wrong(attempts: &Attempts) -> String {
+pub(super) fn wrong(attempts: &Attempts) -> String {
     let failed = attempts.failed();
     let all = plural(failed, "connection attempt");
     format!(
@@ -18,7 +18,7 @@ pub fn wrong(attempts: &Attempts) -> String {
 }
 
 /// The same in a few words, beside other troubles.
-pub fn besides(attempts: &Attempts) -> Option<String> {
+pub(super) fn besides(attempts: &Attempts) -> Option<String> {
     let failed = attempts.failed();
     (failed > 0).then(|| {
         let all = plural(failed, "connection attempt");

@@ -10,7 +10,11 @@ use crate::model::Analysis;
 
 /// The sentence, if anything limits the conclusions that rest on these sums of `analysis`.
 /// `worst` is what the first sentence is about.
-pub fn of(analysis: &Analysis, totals: &Totals, worst: Option<&Subject<'_>>) -> Option<String> {
+pub(super) fn of(
+    analysis: &Analysis,
+    totals: &Totals,
+    worst: Option<&Subject<'_>>,
+) -> Option<String> {
     let doubts: Vec<String> = timeless(analysis, totals)
         .into_iter()
         .chain(not_shown(totals))

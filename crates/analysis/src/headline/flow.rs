@@ -8,7 +8,7 @@ use super::held::Held;
 use crate::shares;
 
 /// What it carried, at what rate, over which path.
-pub fn moved(flow: &FlowReport) -> Claim {
+pub(super) fn moved(flow: &FlowReport) -> Claim {
     let known = flow.limits.life_ns() > 0;
     Claim::Moved {
         flow: flow.flow,
@@ -21,7 +21,7 @@ pub fn moved(flow: &FlowReport) -> Claim {
 }
 
 /// What held it back; empty where that is not known. Without the receiver's packets neither windows nor round trips are seen.
-pub fn held(flow: &FlowReport) -> Vec<Claim> {
+pub(super) fn held(flow: &FlowReport) -> Vec<Claim> {
     if flow.blind.has(NotSeen::OneWay) {
         return Vec::new();
     }
@@ -45,7 +45,7 @@ pub fn held(flow: &FlowReport) -> Vec<Claim> {
 }
 
 /// Its worst trouble.
-pub fn wrong(flow: &FlowReport) -> Vec<Claim> {
+pub(super) fn wrong(flow: &FlowReport) -> Vec<Claim> {
     match leading(flow) {
         Some(Trouble::Loss) => vec![loss(flow)],
         Some(Trouble::Refused | Trouble::Reordering) => late(flow),
@@ -89,13 +89,13 @@ pub fn wrong(flow: &FlowReport) -> Vec<Claim> {
 }
 
 /// The worst trouble besides what held the flow back.
-pub fn leading(flow: &FlowReport) -> Option<Trouble> {
+pub(super) fn leading(flow: &FlowReport) -> Option<Trouble> {
     let gravity = Gravity::of_flow(flow);
     gravity.all().find(|trouble| *trouble != Trouble::HeldBack)
 }
 
 /// What kept the flow from being faster, where its limits are not known.
-pub fn coarse_limit(flow: &FlowReport) -> Option<Claim> {
+pub(super) fn coarse_limit(flow: &FlowReport) -> Option<Claim> {
     /// Shorter flows end before anything but their start limits them.
     const MIN_PACKETS: u64 = 100;
     /// A window that was closed for longer is worth a word, whatever else limited the flow, nanoseconds.
@@ -122,7 +122,7 @@ fn cost(flow: &FlowReport) -> Option<Lost> {
 }
 
 /// The flow's main numbers.
-pub fn gist(flow: &FlowReport) -> String {
+pub(super) fn gist(flow: &FlowReport) -> String {
     let share = |n: u64, all: u64| percent(n as f64 / all.max(1) as f64);
     let speed = flow
         .goodput_bps()
@@ -149,7 +149,7 @@ pub fn gist(flow: &FlowReport) -> String {
 }
 
 /// Recoveries of one cause.
-pub fn recoveries(flow: &FlowReport, cause: Cause) -> u64 {
+pub(super) fn recoveries(flow: &FlowReport, cause: Cause) -> u64 {
     let causes = flow.recoveries.by_cause.iter();
     causes
         .filter(|c| c.cause == cause)

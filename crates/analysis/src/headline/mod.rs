@@ -19,8 +19,8 @@ use inorder_detect::limits::Limit;
 use inorder_detect::{FlowReport, Gravity, StreamReport, Totals};
 use inorder_report::number::{count, percent, plural};
 
-pub(crate) use self::claim::cost_of;
-pub use self::claim::{About, CLAIM, Claim, Counted, Nothing};
+pub use self::claim::{About, Claim, Counted, Nothing};
+pub(crate) use self::claim::{CLAIM, cost_of};
 pub use self::held::Held;
 pub(crate) use self::held::bounds;
 use crate::gravity::{Subject, troubled};

@@ -11,7 +11,12 @@ use crate::shares;
 
 /// The claims, if there is anything to say. `told` says that the first sentence names the worst trouble of its flow, and
 /// not only what held it back.
-pub fn of(analysis: &Analysis, all: &Totals, troubled: &[Subject<'_>], told: bool) -> Vec<Claim> {
+pub(super) fn of(
+    analysis: &Analysis,
+    all: &Totals,
+    troubled: &[Subject<'_>],
+    told: bool,
+) -> Vec<Claim> {
     let Some(worst) = troubled.first() else {
         return Vec::new();
     };

@@ -7,12 +7,12 @@ use inorder_report::number::{count, percent, plural, time, time_u64};
 use super::{of_packets, times, was};
 
 /// The stream and its troubles.
-pub fn wrong(stream: &StreamReport) -> String {
+pub(super) fn wrong(stream: &StreamReport) -> String {
     format!("{}: {}", carried(stream), troubles(stream))
 }
 
 /// Its troubles, the most severe first.
-pub fn troubles(stream: &StreamReport) -> String {
+pub(super) fn troubles(stream: &StreamReport) -> String {
     let order = &stream.order;
     let late = (order.reordered, {
         let most = order.late_ns.max().filter(|ns| *ns > 0);
@@ -56,7 +56,7 @@ pub fn troubles(stream: &StreamReport) -> String {
 }
 
 /// What limits the conclusions from this stream, and what its numbers are, as clauses.
-pub fn remarks(stream: &StreamReport) -> Vec<String> {
+pub(super) fn remarks(stream: &StreamReport) -> Vec<String> {
     let twice = stream.captured_twice;
     let twice = (twice > 0).then(|| {
         let frames = plural(twice, "frame");
@@ -135,7 +135,7 @@ fn absent(stream: &StreamReport) -> String {
 }
 
 /// What the numbers of a stream are if they do not count its packets.
-pub fn numbers(stream: &StreamReport) -> Option<String> {
+pub(super) fn numbers(stream: &StreamReport) -> Option<String> {
     let value = stream.numbering.value.unwrap_or(0);
     Some(match stream.numbering.numbers {
         Numbers::Count => return None,
@@ -160,7 +160,7 @@ fn carried(stream: &StreamReport) -> String {
 }
 
 /// `12 packets of 3 numbered streams were late, 4 missing`.
-pub fn sum(received: u64, late: u64, missing: u64, pauses: u64) -> String {
+pub(super) fn sum(received: u64, late: u64, missing: u64, pauses: u64) -> String {
     let mut said = Vec::new();
     if late > 0 {
         said.push(format!(

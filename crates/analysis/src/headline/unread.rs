@@ -5,7 +5,7 @@ use inorder_report::number::plural;
 use crate::model::Analysis;
 
 /// The connections of QUIC.
-pub fn quic(analysis: &Analysis) -> Option<String> {
+pub(super) fn quic(analysis: &Analysis) -> Option<String> {
     let quic = &analysis.quic;
     let (whose, they) = match quic.connections {
         0 => return None,

@@ -12,7 +12,7 @@ use crate::table::{cost_sentences, expected};
 const MAX_ACTIONS_SHOWN: usize = 3;
 
 /// Writes both parts, each only if there is something to say.
-pub fn write(out: &mut dyn Write, level: usize, analysis: &Analysis) -> io::Result<()> {
+pub(super) fn write(out: &mut dyn Write, level: usize, analysis: &Analysis) -> io::Result<()> {
     let cost = cost_sentences(analysis);
     let cure = Cure::of(analysis);
     if cost.is_empty() && cure.actions.is_empty() && cure.none.is_none() {

@@ -8,7 +8,7 @@ use super::data::{Burst, Chart, Charts, MIN_PACKETS, marks};
 use crate::limits::{labels, worst};
 
 /// Title of a chart.
-pub fn title(chart: Chart) -> &'static str {
+pub(super) fn title(chart: Chart) -> &'static str {
     match chart {
         Chart::Limits => "What limited it",
         Chart::Goodput => "Goodput over time",
@@ -22,7 +22,12 @@ pub fn title(chart: Chart) -> &'static str {
 }
 
 /// The figures of a chart that only flows have.
-pub fn of_flow(chart: Chart, flow: &FlowReport, charts: &Charts, burst: Option<&Burst>) -> String {
+pub(super) fn of_flow(
+    chart: Chart,
+    flow: &FlowReport,
+    charts: &Charts,
+    burst: Option<&Burst>,
+) -> String {
     match chart {
         Chart::Limits => limits(flow),
         Chart::When => charts.when.caption(),
@@ -34,7 +39,7 @@ pub fn of_flow(chart: Chart, flow: &FlowReport, charts: &Charts, burst: Option<&
 }
 
 /// The figures of a chart of the order of arrival.
-pub fn of_order(chart: Chart, order: &Reordering) -> String {
+pub(super) fn of_order(chart: Chart, order: &Reordering) -> String {
     match chart {
         Chart::Late => format!(
             "{}: {}.",

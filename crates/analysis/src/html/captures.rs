@@ -11,10 +11,10 @@ use crate::captures::{LINE, Line, by_severity};
 use crate::model::Analysis;
 
 /// Begins the footer of the table alone.
-pub const NOTE: &str = "Each capture has a page of its own, in the folder beside this one.";
+pub(super) const NOTE: &str = "Each capture has a page of its own, in the folder beside this one.";
 
 /// Title of a page of several captures.
-pub fn title(captures: usize) -> String {
+pub(super) fn title(captures: usize) -> String {
     format!("Packet order in {} captures", count(captures as u64))
 }
 
@@ -25,7 +25,7 @@ struct Linked<'a> {
 }
 
 /// Writes the table, the most severe first; `address` returns the address for a place in `lines`.
-pub fn table(
+pub(super) fn table(
     out: &mut dyn Write,
     lines: &[Line],
     address: impl Fn(usize) -> String,
@@ -55,7 +55,7 @@ pub fn table(
 }
 
 /// Begins the folded part of a capture.
-pub fn begin(out: &mut dyn Write, number: usize, analysis: &Analysis) -> io::Result<()> {
+pub(super) fn begin(out: &mut dyn Write, number: usize, analysis: &Analysis) -> io::Result<()> {
     writeln!(
         out,
         "<details class=capture id=capture-{number}><summary><h2 class=mono>{}</h2></summary>",

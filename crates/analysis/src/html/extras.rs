@@ -9,7 +9,7 @@ use inorder_report::html::Table;
 use inorder_report::number::count;
 
 /// Warnings, each in a box.
-pub fn warnings(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
+pub(super) fn warnings(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
     for warning in &analysis.warnings {
         writeln!(out, "<div class=\"card warning\">{}</div>", Text(warning))?;
     }
@@ -17,7 +17,7 @@ pub fn warnings(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
 }
 
 /// The comparison with the other end.
-pub fn peer(out: &mut dyn Write, level: usize, analysis: &Analysis) -> io::Result<()> {
+pub(super) fn peer(out: &mut dyn Write, level: usize, analysis: &Analysis) -> io::Result<()> {
     let Some(peer) = &analysis.peer else {
         return Ok(());
     };
@@ -35,7 +35,7 @@ pub fn peer(out: &mut dyn Write, level: usize, analysis: &Analysis) -> io::Resul
 }
 
 /// Frames that could not be analysed, by reason.
-pub fn skipped(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
+pub(super) fn skipped(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
     if analysis.skipped.is_empty() {
         return Ok(());
     }

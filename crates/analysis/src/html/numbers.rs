@@ -17,7 +17,7 @@ use crate::limits::labels;
 const ROWS: usize = 40;
 
 /// Writes the table of one chart; the time-sequence diagram has none.
-pub fn table(out: &mut dyn Write, chart: Chart, subject: &Subject<'_>) -> io::Result<()> {
+pub(super) fn table(out: &mut dyn Write, chart: Chart, subject: &Subject<'_>) -> io::Result<()> {
     let (order, flow) = match subject {
         Subject::Flow(flow) => (&flow.reordering, Some(*flow)),
         Subject::Stream(stream) => (&stream.order, None),

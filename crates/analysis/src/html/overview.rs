@@ -19,7 +19,7 @@ use inorder_report::number::{bytes, count, percent, plural, time, time_u64};
 const ROWS: usize = 2_000;
 
 /// The lines below the title.
-pub fn meta(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
+pub(super) fn meta(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
     writeln!(
         out,
         "<p class=dim><span class=mono>{}</span> · {} · {} · {} · {}</p>",
@@ -32,7 +32,7 @@ pub fn meta(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
 }
 
 /// The headline.
-pub fn head(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
+pub(super) fn head(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
     let said = headline(analysis);
     writeln!(
         out,
@@ -52,7 +52,7 @@ pub fn head(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
 type Tile = (&'static str, String, String);
 
 /// The main numbers in large print. Where streams of other services have late or missing packets, these come first.
-pub fn tiles(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
+pub(super) fn tiles(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
     let t = analysis.totals();
     let mut tiles = of_streams(&t);
     tiles.extend(of_flows(&t));
@@ -153,7 +153,7 @@ fn of_flows(t: &Totals) -> Vec<Tile> {
 }
 
 /// A row of a table with the address of its section, if it has one.
-pub struct Listed<'a, T> {
+pub(super) struct Listed<'a, T> {
     /// What the row shows.
     pub of: &'a T,
     /// Its section.
@@ -161,7 +161,7 @@ pub struct Listed<'a, T> {
 }
 
 /// The table of all flows.
-pub fn flows(
+pub(super) fn flows(
     out: &mut dyn Write,
     level: usize,
     flows: &[Listed<'_, FlowReport>],
@@ -180,7 +180,7 @@ pub fn flows(
 }
 
 /// The table of all streams.
-pub fn streams(
+pub(super) fn streams(
     out: &mut dyn Write,
     level: usize,
     streams: &[Listed<'_, StreamReport>],

@@ -16,7 +16,7 @@ use crate::table::{facts, stream_facts};
 use crate::what_if::WhatIfSays;
 
 /// How a section is written.
-pub struct Section<'a> {
+pub(super) struct Section<'a> {
     /// Identifier of the element.
     pub id: &'a str,
     /// Level of its heading.
@@ -29,7 +29,7 @@ pub struct Section<'a> {
 
 impl Section<'_> {
     /// Writes the section of a flow or stream.
-    pub fn write(
+    pub(super) fn write(
         &self,
         out: &mut dyn Write,
         subject: &Subject<'_>,

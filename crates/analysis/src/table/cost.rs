@@ -18,7 +18,7 @@ const MAX_ACTIONS: usize = 3;
 const SURE: f64 = 0.75;
 
 /// Writes both sections.
-pub fn write(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {
+pub(super) fn write(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {
     let (bold, plain) = style.bold();
     let cost = cost_sentences(analysis);
     if !cost.is_empty() {

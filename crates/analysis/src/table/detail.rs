@@ -23,7 +23,7 @@ const LABEL: usize = 16;
 const EVENTS: usize = 12;
 
 /// Writes the details of one flow.
-pub fn write(out: &mut dyn Write, flow: &FlowReport, style: &Style) -> io::Result<()> {
+pub(super) fn write(out: &mut dyn Write, flow: &FlowReport, style: &Style) -> io::Result<()> {
     let (bold, plain) = style.bold();
     writeln!(out, "{bold}{}{plain}", name(&flow.flow))?;
     for (label, text) in facts(flow) {

@@ -18,7 +18,7 @@ use crate::peer::{PeerComparison, Score};
 use inorder_report::number::{count, percent, plural};
 
 /// Warnings, each on lines of its own.
-pub fn warnings(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {
+pub(super) fn warnings(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {
     for warning in &analysis.warnings {
         let text = format!("Warning: {}", printable(warning));
         paragraph(out, &text, "  ", style.width)?;
@@ -27,7 +27,7 @@ pub fn warnings(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::
 }
 
 /// Frames that could not be analysed, by reason.
-pub fn skipped(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {
+pub(super) fn skipped(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {
     if analysis.skipped.is_empty() {
         return Ok(());
     }
@@ -46,7 +46,7 @@ pub fn skipped(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::R
 }
 
 /// Streams of other numbered services, the most severe first.
-pub fn streams(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {
+pub(super) fn streams(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {
     if analysis.streams.is_empty() {
         return Ok(());
     }
@@ -79,7 +79,7 @@ pub fn streams(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::R
 }
 
 /// The attempts to open connections that carried no data, the first ones by time.
-pub fn attempts(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {
+pub(super) fn attempts(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {
     let all = &analysis.attempts;
     if all.list.is_empty() {
         return Ok(());
@@ -98,7 +98,7 @@ pub fn attempts(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::
 }
 
 /// The comparison with the other end.
-pub fn peer(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {
+pub(super) fn peer(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {
     let Some(peer) = &analysis.peer else {
         return Ok(());
     };

@@ -152,7 +152,7 @@ fn limits(flow: &Value, texts: &mut BTreeSet<String>) {
 }
 
 /// The digits of every number that the JSON of `analysis` has or from which it can be derived.
-pub fn derivable(analysis: &Analysis) -> BTreeSet<String> {
+pub(crate) fn derivable(analysis: &Analysis) -> BTreeSet<String> {
     let mut out = Vec::new();
     json::write(&mut out, std::slice::from_ref(analysis), false).unwrap();
     let document: Value = serde_json::from_slice(&out).unwrap();
@@ -195,7 +195,7 @@ pub fn derivable(analysis: &Analysis) -> BTreeSet<String> {
 }
 
 /// The numbers of a text; names of flows and streams, which contain numbers, are left out.
-pub fn numbers(text: &str) -> Vec<String> {
+pub(crate) fn numbers(text: &str) -> Vec<String> {
     let text = text.replace(" (overlay ", " (in UDP port ");
     let names = text.split(" (in UDP port ").enumerate();
     let plain = names.filter_map(|(i, part)| match i {

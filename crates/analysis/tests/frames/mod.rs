@@ -8,25 +8,25 @@ use std::io::Cursor;
 use inorder_analysis::Analysis;
 use inorder_pipeline::{Analyzer, Input};
 
-pub const CLIENT: [u8; 4] = [192, 0, 2, 10];
-pub const SERVER: [u8; 4] = [198, 51, 100, 20];
-pub const ROUTER: [u8; 4] = [203, 0, 113, 1];
-pub const SYN: u8 = 2;
-pub const RST: u8 = 4;
-pub const ACK: u8 = 16;
+pub(crate) const CLIENT: [u8; 4] = [192, 0, 2, 10];
+pub(crate) const SERVER: [u8; 4] = [198, 51, 100, 20];
+pub(crate) const ROUTER: [u8; 4] = [203, 0, 113, 1];
+pub(crate) const SYN: u8 = 2;
+pub(crate) const RST: u8 = 4;
+pub(crate) const ACK: u8 = 16;
 /// Initial numbers of client and server.
-pub const A: u32 = 1_000_000;
-pub const B: u32 = 9_000_000;
+pub(crate) const A: u32 = 1_000_000;
+pub(crate) const B: u32 = 9_000_000;
 
 /// Frames with their times in microseconds.
 #[derive(Default)]
-pub struct Capture {
+pub(crate) struct Capture {
     pub frames: Vec<(u32, Vec<u8>)>,
 }
 
 /// A TCP segment: what tests vary.
 #[derive(Clone, Copy)]
-pub struct Segment {
+pub(crate) struct Segment {
     pub from_client: bool,
     pub port: u16,
     pub seq: u32,
@@ -41,7 +41,7 @@ pub struct Segment {
     pub stamp: (u32, u32),
 }
 
-pub fn client(seq: u32, ack: u32, flags: u8, payload: u16) -> Segment {
+pub(crate) fn client(seq: u32, ack: u32, flags: u8, payload: u16) -> Segment {
     Segment {
         from_client: true,
         port: 40_000,
@@ -56,14 +56,20 @@ pub fn client(seq: u32, ack: u32, flags: u8, payload: u16) -> Segment {
     }
 }
 
-pub fn server(seq: u32, ack: u32, flags: u8, payload: u16) -> Segment {
+pub(crate) fn server(seq: u32, ack: u32, flags: u8, payload: u16) -> Segment {
     Segment {
         from_client: false,
         ..client(seq, ack, flags, payload)
     }
 }
 
-pub fn ip(src: [u8; 4], dst: [u8; 4], protocol: u8, (id, ttl): (u16, u8), body: &[u8]) -> Vec<u8> {
+pub(crate) fn ip(
+    src: [u8; 4],
+    dst: [u8; 4],
+    protocol: u8,
+    (id, ttl): (u16, u8),
+    body: &[u8],
+) -> Vec<u8> {
     let len = (20 + body.len() as u16).to_be_bytes();
     let id = id.to_be_bytes();
     let head = [
@@ -73,7 +79,7 @@ pub fn ip(src: [u8; 4], dst: [u8; 4], protocol: u8, (id, ttl): (u16, u8), body: 
 }
 
 impl Segment {
-    pub fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         let (ports, ends, ttl) = match self.from_client {
             true => ([self.port, 443], [CLIENT, SERVER], 64),
             false => ([443, self.port], [SERVER, CLIENT], 52),
@@ -110,7 +116,7 @@ impl Segment {
 }
 
 impl Capture {
-    pub fn frame(&mut self, ms: f64, vlan: Option<u16>, packet: &[u8]) {
+    pub(crate) fn frame(&mut self, ms: f64, vlan: Option<u16>, packet: &[u8]) {
         let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1];
         if let Some(vlan) = vlan {
             frame.extend([0x81, 0]);
@@ -121,29 +127,29 @@ impl Capture {
         self.frames.push(((ms * 1_000.0) as u32, frame));
     }
 
-    pub fn send(&mut self, ms: f64, segment: Segment) {
+    pub(crate) fn send(&mut self, ms: f64, segment: Segment) {
         self.send_in(ms, None, segment);
     }
 
     /// Identifications count the frames, so that no two packets have the same.
-    pub fn send_in(&mut self, ms: f64, vlan: Option<u16>, segment: Segment) {
+    pub(crate) fn send_in(&mut self, ms: f64, vlan: Option<u16>, segment: Segment) {
         let id = 100 + self.frames.len() as u16;
         self.frame(ms, vlan, &Segment { id, ..segment }.bytes());
     }
 
     /// With the identification that it has.
-    pub fn send_as(&mut self, ms: f64, segment: Segment) {
+    pub(crate) fn send_as(&mut self, ms: f64, segment: Segment) {
         self.frame(ms, None, &segment.bytes());
     }
 
     /// Three packets that open the connection, next to the client.
-    pub fn shake(&mut self, at: f64, rtt: f64) {
+    pub(crate) fn shake(&mut self, at: f64, rtt: f64) {
         self.send(at, client(A, 0, SYN, 0));
         self.send(at + rtt, server(B, A + 1, SYN | ACK, 0));
         self.send(at + rtt + 0.1, client(A + 1, B + 1, ACK, 0));
     }
 
-    pub fn analyse(mut self) -> Analysis {
+    pub(crate) fn analyse(mut self) -> Analysis {
         self.frames.sort_by_key(|(us, _)| *us);
         let mut file = vec![
             0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0,
@@ -158,7 +164,7 @@ impl Capture {
     }
 }
 
-pub fn analyse(name: &str, file: Vec<u8>) -> Analysis {
+pub(crate) fn analyse(name: &str, file: Vec<u8>) -> Analysis {
     let input = Input::reader(name, Cursor::new(file));
     Analyzer::new().run(input).expect("a capture")
 }

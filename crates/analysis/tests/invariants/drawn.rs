@@ -12,7 +12,7 @@ use crate::reader::Reader;
 
 /// What the capture did to the packets.
 #[derive(Clone, Debug)]
-pub struct Defects {
+pub(crate) struct Defects {
     /// Captured next to the client, which sends the data.
     at_client: bool,
     /// The analysis is told so.
@@ -92,12 +92,12 @@ impl Defects {
     }
 }
 
-pub fn captures() -> impl Strategy<Value = (Path, Defects)> {
+pub(crate) fn captures() -> impl Strategy<Value = (Path, Defects)> {
     (Path::any(), Defects::any())
 }
 
 /// What is said of a drawn capture, and what it shows.
-pub fn analyse(path: &Path, defects: &Defects) -> (Analysis, Reader) {
+pub(crate) fn analyse(path: &Path, defects: &Defects) -> (Analysis, Reader) {
     let trace = Trace::of(path);
     let packets = match defects.at_client {
         true => trace.at_sender,

@@ -2,7 +2,7 @@
 
 /// Captures, by their path from the repository, with the rule that fails there; `drawn` are those of `drawn`.
 #[rustfmt::skip]
-pub const KNOWN: &[(&str, &str)] = &[
+pub(crate) const KNOWN: &[(&str, &str)] = &[
     ("../shared/captures/ndpi-kakaotalk-rtp-reorder.pcap", "text, table, JSON, CSV and page say the same number"),
     ("../shared/captures/ndpi-reasm-reorder.pcapng", "every byte that was seen counts once"),
     ("../shared/cases-turn3/quic/quinn-greased-long-header.pcap", "text, table, JSON, CSV and page say the same number"),

@@ -226,7 +226,7 @@ fn page_cells(page: &str, name: &str) -> Vec<String> {
         .collect()
 }
 
-pub fn check(analysis: &Analysis, failures: &mut Failures) {
+pub(crate) fn check(analysis: &Analysis, failures: &mut Failures) {
     if analysis.flows.len() > MAX_FLOWS {
         return;
     }

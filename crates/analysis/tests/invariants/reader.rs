@@ -15,10 +15,10 @@ const MAX_ACK_DELAY_NS: i64 = 500_000_000;
 
 /// Disjoint ranges of bytes.
 #[derive(Debug, Default)]
-pub struct Ranges(BTreeMap<i64, i64>);
+pub(crate) struct Ranges(BTreeMap<i64, i64>);
 
 impl Ranges {
-    pub fn insert(&mut self, mut from: i64, mut to: i64) {
+    pub(crate) fn insert(&mut self, mut from: i64, mut to: i64) {
         if from >= to {
             return;
         }
@@ -36,23 +36,23 @@ impl Ranges {
     }
 
     /// Bytes of the range that are in one of these.
-    pub fn common(&self, from: i64, to: i64) -> i64 {
+    pub(crate) fn common(&self, from: i64, to: i64) -> i64 {
         let before = self.0.range(..to).rev().take_while(|(_, end)| **end > from);
         before.map(|(&a, &b)| b.min(to) - a.max(from)).sum()
     }
 
-    pub fn bytes(&self) -> i64 {
+    pub(crate) fn bytes(&self) -> i64 {
         self.0.iter().map(|(a, b)| b - a).sum()
     }
 
-    pub fn span(&self) -> Option<(i64, i64)> {
+    pub(crate) fn span(&self) -> Option<(i64, i64)> {
         Some((*self.0.first_key_value()?.0, *self.0.last_key_value()?.1))
     }
 }
 
 /// A captured packet with data.
 #[derive(Clone, Copy, Debug)]
-pub struct Data {
+pub(crate) struct Data {
     pub frame: u64,
     pub at_ns: i64,
     pub from: i64,
@@ -72,7 +72,7 @@ pub struct Data {
 
 /// One direction of a connection.
 #[derive(Debug, Default)]
-pub struct Way {
+pub(crate) struct Way {
     /// The last number that was converted, and where it lies.
     last: Option<(u32, i64)>,
     highest: i64,
@@ -162,17 +162,17 @@ impl Way {
     }
 
     /// The receiver had time to acknowledge the packet: no ACK may wait longer (RFC 1122 section 4.2.3.2).
-    pub fn goes_on_behind(&self, data: &Data) -> bool {
+    pub(crate) fn goes_on_behind(&self, data: &Data) -> bool {
         self.answered_ns - data.at_ns > MAX_ACK_DELAY_NS
     }
 
-    pub fn frame(&self, frame: u64) -> Option<&Data> {
+    pub(crate) fn frame(&self, frame: u64) -> Option<&Data> {
         let at = self.data.binary_search_by_key(&frame, |d| d.frame).ok()?;
         self.data.get(at)
     }
 
     /// The packet lay beyond every window that the receiver had offered when it was captured.
-    pub fn beyond_the_window(&self, data: &Data) -> bool {
+    pub(crate) fn beyond_the_window(&self, data: &Data) -> bool {
         let offered = self
             .edges
             .partition_point(|e| e.0 <= data.at_ns + MAX_DISORDER_NS);
@@ -181,7 +181,7 @@ impl Way {
     }
 
     /// Frames other than `one` that carry one of its bytes.
-    pub fn others(&self, one: &Data) -> impl Iterator<Item = &Data> {
+    pub(crate) fn others(&self, one: &Data) -> impl Iterator<Item = &Data> {
         let (frame, from, to) = (one.frame, one.from, one.to);
         let others = self
             .data
@@ -193,14 +193,14 @@ impl Way {
 
 /// Every direction of a capture.
 #[derive(Debug, Default)]
-pub struct Reader {
+pub(crate) struct Reader {
     pub ways: HashMap<FlowKey, [Way; 2]>,
     /// When each host sent each IPv4 identification, in whatever connection.
     ids: HashMap<(u128, u16), Vec<i64>>,
 }
 
 impl Reader {
-    pub fn read(&mut self, key: &FlowKey, dir: Dir, seg: &Segment) {
+    pub(crate) fn read(&mut self, key: &FlowKey, dir: Dir, seg: &Segment) {
         // Nothing is known of the numbers of a reset: some hosts send others' (RFC 9293 section 3.10.7.1).
         if seg.flags.any(TcpFlags::RST) {
             return;
@@ -226,7 +226,7 @@ impl Reader {
     /// A packet in order may be the retransmission of one that was lost before the capture point with all behind it: the
     /// host's identifications skip some that no other connection in the capture had meanwhile, and it was not asked for
     /// anything new. That is all that speaks for it.
-    pub fn may_be_tail(&self, host: u128, data: &Data) -> bool {
+    pub(crate) fn may_be_tail(&self, host: u128, data: &Data) -> bool {
         let Some((before, at_ns)) = data.before else {
             return false;
         };

@@ -11,10 +11,10 @@ use inorder_wire::Endpoint;
 use crate::reader::{Data, Reader, Way};
 
 /// Rules that fail, each with its first example.
-pub type Failures = BTreeMap<&'static str, String>;
+pub(crate) type Failures = BTreeMap<&'static str, String>;
 
 /// One report beside what the capture shows of its direction.
-pub struct Case<'a> {
+pub(crate) struct Case<'a> {
     pub flow: &'a FlowReport,
     pub way: &'a Way,
     pub reader: &'a Reader,
@@ -30,7 +30,7 @@ impl Case<'_> {
         }
     }
 
-    pub fn check(mut self) {
+    pub(crate) fn check(mut self) {
         for again in &self.flow.retransmission_list {
             self.retransmission(again);
         }

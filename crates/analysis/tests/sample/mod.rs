@@ -18,14 +18,14 @@ use inorder_detect::{
 };
 
 /// 2024-01-01 00:00:00 UTC.
-pub const START_NS: i64 = 1_704_067_200_000_000_000;
+pub(crate) const START_NS: i64 = 1_704_067_200_000_000_000;
 const MSS: u64 = 1448;
 
 /// A linear congruential generator: the numbers look random and are the same in every run.
-pub struct Dice(pub u64);
+pub(crate) struct Dice(pub u64);
 
 impl Dice {
-    pub fn below(&mut self, n: u64) -> u64 {
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
         let multiplier = 6_364_136_223_846_793_005;
         self.0 = self
             .0
@@ -36,7 +36,7 @@ impl Dice {
 }
 
 /// Two flows with late and lost packets, `quiet` flows without, and two numbered streams.
-pub fn analysis(file: &str, quiet: u16) -> Analysis {
+pub(crate) fn analysis(file: &str, quiet: u16) -> Analysis {
     let mut flows = vec![
         busy(43210, Vantage::Receiver, 7),
         busy(43212, Vantage::Sender, 8),
@@ -59,7 +59,7 @@ pub fn analysis(file: &str, quiet: u16) -> Analysis {
     }
 }
 
-pub fn id(port: u16) -> FlowId {
+pub(crate) fn id(port: u16) -> FlowId {
     FlowId {
         src: SocketAddr::from(([10, 1, 0, 2], port)),
         dst: SocketAddr::from(([192, 0, 2, 17], 5001)),
@@ -69,7 +69,7 @@ pub fn id(port: u16) -> FlowId {
 }
 
 /// A flow without late or lost packets.
-pub fn clean(port: u16) -> FlowReport {
+pub(crate) fn clean(port: u16) -> FlowReport {
     let mut flow = FlowReport::new(id(port), choice(Vantage::Sender));
     flow.first_ns = START_NS;
     flow.last_ns = START_NS + 900_000_000;
@@ -96,7 +96,7 @@ fn choice(vantage: Vantage) -> VantageChoice {
 }
 
 /// A flow with late and lost packets, spurious retransmissions and unnecessary recoveries.
-pub fn busy(port: u16, vantage: Vantage, seed: u64) -> FlowReport {
+pub(crate) fn busy(port: u16, vantage: Vantage, seed: u64) -> FlowReport {
     let mut dice = Dice(seed);
     let mut flow = clean(port);
     flow.vantage = choice(vantage);
@@ -347,7 +347,7 @@ fn what_if() -> Vec<WhatIf> {
     rows
 }
 
-pub fn stream(service: Service, reordered: u64) -> StreamReport {
+pub(crate) fn stream(service: Service, reordered: u64) -> StreamReport {
     StreamReport {
         service,
         overlay: 0,
@@ -440,7 +440,7 @@ fn peer() -> PeerComparison {
 }
 
 /// A distribution of the given values.
-pub fn distribution(values: &[u64]) -> Distribution {
+pub(crate) fn distribution(values: &[u64]) -> Distribution {
     let mut d = Distribution::default();
     values.iter().for_each(|&v| d.update(v));
     d

@@ -2,16 +2,16 @@
 
 use serde_json::{Map, Value};
 
-pub const SCHEMA: &str = include_str!("../../../../docs/schemas/analyze.schema.json");
+pub(crate) const SCHEMA: &str = include_str!("../../../../docs/schemas/analyze.schema.json");
 
 /// Panics with a list of the places where `value` breaks the schema.
-pub fn check(value: &Value) {
+pub(crate) fn check(value: &Value) {
     let errors = errors(value);
     assert!(errors.is_empty(), "{errors:#?}");
 }
 
 /// The places where `value` breaks the schema.
-pub fn errors(value: &Value) -> Vec<String> {
+pub(crate) fn errors(value: &Value) -> Vec<String> {
     let root: Value = serde_json::from_str(SCHEMA).expect("the schema is JSON");
     let mut checker = Checker {
         root: &root,

@@ -19,7 +19,7 @@ const MAX_BEHIND: u64 = 8;
 
 /// What may happen to a connection at the capture point.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Event {
+pub(super) enum Event {
     /// A SYN arrives.
     Syn,
     /// The receiver answers it.
@@ -49,12 +49,12 @@ pub enum Event {
 
 /// What follows from an event.
 #[derive(Default)]
-pub struct Outcome {
+pub(super) struct Outcome {
     pub packet: Option<Packet>,
     pub follow: Vec<(i64, Event)>,
 }
 
-pub struct Connection {
+pub(super) struct Connection {
     sender: (u32, u16),
     receiver: (u32, u16),
     rtt_ns: i64,
@@ -85,7 +85,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub fn new(number: u32, segments: u64, random: &mut Random) -> Connection {
+    pub(super) fn new(number: u32, segments: u64, random: &mut Random) -> Connection {
         Connection {
             sender: (
                 0x0a00_0002 + (number % 50_000),
@@ -114,7 +114,13 @@ impl Connection {
     }
 
     /// Lets `event` happen at `at_ns`. Each data segment sent in consequence is late with probability `late`.
-    pub fn happen(&mut self, at_ns: i64, event: Event, late: f64, random: &mut Random) -> Outcome {
+    pub(super) fn happen(
+        &mut self,
+        at_ns: i64,
+        event: Event,
+        late: f64,
+        random: &mut Random,
+    ) -> Outcome {
         match event {
             Event::Syn => self.syn(at_ns),
             Event::SynAck => self.syn_ack(at_ns),

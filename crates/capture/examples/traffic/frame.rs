@@ -1,14 +1,14 @@
 //! One packet, and its bytes.
 
 /// Payload bytes of a full segment: 1500 minus 20 for IPv4, 20 for TCP, 12 for timestamps.
-pub const MSS: u32 = 1448;
+pub(super) const MSS: u32 = 1448;
 
 /// Payload bytes that are written out; more than any snap length used here keeps.
 const PAYLOAD_WRITTEN: usize = 128;
 
 /// The header fields of a packet.
 #[derive(Clone, Default)]
-pub struct Packet {
+pub(super) struct Packet {
     pub src: (u32, u16),
     pub dst: (u32, u16),
     pub ip_id: u16,
@@ -50,13 +50,13 @@ impl Packet {
     }
 
     /// Ethernet, IPv4 and TCP headers, bytes.
-    pub fn headers_len(&self) -> usize {
+    pub(super) fn headers_len(&self) -> usize {
         14 + 20 + 20 + self.options().len()
     }
 
     /// Writes the headers and the start of the payload; returns the length on the wire.
     /// The TCP checksum stays zero, as in captures of a host whose network card computes it.
-    pub fn write(&self, out: &mut Vec<u8>) -> u32 {
+    pub(super) fn write(&self, out: &mut Vec<u8>) -> u32 {
         let options = self.options();
         let ip_len = 20 + 20 + options.len() as u32 + self.payload_len;
         out.clear();

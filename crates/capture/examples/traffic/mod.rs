@@ -14,7 +14,7 @@ use std::collections::BinaryHeap;
 
 /// What to generate.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub(crate) struct Options {
     /// Total number of frames.
     pub packets: u64,
     /// Total number of connections; they run in parallel.
@@ -28,14 +28,14 @@ pub struct Options {
 }
 
 /// A frame as captured.
-pub struct Captured<'a> {
+pub(crate) struct Captured<'a> {
     pub ts_ns: i64,
     pub orig_len: u32,
     pub data: &'a [u8],
 }
 
 /// Iterator over the generated frames.
-pub struct Traffic {
+pub(crate) struct Traffic {
     options: Options,
     connections: Vec<Connection>,
     queue: BinaryHeap<Reverse<Queued>>,
@@ -61,7 +61,7 @@ const EPOCH_NS: i64 = 1_700_000_000_000_000_000;
 const SPREAD_NS: u64 = 200_000_000;
 
 impl Traffic {
-    pub fn new(options: Options) -> Traffic {
+    pub(crate) fn new(options: Options) -> Traffic {
         let mut random = Random(options.seed);
         let share = options.packets / u64::from(options.connections.max(1));
         // Three data segments cause at least two ACKs, so this is never too few.
@@ -96,7 +96,7 @@ impl Traffic {
     }
 
     /// The next frame; `None` after the last.
-    pub fn next(&mut self) -> Option<Captured<'_>> {
+    pub(crate) fn next(&mut self) -> Option<Captured<'_>> {
         if self.emitted >= self.options.packets {
             return None;
         }
@@ -131,10 +131,10 @@ impl Traffic {
 }
 
 /// SplitMix64 (Steele, Lea and Flood 2014).
-pub struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -143,12 +143,12 @@ impl Random {
     }
 
     /// A number below `end`; the bias of the remainder does not matter here.
-    pub fn below(&mut self, end: u64) -> u64 {
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.next() % end
     }
 
     /// True with probability `p`.
-    pub fn chance(&mut self, p: f64) -> bool {
+    pub(crate) fn chance(&mut self, p: f64) -> bool {
         ((self.next() >> 11) as f64) < p * (1u64 << 53) as f64
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// A new file beside the one it will replace. Until [`Draft::keep`] the older one stays as it is, so that a full disk takes no earlier
 /// result away; a draft that is dropped leaves nothing behind.
 #[derive(Debug)]
-pub struct Draft {
+pub(crate) struct Draft {
     /// Where it is written; nothing if the output is no regular file, such as a pipe, and is written directly.
     path: Option<PathBuf>,
     target: PathBuf,
@@ -15,7 +15,7 @@ pub struct Draft {
 
 impl Draft {
     /// Opens a draft of `path` for writing.
-    pub fn create(path: &Path) -> io::Result<(File, Draft)> {
+    pub(crate) fn create(path: &Path) -> io::Result<(File, Draft)> {
         // A link stays a link: what it names is replaced.
         let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let replaceable = target.is_file() || !target.exists();
@@ -35,7 +35,7 @@ impl Draft {
     }
 
     /// Makes it the file.
-    pub fn keep(mut self) -> io::Result<()> {
+    pub(crate) fn keep(mut self) -> io::Result<()> {
         let Some(path) = &self.path else {
             return Ok(());
         };

@@ -17,14 +17,14 @@ mod ours;
 #[cfg(test)]
 mod tests;
 
-pub use draft::Draft;
-pub use ours::Comment;
+pub(crate) use draft::Draft;
+pub(crate) use ours::Comment;
 
 /// Size of the write buffer, bytes.
 const BUFFER: usize = 1 << 18;
 
 /// Writes to `path`, or to the standard output for `-`.
-pub fn write_to(
+pub(crate) fn write_to(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), CliError> {
@@ -37,7 +37,7 @@ pub fn write_to(
 /// Checks the outputs before the work begins. Fails if writing would fail or would destroy a file of the user: the
 /// folder does not exist, the output is one of the `inputs`, the file is a capture or was not written by us, or two
 /// outputs are the same file. `-` is the standard output and always valid.
-pub fn check(outputs: &[&Path], inputs: &[&Path]) -> Result<(), CliError> {
+pub(crate) fn check(outputs: &[&Path], inputs: &[&Path]) -> Result<(), CliError> {
     let is_file = |path: &&&Path| path.as_os_str() != "-";
     let outputs: Vec<&Path> = outputs.iter().filter(is_file).copied().collect();
     for (number, path) in outputs.iter().enumerate() {
@@ -64,7 +64,7 @@ pub fn check(outputs: &[&Path], inputs: &[&Path]) -> Result<(), CliError> {
 }
 
 /// As [`check`], for files with these names in a directory, which need not exist yet.
-pub fn check_in(directory: &Path, names: &[&str], inputs: &[&Path]) -> Result<(), CliError> {
+pub(crate) fn check_in(directory: &Path, names: &[&str], inputs: &[&Path]) -> Result<(), CliError> {
     if !directory.is_dir() {
         return Ok(());
     }
@@ -114,7 +114,7 @@ fn expect_no_capture(path: &Path) -> Result<(), CliError> {
 
 /// True if two names refer to one regular file, also through links. A file that does not exist yet is compared by
 /// folder and name.
-pub fn is_one_file(a: &Path, b: &Path) -> bool {
+pub(crate) fn is_one_file(a: &Path, b: &Path) -> bool {
     if a.exists() && b.exists() {
         return a.is_file() && same_file::is_same_file(a, b).unwrap_or(false);
     }
@@ -134,20 +134,22 @@ fn place(path: &Path) -> Option<PathBuf> {
 }
 
 /// Opens a file for writing, which appears when [`Draft::keep`] is called; no other function of the command opens one.
-pub fn create(path: &Path) -> Result<(File, Draft), CliError> {
+pub(crate) fn create(path: &Path) -> Result<(File, Draft), CliError> {
     expect_replaceable(path)?;
     Draft::create(path).map_err(CliError::file(path, "create"))
 }
 
 /// Writes to the standard output.
-pub fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
+pub(crate) fn to_stdout(
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), CliError> {
     let mut out = BufWriter::with_capacity(BUFFER, io::stdout().lock());
     write(&mut out)?;
     Ok(out.flush()?)
 }
 
 /// The files of `--json` and `--csv`, at most one of which is the standard output.
-pub fn json_and_csv<'a>(
+pub(crate) fn json_and_csv<'a>(
     json: Option<&'a Path>,
     csv: Option<&'a Path>,
 ) -> Result<Vec<&'a Path>, CliError> {
@@ -162,7 +164,7 @@ pub fn json_and_csv<'a>(
 
 /// Writes a table of Parquet.
 #[cfg(feature = "parquet")]
-pub fn to_parquet<R>(
+pub(crate) fn to_parquet<R>(
     path: &Path,
     columns: &[inorder_report::Column<R>],
     rows: &[R],
@@ -173,7 +175,7 @@ pub fn to_parquet<R>(
 }
 
 /// Writes a file as a whole: if that fails, an older one stays.
-pub fn replace(
+pub(crate) fn replace(
     path: &Path,
     write: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> Result<(), CliError> {
@@ -183,7 +185,7 @@ pub fn replace(
 }
 
 /// Writes a file.
-pub fn to_file(
+pub(crate) fn to_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), CliError> {
@@ -195,16 +197,16 @@ pub fn to_file(
 
 /// Several outputs of one result: one that fails keeps none of the others from being written.
 #[derive(Default)]
-pub struct Attempts(Vec<CliError>);
+pub(crate) struct Attempts(Vec<CliError>);
 
 impl Attempts {
     /// Remembers the error of one output, if it failed.
-    pub fn of(&mut self, written: Result<(), CliError>) {
+    pub(crate) fn of(&mut self, written: Result<(), CliError>) {
         self.0.extend(written.err());
     }
 
     /// The last failure; the others are printed, a line each. That a reader closed the output is none.
-    pub fn finish(mut self) -> Result<(), CliError> {
+    pub(crate) fn finish(mut self) -> Result<(), CliError> {
         self.0.retain(|error| !error.is_broken_pipe());
         let last = self.0.pop();
         for error in &self.0 {
@@ -215,7 +217,7 @@ impl Attempts {
 }
 
 /// Writes a file whose last line is a comment that it is ours.
-pub fn to_marked_file(
+pub(crate) fn to_marked_file(
     path: &Path,
     comment: Comment,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -227,7 +229,7 @@ pub fn to_marked_file(
 }
 
 /// Prints text for people, unless --quiet says that nobody reads it.
-pub fn text(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
+pub(crate) fn text(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
     match manners::is_quiet() {
         true => Ok(()),
         false => to_stdout(write),
@@ -235,7 +237,7 @@ pub fn text(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), 
 }
 
 /// Makes a directory for outputs, unless it exists.
-pub fn directory(path: &Path) -> Result<(), CliError> {
+pub(crate) fn directory(path: &Path) -> Result<(), CliError> {
     if path.exists() && !path.is_dir() {
         let problem = io::Error::other("expected a folder, or none yet");
         return Err(CliError::file(path, "create")(problem));
@@ -244,14 +246,14 @@ pub fn directory(path: &Path) -> Result<(), CliError> {
 }
 
 /// Columns of the terminal that standard output is, if it is one.
-pub fn width() -> Option<usize> {
+pub(crate) fn width() -> Option<usize> {
     let size = terminal_size::terminal_size().filter(|_| io::stdout().is_terminal());
     size.map(|(width, _)| usize::from(width.0))
 }
 
 /// The layout of text on this standard output: as wide as the terminal, unlimited and plain in a pipe. `--color` and
 /// the variables NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM decide about attributes.
-pub fn style(top: usize, events: bool) -> Style {
+pub(crate) fn style(top: usize, events: bool) -> Style {
     // Asked once: what runs for long may not ask any more, because it has confined itself. Only the size may change.
     static OUTPUT: OnceLock<(bool, bool)> = OnceLock::new();
     let (is_terminal, colour) = *OUTPUT.get_or_init(|| {

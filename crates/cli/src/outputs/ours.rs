@@ -21,7 +21,7 @@ const MARK: &str = "written by inorder";
 
 /// How a format writes a comment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Comment {
+pub(crate) enum Comment {
     /// SVG, PNML, Markdown.
     Xml,
     /// Graphviz.
@@ -32,7 +32,7 @@ pub enum Comment {
 
 impl Comment {
     /// Writes the comment that identifies the file as ours.
-    pub fn write(self, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn write(self, out: &mut dyn Write) -> io::Result<()> {
         match self {
             Comment::Xml => writeln!(out, "<!-- {MARK} -->"),
             Comment::Slashes => writeln!(out, "// {MARK}"),
@@ -42,7 +42,7 @@ impl Comment {
 }
 
 /// True if the file is empty or inorder wrote it.
-pub fn is_ours(path: &Path) -> io::Result<bool> {
+pub(super) fn is_ours(path: &Path) -> io::Result<bool> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
     let (mut head, mut tail) = (Vec::new(), Vec::new());

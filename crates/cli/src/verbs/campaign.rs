@@ -18,7 +18,7 @@ The runs are those of `inorder simulate`, which keeps them in memory; here each 
 were running. When all runs are there, what `inorder simulate` prints and writes is made from them.\n\n\
 Examples:\n  inorder campaign srpic.toml --out study\n  inorder campaign srpic.toml --out study --json=srpic.json\n  \
 inorder query 'select \"receiver_card.sorter\", avg(throughput) from runs group by all' study")]
-pub struct Args {
+pub(crate) struct Args {
     /// The scenario file
     #[arg(value_name = "SCENARIO.toml")]
     file: PathBuf,
@@ -34,7 +34,7 @@ pub struct Args {
 }
 
 /// Plans the tasks, or goes on with them, runs them, and prints the results of all.
-pub fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     args.outputs.prepare(&args.file)?;
     let job = Job::Campaign(args.changes.campaign(&args.file)?);
     let study = if args.place.is_elsewhere() {

@@ -26,7 +26,7 @@ Of two folders, all captures together are compared, and each with the capture of
 a file contains decides whether it is a capture; what is left out is named.\n\n\
 Examples:\n  inorder analyze --json=before.json monday/*.pcap\n  inorder compare before.json after.json\n  \
 inorder compare --filter 'port 443' before.pcap after.pcap")]
-pub struct Args {
+pub(crate) struct Args {
     /// Before the change: JSON of analyze or of simulate, a capture, or a folder of captures
     #[arg(required_unless_present = "schema")]
     before: Option<PathBuf>,
@@ -47,7 +47,7 @@ pub struct Args {
 }
 
 /// Compares and prints.
-pub fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let (Some(before), Some(after), false) = (&args.before, &args.after, args.schema) else {
         outputs::to_stdout(write_schema)?;
         return Ok(ExitCode::SUCCESS);

@@ -11,13 +11,13 @@ use crate::error::{ExitCode, Outcome};
 #[command(after_help = "\
 Examples:\n  inorder completions bash > ~/.local/share/bash-completion/completions/inorder\n  \
 inorder completions zsh > ~/.zfunc/_inorder")]
-pub struct Args {
+pub(crate) struct Args {
     /// The shell for which to print the script
     shell: Shell,
 }
 
 /// Prints the script for `command`.
-pub fn run(args: &Args, mut command: clap::Command) -> Outcome {
+pub(super) fn run(args: &Args, mut command: clap::Command) -> Outcome {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut command, "inorder", &mut script);
     io::stdout().write_all(&script)?;

@@ -20,7 +20,7 @@ Examples:\n  inorder corpus captures/ --out study\n  inorder corpus 'captures/20
 'port 443'\n  inorder corpus s3://bucket/captures --out study --scheduler tcp://host:8786\n  inorder query 'select \
 count(*) from flows where reordered > 0' study\n  inorder summary study --by operator --beside operators.csv --html \
 study.html")]
-pub struct Args {
+pub(crate) struct Args {
     /// Captures, folders with captures, patterns with * and ?, or with the Python package URLs such as s3://bucket/folder
     #[arg(required = true, value_name = "CAPTURES")]
     captures: Vec<String>,
@@ -44,7 +44,7 @@ pub struct Args {
 }
 
 /// Plans the tasks, or goes on with them, and runs them.
-pub fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let job = Job::Corpus(Corpus {
         filter: args.filter.as_ref().map(ToString::to_string),
         vantage: args.vantage.clone(),

@@ -30,7 +30,7 @@ where the other capture's packets begin and end (--whole leaves them).\n\n\
 --filter: addresses, ports, tcp, udp, ipv4, ipv6 as for `inorder analyze`, by the addresses of A.\n\n\
 Rows of --csv: directions, flows, packets.\n\n\
 Examples:\n  inorder diff sender.pcap receiver.pcap\n  inorder diff --csv=late.csv --rows packets a.pcapng b.pcapng")]
-pub struct Args {
+pub(crate) struct Args {
     /// Capture A
     #[arg(required_unless_present = "schema")]
     a: Option<PathBuf>,
@@ -75,7 +75,7 @@ pub struct Args {
 }
 
 /// Reads both captures, compares and prints.
-pub fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let (Some(a), Some(b), false) = (&args.a, &args.b, args.schema) else {
         outputs::to_stdout(|out| RESULT.write_schema(out))?;
         return Ok(ExitCode::SUCCESS);

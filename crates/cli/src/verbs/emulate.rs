@@ -27,7 +27,7 @@ which is given up once the interfaces are open (and CAP_SETUID and CAP_SETGID, s
 Examples:\n  inorder emulate veth0 veth1 --rate '100 Mbit/s' --queue '1 BDP' --rtt '20 ms' --delay '10 ms'\n  \
 inorder emulate veth0 veth1 --delay '5 ms' --jitter '1 ms' --loss '0.1 %' --both\n  \
 inorder emulate veth0 veth1 --late '1 %' --late-by '2 ms'\n  inorder emulate veth0 veth1 --scenario srpic.toml")]
-pub struct Args {
+pub(crate) struct Args {
     /// The first interface
     #[arg(value_name = "A", required_unless_present = "schema")]
     a: Option<String>,
@@ -100,7 +100,7 @@ struct PathOptions {
 }
 
 /// Emulates the path until Ctrl-C, then prints what happened.
-pub fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let options = &args.running;
     let (Some(a), Some(b), false) = (&args.a, &args.b, options.schema) else {
         options.print_schema("inorder emulate", EMULATED)?;

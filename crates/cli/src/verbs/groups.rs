@@ -56,7 +56,7 @@ const WIDEST: usize = 100;
 const INDENT: usize = 15;
 
 /// `command` with a help text that lists its verbs in groups, in lines of at most `width` columns.
-pub fn grouped(command: Command, width: Option<usize>) -> Command {
+pub(crate) fn grouped(command: Command, width: Option<usize>) -> Command {
     let width = width.map_or(WIDEST, |width| width.min(WIDEST));
     let mut text = String::from("{about-with-newline}\n{usage-heading} {usage}\n\n");
     for group in &GROUPS {

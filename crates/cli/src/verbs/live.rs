@@ -24,7 +24,7 @@ A and B must not carry addresses of this host. The privileges are given up once 
 and nothing remains when it ends. An interface that goes down or is removed is waited for.\n\n\
 Examples:\n  inorder live eth0 --sorter resequence\n  inorder live eth1 eth2\n  inorder live eth1 eth2 --sorter resequence --both --prometheus 9464\n  \
 inorder live eth1 eth2 --sorter none")]
-pub struct Args {
+pub(crate) struct Args {
     /// The interface from which the packets come that are sorted
     #[arg(value_name = "A", required_unless_present = "schema")]
     a: Option<String>,
@@ -56,7 +56,7 @@ pub struct Args {
 }
 
 /// Sorts until Ctrl-C, then prints what was done.
-pub fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let options = &args.running;
     let Some(a) = args.a.as_deref().filter(|_| !options.schema) else {
         options.print_schema("inorder live", LIVE)?;

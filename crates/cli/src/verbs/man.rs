@@ -14,13 +14,13 @@ use crate::outputs;
 #[command(
     after_help = "Examples:\n  inorder man | man -l -\n  inorder man ~/.local/share/man/man1"
 )]
-pub struct Args {
+pub(crate) struct Args {
     /// Write inorder.1 and one page for each verb into this folder instead of printing inorder.1
     dir: Option<PathBuf>,
 }
 
 /// Prints or writes the pages of `command`.
-pub fn run(args: &Args, mut command: clap::Command) -> Outcome {
+pub(super) fn run(args: &Args, mut command: clap::Command) -> Outcome {
     command.build();
     match &args.dir {
         None => io::stdout().write_all(&page(&command, None)?)?,

@@ -19,7 +19,7 @@ Input, one arrival per line: seq[,time_s[,bytes]]. Times are decimal seconds, ta
 nanosecond; bytes are payload. Blank lines, `#` comments and a header line are skipped. \
 Quantiles in the table are at most 3 % high.\n\n\
 Examples:\n  printf '%s\\n' 1 2 3 5 6 7 8 4 9 10 | inorder metrics --json")]
-pub struct Args {
+pub(crate) struct Args {
     /// Text with one arrival per line; `-` or nothing for the standard input
     file: Option<PathBuf>,
     /// Print one JSON object
@@ -52,7 +52,7 @@ pub struct Args {
 }
 
 /// Reads all lines and prints the metrics; a malformed line ends the input.
-pub fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     if args.schema {
         let about = "What `inorder metrics --json` prints.";
         outputs::to_stdout(|out| schema::write(out, "inorder metrics", about, SERIES))?;

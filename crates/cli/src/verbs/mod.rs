@@ -4,7 +4,7 @@ use clap::Subcommand;
 
 use crate::error::Outcome;
 
-pub use groups::grouped;
+pub(crate) use groups::grouped;
 
 mod analyze;
 #[cfg(feature = "parquet")]
@@ -39,7 +39,7 @@ mod watch;
 
 /// One variant for each verb.
 #[derive(Subcommand)]
-pub enum Verb {
+pub(crate) enum Verb {
     /// Report reordering, loss and spurious retransmission in captures
     Analyze(analyze::Args),
     /// Run the grid of a scenario as tasks that can be interrupted, into datasets of Parquet files
@@ -95,7 +95,7 @@ pub enum Verb {
 
 /// The verbs whose start counts: the definition of their options alone is made in a fraction of the time that all take.
 #[derive(Subcommand)]
-pub enum SoonStarted {
+pub(crate) enum SoonStarted {
     /// See [`Verb::Analyze`].
     Analyze(analyze::Args),
 }
@@ -110,7 +110,7 @@ impl From<SoonStarted> for Verb {
 
 impl Verb {
     /// Runs the verb; `command` makes the definition of the command line, which some verbs print.
-    pub fn run(&self, command: fn() -> clap::Command) -> Outcome {
+    pub(crate) fn run(&self, command: fn() -> clap::Command) -> Outcome {
         match self {
             Verb::Analyze(args) => analyze::run(args),
             #[cfg(feature = "parquet")]

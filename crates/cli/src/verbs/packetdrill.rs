@@ -22,7 +22,7 @@ A script with an unsupported statement counts as unsupported, not as passed.\n\n
 Exit codes: 0 all passed, 1 some failed or could not be read, 2 none failed, but some are unsupported.\n\n\
 Examples:\n  inorder packetdrill --verbose crates/packetdrill/scripts/*.pkt\n  \
 inorder packetdrill --set net.ipv4.tcp_syn_linear_timeouts=4 *.pkt")]
-pub struct Args {
+pub(crate) struct Args {
     /// Scripts
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
@@ -45,7 +45,7 @@ pub struct Args {
 }
 
 /// Runs the scripts.
-pub fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let profile = profile(&args.profile)?;
     let mut trial = Setup::new(profile);
     for (name, value) in &args.set {

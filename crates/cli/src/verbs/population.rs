@@ -17,7 +17,7 @@ a capture of each connection at its sender (captures/), its settings with the tr
 `connections`), and everything that happened to a packet (the dataset `truth`).\n\n\
 Examples:\n  inorder population experiments/mobile/population.toml --connections 600 --out population\n  inorder corpus \
 population/captures --out study")]
-pub struct Args {
+pub(crate) struct Args {
     /// The population, in TOML
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -35,7 +35,7 @@ pub struct Args {
 }
 
 /// Plans the tasks, or goes on with them, and runs them.
-pub fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let name = args.file.display().to_string();
     let mut population = Population::parse(&read_text(&args.file)?, &name)?;
     population.connections = args.connections.unwrap_or(population.connections);

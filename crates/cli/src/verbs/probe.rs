@@ -24,7 +24,7 @@ Without --beyond-limits at most 1,000 packets per second, 1,472 bytes each, for 
 whose owners agree.\n\n\
 Examples:\n  inorder probe 192.0.2.7\n  inorder probe --burst 10 --rate 500 --csv host.example:8620\n  \
 inorder probe --icmp --json 2001:db8::1")]
-pub struct Args {
+pub(crate) struct Args {
     /// Name or address of the peer, with a port if it is not 862
     #[arg(value_name = "HOST[:PORT]", required_unless_present = "schema")]
     host: Option<String>,
@@ -73,7 +73,7 @@ const CLOCK_SET_NS: i64 = 50_000_000;
 const MAX_BYTES: usize = 65_507;
 
 /// Probes the peer and prints the result; after Ctrl-C what was measured so far.
-pub fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let Some(host) = args.host.as_deref().filter(|_| !args.schema) else {
         let about = "What `inorder probe --json` prints.";
         outputs::to_stdout(|out| schema::write(out, "inorder probe", about, PROBED))?;

@@ -19,7 +19,7 @@ of the other end has it: give both, and connections are joined by their identifi
 what could have been sent in addition in the same time without the needless reductions.\n\n\
 Rows of --csv: connections, losses.\n\n\
 Examples:\n  inorder qlog server.sqlog\n  inorder qlog --csv=losses.csv --rows losses client.qlog server.qlog")]
-pub struct Args {
+pub(crate) struct Args {
     /// Logs of one end or both
     #[arg(required_unless_present = "schema")]
     files: Vec<PathBuf>,
@@ -48,7 +48,7 @@ pub struct Args {
 const TABLES: [&str; 2] = ["connections.parquet", "losses.parquet"];
 
 /// Reads all logs and prints what they say; of a damaged one, what came before the damage.
-pub fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     if args.schema {
         outputs::to_stdout(|out| RESULT.write_schema(out))?;
         return Ok(ExitCode::SUCCESS);

@@ -13,7 +13,7 @@ the tables of each are in a schema with the name of its folder: study.flows. Nee
 `pip install '.[study]'` in a checkout of inorder.\n\n\
 Examples:\n  inorder query 'select file, reordered from flows order by reordered desc limit 10' study\n  inorder query \
 --csv=late.csv 'select file, late_ms from events' study")]
-pub struct Query {
+pub(crate) struct Query {
     /// A statement of DuckDB's SQL
     #[arg(value_name = "SQL")]
     sql: String,
@@ -37,7 +37,7 @@ Networks\"), distribution and 95th percentile of the reordering rate (figure 8, 
 (figure 12). Needs the Python package: `pip install '.[study]'` in a checkout of inorder.\n\n\
 Examples:\n  inorder summary study\n  inorder summary study --beside operators.csv --by operator,technology --html \
 study.html --csv tables/")]
-pub struct Summary {
+pub(crate) struct Summary {
     /// The folder of a study made by `inorder corpus`
     #[arg(value_name = "DIR")]
     study: PathBuf,
@@ -63,7 +63,7 @@ pub struct Summary {
 }
 
 /// Hands the statement over.
-pub fn query(args: &Query) -> Outcome {
+pub(super) fn query(args: &Query) -> Outcome {
     let mut all = vec![args.sql.clone()];
     all.extend(args.studies.iter().map(|path| path.display().to_string()));
     option(&mut all, "--csv", args.csv.as_ref());
@@ -73,7 +73,7 @@ pub fn query(args: &Query) -> Outcome {
 }
 
 /// Hands the question over.
-pub fn summary(args: &Summary) -> Outcome {
+pub(super) fn summary(args: &Summary) -> Outcome {
     let mut all = vec![args.study.display().to_string()];
     option(&mut all, "--beside", args.beside.as_ref());
     if !args.by.is_empty() {

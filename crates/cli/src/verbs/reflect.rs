@@ -17,7 +17,7 @@ and the number of answers is limited: one address gets half of --max-rate and a 
 What comes from a reflector is not answered. The privileges are given up once the socket is open. It runs until \
 Ctrl-C.\n\n\
 Examples:\n  inorder reflect\n  inorder reflect --address 192.0.2.7 --port 8620")]
-pub struct Args {
+pub(crate) struct Args {
     /// Address on which to listen
     #[arg(long, value_name = "ADDRESS", default_value = "::")]
     address: IpAddr,
@@ -35,7 +35,7 @@ pub struct Args {
 }
 
 /// Answers packets until Ctrl-C, then prints what was done.
-pub fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let limits = Limits {
         sessions: args.max_sessions,
         packets_per_s: args.max_rate,

@@ -26,7 +26,7 @@ A claim is judged by its 95 % interval over the repetitions: it held if the whol
 failed if no part of it does, else it is undecided, as everything random is with a single repetition. A quick run fails no \
 claim. A claim that fails is a result, not an error: the exit code is 0.\n\n\
 Examples:\n  inorder reproduce network-processor table-1 table-3 --quick")]
-pub struct Args {
+pub(crate) struct Args {
     /// The paper; without it, the papers and their items are listed
     paper: Option<String>,
     /// Tables and figures of the paper, such as table-4 [default: all]
@@ -69,7 +69,7 @@ pub struct Args {
 }
 
 /// Runs the selected items one by one; after Ctrl-C the results so far are printed.
-pub fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     if args.schema {
         let about = "What `inorder reproduce PAPER --json` prints.";
         outputs::to_stdout(|out| schema::write(out, "inorder reproduce", about, REPORT))?;

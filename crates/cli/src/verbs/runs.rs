@@ -11,7 +11,7 @@ use crate::{manners, outputs};
 
 /// The options that change a scenario.
 #[derive(clap::Args)]
-pub struct Changes {
+pub(super) struct Changes {
     /// Override a key of the scenario, or an axis of its grid
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -31,7 +31,7 @@ pub struct Changes {
 
 /// The options that say where results go.
 #[derive(clap::Args)]
-pub struct Outputs {
+pub(super) struct Outputs {
     /// Print JSON instead of text, or write it to FILE
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     json: Option<PathBuf>,
@@ -52,12 +52,16 @@ const PARQUET: [&str; 2] = ["runs.parquet", "samples.parquet"];
 
 impl Changes {
     /// Number of runs of each cell, if the options set it.
-    pub fn repetitions(&self) -> Option<u64> {
+    pub(super) fn repetitions(&self) -> Option<u64> {
         self.repetitions.or(self.quick.then_some(1))
     }
 
     /// The scenario and its cells after the overrides were applied; `draws` if something is drawn over time.
-    pub fn cells(&self, file: &Path, draws: bool) -> Result<(Scenario, Vec<Cell>), CliError> {
+    pub(super) fn cells(
+        &self,
+        file: &Path,
+        draws: bool,
+    ) -> Result<(Scenario, Vec<Cell>), CliError> {
         let text = read_text(file)?;
         let changes = inorder_sim::Changes {
             set: self.set.clone(),
@@ -72,7 +76,7 @@ impl Changes {
 
     /// The campaign that these options ask for.
     #[cfg(feature = "parquet")]
-    pub fn campaign(&self, file: &Path) -> Result<inorder_study::Campaign, CliError> {
+    pub(super) fn campaign(&self, file: &Path) -> Result<inorder_study::Campaign, CliError> {
         Ok(inorder_study::Campaign {
             scenario: read_text(file)?,
             file: file.display().to_string(),
@@ -84,7 +88,7 @@ impl Changes {
     }
 
     /// What part of the requested runs these are.
-    pub fn runs_done(&self, cells: &[Cell], done: usize) -> String {
+    pub(super) fn runs_done(&self, cells: &[Cell], done: usize) -> String {
         let wanted = |cell: &Cell| self.repetitions().unwrap_or(cell.config.run.repetitions);
         let wanted: u64 = cells.iter().map(wanted).sum();
         format!("of {done} runs out of {wanted}")
@@ -93,12 +97,12 @@ impl Changes {
 
 impl Outputs {
     /// Whether something is drawn or written over time.
-    pub fn draws(&self) -> bool {
+    pub(super) fn draws(&self) -> bool {
         self.html.is_some() || self.parquet().is_some()
     }
 
     /// Checks the outputs before the first run.
-    pub fn prepare(&self, scenario: &Path) -> Result<(), CliError> {
+    pub(super) fn prepare(&self, scenario: &Path) -> Result<(), CliError> {
         let files = [&self.json, &self.csv, &self.html];
         let printed = |path: &&PathBuf| path.as_os_str() == "-";
         if files.into_iter().flatten().filter(printed).count() > 1 {
@@ -115,13 +119,13 @@ impl Outputs {
     }
 
     /// True if one of the files is the standard output, which then has no room for text.
-    pub fn take_stdout(&self) -> bool {
+    pub(super) fn take_stdout(&self) -> bool {
         let mut files = [&self.json, &self.csv, &self.html].into_iter().flatten();
         files.any(|path| path.as_os_str() == "-")
     }
 
     /// Writes all files.
-    pub fn write(&self, report: &Report<'_>) -> Result<(), CliError> {
+    pub(super) fn write(&self, report: &Report<'_>) -> Result<(), CliError> {
         let mut written = outputs::Attempts::default();
         if let Some(path) = &self.json {
             written.of(outputs::write_to(path, |out| {
@@ -181,7 +185,7 @@ impl Outputs {
 }
 
 /// The text of a scenario.
-pub fn read_text(file: &Path) -> Result<String, CliError> {
+pub(super) fn read_text(file: &Path) -> Result<String, CliError> {
     let bytes = std::fs::read(file).map_err(CliError::file(file, "read"))?;
     let no_text = |_| std::io::Error::other("expected TOML, found bytes that are no text");
     let text = String::from_utf8(bytes).map_err(no_text);
@@ -189,14 +193,14 @@ pub fn read_text(file: &Path) -> Result<String, CliError> {
 }
 
 /// The text of a file that a scenario names, relative to the folder of the scenario's own file.
-pub fn read_beside(scenario: &str, name: &str) -> Result<String, String> {
+pub(super) fn read_beside(scenario: &str, name: &str) -> Result<String, String> {
     let folder = Path::new(scenario).parent().unwrap_or(Path::new(""));
     let file = folder.join(name);
     crate::read_named(&file).map_err(|error| format!("{}: {error}", file.display()))
 }
 
 /// The base name of each cell's captures: the name of the scenario file, with a number if there are several cells.
-pub fn names(scenario: &Path, cells: usize) -> impl Iterator<Item = String> {
+pub(super) fn names(scenario: &Path, cells: usize) -> impl Iterator<Item = String> {
     let stem = scenario.file_stem().map_or_else(
         || "scenario".into(),
         |stem| stem.to_string_lossy().into_owned(),

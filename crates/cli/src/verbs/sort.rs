@@ -22,7 +22,7 @@ fires, or when the sorter releases them. SRPIC, the default sorter, sorts within
 dropped; only order and times change. Frames of both directions are taken as received, so sort captures made at or near the \
 receiver of the data.\n\n\
 Examples:\n  inorder sort --coalesce-us 75 receiver.pcap sorted.pcap")]
-pub struct Args {
+pub(crate) struct Args {
     /// Capture to sort (pcap, pcapng, plain, gzip or zstd); `-` for the standard input
     #[arg(value_name = "IN", required_unless_present = "schema")]
     input: Option<PathBuf>,
@@ -60,7 +60,7 @@ pub struct Args {
 }
 
 /// Sorts the capture and prints the summary.
-pub fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let (Some(input), Some(output), false) = (&args.input, &args.output, args.schema) else {
         let about = "What `inorder sort --json` prints.";
         outputs::to_stdout(|out| schema::write(out, "inorder sort", about, SUMMARY))?;

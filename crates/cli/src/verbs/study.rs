@@ -16,7 +16,7 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// Where results go, and who works.
 #[derive(clap::Args)]
-pub struct Place {
+pub(super) struct Place {
     /// The folder of the study: datasets of Parquet files, partitioned by task. Running again goes on with it
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
@@ -28,12 +28,12 @@ pub struct Place {
 
 impl Place {
     /// True if the Python package does the work.
-    pub fn is_elsewhere(&self) -> bool {
+    pub(super) fn is_elsewhere(&self) -> bool {
         self.scheduler.is_some()
     }
 
     /// Lets the Python package do it.
-    pub fn elsewhere(&self, job: &Job, captures: &[String], per_task: u64) -> Outcome {
+    pub(super) fn elsewhere(&self, job: &Job, captures: &[String], per_task: u64) -> Outcome {
         let request = serde_json::json!({
             "job": job,
             "captures": captures,
@@ -51,7 +51,7 @@ impl Place {
     }
 
     /// Runs the tasks on the threads of this process.
-    pub fn run(&self, study: &Study, threads: usize) -> Result<Tally, CliError> {
+    pub(super) fn run(&self, study: &Study, threads: usize) -> Result<Tally, CliError> {
         let bar = TaskBar(Bar::counting("", "tasks"));
         let stop = Arc::new(AtomicBool::new(false));
         let interrupted = interrupt::flag();
@@ -73,7 +73,7 @@ impl Place {
     }
 
     /// What is done, and how to go on.
-    pub fn report(&self, tally: &Tally, things: &str, more: &str) -> Outcome {
+    pub(super) fn report(&self, tally: &Tally, things: &str, more: &str) -> Outcome {
         let out = self.out.display();
         let (done, all) = (tally.items_done, tally.items);
         if !tally.is_complete() {
@@ -117,6 +117,6 @@ impl From<Error> for CliError {
 }
 
 /// How to look at the results.
-pub fn query(out: &Path, sql: &str) -> String {
+pub(super) fn query(out: &Path, sql: &str) -> String {
     format!("    inorder query '{sql}' {}", out.display())
 }

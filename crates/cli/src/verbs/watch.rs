@@ -27,7 +27,7 @@ counted and reported. An interface that goes down or is removed is waited for. T
 is open (it needs CAP_NET_RAW): root becomes another user, that to whom the folder of --parquet belongs.\n\n\
 Examples:\n  inorder watch eth0\n  inorder watch eth0 --interval 60 --filter 'port 443' --prometheus 9465\n  \
 inorder watch eth0 --interval 300 --parquet out --keep 288")]
-pub struct Args {
+pub(crate) struct Args {
     /// The interface
     #[arg(value_name = "IFACE", required_unless_present = "schema")]
     interface: Option<String>,
@@ -70,7 +70,7 @@ pub struct Args {
 }
 
 /// Watches until Ctrl-C.
-pub fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let options = &args.running;
     let Some(name) = args.interface.as_deref().filter(|_| !options.schema) else {
         options.print_schema("inorder watch", WATCHED)?;

@@ -13,14 +13,14 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 
 #[allow(unused_imports)]
-pub use needs::{Programs, machine_has, needs, skipped};
+pub(crate) use needs::{Programs, machine_has, needs, skipped};
 
-pub fn inorder(arguments: &[&str]) -> Output {
+pub(crate) fn inorder(arguments: &[&str]) -> Output {
     inorder_fed(arguments, b"")
 }
 
 /// Runs the command with `input` on its standard input.
-pub fn inorder_fed(arguments: &[&str], input: &[u8]) -> Output {
+pub(crate) fn inorder_fed(arguments: &[&str], input: &[u8]) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_inorder"))
         .args(arguments)
         .stdin(Stdio::piped())
@@ -33,33 +33,33 @@ pub fn inorder_fed(arguments: &[&str], input: &[u8]) -> Output {
     child.wait_with_output().expect("the command ends")
 }
 
-pub fn code(output: &Output) -> i32 {
+pub(crate) fn code(output: &Output) -> i32 {
     output.status.code().expect("no signal ended it")
 }
 
-pub fn stdout(output: &Output) -> &str {
+pub(crate) fn stdout(output: &Output) -> &str {
     std::str::from_utf8(&output.stdout).expect("text")
 }
 
-pub fn stderr(output: &Output) -> &str {
+pub(crate) fn stderr(output: &Output) -> &str {
     std::str::from_utf8(&output.stderr).expect("text")
 }
 
 /// A folder that is deleted when this value is dropped.
-pub struct Folder(PathBuf);
+pub(crate) struct Folder(PathBuf);
 
 impl Folder {
-    pub fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("inorder-{}-{name}", std::process::id()));
         fs::create_dir_all(&path).unwrap();
         Folder(path)
     }
 
-    pub fn path(&self, name: &str) -> String {
+    pub(crate) fn path(&self, name: &str) -> String {
         self.0.join(name).to_str().unwrap().to_owned()
     }
 
-    pub fn file(&self, name: &str, bytes: &[u8]) -> String {
+    pub(crate) fn file(&self, name: &str, bytes: &[u8]) -> String {
         fs::write(self.0.join(name), bytes).unwrap();
         self.path(name)
     }
@@ -71,13 +71,13 @@ impl Drop for Folder {
     }
 }
 
-pub fn json(output: &Output) -> Value {
+pub(crate) fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
 /// The error message of a command that failed with code `expected`; it must be one line that begins with the
 /// command's name.
-pub fn complaint(arguments: &[&str], expected: i32) -> String {
+pub(crate) fn complaint(arguments: &[&str], expected: i32) -> String {
     let output = inorder(arguments);
     let message = stderr(&output).to_owned();
     assert_eq!(code(&output), expected, "{arguments:?}: {message}");
@@ -88,7 +88,7 @@ pub fn complaint(arguments: &[&str], expected: i32) -> String {
 
 /// Starts a command that would run for ever, and ends it with Ctrl-C as soon as it handles that signal.
 #[cfg(target_os = "linux")]
-pub fn interrupted(arguments: &[&str]) -> Output {
+pub(crate) fn interrupted(arguments: &[&str]) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_inorder"))
         .args(arguments)
         .stdout(Stdio::piped())
@@ -104,7 +104,7 @@ pub fn interrupted(arguments: &[&str]) -> Output {
 
 /// Sends SIGINT, as Ctrl-C does. The shell has a `kill` of its own; the program of that name is not on every machine.
 #[cfg(target_os = "linux")]
-pub fn interrupt(child: &std::process::Child) {
+pub(crate) fn interrupt(child: &std::process::Child) {
     let sent = Command::new("sh")
         .args(["-c", "kill -INT \"$0\"", &child.id().to_string()])
         .status();

@@ -11,14 +11,14 @@ use std::time::Duration;
 use crate::common::{self, Programs, interrupt, json};
 
 /// Two namespaces with a third one between them, in which a verb forwards. They end with this value.
-pub struct Namespaces {
+pub(crate) struct Namespaces {
     names: Vec<String>,
     programs: Programs,
 }
 
 impl Namespaces {
     /// `None`, with the reason printed, if this machine does not allow it.
-    pub fn new(tag: &str) -> Option<Self> {
+    pub(crate) fn new(tag: &str) -> Option<Self> {
         let name = |role: &str| format!("inorder-{}-{tag}-{role}", std::process::id());
         let made = Namespaces {
             names: ["left", "middle", "right"].map(name).to_vec(),
@@ -41,7 +41,7 @@ impl Namespaces {
     }
 
     /// Connects the left (0) or the right side (2) with the middle, where the interface is `a0` or `b0`. It is eth0 there.
-    pub fn connect(&self, side: usize) -> bool {
+    pub(crate) fn connect(&self, side: usize) -> bool {
         let (address, link) = match side {
             0 => ("10.99.0.1/24", "a0"),
             _ => ("10.99.0.2/24", "b0"),
@@ -61,19 +61,19 @@ impl Namespaces {
     }
 
     /// `ip` in one of the namespaces.
-    pub fn ip_in(&self, namespace: usize, arguments: &[&str]) -> bool {
+    pub(crate) fn ip_in(&self, namespace: usize, arguments: &[&str]) -> bool {
         self.ip(&[&["-n", &self.names[namespace]], arguments].concat())
     }
 
     /// True if the left side's pings to the right one are answered.
-    pub fn can_ping(&self) -> bool {
+    pub(crate) fn can_ping(&self) -> bool {
         let ping = ["ping", "-c", "3", "-i", "0.2", "-W", "5", "10.99.0.2"];
         let answered = self.inside(0, &ping).output().expect("ip runs");
         String::from_utf8_lossy(&answered.stdout).contains(" 3 received")
     }
 
     /// Starts the command in a namespace.
-    pub fn start(&self, namespace: usize, arguments: &[&str]) -> Running {
+    pub(crate) fn start(&self, namespace: usize, arguments: &[&str]) -> Running {
         let mut child = self
             .inside(namespace, &[env!("CARGO_BIN_EXE_inorder")])
             .args(arguments)
@@ -92,7 +92,7 @@ impl Namespaces {
     }
 
     /// Runs a verb in the middle while the left side pings the right one three times; returns the JSON of the verb.
-    pub fn ping_through(&self, verb: &[&str]) -> serde_json::Value {
+    pub(crate) fn ping_through(&self, verb: &[&str]) -> serde_json::Value {
         let mut child = self
             .inside(1, &[env!("CARGO_BIN_EXE_inorder")])
             .args(verb)
@@ -114,7 +114,7 @@ impl Namespaces {
     }
 
     /// A command in one of the namespaces.
-    pub fn inside(&self, namespace: usize, words: &[&str]) -> Command {
+    pub(crate) fn inside(&self, namespace: usize, words: &[&str]) -> Command {
         let mut command = self.programs.command("ip");
         command
             .args(["netns", "exec", &self.names[namespace]])
@@ -122,7 +122,7 @@ impl Namespaces {
         command
     }
 
-    pub fn ip(&self, arguments: &[&str]) -> bool {
+    pub(crate) fn ip(&self, arguments: &[&str]) -> bool {
         let mut command = self.programs.command("ip");
         command.args(arguments).stderr(Stdio::null());
         command.status().is_ok_and(|status| status.success())
@@ -138,14 +138,14 @@ impl Drop for Namespaces {
 }
 
 /// A command that runs, and what it says on its standard error.
-pub struct Running {
+pub(crate) struct Running {
     pub child: Child,
     said: Receiver<String>,
 }
 
 impl Running {
     /// Waits for a line with these words. A busy machine may take long.
-    pub fn expect(&self, words: &str) -> String {
+    pub(crate) fn expect(&self, words: &str) -> String {
         let mut all = String::new();
         while let Ok(line) = self.said.recv_timeout(Duration::from_secs(30)) {
             if line.contains(words) {
@@ -157,7 +157,7 @@ impl Running {
     }
 
     /// Sends a signal, and returns what the command prints until it ends.
-    pub fn end(mut self, signal: &str) -> Output {
+    pub(crate) fn end(mut self, signal: &str) -> Output {
         let kill = format!("kill -{signal} {}", self.child.id());
         let sent = Command::new("sh").args(["-c", &kill]).status();
         assert!(sent.is_ok_and(|status| status.success()), "{kill}");

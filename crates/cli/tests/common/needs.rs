@@ -27,12 +27,12 @@ const LISTED: &str = include_str!("../../../../tools/programs");
 const OF_MACHINES: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Says why a test was not run, also where the output of tests that pass is not shown.
-pub fn skipped(why: &str) {
+pub(crate) fn skipped(why: &str) {
     let _ = writeln!(std::io::stderr(), "skipped: {why}");
 }
 
 /// The programs that a test has named.
-pub struct Programs {
+pub(crate) struct Programs {
     /// The search path of its commands.
     path: OsString,
     /// The folder with links to them, where the search path has them not.
@@ -40,7 +40,7 @@ pub struct Programs {
 }
 
 /// The programs of these names; `None`, with the reason printed, if one of them is not installed.
-pub fn needs(names: &[&str]) -> Option<Programs> {
+pub(crate) fn needs(names: &[&str]) -> Option<Programs> {
     let path = env::var_os("PATH").unwrap_or_default();
     let full = env::var_os(FULL).filter(|full| !full.is_empty());
     let found = all_in(full.as_ref().unwrap_or(&path), names)?;
@@ -51,13 +51,13 @@ pub fn needs(names: &[&str]) -> Option<Programs> {
 }
 
 /// As [`needs`], of a machine of the lab: nothing of the search path counts. True if all are there.
-pub fn machine_has(names: &[&str]) -> bool {
+pub(crate) fn machine_has(names: &[&str]) -> bool {
     all_in(&OsString::from(OF_MACHINES), names).is_some()
 }
 
 impl Programs {
     /// A command that finds the programs that were named.
-    pub fn command(&self, program: &str) -> Command {
+    pub(crate) fn command(&self, program: &str) -> Command {
         // A changed search path holds for where the program itself is looked for, too.
         let mut command = Command::new(program);
         command.env("PATH", &self.path);

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 /// What becomes of one packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Fate {
+pub(crate) enum Fate {
     Drop,
     /// It arrives later by this time, microseconds.
     Late(i64),
@@ -22,7 +22,7 @@ pub enum Fate {
 
 /// The connection and its path.
 #[derive(Clone, Debug)]
-pub struct Path {
+pub(crate) struct Path {
     pub profile: &'static str,
     pub sack: bool,
     pub dsack: bool,
@@ -49,7 +49,7 @@ fn fates(most: usize) -> impl Strategy<Value = BTreeMap<u64, Fate>> {
 }
 
 impl Path {
-    pub fn any() -> impl Strategy<Value = Path> {
+    pub(crate) fn any() -> impl Strategy<Value = Path> {
         let connection = (
             prop_oneof![Just("linux-6"), Just("rfc")],
             any::<bool>(),
@@ -82,7 +82,7 @@ struct Sent {
 
 /// What happened to an original. Extents are those of RFC 4737 section 4.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Truth {
+pub(crate) enum Truth {
     InOrder,
     Reordered {
         extent: u32,
@@ -97,7 +97,7 @@ pub enum Truth {
 
 /// A transfer as it went.
 #[derive(Debug, Default)]
-pub struct Trace {
+pub(crate) struct Trace {
     pub at_sender: Vec<(Side, Segment)>,
     pub at_receiver: Vec<(Side, Segment)>,
     /// Of every packet that left: its place among those with data.
@@ -121,7 +121,7 @@ const DATA_ISN: u32 = 0xffff_8000;
 /// Time that a packet with data takes on the line, nanoseconds.
 const SPACING_NS: i64 = 12_000;
 
-pub fn on_the_wire(seg: &inorder_tcp::Segment, ip_id: Option<u16>) -> Segment {
+pub(crate) fn on_the_wire(seg: &inorder_tcp::Segment, ip_id: Option<u16>) -> Segment {
     let mut has = 0;
     if seg.timestamps.is_some() {
         has |= Has::TIMESTAMPS;
@@ -255,7 +255,7 @@ impl Trace {
     }
 
     /// Runs the transfer.
-    pub fn of(path: &Path) -> Trace {
+    pub(crate) fn of(path: &Path) -> Trace {
         let profile = profiles::find(path.profile).unwrap();
         let mut config = (profile.build)();
         config.sack = path.sack;
@@ -282,7 +282,7 @@ impl Trace {
     }
 
     /// The packets of first transmissions; `None` if any packet repeats old bytes and brings new ones, too.
-    pub fn originals(&self) -> Option<Vec<usize>> {
+    pub(crate) fn originals(&self) -> Option<Vec<usize>> {
         let (mut highest, mut originals) = (0, Vec::new());
         for (id, sent) in self.data.iter().enumerate() {
             let Some(sent) = sent else { continue };
@@ -297,7 +297,7 @@ impl Trace {
     }
 
     /// What happened to each original, by first byte, as far as `capture` shows that it was acknowledged.
-    pub fn truth(&self, capture: &[(Side, Segment)]) -> Option<BTreeMap<i64, Truth>> {
+    pub(crate) fn truth(&self, capture: &[(Side, Segment)]) -> Option<BTreeMap<i64, Truth>> {
         let originals = self.originals()?;
         let una = self.acknowledged(capture);
         let mut first: Vec<(i64, usize, bool)> = Vec::new();
@@ -344,7 +344,7 @@ impl Trace {
     }
 
     /// A transfer that failed: some packets answer a connection that was gone.
-    pub fn was_reset(&self) -> bool {
+    pub(crate) fn was_reset(&self) -> bool {
         let mut all = self.at_sender.iter().chain(&self.at_receiver);
         all.any(|(_, seg)| u16::from(seg.flags.0) & Flags::RST.bits() != 0)
     }

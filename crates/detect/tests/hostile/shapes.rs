@@ -9,19 +9,19 @@ const MS: i64 = 1_000_000;
 
 /// One captured packet.
 #[derive(Clone, Copy, Debug)]
-pub struct Item {
+pub(crate) struct Item {
     pub key: FlowKey,
     pub dir: Dir,
     pub seg: Segment,
 }
 
 /// A direction of a connection.
-pub type Way = (FlowKey, usize);
+pub(crate) type Way = (FlowKey, usize);
 
 /// By [`Dir::index`].
-pub const DIRS: [Dir; 2] = [Dir::LowToHigh, Dir::HighToLow];
+pub(crate) const DIRS: [Dir; 2] = [Dir::LowToHigh, Dir::HighToLow];
 
-pub fn way(item: &Item) -> Way {
+pub(crate) fn way(item: &Item) -> Way {
     (item.key, item.dir.index())
 }
 
@@ -30,7 +30,7 @@ const INVENTED: u64 = 1 << 40;
 
 /// What is done to a capture.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape {
+pub(crate) struct Shape {
     pub name: &'static str,
     /// Bytes of each frame that are kept.
     pub snap: usize,
@@ -41,7 +41,7 @@ pub struct Shape {
 
 /// Sides from which a shape hides what verdicts rest on.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Rough {
+pub(crate) enum Rough {
     Neither,
     Sender,
     Both,
@@ -69,7 +69,7 @@ const fn snap(name: &'static str, snap: usize) -> Shape {
     }
 }
 
-pub const SHAPES: &[Shape] = &[
+pub(crate) const SHAPES: &[Shape] = &[
     shape("as recorded", |_| {}),
     hides(Rough::Sender, snap("54 bytes of each frame", 54)),
     hides(Rough::Sender, snap("66 bytes of each frame", 66)),
@@ -385,7 +385,7 @@ fn wrap(all: &mut [Item], at: u32) {
 }
 
 /// The number of each SYN.
-pub fn hellos(all: &[Item]) -> BTreeMap<Way, u32> {
+pub(crate) fn hellos(all: &[Item]) -> BTreeMap<Way, u32> {
     let syns = all.iter().filter(|i| is_syn(i));
     syns.map(|i| (way(i), i.seg.seq)).collect()
 }

@@ -19,7 +19,7 @@ const SENDER: [(&str, About); 5] = [
 ];
 
 /// A table in Markdown: a row for all explanations and one without each, of false statements and all, certain and likely.
-pub fn table(recordings: &[Recording], threads: usize) -> Result<String, String> {
+pub(crate) fn table(recordings: &[Recording], threads: usize) -> Result<String, String> {
     let mut out = "| without |".to_owned();
     SENDER.iter().for_each(|(name, _)| {
         let _ = write!(out, " {name} |");

@@ -149,7 +149,7 @@ fn confidences(c: &Counts) -> Vec<Aim> {
 }
 
 /// Every measure below its aim, as a table.
-pub fn short(
+pub(crate) fn short(
     senders: &[(String, Counts)],
     receivers: &[(String, Counts)],
     middle: &[(String, Counts)],
@@ -192,7 +192,7 @@ pub fn short(
 }
 
 /// The same by trait, of statements alone and where there are enough of them.
-pub fn short_by_trait(traits: &BTreeMap<String, [Counts; 3]>) -> String {
+pub(crate) fn short_by_trait(traits: &BTreeMap<String, [Counts; 3]>) -> String {
     let mut out =
         "| trait | side | measure | reached | aim | of |\n|---|---|---|--:|--:|--:|\n".to_owned();
     for (word, sides) in traits {

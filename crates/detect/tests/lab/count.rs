@@ -9,7 +9,7 @@ use super::truth::Fate;
 
 /// Right answers among those given, and among those there are.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub struct Found {
+pub(crate) struct Found {
     /// Number of true ones.
     pub truth: u64,
     /// Number reported; ambiguous ones assert nothing and are not counted.
@@ -19,16 +19,16 @@ pub struct Found {
 }
 
 impl Found {
-    pub fn precision(&self) -> Option<f64> {
+    pub(crate) fn precision(&self) -> Option<f64> {
         share(self.hits, self.told)
     }
 
-    pub fn recall(&self) -> Option<f64> {
+    pub(crate) fn recall(&self) -> Option<f64> {
         share(self.hits, self.truth)
     }
 
     /// `None` where there was nothing and nothing was reported.
-    pub fn f1(&self) -> Option<f64> {
+    pub(crate) fn f1(&self) -> Option<f64> {
         share(2 * self.hits, self.truth + self.told)
     }
 }
@@ -42,13 +42,13 @@ impl AddAssign for Found {
 }
 
 /// `part` of `whole`; `None` of nothing.
-pub fn share(part: u64, whole: u64) -> Option<f64> {
+pub(crate) fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
 /// Told with one confidence, and how many of these were true.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub struct Trust {
+pub(crate) struct Trust {
     pub told: u64,
     pub right: u64,
 }
@@ -62,14 +62,14 @@ impl AddAssign for Trust {
 
 /// How sure something was said.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Sure {
+pub(crate) enum Sure {
     Certain,
     Likely,
     Ambiguous,
 }
 
 impl Sure {
-    pub fn of(confidence: Confidence) -> Sure {
+    pub(crate) fn of(confidence: Confidence) -> Sure {
         match confidence {
             Confidence::Certain => Sure::Certain,
             Confidence::Likely => Sure::Likely,
@@ -80,7 +80,7 @@ impl Sure {
 
 /// What a statement was about.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum About {
+pub(crate) enum About {
     Event(Fate),
     /// How far a reordered packet came behind, of those that are reported rightly.
     Extent,
@@ -89,7 +89,7 @@ pub enum About {
 
 /// Everything counted of one side of one or more recordings.
 #[derive(Clone, Default, Debug)]
-pub struct Counts {
+pub(crate) struct Counts {
     pub recordings: u64,
     pub flows: u64,
     pub packets: u64,
@@ -126,7 +126,7 @@ pub struct Counts {
 
 impl Counts {
     /// `None` for fates that are not reported.
-    pub fn found(&mut self, fate: Fate) -> Option<&mut Found> {
+    pub(crate) fn found(&mut self, fate: Fate) -> Option<&mut Found> {
         match fate {
             Fate::Reordered => Some(&mut self.reordered),
             Fate::Lost => Some(&mut self.lost),

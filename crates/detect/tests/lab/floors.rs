@@ -12,7 +12,7 @@ use super::count::{About, Counts, Sure, share};
 use super::truth::Fate;
 
 /// Side, kind of path, measure.
-pub type Name = (String, String, &'static str);
+pub(crate) type Name = (String, String, &'static str);
 
 /// Every measure that has a floor, in ten-thousandths, rounded down; without those of nothing.
 fn measures(c: &Counts) -> Vec<(&'static str, u32)> {
@@ -52,7 +52,7 @@ fn measures(c: &Counts) -> Vec<(&'static str, u32)> {
 }
 
 /// What the code reaches: side ("sender", "receiver"), kind and measure.
-pub fn reached(side: &str, rows: &[(String, Counts)]) -> BTreeMap<Name, u32> {
+pub(crate) fn reached(side: &str, rows: &[(String, Counts)]) -> BTreeMap<Name, u32> {
     let of = |(kind, counts): &(String, Counts)| {
         let kind = kind.clone();
         let named = move |(m, v)| ((side.to_owned(), kind.clone(), m), v);
@@ -72,14 +72,14 @@ fn read(text: &str) -> BTreeMap<(String, String, String), u32> {
     text.lines().skip(1).filter_map(line).collect()
 }
 
-pub fn path(file: &str) -> PathBuf {
+pub(crate) fn path(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/lab")
         .join(file)
 }
 
 /// Every measure below its floor, in words. A floor without its measure counts as one below.
-pub fn below(text: &str, reached: &BTreeMap<Name, u32>) -> Vec<String> {
+pub(crate) fn below(text: &str, reached: &BTreeMap<Name, u32>) -> Vec<String> {
     let mut out = Vec::new();
     for ((side, kind, measure), floor) in read(text) {
         let now = reached
@@ -100,7 +100,7 @@ pub fn below(text: &str, reached: &BTreeMap<Name, u32>) -> Vec<String> {
 }
 
 /// The floors raised to what is reached.
-pub fn raised(text: &str, reached: &BTreeMap<Name, u32>) -> String {
+pub(crate) fn raised(text: &str, reached: &BTreeMap<Name, u32>) -> String {
     let mut floors = read(text);
     for ((side, kind, measure), &value) in reached {
         let key = (side.clone(), kind.clone(), (*measure).to_owned());

@@ -12,7 +12,7 @@ use super::score::{Scored, score};
 
 /// Scores of all recordings in their order, worked on by several threads (0: as many as there are
 /// cores).
-pub fn score_all(
+pub(crate) fn score_all(
     all: &[Recording],
     config: &Config,
     threads: usize,
@@ -44,7 +44,7 @@ pub fn score_all(
 }
 
 /// Sums by trait: a habit of an endpoint, a kind of path, a defect of the capture.
-pub fn by_trait(scored: &[Scored]) -> BTreeMap<String, [Counts; 3]> {
+pub(crate) fn by_trait(scored: &[Scored]) -> BTreeMap<String, [Counts; 3]> {
     let mut all: BTreeMap<String, [Counts; 3]> = BTreeMap::new();
     for (word, sides) in scored.iter().flat_map(|s| &s.traits) {
         let sum = all.entry(word.clone()).or_default();
@@ -57,7 +57,7 @@ pub fn by_trait(scored: &[Scored]) -> BTreeMap<String, [Counts; 3]> {
 
 /// What one row of a table sums up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum By {
+pub(crate) enum By {
     #[default]
     Kind,
     Recording,
@@ -76,7 +76,7 @@ impl By {
 }
 
 /// One row a kind of path, recording or stack.
-pub fn rows(
+pub(crate) fn rows(
     all: &[Recording],
     scored: &[Scored],
     by: By,
@@ -100,7 +100,7 @@ pub fn rows(
 }
 
 /// Everything, each recording once.
-pub fn sum(scored: &[Scored], side: fn(&Scored) -> &Counts) -> Counts {
+pub(crate) fn sum(scored: &[Scored], side: fn(&Scored) -> &Counts) -> Counts {
     let mut sum = Counts::default();
     for scored in scored {
         sum += side(scored);

@@ -4,13 +4,13 @@
 
 #![allow(dead_code, reason = "each user takes a part of it")]
 
-pub mod ablation;
-pub mod aims;
-pub mod count;
-pub mod floors;
-pub mod many;
-pub mod recording;
-pub mod score;
-pub mod snap;
-pub mod table;
-pub mod truth;
+pub(crate) mod ablation;
+pub(crate) mod aims;
+pub(crate) mod count;
+pub(crate) mod floors;
+pub(crate) mod many;
+pub(crate) mod recording;
+pub(crate) mod score;
+pub(crate) mod snap;
+pub(crate) mod table;
+pub(crate) mod truth;

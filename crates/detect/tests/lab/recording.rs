@@ -12,7 +12,7 @@ const CAPTURES: [&str; 4] = [".pcap", ".pcap.gz", ".pcapng", ".pcapng.gz"];
 
 /// How frames are kept that were captured otherwise.
 #[derive(Clone, Copy, Debug)]
-pub struct Kept {
+pub(crate) struct Kept {
     /// Bytes of each frame (the snap length).
     pub snap: usize,
     /// A VLAN tag (IEEE 802.1Q) was there, too.
@@ -21,13 +21,13 @@ pub struct Kept {
 
 impl Kept {
     /// As they were captured.
-    pub const ALL: Kept = Kept {
+    pub(crate) const ALL: Kept = Kept {
         snap: usize::MAX,
         tagged: false,
     };
 
     /// Of `frame` what is kept; `space` is where a frame with a tag is put together.
-    pub fn of<'a>(self, frame: &Frame<'a>, space: &'a mut Vec<u8>) -> Frame<'a> {
+    pub(crate) fn of<'a>(self, frame: &Frame<'a>, space: &'a mut Vec<u8>) -> Frame<'a> {
         let mut kept = *frame;
         if self.tagged && frame.link == LinkType::ETHERNET && frame.data.len() >= 12 {
             let (addresses, rest) = frame.data.split_at(12);
@@ -43,7 +43,7 @@ impl Kept {
 
 /// Two captures and their truth.
 #[derive(Clone, Debug)]
-pub struct Recording {
+pub(crate) struct Recording {
     pub name: String,
     pub sender: PathBuf,
     /// None of a single capture with defects, wherever it was made.
@@ -54,14 +54,14 @@ pub struct Recording {
 
 impl Recording {
     /// The captures; of each whether it is the one called `snd`.
-    pub fn captures(&self) -> impl Iterator<Item = (&Path, bool)> {
+    pub(crate) fn captures(&self) -> impl Iterator<Item = (&Path, bool)> {
         let receiver = self.receiver.as_deref().map(|path| (path, false));
         std::iter::once((self.sender.as_path(), true)).chain(receiver)
     }
 
     /// The kind of path: the name without the numbers at its end that tell recordings of one kind
     /// apart (`queue-10-2` is the second recording of the kind `queue-10`).
-    pub fn kind(&self) -> &str {
+    pub(crate) fn kind(&self) -> &str {
         let simulated = self.name.starts_with("simulated-");
         let mut kind = self.name.as_str();
         if self.receiver.is_none()
@@ -77,7 +77,7 @@ impl Recording {
 
     /// The stacks of a recording of two (`validation/stacks`): `lwip-options-to-kernel-late` counts for `lwip sends`.
     /// The kernel counts where it is both ends: else the other end has the habits that matter.
-    pub fn stacks(&self) -> Vec<String> {
+    pub(crate) fn stacks(&self) -> Vec<String> {
         let Some((sender, rest)) = self.name.split_once("-to-") else {
             return Vec::new();
         };
@@ -94,7 +94,7 @@ impl Recording {
 }
 
 /// The recordings of a folder, by name.
-pub fn recordings(folder: &Path) -> io::Result<Vec<Recording>> {
+pub(crate) fn recordings(folder: &Path) -> io::Result<Vec<Recording>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
@@ -127,7 +127,7 @@ pub fn recordings(folder: &Path) -> io::Result<Vec<Recording>> {
 }
 
 /// What the inference says of a capture, of whose frames only `kept` is kept.
-pub fn analyse(path: &Path, config: &Config, kept: Kept) -> io::Result<Vec<FlowReport>> {
+pub(crate) fn analyse(path: &Path, config: &Config, kept: Kept) -> io::Result<Vec<FlowReport>> {
     let in_file = |e| io::Error::other(format!("{}: {e}", path.display()));
     let mut capture = Capture::open(path).map_err(|e| in_file(e.to_string()))?;
     let mut tracker = Tracker::new(config.clone().keep_events(true).what_if(false));

@@ -39,7 +39,7 @@ fn agrees(told: Cause, truth: &str) -> bool {
 
 /// Where a capture was made.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Side {
+pub(crate) enum Side {
     Sender,
     Receiver,
     Middle,
@@ -47,7 +47,7 @@ pub enum Side {
 
 /// Both sides of a recording, and in words every false statement and everything that was not reported.
 #[derive(Clone, Default, Debug)]
-pub struct Scored {
+pub(crate) struct Scored {
     pub sender: Counts,
     pub receiver: Counts,
     pub middle: Counts,
@@ -58,7 +58,7 @@ pub struct Scored {
 }
 
 /// Analyses both captures and scores them.
-pub fn score(recording: &Recording, config: &Config) -> io::Result<Scored> {
+pub(crate) fn score(recording: &Recording, config: &Config) -> io::Result<Scored> {
     let truth = truth::read(&recording.truth)?;
     let mut out = Scored::default();
     for (path, is_snd) in recording.captures() {
@@ -73,7 +73,7 @@ pub fn score(recording: &Recording, config: &Config) -> io::Result<Scored> {
 
 impl Scored {
     /// Holds what is `told` of one capture of the recording `name` against the truth.
-    pub fn judge(
+    pub(crate) fn judge(
         &mut self,
         name: &str,
         truth: &HashMap<String, Flow>,

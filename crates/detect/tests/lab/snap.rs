@@ -10,10 +10,10 @@ use super::recording::{Kept, Recording};
 use super::truth::Fate;
 
 /// Bytes of each frame: from the headers alone to all options of IPv6 in a VLAN.
-pub const LENGTHS: [usize; 12] = [54, 60, 66, 68, 74, 80, 84, 90, 96, 100, 128, usize::MAX];
+pub(crate) const LENGTHS: [usize; 12] = [54, 60, 66, 68, 74, 80, 84, 90, 96, 100, 128, usize::MAX];
 
 /// What is said of `recordings` with frames kept so, from the side of the sender and of the receiver.
-pub fn scored(
+pub(crate) fn scored(
     recordings: &[Recording],
     kept: Kept,
     config: &Config,
@@ -30,7 +30,7 @@ pub fn scored(
 }
 
 /// What is said, and what it is called.
-pub const STATEMENTS: [(About, &str); 5] = [
+pub(crate) const STATEMENTS: [(About, &str); 5] = [
     (About::Event(Fate::Reordered), "reordered"),
     (About::Extent, "its extent"),
     (About::Event(Fate::Lost), "lost"),
@@ -39,7 +39,7 @@ pub const STATEMENTS: [(About, &str); 5] = [
 ];
 
 /// A table in Markdown: for each length, statement and confidence, how many were made and the share that is true.
-pub fn table(
+pub(crate) fn table(
     recordings: &[Recording],
     tagged: bool,
     config: &Config,
@@ -80,7 +80,7 @@ pub fn table(
 }
 
 /// Statements told so surely, and those of them that are true.
-pub fn trust(counts: &Counts, about: About, sure: Sure) -> (u64, u64) {
+pub(crate) fn trust(counts: &Counts, about: About, sure: Sure) -> (u64, u64) {
     let trust = counts
         .trust
         .get(&(about, sure))

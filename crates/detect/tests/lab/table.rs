@@ -11,7 +11,7 @@ const SIDE_HEAD: &str = "\
 ";
 
 /// One row a name, and the sum.
-pub fn side(rows: &[(String, Counts)]) -> String {
+pub(crate) fn side(rows: &[(String, Counts)]) -> String {
     let mut out = SIDE_HEAD.to_owned();
     for (name, counts) in rows {
         side_row(&mut out, name, counts);
@@ -20,7 +20,7 @@ pub fn side(rows: &[(String, Counts)]) -> String {
 }
 
 /// The rows and the sum of all below; the sum alone if that is `wanted`.
-pub fn with_sum(
+pub(crate) fn with_sum(
     mut rows: Vec<(String, Counts)>,
     sum: Counts,
     wanted: bool,
@@ -74,7 +74,7 @@ fn number(x: Option<f64>) -> String {
 }
 
 /// How often the vantage point was reported, and rightly.
-pub fn vantage(rows: &[(String, Counts)]) -> String {
+pub(crate) fn vantage(rows: &[(String, Counts)]) -> String {
     let mut out = "| kind of path | flows | vantage told | right |\n|---|--:|--:|--:|\n".to_owned();
     for (name, c) in rows {
         let right = number(share(c.vantage.right, c.vantage.told));
@@ -96,7 +96,7 @@ const STATEMENTS: [(About, &str); 5] = [
 ];
 
 /// For each kind of path, statement and confidence: how many, and the share that is true.
-pub fn calibration(rows: &[(String, Counts)]) -> String {
+pub(crate) fn calibration(rows: &[(String, Counts)]) -> String {
     let mut out =
         "| kind of path | statement | certain | true | likely | true | ambiguous | true |\n\
                    |---|---|--:|--:|--:|--:|--:|--:|\n"
@@ -121,7 +121,7 @@ pub fn calibration(rows: &[(String, Counts)]) -> String {
 }
 
 /// What is counted apart, by rule.
-pub fn apart(rows: &[(String, Counts)]) -> String {
+pub(crate) fn apart(rows: &[(String, Counts)]) -> String {
     let mut out =
         "| kind of path | rule | there are | told of them | rightly |\n|---|---|--:|--:|--:|\n"
             .to_owned();
@@ -138,7 +138,7 @@ pub fn apart(rows: &[(String, Counts)]) -> String {
 }
 
 /// For each statement and what it rests on: how many of all recordings, and the share that is true.
-pub fn grounds(rows: &[(String, Counts)]) -> String {
+pub(crate) fn grounds(rows: &[(String, Counts)]) -> String {
     let mut out = "| statement | grounds | told | true |\n|---|---|--:|--:|\n".to_owned();
     for (_, counts) in rows.iter().rev().take(1) {
         for (words, t) in &counts.grounds {

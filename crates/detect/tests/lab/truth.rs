@@ -10,7 +10,7 @@ use serde_json::Value;
 
 /// What happened to an original.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Fate {
+pub(crate) enum Fate {
     Reordered,
     Lost,
     Refused,
@@ -20,7 +20,7 @@ pub enum Fate {
 
 /// One original that was late, lost or refused.
 #[derive(Clone, Debug)]
-pub struct Event {
+pub(crate) struct Event {
     pub fate: Fate,
     pub extent: Option<u64>,
     /// Its frame where it was captured.
@@ -35,7 +35,7 @@ pub struct Event {
 
 /// What a retransmission was.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Copy {
+pub(crate) enum Copy {
     Needed,
     Spurious,
     Refused,
@@ -44,7 +44,7 @@ pub enum Copy {
 
 /// One retransmission.
 #[derive(Clone, Debug)]
-pub struct Retransmission {
+pub(crate) struct Retransmission {
     pub start: u64,
     pub end: u64,
     pub kind: Copy,
@@ -54,7 +54,7 @@ pub struct Retransmission {
 
 /// One recovery at the sender.
 #[derive(Clone, Debug)]
-pub struct Recovery {
+pub(crate) struct Recovery {
     pub at_ns: i64,
     pub seq_offset: u64,
     pub causes: Vec<String>,
@@ -63,7 +63,7 @@ pub struct Recovery {
 
 /// Where a capture was made, seen from the data's direction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum View {
+pub(crate) enum View {
     Sender,
     Receiver,
     Middle,
@@ -71,7 +71,7 @@ pub enum View {
 
 /// One direction of one connection.
 #[derive(Clone, Debug)]
-pub struct Flow {
+pub(crate) struct Flow {
     /// The capture at its sender is the one called `snd`.
     pub sender_is_snd: bool,
     /// The first byte that a capture with defects shows, 0 if it shows the SYN.
@@ -91,7 +91,7 @@ pub struct Flow {
 
 impl Flow {
     /// The same, with offsets that count from byte `base`; what lies below is left out.
-    pub fn beginning_at(&self, base: u64) -> Flow {
+    pub(crate) fn beginning_at(&self, base: u64) -> Flow {
         let mut out = self.clone();
         let events = out.events.drain();
         let above = events.filter_map(|(at, event)| Some((at.checked_sub(base)?, event)));
@@ -110,7 +110,7 @@ impl Flow {
 }
 
 /// The flows of a recording by name.
-pub fn read(path: &Path) -> io::Result<HashMap<String, Flow>> {
+pub(crate) fn read(path: &Path) -> io::Result<HashMap<String, Flow>> {
     let mut text = String::new();
     if path.extension().is_some_and(|e| e == "gz") {
         GzDecoder::new(File::open(path)?).read_to_string(&mut text)?;
@@ -127,7 +127,7 @@ pub fn read(path: &Path) -> io::Result<HashMap<String, Flow>> {
 }
 
 /// The name of the `n`th flow with these addresses and ports.
-pub fn numbered(name: &str, n: u64) -> String {
+pub(crate) fn numbered(name: &str, n: u64) -> String {
     if n == 0 {
         name.to_owned()
     } else {

@@ -29,7 +29,7 @@ struct Taken {
 }
 
 /// The capture of one side.
-pub struct Capture {
+pub(super) struct Capture {
     sockets: Vec<OwnedFd>,
     out: PcapWriter<BufWriter<File>>,
     snap: usize,
@@ -38,7 +38,7 @@ pub struct Capture {
 
 impl Capture {
     /// Captures at these devices, each in the namespace of its name, into a file.
-    pub fn open(devices: &[(&str, &str)], path: &str, snap_bytes: u32) -> io::Result<Self> {
+    pub(super) fn open(devices: &[(&str, &str)], path: &str, snap_bytes: u32) -> io::Result<Self> {
         let snap = snap_bytes as usize + ETHERNET;
         let mut sockets = Vec::new();
         for (namespace, device) in devices {
@@ -56,7 +56,7 @@ impl Capture {
     }
 
     /// Writes what has arrived since the last time, by time.
-    pub fn drain(&mut self) -> io::Result<()> {
+    pub(super) fn drain(&mut self) -> io::Result<()> {
         let mut taken = Vec::new();
         for socket in &self.sockets {
             while take(socket, self.snap, &mut taken)? == BATCH {}
@@ -76,7 +76,7 @@ impl Capture {
     }
 
     /// Writes the rest; returns the number of packets that were lost.
-    pub fn finish(mut self) -> io::Result<u64> {
+    pub(super) fn finish(mut self) -> io::Result<u64> {
         self.drain()?;
         let lost = self.sockets.iter().map(lost).sum::<io::Result<u64>>()?;
         self.out

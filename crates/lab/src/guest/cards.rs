@@ -9,7 +9,7 @@ use crate::plan::Card;
 const DEVICES: &str = "/run/devices";
 
 /// Sets all parameters of a card.
-pub fn set(card: &Card) -> io::Result<()> {
+pub(super) fn set(card: &Card) -> io::Result<()> {
     let Card {
         namespace,
         name,

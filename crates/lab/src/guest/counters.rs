@@ -8,7 +8,7 @@ use super::sys;
 use crate::report::TcpState;
 
 /// The counters of a namespace's TCP, by nstat's names (`TcpRetransSegs`, `TcpExtTCPTimeouts`).
-pub fn of_host(namespace: &str) -> io::Result<BTreeMap<String, u64>> {
+pub(super) fn of_host(namespace: &str) -> io::Result<BTreeMap<String, u64>> {
     sys::enter(namespace)?;
     // The files are those of the reading thread's namespace.
     let read = |name: &str| std::fs::read_to_string(format!("/proc/thread-self/net/{name}"));
@@ -18,7 +18,7 @@ pub fn of_host(namespace: &str) -> io::Result<BTreeMap<String, u64>> {
 }
 
 /// Lines in pairs: `Tcp: NAME NAME`, `Tcp: VALUE VALUE`.
-pub fn parsed(text: &str) -> BTreeMap<String, u64> {
+pub(super) fn parsed(text: &str) -> BTreeMap<String, u64> {
     let lines: Vec<&str> = text.lines().collect();
     let mut counters = BTreeMap::new();
     for pair in lines.chunks_exact(2) {
@@ -37,7 +37,7 @@ pub fn parsed(text: &str) -> BTreeMap<String, u64> {
 }
 
 /// What has been counted since `before`.
-pub fn since(
+pub(super) fn since(
     before: &BTreeMap<String, u64>,
     after: BTreeMap<String, u64>,
 ) -> BTreeMap<String, u64> {
@@ -50,7 +50,7 @@ pub fn since(
 }
 
 /// Packets that the discipline with the handle 10 dropped, and those it marked, in what `tc -s -j qdisc show` prints.
-pub fn drops_and_marks(json: &str) -> (u64, u64) {
+pub(super) fn drops_and_marks(json: &str) -> (u64, u64) {
     let disciplines: Vec<serde_json::Value> = serde_json::from_str(json).unwrap_or_default();
     let of_stage = || disciplines.iter().filter(|of| of["handle"] == "10:");
     let sum = |name: &str| of_stage().filter_map(|of| of[name].as_u64()).sum::<u64>();
@@ -59,7 +59,7 @@ pub fn drops_and_marks(json: &str) -> (u64, u64) {
 }
 
 /// The state of a connection. Offsets are those of `struct tcp_info` in the kernel's `include/uapi/linux/tcp.h`.
-pub fn of_socket(socket: RawFd) -> io::Result<TcpState> {
+pub(super) fn of_socket(socket: RawFd) -> io::Result<TcpState> {
     let info = sys::tcp_info(socket)?;
     let word = |at: usize| u32::from_ne_bytes([info[at], info[at + 1], info[at + 2], info[at + 3]]);
     let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;

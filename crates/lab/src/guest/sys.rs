@@ -17,7 +17,7 @@ fn checked(result: c_int) -> io::Result<c_int> {
 }
 
 /// Mounts a file system without a device.
-pub fn mount(kind: &str, target: &str, options: &str) -> io::Result<()> {
+pub(super) fn mount(kind: &str, target: &str, options: &str) -> io::Result<()> {
     std::fs::create_dir_all(target)?;
     let [kind, target, options] = [kind, target, options].map(CString::new);
     let (kind, target, options) = (kind?, target?, options?);
@@ -35,26 +35,26 @@ pub fn mount(kind: &str, target: &str, options: &str) -> io::Result<()> {
 }
 
 /// Lets the calling thread, and no other, live in a network namespace that `ip netns add` made.
-pub fn enter(namespace: &str) -> io::Result<()> {
+pub(super) fn enter(namespace: &str) -> io::Result<()> {
     enter_file(&format!("/run/netns/{namespace}"))
 }
 
 /// The same for the file of a network namespace.
-pub fn enter_file(path: &str) -> io::Result<()> {
+pub(crate) fn enter_file(path: &str) -> io::Result<()> {
     let file = std::fs::File::open(path)?;
     // SAFETY: the descriptor is open.
     checked(unsafe { libc::setns(file.as_raw_fd(), libc::CLONE_NEWNET) }).map(drop)
 }
 
 /// Undoes [`mount`].
-pub fn unmount(target: &str) -> io::Result<()> {
+pub(super) fn unmount(target: &str) -> io::Result<()> {
     let target = CString::new(target)?;
     // SAFETY: the pointer is to a string that lives until the call returns.
     checked(unsafe { libc::umount(target.as_ptr()) }).map(drop)
 }
 
 /// Loads a module of the kernel.
-pub fn load_module(path: &str) -> io::Result<()> {
+pub(super) fn load_module(path: &str) -> io::Result<()> {
     let file = std::fs::File::open(path)?;
     // SAFETY: the descriptor is open, the parameters are an empty string.
     let done = unsafe { libc::syscall(libc::SYS_finit_module, file.as_raw_fd(), c"".as_ptr(), 0) };
@@ -62,7 +62,7 @@ pub fn load_module(path: &str) -> io::Result<()> {
 }
 
 /// Ends the machine. Returns only if that failed.
-pub fn power_off() {
+pub(super) fn power_off() {
     // SAFETY: neither call takes pointers.
     unsafe {
         libc::sync();
@@ -71,7 +71,7 @@ pub fn power_off() {
 }
 
 /// Nanoseconds since the start of the machine, or since 1970, which is the clock of captures.
-pub fn now_ns(clock: libc::clockid_t) -> i64 {
+pub(super) fn now_ns(clock: libc::clockid_t) -> i64 {
     // SAFETY: `time` is a valid timespec to write to.
     let time = unsafe {
         let mut time: libc::timespec = zeroed();
@@ -82,7 +82,7 @@ pub fn now_ns(clock: libc::clockid_t) -> i64 {
 }
 
 /// Sleeps until this time of the monotonic clock.
-pub fn sleep_until(at_ns: i64) {
+pub(super) fn sleep_until(at_ns: i64) {
     let left = at_ns - now_ns(libc::CLOCK_MONOTONIC);
     if let Ok(left) = u64::try_from(left) {
         std::thread::sleep(Duration::from_nanos(left));
@@ -90,7 +90,7 @@ pub fn sleep_until(at_ns: i64) {
 }
 
 /// Sets a socket option.
-pub fn set<T: Copy>(socket: RawFd, level: c_int, option: c_int, value: T) -> io::Result<()> {
+pub(super) fn set<T: Copy>(socket: RawFd, level: c_int, option: c_int, value: T) -> io::Result<()> {
     // SAFETY: the pointer is to a value of this size.
     let done = unsafe {
         libc::setsockopt(
@@ -105,7 +105,7 @@ pub fn set<T: Copy>(socket: RawFd, level: c_int, option: c_int, value: T) -> io:
 }
 
 /// Sets the congestion control.
-pub fn set_congestion(socket: RawFd, name: &str) -> io::Result<()> {
+pub(super) fn set_congestion(socket: RawFd, name: &str) -> io::Result<()> {
     // SAFETY: pointer and length are of one slice.
     let done = unsafe {
         libc::setsockopt(
@@ -120,7 +120,7 @@ pub fn set_congestion(socket: RawFd, name: &str) -> io::Result<()> {
 }
 
 /// A TCP socket of IPv4, not connected.
-pub fn tcp_socket() -> io::Result<OwnedFd> {
+pub(super) fn tcp_socket() -> io::Result<OwnedFd> {
     // SAFETY: a new descriptor belongs to nobody else.
     unsafe {
         Ok(OwnedFd::from_raw_fd(checked(libc::socket(
@@ -141,7 +141,7 @@ fn ipv4(address: [u8; 4], port: u16) -> libc::sockaddr_in {
 }
 
 /// Binds a socket.
-pub fn bind(socket: &OwnedFd, address: [u8; 4], port: u16) -> io::Result<()> {
+pub(super) fn bind(socket: &OwnedFd, address: [u8; 4], port: u16) -> io::Result<()> {
     let address = ipv4(address, port);
     let length = size_of::<libc::sockaddr_in>() as u32;
     // SAFETY: the pointer is to an address of this length.
@@ -150,7 +150,7 @@ pub fn bind(socket: &OwnedFd, address: [u8; 4], port: u16) -> io::Result<()> {
 }
 
 /// Connects a socket.
-pub fn connect(socket: &OwnedFd, address: [u8; 4], port: u16) -> io::Result<()> {
+pub(super) fn connect(socket: &OwnedFd, address: [u8; 4], port: u16) -> io::Result<()> {
     let address = ipv4(address, port);
     let length = size_of::<libc::sockaddr_in>() as u32;
     // SAFETY: the pointer is to an address of this length.
@@ -159,13 +159,13 @@ pub fn connect(socket: &OwnedFd, address: [u8; 4], port: u16) -> io::Result<()> 
 }
 
 /// Lets others connect.
-pub fn listen(socket: &OwnedFd) -> io::Result<()> {
+pub(super) fn listen(socket: &OwnedFd) -> io::Result<()> {
     // SAFETY: no pointers.
     checked(unsafe { libc::listen(socket.as_raw_fd(), 1024) }).map(drop)
 }
 
 /// Takes the next connection.
-pub fn accept(socket: &OwnedFd) -> io::Result<OwnedFd> {
+pub(super) fn accept(socket: &OwnedFd) -> io::Result<OwnedFd> {
     // SAFETY: null pointers are allowed; the new descriptor belongs to nobody else.
     unsafe {
         let new = libc::accept4(
@@ -179,7 +179,7 @@ pub fn accept(socket: &OwnedFd) -> io::Result<OwnedFd> {
 }
 
 /// Takes bytes out of a socket and drops them, without copying; returns how many.
-pub fn discard(socket: RawFd, most: usize) -> io::Result<usize> {
+pub(super) fn discard(socket: RawFd, most: usize) -> io::Result<usize> {
     // SAFETY: with MSG_TRUNC TCP writes nothing to the buffer.
     let got = unsafe { libc::recv(socket, std::ptr::null_mut(), most, libc::MSG_TRUNC) };
     if got < 0 {
@@ -190,7 +190,7 @@ pub fn discard(socket: RawFd, most: usize) -> io::Result<usize> {
 }
 
 /// Writes; `flags` are those of `send`.
-pub fn send(socket: RawFd, bytes: &[u8], flags: c_int) -> io::Result<usize> {
+pub(super) fn send(socket: RawFd, bytes: &[u8], flags: c_int) -> io::Result<usize> {
     // SAFETY: pointer and length are of one slice.
     let sent = unsafe {
         libc::send(
@@ -208,13 +208,13 @@ pub fn send(socket: RawFd, bytes: &[u8], flags: c_int) -> io::Result<usize> {
 }
 
 /// Says that nothing more will be written.
-pub fn finish(socket: RawFd) {
+pub(super) fn finish(socket: RawFd) {
     // SAFETY: no pointers. An error means that the connection is gone, which reading tells too.
     unsafe { libc::shutdown(socket, libc::SHUT_WR) };
 }
 
 /// The state of a TCP socket: the kernel's `tcp_info`, as far as this kernel has it.
-pub fn tcp_info(socket: RawFd) -> io::Result<[u8; 256]> {
+pub(super) fn tcp_info(socket: RawFd) -> io::Result<[u8; 256]> {
     let mut info = [0u8; 256];
     let mut length = 256u32;
     // SAFETY: the pointers are to a buffer of this length and to the length.
@@ -246,7 +246,7 @@ fn ethtool(device: &str, words: &mut [u32]) -> io::Result<()> {
 }
 
 /// Switches off what makes packets of a device larger than segments, or leaves checksums to hardware.
-pub fn offloads_off(device: &str) -> io::Result<()> {
+pub(super) fn offloads_off(device: &str) -> io::Result<()> {
     /// `ETHTOOL_STXCSUM`, `ETHTOOL_SSG`, `ETHTOOL_STSO`, `ETHTOOL_SGSO`, `ETHTOOL_SGRO`.
     const COMMANDS: [u32; 5] = [0x17, 0x19, 0x1f, 0x24, 0x2c];
     for command in COMMANDS {
@@ -260,7 +260,7 @@ pub fn offloads_off(device: &str) -> io::Result<()> {
 }
 
 /// Sets how a card coalesces: `ethtool -C DEVICE rx-usecs N rx-frames N`.
-pub fn set_coalescing(device: &str, usecs: u32, frames: u32) -> io::Result<()> {
+pub(super) fn set_coalescing(device: &str, usecs: u32, frames: u32) -> io::Result<()> {
     /// `ETHTOOL_SCOALESCE`, and the words of `struct ethtool_coalesce`.
     const COMMAND: u32 = 0x0f;
     const WORDS: usize = 23;
@@ -270,7 +270,7 @@ pub fn set_coalescing(device: &str, usecs: u32, frames: u32) -> io::Result<()> {
 }
 
 /// Sets the size of a card's ring: `ethtool -G DEVICE rx N`.
-pub fn set_ring(device: &str, packets: u32) -> io::Result<()> {
+pub(super) fn set_ring(device: &str, packets: u32) -> io::Result<()> {
     /// `ETHTOOL_SRINGPARAM`, and the words of `struct ethtool_ringparam`, of which the sixth is the receive ring.
     const COMMAND: u32 = 0x11;
     let mut words = [0; 9];

@@ -17,7 +17,7 @@ static ZEROS: [u8; CHUNK] = [0; CHUNK];
 const AHEAD: u32 = 256 << 10;
 
 /// What the threads of a run share.
-pub struct Shared {
+pub(super) struct Shared {
     /// The plan.
     pub plan: Plan,
     /// Time of the monotonic clock at which the run begins.
@@ -68,7 +68,7 @@ fn options(socket: &OwnedFd, options: &Socket) -> io::Result<()> {
 }
 
 /// Listens for the connections of a group; ends with the machine.
-pub fn serve(group: &Group) -> io::Result<()> {
+pub(super) fn serve(group: &Group) -> io::Result<()> {
     sys::enter(&group.receiver)?;
     let server = sys::tcp_socket()?;
     options(&server, &group.receiving)?;
@@ -95,7 +95,7 @@ pub fn serve(group: &Group) -> io::Result<()> {
 }
 
 /// A thread with a small stack, of which there are many.
-pub fn small_thread(run: impl FnOnce() + Send + 'static) -> io::Result<()> {
+pub(super) fn small_thread(run: impl FnOnce() + Send + 'static) -> io::Result<()> {
     std::thread::Builder::new()
         .stack_size(128 << 10)
         .spawn(run)
@@ -135,7 +135,7 @@ fn write(socket: &OwnedFd, mut bytes: u64) -> io::Result<()> {
 }
 
 /// Opens a connection at its time and carries its data.
-pub fn send(shared: &Shared, number: usize, connection: &Connection) {
+pub(super) fn send(shared: &Shared, number: usize, connection: &Connection) {
     let Some(group) = shared.plan.groups.get(connection.group) else {
         return;
     };

@@ -13,12 +13,12 @@ const PIE_BURST_NS: i64 = 150_000_000;
 const PIE_MOST: f64 = 32.0;
 
 /// The word for marking.
-pub fn mark(on: bool) -> &'static str {
+pub(super) fn mark(on: bool) -> &'static str {
     if on { "ecn" } else { "noecn" }
 }
 
 /// PIE with a queue of this many packets; nothing else is asked for.
-pub fn pie(key: &str, discipline: &Discipline, packets: u64) -> Result<String, Refusal> {
+pub(super) fn pie(key: &str, discipline: &Discipline, packets: u64) -> Result<String, Refusal> {
     let Discipline::Pie {
         target_ns,
         update_ns,
@@ -61,7 +61,7 @@ pub fn pie(key: &str, discipline: &Discipline, packets: u64) -> Result<String, R
 }
 
 /// RED before a link of this rate.
-pub fn red(
+pub(super) fn red(
     key: &str,
     discipline: &Discipline,
     queue: Queue,

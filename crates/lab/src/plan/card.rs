@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::refusal::Refusal;
 
 /// Name of the module, of its file, and of the type of its devices.
-pub const MODULE: &str = "inorder";
+pub(super) const MODULE: &str = "inorder";
 /// Sorters of the module.
 const SORTERS: [&str; 3] = ["none", "srpic", "resequence"];
 /// Largest ring of the module.
@@ -125,7 +125,7 @@ impl Card {
 }
 
 /// Refuses what was given for a card and depends on the speed of a processor, or on Linux.
-pub fn refused(card: &plain::Card, key: &str) -> Option<(&'static str, &'static str)> {
+pub(super) fn refused(card: &plain::Card, key: &str) -> Option<(&'static str, &'static str)> {
     let no = |good: bool, what, expected| (!good).then_some((what, expected));
     let no_time = "code takes no time in the lab";
     match key {

@@ -20,7 +20,7 @@ const CONGESTION: &[(&str, &str)] = &[
 ];
 
 /// The congestion control of the module `tcp_ancr` (`kernel/`): Reno with aNCR's threshold.
-pub const ANCR: &str = "ancr";
+pub(super) const ANCR: &str = "ancr";
 /// The loss detection of the simulator that this module stands for.
 const ANCR_DETECTION: &str = "ancr-threshold";
 
@@ -61,7 +61,7 @@ impl Socket {
 }
 
 /// The group of a `[[flow]]` whose data goes between hosts of these two sides; adds the settings of its hosts.
-pub fn group(
+pub(super) fn group(
     number: usize,
     flow: &plain::Flow,
     [from, to]: [&str; 2],
@@ -260,7 +260,7 @@ fn detection(endpoint: &plain::Endpoint, at: &str) -> Result<Vec<(&'static str, 
 }
 
 /// Words that the routes of a host have for an endpoint.
-pub fn route_words(endpoint: &plain::Endpoint) -> String {
+pub(super) fn route_words(endpoint: &plain::Endpoint) -> String {
     let mut words = String::new();
     let mut add = |name: &str, value: Option<String>| {
         if let Some(value) = value {

@@ -5,7 +5,7 @@ use super::netem::Netem;
 
 /// A queueing discipline at a device of its own.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Hop {
+pub(super) enum Hop {
     /// Loss, duplication, damage, delay.
     Netem(Box<Netem>),
     /// A rate and a queue.
@@ -18,7 +18,7 @@ pub enum Hop {
 
 /// A rate and a queue.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Rate {
+pub(super) struct Rate {
     /// The shaper: words of HTB's class, or of TBF.
     pub(super) shaper: Shaper,
     /// Bytes charged for a packet beyond those that the kernel counts.
@@ -31,7 +31,7 @@ pub struct Rate {
 
 /// What limits the rate.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Shaper {
+pub(super) enum Shaper {
     /// HTB's class: rate and burst.
     Htb(u64, u64),
     /// TBF's words.
@@ -40,7 +40,7 @@ pub enum Shaper {
 
 /// Lanes side by side.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Lanes {
+pub(super) struct Lanes {
     /// Whether lanes take turns; otherwise each packet takes a random one.
     pub(super) in_turn: bool,
     /// What is on each, one behind the other: at most two disciplines.

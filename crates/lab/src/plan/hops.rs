@@ -13,7 +13,7 @@ const NO_LIMIT: u64 = 1_000_000;
 const COUNTED: i64 = 14;
 
 /// The disciplines of a path, for a run of this length.
-pub fn hops(path: &str, stages: &[Stage], duration_ns: i64) -> Result<Vec<Hop>, Refusal> {
+pub(super) fn hops(path: &str, stages: &[Stage], duration_ns: i64) -> Result<Vec<Hop>, Refusal> {
     let mut hops: Vec<Hop> = Vec::new();
     for (number, stage) in stages.iter().enumerate() {
         for hop in of_stage(&format!("{path}.{number}"), &stage.kind, duration_ns)? {
@@ -269,7 +269,7 @@ fn of_bucket(key: &str, bucket: &plain::TokenBucket) -> Result<Vec<Hop>, Refusal
 
 impl Hop {
     /// Lines for `tc` that put the discipline to a device. The discipline whose drops count has the handle 10.
-    pub fn lines(&self, device: &str) -> Vec<String> {
+    pub(super) fn lines(&self, device: &str) -> Vec<String> {
         match self {
             Hop::Netem(netem) => vec![format!(
                 "qdisc add dev {device} root handle 10: {}",
@@ -281,7 +281,7 @@ impl Hop {
     }
 
     /// Lines for `tc` during the run.
-    pub fn changes(&self, device: &str) -> Vec<(i64, String)> {
+    pub(super) fn changes(&self, device: &str) -> Vec<(i64, String)> {
         match self {
             Hop::Netem(netem) => {
                 let changes = netem.changes().into_iter();

@@ -13,7 +13,7 @@ const MAX_LANES: usize = 60;
 
 impl Lanes {
     /// The lanes of the stage with this name, whose disciplines were made before.
-    pub fn new(key: &str, spray: &Spray, lanes: Vec<Vec<Hop>>) -> Result<Self, Refusal> {
+    pub(super) fn new(key: &str, spray: &Spray, lanes: Vec<Vec<Hop>>) -> Result<Self, Refusal> {
         let in_turn = match spray.policy {
             Policy::Random => false,
             Policy::RoundRobin => true,
@@ -27,7 +27,7 @@ impl Lanes {
     }
 
     /// Checks that the addresses suffice for the lanes of a path.
-    pub fn check(path: &str, hops: &[Hop]) -> Result<(), Refusal> {
+    pub(super) fn check(path: &str, hops: &[Hop]) -> Result<(), Refusal> {
         let lanes = hops.iter().map(|hop| match hop {
             Hop::Lanes(lanes) => lanes.lanes.len(),
             _ => 0,
@@ -44,7 +44,7 @@ impl Lanes {
     }
 
     /// Lines for `tc` that distribute what leaves through `device` over the devices of the lanes.
-    pub fn lines(&self, device: &str, lane_device: impl Fn(usize) -> String) -> Vec<String> {
+    pub(super) fn lines(&self, device: &str, lane_device: impl Fn(usize) -> String) -> Vec<String> {
         let mut lines = vec![format!("qdisc add dev {device} clsact")];
         let kind = if self.in_turn { "determ" } else { "netrand" };
         let count = self.lanes.len();

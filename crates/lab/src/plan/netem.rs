@@ -28,7 +28,7 @@ enum Wait {
 
 /// One netem.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Netem {
+pub(super) struct Netem {
     /// In netem's order: duplication, loss, damage. A stage is added only behind those that netem applies before it.
     before: Vec<(u8, String)>,
     wait: Wait,
@@ -60,7 +60,7 @@ const CORRUPT: u8 = 2;
 
 impl Netem {
     /// A constant delay.
-    pub fn delay(ns: i64) -> Self {
+    pub(super) fn delay(ns: i64) -> Self {
         Netem {
             wait: Wait::Fixed(ns),
             ..Netem::default()
@@ -68,7 +68,7 @@ impl Netem {
     }
 
     /// The stage `delay`.
-    pub fn jitter(stage: &plain::Delay) -> Self {
+    pub(super) fn jitter(stage: &plain::Delay) -> Self {
         if stage.jitter_ns == 0 {
             let limit = stage.limit_packets.unwrap_or(NO_LIMIT);
             // Its limit must not become that of others.
@@ -94,7 +94,7 @@ impl Netem {
     }
 
     /// What is behind the line of a lane: loss, and a delay with normal jitter; nothing if there is none of them.
-    pub fn lane(delay_ns: i64, jitter_ns: i64, loss: f64) -> Option<Self> {
+    pub(super) fn lane(delay_ns: i64, jitter_ns: i64, loss: f64) -> Option<Self> {
         let before = match loss > 0.0 {
             true => vec![(LOSS, format!("loss random {}", percent(loss)))],
             false => Vec::new(),
@@ -116,12 +116,12 @@ impl Netem {
     }
 
     /// The stage `loss`.
-    pub fn loss(stage: &Loss) -> Self {
+    pub(super) fn loss(stage: &Loss) -> Self {
         Self::first(LOSS, loss_words(stage))
     }
 
     /// The stage `duplicate`.
-    pub fn duplicate(stage: &plain::Duplicate) -> Self {
+    pub(super) fn duplicate(stage: &plain::Duplicate) -> Self {
         Self::first(
             DUPLICATE,
             format!("duplicate {}", chance(stage.probability, stage.correlation)),
@@ -129,7 +129,7 @@ impl Netem {
     }
 
     /// The stage `corrupt`.
-    pub fn corrupt(stage: &plain::Corrupt) -> Self {
+    pub(super) fn corrupt(stage: &plain::Corrupt) -> Self {
         let words = chance(stage.probability, stage.correlation);
         match stage.discard {
             true => Self::first(LOSS, format!("loss random {words}")),
@@ -138,7 +138,7 @@ impl Netem {
     }
 
     /// The stage `reorder`.
-    pub fn reorder(stage: &plain::Reorder) -> Self {
+    pub(super) fn reorder(stage: &plain::Reorder) -> Self {
         let words = chance(stage.probability, stage.correlation);
         Netem {
             after: format!(" reorder {words} gap {}", stage.gap.max(1)),
@@ -148,7 +148,7 @@ impl Netem {
     }
 
     /// The stage `late`, while packets are late.
-    pub fn late(stage: &plain::Late, key: &str) -> Result<Self, Refusal> {
+    pub(super) fn late(stage: &plain::Late, key: &str) -> Result<Self, Refusal> {
         if stage.probability == 0.0 {
             return Ok(Netem::default());
         }
@@ -173,7 +173,7 @@ impl Netem {
     }
 
     /// The stage `netem`.
-    pub fn whole(stage: &plain::Netem) -> Self {
+    pub(super) fn whole(stage: &plain::Netem) -> Self {
         let mut before = Vec::new();
         let parts = [
             (
@@ -231,7 +231,7 @@ impl Netem {
     }
 
     /// Adds the netem behind this one if one netem does both; otherwise returns it.
-    pub fn join(&mut self, next: Netem) -> Option<Netem> {
+    pub(super) fn join(&mut self, next: Netem) -> Option<Netem> {
         let last = self.before.last().map(|(order, _)| *order);
         let waits = self.wait != Wait::Fixed(0);
         let in_order = next
@@ -252,7 +252,7 @@ impl Netem {
     }
 
     /// The words at the beginning of a run.
-    pub fn words(&self) -> String {
+    pub(super) fn words(&self) -> String {
         match &self.wait {
             Wait::Late { late, .. } if late.from_ns > 0 => self.words_with(false),
             _ => self.words_with(true),
@@ -260,7 +260,7 @@ impl Netem {
     }
 
     /// Times from which other words hold.
-    pub fn changes(&self) -> Vec<(i64, String)> {
+    pub(super) fn changes(&self) -> Vec<(i64, String)> {
         let Wait::Late { late, .. } = &self.wait else {
             return Vec::new();
         };

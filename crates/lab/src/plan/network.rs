@@ -44,7 +44,7 @@ struct Builder {
 }
 
 /// The network of a cell; flows and their settings are added by others.
-pub fn plan(config: &Config, ways: Ways) -> Result<Plan, Refusal> {
+pub(super) fn plan(config: &Config, ways: Ways) -> Result<Plan, Refusal> {
     let endpoints = config
         .flows
         .iter()

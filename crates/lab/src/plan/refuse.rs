@@ -16,7 +16,7 @@ const MAX_CONNECTIONS: u32 = 1000;
 const MAX_GROUPS: usize = 200;
 
 /// Refuses what needs no knowledge of the network.
-pub fn check(scenario: &Scenario, number: usize, config: &Config) -> Result<(), Error> {
+pub(super) fn check(scenario: &Scenario, number: usize, config: &Config) -> Result<(), Error> {
     let refuse =
         |key: &str, what: &str, expected: &str| Err(scenario.refuse(number, key, what, expected));
     if !config.probes.is_empty() {
@@ -111,7 +111,7 @@ fn check_flow(
 }
 
 /// Why a key of an endpoint is refused with its value; none if Linux can do it, or does it anyway.
-pub fn refused(endpoint: &plain::Endpoint, key: &str) -> Option<(String, &'static str)> {
+pub(super) fn refused(endpoint: &plain::Endpoint, key: &str) -> Option<(String, &'static str)> {
     let no = |good: bool, what: &str, expected: &'static str| {
         (!good).then(|| (what.to_owned(), expected))
     };

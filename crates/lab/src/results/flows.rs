@@ -15,7 +15,7 @@ const THRESHOLD: u16 = 200;
 
 /// At which end a segment was captured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
+pub(super) enum Place {
     /// At the sender of the flow's data.
     Sender,
     /// At its receiver.
@@ -38,7 +38,7 @@ type Label = (u32, u32, u16);
 
 /// A flow under observation.
 #[derive(Debug)]
-pub struct Observed {
+pub(super) struct Observed {
     warm_up_ns: i64,
     duration_ns: i64,
     size: Option<u64>,
@@ -61,7 +61,7 @@ pub struct Observed {
 
 impl Observed {
     /// A flow of which nothing has been seen.
-    pub fn new(connection: &Connection, plan: &Plan, metrics: bool) -> Self {
+    pub(super) fn new(connection: &Connection, plan: &Plan, metrics: bool) -> Self {
         Observed {
             warm_up_ns: plan.warm_up_ns,
             duration_ns: plan.duration_ns,
@@ -82,7 +82,7 @@ impl Observed {
     }
 
     /// A segment was captured.
-    pub fn see(&mut self, place: Place, from_sender: bool, segment: &Segment) {
+    pub(super) fn see(&mut self, place: Place, from_sender: bool, segment: &Segment) {
         if segment.ts_ns > self.duration_ns {
             return;
         }
@@ -221,7 +221,7 @@ impl Observed {
     }
 
     /// The flow's result.
-    pub fn finish(
+    pub(super) fn finish(
         self,
         flow: &plain::Flow,
         connection: &Connection,

@@ -25,7 +25,7 @@ struct Envelope {
 }
 
 /// A packet in a tunnel.
-pub struct Tunnel {
+pub(super) struct Tunnel {
     envelopes: Vec<Envelope>,
     /// Where the headers of the packet are that is cut.
     pub inner: Headers,
@@ -112,7 +112,7 @@ fn carried(frame: &[u8], outer: &Ip) -> Option<(usize, u16)> {
 impl Tunnel {
     /// Finds the packet with this protocol inside of a tunnel; its header begins at `start`, if that is known. `None` if the
     /// frame is no tunnel, or one that is not known.
-    pub fn find(frame: &[u8], protocol: u8, start: Option<usize>) -> Option<Self> {
+    pub(super) fn find(frame: &[u8], protocol: u8, start: Option<usize>) -> Option<Self> {
         let (mut at, mut kind) = network(frame)?;
         let mut envelopes = Vec::new();
         while envelopes.len() <= MAX_ENVELOPES {
@@ -133,14 +133,14 @@ impl Tunnel {
     }
 
     /// True if an envelope has a checksum over all that it carries.
-    pub fn is_summed(&self, frame: &[u8]) -> bool {
+    pub(super) fn is_summed(&self, frame: &[u8]) -> bool {
         let mut sums = self.envelopes.iter().filter_map(|envelope| envelope.udp);
         sums.any(|udp| frame.get(udp + 6..udp + 8) != Some(&[0, 0]))
     }
 
     /// Makes the envelopes fit a packet cut from the super-packet, the `index`th. If they are summed, the checksum of the
     /// packet itself must be complete.
-    pub fn close(&self, frame: &mut [u8], index: usize) {
+    pub(super) fn close(&self, frame: &mut [u8], index: usize) {
         for envelope in self.envelopes.iter().rev() {
             let outer = Headers {
                 ip: envelope.ip,

@@ -20,7 +20,7 @@ const FRAMES: u32 = 4096;
 const FRAME_BYTES: u32 = 4096;
 
 /// All receive queues of an interface.
-pub struct Receiver {
+pub(super) struct Receiver {
     queues: Vec<Queue>,
     /// Readable if one of the queues is.
     any: OwnedFd,
@@ -34,7 +34,7 @@ impl Receiver {
     /// Takes TCP of this interface; everything else goes to the kernel as before. So does TCP again as soon as this
     /// value is dropped or the process ends, for whatever reason.
     /// `tell` is told what becomes of the interface.
-    pub fn open(name: &str, tell: fn(&str)) -> Result<Self, LiveError> {
+    pub(super) fn open(name: &str, tell: fn(&str)) -> Result<Self, LiveError> {
         let index = index_of(name)?;
         let count = queues_of(name);
         let attached = Attached::new(name, index, count)?;
@@ -86,7 +86,7 @@ impl Receiver {
 
 impl Receiver {
     /// True if the interface was removed. One that has its name now is another one, whose frames the program does not see.
-    pub fn is_gone(&self) -> bool {
+    pub(super) fn is_gone(&self) -> bool {
         self.is_gone
     }
 

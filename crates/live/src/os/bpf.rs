@@ -56,7 +56,7 @@ impl Attributes {
 }
 
 /// The attached program. When the last descriptor is closed, also because the process died, the kernel detaches it.
-pub struct Attached {
+pub(super) struct Attached {
     _link: OwnedFd,
     _program: OwnedFd,
     map: OwnedFd,
@@ -65,7 +65,7 @@ pub struct Attached {
 impl Attached {
     /// Attaches the program to the interface with this number and `queues` receive queues. Until a socket is set,
     /// everything goes to the kernel as before.
-    pub fn new(name: &str, index: u32, queues: u32) -> Result<Self, LiveError> {
+    pub(super) fn new(name: &str, index: u32, queues: u32) -> Result<Self, LiveError> {
         let needs = "this needs the capabilities CAP_BPF and CAP_NET_ADMIN";
         let map = Attributes::new()
             .number(0, MAP_OF_SOCKETS)
@@ -108,7 +108,7 @@ impl Attached {
     }
 
     /// From now on, TCP of this queue goes to the socket.
-    pub fn set(&self, queue: u32, socket: &impl AsRawFd) -> Result<(), LiveError> {
+    pub(super) fn set(&self, queue: u32, socket: &impl AsRawFd) -> Result<(), LiveError> {
         let value = socket.as_raw_fd() as u32;
         let entry = Attributes::new().number(0, self.map.as_raw_fd() as u32);
         let entry = entry

@@ -3,18 +3,18 @@
 use crate::stamp::ErrorEstimate;
 
 /// Nanoseconds on a clock that never runs backwards.
-pub fn monotonic_ns() -> i64 {
+pub(super) fn monotonic_ns() -> i64 {
     read(libc::CLOCK_MONOTONIC)
 }
 
 /// Nanoseconds since the Unix epoch.
-pub fn unix_ns() -> i64 {
+pub(super) fn unix_ns() -> i64 {
     read(libc::CLOCK_REALTIME)
 }
 
 /// A time of day of the last moments on [`monotonic_ns`], whose time is `now_ns`; the clock says `unix_ns` now. If it was
 /// set in between, the moment is unknown, and taken for now.
-pub fn on_monotonic(at_ns: i64, unix_ns: i64, now_ns: i64) -> i64 {
+pub(super) fn on_monotonic(at_ns: i64, unix_ns: i64, now_ns: i64) -> i64 {
     let age_ns = unix_ns.saturating_sub(at_ns);
     match (0..RECENT_NS).contains(&age_ns) {
         true => now_ns - age_ns,
@@ -38,7 +38,7 @@ fn read(clock: libc::clockid_t) -> i64 {
 }
 
 /// What the kernel knows about the error of the clock: nothing, unless a daemon synchronises it.
-pub fn error_estimate() -> ErrorEstimate {
+pub(super) fn error_estimate() -> ErrorEstimate {
     // SAFETY: all zeros are a valid `timex`, which with no mode set is only read.
     let mut timex: libc::timex = unsafe { std::mem::zeroed() };
     // SAFETY: `timex` is valid for the call.
@@ -57,7 +57,7 @@ pub fn error_estimate() -> ErrorEstimate {
 ///
 /// # Errors
 /// If the system refuses the precedence.
-pub fn be_exact(realtime: bool) -> Result<(), super::LiveError> {
+pub(super) fn be_exact(realtime: bool) -> Result<(), super::LiveError> {
     // SAFETY: this option takes a number of nanoseconds and no pointer.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0) };
     match realtime {
@@ -67,7 +67,7 @@ pub fn be_exact(realtime: bool) -> Result<(), super::LiveError> {
 }
 
 /// Waits until one of `fds` is readable or `wait_ns` have passed; `None` waits without end. A signal ends the wait, too.
-pub fn wait(fds: &mut [libc::pollfd], wait_ns: Option<i64>) {
+pub(super) fn wait(fds: &mut [libc::pollfd], wait_ns: Option<i64>) {
     let time = wait_ns.map(|ns| libc::timespec {
         tv_sec: ns.max(0) / 1_000_000_000,
         tv_nsec: ns.max(0) % 1_000_000_000,
@@ -85,7 +85,7 @@ pub fn wait(fds: &mut [libc::pollfd], wait_ns: Option<i64>) {
 }
 
 /// An entry for [`wait`].
-pub fn readable(fd: &impl std::os::fd::AsRawFd) -> libc::pollfd {
+pub(super) fn readable(fd: &impl std::os::fd::AsRawFd) -> libc::pollfd {
     libc::pollfd {
         fd: fd.as_raw_fd(),
         events: libc::POLLIN,

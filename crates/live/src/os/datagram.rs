@@ -8,13 +8,13 @@ use super::LiveError;
 use super::clock;
 
 /// A socket for UDP or ICMP, not blocking.
-pub struct Datagram {
+pub(super) struct Datagram {
     fd: OwnedFd,
 }
 
 /// What came with a datagram.
 #[derive(Clone, Copy, Debug)]
-pub struct Received {
+pub(super) struct Received {
     /// Its length, bytes; at most the size of the buffer.
     pub length: usize,
     /// Where it came from; `None` on a connected socket.
@@ -29,7 +29,7 @@ pub struct Received {
 
 /// An address of this host, from which an answer goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Local {
+pub(super) struct Local {
     address: IpAddr,
     /// The interface, which the address alone does not tell if it is a link-local one.
     interface: u32,
@@ -43,7 +43,7 @@ impl AsRawFd for Datagram {
 
 impl Datagram {
     /// A UDP socket with this address of its own.
-    pub fn udp(local: SocketAddr) -> Result<Self, LiveError> {
+    pub(super) fn udp(local: SocketAddr) -> Result<Self, LiveError> {
         let what = format!(
             "cannot listen on UDP {local} (ports below 1024 need the capability CAP_NET_BIND_SERVICE)"
         );
@@ -53,7 +53,7 @@ impl Datagram {
 
     /// An ICMP socket for echoes to `peer`: one of the kind that needs no privilege, if the system allows it.
     /// The second value is true if it delivers IPv4 headers.
-    pub fn icmp(peer: SocketAddr) -> Result<(Self, bool), LiveError> {
+    pub(super) fn icmp(peer: SocketAddr) -> Result<(Self, bool), LiveError> {
         let (family, protocol) = match peer {
             SocketAddr::V4(_) => (libc::AF_INET, libc::IPPROTO_ICMP),
             SocketAddr::V6(_) => (libc::AF_INET6, libc::IPPROTO_ICMPV6),
@@ -102,7 +102,7 @@ impl Datagram {
     }
 
     /// Sends and receives only to and from `peer` from now on.
-    pub fn connect(&self, peer: SocketAddr) -> Result<(), LiveError> {
+    pub(super) fn connect(&self, peer: SocketAddr) -> Result<(), LiveError> {
         let (address, length) = raw_address(peer);
         // SAFETY: `address` is valid for `length` bytes.
         let done = unsafe { libc::connect(self.as_raw_fd(), (&raw const address).cast(), length) };
@@ -115,7 +115,7 @@ impl Datagram {
     }
 
     /// The address of its own.
-    pub fn local(&self) -> Result<SocketAddr, LiveError> {
+    pub(super) fn local(&self) -> Result<SocketAddr, LiveError> {
         // SAFETY: all zeros are a valid address of no family.
         let mut address: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
         let mut length = size_of_val(&address) as libc::socklen_t;
@@ -127,7 +127,7 @@ impl Datagram {
     }
 
     /// Sends to the peer to which the socket is connected.
-    pub fn send(&self, bytes: &[u8]) -> io::Result<()> {
+    pub(super) fn send(&self, bytes: &[u8]) -> io::Result<()> {
         // SAFETY: `bytes` is valid for its length.
         let sent = unsafe { libc::send(self.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), 0) };
         if sent < 0 {
@@ -138,7 +138,12 @@ impl Datagram {
     }
 
     /// Sends to `peer`, from the address to which it had sent: another one of this host would not be that of an answer.
-    pub fn answer(&self, bytes: &[u8], peer: SocketAddr, from: Option<Local>) -> io::Result<()> {
+    pub(super) fn answer(
+        &self,
+        bytes: &[u8],
+        peer: SocketAddr,
+        from: Option<Local>,
+    ) -> io::Result<()> {
         let (mut address, length) = raw_address(peer);
         let mut part = libc::iovec {
             iov_base: bytes.as_ptr().cast_mut().cast(),
@@ -166,7 +171,7 @@ impl Datagram {
     }
 
     /// The next datagram; `None` if none is there.
-    pub fn receive(&self, bytes: &mut [u8]) -> io::Result<Option<Received>> {
+    pub(super) fn receive(&self, bytes: &mut [u8]) -> io::Result<Option<Received>> {
         let mut part = libc::iovec {
             iov_base: bytes.as_mut_ptr().cast(),
             iov_len: bytes.len(),

@@ -46,7 +46,7 @@ pub(super) struct Link {
 
 impl Link {
     /// The interface with this name and number.
-    pub fn new(name: &str, index: u32, tell: fn(&str)) -> Result<Self, LiveError> {
+    pub(super) fn new(name: &str, index: u32, tell: fn(&str)) -> Result<Self, LiveError> {
         let socket = port::socket(libc::AF_INET, libc::SOCK_DGRAM, 0)
             .map_err(LiveError::system("cannot ask for the state of interfaces"))?;
         Ok(Link {
@@ -62,7 +62,7 @@ impl Link {
 
     /// The same where one that comes after it is of no use; that it has gone is then told by whoever uses it.
     #[must_use]
-    pub fn without_return(self) -> Self {
+    pub(super) fn without_return(self) -> Self {
         Link {
             may_return: false,
             ..self
@@ -70,17 +70,17 @@ impl Link {
     }
 
     /// True while it can be used, as far as is known.
-    pub fn is_up(&self) -> bool {
+    pub(super) fn is_up(&self) -> bool {
         self.state == State::Up
     }
 
     /// True if it has been removed, as far as is known.
-    pub fn is_gone(&self) -> bool {
+    pub(super) fn is_gone(&self) -> bool {
         self.state == State::Gone
     }
 
     /// Looks at the interface if it is time to, or `now` says so because a call on it has failed.
-    pub fn look(&mut self, now: bool) -> Change {
+    pub(super) fn look(&mut self, now: bool) -> Change {
         let time_ns = clock::monotonic_ns();
         let pause_ns = if self.is_up() { ASK_NS } else { ASK_SOON_NS };
         if !now && time_ns - self.asked_ns < pause_ns {

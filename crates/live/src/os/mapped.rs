@@ -11,7 +11,7 @@ pub(super) struct Mapped {
 
 impl Mapped {
     /// Maps `bytes` of a file from `offset` on; without a file (-1), memory of our own.
-    pub fn new(bytes: usize, fd: RawFd, offset: i64) -> io::Result<Self> {
+    pub(super) fn new(bytes: usize, fd: RawFd, offset: i64) -> io::Result<Self> {
         let flags = if fd < 0 {
             libc::MAP_PRIVATE | libc::MAP_ANONYMOUS
         } else {
@@ -39,12 +39,12 @@ impl Mapped {
     }
 
     /// Its first byte.
-    pub fn start(&self) -> *mut u8 {
+    pub(super) fn start(&self) -> *mut u8 {
         self.start
     }
 
     /// Its length.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 }

@@ -17,7 +17,7 @@ const MAX_FRAME: usize = 65_536 + 64;
 const QUEUE_BYTES: i32 = 64 << 20;
 
 /// An interface whose frames are received and sent, also after it was down or removed and came back.
-pub struct Port {
+pub(super) struct Port {
     fd: OwnedFd,
     link: Link,
     buffer: Vec<u8>,
@@ -34,7 +34,7 @@ impl AsRawFd for Port {
 }
 
 /// The number of an interface.
-pub fn index_of(name: &str) -> Result<u32, LiveError> {
+pub(super) fn index_of(name: &str) -> Result<u32, LiveError> {
     let unknown = || {
         LiveError::Refused(format!(
             "{name}: no such interface; expected one that `ip link` lists"
@@ -52,7 +52,7 @@ pub fn index_of(name: &str) -> Result<u32, LiveError> {
 ///
 /// # Errors
 /// For an unknown interface and for those of other kinds: what the loopback interface is handed it receives itself, for ever.
-pub fn ethernet_index_of(name: &str) -> Result<u32, LiveError> {
+pub(super) fn ethernet_index_of(name: &str) -> Result<u32, LiveError> {
     let index = index_of(name)?;
     let kind = match tap::hardware_type(name) {
         Ok(libc::ARPHRD_ETHER) => return Ok(index),
@@ -72,13 +72,13 @@ pub fn ethernet_index_of(name: &str) -> Result<u32, LiveError> {
 
 impl Port {
     /// Opens two interfaces.
-    pub fn pair(names: [&str; 2], tell: fn(&str)) -> Result<[Self; 2], LiveError> {
+    pub(super) fn pair(names: [&str; 2], tell: fn(&str)) -> Result<[Self; 2], LiveError> {
         Ok([Port::open(names[0], tell)?, Port::open(names[1], tell)?])
     }
 
     /// Opens the interface; it receives all frames, not only those for its own address, until it is closed.
     /// `tell` is told what becomes of the interface.
-    pub fn open(name: &str, tell: fn(&str)) -> Result<Self, LiveError> {
+    pub(super) fn open(name: &str, tell: fn(&str)) -> Result<Self, LiveError> {
         let index = ethernet_index_of(name)?;
         let what = format!("cannot open {name} (this needs the capability CAP_NET_RAW)");
         let failed = |source| LiveError::System {
@@ -132,7 +132,7 @@ impl Port {
     }
 
     /// The next frame, if one is there; its time is on the clock of [`clock::monotonic_ns`].
-    pub fn receive(&mut self) -> Result<Option<Frame>, LiveError> {
+    pub(super) fn receive(&mut self) -> Result<Option<Frame>, LiveError> {
         loop {
             let mut header = [0; vnet::BYTES];
             let mut parts = [
@@ -176,7 +176,7 @@ impl Port {
     }
 
     /// Sends a frame; one that the kernel refuses is counted.
-    pub fn send(&mut self, frame: &Frame) {
+    pub(super) fn send(&mut self, frame: &Frame) {
         let header = frame.header.bytes();
         let mut parts = [
             libc::iovec {
@@ -198,7 +198,7 @@ impl Port {
     }
 
     /// Frames dropped before we received them, and not sent, since the last call.
-    pub fn take_counts(&mut self) -> (u64, u64) {
+    pub(super) fn take_counts(&mut self) -> (u64, u64) {
         // SAFETY: all zeros are valid statistics.
         let mut seen: libc::tpacket_stats = unsafe { std::mem::zeroed() };
         let mut length = size_of_val(&seen) as libc::socklen_t;

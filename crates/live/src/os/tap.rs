@@ -11,7 +11,7 @@ use super::{LiveError, port};
 use crate::frame::Frame;
 
 /// A TAP device that exists as long as this value.
-pub struct Tap {
+pub(super) struct Tap {
     file: File,
     unsent: u64,
 }
@@ -22,7 +22,7 @@ const WHAT: &str =
 impl Tap {
     /// Makes a device with the hardware address and the MTU of the interface `like`, so that the kernel takes frames
     /// for it as its own. It gets no address: the addresses stay where they are.
-    pub fn new(like: &str) -> Result<Self, LiveError> {
+    pub(super) fn new(like: &str) -> Result<Self, LiveError> {
         let failed = |source| LiveError::System {
             what: WHAT.to_owned(),
             source,
@@ -88,7 +88,7 @@ fn name_in(request: &libc::ifreq) -> String {
 }
 
 /// What kind of interface this is (`ARPHRD_ETHER` and others, linux/if_arp.h).
-pub fn hardware_type(name: &str) -> io::Result<u16> {
+pub(super) fn hardware_type(name: &str) -> io::Result<u16> {
     let socket = port::socket(libc::AF_INET, libc::SOCK_DGRAM, 0)?;
     let mut theirs = request(name);
     // SAFETY: `theirs` is valid for the call.

@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// One arrival: number, nanoseconds, bytes.
-pub type Packet = (u64, i64, u32);
+pub(crate) type Packet = (u64, i64, u32);
 
 /// A reordered packet by the definitions of RFC 4737 sections 3.3 and 4.2 to 4.4.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Late {
+pub(crate) struct Late {
     pub seq: u64,
     pub extent: u64,
     pub late_ns: i64,
@@ -20,14 +20,14 @@ pub struct Late {
 }
 
 /// First copies in order of arrival.
-pub fn first_copies(stream: &[Packet]) -> Vec<Packet> {
+pub(crate) fn first_copies(stream: &[Packet]) -> Vec<Packet> {
     let unseen = |i: usize, p: &Packet| stream[..i].iter().all(|q| q.0 != p.0);
     let kept = stream.iter().enumerate().filter(|(i, p)| unseen(*i, p));
     kept.map(|(_, p)| *p).collect()
 }
 
 /// Sections 3 to 4.4 and 5, for every reordered packet.
-pub fn late_packets(stream: &[Packet]) -> Vec<Late> {
+pub(crate) fn late_packets(stream: &[Packet]) -> Vec<Late> {
     let s = first_copies(stream);
     let late_of = |i: usize| {
         let (seq, time, _) = s[i];
@@ -49,7 +49,7 @@ pub fn late_packets(stream: &[Packet]) -> Vec<Late> {
 }
 
 /// Section 4.5: distances between successive discontinuities, packets and nanoseconds.
-pub fn gaps(stream: &[Packet]) -> Vec<(u64, i64)> {
+pub(crate) fn gaps(stream: &[Packet]) -> Vec<(u64, i64)> {
     let s = first_copies(stream);
     let positions: BTreeSet<u64> = late_packets(stream)
         .iter()
@@ -64,7 +64,7 @@ pub fn gaps(stream: &[Packet]) -> Vec<(u64, i64)> {
 }
 
 /// Section 4.6: lengths of the runs that a reordered packet ended; packets and bytes.
-pub fn runs(stream: &[Packet]) -> Vec<(u64, u64)> {
+pub(crate) fn runs(stream: &[Packet]) -> Vec<(u64, u64)> {
     let (mut runs, mut current) = (Vec::new(), (0, 0));
     let late: BTreeSet<u64> = late_packets(stream).iter().map(|l| l.seq).collect();
     for (seq, _, bytes) in first_copies(stream) {
@@ -78,7 +78,7 @@ pub fn runs(stream: &[Packet]) -> Vec<(u64, u64)> {
 }
 
 /// Packets in at least one inverted pair.
-pub fn involved(stream: &[Packet]) -> u64 {
+pub(crate) fn involved(stream: &[Packet]) -> u64 {
     let s = first_copies(stream);
     let inverted = |i: usize| {
         let earlier = s[..i].iter().any(|p| p.0 > s[i].0);
@@ -89,7 +89,7 @@ pub fn involved(stream: &[Packet]) -> u64 {
 
 /// RFC 5236 section 7.1, reorder density: the algorithm word for word, with sets as sets. Returns the histogram and the discarded
 /// packets as (early, late).
-pub fn reorder_density(arrivals: &[u64], dt: i64) -> (BTreeMap<i64, u64>, (u64, u64)) {
+pub(crate) fn reorder_density(arrivals: &[u64], dt: i64) -> (BTreeMap<i64, u64>, (u64, u64)) {
     let mut input = arrivals.iter().copied();
     let (mut window, mut buf) = (VecDeque::new(), BTreeSet::new());
     let (mut counts, mut discarded) = (BTreeMap::new(), (0, 0));
@@ -133,7 +133,7 @@ pub fn reorder_density(arrivals: &[u64], dt: i64) -> (BTreeMap<i64, u64>, (u64, 
 }
 
 /// RFC 5236 section 7.2, reorder buffer-occupancy density, starting with the expected number `e`.
-pub fn buffer_density(arrivals: &[u64], bt: usize, mut e: u64) -> BTreeMap<u64, u64> {
+pub(crate) fn buffer_density(arrivals: &[u64], bt: usize, mut e: u64) -> BTreeMap<u64, u64> {
     let (mut buf, mut counts) = (BTreeSet::new(), BTreeMap::new());
     for &s in arrivals {
         if buf.contains(&s) || s < e {

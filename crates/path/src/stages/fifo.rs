@@ -16,7 +16,7 @@ pub(super) struct Waiting<P> {
 
 impl<P> Waiting<P> {
     /// How long it has been waiting, nanoseconds.
-    pub fn waited_ns(&self, now_ns: i64) -> u64 {
+    pub(super) fn waited_ns(&self, now_ns: i64) -> u64 {
         elapsed(now_ns, self.came_ns)
     }
 }
@@ -38,22 +38,22 @@ impl<P> Default for Fifo<P> {
 
 impl<P> Fifo<P> {
     /// Number of packets.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.packets.len()
     }
 
     /// Bytes of all packets on the wire.
-    pub fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// True if `limit` lets a packet of `frame_bytes` in.
-    pub fn admits(&self, limit: Limit, frame_bytes: u32) -> bool {
+    pub(super) fn admits(&self, limit: Limit, frame_bytes: u32) -> bool {
         limit.admits(self.packets.len(), self.bytes, frame_bytes)
     }
 
     /// Adds a packet at the end.
-    pub fn push(&mut self, now_ns: i64, packet: P, frame_bytes: u32) {
+    pub(super) fn push(&mut self, now_ns: i64, packet: P, frame_bytes: u32) {
         self.bytes += u64::from(frame_bytes);
         self.packets.push_back(Waiting {
             came_ns: now_ns,
@@ -63,14 +63,14 @@ impl<P> Fifo<P> {
     }
 
     /// Takes out the first packet.
-    pub fn pop(&mut self) -> Option<Waiting<P>> {
+    pub(super) fn pop(&mut self) -> Option<Waiting<P>> {
         let first = self.packets.pop_front()?;
         self.bytes -= u64::from(first.frame_bytes);
         Some(first)
     }
 
     /// How long the first packet has been waiting, nanoseconds; 0 without a packet.
-    pub fn wait_ns(&self, now_ns: i64) -> u64 {
+    pub(super) fn wait_ns(&self, now_ns: i64) -> u64 {
         let first = self.packets.front();
         first.map_or(0, |first| first.waited_ns(now_ns))
     }

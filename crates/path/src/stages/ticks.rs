@@ -12,7 +12,7 @@ pub(super) struct Ticks {
 
 impl Ticks {
     /// Times in this distance, nanoseconds.
-    pub fn every(interval_ns: i64) -> Self {
+    pub(super) fn every(interval_ns: i64) -> Self {
         Ticks {
             interval_ns: interval_ns.max(1),
             next_ns: None,
@@ -20,7 +20,7 @@ impl Ticks {
     }
 
     /// The next time, if it is not later than now.
-    pub fn due(&mut self, now_ns: i64) -> Option<i64> {
+    pub(super) fn due(&mut self, now_ns: i64) -> Option<i64> {
         let first_ns = now_ns.saturating_add(self.interval_ns);
         let next_ns = *self.next_ns.get_or_insert(first_ns);
         if next_ns > now_ns {
@@ -31,7 +31,7 @@ impl Ticks {
     }
 
     /// Leaves out all times up to now: the last calculation changed nothing, so the same one again would not, either.
-    pub fn skip(&mut self, now_ns: i64) {
+    pub(super) fn skip(&mut self, now_ns: i64) {
         let Some(next_ns) = self.next_ns.filter(|&next_ns| next_ns <= now_ns) else {
             return;
         };

@@ -5,7 +5,7 @@ use crate::{AnyStage, Path, Timeline};
 
 /// What a packet's IP header says of ECN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Capable {
+pub(super) enum Capable {
     No,
     Ect0,
     Ect1,
@@ -13,7 +13,7 @@ pub enum Capable {
 
 /// A numbered packet that can be marked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Numbered {
+pub(super) struct Numbered {
     pub number: u64,
     pub bytes: u32,
     pub capable: Capable,
@@ -38,7 +38,7 @@ impl Packet for Numbered {
 }
 
 /// Packets of these times, sizes and kinds, numbered.
-pub fn packets(list: &[(i64, u32, Capable)]) -> Vec<(i64, Numbered)> {
+pub(super) fn packets(list: &[(i64, u32, Capable)]) -> Vec<(i64, Numbered)> {
     let numbered = list.iter().zip(0..);
     numbered
         .map(|(&(at_ns, bytes, capable), number)| {
@@ -54,7 +54,7 @@ pub fn packets(list: &[(i64, u32, Capable)]) -> Vec<(i64, Numbered)> {
 }
 
 /// What a stage delivers of these packets, and when.
-pub fn through(
+pub(super) fn through(
     stage: impl Into<AnyStage<Numbered>>,
     arrivals: &[(i64, Numbered)],
 ) -> Vec<(i64, Numbered)> {
@@ -66,7 +66,7 @@ pub fn through(
 }
 
 /// A queue whose calculations are made at their times.
-pub trait Twin {
+pub(super) trait Twin {
     /// A regular calculation.
     fn tick(&mut self, now_ns: i64);
     /// A packet arrives.
@@ -76,7 +76,7 @@ pub trait Twin {
 }
 
 /// What a link delivers that needs `ns_per_byte` for each byte. At equal times calculations come first, arrivals last.
-pub fn slow(
+pub(super) fn slow(
     mut twin: impl Twin,
     tick_ns: i64,
     ns_per_byte: i64,

@@ -18,7 +18,7 @@ const LAST: u8 = 6;
 
 /// A packet and the current step of its thread.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Job {
+pub(crate) struct Job {
     flow: u32,
     bytes: u32,
     sequence: u64,
@@ -51,7 +51,7 @@ fn next(job: Job) -> (usize, Job) {
     }
 }
 
-pub fn case() -> Result<Case, ModelError> {
+pub(crate) fn case() -> Result<Case, ModelError> {
     let mut net: Model<Job> = Model::new();
     let by_engine = || QueueSpec::fifo().keyed(ENGINES, |job: &Job| u32::from(job.engine));
 

@@ -8,14 +8,14 @@ use crate::Case;
 type Failed = Box<dyn std::error::Error>;
 
 /// M/M/1 at a load of 0.9.
-pub fn queue() -> Result<Case, Failed> {
+pub(crate) fn queue() -> Result<Case, Failed> {
     let net = "place q\ntransition arrive exponential rate 0.9\n out q\n\
         transition serve exponential rate 1\n in q\n";
     case("queue", net, 4e3)
 }
 
 /// 10,000 customers who think and are served, each by a server of its own.
-pub fn crowd() -> Result<Case, Failed> {
+pub(crate) fn crowd() -> Result<Case, Failed> {
     let net = "place think 10000\nplace served\n\
         transition ask exponential rate 1 servers infinite\n in think\n out served\n\
         transition answer exponential rate 1 servers infinite\n in served\n out think\n";
@@ -23,7 +23,7 @@ pub fn crowd() -> Result<Case, Failed> {
 }
 
 /// A switch with 64 inputs: each packet goes to one of 64 outputs at random, over a bus, into limited room.
-pub fn switch() -> Result<Case, Failed> {
+pub(crate) fn switch() -> Result<Case, Failed> {
     const PORTS: usize = 64;
     let mut net = "place bus 1\nplace arrived\n".to_owned();
     for port in 0..PORTS {

@@ -8,7 +8,7 @@ const STATIONS: usize = 8;
 const CUSTOMERS: u64 = 64;
 
 /// Customers circulate through stations with unlimited servers, except the last one, which has one server.
-pub fn ring() -> Result<Case, ModelError> {
+pub(crate) fn ring() -> Result<Case, ModelError> {
     let mut net = Model::new();
     let places: Vec<_> = (0..STATIONS)
         .map(|i| {
@@ -39,7 +39,7 @@ pub fn ring() -> Result<Case, ModelError> {
 }
 
 /// Arrivals at rate 3.6, four servers of rate 1, room for 32.
-pub fn mmck() -> Result<Case, ModelError> {
+pub(crate) fn mmck() -> Result<Case, ModelError> {
     let mut net = Model::new();
     let waiting = net.queue("waiting", QueueSpec::fifo());
     let room = net.counter("room", CounterSpec::new(32));

@@ -31,7 +31,7 @@ pub(super) struct Long {
 }
 
 impl Graph {
-    pub fn of(net: &Net) -> Self {
+    pub(super) fn of(net: &Net) -> Self {
         let frame = |words: &[&str], height: f64| {
             let longest = words
                 .iter()
@@ -65,14 +65,14 @@ impl Graph {
         }
     }
 
-    pub fn frames(&self) -> Vec<Frame> {
+    pub(super) fn frames(&self) -> Vec<Frame> {
         self.nodes[..self.real]
             .iter()
             .map(|node| node.frame)
             .collect()
     }
 
-    pub fn paths(&self) -> Vec<Vec<(f64, f64)>> {
+    pub(super) fn paths(&self) -> Vec<Vec<(f64, f64)>> {
         let point = |&n: &usize| (self.nodes[n].frame.x, self.nodes[n].frame.y);
         let path = |arc: &Long| {
             let ends = (std::iter::once(&arc.from), std::iter::once(&arc.to));

@@ -12,7 +12,7 @@ use crate::inspect::kind::REAL;
 use crate::inspect::structure;
 
 /// A query as the user wrote it.
-pub struct Asked {
+pub(super) struct Asked {
     pub text: String,
     pub query: Query,
 }
@@ -36,7 +36,7 @@ pub enum Known {
 }
 
 /// Reads the queries about `net`.
-pub fn read(texts: &[String], net: &Net) -> Result<Vec<Asked>, Error> {
+pub(super) fn read(texts: &[String], net: &Net) -> Result<Vec<Asked>, Error> {
     let one = |text: &String| match Query::read(text, net) {
         Ok(query) => Ok(Asked {
             text: text.clone(),
@@ -51,7 +51,7 @@ pub fn read(texts: &[String], net: &Net) -> Result<Vec<Asked>, Error> {
 }
 
 /// The numbers among the queries, with their texts.
-pub fn numbers(asked: &[Asked]) -> impl Iterator<Item = (&str, &Sum)> {
+pub(super) fn numbers(asked: &[Asked]) -> impl Iterator<Item = (&str, &Sum)> {
     asked.iter().filter_map(|asked| match &asked.query {
         Query::Mean(sum) => Some((asked.text.as_str(), sum)),
         Query::Holds(_) => None,
@@ -59,7 +59,7 @@ pub fn numbers(asked: &[Asked]) -> impl Iterator<Item = (&str, &Sum)> {
 }
 
 /// The formulas among the queries, with their texts.
-pub fn formulas(asked: &[Asked]) -> impl Iterator<Item = (&str, &Formula)> {
+pub(super) fn formulas(asked: &[Asked]) -> impl Iterator<Item = (&str, &Formula)> {
     asked.iter().filter_map(|asked| match &asked.query {
         Query::Holds(formula) => Some((asked.text.as_str(), formula)),
         Query::Mean(_) => None,
@@ -67,7 +67,7 @@ pub fn formulas(asked: &[Asked]) -> impl Iterator<Item = (&str, &Formula)> {
 }
 
 /// Whether a formula holds.
-pub fn checked(text: &str, formula: &Formula, net: &Net, graph: &Graph) -> Answer {
+pub(super) fn checked(text: &str, formula: &Formula, net: &Net, graph: &Graph) -> Answer {
     let found = formula.check(net, graph);
     let shown_by = found.witness.map(|(path, marking)| {
         let names = structure::transition_names(net, &path);
@@ -85,13 +85,13 @@ pub fn checked(text: &str, formula: &Formula, net: &Net, graph: &Graph) -> Answe
 }
 
 /// The exact mean of a number.
-pub fn solved(text: &str, sum: &Sum, net: &Net, solution: &Solution<'_>) -> Answer {
+pub(super) fn solved(text: &str, sum: &Sum, net: &Net, solution: &Solution<'_>) -> Answer {
     let mean = solution.expected(|marking| sum.value(net, marking));
     number(text, mean, None)
 }
 
 /// The estimated mean of a number.
-pub fn estimated(text: &str, estimate: Estimate) -> Answer {
+pub(super) fn estimated(text: &str, estimate: Estimate) -> Answer {
     number(text, estimate.mean, Some(estimate.half_width))
 }
 
@@ -127,7 +127,7 @@ impl Answer {
 }
 
 /// The columns of JSON.
-pub static COLUMNS: &[Column<Answer>] = &[
+pub(super) static COLUMNS: &[Column<Answer>] = &[
     Column::new("query", Kind::Text, "As it was asked.", |a: &Answer| (&a.query).into()),
     Column::new(
         "holds",
@@ -162,7 +162,7 @@ pub static COLUMNS: &[Column<Answer>] = &[
 ];
 
 /// The answers as lines of text.
-pub fn lines(answers: &[Answer], number: impl Fn(f64) -> String) -> Vec<String> {
+pub(super) fn lines(answers: &[Answer], number: impl Fn(f64) -> String) -> Vec<String> {
     let mut lines = Vec::new();
     for answer in answers {
         let known = match answer.answer {

@@ -5,13 +5,13 @@ use crate::net::{Net, PlaceId, TransitionId};
 use crate::reachability::{Boundedness, Report};
 
 /// The names of transitions as a list.
-pub fn transition_names(net: &Net, transitions: &[TransitionId]) -> Vec<String> {
+pub(super) fn transition_names(net: &Net, transitions: &[TransitionId]) -> Vec<String> {
     let name = |t: &TransitionId| net.transitions.get(t.0).map(|t| t.name.clone());
     transitions.iter().filter_map(name).collect()
 }
 
 /// The names of places.
-pub fn place_names(net: &Net, places: &[PlaceId]) -> Vec<String> {
+pub(super) fn place_names(net: &Net, places: &[PlaceId]) -> Vec<String> {
     let name = |p: &PlaceId| net.places.get(p.0).map(|p| p.name.clone());
     places.iter().filter_map(name).collect()
 }
@@ -25,7 +25,7 @@ fn list(words: &[String]) -> String {
 }
 
 /// The invariants, one line each.
-pub fn invariant_lines(net: &Net, invariants: &Invariants) -> Vec<String> {
+pub(super) fn invariant_lines(net: &Net, invariants: &Invariants) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(
         invariants
@@ -53,7 +53,7 @@ pub fn invariant_lines(net: &Net, invariants: &Invariants) -> Vec<String> {
 }
 
 /// The findings, one line each.
-pub fn reachability_lines(net: &Net, report: &Report) -> Vec<String> {
+pub(super) fn reachability_lines(net: &Net, report: &Report) -> Vec<String> {
     let all = if report.is_complete {
         "all"
     } else {

@@ -17,7 +17,7 @@ use crate::inspect::simulate::Simulated;
 use crate::inspect::{columns, queries, structure};
 
 /// Writes all findings, one paragraph each.
-pub fn write(net: &Net, findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(net: &Net, findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
     let name = if net.name.is_empty() {
         "net"
     } else {
@@ -169,7 +169,7 @@ fn headline(simulated: &Simulated) -> String {
 }
 
 /// Why the estimates may be wrong, one sentence each.
-pub fn doubts(simulated: &Simulated) -> Vec<String> {
+pub(super) fn doubts(simulated: &Simulated) -> Vec<String> {
     let Doubts {
         unstable,
         unsettled,

@@ -32,23 +32,23 @@ pub(super) struct Generator {
 }
 
 impl Generator {
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.first.len() - 1
     }
 
-    pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+    pub(super) fn row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let range = self.first[i]..self.first[i + 1];
         let to = self.to[range.clone()].iter().map(|&j| j as usize);
         to.zip(self.rate[range].iter().copied())
     }
 
-    pub fn successor(&self, i: usize, edge: usize) -> Option<usize> {
+    pub(super) fn successor(&self, i: usize, edge: usize) -> Option<usize> {
         let at = self.first[i] + edge;
         (at < self.first[i + 1]).then(|| self.to[at] as usize)
     }
 
     /// The rate of leaving state `i`.
-    pub fn out(&self, i: usize) -> f64 {
+    pub(super) fn out(&self, i: usize) -> f64 {
         self.row(i).map(|(_, rate)| rate).sum()
     }
 }

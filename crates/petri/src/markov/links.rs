@@ -12,7 +12,7 @@ pub(super) struct Links {
 
 impl Links {
     /// The rates out of each state of `class`, numbered by its place in it.
-    pub fn rows(generator: &Generator, class: &[usize]) -> Self {
+    pub(super) fn rows(generator: &Generator, class: &[usize]) -> Self {
         let mut place = vec![0_u32; generator.len()];
         for (i, &state) in class.iter().enumerate() {
             place[state] = i as u32;
@@ -29,7 +29,7 @@ impl Links {
     }
 
     /// Without a state yet.
-    pub fn with_room(states: usize) -> Self {
+    pub(super) fn with_room(states: usize) -> Self {
         let mut first = Vec::with_capacity(states + 1);
         first.push(0);
         Self {
@@ -39,11 +39,11 @@ impl Links {
         }
     }
 
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.first.len() - 1
     }
 
-    pub fn of(&self, state: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+    pub(super) fn of(&self, state: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let range = self.first[state]..self.first[state + 1];
         let others = self.other[range.clone()]
             .iter()
@@ -52,13 +52,13 @@ impl Links {
     }
 
     /// The sum of the rates of each state.
-    pub fn sums(&self) -> Vec<f64> {
+    pub(super) fn sums(&self) -> Vec<f64> {
         let sum = |state| self.of(state).map(|(_, rate)| rate).sum();
         (0..self.len()).map(sum).collect()
     }
 
     /// Columns from rows, and rows from columns.
-    pub fn transposed(&self) -> Self {
+    pub(super) fn transposed(&self) -> Self {
         let n = self.len();
         let mut first = vec![0; n + 1];
         for &other in &self.other {

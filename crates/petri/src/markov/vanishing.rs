@@ -44,7 +44,7 @@ struct Component {
 }
 
 impl Vanishing {
-    pub fn eliminate(
+    pub(super) fn eliminate(
         net: &Net,
         graph: &Graph,
         transitions: &[Option<Fast>],
@@ -108,7 +108,7 @@ impl Vanishing {
     }
 
     /// Calls `visit` with every state of the chain that the graph's state `number` reaches without time.
-    pub fn for_each_tangible(&self, number: usize, mut visit: impl FnMut(u32, f64)) {
+    pub(super) fn for_each_tangible(&self, number: usize, mut visit: impl FnMut(u32, f64)) {
         match self.place_of[number] {
             Place::Tangible(state) => visit(state, 1.0),
             Place::Vanishing(slot) => {
@@ -119,7 +119,7 @@ impl Vanishing {
         }
     }
 
-    pub fn tangible_after(&self, number: usize) -> Row {
+    pub(super) fn tangible_after(&self, number: usize) -> Row {
         let mut row = Row::new();
         self.for_each_tangible(number, |to, p| row.push((to, p)));
         row
@@ -127,7 +127,7 @@ impl Vanishing {
 
     /// Calls `see` with the index of every edge of an immediate transition and its firings per unit of time; `flow`
     /// contains the rate at which tangible states lead to each state of the graph.
-    pub fn each_flow(
+    pub(super) fn each_flow(
         &self,
         graph: &Graph,
         transitions: &[Option<Fast>],

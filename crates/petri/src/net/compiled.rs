@@ -55,7 +55,7 @@ pub(crate) enum Stages {
 }
 
 impl Compiled {
-    pub fn new(net: &Net, stages: Stages) -> Self {
+    pub(crate) fn new(net: &Net, stages: Stages) -> Self {
         let mut initial = net.initial_marking().into_vec();
         let mut transitions = Vec::with_capacity(net.transitions.len());
         for (number, t) in net.transitions.iter().enumerate() {
@@ -78,7 +78,7 @@ impl Compiled {
     }
 
     /// Calls `visit` with every transition that may fire in `state`: the enabled ones of the highest priority.
-    pub fn for_each_enabled(&self, state: &[u32], mut visit: impl FnMut(usize, &Fast)) {
+    pub(crate) fn for_each_enabled(&self, state: &[u32], mut visit: impl FnMut(usize, &Fast)) {
         let mut level = 0;
         for (i, t) in self.transitions.iter().enumerate() {
             if t.level < level {
@@ -94,7 +94,7 @@ impl Compiled {
     /// Fires transition `i` in `from`, and writes the following state to `to`.
     ///
     /// A transition with stages that was disabled, or fired, starts again with its first stage (enabling memory).
-    pub fn fire(&self, i: usize, from: &[u32], to: &mut Vec<u32>) {
+    pub(crate) fn fire(&self, i: usize, from: &[u32], to: &mut Vec<u32>) {
         to.clear();
         to.extend_from_slice(from);
         let fired = &self.transitions[i];
@@ -116,7 +116,7 @@ impl Compiled {
 
 impl Fast {
     /// `None` for a transition that is never enabled.
-    pub fn new(net: &Net, number: usize, t: &Transition) -> Option<Self> {
+    pub(crate) fn new(net: &Net, number: usize, t: &Transition) -> Option<Self> {
         let mut conditions = Vec::new();
         let mut effects = Vec::new();
         for (place, ends) in ends(t) {
@@ -144,19 +144,19 @@ impl Fast {
         })
     }
 
-    pub fn is_immediate(&self) -> bool {
+    pub(crate) fn is_immediate(&self) -> bool {
         self.level > 0
     }
 
     /// True if the tokens are present, ignoring priorities.
-    pub fn is_enabled(&self, state: &[u32]) -> bool {
+    pub(crate) fn is_enabled(&self, state: &[u32]) -> bool {
         self.conditions
             .iter()
             .all(|c| state[c.place].wrapping_sub(c.low) <= c.width)
     }
 
     /// Number of busy servers in `state`, in which the transition is enabled.
-    pub fn busy_servers(&self, state: &[u32]) -> u32 {
+    pub(crate) fn busy_servers(&self, state: &[u32]) -> u32 {
         if self.servers == Servers::Single {
             return 1;
         }

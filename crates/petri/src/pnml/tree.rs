@@ -27,37 +27,37 @@ pub(super) struct Element {
 const DEEPEST: usize = 200;
 
 impl Element {
-    pub fn attribute(&self, name: &str) -> Option<&str> {
+    pub(super) fn attribute(&self, name: &str) -> Option<&str> {
         let found = self.attributes.iter().find(|(key, _)| key == name);
         found.map(|(_, value)| value.trim_ascii())
     }
 
     /// The value of an attribute without surrounding spaces.
-    pub fn exact_attribute(&self, name: &str) -> Option<&str> {
+    pub(super) fn exact_attribute(&self, name: &str) -> Option<&str> {
         let found = self.attributes.iter().find(|(key, _)| key == name);
         found.map(|(_, value)| value.as_str())
     }
 
-    pub fn child(&self, name: &str) -> Option<&Element> {
+    pub(super) fn child(&self, name: &str) -> Option<&Element> {
         self.children.iter().find(|child| child.name == name)
     }
 
     /// The content of the element: its attribute `value`, the text of its child `text` or `value`, or its own text.
-    pub fn content(&self) -> &str {
+    pub(super) fn content(&self) -> &str {
         let child = || self.child("text").or_else(|| self.child("value"));
         let text = || child().unwrap_or(self).text.as_str();
         self.attribute("value").unwrap_or_else(text).trim_ascii()
     }
 
     /// Its name in messages: `place p1: `.
-    pub fn title(&self) -> String {
+    pub(super) fn title(&self) -> String {
         match self.attribute("id") {
             Some(id) => format!("{} {id}: ", self.name),
             None => format!("{}: ", self.name),
         }
     }
 
-    pub fn wrong(&self, mistake: Mistake) -> Located {
+    pub(super) fn wrong(&self, mistake: Mistake) -> Located {
         Located {
             line: self.line,
             element: self.title(),

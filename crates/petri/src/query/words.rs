@@ -17,7 +17,7 @@ pub(super) enum Word {
 
 impl Word {
     /// The word as it appears in messages.
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         match self {
             Word::Name(name) => name.clone(),
             Word::Quoted(name) => format!("\"{name}\""),

@@ -9,7 +9,7 @@ pub(crate) struct Components {
 
 impl Components {
     /// Of the graph with `nodes` nodes, where `successor(node, i)` is the end of the `i`-th edge of `node`.
-    pub fn find(nodes: usize, successor: impl Fn(usize, usize) -> Option<usize>) -> Self {
+    pub(crate) fn find(nodes: usize, successor: impl Fn(usize, usize) -> Option<usize>) -> Self {
         let mut search = Search {
             order: vec![UNSEEN; nodes],
             low: vec![0; nodes],
@@ -48,7 +48,7 @@ impl Components {
     }
 
     /// The nodes of every component, in order.
-    pub fn members(&self) -> Vec<Vec<usize>> {
+    pub(crate) fn members(&self) -> Vec<Vec<usize>> {
         let mut members = vec![Vec::new(); self.count];
         for (node, &component) in self.of.iter().enumerate() {
             members[component as usize].push(node);

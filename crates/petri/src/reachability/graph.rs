@@ -39,11 +39,11 @@ const STAGE: u32 = 1 << 31;
 const WATCHED: usize = 4096;
 
 impl Edge {
-    pub fn transition(self) -> usize {
+    pub(crate) fn transition(self) -> usize {
         (self.label & !STAGE) as usize
     }
 
-    pub fn is_firing(self) -> bool {
+    pub(crate) fn is_firing(self) -> bool {
         self.label & STAGE == 0
     }
 }

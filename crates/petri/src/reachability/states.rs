@@ -16,7 +16,7 @@ pub(crate) struct States {
 
 impl States {
     /// An empty set of states with `columns` numbers each.
-    pub fn new(columns: usize) -> Self {
+    pub(crate) fn new(columns: usize) -> Self {
         Self {
             columns,
             count: 0,
@@ -26,21 +26,21 @@ impl States {
         }
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.count
     }
 
     /// Bytes of memory that they take; the index takes five bytes for each of its slots.
-    pub fn memory_footprint(&self) -> usize {
+    pub(crate) fn memory_footprint(&self) -> usize {
         self.tokens.capacity() * size_of::<u32>() + self.index.capacity() * 5
     }
 
-    pub fn get(&self, number: usize) -> &[u32] {
+    pub(crate) fn get(&self, number: usize) -> &[u32] {
         &self.tokens[number * self.columns..][..self.columns]
     }
 
     /// The number of `state`, and whether it is new; `None` if it is new and the limit is reached.
-    pub fn intern(&mut self, state: &[u32], limit: usize) -> Option<(u32, bool)> {
+    pub(crate) fn intern(&mut self, state: &[u32], limit: usize) -> Option<(u32, bool)> {
         let hash = hash(&self.hasher, state);
         let columns = self.columns;
         let at = |number: u32| &self.tokens[number as usize * columns..][..columns];

@@ -41,14 +41,14 @@ pub(super) struct Word {
 
 impl Word {
     /// True if it is this keyword; a quoted word never is.
-    pub fn is(&self, keyword: &str) -> bool {
+    pub(super) fn is(&self, keyword: &str) -> bool {
         !self.is_quoted && self.text == keyword
     }
 }
 
 impl Words {
     /// Splits `line` into words, without the comment.
-    pub fn of(line: &str, parameters: &Rc<Values>) -> Result<Self, Mistake> {
+    pub(super) fn of(line: &str, parameters: &Rc<Values>) -> Result<Self, Mistake> {
         let mut words = Vec::new();
         let mut rest = line.trim_start();
         while !rest.is_empty() && !rest.starts_with('#') {
@@ -64,7 +64,7 @@ impl Words {
         Ok(Self { words, parameters })
     }
 
-    pub fn next(&mut self) -> Option<Word> {
+    pub(super) fn next(&mut self) -> Option<Word> {
         self.words.next()
     }
 
@@ -72,12 +72,12 @@ impl Words {
         self.words.as_slice().first()
     }
 
-    pub fn next_is(&self, keyword: &str) -> bool {
+    pub(super) fn next_is(&self, keyword: &str) -> bool {
         self.peek().is_some_and(|word| word.is(keyword))
     }
 
     /// Consumes the next word if it is `keyword`.
-    pub fn take(&mut self, keyword: &str) -> bool {
+    pub(super) fn take(&mut self, keyword: &str) -> bool {
         let is_next = self.next_is(keyword);
         if is_next {
             self.next();
@@ -85,18 +85,18 @@ impl Words {
         is_next
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.peek().is_none()
     }
 
     /// The next word, which is required.
-    pub fn expect(&mut self, expected: &str) -> Result<Word, Mistake> {
+    pub(super) fn expect(&mut self, expected: &str) -> Result<Word, Mistake> {
         self.next()
             .ok_or_else(|| Mistake::unexpected(expected, "the end of the line"))
     }
 
     /// The next word, which must be the keyword.
-    pub fn expect_keyword(&mut self, keyword: &str) -> Result<(), Mistake> {
+    pub(super) fn expect_keyword(&mut self, keyword: &str) -> Result<(), Mistake> {
         let word = self.expect(keyword)?;
         if word.is(keyword) {
             Ok(())
@@ -106,13 +106,13 @@ impl Words {
     }
 
     /// The next word as a number.
-    pub fn number<T: Number>(&mut self, expected: &str) -> Result<T, Mistake> {
+    pub(super) fn number<T: Number>(&mut self, expected: &str) -> Result<T, Mistake> {
         let word = self.expect(expected)?;
         self.number_in(&word.text, expected)
     }
 
     /// The number that this text is.
-    pub fn number_in<T: Number>(&self, text: &str, expected: &str) -> Result<T, Mistake> {
+    pub(super) fn number_in<T: Number>(&self, text: &str, expected: &str) -> Result<T, Mistake> {
         T::of(text, &self.parameters).map_err(|wrong| match self.parameters.is_empty() {
             true => Mistake::unexpected(expected, text),
             false => Mistake::unexpected(format!("{expected} ({})", wrong.expected), wrong.found),
@@ -127,7 +127,11 @@ impl Words {
     }
 
     /// A number, or `default` if the line ends or a keyword follows.
-    pub fn number_or<T: Number>(&mut self, default: T, expected: &str) -> Result<T, Mistake> {
+    pub(super) fn number_or<T: Number>(
+        &mut self,
+        default: T,
+        expected: &str,
+    ) -> Result<T, Mistake> {
         let is_letter = |c: char| c.is_ascii_alphabetic();
         match self.peek() {
             Some(word) if !word.text.starts_with(is_letter) || self.is_of_parameters(word) => {
@@ -138,7 +142,7 @@ impl Words {
     }
 
     /// Fails unless the line ends here.
-    pub fn end(&mut self, expected: &str) -> Result<(), Mistake> {
+    pub(super) fn end(&mut self, expected: &str) -> Result<(), Mistake> {
         self.next()
             .map_or(Ok(()), |word| Err(Mistake::unexpected(expected, word.text)))
     }

@@ -48,7 +48,7 @@ const TIMINGS: [&str; 6] = [
 ];
 
 impl<'p> Parser<'p> {
-    pub fn new(parameters: &'p mut Parameters) -> Self {
+    pub(super) fn new(parameters: &'p mut Parameters) -> Self {
         Self {
             net: Net::default(),
             arcs: Vec::new(),
@@ -56,7 +56,7 @@ impl<'p> Parser<'p> {
         }
     }
 
-    pub fn net(mut self, text: &str) -> Result<Net, Misplaced> {
+    pub(super) fn net(mut self, text: &str) -> Result<Net, Misplaced> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         for (number, line) in text.lines().enumerate() {
             let number = Line::try_from(number + 1).unwrap_or(Line::MAX);

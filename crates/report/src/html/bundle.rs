@@ -1,7 +1,7 @@
 //! The chart libraries, shipped with the crate (`vendor/`, written by `tools/vendor-vega`).
 
 /// Sources of the libraries, each safe inside a `<script>` element, and their licences.
-pub struct Bundle {
+pub(super) struct Bundle {
     pub vega: &'static str,
     pub vega_lite: &'static str,
     pub vega_embed: &'static str,
@@ -9,7 +9,7 @@ pub struct Bundle {
 }
 
 /// The libraries.
-pub const BUNDLE: Bundle = Bundle {
+pub(super) const BUNDLE: Bundle = Bundle {
     vega: include_str!("../../vendor/vega.min.js"),
     vega_lite: include_str!("../../vendor/vega-lite.min.js"),
     vega_embed: include_str!("../../vendor/vega-embed.min.js"),

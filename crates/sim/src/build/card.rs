@@ -11,7 +11,7 @@ use crate::own::Own;
 use crate::packet::Packet;
 
 /// A path through a card alone; `knowledge` is for an oracle.
-pub fn card(
+pub(crate) fn card(
     card: &plain::Card,
     knowledge: Option<&Knowledge>,
     own: &Own,

@@ -15,7 +15,7 @@ use crate::own::Own;
 
 /// Everything needed to create endpoints of one kind.
 #[derive(Clone, Debug)]
-pub struct Recipe {
+pub(crate) struct Recipe {
     config: Config,
     control: (&'static str, Control),
     loss: (&'static str, Detection),
@@ -72,7 +72,7 @@ fn detection(name: &str, own: &Own) -> Option<(&'static str, Detection)> {
 }
 
 /// Looks up the algorithms that `given` names.
-pub fn endpoint(given: &plain::Endpoint, own: &Own) -> Result<Recipe, Error> {
+pub(crate) fn endpoint(given: &plain::Endpoint, own: &Own) -> Result<Recipe, Error> {
     let unknown = |what, name: &str| Error::Unknown {
         what,
         name: name.to_owned(),
@@ -291,7 +291,7 @@ fn delayed_ack(given: &plain::Endpoint, profile: DelayedAck) -> DelayedAck {
 
 impl Recipe {
     /// An endpoint with this initial sequence number and this seed for its random numbers.
-    pub fn make(&self, isn: u32, seed: u64) -> Endpoint {
+    pub(crate) fn make(&self, isn: u32, seed: u64) -> Endpoint {
         let config = Config {
             isn,
             seed,
@@ -302,7 +302,7 @@ impl Recipe {
 
     /// The application reads when it is its time, not as soon as data has arrived.
     #[must_use]
-    pub fn reading_itself(mut self) -> Self {
+    pub(crate) fn reading_itself(mut self) -> Self {
         self.config.read_at_once = false;
         self
     }
@@ -315,17 +315,17 @@ impl Recipe {
     }
 
     /// The settings of the endpoints.
-    pub fn config(&self) -> &Config {
+    pub(crate) fn config(&self) -> &Config {
         &self.config
     }
 
     /// Name of its congestion control.
-    pub fn congestion(&self) -> &'static str {
+    pub(crate) fn congestion(&self) -> &'static str {
         self.control.0
     }
 
     /// Name of its loss detection.
-    pub fn loss_detection(&self) -> &'static str {
+    pub(crate) fn loss_detection(&self) -> &'static str {
         self.loss.0
     }
 }

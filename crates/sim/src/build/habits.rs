@@ -9,7 +9,7 @@ use inorder_tcp::habits::{
 };
 
 /// Replaces the dialect's habits by those the scenario gives.
-pub fn apply(given: &Given, config: &mut Config) {
+pub(super) fn apply(given: &Given, config: &mut Config) {
     config.timestamp_tick = given.timestamp_tick_ns.unwrap_or(config.timestamp_tick);
     config.window_account = given
         .window_account

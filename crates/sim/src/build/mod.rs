@@ -6,9 +6,9 @@ mod endpoint;
 mod habits;
 mod network;
 
-pub use card::card;
-pub use endpoint::{Recipe, endpoint};
-pub use network::{network, outages, routes};
+pub(crate) use card::card;
+pub(crate) use endpoint::{Recipe, endpoint};
+pub(crate) use network::{network, outages, routes};
 
 use crate::oracle;
 use crate::own::Own;

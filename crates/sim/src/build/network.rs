@@ -27,7 +27,7 @@ const FIRST_OF_ITS_OWN: u16 = 4;
 /// The lines every scenario has, and then its own. Every scenario has a line from A to B and one back, each with the
 /// card of the host behind it. A host without a card has an empty line in its place, which no route passes. If a card
 /// has an oracle for its sorter, every line tells it what is dropped, and whoever sends must tell it what is sent.
-pub fn network(
+pub(crate) fn network(
     config: &Config,
     seed: u64,
     own: &Own,
@@ -65,7 +65,7 @@ pub fn network(
 }
 
 /// The times at which a line lets nothing pass, as the scenario says.
-pub fn outages(config: &Config) -> Vec<(LineId, Time)> {
+pub(crate) fn outages(config: &Config) -> Vec<(LineId, Time)> {
     let own = (FIRST_OF_ITS_OWN..).zip(&config.lines);
     let own = own.map(|(id, line)| (LineId(id), &line.stages));
     let lines = [(FORWARD, &config.forward), (REVERSE, &config.reverse)];
@@ -95,7 +95,7 @@ fn outage_times(outage: &plain::Outage, run_ns: i64) -> impl Iterator<Item = Tim
 
 /// Assigns a route to each channel: two channels for each connection (data and acknowledgements), then one for each
 /// stream of probes.
-pub fn routes(network: &mut Network, config: &Config) -> Result<(), Error> {
+pub(crate) fn routes(network: &mut Network, config: &Config) -> Result<(), Error> {
     for flow in &config.flows {
         let own = (flow.path == PathUse::Own).then_some(&[][..]);
         let data = own.or(flow.route.as_deref());

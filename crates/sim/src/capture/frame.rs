@@ -12,7 +12,7 @@ const IP_HEADER: usize = 20;
 
 /// Writes the headers of `packet`, sent by `from`, to `out`. Returns the length including the IP header. The payload
 /// consists of zeros and is not written.
-pub fn build(
+pub(super) fn build(
     out: &mut Vec<u8>,
     packet: &Packet,
     from: End,

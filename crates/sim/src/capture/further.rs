@@ -157,7 +157,11 @@ fn defects(plan: &Capture) -> Vec<String> {
 ///
 /// # Errors
 /// If `out` cannot be written.
-pub fn write_frames(frames: &[Captured], begin_ns: i64, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_frames(
+    frames: &[Captured],
+    begin_ns: i64,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     writeln!(out, "frame,from,original,at_ns")?;
     for (frame, number) in frames.iter().zip(1..) {
         let from = match frame.from {

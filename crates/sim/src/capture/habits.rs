@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::own::Own;
 
 /// For each flow the habits of its sender and of its receiver, as JSON: names with words.
-pub fn of_flows(scenario: &Scenario) -> Result<Vec<String>, Error> {
+pub(super) fn of_flows(scenario: &Scenario) -> Result<Vec<String>, Error> {
     let mut all = Vec::new();
     for flow in &scenario.flows {
         let ends = [&flow.sender, &flow.receiver].map(|end| build::endpoint(end, &Own::default()));

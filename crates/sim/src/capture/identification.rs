@@ -13,7 +13,7 @@ use crate::own::Own;
 use crate::packet::{End, Packet};
 
 /// The identifications of a run.
-pub struct Identifications {
+pub(super) struct Identifications {
     /// By channel.
     ways: Vec<Way>,
     /// The counters of A and B.

@@ -20,7 +20,7 @@ pub use counts::Counts;
 /// One of the two endpoints of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub enum Role {
+pub(crate) enum Role {
     /// Opens the connection and sends the data.
     Sender,
     /// Receives it.
@@ -29,7 +29,7 @@ pub enum Role {
 
 /// An endpoint in the simulated world.
 #[derive(Debug)]
-pub struct Side {
+pub(crate) struct Side {
     /// The endpoint.
     pub endpoint: Endpoint,
     /// Time of the earliest timer event in the queue.
@@ -59,7 +59,7 @@ impl Side {
 
 /// What is recorded about the data of a flow.
 #[derive(Debug)]
-pub struct Notes {
+pub(crate) struct Notes {
     /// Order of originals in front of the receiver's card.
     pub before: Order,
     /// Order of originals as TCP receives them.
@@ -80,7 +80,7 @@ pub struct Notes {
 
 /// A connection.
 #[derive(Debug)]
-pub struct Flow {
+pub(crate) struct Flow {
     /// Index of its `[[flow]]`.
     pub group: usize,
     /// Number among the connections of that `[[flow]]`.
@@ -111,7 +111,7 @@ pub struct Flow {
 
 impl Flow {
     /// A closed connection.
-    pub fn new(
+    pub(crate) fn new(
         index: u32,
         (group, plan): (usize, &plain::Flow),
         (number, start_ns): (u32, i64),
@@ -163,13 +163,13 @@ impl Flow {
 
     /// One of its sides.
     #[inline]
-    pub fn side(&mut self, role: Role) -> &mut Side {
+    pub(crate) fn side(&mut self, role: Role) -> &mut Side {
         &mut self.sides[role as usize]
     }
 
     /// The end at which packets of this role are sent.
     #[inline]
-    pub fn end_of(&self, role: Role) -> End {
+    pub(crate) fn end_of(&self, role: Role) -> End {
         match role {
             Role::Sender => self.source,
             Role::Receiver => self.source.other(),
@@ -178,14 +178,14 @@ impl Flow {
 
     /// The channel of packets of this role.
     #[inline]
-    pub fn channel(&self, role: Role) -> Channel {
+    pub(crate) fn channel(&self, role: Role) -> Channel {
         Channel(self.index * 2 + role as u32)
     }
 
     /// Tells the endpoint of this role whether its device takes a packet of full size; `refuses` answers for a size in
     /// bytes, IP header included.
     #[inline]
-    pub fn meet_device(&mut self, role: Role, refuses: impl FnOnce(u32) -> bool) {
+    pub(crate) fn meet_device(&mut self, role: Role, refuses: impl FnOnce(u32) -> bool) {
         /// The headers of a segment with timestamps.
         const HEADERS: u32 = 52;
         let endpoint = &mut self.sides[role as usize].endpoint;
@@ -195,7 +195,7 @@ impl Flow {
 
     /// The next packet that this role has to send.
     #[inline]
-    pub fn transmit(&mut self, now_ns: i64, role: Role) -> Option<Packet> {
+    pub(crate) fn transmit(&mut self, now_ns: i64, role: Role) -> Option<Packet> {
         let channel = self.channel(role);
         let side = &mut self.sides[role as usize];
         let segment = side.endpoint.poll_transmit(now_ns)?;
@@ -247,7 +247,7 @@ impl Flow {
 
     /// A data packet reaches the receiver's card.
     #[inline]
-    pub fn note_at_card(&mut self, now_ns: i64, packet: &Packet) {
+    pub(crate) fn note_at_card(&mut self, now_ns: i64, packet: &Packet) {
         if packet.original > 0 {
             self.notes
                 .before
@@ -257,7 +257,7 @@ impl Flow {
 
     /// A data packet reaches the receiver's TCP.
     #[inline]
-    pub fn note_at_stack(&mut self, now_ns: i64, packet: &Packet) {
+    pub(crate) fn note_at_stack(&mut self, now_ns: i64, packet: &Packet) {
         let payload = packet.payload();
         let notes = &mut self.notes;
         if packet.original > 0 {
@@ -278,7 +278,13 @@ impl Flow {
 
     /// A packet that this role has sent arrives at the other one, which may discard it.
     #[inline(never)]
-    pub fn watch_arrival(&mut self, now_ns: i64, packet: &Packet, from: Role, refused: bool) {
+    pub(crate) fn watch_arrival(
+        &mut self,
+        now_ns: i64,
+        packet: &Packet,
+        from: Role,
+        refused: bool,
+    ) {
         let Some(watch) = &mut self.watch else {
             return;
         };
@@ -300,7 +306,7 @@ impl Flow {
 
     /// What keeps both ends from sending more, after an event.
     #[inline(never)]
-    pub fn watch_state(&mut self, now_ns: i64) {
+    pub(crate) fn watch_state(&mut self, now_ns: i64) {
         if let Some(watch) = &mut self.watch {
             let blocked = self.application.is_blocked();
             let ends = watch.iter_mut().zip(&self.sides).zip(blocked);
@@ -311,7 +317,10 @@ impl Flow {
     }
 
     /// What limited each direction that carried data, on a path with these properties.
-    pub fn limits(&mut self, path: &mut dyn FnMut(Channel) -> limits::Path) -> Vec<FlowLimits> {
+    pub(crate) fn limits(
+        &mut self,
+        path: &mut dyn FnMut(Channel) -> limits::Path,
+    ) -> Vec<FlowLimits> {
         let Some(watch) = self.watch.take() else {
             return Vec::new();
         };
@@ -338,14 +347,14 @@ impl Flow {
 
     /// The receiver's TCP has accepted the data packet.
     #[inline]
-    pub fn note_taken(&mut self, packet: &Packet) {
+    pub(crate) fn note_taken(&mut self, packet: &Packet) {
         let end = packet.offset + u64::from(packet.payload());
         self.notes.spurious.arrives(packet.id, packet.offset, end);
     }
 
     /// An acknowledgement reaches the sender's TCP.
     #[inline]
-    pub fn note_ack(&mut self, segment: &Segment) {
+    pub(crate) fn note_ack(&mut self, segment: &Segment) {
         if !segment.sack.is_empty() {
             let mss = self.sides[Role::Sender as usize].endpoint.snd_mss();
             self.notes.work.sacked(segment, mss);
@@ -354,7 +363,7 @@ impl Flow {
 
     /// Calls the application; returns the time of its next call.
     #[inline]
-    pub fn progress(&mut self, now_ns: i64) -> Option<i64> {
+    pub(crate) fn progress(&mut self, now_ns: i64) -> Option<i64> {
         let [sender, receiver] = &mut self.sides;
         let next = self
             .application

@@ -2,14 +2,14 @@
 
 /// A time, nanoseconds; the end is not part of it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Time {
+pub(crate) struct Time {
     pub start_ns: i64,
     pub end_ns: i64,
 }
 
 impl Time {
     /// What both have in common.
-    pub fn common(self, other: Time) -> Option<Time> {
+    pub(crate) fn common(self, other: Time) -> Option<Time> {
         let time = Time {
             start_ns: self.start_ns.max(other.start_ns),
             end_ns: self.end_ns.min(other.end_ns),
@@ -18,7 +18,7 @@ impl Time {
     }
 
     /// Its length, nanoseconds.
-    pub fn length(self) -> i64 {
+    pub(crate) fn length(self) -> i64 {
         self.end_ns - self.start_ns
     }
 }
@@ -32,7 +32,7 @@ const MAX_PARTS: i64 = 1 << 18;
 
 /// When a link was busy, so that any length of time can be summed quickly.
 #[derive(Clone, Default, Debug)]
-pub struct BusyTimes {
+pub(crate) struct BusyTimes {
     times: Vec<Time>,
     /// Busy time before each of them.
     before: Vec<i64>,
@@ -40,7 +40,7 @@ pub struct BusyTimes {
 
 impl BusyTimes {
     /// From times in order.
-    pub fn new(times: impl IntoIterator<Item = Time>) -> Self {
+    pub(crate) fn new(times: impl IntoIterator<Item = Time>) -> Self {
         let times: Vec<Time> = times.into_iter().collect();
         let mut sum = 0;
         let before = times.iter().map(|time| {
@@ -65,7 +65,7 @@ impl BusyTimes {
     }
 
     /// The times within `within` around which the link is busy for nearly all of `round_ns`.
-    pub fn whole_rounds(&self, within: Time, round_ns: i64) -> Vec<Time> {
+    pub(crate) fn whole_rounds(&self, within: Time, round_ns: i64) -> Vec<Time> {
         let step_ns = (round_ns / PARTS).max(within.length() / MAX_PARTS).max(1);
         let half_ns = (step_ns * PARTS / 2).max(1);
         let mut out: Vec<Time> = Vec::new();

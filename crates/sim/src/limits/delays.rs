@@ -2,7 +2,7 @@
 
 /// The one-way delay over time. Packets that others overtook do not count.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Delays {
+pub(crate) struct Delays {
     /// Time of sending and delay, nanoseconds; until the next entry the delay hardly changes.
     changes: Vec<(i64, i64)>,
     shortest_ns: Option<i64>,
@@ -14,7 +14,7 @@ const PART: i64 = 32;
 
 impl Delays {
     /// A packet arrives that was sent then.
-    pub fn arrived(&mut self, sent_ns: i64, now_ns: i64) {
+    pub(crate) fn arrived(&mut self, sent_ns: i64, now_ns: i64) {
         let delay_ns = now_ns - sent_ns;
         let shortest_ns = self.shortest_ns.get_or_insert(delay_ns);
         *shortest_ns = (*shortest_ns).min(delay_ns);
@@ -30,7 +30,7 @@ impl Delays {
 
     /// The delay of what was sent last before this time, or at it: the first such packet, or the last one of the whole burst.
     /// The shortest delay before the first packet.
-    pub fn at(&self, at_ns: i64, whole_burst: bool) -> i64 {
+    pub(crate) fn at(&self, at_ns: i64, whole_burst: bool) -> i64 {
         let up_to = |last: i64| {
             self.changes
                 .partition_point(|(sent_ns, _)| *sent_ns <= last)

@@ -7,7 +7,7 @@ use super::{BusyTimes, Limit, Stretch, Time};
 
 /// What is known of the path of a direction.
 #[derive(Clone, Default, Debug)]
-pub struct Path {
+pub(crate) struct Path {
     /// When each link that the data passes was busy.
     pub links: Vec<BusyTimes>,
     /// When nothing got through, in order.
@@ -20,7 +20,7 @@ pub struct Path {
 const BRIEF: i64 = 4;
 
 /// What limited the sender from its first packet to its last, at the end of a run.
-pub fn timeline(watch: &Watch, path: &Path) -> Vec<Stretch> {
+pub(crate) fn timeline(watch: &Watch, path: &Path) -> Vec<Stretch> {
     let Some(life) = watch.life else {
         return Vec::new();
     };

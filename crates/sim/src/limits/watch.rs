@@ -7,14 +7,14 @@ use crate::spurious::Spurious;
 
 /// The sender's state from a time on; the part that needs no hindsight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Moment {
+pub(crate) struct Moment {
     pub at_ns: i64,
     pub base: Base,
 }
 
 /// What holds the sender back, apart from recoveries and timers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Base {
+pub(crate) enum Base {
     Handshake,
     /// True once the application has written all.
     Application(bool),
@@ -26,7 +26,7 @@ pub enum Base {
 
 /// Why the congestion window is what it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Level {
+pub(crate) enum Level {
     /// Nothing has reduced it.
     Start,
     /// This recovery has.
@@ -43,7 +43,7 @@ pub enum Level {
 
 /// From a first retransmission until what had been sent then is acknowledged.
 #[derive(Clone, Copy, Debug)]
-pub struct Recovery {
+pub(crate) struct Recovery {
     pub start_ns: i64,
     pub end_ns: Option<i64>,
     /// What had been sent: bytes below this position.
@@ -54,13 +54,13 @@ pub struct Recovery {
 
 /// A wait that a timer ended.
 #[derive(Clone, Copy, Debug)]
-pub struct Wait {
+pub(crate) struct Wait {
     pub time: Time,
     pub kind: Timer,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Timer {
+pub(crate) enum Timer {
     /// A time-out, which began this recovery.
     Timeout(usize),
     /// A probe of the tail: this transmission.
@@ -69,14 +69,14 @@ pub enum Timer {
 
 /// A time in which nothing arrived at either end, and how many time-outs there were.
 #[derive(Clone, Copy, Debug)]
-pub struct Silence {
+pub(crate) struct Silence {
     pub time: Time,
     pub timeouts: u32,
 }
 
 /// A retransmission.
 #[derive(Clone, Copy, Debug)]
-pub struct Resent {
+pub(crate) struct Resent {
     pub at_ns: i64,
     pub id: u32,
     pub start: u64,
@@ -84,7 +84,7 @@ pub struct Resent {
 
 /// The record of one direction.
 #[derive(Debug)]
-pub struct Watch {
+pub(crate) struct Watch {
     pub moments: Vec<Moment>,
     pub recoveries: Vec<Recovery>,
     pub waits: Vec<Wait>,
@@ -115,7 +115,7 @@ struct Last {
 }
 
 impl Watch {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Watch {
             moments: Vec::new(),
             recoveries: Vec::new(),
@@ -131,7 +131,7 @@ impl Watch {
     }
 
     /// This end sends a packet; `data` is its payload's first byte and end, and the end of all that was sent before.
-    pub fn sent(&mut self, now_ns: i64, id: u32, data: Option<(u64, u64, u64)>) {
+    pub(crate) fn sent(&mut self, now_ns: i64, id: u32, data: Option<(u64, u64, u64)>) {
         self.lives(now_ns);
         let Some((start, end, top)) = data else {
             return;
@@ -151,7 +151,7 @@ impl Watch {
     }
 
     /// A packet arrives at this end.
-    pub fn heard(&mut self, now_ns: i64) {
+    pub(crate) fn heard(&mut self, now_ns: i64) {
         self.lives(now_ns);
         self.last.heard_ns = now_ns;
     }
@@ -166,7 +166,7 @@ impl Watch {
     }
 
     /// A packet of the flow arrives at either end.
-    pub fn arrived(&mut self, now_ns: i64) {
+    pub(crate) fn arrived(&mut self, now_ns: i64) {
         let last = &mut self.last;
         if std::mem::take(&mut last.unanswered) > 0 {
             self.end_silence(now_ns);
@@ -181,13 +181,13 @@ impl Watch {
     }
 
     /// The receiver takes the bytes `start..end` of transmission `id`.
-    pub fn taken(&mut self, id: u32, start: u64, end: u64) {
+    pub(crate) fn taken(&mut self, id: u32, start: u64, end: u64) {
         self.spurious.arrives(id, start, end);
     }
 
     /// The state of the sender after all that it could send now; `blocked`: its application would write more than its
     /// buffer takes.
-    pub fn note(&mut self, now_ns: Nanos, endpoint: &Endpoint, blocked: bool) {
+    pub(crate) fn note(&mut self, now_ns: Nanos, endpoint: &Endpoint, blocked: bool) {
         let standing = endpoint.standing();
         let counters = endpoint.counters();
         let opened = standing.held != Held::Opening;

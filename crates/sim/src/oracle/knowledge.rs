@@ -11,11 +11,11 @@ type Originals = BTreeMap<Channel, BTreeMap<u64, u64>>;
 
 /// Shared by the world, which writes it, and the oracle.
 #[derive(Clone, Debug, Default)]
-pub struct Knowledge(Arc<Mutex<Originals>>);
+pub(crate) struct Knowledge(Arc<Mutex<Originals>>);
 
 impl Knowledge {
     /// A packet is sent.
-    pub fn sent(&self, packet: &Packet) {
+    pub(crate) fn sent(&self, packet: &Packet) {
         if packet.original > 0 {
             let end = packet.offset + u64::from(packet.payload());
             self.with(|all| {
@@ -27,12 +27,12 @@ impl Knowledge {
     }
 
     /// It will not arrive.
-    pub fn dropped(&self, packet: &Packet) {
+    pub(crate) fn dropped(&self, packet: &Packet) {
         self.forget(packet);
     }
 
     /// It has arrived.
-    pub fn arrives(&self, packet: &Packet) {
+    pub(crate) fn arrives(&self, packet: &Packet) {
         self.forget(packet);
     }
 
@@ -43,7 +43,7 @@ impl Knowledge {
     }
 
     /// Is original data of the stream's bytes `from` to `to` under way?
-    pub fn is_coming(&self, channel: Channel, from: u64, to: u64) -> bool {
+    pub(crate) fn is_coming(&self, channel: Channel, from: u64, to: u64) -> bool {
         from < to
             && self.with(|all| {
                 let before = all.get(&channel).map(|of| of.range(..to));

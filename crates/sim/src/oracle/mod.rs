@@ -16,7 +16,7 @@ use inorder_sort::{Counters, Kind, Meta, Sorter};
 
 use crate::packet::{Channel, Packet};
 
-pub use knowledge::Knowledge;
+pub(crate) use knowledge::Knowledge;
 
 /// What scenarios call it.
 pub const NAME: &str = "oracle";
@@ -33,7 +33,7 @@ struct Flow {
 }
 
 /// The sorter; see the module's text.
-pub struct Oracle {
+pub(crate) struct Oracle {
     knowledge: Knowledge,
     flows: BTreeMap<Channel, Flow>,
     held: usize,
@@ -43,7 +43,7 @@ pub struct Oracle {
 
 impl Oracle {
     /// One that knows what `knowledge` notes.
-    pub fn new(knowledge: Knowledge) -> Self {
+    pub(crate) fn new(knowledge: Knowledge) -> Self {
         Oracle {
             knowledge,
             flows: BTreeMap::new(),

@@ -27,7 +27,7 @@ pub fn write_table(
 }
 
 /// The headings of the table, and its measures.
-pub struct Headings {
+pub(super) struct Headings {
     axes: Vec<String>,
     /// Whether the table says what carried out the runs: if that was not the simulator alone.
     engines: bool,
@@ -46,7 +46,7 @@ struct Shown {
 
 impl Headings {
     /// The measures that are relevant for these cells.
-    pub fn of(report: &Report<'_>) -> Self {
+    pub(super) fn of(report: &Report<'_>) -> Self {
         let shown = |(at, measure): (usize, &'static Measure)| match measure.field.rank {
             Rank::Shown(rank) if says_something(report.cells, at, rank) => Some(Shown {
                 at,
@@ -65,7 +65,7 @@ impl Headings {
     }
 
     /// The columns of the table.
-    pub fn sheet(&self) -> Sheet<'_, CellResult> {
+    pub(super) fn sheet(&self) -> Sheet<'_, CellResult> {
         let mut sheet = Sheet::new();
         for (axis, name) in self.axes.iter().enumerate() {
             let field = Field::new(name, Kind::Text, "Place in the grid.").shown(name, 0);

@@ -16,7 +16,7 @@ use crate::measure::MEASURES;
 use crate::samples::{SAMPLES, Sample};
 
 /// One run of a cell.
-pub struct Run<'a> {
+pub(super) struct Run<'a> {
     cell: &'a CellResult,
     /// Its number within the cell.
     number: usize,
@@ -24,7 +24,7 @@ pub struct Run<'a> {
 
 impl Run<'_> {
     /// Its seed.
-    pub fn seed(&self) -> Option<u64> {
+    pub(super) fn seed(&self) -> Option<u64> {
         self.cell.seeds.get(self.number).copied()
     }
 
@@ -111,7 +111,7 @@ fn sample_rows<'a>(report: &Report<'a>) -> impl Iterator<Item = SampleRow<'a>> {
 }
 
 /// The runs of a cell.
-pub fn of_cell(cell: &CellResult) -> impl Iterator<Item = Run<'_>> {
+pub(super) fn of_cell(cell: &CellResult) -> impl Iterator<Item = Run<'_>> {
     (0..cell.seeds.len()).map(move |number| Run { cell, number })
 }
 
@@ -127,7 +127,7 @@ fn sheet<'a>(report: &Report<'a>) -> Sheet<'a, Run<'a>> {
 }
 
 /// Adds a column for each measure.
-pub fn with_measures<'c, 'a: 'c>(sheet: Sheet<'c, Run<'a>>) -> Sheet<'c, Run<'a>> {
+pub(super) fn with_measures<'c, 'a: 'c>(sheet: Sheet<'c, Run<'a>>) -> Sheet<'c, Run<'a>> {
     let measures = MEASURES.iter().enumerate();
     measures.fold(sheet, |sheet, (at, measure)| {
         sheet.and(measure.field, move |run: &Run<'a>| run.value(at).into())

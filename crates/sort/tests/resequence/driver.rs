@@ -3,24 +3,24 @@
 use inorder_sort::resequence::Resequencer;
 use inorder_sort::{Kind, Meta, Sorter, SorterConfig, Surroundings};
 
-pub const US: i64 = 1_000;
-pub const MS: i64 = 1_000_000;
+pub(crate) const US: i64 = 1_000;
+pub(crate) const MS: i64 = 1_000_000;
 
-pub type Sorted = Resequencer<u32, u32>;
+pub(crate) type Sorted = Resequencer<u32, u32>;
 
-pub fn sorter(text: &str) -> Sorted {
+pub(crate) fn sorter(text: &str) -> Sorted {
     let config: SorterConfig = text.parse().unwrap();
     Sorted::build(&config, &Surroundings::default()).unwrap()
 }
 
 /// A driver with a timer: pushes packets of one number each and wakes when it is due.
-pub struct Driver {
+pub(crate) struct Driver {
     pub sorter: Sorted,
     pub up: Vec<(i64, u32)>,
 }
 
 impl Driver {
-    pub fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         Driver {
             sorter: sorter(text),
             up: Vec::new(),
@@ -28,7 +28,7 @@ impl Driver {
     }
 
     /// A handshake that shows this round trip, ending at time 0.
-    pub fn with_round_trip(text: &str, rtt_ns: i64) -> Self {
+    pub(crate) fn with_round_trip(text: &str, rtt_ns: i64) -> Self {
         let mut driver = Driver::new(text);
         driver.packet(-rtt_ns, Kind::Open, 0, 0);
         driver.packet(0, Kind::Ack, 1, 0);
@@ -36,7 +36,7 @@ impl Driver {
         driver
     }
 
-    pub fn packet(&mut self, at_ns: i64, kind: Kind, seq: u32, len: u32) {
+    pub(crate) fn packet(&mut self, at_ns: i64, kind: Kind, seq: u32, len: u32) {
         self.wake_until(at_ns);
         let meta = Meta {
             flow: 7,
@@ -49,11 +49,11 @@ impl Driver {
             .push(&meta, seq, at_ns, &mut |seq| up.push((at_ns, seq)));
     }
 
-    pub fn data(&mut self, at_ns: i64, seq: u32) {
+    pub(crate) fn data(&mut self, at_ns: i64, seq: u32) {
         self.packet(at_ns, Kind::Data, seq, 1);
     }
 
-    pub fn wake_until(&mut self, at_ns: i64) {
+    pub(crate) fn wake_until(&mut self, at_ns: i64) {
         while let Some(due_ns) = self.sorter.next_deadline_ns()
             && due_ns <= at_ns
         {
@@ -64,7 +64,7 @@ impl Driver {
     }
 
     /// `gaps` times: packet n late by `late_ns`, with three behind it, 100 us apart; the next begins at the end.
-    pub fn late_ones(
+    pub(crate) fn late_ones(
         &mut self,
         from_ns: i64,
         from_seq: u32,
@@ -84,7 +84,7 @@ impl Driver {
         (at_ns, seq)
     }
 
-    pub fn order(&self) -> Vec<u32> {
+    pub(crate) fn order(&self) -> Vec<u32> {
         self.up.iter().map(|&(_, seq)| seq).collect()
     }
 }

@@ -36,7 +36,7 @@ const UNKNOWN_MAXIMUM: u32 = 20;
 
 /// CUBIC of Linux 3.19.
 #[derive(Debug, Clone)]
-pub struct Cubic319 {
+pub(super) struct Cubic319 {
     last_max: u32,
     before_loss: u32,
     epoch: Epoch,

@@ -38,7 +38,7 @@ const UNKNOWN_MAXIMUM: u32 = 20;
 
 /// CUBIC of ns-3.
 #[derive(Debug, Clone, Default)]
-pub struct CubicNs3 {
+pub(super) struct CubicNs3 {
     count: u32,
     last_max: u32,
     origin: u32,

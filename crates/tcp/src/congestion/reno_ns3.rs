@@ -15,7 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
 
 /// NewReno with a window in bytes.
 #[derive(Debug, Clone, Default)]
-pub struct RenoNs3 {
+pub(super) struct RenoNs3 {
     /// The part of the window beyond its whole segments, bytes, while it has `of` segments.
     part: u64,
     of: u32,

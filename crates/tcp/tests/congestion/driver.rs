@@ -6,19 +6,19 @@ use inorder_tcp::congestion::{
     AckEvent, CongestionControl, Event, LossEvent, Nanos, Start, Window, find,
 };
 
-pub const MS: Nanos = 1_000_000;
-pub const MSS: u32 = 1448;
+pub(crate) const MS: Nanos = 1_000_000;
+pub(crate) const MSS: u32 = 1448;
 
 /// A bottleneck behind the sender: segments beyond rate times delay wait in its queue.
 #[derive(Debug, Clone, Copy)]
-pub struct Bottleneck {
+pub(crate) struct Bottleneck {
     pub segments_per_s: u64,
     pub buffer: u32,
 }
 
 /// The sender, its algorithm and its path.
 #[derive(Debug)]
-pub struct Driver {
+pub(crate) struct Driver {
     pub cc: Box<dyn CongestionControl>,
     pub window: Window,
     pub now: Nanos,
@@ -35,12 +35,12 @@ pub struct Driver {
 
 impl Driver {
     /// `name` from the registry, with a round-trip time of `base_rtt` and a window of `cwnd` in slow start.
-    pub fn new(name: &str, base_rtt: Nanos, cwnd: u32) -> Self {
+    pub(crate) fn new(name: &str, base_rtt: Nanos, cwnd: u32) -> Self {
         let entry = find(name).unwrap_or_else(|| panic!("no algorithm called {name}"));
         Self::with((entry.build)(), base_rtt, cwnd)
     }
 
-    pub fn with(mut cc: Box<dyn CongestionControl>, base_rtt: Nanos, cwnd: u32) -> Self {
+    pub(crate) fn with(mut cc: Box<dyn CongestionControl>, base_rtt: Nanos, cwnd: u32) -> Self {
         let mut window = Window::new(cwnd);
         cc.start(&mut window, &Start::default());
         Self {
@@ -56,18 +56,18 @@ impl Driver {
     }
 
     /// Congestion avoidance from `cwnd` on.
-    pub fn avoid(mut self, cwnd: u32) -> Self {
+    pub(crate) fn avoid(mut self, cwnd: u32) -> Self {
         self.window.cwnd = cwnd;
         self.window.ssthresh = cwnd;
         self
     }
 
-    pub fn delayed_acks(mut self) -> Self {
+    pub(crate) fn delayed_acks(mut self) -> Self {
         self.per_ack = 2;
         self
     }
 
-    pub fn bottleneck(mut self, segments_per_s: u64, buffer: u32) -> Self {
+    pub(crate) fn bottleneck(mut self, segments_per_s: u64, buffer: u32) -> Self {
         self.bottleneck = Some(Bottleneck {
             segments_per_s,
             buffer,
@@ -76,14 +76,14 @@ impl Driver {
     }
 
     /// The round-trip time while `window` segments are in flight.
-    pub fn rtt(&self, window: u32) -> Nanos {
+    pub(crate) fn rtt(&self, window: u32) -> Nanos {
         let serial =
             |b: Bottleneck| Nanos::from(window) * 1_000_000_000 / b.segments_per_s.cast_signed();
         self.base_rtt.max(self.bottleneck.map_or(0, serial))
     }
 
     /// True if the bottleneck's buffer cannot hold the window.
-    pub fn overflows(&self) -> bool {
+    pub(crate) fn overflows(&self) -> bool {
         self.bottleneck.is_some_and(|b| {
             let pipe = b.segments_per_s * self.base_rtt.cast_unsigned() / 1_000_000_000;
             u64::from(self.window.cwnd) > pipe + u64::from(b.buffer)
@@ -119,13 +119,13 @@ impl Driver {
     }
 
     /// One round trip without loss; the window after it.
-    pub fn round(&mut self) -> u32 {
+    pub(crate) fn round(&mut self) -> u32 {
         let flight = self.window.cwnd;
         self.partial_round(flight)
     }
 
     /// The first `segments` of a round trip.
-    pub fn partial_round(&mut self, segments: u32) -> u32 {
+    pub(crate) fn partial_round(&mut self, segments: u32) -> u32 {
         let flight = self.window.cwnd;
         let rtt = self.rtt(flight);
         let mut left = segments.min(flight);
@@ -138,13 +138,13 @@ impl Driver {
         self.window.cwnd
     }
 
-    pub fn rounds(&mut self, count: usize) -> Vec<u32> {
+    pub(crate) fn rounds(&mut self, count: usize) -> Vec<u32> {
         (0..count).map(|_| self.round()).collect()
     }
 
     /// The first segment of a flight is lost: duplicates for the rest, fast recovery, and one cumulative
     /// acknowledgement a round trip later. Returns the window afterwards.
-    pub fn lose(&mut self) -> u32 {
+    pub(crate) fn lose(&mut self) -> u32 {
         let flight = self.window.cwnd;
         let rtt = self.rtt(flight);
         self.reduce(false, Event::RecoveryStart, |ssthresh| ssthresh);
@@ -174,7 +174,7 @@ impl Driver {
     }
 
     /// The timer expires, a second after the last acknowledgement.
-    pub fn time_out(&mut self) {
+    pub(crate) fn time_out(&mut self) {
         self.now += 1000 * MS;
         self.reduce(true, Event::Timeout, |_| 1);
     }
@@ -193,7 +193,7 @@ impl Driver {
     }
 
     /// The last reduction was unnecessary.
-    pub fn undo(&mut self, ssthresh_before: u32) -> u32 {
+    pub(crate) fn undo(&mut self, ssthresh_before: u32) -> u32 {
         self.window.cwnd = self.cc.undo_cwnd(&self.window);
         self.window.ssthresh = self.window.ssthresh.max(ssthresh_before);
         self.cc.event(&mut self.window, Event::Undo, self.now);
@@ -201,7 +201,7 @@ impl Driver {
     }
 
     /// A value of the algorithm's trace.
-    pub fn traced(&self, name: &str) -> f64 {
+    pub(crate) fn traced(&self, name: &str) -> f64 {
         let mut found = None;
         self.cc.trace(&mut |key, value| {
             if key == name {
@@ -213,7 +213,7 @@ impl Driver {
 
     /// Mean window over time for `epochs` losses, one in each `1 / p` segments, after the same number of losses that
     /// are not counted.
-    pub fn mean_window(&mut self, per_loss: u64, epochs: u32) -> f64 {
+    pub(crate) fn mean_window(&mut self, per_loss: u64, epochs: u32) -> f64 {
         for _ in 0..epochs {
             self.epoch(per_loss);
         }

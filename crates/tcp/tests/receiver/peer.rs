@@ -4,16 +4,16 @@ use inorder_tcp::config::MS;
 use inorder_tcp::{Config, Endpoint, Flags, Nanos, Segment, State, Timestamps, profiles};
 
 /// Payload of a segment, bytes.
-pub const MSS: u32 = 1000;
+pub(crate) const MSS: u32 = 1000;
 
 /// A receiver under test and its peer.
-pub struct Peer {
+pub(crate) struct Peer {
     pub end: Endpoint,
     pub now: Nanos,
 }
 
 /// A basic configuration: acknowledges every second segment or after 200 ms, no timestamps.
-pub fn config(profile: &str) -> Config {
+pub(crate) fn config(profile: &str) -> Config {
     Config {
         mss: MSS,
         timestamps: false,
@@ -23,7 +23,7 @@ pub fn config(profile: &str) -> Config {
 
 impl Peer {
     /// A connection that the receiver listened for, opened.
-    pub fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Config) -> Self {
         let mut peer = Self {
             end: Endpoint::with_names(config, "reno", "static").unwrap(),
             now: 100 * MS,
@@ -49,7 +49,7 @@ impl Peer {
     }
 
     /// A segment without payload at this sequence number.
-    pub fn bare(&self, seq: u32, flags: Flags) -> Segment {
+    pub(crate) fn bare(&self, seq: u32, flags: Flags) -> Segment {
         Segment {
             seq,
             ack: 1,
@@ -65,17 +65,17 @@ impl Peer {
     }
 
     /// Delivers a segment and returns the answers.
-    pub fn deliver(&mut self, segment: &Segment) -> Vec<Segment> {
+    pub(crate) fn deliver(&mut self, segment: &Segment) -> Vec<Segment> {
         self.end.on_segment(self.now, segment);
         self.out()
     }
 
-    pub fn out(&mut self) -> Vec<Segment> {
+    pub(crate) fn out(&mut self) -> Vec<Segment> {
         std::iter::from_fn(|| self.end.poll_transmit(self.now)).collect()
     }
 
     /// Segments `from..to` of the stream arrive as one segment.
-    pub fn data(&mut self, from: u32, to: u32) -> Vec<Segment> {
+    pub(crate) fn data(&mut self, from: u32, to: u32) -> Vec<Segment> {
         let segment = Segment {
             payload: (to - from) * MSS,
             ..self.bare(1 + from * MSS, Flags::ACK)
@@ -84,7 +84,7 @@ impl Peer {
     }
 
     /// The same with a timestamp.
-    pub fn data_at(&mut self, from: u32, val: u32) -> Vec<Segment> {
+    pub(crate) fn data_at(&mut self, from: u32, val: u32) -> Vec<Segment> {
         let segment = Segment {
             payload: MSS,
             timestamps: Some(Timestamps { val, ecr: 0 }),
@@ -94,7 +94,7 @@ impl Peer {
     }
 
     /// Advances time; returns what timers send.
-    pub fn wait(&mut self, time: Nanos) -> Vec<Segment> {
+    pub(crate) fn wait(&mut self, time: Nanos) -> Vec<Segment> {
         let until = self.now + time;
         let mut sent = Vec::new();
         while let Some(at) = self.end.next_timer().filter(|&at| at <= until) {
@@ -108,7 +108,7 @@ impl Peer {
 }
 
 /// The content of an acknowledgement: the next expected segment, and the SACK ranges.
-pub fn says(segment: &Segment) -> (u32, Vec<(u32, u32)>) {
+pub(crate) fn says(segment: &Segment) -> (u32, Vec<(u32, u32)>) {
     let unit = |seq: u32| (seq - 1) / MSS;
     let blocks = segment.sack.as_slice().iter();
     (
@@ -120,7 +120,7 @@ pub fn says(segment: &Segment) -> (u32, Vec<(u32, u32)>) {
 }
 
 /// The single acknowledgement among these; panics and prints them otherwise.
-pub fn only(segments: &[Segment]) -> (u32, Vec<(u32, u32)>) {
+pub(crate) fn only(segments: &[Segment]) -> (u32, Vec<(u32, u32)>) {
     match segments {
         [segment] => says(segment),
         _ => panic!("{segments:?}"),

@@ -7,17 +7,17 @@ use inorder_tcp::{
 };
 
 /// Payload of a segment, bytes.
-pub const MSS: u32 = 1000;
+pub(crate) const MSS: u32 = 1000;
 
 /// A sender under test and its peer.
-pub struct Peer {
+pub(crate) struct Peer {
     pub end: Endpoint,
     pub now: Nanos,
     tick: u32,
 }
 
 /// A basic configuration: segments of `MSS` bytes, no timestamps, no Nagle.
-pub fn config(profile: &str) -> Config {
+pub(crate) fn config(profile: &str) -> Config {
     Config {
         mss: MSS,
         timestamps: false,
@@ -28,13 +28,17 @@ pub fn config(profile: &str) -> Config {
 
 impl Peer {
     /// A connection with a round-trip time of 100 ms, opened.
-    pub fn new(config: &Config, congestion: &str, loss: &str) -> Self {
+    pub(crate) fn new(config: &Config, congestion: &str, loss: &str) -> Self {
         let find = |name| inorder_tcp::congestion::find(name).unwrap();
         Self::with(config, (find(congestion).build)(), loss)
     }
 
     /// The same, with a congestion control defined by the test.
-    pub fn with(config: &Config, congestion: Box<dyn CongestionControl>, loss: &str) -> Self {
+    pub(crate) fn with(
+        config: &Config,
+        congestion: Box<dyn CongestionControl>,
+        loss: &str,
+    ) -> Self {
         let options = if config.timestamps { 12 } else { 0 };
         let config = Config {
             mss: MSS + options,
@@ -76,7 +80,7 @@ impl Peer {
     }
 
     /// Writes this number of segments and returns what is sent.
-    pub fn write(&mut self, segments: u64) -> Vec<u32> {
+    pub(crate) fn write(&mut self, segments: u64) -> Vec<u32> {
         assert_eq!(
             self.end.write(segments * u64::from(MSS)),
             segments * u64::from(MSS)
@@ -85,7 +89,7 @@ impl Peer {
     }
 
     /// Numbers of the segments sent now, from 0; acknowledgements are left out.
-    pub fn out(&mut self) -> Vec<u32> {
+    pub(crate) fn out(&mut self) -> Vec<u32> {
         self.segments()
             .iter()
             .filter(|segment| segment.payload > 0)
@@ -93,22 +97,22 @@ impl Peer {
             .collect()
     }
 
-    pub fn segments(&mut self) -> Vec<Segment> {
+    pub(crate) fn segments(&mut self) -> Vec<Segment> {
         std::iter::from_fn(|| self.end.poll_transmit(self.now)).collect()
     }
 
     /// Acknowledges everything below segment `ack`, and SACKs these ranges of segments.
-    pub fn ack(&mut self, ack: u32, sack: &[(u32, u32)]) -> Vec<u32> {
+    pub(crate) fn ack(&mut self, ack: u32, sack: &[(u32, u32)]) -> Vec<u32> {
         self.ack_echo(ack, sack, 0)
     }
 
     /// The same, echoing a timestamp (if the option is used).
-    pub fn ack_echo(&mut self, ack: u32, sack: &[(u32, u32)], ecr: u32) -> Vec<u32> {
+    pub(crate) fn ack_echo(&mut self, ack: u32, sack: &[(u32, u32)], ecr: u32) -> Vec<u32> {
         self.ack_with(ack, sack, ecr, u16::MAX)
     }
 
     /// An acknowledgement without SACK that carries this window.
-    pub fn ack_window(&mut self, ack: u32, window: u16) -> Vec<u32> {
+    pub(crate) fn ack_window(&mut self, ack: u32, window: u16) -> Vec<u32> {
         self.ack_with(ack, &[], 0, window)
     }
 
@@ -130,12 +134,12 @@ impl Peer {
     }
 
     /// A duplicate acknowledgement without SACK.
-    pub fn duplicate(&mut self, ack: u32) -> Vec<u32> {
+    pub(crate) fn duplicate(&mut self, ack: u32) -> Vec<u32> {
         self.ack(ack, &[])
     }
 
     /// Advances time; timers expire; returns what is sent.
-    pub fn wait(&mut self, time: Nanos) -> Vec<u32> {
+    pub(crate) fn wait(&mut self, time: Nanos) -> Vec<u32> {
         let until = self.now + time;
         let mut sent = Vec::new();
         while let Some(at) = self.end.next_timer().filter(|&at| at <= until) {
@@ -147,19 +151,19 @@ impl Peer {
         sent
     }
 
-    pub fn info(&self) -> Info {
+    pub(crate) fn info(&self) -> Info {
         self.end.info()
     }
 
-    pub fn state(&self) -> CaState {
+    pub(crate) fn state(&self) -> CaState {
         self.end.info().ca_state
     }
 
-    pub fn cwnd(&self) -> u32 {
+    pub(crate) fn cwnd(&self) -> u32 {
         self.end.info().cwnd
     }
 
-    pub fn reordering(&self) -> u32 {
+    pub(crate) fn reordering(&self) -> u32 {
         self.end.info().reordering
     }
 }

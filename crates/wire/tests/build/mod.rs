@@ -5,10 +5,10 @@
 use inorder_wire::{Frame, LinkType, Other, Packet, Segment, same_both_ways};
 
 /// Sequence number of every segment built here.
-pub const SEQ: u32 = 0xffff_fff0;
+pub(crate) const SEQ: u32 = 0xffff_fff0;
 
 /// A TCP header with `options` (a multiple of four bytes) and `payload` bytes.
-pub fn tcp(flags: u8, options: &[u8], payload: usize) -> Vec<u8> {
+pub(crate) fn tcp(flags: u8, options: &[u8], payload: usize) -> Vec<u8> {
     let mut bytes = vec![0x30, 0x39, 0x00, 0x50];
     bytes.extend(SEQ.to_be_bytes());
     bytes.extend(77u32.to_be_bytes());
@@ -28,10 +28,10 @@ pub fn tcp(flags: u8, options: &[u8], payload: usize) -> Vec<u8> {
 }
 
 /// NOP, NOP, timestamps 1000 and 900.
-pub const TIMESTAMPS: [u8; 12] = [1, 1, 8, 10, 0, 0, 0x03, 0xe8, 0, 0, 0x03, 0x84];
+pub(crate) const TIMESTAMPS: [u8; 12] = [1, 1, 8, 10, 0, 0, 0x03, 0xe8, 0, 0, 0x03, 0x84];
 
 /// Timestamps, then NOP, NOP, SACK with `blocks`.
-pub fn timestamps_and_sack(blocks: &[(u32, u32)]) -> Vec<u8> {
+pub(crate) fn timestamps_and_sack(blocks: &[(u32, u32)]) -> Vec<u8> {
     let mut bytes = TIMESTAMPS.to_vec();
     bytes.extend([1, 1, 5, 2 + 8 * blocks.len() as u8]);
     for (left, right) in blocks {
@@ -41,7 +41,7 @@ pub fn timestamps_and_sack(blocks: &[(u32, u32)]) -> Vec<u8> {
     bytes
 }
 
-pub fn udp(src: u16, dst: u16, body: &[u8]) -> Vec<u8> {
+pub(crate) fn udp(src: u16, dst: u16, body: &[u8]) -> Vec<u8> {
     let mut bytes = src.to_be_bytes().to_vec();
     bytes.extend(dst.to_be_bytes());
     bytes.extend((8 + body.len() as u16).to_be_bytes());
@@ -51,11 +51,11 @@ pub fn udp(src: u16, dst: u16, body: &[u8]) -> Vec<u8> {
 }
 
 /// IPv4 from 10.0.0.1 to 10.0.0.2, TTL 64, ID 0x1234, don't fragment.
-pub fn ipv4(protocol: u8, body: &[u8]) -> Vec<u8> {
+pub(crate) fn ipv4(protocol: u8, body: &[u8]) -> Vec<u8> {
     ipv4_with(protocol, 0x4000, &[], body)
 }
 
-pub fn ipv4_with(protocol: u8, fragment: u16, options: &[u8], body: &[u8]) -> Vec<u8> {
+pub(crate) fn ipv4_with(protocol: u8, fragment: u16, options: &[u8], body: &[u8]) -> Vec<u8> {
     let header_len = 20 + options.len();
     let mut bytes = vec![0x40 | (header_len / 4) as u8, 0x02];
     bytes.extend(((header_len + body.len()) as u16).to_be_bytes());
@@ -68,7 +68,7 @@ pub fn ipv4_with(protocol: u8, fragment: u16, options: &[u8], body: &[u8]) -> Ve
 }
 
 /// IPv6 from 2001:db8::1 to 2001:db8::2, hop limit 57.
-pub fn ipv6(next: u8, body: &[u8]) -> Vec<u8> {
+pub(crate) fn ipv6(next: u8, body: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0x60, 0x10, 0, 0];
     bytes.extend((body.len() as u16).to_be_bytes());
     bytes.extend([next, 57]);
@@ -81,7 +81,7 @@ pub fn ipv6(next: u8, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-pub fn eth(ether_type: u16, body: &[u8]) -> Vec<u8> {
+pub(crate) fn eth(ether_type: u16, body: &[u8]) -> Vec<u8> {
     let mut bytes = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2];
     bytes.extend(ether_type.to_be_bytes());
     bytes.extend(body);
@@ -89,18 +89,18 @@ pub fn eth(ether_type: u16, body: &[u8]) -> Vec<u8> {
 }
 
 /// A VLAN tag and what follows it.
-pub fn vlan(id: u16, ether_type: u16, body: &[u8]) -> Vec<u8> {
+pub(crate) fn vlan(id: u16, ether_type: u16, body: &[u8]) -> Vec<u8> {
     let mut bytes = id.to_be_bytes().to_vec();
     bytes.extend(ether_type.to_be_bytes());
     bytes.extend(body);
     bytes
 }
 
-pub fn join(head: &[u8], body: &[u8]) -> Vec<u8> {
+pub(crate) fn join(head: &[u8], body: &[u8]) -> Vec<u8> {
     [head, body].concat()
 }
 
-pub fn frame(link: LinkType, orig_len: usize, data: &[u8]) -> Frame<'_> {
+pub(crate) fn frame(link: LinkType, orig_len: usize, data: &[u8]) -> Frame<'_> {
     Frame {
         ts_ns: 5,
         number: 9,
@@ -111,17 +111,17 @@ pub fn frame(link: LinkType, orig_len: usize, data: &[u8]) -> Frame<'_> {
 }
 
 /// The result of parsing a complete frame with both paths.
-pub fn parse(link: LinkType, data: &[u8]) -> Packet {
+pub(crate) fn parse(link: LinkType, data: &[u8]) -> Packet {
     same_both_ways(&frame(link, data.len(), data))
 }
 
 /// The result of parsing an Ethernet frame of which only `captured` bytes were kept.
-pub fn parse_cut(data: &[u8], captured: usize) -> Packet {
+pub(crate) fn parse_cut(data: &[u8], captured: usize) -> Packet {
     same_both_ways(&frame(LinkType::ETHERNET, data.len(), &data[..captured]))
 }
 
 #[track_caller]
-pub fn segment(packet: Packet) -> Segment {
+pub(crate) fn segment(packet: Packet) -> Segment {
     match packet {
         Packet::Tcp(_, _, segment) | Packet::FirstFragment(_, _, segment, _) => segment,
         other => panic!("expected TCP, got {other:?}"),
@@ -129,7 +129,7 @@ pub fn segment(packet: Packet) -> Segment {
 }
 
 #[track_caller]
-pub fn overlay(packet: Packet) -> u32 {
+pub(crate) fn overlay(packet: Packet) -> u32 {
     match packet {
         Packet::Tcp(key, _, _) | Packet::FirstFragment(key, ..) => key.overlay,
         Packet::LaterFragment(part) => part.overlay,
@@ -139,7 +139,7 @@ pub fn overlay(packet: Packet) -> u32 {
 }
 
 #[track_caller]
-pub fn other(packet: Packet) -> Other {
+pub(crate) fn other(packet: Packet) -> Other {
     match packet {
         Packet::Other(other) => other,
         packet => panic!("expected a frame that cannot be analysed, got {packet:?}"),

@@ -5,7 +5,7 @@ use inorder_report::{Column, Kind};
 use super::Claim;
 
 /// A claim as programs read it: what does not apply to its kind is absent.
-pub static CLAIM: &[Column<Claim>] = &[
+pub(crate) static CLAIM: &[Column<Claim>] = &[
     Column::new(
         "kind",
         Kind::Choice(Claim::KINDS),

@@ -7,7 +7,7 @@ use inorder_detect::{Cause, FlowId, Icmp, Limit, Lost};
 
 use super::held::Held;
 
-pub use columns::CLAIM;
+pub(crate) use columns::CLAIM;
 pub(crate) use words::cost_of;
 
 /// One clause of the headline.

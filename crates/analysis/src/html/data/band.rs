@@ -23,7 +23,7 @@ pub(crate) struct Band {
 }
 
 impl Band {
-    pub fn of(flow: &FlowReport) -> Band {
+    pub(crate) fn of(flow: &FlowReport) -> Band {
         let limits = &flow.limits;
         let Some(first) = limits.stretches.first() else {
             return Band::default();
@@ -52,12 +52,12 @@ impl Band {
     }
 
     /// Number of stretches.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// First and last second.
-    pub fn span(&self) -> (f64, f64) {
+    pub(crate) fn span(&self) -> (f64, f64) {
         (self.from, self.ends.last().map_or(self.from, |end| end.0))
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct Bars(Vec<(String, u64)>);
 
 impl Bars {
     /// The classes of a distribution of values from 1 on.
-    pub fn of(d: &Distribution) -> Bars {
+    pub(crate) fn of(d: &Distribution) -> Bars {
         let Some(max) = d.max().filter(|max| *max > 0) else {
             return Bars(Vec::new());
         };
@@ -39,7 +39,7 @@ impl Bars {
     }
 
     /// Classes.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 }
@@ -66,7 +66,7 @@ pub(crate) struct Lateness {
 
 impl Lateness {
     /// The cumulative distribution of times in nanoseconds.
-    pub fn of(d: &Distribution) -> Lateness {
+    pub(crate) fn of(d: &Distribution) -> Lateness {
         let (unit, scale) = match d.quantile(0.5).unwrap_or(0) {
             0..=999_999 => ("µs", 1e3),
             1_000_000..=999_999_999 => ("ms", 1e6),
@@ -88,7 +88,7 @@ impl Lateness {
     }
 
     /// Steps.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.steps.len()
     }
 }

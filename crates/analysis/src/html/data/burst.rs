@@ -34,7 +34,7 @@ struct Counts {
 impl Burst {
     /// The stretch with the most late, lost and refused packets and retransmissions; `None` if there are none, or if
     /// the flow is no longer than such a stretch.
-    pub fn of(flow: &FlowReport) -> Option<Burst> {
+    pub(crate) fn of(flow: &FlowReport) -> Option<Burst> {
         let span_ns = flow.last_ns.saturating_sub(flow.first_ns);
         let vantage = &flow.vantage;
         let [there, here] =
@@ -64,7 +64,7 @@ impl Burst {
     }
 
     /// Describes the stretch and the whole flow in two sentences.
-    pub fn caption(&self) -> String {
+    pub(crate) fn caption(&self) -> String {
         format!(
             "Shown first: the {} with the most trouble, from {} on: {}. In the whole {}: {}.",
             time(self.until_ns - self.from_ns),

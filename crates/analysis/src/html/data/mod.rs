@@ -41,7 +41,7 @@ pub(crate) struct Room {
 
 impl Room {
     /// Room for each of the sections of a page: what some leave is for the others.
-    pub fn shared(sections: &[Subject<'_>]) -> Room {
+    pub(super) fn shared(sections: &[Subject<'_>]) -> Room {
         /// Points of all flows of a page: about ten bytes each.
         const POINTS: usize = 10_000;
         /// Marks of all flows of a page: about forty bytes each.
@@ -101,7 +101,7 @@ type RateRow = (f64, f64, u64, f64, f64);
 
 impl Charts {
     /// The charts of a flow.
-    pub fn of_flow(flow: &FlowReport, burst: Option<&Burst>, room: Room) -> Charts {
+    pub(super) fn of_flow(flow: &FlowReport, burst: Option<&Burst>, room: Room) -> Charts {
         let range = burst.map(|b| (b.from_ns, b.until_ns));
         let band = Band::of(flow);
         let (from, until) = band.span();
@@ -119,7 +119,7 @@ impl Charts {
     }
 
     /// The charts of a stream: those of its order alone.
-    pub fn of_stream(stream: &StreamReport) -> Charts {
+    pub(super) fn of_stream(stream: &StreamReport) -> Charts {
         Charts::of_order(&stream.order)
     }
 
@@ -147,7 +147,7 @@ impl Charts {
     }
 
     /// The charts that tell something, in the order of the page.
-    pub fn present(&self) -> Vec<Chart> {
+    pub(super) fn present(&self) -> Vec<Chart> {
         [
             (Chart::Limits, self.band.len() > 0),
             (Chart::Goodput, self.goodput.len() > 3),
@@ -187,7 +187,7 @@ pub(crate) enum Chart {
 
 impl Chart {
     /// Its name in the page's script.
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Chart::Limits => "limits",
             Chart::Goodput => "goodput",
@@ -201,7 +201,7 @@ impl Chart {
     }
 
     /// True if time goes from left to right: it takes the whole width, and all of these move together.
-    pub fn is_over_time(self) -> bool {
+    pub(super) fn is_over_time(self) -> bool {
         matches!(
             self,
             Chart::Limits | Chart::Goodput | Chart::When | Chart::Sequence

@@ -16,7 +16,7 @@ pub(crate) struct Points {
 
 impl Points {
     /// True without points.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.t.is_empty()
     }
 

@@ -32,7 +32,7 @@ pub(crate) struct When {
 
 impl When {
     /// Counts everything in at most `bins` intervals.
-    pub fn of(flow: &FlowReport, bins: usize) -> When {
+    pub(crate) fn of(flow: &FlowReport, bins: usize) -> When {
         let all = times(flow);
         let (Some(first), Some(last)) = (
             all.iter().map(|one| one.0).min(),
@@ -63,12 +63,12 @@ impl When {
     }
 
     /// Everything that is counted.
-    pub fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.counts.iter().flatten().map(|one| one.1).sum()
     }
 
     /// How much of each row there is, as the chart shows it.
-    pub fn caption(&self) -> String {
+    pub(crate) fn caption(&self) -> String {
         let [late, unclear, lost, refused, needed, spurious, right, wrong] = self.sums();
         let of = |part: u64, adjective: &str| match part {
             0 => String::new(),

@@ -15,7 +15,7 @@ const NAMED: usize = 3;
 
 /// The flows that `--flow` does not name: how many there are, and the first ones by name.
 #[derive(Clone, Default)]
-pub struct Others(Arc<Mutex<Found>>);
+pub(super) struct Others(Arc<Mutex<Found>>);
 
 /// How many flows there are, the first of them, and the streams.
 #[derive(Default)]
@@ -27,7 +27,7 @@ struct Found {
 
 impl Others {
     /// Takes the flows whose name contains `text`, and notes the others here.
-    pub fn except(&self, text: &str) -> FlowChoice {
+    pub(super) fn except(&self, text: &str) -> FlowChoice {
         let (others, text) = (self.clone(), text.to_owned());
         FlowChoice::new(move |flow| {
             let takes = has(flow, &text);
@@ -48,7 +48,7 @@ impl Others {
     }
 
     /// Keeps the streams whose name contains `text`, and notes all here.
-    pub fn keep_streams(&self, text: &str, analysis: &mut Analysis) {
+    pub(super) fn keep_streams(&self, text: &str, analysis: &mut Analysis) {
         let names = analysis.streams.iter().map(stream_name);
         self.lock().streams.extend(names);
         analysis.streams.retain(|stream| has_stream(stream, text));
@@ -62,7 +62,7 @@ impl Others {
 
 /// Keeps the flows and streams of `--flow`; `others` are flows that were dropped before for its sake. Returns one line
 /// if the options that select left nothing of what the captures contain.
-pub fn keep(args: &Args, others: &Others, analyses: &mut [Analysis]) -> Option<String> {
+pub(super) fn keep(args: &Args, others: &Others, analyses: &mut [Analysis]) -> Option<String> {
     if analyses.is_empty() {
         return None;
     }

@@ -27,7 +27,7 @@ use pages::Pages;
 /// Options of `inorder analyze`.
 #[derive(clap::Args)]
 #[command(after_help = help())]
-pub struct Args {
+pub(crate) struct Args {
     /// Captures (pcap, pcapng, plain, gzip or zstd), each analysed on its own; `-` for the
     /// standard input
     #[arg(required_unless_present = "schema", value_name = "FILE")]
@@ -165,7 +165,7 @@ impl VantageArg {
 }
 
 /// Analyses all files, then prints the results. A file that cannot be read does not stop the others.
-pub fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     if args.schema {
         outputs::to_stdout(|out| json::write_schema(out))?;
         return Ok(ExitCode::SUCCESS);

@@ -16,7 +16,7 @@ const MAX_CAPTURES_ON_A_PAGE: usize = 20;
 const NAME: usize = 60;
 
 /// Where the pages go.
-pub struct Pages {
+pub(super) struct Pages {
     /// The table of all captures.
     overview: PathBuf,
     /// The folder of the pages, beside it.
@@ -28,7 +28,7 @@ pub struct Pages {
 
 impl Pages {
     /// Where the pages go, if there are many captures.
-    pub fn of(args: &Args) -> Option<Pages> {
+    pub(super) fn of(args: &Args) -> Option<Pages> {
         let overview = args.html.as_deref()?;
         let many = !args.join && args.files.len() > MAX_CAPTURES_ON_A_PAGE;
         (many && overview.as_os_str() != "-").then(|| Pages {
@@ -43,7 +43,7 @@ impl Pages {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn write(&self, number: usize, analysis: &mut Analysis) -> Result<(), CliError> {
+    pub(super) fn write(&self, number: usize, analysis: &mut Analysis) -> Result<(), CliError> {
         let name = name(number, Path::new(&analysis.file));
         outputs::directory(&self.folder)?;
         let back = format!("../{}", address(self.overview.file_name()));
@@ -64,7 +64,11 @@ impl Pages {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn write_overview(&self, out: &mut dyn Write, analyses: &[Analysis]) -> io::Result<()> {
+    pub(super) fn write_overview(
+        &self,
+        out: &mut dyn Write,
+        analyses: &[Analysis],
+    ) -> io::Result<()> {
         let lines: Vec<Line> = analyses.iter().map(Line::of).collect();
         let folder = address(self.folder.file_name());
         let page = |number: usize| lines.get(number).map_or("", |line| line.file.as_str());

@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 The source is that of Debian's package linux-source-VERSION. The build takes about six minutes of processor time and \
 2 GB in the cache folder, of which 100 MB stay. The path of the kernel is printed.\n\n\
 Examples:\n  inorder lab kernel\n  inorder lab kernel --jobs 2\n  inorder lab kernel --cached")]
-pub struct Args {
+pub(super) struct Args {
     /// Version of the kernel, as in the name of the package linux-source-VERSION
     #[arg(long, value_name = "VERSION", default_value = DEFAULT)]
     version: String,
@@ -43,7 +43,7 @@ fn kind(checked: bool) -> Kind {
 }
 
 /// The kernel of this version in the cache.
-pub fn cached(version: &str, checked: bool) -> Result<Kernel, CliError> {
+pub(super) fn cached(version: &str, checked: bool) -> Result<Kernel, CliError> {
     let cache = folder()?;
     Kernel::cached(&cache, version, kind(checked)).ok_or_else(|| {
         let option = if checked { " --checked" } else { "" };
@@ -55,7 +55,7 @@ pub fn cached(version: &str, checked: bool) -> Result<Kernel, CliError> {
 }
 
 /// Builds, or finds, the kernel.
-pub fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let cache = folder()?;
     let kind = kind(args.checked);
     let kernel = match Kernel::cached(&cache, &args.version, kind) {

@@ -39,7 +39,7 @@ from each other, and intervals say by how much. See docs/lab.md.\n\n\
 Examples:\n  inorder lab kernel\n  inorder lab path.toml --repetitions 5\n  inorder lab --beside-simulation \
 path.toml --html side-by-side.html"
 )]
-pub struct Args {
+pub(crate) struct Args {
     #[command(subcommand)]
     action: Option<Action>,
     /// The scenario file
@@ -83,7 +83,7 @@ enum Action {
 }
 
 /// Runs the cells and prints the results; after Ctrl-C the results so far are printed.
-pub fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let file = match (&args.action, &args.file) {
         (Some(Action::Kernel(args)), _) => return kernel::run(args),
         (Some(Action::Module(args)), _) => return module::run(args),

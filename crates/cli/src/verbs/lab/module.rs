@@ -13,7 +13,7 @@ use crate::outputs;
 The modules are kept beside the kernel in the cache, and loaded for scenarios with network cards that coalesce \
 interrupts or sort. The paths of the modules are printed.\n\n\
 Examples:\n  inorder lab module kernel")]
-pub struct Args {
+pub(super) struct Args {
     /// Folder with the sources of the modules and their Kbuild: kernel/ of this project
     #[arg(value_name = "DIR")]
     sources: PathBuf,
@@ -26,7 +26,7 @@ pub struct Args {
 }
 
 /// Builds the modules.
-pub fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     let kernel = super::kernel::cached(&args.version, args.checked)?;
     let built = kernel.build_modules(&args.sources).map_err(CliError::Lab)?;
     outputs::to_stdout(|out| {

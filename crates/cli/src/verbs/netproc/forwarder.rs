@@ -16,7 +16,7 @@ use crate::verbs::nanoseconds;
 Cores poll their rings, work on up to a burst of packets and send it as a whole. Order is that of the packets that \
 were not dropped; delays are from arrival.\n\n\
 Examples:\n  inorder netproc forwarder --order reorder-buffer --mpps 6 --repetitions 5")]
-pub struct Args {
+pub(super) struct Args {
     /// What restores the order: none, reorder-buffer (a core that releases packets by number), or a sorter in the
     /// receiver's driver by name, as in srpic or srpic:block_size=8
     #[arg(long, value_name = "NAME", default_value = "none")]
@@ -85,7 +85,7 @@ enum Dealt {
 }
 
 /// Runs the repetitions.
-pub fn run(args: &Args) -> Done {
+pub(super) fn run(args: &Args) -> Done {
     if args.form.schema {
         super::output::print_schema()?;
         return Ok(ExitCode::SUCCESS);

@@ -32,7 +32,7 @@ Examples:\n  inorder netproc --scheme its --packet-bytes 64:7,512:4,1500:1\n  \
 inorder netproc --hops 10 --flows 10 --repetitions 3 --svg time.svg\n  \
 inorder netproc forwarder --order srpic"
 )]
-pub struct Args {
+pub(crate) struct Args {
     #[command(subcommand)]
     other: Option<Other>,
     #[command(flatten)]
@@ -146,7 +146,7 @@ impl FromStr for Share {
 }
 
 /// Runs the model that the options describe.
-pub fn run(args: &Args) -> Done {
+pub(super) fn run(args: &Args) -> Done {
     if let Some(Other::Forwarder(args)) = &args.other {
         return forwarder::run(args);
     }

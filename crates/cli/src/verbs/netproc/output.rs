@@ -7,7 +7,7 @@ use crate::outputs::{self, to_stdout};
 
 /// The format of the output.
 #[derive(clap::Args)]
-pub struct Form {
+pub(super) struct Form {
     /// Print one JSON object
     #[arg(long, conflicts_with = "csv")]
     json: bool,
@@ -20,13 +20,13 @@ pub struct Form {
 }
 
 /// Prints the JSON Schema of what `--json` prints.
-pub fn print_schema() -> Result<(), CliError> {
+pub(super) fn print_schema() -> Result<(), CliError> {
     to_stdout(|out| inorder_netproc::write_schema(out))
 }
 
 impl Form {
     /// Prints the rows; all repetitions have the same ones.
-    pub fn write(&self, title: &str, repetitions: &[Vec<Row>]) -> Result<(), CliError> {
+    pub(super) fn write(&self, title: &str, repetitions: &[Vec<Row>]) -> Result<(), CliError> {
         let report = Report::of(title.to_owned(), repetitions);
         if self.json {
             to_stdout(|out| report.write_json(out))

@@ -9,7 +9,7 @@ use crate::interrupt;
 use crate::progress::Bar;
 
 /// The results of the repetitions.
-pub struct Repeated<T> {
+pub(super) struct Repeated<T> {
     /// In the order of their numbers; an interrupted run has its result up to the interruption.
     pub outcomes: Vec<T>,
     /// True if Ctrl-C ended some repetitions early.
@@ -17,7 +17,7 @@ pub struct Repeated<T> {
 }
 
 /// Runs repetitions 0 to `times` of `packets` each.
-pub fn repeat<T: Send>(
+pub(super) fn repeat<T: Send>(
     times: u32,
     packets: u64,
     run: impl Fn(u64, &dyn Fn(u64) -> bool) -> Result<T, CliError> + Sync,

@@ -15,7 +15,7 @@ use crate::{interrupt, manners};
 /// Options of nets with parameters; some are of coloured nets only.
 #[derive(clap::Args)]
 #[group(id = "coloured-options")]
-pub struct Options {
+pub(super) struct Options {
     /// Set a parameter, or sweep it: engines=16, engines=1,2,4 or 'load=0.1..0.9 step 0.2'
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
@@ -45,7 +45,7 @@ pub struct Options {
 
 impl Options {
     /// The first option that was given and that only coloured nets have.
-    pub fn of_coloured_nets(&self) -> Option<&'static str> {
+    pub(super) fn of_coloured_nets(&self) -> Option<&'static str> {
         let all = [
             ("--repetitions", self.repetitions.is_some()),
             ("--threads", self.threads.is_some()),
@@ -55,12 +55,12 @@ impl Options {
     }
 
     /// Whether the numbers go into files or onto a page.
-    pub fn has_files(&self) -> bool {
+    pub(super) fn has_files(&self) -> bool {
         self.csv.is_some() || self.html.is_some() || self.parquet_file().is_some()
     }
 
     /// The files that are written.
-    pub fn files(&self, json: bool) -> Result<Vec<&Path>, CliError> {
+    pub(super) fn files(&self, json: bool) -> Result<Vec<&Path>, CliError> {
         let json = json.then(|| Path::new("-"));
         let mut files = outputs::json_and_csv(json, self.csv.as_deref())?;
         files.extend(self.html.as_deref());
@@ -83,7 +83,7 @@ impl Options {
     }
 
     /// Pairs of a name and its values.
-    pub fn settings(&self) -> Result<Vec<(String, String)>, CliError> {
+    pub(super) fn settings(&self) -> Result<Vec<(String, String)>, CliError> {
         let pair = |text: &String| match text.split_once('=') {
             Some((name, value)) if !name.trim().is_empty() => {
                 Ok((name.trim().to_owned(), value.to_owned()))
@@ -97,7 +97,7 @@ impl Options {
 }
 
 /// Reads and runs a coloured net.
-pub fn run(args: &Args, file: &Path, text: &str) -> Outcome {
+pub(super) fn run(args: &Args, file: &Path, text: &str) -> Outcome {
     if args.schema {
         outputs::to_stdout(write_schema)?;
         return Ok(ExitCode::SUCCESS);
@@ -222,7 +222,7 @@ fn load(includer: &str, name: &str) -> Result<(String, String), String> {
     Ok((path.to_string_lossy().into_owned(), text))
 }
 
-pub fn malformed(error: NetError) -> CliError {
+pub(super) fn malformed(error: NetError) -> CliError {
     let place = match error.line {
         0 => error.file,
         line => format!("{}:{line}:{}", error.file, error.column),
@@ -258,7 +258,7 @@ fn simulate(args: &Args, study: &Study) -> Result<(Vec<inorder_nets::CellResult>
 }
 
 /// Writes the numbers where the options say.
-pub fn write(args: &Args, report: &Report) -> Result<(), CliError> {
+pub(super) fn write(args: &Args, report: &Report) -> Result<(), CliError> {
     let options = &args.coloured;
     let mut written = outputs::Attempts::default();
     if let Some(path) = &options.html {

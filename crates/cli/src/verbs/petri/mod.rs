@@ -52,7 +52,7 @@ number of tokens is known to 1 %, or until Ctrl-C.\n\n\
 Examples:\n  inorder petri crates/petri/nets/repair.net\n  \
 inorder petri --exact --set people=1,2,3 crates/petri/nets/repair.net\n  \
 inorder petri --query 'P(broken >= 3)' crates/petri/nets/repair.net")]
-pub struct Args {
+pub(crate) struct Args {
     /// The net: text, coloured or not, PNML, a project of GreatSPN or a net of TAPAAL (if it begins with `<`), or a
     /// place/transition net in the format of TINA
     #[arg(required_unless_present_any = ["schema", "reference"])]
@@ -130,7 +130,7 @@ impl Args {
 }
 
 /// Reads the net and runs the analyses that the options select.
-pub fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     if args.coloured.reference {
         outputs::to_stdout(|out| inorder_nets::write_reference(out))?;
         return Ok(ExitCode::SUCCESS);

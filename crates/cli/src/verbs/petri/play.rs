@@ -27,7 +27,7 @@ enum Move {
 }
 
 /// Plays until the input ends, `q`, or Ctrl-C.
-pub fn run(
+pub(super) fn run(
     mut game: Game<'_>,
     input: &mut dyn BufRead,
     out: &mut dyn Write,

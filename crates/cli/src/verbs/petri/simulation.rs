@@ -12,7 +12,7 @@ const CONFIDENCE: f64 = 0.95;
 
 /// How to simulate.
 #[derive(clap::Args)]
-pub struct Options {
+pub(super) struct Options {
     /// Simulated time at which the run (or each replication) ends at the latest; with --exact the time of the
     /// solution, instead of the long run
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, value_parser = positive)]
@@ -46,7 +46,7 @@ pub struct Options {
 
 impl Options {
     /// The options that were given, besides the seed.
-    pub fn given(&self) -> impl Iterator<Item = &'static str> {
+    pub(super) fn given(&self) -> impl Iterator<Item = &'static str> {
         let all = [
             ("--time", self.time.is_some()),
             ("--warm-up", self.warm_up.is_some()),
@@ -62,7 +62,7 @@ impl Options {
     }
 
     /// As the library takes them; for the state at a time, independent runs that end there, all of them.
-    pub fn settings(&self, at: Option<f64>) -> Settings {
+    pub(super) fn settings(&self, at: Option<f64>) -> Settings {
         if at.is_some() {
             return Settings {
                 time: at,

@@ -23,13 +23,13 @@ const TIME: &str = "time";
 const LABEL_DIGITS: i32 = 12;
 
 /// A parameter, or the time, with its values.
-pub struct Axis {
+pub(super) struct Axis {
     name: String,
     values: Vec<f64>,
 }
 
 /// What varies, and the parameters with a single value.
-pub struct Plan {
+pub(super) struct Plan {
     fixed: Vec<(String, f64)>,
     axes: Vec<Axis>,
     /// Times at which the state is looked at.
@@ -38,7 +38,7 @@ pub struct Plan {
 
 impl Plan {
     /// From pairs of a name and its values, and from `--at`.
-    pub fn new(set: &[(String, String)], at: Option<&str>) -> Result<Self, CliError> {
+    pub(super) fn new(set: &[(String, String)], at: Option<&str>) -> Result<Self, CliError> {
         let mut plan = Self {
             fixed: Vec::new(),
             axes: Vec::new(),
@@ -70,12 +70,12 @@ impl Plan {
     }
 
     /// Whether there is more than one net at one time.
-    pub fn has_cells(&self) -> bool {
+    pub(super) fn has_cells(&self) -> bool {
         !self.axes.is_empty() || self.at.is_some()
     }
 
     /// The parameters of the net if it is only one.
-    pub fn parameters(&self) -> Parameters {
+    pub(super) fn parameters(&self) -> Parameters {
         Parameters::new(self.fixed.iter().cloned())
     }
 
@@ -125,7 +125,7 @@ fn values(option: &str, text: &str) -> Result<Vec<f64>, CliError> {
 }
 
 /// Lists the parameters of a net with their values.
-pub fn list(parameters: &Parameters) -> Result<(), CliError> {
+pub(super) fn list(parameters: &Parameters) -> Result<(), CliError> {
     outputs::to_stdout(|out| {
         let mut all = parameters.declared().iter();
         all.try_for_each(|(name, value)| writeln!(out, "{name:<28} {value}"))
@@ -133,7 +133,7 @@ pub fn list(parameters: &Parameters) -> Result<(), CliError> {
 }
 
 /// Refuses the name of a parameter that the net does not have.
-pub fn check_names(parameters: &Parameters) -> Result<(), CliError> {
+pub(super) fn check_names(parameters: &Parameters) -> Result<(), CliError> {
     let Some(unknown) = parameters.unknown() else {
         return Ok(());
     };
@@ -148,7 +148,7 @@ pub fn check_names(parameters: &Parameters) -> Result<(), CliError> {
 }
 
 /// Examines the net in each cell and writes the numbers.
-pub fn run(args: &Args, plan: &Plan, file: &Path, source: &Source) -> Outcome {
+pub(super) fn run(args: &Args, plan: &Plan, file: &Path, source: &Source) -> Outcome {
     refuse(args)?;
     let options = &args.coloured;
     outputs::check(&options.files(args.json)?, &[file])?;

@@ -25,7 +25,7 @@ const PARTS: u64 = 1_000;
 const MEAN_DELAYS: f64 = 100.0;
 
 /// A firing.
-pub struct Firing {
+pub(super) struct Firing {
     net: Rc<Net>,
     time: f64,
     transition: TransitionId,
@@ -51,7 +51,7 @@ impl Firing {
 }
 
 /// What a line holds.
-pub static COLUMNS: &[Column<Firing>] = &[
+pub(super) static COLUMNS: &[Column<Firing>] = &[
     Column::new(
         "time",
         REAL,
@@ -70,7 +70,7 @@ pub static COLUMNS: &[Column<Firing>] = &[
 ];
 
 /// Simulates until the time of the options and writes every firing.
-pub fn write(net: &Net, options: &Options, path: &Path) -> Result<(), CliError> {
+pub(super) fn write(net: &Net, options: &Options, path: &Path) -> Result<(), CliError> {
     let fails = |problem: String| malformed(path, None, problem);
     let mut race = Race::new(net, options.memory.into(), options.seed)
         .map_err(|error| fails(error.to_string()))?;
@@ -93,7 +93,11 @@ pub fn write(net: &Net, options: &Options, path: &Path) -> Result<(), CliError> 
 }
 
 /// Runs a coloured net to its end, or to the time of the options, and writes every start and end of a firing.
-pub fn write_coloured(study: &Study, options: &Options, path: &Path) -> Result<(), CliError> {
+pub(super) fn write_coloured(
+    study: &Study,
+    options: &Options,
+    path: &Path,
+) -> Result<(), CliError> {
     let mut problem = None;
     outputs::to_file(path, |out| {
         let mut written = Ok(());

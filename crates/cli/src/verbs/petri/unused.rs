@@ -15,7 +15,7 @@ const OVER_TIME: &str = "not with --at, for which all runs are made";
 const NOT_EXPLORED: &str = "only with --exact, --query, --states or --invariants";
 
 /// Refuses the first option that would have no effect.
-pub fn refuse(args: &Args, net: &Net) -> Result<(), CliError> {
+pub(super) fn refuse(args: &Args, net: &Net) -> Result<(), CliError> {
     let options = &args.simulation;
     let is_number = |text: &String| matches!(Query::read(text, net), Ok(Query::Mean(_)));
     let simulated = simulates(args) && !args.play;

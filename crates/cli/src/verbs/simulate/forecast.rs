@@ -6,7 +6,7 @@ use inorder_sim::Cost;
 const MIN_ANNOUNCED_S: f64 = 60.0;
 
 /// The announcement of a long simulation.
-pub fn forecast(cost: &Cost) -> Option<String> {
+pub(super) fn forecast(cost: &Cost) -> Option<String> {
     if cost.processor_s <= MIN_ANNOUNCED_S {
         return None;
     }

@@ -7,7 +7,7 @@ use inorder_sim::MEASURES;
 use inorder_tcp::{congestion, dialects, loss, profiles};
 
 /// Writes the registries, the defaults, or the list of keys.
-pub fn write(out: &mut dyn Write, registries: bool, defaults: bool) -> io::Result<()> {
+pub(super) fn write(out: &mut dyn Write, registries: bool, defaults: bool) -> io::Result<()> {
     if registries {
         return write_registries(out);
     }

@@ -26,7 +26,7 @@ threads. Means are printed with their confidence intervals over the repetitions.
 with its unit, default and meaning: --print-schema, also docs/scenario.md.\n\n\
 Examples:\n  inorder simulate srpic.toml\n  inorder simulate srpic.toml --set flow.count=10 --html \
 srpic.html\n  inorder simulate srpic.toml --pcap captures && inorder analyze captures/*.snd.pcapng")]
-pub struct Args {
+pub(crate) struct Args {
     /// The scenario file
     #[arg(value_name = "SCENARIO.toml", required_unless_present_any = ["list", "print_defaults", "print_schema", "schema"])]
     file: Option<PathBuf>,
@@ -53,7 +53,7 @@ pub struct Args {
 }
 
 /// Runs the grid and prints the results; after Ctrl-C the results so far are printed.
-pub fn run(args: &Args) -> Outcome {
+pub(super) fn run(args: &Args) -> Outcome {
     if args.schema {
         outputs::to_stdout(output::write_schema)?;
         return Ok(ExitCode::SUCCESS);

@@ -97,13 +97,13 @@ impl Grid {
 
 impl Common {
     /// Reads the file of choices.
-    pub fn choices(&self) -> Result<Choices, ExperimentError> {
+    pub(super) fn choices(&self) -> Result<Choices, ExperimentError> {
         let read = toml::from_str(file(&self.choices)?);
         read.map_err(|error| ExperimentError::data(&self.choices, &error))
     }
 
     /// The cells of every condition, one for each sorter.
-    pub fn cells(
+    pub(super) fn cells(
         &self,
         context: &Context<'_>,
         choices: &Choices,
@@ -122,7 +122,7 @@ impl Common {
     }
 
     /// Runs every condition with every sorter, and compares the sorters.
-    pub fn run(
+    pub(super) fn run(
         &self,
         context: &Context<'_>,
         choices: &Choices,

@@ -23,7 +23,7 @@ const TEXTS: Kind = Kind::List(Element::Text);
 const BY_NAME: Kind = Kind::Map(Element::Number);
 
 /// The whole object; [`columns`] removes the parts that were not requested.
-pub static DOCUMENT: &[Of] = &[
+pub(super) static DOCUMENT: &[Of] = &[
     Of::new("net", Kind::Text, "Name of the net; may be empty.", |d| {
         (&d.net.name).into()
     }),
@@ -88,7 +88,7 @@ pub fn write_schema(out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The columns of the parts that were requested.
-pub fn columns(document: &Document) -> Vec<&'static Of> {
+pub(super) fn columns(document: &Document) -> Vec<&'static Of> {
     let found = &document.findings;
     let is_there = |column: &&Of| match column.field.name {
         "invariants" => found.invariants.is_some(),
@@ -331,7 +331,7 @@ static EXACT: &[OfExact] = &[
     ),
 ];
 
-pub static EXACT_PLACE: &[Column<ExactPlace>] = &[
+pub(super) static EXACT_PLACE: &[Column<ExactPlace>] = &[
     Column::new("place", Kind::Text, "Its name.", |p: &ExactPlace| {
         (&p.name).into()
     })
@@ -361,7 +361,7 @@ pub static EXACT_PLACE: &[Column<ExactPlace>] = &[
     .shown("stay", 0),
 ];
 
-pub static EXACT_TRANSITION: &[Column<ExactTransition>] = &[
+pub(super) static EXACT_TRANSITION: &[Column<ExactTransition>] = &[
     Column::new(
         "transition",
         Kind::Text,

@@ -12,7 +12,7 @@ type OfTransition = Column<TransitionMeasures>;
 type OfSimulated = Column<Simulated>;
 
 /// The columns of a simulation.
-pub static COLUMNS: &[OfSimulated] = &[
+pub(crate) static COLUMNS: &[OfSimulated] = &[
     OfSimulated::new(
         "method",
         Kind::Choice(&["replications", "batch means"]),

@@ -8,7 +8,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 /// Any net with unique names, valid or not.
-pub fn any_net() -> impl Strategy<Value = Net> {
+pub(crate) fn any_net() -> impl Strategy<Value = Net> {
     let counts = (1usize..6, 0usize..6);
     counts.prop_flat_map(|(places, transitions)| {
         let name = "[ -~é☃]{0,5}";

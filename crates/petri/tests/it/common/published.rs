@@ -8,7 +8,7 @@ use inorder_petri::net::Net;
 use inorder_petri::text::read;
 
 /// A net with known results.
-pub struct Example {
+pub(crate) struct Example {
     pub name: &'static str,
     net: &'static str,
     /// Changes to the net of the file: tokens of places.
@@ -21,13 +21,13 @@ pub struct Example {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub(crate) enum Origin {
     Published,
     Derived,
 }
 
 /// A result and how far from it one may be.
-pub struct Known {
+pub(crate) struct Known {
     pub measure: Measure,
     pub value: f64,
     /// Half a unit of the last printed digit, or the precision stated by the source.
@@ -35,7 +35,7 @@ pub struct Known {
 }
 
 /// The measured quantity.
-pub enum Measure {
+pub(crate) enum Measure {
     /// Firings of a transition per unit of time in the long run.
     Throughput(&'static str),
     /// A weighted sum of mean tokens in the long run.
@@ -54,10 +54,10 @@ pub enum Measure {
 }
 
 /// A condition on the tokens of named places.
-pub type Condition = fn(&dyn Fn(&str) -> u32) -> bool;
+pub(crate) type Condition = fn(&dyn Fn(&str) -> u32) -> bool;
 
 impl Example {
-    pub fn net(&self) -> Net {
+    pub(crate) fn net(&self) -> Net {
         let mut net = read(self.name, self.net).unwrap();
         for &(place, tokens) in self.tokens {
             let place = net.place_named(place).unwrap();
@@ -94,7 +94,7 @@ macro_rules! net {
     };
 }
 
-pub const EXAMPLES: &[Example] = &[
+pub(crate) const EXAMPLES: &[Example] = &[
     Example {
         name: "shared memory",
         net: net!("shared-memory"),
@@ -304,7 +304,7 @@ fn below_minimum(m: &dyn Fn(&str) -> u32) -> bool {
 }
 
 /// The kanban system with four cards per cell, which is too large for every test run.
-pub const LARGE: Example = Example {
+pub(crate) const LARGE: Example = Example {
     name: "kanban, four cards a cell",
     net: net!("kanban"),
     tokens: &[("cards1", 4), ("cards2", 4), ("cards3", 4), ("cards4", 4)],

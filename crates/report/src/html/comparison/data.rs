@@ -6,7 +6,7 @@ use super::{CellTraces, Comparison, Estimated};
 
 /// All data of the charts.
 #[derive(Serialize)]
-pub struct Drawn<'a> {
+pub(super) struct Drawn<'a> {
     axes: &'a [String],
     cells: Vec<&'a [String]>,
     measures: Vec<DrawnMeasure<'a>>,
@@ -34,7 +34,7 @@ struct DrawnTraces<'a> {
 
 impl<'a> Drawn<'a> {
     /// Collects the data of the page.
-    pub fn of(page: &'a Comparison<'_>) -> Self {
+    pub(super) fn of(page: &'a Comparison<'_>) -> Self {
         let estimated = |cell: &'a Estimated| (cell.mean, cell.half, cell.runs.as_slice());
         let measures = page.measures.iter().map(|measure| DrawnMeasure {
             unit: &measure.unit,

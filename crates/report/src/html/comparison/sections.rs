@@ -7,7 +7,7 @@ use crate::escape::Text;
 use crate::number::{plural, short};
 
 /// The part below the title; for a single cell, its numbers in large print.
-pub fn head(out: &mut dyn Write, page: &Comparison<'_>) -> io::Result<()> {
+pub(super) fn head(out: &mut dyn Write, page: &Comparison<'_>) -> io::Result<()> {
     writeln!(out, "<p class=dim>{}</p>", Text(&page.about))?;
     if let Some(warning) = page.warning {
         writeln!(out, "<div class=\"card warning\">{}</div>", Text(warning))?;
@@ -45,7 +45,7 @@ fn with_interval(value: &Estimated) -> String {
 }
 
 /// One chart for each measure that varies, and a sentence about the others.
-pub fn comparison(out: &mut dyn Write, page: &Comparison<'_>) -> io::Result<()> {
+pub(super) fn comparison(out: &mut dyn Write, page: &Comparison<'_>) -> io::Result<()> {
     writeln!(
         out,
         "<h2>Comparison</h2>\n<p class=legend id=legend></p>\n<div class=small-multiples>"
@@ -109,7 +109,7 @@ fn is_vague(measure: &Measure) -> bool {
 }
 
 /// The charts over time, in a section for each cell that can be unfolded.
-pub fn traces(out: &mut dyn Write, page: &Comparison<'_>) -> io::Result<()> {
+pub(super) fn traces(out: &mut dyn Write, page: &Comparison<'_>) -> io::Result<()> {
     let traces = page.traces.cells.iter().enumerate();
     let mut traces = traces
         .filter_map(|(at, cell)| Some((at, cell.as_ref()?)))

@@ -9,7 +9,11 @@ use crate::packet::End;
 /// Time for which the delay of a direction stays what it is, nanoseconds: about that of a batch.
 const BATCH_NS: i64 = 2_000_000;
 
-pub fn apply(mut frames: Vec<Captured>, plan: &Capture, random: &mut Random) -> Vec<Captured> {
+pub(super) fn apply(
+    mut frames: Vec<Captured>,
+    plan: &Capture,
+    random: &mut Random,
+) -> Vec<Captured> {
     if plan.swap_ns > 0 {
         swap(&mut frames, plan.swap_ns, random);
     }

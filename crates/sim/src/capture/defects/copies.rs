@@ -6,7 +6,7 @@ use super::Captured;
 use super::wrap;
 
 /// Each frame `plan.copies` times, the duplicate frames behind the first one.
-pub fn apply(frames: Vec<Captured>, plan: &Capture) -> Vec<Captured> {
+pub(super) fn apply(frames: Vec<Captured>, plan: &Capture) -> Vec<Captured> {
     if plan.copies < 2 {
         return frames;
     }

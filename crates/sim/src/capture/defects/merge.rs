@@ -38,7 +38,7 @@ fn facts(frame: &Captured) -> Option<Facts> {
 }
 
 /// A merged frame stands where its first packet stood.
-pub fn apply(frames: Vec<Captured>, plan: &Capture) -> Vec<Captured> {
+pub(super) fn apply(frames: Vec<Captured>, plan: &Capture) -> Vec<Captured> {
     if plan.merge < 2 {
         return frames;
     }

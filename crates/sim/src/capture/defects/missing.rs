@@ -6,7 +6,7 @@ use inorder_scenario::config::{Capture, CapturedDirection};
 use super::Captured;
 use crate::packet::End;
 
-pub fn apply(frames: Vec<Captured>, plan: &Capture, random: &mut Random) -> Vec<Captured> {
+pub(super) fn apply(frames: Vec<Captured>, plan: &Capture, random: &mut Random) -> Vec<Captured> {
     let mut holes = Holes {
         plan,
         inside: false,

@@ -33,7 +33,7 @@ pub struct Captured {
 }
 
 /// What a capture with defects holds of `frames`, which are in order of time.
-pub fn apply(frames: Vec<Captured>, plan: &Capture, random: &Random) -> Vec<Captured> {
+pub(super) fn apply(frames: Vec<Captured>, plan: &Capture, random: &Random) -> Vec<Captured> {
     let mut frames = missing::apply(frames, plan, &mut random.fork(0));
     frames = merge::apply(frames, plan);
     if plan.vlans {

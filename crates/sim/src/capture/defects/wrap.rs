@@ -7,7 +7,7 @@ use super::Captured;
 use crate::packet::End;
 
 /// Where the IP header of a frame without tags begins.
-pub const IP: usize = 14;
+pub(super) const IP: usize = 14;
 /// The first VLAN.
 const VLAN: u16 = 100;
 /// UDP ports of VXLAN (RFC 7348) and GTP-U (3GPP TS 29.281).
@@ -23,7 +23,7 @@ fn ip_at(bytes: &[u8]) -> usize {
 }
 
 /// Writes the total length of an IPv4 header that begins at `at`, and its checksum.
-pub fn put_ip_length(bytes: &mut [u8], at: usize, length: u32) {
+pub(super) fn put_ip_length(bytes: &mut [u8], at: usize, length: u32) {
     let Some(header) = bytes.get_mut(at..at + 20) else {
         return;
     };
@@ -44,7 +44,7 @@ fn put_checksum(header: &mut [u8]) {
 }
 
 /// A frame on the other side of a router.
-pub fn routed(frame: &mut Captured) {
+pub(super) fn routed(frame: &mut Captured) {
     if let Some(addresses) = frame.bytes.get_mut(..12) {
         addresses[4] ^= 0x10;
         addresses[10] ^= 0x10;
@@ -57,14 +57,14 @@ pub fn routed(frame: &mut Captured) {
 }
 
 /// A frame with a VLAN tag (IEEE 802.1Q).
-pub fn tag(frame: &mut Captured, vlan: u16) {
+pub(super) fn tag(frame: &mut Captured, vlan: u16) {
     let [high, low] = vlan.to_be_bytes();
     frame.bytes.splice(12..12, [0x81, 0x00, high, low]);
     frame.length += 4;
 }
 
 /// The addresses and ports of the first connection, in a VLAN by the number of the connection.
-pub fn same_ports(frame: &mut Captured) {
+pub(super) fn same_ports(frame: &mut Captured) {
     let (host, port) = match frame.from {
         End::A => (IP + 12, IP + 20),
         End::B => (IP + 16, IP + 22),
@@ -83,12 +83,12 @@ pub fn same_ports(frame: &mut Captured) {
 }
 
 /// A frame with a VLAN tag, which the other copy has not.
-pub fn tagged(frame: &mut Captured) {
+pub(super) fn tagged(frame: &mut Captured) {
     tag(frame, VLAN);
 }
 
 /// Puts all frames into the tunnel of `plan`; its numbers count packets of others, too.
-pub fn tunnel(frames: &mut [Captured], plan: &Capture, random: &mut Random) {
+pub(super) fn tunnel(frames: &mut [Captured], plan: &Capture, random: &mut Random) {
     let mut numbers = [0u32; 2];
     for frame in frames {
         let number = &mut numbers[frame.from as usize];
