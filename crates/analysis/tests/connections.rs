@@ -151,6 +151,29 @@ fn a_syn_ack_of_another_syn_is_reset_and_changes_nothing() {
 }
 
 #[test]
+fn a_syn_ack_behind_the_end_of_a_connection_begins_the_next_one() {
+    // Neither the first SYN-ACK nor the second SYN was captured.
+    const FIN: u8 = 1;
+    let mut capture = Capture::default();
+    capture.send(0.0, client(A, 0, SYN, 0));
+    capture.send(40.0, client(A + 1, B + 1, ACK, 300));
+    capture.send(80.0, server(B + 1, A + 301, ACK, 400));
+    capture.send(80.1, client(A + 301, B + 401, ACK | FIN, 0));
+    capture.send(120.0, server(B + 401, A + 302, ACK | FIN, 0));
+    capture.send(120.1, client(A + 302, B + 402, ACK, 0));
+    let (a, b) = (A + 5_000_000, B + 7_000_000);
+    capture.send(90_000.0, server(b, a + 1, SYN | ACK, 0));
+    capture.send(90_000.1, client(a + 1, b + 1, ACK, 0));
+    capture.send(90_001.0, client(a + 1, b + 1, ACK, 200));
+    capture.send(90_041.0, server(b + 1, a + 201, ACK, 700));
+    capture.send(90_041.1, client(a + 201, b + 701, ACK, 0));
+    let analysis = capture.analyse();
+    clean(&analysis, 4);
+    let text = headline(&analysis).to_string();
+    assert!(!text.contains("opening the connection"), "{text}");
+}
+
+#[test]
 fn attempts_that_nothing_answers_are_told() {
     let mut capture = Capture::default();
     for n in 0..3 {

@@ -77,6 +77,19 @@ fn late_packets_of_another_flow_are_told_once() {
 }
 
 #[test]
+fn late_packets_before_the_capture_point_are_seen_though_the_end_of_the_path_is_not() {
+    let said = said(&with(|flow| {
+        let mut upstream = sample::clean(1);
+        late(&mut upstream, 1);
+        flow.upstream = Some(Box::new(upstream.reordering));
+    }));
+    assert!(
+        said.contains("eordering is not the problem: 1 packet was late before the capture point and started no recovery"),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_closed_window_is_not_an_idle_application() {
     let analysis = with(|flow| {
         flow.data_bytes += 1;

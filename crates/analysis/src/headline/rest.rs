@@ -72,6 +72,7 @@ fn of_flow(flow: &FlowReport, t: &Totals) -> Option<Claim> {
         late,
         of: flow.came(),
         of_all: false,
+        upstream: upstream(flow),
         at_most,
     };
     if let Some((low, high)) = shares::taken_by_late(flow) {
@@ -97,6 +98,7 @@ fn of_flow(flow: &FlowReport, t: &Totals) -> Option<Claim> {
             late: t.late,
             of: t.came,
             of_all: true,
+            upstream: upstream(flow),
             at_most: None,
         }),
         false => Some(part_or_open(flow, caused || is_spurious(flow), None)),
@@ -116,8 +118,14 @@ fn part_or_open(flow: &FlowReport, part: bool, at_least: Option<f64>) -> Claim {
         false => Claim::OpenReordering {
             late: flow.late(),
             undecided: flow.reordering.ambiguous.max(again.ambiguous),
+            upstream: upstream(flow),
         },
     }
+}
+
+/// Packets that were late where the capture was made. The capture need not show whether they were for the receiver.
+fn upstream(flow: &FlowReport) -> u64 {
+    flow.upstream.as_ref().map_or(0, |order| order.reordered)
 }
 
 /// Late packets beside spurious retransmissions that cannot be left out of account.
@@ -163,6 +171,7 @@ fn beside_streams(t: &Totals) -> Claim {
         late: t.late,
         of: t.came,
         of_all: true,
+        upstream: 0,
         at_most: None,
     }
 }

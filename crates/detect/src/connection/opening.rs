@@ -157,7 +157,8 @@ impl Connection {
         let taken = hellos[dir.reverse().index()]
             .map(|hello| seg.ack.wrapping_sub(hello.isn.wrapping_add(1)));
         let of_another = taken.is_some_and(|taken| taken > early && !self.has_data(dir.reverse()));
-        if of_another || other.is_some() && self.is_acknowledged(dir) {
+        let behind_the_end = self.closed() && taken.is_some_and(|taken| taken > early);
+        if of_another || behind_the_end || other.is_some() && self.is_acknowledged(dir) {
             // An old duplicate, or that of the next connection, whose SYN the capture lacks.
             self.head.opening.hold().foreign = Some(*seg);
             return;

@@ -10,6 +10,7 @@ use crate::requests::Requests;
 /// First frames of a connection that are compared, and waited for where they come twice so far.
 pub(super) const MAX_FRAMES_COMPARED: usize = 64;
 /// Minimum number of pairs, because fewer may be an accident: a path that delivers a SYN twice has it answered twice, and the answer acknowledged twice.
+/// A pair of which one frame has passed more routers than the other counts twice: what a host sends again takes the same way.
 const MIN_PAIRS: usize = 4;
 /// Number of pairs for each frame that was captured only once, beyond the first such frame: a mirrored port may lose some.
 const PAIRS_PER_LONE_FRAME: usize = 3;
@@ -39,6 +40,8 @@ struct Pair {
     /// How often, and when first, nanoseconds.
     again: usize,
     second_ns: i64,
+    /// The two have different times to live.
+    routed: bool,
 }
 
 /// Frames without an identification of their own, as they come.
@@ -71,6 +74,7 @@ impl Pairing {
             frame: (dir, first),
             again: 1,
             second_ns: frame.1.ts_ns,
+            routed: frame.1.ttl != first.ttl,
         });
         self.longest_ns = self.longest_ns.max(frame.1.ts_ns - first.ts_ns);
         // Second captures come in the order of the first ones.
@@ -103,10 +107,12 @@ impl Pairing {
             });
         // A few may be alike for another reason: duplicate acknowledgements, for one.
         let copies = if 2 * more > judged { 3 } else { 2 };
-        match self.pairs.len() {
+        let pairs = self.pairs.len();
+        let routed = self.pairs.iter().filter(|pair| pair.routed).count();
+        match pairs + routed {
             0 => Twins::None,
             // One may be alone in the few frames of a beginning, where a share says nothing.
-            pairs if lone > 1 + pairs / PAIRS_PER_LONE_FRAME => Twins::None,
+            _ if lone > 1 + pairs / PAIRS_PER_LONE_FRAME => Twins::None,
             MIN_PAIRS.. if open && !all_due => Twins::SoFar(copies),
             MIN_PAIRS.. => Twins::All(copies),
             _ if open => Twins::Perhaps,
@@ -224,6 +230,18 @@ mod tests {
         assert_eq!(among(flight().chain(again)), Twins::None);
         let twins = (0..8).map(|n| data(3, n)).chain([ack(20, 8)]);
         assert_eq!(among(flight().chain(twins)), Twins::All(2));
+    }
+
+    #[test]
+    fn frames_that_come_again_from_behind_routers_need_fewer_pairs() {
+        let routed = |n| {
+            twice(n, 0).enumerate().map(|(i, (dir, segment))| {
+                let ttl = 64 - 2 * (i % 2) as u8;
+                (dir, Segment { ttl, ..segment })
+            })
+        };
+        assert_eq!(among(routed(1)), Twins::Perhaps);
+        assert_eq!(among(routed(2)), Twins::All(2));
     }
 
     #[test]

@@ -442,6 +442,15 @@ impl Rounds {
         }
     }
 
+    /// When new data was sent last, the receiver's window had no room for two more segments of `full` bytes, nor for half
+    /// of all that it ever took, which a sender does not wait for (RFC 9293 section 3.8.6.2.1): on loopback interfaces a
+    /// segment is as large as the window.
+    fn is_full(&self, full: i64, progress: &Progress) -> bool {
+        let flight = progress.sent.saturating_sub(progress.una);
+        let window = self.largest_window.max(self.room.saturating_add(flight));
+        self.room < (2 * full).min(window / 2)
+    }
+
     /// The last new data ended with a segment that is not full.
     fn is_short(&self, full: i64) -> bool {
         i64::from(self.len) % full != 0
@@ -460,7 +469,7 @@ impl Rounds {
             self.released_ns >= self.sent_ns && since_ns <= ns && !self.carried
         };
         let released = within(answer_ns);
-        if self.room < 2 * full {
+        if self.is_full(full, progress) {
             // What opened the window did not make it send: it had nothing.
             let since = Some(self.opened_ns).filter(|_| !released && self.opened_ns < now);
             return (Held::ByReceiver, since.map(|since| (since, Held::Idle)));
@@ -571,7 +580,7 @@ impl Rounds {
         if progress.mending {
             self.skip(last_ns);
         } else {
-            let full = self.room < 2 * self.full(progress);
+            let full = self.is_full(self.full(progress), progress);
             if full {
                 self.book(last_ns.min(self.opened_ns), Held::ByReceiver, progress);
             }

@@ -171,6 +171,20 @@ fn a_full_window_of_the_receiver_holds_all_of_each_round_trip() {
     }
 }
 
+/// The largest segment of a loopback interface is as large as the window: that no second one would fit says nothing.
+#[test]
+fn a_window_that_holds_one_segment_of_loopback_is_not_full_of_a_small_answer() {
+    let mut trace = Trace::new(Vantage::Sender).open();
+    for (_, hello) in &mut trace.packets[..2] {
+        hello.mss = 65_483;
+    }
+    for round in 0..4 {
+        trace.send(100 + 100 * round, 1, 323);
+        trace.acknowledge(142 + 100 * round, 60_000);
+    }
+    assert_eq!(at(&trace.report(), [120, 330]), ["application"; 2]);
+}
+
 #[test]
 fn an_application_that_writes_seldom_holds_the_transfer() {
     for vantage in BOTH {

@@ -37,8 +37,10 @@ struct Known {
     connection: usize,
     /// Index of the connection's data that goes from the smaller to the larger end of the subflow.
     low_to_high: usize,
-    /// Sequence number of the SYN of each direction.
+    /// Sequence number of the SYN of each direction, or the lowest that its mappings speak for.
     first: [Option<u32>; 2],
+    /// Whether the SYN of each direction was seen.
+    opened: [bool; 2],
     /// One past the highest sequence number of each direction.
     next: [Option<u32>; 2],
 }
@@ -98,6 +100,7 @@ impl Connections {
             && let Some(known) = self.subflows.get_mut(key)
         {
             known.first[dir.index()] = Some(segment.seq);
+            known.opened[dir.index()] = true;
         }
         if let Multipath::Data {
             number,
@@ -115,6 +118,7 @@ impl Connections {
         let known = self
             .subflows
             .get(key)
+            .filter(|known| known.opened[dir.index()])
             .and_then(|known| known.first[dir.index()]);
         known.is_some_and(|first| first != segment.seq)
     }
@@ -139,6 +143,7 @@ impl Connections {
             connection,
             low_to_high: 0,
             first: [None; 2],
+            opened: [false; 2],
             next: [None; 2],
         };
         self.subflows.insert(*key, known);
@@ -178,6 +183,7 @@ impl Connections {
             connection,
             low_to_high,
             first: [None; 2],
+            opened: [false; 2],
             next: [None; 2],
         };
         self.subflows.insert(*key, known);
@@ -196,10 +202,19 @@ impl Connections {
         if segment.payload_len == 0 {
             return;
         }
-        let skipped = match known.first[dir.index()] {
-            Some(first) => segment.seq.wrapping_sub(first).wrapping_sub(subflow),
-            None => 0,
-        };
+        // A mapping counts from the SYN. Where that is not in the capture, the mappings tell: each of the segments into which
+        // a super-segment was cut has its mapping, and only the first begins where it says.
+        let first = &mut known.first[dir.index()];
+        if !known.opened[dir.index()] {
+            let told = segment.seq.wrapping_sub(subflow);
+            let lowest = first.get_or_insert(told);
+            if lowest.wrapping_sub(told) < 1 << 31 {
+                *lowest = told;
+            }
+        }
+        let skipped = first.map_or(0, |first| {
+            segment.seq.wrapping_sub(first).wrapping_sub(subflow)
+        });
         // The mapping may be that of a super-segment, or count the end of the data as a byte.
         if u64::from(skipped) + u64::from(segment.payload_len) > u64::from(len) {
             return;
@@ -349,6 +364,32 @@ mod tests {
     fn tokens_are_hashes_of_keys() {
         assert_eq!(token(1, 0x0102_0304_0506_0708), 0x6684_0dda);
         assert_eq!(token(0, 0x0102_0304_0506_0708), 0xdd57_83bc);
+    }
+
+    /// A network card cuts a super-segment and copies its mapping into each piece.
+    #[test]
+    fn pieces_of_a_mapping_count_on_without_the_handshake_too() {
+        let (subflow_key, dir) = FlowKey::new(Endpoint::v4(1, 1000), Endpoint::v4(2, 80), 0);
+        let mut all = Connections::default();
+        let whole = |number, subflow| Multipath::Data {
+            number,
+            bits: 32,
+            subflow,
+            len: 300,
+        };
+        for (ms, seq, option) in [
+            (0, 1_000, whole(5_000, 901)),
+            (1, 1_100, whole(5_000, 901)),
+            (2, 1_200, whole(5_000, 901)),
+            (3, 1_300, whole(5_300, 1_201)),
+            (4, 1_500, whole(5_300, 1_201)),
+            (5, 1_400, whole(5_300, 1_201)),
+        ] {
+            all.push(&subflow_key, dir, &subflow(ms, seq, false, 100, option));
+        }
+        let [(_, report)] = all.finish().collect::<Vec<_>>().try_into().unwrap();
+        let order = (report.order.received, report.order.reordered);
+        assert_eq!((order, report.duplicates, report.missing), ((6, 1), 0, 0));
     }
 
     /// Two subflows; the second, joined by the server's token, is 20 ms slower.

@@ -178,6 +178,8 @@ pub enum Claim {
         of: u64,
         /// Whether those are of all flows.
         of_all: bool,
+        /// Packets of the flow that were late before the capture point.
+        upstream: u64,
         /// The most of its life that they can have taken; `None` where only counts are known.
         at_most: Option<f64>,
     },
@@ -198,6 +200,8 @@ pub enum Claim {
         late: u64,
         /// Events and retransmissions that are undecided.
         undecided: u64,
+        /// Packets that were late before the capture point.
+        upstream: u64,
     },
     /// Late packets of other flows than the one of the first sentence, which harmed nothing.
     LateElsewhere {

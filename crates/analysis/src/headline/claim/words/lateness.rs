@@ -106,8 +106,19 @@ pub(crate) fn cost_of(lost: &Lost) -> String {
     }
 }
 
-pub(super) fn not_reordering(late: u64, of: u64, of_all: bool, at_most: Option<f64>) -> String {
+pub(super) fn not_reordering(
+    (late, of): (u64, u64),
+    of_all: bool,
+    upstream: u64,
+    at_most: Option<f64>,
+) -> String {
     let packets = match (late, of_all) {
+        (0, _) if upstream > 0 => {
+            return format!(
+                "reordering is not the problem: {} and started no recovery",
+                late_upstream(upstream)
+            );
+        }
         (0, _) => return "reordering is not the problem: no late packet was seen".to_owned(),
         (n, true) => format!("{} of all flows {}", plural(n, "packet"), was(n)),
         (n, false) => format!("{} {}", plural(n, "packet"), was(n)),
@@ -153,8 +164,18 @@ pub(super) fn part_reordering(
     )
 }
 
-pub(super) fn open_reordering(late: u64, undecided: u64) -> String {
+/// Packets that were late on the first part of the path.
+fn late_upstream(packets: u64) -> String {
+    let n = plural(packets, "packet");
+    format!("{n} {} late before the capture point", was(packets))
+}
+
+pub(super) fn open_reordering(late: u64, undecided: u64, upstream: u64) -> String {
     match (late, undecided) {
+        (0, _) if upstream > 0 => format!(
+            "{}, and whether any was late for the receiver is unknown",
+            late_upstream(upstream)
+        ),
         (0, _) => "whether packets of this flow arrived out of order is unknown".to_owned(),
         (late, 0) => format!("what {} cost is unknown", plural(late, "late packet")),
         (late, undecided) => format!(

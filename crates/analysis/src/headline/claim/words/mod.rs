@@ -160,15 +160,20 @@ impl Claim {
                 late,
                 of,
                 of_all,
+                upstream,
                 at_most,
-            } => not_reordering(*late, *of, *of_all, *at_most),
+            } => not_reordering((*late, *of), *of_all, *upstream, *at_most),
             Claim::PartReordering {
                 late,
                 retransmissions,
                 recoveries,
                 at_least,
             } => part_reordering(*late, *retransmissions, *recoveries, *at_least),
-            Claim::OpenReordering { late, undecided } => open_reordering(*late, *undecided),
+            Claim::OpenReordering {
+                late,
+                undecided,
+                upstream,
+            } => open_reordering(*late, *undecided, *upstream),
             Claim::LateElsewhere {
                 late,
                 flows,
