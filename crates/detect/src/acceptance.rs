@@ -12,7 +12,7 @@ use crate::result::Evidence;
 
 /// One receiver's TS.Recent and window, from the packets of both directions.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Acceptance {
+pub struct Acceptance {
     /// TS.Recent of RFC 7323 section 4.3.
     ts_recent: Option<u32>,
     /// Last.ACK.sent: the highest cumulative acknowledgement.
@@ -31,7 +31,7 @@ fn before(a: u32, b: u32) -> bool {
 
 impl Acceptance {
     /// A packet that the receiver sends.
-    pub(crate) fn answers(&mut self, seg: &Segment) {
+    pub fn answers(&mut self, seg: &Segment) {
         if seg.flags.any(TcpFlags::SYN) {
             self.offered[0] = seg.window_scale();
         }
@@ -72,7 +72,7 @@ impl Acceptance {
 
     /// A packet that reaches the receiver: `None` if it takes it, what speaks against it otherwise.
     /// What was taken may move TS.Recent.
-    pub(crate) fn arrives(&mut self, seg: &Segment) -> Option<Evidence> {
+    pub fn arrives(&mut self, seg: &Segment) -> Option<Evidence> {
         if seg.flags.any(TcpFlags::SYN) {
             self.offered[1] = seg.window_scale();
         }

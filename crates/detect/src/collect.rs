@@ -12,14 +12,18 @@ use inorder_metrics::by_bytes::Late;
 
 /// What an event rests on and how sure it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Basis {
-    pub(crate) evidence: Evidence,
-    pub(crate) confidence: Confidence,
-    pub(crate) reason: Option<Reason>,
+pub struct Basis {
+    /// What shows it.
+    pub evidence: Evidence,
+    /// How sure it is.
+    pub confidence: Confidence,
+    /// Why it is not certain.
+    pub reason: Option<Reason>,
 }
 
 impl Basis {
-    pub(crate) fn certain(evidence: Evidence) -> Self {
+    /// Nothing else could have left this evidence.
+    pub fn certain(evidence: Evidence) -> Self {
         Basis {
             evidence,
             confidence: Confidence::Certain,
@@ -51,14 +55,19 @@ impl Basis {
 
 /// A segment as events name it.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
-pub(crate) struct Place {
-    pub(crate) start: i64,
-    pub(crate) len: u32,
-    pub(crate) frame: u64,
-    pub(crate) proof_frame: u64,
-    pub(crate) at_ns: i64,
+pub struct Place {
+    /// Bytes from the flow's first data byte.
+    pub start: i64,
+    /// Bytes.
+    pub len: u32,
+    /// Its frame.
+    pub frame: u64,
+    /// The frame that shows what happened to it.
+    pub proof_frame: u64,
+    /// When it happened, nanoseconds.
+    pub at_ns: i64,
     /// When the original was sent (or arrived, at a receiver), for the rate.
-    pub(crate) sent_ns: i64,
+    pub sent_ns: i64,
 }
 
 /// Late, lost and refused originals remembered for the causes of recoveries.
@@ -76,12 +85,12 @@ pub(crate) struct Certain {
 heap!(Certain: extents, late_ns);
 
 /// The summary, the bursts, the rate classes and the events, in the order of time.
-pub(crate) type Collected = (Reordering, Bursts, Vec<RateClass>, Vec<Event>);
+pub type Collected = (Reordering, Bursts, Vec<RateClass>, Vec<Event>);
 
 /// Everything one half of the path tells about the originals of one flow. It is large, and what holds it is moved when
 /// the flow ends: so it lies in a box.
 #[derive(Debug)]
-pub(crate) struct Collector {
+pub struct Collector {
     half: Half,
     keep_events: bool,
     tally: Tally,
@@ -102,7 +111,8 @@ pub(crate) struct Collector {
 heap!(Collector: certain, marks, rates, events);
 
 impl Collector {
-    pub(crate) fn new(half: Half, keep_events: bool) -> Self {
+    /// Nothing found yet in this half of the path.
+    pub fn new(half: Half, keep_events: bool) -> Self {
         Collector {
             half,
             keep_events,
@@ -125,7 +135,7 @@ impl Collector {
 
     /// An original was sent (or, at a receiver, came by) at `now`: feeds the rate.
     #[inline]
-    pub(crate) fn sent(&mut self, now: i64, bytes: u32) {
+    pub fn sent(&mut self, now: i64, bytes: u32) {
         self.rates.sent(now, bytes);
     }
 
@@ -146,7 +156,7 @@ impl Collector {
 
     /// An original arrived in order; `label` is its packet number.
     #[inline]
-    pub(crate) fn in_order(&mut self, label: u64) {
+    pub fn in_order(&mut self, label: u64) {
         self.in_order_run(label, 1);
     }
 
@@ -162,7 +172,7 @@ impl Collector {
     }
 
     /// An original arrived late; its extent may be off either way, unless it is certain.
-    pub(crate) fn late(&mut self, place: Place, late: Late, label: u64, basis: Basis) {
+    pub fn late(&mut self, place: Place, late: Late, label: u64, basis: Basis) {
         self.late_within(place, late, label, basis, Bound::About);
     }
 
@@ -235,7 +245,7 @@ impl Collector {
     }
 
     /// An original never arrived.
-    pub(crate) fn lost(&mut self, place: Place, basis: Basis) {
+    pub fn lost(&mut self, place: Place, basis: Basis) {
         if basis.confidence == Confidence::Ambiguous {
             self.tally.ambiguous();
         } else {
@@ -246,7 +256,7 @@ impl Collector {
 
     /// An original arrived and the receiver discarded it; `late` where its place among the arrivals is
     /// known. It is not among those received, whose reordering is counted.
-    pub(crate) fn refused(&mut self, place: Place, late: Option<Late>, basis: Basis) {
+    pub fn refused(&mut self, place: Place, late: Option<Late>, basis: Basis) {
         if basis.confidence == Confidence::Ambiguous {
             self.tally.ambiguous();
         } else {
@@ -292,12 +302,12 @@ impl Collector {
     }
 
     /// Originals lost for sure.
-    pub(crate) fn losses(&self) -> u64 {
+    pub fn losses(&self) -> u64 {
         self.lost
     }
 
     /// Originals refused for sure.
-    pub(crate) fn refusals(&self) -> u64 {
+    pub fn refusals(&self) -> u64 {
         self.refused
     }
 
@@ -324,7 +334,7 @@ impl Collector {
     }
 
     /// The summary, the bursts, the rate classes and the events, in the order of time.
-    pub(crate) fn finish(mut self: Box<Self>) -> Collected {
+    pub fn finish(mut self: Box<Self>) -> Collected {
         self.events.sort_by_key(|e| (e.at_ns, e.seq_offset));
         let classes = self.rates.finish();
         let order = self.tally.finish();

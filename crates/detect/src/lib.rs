@@ -55,7 +55,6 @@ mod merged;
 mod names;
 mod numbering;
 mod packed;
-pub mod peer;
 mod points;
 mod prints;
 mod prompt;
@@ -71,7 +70,9 @@ mod tracker;
 mod tunnels;
 mod vantage;
 
+pub use acceptance::Acceptance;
 pub use choice::FlowChoice;
+pub use collect::{Basis, Collected, Collector, Place};
 pub use config::Config;
 pub use cost::{Dispersion, LineRate, OnceMore, Recognised, Rest, by_factors};
 pub use explanation::{Explanation, Explanations};
@@ -80,7 +81,7 @@ pub use gravity::{Gravity, Trouble};
 pub use habits::{
     AfterTimeout, Assumed, Duplicates, Echo, Habits, Identification, OneAssumption, TooOld,
 };
-pub use peer::{PeerRecorder, compare};
+pub use numbering::IdCounter;
 pub use quic::{QuicCounts, QuicFlows};
 pub use result::*;
 pub use tracker::Tracker;

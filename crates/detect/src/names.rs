@@ -2,8 +2,8 @@
 
 use crate::{AfterTimeout, Duplicates, Echo, Identification, TooOld};
 use crate::{
-    Bound, Cause, Confidence, Control, Evidence, FastOpen, Half, Kind, Limit, Matched, NotSeen,
-    Outcome, PointKind, Reason, RecoveryVerdict, Vantage, VantageBasis, Verdict,
+    Bound, Cause, Confidence, Control, Evidence, FastOpen, Half, Kind, Limit, NotSeen, Outcome,
+    PointKind, Reason, RecoveryVerdict, Vantage, VantageBasis, Verdict,
 };
 
 use inorder_report::names;
@@ -90,12 +90,6 @@ names!(VantageBasis {
     Ttl => "ttl",
     Missing => "missing",
     Unknown => "unknown",
-});
-names!(Matched {
-    Addresses => "addresses",
-    Numbers => "numbers",
-    InitialNumbers => "initial-numbers",
-    Distances => "distances",
 });
 names!(PointKind { Data => "data", Retransmission => "retransmission", Ack => "ack" });
 names!(Identification {

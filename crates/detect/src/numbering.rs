@@ -6,7 +6,7 @@ use crate::habits::Identification;
 
 /// Whether a host's IPv4 identification counts its packets.
 #[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct IdCounter {
+pub struct IdCounter {
     /// There was a packet, the last with this number.
     begun: bool,
     last: u16,
@@ -130,7 +130,7 @@ impl IdCounter {
     }
 
     /// The same for a number alone, of a packet that may stand for any number.
-    pub(crate) fn observe_number(&mut self, ip_id: u16) {
+    pub fn observe_number(&mut self, ip_id: u16) {
         let seen = self.observe_any(ip_id, 1, false);
         self.repeats(seen);
     }
@@ -240,7 +240,7 @@ impl IdCounter {
 
     /// True when the field has behaved as a counter so far.
     #[inline]
-    pub(crate) fn trusted(&self) -> bool {
+    pub fn trusted(&self) -> bool {
         self.trusted
     }
 }

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use inorder_detect::{
-    Config, EndedEarly, FlowChoice, FlowId, FlowTable, FlowTruth, PeerRecorder, QuicFlows, Tracker,
+    Config, EndedEarly, FlowChoice, FlowId, FlowTable, FlowTruth, QuicFlows, Tracker,
 };
+use inorder_pairing::PeerRecorder;
 use inorder_streams::Streams;
 use inorder_whatif::Settings;
 use inorder_wire::{Aside, Dir, FlowKey, Gate, Numbered, Segment, StreamKey};
@@ -198,7 +199,7 @@ impl Recorder {
             file,
             ..PeerComparison::default()
         };
-        let compared = inorder_detect::compare(&self.0, &there.0, &analysis.flows);
+        let compared = inorder_pairing::compare(&self.0, &there.0, &analysis.flows);
         peer.extend(&compared);
         // What both captures show takes the place of what one of them suggested, in every output.
         let truth: HashMap<FlowId, &FlowTruth> =

@@ -1,6 +1,7 @@
 //! How well the conclusions from one capture agree with a second capture, taken at the other end.
 
-use inorder_detect::{ExtentAgreement, FlowId, Matched, PeerCounts, PeerReport, Score};
+use inorder_detect::FlowId;
+use inorder_pairing::{ExtentAgreement, Matched, PeerCounts, PeerReport, Score};
 
 /// Compares what both captures show together with what the first one alone suggested.
 #[derive(Clone, PartialEq, Default, Debug)]
@@ -68,7 +69,7 @@ impl PeerComparison {
             flow: flow.flow,
             there: flow.there,
             matched: flow.matched,
-            truth: flow.truth.counts(),
+            truth: (&flow.truth).into(),
             inferred: flow.inferred.unwrap_or_default(),
             reordered: flow.reordered,
             lost: flow.lost,

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use inorder_capture::{Block, Capture};
-use inorder_detect::{Config, Event, FlowReport, Kind, PeerRecorder, PeerReport, Tracker, compare};
+use inorder_detect::{Config, Event, FlowReport, Kind, Tracker};
+use inorder_pairing::{PeerRecorder, PeerReport, compare};
 use inorder_scenario::Scenario;
 use inorder_sim::{Captures, RunResult, TruthEvent, TruthFlow, registries, run_tapped};
 use inorder_wire::{Packet, parse};

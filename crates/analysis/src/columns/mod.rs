@@ -8,10 +8,11 @@ mod peers;
 use std::io;
 
 use inorder_detect::columns::{
-    AGREEMENT, ATTEMPTS, COUNTS, ENDED_EARLY, EVENT, FLOW, FLOW_ID, FLOW_PLACE, RECOVERY,
-    RETRANSMISSION, STREAM, TOTALS,
+    ATTEMPTS, ENDED_EARLY, EVENT, FLOW, FLOW_ID, FLOW_PLACE, RECOVERY, RETRANSMISSION, STREAM,
+    TOTALS,
 };
-use inorder_detect::{Event, FlowId, FlowReport, Matched, Recovery, Retransmission};
+use inorder_detect::{Event, FlowId, FlowReport, Recovery, Retransmission};
+use inorder_pairing::{AGREEMENT, COUNTS, Matched};
 use inorder_report::Name;
 use inorder_report::json::Json;
 use inorder_report::schema::Schema;

@@ -3,8 +3,9 @@
 
 use std::io::{self, Write};
 
-use inorder_detect::columns::{AGREEMENT, ATTEMPT, STREAM, stream_name};
-use inorder_detect::{Matched, Outcome};
+use inorder_detect::Outcome;
+use inorder_detect::columns::{ATTEMPT, STREAM, stream_name};
+use inorder_pairing::{AGREEMENT, Matched};
 use inorder_report::escape::printable;
 use inorder_report::text::{self, paragraph};
 use inorder_report::{Column, Kind, Sheet};

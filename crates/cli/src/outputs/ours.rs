@@ -97,13 +97,17 @@ fn csv_headers() -> Vec<String> {
     }));
     headers.push(header(|out| inorder_analysis::compare::write_csv(out, &[])));
     headers.push(header(|out| {
-        csv::write(out, inorder_diff::FLOW, [] as [inorder_diff::Matched; 0])
+        csv::write(
+            out,
+            inorder_pairing::diff::FLOW,
+            [] as [inorder_pairing::diff::Matched; 0],
+        )
     }));
     headers.push(header(|out| {
         csv::write(
             out,
-            inorder_diff::PACKET,
-            [] as [inorder_diff::PacketRow; 0],
+            inorder_pairing::diff::PACKET,
+            [] as [inorder_pairing::diff::PacketRow; 0],
         )
     }));
     headers.push(header(|out| {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use inorder_capture::{Block, Capture};
-use inorder_diff::{
+use inorder_pairing::diff::{
     Difference, FLOW, Flow, Keep, PACKET, RESULT, Settings, Trace, compare, html, in_common,
 };
 use inorder_pipeline::Filter;
@@ -267,7 +267,9 @@ fn write_text(
     }
     if packets {
         writeln!(out)?;
-        let told = |packet: &&inorder_diff::PacketRow| packet.fate != inorder_diff::Fate::InOrder;
+        let told = |packet: &&inorder_pairing::diff::PacketRow| {
+            packet.fate != inorder_pairing::diff::Fate::InOrder
+        };
         text::write(out, PACKET, found.packets.iter().filter(told), layout)?;
     }
     for warning in &found.warnings {

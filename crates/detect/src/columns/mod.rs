@@ -20,7 +20,6 @@ mod event;
 mod flow;
 mod flow_id;
 mod limits;
-mod peer;
 mod reordering;
 mod repair;
 mod totals;
@@ -34,7 +33,6 @@ pub use flow_id::{FLOW_ID, FLOW_PLACE, name};
 pub use inorder_streams::columns::{REPLAY_WINDOW, STREAM, STREAM_NAME, stream_name};
 pub use inorder_whatif::WHAT_IF;
 pub use limits::{LIMITS, SHARE, STRETCH, UNNECESSARY, WINDOW};
-pub use peer::{AGREEMENT, COUNTS};
 pub use reordering::{RATE_CLASS, REORDERING};
 pub use repair::{CAUSE_COUNT, RECOVERY};
 pub use totals::TOTALS;
@@ -69,7 +67,5 @@ mod tests {
         assert_eq!(inorder_report::problems(STREAM), none);
         assert_eq!(inorder_report::problems(REPLAY_WINDOW), none);
         assert_eq!(inorder_report::problems(TOTALS), none);
-        assert_eq!(inorder_report::problems(COUNTS), none);
-        assert_eq!(inorder_report::problems(AGREEMENT), none);
     }
 }

@@ -9,8 +9,8 @@ mod event;
 mod flow;
 mod icmp;
 mod moments;
-mod peer;
 mod totals;
+mod truth;
 
 pub use attempt::{Attempt, Attempts, FastOpen, Handshake, Outcome};
 pub use blind::{Blind, BlindFlows, NotSeen};
@@ -33,7 +33,5 @@ pub use inorder_streams::{
 };
 pub use inorder_whatif::WhatIf;
 pub use moments::{AllMoments, Moments};
-pub use peer::{
-    ClockOffset, ExtentAgreement, FlowTruth, Matched, PeerCounts, PeerFlow, PeerReport, Score,
-};
 pub use totals::{StreamTotals, Totals};
+pub use truth::FlowTruth;

@@ -1,0 +1,146 @@
+//! What happened to a flow, as captures at both of its ends show it.
+
+use crate::cause::{Flow, Mark, RttTrace};
+use crate::result::Blind;
+
+use super::{
+    Avoidance, Bursts, Cause, Event, FlowReport, RateClass, RecoveryVerdict, Reordering,
+    Retransmission, Retransmissions, Verdict,
+};
+
+/// What happened to the data of one flow between two captures.
+///
+/// Counts are of segments as on the wire; super-segments are split.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct FlowTruth {
+    /// Original transmissions: the first of their bytes.
+    pub data_packets: u64,
+    /// Their payload bytes.
+    pub data_bytes: u64,
+    /// Retransmissions; one is needed unless earlier transmissions of all its bytes arrived, at
+    /// any time, and the receiver took them. `ambiguous` are those not acknowledged before the captures' end.
+    pub retransmissions: Retransmissions,
+    /// Spurious ones whose originals arrived, not only an earlier retransmission.
+    pub spurious_original: u64,
+    /// Originals that never arrived, though acknowledged in the end.
+    pub losses: u64,
+    /// Originals that arrived and that the receiver discarded although it lacked their bytes.
+    pub refused: u64,
+    /// Originals that vanished before the sender's capture point (in a queue of the sending host, say):
+    /// its capture holds only their retransmissions, which carry a later timestamp or a higher IPv4
+    /// identification than data above them. Not among `losses`. From and to, bytes from the flow's
+    /// first data byte.
+    pub before_capture: Vec<(u64, u64)>,
+    /// Originals that were acknowledged although the receiver's capture holds no transmission of
+    /// them: that capture is incomplete. What it lacks is neither lost nor late.
+    pub not_captured: u64,
+    /// Originals that did not arrive and were not acknowledged, or were sent while the other
+    /// capture did not run.
+    pub undecided: u64,
+    /// Where these are, as in `before_capture`: what is inferred of them is neither right nor wrong.
+    pub undecided_ranges: Vec<(u64, u64)>,
+    /// Reordering of the originals that arrived; times are the receiver's.
+    pub reordering: Reordering,
+    /// Runs of reordered packets.
+    pub bursts: Bursts,
+    /// Reordering by arrival rate, ascending.
+    pub by_rate: Vec<RateClass>,
+    /// Arrivals beyond the number of transmissions: the network (or the capture) doubled them.
+    pub network_duplicates: u64,
+    /// Arrivals of what the sender's capture does not hold: that capture is incomplete, or something on
+    /// the path made them.
+    pub unmatched: u64,
+    /// Sets of transmissions that agree in every field of which not all arrived: which of them
+    /// did is a guess (the first).
+    pub uncertain_matches: u64,
+    /// Every late, lost or refused original, ordered by time. `frame` is the packet's number in the
+    /// analysed capture, `proof_frame` in the other one, 0 where it was not captured; times are
+    /// by the analysed capture's clock: of the arrival, or of sending when it was lost.
+    pub events: Vec<Event>,
+    /// Every retransmission with its verdict, frames and times likewise.
+    pub retransmission_list: Vec<Retransmission>,
+}
+
+impl FlowTruth {
+    /// Puts the truth in the place of what `report` inferred.
+    ///
+    /// What only an inference can say, or what does not concern the data (vantage, round trip,
+    /// acknowledgements, artefacts, what-if, points), stays. Recovery phases stay as well, with
+    /// their verdicts by the truth; they are known only if `report` kept its events.
+    pub fn replace_in(&self, report: &mut FlowReport) {
+        report.data_packets = self.data_packets;
+        report.data_bytes = self.data_bytes;
+        report.retransmissions = self.retransmissions;
+        report.losses = self.losses;
+        report.refused = self.refused;
+        report.outside_window = report.outside_window.min(self.refused);
+        report.undecided = self.undecided;
+        report.reordering = self.reordering.clone();
+        report.bounds = Default::default();
+        report.upstream = None;
+        report.rough = false;
+        report.blind = Blind::default();
+        report.unfilled = 0;
+        report.bursts = self.bursts.clone();
+        report.by_rate = self.by_rate.clone();
+        report.events = self.events.clone();
+        report.retransmission_list = self.retransmission_list.clone();
+        self.judge_recoveries(report);
+        let order = &self.reordering;
+        report.avoidance = Avoidance::of(&report.recoveries, &order.extents, &order.late_ns);
+    }
+
+    fn judge_recoveries(&self, report: &mut FlowReport) {
+        let recoveries = &mut report.recoveries;
+        if recoveries.list.len() as u64 != recoveries.total {
+            return;
+        }
+        let starts: Vec<i64> = recoveries.list.iter().map(|r| r.start_ns).collect();
+        for (i, recovery) in recoveries.list.iter_mut().enumerate() {
+            let end = starts.get(i + 1).copied().unwrap_or(i64::MAX);
+            let inside = self
+                .retransmission_list
+                .iter()
+                .filter(|r| (recovery.start_ns..end).contains(&r.at_ns));
+            recovery.verdict = verdict_of(inside);
+        }
+        let mut marks: Vec<Mark> = self.events.iter().map(Mark::of).collect();
+        marks.sort_unstable();
+        let rtts = RttTrace::default();
+        let facts = Flow {
+            marks: &marks,
+            rtts: &rtts,
+            mss: report.mss,
+            acks_overtaken: report.ack_path.reordered > 0,
+        };
+        let inferred: Vec<Cause> = recoveries.list.iter().map(|r| r.cause).collect();
+        facts.assign(recoveries, &mut report.retransmission_list);
+        // How full the queue was only the inference has seen.
+        for (recovery, before) in recoveries.list.iter_mut().zip(inferred) {
+            if recovery.cause == Cause::Loss && before.is_loss() {
+                recovery.cause = before;
+            }
+        }
+        recoveries.count_causes();
+        let count = |v| recoveries.list.iter().filter(|r| r.verdict == v).count() as u64;
+        recoveries.spurious = count(RecoveryVerdict::Spurious);
+        recoveries.ambiguous = count(RecoveryVerdict::Ambiguous);
+    }
+}
+
+fn verdict_of<'a>(retransmissions: impl Iterator<Item = &'a Retransmission>) -> RecoveryVerdict {
+    let mut verdict = RecoveryVerdict::Ambiguous;
+    let mut open = false;
+    for r in retransmissions {
+        match r.verdict {
+            Verdict::Needed => return RecoveryVerdict::Loss,
+            Verdict::Spurious => verdict = RecoveryVerdict::Spurious,
+            Verdict::Ambiguous => open = true,
+        }
+    }
+    if open {
+        RecoveryVerdict::Ambiguous
+    } else {
+        verdict
+    }
+}

@@ -1,0 +1,255 @@
+//! Which packet of one capture is which of the other.
+//!
+//! Packets with the same bytes (repeated keepalives, datagrams without identification) are a group. With as many in both
+//! captures they are paired in order. Otherwise some are missing on one side, and the pairing is the one, in order, whose
+//! time differences are closest to the usual one. Of several copies in the capture that comes second the first is the
+//! arrival (RFC 4737 section 3.6, RFC 5560): a copy is no later packet, however long the first one took.
+
+use crate::diff::direction::Way;
+use crate::diff::trace::{Seen, Trace};
+use crate::join::{Keyed, join, sorted};
+
+/// Groups with more packets on a side than this are paired in order from their start.
+const MAX_GROUP: usize = 64;
+
+/// A packet in both captures, or in one of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Pair {
+    Both(usize, usize),
+    OnlyA(usize),
+    OnlyB(usize),
+}
+
+/// Indices of packets with the same bytes, in the order of their captures.
+pub(crate) struct Group {
+    pub(crate) a: Vec<usize>,
+    pub(crate) b: Vec<usize>,
+}
+
+/// All groups.
+pub(crate) fn groups(a: &Trace, b: &Trace) -> Vec<Group> {
+    let keys = |trace: &Trace| sorted(&trace.packets, |seen| seen.hash);
+    let indices = |run: &[Keyed<u128>]| run.iter().map(|&(_, index)| index as usize).collect();
+    join(&keys(a), &keys(b))
+        .map(|(_, a, b)| Group {
+            a: indices(a),
+            b: indices(b),
+        })
+        .collect()
+}
+
+impl Group {
+    /// The packet that each capture has once.
+    pub(crate) fn single(&self) -> Option<(usize, usize)> {
+        match (self.a.as_slice(), self.b.as_slice()) {
+            (&[a], &[b]) => Some((a, b)),
+            _ => None,
+        }
+    }
+
+    /// The pairs of the group, given what is known of its way.
+    pub(crate) fn pairs(&self, a: &[Seen], b: &[Seen], way: Way) -> Vec<Pair> {
+        let (n, m) = (self.a.len(), self.b.len());
+        let time = |seen: &[Seen], index: usize| seen.get(index).map_or(0, |seen| seen.ts_ns);
+        let difference = |i: usize, j: usize| time(b, self.b[j]).saturating_sub(time(a, self.a[i]));
+        let paired: Vec<(usize, usize)> = if n == m || n.max(m) > MAX_GROUP {
+            (0..n.min(m)).map(|i| (i, i)).collect()
+        } else {
+            let few_in_a = n < m;
+            let difference = |few: usize, many: usize| match few_in_a {
+                true => difference(few, many),
+                false => difference(many, few),
+            };
+            let cost = |few, many| u128::from(difference(few, many).abs_diff(way.usual_ns));
+            let mut pairs = cheapest(n.min(m), n.max(m), cost);
+            // More copies in the capture that comes second: any of them was paired, and the first one is the arrival.
+            if few_in_a == way.a_first {
+                pairs = first_copies(&pairs, cost, |few, many| way.allows(difference(few, many)));
+            }
+            match few_in_a {
+                true => pairs,
+                false => pairs.into_iter().map(|(j, i)| (i, j)).collect(),
+            }
+        };
+        let both = paired
+            .iter()
+            .map(|&(i, j)| Pair::Both(self.a[i], self.b[j]));
+        let left = |of: &[usize], used: Vec<usize>| -> Vec<usize> {
+            let rest = of.iter().enumerate().filter(|(i, _)| !used.contains(i));
+            rest.map(|(_, &index)| index).collect()
+        };
+        let only_a = left(&self.a, paired.iter().map(|p| p.0).collect());
+        let only_b = left(&self.b, paired.iter().map(|p| p.1).collect());
+        both.chain(only_a.into_iter().map(Pair::OnlyA))
+            .chain(only_b.into_iter().map(Pair::OnlyB))
+            .collect()
+    }
+}
+
+/// Moves each pair to the first of the copies that are nearer to its packet than to the one before, of those that can be
+/// arrivals of it. `pairs` are in order: packet, copy.
+fn first_copies(
+    pairs: &[(usize, usize)],
+    cost: impl Fn(usize, usize) -> u128,
+    is_possible: impl Fn(usize, usize) -> bool,
+) -> Vec<(usize, usize)> {
+    let mut moved: Vec<(usize, usize)> = Vec::with_capacity(pairs.len());
+    for &(packet, paired) in pairs {
+        let before = moved.last().copied();
+        let unpaired = before.map_or(0, |(_, copy)| copy + 1)..paired;
+        let is_nearer =
+            |copy| before.is_none_or(|(other, _)| cost(packet, copy) < cost(other, copy));
+        let first = unpaired
+            .into_iter()
+            .find(|&copy| is_possible(packet, copy) && is_nearer(copy));
+        moved.push((packet, first.unwrap_or(paired)));
+    }
+    moved
+}
+
+/// Pairs each of `few` with one of `many`, keeping both orders, at the least total cost.
+fn cheapest(few: usize, many: usize, cost: impl Fn(usize, usize) -> u128) -> Vec<(usize, usize)> {
+    // best[i][j]: the first i of the few with the first j of the many.
+    let mut best = vec![vec![u128::MAX; many + 1]; few + 1];
+    best[0].fill(0);
+    for i in 1..=few {
+        for j in i..=many {
+            let with = best[i - 1][j - 1].saturating_add(cost(i - 1, j - 1));
+            best[i][j] = with.min(best[i][j - 1]);
+        }
+    }
+    let (mut pairs, mut j) = (Vec::new(), many);
+    for i in (1..=few).rev() {
+        while j > i && best[i][j] == best[i][j - 1] {
+            j -= 1;
+        }
+        pairs.push((i - 1, j - 1));
+        j -= 1;
+    }
+    pairs.reverse();
+    pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn of_three_equal_packets_the_second_is_missing() {
+        let seen = |ts_ns: i64| Seen {
+            hash: 1,
+            ts_ns,
+            frame: 1,
+            flow: 0,
+            bytes: 0,
+            ttl: 0,
+            range: Default::default(),
+            place: 0,
+        };
+        let a = [0, 1_000, 2_000].map(seen);
+        let b = [10, 2_012].map(seen);
+        let group = Group {
+            a: vec![0, 1, 2],
+            b: vec![0, 1],
+        };
+        let pairs = group.pairs(&a, &b, way(true, 10, (10, 12)));
+        assert_eq!(pairs, [Pair::Both(0, 0), Pair::Both(2, 1), Pair::OnlyA(1)]);
+    }
+
+    fn way(a_first: bool, usual_ns: i64, range_ns: (i64, i64)) -> Way {
+        Way {
+            a_first,
+            basis: crate::diff::result::Basis::TimeToLive,
+            usual_ns,
+            range_ns,
+        }
+    }
+
+    /// Pairs of packets sent and arrived at these times in milliseconds. Other packets take 10 to 60 ms, usually 40.
+    fn copies(sent: &[i64], arrived: &[i64]) -> Vec<(usize, usize)> {
+        const MS: i64 = 1_000_000;
+        let seen = |ms: &i64| Seen {
+            hash: 1,
+            ts_ns: ms * MS,
+            frame: 1,
+            flow: 0,
+            bytes: 0,
+            ttl: 0,
+            range: Default::default(),
+            place: 0,
+        };
+        let sent: Vec<Seen> = sent.iter().map(seen).collect();
+        let arrived: Vec<Seen> = arrived.iter().map(seen).collect();
+        let all = |of: &[Seen]| (0..of.len()).collect();
+        let group = Group {
+            a: all(&sent),
+            b: all(&arrived),
+        };
+        let both = |pair: &Pair| match *pair {
+            Pair::Both(i, j) => Some((i, j)),
+            _ => None,
+        };
+        let there = group.pairs(&sent, &arrived, way(true, 40 * MS, (10 * MS, 60 * MS)));
+        let there = there.iter().filter_map(both).collect();
+        // The same with the captures exchanged.
+        let group = Group {
+            a: group.b,
+            b: group.a,
+        };
+        let back = group.pairs(&arrived, &sent, way(false, -40 * MS, (-60 * MS, -10 * MS)));
+        let back: Vec<_> = back.iter().filter_map(both).map(|(j, i)| (i, j)).collect();
+        assert_eq!(there, back);
+        there
+    }
+
+    #[test]
+    fn the_first_of_two_copies_is_the_arrival() {
+        assert_eq!(copies(&[0], &[15, 38]), [(0, 0)]);
+        assert_eq!(copies(&[0], &[38, 55, 80]), [(0, 0)]);
+        // Sent twice, and the path doubled the first or the second one.
+        assert_eq!(copies(&[0, 500], &[15, 40, 540]), [(0, 0), (1, 2)]);
+        assert_eq!(copies(&[0, 500], &[40, 515, 540]), [(0, 0), (1, 1)]);
+    }
+
+    #[test]
+    fn what_came_before_it_can_have_been_sent_is_no_copy() {
+        // An equal packet of before the first capture.
+        assert_eq!(copies(&[10_000], &[40, 10_040]), [(0, 1)]);
+    }
+
+    #[test]
+    fn packets_in_both_captures_alike_are_paired_in_order() {
+        assert_eq!(copies(&[0, 100], &[40, 140]), [(0, 0), (1, 1)]);
+    }
+
+    /// Every way to choose `few` of `many` in order.
+    fn all(few: usize, many: usize, from: usize) -> Vec<Vec<usize>> {
+        if few == 0 {
+            return vec![Vec::new()];
+        }
+        (from..=many - few)
+            .flat_map(|first| {
+                let rest = all(few - 1, many, first + 1);
+                rest.into_iter().map(move |mut rest| {
+                    rest.insert(0, first);
+                    rest
+                })
+            })
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn no_pairing_in_order_is_cheaper(costs in prop::collection::vec(0u64..50, 30), few in 1usize..5) {
+            let cost = |i: usize, j: usize| u128::from(costs[i * 6 + j]);
+            let total = |pairs: &[(usize, usize)]| pairs.iter().map(|&(i, j)| cost(i, j)).sum::<u128>();
+            let found = cheapest(few, 6, cost);
+            let least = all(few, 6, 0).iter().map(|chosen| {
+                total(&chosen.iter().copied().enumerate().collect::<Vec<_>>())
+            }).min();
+            prop_assert_eq!(Some(total(&found)), least);
+            prop_assert!(found.windows(2).all(|w| w[0].0 < w[1].0 && w[0].1 < w[1].1));
+        }
+    }
+}

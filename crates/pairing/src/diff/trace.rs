@@ -1,0 +1,103 @@
+//! What is kept of a capture.
+
+use inorder_wire::Frame;
+use std::collections::HashMap;
+
+use crate::diff::fingerprint::{Keep, Range, fingerprint};
+use crate::diff::flow::Flow;
+
+/// A packet of a capture.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    pub(crate) hash: u128,
+    pub(crate) ts_ns: i64,
+    pub(crate) frame: u64,
+    /// Index of its flow.
+    pub(crate) flow: u32,
+    pub(crate) bytes: u32,
+    pub(crate) ttl: u8,
+    pub(crate) range: Range,
+    /// Which piece of its frame this is.
+    pub(crate) place: u32,
+}
+
+/// The packets of a capture, in its order.
+#[derive(Debug)]
+pub struct Trace {
+    pub(crate) packets: Vec<Seen>,
+    pub(crate) flows: Vec<Flow>,
+    known: HashMap<Flow, u32>,
+    limit: usize,
+    keep: Keep,
+    largest: u32,
+    /// Packets that were not compared.
+    pub(crate) bare: u64,
+}
+
+impl Trace {
+    /// No packets yet. Of each, at most `limit` bytes from the network header on are compared: as many as the shorter of
+    /// the two captures has of the packets that it cut ([`Trace::shortest_cut`]).
+    pub fn new(limit: usize, keep: Keep) -> Self {
+        Trace {
+            packets: Vec::new(),
+            flows: Vec::new(),
+            known: HashMap::default(),
+            limit,
+            keep,
+            largest: 0,
+            bare: 0,
+        }
+    }
+
+    /// The captured bytes from the network header on, if the snap length cut the packet.
+    pub fn shortest_cut(frame: &Frame<'_>) -> Option<usize> {
+        let print = fingerprint(frame, 0, Keep::Bytes);
+        (print.captured < print.bytes).then_some(print.captured as usize)
+    }
+
+    /// The next frame of the capture.
+    pub fn push(&mut self, frame: &Frame<'_>) {
+        let print = fingerprint(frame, self.limit, self.keep);
+        if self.keep == Keep::Payload && print.payload == 0 {
+            self.bare += 1;
+            return;
+        }
+        let flow = *self.known.entry(print.flow).or_insert_with(|| {
+            self.flows.push(print.flow);
+            (self.flows.len() - 1) as u32
+        });
+        self.largest = self.largest.max(print.bytes);
+        self.packets.push(Seen {
+            hash: print.hash,
+            ts_ns: frame.ts_ns,
+            frame: frame.number,
+            flow,
+            bytes: print.bytes,
+            ttl: print.ttl,
+            range: print.range,
+            place: 0,
+        });
+    }
+
+    /// Frames so far.
+    pub fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// True without frames.
+    pub fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    /// Bytes of the largest packet: super-packets of offloading match nothing in the other capture.
+    pub fn largest(&self) -> u32 {
+        self.largest
+    }
+
+    pub(crate) fn flow_of(&self, packet: &Seen) -> Flow {
+        self.flows
+            .get(packet.flow as usize)
+            .copied()
+            .unwrap_or(Flow::of(0, &[]))
+    }
+}

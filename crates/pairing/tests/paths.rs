@@ -1,0 +1,373 @@
+//! Captures at both ends of a path whose fate is known, packet by packet.
+
+use inorder_pairing::diff::{Basis, Difference, Fate, Keep, Settings, Trace};
+use inorder_wire::{Frame, LinkType};
+use proptest::prelude::*;
+
+/// A UDP datagram of 32 bytes from one of two hosts; equal `id` and `body` make equal packets.
+fn datagram(back: bool, ttl: u8, id: u8, body: u8) -> Vec<u8> {
+    let (src, dst) = if back { (2, 1) } else { (1, 2) };
+    let mut bytes = vec![0x45, 0, 0, 32, 0, id, 0, 0, ttl, 17, 0, 0];
+    bytes.extend([10, 0, 0, src, 10, 0, 0, dst, 0, 9, 0, 7, 0, 12, 0, 0]);
+    bytes.extend([body; 4]);
+    bytes
+}
+
+/// A capture of packets with their times in milliseconds.
+fn trace(packets: &[(i64, Vec<u8>)]) -> Trace {
+    kept(packets, Keep::Bytes)
+}
+
+fn compare(a: Trace, b: Trace) -> Difference {
+    let (mut a, mut b) = (a, b);
+    inorder_pairing::diff::compare(&mut a, &mut b, Settings::default())
+}
+
+fn kept(packets: &[(i64, Vec<u8>)], keep: Keep) -> Trace {
+    let mut trace = Trace::new(usize::MAX, keep);
+    for (number, (ms, bytes)) in (1..).zip(packets) {
+        trace.push(&Frame {
+            ts_ns: ms * 1_000_000,
+            number,
+            link: LinkType::RAW,
+            orig_len: bytes.len() as u32,
+            data: bytes,
+        });
+    }
+    trace
+}
+
+#[test]
+fn lost_late_duplicated_and_appeared() {
+    let to = |id: u8| datagram(false, 64, id, id);
+    let there = |id: u8| datagram(false, 63, id, id);
+    let a: Vec<_> = (1..=8).map(|id| (i64::from(id), to(id))).collect();
+    let b: Vec<_> = [
+        (11, 1),
+        (13, 3),
+        (14, 4),
+        (15, 2),
+        (16, 4),
+        (17, 9),
+        (18, 8),
+    ]
+    .map(|(ms, id)| (ms, there(id)))
+    .to_vec();
+    let found = compare(trace(&a), trace(&b));
+    let [all] = found.directions.as_slice() else {
+        panic!("{found:?}");
+    };
+    assert_eq!(
+        (all.name.as_str(), all.a_first, all.basis),
+        ("A to B", true, Basis::TimeToLive)
+    );
+    assert_eq!(
+        (
+            all.sent,
+            all.lost,
+            all.duplicated,
+            all.appeared,
+            all.outside
+        ),
+        (8, 3, 1, 1, 0)
+    );
+    assert_eq!((all.order.received, all.order.reordered), (5, 1));
+    assert_eq!(all.least_ns, 10_000_000);
+    assert_eq!(all.longer_ns.max(), Some(3_000_000));
+    let late: Vec<_> = found
+        .packets
+        .iter()
+        .filter(|p| p.fate == Fate::Late)
+        .collect();
+    assert_eq!(late.len(), 1);
+    assert_eq!(
+        (late[0].frame_a, late[0].frame_b, late[0].extent),
+        (Some(2), Some(4), Some(2))
+    );
+}
+
+#[test]
+fn a_mirror_that_shows_each_packet_twice_is_told() {
+    let sent = |id: u8| (i64::from(id) * 20, datagram(false, 64, id, id));
+    let twice = (1..=20).flat_map(|id| [sent(id), (sent(id).0 + 1, sent(id).1)]);
+    let found = compare(
+        trace(&twice.collect::<Vec<_>>()),
+        trace(&(1..=20).map(sent).collect::<Vec<_>>()),
+    );
+    let told = found.warnings.iter().find(|w| w.contains("mirror"));
+    assert!(
+        told.is_some_and(|w| w.starts_with("20 packets are twice in A")),
+        "{:?}",
+        found.warnings
+    );
+    // Repetitions of a sender are further apart.
+    let later = (1..=20).flat_map(|id| [sent(id), (sent(id).0 + 300, sent(id).1)]);
+    let found = compare(
+        trace(&later.collect::<Vec<_>>()),
+        trace(&(1..=20).map(sent).collect::<Vec<_>>()),
+    );
+    assert!(
+        !found.warnings.iter().any(|w| w.contains("mirror")),
+        "{:?}",
+        found.warnings
+    );
+}
+
+#[test]
+fn the_way_back_begins_at_b_whatever_the_clocks_say() {
+    // B's clock is an hour behind; the delay is 5 ms each way. No router.
+    let hour = 3_600_000;
+    let (to, back) = (
+        |id| datagram(false, 64, id, id),
+        |id| datagram(true, 64, id, id),
+    );
+    let a: Vec<_> = vec![
+        (0, to(1)),
+        (10, back(1)),
+        (11, to(2)),
+        (20, back(3)),
+        (21, to(3)),
+    ];
+    let b: Vec<_> = vec![
+        (5 - hour, to(1)),
+        (5 - hour, back(1)),
+        (10 - hour, back(2)),
+        (15 - hour, back(3)),
+        (16 - hour, to(2)),
+        (26 - hour, to(3)),
+    ];
+    let found = compare(trace(&a), trace(&b));
+    let ways: Vec<_> = found
+        .directions
+        .iter()
+        .map(|way| (way.a_first, way.sent, way.lost))
+        .collect();
+    assert_eq!(ways, [(true, 3, 0), (false, 3, 1)]);
+    assert!(
+        found
+            .directions
+            .iter()
+            .all(|way| way.basis == Basis::BothDirections)
+    );
+}
+
+#[test]
+fn a_capture_that_began_later_lost_nothing() {
+    let to = |id: u8| datagram(false, 64, id, id);
+    let a: Vec<_> = (1..=9).map(|id| (i64::from(id), to(id))).collect();
+    let b: Vec<_> = (4..=6)
+        .map(|id| (i64::from(id) + 1, datagram(false, 60, id, id)))
+        .collect();
+    let found = compare(trace(&a), trace(&b));
+    assert_eq!(
+        (found.directions[0].lost, found.directions[0].outside),
+        (0, 6)
+    );
+}
+
+#[test]
+fn equal_packets_are_paired_by_their_times() {
+    let same = |ttl| datagram(false, ttl, 0, 7);
+    let a: Vec<_> = [0, 100, 200, 300].map(|ms| (ms, same(64))).to_vec();
+    let mut a = a;
+    a.insert(0, (-10, datagram(false, 64, 1, 1)));
+    a.push((400, datagram(false, 64, 2, 1)));
+    let b = [
+        (-5, datagram(false, 63, 1, 1)),
+        (5, same(63)),
+        (206, same(63)),
+        (305, same(63)),
+        (405, datagram(false, 63, 2, 1)),
+    ];
+    let found = compare(trace(&a), trace(&b));
+    let lost: Vec<_> = found
+        .packets
+        .iter()
+        .filter(|p| p.fate == Fate::Lost)
+        .map(|p| p.frame_a)
+        .collect();
+    assert_eq!(lost, [Some(3)]);
+    assert_eq!(found.directions[0].order.reordered, 0);
+}
+
+/// A queue grows: packets leave 1.4 ms apart that were sent 0.2 ms apart. The path doubles one of them, and its copy takes
+/// the usual time better than itself.
+#[test]
+fn the_first_of_two_copies_arrived() {
+    let us = |us: i64, bytes: Vec<u8>| (us, bytes);
+    let capture = |packets: &[(i64, Vec<u8>)]| {
+        let mut trace = Trace::new(usize::MAX, Keep::Bytes);
+        for (number, (us, bytes)) in (1..).zip(packets) {
+            trace.push(&Frame {
+                ts_ns: us * 1_000,
+                number,
+                link: LinkType::RAW,
+                orig_len: bytes.len() as u32,
+                data: bytes,
+            });
+        }
+        trace
+    };
+    for doubled in [3u8, 9, 29, 45] {
+        let to = |id: u8, ttl| datagram(false, ttl, id, id);
+        let a: Vec<_> = (0..60)
+            .map(|id| us(200 * i64::from(id), to(id, 64)))
+            .collect();
+        let leaves = |id: u8| 12_000 + 1_400 * i64::from(id);
+        let mut b: Vec<_> = (0..60).map(|id| us(leaves(id), to(id, 63))).collect();
+        b.push(us(leaves(doubled) + 2_100, to(doubled, 63)));
+        b.sort_by_key(|(at, _)| *at);
+        // The captures may be given in either order.
+        for (a, b) in [(&a, &b), (&b, &a)] {
+            let found = compare(capture(a), capture(b));
+            let all = &found.directions[0];
+            assert_eq!(
+                (all.order.reordered, all.duplicated, all.lost),
+                (0, 1, 0),
+                "{doubled}"
+            );
+        }
+    }
+}
+
+/// A segment of TCP from port `port` of a host, with a payload of `len` bytes from `seq` on.
+fn segment(host: u8, port: u16, id: u8, seq: u32, len: u16) -> Vec<u8> {
+    let mut bytes = vec![0x45, 0];
+    bytes.extend((40 + len).to_be_bytes());
+    bytes.extend([0, id, 0, 0, 64, 6, 0, 0, 10, 0, 0, host, 10, 0, 9, 9]);
+    bytes.extend(port.to_be_bytes());
+    bytes.extend([0, 80]);
+    bytes.extend(seq.to_be_bytes());
+    bytes.extend([0, 0, 0, 1, 0x50, 0x10, 1, 0, 0, 0, 0, 0]);
+    bytes.extend((0..len).map(|i| (seq.wrapping_add(i.into()) / 10) as u8));
+    bytes
+}
+
+/// Host 1 behind the device is port 700 of its host 5, and some packets are late or lost.
+#[test]
+fn translated_addresses_and_ports() {
+    let a: Vec<_> = (0u8..6)
+        .map(|n| (i64::from(n), segment(1, 4000, n, u32::from(n) * 100, 100)))
+        .collect();
+    let order = [0u8, 2, 1, 4, 5];
+    let behind: Vec<_> = (10..)
+        .zip(order)
+        .map(|(ms, n)| (ms, segment(5, 700, n, u32::from(n) * 100, 100)))
+        .collect();
+    let none = compare(trace(&a), trace(&behind));
+    assert!(none.directions.iter().all(|way| way.order.received == 0));
+    assert!(inorder_pairing::diff::in_common(&trace(&a), &trace(&behind)) == 0.0);
+    let found = compare(kept(&a, Keep::Translated), kept(&behind, Keep::Translated));
+    let [all] = found.directions.as_slice() else {
+        panic!("{found:?}");
+    };
+    assert_eq!(
+        (all.sent, all.lost, all.order.reordered, all.appeared),
+        (6, 1, 1, 0)
+    );
+    let [flow] = found.flows.as_slice() else {
+        panic!("{:?}", found.flows);
+    };
+    assert_eq!(flow.name, "tcp 10.0.0.1:4000->10.0.9.9:80");
+    assert_eq!(flow.in_b.as_deref(), Some("tcp 10.0.0.5:700->10.0.9.9:80"));
+}
+
+/// The device also counts identifications and bytes anew.
+#[test]
+fn translated_sequence_numbers() {
+    let a: Vec<_> = (0u8..6)
+        .map(|n| (i64::from(n), segment(1, 4000, n, u32::from(n) * 100, 100)))
+        .collect();
+    let anew = |n: u8| {
+        let mut bytes = segment(1, 4000, n, u32::from(n) * 100, 100);
+        bytes[5] ^= 0x80;
+        bytes[24] ^= 0x80;
+        bytes
+    };
+    let b: Vec<_> = (10..)
+        .zip([0u8, 2, 1, 4, 5])
+        .map(|(ms, n)| (ms, anew(n)))
+        .collect();
+    assert_eq!(
+        inorder_pairing::diff::in_common(&kept(&a, Keep::Translated), &kept(&b, Keep::Translated)),
+        0.0
+    );
+    let found = compare(kept(&a, Keep::Payload), kept(&b, Keep::Payload));
+    let all = &found.directions[0];
+    assert_eq!((all.sent, all.lost, all.order.reordered), (6, 1, 1));
+}
+
+/// The sender has three super-packets, the receiver single segments, one of them late and one lost, and a merged one.
+#[test]
+fn super_packets_are_cut() {
+    let start = u32::MAX - 450;
+    let at = |n: u32| start.wrapping_add(n * 100);
+    let a = [
+        (0, segment(1, 4000, 1, at(0), 400)),
+        (1, segment(1, 4000, 2, at(4), 400)),
+        (2, segment(1, 4000, 3, at(8), 300)),
+    ];
+    let b = [
+        (10, segment(1, 4000, 1, at(0), 100)),
+        (11, segment(1, 4000, 1, at(2), 100)),
+        (12, segment(1, 4000, 1, at(1), 100)),
+        (13, segment(1, 4000, 1, at(3), 100)),
+        (14, segment(1, 4000, 2, at(5), 300)),
+        (15, segment(1, 4000, 3, at(8), 300)),
+    ];
+    let found = compare(trace(&a), trace(&b));
+    let all = &found.directions[0];
+    assert_eq!((found.cut, all.sent, all.lost, all.appeared), (2, 7, 1, 0));
+    assert_eq!((all.order.received, all.order.reordered), (6, 1));
+    let (mut a, mut b) = (trace(&a), trace(&b));
+    let whole = Settings {
+        whole: true,
+        ..Settings::default()
+    };
+    let found = inorder_pairing::diff::compare(&mut a, &mut b, whole);
+    assert_eq!((found.cut, found.directions[0].order.received), (0, 1));
+}
+
+#[test]
+fn selected_flows_only() {
+    let a = [
+        (0, segment(1, 4000, 1, 0, 10)),
+        (1, segment(1, 5000, 2, 0, 10)),
+        (2, segment(1, 4000, 3, 10, 10)),
+    ];
+    let (mut a, mut b) = (trace(&a), trace(&a));
+    let select = |flow: &inorder_pairing::diff::Flow| flow.src.port == 4000;
+    let settings = Settings {
+        select: Some(&select),
+        ..Settings::default()
+    };
+    let found = inorder_pairing::diff::compare(&mut a, &mut b, settings);
+    assert_eq!((found.directions[0].sent, found.flows.len()), (2, 1));
+}
+
+proptest! {
+    /// The straightforward twin: with packets that all differ, positions tell everything.
+    #[test]
+    fn agrees_with_the_definition(
+        delays in prop::collection::vec(prop_oneof![6 => Just(Some(0u16)), 2 => (0u16..9).prop_map(Some), 1 => Just(None)], 1..60),
+    ) {
+        let a: Vec<_> = (0u8..).zip(&delays).map(|(id, _)| (i64::from(id), datagram(false, 64, id, id))).collect();
+        let mut arrivals: Vec<(i64, u8)> = (0u8..)
+            .zip(&delays)
+            .filter_map(|(id, delay)| Some((i64::from(id) + i64::from((*delay)?), id)))
+            .collect();
+        arrivals.sort();
+        let b: Vec<_> = arrivals.iter().map(|&(ms, id)| (ms, datagram(false, 63, id, id))).collect();
+        let found = compare(trace(&a), trace(&b));
+        let late = arrivals.iter().enumerate().filter(|(i, (_, id))| arrivals[..*i].iter().any(|(_, other)| other > id)).count() as u64;
+        let running = arrivals.iter().map(|(_, id)| *id).min().zip(arrivals.iter().map(|(_, id)| *id).max());
+        let lost = (0u8..).zip(&delays).filter(|(id, delay)| {
+            delay.is_none() && running.is_some_and(|(first, last)| (first..=last).contains(id))
+        }).count() as u64;
+        let all = &found.directions[0];
+        prop_assert_eq!((all.order.received, all.order.reordered), (arrivals.len() as u64, late));
+        prop_assert_eq!(all.lost, lost);
+        prop_assert_eq!(all.order.extents.count(), late);
+        prop_assert_eq!(found.packets.len(), delays.len());
+    }
+}
