@@ -74,7 +74,6 @@ pub use acceptance::Acceptance;
 pub use choice::FlowChoice;
 pub use collect::{Basis, Collected, Collector, Place};
 pub use config::Config;
-pub use cost::{Dispersion, LineRate, OnceMore, Recognised, Rest, by_factors};
 pub use explanation::{Explanation, Explanations};
 pub use flow_table::FlowTable;
 pub use gravity::{Gravity, Trouble};

@@ -2,8 +2,8 @@
 
 use crate::{AfterTimeout, Duplicates, Echo, Identification, TooOld};
 use crate::{
-    Bound, Cause, Confidence, Control, Evidence, FastOpen, Half, Kind, Limit, NotSeen, Outcome,
-    PointKind, Reason, RecoveryVerdict, Vantage, VantageBasis, Verdict,
+    Bound, Cause, Confidence, Evidence, FastOpen, Half, Kind, NotSeen, Outcome, PointKind, Reason,
+    Vantage, VantageBasis, Verdict,
 };
 
 use inorder_report::names;
@@ -70,18 +70,8 @@ names!(Cause {
     Unanswered => "unanswered",
     Unknown => "unknown",
 });
-names!(Control { Cubic => "cubic", Reno => "reno", Bbr => "bbr", Unknown => "unknown" });
-names!(Limit {
-    Application => "application",
-    Receiver => "receiver",
-    Loss => "loss",
-    Path => "path",
-    Misled => "misled",
-    Unknown => "unknown",
-});
 names!(Half { EndToEnd => "end-to-end", Upstream => "upstream" });
 names!(Verdict { Needed => "needed", Spurious => "spurious", Ambiguous => "ambiguous" });
-names!(RecoveryVerdict { Loss => "loss", Spurious => "spurious", Ambiguous => "ambiguous" });
 names!(Vantage { Sender => "sender", Receiver => "receiver", Middle => "middle" });
 names!(VantageBasis {
     Forced => "forced",

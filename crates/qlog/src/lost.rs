@@ -1,6 +1,6 @@
 //! What needless reductions cost, growth included: the rest of the transfer once more without them.
 
-use inorder_detect::{Dispersion, LineRate, OnceMore, Recognised, Rest, by_factors};
+use inorder_cost::{Dispersion, LineRate, OnceMore, Recognised, Rest, by_factors};
 
 use crate::window::{Episode, Window};
 

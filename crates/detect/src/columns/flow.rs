@@ -2,9 +2,9 @@
 
 use inorder_report::{Column, Element, Files, Kind, List, Maybe, Object, Value};
 
+use super::COST;
 use super::WHAT_IF;
 use super::buckets;
-use super::cost::COST;
 use super::event::{EventsOfFlow, RETRANSMISSION};
 use super::limits::LIMITS;
 use super::reordering::{RATE_CLASS, REORDERING};

@@ -14,7 +14,6 @@
 //! ```
 
 mod attempt;
-mod cost;
 mod early;
 mod event;
 mod flow;
@@ -25,11 +24,11 @@ mod repair;
 mod totals;
 
 pub use attempt::{ATTEMPT, ATTEMPTS};
-pub use cost::{COST, GOODPUT, LOST};
 pub use early::ENDED_EARLY;
 pub use event::{EVENT, EventRow, RETRANSMISSION, events};
 pub use flow::FLOW;
 pub use flow_id::{FLOW_ID, FLOW_PLACE, name};
+pub use inorder_cost::columns::{COST, GOODPUT, LOST};
 pub use inorder_streams::columns::{REPLAY_WINDOW, STREAM, STREAM_NAME, stream_name};
 pub use inorder_whatif::WHAT_IF;
 pub use limits::{LIMITS, SHARE, STRETCH, UNNECESSARY, WINDOW};

@@ -78,14 +78,12 @@ mod tests {
             ],
             ..Limits::default()
         };
-        let mut cost = Cost {
-            lost: Some(Lost {
-                share: 0.64,
-                low: 0.51,
-                high: 0.74,
-            }),
-            ..Cost::default()
-        };
+        let mut cost = Cost::default();
+        cost.lost = Some(Lost {
+            share: 0.64,
+            low: 0.51,
+            high: 0.74,
+        });
         bound(&mut cost, &limits);
         let lost = Lost {
             share: 0.03,

@@ -1,38 +1,16 @@
-//! Throughput, and what unnecessary reductions of the window cost.
+//! What is recorded of a flow for its throughput and for its limits.
 //!
-//! [`Recorder`] goes along with a flow: bytes over time ([`series`]), the rate of the bottleneck ([`trains`]), the
-//! window before and after reductions ([`episodes`]) and in each round trip ([`flights`]), and signs of an idle application
-//! and of a full receive window. At the flow's end [`estimate`] recognises the congestion control ([`control`]) and lets the rest of
-//! the flow go by once more ([`replay`]) with the window that the control would have had ([`evolution`]) without the
-//! reductions that nothing lost had caused ([`once_more`]).
+//! [`Recorder`] goes along with a flow: what [`inorder_cost`] records of bytes, rates and windows, signs of an idle application and of a full
+//! receive window, and what held the sender ([`Rounds`]).
 
 mod bound;
-mod closure;
-pub(crate) mod control;
-pub(crate) mod episodes;
-mod estimate;
-mod evolution;
-mod flights;
-mod growth;
-mod once_more;
-mod probing;
-mod replay;
-mod series;
-mod trains;
 
-use crate::limits::{Judge, Lag, Life, Limits, Progress, Rounds, Told};
-use crate::result::{Cost, Recovery, Vantage};
-use closure::Closures;
-use episodes::Episodes;
-use estimate::Estimator;
-use flights::Flights;
-use series::Series;
+use inorder_cost::{Closures, Dispersion, Episodes, Flights, Flow, Reduction, Series};
+
+use crate::limits::{Ends, Judge, Lag, Life, Limits, Progress, Rounds, Told};
+use crate::result::{Cause, Cost, Recovery, Vantage};
 
 pub(crate) use bound::bound;
-pub use control::{Recognised, by_factors};
-pub use once_more::OnceMore;
-pub use replay::Rest;
-pub use trains::{Dispersion, LineRate};
 
 /// Minimum time without sending, nanoseconds, and at least a round trip, after which a sender without data in flight is idle.
 const MIN_IDLE_NS: i64 = 10_000_000;
@@ -104,16 +82,6 @@ pub(crate) struct Answer {
     pub(crate) sacks: bool,
     /// Its timestamp, 0 if it has none.
     pub(crate) stamp: u32,
-}
-
-/// What is known of the flow at its end.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ends {
-    pub(crate) vantage: Vantage,
-    pub(crate) mss: u32,
-    /// Shortest round trip between sender and receiver.
-    pub(crate) rtt_ns: Option<i64>,
-    pub(crate) spurious: u64,
 }
 
 impl Recorder {
@@ -408,11 +376,39 @@ impl Recorder {
     /// What the flow's throughput was, and what its unnecessary `recoveries` cost.
     pub(crate) fn finish(&mut self, recoveries: &[Recovery], ends: &Ends) -> Cost {
         self.series.settle();
-        Estimator {
-            recorder: self,
-            recoveries,
-            ends,
+        let reductions: Vec<Reduction> = recoveries.iter().map(Recovery::reduction).collect();
+        Flow {
+            series: &self.series,
+            dispersion: &self.dispersion,
+            episodes: &self.episodes,
+            flights: self.flights.as_deref(),
+            closures: &self.closures,
+            reductions: &reductions,
+            delivered: self.delivered.max(self.una),
+            last_news_ns: self.last_news_ns,
+            idle_ns: self.idle_ns,
+            packets: self.packets,
+            short: self.short,
+            window_full: self.window_full,
+            at_sender: ends.vantage == Vantage::Sender,
+            mss: ends.mss,
+            rtt_ns: ends.rtt_ns,
+            spurious: ends.spurious,
         }
         .cost()
+    }
+}
+
+impl Recovery {
+    /// What the cost knows of it.
+    fn reduction(&self) -> Reduction {
+        Reduction {
+            start_ns: self.start_ns,
+            seq_offset: self.seq_offset,
+            timeout: self.timeout,
+            verdict: self.verdict,
+            reduces: self.cause.reduces(),
+            overflow: self.cause == Cause::QueueLoss,
+        }
     }
 }

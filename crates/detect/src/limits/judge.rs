@@ -1,14 +1,14 @@
 //! The limit of each instant, from the rounds and from what is known at the end: verdicts and causes of recoveries.
 
+use inorder_cost::Episodes;
+
 use super::pieces::Pieces;
 use super::policer;
 use super::rounds::{Held, KINDS, Row, Silence};
 use super::state::{Course, State, reductions, window};
 use super::unneeded::by_cause;
-use super::{HeldShort, Limit, LimitSet, Limits, Window};
+use super::{Ends, HeldShort, Limit, LimitSet, Limits, Window};
 use crate::cause::Mark;
-use crate::cost::Ends;
-use crate::cost::episodes::Episodes;
 use crate::result::{Confidence, Recovery, RecoveryVerdict, Vantage};
 
 /// Minimum number of time-outs in a row without an answer that make the path dead.

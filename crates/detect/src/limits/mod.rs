@@ -4,6 +4,7 @@
 //! sum to the life. Known work: T-RAT (Zhang, Breslau, Paxson, Shenker, SIGCOMM 2002), Siekkinen and others (2005, 2008),
 //! and the chronographs of Linux's TCP (`tcpi_busy_time`, `tcpi_rwnd_limited`, `tcpi_sndbuf_limited`).
 
+mod ends;
 mod judge;
 mod lag;
 mod pieces;
@@ -17,6 +18,7 @@ mod steady;
 mod tests;
 mod unneeded;
 
+pub(crate) use ends::Ends;
 pub(crate) use judge::{Judge, Life};
 pub(crate) use lag::{Lag, Told};
 pub(crate) use rounds::{Progress, Rounds};

@@ -1,10 +1,9 @@
 //! What the congestion window was doing in each row: growing from its start, on a plateau, after a reduction, over a queue.
 
+use inorder_cost::{Episodes, restored};
+
 use super::rounds::{Held, Row};
-use super::{Limit, LimitSet, steady};
-use crate::cost::Ends;
-use crate::cost::control;
-use crate::cost::episodes::Episodes;
+use super::{Ends, Limit, LimitSet, steady};
 use crate::result::{Recovery, RecoveryVerdict, Vantage};
 
 /// A queue stands if the shortest round trip of a row is longer than the shortest of all by more than this share and this
@@ -70,7 +69,7 @@ pub(super) fn reductions(
     let reducing = recoveries.iter().filter(|r| r.cause.reduces());
     let real = reducing.filter(|r| {
         let episode = episodes.of(r.start_ns);
-        !episode.is_some_and(|e| control::restored(e, mss))
+        !episode.is_some_and(|e| restored(e, mss))
     });
     real.map(|r| (r.start_ns, kind(r.verdict))).collect()
 }

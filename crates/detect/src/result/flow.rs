@@ -7,8 +7,8 @@ use std::fmt;
 use std::net::SocketAddr;
 
 use super::{
-    Bounds, Cause, CauseCount, Cost, Distribution, Event, Facts, Handshake, Icmp, Reordering,
-    Retransmission, WhatIf,
+    Bounds, Cause, CauseCount, Cost, Distribution, Event, Facts, Handshake, Icmp, RecoveryVerdict,
+    Reordering, Retransmission, WhatIf,
 };
 
 /// One direction of one connection.
@@ -113,17 +113,6 @@ pub struct RateClass {
     /// These by the octave of their extent in bytes (RFC 4737 section 4.4): its lower bound and packets, ascending.
     /// Packets whose extent is not known are missing.
     pub extent_bytes: Vec<(u64, u64)>,
-}
-
-/// Whether a recovery was needed.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum RecoveryVerdict {
-    /// At least one segment retransmitted in it had been lost.
-    Loss,
-    /// Nothing retransmitted in it had been lost; [`Recovery::cause`] says what the sender took for a loss.
-    Spurious,
-    /// Undecided.
-    Ambiguous,
 }
 
 /// One recovery phase: from the first retransmission until everything sent before is acknowledged.

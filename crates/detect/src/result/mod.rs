@@ -3,7 +3,6 @@
 mod attempt;
 mod blind;
 mod cause;
-mod cost;
 mod early;
 mod event;
 mod flow;
@@ -16,16 +15,16 @@ pub use attempt::{Attempt, Attempts, FastOpen, Handshake, Outcome};
 pub use blind::{Blind, BlindFlows, NotSeen};
 pub(crate) use cause::Facts;
 pub use cause::{Cause, CauseCount};
-pub use cost::{Control, Cost, GoodputBin, Limit, Lost};
 pub use early::EndedEarly;
 pub use event::{
     Bound, Bounds, Confidence, Event, Evidence, Half, Kind, Reason, Retransmission, Verdict,
 };
 pub use flow::{
     AckPath, Artefacts, Avoidance, Bursts, FlowId, FlowReport, Point, PointKind, RateClass,
-    Recoveries, Recovery, RecoveryVerdict, Retransmissions, Vantage, VantageBasis, VantageChoice,
+    Recoveries, Recovery, Retransmissions, Vantage, VantageBasis, VantageChoice,
 };
 pub use icmp::Icmp;
+pub use inorder_cost::{Control, Cost, GoodputBin, Limit, Lost, RecoveryVerdict};
 pub use inorder_metrics::{Distribution, Reordering};
 pub use inorder_streams::{
     Inside, Numbering, Numbers, Pauses, Repeats, Replay, ReplayWindow, Reported, StreamDoubt,

@@ -6,9 +6,10 @@ use crate::arrival::{ArrivalEnd, Context};
 use crate::cause::{Flow, Mark};
 use crate::collect::{Certain, Collected};
 use crate::complaints::{self, Proven};
-use crate::cost::{Ends, bound};
+use crate::cost::bound;
 use crate::habits::{Habits, Identification};
 use crate::kept::Kept;
+use crate::limits::Ends;
 use crate::limits::Life;
 use crate::result::{
     AckPath, Artefacts, Avoidance, Blind, Bounds, Bursts, Cause, Confidence, Event, FlowId,

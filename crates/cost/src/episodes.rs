@@ -5,30 +5,30 @@ const MAX_EPISODES: usize = 4_096;
 
 /// From the first retransmission until what had been sent by then is acknowledged (`recover` of RFC 6582 section 3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Episode {
+pub struct Episode {
     /// Its first retransmission, nanoseconds.
-    pub(crate) start_ns: i64,
+    pub start_ns: i64,
     /// When it ended; `None` if it had not by the end of the capture.
-    pub(crate) end_ns: Option<i64>,
+    pub end_ns: Option<i64>,
     /// Bytes that had arrived by its start, as far as was known.
-    pub(crate) delivered: i64,
+    pub delivered: i64,
     /// Bytes in flight when it began.
-    pub(crate) before: i64,
+    pub before: i64,
     /// Most bytes in flight within a round trip of its end.
-    pub(crate) after: i64,
+    pub after: i64,
     /// How long nothing had arrived before it, nanoseconds.
-    pub(crate) silence_ns: i64,
+    pub silence_ns: i64,
 }
 
 /// The episodes of one flow.
 #[derive(Debug, Default)]
-pub(crate) struct Episodes {
+pub struct Episodes {
     recover: Option<i64>,
     /// What comes until then tells the window after the last episode.
     watch_until_ns: Option<i64>,
     list: Vec<Episode>,
     /// Most that were in flight at once, bytes.
-    pub(crate) most_in_flight: i64,
+    pub most_in_flight: i64,
 }
 
 heap!(Episodes: list);
@@ -36,7 +36,7 @@ heap!(Episodes: list);
 impl Episodes {
     /// A retransmission was sent at `now`, when `delivered` of `highest` bytes had arrived and nothing had for
     /// `silence_ns`.
-    pub(crate) fn sent_again(&mut self, now: i64, delivered: i64, highest: i64, silence_ns: i64) {
+    pub fn sent_again(&mut self, now: i64, delivered: i64, highest: i64, silence_ns: i64) {
         if self.recover.is_some() || self.list.len() >= MAX_EPISODES {
             return;
         }
@@ -54,19 +54,19 @@ impl Episodes {
 
     /// `flight` bytes are on their way.
     #[inline]
-    pub(crate) fn note_flight(&mut self, flight: i64) {
+    pub fn note_flight(&mut self, flight: i64) {
         self.most_in_flight = self.most_in_flight.max(flight);
     }
 
     /// One has not ended yet.
     #[inline]
-    pub(crate) fn is_open(&self) -> bool {
+    pub fn is_open(&self) -> bool {
         self.recover.is_some()
     }
 
     /// Everything below `una` is acknowledged; a round trip takes `rtt_ns`. True if that ends an episode.
     #[inline]
-    pub(crate) fn acknowledged(&mut self, now: i64, una: i64, rtt_ns: i64) -> bool {
+    pub fn acknowledged(&mut self, now: i64, una: i64, rtt_ns: i64) -> bool {
         let ends = self.recover.is_some_and(|recover| una >= recover);
         if ends {
             self.recover = None;
@@ -80,7 +80,7 @@ impl Episodes {
 
     /// `flight` bytes are on their way at `now`.
     #[inline]
-    pub(crate) fn sent(&mut self, now: i64, flight: i64) {
+    pub fn sent(&mut self, now: i64, flight: i64) {
         if let Some(until) = self.watch_until_ns {
             match self.list.last_mut() {
                 Some(last) if now <= until => last.after = last.after.max(flight),
@@ -90,12 +90,12 @@ impl Episodes {
     }
 
     /// All of them, the first ones first.
-    pub(crate) fn all(&self) -> &[Episode] {
+    pub fn all(&self) -> &[Episode] {
         &self.list
     }
 
     /// The episode in which the recovery that began at `start_ns` lies.
-    pub(crate) fn of(&self, start_ns: i64) -> Option<&Episode> {
+    pub fn of(&self, start_ns: i64) -> Option<&Episode> {
         let next = self.list.partition_point(|e| e.start_ns <= start_ns);
         self.list.get(next.checked_sub(1)?)
     }

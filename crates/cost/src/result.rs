@@ -1,5 +1,7 @@
 //! What unnecessary reductions of the window cost a flow.
 
+use inorder_report::names;
+
 /// The congestion control of a sender, as its behaviour tells.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 #[non_exhaustive]
@@ -102,3 +104,25 @@ impl Cost {
         (without < 1e18).then_some(without as u64)
     }
 }
+
+/// Whether a recovery was needed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum RecoveryVerdict {
+    /// At least one segment retransmitted in it had been lost.
+    Loss,
+    /// Nothing retransmitted in it had been lost; the sender took something else for a loss.
+    Spurious,
+    /// Undecided.
+    Ambiguous,
+}
+
+names!(Control { Cubic => "cubic", Reno => "reno", Bbr => "bbr", Unknown => "unknown" });
+names!(Limit {
+    Application => "application",
+    Receiver => "receiver",
+    Loss => "loss",
+    Path => "path",
+    Misled => "misled",
+    Unknown => "unknown",
+});
+names!(RecoveryVerdict { Loss => "loss", Spurious => "spurious", Ambiguous => "ambiguous" });

@@ -71,7 +71,7 @@ pub(crate) fn factor(episode: &Episode, mss: i64) -> Option<f64> {
 
 /// The reduction was undone, or none was made (Linux undoes what a DSACK or an echoed timestamp shows to have been
 /// spurious, RFC 3522 section 3.2 and RFC 3708).
-pub(crate) fn restored(episode: &Episode, mss: i64) -> bool {
+pub fn restored(episode: &Episode, mss: i64) -> bool {
     factor(episode, mss).is_some_and(|f| f >= NOT_REDUCED)
 }
 

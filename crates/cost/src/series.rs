@@ -11,15 +11,15 @@ const FIRST_WIDTH_NS: i64 = 1_000_000;
 
 /// What happened in one interval, bytes of payload.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) struct Bin {
+pub struct Bin {
     /// Sent for the first time (or, at a receiver, came by for the first time).
-    pub(crate) fresh: u64,
+    pub fresh: u64,
     /// Sent again.
-    pub(crate) again: u64,
+    pub again: u64,
     /// Known to have arrived: acknowledged or SACKed for the first time.
-    pub(crate) delivered: u64,
+    pub delivered: u64,
     /// Known to have arrived once more.
-    pub(crate) repeated: u64,
+    pub repeated: u64,
 }
 
 impl Bin {
@@ -36,7 +36,7 @@ impl Bin {
 /// In this order, what every packet needs is together.
 #[derive(Clone, Debug)]
 #[repr(C)]
-pub(crate) struct Series {
+pub struct Series {
     /// When the interval that the last bytes fell into begins.
     present_ns: i64,
     /// Its width; 0 before the first bytes, so that they open it.
@@ -70,7 +70,7 @@ impl Default for Series {
 impl Series {
     /// The interval of `now`, for bytes to be added. What comes before the first interval counts in it.
     #[inline]
-    pub(crate) fn at(&mut self, now: i64) -> &mut Bin {
+    pub fn at(&mut self, now: i64) -> &mut Bin {
         if self.ends_before(now) {
             self.turn_to(now);
         }
@@ -79,19 +79,19 @@ impl Series {
 
     /// `now` does not lie in the present interval.
     #[inline]
-    pub(crate) fn ends_before(&self, now: i64) -> bool {
+    pub fn ends_before(&self, now: i64) -> bool {
         now.wrapping_sub(self.present_ns) as u64 >= self.present_width_ns
     }
 
     /// The present interval, for bytes to be added.
     #[inline]
-    pub(crate) fn present(&mut self) -> &mut Bin {
+    pub fn present(&mut self) -> &mut Bin {
         self.packets += 1;
         &mut self.fresh
     }
 
     /// Adds what came last to its interval.
-    pub(crate) fn settle(&mut self) {
+    pub fn settle(&mut self) {
         if let Some(bin) = self.bins.get_mut(self.present) {
             bin.add(&std::mem::take(&mut self.fresh));
         }
@@ -99,7 +99,7 @@ impl Series {
 
     /// Makes the interval of `now` the present one.
     #[cold]
-    pub(crate) fn turn_to(&mut self, now: i64) {
+    pub fn turn_to(&mut self, now: i64) {
         self.settle();
         if self.bins.is_empty() {
             self.start_ns = now;

@@ -3,7 +3,7 @@
 
 /// The times at which the window was closed.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(super) struct Closures {
+pub struct Closures {
     /// The last time, nanoseconds; as far as it is known.
     since_ns: i64,
     until_ns: i64,
@@ -15,7 +15,7 @@ pub(super) struct Closures {
 
 impl Closures {
     /// An acknowledgement at `now` says whether the window is closed.
-    pub(super) fn told(&mut self, now: i64, closed: bool) {
+    pub fn told(&mut self, now: i64, closed: bool) {
         if self.closed {
             let more = now.saturating_sub(self.until_ns).max(0);
             self.total_ns = self.total_ns.saturating_add(more);
@@ -27,12 +27,12 @@ impl Closures {
     }
 
     /// How long it was closed altogether, nanoseconds.
-    pub(super) fn total_ns(&self) -> i64 {
+    pub fn total_ns(&self) -> i64 {
         self.total_ns
     }
 
     /// How long it was closed since `from_ns`, if it was not more than once, nanoseconds.
-    pub(super) fn since(&self, from_ns: i64) -> i64 {
+    pub fn since(&self, from_ns: i64) -> i64 {
         self.until_ns
             .saturating_sub(self.since_ns.max(from_ns))
             .max(0)

@@ -5,8 +5,8 @@ use super::episodes::Episode;
 use super::once_more::{OnceMore, SURE};
 use super::replay::Rest;
 use super::trains::LineRate;
-use super::{Ends, Recorder};
-use crate::result::{Cause, Control, Cost, GoodputBin, Lost, Recovery, RecoveryVerdict, Vantage};
+use super::{Closures, Dispersion, Episodes, Flights, Series};
+use crate::result::{Control, Cost, GoodputBin, Lost, RecoveryVerdict};
 
 /// Minimum duration over which the sustained rate is measured: in round trips, and in nanoseconds.
 const SUSTAINED_RTTS: i64 = 4;
@@ -30,26 +30,74 @@ const MAX_IDLE: f64 = 0.3;
 /// Minimum share of packets that filled the receiver's window, in a flow that this window limits.
 const MIN_WINDOW_FULL: f64 = 0.5;
 
-/// True if the recovery was unnecessary: nothing was lost, and it was no tail loss probe, which does not reduce the
-/// window.
-fn unnecessary(recovery: &Recovery) -> bool {
-    recovery.verdict == RecoveryVerdict::Spurious && recovery.cause.reduces()
+/// A recovery: the sender sent again, and most reduce their window then.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Reduction {
+    /// Its first retransmission, nanoseconds.
+    pub start_ns: i64,
+    /// Bytes from the flow's first data byte to what was retransmitted first.
+    pub seq_offset: u64,
+    /// A time-out began it.
+    pub timeout: bool,
+    /// Whether anything was lost.
+    pub verdict: RecoveryVerdict,
+    /// What began it makes a sender reduce its window, as a tail loss probe does not.
+    pub reduces: bool,
+    /// What was lost had no room in a queue.
+    pub overflow: bool,
 }
 
-/// A flow at its end.
-pub(crate) struct Estimator<'a> {
-    pub(crate) recorder: &'a Recorder,
-    pub(crate) recoveries: &'a [Recovery],
-    pub(crate) ends: &'a Ends,
+impl Reduction {
+    /// Nothing was lost, and the window was reduced.
+    fn is_unnecessary(&self) -> bool {
+        self.verdict == RecoveryVerdict::Spurious && self.reduces
+    }
 }
 
-impl Estimator<'_> {
-    /// Everything there is to say.
-    pub(crate) fn cost(&self) -> Cost {
+/// A flow at its end: what was recorded of it, and what is known of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Flow<'a> {
+    /// Bytes over time, [settled](Series::settle).
+    pub series: &'a Series,
+    /// Trains of packets.
+    pub dispersion: &'a Dispersion,
+    /// The windows around reductions.
+    pub episodes: &'a Episodes,
+    /// The rounds, if the capture was made at the sender.
+    pub flights: Option<&'a Flights>,
+    /// When the receiver's window was closed.
+    pub closures: &'a Closures,
+    /// Recoveries in their order.
+    pub reductions: &'a [Reduction],
+    /// Bytes that have arrived. At a receiver, what was lost before it and came again shows in its ACKs.
+    pub delivered: i64,
+    /// The last report of an arrival, nanoseconds.
+    pub last_news_ns: i64,
+    /// Time without anything to send, nanoseconds.
+    pub idle_ns: i64,
+    /// Packets with data.
+    pub packets: u64,
+    /// Of these, those that were not full.
+    pub short: u64,
+    /// Of these, those that filled the receiver's window.
+    pub window_full: u64,
+    /// The capture was made at the sender.
+    pub at_sender: bool,
+    /// Payload of a full segment.
+    pub mss: u32,
+    /// Shortest round trip between sender and receiver.
+    pub rtt_ns: Option<i64>,
+    /// Spurious retransmissions.
+    pub spurious: u64,
+}
+
+impl Flow<'_> {
+    /// What its throughput was, and what its unnecessary reductions cost.
+    pub fn cost(&self) -> Cost {
         let mut cost = Cost {
             goodput_bps: self.goodput(),
             goodput: self.goodput_over_time(),
-            wasted_bytes: self.ends.spurious.saturating_mul(u64::from(self.ends.mss)),
+            wasted_bytes: self.spurious.saturating_mul(u64::from(self.mss)),
             ..Cost::default()
         };
         let recognised = self.recognise();
@@ -57,47 +105,42 @@ impl Estimator<'_> {
         let rate = self.rate(recognised);
         let mss = self.mss();
         cost.bottleneck_bps = rate.map(|r| (r.likely * mss * 8.0) as u64);
-        for recovery in self.recoveries.iter().filter(|r| unnecessary(r)) {
+        for recovery in self.reductions.iter().filter(|r| r.is_unnecessary()) {
             cost.unnecessary += 1;
-            let Some(episode) = self.recorder.episodes.of(recovery.start_ns) else {
+            let Some(episode) = self.episodes.of(recovery.start_ns) else {
                 continue;
             };
             cost.restored += u64::from(control::restored(episode, mss as i64));
-            let end = episode.end_ns.unwrap_or(self.recorder.last_news_ns);
+            let end = episode.end_ns.unwrap_or(self.last_news_ns);
             let lasted = end.saturating_sub(recovery.start_ns).max(0);
             cost.recovery_ns = cost.recovery_ns.saturating_add(lasted);
             if recovery.timeout {
                 cost.timeout_ns = cost.timeout_ns.saturating_add(episode.silence_ns);
             }
         }
-        cost.closed_ns = self.recorder.closures.total_ns();
+        cost.closed_ns = self.closures.total_ns();
         cost.lost = self.lost(&cost, rate, recognised);
         cost
     }
 
     fn mss(&self) -> f64 {
-        f64::from(self.ends.mss.max(1))
+        f64::from(self.mss.max(1))
     }
 
     /// From the first data to the last report of an arrival, nanoseconds.
     fn duration_ns(&self) -> i64 {
-        let first = self.recorder.series.start_ns();
-        self.recorder.last_news_ns.saturating_sub(first)
-    }
-
-    /// Bytes that have arrived. At a receiver, what was lost before it and came again shows in its ACKs.
-    fn delivered(&self) -> i64 {
-        self.recorder.delivered.max(self.recorder.una)
+        let first = self.series.start_ns();
+        self.last_news_ns.saturating_sub(first)
     }
 
     fn goodput(&self) -> Option<u64> {
         let ns = u128::try_from(self.duration_ns()).ok()?;
-        let bits = u128::try_from(self.delivered()).ok()? * 8 * 1_000_000_000;
+        let bits = u128::try_from(self.delivered).ok()? * 8 * 1_000_000_000;
         u64::try_from(bits.checked_div(ns)?).ok()
     }
 
     fn goodput_over_time(&self) -> Vec<GoodputBin> {
-        let series = &self.recorder.series;
+        let series = self.series;
         let width_ns = series.width_ns() as u64;
         let bps = |bytes: u64| match bytes.checked_mul(8_000_000_000) {
             Some(bits) => bits / width_ns,
@@ -114,20 +157,19 @@ impl Estimator<'_> {
     }
 
     fn recognise(&self) -> Recognised {
-        let recorder = self.recorder;
-        let (Vantage::Sender, Some(flights)) = (self.ends.vantage, &recorder.flights) else {
-            // The window in flight shows at the sender only.
+        // The window in flight shows at the sender only.
+        let Some(flights) = self.flights.filter(|_| self.at_sender) else {
             return Recognised::NOTHING;
         };
         if self.application_limits() || self.receiver_limits() {
             return Recognised::NOTHING;
         }
         let judge = |episode| (episode, self.verdict_of(episode));
-        let episodes: Vec<Judged<'_>> = recorder.episodes.all().iter().map(judge).collect();
+        let episodes: Vec<Judged<'_>> = self.episodes.all().iter().map(judge).collect();
         control::recognise(&Shown {
             episodes: &episodes,
             rounds: flights.all(),
-            rtt_ns: self.ends.rtt_ns.unwrap_or(0),
+            rtt_ns: self.rtt_ns.unwrap_or(0),
             mss: self.mss() as i64,
         })
     }
@@ -135,9 +177,9 @@ impl Estimator<'_> {
     /// Why the sender went into the episode.
     fn verdict_of(&self, episode: &Episode) -> Option<RecoveryVerdict> {
         let next = self
-            .recoveries
+            .reductions
             .partition_point(|r| r.start_ns < episode.start_ns);
-        let recovery = self.recoveries.get(next)?;
+        let recovery = self.reductions.get(next)?;
         let end_ns = episode.end_ns.unwrap_or(i64::MAX);
         (recovery.start_ns <= end_ns).then_some(recovery.verdict)
     }
@@ -145,17 +187,17 @@ impl Estimator<'_> {
     /// The greatest rate over `span` nanoseconds, bytes a second; 0 if the flow is shorter.
     fn sustained(&self, span: i64) -> f64 {
         // What arrives once more takes its share of the line, too.
-        let series = &self.recorder.series;
+        let series = self.series;
         let rate = series.most_sustained(span, |b| (b.delivered + b.repeated) as f64);
         rate.unwrap_or(0.0)
     }
 
     /// Segments a second.
     fn rate(&self, recognised: Recognised) -> Option<LineRate> {
-        let rtt_ns = self.ends.rtt_ns?;
+        let rtt_ns = self.rtt_ns?;
         let mss = self.mss();
         let sustained = self.sustained(rtt_ns.saturating_mul(SUSTAINED_RTTS).max(SUSTAINED_NS));
-        let mut rate = self.recorder.dispersion.rate()?;
+        let mut rate = self.dispersion.rate()?;
         if sustained > rate.likely * (1.0 + SUSTAINED_ERROR) {
             rate.likely = sustained;
             rate.high = rate.high.max(sustained * (1.0 + SUSTAINED_ERROR));
@@ -183,11 +225,11 @@ impl Estimator<'_> {
             return Some(Lost::default());
         }
         let whole_s = self.duration_ns() as f64 / 1e9;
-        let (rate, rtt_ns) = (rate?, self.ends.rtt_ns?);
+        let (rate, rtt_ns) = (rate?, self.rtt_ns?);
         let rtt_s = rtt_ns as f64 / 1e9;
-        let first = self.recoveries.iter().find(|r| unnecessary(r))?;
-        let episode = self.recorder.episodes.of(first.start_ns)?;
-        let begun_ns = self.recorder.series.start_ns();
+        let first = self.reductions.iter().find(|r| r.is_unnecessary())?;
+        let episode = self.episodes.of(first.start_ns)?;
+        let begun_ns = self.series.start_ns();
         let before_s = first.start_ns.saturating_sub(begun_ns) as f64 / 1e9;
         let idle_s = self.idle_since(first.start_ns);
         let rest = self.rest(first, episode);
@@ -227,25 +269,25 @@ impl Estimator<'_> {
     /// Seconds without anything to send or without room for it at the receiver, after `from_ns`.
     fn idle_since(&self, from_ns: i64) -> f64 {
         let all = self.duration_ns().max(1) as f64;
-        let after = self.recorder.last_news_ns.saturating_sub(from_ns).max(0) as f64;
-        let waited_ns = self.recorder.idle_ns as f64 + self.recorder.closures.total_ns() as f64;
+        let after = self.last_news_ns.saturating_sub(from_ns).max(0) as f64;
+        let waited_ns = self.idle_ns as f64 + self.closures.total_ns() as f64;
         waited_ns / 1e9 * (after / all)
     }
 
-    fn rest(&self, first: &Recovery, episode: &Episode) -> Rest {
+    fn rest(&self, first: &Reduction, episode: &Episode) -> Rest {
         let mss = self.mss();
         let segments = |bytes: i64| bytes.max(0) as f64 / mss;
         let losses = self
-            .recoveries
+            .reductions
             .iter()
             .filter(|r| r.verdict == RecoveryVerdict::Loss);
         let before = losses.clone().any(|r| r.start_ns < first.start_ns);
         let later = losses.clone().filter(|r| r.start_ns >= first.start_ns);
-        let offset = |r: &Recovery| i64::try_from(r.seq_offset).unwrap_or(i64::MAX);
-        let queue = losses.clone().filter(|r| r.cause == Cause::QueueLoss);
-        let overflows = queue.filter_map(|r| self.recorder.episodes.of(r.start_ns));
+        let offset = |r: &Reduction| i64::try_from(r.seq_offset).unwrap_or(i64::MAX);
+        let queue = losses.clone().filter(|r| r.overflow);
+        let overflows = queue.filter_map(|r| self.episodes.of(r.start_ns));
         Rest {
-            segments: segments(self.delivered() - episode.delivered),
+            segments: segments(self.delivered - episode.delivered),
             window: self.window_at(episode),
             slow_start: !before,
             losses: later
@@ -254,7 +296,7 @@ impl Estimator<'_> {
             overflow: overflows.map(|e| segments(e.before)).max_by(f64::total_cmp),
             receiver: self
                 .receiver_limits()
-                .then(|| segments(self.recorder.episodes.most_in_flight)),
+                .then(|| segments(self.episodes.most_in_flight)),
         }
     }
 
@@ -262,11 +304,11 @@ impl Estimator<'_> {
     /// before tells.
     fn window_at(&self, episode: &Episode) -> f64 {
         let mss = self.mss();
-        if self.ends.vantage == Vantage::Sender {
+        if self.at_sender {
             return episode.before as f64 / mss;
         }
-        let series = &self.recorder.series;
-        let rtt_ns = self.ends.rtt_ns.unwrap_or(0);
+        let series = self.series;
+        let rtt_ns = self.rtt_ns.unwrap_or(0);
         let from = episode
             .start_ns
             .saturating_sub(rtt_ns.max(series.width_ns()));
@@ -281,15 +323,13 @@ impl Estimator<'_> {
     }
 
     fn application_limits(&self) -> bool {
-        let recorder = self.recorder;
-        let short = recorder.short as f64 > MAX_SHORT * recorder.packets as f64;
-        short || recorder.idle_ns as f64 > MAX_IDLE * self.duration_ns() as f64
+        let short = self.short as f64 > MAX_SHORT * self.packets as f64;
+        short || self.idle_ns as f64 > MAX_IDLE * self.duration_ns() as f64
     }
 
     fn receiver_limits(&self) -> bool {
-        let recorder = self.recorder;
-        let closed_ns = recorder.closures.total_ns() as f64;
+        let closed_ns = self.closures.total_ns() as f64;
         closed_ns > MAX_IDLE * self.duration_ns() as f64
-            || recorder.window_full as f64 > MIN_WINDOW_FULL * recorder.packets as f64
+            || self.window_full as f64 > MIN_WINDOW_FULL * self.packets as f64
     }
 }

@@ -5,18 +5,18 @@ const MAX_ROUNDS: usize = 512;
 
 /// One round trip: from when a byte is the next to be sent until it is acknowledged.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) struct Round {
+pub struct Round {
     /// When it began, nanoseconds.
-    pub(crate) start_ns: i64,
+    pub start_ns: i64,
     /// Most bytes in flight.
-    pub(crate) most: u32,
+    pub most: u32,
     /// Fewest bytes in flight.
-    pub(crate) least: u32,
+    pub least: u32,
 }
 
 /// The rounds of one flow, the first ones first.
 #[derive(Debug, Default)]
-pub(crate) struct Flights {
+pub struct Flights {
     /// The present round ends once all below is acknowledged.
     ends: i64,
     present: Round,
@@ -28,14 +28,14 @@ heap!(Flights: list);
 impl Flights {
     /// Data was sent, with which `flight` bytes are on their way.
     #[inline]
-    pub(crate) fn sent(&mut self, flight: i64) {
+    pub fn sent(&mut self, flight: i64) {
         let flight = u32::try_from(flight).unwrap_or(0);
         self.present.most = self.present.most.max(flight);
     }
 
     /// Everything below `una` is acknowledged; `flight` of the bytes below `highest` are on their way.
     #[inline]
-    pub(crate) fn acknowledged(&mut self, now: i64, una: i64, flight: i64, highest: i64) {
+    pub fn acknowledged(&mut self, now: i64, una: i64, flight: i64, highest: i64) {
         let flight = u32::try_from(flight).unwrap_or(0);
         self.present.least = self.present.least.min(flight);
         if una >= self.ends {
@@ -57,7 +57,7 @@ impl Flights {
     }
 
     /// The round trips that have ended, in order of time.
-    pub(crate) fn all(&self) -> &[Round] {
+    pub fn all(&self) -> &[Round] {
         &self.list
     }
 }
