@@ -67,11 +67,7 @@ pub(super) fn wrong(flow: &FlowReport) -> Vec<Claim> {
             syns: flow.handshake.syns_again,
             waited_ns: flow.handshake.waited_ns,
         }],
-        Some(Trouble::Unexplained) => vec![Claim::Unexplained {
-            packets: flow.retransmissions.total,
-            recoveries: recoveries(flow, Cause::Unknown),
-            timeouts: flow.timeouts(),
-        }],
+        Some(Trouble::Unexplained) => vec![unexplained(flow)],
         Some(Trouble::Unclear) => vec![Claim::Unclear {
             packets: flow.reordering.ambiguous,
         }],
@@ -162,6 +158,25 @@ fn repeated_for(flow: &FlowReport, cause: Cause) -> u64 {
     let causes = flow.recoveries.by_cause.iter();
     let of_it = causes.filter(|c| c.cause == cause);
     of_it.map(|c| c.retransmissions).sum()
+}
+
+/// The recoveries that have no other cause.
+fn unexplained(flow: &FlowReport) -> Claim {
+    let causes = flow.recoveries.by_cause.iter();
+    let timeouts = causes
+        .filter(|c| c.cause == Cause::Unknown)
+        .map(|c| c.timeouts);
+    Claim::Unexplained {
+        packets: repeated_for(flow, Cause::Unknown),
+        recoveries: recoveries(flow, Cause::Unknown),
+        timeouts: timeouts.sum(),
+        in_vain: all_in_vain(flow),
+    }
+}
+
+/// All that was sent again had arrived.
+pub(super) fn all_in_vain(flow: &FlowReport) -> bool {
+    flow.retransmissions.spurious == flow.retransmissions.total
 }
 
 fn loss(flow: &FlowReport) -> Claim {

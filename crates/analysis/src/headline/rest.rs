@@ -210,7 +210,11 @@ fn same_flow(worst: &Subject<'_>, spurious_told: bool) -> Option<Claim> {
         push(flow.handshake.syns_again, None, "SYN", "sent again");
     }
     let again = flow.retransmissions;
-    let told = matches!(lead, Some(Trouble::TailProbe | Trouble::InAdvance)) || is_late(flow);
+    let told = match lead {
+        Some(Trouble::TailProbe | Trouble::InAdvance) => true,
+        Some(Trouble::Unexplained) => flow::all_in_vain(flow),
+        _ => is_late(flow),
+    };
     if again.spurious > 0 && !told && !spurious_told {
         push(
             again.spurious,

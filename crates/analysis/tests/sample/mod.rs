@@ -12,10 +12,11 @@ use inorder_analysis::{
 use inorder_detect::limits::{Limit as Phase, LimitSet, Limits, Share, Stretch};
 use inorder_detect::{
     AckPath, Avoidance, Cause, CauseCount, Confidence, Control, Cost, Distribution, Event,
-    Evidence, FlowId, FlowReport, GoodputBin, Kind, Limit, Lost, Matched, Point, PointKind,
-    RateClass, Reason, Recovery, RecoveryVerdict, Reordering, Retransmission, Vantage,
-    VantageBasis, VantageChoice, Verdict, WhatIf,
+    Evidence, FlowId, FlowReport, GoodputBin, Kind, Limit, Lost, Point, PointKind, RateClass,
+    Reason, Recovery, RecoveryVerdict, Reordering, Retransmission, Vantage, VantageBasis,
+    VantageChoice, Verdict, WhatIf,
 };
+use inorder_pairing::Matched;
 
 /// 2024-01-01 00:00:00 UTC.
 pub(crate) const START_NS: i64 = 1_704_067_200_000_000_000;

@@ -153,6 +153,8 @@ pub enum Claim {
         recoveries: u64,
         /// Time-outs.
         timeouts: u64,
+        /// All that was repeated had arrived.
+        in_vain: bool,
     },
     /// Nothing is known but that something is unclear.
     Unclear {

@@ -141,14 +141,19 @@ pub(super) fn unanswered(packets: u64, repeated: u64, timer: bool) -> String {
     )
 }
 
-pub(super) fn unexplained(packets: u64, recoveries: u64, timeouts: u64) -> String {
+pub(super) fn unexplained(packets: u64, recoveries: u64, timeouts: u64, in_vain: bool) -> String {
+    let in_vain = match (in_vain, packets) {
+        (false, _) => "",
+        (true, 1) => " although it had arrived,",
+        (true, _) => " although they had arrived,",
+    };
     let after = match timeouts {
         0 => String::new(),
         1 if recoveries == 1 => " after a time-out".to_owned(),
         n => format!(", {} after a time-out", times(n)),
     };
     format!(
-        "it sent {} again in {}{after}, and the capture does not show why",
+        "it sent {} again{in_vain} in {}{after}, and the capture does not show why",
         plural(packets, "packet"),
         plural(recoveries, "recovery phase"),
     )

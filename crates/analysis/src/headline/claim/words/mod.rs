@@ -139,7 +139,8 @@ impl Claim {
                 packets,
                 recoveries,
                 timeouts,
-            } => unexplained(*packets, *recoveries, *timeouts),
+                in_vain,
+            } => unexplained(*packets, *recoveries, *timeouts, *in_vain),
             Claim::Unclear { packets } => format!(
                 "for {} it is undecided whether {} late, lost or neither",
                 plural(*packets, "packet"),
