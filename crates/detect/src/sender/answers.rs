@@ -28,6 +28,9 @@ use crate::result::{Evidence, Reason};
 const MIN_BLOCKS_THAT_FLUSH: usize = 2;
 /// Maximum number of ACKs lost in a row that are weighed.
 const MAX_MISSING_ACKS_WEIGHED: u32 = 8;
+/// An original comes no later than this after its retransmission, nanoseconds: the least time-out of RFC 6298 (section 2.4), several times
+/// that of most stacks.
+const MAX_BEHIND_COPY_NS: i64 = 1_000_000_000;
 /// Filled holes looked at for one unexplained ACK.
 const MAX_FILLED_WEIGHED: usize = 512;
 
@@ -114,6 +117,11 @@ impl Sender {
         let answers = matches!(trigger, Trigger::Nothing | Trigger::Again);
         // With timestamps it is weighed which original was refused.
         let untimed = !self.receiver.dsack_seen && !self.outstanding.echoes(seg);
+        // An original does not come after its retransmission before anything was sent again, nor where that was long ago.
+        let behind = |(first_ns, last_ns): (i64, i64)| {
+            seg.ts_ns >= first_ns && seg.ts_ns.saturating_sub(last_ns) <= MAX_BEHIND_COPY_NS
+        };
+        let answers = answers && self.ledger.again_ns.is_some_and(behind);
         if answers
             && (untimed || self.receiver.hides_duplicates())
             && self.explanations.has(Explanation::LeftOver)

@@ -6,6 +6,11 @@ use inorder_wire::Segment;
 
 use crate::collect::Place;
 
+/// Pieces of what was sent in one go leave within this time, nanoseconds.
+const MAX_WITHIN_BURST_NS: i64 = 1_000_000;
+/// The rest of a frame is less than this part of what was cut from it before.
+const MIN_OF_REST: u32 = 8;
+
 /// An original transmission that is not yet cumulatively acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sent {
@@ -75,6 +80,8 @@ pub(crate) struct Board {
     free: Vec<u32>,
     /// How often what is here, or whether it has been reported, has changed.
     changes: u64,
+    /// What was sent in one go has been cut elsewhere for the capture than on the wire, as acknowledgements have shown.
+    cut_elsewhere: bool,
 }
 
 heap!(Board: sent, copies, free);
@@ -117,7 +124,13 @@ impl Board {
             copies: 0,
         };
         self.changes += 1;
-        match self.sent.back() {
+        match self.sent.back_mut() {
+            // The rest of a captured frame that is longer than a segment is none of its own.
+            Some(last)
+                if self.cut_elsewhere && last.frame == frame && len < last.len / MIN_OF_REST =>
+            {
+                last.len += len;
+            }
             Some(last) if last.start > start => {
                 let i = self.sent.partition_point(|s| s.start < start);
                 self.sent.insert(i, sent);
@@ -148,9 +161,13 @@ impl Board {
     /// Takes the lowest segment off if it ends at or below `ack`.
     #[inline]
     pub(crate) fn pop_acked(&mut self, ack: i64) -> Option<(Sent, Option<Copies>)> {
-        let front = self.sent.front().copied()?;
+        let mut front = self.sent.front().copied()?;
         if front.end() > ack {
-            return None;
+            let fitted = front.start < ack && self.fit(ack);
+            front = self.sent.front().copied().filter(|_| fitted)?;
+            if front.end() > ack {
+                return None;
+            }
         }
         self.sent.pop_front();
         self.changes += 1;
@@ -170,9 +187,82 @@ impl Board {
     /// As [`Board::pop_acked`] where every segment was sent once.
     #[inline]
     pub(crate) fn pop_sent_once(&mut self, ack: i64) -> Option<Sent> {
-        let ends = self.sent.front().is_some_and(|front| front.end() <= ack);
-        self.changes += u64::from(ends);
-        if ends { self.sent.pop_front() } else { None }
+        let front = self.sent.front()?;
+        let ends = front.end() <= ack;
+        if !ends && (front.start >= ack || !self.fits_first(ack)) {
+            return None;
+        }
+        self.changes += 1;
+        self.sent.pop_front()
+    }
+
+    /// The first segment ends at `ack`, by which it was acknowledged in part.
+    fn fits_first(&mut self, ack: i64) -> bool {
+        self.fit(ack) && self.sent.front().is_some_and(|front| front.end() <= ack)
+    }
+
+    /// A retransmission of `[start, end)` begins and ends where segments on the wire do.
+    pub(crate) fn fit_copy(&mut self, start: i64, end: i64) {
+        if self.cut_elsewhere {
+            self.move_end(start);
+            self.move_end(end);
+        }
+    }
+
+    /// A segment began at `edge` on the wire, as an acknowledgement shows, within one of those here: what was sent in one go has
+    /// been cut elsewhere for the capture than on the wire. False if nothing can be moved.
+    #[cold]
+    pub(crate) fn fit(&mut self, edge: i64) -> bool {
+        let moved = self.move_end(edge);
+        self.cut_elsewhere |= moved;
+        moved
+    }
+
+    /// Moves the nearer end of the segment around `edge` to it.
+    #[cold]
+    #[inline(never)]
+    fn move_end(&mut self, edge: i64) -> bool {
+        let i = self.find(edge);
+        let Some(&within) = self.sent.get(i) else {
+            return false;
+        };
+        let (below, above) = (edge - within.start, within.end() - edge);
+        if below <= 0 || within.reported || within.copies > 0 {
+            return false;
+        }
+        let other = match below <= above {
+            true => i.wrapping_sub(1),
+            false => i + 1,
+        };
+        let apart_ns = |s: &Sent| s.sent_ns.saturating_sub(within.sent_ns).saturating_abs();
+        let open = |s: &Sent| !s.reported && s.copies == 0 && apart_ns(s) <= MAX_WITHIN_BURST_NS;
+        match self.sent.get_mut(other) {
+            Some(before) if below <= above => {
+                if before.end() != within.start || !before.reported && !open(before) {
+                    return false;
+                }
+                before.len += below as u32;
+            }
+            Some(next) => {
+                if next.start != within.end() || !open(next) {
+                    return false;
+                }
+                next.start = edge;
+                next.len += above as u32;
+            }
+            // What lies below has been acknowledged.
+            None if i == 0 && below <= above => {}
+            None => return false,
+        }
+        let within = &mut self.sent[i];
+        if below <= above {
+            within.start = edge;
+            within.len -= below as u32;
+        } else {
+            within.len -= above as u32;
+        }
+        self.changes += 1;
+        true
     }
 
     pub(crate) fn copies_of(&self, sent: &Sent) -> Option<&Copies> {
@@ -392,6 +482,31 @@ mod tests {
                 prop_assert_eq!(ranges.bytes(), bitmap.iter().filter(|&&b| b).count() as i64);
             }
         }
+    }
+
+    /// Two super-segments of three packets of 100 bytes each, which the capture has as 110, 110 and 80 bytes.
+    #[test]
+    fn segments_cut_elsewhere_for_the_capture_follow_what_the_wire_shows() {
+        let mut board = Board::default();
+        for (frame, (start, len)) in [(0, 110), (110, 110), (220, 80), (300, 110), (410, 110)]
+            .into_iter()
+            .enumerate()
+        {
+            let sent_ns = if start < 300 { 0 } else { 5_000_000 };
+            board.insert(start, len, sent_ns, frame as u64, 0);
+        }
+        let cuts = |board: &Board| board.iter().map(|s| (s.start, s.end())).collect::<Vec<_>>();
+        assert_eq!(board.pop_sent_once(100).map(|s| s.end()), Some(100));
+        assert_eq!(board.pop_sent_once(100), None);
+        assert!(board.fit(200));
+        assert_eq!(
+            cuts(&board),
+            [(100, 200), (200, 300), (300, 410), (410, 520)]
+        );
+        assert!(!board.fit(290), "the next one was sent later");
+        board.report(3);
+        assert!(!board.fit(400), "the next one has been reported as it is");
+        assert!(!board.fit(415), "nor does it change itself");
     }
 
     #[test]

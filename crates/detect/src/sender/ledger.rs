@@ -79,6 +79,8 @@ pub(super) struct Ledger {
     pub(super) data_packets: u64,
     pub(super) data_bytes: u64,
     pub(super) retransmissions: u64,
+    /// When something was sent again first and last, nanoseconds.
+    pub(super) again_ns: Option<(i64, i64)>,
     pub(super) needed: u64,
     pub(super) spurious: u64,
     pub(super) complaints: Complaints,
@@ -101,6 +103,7 @@ impl Ledger {
             data_packets: 0,
             data_bytes: 0,
             retransmissions: 0,
+            again_ns: None,
             needed: 0,
             spurious: 0,
             complaints: Complaints::default(),
@@ -130,6 +133,7 @@ impl Ledger {
         verdict: Option<Verdict>,
     ) {
         self.retransmissions += 1;
+        self.again_ns.get_or_insert((seg.ts_ns, seg.ts_ns)).1 = seg.ts_ns;
         if verdict == Some(Verdict::Spurious) {
             self.spurious += 1;
             self.recoveries.resolve(phase, Verdict::Spurious, 1);

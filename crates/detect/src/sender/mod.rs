@@ -256,6 +256,7 @@ impl Sender {
         let end = start + i64::from(len);
         let out = &mut self.outstanding;
         if start >= out.una {
+            out.board.fit_copy(start, end);
             let i = out.board.find(start);
             match out.board.get(i) {
                 Some(s) if s.start > start => return None, // Never captured.
