@@ -2,7 +2,7 @@
 //! `docs/glossary.md` repeats them (a test compares).
 
 /// At most fifteen terms, in the order in which a reader meets them.
-pub const TERMS: [(&str, &str); 15] = [
+pub(crate) const TERMS: [(&str, &str); 15] = [
     (
         "late",
         "A packet is late if it arrives after another that was sent behind it. It arrived, and the network did not keep the order.",

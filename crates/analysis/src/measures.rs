@@ -209,7 +209,10 @@ impl Measure {
     }
 
     /// The parts of every flow and stream of an analysis that is reported; [`Measure::of_summed`] has the others.
-    pub fn of_analysis<'a>(&'a self, analysis: &'a Analysis) -> impl Iterator<Item = Share> + 'a {
+    pub(crate) fn of_analysis<'a>(
+        &'a self,
+        analysis: &'a Analysis,
+    ) -> impl Iterator<Item = Share> + 'a {
         let flows = analysis.flows.iter().filter_map(|flow| self.of_flow(flow));
         let streams = analysis.streams.iter();
         flows.chain(streams.filter_map(|stream| self.of_stream(stream)))
@@ -232,7 +235,7 @@ impl Measure {
     }
 
     /// The same from a member of `files` in the JSON of `analyze`.
-    pub fn of_summed_json(&self, file: &serde_json::Value) -> Moments {
+    pub(crate) fn of_summed_json(&self, file: &serde_json::Value) -> Moments {
         let all = file["summed"]["measures"].as_array().into_iter().flatten();
         let number = |sums: &serde_json::Value, name: &str| sums[name].as_f64().unwrap_or(0.0);
         all.filter(|sums| sums["measure"] == self.name)

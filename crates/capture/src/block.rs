@@ -1,5 +1,7 @@
 //! A buffer with about 256 KiB of frames.
 
+#![allow(unsafe_code)] // Prefetching.
+
 use crate::pcap::Records;
 use inorder_wire::{Frame, LinkType};
 

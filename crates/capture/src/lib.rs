@@ -29,6 +29,9 @@
 //!
 //! Parsing the bytes of a frame is the task of `inorder-wire`.
 
+// Files that need it say so at their head.
+#![deny(unsafe_code)]
+
 mod block;
 mod check;
 mod error;

@@ -4,6 +4,8 @@
 //! of their own. The keeper reads from a pipe whose other end only the program holds: when that end is closed, which the
 //! system does also for a program that was killed, the keeper kills the group.
 
+#![allow(unsafe_code)] // System calls.
+
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};

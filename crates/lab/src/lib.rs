@@ -5,6 +5,9 @@
 //! Mode Linux, [`root`] packs what the guest sees, [`uml`] runs a machine, [`guest`] is what runs in it, and
 //! [`campaign`] does all of it for the cells and repetitions of a scenario.
 
+// Files that need it say so at their head.
+#![deny(unsafe_code)]
+
 pub mod agreement;
 pub mod beside;
 pub mod campaign;

@@ -16,6 +16,9 @@
 //! | [`watched`] | what a watched interface showed so far |
 //! | [`os`] | sockets, the clock |
 
+// Files that need it say so at their head.
+#![deny(unsafe_code)]
+
 pub mod checksum;
 pub mod emulator;
 pub mod frame;

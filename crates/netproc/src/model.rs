@@ -7,17 +7,12 @@ use crate::error::NetprocError;
 use crate::forwarder::{ForwarderConfig, Order, Spray};
 use crate::scheme::find;
 
-macro_rules! files {
-    ($($name:literal),* $(,)?) => {
-        /// The files that may be included, and the forwarder.
-        const FILES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../nets/", $name)))),*];
-    };
-}
-
-files! {
-    "aisr.net", "aisr-receive.net", "aisr-wide.net", "contiguous.net", "forwarder.net", "global.net", "its.net",
-    "ixp2400.net", "local.net", "packet-sort.net", "strided.net", "traffic.net",
-}
+/// The parts that the nets of the schemes include, and the forwarder.
+const PARTS: [(&str, &str); 3] = [
+    ("forwarder.net", include_str!("../nets/forwarder.net")),
+    ("ixp2400.net", include_str!("../nets/ixp2400.net")),
+    ("traffic.net", include_str!("../nets/traffic.net")),
+];
 
 /// Parameters of a net, each with its value as `--set` takes it.
 type Settings = Vec<(String, String)>;
@@ -126,12 +121,12 @@ fn settings<const N: usize>(all: [(&str, &dyn std::fmt::Display); N]) -> Setting
 
 fn study(name: &str, text: &str, constants: &str, set: &Settings) -> Result<Study, NetprocError> {
     let mut load = |_: &str, name: &str| {
-        let found = match name {
-            "constants.net" => Some(constants),
-            _ => FILES
-                .iter()
-                .find(|(file, _)| *file == name)
-                .map(|(_, text)| *text),
+        let part = PARTS.iter().find(|(file, _)| *file == name);
+        let scheme = || find(name.strip_suffix(".net")?).ok();
+        let found = match (name, part) {
+            ("constants.net", _) => Some(constants),
+            (_, Some((_, text))) => Some(*text),
+            _ => scheme().map(|scheme| scheme.net),
         };
         let text = found.ok_or_else(|| "there is no such net".to_owned())?;
         Ok((name.to_owned(), text.to_owned()))

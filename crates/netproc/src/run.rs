@@ -37,7 +37,7 @@ pub struct Outcome {
 
 impl Outcome {
     /// Mean time of a packet in all processors together, cycles.
-    pub fn stay_cycles(&self) -> f64 {
+    pub(crate) fn stay_cycles(&self) -> f64 {
         self.spent.iter().map(|s| s.waiting + s.served).sum()
     }
 }

@@ -13,64 +13,79 @@ pub struct Scheme {
     pub source: &'static str,
     /// Whether packets of a flow leave in the order of arrival.
     pub keeps_order: bool,
+    /// Text of the net.
+    pub(crate) net: &'static str,
+}
+
+/// The scheme with the file of its name, which says where the paper has it, whether it keeps the order, and what it is.
+macro_rules! scheme {
+    ($name:literal, $source:literal, $keeps_order:literal, $about:literal) => {
+        Scheme {
+            name: $name,
+            about: $about,
+            source: $source,
+            keeps_order: $keeps_order,
+            net: include_str!(concat!("../nets/", $name, ".net")),
+        }
+    };
 }
 
 /// All schemes.
 pub static SCHEMES: &[Scheme] = &[
-    Scheme {
-        name: "contiguous",
-        about: "every thread has its own slots; the threads of an engine are adjacent",
-        source: "section 3.2",
-        keeps_order: false,
-    },
-    Scheme {
-        name: "strided",
-        about: "every thread has its own slots; the engines alternate",
-        source: "section 4.2",
-        keeps_order: false,
-    },
-    Scheme {
-        name: "local",
-        about: "an engine's threads compete for its slots under a lock",
-        source: "section 4.2",
-        keeps_order: false,
-    },
-    Scheme {
-        name: "global",
-        about: "all threads compete for all slots under one lock",
-        source: "section 4.2",
-        keeps_order: false,
-    },
-    Scheme {
-        name: "its",
-        about: "inter-thread signalling: threads receive and transmit in turn",
-        source: "section 4.1",
-        keeps_order: true,
-    },
-    Scheme {
-        name: "aisr",
-        about: "asynchronous insert, synchronous remove: numbered on arrival, released by number",
-        source: "section 4.1",
-        keeps_order: true,
-    },
-    Scheme {
-        name: "aisr-wide",
-        about: "AISR with two engines receiving",
-        source: "section 4.1",
-        keeps_order: true,
-    },
-    Scheme {
-        name: "aisr-receive",
-        about: "the receiving stage of AISR alone, without numbering: an upper bound",
-        source: "section 4.1",
-        keeps_order: true,
-    },
-    Scheme {
-        name: "packet-sort",
-        about: "a pipeline with an engine that sorts each flow",
-        source: "section 4.4",
-        keeps_order: true,
-    },
+    scheme!(
+        "contiguous",
+        "section 3.2",
+        false,
+        "every thread has its own slots; the threads of an engine are adjacent"
+    ),
+    scheme!(
+        "strided",
+        "section 4.2",
+        false,
+        "every thread has its own slots; the engines alternate"
+    ),
+    scheme!(
+        "local",
+        "section 4.2",
+        false,
+        "an engine's threads compete for its slots under a lock"
+    ),
+    scheme!(
+        "global",
+        "section 4.2",
+        false,
+        "all threads compete for all slots under one lock"
+    ),
+    scheme!(
+        "its",
+        "section 4.1",
+        true,
+        "inter-thread signalling: threads receive and transmit in turn"
+    ),
+    scheme!(
+        "aisr",
+        "section 4.1",
+        true,
+        "asynchronous insert, synchronous remove: numbered on arrival, released by number"
+    ),
+    scheme!(
+        "aisr-wide",
+        "section 4.1",
+        true,
+        "AISR with two engines receiving"
+    ),
+    scheme!(
+        "aisr-receive",
+        "section 4.1",
+        true,
+        "the receiving stage of AISR alone, without numbering: an upper bound"
+    ),
+    scheme!(
+        "packet-sort",
+        "section 4.4",
+        true,
+        "a pipeline with an engine that sorts each flow"
+    ),
 ];
 
 /// The scheme called `name`.

@@ -21,6 +21,8 @@
 //! [`List`], [`Map`], [`Object`], [`Part`] and [`Maybe`]. The crate does not depend on the meaning of the rows:
 //! slices of columns are declared beside the types they describe, in other crates. [`Column`] has an example.
 
+#![forbid(unsafe_code)]
+
 #[cfg(feature = "arrow")]
 pub mod arrow;
 mod check;

@@ -20,7 +20,7 @@ pub use next::{NoAction, Why};
 use inorder_detect::limits::{Limit as Held, LimitSet};
 use inorder_detect::{Cause, FlowReport, Limit};
 
-use crate::headline::{Claim, headline};
+use crate::headline::{Claim, Headline, headline};
 use crate::model::Analysis;
 use crate::shares::{self, Part};
 
@@ -95,6 +95,11 @@ fn cases(flow: &FlowReport) -> Vec<Case<'_>> {
 impl Cure {
     /// What can be done about `analysis`.
     pub fn of(analysis: &Analysis) -> Cure {
+        Cure::beside(&headline(analysis), analysis)
+    }
+
+    /// The same, beside the headline that says what is wrong.
+    pub(crate) fn beside(said: &Headline, analysis: &Analysis) -> Cure {
         let (misled, rest): (Vec<&FlowReport>, Vec<&FlowReport>) =
             analysis.flows.iter().partition(|f| misled(f));
         let cases: Vec<Case<'_>> = rest.iter().flat_map(|f| cases(f)).collect();
@@ -107,7 +112,7 @@ impl Cure {
         actions.extend(services::actions(&analysis.streams));
         actions.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
         let none = match actions.is_empty() {
-            true => next::reason(analysis, &rest),
+            true => next::reason(&said.claims, analysis, &rest),
             false => None,
         };
         actions.extend(none.as_ref().and_then(|none| none.next.clone()));
@@ -116,7 +121,7 @@ impl Cure {
             actions,
             none,
             limit: largest.map_or(Limit::Unknown, |f| f.cost.limit),
-            reordering_is_not_it: acquitted(analysis),
+            reordering_is_not_it: acquitted(&said.claims),
         }
     }
 }
@@ -145,8 +150,7 @@ fn misled(flow: &FlowReport) -> bool {
 }
 
 /// Says that reordering is not the problem, and what is, as the headline claims it; empty where it does not.
-fn acquitted(analysis: &Analysis) -> String {
-    let claims = headline(analysis).claims;
+fn acquitted(claims: &[Claim]) -> String {
     let is_not =
         |c: &&Claim| matches!(c, Claim::NotReordering { .. } | Claim::LateElsewhere { .. });
     let Some(not) = claims.iter().find(is_not) else {

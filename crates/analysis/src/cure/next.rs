@@ -5,7 +5,7 @@ use inorder_detect::{FlowReport, NotSeen, Vantage};
 
 use super::{Action, ActionKind, path};
 use crate::gravity::{Subject, troubled};
-use crate::headline::{Claim, headline};
+use crate::headline::Claim;
 use crate::model::Analysis;
 use crate::shares;
 
@@ -41,8 +41,12 @@ pub struct NoAction {
     pub next: Option<Action>,
 }
 
-/// Why nothing is proposed for `flows`; nothing where nothing is wrong.
-pub(super) fn reason(analysis: &Analysis, flows: &[&FlowReport]) -> Option<NoAction> {
+/// Why nothing is proposed for `flows`, of which the headline claims `claims`; nothing where nothing is wrong.
+pub(super) fn reason(
+    claims: &[Claim],
+    analysis: &Analysis,
+    flows: &[&FlowReport],
+) -> Option<NoAction> {
     let troubled = troubled(analysis);
     let worst = troubled.first()?;
     let nothing_helps = |text: String| NoAction {
@@ -62,7 +66,7 @@ pub(super) fn reason(analysis: &Analysis, flows: &[&FlowReport]) -> Option<NoAct
         let text = match shares::nothing_holds_it(flow) {
             true => format!(
                 "No action is proposed, since none would make it faster: {}.",
-                held(analysis)
+                held(claims)
             ),
             false => "No action is proposed: what happened is too little to be worth a change."
                 .to_owned(),
@@ -88,8 +92,7 @@ fn harm(flow: &FlowReport) -> (bool, bool) {
 }
 
 /// What held the largest flow, in the words of the headline.
-fn held(analysis: &Analysis) -> String {
-    let claims = headline(analysis).claims;
+fn held(claims: &[Claim]) -> String {
     let held = claims.iter().filter(|c| {
         matches!(
             c,

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use inorder_report::escape::Text;
 
 use crate::cure::{Action, Cure};
+use crate::headline::Headline;
 use crate::model::Analysis;
 use crate::table::{cost_sentences, expected};
 
@@ -12,9 +13,14 @@ use crate::table::{cost_sentences, expected};
 const MAX_ACTIONS_SHOWN: usize = 3;
 
 /// Writes both parts, each only if there is something to say.
-pub(super) fn write(out: &mut dyn Write, level: usize, analysis: &Analysis) -> io::Result<()> {
+pub(super) fn write(
+    out: &mut dyn Write,
+    level: usize,
+    said: &Headline,
+    analysis: &Analysis,
+) -> io::Result<()> {
     let cost = cost_sentences(analysis);
-    let cure = Cure::of(analysis);
+    let cure = Cure::beside(said, analysis);
     if cost.is_empty() && cure.actions.is_empty() && cure.none.is_none() {
         return Ok(());
     }

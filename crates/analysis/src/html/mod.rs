@@ -29,6 +29,7 @@ use self::section::Section;
 use crate::captures::Line;
 use crate::glossary::TERMS;
 use crate::gravity::{Subject, flows_by_gravity, streams_by_gravity, troubled};
+use crate::headline::headline;
 use crate::model::Analysis;
 
 /// The charts of flows.
@@ -306,8 +307,9 @@ impl<'a> Part<'a> {
             captures::begin(out, self.number, self.analysis)?;
         }
         overview::meta(out, self.analysis)?;
-        overview::head(out, self.analysis)?;
-        actions::write(out, level, self.analysis)?;
+        let said = headline(self.analysis);
+        overview::head(out, &said)?;
+        actions::write(out, level, &said, self.analysis)?;
         extras::warnings(out, self.analysis)?;
         overview::tiles(out, self.analysis)?;
         self.tables(out, level)?;

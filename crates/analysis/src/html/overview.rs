@@ -9,7 +9,7 @@ use inorder_report::Sheet;
 use inorder_report::html::Table;
 
 use crate::Totals;
-use crate::headline::headline;
+use crate::headline::Headline;
 use crate::model::Analysis;
 use crate::table::MAX_RANK;
 use inorder_report::escape::Text;
@@ -32,8 +32,7 @@ pub(super) fn meta(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
 }
 
 /// The headline.
-pub(super) fn head(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> {
-    let said = headline(analysis);
+pub(super) fn head(out: &mut dyn Write, said: &Headline) -> io::Result<()> {
     writeln!(
         out,
         "<div class=\"card verdict\"><p class=lead>{}</p>",

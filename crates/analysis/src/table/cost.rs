@@ -9,7 +9,7 @@ use inorder_report::text::paragraph;
 
 use super::Style;
 use crate::cure::{Action, Cure};
-use crate::headline::{capital, cost_of};
+use crate::headline::{Headline, capital, cost_of};
 use crate::model::Analysis;
 
 /// Actions shown.
@@ -18,14 +18,19 @@ const MAX_ACTIONS: usize = 3;
 const SURE: f64 = 0.75;
 
 /// Writes both sections.
-pub(super) fn write(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Result<()> {
+pub(super) fn write(
+    out: &mut dyn Write,
+    said: &Headline,
+    analysis: &Analysis,
+    style: &Style,
+) -> io::Result<()> {
     let (bold, plain) = style.bold();
     let cost = cost_sentences(analysis);
     if !cost.is_empty() {
         writeln!(out, "\n{bold}What it cost{plain}")?;
         paragraph(out, &cost.join(" "), "", style.width)?;
     }
-    let cure = Cure::of(analysis);
+    let cure = Cure::beside(said, analysis);
     if cure.actions.is_empty() && cure.none.is_none() {
         return Ok(());
     }

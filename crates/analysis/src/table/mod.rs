@@ -126,9 +126,10 @@ fn write_one(out: &mut dyn Write, analysis: &Analysis, style: &Style) -> io::Res
     };
     writeln!(out, "{bold}{file}{plain}{gap}{summary}")?;
     writeln!(out)?;
-    paragraph(out, &headline(analysis).to_string(), "", style.width)?;
+    let said = headline(analysis);
+    paragraph(out, &said.to_string(), "", style.width)?;
     extras::warnings(out, analysis, style)?;
-    cost::write(out, analysis, style)?;
+    cost::write(out, &said, analysis, style)?;
     let streams_first = matches!(troubled(analysis).first(), Some(Subject::Stream(_)));
     if streams_first {
         extras::streams(out, analysis, style)?;

@@ -1,6 +1,8 @@
 //! The guest: the first and only program of a machine that exists for one run. It makes the network of the plan,
 //! carries the traffic, captures and counts, writes the report and switches the machine off.
 
+#![allow(unsafe_code)] // System calls.
+
 mod capture;
 mod cards;
 mod counters;

@@ -1,5 +1,7 @@
 //! Builds a kernel.
 
+#![allow(unsafe_code)] // System calls.
+
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,7 @@
 //! Everything that touches the machine. It needs Linux; elsewhere the functions return [`LiveError::NotLinux`].
 
+#![allow(unsafe_code)] // System calls, and memory shared with the kernel.
+
 use std::io;
 use std::sync::atomic::AtomicBool;
 
