@@ -50,7 +50,7 @@ pub(crate) fn may_show_progress() -> bool {
 #[cfg(test)]
 thread_local! {
     /// Stands for --force in tests, which run in one process.
-    pub static FORCE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    pub(crate) static FORCE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
 /// True if files that inorder did not write may be replaced.

@@ -229,7 +229,7 @@ impl FlowTable {
     }
 
     /// Sums from now on what `other` would not keep, so that a table whose flows go there stays small.
-    pub fn keep_for(&mut self, other: &FlowTable) {
+    pub(crate) fn keep_for(&mut self, other: &FlowTable) {
         self.floor = other.lowest.peek().map(|lowest| lowest.0.rank);
     }
 

@@ -46,7 +46,7 @@ impl<'a> Context<'a> {
 
 impl Context<'_> {
     /// Number of repetitions; `usual` is the experiment's default.
-    pub fn repetitions_or(&self, usual: u32) -> u32 {
+    pub(crate) fn repetitions_or(&self, usual: u32) -> u32 {
         self.repetitions
             .unwrap_or(if self.quick { 2 } else { usual })
             .max(1)

@@ -7,7 +7,7 @@ use inorder_report::{Column, Digits, Kind, text};
 use inorder_sim::{CellResult, Estimate};
 
 /// Means agree if they differ by no more than this share of Linux's.
-pub const TOLERANCE: f64 = 0.15;
+pub(crate) const TOLERANCE: f64 = 0.15;
 
 /// Runs that are equal have an interval of no more than this share of their mean, by rounding.
 const ROUNDING: f64 = 1e-9;

@@ -44,7 +44,7 @@ pub fn check() -> Result<(), String> {
 }
 
 /// Whether this kernel has netem. Where it is missing, paths are emulated.
-pub fn has_netem() -> bool {
+pub(crate) fn has_netem() -> bool {
     works(&[
         "tc", "qdisc", "add", "dev", "lo", "root", "netem", "limit", "10",
     ])

@@ -11,7 +11,7 @@ pub const REPORT: &str = "report.json";
 /// The captures of the sides of A and B.
 pub const CAPTURES: [&str; 2] = ["a.pcap", "b.pcap"];
 /// Begins each line by which the guest tells how much of the run has passed, in nanoseconds.
-pub const PROGRESS: &str = "@progress ";
+pub(crate) const PROGRESS: &str = "@progress ";
 /// Begins the line by which the guest tells why it gave up.
 pub const FAILED: &str = "@failed ";
 
@@ -19,7 +19,7 @@ pub const FAILED: &str = "@failed ";
 /// waits for [`GO`].
 pub const READY: &str = "@ready ";
 /// The file that appears in the folder when the path is emulated.
-pub const GO: &str = "go";
+pub(crate) const GO: &str = "go";
 
 /// What a guest reports.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]

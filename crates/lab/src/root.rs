@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The guest's first program, in the archive.
-pub const INIT: &str = "/inorder-guest";
+pub(crate) const INIT: &str = "/inorder-guest";
 /// The programs of the machine that the guest calls, and the package they come from.
-pub const PROGRAMS: [&str; 2] = ["ip", "tc"];
+pub(crate) const PROGRAMS: [&str; 2] = ["ip", "tc"];
 /// Where they are looked for besides the search path: users without privileges often do not have these in it.
 const FOLDERS: [&str; 4] = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 

@@ -9,7 +9,7 @@ use crate::frame::split::split;
 use crate::lane::Lane;
 
 /// Bytes of frames in transit; further frames are dropped. A path without limits would fill the memory otherwise.
-pub const MAX_BYTES_IN_TRANSIT: usize = 256 << 20;
+pub(crate) const MAX_BYTES_IN_TRANSIT: usize = 256 << 20;
 
 /// A path in one direction with what happened on it.
 pub struct Emulated {

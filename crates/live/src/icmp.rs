@@ -2,7 +2,7 @@
 //! the header's number of 16 bits is ambiguous at high rates.
 
 /// Header of ICMP echo: type, code, checksum, identifier, sequence number.
-pub const HEADER_BYTES: usize = 8;
+pub(crate) const HEADER_BYTES: usize = 8;
 /// Smallest size: the header, a secret that marks our packets, the number, and the time of sending.
 pub const BASE_BYTES: usize = HEADER_BYTES + 8 + 4 + 8;
 
@@ -61,7 +61,7 @@ impl Echo {
     }
 
     /// Reads a reply; `None` for everything else.
-    pub fn read_reply(version: Version, bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn read_reply(version: Version, bytes: &[u8]) -> Option<Self> {
         let (header, data) = bytes.split_first_chunk::<HEADER_BYTES>()?;
         let (secret, data) = data.split_first_chunk()?;
         let (seq, data) = data.split_first_chunk()?;
@@ -75,7 +75,7 @@ impl Echo {
 }
 
 /// The ICMP message behind an IPv4 header, which raw sockets deliver with it.
-pub fn behind_ipv4(packet: &[u8]) -> Option<&[u8]> {
+pub(crate) fn behind_ipv4(packet: &[u8]) -> Option<&[u8]> {
     let length = usize::from(*packet.first()? & 0xf) * 4;
     packet.get(length..)
 }

@@ -272,7 +272,7 @@ impl Reflector {
 }
 
 /// Writes the time of sending into an answer.
-pub fn set_timestamp(bytes: &mut [u8], unix_ns: i64) {
+pub(crate) fn set_timestamp(bytes: &mut [u8], unix_ns: i64) {
     if let Some(place) = bytes.get_mut(4..12) {
         place.copy_from_slice(&Timestamp::from_unix_ns(unix_ns).0.to_be_bytes());
     }

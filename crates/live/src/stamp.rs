@@ -27,7 +27,7 @@ impl Timestamp {
     }
 
     /// Nanoseconds since the Unix epoch. Seconds with a clear upper bit lie after the year 2036 (RFC 4330 section 3).
-    pub fn unix_ns(self) -> i64 {
+    pub(crate) fn unix_ns(self) -> i64 {
         let seconds = self.0 >> 32;
         let era = if seconds >> 31 == 0 { 1 << 32 } else { 0 };
         let seconds = (seconds + era).saturating_sub(UNIX_EPOCH_S);
@@ -50,10 +50,9 @@ impl Default for ErrorEstimate {
 
 impl ErrorEstimate {
     const SYNCHRONISED: u16 = 1 << 15;
-    const PTP: u16 = 1 << 14;
 
     /// A clock synchronised to UTC within `error_ns`, rounded up.
-    pub fn synchronised(error_ns: u64) -> Self {
+    pub(crate) fn synchronised(error_ns: u64) -> Self {
         let mut multiplier = (u128::from(error_ns) << 32).div_ceil(u128::from(NS_PER_S));
         let mut scale = 0;
         while multiplier > 255 {
@@ -62,16 +61,6 @@ impl ErrorEstimate {
         }
         let multiplier = u16::try_from(multiplier.max(1)).unwrap_or(255);
         ErrorEstimate(Self::SYNCHRONISED | (scale & 0x3f) << 8 | multiplier)
-    }
-
-    /// True if the clock is synchronised to UTC.
-    pub fn is_synchronised(self) -> bool {
-        self.0 & Self::SYNCHRONISED != 0
-    }
-
-    /// True if the timestamps are in the truncated format of PTP instead of NTP's (RFC 8186).
-    pub fn is_ptp(self) -> bool {
-        self.0 & Self::PTP != 0
     }
 }
 
@@ -158,7 +147,7 @@ impl ReflectedPacket {
 
     /// True if a reflector sent it: it was received shortly before it was sent. In what a sender sends there is no time of
     /// reception: zeros, or the padding of older senders.
-    pub fn was_reflected(&self) -> bool {
+    pub(crate) fn was_reflected(&self) -> bool {
         const A_MINUTE: u64 = 60 << 32;
         let inside = self.timestamp.0.wrapping_sub(self.received.0);
         self.received.0 != 0 && inside < A_MINUTE
@@ -266,7 +255,7 @@ mod tests {
         assert_eq!(of(0), 0x8001);
         // 1 ms is 4,294,968 units of 2^-32 s: 132 * 2^15.
         assert_eq!(of(1_000_000), 0x8000 | 15 << 8 | 132);
-        assert!(ErrorEstimate::synchronised(u64::MAX).is_synchronised());
+        assert!(ErrorEstimate::synchronised(u64::MAX).0 & ErrorEstimate::SYNCHRONISED != 0);
     }
 
     #[test]

@@ -335,12 +335,6 @@ impl Order {
         }
     }
 
-    /// The number expected next, NextExp of the RFC.
-    #[inline]
-    pub fn next_expected(&self) -> u64 {
-        self.next
-    }
-
     /// The counts so far.
     #[inline]
     pub fn counts(&self) -> &OrderCounts {

@@ -125,7 +125,7 @@ impl Runs {
     }
 
     /// Variation of the run lengths in bytes.
-    pub fn variation_bytes(&self) -> Option<f64> {
+    pub(crate) fn variation_bytes(&self) -> Option<f64> {
         self.bytes.variation(self.runs)
     }
 

@@ -10,7 +10,7 @@ impl Probability {
     /// Never.
     pub const NEVER: Probability = Probability(0);
     /// Always.
-    pub const ALWAYS: Probability = Probability(u32::MAX);
+    pub(crate) const ALWAYS: Probability = Probability(u32::MAX);
 
     /// From a ratio; NaN and values below 0 count as 0, values above 1 as 1.
     pub fn ratio(p: f64) -> Self {
@@ -21,11 +21,6 @@ impl Probability {
     /// From percent.
     pub fn percent(percent: f64) -> Self {
         Self::ratio(percent / 100.0)
-    }
-
-    /// As a ratio, 0 to 1.
-    pub fn as_ratio(self) -> f64 {
-        f64::from(self.0) / f64::from(u32::MAX)
     }
 
     /// True if the probability is 0.
@@ -116,7 +111,7 @@ impl Dice {
 
     /// True if the event happens to this packet. An impossible event uses no random number.
     #[inline]
-    pub fn roll(&mut self) -> bool {
+    pub(crate) fn roll(&mut self) -> bool {
         !self.is_never() && self.probability.hits(self.draws.draw())
     }
 }

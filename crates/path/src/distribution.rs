@@ -52,7 +52,7 @@ impl Table {
 
     /// 4096 numbers from a quantile function in standard deviations, evaluated in the middle of each step of
     /// probability and limited to 16 bits, that is, to four deviations.
-    pub fn from_quantiles(quantile: impl Fn(f64) -> f64) -> Self {
+    pub(crate) fn from_quantiles(quantile: impl Fn(f64) -> f64) -> Self {
         let middle = |i| (f64::from(i) + 0.5) / f64::from(ENTRIES);
         Table((0..ENTRIES).map(|i| entry(quantile(middle(i)))).collect())
     }

@@ -25,7 +25,7 @@ use crate::net::{Net, Servers, TransitionId};
 use crate::reachability::{Move, Moves, Plain};
 
 /// Maximum number of steps that can be taken back; earlier ones are forgotten.
-pub const MAX_STEPS_BACK: usize = 100_000;
+pub(crate) const MAX_STEPS_BACK: usize = 100_000;
 
 /// A net with its state and the way there.
 pub struct Game<'a> {

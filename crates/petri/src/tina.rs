@@ -30,7 +30,7 @@ use crate::text::{Mistake, TextError};
 const RATE: f64 = 1.0;
 
 /// True if the first line that tells is one of this format.
-pub fn is_tina(text: &str) -> bool {
+pub(crate) fn is_tina(text: &str) -> bool {
     let mut first_words = text
         .lines()
         .filter_map(|line| line.split_whitespace().next());

@@ -120,7 +120,7 @@ impl Orders {
 
 impl Summary {
     /// Mean number of frames in a batch.
-    pub fn batch_mean(&self) -> f64 {
+    pub(crate) fn batch_mean(&self) -> f64 {
         self.frames as f64 / self.batches.max(1) as f64
     }
 }

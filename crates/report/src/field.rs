@@ -151,7 +151,7 @@ pub enum Files {
 
 impl Files {
     /// In CSV and Parquet.
-    pub fn is_flat(self) -> bool {
+    pub(crate) fn is_flat(self) -> bool {
         matches!(self, Files::All | Files::Flat)
     }
 

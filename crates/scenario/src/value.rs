@@ -55,7 +55,7 @@ impl Node {
 
     /// The tree of a value given outside the file. Text that is not a TOML value becomes a string, so that `--set
     /// run.duration=5s` needs no quotes.
-    pub fn parse_override(text: &str, shown: &Arc<str>) -> Result<Node, Problem> {
+    pub(crate) fn parse_override(text: &str, shown: &Arc<str>) -> Result<Node, Problem> {
         let place = Place::Override(Arc::clone(shown));
         let document = format!("value = {text}");
         let Ok(table) = DeTable::parse(&document) else {

@@ -155,7 +155,7 @@ pub fn run_all_with<R: Send>(
 ///
 /// # Errors
 /// As for [`run_all_with`].
-pub fn run_all_own<R: Send>(
+pub(crate) fn run_all_own<R: Send>(
     cells: &[Cell],
     campaign: &Campaign<'_>,
     own: &Own,

@@ -75,7 +75,7 @@ impl Engine {
     }
 
     /// True for the simulator.
-    pub fn is_simulation(&self) -> bool {
+    pub(crate) fn is_simulation(&self) -> bool {
         self.kernel.is_empty()
     }
 

@@ -74,7 +74,7 @@ mod work;
 mod world;
 
 pub use build::{registries, registries_with, sorter_of};
-pub use campaign::{Campaign, CellResult, Progress, Values, run_all, run_all_own, run_all_with};
+pub use campaign::{Campaign, CellResult, Progress, Values, run_all, run_all_with};
 pub use capture::{Captured, Captures, Damaged, Pairs, Truth, TruthEvent, TruthFlow};
 pub use cost::{Cost, cost};
 pub use engine::Engine;

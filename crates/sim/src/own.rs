@@ -68,11 +68,6 @@ impl Own {
         }
     }
 
-    /// Reads the files which scenarios name with this function.
-    pub fn set_reader(&mut self, read_file: FileReader) {
-        self.read_file = Some(read_file);
-    }
-
     pub(crate) fn reader(&self) -> Option<FileReader> {
         self.read_file
     }

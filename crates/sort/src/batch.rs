@@ -44,7 +44,7 @@ pub struct Batch {
 impl Batch {
     /// Time at which the softirq has moved the packet with this number (from 0) within the batch.
     #[inline]
-    pub fn handled_ns(&self, index: u64) -> i64 {
+    pub(crate) fn handled_ns(&self, index: u64) -> i64 {
         let packets = i64::try_from(index.saturating_add(1)).unwrap_or(i64::MAX);
         self.fire_ns
             .saturating_add(packets.saturating_mul(self.per_packet_ns))

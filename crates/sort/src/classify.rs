@@ -14,7 +14,7 @@ const RST: u8 = 0x04;
 
 /// TCP flags that the stack must see at once: CWR ECE URG RST SYN FIN, with the bit positions of RFC 9293 section
 /// 3.1. PSH and ACK are not among them.
-pub const UNSUITABLE_FLAGS: u8 = 0b1110_0111;
+pub(crate) const UNSUITABLE_FLAGS: u8 = 0b1110_0111;
 
 /// The properties of a TCP segment that decide whether it may be held.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -86,7 +86,7 @@ impl TcpFacts {
 
 /// The value of [`TcpFacts::other_tcp_options`] for the given TCP options (the bytes of the header from 20 on): true
 /// unless they consist of timestamps (RFC 7323 section 3.2), no-operation and end of list.
-pub fn has_other_tcp_options(mut options: &[u8]) -> bool {
+pub(crate) fn has_other_tcp_options(mut options: &[u8]) -> bool {
     const END: u8 = 0;
     const NOP: u8 = 1;
     const TIMESTAMPS: u8 = 8;

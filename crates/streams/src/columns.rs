@@ -248,7 +248,7 @@ pub static REPLAY_WINDOW: &[Column<ReplayWindow>] = &[
 ];
 
 /// The subflows of a direction of Multipath TCP.
-pub static SUBFLOWS: &[Column<Subflows>] = &[
+pub(crate) static SUBFLOWS: &[Column<Subflows>] = &[
     Column::new(
         "subflows",
         Kind::Count,
@@ -317,7 +317,7 @@ pub static REPEATS: &[Column<Repeats>] = &[
 ];
 
 /// What the receiver of a stream reported.
-pub static REPORTED: &[Column<Reported>] = &[
+pub(crate) static REPORTED: &[Column<Reported>] = &[
     Column::new(
         "reports",
         Kind::Count,

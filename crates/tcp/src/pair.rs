@@ -181,7 +181,7 @@ impl Pair {
     }
 
     /// Time of the next event, if there is one.
-    pub fn next_event(&self) -> Option<Nanos> {
+    pub(crate) fn next_event(&self) -> Option<Nanos> {
         let arrival = self.queue.peek().map(|next| next.0.at);
         [arrival, self.client.next_timer(), self.server.next_timer()]
             .into_iter()

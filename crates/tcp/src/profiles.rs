@@ -183,7 +183,7 @@ pub fn linux_6() -> Config {
 /// Linux 7.3: `linux-6` with what the kernel's own packetdrill scripts show to be different. The time of a SYN does not double in
 /// the first four expiries (since 6.5), an acknowledgement of data never sent is answered (RFC 5961 section 5.2), and a segment
 /// that ends beyond the window is taken only if nothing else waits to be read.
-pub fn linux_7() -> Config {
+pub(crate) fn linux_7() -> Config {
     let before = linux_6();
     Config {
         answer_unsent_ack: true,
@@ -198,7 +198,7 @@ pub fn linux_7() -> Config {
 
 /// Linux 2.6.24 as installed: an initial window of three segments (RFC 3390 with an MSS of 1460), growth per
 /// acknowledgement, initial timeout 3 s, no tail loss probe, no SACK compression.
-pub fn linux_2_6_24() -> Config {
+pub(crate) fn linux_2_6_24() -> Config {
     let modern = linux_6();
     Config {
         initial_window: 3,
@@ -230,7 +230,7 @@ pub fn linux_2_6_24() -> Config {
 /// Linux 3.19 as installed. Known differences of the kernel that are not modelled: its tail loss probe waits at least
 /// 10 ms and, with one segment outstanding, 1.5 round trips and 200 ms more; early retransmit; RTTs of retransmitted segments by
 /// timestamps have the resolution of a tick.
-pub fn linux_3_19() -> Config {
+pub(crate) fn linux_3_19() -> Config {
     Config {
         sack_compression: None,
         duplicates_deliver: false,
@@ -243,7 +243,7 @@ pub fn linux_3_19() -> Config {
 /// ns-3.26 with its defaults: segments of 536 bytes, an initial window of one, no SACK, limited transmit, a timeout of at least
 /// 1 s, and recovery by RFC 6582 section 3.2 with the window itself inflated. Not modelled: round-trip times in whole milliseconds by
 /// timestamps, and the go-back-N after timeouts as far as it differs from marking everything as lost.
-pub fn ns_3_26() -> Config {
+pub(crate) fn ns_3_26() -> Config {
     Config {
         mss: 536,
         initial_window: 1,
@@ -266,7 +266,7 @@ pub fn ns_3_26() -> Config {
 
 /// ns-3.27 with its defaults, of which SACK is one. Without SACK it differs from 3.26 in what counts as in flight (loss
 /// detection `ns-3.27`), and the end of a recovery lets the window not grow.
-pub fn ns_3_27() -> Config {
+pub(crate) fn ns_3_27() -> Config {
     let before = ns_3_26();
     Config {
         sack: true,
@@ -282,7 +282,7 @@ pub fn ns_3_27() -> Config {
 /// recovery without SACK ([`Departures`]). With SACK it follows RFC 6675 section 5, as the profile `rfc` does. Not modelled: windows
 /// in bytes with CUBIC (its increments are whole segments), round-trip times in whole milliseconds by timestamps, and
 /// smoothed ones for CUBIC.
-pub fn ns_3_37() -> Config {
+pub(crate) fn ns_3_37() -> Config {
     Config {
         mss: 536,
         reduction: Reduction::PrrNs3,

@@ -200,7 +200,7 @@ pub struct Segment {
 
 impl Segment {
     /// Sequence space it occupies: payload, SYN and FIN (RFC 9293: SEG.LEN).
-    pub fn sequence_length(&self) -> u32 {
+    pub(crate) fn sequence_length(&self) -> u32 {
         self.payload
             .saturating_add(u32::from(self.flags.has(Flags::SYN)))
             .saturating_add(u32::from(self.flags.has(Flags::FIN)))

@@ -42,8 +42,8 @@ mod stack;
 mod tests;
 mod usual;
 
+use inorder_sort::Kind;
 use inorder_sort::classify::TcpFacts;
-use inorder_sort::{Kind, SorterConfig};
 use inorder_wire::{Has, Segment};
 
 pub use columns::WHAT_IF;
@@ -91,20 +91,6 @@ pub struct DataArrival {
 /// ```
 pub fn what_if(arrivals: &[DataArrival], block_sizes: &[u32], coalesce_ns: &[u64]) -> Vec<WhatIf> {
     let mut receivers = SortingReceivers::new(block_sizes, coalesce_ns);
-    for arrival in arrivals.iter().filter(|a| a.len > 0 && a.offset >= 0) {
-        receivers.push(arrival, i64::MIN);
-    }
-    receivers.finish()
-}
-
-/// The same for any sorters, by name and settings: a result for every one and, within it, every
-/// coalescing time. This passes every packet through the sorter itself, which is slower.
-pub fn what_if_named(
-    arrivals: &[DataArrival],
-    sorters: &[SorterConfig],
-    coalesce_ns: &[u64],
-) -> Vec<WhatIf> {
-    let mut receivers = NamedReceivers::new(sorters, coalesce_ns);
     for arrival in arrivals.iter().filter(|a| a.len > 0 && a.offset >= 0) {
         receivers.push(arrival, i64::MIN);
     }

@@ -66,7 +66,7 @@ impl Endpoint {
     }
 
     /// The destination of frames that are numbered whatever their destination.
-    pub const ANY_MAC: Endpoint = Endpoint {
+    pub(crate) const ANY_MAC: Endpoint = Endpoint {
         high: MAC_BLOCK,
         low: 0,
         port: 0,

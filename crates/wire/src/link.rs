@@ -14,9 +14,9 @@ impl LinkType {
     /// PPP, with or without the address and control bytes.
     pub const PPP: LinkType = LinkType(9);
     /// Raw IP as some BSDs number it.
-    pub const RAW_BSD: LinkType = LinkType(12);
+    pub(crate) const RAW_BSD: LinkType = LinkType(12);
     /// Raw IP as OpenBSD numbers it.
-    pub const RAW_OPENBSD: LinkType = LinkType(14);
+    pub(crate) const RAW_OPENBSD: LinkType = LinkType(14);
     /// PPP in HDLC-like framing (RFC 1662).
     pub const PPP_HDLC: LinkType = LinkType(50);
     /// Cisco's HDLC.
@@ -24,9 +24,9 @@ impl LinkType {
     /// Raw IPv4 or IPv6.
     pub const RAW: LinkType = LinkType(101);
     /// OpenBSD loopback: a 4-byte address family in network byte order.
-    pub const LOOP: LinkType = LinkType(108);
+    pub(crate) const LOOP: LinkType = LinkType(108);
     /// Linux cooked capture, version 1 (the `any` device).
-    pub const LINUX_SLL: LinkType = LinkType(113);
+    pub(crate) const LINUX_SLL: LinkType = LinkType(113);
     /// Raw IPv4.
     pub const IPV4: LinkType = LinkType(228);
     /// Raw IPv6.
@@ -34,7 +34,7 @@ impl LinkType {
     /// Packets that Linux's firewall logged, in attributes.
     pub const NFLOG: LinkType = LinkType(239);
     /// Linux cooked capture, version 2.
-    pub const LINUX_SLL2: LinkType = LinkType(276);
+    pub(crate) const LINUX_SLL2: LinkType = LinkType(276);
 
     /// The name of a link type that [`crate::parse`] reads, or of another one of tcpdump's registry.
     pub fn name(self) -> Option<&'static str> {

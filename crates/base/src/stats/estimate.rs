@@ -101,13 +101,6 @@ impl Estimate {
             half_width: self.half_width * factor.abs(),
         }
     }
-
-    /// True if even the upper end lies below `other`'s lower end. A single repetition has no interval, so its value
-    /// is used as both ends: otherwise a claim could hold because nothing is known.
-    pub fn surely_below(&self, other: &Self) -> bool {
-        let known = |e: &Self| e.half().unwrap_or(0.0);
-        self.mean + known(self) < other.mean - known(other)
-    }
 }
 
 /// Student's t times the standard error of the mean, from the sum of squared deviations of `n` observations.
@@ -169,14 +162,6 @@ mod tests {
         assert!(Estimate::of(&[]).mean.is_nan());
         assert_eq!(Estimate::of(&[5.0]).half(), None);
         assert_eq!(Estimate::of(&[5.0, 5.0]).half(), Some(0.0));
-    }
-
-    #[test]
-    fn a_single_value_is_compared_without_an_interval() {
-        assert!(Estimate::of(&[1.0]).surely_below(&Estimate::of(&[2.0])));
-        assert!(!Estimate::of(&[2.0]).surely_below(&Estimate::of(&[1.0])));
-        let wide = Estimate::of(&[1.0, 2.0]);
-        assert!(!wide.surely_below(&Estimate::of(&[2.0])));
     }
 
     #[test]

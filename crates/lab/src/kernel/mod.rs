@@ -65,7 +65,7 @@ pub struct Edit {
 }
 
 /// All changes to the source.
-pub const EDITS: &[Edit] = &[
+pub(crate) const EDITS: &[Edit] = &[
     // With 10 ms jiffies TCP's timers and RACK's reordering window come late.
     Edit {
         file: "arch/um/Kconfig",

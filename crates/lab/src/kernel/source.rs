@@ -56,7 +56,7 @@ impl Source {
     ///
     /// # Errors
     /// If the archive cannot be read.
-    pub fn whole_version(&self) -> Result<String, String> {
+    pub(crate) fn whole_version(&self) -> Result<String, String> {
         let makefile = format!("linux-source-{}/Makefile", self.version);
         let shown = Command::new("tar")
             .args(["--occurrence=1", "-xJOf"])

@@ -47,7 +47,7 @@ pub struct Settings {
 
 impl Settings {
     /// The settings of a `[receiver_card]` or `[sender_card]`, whose name is `key`.
-    pub fn of_card(card: &plain::Card, key: &str) -> Result<Self, Refusal> {
+    pub(crate) fn of_card(card: &plain::Card, key: &str) -> Result<Self, Refusal> {
         let refuse = |name: &str, what: &str, expected: &str| {
             Err(Refusal::new(format!("{key}.{name}"), what, expected))
         };

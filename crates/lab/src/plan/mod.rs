@@ -23,7 +23,7 @@ pub use card::{Card, Settings as CardSettings};
 pub use endpoint::Socket;
 
 /// TCP port of the first flow at its sender; the others follow, so that the port says which flow it is.
-pub const FIRST_PORT: u16 = 10_000;
+pub(crate) const FIRST_PORT: u16 = 10_000;
 /// TCP port at which the receivers of all flows listen, each `[[flow]]` at an address of its own.
 pub const SERVICE: u16 = 5001;
 
@@ -76,7 +76,7 @@ pub enum Ways {
 }
 
 /// The namespace in which paths are emulated, and its interfaces at the sides of A and B.
-pub const WIRE: (&str, [&str; 2]) = ("w", ["wa", "wb"]);
+pub(crate) const WIRE: (&str, [&str; 2]) = ("w", ["wa", "wb"]);
 
 /// Lines that one call of a program reads.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

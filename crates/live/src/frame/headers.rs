@@ -80,7 +80,7 @@ impl Headers {
     }
 
     /// Distance of the checksum from the start of the transport header.
-    pub fn checksum_offset(&self) -> usize {
+    pub(crate) fn checksum_offset(&self) -> usize {
         if self.protocol == TCP { 16 } else { 6 }
     }
 
@@ -96,7 +96,7 @@ impl Headers {
     }
 
     /// True if the checksum of TCP or UDP is right.
-    pub fn is_undamaged(&self, frame: &[u8]) -> bool {
+    pub(crate) fn is_undamaged(&self, frame: &[u8]) -> bool {
         let bytes = frame.get(self.transport..self.end).unwrap_or_default();
         let sum = checksum::add(self.pseudo_sum(frame, bytes.len()), bytes);
         checksum::finish(sum) == 0
@@ -128,7 +128,7 @@ impl Headers {
     }
 
     /// Computes the checksum of an IPv4 header.
-    pub fn set_ipv4_checksum(&self, frame: &mut [u8]) {
+    pub(crate) fn set_ipv4_checksum(&self, frame: &mut [u8]) {
         if !self.is_v6 {
             put(frame, self.ip + 10, [0, 0]);
             let header = frame.get(self.ip..self.ip + 20).unwrap_or_default();
@@ -138,7 +138,7 @@ impl Headers {
     }
 
     /// Adds to the identification of an IPv4 packet.
-    pub fn add_to_id(&self, frame: &mut [u8], index: usize) {
+    pub(crate) fn add_to_id(&self, frame: &mut [u8], index: usize) {
         let at = self.ip + 4;
         let id = word(frame, at).unwrap_or(0) >> 16;
         let id = (id as u16).wrapping_add(index as u16);
@@ -164,7 +164,7 @@ impl Headers {
     }
 
     /// Puts the sum of the pseudo header where the checksum belongs, for a frame that ends with its payload.
-    pub fn set_partial(&self, frame: &mut [u8]) {
+    pub(crate) fn set_partial(&self, frame: &mut [u8]) {
         let length = frame.len() - self.transport;
         let sum = checksum::fold(self.pseudo_sum(frame, length));
         put(

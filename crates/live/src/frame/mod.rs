@@ -53,7 +53,7 @@ impl Frame {
     }
 
     /// Computes a checksum that was left to be computed.
-    pub fn complete_checksum(&mut self) {
+    pub(crate) fn complete_checksum(&mut self) {
         let Checksum::Partial { start, offset } = self.header.checksum else {
             return;
         };

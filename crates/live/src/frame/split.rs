@@ -96,7 +96,7 @@ impl Cut {
 }
 
 /// True for a super-packet in a tunnel, which the kernel would not cut where it must be.
-pub fn is_in_tunnel(frame: &Frame) -> bool {
+pub(crate) fn is_in_tunnel(frame: &Frame) -> bool {
     let kind = frame.header.segments.map(|(kind, ..)| kind);
     kind.is_some_and(|kind| Cut::new(frame, kind).is_none_or(|cut| cut.tunnel.is_some()))
 }

@@ -136,7 +136,7 @@ impl Session {
     }
 
     /// Takes an answer of a STAMP reflector that arrived at `unix_ns`.
-    pub fn reflected(&mut self, answer: &ReflectedPacket, unix_ns: i64) {
+    pub(crate) fn reflected(&mut self, answer: &ReflectedPacket, unix_ns: i64) {
         if answer.sender_seq >= self.sent || self.is_full() {
             return;
         }

@@ -23,7 +23,7 @@ pub enum Value {
 
 impl Value {
     /// Python's rule for truth.
-    pub fn is_true(&self) -> bool {
+    pub(crate) fn is_true(&self) -> bool {
         match self {
             Value::Integer(n) => *n != 0,
             Value::Real(x) => *x != 0.0,

@@ -24,7 +24,7 @@ const KNOWN_FORMS: [&str; 2] = [
 ];
 
 /// Applies the lines of a command; returns one sentence for each unsupported line.
-pub fn apply_command(setup: &mut Setup, text: &str) -> Vec<String> {
+pub(crate) fn apply_command(setup: &mut Setup, text: &str) -> Vec<String> {
     // A backslash at the end of a line joins it with the next one.
     let joined = text.replace("\\\n", " ");
     joined

@@ -17,13 +17,13 @@ use inorder_tcp::{Endpoint, Nanos, congestion, loss};
 use crate::fast_open;
 use crate::script::Setting;
 
-pub use command::apply_command;
+pub(crate) use command::apply_command;
 
 /// Linux's `tcp_rmem`, bytes: default and maximum.
 const LINUX_MEMORY: (u64, u64) = (131_072, 32 << 20);
 
 /// packetdrill's own default tolerance.
-pub const DEFAULT_TOLERANCE: Nanos = 4_000_000;
+pub(crate) const DEFAULT_TOLERANCE: Nanos = 4_000_000;
 
 /// The settings for a new connection.
 #[derive(Debug, Clone)]
@@ -327,7 +327,7 @@ impl Setup {
     }
 
     /// `TCP_NODELAY`.
-    pub fn set_no_delay(&mut self, on: bool) {
+    pub(crate) fn set_no_delay(&mut self, on: bool) {
         self.config.nagle = if on { Nagle::Off } else { Nagle::Minshall };
     }
 

@@ -15,7 +15,7 @@ mod track;
 
 use std::collections::VecDeque;
 
-use inorder_sort::{AnySorter, ConfigError, Counters, Sorter, SorterConfig, Surroundings, srpic};
+use inorder_sort::{AnySorter, ConfigError, Sorter, SorterConfig, Surroundings, srpic};
 
 use crate::counters::Reason;
 use crate::packet::Packet;
@@ -227,11 +227,6 @@ impl<P: Packet, S: Sorter<P::Flow, P>> Card<P, S> {
     /// Packets that the sorter holds.
     pub fn held(&self) -> usize {
         self.sorter.held()
-    }
-
-    /// The sorter's counters so far.
-    pub fn sorter_counters(&self) -> Counters {
-        self.sorter.counters()
     }
 
     /// Descriptors in use at `now_ns`, including that of the packet in service.

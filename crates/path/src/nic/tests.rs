@@ -87,7 +87,7 @@ fn a_card_with_a_custom_sorter() {
     }
     let numbers: Vec<u64> = out.take().map(|(_, probe)| probe.number).collect();
     assert_eq!(numbers, [1, 2]);
-    assert_eq!(card.sorter_counters().suitable, 2);
+    assert_eq!(card.sorter.counters().suitable, 2);
 }
 
 #[test]

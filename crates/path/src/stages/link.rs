@@ -56,7 +56,7 @@ impl Framing {
 
     /// Bytes on the wire of a packet of `bytes`.
     #[inline]
-    pub fn frame_bytes(self, bytes: u32) -> u32 {
+    pub(crate) fn frame_bytes(self, bytes: u32) -> u32 {
         bytes
             .saturating_add(self.overhead_bytes)
             .max(self.min_bytes)

@@ -37,7 +37,7 @@ pub struct ManagedLink<D> {
 
 impl<D> ManagedLink<D> {
     /// An idle link of this rate (bit/s on the wire), propagation delay in nanoseconds and framing.
-    pub fn with_queue(queue: D, rate: &Rate, propagation_ns: i64, framing: Framing) -> Self {
+    pub(crate) fn with_queue(queue: D, rate: &Rate, propagation_ns: i64, framing: Framing) -> Self {
         ManagedLink {
             queue,
             server: Server::new(rate),

@@ -160,11 +160,6 @@ impl SharedLink {
         }
     }
 
-    /// Packets of cross traffic: sent, and dropped at the queue.
-    pub fn cross_packets(&self) -> (u64, u64) {
-        self.carried
-    }
-
     /// Sends all cross traffic that is due by `now_ns`, in order of time.
     fn catch_up(&mut self, now_ns: i64) {
         self.sources
@@ -280,7 +275,7 @@ mod tests {
         let mut link = shared(Pattern::Poisson, 50_000_000);
         let wait = mean_wait_us(&mut link, 20);
         assert!((wait - 40.5).abs() < 3.0, "{wait}");
-        let (carried, dropped) = link.cross_packets();
+        let (carried, dropped) = link.carried;
         assert!((124_000..126_000).contains(&carried), "{carried}");
         assert_eq!(dropped, 0);
     }
@@ -303,7 +298,7 @@ mod tests {
         };
         let mut link = shared(pattern, 90_000_000);
         mean_wait_us(&mut link, 60);
-        let sent = link.cross_packets().0 as f64 / (60.0 * 11_250.0);
+        let sent = link.carried.0 as f64 / (60.0 * 11_250.0);
         assert!((sent - 1.0 / 3.0).abs() < 0.05, "{sent}");
     }
 
@@ -311,7 +306,7 @@ mod tests {
     fn excess_traffic_is_dropped() {
         let mut link = shared(Pattern::Constant, 200_000_000);
         mean_wait_us(&mut link, 1);
-        let (carried, dropped) = link.cross_packets();
+        let (carried, dropped) = link.carried;
         assert!(
             (carried as f64 / dropped as f64 - 1.0).abs() < 0.05,
             "{carried} {dropped}"
@@ -327,6 +322,6 @@ mod tests {
             slow.push(t, Probe::new(0, 100), &mut out);
         }
         link.push(3, Probe::new(0, 100), &mut out);
-        assert!(slow.cross_packets().0 < 100);
+        assert!(slow.carried.0 < 100);
     }
 }

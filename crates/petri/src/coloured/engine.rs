@@ -107,7 +107,8 @@ impl<T: Token> Engine<T> {
 
     /// Sets the number of firings at one time that count as a zero-time loop; the default is one million
     /// plus the number of initial tokens times the number of transitions.
-    pub fn set_zero_time_limit(&mut self, firings: u64) {
+    #[cfg(test)]
+    pub(crate) fn set_zero_time_limit(&mut self, firings: u64) {
         self.zero_time_limit = firings;
     }
 

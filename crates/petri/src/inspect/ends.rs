@@ -41,7 +41,7 @@ pub struct Ends {
 
 impl Ends {
     /// Whether the net ends in different ways.
-    pub fn are_several(&self) -> bool {
+    pub(crate) fn are_several(&self) -> bool {
         self.ways.len() > 1
     }
 

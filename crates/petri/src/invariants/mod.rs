@@ -56,7 +56,7 @@ pub struct PlaceInvariant {
 
 impl Invariants {
     /// Maximum number of intermediate solutions that [`Invariants::of`] keeps.
-    pub const LIMIT: usize = 20_000;
+    pub(crate) const LIMIT: usize = 20_000;
 
     /// The invariants of `net`.
     ///

@@ -60,7 +60,7 @@ impl Chain {
     }
 
     /// The same; the exploration of the markings ends with an error when `keep_going` returns false.
-    pub fn new_while(
+    pub(crate) fn new_while(
         net: &Net,
         limit: usize,
         keep_going: impl FnMut(&Graph) -> bool,

@@ -36,7 +36,7 @@ impl Sum {
 
 impl Sum {
     /// Whether it asks what is enabled, which markings of a coloured net do not tell.
-    pub fn asks_what_is_enabled(&self) -> bool {
+    pub(crate) fn asks_what_is_enabled(&self) -> bool {
         match self {
             Sum::Number(_) | Sum::Tokens(_) => false,
             Sum::Indicator(condition) => condition.asks_what_is_enabled(),
@@ -115,7 +115,7 @@ pub enum Formula {
 
 impl Formula {
     /// True if a single marking decides the formula.
-    pub fn is_condition(&self) -> bool {
+    pub(crate) fn is_condition(&self) -> bool {
         match self {
             Formula::Constant(_)
             | Formula::Deadlock

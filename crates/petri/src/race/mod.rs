@@ -129,7 +129,7 @@ impl Race {
     }
 
     /// The time, in ticks.
-    pub fn now_ticks(&self) -> u64 {
+    pub(crate) fn now_ticks(&self) -> u64 {
         self.now
     }
 
@@ -146,7 +146,8 @@ impl Race {
 
     /// Sets the number of firings at one time that count as a zero-time loop; the default is one million
     /// plus the number of initial tokens times the number of transitions.
-    pub fn set_zero_time_limit(&mut self, firings: u64) {
+    #[cfg(test)]
+    pub(crate) fn set_zero_time_limit(&mut self, firings: u64) {
         self.zero_time_limit = firings;
     }
 
@@ -156,7 +157,7 @@ impl Race {
     }
 
     /// The same with the time in ticks.
-    pub fn run_until_ticks(&mut self, end: u64) -> Result<(), RunError> {
+    pub(crate) fn run_until_ticks(&mut self, end: u64) -> Result<(), RunError> {
         self.run_observed(end, &mut |_, _, _| {})
     }
 

@@ -134,11 +134,6 @@ impl Splitting {
         &self.thresholds
     }
 
-    /// Trials that were split off so far.
-    pub fn trials(&self) -> u64 {
-        self.split
-    }
-
     /// Where a marking lies: above how many thresholds.
     fn region(&self, level: f64) -> usize {
         self.thresholds

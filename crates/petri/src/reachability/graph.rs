@@ -66,7 +66,11 @@ impl Graph {
     }
 
     /// The same, until `keep_going` returns false; it is called once for several thousand markings.
-    pub fn explore_while(net: &Net, limit: usize, keep_going: impl FnMut(&Self) -> bool) -> Self {
+    pub(crate) fn explore_while(
+        net: &Net,
+        limit: usize,
+        keep_going: impl FnMut(&Self) -> bool,
+    ) -> Self {
         // A plain net has no move that fails.
         let explored = Self::of_moves(&mut Plain::of(net), limit, keep_going);
         explored.unwrap_or_else(|_| Self::new(0, net.places.len()))
@@ -189,7 +193,7 @@ impl Graph {
     }
 
     /// True if marking `number` enables an immediate transition, so that no time passes in it.
-    pub fn is_vanishing(&self, number: usize) -> bool {
+    pub(crate) fn is_vanishing(&self, number: usize) -> bool {
         self.vanishing.get(number).copied().unwrap_or(false)
     }
 

@@ -72,7 +72,7 @@ impl Report {
     }
 
     /// The findings from `graph`, which was explored from `net`.
-    pub fn of_graph(net: &Net, graph: &Graph) -> Self {
+    pub(crate) fn of_graph(net: &Net, graph: &Graph) -> Self {
         let deadlocks = deadlocks(graph);
         Self {
             markings: graph.len(),

@@ -247,7 +247,7 @@ impl Measures {
     }
 
     /// The widest relative interval of a throughput, mean number of tokens or further number.
-    pub fn worst_relative_error(&self) -> f64 {
+    pub(crate) fn worst_relative_error(&self) -> f64 {
         let tokens = self.places.iter().map(|place| place.tokens);
         let rates = self
             .transitions
@@ -302,7 +302,7 @@ impl Measures {
     }
 
     /// Whether something has a bound instead of an estimate.
-    pub fn has_unseen(&self) -> bool {
+    pub(crate) fn has_unseen(&self) -> bool {
         let tokens = self.places.iter().map(|place| place.tokens);
         let throughputs = self.transitions.iter().map(|t| t.throughput);
         let mut all = tokens
@@ -322,7 +322,7 @@ impl Measures {
     }
 
     /// Takes the intervals away: one run does not tell what the numbers of another would be.
-    pub fn without_intervals(&mut self) {
+    pub(crate) fn without_intervals(&mut self) {
         let unknown = |estimate: &mut Estimate| estimate.half_width = f64::INFINITY;
         for place in &mut self.places {
             unknown(&mut place.tokens);

@@ -82,7 +82,7 @@ impl Tally {
 
     /// Counts several frames that could not be analysed.
     #[inline]
-    pub fn skip_more(&mut self, reason: Other, frames: u64) {
+    pub(crate) fn skip_more(&mut self, reason: Other, frames: u64) {
         let reason = match reason {
             Other::Udp(key) => {
                 self.pair(key);

@@ -9,7 +9,7 @@ use crate::column::{AnyColumn, Nested};
 use crate::field::{Element, Field, Files, Kind};
 
 /// The dialect of the schemas.
-pub const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+pub(crate) const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// Writes the schema of a document whose members are `columns`, indented, with a line feed.
 ///

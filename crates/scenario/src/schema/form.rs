@@ -75,7 +75,7 @@ pub enum Registry {
 
 impl Registry {
     /// The name for a single entry.
-    pub fn singular(self) -> &'static str {
+    pub(crate) fn singular(self) -> &'static str {
         match self {
             Registry::Congestion => "congestion control",
             Registry::LossDetection => "loss detection",

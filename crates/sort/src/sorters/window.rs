@@ -27,7 +27,7 @@ pub const ENTRY: Entry = Entry::new(
 );
 
 /// How long a packet waits for those missing before it.
-pub const HOLD: Setting = Setting::time(
+pub(crate) const HOLD: Setting = Setting::time(
     "hold",
     "How long a packet waits at most for what is missing before it.",
     (1, 10_000_000_000),

@@ -51,7 +51,7 @@ impl Board {
 
     /// Marks those of the first `count` segments without SACK that are among the first `count` positions (FACK).
     /// Returns how many were marked.
-    pub fn mark_first(&mut self, count: u32) -> u32 {
+    pub(crate) fn mark_first(&mut self, count: u32) -> u32 {
         let mut marked = 0;
         let end = self.base + u64::from(count);
         let mut id = self.first_hint.max(self.base);

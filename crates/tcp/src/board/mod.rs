@@ -70,7 +70,7 @@ impl Board {
     }
 
     /// Retransmissions outstanding.
-    pub fn retrans_out(&self) -> u32 {
+    pub(crate) fn retrans_out(&self) -> u32 {
         self.retrans_out
     }
 
@@ -80,7 +80,7 @@ impl Board {
     }
 
     /// Identity after the highest segment ever SACKed.
-    pub fn highest_sacked_id(&self) -> Id {
+    pub(crate) fn highest_sacked_id(&self) -> Id {
         self.highest_sacked
     }
 
@@ -90,7 +90,7 @@ impl Board {
     }
 
     /// One past the highest SACKed sequence number; `None` if nothing is SACKed.
-    pub fn highest_sack_end(&self) -> Option<Seq> {
+    pub(crate) fn highest_sack_end(&self) -> Option<Seq> {
         let last = self.highest_sacked.checked_sub(1)?;
         self.get(last).filter(|r| r.sacked).map(|record| record.end)
     }
@@ -111,7 +111,7 @@ impl Board {
     }
 
     /// Identity of the oldest segment outstanding, or of the next one sent.
-    pub fn front_id(&self) -> Id {
+    pub(crate) fn front_id(&self) -> Id {
         self.base
     }
 
@@ -311,7 +311,7 @@ impl Board {
 
     /// The transmission that has waited longest for an answer: neither SACKed, nor lost without a retransmission.
     /// Among transmissions at the same time, the one with the lowest sequence number.
-    pub fn oldest_outstanding(&mut self) -> Option<(Id, Sent)> {
+    pub(crate) fn oldest_outstanding(&mut self) -> Option<(Id, Sent)> {
         let original = self.oldest_original();
         let again = self.oldest_retransmission();
         match (original, again) {

@@ -37,7 +37,7 @@ pub struct Sent {
 
 impl Sent {
     /// Sent more than once.
-    pub fn ever_retransmitted(&self) -> bool {
+    pub(crate) fn ever_retransmitted(&self) -> bool {
         self.transmissions > 1
     }
 

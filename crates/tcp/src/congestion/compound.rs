@@ -79,11 +79,6 @@ impl Compound {
         }
     }
 
-    /// The delay window, segments.
-    pub fn delay_window(&self) -> u32 {
-        self.dwnd
-    }
-
     /// Equations (2) to (4) for a round in which `sent` segments were acknowledged.
     fn end_round(&mut self, window: &mut Window, round: Finished, sent: u32) {
         let diff = queued(sent, round);

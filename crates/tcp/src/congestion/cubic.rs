@@ -69,7 +69,7 @@ impl Default for Cubic {
 
 impl Cubic {
     /// As in Linux 5.16 to 6.13: HyStart does not notice rounds that end in recovery.
-    pub fn with_growing_rounds() -> Self {
+    pub(crate) fn with_growing_rounds() -> Self {
         Self {
             hystart: Some(HyStart::new(Rounds::Growing)),
             ..Self::without_hystart()

@@ -89,7 +89,7 @@ use crate::time::count;
 pub const HZ: u64 = 1000;
 
 /// Whole ticks of [`HZ`] in `time`.
-pub const fn jiffies(time: Nanos) -> u64 {
+pub(crate) const fn jiffies(time: Nanos) -> u64 {
     count(time) / (1_000_000_000 / HZ)
 }
 

@@ -181,11 +181,6 @@ impl Endpoint {
         self.sender.observer = Some(observer);
     }
 
-    /// Removes the observer and returns it.
-    pub fn take_observer(&mut self) -> Option<Box<dyn Observer>> {
-        self.sender.observer.take()
-    }
-
     /// State of the connection.
     pub fn state(&self) -> State {
         self.state
@@ -388,7 +383,7 @@ impl Endpoint {
 
     /// As [`Endpoint::close`], but waits for the handshake if it is in progress: data that was written is sent first
     /// (a socket with `SO_LINGER`).
-    pub fn close_after_open(&mut self) {
+    pub(crate) fn close_after_open(&mut self) {
         if self.state == State::SynSent {
             self.touched = true;
             self.sender.stream.fin_queued = true;

@@ -54,11 +54,6 @@ impl Ancr {
         }
     }
 
-    /// The relative extent that the algorithm uses, 0 to 1.
-    pub fn relative_extent(&self) -> f64 {
-        self.extent
-    }
-
     fn set_threshold(&mut self, cx: &Context<'_>) {
         let Some(phase) = &self.phase else {
             return;

@@ -90,7 +90,7 @@ impl SequenceMetric {
     }
 
     /// Adapts to a partial acknowledgement of an original.
-    pub fn partial_undo(&mut self, cx: &mut Context<'_>, ack: &AckNews<'_>) {
+    pub(crate) fn partial_undo(&mut self, cx: &mut Context<'_>, ack: &AckNews<'_>) {
         // Without SACK, Linux's "highest SACKed" segment advances with the head of the queue, so the extent is what
         // this acknowledgement covers. Measured: a 6.1 kernel with windows of 165 segments keeps a threshold of 40
         // over dozens of such undos.

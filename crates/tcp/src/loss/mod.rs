@@ -130,7 +130,7 @@ pub struct Context<'a> {
 
 impl Context<'_> {
     /// Bytes outstanding (FlightSize of RFC 5681 section 2).
-    pub fn flight_bytes(&self) -> u64 {
+    pub(crate) fn flight_bytes(&self) -> u64 {
         self.snd_nxt - self.snd_una
     }
 

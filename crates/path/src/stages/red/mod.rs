@@ -68,7 +68,7 @@ impl RedConfig {
 
     /// The weight that `tc` chooses: the largest power of 1/2 with which a burst of `(2 min + max) / (3 packet)` packets
     /// into an empty queue does not lift the mean to `min`: equation 3 of the paper, with a power that is smaller by 1.
-    pub fn usual_weight(min_bytes: u64, max_bytes: u64, packet_bytes: u32) -> f64 {
+    pub(crate) fn usual_weight(min_bytes: u64, max_bytes: u64, packet_bytes: u32) -> f64 {
         let burst = Self::usual_burst(min_bytes, max_bytes, packet_bytes);
         Self::weight_for_burst(min_bytes, burst, packet_bytes)
     }

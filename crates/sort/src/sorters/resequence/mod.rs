@@ -78,7 +78,7 @@ pub const START: Setting = Setting::time(
 );
 
 /// The bound without a round trip.
-pub const BLIND: Setting = Setting::time(
+pub(crate) const BLIND: Setting = Setting::time(
     "blind",
     "The longest hold while no round trip of the flow or its path is known.",
     (0, 10_000_000_000),

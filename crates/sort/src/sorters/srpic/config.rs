@@ -68,7 +68,7 @@ impl Config {
 
     /// The configuration for `config`, which must name this sorter. The flow table is never the limit unless fewer
     /// flows are requested than the ring has places.
-    pub fn from_settings(config: &SorterConfig, around: &Surroundings) -> Self {
+    pub(crate) fn from_settings(config: &SorterConfig, around: &Surroundings) -> Self {
         let packets = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
         Config {
             block_size: packets(config.value(&BLOCK_SIZE)),

@@ -48,12 +48,6 @@ pub fn emptying_time_s(p: f64, t_intr_s: f64, r_sn_srpic: f64) -> f64 {
     }
 }
 
-/// Equation 5: the largest delay in seconds of the first packet of a block with blocks of `block_size`, `min(T_j,
-/// BlockSize / R'_sn)`. A flow that never fills a block waits at most `extra_delay_s(.., ring_size)`.
-pub fn extra_delay_s(p: f64, t_intr_s: f64, r_sn_srpic: f64, block_size: usize) -> f64 {
-    emptying_time_s(p, t_intr_s, r_sn_srpic).min(block_size as f64 / r_sn_srpic)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,13 +102,11 @@ mod tests {
     }
 
     #[test]
-    fn equations_4_and_5() {
+    fn equation_4() {
         let (p, r) = (490_833.0, 2e6);
         let t_j = emptying_time_s(p, T_INTR_S, r);
         // Block size divided by the service rate is the time to move the block: equation 3 with R'_sn.
         assert!((t_j - block_size(p, T_INTR_S, r) / r).abs() < 1e-12);
-        assert_eq!(extra_delay_s(p, T_INTR_S, r, 512), t_j);
-        assert_eq!(extra_delay_s(p, T_INTR_S, r, 8), 8.0 / r);
         assert_eq!(emptying_time_s(p, T_INTR_S, f64::INFINITY), 0.0);
     }
 }

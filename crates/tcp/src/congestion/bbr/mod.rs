@@ -173,7 +173,7 @@ impl Bbr {
     }
 
     /// The bandwidth in use, bytes per second.
-    pub fn bytes_per_second(&self) -> u64 {
+    pub(crate) fn bytes_per_second(&self) -> u64 {
         bytes_per_second(self.bandwidth(), GAIN_UNIT, self.mss)
     }
 
