@@ -12,11 +12,16 @@ pub use crate::counters::Fate;
 /// time first uses [`Stage::next_wake_ns`] to request a call. Calls are made in the order of their times; at equal
 /// times packets come before wake calls.
 pub trait Stage<P> {
-    /// `packet` arrives. The packets that leave go to `out`: none (dropped or held), one, or more.
-    fn push(&mut self, now_ns: i64, packet: P, out: &mut Outbox<P>);
+    /// `packet` arrives. The packets that leave go to `out`: none (dropped or held), one, or more. A stage whose packets all
+    /// leave alone or are dropped implements [`Stage::pass`] instead.
+    #[inline]
+    fn push(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
+        let pass = self.pass(now_ns, &mut packet, out);
+        out.settle(packet, pass);
+    }
 
     /// A faster alternative for the common case of a packet that leaves alone or is dropped: it is not moved in
-    /// memory. Implementing this is optional. [`Pass::Otherwise`] means that nothing was done: call [`Stage::push`].
+    /// memory. [`Pass::Otherwise`] means that nothing was done: call [`Stage::push`], which such a stage implements.
     fn pass(&mut self, now_ns: i64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
         let _ = (now_ns, packet, out);
         Pass::Otherwise

@@ -8,7 +8,8 @@ use super::between::End;
 use super::bpf::Attached;
 use super::link::{Change, Link};
 use super::mapped::Mapped;
-use super::port::{self, index_of};
+use super::port::index_of;
+use super::sys::{self, checked};
 use super::{LiveError, clock};
 use crate::frame::Frame;
 use crate::frame::headers::Headers;
@@ -44,9 +45,7 @@ impl Receiver {
             what: format!("cannot receive from {name} through AF_XDP"),
             source,
         };
-        if any < 0 {
-            return Err(failed(io::Error::last_os_error()));
-        }
+        checked(any).map_err(failed)?;
         // SAFETY: the descriptor was just made and belongs to nobody else.
         let any = unsafe { OwnedFd::from_raw_fd(any) };
         let mut queues = Vec::new();
@@ -65,9 +64,7 @@ impl Receiver {
                     &mut event,
                 )
             };
-            if done < 0 {
-                return Err(failed(io::Error::last_os_error()));
-            }
+            checked(done).map_err(failed)?;
             queues.push(queue);
         }
         for (number, queue) in (0..).zip(&queues) {
@@ -200,22 +197,22 @@ struct Queue {
 
 impl Queue {
     fn open(index: u32, number: u32) -> io::Result<Self> {
-        let fd = port::socket(libc::AF_XDP, libc::SOCK_RAW, 0)?;
+        let fd = sys::socket(libc::AF_XDP, libc::SOCK_RAW, 0)?;
         let memory = Mapped::new((FRAMES * FRAME_BYTES) as usize, -1, 0)?;
         // SAFETY: all zeros are a valid registration.
         let mut area: libc::xdp_umem_reg = unsafe { std::mem::zeroed() };
         area.addr = memory.start().addr() as u64;
         area.len = memory.bytes() as u64;
         area.chunk_size = FRAME_BYTES;
-        port::set(&fd, libc::SOL_XDP, libc::XDP_UMEM_REG, &area)?;
+        sys::set(&fd, libc::SOL_XDP, libc::XDP_UMEM_REG, &area)?;
         for ring in [
             libc::XDP_UMEM_FILL_RING,
             libc::XDP_UMEM_COMPLETION_RING,
             libc::XDP_RX_RING,
         ] {
-            port::set(&fd, libc::SOL_XDP, ring, &FRAMES)?;
+            sys::set(&fd, libc::SOL_XDP, ring, &FRAMES)?;
         }
-        let offsets = mmap_offsets(&fd)?;
+        let offsets: libc::xdp_mmap_offsets = sys::get(&fd, libc::SOL_XDP, libc::XDP_MMAP_OFFSETS)?;
         let received = Ring::new(
             &fd,
             size_of::<libc::xdp_desc>(),
@@ -241,11 +238,7 @@ impl Queue {
         let length = size_of_val(&address) as libc::socklen_t;
         // SAFETY: `address` is valid for `length` bytes.
         let done = unsafe { libc::bind(queue.fd.as_raw_fd(), (&raw const address).cast(), length) };
-        if done < 0 {
-            Err(io::Error::last_os_error())
-        } else {
-            Ok(queue)
-        }
+        checked(done).map(|_| queue)
     }
 
     /// Gives the place of a frame to the kernel.
@@ -288,21 +281,10 @@ impl Queue {
 
     /// Frames that found no free place or no room in the ring, since the last call.
     fn take_missed(&mut self) -> u64 {
-        // SAFETY: all zeros are valid statistics.
-        let mut seen: libc::xdp_statistics = unsafe { std::mem::zeroed() };
-        let mut length = size_of_val(&seen) as libc::socklen_t;
-        let (level, name) = (libc::SOL_XDP, libc::XDP_STATISTICS);
-        // SAFETY: `seen` is valid for `length` bytes.
-        unsafe {
-            libc::getsockopt(
-                self.fd.as_raw_fd(),
-                level,
-                name,
-                (&raw mut seen).cast(),
-                &mut length,
-            )
-        };
-        let all = seen.rx_dropped + seen.rx_ring_full + seen.rx_fill_ring_empty_descs;
+        let seen = sys::get(&self.fd, libc::SOL_XDP, libc::XDP_STATISTICS);
+        let all = seen.map_or(self.missed, |seen: libc::xdp_statistics| {
+            seen.rx_dropped + seen.rx_ring_full + seen.rx_fill_ring_empty_descs
+        });
         all - std::mem::replace(&mut self.missed, all)
     }
 }
@@ -320,26 +302,4 @@ fn trusted(bytes: &mut Vec<u8>) -> Checksum {
     headers.set_partial(bytes);
     let (start, offset) = (headers.transport as u16, headers.checksum_offset() as u16);
     Checksum::Partial { start, offset }
-}
-
-fn mmap_offsets(fd: &OwnedFd) -> io::Result<libc::xdp_mmap_offsets> {
-    // SAFETY: all zeros are valid offsets.
-    let mut offsets: libc::xdp_mmap_offsets = unsafe { std::mem::zeroed() };
-    let mut length = size_of_val(&offsets) as libc::socklen_t;
-    let (level, name) = (libc::SOL_XDP, libc::XDP_MMAP_OFFSETS);
-    // SAFETY: `offsets` is valid for `length` bytes.
-    let done = unsafe {
-        libc::getsockopt(
-            fd.as_raw_fd(),
-            level,
-            name,
-            (&raw mut offsets).cast(),
-            &mut length,
-        )
-    };
-    if done < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(offsets)
-    }
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use super::LiveError;
+use super::sys::checked;
 use crate::xdp_program;
 
 const MAP_CREATE: i32 = 0;
@@ -41,11 +42,7 @@ impl Attributes {
         // SAFETY: the attributes are valid for their length, and the pointers in them for this call.
         let done =
             unsafe { libc::syscall(libc::SYS_bpf, command, self.0.as_mut_ptr(), self.0.len()) };
-        if done < 0 {
-            Err(io::Error::last_os_error())
-        } else {
-            Ok(done as i32)
-        }
+        checked(done).map(|done| done as i32)
     }
 
     fn call_for_fd(self, command: i32) -> io::Result<OwnedFd> {

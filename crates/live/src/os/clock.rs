@@ -1,5 +1,6 @@
 //! The clocks of the machine. No other module reads them.
 
+use super::sys::checked;
 use crate::stamp::ErrorEstimate;
 
 /// Nanoseconds on a clock that never runs backwards.
@@ -107,11 +108,7 @@ fn take_precedence() -> Result<(), super::LiveError> {
             &raw const priority,
         )
     };
-    if done < 0 {
-        return Err(super::LiveError::system(what)(
-            std::io::Error::last_os_error(),
-        ));
-    }
+    checked(done).map_err(super::LiveError::system(what))?;
     let unlimited = libc::rlimit {
         rlim_cur: libc::RLIM_INFINITY,
         rlim_max: libc::RLIM_INFINITY,

@@ -2,10 +2,11 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use super::LiveError;
 use super::clock;
+use super::sys::{self, checked};
 
 /// A socket for UDP or ICMP, not blocking.
 pub(super) struct Datagram {
@@ -60,7 +61,7 @@ impl Datagram {
         };
         let what = "cannot open an ICMP socket (it needs the capability CAP_NET_RAW, or a group in the sysctl \
                     net.ipv4.ping_group_range)";
-        let of_kind = |kind| open(family, kind, protocol);
+        let of_kind = |kind| sys::socket(family, kind, protocol);
         let (fd, is_raw) = match of_kind(libc::SOCK_DGRAM) {
             Ok(fd) => (fd, false),
             Err(_) => (
@@ -81,23 +82,21 @@ impl Datagram {
             ),
         };
         let failed = || LiveError::system("cannot set up the socket");
-        option(&self.fd, level, ttl, 1).map_err(failed())?;
-        option(&self.fd, level, to, 1).map_err(failed())?;
-        option(&self.fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1).map_err(failed())?;
+        sys::set(&self.fd, level, ttl, &1).map_err(failed())?;
+        sys::set(&self.fd, level, to, &1).map_err(failed())?;
+        sys::set(&self.fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1).map_err(failed())?;
         // With 255 at the start, the reflector's answer tells the number of hops (RFC 5357 section 4.1.2).
         let hops = if family.is_ipv4() {
             libc::IP_TTL
         } else {
             libc::IPV6_UNICAST_HOPS
         };
-        option(&self.fd, level, hops, 255).map_err(failed())?;
+        sys::set(&self.fd, level, hops, &255).map_err(failed())?;
         // Room for bursts; the kernel limits it to what the system allows.
-        let _ = option(&self.fd, libc::SOL_SOCKET, libc::SO_RCVBUF, 4 << 20);
+        let _ = sys::set(&self.fd, libc::SOL_SOCKET, libc::SO_RCVBUF, &(4 << 20));
         // SAFETY: the call takes flags and no pointer.
         let done = unsafe { libc::fcntl(self.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) };
-        if done < 0 {
-            return Err(failed()(io::Error::last_os_error()));
-        }
+        checked(done).map_err(failed())?;
         Ok(self)
     }
 
@@ -107,11 +106,7 @@ impl Datagram {
         // SAFETY: `address` is valid for `length` bytes.
         let done = unsafe { libc::connect(self.as_raw_fd(), (&raw const address).cast(), length) };
         let what = format!("cannot reach {peer}");
-        if done < 0 {
-            Err(LiveError::system(what)(io::Error::last_os_error()))
-        } else {
-            Ok(())
-        }
+        checked(done).map(drop).map_err(LiveError::system(what))
     }
 
     /// The address of its own.
@@ -130,11 +125,7 @@ impl Datagram {
     pub(super) fn send(&self, bytes: &[u8]) -> io::Result<()> {
         // SAFETY: `bytes` is valid for its length.
         let sent = unsafe { libc::send(self.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), 0) };
-        if sent < 0 {
-            Err(io::Error::last_os_error())
-        } else {
-            Ok(())
-        }
+        checked(sent).map(drop)
     }
 
     /// Sends to `peer`, from the address to which it had sent: another one of this host would not be that of an answer.
@@ -163,11 +154,7 @@ impl Datagram {
         }
         // SAFETY: all pointers of `message` are valid for the lengths given beside them, and are only read.
         let sent = unsafe { libc::sendmsg(self.as_raw_fd(), &message, 0) };
-        if sent < 0 {
-            Err(io::Error::last_os_error())
-        } else {
-            Ok(())
-        }
+        checked(sent).map(drop)
     }
 
     /// The next datagram; `None` if none is there.
@@ -208,35 +195,6 @@ impl Datagram {
             received.unix_ns = clock::unix_ns();
         }
         Ok(Some(received))
-    }
-}
-
-fn open(family: i32, kind: i32, protocol: i32) -> io::Result<OwnedFd> {
-    // SAFETY: the call takes numbers only.
-    let fd = unsafe { libc::socket(family, kind | libc::SOCK_CLOEXEC, protocol) };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the descriptor was just made and belongs to nobody else.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
-}
-
-fn option(fd: &OwnedFd, level: i32, name: i32, value: i32) -> io::Result<()> {
-    let length = size_of::<i32>() as libc::socklen_t;
-    // SAFETY: `value` is valid for `length` bytes.
-    let done = unsafe {
-        libc::setsockopt(
-            fd.as_raw_fd(),
-            level,
-            name,
-            (&raw const value).cast(),
-            length,
-        )
-    };
-    if done < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(())
     }
 }
 

@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
+use super::sys::{self, checked};
 use super::{LiveError, clock, port};
 
 /// How often the interface is asked for while nothing says that it changed, nanoseconds.
@@ -47,7 +48,7 @@ pub(super) struct Link {
 impl Link {
     /// The interface with this name and number.
     pub(super) fn new(name: &str, index: u32, tell: fn(&str)) -> Result<Self, LiveError> {
-        let socket = port::socket(libc::AF_INET, libc::SOCK_DGRAM, 0)
+        let socket = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0)
             .map_err(LiveError::system("cannot ask for the state of interfaces"))?;
         Ok(Link {
             name: name.to_owned(),
@@ -126,10 +127,6 @@ impl Link {
         // The type of the number differs between C libraries.
         // SAFETY: `request` is valid for the call.
         let done = unsafe { libc::ioctl(self.socket.as_raw_fd(), number as _, &mut request) };
-        if done < 0 {
-            Err(io::Error::last_os_error())
-        } else {
-            Ok(request)
-        }
+        checked(done).map(|_| request)
     }
 }

@@ -39,6 +39,8 @@ mod reflecting;
 #[cfg(target_os = "linux")]
 mod sorting;
 #[cfg(target_os = "linux")]
+mod sys;
+#[cfg(target_os = "linux")]
 mod tap;
 
 #[cfg(not(target_os = "linux"))]

@@ -11,6 +11,7 @@ use inorder_wire::{Frame, LinkType};
 
 use super::link::{Change, Link};
 use super::mapped::Mapped;
+use super::sys;
 use super::{LiveError, clock, port};
 
 /// Bytes of a block. The kernel hands over a block when it is full, or after [`BLOCK_MS`].
@@ -58,7 +59,7 @@ impl Ring {
             what: what.clone(),
             source,
         };
-        let fd = port::socket(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(failed)?;
+        let fd = sys::socket(libc::AF_PACKET, libc::SOCK_RAW, 0).map_err(failed)?;
         let blocks = (buffer_bytes / BLOCK_BYTES).max(4);
         let area = set_up(&fd, index, snap_bytes, blocks).map_err(failed)?;
         Ok(Ring {
@@ -100,7 +101,7 @@ impl Ring {
 }
 
 fn set_up(fd: &OwnedFd, index: u32, snap_bytes: u32, blocks: usize) -> io::Result<Mapped> {
-    port::set(
+    sys::set(
         fd,
         libc::SOL_PACKET,
         libc::PACKET_VERSION,
@@ -117,7 +118,7 @@ fn set_up(fd: &OwnedFd, index: u32, snap_bytes: u32, blocks: usize) -> io::Resul
         len: 1,
         filter: &raw mut accept,
     };
-    port::set(fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &filter)?;
+    sys::set(fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &filter)?;
     let request = libc::tpacket_req3 {
         tp_block_size: BLOCK_BYTES as u32,
         tp_block_nr: blocks as u32,
@@ -127,7 +128,7 @@ fn set_up(fd: &OwnedFd, index: u32, snap_bytes: u32, blocks: usize) -> io::Resul
         tp_sizeof_priv: 0,
         tp_feature_req_word: 0,
     };
-    port::set(fd, libc::SOL_PACKET, libc::PACKET_RX_RING, &request)?;
+    sys::set(fd, libc::SOL_PACKET, libc::PACKET_RX_RING, &request)?;
     let area = Mapped::new(BLOCK_BYTES * blocks, fd.as_raw_fd(), 0)?;
     port::join(fd, index)?;
     Ok(area)
@@ -245,18 +246,7 @@ impl Inner {
     /// then no wait for frames would last.
     fn look(&mut self, failed: bool) {
         if failed {
-            let (mut error, mut length) = (0i32, size_of::<i32>() as libc::socklen_t);
-            let (level, name) = (libc::SOL_SOCKET, libc::SO_ERROR);
-            // SAFETY: `error` is valid for `length` bytes.
-            unsafe {
-                libc::getsockopt(
-                    self.fd.as_raw_fd(),
-                    level,
-                    name,
-                    (&raw mut error).cast(),
-                    &mut length,
-                )
-            };
+            let _: io::Result<i32> = sys::get(&self.fd, libc::SOL_SOCKET, libc::SO_ERROR);
         }
         if let Change::Replaced(index) = self.interface.look(failed) {
             // If it has gone again, the next look will show it.
@@ -265,21 +255,9 @@ impl Inner {
     }
 
     fn count_missed(&mut self) {
-        // SAFETY: all zeros are valid statistics.
-        let mut seen: libc::tpacket_stats_v3 = unsafe { std::mem::zeroed() };
-        let mut length = size_of_val(&seen) as libc::socklen_t;
-        let (level, name) = (libc::SOL_PACKET, libc::PACKET_STATISTICS);
-        // SAFETY: `seen` is valid for `length` bytes; the kernel sets its counters back to 0.
-        unsafe {
-            libc::getsockopt(
-                self.fd.as_raw_fd(),
-                level,
-                name,
-                (&raw mut seen).cast(),
-                &mut length,
-            )
-        };
-        self.missed += u64::from(seen.tp_drops);
+        // The kernel sets its counters back to 0.
+        let seen = sys::get(&self.fd, libc::SOL_PACKET, libc::PACKET_STATISTICS);
+        self.missed += seen.map_or(0, |seen: libc::tpacket_stats_v3| u64::from(seen.tp_drops));
     }
 }
 

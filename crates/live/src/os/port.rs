@@ -3,10 +3,11 @@
 
 use std::ffi::CString;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use super::LiveError;
 use super::link::{Change, Link};
+use super::sys::{self, checked};
 use super::{clock, tap};
 use crate::frame::Frame;
 use crate::frame::vnet::{self, Header};
@@ -86,8 +87,8 @@ impl Port {
             source,
         };
         // Protocol 0: nothing is received before the socket is bound.
-        let fd =
-            socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_NONBLOCK, 0).map_err(failed)?;
+        let fd = sys::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_NONBLOCK, 0)
+            .map_err(failed)?;
         let port = Port {
             fd,
             link: Link::new(name, index, tell)?,
@@ -100,17 +101,17 @@ impl Port {
     }
 
     fn set_up(&self, index: u32) -> io::Result<()> {
-        set(&self.fd, libc::SOL_PACKET, libc::PACKET_VNET_HDR, &1i32)?;
-        set(&self.fd, libc::SOL_PACKET, libc::PACKET_AUXDATA, &1i32)?;
-        set(
+        sys::set(&self.fd, libc::SOL_PACKET, libc::PACKET_VNET_HDR, &1i32)?;
+        sys::set(&self.fd, libc::SOL_PACKET, libc::PACKET_AUXDATA, &1i32)?;
+        sys::set(
             &self.fd,
             libc::SOL_PACKET,
             libc::PACKET_IGNORE_OUTGOING,
             &1i32,
         )?;
-        set(&self.fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1i32)?;
+        sys::set(&self.fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1i32)?;
         // Beyond the system's limit with CAP_NET_ADMIN; up to the limit without.
-        if set(
+        if sys::set(
             &self.fd,
             libc::SOL_SOCKET,
             libc::SO_RCVBUFFORCE,
@@ -118,7 +119,7 @@ impl Port {
         )
         .is_err()
         {
-            set(&self.fd, libc::SOL_SOCKET, libc::SO_RCVBUF, &QUEUE_BYTES)?;
+            sys::set(&self.fd, libc::SOL_SOCKET, libc::SO_RCVBUF, &QUEUE_BYTES)?;
         }
         join(&self.fd, index)
     }
@@ -199,21 +200,10 @@ impl Port {
 
     /// Frames dropped before we received them, and not sent, since the last call.
     pub(super) fn take_counts(&mut self) -> (u64, u64) {
-        // SAFETY: all zeros are valid statistics.
-        let mut seen: libc::tpacket_stats = unsafe { std::mem::zeroed() };
-        let mut length = size_of_val(&seen) as libc::socklen_t;
-        let (level, name) = (libc::SOL_PACKET, libc::PACKET_STATISTICS);
-        // SAFETY: `seen` is valid for `length` bytes; the kernel sets its counters back to 0.
-        unsafe {
-            libc::getsockopt(
-                self.as_raw_fd(),
-                level,
-                name,
-                (&raw mut seen).cast(),
-                &mut length,
-            )
-        };
-        (u64::from(seen.tp_drops), std::mem::take(&mut self.unsent))
+        // The kernel sets its counters back to 0.
+        let seen = sys::get(self, libc::SOL_PACKET, libc::PACKET_STATISTICS);
+        let dropped = seen.map_or(0, |seen: libc::tpacket_stats| seen.tp_drops.into());
+        (dropped, std::mem::take(&mut self.unsent))
     }
 }
 
@@ -250,7 +240,7 @@ fn frame(bytes: &[u8], header: Header, message: &libc::msghdr) -> Frame {
 /// process ends. Two that forward the same frames would double every one.
 fn claim(name: &str, index: u32) -> Result<OwnedFd, LiveError> {
     let what = || LiveError::system(format!("cannot claim the frames of {name}"));
-    let fd = socket(libc::AF_UNIX, libc::SOCK_DGRAM, 0).map_err(what())?;
+    let fd = sys::socket(libc::AF_UNIX, libc::SOCK_DGRAM, 0).map_err(what())?;
     // SAFETY: all zeros are a valid address.
     let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
     address.sun_family = libc::AF_UNIX as u16;
@@ -309,7 +299,7 @@ pub(super) fn join(fd: &OwnedFd, index: u32) -> io::Result<()> {
         mr_alen: 0,
         mr_address: [0; 8],
     };
-    set(fd, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &member)?;
+    sys::set(fd, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &member)?;
     // SAFETY: all zeros are a valid address.
     let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
     address.sll_family = libc::AF_PACKET as u16;
@@ -318,40 +308,5 @@ pub(super) fn join(fd: &OwnedFd, index: u32) -> io::Result<()> {
     let length = size_of_val(&address) as libc::socklen_t;
     // SAFETY: `address` is valid for `length` bytes.
     let done = unsafe { libc::bind(fd.as_raw_fd(), (&raw const address).cast(), length) };
-    if done < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(())
-    }
-}
-
-/// A socket that belongs to us.
-pub(super) fn socket(family: i32, kind: i32, protocol: i32) -> io::Result<OwnedFd> {
-    // SAFETY: the call takes numbers only.
-    let fd = unsafe { libc::socket(family, kind | libc::SOCK_CLOEXEC, protocol) };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the descriptor was just made and belongs to nobody else.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
-}
-
-/// Sets an option of a socket.
-pub(super) fn set<T>(fd: &OwnedFd, level: i32, name: i32, value: &T) -> io::Result<()> {
-    let length = size_of::<T>() as libc::socklen_t;
-    // SAFETY: `value` is valid for `length` bytes.
-    let done = unsafe {
-        libc::setsockopt(
-            fd.as_raw_fd(),
-            level,
-            name,
-            std::ptr::from_ref(value).cast(),
-            length,
-        )
-    };
-    if done < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(())
-    }
+    checked(done).map(drop)
 }

@@ -5,9 +5,10 @@ use std::io::{self, Read};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 
+use super::LiveError;
 use super::between::End;
 use super::port::request;
-use super::{LiveError, port};
+use super::sys::{self, checked};
 use crate::frame::Frame;
 
 /// A TAP device that exists as long as this value.
@@ -37,9 +38,7 @@ impl Tap {
         request.ifr_ifru.ifru_flags = (libc::IFF_TAP | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as i16;
         // SAFETY: `request` is valid for the call.
         let done = unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF, &mut request) };
-        if done < 0 {
-            return Err(failed(io::Error::last_os_error()));
-        }
+        checked(done).map_err(failed)?;
         let name = name_in(&request);
         set_up(&name, like).map_err(failed)?;
         Ok(Tap { file, unsent: 0 })
@@ -89,13 +88,11 @@ fn name_in(request: &libc::ifreq) -> String {
 
 /// What kind of interface this is (`ARPHRD_ETHER` and others, linux/if_arp.h).
 pub(super) fn hardware_type(name: &str) -> io::Result<u16> {
-    let socket = port::socket(libc::AF_INET, libc::SOCK_DGRAM, 0)?;
+    let socket = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0)?;
     let mut theirs = request(name);
     // SAFETY: `theirs` is valid for the call.
     let done = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFHWADDR as _, &mut theirs) };
-    if done < 0 {
-        return Err(io::Error::last_os_error());
-    }
+    checked(done)?;
     // SAFETY: the call has filled in the address.
     Ok(unsafe { theirs.ifr_ifru.ifru_hwaddr.sa_family })
 }
@@ -103,16 +100,12 @@ pub(super) fn hardware_type(name: &str) -> io::Result<u16> {
 /// Hardware address and MTU as `like` has them; settings under which the kernel takes packets for addresses of other
 /// interfaces; then the device is set up.
 fn set_up(name: &str, like: &str) -> io::Result<()> {
-    let socket = port::socket(libc::AF_INET, libc::SOCK_DGRAM, 0)?;
+    let socket = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0)?;
     // The type of the number differs between C libraries.
     let call = |number: libc::c_ulong, request: &mut libc::ifreq| {
         // SAFETY: `request` is valid for the call.
         let done = unsafe { libc::ioctl(socket.as_raw_fd(), number as _, request) };
-        if done < 0 {
-            Err(io::Error::last_os_error())
-        } else {
-            Ok(())
-        }
+        checked(done).map(drop)
     };
     let (mut theirs, mut ours) = (request(like), request(name));
     call(libc::SIOCGIFHWADDR, &mut theirs)?;

@@ -73,12 +73,6 @@ impl Batch {
 
 impl<P: Packet> Stage<P> for Batch {
     #[inline]
-    fn push(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
-        let pass = self.pass(now_ns, &mut packet, out);
-        out.settle(packet, pass);
-    }
-
-    #[inline]
     fn pass(&mut self, now_ns: i64, _packet: &mut P, _out: &mut Outbox<P>) -> Pass {
         match self.release(now_ns) {
             Some(at_ns) => Pass::Leaves(at_ns),

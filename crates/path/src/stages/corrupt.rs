@@ -55,12 +55,6 @@ impl Corrupt {
 
 impl<P: Packet> Stage<P> for Corrupt {
     #[inline]
-    fn push(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
-        let pass = self.pass(now_ns, &mut packet, out);
-        out.settle(packet, pass);
-    }
-
-    #[inline]
     fn pass(&mut self, now_ns: i64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
         match self.damage(packet, out) {
             true => Pass::Leaves(now_ns),

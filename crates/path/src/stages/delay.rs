@@ -117,12 +117,6 @@ impl Delay {
 
 impl<P: Packet> Stage<P> for Delay {
     #[inline]
-    fn push(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
-        let pass = self.pass(now_ns, &mut packet, out);
-        out.settle(packet, pass);
-    }
-
-    #[inline]
     fn pass(&mut self, now_ns: i64, _: &mut P, _: &mut Outbox<P>) -> Pass {
         if !self.census.admits(now_ns) {
             return Pass::Dropped(Reason::QueueFull);

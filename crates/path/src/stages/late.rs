@@ -58,12 +58,6 @@ impl Late {
 
 impl<P: Packet> Stage<P> for Late {
     #[inline]
-    fn push(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
-        let pass = self.pass(now_ns, &mut packet, out);
-        out.settle(packet, pass);
-    }
-
-    #[inline]
     fn pass(&mut self, now_ns: i64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
         let is_active = (self.from_ns..self.until_ns).contains(&now_ns);
         if !is_active || !self.dice.roll() {

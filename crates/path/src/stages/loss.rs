@@ -185,12 +185,6 @@ fn next_state(markov: &Markov, state: State, random: u32) -> State {
 
 impl<P: Packet> Stage<P> for Loss {
     #[inline]
-    fn push(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
-        let pass = self.pass(now_ns, &mut packet, out);
-        out.settle(packet, pass);
-    }
-
-    #[inline]
     fn pass(&mut self, now_ns: i64, _: &mut P, _: &mut Outbox<P>) -> Pass {
         match self.roll() {
             true => Pass::Dropped(Reason::Loss),

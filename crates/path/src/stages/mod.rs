@@ -140,47 +140,26 @@ stages! {
         source "Linux sch_tbf and sch_htb";
 }
 
-impl<P: Packet> From<CodelLink<P>> for AnyStage<P> {
-    fn from(stage: CodelLink<P>) -> Self {
-        AnyStage::Codel(Box::new(stage))
-    }
+/// Stages so large that they lie in a box.
+macro_rules! boxed {
+    ($($name:ident($stage:ty)),* $(,)?) => {
+        $(impl<P: Packet> From<$stage> for AnyStage<P> {
+            fn from(stage: $stage) -> Self {
+                AnyStage::$name(Box::new(stage))
+            }
+        })*
+    };
 }
 
-impl<P: Packet> From<FqCodelLink<P>> for AnyStage<P> {
-    fn from(stage: FqCodelLink<P>) -> Self {
-        AnyStage::FqCodel(Box::new(stage))
-    }
-}
-
-impl<P: Packet> From<PieLink<P>> for AnyStage<P> {
-    fn from(stage: PieLink<P>) -> Self {
-        AnyStage::Pie(Box::new(stage))
-    }
-}
-
-impl<P: Packet> From<RedLink<P>> for AnyStage<P> {
-    fn from(stage: RedLink<P>) -> Self {
-        AnyStage::Red(Box::new(stage))
-    }
-}
-
-impl<P: Packet> From<DualPi2Link<P>> for AnyStage<P> {
-    fn from(stage: DualPi2Link<P>) -> Self {
-        AnyStage::DualPi2(Box::new(stage))
-    }
-}
-
-impl<P: Packet> From<Netem> for AnyStage<P> {
-    fn from(stage: Netem) -> Self {
-        AnyStage::Netem(Box::new(stage))
-    }
-}
-
-impl<P: Packet> From<Nic<P>> for AnyStage<P> {
-    fn from(stage: Nic<P>) -> Self {
-        AnyStage::Nic(Box::new(stage))
-    }
-}
+boxed!(
+    Codel(CodelLink<P>),
+    FqCodel(FqCodelLink<P>),
+    Pie(PieLink<P>),
+    Red(RedLink<P>),
+    DualPi2(DualPi2Link<P>),
+    Netem(Netem),
+    Nic(Nic<P>),
+);
 
 impl<P: Packet> AnyStage<P> {
     /// When it is busy, if it serves packets at a rate.

@@ -35,12 +35,6 @@ impl Outage {
 
 impl<P: Packet> Stage<P> for Outage {
     #[inline]
-    fn push(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
-        let pass = self.pass(now_ns, &mut packet, out);
-        out.settle(packet, pass);
-    }
-
-    #[inline]
     fn pass(&mut self, now_ns: i64, _: &mut P, _: &mut Outbox<P>) -> Pass {
         if self.is_on(now_ns) {
             return Pass::Dropped(Reason::Loss);

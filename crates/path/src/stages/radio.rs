@@ -145,12 +145,6 @@ fn end_of_interval(now_ns: i64, tti_ns: i64) -> i64 {
 
 impl<P: Packet> Stage<P> for Radio {
     #[inline]
-    fn push(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
-        let pass = self.pass(now_ns, &mut packet, out);
-        out.settle(packet, pass);
-    }
-
-    #[inline]
     fn pass(&mut self, now_ns: i64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
         let block = self.block_of(now_ns);
         let Some(extra_ns) = block.extra_ns else {

@@ -96,12 +96,6 @@ impl Reorder {
 
 impl<P: Packet> Stage<P> for Reorder {
     #[inline]
-    fn push(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
-        let pass = self.pass(now_ns, &mut packet, out);
-        out.settle(packet, pass);
-    }
-
-    #[inline]
     fn pass(&mut self, now_ns: i64, _: &mut P, _: &mut Outbox<P>) -> Pass {
         if self.jumps.roll() {
             return Pass::Leaves(now_ns);

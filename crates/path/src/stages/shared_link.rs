@@ -181,12 +181,6 @@ impl SharedLink {
 
 impl<P: Packet> Stage<P> for SharedLink {
     #[inline]
-    fn push(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
-        let pass = self.pass(now_ns, &mut packet, out);
-        out.settle(packet, pass);
-    }
-
-    #[inline]
     fn pass(&mut self, now_ns: i64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
         self.catch_up(now_ns);
         self.link.pass(now_ns, packet, out)

@@ -168,12 +168,6 @@ impl Spray {
 
 impl<P: Packet> Stage<P> for Spray {
     #[inline]
-    fn push(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
-        let pass = self.pass(now_ns, &mut packet, out);
-        out.settle(packet, pass);
-    }
-
-    #[inline]
     fn pass(&mut self, now_ns: i64, packet: &mut P, _: &mut Outbox<P>) -> Pass {
         let lane = self.choose(now_ns, packet);
         match self.lanes.get_mut(lane) {

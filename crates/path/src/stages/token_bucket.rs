@@ -149,12 +149,6 @@ impl TokenBucket {
 
 impl<P: Packet> Stage<P> for TokenBucket {
     #[inline]
-    fn push(&mut self, now_ns: i64, mut packet: P, out: &mut Outbox<P>) {
-        let pass = self.pass(now_ns, &mut packet, out);
-        out.settle(packet, pass);
-    }
-
-    #[inline]
     fn pass(&mut self, now_ns: i64, packet: &mut P, _: &mut Outbox<P>) -> Pass {
         self.let_go(now_ns, packet.wire_bytes()).into()
     }

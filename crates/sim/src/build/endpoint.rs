@@ -107,8 +107,8 @@ fn config(given: &plain::Endpoint, profile: Config) -> Config {
     habits::apply(&given.habits, &mut config);
     config.delayed_ack = delayed_ack(given, config.delayed_ack);
     config.pacing = given.pacing.map_or(config.pacing, pacing);
-    config.rto.initial = given.rto_initial_ns.unwrap_or(config.rto.initial);
-    config.rto.min = given.rto_min_ns.unwrap_or(config.rto.min);
+    replace(&mut config.rto.initial, given.rto_initial_ns);
+    replace(&mut config.rto.min, given.rto_min_ns);
     config.rto.max = given
         .rto_max_ns
         .unwrap_or(config.rto.max)
@@ -116,16 +116,23 @@ fn config(given: &plain::Endpoint, profile: Config) -> Config {
     config
 }
 
+/// What the scenario gives takes the place of what the profile has.
+fn replace<T>(kept: &mut T, given: Option<T>) {
+    if let Some(given) = given {
+        *kept = given;
+    }
+}
+
 fn sizes(given: &plain::Endpoint, config: &mut Config) {
-    config.mss = given.mss.unwrap_or(config.mss);
-    config.initial_window = given.initial_window.unwrap_or(config.initial_window);
-    config.initial_ssthresh = given.initial_ssthresh.unwrap_or(config.initial_ssthresh);
-    config.cwnd_clamp = given.cwnd_clamp.unwrap_or(config.cwnd_clamp);
-    config.tso_segments = given.tso_segments.unwrap_or(config.tso_segments);
-    config.receive_buffer = given.receive_buffer.unwrap_or(config.receive_buffer);
+    replace(&mut config.mss, given.mss);
+    replace(&mut config.initial_window, given.initial_window);
+    replace(&mut config.initial_ssthresh, given.initial_ssthresh);
+    replace(&mut config.cwnd_clamp, given.cwnd_clamp);
+    replace(&mut config.tso_segments, given.tso_segments);
+    replace(&mut config.receive_buffer, given.receive_buffer);
     config.receive_autotuning = given.receive_autotuning.or(config.receive_autotuning);
-    config.receive_offer = given.receive_offer.unwrap_or(config.receive_offer);
-    config.send_buffer = given.send_buffer.unwrap_or(config.send_buffer);
+    replace(&mut config.receive_offer, given.receive_offer);
+    replace(&mut config.send_buffer, given.send_buffer);
     let scales = given
         .window_scaling
         .unwrap_or(config.window_scale.is_some());
@@ -141,21 +148,17 @@ fn window_scale(buffer: u64) -> u8 {
 }
 
 fn switches(given: &plain::Endpoint, config: &mut Config) {
-    config.sack = given.sack.unwrap_or(config.sack);
-    config.dsack = given.dsack.unwrap_or(config.dsack);
-    config.timestamps = given.timestamps.unwrap_or(config.timestamps);
-    config.paws = given.paws.unwrap_or(config.paws);
-    config.frto = given.frto.unwrap_or(config.frto);
-    config.moderate_cwnd = given.moderate_cwnd.unwrap_or(config.moderate_cwnd);
-    config.forward_retransmit = given
-        .forward_retransmit
-        .unwrap_or(config.forward_retransmit);
-    config.restart_after_idle = given
-        .restart_after_idle
-        .unwrap_or(config.restart_after_idle);
-    config.undo.eifel = given.undo_eifel.unwrap_or(config.undo.eifel);
-    config.undo.dsack = given.undo_dsack.unwrap_or(config.undo.dsack);
-    config.undo.rfc4015 = given.undo_rfc4015.unwrap_or(config.undo.rfc4015);
+    replace(&mut config.sack, given.sack);
+    replace(&mut config.dsack, given.dsack);
+    replace(&mut config.timestamps, given.timestamps);
+    replace(&mut config.paws, given.paws);
+    replace(&mut config.frto, given.frto);
+    replace(&mut config.moderate_cwnd, given.moderate_cwnd);
+    replace(&mut config.forward_retransmit, given.forward_retransmit);
+    replace(&mut config.restart_after_idle, given.restart_after_idle);
+    replace(&mut config.undo.eifel, given.undo_eifel);
+    replace(&mut config.undo.dsack, given.undo_dsack);
+    replace(&mut config.undo.rfc4015, given.undo_rfc4015);
     departures(given, &mut config.departures);
     let linux = profiles::linux_6().sack_compression;
     let compression = |on: bool| -> Option<SackCompression> { linux.filter(|_| on) };
@@ -164,7 +167,6 @@ fn switches(given: &plain::Endpoint, config: &mut Config) {
 }
 
 fn departures(given: &plain::Endpoint, kept: &mut Departures) {
-    let replace = |kept: &mut bool, given: Option<bool>| *kept = given.unwrap_or(*kept);
     replace(&mut kept.reenter_at_recover, given.reenter_at_recover);
     replace(
         &mut kept.duplicates_leave_flight,

@@ -114,10 +114,7 @@ impl LossDetection for Ancr {
 
     fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckNews<'_>) -> Verdict {
         if !cx.sack {
-            return Verdict {
-                recover: mark_without_sack(cx, ack, MIN_THRESHOLD),
-                ..Verdict::default()
-            };
+            return Verdict::recover_if(mark_without_sack(cx, ack, MIN_THRESHOLD));
         }
         self.learn(cx, ack);
         if !cx.recovering() {

@@ -147,10 +147,7 @@ impl LossDetection for AncrLinux {
 
     fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckNews<'_>) -> Verdict {
         if !cx.sack {
-            return Verdict {
-                recover: mark_without_sack(cx, ack, MIN_THRESHOLD),
-                ..Verdict::default()
-            };
+            return Verdict::recover_if(mark_without_sack(cx, ack, MIN_THRESHOLD));
         }
         self.learn(cx, ack);
         if !cx.recovering() {
@@ -175,10 +172,7 @@ impl LossDetection for AncrLinux {
         {
             cx.window.cwnd = phase.prior.max(1);
         }
-        Verdict {
-            recover,
-            ..Verdict::default()
-        }
+        Verdict::recover_if(recover)
     }
 
     fn on_recovery(&mut self, _cx: &mut Context<'_>) {

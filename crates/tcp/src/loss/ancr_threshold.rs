@@ -91,10 +91,7 @@ impl LossDetection for AncrThreshold {
     fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckNews<'_>) -> Verdict {
         self.metric.watch(cx, ack);
         if !cx.sack {
-            return Verdict {
-                recover: mark_without_sack(cx, ack, self.metric.reordering),
-                ..Verdict::default()
-            };
+            return Verdict::recover_if(mark_without_sack(cx, ack, self.metric.reordering));
         }
         self.learn();
         if !cx.recovering() {
@@ -105,10 +102,7 @@ impl LossDetection for AncrThreshold {
             self.set_threshold(cx);
         }
         cx.board.mark_by_threshold(self.metric.reordering);
-        Verdict {
-            recover: cx.board.lost_out() > 0,
-            ..Verdict::default()
-        }
+        Verdict::recover_if(cx.board.lost_out() > 0)
     }
 
     fn on_disorder(&mut self, cx: &mut Context<'_>) {

@@ -38,14 +38,8 @@ impl LossDetection for Static {
     fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckNews<'_>) -> Verdict {
         if cx.sack {
             let marked = cx.board.mark_by_threshold(self.threshold);
-            return Verdict {
-                recover: marked > 0 || cx.board.lost_out() > 0,
-                ..Verdict::default()
-            };
+            return Verdict::recover_if(marked > 0 || cx.board.lost_out() > 0);
         }
-        Verdict {
-            recover: mark_without_sack(cx, ack, self.threshold),
-            ..Verdict::default()
-        }
+        Verdict::recover_if(mark_without_sack(cx, ack, self.threshold))
     }
 }

@@ -227,10 +227,7 @@ impl LossDetection for LinuxFack {
                 self.learn(cx, metric, false);
             }
             // Linux compares the duplicates plus the missing segment.
-            return Verdict {
-                recover: mark_without_sack(cx, ack, self.reordering),
-                ..Verdict::default()
-            };
+            return Verdict::recover_if(mark_without_sack(cx, ack, self.reordering));
         }
         if cx.board.highest_sacked_id() > cx.board.front_id() || ack.prior_fackets > 0 {
             self.watch(cx, ack);
@@ -242,10 +239,7 @@ impl LossDetection for LinuxFack {
         if entering || cx.state == CaState::Recovery {
             self.mark(cx, entering);
         }
-        Verdict {
-            recover: entering,
-            ..Verdict::default()
-        }
+        Verdict::recover_if(entering)
     }
 
     fn on_partial_undo(&mut self, cx: &mut Context<'_>, ack: &AckNews<'_>) {

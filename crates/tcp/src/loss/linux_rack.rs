@@ -49,10 +49,7 @@ impl LinuxRack {
     fn detect(&mut self, cx: &mut Context<'_>, always: bool) -> Verdict {
         let window = self.window(cx);
         self.core.detect(cx, window, SLACK, always);
-        Verdict {
-            recover: cx.board.lost_out() > 0,
-            ..Verdict::default()
-        }
+        Verdict::recover_if(cx.board.lost_out() > 0)
     }
 }
 
@@ -72,10 +69,7 @@ impl LossDetection for LinuxRack {
     fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckNews<'_>) -> Verdict {
         self.metric.watch(cx, ack);
         if !cx.sack {
-            return Verdict {
-                recover: mark_without_sack(cx, ack, self.metric.reordering),
-                ..Verdict::default()
-            };
+            return Verdict::recover_if(mark_without_sack(cx, ack, self.metric.reordering));
         }
         self.core.update(cx, ack);
         // DSACKs without any reordering have other causes.

@@ -166,10 +166,7 @@ impl LossDetection for LinuxSequence {
         } else {
             mark_without_sack(cx, ack, threshold)
         };
-        Verdict {
-            recover,
-            ..Verdict::default()
-        }
+        Verdict::recover_if(recover)
     }
 
     fn on_partial_undo(&mut self, cx: &mut Context<'_>, ack: &AckNews<'_>) {

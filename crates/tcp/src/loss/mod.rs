@@ -149,6 +149,16 @@ pub struct Verdict {
     pub hold_window: bool,
 }
 
+impl Verdict {
+    /// Begins fast recovery if `lost`.
+    pub(crate) fn recover_if(lost: bool) -> Self {
+        Verdict {
+            recover: lost,
+            ..Verdict::default()
+        }
+    }
+}
+
 /// A transmission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transmission {

@@ -76,10 +76,7 @@ impl LossDetection for Ncr {
 
     fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckNews<'_>) -> Verdict {
         if !cx.sack {
-            return Verdict {
-                recover: mark_without_sack(cx, ack, MIN_THRESHOLD),
-                ..Verdict::default()
-            };
+            return Verdict::recover_if(mark_without_sack(cx, ack, MIN_THRESHOLD));
         }
         if !cx.recovering() {
             match self.phase {

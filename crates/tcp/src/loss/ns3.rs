@@ -79,10 +79,7 @@ impl LossDetection for Ns3 {
         } else {
             self.without_sack(cx, ack)
         };
-        Verdict {
-            recover,
-            ..Verdict::default()
-        }
+        Verdict::recover_if(recover)
     }
 
     fn flight_at_loss(&self, _mss: u32) -> Option<u32> {

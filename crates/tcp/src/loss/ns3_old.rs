@@ -129,10 +129,7 @@ impl LossDetection for Ns3Old {
         } else {
             ack.duplicate && self.duplicate(cx)
         };
-        Verdict {
-            recover,
-            ..Verdict::default()
-        }
+        Verdict::recover_if(recover)
     }
 
     fn flight_at_loss(&self, _mss: u32) -> Option<u32> {

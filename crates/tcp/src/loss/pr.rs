@@ -214,10 +214,7 @@ impl LossDetection for TcpPr {
             }
         }
         self.schedule(cx);
-        Verdict {
-            recover: extreme,
-            ..Verdict::default()
-        }
+        Verdict::recover_if(extreme)
     }
 
     fn governs_window(&self) -> bool {

@@ -49,10 +49,7 @@ impl Rack {
     fn detect(&mut self, cx: &mut Context<'_>, always: bool) -> Verdict {
         let window = self.window(cx);
         self.core.detect(cx, window, 0, always);
-        Verdict {
-            recover: cx.board.lost_out() > 0,
-            ..Verdict::default()
-        }
+        Verdict::recover_if(cx.board.lost_out() > 0)
     }
 }
 
@@ -67,10 +64,7 @@ impl LossDetection for Rack {
 
     fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckNews<'_>) -> Verdict {
         if !cx.sack {
-            return Verdict {
-                recover: mark_without_sack(cx, ack, THRESHOLD),
-                ..Verdict::default()
-            };
+            return Verdict::recover_if(mark_without_sack(cx, ack, THRESHOLD));
         }
         self.notice_reordering(ack);
         self.core.update(cx, ack);

@@ -166,10 +166,7 @@ impl Rfc9002 {
             cx.board.mark_lost(sending.id);
             self.undecided += 1;
         }
-        Verdict {
-            recover: cx.board.lost_out() > 0,
-            ..Verdict::default()
-        }
+        Verdict::recover_if(cx.board.lost_out() > 0)
     }
 
     /// Drops the transmissions of segments that are acknowledged.
@@ -210,10 +207,7 @@ impl LossDetection for Rfc9002 {
 
     fn on_ack(&mut self, cx: &mut Context<'_>, ack: &AckNews<'_>) -> Verdict {
         if !cx.sack {
-            return Verdict {
-                recover: mark_without_sack(cx, ack, PACKET_THRESHOLD as u32),
-                ..Verdict::default()
-            };
+            return Verdict::recover_if(mark_without_sack(cx, ack, PACKET_THRESHOLD as u32));
         }
         for item in ack.delivered {
             self.acknowledged(cx, ack, item);
