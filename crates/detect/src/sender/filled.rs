@@ -156,9 +156,16 @@ impl FilledMap {
         self.map.get_mut(start)
     }
 
-    /// First bytes of the segments in `[left, right)`.
+    /// First bytes of the segments of which something is in `[left, right)`: a retransmission may begin within one.
     pub(crate) fn starts_in(&self, left: i64, right: i64) -> Vec<i64> {
-        self.map.range(left, right).map(|e| e.0).collect()
+        let (around, _) = self.map.around(left);
+        let around = around.filter(|f| f.place.start < left && f.end() > left);
+        let within = self.map.range(left, right).map(|e| e.0);
+        around
+            .map(|f| f.place.start)
+            .into_iter()
+            .chain(within)
+            .collect()
     }
 
     /// All, from the highest down.
@@ -179,5 +186,25 @@ impl FilledMap {
     /// The lowest.
     pub(crate) fn pop(&mut self) -> Option<Filled> {
         self.map.pop_first()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duplicate_that_begins_within_a_segment_is_of_that_too() {
+        let mut filled = FilledMap::default();
+        let mut board = super::super::board::Board::default();
+        for start in [0, 100, 200] {
+            board.insert(start, 100, 0, 0, 0);
+        }
+        for sent in board.iter() {
+            filled.insert(Filled::known(sent, Copies::default(), &Segment::default()));
+        }
+        assert_eq!(filled.starts_in(130, 300), [100, 200]);
+        assert_eq!(filled.starts_in(200, 300), [200]);
+        assert_eq!(filled.starts_in(300, 400), [0; 0]);
     }
 }
