@@ -66,7 +66,7 @@ class Causes:
             return ["ack-loss"] + probe
         if answer.overtaken:
             return ["ack-reordering"]
-        lowest = copy.a <= self.sight.acknowledged_before(copy.frame)
+        lowest = copy.a <= self.sight.acknowledged_before(copy)
         return probe + ["delay-jump"] if lowest or not probe else probe
 
     def higher_sent_before(self, copy):
@@ -76,22 +76,23 @@ class Causes:
 
 
 def phases(flow, sight, told):
-    """Recoveries: from the first retransmission until everything sent before it is acknowledged.
+    """Recoveries: from the first retransmission until everything sent before it is acknowledged (RFC 6582 section 3.2, `recover`).
     told: {copy: (verdict, causes, unseen)}. Returns dictionaries for the truth file. A recovery is
     unseen if nothing in it was lost and no retransmission in it can be seen to be spurious, or if
     its first retransmission looks like an original."""
-    out, recover, open_phase = [], None, None
-    sendings = iter(sorted((t for t in flow.originals if t.tap_time is not None), key=lambda t: t.tap_time))
+    out, recover = [], None
+    sendings = iter(sorted((t for t in flow.originals if t.tap_time is not None), key=lambda t: t.sent))
     ahead, highest = next(sendings, None), 0
-    for copy in sorted((c for c in flow.copies if c.tap_time is not None), key=lambda c: (c.tap_time, c.frame)):
-        while ahead and ahead.tap_time <= copy.tap_time:
+    for copy in sorted((c for c in flow.copies if c.tap_time is not None), key=lambda c: c.sent):
+        while ahead and ahead.sent < copy.sent:
             highest, ahead = max(highest, ahead.b), next(sendings, None)
-        if recover is None or sight.acknowledged_before(copy.frame) >= recover:
+        if recover is None or sight.acknowledged_before(copy) >= recover:
             recover = highest
-            open_phase = []
-            out.append((copy, open_phase))
-        open_phase.append(copy)
-    return [phase(first, copies, told) for first, copies in out]
+            out.append([])
+        out[-1].append(copy)
+    # On the path another may come by first.
+    seen = [(min(copies, key=lambda c: (c.tap_time, c.frame)), copies) for copies in out]
+    return [phase(first, copies, told) for first, copies in seen]
 
 
 def phase(first, copies, told):

@@ -76,6 +76,7 @@ class Flow:
         self.way, self.origin, self.receiver = way, origin, receiver
         self.tap = tap or origin
         self.whole_frames = whole
+        self.on_path = view is not None and whole is None
         self.paws, self.ranges, self.ack_pairs, self.fates = paws, ranges, pairs and pairs[1], fates
         # What the path wrote of are packets as they were on the wire: there is nothing to split.
         limit = 2**16 if pairs else self.segment_size()
@@ -170,10 +171,10 @@ class Flow:
                 continue
             held.add(t.a, t.b)
             waiting.append(t)
-            waiting = [w for w in waiting if not held.holds(0, w.b)]
             if fate == "reneged":
                 for lost in waiting:
-                    lost.refused, lost.duplicate = "reneged", False
+                    if not held.holds(0, lost.b):
+                        lost.refused, lost.duplicate = "reneged", False
                 held, waiting = held.below_gap(), []
 
     def late(self):

@@ -96,16 +96,18 @@ class Sight:
         return min(trips, default=0)
 
     def cumulative_by_frame(self):
-        """(frame, highest cumulative acknowledgement so far) of the sender's capture."""
+        """(frame, highest cumulative acknowledgement so far) of the sender's capture: what passes a capture point on the path
+        has yet to reach the sender."""
         offset, top, out = Unwrap(self.flow.base), 0, []
-        for ack in self.flow.tap.acks.get(self.flow.way, ()):
+        heard = self.flow.origin if self.flow.on_path else self.flow.tap
+        for ack in heard.acks.get(self.flow.way, ()):
             top = max(top, offset(ack.ack))
             out.append((ack.frame, top))
         return out
 
-    def acknowledged_before(self, frame):
-        """What the sender had heard of when it sent `frame`: many packets share an instant."""
-        i = bisect.bisect_left(self.edges, frame, key=lambda x: x[0])
+    def acknowledged_before(self, t):
+        """What the sender had heard of when it sent `t`: many packets share an instant."""
+        i = bisect.bisect_left(self.edges, t.own if self.flow.on_path else t.frame, key=lambda x: x[0])
         return self.edges[i - 1][1] if i else 0
 
     def hole_shown(self, i):

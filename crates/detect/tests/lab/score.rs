@@ -178,7 +178,7 @@ impl<'a> Judge<'a> {
             self.retransmission(r);
         }
         if self.side != Side::Receiver {
-            self.recoveries(&told.recoveries.list);
+            self.recoveries(told);
         }
         self.missed(told);
     }
@@ -451,11 +451,20 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn recoveries(&mut self, told: &[Recovery]) {
-        let told: HashMap<i64, &Recovery> = told.iter().map(|r| (r.start_ns, r)).collect();
+    /// A recovery is known by the frame that begins it: a capture's clock may have been set back, and some pass at one instant.
+    fn recoveries(&mut self, told: &FlowReport) {
+        let list = told.retransmission_list.iter().rev();
+        let frames: HashMap<(i64, u64), u64> =
+            list.map(|r| ((r.at_ns, r.seq_offset), r.frame)).collect();
+        let phases = || told.recoveries.list.iter();
+        let frame = |r: &Recovery| frames.get(&(r.start_ns, r.seq_offset)).copied();
+        let by_frame: HashMap<u64, &Recovery> =
+            phases().filter_map(|r| Some((frame(r)?, r))).collect();
+        let by_time: HashMap<i64, &Recovery> = phases().map(|r| (r.start_ns, r)).collect();
         for truth in self.flow.recoveries.iter().filter(|r| r.unseen.is_none()) {
             self.counts.recoveries += 1;
-            let there = told.get(&truth.at_ns);
+            let there = truth.frame.and_then(|frame| by_frame.get(&frame));
+            let there = there.or_else(|| by_time.get(&truth.at_ns));
             let known = there.filter(|r| r.cause != Cause::Unknown);
             let Some(r) = known else {
                 self.missed.push(format!(

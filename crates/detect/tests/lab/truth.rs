@@ -55,6 +55,8 @@ pub(crate) struct Retransmission {
 /// One recovery at the sender.
 #[derive(Clone, Debug)]
 pub(crate) struct Recovery {
+    /// Of its first retransmission, as the capture has it.
+    pub frame: Option<u64>,
     pub at_ns: i64,
     pub seq_offset: u64,
     pub causes: Vec<String>,
@@ -227,6 +229,7 @@ fn retransmission(c: &Value) -> Retransmission {
 
 fn recovery(r: &Value) -> Recovery {
     Recovery {
+        frame: r["frame"].as_u64(),
         at_ns: r["at_ns"].as_i64().unwrap_or_default(),
         seq_offset: number(&r["seq_offset"]),
         causes: causes(r),
