@@ -5,7 +5,7 @@ use inorder_wire::Segment;
 /// What the timestamps of one host's data show of its clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct StampClock {
-    last: u32,
+    last: Option<u32>,
     /// When data first came with that timestamp, nanoseconds.
     since_ns: i64,
     /// The longest time over which the timestamp of data in order did not change, nanoseconds.
@@ -19,10 +19,10 @@ impl StampClock {
     /// Data in order.
     #[inline]
     pub(crate) fn note(&mut self, seg: &Segment) {
-        if seg.tsval == self.last {
+        if self.last == Some(seg.tsval) {
             self.longest_ns = self.longest_ns.max(seg.ts_ns - self.since_ns);
         } else {
-            (self.last, self.since_ns) = (seg.tsval, seg.ts_ns);
+            (self.last, self.since_ns) = (Some(seg.tsval), seg.ts_ns);
         }
     }
 
@@ -52,5 +52,8 @@ mod tests {
             clock.note(&data(ms, tsval));
         }
         assert_eq!(clock.tick_ns(), 99_000_000);
+        let mut from_zero = StampClock::default();
+        from_zero.note(&data(1_000, 0));
+        assert_eq!(from_zero.tick_ns(), 1_000_000, "a clock may begin with 0");
     }
 }

@@ -59,12 +59,16 @@ struct Pairing {
 
 impl Pairing {
     fn push(&mut self, frame: (Dir, Segment)) {
-        let known = |pair: &&mut Pair| are_twins(&pair.frame, &frame);
         let Some(at) = self.single.iter().position(|s| are_twins(s, &frame)) else {
-            return match self.pairs.iter_mut().rev().find(known) {
-                Some(pair) => pair.again += 1,
-                None => self.single.push(frame),
+            let known = |pair: &Pair| are_twins(&pair.frame, &frame);
+            let Some(at) = self.pairs.iter().rposition(known) else {
+                return self.single.push(frame);
             };
+            let apart_ns = frame.1.ts_ns - self.pairs[at].second_ns;
+            if !self.was_asked_for(&frame, apart_ns) {
+                self.pairs[at].again += 1;
+            }
+            return;
         };
         if self.was_asked_for(&frame, frame.1.ts_ns - self.single[at].1.ts_ns) {
             return;
