@@ -20,6 +20,9 @@ const MIN_SHARE_LOST_OF_SEVERAL: f64 = 0.2;
 /// Expected number of losses above which the discarded packets no longer explain the recovery.
 const MAX_LOST_BESIDE_REFUSED: f64 = 0.6;
 
+/// Probability from which on a cause is told.
+const MIN_LIKELY: f64 = 0.95;
+
 /// Where an original was late, lost or refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Mark {
@@ -61,6 +64,16 @@ fn lost_one(facts: &Facts) -> bool {
     facts.lost >= MIN_LOST_OF_SEVERAL && share >= MIN_SHARE_LOST_OF_SEVERAL
 }
 
+/// Something of what was sent again was lost, as likely as a cause must be.
+fn lost_some(facts: &Facts) -> bool {
+    facts.perhaps_refused > 0 && facts.none_lost.exp() <= 1.0 - MIN_LIKELY
+}
+
+/// Of what was sent again and is open, nothing was lost.
+fn lost_none(facts: &Facts) -> bool {
+    facts.perhaps_refused > 0 && facts.none_lost.exp() >= MIN_LIKELY
+}
+
 impl Flow<'_> {
     fn any(&self, kind: Kind, from: i64, to: i64) -> bool {
         let first = self.marks.partition_point(|m| m.start < from);
@@ -88,20 +101,26 @@ impl Flow<'_> {
         let late = self.any(Kind::Reordered, from, to);
         let one = phase.retransmissions == 1 && phase.facts.to_end <= i64::from(self.mss);
         let probe = one && phase.facts.prompt == Prompt::Probe;
+        // The receiver said that it lacked something, which had come late then, if nothing was lost.
+        let asked = phase.facts.prompt == Prompt::News && !phase.timeout;
         match phase.verdict {
             _ if phase.facts.unanswered => Cause::Unanswered,
             RecoveryVerdict::Loss if self.any(Kind::Lost, from, to) => Cause::Loss,
             RecoveryVerdict::Loss if lost_one(&phase.facts) => Cause::Loss,
+            RecoveryVerdict::Loss if lost_some(&phase.facts) => Cause::Loss,
             RecoveryVerdict::Loss if phase.facts.lost > MAX_LOST_BESIDE_REFUSED => Cause::Unknown,
             RecoveryVerdict::Loss if self.any(Kind::Refused, from, to) => Cause::Refused,
             // Something was needed, and it is not known whether it had been lost or refused.
             RecoveryVerdict::Loss => Cause::Unknown,
+            RecoveryVerdict::Ambiguous if lost_some(&phase.facts) => Cause::Loss,
             _ if probe && !late => Cause::TailProbe,
+            RecoveryVerdict::Ambiguous if late && lost_none(&phase.facts) => Cause::Reordering,
             RecoveryVerdict::Ambiguous => Cause::Unknown,
             RecoveryVerdict::Spurious if !phase.facts.asked && !late => Cause::InAdvance,
             RecoveryVerdict::Spurious if late => Cause::Reordering,
             RecoveryVerdict::Spurious if phase.timeout => Cause::DelayJump,
             RecoveryVerdict::Spurious if self.acks_overtaken => Cause::AckReordering,
+            RecoveryVerdict::Spurious if asked => Cause::Reordering,
             RecoveryVerdict::Spurious => Cause::Unknown,
         }
     }

@@ -25,6 +25,11 @@ const MAX_ACK_DELAY_NS: i64 = 250_000_000;
 /// Without a round trip it waits for a second (RFC 8985 section 7.2), nanoseconds.
 const PROBE_WITHOUT_RTT_NS: i64 = 1_000_000_000;
 
+/// A probe waits for two round trips (RFC 8985 section 7.2), of which the shortest may be somewhat shorter yet.
+fn soonest_probe(shortest_ns: i64) -> i64 {
+    shortest_ns.saturating_mul(2) - shortest_ns / 4
+}
+
 /// How long a sender had waited when it repeated something.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waited {
@@ -44,10 +49,12 @@ impl Waited {
     /// What made the sender repeat it.
     pub(crate) fn prompt(&self) -> Prompt {
         let shortest = self.rtt_ns.map(|(shortest, _)| shortest);
-        if let (Some(since), Some(rtt)) = (self.since_sent_ns, shortest)
-            && since < rtt - rtt / 4
-        {
-            return Prompt::Nothing;
+        if let (Some(since), Some(rtt)) = (self.since_sent_ns, shortest) {
+            // Nothing was heard since: then only a timer asks, a probe's first.
+            let unheard = since == self.quiet_ns;
+            if since < rtt - rtt / 4 || unheard && since < soonest_probe(rtt) {
+                return Prompt::Nothing;
+            }
         }
         if self.may_be_probe() {
             return Prompt::Probe;
@@ -67,7 +74,7 @@ impl Waited {
     fn may_be_probe(&self) -> bool {
         let (soonest, latest) = match self.rtt_ns {
             Some((shortest, usual)) => (
-                shortest.saturating_mul(2) - shortest / 4,
+                soonest_probe(shortest),
                 usual.saturating_mul(3).saturating_add(MAX_ACK_DELAY_NS),
             ),
             None => (
@@ -85,8 +92,8 @@ mod tests {
 
     const MS: i64 = 1_000_000;
 
-    /// The prompt after a wait of `ms` milliseconds, at a round trip of 40 ms.
-    fn after(ms: i64, last: bool, sack: bool) -> Prompt {
+    /// A wait of `ms` milliseconds, in which nothing was heard, at a round trip of 40 ms.
+    fn waited(ms: i64, last: bool, sack: bool) -> Waited {
         Waited {
             quiet_ns: ms * MS,
             since_sent_ns: Some(ms * MS),
@@ -94,15 +101,23 @@ mod tests {
             last,
             sack,
         }
-        .prompt()
+    }
+
+    fn after(ms: i64, last: bool, sack: bool) -> Prompt {
+        waited(ms, last, sack).prompt()
     }
 
     #[test]
     fn time_tells_a_probe_from_a_time_out_and_from_a_copy_in_advance() {
         assert_eq!(after(10, true, true), Prompt::Nothing);
-        assert_eq!(after(45, true, true), Prompt::News);
+        assert_eq!(after(45, true, true), Prompt::Nothing, "nothing was heard");
         assert_eq!(after(85, true, true), Prompt::Probe);
         assert_eq!(after(85, false, true), Prompt::News);
+        let heard = Waited {
+            quiet_ns: MS,
+            ..waited(45, true, true)
+        };
+        assert_eq!(heard.prompt(), Prompt::News);
         assert_eq!(after(290, true, true), Prompt::Probe);
         assert_eq!(after(290, true, false), Prompt::Timer, "without SACK");
         assert_eq!(after(9_100, true, true), Prompt::Timer);

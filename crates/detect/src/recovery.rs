@@ -34,6 +34,9 @@ impl Phase {
 #[repr(C)] // First what every acknowledgement needs: see `Engines`.
 pub(crate) struct RecoveryTracker {
     recover: Option<i64>,
+    /// What was acknowledged when the last phase ended: the sender has no reason to send that again (RFC 9293 section 3.10.7.4), so what
+    /// comes of it was sent in that phase and is late.
+    settled: i64,
     phases: std::collections::VecDeque<Phase>,
     first: u32,
     /// When what had been sent by the start of the phase was acknowledged.
@@ -57,8 +60,8 @@ impl RecoveryTracker {
     /// Everything below `una` is acknowledged, as seen at `now`.
     #[inline]
     pub(crate) fn acknowledged(&mut self, una: i64, now: i64) {
-        if self.recover.is_some_and(|r| una >= r) {
-            self.recover = None;
+        if let Some(recover) = self.recover.take_if(|r| una >= *r) {
+            self.settled = recover;
             self.left_ns = Some(now);
         }
     }
@@ -90,7 +93,9 @@ impl RecoveryTracker {
         if prompt == Prompt::Timer {
             self.timed_out = highest;
         }
-        if !self.same_phase(now, delay) {
+        // Beside the sender nothing is late: what it repeats there had been on its way to the network when the acknowledgement came.
+        let late = delay > 0 && !self.phases.is_empty() && offset < self.settled;
+        if !late && !self.same_phase(now, delay) {
             self.recover = Some(highest);
             if self.phases.len() >= MAX_OPEN_PHASES {
                 self.close_oldest();
@@ -133,12 +138,14 @@ impl RecoveryTracker {
         }
     }
 
-    /// A segment that phase `id` retransmitted was lost with probability `share`, and discarded by the receiver otherwise.
-    pub(crate) fn lost(&mut self, id: u32, share: f64) {
+    /// A segment that phase `id` retransmitted was lost with probability `share`, and discarded by the receiver otherwise; or it came
+    /// late after all, with probability `came`.
+    pub(crate) fn lost(&mut self, id: u32, share: f64, came: f64) {
         let index = id.wrapping_sub(self.first) as usize;
         if let Some(phase) = self.phases.get_mut(index) {
             phase.recovery.facts.lost += share;
             phase.recovery.facts.perhaps_refused += 1;
+            phase.recovery.facts.none_lost += (1.0 - share * (1.0 - came)).ln();
         }
     }
 
@@ -218,11 +225,20 @@ mod tests {
     }
 
     #[test]
+    fn what_had_been_acknowledged_begins_no_phase() {
+        let mut t = RecoveryTracker::new(true);
+        let a = t.retransmitted(1, 0, 1_000, 3, Prompt::News);
+        t.acknowledged(1_500, 4);
+        assert_eq!(t.retransmitted(9, 500, 2_000, 3, Prompt::News), a, "late");
+        assert_ne!(t.retransmitted(9, 1_600, 2_000, 3, Prompt::News), a);
+    }
+
+    #[test]
     fn at_the_receiver_a_phase_ends_a_round_trip_later() {
         let mut t = RecoveryTracker::new(false);
         let a = t.retransmitted(1, 0, 1_000, 10, Prompt::News);
         t.acknowledged(1_000, 5);
-        assert_eq!(t.retransmitted(14, 500, 2_000, 10, Prompt::News), a);
-        assert_ne!(t.retransmitted(15, 500, 2_000, 10, Prompt::News), a);
+        assert_eq!(t.retransmitted(14, 1_500, 2_000, 10, Prompt::News), a);
+        assert_ne!(t.retransmitted(15, 1_500, 2_000, 10, Prompt::News), a);
     }
 }

@@ -29,7 +29,7 @@ use crate::result::{
 use again::{Fill, FirstToCome};
 use begun::Before;
 use inorder_metrics::by_bytes::{Arrived, Hole, Late, Order};
-use refused::{Refused, Suspect};
+use refused::{Listing, Refused, Suspect};
 use run::Run;
 use tail::LostTail;
 use unanswered::{Unanswered, Waiting};
@@ -56,8 +56,8 @@ pub(crate) struct Note {
 pub(crate) enum Piece {
     /// Highest data so far.
     New,
-    /// An original behind higher data.
-    Late,
+    /// An original behind higher data, as sure as said.
+    Late(Basis),
     /// A retransmission.
     Again,
 }
@@ -108,6 +108,7 @@ pub(crate) struct Arrival {
     /// Holes in which an original lies that the receiver should have discarded, until it asks for the
     /// bytes again or takes them after all.
     suspects: Vec<Suspect>,
+    listing: Listing,
     /// How often a hole was filled sooner than by a retransmission.
     filled_early: u32,
     recoveries: RecoveryTracker,
@@ -191,6 +192,7 @@ impl Arrival {
             pause_ns: 0,
             receiver: at_receiver.then(Acceptance::default),
             suspects: Vec::new(),
+            listing: Listing::default(),
             filled_early: 0,
             watchful: false,
             before: Before::NOTHING,
@@ -359,7 +361,7 @@ impl Arrival {
                     }
                     _ => self.late_original(seg, &hole, from, len, basis),
                 }
-                sink(Piece::Late, from, len);
+                sink(Piece::Late(basis), from, len);
             }
             Copy::Retransmission(basis) => {
                 let told = (Verdict::Ambiguous, basis.confidence);

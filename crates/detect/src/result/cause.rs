@@ -111,6 +111,8 @@ pub(crate) struct Facts {
     pub(crate) lost: f64,
     /// Number of segments retransmitted in it that the receiver discarded, or may have discarded.
     pub(crate) perhaps_refused: u32,
+    /// Logarithm of the probability that none of these was lost.
+    pub(crate) none_lost: f64,
     /// What made the sender begin.
     pub(crate) prompt: Prompt,
     /// An acknowledgement or a timer can have made the sender repeat some of it.

@@ -49,6 +49,9 @@ impl Sender {
         if ack.stale || more || untimed || part {
             return;
         }
+        if reported == 0 && self.receiver.has_no_room_for_news(seg) {
+            return self.ledger.hides_arrival();
+        }
         let Some(mut trigger) = self.trigger_of(ack, reported, &last) else {
             return;
         };

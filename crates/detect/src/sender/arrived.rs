@@ -109,6 +109,12 @@ impl Sender {
     }
 
     pub(super) fn log_report(&mut self, report: &Report, ack: &Ack, status: Status) -> u64 {
+        let status = match status {
+            Status::Original(basis) => {
+                Status::Original(self.doubts.weaken(report.sent.start, basis))
+            }
+            other => other,
+        };
         self.ledger.arrives(Entry {
             place: report.sent.place(&ack.seg),
             status,

@@ -57,7 +57,7 @@ impl Sender {
             acks: self.queue.seen,
             acks_missing: self.acks_missing(),
             numbered: self.queue.by_id(),
-            heard_ns: self.last_news_ns,
+            heard_ns: self.news.last_ns(),
             patience_ns: self.timing.patience(),
         }
     }

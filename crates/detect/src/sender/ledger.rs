@@ -336,11 +336,15 @@ impl Ledger {
         let proven = self.complaints.prove(bytes, (f.place.sent_ns, first_ns));
         let spurious = f.spurious_before();
         // What came after all makes the copy before it spurious: not asserted either way.
-        let came = f.doubled + self.share_unplaced(telling);
+        let unplaced = self.share_unplaced(telling);
+        let came = f.doubled + unplaced;
         let either = came > 1.0 - MIN_LIKELY || self.silent(f, telling) >= EITHER;
         let either = either && proven.is_none();
-        let open = u32::from(either);
-        let needed = f.copies.count.saturating_sub(f.after + spurious + open);
+        let needed = match either {
+            // If it came, each of them was spurious.
+            true => 0,
+            false => f.copies.count.saturating_sub(f.after + spurious),
+        };
         self.needed += u64::from(needed);
         self.spurious += u64::from(spurious);
         let phase = f.copies.phase;
@@ -360,10 +364,10 @@ impl Ledger {
         self.list
             .close(f.place.start, f.end(), (needed, sure), spurious);
         if f.refused_in {
-            self.recoveries.lost(phase, 0.0);
+            self.recoveries.lost(phase, 0.0, 0.0);
         } else if telling.explanations.has(Explanation::MoreHoles) {
             let share = (1.0 - f.refused).max(0.0) * (1.0 - f.silent) * (1.0 - f.doubled).max(0.0);
-            self.recoveries.lost(phase, share);
+            self.recoveries.lost(phase, share, unplaced);
         }
         if !f.refused_in {
             self.collector.lost_before(f.place, basis, f.rtt_behind_ns);

@@ -18,6 +18,7 @@ mod board;
 mod clutter;
 mod copied;
 mod cut;
+mod doubts;
 mod duplicate;
 mod filled;
 mod finish;
@@ -27,6 +28,7 @@ mod ledger;
 mod list;
 mod log;
 mod missing;
+mod news;
 mod no_dsack;
 mod no_sack;
 mod openers;
@@ -60,7 +62,9 @@ use crate::result::{Evidence, Reason, Recoveries, Retransmission, Verdict};
 
 use acks::{Ack, AckQueue};
 use attribute::First;
+use doubts::Doubts;
 use ledger::Ledger;
+use news::News;
 use no_dsack::Awaited;
 use no_sack::NoSack;
 use openers::Openers;
@@ -97,8 +101,8 @@ pub(crate) struct Sender {
     raw_una: i64,
     /// The latest of these had SACK blocks.
     raw_blocks: bool,
-    /// When an ACK was last captured, nanoseconds.
-    last_news_ns: i64,
+    news: News,
+    doubts: Doubts,
     timestamps: bool,
     unseen: Unseen,
     explanations: Explanations,
@@ -106,7 +110,7 @@ pub(crate) struct Sender {
     ready: Vec<Ack>,
 }
 
-heap!(Sender: outstanding, timing, receiver, reading, windows, ledger, openers, awaited, queue, unseen, ready);
+heap!(Sender: outstanding, timing, receiver, reading, windows, ledger, openers, awaited, queue, doubts, unseen, ready);
 
 /// What [`Sender::finish`] tells.
 #[derive(Debug)]
@@ -161,7 +165,8 @@ impl Sender {
             last: None,
             raw_una: 0,
             raw_blocks: false,
-            last_news_ns: i64::MIN,
+            news: News::default(),
+            doubts: Doubts::default(),
             timestamps: options.timestamps,
             unseen: Unseen::default(),
             explanations: options.explanations,
@@ -173,6 +178,11 @@ impl Sender {
     #[inline]
     pub(crate) fn note_rtt(&mut self, ns: i64) {
         self.timing.note_rtt(ns);
+    }
+
+    /// From here to the data's sender and back takes `ns`.
+    pub(crate) fn note_away(&mut self, ns: i64) {
+        self.news.away_ns = ns;
     }
 
     /// Both hosts have turned out to use timestamps.
@@ -206,15 +216,26 @@ impl Sender {
         self.outstanding.sent(seg, start, len);
     }
 
+    /// What was just said to be sent first at `start` came by behind higher data, and is an original as sure as `basis` is: on the way from
+    /// the sender another may have been lost before it.
+    pub(crate) fn perhaps_sent_before(&mut self, start: i64, basis: Basis) {
+        if self.news.away_ns > 0 {
+            self.doubts.note(start, basis);
+        }
+    }
+
     /// A retransmission of `[start, start + len)`.
     pub(crate) fn retransmitted(&mut self, seg: &Segment, start: i64, len: u32) {
         self.outstanding.sent_again(seg);
         let (una, highest) = (self.outstanding.una, self.outstanding.highest);
         let prompt = self.prompt(seg.ts_ns, start, start + i64::from(len) >= highest);
-        let phase = self
-            .ledger
-            .recoveries
-            .retransmitted(seg.ts_ns, start, highest, 0, prompt);
+        let phase = self.ledger.recoveries.retransmitted(
+            seg.ts_ns,
+            start,
+            highest,
+            self.news.away_ns,
+            prompt,
+        );
         let verdict = self.place_copy(seg, start, len, phase);
         if verdict == Some(Verdict::Spurious) {
             self.awaited.push(seg.ts_ns);
@@ -228,22 +249,25 @@ impl Sender {
     /// What made the sender repeat the segment at `start`, the `last` of all, at `now`.
     fn prompt(&self, now: i64, start: i64, last: bool) -> Prompt {
         let sent_ns = self.outstanding.last_sent(start);
-        let heard_ns = self.last_news_ns.max(sent_ns.unwrap_or(i64::MIN));
+        let news_ns = self.news.by(now);
+        let heard_ns = news_ns.unwrap_or(i64::MIN).max(sent_ns.unwrap_or(i64::MIN));
         let quiet_ns = now.saturating_sub(heard_ns);
-        let usual = self.timing.usual_rtt();
+        let away_ns = self.news.away_ns;
+        let usual = self.timing.usual_rtt().saturating_add(away_ns);
+        let shortest = self.timing.min_rtt.map(|rtt| rtt.saturating_add(away_ns));
         let waited = Waited {
             quiet_ns,
             since_sent_ns: sent_ns.map(|at| now.saturating_sub(at)),
-            rtt_ns: self.timing.min_rtt.map(|rtt| (rtt, usual.max(rtt))),
+            rtt_ns: shortest.map(|rtt| (rtt, usual.max(rtt))),
             last,
             sack: self.receiver.has_sack(),
         };
         // A round trip after an ACK that reports no later data, nothing but a timer makes a sender repeat what is not the
         // last (RFC 6675 section 5). RACK waits no longer (RFC 8985 section 6.2).
-        let a_while = self.timing.min_rtt.is_some_and(|rtt| quiet_ns >= rtt);
+        let a_while = shortest.is_some_and(|rtt| quiet_ns >= rtt);
         let told = self.explanations.has(Explanation::TimerAlone);
         let unasked = told && a_while && self.receiver.has_sack() && !self.raw_blocks;
-        let heard = self.last_news_ns != i64::MIN;
+        let heard = news_ns.is_some();
         match waited.prompt() {
             Prompt::News if heard && unasked && start == self.raw_una && !last => Prompt::Timer,
             prompt => prompt,
@@ -301,7 +325,7 @@ impl Sender {
         if ack >= self.raw_una {
             self.raw_blocks = seg.all_sack_blocks(0) > 0;
         }
-        self.last_news_ns = seg.ts_ns;
+        self.news.heard(seg.ts_ns);
         if seg.sack_len > 0 {
             self.receiver.sack_seen = true;
         }
@@ -449,6 +473,9 @@ impl Sender {
         }
         self.reading.reports = reports;
         self.learn_echo(seg, advanced);
+        if dsack.is_none() && !ack.stale {
+            self.learn_order(seg);
+        }
         self.openers.drop_below(self.outstanding.una);
         self.answer(ack, dsack, advanced);
     }
@@ -480,6 +507,20 @@ impl Sender {
         }
         self.receiver
             .learn_echo(seg.tsecr == sent, seg.tsecr == last.tsecr);
+    }
+
+    /// Does this receiver list first what has just come?
+    fn learn_order(&mut self, seg: &Segment) {
+        if let ([report], [first, _, ..]) = (&self.reading.reports[..], seg.sack_blocks())
+            && !report.left_edge
+        {
+            let (left, right) = (
+                self.outstanding.offset(first.0),
+                self.outstanding.offset(first.1),
+            );
+            self.receiver
+                .learn_order((left..right).contains(&report.sent.start));
+        }
     }
 
     /// What `ack` says beside what it reports for the first time: duplicates, or nothing.

@@ -166,10 +166,11 @@ impl Sender {
     fn advance_without_sack(&mut self, ack: &Ack, number: i64) {
         let now = ack.seg.ts_ns;
         self.reading.reports.clear();
-        // What the capture lacks has answers, too.
+        // What the capture lacks has answers, too, and so has each of several small ones.
         let segments = self.outstanding.segments_up_to(number);
         self.reading.cover(&mut self.outstanding, number);
         let reports = std::mem::take(&mut self.reading.reports);
+        let segments = segments.max(reports.len() as u64);
         // What had come above the hole is acknowledged with it: duplicate ACKs beyond that answered something else.
         let surplus = u64::from(self.no_sack.above).saturating_sub(segments - 1);
         // Or for what lies above the next hole, where there is one: what cut blocks do not hide.
@@ -203,18 +204,20 @@ impl Sender {
             };
         }
         self.openers.drop_below(number);
+        let again = reports.first().is_some_and(|r| r.copies.is_some());
         if segments <= self.in_turn() && !self.receiver.hides_blocks {
-            // Nothing had waited for this.
-            self.no_sack.unclaimed += std::mem::take(&mut self.no_sack.above);
+            // Nothing had waited for this, or no more than it covers behind what was sent again.
+            let waited = if again { segments as u32 - 1 } else { 0 };
+            let above = std::mem::take(&mut self.no_sack.above);
+            self.no_sack.unclaimed += above.saturating_sub(waited);
             self.no_sack.above_clean = 0;
         }
-        let again = reports.first().is_some_and(|r| r.copies.is_some());
         let more = match segments {
             0..=MAX_SEGMENTS_PER_DELAYED_ACK => 0,
             _ => (segments - 1).saturating_sub(self.no_sack.above.into()),
         };
         self.ledger.unplaced += f64::from(self.no_sack.claim(again, more));
-        let absorbed = segments.max(reports.len() as u64).saturating_sub(1) as u32;
+        let absorbed = segments.saturating_sub(1) as u32;
         self.no_sack.above = self.no_sack.above.saturating_sub(absorbed);
         self.no_sack.above_clean = self.no_sack.above_clean.saturating_sub(absorbed);
         self.reading.reports = reports;

@@ -18,6 +18,10 @@ const MIN_DUPLICATES_HIDDEN: u32 = 2;
 /// Number of ACKs with fewer SACK blocks than there are ranges from which on this is a habit of the receiver: an ACK that was
 /// overtaken lists fewer, too.
 const MIN_SHORT_LISTS: u32 = 3;
+/// Number of ACKs that list first something else than what they report from which on this is a habit, and how many may list it first
+/// for each of these: where the order is by bytes or random, some do.
+const MIN_NEWS_ELSEWHERE: u32 = 2;
+const MAX_NEWS_FIRST: u32 = 4;
 /// Maximum number of filled holes acknowledged together with delayed data for each one that is acknowledged alone.
 const MAX_FILLS_JOINED: u32 = 3;
 
@@ -67,6 +71,9 @@ pub(super) struct Receiver {
     /// Most blocks that an ACK has listed, and how often there were fewer of them than ranges and room.
     most_listed: u8,
     lists_fewer: u32,
+    /// How often an ACK of several blocks listed first what it reports, and something else.
+    news_first: u32,
+    news_elsewhere: u32,
     /// How often an ACK reported what fills a hole alone, and with others.
     fills_alone: u32,
     fills_joined: u32,
@@ -220,6 +227,21 @@ impl Receiver {
         self.most_listed = self.most_listed.max(blocks);
         let room = self.most_blocks();
         self.lists_fewer += u32::from(usize::from(blocks) < ranges.min(room));
+    }
+
+    /// An ACK of its that lists several blocks is the first to report something, and lists that `first` (RFC 2018 section 4) or not.
+    pub(super) fn learn_order(&mut self, first: bool) {
+        self.news_first += u32::from(first);
+        self.news_elsewhere += u32::from(!first);
+    }
+
+    /// `seg` lists as many blocks as this receiver does, which does not list the newest first: what has just come may be in none of them.
+    pub(super) fn has_no_room_for_news(&self, seg: &Segment) -> bool {
+        let often = self.news_elsewhere.saturating_mul(MAX_NEWS_FIRST) >= self.news_first;
+        self.news_elsewhere >= MIN_NEWS_ELSEWHERE
+            && often
+            && seg.sack_len > 0
+            && seg.sack_len >= self.most_listed
     }
 
     /// How many SACKed ranges the ACK `last` had room for. RFC 2018 section 3: three blocks beside

@@ -6,6 +6,7 @@ use inorder_wire::{Segment, TcpFlags};
 use super::{Reported, Shared};
 use crate::arrival::Arrival;
 use crate::cause::RttTrace;
+use crate::collect::Basis;
 use crate::config::Config;
 use crate::cost::Recorder;
 use crate::points::Points;
@@ -74,6 +75,14 @@ impl Heard<'_> {
         self.sort(seg, at, len, false);
         if let Some(points) = self.points {
             points.push(seg.ts_ns, at, PointKind::Data);
+        }
+    }
+
+    /// What came by behind higher data and is an original, as sure as `basis` is.
+    pub(super) fn late(&mut self, seg: &Segment, at: i64, len: u32, basis: Basis) {
+        self.original(seg, at, len);
+        if let Some(sender) = self.sender {
+            sender.perhaps_sent_before(at, basis);
         }
     }
 
@@ -220,6 +229,9 @@ impl Engines {
             let mut sender = Sender::new(unwrap, options, config.keep_events);
             if let Some(ns) = choice.to_receiver_ns {
                 sender.note_rtt(ns);
+            }
+            if let Some(ns) = lag_ns {
+                sender.note_away(ns);
             }
             Box::new(sender)
         };

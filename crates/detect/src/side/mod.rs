@@ -252,7 +252,7 @@ impl Side {
                     heard.rtts.sent(at + i64::from(len), seg.ts_ns);
                     heard.original(seg, at, len);
                 }
-                Piece::Late => heard.original(seg, at, len),
+                Piece::Late(basis) => heard.late(seg, at, len, basis),
             });
         if !self.kept_for_sure {
             self.kept = engines.arrival.kept();
@@ -281,13 +281,16 @@ impl Side {
             let edges = edges.map(|block| engines.unwrap.offset(block.1));
             engines.arrival.reported(edges.fold(ack, i64::max));
         }
+        if seg.sack_len > 1 && engines.sender.is_none() {
+            engines.arrival.lists(seg.sack_blocks());
+        }
         if engines.arrival.suspects_refusal() {
             let unwrap = &engines.unwrap;
             let sacked = |from, to| {
                 let mut blocks = seg.sack_blocks().iter();
                 blocks.any(|&(a, b)| unwrap.offset(a) < to && from < unwrap.offset(b))
             };
-            engines.arrival.answered(ack, sacked);
+            engines.arrival.answered(ack, seg.sack_len > 0, sacked);
         }
         if engines.sender.is_none()
             && repeated_by(seg, &engines.unwrap, ack) > 0

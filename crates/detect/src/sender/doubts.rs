@@ -1,0 +1,64 @@
+//! Originals that may be retransmissions, because their first transmission was lost before the capture point.
+
+use std::collections::VecDeque;
+
+use crate::collect::Basis;
+use crate::result::Confidence;
+
+/// Originals remembered until the receiver has them.
+const MAX_DOUBTED: usize = 256;
+
+/// What came by behind higher data on the path, where that may be a retransmission: what the receiver says of it is no surer.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Doubts {
+    /// First bytes, in the order in which they came by.
+    open: VecDeque<(i64, Basis)>,
+}
+
+heap!(Doubts: open);
+
+impl Doubts {
+    /// What begins at `start` is an original, as sure as `basis` is.
+    pub(super) fn note(&mut self, start: i64, basis: Basis) {
+        if basis.confidence == Confidence::Certain {
+            return;
+        }
+        if self.open.len() == MAX_DOUBTED {
+            self.open.pop_front();
+        }
+        self.open.push_back((start, basis));
+    }
+
+    /// The original at `start` has arrived as late as `basis` says, if it is one.
+    pub(super) fn weaken(&mut self, start: i64, basis: Basis) -> Basis {
+        let at = self.open.iter().position(|doubt| doubt.0 == start);
+        match at.and_then(|at| self.open.remove(at)) {
+            Some((_, doubt)) if doubt.confidence > basis.confidence => Basis {
+                evidence: basis.evidence,
+                ..doubt
+            },
+            _ => basis,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::{Evidence, Reason};
+
+    #[test]
+    fn what_the_receiver_says_of_a_doubtful_original_is_no_surer() {
+        let mut doubts = Doubts::default();
+        let sure = Basis::certain(Evidence::Sack);
+        doubts.note(
+            100,
+            Basis::ambiguous(Evidence::ArrivalTiming, Reason::LoneCopy),
+        );
+        doubts.note(200, Basis::certain(Evidence::ArrivalIpId));
+        let weak = Basis::ambiguous(Evidence::Sack, Reason::LoneCopy);
+        assert_eq!(doubts.weaken(100, sure), weak);
+        assert_eq!(doubts.weaken(200, sure), sure);
+        assert_eq!(doubts.weaken(100, sure), sure, "another time");
+    }
+}

@@ -1,0 +1,79 @@
+//! When the sender heard from the receiver.
+
+/// ACKs on their way to the sender that are remembered, evenly spread over that time.
+const MAX_UNDER_WAY: usize = 8;
+
+/// ACKs as they pass. At the sender it has heard of them at once; what it sends because of one that passes elsewhere comes by no
+/// sooner than a round trip between there and the sender later.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct News {
+    /// The round trip between here and the sender, nanoseconds.
+    pub(super) away_ns: i64,
+    last_ns: i64,
+    /// Times of some of the latest, ascending.
+    passed: [i64; MAX_UNDER_WAY],
+}
+
+impl Default for News {
+    fn default() -> Self {
+        News {
+            away_ns: 0,
+            last_ns: i64::MIN,
+            passed: [i64::MIN; MAX_UNDER_WAY],
+        }
+    }
+}
+
+impl News {
+    /// An ACK passes at `now`.
+    #[inline]
+    pub(super) fn heard(&mut self, now: i64) {
+        self.last_ns = now;
+        let [.., latest] = self.passed;
+        if self.away_ns > 0
+            && now.saturating_sub(latest) >= self.away_ns / (MAX_UNDER_WAY as i64 - 1)
+        {
+            self.passed.rotate_left(1);
+            let [.., latest] = &mut self.passed;
+            *latest = now;
+        }
+    }
+
+    /// When the last one passed here; the least number if there was none.
+    pub(super) fn last_ns(&self) -> i64 {
+        self.last_ns
+    }
+
+    /// When the last one passed here that the sender had heard of when it sent what passes at `now`.
+    pub(super) fn by(&self, now: i64) -> Option<i64> {
+        let until = now.saturating_sub(self.away_ns);
+        let latest = [self.last_ns].into_iter();
+        let mut latest = latest.chain(self.passed.into_iter().rev());
+        latest.find(|&at| at <= until).filter(|&at| at != i64::MIN)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_passes_now_was_sent_before_the_sender_heard_of_the_last_acks() {
+        let mut news = News {
+            away_ns: 70,
+            ..News::default()
+        };
+        assert_eq!(news.by(50), None);
+        (0..100).for_each(|now| news.heard(now));
+        assert_eq!(news.by(100), Some(30));
+        assert_eq!(news.by(200), Some(99));
+    }
+
+    #[test]
+    fn at_the_sender_it_has_heard_of_all() {
+        let mut news = News::default();
+        news.heard(5);
+        news.heard(6);
+        assert_eq!(news.by(6), Some(6));
+    }
+}
