@@ -32,7 +32,7 @@ calibration [OPTIONS] FOLDER...
   --wrong         list every false statement
   --missed        list everything that was not told
   --grounds       how true statements are, by evidence and reason
-  --traits        by habit of the endpoints, kind of path and defect of the capture: the aims missed, of 100 statements and more
+  --traits        by habit of the endpoints, kind of path and defect of the capture: what is reached and the aims missed, of 100 statements and more
   --apart         say how much is counted apart, by which rule
   --snap BYTES    of each frame only so many bytes
   --tagged        each frame with a VLAN tag
@@ -188,8 +188,12 @@ fn run(options: &Options) -> Result<(), String> {
         println!("## The vantage point, {side}\n\n{}", table::vantage(rows));
     }
     if options.traits {
-        let short = aims::short_by_trait(&by_trait(&scored));
-        println!("## Short of the aim, by trait\n\n{short}");
+        let traits = by_trait(&scored);
+        println!(
+            "## Short of the aim, by trait\n\n{}",
+            aims::short_by_trait(&traits)
+        );
+        println!("## By trait\n\n{}", aims::all_traits(&traits));
     }
     println!(
         "## Confidences, from the sender's side\n\n{}",

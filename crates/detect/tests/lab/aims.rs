@@ -191,18 +191,26 @@ pub(crate) fn short(
     out
 }
 
+/// What is measured of a trait: statements alone.
+fn by_trait(counts: &Counts) -> Vec<Aim> {
+    let mut aims = confidences(counts);
+    let vantage = counts.vantage;
+    let right = share(vantage.right, vantage.told);
+    aims.push(aim("vantage point", right, VANTAGE, vantage.told));
+    let causes = share(counts.causes_right, counts.causes_told);
+    aims.push(aim("causes", causes, CAUSES, counts.causes_told));
+    aims
+}
+
+const SIDES: [&str; 3] = ["sender", "receiver", "on the path"];
+
 /// The same by trait, of statements alone and where there are enough of them.
 pub(crate) fn short_by_trait(traits: &BTreeMap<String, [Counts; 3]>) -> String {
     let mut out =
         "| trait | side | measure | reached | aim | of |\n|---|---|---|--:|--:|--:|\n".to_owned();
     for (word, sides) in traits {
-        for (side, counts) in ["sender", "receiver", "on the path"].into_iter().zip(sides) {
-            let mut aims = confidences(counts);
-            let vantage = counts.vantage;
-            let right = share(vantage.right, vantage.told);
-            aims.push(aim("vantage point", right, VANTAGE, vantage.told));
-            let causes = share(counts.causes_right, counts.causes_told);
-            aims.push(aim("causes", causes, CAUSES, counts.causes_told));
+        for (side, counts) in SIDES.into_iter().zip(sides) {
+            let aims = by_trait(counts);
             for a in aims.iter().filter(|a| a.of >= ENOUGH && a.is_missed()) {
                 let _ = writeln!(
                     out,
@@ -213,6 +221,43 @@ pub(crate) fn short_by_trait(traits: &BTreeMap<String, [Counts; 3]>) -> String {
                     a.aim,
                     a.of
                 );
+            }
+        }
+    }
+    out
+}
+
+/// What the table of all traits has: the statements that are not ambiguous, the vantage point and causes.
+const TRAIT_MEASURES: [&str; 9] = [
+    "reordered, certain",
+    "extents, certain",
+    "lost, certain",
+    "lost, likely",
+    "refused, certain",
+    "spurious, certain",
+    "spurious, likely",
+    "vantage point",
+    "causes",
+];
+
+/// Every trait with what is reached, in per cent; nothing where there are too few statements.
+pub(crate) fn all_traits(traits: &BTreeMap<String, [Counts; 3]>) -> String {
+    let mut out = format!(
+        "| trait | side | {} |\n|---|---|",
+        TRAIT_MEASURES.join(" | ")
+    );
+    out += &"--:|".repeat(TRAIT_MEASURES.len());
+    out.push('\n');
+    for (word, sides) in traits {
+        for (side, counts) in SIDES.into_iter().zip(sides) {
+            let aims = by_trait(counts);
+            let cells = TRAIT_MEASURES.map(|measure| {
+                let enough = |a: &&Aim| a.measure == measure && a.of >= ENOUGH;
+                let reached = aims.iter().find(enough).and_then(|a| a.reached);
+                reached.map_or(String::new(), |r| format!("{:.2}", (r * 100.0).min(100.0)))
+            });
+            if cells.iter().any(|c| !c.is_empty()) {
+                let _ = writeln!(out, "| {word} | {side} | {} |", cells.join(" | "));
             }
         }
     }
