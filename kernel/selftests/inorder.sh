@@ -16,8 +16,9 @@ cpus=$(nproc)
 times=10
 many=10000
 [ -z "$SHORT" ] || { times=1; many=1000; }
-# The longest that a connection may hear nothing while the device is changed.
+# The longest that a connection may hear nothing while the device is changed, beyond what it does when nothing changes.
 MAX_WAIT_MS=3000
+RATE_MBIT=256
 
 say() { echo "# $*"; }
 fail() { say "failed: $*"; exit 1; }
@@ -43,6 +44,10 @@ add() { # QUEUES
 		ip -n b link set ino0 up && ip -n b addr add 10.0.0.2/24 dev ino0 || fail "a device"
 }
 
+path_rate() { # MBIT/S
+	tc -n a class replace dev va parent 1: classid 1:1 htb rate "$1mbit" burst 1600 cburst 1600 quantum 1514
+}
+
 # Two namespaces; frames go over as many queues and processors as there are, with jitter that reorders by some ten places.
 begin() { # QUEUES
 	ip netns add a
@@ -64,7 +69,7 @@ begin() { # QUEUES
 	ip -n b link set vb up
 	a ethtool -K va tso off gso off >/dev/null 2>&1
 	tc -n a qdisc add dev va root handle 1: htb default 1 &&
-		tc -n a class add dev va parent 1: classid 1:1 htb rate 300mbit burst 1600 cburst 1600 quantum 1514 &&
+		path_rate $RATE_MBIT &&
 		tc -n a qdisc add dev va parent 1:1 netem limit 100000 delay 2ms 0.4ms loss 0.1% || say "no netem here: nothing is reordered"
 	add "$1"
 }
@@ -237,24 +242,34 @@ waited_during() { # TIMES COMMAND
 	arrived
 }
 
-# A wait is the module's only where there is none without a change: a machine may be too slow, or lend its processors elsewhere.
-must_go_on() { # WHAT
-	[ "$longest" -lt $MAX_WAIT_MS ] && return
-	[ "$unchanged" -lt $((MAX_WAIT_MS / 4)) ] || skip "$1: a connection heard nothing for $longest ms, and for $unchanged ms when nothing changed"
-	fail "$1: a connection heard nothing for $longest ms, and for $unchanged ms when nothing changed"
+# How long one hears nothing while nothing changes: the machine's own stalls. A machine that does not keep up with the path's rate
+# gets a slower path, down to one at which it is calm.
+baseline() { # TIMES
+	rate=$RATE_MBIT
+	while :; do
+		waited_during "$1" change_nothing
+		unchanged=$longest
+		[ "$unchanged" -ge $((MAX_WAIT_MS / 10)) ] && [ $rate -gt 4 ] || return 0
+		say "a connection heard nothing for $unchanged ms at $rate Mbit/s although nothing changed: a slower path"
+		rate=$((rate / 4))
+		path_rate $rate || fail "a slower path"
+	done
+}
+
+# The same while something changes, which may add MAX_WAIT_MS to what the machine did by itself.
+must_go_on() { # TIMES COMMAND WHAT
+	baseline "$1"
+	waited_during "$1" "$2"
+	what="$1 $3: 20 connections went on at $rate Mbit/s ($bytes bytes), the longest wait of one was $longest ms, $unchanged ms when nothing changed"
+	[ $((longest - unchanged)) -lt $MAX_WAIT_MS ] || fail "$what"
+	say "$what"
 }
 
 test_change() {
 	for queues in 1 4; do
 		begin $queues
 		look_on
-		waited_during $((times * 20)) change_nothing
-		unchanged=$longest
-		waited_during $((times * 20)) change
-		what="$((times * 20)) changes of parameters, MTU and links, $queues queues"
-		must_go_on "$what"
-		say "$what: 20 connections went on ($bytes bytes), the longest wait of one was $longest ms;" \
-			"$unchanged ms when nothing changed; $(counter ring_full) frames found the ring full"
+		must_go_on $((times * 20)) change "changes of parameters, MTU and links, $queues queues"
 		at_rest
 		end
 	done
@@ -267,12 +282,7 @@ reload() {
 
 test_reload() {
 	begin
-	waited_during $((times * 10)) change_nothing
-	unchanged=$longest
-	waited_during $((times * 10)) reload
-	must_go_on "$((times * 10)) unloads and loads"
-	say "$((times * 10)) unloads and loads: 20 connections went on ($bytes bytes), the longest wait of one was $longest ms;" \
-		"$unchanged ms when nothing changed"
+	must_go_on $((times * 10)) reload "unloads and loads"
 }
 
 # The lower device goes, or its namespace, while frames come from every processor.
@@ -499,12 +509,25 @@ test_leaks() {
 	[ "$ours" = 0 ] || fail "$(grep -B 12 -A 8 -e inorder -e ancr $leaks | head -60)"
 }
 
-# What the kernel complained of since the last look.
+# What the kernel complained of since the last look. Of the races that KCSAN reports, those count in which one of the modules, or what
+# it called, made one of the accesses: under a receive path of theirs are all the kernel's own, too.
 complaints() {
 	dmesg | sed 's/^\[ *[0-9.]*\] *//' >"$scratch.log"
-	sed "1,$(cat "$scratch.seen" 2>/dev/null || echo 0)d" "$scratch.log" |
-		grep -E 'BUG|WARNING|KASAN:|KCSAN:|INFO: |Oops|refcount|ODEBUG|suspicious|soft lockup|rcu_.*stall|unregister_netdevice: waiting' |
-		grep -v sanitizer
+	sed "1,$(cat "$scratch.seen" 2>/dev/null || echo 0)d" "$scratch.log" | awk '
+		function end_report() {
+			if (ours)
+				printf "%s", report
+			else if (inside)
+				others++
+			report = ""
+			inside = ours = near = 0
+		}
+		/^=====/ { end_report(); next }
+		/BUG: KCSAN/ { inside = 1 }
+		inside && / bytes by / { near = 3 }
+		inside { if (near-- > 0 && /\[(inorder|tcp_ancr)\]/) ours = 1; report = report $0 "\n"; next }
+		/BUG|WARNING|KASAN:|INFO: |Oops|refcount|ODEBUG|suspicious|soft lockup|rcu_.*stall|unregister_netdevice: waiting/ && !/sanitizer/
+		END { end_report(); print others + 0 >"'"$scratch.races"'" }'
 	wc -l <"$scratch.log" >"$scratch.seen"
 }
 
@@ -521,8 +544,9 @@ for name in "$@"; do
 	code=$?
 	end
 	said=$(complaints)
+	[ "$(cat "$scratch.races")" = 0 ] || say "KCSAN reported $(cat "$scratch.races") races of the kernel's own"
 	if [ -n "$said" ]; then
-		echo "$said" | head -20 | sed 's/^/# the kernel: /'
+		echo "$said" | head -${COMPLAINTS:-60} | sed 's/^/# the kernel: /'
 		code=1
 	fi
 	case $code in
@@ -531,5 +555,5 @@ for name in "$@"; do
 	*) echo "not ok $number - $name"; worst=1 ;;
 	esac
 done
-rm -rf "$scratch" "$scratch.seen" "$scratch.log"
+rm -rf "$scratch" "$scratch.seen" "$scratch.log" "$scratch.races"
 exit $worst
