@@ -101,8 +101,6 @@ impl Flow<'_> {
         let late = self.any(Kind::Reordered, from, to);
         let one = phase.retransmissions == 1 && phase.facts.to_end <= i64::from(self.mss);
         let probe = one && phase.facts.prompt == Prompt::Probe;
-        // The receiver said that it lacked something, which had come late then, if nothing was lost.
-        let asked = phase.facts.prompt == Prompt::News && !phase.timeout;
         match phase.verdict {
             _ if phase.facts.unanswered => Cause::Unanswered,
             RecoveryVerdict::Loss if self.any(Kind::Lost, from, to) => Cause::Loss,
@@ -120,7 +118,6 @@ impl Flow<'_> {
             RecoveryVerdict::Spurious if late => Cause::Reordering,
             RecoveryVerdict::Spurious if phase.timeout => Cause::DelayJump,
             RecoveryVerdict::Spurious if self.acks_overtaken => Cause::AckReordering,
-            RecoveryVerdict::Spurious if asked => Cause::Reordering,
             RecoveryVerdict::Spurious => Cause::Unknown,
         }
     }

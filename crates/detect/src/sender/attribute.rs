@@ -77,8 +77,9 @@ impl Sender {
     /// The same, if all copies were captured.
     fn attribute_captured(&self, report: &Report, copies: &Copies, ack: &Ack) -> First {
         let both = |c: (i64, i64)| report.sent.start < c.1 && c.0 < report.sent.end();
-        // Of what one retransmission repeats, the first segment counts it.
-        if copies.count <= 1 && self.reading.crossed.is_some_and(both) {
+        // Of what one retransmission repeats, only the first segment counts it.
+        let one = copies.count <= 1 && copies.first_ns == copies.last_ns;
+        if one && self.reading.crossed.is_some_and(both) {
             // The ACK that is the first to cover it says that it came twice.
             return First::Original(Basis::certain(Evidence::Dsack));
         }
