@@ -20,6 +20,8 @@ impl Arrival {
         let lacking = |h: &Hole<Note>| h.note.fill.copies == 0 && h.end <= cx.una;
         let lacks = holes.iter().any(|h| h.note.fill.known || lacking(h));
         let mut counted_to = i64::MIN;
+        // Retransmissions that are cut anew split what was refused as one packet.
+        let mut one_refused = (0, i64::MIN);
         let whole = holes.chunk_by(are_parts);
         let parts = whole.flat_map(|parts| (0..parts.len()).map(move |at| (parts, at)));
         for ((parts, at), hole) in parts.zip(&holes) {
@@ -37,7 +39,10 @@ impl Arrival {
                 let fill = hole.note.fill;
                 self.recoveries
                     .resolve(fill.phase, Verdict::Needed, fill.copies);
-                self.refused(hole, &refused);
+                if !refused.is_of(one_refused, hole.start) {
+                    self.refused(hole, &refused);
+                    one_refused = (refused.frame, hole.start + mss);
+                }
             } else if hole.note.fill.copies > 0 {
                 counted_to = self.lost(hole, (from, mss), cx.ip_id, lacks);
             } else if hole.end <= cx.una {

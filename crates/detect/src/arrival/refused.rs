@@ -18,7 +18,7 @@ const MIN_ELSEWHERE: u8 = 2;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Refused {
     at_ns: i64,
-    frame: u64,
+    pub(super) frame: u64,
     late: Option<Late>,
     /// Packet number, by estimate.
     label: u64,
@@ -266,6 +266,11 @@ impl Refused {
             basis: Basis::ambiguous(self.basis.evidence, Reason::WhichCopy),
             ..self
         }
+    }
+
+    /// What it says at `start` is of the packet in `frame` that ends at the byte `end`.
+    pub(super) fn is_of(&self, (frame, end): (u64, i64), start: i64) -> bool {
+        self.frame == frame && start < end
     }
 
     fn place(&self, from: i64, to: i64) -> Place {
