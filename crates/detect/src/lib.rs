@@ -55,6 +55,7 @@ mod merged;
 mod names;
 mod numbering;
 mod packed;
+mod places;
 mod points;
 mod prints;
 mod prompt;

@@ -1,9 +1,6 @@
 //! All connections of a capture.
 
-use std::hash::{BuildHasher, RandomState};
-
 use hashbrown::HashTable;
-use inorder_sort::hash_words;
 use inorder_wire::{Complaint, Dir, FlowKey, Segment, TcpFlags};
 
 use crate::budget::{Budget, part_of};
@@ -12,6 +9,7 @@ use crate::connection::Connection;
 use crate::embryo::{Embryo, Embryos};
 use crate::families::Families;
 use crate::flow_table::FlowTable;
+use crate::places::{Connections, Place};
 use crate::result::{FlowReport, Outcome};
 
 /// Connections whose place is remembered by a cheaper hash than the table's; a power of two.
@@ -21,58 +19,6 @@ const CACHED_PLACES_BITS: u32 = 10;
 const NO_PLACE: u32 = u32::MAX;
 /// Time for which a closed connection is kept for late packets, nanoseconds.
 const CLOSED_KEPT_NS: i64 = 2_000_000_000;
-
-/// Where a connection is, and one of the overlay networks in which it is found.
-#[derive(Clone, Copy, Debug)]
-struct Place {
-    slot: u32,
-    overlay: u32,
-}
-
-/// The connections by their places.
-#[derive(Debug)]
-struct Connections {
-    all: Vec<Option<Connection>>,
-    /// The key of the hash, since packets choose the keys of connections (SipHash, Aumasson and Bernstein 2012).
-    seed: u64,
-}
-
-impl Connections {
-    fn new() -> Self {
-        Connections {
-            all: Vec::new(),
-            seed: RandomState::new().hash_one(0),
-        }
-    }
-
-    #[inline]
-    fn get(&self, slot: u32) -> Option<&Connection> {
-        self.all.get(slot as usize)?.as_ref()
-    }
-
-    #[inline]
-    fn get_mut(&mut self, slot: u32) -> Option<&mut Connection> {
-        self.all.get_mut(slot as usize)?.as_mut()
-    }
-
-    fn key(&self, slot: u32) -> Option<&FlowKey> {
-        self.get(slot).map(|connection| &connection.head.key)
-    }
-
-    fn is_at(&self, place: &Place, key: &FlowKey) -> bool {
-        let found = self.key(place.slot);
-        found.is_some_and(|found| found.in_overlay(place.overlay) == *key)
-    }
-
-    fn hash(&self, place: &Place) -> u64 {
-        let found = self.key(place.slot);
-        found.map_or(0, |found| self.hash_of(&found.in_overlay(place.overlay)))
-    }
-
-    fn hash_of(&self, key: &FlowKey) -> u64 {
-        hash_words(&key.words(Dir::LowToHigh), self.seed)
-    }
-}
 
 /// Follows every connection; feed segments in capture order.
 ///

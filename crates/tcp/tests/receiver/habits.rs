@@ -6,19 +6,15 @@ use inorder_tcp::habits::{AckOfFill, AnswerDuplicates, Echo, Habits, PawsAnswer,
 
 use crate::peer::{Peer, config, only};
 
-fn with(habits: Habits) -> Config {
-    Config {
-        habits,
-        ..config("rfc")
-    }
+fn with(set: impl FnOnce(&mut Habits)) -> Config {
+    let mut receiver = config("rfc");
+    set(&mut receiver.habits);
+    receiver
 }
 
 #[test]
 fn one_acknowledgement_answers_a_batch() {
-    let mut peer = Peer::new(&with(Habits {
-        ack_batch: Some(MS),
-        ..Habits::default()
-    }));
+    let mut peer = Peer::new(&with(|h| h.ack_batch = Some(MS)));
     assert_eq!(peer.data(0, 1), []);
     assert_eq!(peer.data(3, 4), [], "out of order");
     assert_eq!(peer.data(1, 2), []);
@@ -28,10 +24,7 @@ fn one_acknowledgement_answers_a_batch() {
 
 #[test]
 fn what_fills_a_hole_may_wait() {
-    let mut peer = Peer::new(&with(Habits {
-        ack_of_fill: AckOfFill::Delayed,
-        ..Habits::default()
-    }));
+    let mut peer = Peer::new(&with(|h| h.ack_of_fill = AckOfFill::Delayed));
     assert_eq!(only(&peer.data(1, 3)), (0, vec![(1, 3)]));
     assert_eq!(peer.data(0, 1), [], "three segments are complete");
     assert_eq!(only(&peer.wait(200 * MS)).0, 3);
@@ -42,10 +35,7 @@ fn what_fills_a_hole_may_wait() {
 
 #[test]
 fn duplicates_may_be_answered_seldom() {
-    let mut peer = Peer::new(&with(Habits {
-        answer_duplicates: AnswerDuplicates::Seldom,
-        ..Habits::default()
-    }));
+    let mut peer = Peer::new(&with(|h| h.answer_duplicates = AnswerDuplicates::Seldom));
     peer.data(0, 2);
     assert_eq!(only(&peer.data(0, 1)).0, 2);
     assert_eq!(peer.data(0, 1), []);
@@ -56,10 +46,8 @@ fn duplicates_may_be_answered_seldom() {
 #[test]
 fn blocks_may_come_in_any_order() {
     let blocks = |sack_order, sack_blocks| {
-        let mut peer = Peer::new(&with(Habits {
-            sack_order,
-            sack_blocks,
-            ..Habits::default()
+        let mut peer = Peer::new(&with(|h| {
+            (h.sack_order, h.sack_blocks) = (sack_order, sack_blocks)
         }));
         for at in [2, 6, 4] {
             peer.data(at, at + 1);
@@ -85,10 +73,7 @@ fn what_is_too_old_may_be_answered_plainly() {
     for (paws_answer, block) in [(PawsAnswer::Dsack, vec![(1, 2)]), (PawsAnswer::Ack, vec![])] {
         let mut peer = Peer::new(&Config {
             timestamps: true,
-            ..with(Habits {
-                paws_answer,
-                ..Habits::default()
-            })
+            ..with(|h| h.paws_answer = paws_answer)
         });
         for (at, stamp) in [(0, 100), (1, 200), (2, 300), (3, 400)] {
             peer.data_at(at, stamp);
@@ -103,10 +88,7 @@ fn the_newest_or_the_last_timestamp_may_be_echoed() {
         let mut peer = Peer::new(&Config {
             timestamps: true,
             paws: false,
-            ..with(Habits {
-                echo,
-                ..Habits::default()
-            })
+            ..with(|h| h.echo = echo)
         });
         let mut seen = Vec::new();
         for (at, stamp) in [(1, 200), (2, 300), (3, 250)] {
@@ -123,10 +105,7 @@ fn the_newest_or_the_last_timestamp_may_be_echoed() {
 /// RFC 2018 section 8.
 #[test]
 fn what_was_reported_may_be_discarded() {
-    let mut peer = Peer::new(&with(Habits {
-        reneging: 1.0,
-        ..Habits::default()
-    }));
+    let mut peer = Peer::new(&with(|h| h.reneging = 1.0));
     assert_eq!(only(&peer.data(1, 2)), (0, vec![]));
     assert_eq!(peer.end.counters().reneges, 1);
     assert_eq!(peer.data(0, 1), [], "nothing waits behind it");

@@ -6,12 +6,12 @@ use inorder_tcp::{Config, Segment};
 
 use crate::peer::{MSS, Peer, config};
 
-fn with(habits: Habits) -> Config {
-    Config {
-        habits,
-        nagle: inorder_tcp::config::Nagle::Off,
-        ..config("rfc")
-    }
+/// A sender with a habit, and without Nagle's algorithm.
+fn with(set: impl FnOnce(&mut Habits)) -> Config {
+    let mut sender = config("rfc");
+    sender.nagle = inorder_tcp::config::Nagle::Off;
+    set(&mut sender.habits);
+    sender
 }
 
 /// First byte, from 0, and length.
@@ -33,37 +33,26 @@ fn next(peer: &mut Peer) -> Vec<(u32, u32)> {
     }
 }
 
-/// RFC 2018 section 8: what was SACKed may have been discarded.
-#[test]
-fn a_timeout_may_repeat_what_was_sacked() {
-    let mut peer = Peer::new(
-        &with(Habits {
-            after_timeout: AfterTimeout::Outstanding,
-            ..Habits::default()
-        }),
-        "reno",
-        "static",
-    );
+/// Segments 2 and 4 of five are SACKed, and the timer expires.
+fn timed_out() -> (Peer, Vec<u32>) {
+    let outstanding = with(|h| h.after_timeout = AfterTimeout::Outstanding);
+    let mut peer = Peer::new(&outstanding, "reno", "static");
     peer.write(5);
     peer.now += 100 * MS;
     peer.ack(0, &[(2, 3), (4, 5)]);
-    let mut sent = peer.wait(1100 * MS);
+    let sent = peer.wait(1100 * MS);
+    (peer, sent)
+}
+
+/// RFC 2018 section 8: what was SACKed may have been discarded.
+#[test]
+fn a_timeout_may_repeat_what_was_sacked() {
+    let (mut peer, mut sent) = timed_out();
     sent.extend(peer.ack(1, &[(2, 3), (4, 5)]));
     sent.extend(peer.ack(3, &[(4, 5)]));
     // The acknowledgements report segments 2 and 4 again, so that those are not repeated a second time.
     assert_eq!(sent, [0, 1, 3]);
-    let mut peer = Peer::new(
-        &with(Habits {
-            after_timeout: AfterTimeout::Outstanding,
-            ..Habits::default()
-        }),
-        "reno",
-        "static",
-    );
-    peer.write(5);
-    peer.now += 100 * MS;
-    peer.ack(0, &[(2, 3), (4, 5)]);
-    let mut sent = peer.wait(1100 * MS);
+    let (mut peer, mut sent) = timed_out();
     sent.extend(peer.ack(1, &[]));
     sent.extend(peer.ack(2, &[]));
     assert_eq!(sent, [0, 1, 2, 3, 4]);
@@ -72,10 +61,7 @@ fn a_timeout_may_repeat_what_was_sacked() {
 #[test]
 fn three_duplicates_may_bring_the_whole_window() {
     let mut peer = Peer::new(
-        &with(Habits {
-            at_duplicates: AtDuplicates::Window,
-            ..Habits::default()
-        }),
+        &with(|h| h.at_duplicates = AtDuplicates::Window),
         "fixed",
         "static",
     );
@@ -89,14 +75,7 @@ fn three_duplicates_may_bring_the_whole_window() {
 /// Small segments are repeated as one.
 #[test]
 fn repeats_may_be_joined() {
-    let mut peer = Peer::new(
-        &with(Habits {
-            repeats: Repeats::Joined,
-            ..Habits::default()
-        }),
-        "reno",
-        "static",
-    );
+    let mut peer = Peer::new(&with(|h| h.repeats = Repeats::Joined), "reno", "static");
     for _ in 0..4 {
         peer.end.write(300);
         peer.out();
@@ -107,14 +86,7 @@ fn repeats_may_be_joined() {
 
 #[test]
 fn repeats_may_be_cut_anew() {
-    let mut peer = Peer::new(
-        &with(Habits {
-            repeats: Repeats::Cut(400),
-            ..Habits::default()
-        }),
-        "reno",
-        "static",
-    );
+    let mut peer = Peer::new(&with(|h| h.repeats = Repeats::Cut(400)), "reno", "static");
     peer.write(2);
     assert_eq!(next(&mut peer), [(0, 400), (400, 400), (800, 200)]);
 }
@@ -124,10 +96,7 @@ fn repeats_may_be_cut_anew() {
 fn a_probe_may_begin_inside_a_segment() {
     let probing = Config {
         loss_probe: LossProbe::Rfc8985,
-        ..with(Habits {
-            probe_part: ProbePart::LastBytes,
-            ..Habits::default()
-        })
+        ..with(|h| h.probe_part = ProbePart::LastBytes)
     };
     let mut peer = Peer::new(&probing, "reno", "rack");
     peer.write(2);
@@ -141,10 +110,7 @@ fn a_copy_may_be_sent_in_advance() {
     let early = Config {
         loss_probe: LossProbe::Rfc8985,
         sack: false,
-        ..with(Habits {
-            probe_after: Some(10 * MS),
-            ..Habits::default()
-        })
+        ..with(|h| h.probe_after = Some(10 * MS))
     };
     let mut peer = Peer::new(&early, "reno", "static");
     peer.write(3);
@@ -160,10 +126,7 @@ fn timestamps_may_begin_anywhere() {
         let stamped = Config {
             timestamps: true,
             seed,
-            ..with(Habits {
-                random_timestamps: true,
-                ..Habits::default()
-            })
+            ..with(|h| h.random_timestamps = true)
         };
         let mut peer = Peer::new(&stamped, "reno", "static");
         peer.end.write(1000);

@@ -25,6 +25,16 @@ const NONE: Undo = Undo {
     hold_marks: true,
 };
 
+const EIFEL: Undo = Undo {
+    eifel: true,
+    ..NONE
+};
+
+const DSACK: Undo = Undo {
+    dsack: true,
+    ..NONE
+};
+
 /// Segment 0 is late; it is retransmitted at 200 ms; its original is acknowledged.
 fn unnecessary_recovery(peer: &mut Peer) {
     peer.now += 100 * MS;
@@ -38,13 +48,7 @@ fn unnecessary_recovery(peer: &mut Peer) {
 
 #[test]
 fn an_echo_of_an_older_timestamp_shows_that_the_original_arrived() {
-    let mut peer = open(
-        Undo {
-            eifel: true,
-            ..NONE
-        },
-        true,
-    );
+    let mut peer = open(EIFEL, true);
     let before = peer.cwnd();
     unnecessary_recovery(&mut peer);
     // Echo of 100: the original's timestamp, not the retransmission's 200.
@@ -57,13 +61,7 @@ fn an_echo_of_an_older_timestamp_shows_that_the_original_arrived() {
 
 #[test]
 fn the_echo_of_the_retransmission_proves_nothing() {
-    let mut peer = open(
-        Undo {
-            eifel: true,
-            ..NONE
-        },
-        true,
-    );
+    let mut peer = open(EIFEL, true);
     unnecessary_recovery(&mut peer);
     peer.now += 100 * MS;
     peer.ack_echo(4, &[], 200);
@@ -78,10 +76,9 @@ fn without_the_time_of_a_retransmission_every_acknowledgement_is_an_originals() 
     for (unstamped_is_original, undone) in [(true, 2), (false, 1)] {
         let mut peer = open(
             Undo {
-                eifel: true,
                 partial_within_recovery: true,
                 unstamped_is_original,
-                ..NONE
+                ..EIFEL
             },
             true,
         );
@@ -107,10 +104,7 @@ fn with_the_switch_off_nothing_is_undone() {
 #[test]
 fn a_full_acknowledgement_of_originals_undoes_at_the_end() {
     let mut custom = config("linux-6");
-    custom.undo = Undo {
-        eifel: true,
-        ..NONE
-    };
+    custom.undo = EIFEL;
     custom.timestamps = true;
     let mut peer = Peer::new(&custom, "reno", "static");
     peer.write(4);
@@ -122,13 +116,7 @@ fn a_full_acknowledgement_of_originals_undoes_at_the_end() {
 
 #[test]
 fn dsacks_for_all_retransmissions_undo() {
-    let mut peer = open(
-        Undo {
-            dsack: true,
-            ..NONE
-        },
-        false,
-    );
+    let mut peer = open(DSACK, false);
     let before = peer.cwnd();
     unnecessary_recovery(&mut peer);
     peer.ack(4, &[]);
@@ -144,13 +132,7 @@ fn dsacks_for_all_retransmissions_undo() {
 
 #[test]
 fn one_dsack_for_two_retransmissions_does_not() {
-    let mut peer = open(
-        Undo {
-            dsack: true,
-            ..NONE
-        },
-        false,
-    );
+    let mut peer = open(DSACK, false);
     peer.now += 100 * MS;
     // 0 and 1 are retransmitted.
     for top in 3..9 {
@@ -166,13 +148,7 @@ fn one_dsack_for_two_retransmissions_does_not() {
 
 #[test]
 fn dsacks_beyond_all_retransmissions_are_ignored() {
-    let mut peer = open(
-        Undo {
-            dsack: true,
-            ..NONE
-        },
-        false,
-    );
+    let mut peer = open(DSACK, false);
     peer.now += 100 * MS;
     peer.ack(3, &[]);
     // Nothing was retransmitted: the network duplicated.
@@ -182,13 +158,7 @@ fn dsacks_beyond_all_retransmissions_are_ignored() {
 
 #[test]
 fn a_spurious_timeout_is_undone_by_timestamps() {
-    let mut peer = open(
-        Undo {
-            eifel: true,
-            ..NONE
-        },
-        true,
-    );
+    let mut peer = open(EIFEL, true);
     assert_eq!(peer.wait(350 * MS), [0]);
     assert_eq!(peer.state(), CaState::Loss);
     peer.ack_echo(2, &[], 100);
@@ -202,9 +172,8 @@ fn a_spurious_timeout_is_undone_by_timestamps() {
 #[test]
 fn rfc_4015_keeps_the_flight_and_adapts_the_timer() {
     let undo = Undo {
-        eifel: true,
         rfc4015: true,
-        ..NONE
+        ..EIFEL
     };
     let mut peer = open(undo, true);
     let timeout = peer.info().rto;
@@ -225,9 +194,8 @@ fn rfc_4015_keeps_the_flight_and_adapts_the_timer() {
 fn while_a_partial_undo_waits_nothing_is_marked() {
     let lost = |hold_marks| {
         let undo = Undo {
-            eifel: true,
             hold_marks,
-            ..NONE
+            ..EIFEL
         };
         let mut peer = open(undo, true);
         peer.now += 100 * MS;
