@@ -28,7 +28,7 @@ use crate::result::{Evidence, Reason};
 const MIN_BLOCKS_THAT_FLUSH: usize = 2;
 /// Maximum number of ACKs lost in a row that are weighed.
 const MAX_MISSING_ACKS_WEIGHED: u32 = 8;
-/// An original comes no later than this after its retransmission, nanoseconds: the least time-out of RFC 6298 (section 2.4), several times
+/// An original comes no later than this after its retransmission, nanoseconds: the least time-out (RFC 6298 section 2), several times
 /// that of most stacks.
 const MAX_BEHIND_COPY_NS: i64 = 1_000_000_000;
 /// Filled holes looked at for one unexplained ACK.
