@@ -20,7 +20,7 @@ const MIN_SHARE_LOST_OF_SEVERAL: f64 = 0.2;
 /// Expected number of losses above which the discarded packets no longer explain the recovery.
 const MAX_LOST_BESIDE_REFUSED: f64 = 0.6;
 
-/// Probability from which on a cause is told.
+/// Probability from which on a cause is reported.
 const MIN_LIKELY: f64 = 0.95;
 
 /// Where an original was late, lost or refused.

@@ -47,7 +47,7 @@ fn duplicates_may_be_answered_seldom() {
 fn blocks_may_come_in_any_order() {
     let blocks = |sack_order, sack_blocks| {
         let mut peer = Peer::new(&with(|h| {
-            (h.sack_order, h.sack_blocks) = (sack_order, sack_blocks)
+            (h.sack_order, h.sack_blocks) = (sack_order, sack_blocks);
         }));
         for at in [2, 6, 4] {
             peer.data(at, at + 1);
