@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 use inorder_fuzzing::mutate::{Random, mutated};
 use inorder_fuzzing::{Check, TARGETS, corpus, folder};
 
-/// An input that takes longer is a failure.
+/// An input that takes longer is a failure: time on a processor, because others may use the machine, too.
 const TOO_LONG: Duration = Duration::from_secs(20);
 
 fn main() -> ExitCode {
@@ -51,6 +51,38 @@ fn now() -> Duration {
     since.unwrap_or_default()
 }
 
+/// What a thread works on.
+#[derive(Default)]
+struct Work {
+    /// Where the system says how long the thread has run (`/proc/PID/task/TID/schedstat`), if it says so.
+    account: Option<PathBuf>,
+    /// The number of the input: 0 before the first.
+    number: u64,
+    /// Empty between inputs.
+    input: Vec<u8>,
+}
+
+impl Work {
+    fn of_this_thread() -> Self {
+        let thread = std::fs::read_link("/proc/thread-self").ok();
+        Self {
+            account: thread.map(|thread| PathBuf::from("/proc").join(thread).join("schedstat")),
+            ..Self::default()
+        }
+    }
+
+    /// The time that the thread has run, or, where that is not known, that of the clock.
+    fn spent(&self) -> Duration {
+        let account = self.account.as_ref();
+        account
+            .and_then(|file| {
+                let text = std::fs::read_to_string(file).ok()?;
+                text.split(' ').next()?.parse().ok()
+            })
+            .map_or_else(now, Duration::from_nanos)
+    }
+}
+
 /// Runs a target for a time; returns the number of failures.
 fn run(name: &str, check: Check, each: Duration) -> u64 {
     let inputs = corpus(name);
@@ -58,19 +90,20 @@ fn run(name: &str, check: Check, each: Duration) -> u64 {
     let (runs, failures) = (AtomicU64::new(0), AtomicU64::new(0));
     let end = now() + each;
     let seed = end.as_nanos() as u64;
-    // What each thread works on, and since when.
-    let current: Vec<_> = (0..threads)
-        .map(|_| Mutex::new((now(), Vec::new())))
-        .collect();
+    let current: Vec<_> = (0..threads).map(|_| Mutex::new(Work::default())).collect();
     std::thread::scope(|scope| {
         for (number, current) in (1..).zip(&current) {
             let (inputs, runs, failures) = (&inputs, &runs, &failures);
             scope.spawn(move || {
                 let mut random = Random(seed.wrapping_mul(number));
+                if let Ok(mut work) = current.lock() {
+                    *work = Work::of_this_thread();
+                }
                 while now() < end {
                     let input = mutated(inputs, &mut random);
-                    if let Ok(mut current) = current.lock() {
-                        *current = (now(), input.clone());
+                    if let Ok(mut work) = current.lock() {
+                        work.number += 1;
+                        work.input.clone_from(&input);
                     }
                     if catch_unwind(AssertUnwindSafe(|| check(&input))).is_err() {
                         failures.fetch_add(1, Ordering::Relaxed);
@@ -78,8 +111,8 @@ fn run(name: &str, check: Check, each: Duration) -> u64 {
                     }
                     runs.fetch_add(1, Ordering::Relaxed);
                 }
-                if let Ok(mut current) = current.lock() {
-                    current.1.clear();
+                if let Ok(mut work) = current.lock() {
+                    work.input.clear();
                 }
             });
         }
@@ -95,17 +128,22 @@ fn run(name: &str, check: Check, each: Duration) -> u64 {
 }
 
 /// Ends the program if an input takes too long: nothing else can end it.
-fn watch(name: &str, current: &[Mutex<(Duration, Vec<u8>)>], end: Duration) {
+fn watch(name: &str, current: &[Mutex<Work>], end: Duration) {
+    // The number of the input that each thread was last seen with, and what the thread had spent by then.
+    let mut seen = vec![(0, Duration::ZERO); current.len()];
     loop {
         std::thread::sleep(Duration::from_millis(100));
         let mut is_idle = true;
-        for place in current {
-            let Ok(place) = place.lock() else { continue };
-            if now() < end || !place.1.is_empty() {
+        for (place, seen) in current.iter().zip(&mut seen) {
+            let Ok(work) = place.lock() else { continue };
+            if now() < end || !work.input.is_empty() {
                 is_idle = false;
             }
-            if !place.1.is_empty() && now().saturating_sub(place.0) > TOO_LONG {
-                keep(name, "slow", &place.1);
+            let spent = work.spent();
+            if seen.0 != work.number {
+                *seen = (work.number, spent);
+            } else if !work.input.is_empty() && spent.saturating_sub(seen.1) > TOO_LONG {
+                keep(name, "slow", &work.input);
                 std::process::exit(1);
             }
         }
