@@ -177,7 +177,9 @@ impl Arrival {
         for suspect in self.suspects.extract_if(.., meets) {
             if !suspect.denied {
                 self.order.annotate(suspect.from, suspect.to, |note| {
-                    note.refused = note.refused.map(Refused::unanswered);
+                    // That it takes nothing beyond its window the receiver has said before.
+                    let open = note.refused.filter(|r| r.evidence != Evidence::Window);
+                    note.refused = open.map(Refused::unanswered).or(note.refused);
                 });
             }
         }

@@ -30,6 +30,8 @@ pub(crate) use report::End;
 
 /// Payloads up to this fit the usual Ethernet; larger ones are super-segments, unless jumbo.
 const MAX_ETHERNET_PAYLOAD: u32 = 1_460;
+/// Maximum number of segments in one frame.
+const MAX_PIECES: u32 = 512;
 /// Payloads of full segments on links with an MTU of 9,000.
 const FULL_PAYLOADS_OF_JUMBO_FRAMES: [u32; 4] = [8_948, 8_960, 8_928, 8_940];
 
@@ -122,10 +124,11 @@ impl Side {
     /// Payload of a full segment on the wire.
     #[inline]
     fn mss(&mut self, seg: &Segment, shared: &Shared) -> u32 {
-        if self.full > 0 {
-            return self.full;
-        }
         let len = seg.payload_len;
+        if self.full > 0 {
+            // Hosts may offer to take 8 bytes: no frame is cut into more pieces than the largest ones are (Linux's BIG TCP, 512 kB).
+            return self.full.max(len / MAX_PIECES);
+        }
         if len > self.max_payload
             && (len <= MAX_ETHERNET_PAYLOAD || FULL_PAYLOADS_OF_JUMBO_FRAMES.contains(&len))
         {
