@@ -90,6 +90,18 @@ fn late_packets_before_the_capture_point_are_seen_though_the_end_of_the_path_is_
 }
 
 #[test]
+fn what_nothing_explains_is_counted_apart_from_what_probes_repeat() {
+    let said = said(&with(|flow| {
+        recovered(flow, Cause::Unknown, 7, 0);
+        recovered(flow, Cause::TailProbe, 2, 0);
+        flow.retransmissions.spurious = 9;
+    }));
+    let again = "it sent 7 packets again although they had arrived, in 7 recovery phases, and the capture does not show why";
+    assert!(said.contains(again), "{said}");
+    assert!(!said.contains("9 of 9"), "{said}");
+}
+
+#[test]
 fn a_closed_window_is_not_an_idle_application() {
     let analysis = with(|flow| {
         flow.data_bytes += 1;
