@@ -48,7 +48,7 @@ impl Agreement {
         Some(self.ratio()? * one.hypot(other))
     }
 
-    /// Whether the means agree within [`TOLERANCE`].
+    /// Whether the means agree within `TOLERANCE`.
     pub fn agrees(&self) -> bool {
         self.ratio()
             .is_some_and(|ratio| (ratio - 1.0).abs() <= TOLERANCE)

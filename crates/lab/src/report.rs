@@ -16,7 +16,7 @@ pub(crate) const PROGRESS: &str = "@progress ";
 pub const FAILED: &str = "@failed ";
 
 /// Begins the line by which the guest tells, with its number as a process of the host, that its network is made and that it
-/// waits for [`GO`].
+/// waits for `GO`.
 pub const READY: &str = "@ready ";
 /// The file that appears in the folder when the path is emulated.
 pub(crate) const GO: &str = "go";

@@ -163,7 +163,7 @@ impl Reflector {
     }
 
     /// Turns the packet in `bytes` into its answer, of the same size, to be sent to where it came from. Returns false
-    /// if it is not answered. [`set_timestamp`] must write the time of sending.
+    /// if it is not answered. `set_timestamp` must write the time of sending.
     pub fn reflect(&mut self, bytes: &mut [u8], arrived: &Arrived, error: ErrorEstimate) -> bool {
         let Some(sent) = SenderPacket::read(bytes) else {
             self.done.malformed += 1;
@@ -272,7 +272,7 @@ impl Reflector {
 }
 
 /// Writes the time of sending into an answer.
-pub(crate) fn set_timestamp(bytes: &mut [u8], unix_ns: i64) {
+pub fn set_timestamp(bytes: &mut [u8], unix_ns: i64) {
     if let Some(place) = bytes.get_mut(4..12) {
         place.copy_from_slice(&Timestamp::from_unix_ns(unix_ns).0.to_be_bytes());
     }

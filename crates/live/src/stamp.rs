@@ -52,7 +52,7 @@ impl ErrorEstimate {
     const SYNCHRONISED: u16 = 1 << 15;
 
     /// A clock synchronised to UTC within `error_ns`, rounded up.
-    pub(crate) fn synchronised(error_ns: u64) -> Self {
+    pub fn synchronised(error_ns: u64) -> Self {
         let mut multiplier = (u128::from(error_ns) << 32).div_ceil(u128::from(NS_PER_S));
         let mut scale = 0;
         while multiplier > 255 {

@@ -32,7 +32,7 @@ impl From<SocketAddr> for Endpoint {
 
 impl fmt::Display for Endpoint {
     /// As [`SocketAddr`], with its port; the address of a network card as `2:0:0:0:0:1` with two digits each; `*` for
-    /// [`Endpoint::ANY_MAC`].
+    /// `Endpoint::ANY_MAC`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.as_mac() {
             None => self.socket_addr().fmt(f),

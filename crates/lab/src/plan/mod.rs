@@ -71,7 +71,7 @@ pub enum Ways {
     /// Queueing disciplines of the kernel.
     #[default]
     Disciplines,
-    /// A program that forwards every packet between the interfaces [`WIRE`].
+    /// A program that forwards every packet between the interfaces `WIRE`.
     Emulated,
 }
 

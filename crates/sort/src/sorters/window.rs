@@ -2,7 +2,7 @@
 //!
 //! What is in order passes at once, so on a path that keeps the order this sorter costs a look-up
 //! and nothing waits. A packet above a gap waits until the missing ones have come, at most for
-//! [`HOLD`], counted from its own arrival: then all gaps below it are given up, and what is
+//! `HOLD`, counted from its own arrival: then all gaps below it are given up, and what is
 //! missing passes at once, late, should it still come. Retransmissions and copies below what was
 //! delivered pass at once, too. This is the reorder buffer of packet-spraying forwarders and, one
 //! for each flow, the reordering function of 3GPP TS 38.323 (section 5.2.2.2, t-Reordering).

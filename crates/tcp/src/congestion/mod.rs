@@ -6,7 +6,7 @@
 //! elsewhere. An endpoint accepts any `Box<dyn CongestionControl>`, so an algorithm defined outside this crate needs
 //! no entry here.
 //!
-//! Algorithms that Linux computes in integers use integers here, with its jiffies ([`jiffies`]). All others use
+//! Algorithms that Linux computes in integers use integers here, with its jiffies (`jiffies`). All others use
 //! additions, multiplications, divisions and square roots of IEEE 754, or `libm`. So a run gives the same windows on
 //! every machine.
 //!

@@ -33,7 +33,7 @@ pub struct RedConfig {
     pub max_bytes: u64,
     /// Probability just below `max_bytes`.
     pub max_probability: f64,
-    /// Weight of a new length in the mean, above 0 to 1; see [`RedConfig::usual_weight`].
+    /// Weight of a new length in the mean, above 0 to 1; see `RedConfig::usual_weight`.
     pub weight: f64,
     /// Usual size of a packet, bytes: how fast the mean decays while the link is idle.
     pub packet_bytes: u32,
