@@ -54,11 +54,13 @@ pub enum Explanation {
     RefusedOnce,
     /// At the receiver: of copies of the same bytes, the one that was sent first was needed, whichever came first.
     SentOrder,
+    /// Segments begin and end where acknowledgements, blocks and retransmissions do, wherever the capture has cut what was sent in one go.
+    WireCuts,
 }
 
 impl Explanation {
     /// All of them.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::Refused,
         Self::TooSoon,
         Self::Crossed,
@@ -80,6 +82,7 @@ impl Explanation {
         Self::TimerAlone,
         Self::RefusedOnce,
         Self::SentOrder,
+        Self::WireCuts,
     ];
 
     /// Its name: lower case, words joined by `-`.
@@ -106,6 +109,7 @@ impl Explanation {
             Self::TimerAlone => "timer-alone",
             Self::RefusedOnce => "refused-once",
             Self::SentOrder => "sent-order",
+            Self::WireCuts => "wire-cuts",
         }
     }
 
@@ -133,6 +137,7 @@ impl Explanation {
             Self::TimerAlone => "RFC 6675 section 5; RFC 8985 section 6.2",
             Self::RefusedOnce => "RFC 7323 section 5.3",
             Self::SentOrder => "RFC 7323 section 4.1; Linux ip_select_ident_segs",
+            Self::WireCuts => "RFC 2018 section 3; RFC 5681 section 4.2",
         }
     }
 }

@@ -80,6 +80,8 @@ pub(crate) struct Board {
     free: Vec<u32>,
     /// How often what is here, or whether it has been reported, has changed.
     changes: u64,
+    /// The cuts of the capture are taken for those of the wire, whatever acknowledgements show.
+    keeps_cuts: bool,
     /// What was sent in one go has been cut elsewhere for the capture than on the wire, as acknowledgements have shown.
     cut_elsewhere: bool,
 }
@@ -87,6 +89,19 @@ pub(crate) struct Board {
 heap!(Board: sent, copies, free);
 
 impl Board {
+    /// With the cuts of the capture, or those of the wire.
+    pub(crate) fn new(keeps_cuts: bool) -> Self {
+        Board {
+            keeps_cuts,
+            ..Board::default()
+        }
+    }
+
+    /// Knows nothing of what was sent any more.
+    pub(crate) fn forget(&mut self) {
+        *self = Board::new(self.keeps_cuts);
+    }
+
     /// While this number stays the same, so do the segments here and whether they have been reported.
     pub(crate) fn changes(&self) -> u64 {
         self.changes
@@ -161,16 +176,7 @@ impl Board {
     /// Takes the lowest segment off if it ends at or below `ack`.
     #[inline]
     pub(crate) fn pop_acked(&mut self, ack: i64) -> Option<(Sent, Option<Copies>)> {
-        let mut front = self.sent.front().copied()?;
-        if front.end() > ack {
-            let fitted = front.start < ack && self.fit(ack);
-            front = self.sent.front().copied().filter(|_| fitted)?;
-            if front.end() > ack {
-                return None;
-            }
-        }
-        self.sent.pop_front();
-        self.changes += 1;
+        let front = self.pop_sent_once(ack)?;
         let copies = self.copies_of(&front).copied();
         if front.copies > 0 {
             self.free.push(front.copies - 1);
@@ -184,7 +190,7 @@ impl Board {
         self.copies.len() == self.free.len()
     }
 
-    /// As [`Board::pop_acked`] where every segment was sent once.
+    /// The same where every segment was sent once, so that none has retransmissions.
     #[inline]
     pub(crate) fn pop_sent_once(&mut self, ack: i64) -> Option<Sent> {
         let front = self.sent.front()?;
@@ -227,7 +233,7 @@ impl Board {
             return false;
         };
         let (below, above) = (edge - within.start, within.end() - edge);
-        if below <= 0 || within.reported || within.copies > 0 {
+        if self.keeps_cuts || below <= 0 || within.reported || within.copies > 0 {
             return false;
         }
         let other = match below <= above {
@@ -450,7 +456,10 @@ impl Ranges {
 
 #[cfg(test)]
 mod tests {
+    use super::super::trace::{Told, Trace};
     use super::*;
+    use crate::explanation::Explanation;
+    use crate::result::{Confidence, Kind};
     use proptest::prelude::*;
 
     proptest! {
@@ -507,6 +516,36 @@ mod tests {
         board.report(3);
         assert!(!board.fit(400), "the next one has been reported as it is");
         assert!(!board.fit(415), "nor does it change itself");
+    }
+
+    /// Two times three segments of 1,000 bytes leave in one go, which the capture has as 1,100, 1,100 and 800 bytes. Of them 42
+    /// is lost, and sent again as what it is on the wire.
+    fn told_of_other_cuts(without: Option<Explanation>) -> Told {
+        let mut trace = Trace::new(true, without);
+        trace.in_order(0, 0, 40);
+        for start in [40_000, 43_000] {
+            for (before, len) in [(0, 1_100), (1_100, 1_100), (2_200, 800)] {
+                let seg = Segment {
+                    ts_ns: 100_000_000,
+                    ..Segment::default()
+                };
+                trace.sender.sent(&seg, start + before, len);
+            }
+        }
+        trace.ack(110, 42, &[]);
+        (0..3).for_each(|n| trace.sack(111 + n, 42, &[(43, 44 + n)]));
+        trace.send_again(114, 42);
+        trace.ack(124, 46, &[]);
+        trace.in_order(140, 46, 70);
+        trace.end()
+    }
+
+    #[test]
+    fn one_lost_segment_is_one_wherever_the_capture_cuts() {
+        let lost = |i| (Kind::Lost, i, Confidence::Likely);
+        assert_eq!(told_of_other_cuts(None), [lost(42)]);
+        let off = told_of_other_cuts(Some(Explanation::WireCuts));
+        assert_eq!(off, [lost(41), lost(42)]);
     }
 
     #[test]

@@ -151,7 +151,7 @@ impl Sender {
 
     pub(crate) fn new(unwrap: Offsets, options: Options, keep: bool) -> Self {
         Sender {
-            outstanding: Outstanding::new(unwrap, options.timestamps),
+            outstanding: Outstanding::new(unwrap, options.timestamps, options.explanations),
             timing: Timing::default(),
             receiver: Receiver::new(&options),
             reading: Reading::default(),

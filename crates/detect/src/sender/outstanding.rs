@@ -8,6 +8,7 @@ use inorder_wire::{Has, Segment};
 
 use super::board::{Board, Copies, Ranges, Sent};
 use super::paws::ticks_too_old;
+use crate::explanation::{Explanation, Explanations};
 
 /// Holes looked at for one unexplained ACK.
 const MAX_HOLES_PER_ACK: usize = 512;
@@ -40,9 +41,9 @@ pub(super) struct Outstanding {
 heap!(Outstanding: board, ranges);
 
 impl Outstanding {
-    pub(super) fn new(unwrap: Offsets, timestamps: bool) -> Self {
+    pub(super) fn new(unwrap: Offsets, timestamps: bool, explanations: Explanations) -> Self {
         Outstanding {
-            board: Board::default(),
+            board: Board::new(!explanations.has(Explanation::WireCuts)),
             ranges: Ranges::default(),
             una: 0,
             highest: 0,
@@ -71,7 +72,7 @@ impl Outstanding {
 
     /// Knows nothing of what is outstanding any more.
     pub(super) fn forget(&mut self) {
-        self.board = Board::default();
+        self.board.forget();
     }
 
     /// The offset of a sequence number, bytes.
@@ -293,7 +294,7 @@ mod tests {
 
     /// Five segments of 100 bytes with TSvals 10 to 14; number 1 was sent again.
     fn five() -> Outstanding {
-        let mut out = Outstanding::new(Offsets::new(1_000), true);
+        let mut out = Outstanding::new(Offsets::new(1_000), true, Explanations::ALL);
         for i in 0..5 {
             let seg = Segment {
                 ts_ns: i,

@@ -282,11 +282,12 @@ impl Reading {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::explanation::Explanations;
     use inorder_base::sequence::Offsets;
 
     /// Ten segments of 100 bytes, sent a millisecond apart.
     fn ten() -> Outstanding {
-        let mut out = Outstanding::new(Offsets::new(0), false);
+        let mut out = Outstanding::new(Offsets::new(0), false, Explanations::ALL);
         for i in 0..10 {
             let seg = Segment {
                 ts_ns: i * 1_000_000,

@@ -306,6 +306,7 @@ impl Timing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::explanation::Explanations;
     use inorder_base::sequence::Offsets;
 
     const MS: i64 = 1_000_000;
@@ -326,7 +327,7 @@ mod tests {
     fn a_hole_is_due_when_what_lies_above_it_is_reported() {
         let mut timing = Timing::default();
         timing.note_rtt(10 * MS);
-        let mut out = Outstanding::new(Offsets::new(0), false);
+        let mut out = Outstanding::new(Offsets::new(0), false, Explanations::ALL);
         for i in 0..3 {
             let seg = Segment {
                 ts_ns: i * MS,
