@@ -118,20 +118,24 @@ impl Reading {
     /// got may be cut differently from what was captured.
     fn report_range(&mut self, out: &mut Outstanding, news: (i64, i64), whole: (i64, i64)) {
         let mut i = out.board.find(news.0);
-        if out.board.get(i).is_some_and(|s| s.start < whole.0) && out.board.fit(whole.0) {
-            i = out.board.find(news.0);
-        }
         while let Some(s) = out.board.get(i) {
             // What was SACKed before has been reported, if it had been captured by then.
             let known = s.start >= news.1 && !out.sacked_unseen();
-            if known || s.end() > whole.1 && (s.start >= whole.1 || !out.board.fit(whole.1)) {
+            if known || s.start >= whole.1 {
                 break;
             }
-            let Some(s) = out.board.get(i).filter(|s| s.end() <= whole.1) else {
-                break;
-            };
-            if !s.reported
-                && s.start >= whole.0
+            if s.end() > whole.1 {
+                if !out.board.fit(whole.1) {
+                    break;
+                }
+                continue;
+            }
+            if s.start < whole.0 {
+                if out.board.fit(whole.0) {
+                    i = out.board.find(news.0);
+                    continue;
+                }
+            } else if !s.reported
                 && let Some((sent, copies)) = out.board.report(i)
             {
                 self.reports.push(Report {
