@@ -210,9 +210,17 @@ def captures(draw, seconds):
     return text
 
 
-def line(name, source, target, stages):
-    """A line of the network with its stages."""
-    text = f'[[line]]\nname = "{name}"\nfrom = "{source}"\nto = "{target}"\n\n'
+def routers(number):
+    """How many routers are before and behind the place of the capture: in a fifth of all scenarios the path is without them, as in a
+    switched network or a cloud. Drawn apart, so that what else a number decides stays as it was."""
+    draw = Draw(f"routers {number}")
+    sides = [draw.choice([1, 1, 2, 5, 9, 14]) for _ in range(2)]
+    return [0, 0] if draw.chance(0.2) else sides
+
+
+def line(name, source, target, stages, passed=0):
+    """A line of the network with its stages and the number of its routers."""
+    text = f'[[line]]\nname = "{name}"\nfrom = "{source}"\nto = "{target}"\n' + (f"routers = {passed}\n" if passed else "") + "\n"
     return text + "\n".join("[[line.stage]]" + stage.partition("]]")[2] for stage in stages) + "\n"
 
 
@@ -252,7 +260,9 @@ def scenario(number):
     before = draw.uniform(0.15, 0.85)
     near, far = halves(draw, forward, before * rtt / 2, (1 - before) * rtt / 2)
     back, home = halves(draw, reverse, (1 - before) * rtt / 2, before * rtt / 2)
-    text += line("near", "A", "M", near) + line("far", "M", "B", far) + line("back", "B", "M", back) + line("home", "M", "A", home)
+    hops = routers(number)
+    for name, source, target, stages, at in (("near", "A", "M", near, 0), ("far", "M", "B", far, 1), ("back", "B", "M", back, 1), ("home", "M", "A", home, 0)):
+        text += line(name, source, target, stages, hops[at])
     if draw.chance(0.3):
         merge = str(draw.chance(0.6)).lower()
         words.append(f"receiver's card merges: {merge}")

@@ -209,8 +209,9 @@ def text_of(t, number):
     before = draw.uniform(0.15, 0.85)
     near, far = field.halves(draw, forward, before * t.rtt / 2, (1 - before) * t.rtt / 2)
     back, home = field.halves(draw, t.reverse, (1 - before) * t.rtt / 2, before * t.rtt / 2)
-    for name, source, target, stages in (("near", "A", "M", near), ("far", "M", "B", far), ("back", "B", "M", back), ("home", "M", "A", home)):
-        text += "\n" + field.line(name, source, target, stages)
+    hops = field.routers(number)
+    for name, source, target, stages, at in (("near", "A", "M", near, 0), ("far", "M", "B", far, 1), ("back", "B", "M", back, 1), ("home", "M", "A", home, 0)):
+        text += "\n" + field.line(name, source, target, stages, hops[at])
     text += '\n[[capture]]\nname = "middle"\nat = "between"\n'
     return text, before, any('kind = "link"' in each for each in near)
 

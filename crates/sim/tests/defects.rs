@@ -20,7 +20,10 @@ line = [
 
 /// The frames of captures with these keys, in their order.
 fn captures(plans: &[&str]) -> Vec<Vec<Captured>> {
-    let mut text = PATH.to_owned();
+    captures_over(PATH.to_owned(), plans)
+}
+
+fn captures_over(mut text: String, plans: &[&str]) -> Vec<Vec<Captured>> {
     for (number, plan) in plans.iter().enumerate() {
         text += &format!("[[capture]]\nname = \"c{number}\"\n{plan}\n");
     }
@@ -290,4 +293,29 @@ fn identifications_follow_the_habit_of_the_host() {
         2,
         "the SYN-ACKs"
     );
+}
+
+/// The times to live of what A, or B, sent, in a capture at `at`.
+fn times_to_live(at: &str) -> [Vec<u8>; 2] {
+    const AT: usize = 14 + 8;
+    let mut path = PATH.to_owned();
+    for (name, routers) in [("far", 3), ("back", 3), ("home", 5)] {
+        let name = format!("name = \"{name}\"");
+        path = path.replace(&name, &format!("{name}, routers = {routers}"));
+    }
+    let mut found = [Vec::new(), Vec::new()];
+    for frame in captures_over(path, &[&format!("at = \"{at}\"")]).remove(0) {
+        let (from, ttl) = (frame.from as usize, frame.bytes[AT]);
+        if !found[from].contains(&ttl) {
+            found[from].push(ttl);
+        }
+    }
+    found
+}
+
+#[test]
+fn routers_count_the_time_to_live_down() {
+    assert_eq!(times_to_live("A"), [vec![64], vec![56]]);
+    assert_eq!(times_to_live("between"), [vec![64], vec![61]]);
+    assert_eq!(times_to_live("B"), [vec![61], vec![64]]);
 }

@@ -3,7 +3,7 @@
 use inorder_wire::Dir;
 
 use super::Position;
-use super::host::{Host, MAX_OWN_DELAY_NS};
+use super::host::{Host, MAX_OWN_DELAY_NS, MIN_ANSWERS};
 use crate::result::{Vantage, VantageBasis, VantageChoice};
 
 /// Below this round trip to the farther host, the hosts' own delays may be as long as those of the path: a process that
@@ -13,6 +13,12 @@ const SHORT_PATH_NS: i64 = 10_000_000;
 const MAX_ROUND_TRIP_OF_NONE_NS: i64 = 50_000;
 /// Answering time above which a host is not next to the capture point on any path, nanoseconds: there is room for a queue between.
 const MAX_NEAR_NS: i64 = 5_000_000;
+/// Maximum of the fastest of few answers of a host next to the capture point, nanoseconds: the base slice of Linux's scheduler.
+const MAX_WAIT_NS: i64 = 3_000_000;
+/// Number of answers of which not all have waited for a processor; then the fastest of a host next to the capture point takes less than this,
+/// nanoseconds.
+const MANY_ANSWERS: u32 = 16;
+const MAX_SLOW_HOST_NS: i64 = 1_000_000;
 /// Holes that one host reported and that the capture point saw from the wrong side: more than an accident of the capture.
 const MIN_MISPLACED: u32 = 2;
 /// Number of holes on the other side of the capture point for each hole on this side that may be such an accident.
@@ -45,8 +51,30 @@ impl Position {
         self.is_short() && !self.hosts.iter().any(Host::is_routed)
     }
 
+    /// The host answered the handshake and more, and nothing of it soon: not even acknowledgements that were not delayed.
+    fn is_distant(&self, host: usize) -> bool {
+        let slow = |host: &Host| match (host.timed, host.answer_ns) {
+            (MANY_ANSWERS.., Some(ns)) => ns > MAX_SLOW_HOST_NS,
+            (MIN_ANSWERS.., Some(ns)) => ns > MAX_WAIT_NS,
+            _ => false,
+        };
+        self.handshake && self.hosts.get(host).is_some_and(slow)
+    }
+
+    /// It is not known to be far, and its few answers took no longer than a process waits for a processor.
+    fn may_be_near(&self, host: usize) -> bool {
+        let soon = |host: &Host| host.answer_ns.is_none_or(|ns| ns <= MAX_WAIT_NS);
+        self.hosts
+            .get(host)
+            .is_some_and(|host| !host.is_far() && soon(host))
+    }
+
     fn near(&self) -> (Near, VantageBasis) {
-        let (near, basis) = self.near_by_time();
+        let (near, basis) = match self.near_by_time() {
+            (Near::Low, _) if self.is_distant(0) => (Near::Neither, VantageBasis::Handshake),
+            (Near::High, _) if self.is_distant(1) => (Near::Neither, VantageBasis::Handshake),
+            found => found,
+        };
         // Next to a host are no holes between it and the capture point.
         let [low, high] = [0, 1].map(|i| {
             let (own, other) = (self.hosts[i].holes_between, self.hosts[1 - i].holes_between);
@@ -58,8 +86,8 @@ impl Position {
             Near::Neither => basis == VantageBasis::Unknown || self.is_in_one_room(),
         };
         let other = match (low, high) {
-            (true, false) if !self.hosts[1].is_far() && self.is_in_one_room() => Near::High,
-            (false, true) if !self.hosts[0].is_far() && self.is_in_one_room() => Near::Low,
+            (true, false) if self.may_be_near(1) && self.is_in_one_room() => Near::High,
+            (false, true) if self.may_be_near(0) && self.is_in_one_room() => Near::Low,
             _ => Near::Neither,
         };
         if refuted && (low || high) {
@@ -104,8 +132,8 @@ impl Position {
                 .is_some_and(|ns| ns <= MAX_OWN_DELAY_NS)
         };
         match (self.hosts[0].is_far(), self.hosts[1].is_far()) {
-            (false, true) => Near::Low,
-            (true, false) => Near::High,
+            (false, true) if self.may_be_near(0) || ratio < 0.2 => Near::Low,
+            (true, false) if self.may_be_near(1) || ratio > 0.8 => Near::High,
             (true, true) if ratio < 0.2 => Near::Low,
             (true, true) if ratio > 0.8 => Near::High,
             // Of few answers a slow one says nothing.

@@ -156,3 +156,70 @@ fn a_forced_vantage_is_taken_and_the_round_trips_still_told() {
         (Some(10_000_000), Some(0))
     );
 }
+
+/// A transfer with timestamps between a sender that is `near_ms` away and a receiver that is `far_ms` away: both answer many times.
+fn many_answers(near_ms: i64, far_ms: i64, ttl: [u8; 2]) -> Position {
+    let stamped = |ms: i64, (seq, ack, flags): (u32, u32, u8), (tsval, tsecr): (u32, u32)| {
+        let mut seg = packet(ms, seq, ack, flags);
+        seg.has |= Has::TIMESTAMPS;
+        (seg.tsval, seg.tsecr) = (tsval, tsecr);
+        seg
+    };
+    let mut p = Position::default();
+    let mut pass = |dir: Dir, mut seg: Segment| {
+        seg.ttl = ttl[dir.index()];
+        p.observe(dir, &seg);
+    };
+    let both = TcpFlags::SYN | TcpFlags::ACK;
+    pass(Dir::LowToHigh, stamped(0, (99, 0, TcpFlags::SYN), (1, 0)));
+    pass(Dir::HighToLow, stamped(far_ms, (499, 100, both), (1, 1)));
+    let mut now = far_ms + near_ms;
+    for n in 0..40 {
+        let seq = 100 + 100 * n;
+        let mut sent = stamped(now, (seq, 500, TcpFlags::ACK), (2 + n, 1 + n));
+        sent.payload_len = 100;
+        pass(Dir::LowToHigh, sent);
+        let answer = (500, seq + 100, TcpFlags::ACK);
+        pass(
+            Dir::HighToLow,
+            stamped(now + far_ms, answer, (2 + n, 2 + n)),
+        );
+        now += far_ms + near_ms;
+    }
+    p
+}
+
+#[test]
+fn a_host_none_of_whose_many_answers_was_soon_is_elsewhere() {
+    let cases = [
+        // No router on either side: a cloud, or a tunnel.
+        (4, 22, [64, 64], Vantage::Middle),
+        (6, 6, [64, 64], Vantage::Middle),
+        // Routers on the other side alone: no reason to take 15 ms for nothing.
+        (15, 42, [64, 57], Vantage::Middle),
+        (0, 22, [64, 57], Vantage::Sender),
+        (42, 0, [57, 64], Vantage::Receiver),
+    ];
+    for (near_ms, far_ms, ttl, vantage) in cases {
+        let p = many_answers(near_ms, far_ms, ttl);
+        let choice = p.choose(Dir::LowToHigh, None, true);
+        assert_eq!(
+            choice.vantage, vantage,
+            "{near_ms} and {far_ms} ms, {ttl:?}"
+        );
+    }
+}
+
+#[test]
+fn a_sender_whose_only_answer_took_as_long_as_a_path_is_not_next_to_the_capture_point() {
+    for (there, back, vantage) in [(6, 5, Vantage::Middle), (8, 1, Vantage::Sender)] {
+        let mut p = handshake(there, back);
+        for n in 0..40 {
+            let (us, seq) = (20_000 + 10_000 * n, 100 + 100 * n as u32);
+            p.observe(Dir::LowToHigh, &data(us, seq, 100));
+            p.observe(Dir::HighToLow, &ack(us + there * 1_000, seq + 100, None));
+        }
+        let choice = p.choose(Dir::LowToHigh, None, true);
+        assert_eq!(choice.vantage, vantage, "{there} and {back} ms");
+    }
+}

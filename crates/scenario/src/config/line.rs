@@ -5,7 +5,7 @@ use super::stage::{Label, Stages};
 use super::{Config, PathUse};
 use crate::declare::keys;
 use crate::error::Problem;
-use crate::kind::Text;
+use crate::kind::{Count32, Text};
 use crate::quantity::require;
 use crate::reader::Reader;
 use crate::value::Node;
@@ -23,6 +23,8 @@ keys! {
         from: Text, required;
         /// The place at which it ends.
         to: Text, required;
+        /// Routers on it: each takes one from the time to live of what passes, which captures show.
+        routers: Count32, default "0", in "0"..="60";
         /// The stages that packets pass, in order.
         stages as "stage": Stages, blank "an ideal line";
     }

@@ -10,13 +10,20 @@ const TCP: u8 = 6;
 const ICMP: u8 = 1;
 const IP_HEADER: usize = 20;
 
+/// What the IPv4 header holds besides addresses and length.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ip {
+    pub(super) identification: u16,
+    pub(super) time_to_live: u8,
+}
+
 /// Writes the headers of `packet`, sent by `from`, to `out`. Returns the length including the IP header. The payload
 /// consists of zeros and is not written.
 pub(super) fn build(
     out: &mut Vec<u8>,
     packet: &Packet,
     from: End,
-    identification: u16,
+    header: Ip,
     flow_channels: u32,
 ) -> u32 {
     out.clear();
@@ -27,7 +34,7 @@ pub(super) fn build(
         Body::Tcp(_) => TCP,
         Body::Probe(_) => ICMP,
     };
-    ip(out, total, identification, protocol, source, target);
+    ip(out, total, header, protocol, [source, target]);
     let start = out.len();
     match &packet.body {
         Body::Tcp(segment) => {
@@ -52,15 +59,14 @@ fn ethernet(out: &mut Vec<u8>, from: End) {
     out.extend([0x08, 0x00]);
 }
 
-fn ip(out: &mut Vec<u8>, total: u32, id: u16, protocol: u8, source: [u8; 4], target: [u8; 4]) {
+fn ip(out: &mut Vec<u8>, total: u32, header: Ip, protocol: u8, addresses: [[u8; 4]; 2]) {
     let start = out.len();
     out.extend([0x45, 0]);
     out.extend((total as u16).to_be_bytes());
-    out.extend(id.to_be_bytes());
-    // Don't fragment; TTL 64.
-    out.extend([0x40, 0, 64, protocol, 0, 0]);
-    out.extend(source);
-    out.extend(target);
+    out.extend(header.identification.to_be_bytes());
+    // Don't fragment.
+    out.extend([0x40, 0, header.time_to_live, protocol, 0, 0]);
+    out.extend(addresses.concat());
     put_checksum(out, start, 10, 0);
 }
 

@@ -7,6 +7,7 @@ mod habits;
 mod identification;
 mod pairs;
 mod phases;
+mod routers;
 mod truth;
 
 use std::io::{self, Write};
@@ -25,6 +26,7 @@ pub use further::Damaged;
 use further::Further;
 use identification::Identifications;
 pub use pairs::Pairs;
+use routers::Routers;
 pub use truth::{Truth, TruthEvent, TruthFlow};
 
 /// Bytes of Ethernet before the IP header.
@@ -44,6 +46,7 @@ pub struct Captures<W: Write> {
     /// Channels below this number belong to flows, the others to probes.
     flow_channels: u32,
     identifications: Option<Identifications>,
+    routers: Routers,
     further: Further,
     /// The first error in writing.
     error: Option<io::Error>,
@@ -88,6 +91,7 @@ impl<W: Write> Captures<W> {
             snap_bytes,
             flow_channels: flows as u32 * 2,
             identifications: None,
+            routers: Routers::default(),
             further: Further::default(),
             error: None,
         })
@@ -100,6 +104,7 @@ impl<W: Write> Captures<W> {
     /// If a name in `config` is unknown.
     pub fn of_run(mut self, config: &Config, seed: u64) -> Result<Self, Error> {
         self.identifications = Some(Identifications::of_run(config, seed)?);
+        self.routers = Routers::of_run(config);
         self.further = Further::new(&config.captures, seed);
         if config.output.pairs || !self.further.is_empty() {
             self.truth
@@ -175,8 +180,12 @@ impl<W: Write> Captures<W> {
             Some(all) => all.of(packet),
             None => packet.id as u16,
         };
+        let header = frame::Ip {
+            identification,
+            time_to_live: self.routers.time_to_live(packet),
+        };
         let (out, channels) = (&mut self.frame, self.flow_channels);
-        let ip_bytes = frame::build(out, packet, from, identification, channels);
+        let ip_bytes = frame::build(out, packet, from, header, channels);
         self.frame.truncate((self.snap_bytes + ETHERNET) as usize);
         ip_bytes
     }
