@@ -13,7 +13,14 @@ LITTLE = 0.1
 AS_WINDOW = {"recovery-needed": "window-needed", "recovery-unneeded": "window-unneeded"}
 UNNEEDED = ("window-unneeded", "recovery-unneeded", "timer-unneeded")
 #: Limits with which nothing is wrong.
-HARMLESS = {"application", "application:end", "line", "start", "handshake"}
+HARMLESS = {"application", "application:end", "line", "start", "handshake", "send-buffer:line", "receiver-window:line"}
+
+
+def names(limit, end="application:end"):
+    """What a limit of the truth may be called: a buffer that is full while the line is busy is both. `end` is what the application at its end is
+    called."""
+    limit, _, cause = limit.partition(":")
+    return {end} if cause == "end" else {limit, cause} - {""}
 
 
 class Truth:
@@ -34,7 +41,8 @@ class Truth:
         return ", ".join(f"{limit} {100 * share:.0f} %" for limit, share in self.windows.most_common() if share > 0.05)
 
     def of(self, limits):
-        return sum(self.windows[limit] for limit in limits)
+        limits = set(limits)
+        return sum(share for limit, share in self.windows.items() if names(limit) & limits)
 
     @property
     def unneeded(self):
@@ -98,6 +106,15 @@ def no_problem(claim, truth):
     return harmful <= LITTLE and clean(claim, truth) is not False
 
 
+def ended(claim, truth):
+    """That all had been sent; or, away from the sender, that no more came, whatever became of it."""
+    silent = {"application:end"}
+    if claim["text"].startswith("no data came"):
+        silent |= {"application", "path-dead", "timer-needed", "timer-unneeded"}
+        return truth.of(silent) >= claim["share"] - OFF
+    return abs(claim["share"] - truth.of(silent)) <= OFF
+
+
 def not_reordering(claim, truth):
     """Unnecessary reductions may have other causes: a jump of the delay, lost acknowledgements."""
     in_order = truth.packets is not None and truth.packets["reordered"] == 0
@@ -109,7 +126,7 @@ PREDICATES = {
     "held": held,
     "coarse": lambda claim, truth: None,
     "short": lambda claim, truth: abs(claim["share"] - truth.shares["handshake"] - truth.shares["start"]) <= OFF,
-    "ended": lambda claim, truth: abs(claim["share"] - truth.shares["application:end"]) <= OFF,
+    "ended": ended,
     "lost": lost,
     "late": counted("reordered"),
     "mistaken": lambda claim, truth: truth.packets and (truth.packets["spurious"] > 0 or truth.unneeded > 0),

@@ -85,6 +85,20 @@ fn a_window_or_a_buffer_below_what_the_path_holds_is_the_limit() {
 }
 
 #[test]
+fn above_what_the_path_holds_the_line_is_busy_beside_a_full_window_or_buffer() {
+    for (keys, limit) in [
+        (
+            "receiver.receive_buffer = \"80 kB\"",
+            "receiver-window line",
+        ),
+        ("sender.send_buffer = \"80 kB\"", "send-buffer line"),
+    ] {
+        let all = data(keys, "");
+        assert!(time(&all, limit) > 4.0, "{keys}: {:?}", times(&all));
+    }
+}
+
+#[test]
 fn no_window_scale_limits_where_the_path_holds_more_than_64_kib() {
     let far = "[[forward]]\nkind = \"delay\"\ndelay = \"100 ms\"\n";
     let all = data("receiver.window_scaling = false", far);

@@ -217,8 +217,12 @@ def timeline(name, known):
         una, nxt = positions.at(info["ns"])
         over = info["ns"] > blocked.last
         limit = base(info, una, nxt, blocked.at(info["ns"]), over, known["nagle"])
+        full = any(b.at(info["ns"]) for b in busy)
         if limit == "window":
-            limit = "line" if any(b.at(info["ns"]) for b in busy) else level(found, info["ns"], known, info)
+            limit = "line" if full else level(found, info["ns"], known, info)
+        elif limit in ("send-buffer", "receiver-window") and full:
+            # Both hold it: more room alone would fill the queue.
+            limit += ":line"
         line.paint(start, end, limit)
     line.joined(round_ns // 4)
     for each in found:

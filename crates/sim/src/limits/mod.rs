@@ -12,7 +12,8 @@
 //!    the reduction is undone; needed if something of it was lost.
 //! 5. `application`: nothing to send.
 //! 6. `receiver-window`: the receiver's window, not the congestion window, holds back what there is.
-//! 7. `send-buffer`: the application would write more, but the buffer is full of data in flight.
+//! 7. `send-buffer`: the application would write more, but the buffer is full of data in flight. Of 6 and 7 the cause is `line` while a
+//!    link is busy, too: more room alone would fill its queue.
 //! 8. The congestion window or pacing: `line` if a link of the path is busy for nearly all of the round trip around that time;
 //!    otherwise `start` before any reduction, `window-needed` or `window-unneeded` after one, by what had caused the last.
 //!

@@ -129,6 +129,9 @@ impl Needed {
     }
 }
 
+/// The cause of a buffer or a window that is full while a line is busy, too.
+const BUSY: &str = "line";
+
 /// The limits that the state of the sender and the links alone tell.
 fn base(watch: &Watch, path: &Path, life: Time, needed: &Needed) -> Vec<Stretch> {
     let round_ns = path.round_ns.max(1);
@@ -153,10 +156,14 @@ fn base(watch: &Watch, path: &Path, life: Time, needed: &Needed) -> Vec<Stretch>
             Base::Window(level) => window(level, needed),
         };
         out.push(stretch(time, limit, cause));
-        if matches!(moment.base, Base::Window(_)) {
-            let lines = busy.iter().flat_map(|times| overlapping(times, time));
-            out.extend(lines.map(|time| stretch(time, Limit::Line, "")));
-        }
+        let while_busy = match moment.base {
+            Base::Window(_) => (Limit::Line, ""),
+            // Both hold it: more room alone would fill the queue.
+            Base::SendBuffer | Base::ReceiverWindow => (limit, BUSY),
+            Base::Handshake | Base::Application(_) => continue,
+        };
+        let lines = busy.iter().flat_map(|times| overlapping(times, time));
+        out.extend(lines.map(|time| stretch(time, while_busy.0, while_busy.1)));
     }
     out
 }
