@@ -2,9 +2,10 @@
 
 use inorder_cost::Episodes;
 
+use super::held::{Held, KINDS};
 use super::pieces::Pieces;
 use super::policer;
-use super::rounds::{Held, KINDS, Row, Silence};
+use super::rounds::{Row, Silence};
 use super::state::{Course, State, reductions, window};
 use super::unneeded::by_cause;
 use super::{Ends, HeldShort, Limit, LimitSet, Limits, Window};

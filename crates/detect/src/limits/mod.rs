@@ -5,6 +5,7 @@
 //! and the chronographs of Linux's TCP (`tcpi_busy_time`, `tcpi_rwnd_limited`, `tcpi_sndbuf_limited`).
 
 mod ends;
+mod held;
 mod judge;
 mod lag;
 mod pieces;

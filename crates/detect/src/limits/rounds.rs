@@ -6,54 +6,24 @@
 //! silences that a retransmission ends is left out here: [`super::judge`] lays them over, once their verdicts are known.
 
 use super::HeldShort;
+use super::held::{Held, KINDS};
 use super::rows::Rows;
 
-/// What held the sender between two packets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Held {
-    /// The receiver's window was full.
-    ByReceiver,
-    /// An acknowledgement released it: the congestion window, or the socket's buffer.
-    ByAck,
-    /// It sent again soon without a new acknowledgement: by a timer of pacing, or as the application wrote.
-    Paced,
-    /// It had nothing to send.
-    Idle,
-    /// It had nothing to send, or what it sent was lost before the capture point until a timer sent it again.
-    Unseen,
-    /// Its packets pass evenly spaced, away from the sender: the application writes so, or the line lets no more through.
-    Spaced,
-    /// It had nothing to send, or its socket's buffer was full of what was on its way.
-    Buffered,
-}
-
-/// Kinds of [`Held`].
-pub(crate) const KINDS: usize = 7;
 /// Rows kept of one flow.
 const MAX_ROWS: usize = 128;
 /// Silences kept of one flow.
 const MAX_SILENCES: usize = 4_096;
-/// What follows an acknowledgement within this was released by it, nanoseconds; and within this share of a round trip.
-const MAX_ANSWER_NS: i64 = 1_000_000;
-const ANSWER_OF_RTT: i64 = 8;
-const MIN_ANSWER_NS: i64 = 50_000;
-/// The same away from the sender, where neither packets nor acknowledgements take equally long on their way.
-const ANSWER_AWAY_OF_RTT: i64 = 2;
-/// A sender that paces waits no longer than this share of a round trip.
-const PACED_OF_RTT: i64 = 4;
 /// Packets closer together than this share of a round trip belong to one burst.
 const BURST_OF_RTT: i64 = 64;
 const MIN_BURST_NS: i64 = 10_000;
 /// Payload of a full segment, at least, bytes (RFC 9293 section 3.7.1).
 const MIN_MSS: u32 = 536;
-/// Maximum difference of two times between packets that count as equal: this part of the later one.
-const EQUAL_GAPS: u64 = 16;
 /// Fewer full segments may wait for a delayed acknowledgement.
 const MIN_PROBED: i64 = 3;
 /// A round where the round trip is not known, nanoseconds.
-const UNKNOWN_RTT_NS: i64 = 50_000_000;
+pub(super) const UNKNOWN_RTT_NS: i64 = 50_000_000;
 /// A retransmission after this time without new information and without a known round trip was sent by a timer, nanoseconds.
-const UNKNOWN_TIMER_NS: i64 = 200_000_000;
+pub(super) const UNKNOWN_TIMER_NS: i64 = 200_000_000;
 
 /// A round trip, or several in a row.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -98,11 +68,6 @@ impl Row {
     }
 }
 
-/// What follows an acknowledgement within this was released by it, nanoseconds.
-fn answer_ns(rtt_ns: i64) -> i64 {
-    (rtt_ns / ANSWER_OF_RTT).clamp(MIN_ANSWER_NS, MAX_ANSWER_NS)
-}
-
 /// Of two times, of which 0 is none.
 fn shortest(a: i64, b: i64) -> i64 {
     match (a, b) {
@@ -142,52 +107,68 @@ pub(crate) struct Progress {
     pub(crate) near: bool,
 }
 
+/// New data that was sent last.
+#[derive(Debug)]
+pub(super) struct LastData {
+    pub(super) sent_ns: i64,
+    /// How much room it left in the receiver's window, bytes.
+    pub(super) room: i64,
+    /// Payload, bytes.
+    pub(super) len: u32,
+}
+
+/// What the sender heard last, nanoseconds.
+#[derive(Debug)]
+pub(super) struct Heard {
+    /// An acknowledgement made room; it carried data.
+    pub(super) released_ns: i64,
+    pub(super) carried: bool,
+    /// Any acknowledgement.
+    news_ns: i64,
+    /// When the receiver's window first grew after the last new data; `i64::MAX` if it has not.
+    pub(super) opened_ns: i64,
+    /// The other end's data.
+    pub(super) asked_ns: i64,
+}
+
+/// Packets that belong together.
+#[derive(Debug)]
+pub(super) struct Burst {
+    /// Packets until then are of one burst with what is booked.
+    until_ns: i64,
+    /// Bytes of the last burst, and sent by its begin.
+    pub(super) bytes: i64,
+    begin: i64,
+    /// Time between the last two packets that were not of one burst, nanoseconds.
+    pub(super) before_ns: i64,
+    /// Payload of what is sent now, bytes.
+    pub(super) next_len: u32,
+}
+
 /// What is recorded of the rounds of one flow.
 #[derive(Debug)]
 #[repr(C)] // First what every packet needs.
 pub(crate) struct Rounds {
     /// Everything before is booked.
     since_ns: i64,
-    /// Packets until then are of one burst with what is booked.
-    burst_ns: i64,
-    /// When new data was sent last, and how much room it left in the receiver's window.
-    sent_ns: i64,
-    room: i64,
-    peak: i64,
-    len: u32,
-    /// Payload of what is sent now, bytes.
-    next_len: u32,
-    answered: u32,
-    unanswered: u32,
-    pub(crate) held_short: HeldShort,
-    /// When that was last so.
-    held_short_ns: i64,
-    /// Time between the last two packets that were not of one burst, nanoseconds.
-    before_ns: i64,
-    /// The last acknowledgement that made room carried data.
-    carried: bool,
-    /// When the other end's data last came, and the idle time that ended after it had, nanoseconds.
-    asked_ns: i64,
-    pub(crate) awaited_ns: i64,
+    pub(super) last: LastData,
+    pub(super) burst: Burst,
+    pub(super) heard: Heard,
     /// The last thing that happened was a retransmission by a timer.
     silent: bool,
-    /// When an acknowledgement last made room, and when one last said anything.
-    released_ns: i64,
-    news_ns: i64,
-    /// When the receiver's window first grew after the last new data; `i64::MAX` if it has not.
-    opened_ns: i64,
-    again_ns: i64,
-    /// Bytes of the last burst, and sent by its begin.
-    burst: i64,
-    booked: i64,
+    /// When something was sent again last.
+    pub(super) again_ns: i64,
+    /// The row that is open.
+    row: Row,
+    pub(crate) held_short: HeldShort,
+    /// When an end of an answer was held back last.
+    pub(super) held_short_ns: i64,
+    /// The idle time that ended after the other end's data had come, nanoseconds.
+    pub(crate) awaited_ns: i64,
     /// Payload of a full segment by the handshake, 0 if it is not known.
-    mss: u32,
+    pub(super) mss: u32,
     /// Rows are no shorter, nanoseconds.
     width_ns: i64,
-    row_ns: i64,
-    parts: [i64; KINDS],
-    gap_ns: i64,
-    way_ns: i64,
     /// Largest window advertised, bytes.
     pub(crate) largest_window: i64,
     rows: Rows,
@@ -201,33 +182,33 @@ impl Rounds {
     pub(crate) fn new(mss: u32) -> Self {
         Rounds {
             since_ns: 0,
-            burst_ns: 0,
-            sent_ns: 0,
-            room: i64::MAX,
-            peak: 0,
-            len: 0,
-            next_len: 0,
+            last: LastData {
+                sent_ns: 0,
+                room: i64::MAX,
+                len: 0,
+            },
+            burst: Burst {
+                until_ns: 0,
+                bytes: 0,
+                begin: 0,
+                before_ns: 0,
+                next_len: 0,
+            },
+            heard: Heard {
+                released_ns: i64::MIN,
+                carried: false,
+                news_ns: i64::MIN,
+                opened_ns: i64::MAX,
+                asked_ns: i64::MIN,
+            },
+            silent: false,
+            again_ns: i64::MIN,
+            row: Row::default(),
             held_short: HeldShort::default(),
             held_short_ns: i64::MIN,
-            answered: 0,
-            unanswered: 0,
-            before_ns: 0,
-            carried: false,
-            asked_ns: i64::MIN,
             awaited_ns: 0,
-            silent: false,
-            released_ns: i64::MIN,
-            news_ns: i64::MIN,
-            opened_ns: i64::MAX,
-            again_ns: i64::MIN,
-            burst: 0,
-            booked: 0,
             mss,
             width_ns: 0,
-            row_ns: 0,
-            parts: [0; KINDS],
-            gap_ns: 0,
-            way_ns: 0,
             largest_window: 0,
             rows: Rows::default(),
             silences: Vec::new(),
@@ -237,52 +218,52 @@ impl Rounds {
     /// The first data of all is sent at `now`.
     #[cold]
     pub(crate) fn begin(&mut self, now: i64) {
-        (self.since_ns, self.sent_ns, self.row_ns) = (now, now, now);
-        self.burst_ns = now;
+        (self.since_ns, self.last.sent_ns, self.row.start_ns) = (now, now, now);
+        self.burst.until_ns = now;
     }
 
     /// New data is sent at `now` that ends a burst, or is far behind the last one.
     #[inline(always)]
     pub(crate) fn ends_burst(&self, now: i64) -> bool {
-        now > self.burst_ns
+        now > self.burst.until_ns
     }
 
     /// New data of `len` bytes was sent at `now` that leaves `room` in the receiver's window, with `flight` bytes on their way.
     #[inline(always)]
     pub(crate) fn sent(&mut self, now: i64, len: u32, room: i64, flight: i64) {
-        self.sent_ns = now;
-        self.room = room;
-        self.len = len;
-        self.peak = self.peak.max(flight);
+        self.last.sent_ns = now;
+        self.last.room = room;
+        self.last.len = len;
+        self.row.peak = self.row.peak.max(flight);
     }
 
     /// It takes `ns` to the sender and back.
     pub(crate) fn note_way(&mut self, ns: i64) {
-        self.way_ns = shortest(self.way_ns, ns);
+        self.row.way_ns = shortest(self.row.way_ns, ns);
     }
 
     /// When new data was sent last, nanoseconds.
     pub(crate) fn last_sent_ns(&self) -> i64 {
-        self.sent_ns
+        self.last.sent_ns
     }
 
     /// Books the time until `now`, when new data is about to be sent, or what may be a copy of data that came `late`.
     #[inline(never)]
     pub(crate) fn next(&mut self, now: i64, (late, len): (bool, u32), progress: &Progress) {
-        self.next_len = len;
+        self.burst.next_len = len;
         self.note_short(now, progress);
-        self.gap_ns = self.gap_ns.max(now.saturating_sub(self.sent_ns));
-        self.burst = progress.sent.saturating_sub(self.booked);
+        self.row.gap_ns = self.row.gap_ns.max(now.saturating_sub(self.last.sent_ns));
+        self.burst.bytes = progress.sent.saturating_sub(self.burst.begin);
         let timer = match late {
             true => self.outlasts_patience(now, progress),
             false => self.probes(now, progress),
         };
         self.wait(now, timer, progress);
         let burst = (progress.rtt_ns / BURST_OF_RTT).max(MIN_BURST_NS);
-        self.burst_ns = now.saturating_add(burst);
-        self.before_ns = now.saturating_sub(self.sent_ns);
-        self.booked = progress.sent;
-        self.opened_ns = i64::MAX;
+        self.burst.until_ns = now.saturating_add(burst);
+        self.burst.before_ns = now.saturating_sub(self.last.sent_ns);
+        self.burst.begin = progress.sent;
+        self.heard.opened_ns = i64::MAX;
     }
 
     /// New data at `now` is a probe that a timer sent (RFC 8985 section 7.3): several segments were on their way, and for
@@ -292,26 +273,29 @@ impl Rounds {
         let flight = progress.sent.saturating_sub(progress.una);
         let quiet_ns = now.saturating_sub(self.quiet_ns());
         let several = flight >= MIN_PROBED * full && !self.is_short(full);
-        several && self.room >= 2 * full && progress.rtt_ns > 0 && quiet_ns > 2 * progress.rtt_ns
+        several
+            && self.last.room >= 2 * full
+            && progress.rtt_ns > 0
+            && quiet_ns > 2 * progress.rtt_ns
     }
 
     /// An acknowledgement at `now` made room; it `carried` data. The receiver's window has room for `room` bytes.
     #[inline(always)]
     pub(crate) fn released(&mut self, now: i64, room: i64, carried: bool) {
-        let before = self.released_ns > self.sent_ns;
-        self.unanswered += u32::from(before);
-        self.answered += u32::from(!before);
-        self.released_ns = now;
-        self.carried = carried;
-        if self.opened_ns == i64::MAX && room >= self.worth_sending() {
-            self.opened_ns = now;
+        let before = self.heard.released_ns > self.last.sent_ns;
+        self.row.unanswered += u32::from(before);
+        self.row.answered += u32::from(!before);
+        self.heard.released_ns = now;
+        self.heard.carried = carried;
+        if self.heard.opened_ns == i64::MAX && room >= self.worth_sending() {
+            self.heard.opened_ns = now;
         }
     }
 
     /// A duplicate acknowledgement at `now`: it makes no room, but may release a segment (limited transmit, RFC 3042).
     pub(crate) fn repeated(&mut self, now: i64) {
-        self.released_ns = now;
-        self.carried = false;
+        self.heard.released_ns = now;
+        self.heard.carried = false;
     }
 
     /// A sender waits for room for a full segment, or half of the largest window (RFC 9293 section 3.8.6.2.1).
@@ -323,13 +307,13 @@ impl Rounds {
     /// The other end's data came at `now`.
     #[inline(always)]
     pub(crate) fn asked(&mut self, now: i64) {
-        self.asked_ns = now;
+        self.heard.asked_ns = now;
     }
 
     /// Any acknowledgement at `now`.
     #[inline(always)]
     pub(crate) fn news(&mut self, now: i64) {
-        self.news_ns = now;
+        self.heard.news_ns = now;
         if self.silent {
             self.answered(now);
         }
@@ -362,7 +346,7 @@ impl Rounds {
 
     /// The last time that anything was sent or heard.
     fn quiet_ns(&self) -> i64 {
-        self.sent_ns.max(self.news_ns).max(self.again_ns)
+        self.last.sent_ns.max(self.heard.news_ns).max(self.again_ns)
     }
 
     /// Books the time until `now`, when something is sent, by a `timer` or not.
@@ -409,116 +393,6 @@ impl Rounds {
         self.book(now, first, progress);
     }
 
-    /// Payload of a full segment, bytes.
-    fn full(&self, progress: &Progress) -> i64 {
-        let full = match self.mss {
-            0 => progress.full,
-            // Some paths take less than the handshake says, but none of them so little.
-            mss if progress.full < mss / 2 => mss,
-            mss => progress.full.min(mss),
-        };
-        i64::from(full.max(1))
-    }
-
-    /// What is sent at `now` is the end of an answer that waited until all before it was acknowledged: no more than one for each time
-    /// that data of the other end came, for a socket's small buffer looks the same.
-    fn note_short(&mut self, now: i64, progress: &Progress) {
-        let rtt_ns = progress.rtt_ns;
-        let within_ns = match progress.near {
-            true => answer_ns(rtt_ns),
-            false => rtt_ns / ANSWER_AWAY_OF_RTT,
-        };
-        let released = self.released_ns >= self.sent_ns
-            && !self.carried
-            && now.saturating_sub(self.released_ns) <= within_ns;
-        let partial = i64::from(self.next_len) % self.full(progress) != 0;
-        let answers = self.asked_ns > self.held_short_ns;
-        let nothing_again = self.again_ns < self.sent_ns && !progress.mending;
-        if released && partial && answers && nothing_again && progress.sent == progress.una {
-            self.held_short.times += 1;
-            let waited_ns = now.saturating_sub(self.sent_ns);
-            self.held_short.ns = self.held_short.ns.saturating_add(waited_ns);
-            self.held_short_ns = now;
-        }
-    }
-
-    /// When new data was sent last, the receiver's window had no room for two more segments of `full` bytes, nor for half
-    /// of all that it ever took, which a sender does not wait for (RFC 9293 section 3.8.6.2.1): on loopback interfaces a
-    /// segment is as large as the window.
-    fn is_full(&self, full: i64, progress: &Progress) -> bool {
-        let flight = progress.sent.saturating_sub(progress.una);
-        let window = self.largest_window.max(self.room.saturating_add(flight));
-        self.room < (2 * full).min(window / 2)
-    }
-
-    /// The last new data ended with a segment that is not full.
-    fn is_short(&self, full: i64) -> bool {
-        i64::from(self.len) % full != 0
-    }
-
-    /// What held the sender until `now`; if it was two things, the time of the change and the second.
-    fn held(&self, now: i64, progress: &Progress) -> (Held, Option<(i64, Held)>) {
-        let rtt_ns = match progress.rtt_ns {
-            0 => UNKNOWN_RTT_NS,
-            rtt => rtt,
-        };
-        let full = self.full(progress);
-        let answer_ns = answer_ns(rtt_ns);
-        let within = |ns: i64| {
-            let since_ns = now.saturating_sub(self.released_ns);
-            self.released_ns >= self.sent_ns && since_ns <= ns && !self.carried
-        };
-        let released = within(answer_ns);
-        if self.is_full(full, progress) {
-            // What opened the window did not make it send: it had nothing.
-            let since = Some(self.opened_ns).filter(|_| !released && self.opened_ns < now);
-            return (Held::ByReceiver, since.map(|since| (since, Held::Idle)));
-        }
-        let short = self.is_short(full);
-        let held = match released {
-            // Noted just now.
-            _ if self.held_short_ns == now => Held::Idle,
-            // A small buffer, too, is cut into segments of which the last is not full.
-            true if short && progress.sent == progress.una && self.burst > full => Held::Buffered,
-            true if short && progress.sent == progress.una => Held::Idle,
-            true => Held::ByAck,
-            false if !short && !progress.near && within(rtt_ns / ANSWER_AWAY_OF_RTT) => Held::ByAck,
-            false if !short && self.paces(now, rtt_ns, progress) => Held::Paced,
-            false if !short && !progress.near && self.is_evenly_spaced(now) => Held::Spaced,
-            false if !short && self.may_hide_a_timer(now, rtt_ns, progress) => Held::Unseen,
-            false if !short && !progress.near && progress.sent > progress.una => Held::Buffered,
-            false => Held::Idle,
-        };
-        (held, None)
-    }
-
-    /// Away from the sender, new data behind a full segment may be what a timer sent again: all of what was lost before was lost
-    /// before the capture point.
-    fn may_hide_a_timer(&self, now: i64, rtt_ns: i64, progress: &Progress) -> bool {
-        let waited_ns = now.saturating_sub(self.sent_ns);
-        !progress.near && waited_ns >= UNKNOWN_TIMER_NS.max(rtt_ns.saturating_mul(2))
-    }
-
-    /// As much time has passed since the last packet as before that one.
-    fn is_evenly_spaced(&self, now: i64) -> bool {
-        let ns = now.saturating_sub(self.sent_ns);
-        ns.abs_diff(self.before_ns) <= ns.unsigned_abs() / EQUAL_GAPS
-    }
-
-    /// What is sent at `now` without being released may be spaced by a timer: it comes soon, or, with data on its way, as soon
-    /// as the rate says at which that was sent.
-    fn paces(&self, now: i64, rtt_ns: i64, progress: &Progress) -> bool {
-        let waited_ns = now.saturating_sub(self.sent_ns);
-        let flight = progress.sent.saturating_sub(progress.una);
-        // Bursts of more are an application's.
-        let small = self.burst <= 2 * self.full(progress);
-        let spacing_ns = match flight > 0 && small {
-            true => (self.burst as f64 * rtt_ns as f64 / flight as f64) as i64,
-            false => 0,
-        };
-        waited_ns <= (rtt_ns / PACED_OF_RTT).max(spacing_ns.saturating_mul(2))
-    }
-
     fn book(&mut self, until: i64, held: Held, progress: &Progress) {
         let ns = until.saturating_sub(self.since_ns);
         if ns <= 0 {
@@ -528,17 +402,17 @@ impl Rounds {
             0 => UNKNOWN_RTT_NS,
             rtt => rtt,
         });
-        if ns > width_ns.saturating_mul(2) && self.parts != [0; KINDS] {
+        if ns > width_ns.saturating_mul(2) && self.row.parts != [0; KINDS] {
             self.close(self.since_ns, progress);
         }
-        if let Some(part) = self.parts.get_mut(held as usize) {
+        if let Some(part) = self.row.parts.get_mut(held as usize) {
             *part = part.saturating_add(ns);
         }
-        if held == Held::Idle && self.asked_ns > self.sent_ns {
+        if held == Held::Idle && self.heard.asked_ns > self.last.sent_ns {
             self.awaited_ns = self.awaited_ns.saturating_add(ns);
         }
         self.since_ns = until;
-        if until.saturating_sub(self.row_ns) >= width_ns {
+        if until.saturating_sub(self.row.start_ns) >= width_ns {
             self.close(until, progress);
         }
     }
@@ -548,23 +422,21 @@ impl Rounds {
         if self.rows.len() >= MAX_ROWS {
             self.join();
         }
+        let next = Row {
+            start_ns: at,
+            ..Row::default()
+        };
+        let ended = std::mem::replace(&mut self.row, next);
         self.rows.push(Row {
-            start_ns: self.row_ns,
-            parts: std::mem::take(&mut self.parts),
-            peak: std::mem::take(&mut self.peak),
-            gap_ns: std::mem::take(&mut self.gap_ns),
-            way_ns: std::mem::take(&mut self.way_ns),
             sent: progress.sent,
             delivered: progress.delivered,
-            answered: std::mem::take(&mut self.answered),
-            unanswered: std::mem::take(&mut self.unanswered),
+            ..ended
         });
-        self.row_ns = at;
     }
 
     /// Joins pairs of rows; later ones are as wide.
     fn join(&mut self) {
-        let span = self.row_ns - self.rows.first_ns().unwrap_or(self.row_ns);
+        let span = self.row.start_ns - self.rows.first_ns().unwrap_or(self.row.start_ns);
         let mut joined = Rows::default();
         for pair in self.rows.unpacked().chunks(2) {
             let mut sum = pair[0];
@@ -582,15 +454,15 @@ impl Rounds {
         } else {
             let full = self.is_full(self.full(progress), progress);
             if full {
-                self.book(last_ns.min(self.opened_ns), Held::ByReceiver, progress);
+                self.book(
+                    last_ns.min(self.heard.opened_ns),
+                    Held::ByReceiver,
+                    progress,
+                );
             }
             self.book(last_ns, Held::Idle, progress);
         }
-        let left = Row {
-            parts: self.parts,
-            ..Row::default()
-        };
-        if !left.is_empty() || self.rows.len() == 0 {
+        if !self.row.is_empty() || self.rows.len() == 0 {
             self.close(last_ns, progress);
         }
         (self.rows.unpacked(), &self.silences)

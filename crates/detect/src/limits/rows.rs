@@ -1,6 +1,7 @@
 //! The rows of the rounds, in few bytes: of most rows most numbers are 0, and the others differ little from those of the row before.
 
-use super::rounds::{KINDS, Row};
+use super::held::KINDS;
+use super::rounds::Row;
 use crate::packed::{folded, unfolded};
 
 /// Numbers of a row: its parts and eight more.

@@ -2,7 +2,8 @@
 
 use inorder_cost::{Episodes, restored};
 
-use super::rounds::{Held, Row};
+use super::held::Held;
+use super::rounds::Row;
 use super::{Ends, Limit, LimitSet, steady};
 use crate::result::{Recovery, RecoveryVerdict, Vantage};
 

@@ -1,6 +1,6 @@
 //! Whether the application sets the pace of a transfer: as much is sent in all parts of its life, whatever the window does.
 
-use super::rounds::Held;
+use super::held::Held;
 use super::state::Course;
 
 /// Minimum share of the time in which nothing released what was sent: a window or a line leaves less.

@@ -1,0 +1,157 @@
+//! Why a packet was not sent sooner: what had held the sender since the one before.
+
+use super::rounds::{Progress, Rounds, UNKNOWN_RTT_NS, UNKNOWN_TIMER_NS};
+
+/// What held the sender between two packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Held {
+    /// The receiver's window was full.
+    ByReceiver,
+    /// An acknowledgement released it: the congestion window, or the socket's buffer.
+    ByAck,
+    /// It sent again soon without a new acknowledgement: by a timer of pacing, or as the application wrote.
+    Paced,
+    /// It had nothing to send.
+    Idle,
+    /// It had nothing to send, or what it sent was lost before the capture point until a timer sent it again.
+    Unseen,
+    /// Its packets pass evenly spaced, away from the sender: the application writes so, or the line lets no more through.
+    Spaced,
+    /// It had nothing to send, or its socket's buffer was full of what was on its way.
+    Buffered,
+}
+
+/// Kinds of [`Held`].
+pub(crate) const KINDS: usize = 7;
+/// What follows an acknowledgement within this was released by it, nanoseconds; and within this share of a round trip.
+const MAX_ANSWER_NS: i64 = 1_000_000;
+const ANSWER_OF_RTT: i64 = 8;
+const MIN_ANSWER_NS: i64 = 50_000;
+/// The same away from the sender, where neither packets nor acknowledgements take equally long on their way.
+const ANSWER_AWAY_OF_RTT: i64 = 2;
+/// A sender that paces waits no longer than this share of a round trip.
+const PACED_OF_RTT: i64 = 4;
+/// Maximum difference of two times between packets that count as equal: this part of the later one.
+const EQUAL_GAPS: u64 = 16;
+
+/// What follows an acknowledgement within this was released by it, nanoseconds.
+fn answer_ns(rtt_ns: i64) -> i64 {
+    (rtt_ns / ANSWER_OF_RTT).clamp(MIN_ANSWER_NS, MAX_ANSWER_NS)
+}
+
+impl Rounds {
+    /// Payload of a full segment, bytes.
+    pub(super) fn full(&self, progress: &Progress) -> i64 {
+        let full = match self.mss {
+            0 => progress.full,
+            // Some paths take less than the handshake says, but none of them so little.
+            mss if progress.full < mss / 2 => mss,
+            mss => progress.full.min(mss),
+        };
+        i64::from(full.max(1))
+    }
+
+    /// What is sent at `now` is the end of an answer that waited until all before it was acknowledged: no more than one for each time
+    /// that data of the other end came, for a socket's small buffer looks the same.
+    pub(super) fn note_short(&mut self, now: i64, progress: &Progress) {
+        let rtt_ns = progress.rtt_ns;
+        let within_ns = match progress.near {
+            true => answer_ns(rtt_ns),
+            false => rtt_ns / ANSWER_AWAY_OF_RTT,
+        };
+        let released = self.heard.released_ns >= self.last.sent_ns
+            && !self.heard.carried
+            && now.saturating_sub(self.heard.released_ns) <= within_ns;
+        let partial = i64::from(self.burst.next_len) % self.full(progress) != 0;
+        let answers = self.heard.asked_ns > self.held_short_ns;
+        let nothing_again = self.again_ns < self.last.sent_ns && !progress.mending;
+        if released && partial && answers && nothing_again && progress.sent == progress.una {
+            self.held_short.times += 1;
+            let waited_ns = now.saturating_sub(self.last.sent_ns);
+            self.held_short.ns = self.held_short.ns.saturating_add(waited_ns);
+            self.held_short_ns = now;
+        }
+    }
+
+    /// When new data was sent last, the receiver's window had no room for two more segments of `full` bytes, nor for half
+    /// of all that it ever took, which a sender does not wait for (RFC 9293 section 3.8.6.2.1): on loopback interfaces a
+    /// segment is as large as the window.
+    pub(super) fn is_full(&self, full: i64, progress: &Progress) -> bool {
+        let flight = progress.sent.saturating_sub(progress.una);
+        let window = self
+            .largest_window
+            .max(self.last.room.saturating_add(flight));
+        self.last.room < (2 * full).min(window / 2)
+    }
+
+    /// The last new data ended with a segment that is not full.
+    pub(super) fn is_short(&self, full: i64) -> bool {
+        i64::from(self.last.len) % full != 0
+    }
+
+    /// What held the sender until `now`; if it was two things, the time of the change and the second.
+    pub(super) fn held(&self, now: i64, progress: &Progress) -> (Held, Option<(i64, Held)>) {
+        let rtt_ns = match progress.rtt_ns {
+            0 => UNKNOWN_RTT_NS,
+            rtt => rtt,
+        };
+        let full = self.full(progress);
+        let answer_ns = answer_ns(rtt_ns);
+        let within = |ns: i64| {
+            let since_ns = now.saturating_sub(self.heard.released_ns);
+            self.heard.released_ns >= self.last.sent_ns && since_ns <= ns && !self.heard.carried
+        };
+        let released = within(answer_ns);
+        if self.is_full(full, progress) {
+            // What opened the window did not make it send: it had nothing.
+            let since =
+                Some(self.heard.opened_ns).filter(|_| !released && self.heard.opened_ns < now);
+            return (Held::ByReceiver, since.map(|since| (since, Held::Idle)));
+        }
+        let short = self.is_short(full);
+        let held = match released {
+            // Noted just now.
+            _ if self.held_short_ns == now => Held::Idle,
+            // A small buffer, too, is cut into segments of which the last is not full.
+            true if short && progress.sent == progress.una && self.burst.bytes > full => {
+                Held::Buffered
+            }
+            true if short && progress.sent == progress.una => Held::Idle,
+            true => Held::ByAck,
+            false if !short && !progress.near && within(rtt_ns / ANSWER_AWAY_OF_RTT) => Held::ByAck,
+            false if !short && self.paces(now, rtt_ns, progress) => Held::Paced,
+            false if !short && !progress.near && self.is_evenly_spaced(now) => Held::Spaced,
+            false if !short && self.may_hide_a_timer(now, rtt_ns, progress) => Held::Unseen,
+            false if !short && !progress.near && progress.sent > progress.una => Held::Buffered,
+            false => Held::Idle,
+        };
+        (held, None)
+    }
+
+    /// Away from the sender, new data behind a full segment may be what a timer sent again: all of what was lost before was lost
+    /// before the capture point.
+    fn may_hide_a_timer(&self, now: i64, rtt_ns: i64, progress: &Progress) -> bool {
+        let waited_ns = now.saturating_sub(self.last.sent_ns);
+        !progress.near && waited_ns >= UNKNOWN_TIMER_NS.max(rtt_ns.saturating_mul(2))
+    }
+
+    /// As much time has passed since the last packet as before that one.
+    fn is_evenly_spaced(&self, now: i64) -> bool {
+        let ns = now.saturating_sub(self.last.sent_ns);
+        ns.abs_diff(self.burst.before_ns) <= ns.unsigned_abs() / EQUAL_GAPS
+    }
+
+    /// What is sent at `now` without being released may be spaced by a timer: it comes soon, or, with data on its way, as soon
+    /// as the rate says at which that was sent.
+    fn paces(&self, now: i64, rtt_ns: i64, progress: &Progress) -> bool {
+        let waited_ns = now.saturating_sub(self.last.sent_ns);
+        let flight = progress.sent.saturating_sub(progress.una);
+        // Bursts of more are an application's.
+        let small = self.burst.bytes <= 2 * self.full(progress);
+        let spacing_ns = match flight > 0 && small {
+            true => (self.burst.bytes as f64 * rtt_ns as f64 / flight as f64) as i64,
+            false => 0,
+        };
+        waited_ns <= (rtt_ns / PACED_OF_RTT).max(spacing_ns.saturating_mul(2))
+    }
+}
