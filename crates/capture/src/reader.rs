@@ -322,11 +322,13 @@ fn detect(head: &[u8], info: &mut FileInfo) -> Result<(Reading, Vec<u8>), Captur
 fn describe(head: &[u8]) -> String {
     match head {
         [] => "an empty file".to_string(),
-        [b's', b'n', b'o', b'o', b'p', ..] => "a snoop capture".to_string(),
-        [b'G', b'M', b'B', b'U', ..] => "a Network Monitor capture".to_string(),
-        [b'B', b'Z', b'h', ..] => "bzip2 data".to_string(),
-        [0xfd, b'7', b'z', b'X', b'Z', ..] => "xz data".to_string(),
-        [0x04, 0x22, 0x4d, 0x18, ..] => "lz4 data".to_string(),
+        [b's', b'n', b'o', b'o', b'p', ..] => converted("a snoop capture"),
+        [b'G', b'M', b'B', b'U', ..] => converted("a Network Monitor capture"),
+        [b'B', b'Z', b'h', ..] => unpacked("bzip2 data", "bzip2 -dc"),
+        [0xfd, b'7', b'z', b'X', b'Z', ..] => unpacked("xz data", "xz -dc"),
+        [0x04, 0x22, 0x4d, 0x18, ..] => unpacked("lz4 data", "lz4 -dc"),
+        [b'P', b'K', 3 | 5, 4 | 6, ..] => unpacked("a ZIP archive", "unzip -p"),
+        [b'7', b'z', 0xbc, 0xaf, ..] => unpacked("a 7-Zip archive", "7z x -so"),
         [0xd4 | 0x4d | 0x34, 0xc3 | 0x3c | 0xcd, 0xb2, 0xa1, ..]
         | [0xa1, 0xb2, 0xc3 | 0x3c | 0xcd, 0xd4 | 0x4d | 0x34, ..] => {
             format!("only {} bytes of a pcap file header", head.len())
@@ -342,6 +344,16 @@ fn describe(head: &[u8]) -> String {
             }
         }
     }
+}
+
+/// A format of captures that another program turns into one that is read here.
+fn converted(what: &str) -> String {
+    format!("{what}, which `editcap -F pcapng` converts")
+}
+
+/// Compressed data, with the command that writes what is in them to its standard output.
+fn unpacked(what: &str, command: &str) -> String {
+    format!("{what}, which `{command}` decompresses")
 }
 
 /// ` d4 c3 b2 a1`.

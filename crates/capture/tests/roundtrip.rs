@@ -188,14 +188,19 @@ fn a_truncated_file_reports_the_position() {
 fn input_that_is_not_a_capture_is_described() {
     for (bytes, found) in [
         (&b""[..], "an empty file"),
-        (b"BZh91AY&SY", "bzip2 data"),
+        (b"BZh91AY&SY", "bzip2 data, which `bzip2 -dc` decompresses"),
+        (b"\xfd7zXZ\0\0\x04", "xz data, which `xz -dc` decompresses"),
+        (
+            b"PK\x03\x04\x14\0\0\0",
+            "a ZIP archive, which `unzip -p` decompresses",
+        ),
         (
             b"\xd4\xc3\xb2\xa1\x02\x00",
             "only 6 bytes of a pcap file header",
         ),
         (
             b"snoop\0\0\0\0\0\0\x02\0\0\0\x04 and so on, and on",
-            "a snoop capture",
+            "a snoop capture, which `editcap -F pcapng` converts",
         ),
         (
             b"ts\tseq\torig\tgap\tand more of it",
