@@ -327,7 +327,8 @@ pub static METRICS: &[Column<Reordering>] = &[
         |r| r.of_late(r.extents.quantile(0.99)),
     )
     .unit("packets")
-    .optional(),
+    .optional()
+    .adapted(if_late),
     Of::new(
         "max_late_ms",
         Kind::Duration,
@@ -343,14 +344,16 @@ pub static METRICS: &[Column<Reordering>] = &[
         "Mean late time of late packets.",
         |r| r.of_late(r.late_ns.mean()),
     )
-    .optional(),
+    .optional()
+    .adapted(if_late),
     Of::new(
         "p99_late_ms",
         Kind::Duration,
         "Late time that 99 % of the late packets do not exceed; at most 1/32 too high.",
         |r| r.of_late(r.late_ns.quantile(0.99)),
     )
-    .optional(),
+    .optional()
+    .adapted(if_late),
     Of::new(
         "n1_reordering",
         Kind::Share,
@@ -477,6 +480,24 @@ mod tests {
     fn the_columns_are_in_order() {
         assert_eq!(inorder_report::problems(COUNTS), Vec::<String>::new());
         assert_eq!(inorder_report::problems(METRICS), Vec::<String>::new());
+    }
+
+    #[test]
+    fn text_has_a_dash_for_every_number_about_late_packets_if_there_are_none() {
+        let mut tally = Tally::default();
+        tally.in_order(1, 5);
+        let order = tally.finish();
+        for name in [
+            "max_extent",
+            "mean_extent",
+            "p99_extent",
+            "max_late_ms",
+            "mean_late_ms",
+            "p99_late_ms",
+        ] {
+            let column = METRICS.iter().find(|c| c.field.name == name).unwrap();
+            assert_eq!(column.people(&order, &column.value(&order)), "-", "{name}");
+        }
     }
 
     #[test]

@@ -93,6 +93,8 @@ pub fn plural(n: u64, what: &str) -> String {
 
 /// Four significant digits; whole numbers from 1,000 on, with separators.
 pub fn short(value: f64) -> String {
+    // The sum of nothing is -0.0, of which nobody wants to read the sign.
+    let value = value + 0.0;
     let size = value.abs();
     if !value.is_finite() {
         return "-".to_owned();
@@ -178,7 +180,7 @@ pub fn bytes(n: u64) -> String {
 /// A share as a percentage without the sign; small ones keep two significant digits, and a share above zero is never
 /// shown as zero.
 pub fn percent(share: f64) -> String {
-    let p = share * 100.0;
+    let p = share * 100.0 + 0.0;
     if !p.is_finite() {
         "-".to_owned()
     } else if p == 0.0 || p >= 1.0 {
