@@ -178,6 +178,13 @@ fn reordering_is_neither_accused_nor_acquitted_where_it_cannot_be_seen() {
 }
 
 #[test]
+fn flows_without_sack_are_counted_in_a_sentence() {
+    let text = said(&with(|flow| flow.rough = true));
+    let expected = "counts are approximate: 1 of 2 TCP flows has no SACK";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
 fn refusals_copies_cuts_and_doubts_are_named() {
     let analysis = with(|flow| {
         flow.refused = 2;

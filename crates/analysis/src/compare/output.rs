@@ -314,11 +314,22 @@ fn words(changes: &[Change], units: &str) -> String {
     let most = |of: fn(&Change) -> u64| changes.iter().map(of).max().unwrap_or(0);
     let (before, after) = (most(|c| c.before.1), most(|c| c.after.1));
     let unit = units.trim_end_matches('s');
-    sentences.push(format!(
-        "The intervals rest on {} before and {} after.",
+    let has = format!(
+        "{} before and {} after",
         plural(before, unit),
         plural(after, unit)
-    ));
+    );
+    sentences.push(match before.min(after) {
+        // One unit shows no scatter, so nothing can be said of the next one.
+        0 | 1 => {
+            let more = match units {
+                "runs" => "simulate with more --repetitions",
+                _ => "capture several transfers and compare folders of captures",
+            };
+            format!("There was {has}, and an interval needs two on each side: {more}.")
+        }
+        _ => format!("The intervals rest on {has}."),
+    });
     sentences.join(" ")
 }
 

@@ -86,18 +86,24 @@ fn unfilled(totals: &Totals) -> Option<String> {
 fn not_shown(totals: &Totals) -> Vec<String> {
     let (all, flows) = (totals.flows, totals.blind);
     let lacking = NotSeen::ALL.map(|what| (flows.of(what), what.sentence()));
-    let rough = (
-        flows.rough,
-        "counts are approximate, because the connection has no SACK",
-    );
-    let lacking = lacking.into_iter().chain([rough]);
-    lacking
-        .filter(|(n, _)| *n > 0)
-        .map(|(n, why)| match (n, all) {
-            (n, all) if n == all => why.to_owned(),
-            (n, all) => format!("{why} in {} of {}", count(n), plural(all, "TCP flow")),
-        })
-        .collect()
+    let said = |(n, what): (u64, &str)| match n {
+        n if n == all => what.to_owned(),
+        n => format!("{what} in {} of {}", count(n), plural(all, "TCP flow")),
+    };
+    let rough = match flows.rough {
+        0 => None,
+        n if n == all => {
+            Some("counts are approximate, because the connection has no SACK".to_owned())
+        }
+        n => Some(format!(
+            "counts are approximate: {} of {} {} no SACK",
+            count(n),
+            plural(all, "TCP flow"),
+            if n == 1 { "has" } else { "have" }
+        )),
+    };
+    let lacking = lacking.into_iter().filter(|(n, _)| *n > 0).map(said);
+    lacking.chain(rough).collect()
 }
 
 /// What the capture itself did.
