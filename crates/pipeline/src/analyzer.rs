@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use inorder_capture::CaptureError;
 use inorder_detect::Config;
 
 use crate::detector::{Detectors, Recorder};
@@ -123,9 +124,11 @@ impl Analyzer {
         let watch = Arc::clone(&self.watch);
         let here =
             consume(capture, &self.selection, self.threads, watch, sink).map_err(Error::Open)?;
-        let there = match peer {
-            Some(peer) => Some((peer.name().to_owned(), self.record(peer)?)),
-            None => None,
+        let name_there = peer.as_ref().map(|peer| peer.name().to_owned());
+        let (there, damage) = match peer.map(|peer| self.record(peer)).transpose()? {
+            Some(Err(damage)) => (None, Some(damage)),
+            Some(Ok(recorder)) => (name_there.map(|name| (name, recorder)), None),
+            None => (None, None),
         };
         let Consumed {
             sinks,
@@ -139,20 +142,24 @@ impl Analyzer {
         if let Some((name, there)) = there {
             recorded.compare(&there, name, &self.selection, &mut analysis);
         }
-        Error::unless_whole(analysis, error, self.watch.stop())
+        let done = Error::unless_whole(analysis, error, self.watch.stop());
+        match damage {
+            Some(damage) => Error::not_compared(done, damage),
+            None => done,
+        }
     }
 
-    /// Records the packets of the capture from the other end, to be compared.
-    fn record(&self, peer: Input) -> Result<Recorder, Error> {
+    /// Records the packets of the capture from the other end, to be compared; the damage if it cannot be read to its end.
+    fn record(&self, peer: Input) -> Result<Result<Recorder, CaptureError>, Error> {
         let watch = Arc::clone(&self.watch);
         let everything = Selection::default();
         let done = consume(peer, &everything, self.threads, watch, Recorder::default);
         let done = done.map_err(Error::Peer)?;
-        match done.error {
-            Some(error) => Err(Error::Peer(error)),
+        Ok(match done.error {
+            Some(damage) => Err(damage),
             // A translated connection may hash to another shard than its counterpart, so the lookup searches all
             // shards.
             None => Ok(Recorder::join(done.sinks)),
-        }
+        })
     }
 }

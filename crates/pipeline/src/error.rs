@@ -11,8 +11,8 @@ pub enum Error {
     /// The capture cannot be opened: it does not exist or is not a capture.
     #[error(transparent)]
     Open(CaptureError),
-    /// The capture is damaged or reading failed. The frames before that were analysed, with a warning: take the
-    /// result with [`Error::into_parts`] unless an incomplete result is useless.
+    /// The capture, or the one from the other end, is damaged or reading failed. The frames before that were analysed, with a
+    /// warning, and not compared if the damage is in the other one: take the result with [`Error::into_parts`] unless an incomplete result is useless.
     #[error("{source}")]
     Partial {
         /// The analysis of what was read.
@@ -20,7 +20,7 @@ pub enum Error {
         /// What ended the reading.
         source: CaptureError,
     },
-    /// The capture from the other end cannot be read to its end, so nothing can be compared.
+    /// The capture from the other end cannot be opened, so nothing can be compared.
     #[error(transparent)]
     Peer(CaptureError),
 }
@@ -32,6 +32,30 @@ impl Error {
             Error::Partial { analysis, source } => (Some(*analysis), source),
             Error::Open(error) | Error::Peer(error) => (None, error),
         }
+    }
+
+    /// The analysis without a comparison, because the capture from the other end is damaged: what it lacks would count as lost.
+    pub(crate) fn not_compared(
+        done: Result<Analysis, Error>,
+        damage: CaptureError,
+    ) -> Result<Analysis, Error> {
+        let (analysis, error) = match done {
+            Ok(analysis) => (Some(analysis), None),
+            Err(error) => {
+                let (analysis, error) = error.into_parts();
+                (analysis, Some(error))
+            }
+        };
+        let Some(mut analysis) = analysis else {
+            return Err(Error::Peer(damage));
+        };
+        analysis
+            .warnings
+            .push(format!("{damage}; so nothing is compared with it"));
+        Err(Error::Partial {
+            analysis: Box::new(analysis),
+            source: error.unwrap_or(damage),
+        })
     }
 
     /// Returns the analysis if all of the capture was read, otherwise an error that carries it with a warning.

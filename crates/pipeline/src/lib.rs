@@ -66,6 +66,8 @@ pub use selection::{Moment, Selection};
 #[cfg(feature = "files")]
 pub use source::Below;
 pub use source::Input;
+#[cfg(feature = "files")]
+pub use source::Stdin;
 pub use watch::{Unwatched, Watch};
 
 #[cfg(doctest)]

@@ -11,3 +11,5 @@ mod stdin;
 pub use below::Below;
 pub use input::Input;
 pub(crate) use reader::{Reader, describe};
+#[cfg(feature = "files")]
+pub use stdin::Stdin;

@@ -18,7 +18,7 @@ const CHUNKS: usize = 16;
 const LOOK: Duration = Duration::from_millis(50);
 
 /// The standard input; it ends when the watch stops it.
-pub(crate) struct Stdin {
+pub struct Stdin {
     chunks: Receiver<io::Result<Vec<u8>>>,
     current: Vec<u8>,
     at: usize,
@@ -26,8 +26,8 @@ pub(crate) struct Stdin {
 }
 
 impl Stdin {
-    /// Starts reading.
-    pub(crate) fn new(watch: Arc<dyn Watch>) -> Self {
+    /// Starts reading. What is read ahead is lost when the reader is dropped.
+    pub fn new(watch: Arc<dyn Watch>) -> Self {
         let (sender, chunks) = sync_channel(CHUNKS);
         // The thread ends when the input ends, when the reader is dropped, or with the program.
         std::thread::spawn(move || {
