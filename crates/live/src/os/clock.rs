@@ -96,7 +96,7 @@ pub(super) fn readable(fd: &impl std::os::fd::AsRawFd) -> libc::pollfd {
 
 /// Gives this process precedence over all ordinary ones, and keeps its memory in place.
 fn take_precedence() -> Result<(), super::LiveError> {
-    let what = "cannot take precedence (this needs the capability CAP_SYS_NICE)";
+    let what = "cannot take precedence (this needs root or the capability CAP_SYS_NICE)";
     // The kernel's own structure has the priority only; musl has another one, and a function that always refuses.
     let priority: libc::c_int = 10;
     // SAFETY: `priority` is valid for the call; pid 0 is this process.

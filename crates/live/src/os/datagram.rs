@@ -46,7 +46,7 @@ impl Datagram {
     /// A UDP socket with this address of its own.
     pub(super) fn udp(local: SocketAddr) -> Result<Self, LiveError> {
         let what = format!(
-            "cannot listen on UDP {local} (ports below 1024 need the capability CAP_NET_BIND_SERVICE)"
+            "cannot listen on UDP {local} (ports below 1024 need root or the capability CAP_NET_BIND_SERVICE)"
         );
         let socket = UdpSocket::bind(local).map_err(LiveError::system(what))?;
         Datagram { fd: socket.into() }.prepared(local)
@@ -59,7 +59,7 @@ impl Datagram {
             SocketAddr::V4(_) => (libc::AF_INET, libc::IPPROTO_ICMP),
             SocketAddr::V6(_) => (libc::AF_INET6, libc::IPPROTO_ICMPV6),
         };
-        let what = "cannot open an ICMP socket (it needs the capability CAP_NET_RAW, or a group in the sysctl \
+        let what = "cannot open an ICMP socket (it needs root, the capability CAP_NET_RAW, or a group in the sysctl \
                     net.ipv4.ping_group_range)";
         let of_kind = |kind| sys::socket(family, kind, protocol);
         let (fd, is_raw) = match of_kind(libc::SOCK_DGRAM) {

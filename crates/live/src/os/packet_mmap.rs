@@ -54,7 +54,7 @@ impl Ring {
     ) -> Result<Self, LiveError> {
         let index = port::index_of(name)?;
         let link = link_type(name)?;
-        let what = format!("cannot watch {name} (this needs the capability CAP_NET_RAW)");
+        let what = format!("cannot watch {name} (this needs root or the capability CAP_NET_RAW)");
         let failed = |source| LiveError::System {
             what: what.clone(),
             source,

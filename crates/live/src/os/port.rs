@@ -81,7 +81,7 @@ impl Port {
     /// `tell` is told what becomes of the interface.
     pub(super) fn open(name: &str, tell: fn(&str)) -> Result<Self, LiveError> {
         let index = ethernet_index_of(name)?;
-        let what = format!("cannot open {name} (this needs the capability CAP_NET_RAW)");
+        let what = format!("cannot open {name} (this needs root or the capability CAP_NET_RAW)");
         let failed = |source| LiveError::System {
             what: what.clone(),
             source,

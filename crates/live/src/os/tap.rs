@@ -18,7 +18,7 @@ pub(super) struct Tap {
 }
 
 const WHAT: &str =
-    "cannot make a TAP device (this needs /dev/net/tun and the capability CAP_NET_ADMIN)";
+    "cannot make a TAP device (this needs /dev/net/tun, and root or the capability CAP_NET_ADMIN)";
 
 impl Tap {
     /// Makes a device with the hardware address and the MTU of the interface `like`, so that the kernel takes frames
