@@ -77,8 +77,9 @@ pub fn text(rows: &[Row]) -> String {
     let sums = Summary::of(rows);
     let _ = writeln!(
         out,
-        "{} scripts: {} passed, {} failed, {} unsupported",
+        "{} {}: {} passed, {} failed, {} unsupported",
         rows.len(),
+        if rows.len() == 1 { "script" } else { "scripts" },
         sums.passed,
         sums.failed,
         sums.unsupported

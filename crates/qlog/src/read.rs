@@ -38,7 +38,7 @@ pub fn read(input: impl Read) -> Result<Vec<Connection>, ReadError> {
             break Some(match log.is_qlog {
                 true => error.to_string(),
                 false => format!(
-                    "no qlog: {error}; expected an object with `qlog_version` or `file_schema`"
+                    "no qlog; expected a JSON object with `qlog_version` or `file_schema` ({error})"
                 ),
             });
         }
@@ -89,7 +89,7 @@ impl Log {
     fn problem(&self) -> Option<String> {
         if !self.is_qlog {
             return Some(
-                "no qlog: expected an object with `qlog_version` or `file_schema`".to_owned(),
+                "no qlog; expected a JSON object with `qlog_version` or `file_schema`".to_owned(),
             );
         }
         (self.events == 0).then(|| "no events".to_owned())
