@@ -68,6 +68,27 @@ impl Outcome {
     }
 }
 
+impl Outcome {
+    /// The first sentence. Shares are those that `analyze` prints: of late packets of those that arrived, of lost ones of those sent.
+    fn sums(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (captures, flows) = (plural(self.captures, "capture"), plural(self.flows, "flow"));
+        if self.packets == 0 {
+            return write!(f, "{captures} with {flows} and no packets to judge.");
+        }
+        let arrived = self.packets.saturating_sub(self.lost);
+        let share = |part: u64, whole: u64| percent(part as f64 / whole.max(1) as f64);
+        write!(
+            f,
+            "{captures} with {flows}: of {} {} % were lost, and {} % of those that arrived were late; {} of {} were spurious.",
+            plural(self.packets, "packet"),
+            share(self.lost, self.packets),
+            share(self.late, arrived),
+            count(self.spurious),
+            plural(self.retransmissions, "retransmission"),
+        )
+    }
+}
+
 /// Calls `take` for each row of a file.
 fn read(path: &Path, mut take: impl FnMut(&RecordBatch, usize)) -> Result<(), Error> {
     let wrong = |problem: String| Error::usage(format!("{}: {problem}", path.display()));
@@ -105,18 +126,7 @@ fn text(batch: &RecordBatch, name: &str, row: usize) -> String {
 /// A sentence with the sums, then a line for each of the most severe captures.
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let share = |part: u64, whole: u64| percent(part as f64 / whole.max(1) as f64);
-        write!(
-            f,
-            "{} with {}: of {} {} % were late and {} % lost; {} of {} were spurious.",
-            plural(self.captures, "capture"),
-            plural(self.flows, "flow"),
-            plural(self.packets, "packet"),
-            share(self.late, self.packets),
-            share(self.lost, self.packets),
-            count(self.spurious),
-            plural(self.retransmissions, "retransmission"),
-        )?;
+        self.sums(f)?;
         for (file, problem) in self.failed.iter().take(WORST) {
             let (file, problem) = (printable(file), printable(problem));
             // Most problems name the file with its folder.
@@ -131,11 +141,11 @@ impl fmt::Display for Outcome {
             more => write!(f, "\nNot read to their end: {more} more")?,
         }
         if self.worst.is_empty() {
-            return write!(f, "\nNone has trouble.");
+            return write!(f, "\nNone has trouble or was held back by a limit.");
         }
         write!(
             f,
-            "\nWith trouble: {}, the most severe first",
+            "\nWith trouble, or held back by a limit: {}, the most severe first",
             self.troubled
         )?;
         for (number, (_, _, file, sentence)) in (1..).zip(&self.worst) {

@@ -82,6 +82,10 @@ impl Place {
             ));
             return Ok(ExitCode::from(INTERRUPTED));
         }
+        let things = match all {
+            1 => things.trim_end_matches('s'),
+            _ => things,
+        };
         outputs::text(|to| writeln!(to, "{all} {things}: {out}\n{more}"))?;
         if let Some(complaint) = tally.complaint(&self.out) {
             manners::complain(&complaint);
