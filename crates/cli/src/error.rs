@@ -41,8 +41,12 @@ pub(crate) enum CliError {
     #[error("{0}")]
     Usage(String),
     /// The capture cannot be read, or not to its end.
-    #[error(transparent)]
-    Capture(#[from] CaptureError),
+    #[error("{source}{}", hint(source))]
+    Capture {
+        /// What the reader says.
+        #[from]
+        source: CaptureError,
+    },
     /// Something on a live interface failed.
     #[error(transparent)]
     Live(#[from] inorder_live::os::LiveError),
@@ -112,9 +116,36 @@ impl CliError {
             )
         };
         match self {
-            CliError::Capture(error) => damaged(error),
+            CliError::Capture { source } => damaged(source),
             CliError::Malformed { .. } => true,
             _ => false,
         }
+    }
+}
+
+/// What to do about the commonest mistakes: a folder instead of its captures, and the name of an output behind a blank, which makes it
+/// an input.
+fn hint(error: &CaptureError) -> String {
+    let (name, is_folder) = match error {
+        CaptureError::NotACapture { name, .. } => (name, false),
+        CaptureError::Io { name, source, .. } => match source.kind() {
+            io::ErrorKind::IsADirectory => (name, true),
+            io::ErrorKind::NotFound => (name, false),
+            _ => return String::new(),
+        },
+        _ => return String::new(),
+    };
+    if is_folder {
+        let name = name.trim_end_matches('/');
+        return format!(
+            "; expected captures, as {name}/*.pcap, or `inorder corpus {name} --out study`"
+        );
+    }
+    let end = Path::new(name).extension().and_then(|end| end.to_str());
+    match end {
+        Some(end @ ("json" | "csv")) => {
+            format!("; to write that file, join it with an equals sign: --{end}={name}")
+        }
+        _ => String::new(),
     }
 }

@@ -2,8 +2,10 @@
 //! one ends the reading, so that the results so far are still printed and what is temporary is removed; the second one ends
 //! the program.
 
-use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Once};
+
+use inorder_pipeline::{Stdin, Watch};
 
 use crate::error::INTERRUPTED;
 
@@ -23,4 +25,15 @@ pub(crate) fn flag() -> &'static AtomicBool {
         });
     });
     &STOP
+}
+
+/// The standard input, which ends with the first Ctrl-C even where nothing comes.
+pub(crate) fn stdin() -> Stdin {
+    struct Flag(&'static AtomicBool);
+    impl Watch for Flag {
+        fn stop(&self) -> bool {
+            self.0.load(Ordering::Relaxed)
+        }
+    }
+    Stdin::new(Arc::new(Flag(flag())))
 }

@@ -2,10 +2,12 @@
 //! run.
 
 use std::io::{self, IsTerminal, Write};
+use std::str::FromStr;
 
 use inorder_live::os::{Confinement, LiveError, Running};
 use inorder_report::text::{self, Layout};
 use inorder_report::{Column, json, prometheus, schema};
+use jiff::SignedDuration;
 
 use crate::error::CliError;
 use crate::exporter::{Exporter, Server};
@@ -51,16 +53,20 @@ fn confinement(word: &str) -> Result<Confinement, String> {
     word.parse()
 }
 
-/// Parses a number of seconds.
+/// Parses a number of seconds, or a time with a unit as other options take it.
 ///
 /// # Errors
 /// One line that says what was expected.
-fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        // Some 30 years: in nanoseconds it fits into 64 bits.
-        Ok(seconds) if (0.0..=1e9).contains(&seconds) => Ok(seconds),
-        _ => Err("expected seconds, 0 to 1e9".to_owned()),
-    }
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
+    let with_unit = |text| SignedDuration::from_str(text).ok();
+    let seconds = text
+        .parse()
+        .ok()
+        .or_else(|| with_unit(text).map(|time| time.as_secs_f64()));
+    // Some 30 years: in nanoseconds it fits into 64 bits.
+    seconds
+        .filter(|seconds| (0.0..=1e9).contains(seconds))
+        .ok_or_else(|| "expected seconds, 0 to 1e9, or a time such as 90s or 2m".to_owned())
 }
 
 /// Where the numbers go while a verb runs: to Prometheus, and on a terminal.

@@ -24,7 +24,7 @@ pub(crate) fn print(error: &Error) -> Outcome {
     Ok(ExitCode::from(error.exit_code() as u8))
 }
 
-/// What is wrong and what was expected, without the summary of the usage: `inorder help VERB` prints that.
+/// What is wrong and what was expected, without the summary of the usage: `inorder VERB --help` prints that.
 pub(crate) fn one_line(error: &Error) -> String {
     let text = error.render().to_string();
     let lines = text.lines().map(str::trim);
@@ -32,7 +32,9 @@ pub(crate) fn one_line(error: &Error) -> String {
         !line.starts_with("Usage:") && !line.starts_with("For more information")
     });
     let mut whole = String::new();
-    for line in lines.filter(|line| !line.is_empty()) {
+    // The usual reason is a misspelt option, not a file that is called like one.
+    let lines = lines.filter(|line| !line.is_empty() && !line.contains("as a value, use '-- "));
+    for line in lines {
         let line = line.strip_prefix("error: ").unwrap_or(line);
         let line = line.strip_prefix("tip: ").unwrap_or(line);
         match whole.chars().last() {
@@ -49,7 +51,25 @@ pub(crate) fn one_line(error: &Error) -> String {
     if is_unknown_verb {
         whole.push_str("; `inorder help` lists the verbs");
     }
+    if let Some(verb) = verb_without_example(error, &text) {
+        whole.push_str(&format!(
+            "; `inorder {verb} --help` has all options and examples"
+        ));
+    }
     in_words(whole)
+}
+
+/// The verb whose help answers the error, if no similar option does: something is missing or unknown. The summary of the usage, which
+/// `text` ends with, begins with the verb.
+fn verb_without_example<'t>(error: &Error, text: &'t str) -> Option<&'t str> {
+    let is_incomplete = match error.kind() {
+        ErrorKind::MissingRequiredArgument => true,
+        ErrorKind::UnknownArgument => !text.contains("similar argument"),
+        _ => false,
+    };
+    let usage = text.lines().find_map(|line| line.strip_prefix("Usage: "));
+    let verb = usage.and_then(|usage| usage.split(' ').nth(1));
+    verb.filter(|verb| is_incomplete && verb.starts_with(|c: char| c.is_ascii_lowercase()))
 }
 
 /// Replaces messages of the standard library, which do not say what was expected.
@@ -67,6 +87,10 @@ fn in_words(mut text: String) -> String {
         (
             "number too small to fit in target type",
             "expected a greater number",
+        ),
+        (
+            "number would be zero for non-zero type",
+            "expected at least 1",
         ),
         ("invalid float literal", "expected a number"),
         ("cannot parse float from empty string", "expected a number"),
@@ -121,7 +145,15 @@ mod tests {
             ),
             (
                 &["analyze"],
-                "the following required arguments were not provided: <FILE>...",
+                "the following required arguments were not provided: <FILE>...; `inorder analyze --help` has all options and examples",
+            ),
+            (
+                &["netproc", "-o", "x"],
+                "unexpected argument '-o' found; `inorder netproc --help` has all options and examples",
+            ),
+            (
+                &["analyze", "--max-flows", "0", "x"],
+                "'--max-flows <N>': expected at least 1",
             ),
             (
                 &["analyze", "--vantage", "sendr", "x"],

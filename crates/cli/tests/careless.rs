@@ -5,7 +5,7 @@ mod common;
 use std::fs;
 use std::process::Command;
 
-use common::{Folder, code, inorder, stderr, stdout};
+use common::{Folder, code, complaint, inorder, stderr, stdout};
 
 const DEMO: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
@@ -190,4 +190,121 @@ fn a_killed_simulation_leaves_no_captures() {
     let again = inorder(&["simulate", "--quiet", "--pcap", &captures, &scenario]);
     assert_eq!(code(&again), 0, "{}", stderr(&again));
     assert_eq!(begun(true), 3);
+}
+
+#[test]
+fn a_folder_and_the_name_of_an_output_are_no_captures_and_the_way_out_is_said() {
+    let folder = Folder::new("no-capture");
+    let below = folder.path("captures");
+    fs::create_dir(&below).unwrap();
+    let said = complaint(&["analyze", &below], 1);
+    let expected =
+        format!("expected captures, as {below}/*.pcap, or `inorder corpus {below} --out study`");
+    assert!(said.contains(&expected), "{said}");
+    // `--json FILE` without the equals sign: FILE is taken for a capture, the first time missing, later a result.
+    let missing = folder.path("out.json");
+    assert!(complaint(&["analyze", "--json", &missing], 1).contains(&format!("--json={missing}")));
+    let there = folder.file("flows.csv", b"file,flow\n");
+    assert!(complaint(&["analyze", "--csv", &there], 1).contains(&format!("--csv={there}")));
+    let packed = folder.file("a.pcap.xz", b"\xfd7zXZ\0\0\x04");
+    assert!(complaint(&["analyze", &packed], 1).contains("`xz -dc`"));
+}
+
+#[test]
+fn what_is_no_list_of_numbers_has_no_metrics() {
+    let folder = Folder::new("no-numbers");
+    let text = folder.file("text.txt", b"hello, this is text\n");
+    let run = inorder(&["metrics", &text]);
+    assert_eq!((code(&run), stdout(&run)), (3, ""), "{}", stderr(&run));
+    assert!(
+        stderr(&run).contains("text.txt:1: expected a sequence number"),
+        "{}",
+        stderr(&run)
+    );
+}
+
+#[test]
+fn what_is_no_log_of_quic_is_named() {
+    let folder = Folder::new("no-log");
+    assert!(
+        complaint(&["qlog", DEMO], 3).contains("this is a capture, which `inorder analyze` reads")
+    );
+    let packed = folder.file("server.qlog.gz", b"\x1f\x8b\x08\0\0\0\0\0");
+    assert!(complaint(&["qlog", &packed], 3).contains("`gzip -dc FILE | inorder qlog -`"));
+}
+
+#[test]
+fn a_corpus_of_nothing_has_no_shares() {
+    let folder = Folder::new("empty-corpus");
+    let text = folder.file("a.pcap", b"hello, this is text\n");
+    let run = inorder(&["corpus", &text, "--out", &folder.path("study")]);
+    assert_eq!(code(&run), 3, "{}", stderr(&run));
+    let said = stdout(&run);
+    assert!(said.starts_with("1 capture: "), "{said}");
+    assert!(
+        said.contains("no packets to judge") && !said.contains('%'),
+        "{said}"
+    );
+}
+
+/// The share of late packets has one denominator, whoever prints it.
+#[test]
+fn a_corpus_and_an_analysis_say_the_same_share() {
+    let folder = Folder::new("same-share");
+    let run = inorder(&["corpus", DEMO, "--out", &folder.path("study")]);
+    assert!(
+        stdout(&run).contains("36.9 % of those that arrived were late"),
+        "{}",
+        stdout(&run)
+    );
+    assert!(stdout(&inorder(&["analyze", DEMO])).contains("4,984 packets (36.9 %) arrived late"));
+}
+
+#[test]
+fn a_cut_capture_of_the_other_end_does_not_take_the_analysis_away() {
+    let folder = Folder::new("cut-peer");
+    let mut bytes = fs::read(DEMO.replace("sender", "receiver")).unwrap();
+    bytes.truncate(bytes.len() - 7);
+    let cut = folder.file("receiver.pcap", &bytes);
+    let run = inorder(&["analyze", DEMO, "--peer", &cut]);
+    assert_eq!(code(&run), 3, "{}", stderr(&run));
+    assert!(
+        stderr(&run).contains("receiver.pcap: damaged at frame"),
+        "{}",
+        stderr(&run)
+    );
+    assert!(stdout(&run).contains("moved 7.24 MB"), "{}", stdout(&run));
+    assert!(
+        stdout(&run)
+            .replace('\n', " ")
+            .contains("so nothing is compared with it"),
+        "{}",
+        stdout(&run)
+    );
+}
+
+/// As in `some-program | inorder sort - sorted.pcap`, where the program waits: Ctrl-C ends the reading, and nothing is lost.
+#[cfg(target_os = "linux")]
+#[test]
+fn ctrl_c_ends_the_waiting_for_a_pipe() {
+    let folder = Folder::new("waiting");
+    let sorted = folder.path("sorted.pcap");
+    let receiver = fs::read(DEMO.replace("sender", "receiver")).unwrap();
+    for (arguments, input, expected) in [
+        (&["sort", "-", &sorted][..], &receiver[..], "before"),
+        (&["metrics", "-"], b"1\n3\n2\n", "received"),
+    ] {
+        let run = common::interrupted_while_waiting(arguments, input);
+        assert_eq!(code(&run), 130, "{arguments:?}: {}", stderr(&run));
+        assert!(
+            stdout(&run).contains(expected),
+            "{arguments:?}: {}",
+            stdout(&run)
+        );
+    }
+    let left: Vec<_> = fs::read_dir(folder.path(""))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(left, ["sorted.pcap"]);
 }

@@ -124,11 +124,55 @@ fn what_cannot_be_compared_is_said_in_one_line() {
         (&other, "its schema is x"),
         (
             &text,
-            "line 1, column 2: not JSON; expected what `inorder analyze --json`",
+            "expected a capture (pcap or pcapng, plain, gzip or zstd) or the JSON of analyze or simulate; found text",
         ),
     ] {
         assert!(complaint(&["compare", file, file], 3).contains(expected));
     }
+    assert!(complaint(&["compare", "-", &text], 2).contains("not the standard input"));
     let missing = folder.path("missing.json");
     assert!(complaint(&["compare", &missing, &missing], 1).contains(&missing));
+}
+
+/// A capture of which the last frame is cut, as tcpdump leaves it when it is killed.
+#[test]
+fn of_a_cut_capture_what_came_before_is_compared() {
+    let folder = Folder::new("cut");
+    let (whole, _) = simulated(&folder, "whole", "1 ms");
+    let mut bytes = std::fs::read(&whole).unwrap();
+    bytes.truncate(bytes.len() / 2);
+    let cut = folder.file("cut.pcapng", &bytes);
+    let whole = whole.as_str();
+    for verb in ["compare", "diff"] {
+        let output = inorder(&[verb, &cut, whole]);
+        assert_eq!(code(&output), 3, "{verb}: {}", stderr(&output));
+        assert!(stderr(&output).contains("damaged at frame"), "{verb}");
+        assert_eq!(
+            stderr(&output).lines().count(),
+            1,
+            "{verb}: {}",
+            stderr(&output)
+        );
+        assert!(
+            stdout(&output).contains("late"),
+            "{verb}: {}",
+            stdout(&output)
+        );
+    }
+    let below = folder.path("below");
+    std::fs::create_dir(&below).unwrap();
+    std::fs::copy(&cut, format!("{below}/cut.pcapng")).unwrap();
+    assert_eq!(code(&inorder(&["compare", &below, &below])), 3);
+}
+
+#[test]
+fn one_transfer_on_a_side_is_too_little_and_the_way_out_is_said() {
+    let demo = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../testdata/demo/demo-sender.pcap"
+    );
+    let output = inorder(&["compare", demo, demo]);
+    let expected = "1 flow before and 1 flow after, and an interval needs two on each side: capture several transfers";
+    let text = stdout(&output).replace('\n', " ");
+    assert!(text.contains(expected), "{text}");
 }

@@ -136,6 +136,11 @@ fn a_duration_is_a_number_of_seconds() {
         let message = complaint(&["watch", "lo", &format!("--duration={wrong}")], 2);
         assert!(message.contains("expected seconds"), "{message}");
     }
+    // A time with a unit, as all other options take it; the interface is what is wrong then.
+    for option in ["--duration=1s", "--interval=1m", "--interval=500ms"] {
+        let message = complaint(&["watch", "no-such-interface", option], 1);
+        assert!(message.contains("no such interface"), "{message}");
+    }
 }
 
 impl Drop for Reflector {

@@ -283,6 +283,29 @@ fn ctrl_c_keeps_the_packets_that_were_transmitted() {
     let output = common::interrupted(&["netproc", "--json", "--packets=100000000000"]);
     assert_eq!(code(&output), 130, "{}", stderr(&output));
     assert_eq!(json(&output)["repetitions"], 1);
+    for (arguments, expected) in [
+        (
+            ["netproc", "--packets=100000000000"],
+            "interrupted: the results are partial",
+        ),
+        (
+            ["reproduce", "entropy"],
+            "interrupted: the results are partial, without the item",
+        ),
+    ] {
+        let output = common::interrupted(&arguments);
+        assert_eq!(code(&output), 130, "{arguments:?}: {}", stderr(&output));
+        assert!(
+            stderr(&output).contains(expected),
+            "{arguments:?}: {}",
+            stderr(&output)
+        );
+        assert!(
+            !stdout(&output).contains(" -0 "),
+            "{arguments:?}: {}",
+            stdout(&output)
+        );
+    }
 }
 
 // inorder packetdrill

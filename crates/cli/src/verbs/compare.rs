@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use inorder_analysis::Analysis;
 use inorder_analysis::compare::{Side, compare, write_csv, write_json, write_schema, write_text};
-use inorder_capture::Capture;
+use inorder_capture::{Capture, CaptureError};
 use inorder_pipeline::{Analyzer, Below};
 use inorder_report::text::Layout;
 
@@ -55,7 +55,11 @@ pub(super) fn run(args: &Args) -> Outcome {
     args.select.check()?;
     let files = outputs::json_and_csv(args.json.as_deref(), args.csv.as_deref())?;
     outputs::check(&files, &[before, after])?;
-    let (before, after) = (side(args, before)?, side(args, after)?);
+    let mut damage = None;
+    let (before, after) = (
+        side(args, before, &mut damage)?,
+        side(args, after, &mut damage)?,
+    );
     let comparison =
         compare(&before, &after).map_err(|error| CliError::Usage(error.to_string()))?;
     if !files.iter().any(|path| path.as_os_str() == "-") {
@@ -73,11 +77,11 @@ pub(super) fn run(args: &Args) -> Outcome {
         }));
     }
     written.finish()?;
-    Ok(ExitCode::SUCCESS)
+    Ok(damage.unwrap_or(ExitCode::SUCCESS))
 }
 
-/// All captures below a folder. Of a damaged one, what came before the damage counts.
-fn folder(args: &Args, path: &Path) -> Result<Side, CliError> {
+/// All captures below a folder. Of a damaged one, what came before the damage counts, and `damage` is the exit code of the first one.
+fn folder(args: &Args, path: &Path, damage: &mut Option<ExitCode>) -> Result<Side, CliError> {
     let name = path.display().to_string();
     let found =
         Below::folder(path).map_err(|(place, error)| CliError::file(&place, "read")(error))?;
@@ -103,6 +107,7 @@ fn folder(args: &Args, path: &Path) -> Result<Side, CliError> {
             Ok(analysis) => captures.push((label, analysis)),
             Err((analysis, error)) => {
                 manners::complain(&error);
+                damage.get_or_insert(error.exit_code());
                 captures.extend(analysis.map(|analysis| (label, *analysis)));
             }
         }
@@ -124,14 +129,27 @@ fn analysis(args: &Args, path: &Path) -> Result<Analysis, (Option<Box<Analysis>>
     done.map_err(|(analysis, error)| (analysis.map(Box::new), error.into()))
 }
 
-/// One side: a capture, which is analysed, or the JSON of a result.
-fn side(args: &Args, path: &Path) -> Result<Side, CliError> {
+/// One side: a capture, which is analysed as far as it can be read, or the JSON of a result.
+fn side(args: &Args, path: &Path, damage: &mut Option<ExitCode>) -> Result<Side, CliError> {
     let name = path.display().to_string();
-    if path.is_dir() {
-        return folder(args, path);
+    if path == Path::new("-") {
+        let problem = "compare reads files and folders, not the standard input";
+        return Err(CliError::Usage(problem.to_owned()));
     }
-    if Capture::open(path).is_ok() {
-        let analysis = analysis(args, path).map_err(|(_, error)| error)?;
+    if path.is_dir() {
+        return folder(args, path, damage);
+    }
+    let opened = Capture::open(path);
+    if opened.is_ok() {
+        let analysis = match analysis(args, path) {
+            Ok(analysis) => analysis,
+            Err((Some(analysis), error)) if error.is_damage() => {
+                manners::complain(&error);
+                damage.get_or_insert(error.exit_code());
+                *analysis
+            }
+            Err((_, error)) => return Err(error),
+        };
         return Ok(Side::of_analyses(&name, &[analysis]));
     }
     if !args.select.is_all() {
@@ -140,8 +158,14 @@ fn side(args: &Args, path: &Path) -> Result<Side, CliError> {
         )));
     }
     let text = std::fs::read(path).map_err(CliError::file(path, "read"))?;
+    let is_json = text.trim_ascii_start().starts_with(b"{");
     Side::of_json(&name, &text).map_err(|error| CliError::Malformed {
         place: name,
-        problem: error.to_string(),
+        problem: match opened {
+            Err(CaptureError::NotACapture { found, .. }) if !is_json => format!(
+                "expected a capture (pcap or pcapng, plain, gzip or zstd) or the JSON of analyze or simulate; found {found}"
+            ),
+            _ => error.to_string(),
+        },
     })
 }

@@ -14,7 +14,7 @@ use inorder_report::{csv, number::plural};
 use inorder_wire::Frame;
 
 use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
-use crate::{interrupt, outputs};
+use crate::{interrupt, manners, outputs};
 
 /// Flows in the table; files have all.
 const MAX_FLOWS_SHOWN: usize = 20;
@@ -95,7 +95,8 @@ pub(super) fn run(args: &Args) -> Outcome {
         Some(bytes) => bytes as usize,
         None => shortest_cut(a)?.min(shortest_cut(b)?),
     };
-    let (mut trace_a, mut trace_b, keep) = matching(args, a, b, limit)?;
+    let mut damage = Vec::new();
+    let (mut trace_a, mut trace_b, keep) = matching(args, a, b, limit, &mut damage)?;
     let select = |flow: &Flow| selected(args.filter.as_ref(), flow);
     let settings = Settings {
         whole: args.whole,
@@ -112,10 +113,14 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     (found.a, found.b) = (a.display().to_string(), b.display().to_string());
     print(args, &files, &mut found)?;
-    Ok(match interrupt::flag().load(Ordering::Relaxed) {
-        true => ExitCode::from(INTERRUPTED),
-        false => ExitCode::SUCCESS,
-    })
+    damage.iter().for_each(manners::complain);
+    Ok(
+        match (interrupt::flag().load(Ordering::Relaxed), damage.first()) {
+            (true, _) => ExitCode::from(INTERRUPTED),
+            (false, Some(error)) => error.exit_code(),
+            (false, None) => ExitCode::SUCCESS,
+        },
+    )
 }
 
 /// Bytes from the network header on that the snap length left of the packet it cut most; all without a cut one.
@@ -126,25 +131,30 @@ fn shortest_cut(path: &Path) -> Result<usize, CliError> {
             shortest = shortest.min(captured);
         }
     })?;
+    // The damage is reported by the reading that compares.
     Ok(shortest)
 }
 
 /// Share of the packets that must match for the strictest way to be taken.
 const ENOUGH: f64 = 0.5;
 
-/// Both captures, read for the first way of matching by which enough packets match, or by the one by which most do.
+/// Both captures, read for the first way of matching by which enough packets match, or by the one by which most do. `damage` is what ended
+/// their reading early.
 fn matching(
     args: &Args,
     a: &Path,
     b: &Path,
     limit: usize,
+    damage: &mut Vec<CliError>,
 ) -> Result<(Trace, Trace, Keep), CliError> {
     let wanted = Keep::ALL
         .iter()
         .filter(|keep| args.keep == "auto" || keep.name() == args.keep);
     let mut best: Option<(f64, Trace, Trace, Keep)> = None;
     for &keep in wanted {
-        let (in_a, in_b) = (read(a, limit, keep)?, read(b, limit, keep)?);
+        // Each reading meets the same damage.
+        damage.clear();
+        let (in_a, in_b) = (read(a, limit, keep, damage)?, read(b, limit, keep, damage)?);
         let share = in_common(&in_a, &in_b);
         if best.as_ref().is_none_or(|(most, ..)| share > *most) {
             best = Some((share, in_a, in_b, keep));
@@ -183,25 +193,33 @@ fn selected(filter: Option<&Filter>, flow: &Flow) -> bool {
     })
 }
 
-fn read(path: &Path, limit: usize, keep: Keep) -> Result<Trace, CliError> {
+fn read(
+    path: &Path,
+    limit: usize,
+    keep: Keep,
+    damage: &mut Vec<CliError>,
+) -> Result<Trace, CliError> {
     let mut trace = Trace::new(limit, keep);
-    frames(path, |frame| trace.push(frame))?;
+    damage.extend(frames(path, |frame| trace.push(frame))?);
     Ok(trace)
 }
 
-/// All frames of a capture, until it ends or the user interrupts.
-fn frames(path: &Path, mut each: impl FnMut(&Frame<'_>)) -> Result<(), CliError> {
+/// All frames of a capture, until it ends, the user interrupts, or the file is damaged: then the damage is the result.
+fn frames(path: &Path, mut each: impl FnMut(&Frame<'_>)) -> Result<Option<CliError>, CliError> {
     let mut capture = Capture::open(path)?;
     let mut block = Block::default();
     let stop = interrupt::flag();
     while !stop.load(Ordering::Relaxed) {
-        let more = capture.read_block(&mut block)?;
+        let more = capture.read_block(&mut block).map_err(CliError::from);
         block.frames().for_each(|frame| each(&frame));
-        if !more {
-            break;
+        match more {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(error) if error.is_damage() => return Ok(Some(error)),
+            Err(error) => return Err(error),
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 #[cfg(feature = "parquet")]

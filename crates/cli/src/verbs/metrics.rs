@@ -1,16 +1,16 @@
 //! `inorder metrics`: the metrics of RFC 4737 and RFC 5236 for numbers read from text.
 
 use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use inorder_metrics::{Config, DEFAULT_MAX_HOLES, SERIES, Series, write_text};
 
 use inorder_report::{csv, json, schema};
 
-use crate::error::{CliError, DAMAGED, ExitCode, Outcome};
-use crate::manners;
-use crate::outputs;
+use crate::error::{CliError, DAMAGED, ExitCode, INTERRUPTED, Outcome};
+use crate::{interrupt, manners, outputs};
 
 /// Options of `inorder metrics`.
 #[derive(clap::Args)]
@@ -75,21 +75,22 @@ pub(super) fn run(args: &Args) -> Outcome {
                 .map_err(CliError::file(path, "read"))?
         }
         None => series
-            .read(io::stdin().lock())
+            .read(BufReader::new(interrupt::stdin()))
             .map_err(CliError::file(Path::new("standard input"), "read"))?,
     };
     let report = series.finish(bad.is_none());
-    if report.received() == 0 && bad.is_none() {
-        let place = args
-            .file
-            .as_deref()
-            .filter(|path| *path != Path::new("-"))
-            .map_or_else(
-                || "standard input".to_owned(),
-                |path| path.display().to_string(),
-            );
-        let problem = "no arrivals; expected lines of seq[,time_s[,bytes]]".to_owned();
-        return Err(CliError::Malformed { place, problem });
+    let name = args.file.as_deref().filter(|path| *path != Path::new("-"));
+    let name = name.map_or_else(|| "standard input".into(), Path::to_string_lossy);
+    let malformed = bad.map(|(line, problem)| CliError::Malformed {
+        place: format!("{name}:{line}"),
+        problem,
+    });
+    // Of nothing there is no metric: a page of zeros would hide that the input is something else.
+    if report.received() == 0 {
+        return Err(malformed.unwrap_or_else(|| CliError::Malformed {
+            place: name.into_owned(),
+            problem: "no arrivals; expected lines of seq[,time_s[,bytes]]".to_owned(),
+        }));
     }
     if args.json {
         outputs::to_stdout(|out| json::write(out, SERIES, &report))?;
@@ -106,12 +107,12 @@ pub(super) fn run(args: &Args) -> Outcome {
             args.max_holes
         ));
     }
-    let Some((line, problem)) = bad else {
-        return Ok(ExitCode::SUCCESS);
+    let Some(malformed) = malformed else {
+        return Ok(match interrupt::flag().load(Ordering::Relaxed) {
+            true => ExitCode::from(INTERRUPTED),
+            false => ExitCode::SUCCESS,
+        });
     };
-    let name = args.file.as_deref().filter(|path| *path != Path::new("-"));
-    let name = name.map_or_else(|| "standard input".into(), Path::to_string_lossy);
-    let place = format!("{name}:{line}");
-    manners::complain(CliError::Malformed { place, problem });
+    manners::complain(malformed);
     Ok(ExitCode::from(DAMAGED))
 }

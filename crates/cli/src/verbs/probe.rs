@@ -10,7 +10,7 @@ use inorder_report::text::{self, Layout};
 use inorder_report::{csv, json, schema};
 
 use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
-use crate::running::Confining;
+use crate::running::{Confining, seconds};
 use crate::{interrupt, manners, outputs};
 
 /// Options of `inorder probe`.
@@ -38,13 +38,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PACKETS", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     burst: u32,
     /// Seconds during which packets are sent
-    #[arg(long, value_name = "S", default_value_t = 10.0)]
+    #[arg(long, value_name = "S", default_value_t = 10.0, value_parser = seconds)]
     duration: f64,
     /// Bytes of the UDP payload or of the ICMP message
     #[arg(long, value_name = "BYTES", default_value_t = 64)]
     size: usize,
     /// Seconds to wait for answers after the last packet
-    #[arg(long, value_name = "S", default_value_t = 1.0)]
+    #[arg(long, value_name = "S", default_value_t = 1.0, value_parser = seconds)]
     wait: f64,
     /// Allow more packets per second, larger packets and longer probes
     #[arg(long)]

@@ -1,8 +1,10 @@
 //! `inorder qlog`: what QUIC took for lost and was delivered, and what that cost.
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
+use inorder_capture::Capture;
 use inorder_qlog::{CONNECTION, Connection, Document, LOSS, LossRow, RESULT, Report, join, read};
 use inorder_report::csv;
 use inorder_report::text::{self, Layout, paragraph};
@@ -20,7 +22,7 @@ what could have been sent in addition in the same time without the needless redu
 Rows of --csv: connections, losses.\n\n\
 Examples:\n  inorder qlog server.sqlog\n  inorder qlog --csv=losses.csv --rows losses client.qlog server.qlog")]
 pub(crate) struct Args {
-    /// Logs of one end or both
+    /// Logs of one end or both; `-` for the standard input
     #[arg(required_unless_present = "schema")]
     files: Vec<PathBuf>,
     /// Print JSON instead of text, or write it to FILE
@@ -81,21 +83,47 @@ pub(super) fn run(args: &Args) -> Outcome {
     })
 }
 
+/// What a file is that is no log: captures of QUIC and compressed logs are what people have beside logs.
+fn not_a_log(path: &Path) -> Option<&'static str> {
+    let mut first = [0; 2];
+    let _ = File::open(path).ok()?.read(&mut first).ok()?;
+    if Capture::open(path).is_ok() {
+        return Some("this is a capture, which `inorder analyze` reads; expected a qlog file");
+    }
+    (first == [0x1f, 0x8b]).then_some(
+        "this is gzip data; expected a qlog file: `gzip -dc FILE | inorder qlog -` reads what is in it",
+    )
+}
+
+fn open(path: &Path) -> Result<File, CliError> {
+    if path.is_dir() {
+        let is_folder = std::io::Error::from(std::io::ErrorKind::IsADirectory);
+        return Err(CliError::file(path, "read")(is_folder));
+    }
+    File::open(path).map_err(CliError::file(path, "open"))
+}
+
 /// The connections of all logs, and the first damage.
 fn read_all(args: &Args) -> Result<(Vec<Connection>, Option<CliError>), CliError> {
     let (mut connections, mut damage) = (Vec::new(), None);
     for path in &args.files {
-        let file = File::open(path).map_err(CliError::file(path, "open"))?;
-        if path.is_dir() {
-            let is_folder = std::io::Error::from(std::io::ErrorKind::IsADirectory);
-            return Err(CliError::file(path, "read")(is_folder));
-        }
-        let of_file = match read(file) {
+        let is_stdin = path == Path::new("-");
+        let read = match is_stdin {
+            true => read(std::io::stdin().lock()),
+            false => read(open(path)?),
+        };
+        let of_file = match read {
             Ok(of_file) => of_file,
             Err(error) => {
+                let other = Some(path)
+                    .filter(|_| !is_stdin)
+                    .and_then(|path| not_a_log(path));
                 let problem = CliError::Malformed {
-                    place: path.display().to_string(),
-                    problem: error.problem,
+                    place: match is_stdin {
+                        true => "standard input".to_owned(),
+                        false => path.display().to_string(),
+                    },
+                    problem: other.map_or(error.problem, str::to_owned),
                 };
                 if error.connections.is_empty() {
                     return Err(problem);

@@ -36,7 +36,7 @@ Networks\"), distribution and 95th percentile of the reordering rate (figure 8, 
 (figure 9), connections with spurious recoveries (figure 10), reordering delay (figure 11), extent against sending rate \
 (figure 12). Needs the Python package: `pip install '.[study]'` in a checkout of inorder.\n\n\
 Examples:\n  inorder summary study\n  inorder summary study --beside operators.csv --by operator,technology --html \
-study.html --csv tables/")]
+study.html")]
 pub(crate) struct Summary {
     /// The folder of a study made by `inorder corpus`
     #[arg(value_name = "DIR")]

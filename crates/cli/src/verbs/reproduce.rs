@@ -96,6 +96,9 @@ pub(super) fn run(args: &Args) -> Outcome {
     Ok(if complete {
         ExitCode::SUCCESS
     } else {
+        manners::complain(
+            "interrupted: the results are partial, without the item that was running",
+        );
         ExitCode::from(INTERRUPTED)
     })
 }

@@ -106,7 +106,10 @@ fn sorter(args: &Args) -> Result<SorterConfig, ConfigError> {
 
 /// Reads, sorts and writes.
 fn sort(input: &Path, to: &Path, settings: &Settings, stop: &AtomicBool) -> Result<Done, CliError> {
-    let mut capture = Capture::open(input)?;
+    let mut capture = match input == Path::new("-") {
+        true => Capture::from_reader("standard input", Box::new(interrupt::stdin()))?,
+        false => Capture::open(input)?,
+    };
     let mut done = None;
     outputs::write_to(to, |out| {
         let stop = || stop.load(Ordering::Relaxed);

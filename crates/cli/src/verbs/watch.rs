@@ -13,7 +13,7 @@ use inorder_pipeline::{Analysis, Analyzer, Error, Filter, Input, Selection, memo
 use inorder_report::json;
 
 use crate::error::{CliError, ExitCode, Outcome};
-use crate::running::{Confining, Outlet, RunningOptions};
+use crate::running::{Confining, Outlet, RunningOptions, seconds};
 use crate::{interrupt, manners, outputs};
 
 /// Options of `inorder watch`.
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     #[arg(value_name = "IFACE", required_unless_present = "schema")]
     interface: Option<String>,
     /// Seconds of each interval
-    #[arg(long, value_name = "S", default_value_t = 10.0)]
+    #[arg(long, value_name = "S", default_value_t = 10.0, value_parser = seconds)]
     interval: f64,
     /// Only connections and streams that EXPR selects, as in `inorder analyze --help`
     #[arg(long, value_name = "EXPR")]

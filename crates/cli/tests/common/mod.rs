@@ -102,6 +102,30 @@ pub(crate) fn interrupted(arguments: &[&str]) -> Output {
     child.wait_with_output().expect("the command ends")
 }
 
+/// Gives the command this input, and ends it with Ctrl-C while it waits for more.
+#[cfg(target_os = "linux")]
+pub(crate) fn interrupted_while_waiting(arguments: &[&str], input: &[u8]) -> Output {
+    use std::io::Write;
+    let mut child = Command::new(env!("CARGO_BIN_EXE_inorder"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let mut pipe = child.stdin.take().expect("a pipe");
+    pipe.write_all(input).expect("the command reads");
+    while !catches_interrupt(&child) && child.try_wait().expect("a child").is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    // What is in the pipe is read at once; there is no sign of it that could be waited for.
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    interrupt(&child);
+    let output = child.wait_with_output().expect("the command ends");
+    drop(pipe);
+    output
+}
+
 /// Sends SIGINT, as Ctrl-C does. The shell has a `kill` of its own; the program of that name is not on every machine.
 #[cfg(target_os = "linux")]
 pub(crate) fn interrupt(child: &std::process::Child) {

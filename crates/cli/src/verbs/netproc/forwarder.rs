@@ -7,7 +7,7 @@ use inorder_sort::{ConfigError, SorterConfig, srpic};
 
 use super::output::Form;
 use super::repeat;
-use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome as Done};
+use crate::error::{CliError, ExitCode, Outcome as Done};
 use crate::verbs::nanoseconds;
 
 /// Options of `inorder netproc forwarder`.
@@ -118,11 +118,7 @@ pub(super) fn run(args: &Args) -> Done {
         rows.len()
     );
     args.form.write(&title, &rows)?;
-    Ok(if repeated.interrupted {
-        ExitCode::from(INTERRUPTED)
-    } else {
-        ExitCode::SUCCESS
-    })
+    Ok(repeated.exit_code())
 }
 
 impl Args {

@@ -12,7 +12,7 @@ use inorder_netproc::{
 };
 use inorder_petri::statistics::run_seed;
 
-use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome as Done};
+use crate::error::{CliError, ExitCode, Outcome as Done};
 use crate::outputs::{self, Comment};
 
 mod forwarder;
@@ -188,7 +188,7 @@ pub(super) fn run(args: &Args) -> Done {
         };
         run_while(&config, go_on).map_err(|error| CliError::Usage(error.to_string()))
     })?;
-    let outcomes = repeated.outcomes;
+    let outcomes = &repeated.outcomes;
     let rows = outcomes.iter().map(Outcome::rows).collect::<Vec<_>>();
     let title = format!(
         "{}, {} engines of {} threads, {} hop(s), {} run(s)",
@@ -200,18 +200,14 @@ pub(super) fn run(args: &Args) -> Done {
     );
     let mut written = outputs::Attempts::default();
     if let Some(path) = &args.svg {
-        let drawn = picture::svg(&title, &mean_spent(&outcomes));
+        let drawn = picture::svg(&title, &mean_spent(outcomes));
         written.of(outputs::to_marked_file(path, Comment::Xml, |out| {
             out.write_all(drawn.as_bytes())
         }));
     }
     written.of(args.form.write(&title, &rows));
     written.finish()?;
-    Ok(if repeated.interrupted {
-        ExitCode::from(INTERRUPTED)
-    } else {
-        ExitCode::SUCCESS
-    })
+    Ok(repeated.exit_code())
 }
 
 impl Load {

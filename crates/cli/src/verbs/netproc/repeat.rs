@@ -4,9 +4,9 @@ use std::sync::atomic::Ordering;
 
 use inorder_netproc::Repetitions;
 
-use crate::error::CliError;
-use crate::interrupt;
+use crate::error::{CliError, ExitCode, INTERRUPTED};
 use crate::progress::Bar;
+use crate::{interrupt, manners};
 
 /// The results of the repetitions.
 pub(super) struct Repeated<T> {
@@ -14,6 +14,17 @@ pub(super) struct Repeated<T> {
     pub outcomes: Vec<T>,
     /// True if Ctrl-C ended some repetitions early.
     pub interrupted: bool,
+}
+
+impl<T> Repeated<T> {
+    /// The exit code, after a word about Ctrl-C: what was printed looks like whole results.
+    pub(super) fn exit_code(&self) -> ExitCode {
+        if !self.interrupted {
+            return ExitCode::SUCCESS;
+        }
+        manners::complain("interrupted: the results are partial");
+        ExitCode::from(INTERRUPTED)
+    }
 }
 
 /// Runs repetitions 0 to `times` of `packets` each.
