@@ -81,14 +81,16 @@ fn commands(document: &str, tables: bool) -> Vec<String> {
 }
 
 /// A folder with the files that documents name: captures, their results, numbers, and the project's own folders.
-fn prepared() -> Folder {
-    let folder = Folder::new("documents");
+fn prepared(name: &str) -> Folder {
+    let folder = Folder::new(name);
     let root = root();
     let demo = root.join("testdata/demo");
     for (name, capture) in [
         ("trace.pcap", "demo-sender.pcap"),
         ("trace.pcapng", "demo-sender.pcap"),
         ("trace.pcap.gz", "demo-sender.pcap"),
+        ("trace.pcap0", "demo-sender.pcap"),
+        ("trace.pcap1", "demo-receiver.pcap"),
         ("sender.pcap", "demo-sender.pcap"),
         ("before.pcap", "demo-sender.pcap"),
         ("receiver.pcap", "demo-receiver.pcap"),
@@ -157,7 +159,7 @@ fn only_parsed(line: &str) -> String {
 
 #[test]
 fn every_command_in_a_document_works() {
-    let folder = prepared();
+    let folder = prepared("documents");
     let mut count = 0;
     for document in documents() {
         let text = fs::read_to_string(&document).unwrap();
@@ -188,4 +190,47 @@ fn every_command_in_a_document_works() {
         }
     }
     assert!(count > 30, "only {count} commands were found");
+}
+
+/// The first thing that a stranger compares with what he sees.
+#[test]
+fn the_readme_shows_what_the_program_prints() {
+    let text = fs::read_to_string(root().join("README.md")).unwrap();
+    let begin = text
+        .find("    10.0.1.1:47138->10.0.3.2:5001 moved")
+        .unwrap();
+    let lines = text[begin..].lines();
+    let block = lines.take_while(|line| line.is_empty() || line.starts_with("    "));
+    let block: Vec<&str> = block
+        .map(|line| line.strip_prefix("    ").unwrap_or(line))
+        .collect();
+    let output = run(
+        "inorder analyze testdata/demo/demo-sender.pcap",
+        &prepared("readme"),
+    );
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        printed.contains(block.join("\n").trim_end()),
+        "README.md shows another output of `inorder analyze testdata/demo/demo-sender.pcap` than this:\n{printed}"
+    );
+}
+
+/// Its reader has the demonstration captures and nothing else, so every command must find something in them.
+#[test]
+fn the_tutorial_on_diagnosis_works_on_the_demonstration_captures() {
+    let folder = prepared("diagnose");
+    let text = fs::read_to_string(root().join("docs/tutorials/diagnose.md")).unwrap();
+    assert!(text.contains("cp testdata/demo/demo-sender.pcap trace.pcap"));
+    for line in commands(&text, false).iter().filter(|line| !is_live(line)) {
+        let output = run(line, &folder);
+        let is_fine = match line.contains("--threshold") {
+            true => output.status.code() == Some(4),
+            false => output.status.success(),
+        };
+        assert!(
+            is_fine,
+            "{line}\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
 }
