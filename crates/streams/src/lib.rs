@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod bytes;
 mod captured;
 pub mod columns;
 mod counting;
@@ -18,7 +19,7 @@ pub use result::*;
 
 use std::collections::HashMap;
 
-use inorder_wire::{Aside, Gate, Numbered, Report, StreamKey};
+use inorder_wire::{Aside, Gate, Numbered, Report, Service, StreamKey};
 
 use inorder_whatif::Settings;
 use multipath::Connections;
@@ -139,7 +140,7 @@ impl Streams {
         gate.push(*key, *packet, |key, packet| {
             if let Some(stream) = streams.get_mut(&key) {
                 let sorters = sorters.as_ref().filter(|_| *laid < *max_laid);
-                *laid += usize::from(stream.push(&packet, sorters));
+                *laid += usize::from(stream.push(&key, &packet, sorters));
             } else if streams.len() + done.len() < *max_streams {
                 if let Some(newest) = reported.get_mut(&of_ends(&key)) {
                     *newest = key;
@@ -210,12 +211,33 @@ impl Streams {
         for (key, stream) in self.streams.drain() {
             self.done.extend(stream.finish(&key));
         }
+        share_numbers(&mut self.done);
         self.done.extend(self.multipath.finish());
         // Frame numbers differ; where a caller has none, addresses keep the order the same.
         self.done.sort_by_key(|(frame, r)| {
             (*frame, r.first_ns, r.service, r.src, r.dst, r.id, r.overlay)
         });
         self.done.into_iter().map(|(_, report)| report).collect()
+    }
+}
+
+/// Windows numbers all echo requests of a host with one counter, under one identifier: what a stream lacks has gone to the hosts of the
+/// others, where these have as many.
+fn share_numbers(reports: &mut [(u64, StreamReport)]) {
+    // Answers repeat the number of what they answer.
+    let counter = |r: &StreamReport| match r.id > u32::from(u16::MAX) {
+        true => (r.dst, r.id, r.overlay),
+        false => (r.src, r.id, r.overlay),
+    };
+    let mut received: HashMap<_, u64> = HashMap::new();
+    let echoes = |r: &StreamReport| r.service == Service::IcmpEcho;
+    for (_, report) in reports.iter().filter(|(_, r)| echoes(r)) {
+        *received.entry(counter(report)).or_default() += report.order.received;
+    }
+    for (_, report) in reports.iter_mut().filter(|(_, r)| echoes(r)) {
+        let all = received.get(&counter(report)).copied().unwrap_or(0);
+        let elsewhere = all.saturating_sub(report.order.received);
+        report.missing = report.missing.saturating_sub(elsewhere);
     }
 }
 
@@ -228,7 +250,7 @@ fn of_ends(key: &StreamKey) -> StreamKey {
 mod tests {
     use super::*;
     use inorder_metrics::Metrics;
-    use inorder_wire::{Endpoint, Sending, Service};
+    use inorder_wire::{Endpoint, Sending};
     use proptest::prelude::*;
 
     fn key(service: Service, id: u32) -> StreamKey {
@@ -274,6 +296,69 @@ mod tests {
         );
         let found = reports(Service::Esp, &[u64::from(u32::MAX), 1, 0, 2]);
         assert_eq!((found[0].order.received, found[0].order.reordered), (4, 1));
+    }
+
+    #[test]
+    fn echoes_whose_numbers_have_their_bytes_in_the_other_order_are_in_order() {
+        let order = |seqs: &[u64]| {
+            let found = reports(Service::IcmpEcho, seqs);
+            let r = &found[0];
+            (
+                r.order.received,
+                r.order.reordered,
+                r.missing,
+                r.absent,
+                r.pauses.numbers,
+            )
+        };
+        let other = |seqs: &[u16]| {
+            let swapped: Vec<u64> = seqs.iter().map(|seq| u64::from(seq.swap_bytes())).collect();
+            order(&swapped)
+        };
+        assert_eq!(other(&[52, 53, 54, 55]), (4, 0, 0, 0, 0));
+        assert_eq!(
+            other(&[107, 108]),
+            (2, 0, 0, 0, 0),
+            "two packets, and no more"
+        );
+        assert_eq!(other(&[254, 255, 256, 257]), (4, 0, 0, 0, 0));
+        // What is lost or late shows as that of any other stream.
+        assert_eq!(other(&[1, 2, 3, 5, 6]), (5, 0, 1, 0, 0));
+        assert_eq!(other(&[1, 2, 3, 5, 4, 6]), (6, 1, 0, 0, 0));
+        // 256 were lost on the way: the next number is near again.
+        assert_eq!(order(&[1, 2, 259, 260]).0, 4);
+        assert!(order(&[1, 2, 259, 260]).2 + order(&[1, 2, 259, 260]).3 > 0);
+    }
+
+    #[test]
+    fn what_an_echo_stream_lacks_may_have_gone_to_another_host() {
+        let missing = |to_another: &[u64], answers: bool| {
+            let mut streams = Streams::new();
+            for seq in 1..=9 {
+                let dst = u32::from(to_another.contains(&seq)) + 2;
+                let (one, other) = (Endpoint::v4(1, 0), Endpoint::v4(dst, 0));
+                let (id, src, dst) = match answers {
+                    true => (7 | 1 << 16, other, one),
+                    false => (7, one, other),
+                };
+                let key = StreamKey {
+                    src,
+                    dst,
+                    ..key(Service::IcmpEcho, id)
+                };
+                if seq != 8 {
+                    streams.push(&key, &packet(seq as i64, seq));
+                }
+            }
+            streams.finish()[0].missing
+        };
+        assert_eq!(
+            missing(&[4, 5], false),
+            1,
+            "8 was lost, and 4 and 5 are elsewhere"
+        );
+        assert_eq!(missing(&[4, 5], true), 1);
+        assert_eq!(missing(&[4], false), 2, "one packet makes no stream");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use inorder_metrics::{Arrival, Config, MAX_SEQ, Metrics, Reordering, Summary, Un
 use inorder_whatif::NumberedReceivers;
 use inorder_wire::{Numbered, Report, Sending, StreamKey};
 
+use super::bytes::{Bytes, swap};
 use super::captured::Captured;
 use super::counting::Counting;
 use super::pauses::{Pace, Silences};
@@ -40,6 +41,8 @@ pub(super) struct Stream {
     replay: Option<Box<Distances>>,
     reports: Option<Box<Reports>>,
     inside: Option<Box<Inside>>,
+    /// `None` where the bytes of its numbers are in the order of the standard.
+    bytes: Option<Box<Bytes>>,
 }
 
 /// As long as every number follows the one before, counting is enough: most streams are many,
@@ -115,12 +118,66 @@ impl Stream {
                 reports
             }),
             inside,
+            bytes: Bytes::new(key.service, packet),
         }
     }
 
     /// The next packet. Should it break the order, sorters are laid over the stream as `sorters` says: then it is true.
     #[inline]
-    pub(super) fn push(&mut self, packet: &Numbered, sorters: Option<&Settings>) -> bool {
+    pub(super) fn push(
+        &mut self,
+        key: &StreamKey,
+        packet: &Numbered,
+        sorters: Option<&Settings>,
+    ) -> bool {
+        match self.bytes {
+            None => self.push_number(packet, sorters),
+            Some(_) => self.push_echo(key, packet, sorters),
+        }
+    }
+
+    /// The next packet of a stream in which the order of the bytes is up to the sender.
+    fn push_echo(
+        &mut self,
+        key: &StreamKey,
+        packet: &Numbered,
+        sorters: Option<&Settings>,
+    ) -> bool {
+        match self.bytes.as_deref_mut() {
+            Some(Bytes::Swapped) => return self.push_number(&swapped(packet), sorters),
+            Some(Bytes::Open(packets)) => packets.push(*packet),
+            None => {}
+        }
+        let is_laid = self.push_number(packet, sorters);
+        if let Some(Bytes::Open(packets)) = self.bytes.as_deref()
+            && Bytes::is_due(packets)
+        {
+            self.decide_bytes(key);
+        }
+        is_laid
+    }
+
+    /// Decides in which order the bytes of the numbers are; in the other one, the packets so far are read again.
+    fn decide_bytes(&mut self, key: &StreamKey) {
+        let Some(Bytes::Open(packets)) = self.bytes.take().map(|bytes| *bytes) else {
+            return;
+        };
+        let [first, rest @ ..] = packets.as_slice() else {
+            return;
+        };
+        if !Bytes::are_swapped(&packets) {
+            return;
+        }
+        *self = Stream::new(key, &swapped(first));
+        self.bytes = Some(Box::new(Bytes::Swapped));
+        for packet in rest {
+            self.push_number(&swapped(packet), None);
+        }
+    }
+
+    /// The next packet, as its number is to be read.
+    #[inline]
+    fn push_number(&mut self, packet: &Numbered, sorters: Option<&Settings>) -> bool {
         let before_ns = self.last_ns;
         self.last_ns = self.last_ns.max(packet.ts_ns);
         let mut unwrapper = self.unwrapper;
@@ -280,6 +337,9 @@ impl Stream {
 
     /// `None` for a single packet, and for one whose service would have to count and does not.
     pub(super) fn finish(mut self, key: &StreamKey) -> Option<(u64, StreamReport)> {
+        if matches!(self.bytes.as_deref(), Some(Bytes::Open(_))) {
+            self.decide_bytes(key);
+        }
         if let Order::Any(any) = &mut self.order
             && let Some(suspect) = any.suspect.take()
         {
@@ -422,6 +482,14 @@ impl Count {
         let rest = self.bytes - u64::from(self.first_bytes);
         metrics.in_order_run(self.packets - 1, first_ns, rest);
         metrics
+    }
+}
+
+/// The packet with its number's bytes in the other order.
+fn swapped(packet: &Numbered) -> Numbered {
+    Numbered {
+        seq: swap(packet.seq),
+        ..*packet
     }
 }
 
