@@ -3,9 +3,11 @@
 mod sample;
 
 use inorder_analysis::Analysis;
-use inorder_analysis::cure::{ActionKind, Cure, Why};
+use inorder_analysis::cure::{Action, ActionKind, Cure, Why};
 use inorder_detect::limits::{Limit as Held, LimitSet, Limits, Share, Window};
-use inorder_detect::{Avoidance, Cause, CauseCount, Confidence, FlowReport, Limit, Lost, Vantage};
+use inorder_detect::{
+    Avoidance, Cause, CauseCount, Confidence, FlowReport, Limit, Lost, Shrunk, Vantage,
+};
 
 /// The cure for one flow whose sender took late packets for lost `times`, changed by `change`.
 fn cure(times: u64, change: impl FnOnce(&mut FlowReport)) -> Cure {
@@ -269,6 +271,26 @@ fn a_path_whose_limit_the_sender_has_learnt_needs_no_action() {
     };
     assert_eq!(kinds(&told(200)), [ActionKind::PathMtu]);
     assert!(!kinds(&told(6_926)).contains(&ActionKind::PathMtu));
+}
+
+/// Full segments were lost three times, and arrived once the sender had cut them; the application paused for most of the time.
+#[test]
+fn a_path_that_swallows_full_segments_without_a_word_needs_a_lower_mss() {
+    let told = |too_large| {
+        held(Held::Application, |f| {
+            f.shrunk = Some(Shrunk {
+                whole: 1_460,
+                cut: 536,
+            });
+            (f.icmp.too_large, f.icmp.mtu) = (too_large, Some(1_400));
+        })
+    };
+    let cure = told(0);
+    assert_eq!(kinds(&cure), [ActionKind::PathMtu]);
+    assert!(cure.actions[0].commands[1].starts_with("ping -M do -s 1472 "));
+    // The messages are not lost: they say it.
+    let swallowed = |a: &Action| a.evidence.contains("1,460");
+    assert!(!told(10).actions.iter().any(swallowed));
 }
 
 /// Thirty-five packets in two recoveries: without SACK each takes a round trip.

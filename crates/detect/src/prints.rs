@@ -14,6 +14,8 @@ pub(crate) struct Recent {
     packets: u8,
     /// The capture holds each frame so many times; 0 where that is not so.
     copies: u8,
+    /// Time to live of the latest packet that came for the first time.
+    ttl: u8,
     /// Those of the first packets.
     prints: FirstPrints,
     /// Prints of frames with the number of their duplicate frames still to come, where the capture holds each several times.
@@ -214,6 +216,18 @@ impl Recent {
         let numbered = seg.payload_len > 0 || seg.flags.any(control);
         let marked = seg.ip_id != 0 || (seg.has(Has::TIMESTAMPS) && numbered);
         seg.has(Has::IP_ID) && marked
+    }
+
+    /// A packet came that is no duplicate frame.
+    #[inline]
+    pub(crate) fn note_ttl(&mut self, seg: &Segment) {
+        self.ttl = seg.ttl;
+    }
+
+    /// The packet has passed more routers, or fewer, than those before it, each of which takes one of its time to live (RFC 791
+    /// section 3.2). What a host sends again takes the same way.
+    pub(crate) fn took_another_way(&self, seg: &Segment) -> bool {
+        self.ttl != 0 && seg.ttl != 0 && seg.ttl != self.ttl
     }
 
     /// The packet came before, not long ago: asked of a part of a merged frame.

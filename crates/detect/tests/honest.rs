@@ -617,3 +617,73 @@ fn duplicate_frames_of_a_host_that_keeps_identifications_are_no_retransmissions(
         asserted(&flow)
     );
 }
+
+/// Eight packets are captured, each again 5 ms later with its identification and this time to live; the receiver acknowledges it
+/// between the two.
+fn again_with_ttl(ttl: u8) -> FlowReport {
+    let mut trace = Trace::new(None);
+    let dir = trace.dir;
+    trace.handshake(0, &[200], 210, false);
+    for n in 0..8 {
+        let at_us = 30_000 + i64::from(n) * 20_000;
+        for (later_us, ttl) in [(0, 64), (5_000, ttl)] {
+            let seg = Segment {
+                seq: ISN + 1 + n * LEN,
+                ack: 1,
+                payload_len: LEN,
+                flags: TcpFlags(TcpFlags::ACK),
+                window: 60_000,
+                ip_id: 100 + n as u16,
+                ttl,
+                has: Has::IP_ID,
+                ..Segment::default()
+            };
+            trace.push(dir, at_us + later_us, seg);
+            if later_us == 0 {
+                // Meanwhile it asks for more, as it does before what is sent again.
+                trace.ack(at_us + 1_000, n * LEN, 60_000, &[], 0);
+            }
+        }
+        trace.ack(at_us + 7_000, (n + 1) * LEN, 60_000, &[], 0);
+    }
+    trace.flow()
+}
+
+#[test]
+fn what_comes_again_from_behind_a_router_with_its_identification_was_captured_twice() {
+    let flow = again_with_ttl(63);
+    assert_eq!(flow.retransmissions.total, 0);
+    assert_eq!(flow.artefacts.duplicated_frames, 8);
+    // A host that keeps its identifications sends again on the same way.
+    let flow = again_with_ttl(64);
+    assert!(flow.artefacts.duplicated_frames < 8);
+}
+
+#[test]
+fn a_byte_before_the_first_one_was_not_sent_before() {
+    for first in [0, 1] {
+        let mut trace = Trace::new(None);
+        let dir = trace.dir;
+        trace.handshake(0, &[20_000], 20_010, true);
+        // A keep-alive with a byte of garbage (RFC 9293 section 3.8.4).
+        let garbage = Segment {
+            seq: ISN,
+            ack: 1,
+            payload_len: 1 + first * LEN,
+            flags: TcpFlags(TcpFlags::ACK),
+            window: 60_000,
+            ..Segment::default()
+        };
+        trace.push(dir, 30_000, garbage);
+        for n in first..4 {
+            trace.data(60_000 + i64::from(n) * 100, n, 0);
+        }
+        trace.ack(90_000, 4 * LEN, 60_000, &[], 0);
+        let flow = trace.flow();
+        assert_eq!(
+            (flow.data_packets, flow.retransmissions.total),
+            (4, 0),
+            "{first}"
+        );
+    }
+}

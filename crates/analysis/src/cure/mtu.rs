@@ -2,12 +2,14 @@
 
 use inorder_detect::limits::{Limit, LimitSet};
 use inorder_detect::{FlowReport, Vantage};
-use inorder_report::number::plural;
+use inorder_report::number::{count, plural};
 
 use super::{Action, ActionKind};
 
 /// Every path carries segments of this payload (RFC 9293 section 3.7.1).
 const CARRIED_EVERYWHERE: u32 = 536;
+/// Bytes of TCP's header that ICMP's, shorter by 12, has not: a ping of this much more than a segment's payload is as long as the segment.
+const PING_BEYOND_PAYLOAD: u32 = 12;
 /// Bytes by which options may shorten a full segment (RFC 9293 section 3.1).
 const MAX_OPTIONS: u64 = 40;
 /// Minimum share of its life for which a flow waited for answers that did not come.
@@ -46,6 +48,35 @@ pub(super) fn told(flows: &[&FlowReport]) -> Option<Action> {
             ActionKind::PathMtu,
             "On the sender of the data, give the route the MTU of the path; or, on the router in front of the \
              narrow link, lower the MSS of connections that pass.",
+        )
+    })
+}
+
+/// Full segments were lost whole each time, and arrived once the sender had cut them (RFC 2923 section 2.1).
+pub(super) fn shrunk(flows: &[&FlowReport]) -> Option<Action> {
+    let of = |f: &&&FlowReport| f.shrunk.filter(|_| f.icmp.too_large == 0);
+    let found = |f: &&&FlowReport| of(f).is_some();
+    let flow = flows.iter().find(found)?;
+    let sizes = of(&flow)?;
+    Some(Action {
+        commands: vec![
+            "iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --clamp-mss-to-pmtu"
+                .to_owned(),
+            format!("ping -M do -s {} {}", sizes.whole + PING_BEYOND_PAYLOAD, flow.flow.dst.ip()),
+        ],
+        evidence: format!(
+            "segments of {} bytes were lost each time they were sent, those of {} into which the sender then cut them arrived, and none as long as \
+             the first ever did",
+            count(sizes.whole.into()),
+            count(sizes.cut.into())
+        ),
+        holds: "A link of the path carries less than both ends do, and the message about it (ICMP, \"fragmentation needed\") is lost: let it \
+                pass at firewalls, too. The second command, on the sender, tells: no answer, and fewer bytes get one.",
+        flows: flows.iter().filter(found).count() as u64,
+        ..Action::new(
+            ActionKind::PathMtu,
+            "On the router in front of the narrow link, lower the MSS of connections that pass; or give the sender's route the MTU of the \
+             path.",
         )
     })
 }

@@ -25,7 +25,7 @@ pub(super) fn recoveries<'a>(flows: impl IntoIterator<Item = &'a FlowReport>, ca
 /// What can be done about flows that lose packets.
 pub(super) fn losses(flows: &[&FlowReport], cases: &[Case<'_>]) -> Vec<Action> {
     let policed = policer::shape(flows);
-    let hole = mtu::black_hole(flows);
+    let hole = mtu::black_hole(flows).or_else(|| mtu::shrunk(flows));
     let mut all = Vec::new();
     // Against a policer no other control helps.
     if policed.is_none() {

@@ -483,6 +483,9 @@ impl Common {
                 self.grew |= self.strays < FIRST_STRAYS || self.strays.is_multiple_of(STRAYS);
             }
         }
+        if seg.payload_len == 0 && seg.flags.any(TcpFlags::FIN) {
+            sides[dir.index()].note_end();
+        }
         let acks = seg.flags.any(TcpFlags::ACK) && !seg.flags.any(TcpFlags::RST);
         self.acks[dir.index()] |= acks;
         if !self.followed[dir.reverse().index()] {

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 
 use super::{
     Bounds, Cause, CauseCount, Cost, Distribution, Event, Facts, Handshake, Icmp, RecoveryVerdict,
-    Reordering, Retransmission, WhatIf,
+    Reordering, Retransmission, Shrunk, WhatIf,
 };
 
 /// One direction of one connection.
@@ -318,6 +318,8 @@ pub struct FlowReport {
     pub losses: u64,
     /// Of these, the ones that ICMP explains.
     pub icmp: Icmp,
+    /// Full segments arrive only when the sender cuts them; `None` where nothing shows that.
+    pub shrunk: Option<Shrunk>,
     /// Original transmissions that arrived and that the receiver discarded although it lacked their
     /// bytes ([`Kind::Refused`](super::Kind::Refused)); ambiguous ones not counted.
     pub refused: u64,
@@ -385,6 +387,7 @@ impl FlowReport {
             retransmissions: Retransmissions::default(),
             losses: 0,
             icmp: Icmp::default(),
+            shrunk: None,
             refused: 0,
             outside_window: 0,
             undecided: 0,

@@ -15,6 +15,16 @@ pub struct Icmp {
     pub mtu: Option<u32>,
 }
 
+/// Full segments that were lost whole, each time, and arrived once the sender had cut them: a link of the path carries less, and no
+/// message (ICMP) says so (RFC 2923 section 2.1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shrunk {
+    /// Payload of the segments that were lost whole, bytes. None as long has arrived.
+    pub whole: u32,
+    /// Payload of those that arrived in their place, bytes.
+    pub cut: u32,
+}
+
 impl Icmp {
     /// All of them.
     pub fn all(&self) -> u64 {

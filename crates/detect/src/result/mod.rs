@@ -23,7 +23,7 @@ pub use flow::{
     AckPath, Artefacts, Avoidance, Bursts, FlowId, FlowReport, Point, PointKind, RateClass,
     Recoveries, Recovery, Retransmissions, Vantage, VantageBasis, VantageChoice,
 };
-pub use icmp::Icmp;
+pub use icmp::{Icmp, Shrunk};
 pub use inorder_cost::{Control, Cost, GoodputBin, Limit, Lost, RecoveryVerdict};
 pub use inorder_metrics::{Distribution, Reordering};
 pub use inorder_streams::{

@@ -146,6 +146,7 @@ impl Sender {
                 .outstanding
                 .unfilled()
                 .saturating_sub(unanswered + proven),
+            shrunk: self.sizes.finish(self.outstanding.una),
             proven: complaints.into_proven(),
             missing: self.outstanding.missing(),
             acks: self.queue.seen,

@@ -160,6 +160,17 @@ impl Ledger {
         self.log.hide();
     }
 
+    /// The end of the data, which is at `start`, has come before what lies below, as `ack` shows.
+    pub(super) fn end_came(&mut self, start: i64, ack: &Segment) {
+        self.log.end(Place {
+            start,
+            len: 1,
+            at_ns: ack.ts_ns,
+            proof_frame: ack.frame,
+            ..Place::default()
+        });
+    }
+
     /// Appends an arrival to the log.
     #[inline]
     pub(super) fn arrives(&mut self, entry: Entry) -> u64 {

@@ -31,6 +31,8 @@ pub(crate) enum Status {
         /// If it is not known by then which, something may have arrived here all the same.
         hides: bool,
     },
+    /// The end of the data arrived here: it takes a number (RFC 9293 section 3.4), and no packet is counted for it.
+    End,
     /// Not an arrival of an original after all.
     Nothing,
 }
@@ -110,6 +112,21 @@ impl ArrivalLog {
         });
     }
 
+    /// The end of the data arrived here, at `place`, above what has not come: from now on that is late.
+    pub(crate) fn end(&mut self, place: Place) {
+        if self.entries.is_empty() {
+            return arrive_end(&mut self.order, place);
+        }
+        self.entries.push_back(Entry {
+            place,
+            status: Status::End,
+            unsure: None,
+            told: false,
+            in_turn: false,
+            came_last: false,
+        });
+    }
+
     /// Sets the status of entry `id`, if it still waits.
     pub(crate) fn decide(&mut self, id: u64, status: Status) -> bool {
         let Some(entry) = self.waiting_mut(id) else {
@@ -152,6 +169,7 @@ impl ArrivalLog {
                     }
                     refuse(&mut self.order, front, basis, out);
                 }
+                Status::End => arrive_end(&mut self.order, front.place),
                 Status::Nothing => {}
                 Status::Doubtful { deadline } if now >= deadline || full => {
                     self.expired.push(front.place.start);
@@ -178,6 +196,17 @@ impl ArrivalLog {
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
+}
+
+/// The end of the data has its place in the order, and is none of the packets received.
+fn arrive_end(order: &mut Order<u64>, place: Place) {
+    order.arrive(
+        place.start,
+        place.len,
+        place.at_ns,
+        false,
+        place.proof_frame,
+    );
 }
 
 /// What was refused arrived: it has its place in the order, and is not among those received.

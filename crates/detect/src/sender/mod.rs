@@ -42,6 +42,7 @@ mod repeats;
 mod report;
 mod ring;
 mod shared_numbers;
+mod shrunk;
 mod silent;
 mod sure;
 mod timing;
@@ -58,7 +59,7 @@ use crate::collect::{Basis, Collector};
 use crate::complaints::Proven;
 use crate::explanation::{Explanation, Explanations};
 use crate::habits::Habits;
-use crate::result::{Evidence, Reason, Recoveries, Retransmission};
+use crate::result::{Evidence, Reason, Recoveries, Retransmission, Shrunk};
 
 use acks::{Ack, AckQueue};
 use attribute::First;
@@ -74,6 +75,7 @@ use receiver::Receiver;
 use report::Report;
 use ring::apart;
 use shared_numbers::SharedNumbers;
+use shrunk::Sizes;
 use timing::Timing;
 use unseen::Unseen;
 use windows::{AckNumbers, Windows};
@@ -108,6 +110,20 @@ pub(crate) struct Sender {
     explanations: Explanations,
     /// ACKs whose turn has come; kept for its memory only.
     ready: Vec<Ack>,
+    end: End,
+    sizes: Sizes,
+}
+
+/// What is known of the end of the data (FIN).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+enum End {
+    /// It was not sent.
+    #[default]
+    Open,
+    /// It was sent, and has not been SACKed.
+    Sent,
+    /// It has been SACKed above data that had not come.
+    Overtook,
 }
 
 heap!(Sender: outstanding, timing, receiver, reading, windows, ledger, openers, awaited, queue, doubts, unseen, ready);
@@ -127,6 +143,8 @@ pub(crate) struct SenderEnd {
     /// Of these, the ones below others that have arrived.
     pub(crate) unfilled: u64,
     pub(crate) missing: u64,
+    /// Full segments arrive only when they are cut.
+    pub(crate) shrunk: Option<Shrunk>,
     /// What did not arrive, as ICMP says.
     pub(crate) proven: Vec<Proven>,
     pub(crate) acks: u64,
@@ -171,6 +189,8 @@ impl Sender {
             unseen: Unseen::default(),
             explanations: options.explanations,
             ready: Vec::new(),
+            end: End::Open,
+            sizes: Sizes::default(),
         }
     }
 
@@ -214,6 +234,13 @@ impl Sender {
     pub(crate) fn sent(&mut self, seg: &Segment, start: i64, len: u32) {
         self.ledger.sent(seg.ts_ns, len);
         self.outstanding.sent(seg, start, len);
+    }
+
+    /// The end of the data was sent, as a packet of its own (FIN).
+    pub(crate) fn note_end(&mut self) {
+        if self.end == End::Open {
+            self.end = End::Sent;
+        }
     }
 
     /// What was just said to be sent first at `start` came by behind higher data, and is an original as sure as `basis` is: on the way from
@@ -311,6 +338,7 @@ impl Sender {
         let mut segments = 0;
         while let Some(sent) = out.board.pop_sent_once(number) {
             segments += 1;
+            self.sizes.arrived(sent.start, sent.len);
             if !sent.reported {
                 self.timing.sample_rtt(now - sent.sent_ns, false);
                 self.timing.note_sent_last(sent.sent_ns, now);
@@ -383,9 +411,14 @@ impl Sender {
         self.reading.alone = reported == 1 && !advanced && !self.receiver.compressing;
         let reports = std::mem::take(&mut self.reading.reports);
         for report in &reports {
+            self.sizes.arrived(report.sent.start, report.sent.len);
             self.arrived(report, ack, had_hole);
         }
         self.reading.reports = reports;
+        if self.end == End::Sent && self.outstanding.end_overtook(seg, number) {
+            self.end = End::Overtook;
+            self.ledger.end_came(self.outstanding.highest, seg);
+        }
         self.learn_echo(seg, advanced);
         if dsack.is_none() && !ack.stale {
             self.learn_order(seg);
@@ -590,6 +623,32 @@ mod tests {
         );
         let off = Some(Explanation::HiddenRanges);
         assert_eq!(behind_missing_acks(off), [likely, likely]);
+    }
+
+    #[test]
+    fn data_that_the_end_overtakes_is_late_where_it_comes_and_lost_where_it_does_not() {
+        // The last segment and the end of the data are sent; that is SACKed first, and the segment sent again.
+        let told = |came_twice: bool| {
+            let mut trace = Trace::stamped(None);
+            trace.in_order(0, 0, 20);
+            trace.send(40, 20);
+            trace.sender.note_end();
+            trace.sack_end(50, 20, 21);
+            trace.send_again(50, 20);
+            trace.ack_end(60, 21);
+            if came_twice {
+                trace.ack_end_again(61, 21, (20, 21));
+            }
+            trace.end()
+        };
+        let late = told(true);
+        assert_eq!(late.len(), 1, "{late:?}");
+        assert_eq!((late[0].0, late[0].1), (Kind::Reordered, 20));
+        assert!(
+            told(false).iter().all(|t| t.0 == Kind::Lost),
+            "{:?}",
+            told(false)
+        );
     }
 
     #[test]

@@ -176,6 +176,7 @@ impl Sender {
         // Or for what lies above the next hole, where there is one: what cut blocks do not hide.
         let more = self.receiver.hides_blocks && ack.seg.all_sack_blocks(0) > 0;
         for (i, report) in reports.iter().enumerate() {
+            self.sizes.arrived(report.sent.start, report.sent.len);
             let late = i == 0 && (surplus == 0 || more) && self.no_sack.above > 0;
             let copies = report.copies.filter(|c| c.first_ns < now);
             match (late, copies) {

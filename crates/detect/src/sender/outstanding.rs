@@ -264,6 +264,13 @@ impl Outstanding {
         Some(((left, right), again))
     }
 
+    /// True where `seg` reports the number of the data's end alone, and nothing above what has not come: that was lost, or the end
+    /// overtook it.
+    pub(super) fn end_overtook(&self, seg: &Segment, number: i64) -> bool {
+        let end = (self.highest, self.highest + 1);
+        number < self.highest && self.ranges.is_empty() && self.blocks(seg).any(|b| b == end)
+    }
+
     /// Unreported segments below the highest SACKed byte.
     pub(super) fn open_holes(&self) -> impl Iterator<Item = &Sent> {
         let top = self.ranges.top().unwrap_or(self.una);

@@ -64,6 +64,11 @@ impl Sender {
         let end = start + i64::from(len);
         let out = &mut self.outstanding;
         if start >= out.una {
+            let whole = out.board.get(out.board.find(start)).copied();
+            if let Some(s) = whole.filter(|s| s.start == start && !s.reported) {
+                let times = out.board.copies_of(&s).map_or(0, |copies| copies.count);
+                self.sizes.sent_again(start, len, (s.len, times));
+            }
             out.board.fit_copy(start, end);
             let i = out.board.find(start);
             match out.board.get(i) {

@@ -100,8 +100,52 @@ impl Trace {
 
     /// The same with the timestamp `tsecr`: while a hole is open, the one that came before it (RFC 7323 section 4.3).
     pub(super) fn ack_echoing(&mut self, at: i64, next: i64, blocks: &[(i64, i64)], tsecr: u32) {
+        let block = |&(left, right): &(i64, i64)| ((left * LEN) as u32, (right * LEN) as u32);
+        let blocks: Vec<_> = blocks.iter().map(block).collect();
+        self.ack_number((next * LEN) as u32, at, &blocks, tsecr);
+    }
+
+    /// The first `len` bytes of segment `i` are sent, and it has no more.
+    pub(super) fn send_part(&mut self, at: i64, i: i64, len: u32) {
+        let seg = self.packet(at);
+        self.sender.sent(&seg, i * LEN, len);
+    }
+
+    /// The first `len` bytes of segment `i` are sent again.
+    pub(super) fn send_again_part(&mut self, at: i64, i: i64, len: u32) {
+        let seg = self.packet(at);
+        self.sender.retransmitted(&seg, i * LEN, len);
+    }
+
+    /// The receiver waits for the byte `offset` of segment `next`, and has the first bytes of another.
+    pub(super) fn ack_bytes(&mut self, at: i64, next: i64, offset: u32, has: Option<(i64, u32)>) {
+        let block = |(i, len): (i64, u32)| ((i * LEN) as u32, (i * LEN) as u32 + len);
+        let blocks: Vec<_> = has.into_iter().map(block).collect();
+        self.ack_number((next * LEN) as u32 + offset, at, &blocks, self.recent);
+    }
+
+    /// The receiver waits for segment `next`, and has the end of the data, which is behind the segments before `end`.
+    pub(super) fn sack_end(&mut self, at: i64, next: i64, end: i64) {
+        let block = ((end * LEN) as u32, (end * LEN) as u32 + 1);
+        self.ack_number((next * LEN) as u32, at, &[block], self.recent);
+    }
+
+    /// The receiver has everything before segment `end`, and the end of the data.
+    pub(super) fn ack_end(&mut self, at: i64, end: i64) {
+        let echoed = self.packet(at).tsecr;
+        self.ack_number((end * LEN) as u32 + 1, at, &[], echoed);
+    }
+
+    /// The same, and the segments from one to before another came a second time.
+    pub(super) fn ack_end_again(&mut self, at: i64, end: i64, (from, to): (i64, i64)) {
+        let echoed = self.packet(at).tsecr;
+        let block = ((from * LEN) as u32, (to * LEN) as u32);
+        self.ack_number((end * LEN) as u32 + 1, at, &[block], echoed);
+    }
+
+    fn ack_number(&mut self, ack: u32, at: i64, blocks: &[(u32, u32)], tsecr: u32) {
         let mut seg = Segment {
-            ack: (next * LEN) as u32,
+            ack,
             frame: u64::from(self.acks),
             ip_id: self.acks,
             window: 500,
@@ -109,8 +153,8 @@ impl Trace {
             tsecr,
             ..self.packet(at)
         };
-        for (to, &(left, right)) in seg.sack.iter_mut().zip(blocks) {
-            *to = ((left * LEN) as u32, (right * LEN) as u32);
+        for (to, &block) in seg.sack.iter_mut().zip(blocks) {
+            *to = block;
         }
         self.acks += 1;
         self.sender.acknowledged(&seg, true);

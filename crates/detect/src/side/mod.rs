@@ -53,6 +53,17 @@ fn repeated_by(seg: &Segment, unwrap: &Offsets, ack: i64) -> i64 {
     }
 }
 
+/// `seg` without its first `bytes`, which lie before the first byte there is: a keep-alive may carry one of them before any data
+/// (RFC 9293 section 3.8.4), and none was sent before.
+#[cold]
+fn behind_the_syn(seg: &Segment, bytes: u32) -> Segment {
+    Segment {
+        seq: seg.seq.wrapping_add(bytes),
+        payload_len: seg.payload_len.saturating_sub(bytes),
+        ..*seg
+    }
+}
+
 /// One direction.
 ///
 /// In this order, what every packet needs is in the first line of the cache, but its print.
@@ -83,6 +94,8 @@ pub(crate) struct Side {
     reported: Option<Box<Reported>>,
     /// Frames of several packets, if there were any.
     merged: Option<Box<Merged>>,
+    /// Its SYN was captured before its data: no byte lies before the first one.
+    opened: bool,
 }
 
 heap!(Side: engines, recent, reported, merged);
@@ -96,6 +109,14 @@ impl Side {
         let sender = self.engines.as_mut().and_then(|e| e.sender.as_mut());
         if let Some(sender) = sender {
             sender.note_clock_set(now);
+        }
+    }
+
+    /// The end of the data has been sent, as a packet of its own (FIN).
+    pub(crate) fn note_end(&mut self) {
+        let sender = self.engines.as_mut().and_then(|e| e.sender.as_mut());
+        if let Some(sender) = sender {
+            sender.note_end();
         }
     }
 
@@ -169,6 +190,7 @@ impl Side {
         start: &Start,
         (choice, config, shared): (VantageChoice, &Config, &Shared),
     ) {
+        self.opened = start.hello.is_some();
         let known = start.reported.filter(|_| start.hello.is_none());
         let base = start
             .hello
@@ -217,6 +239,15 @@ impl Side {
             }
             return true;
         }
+        let behind;
+        let (seg, offset) = match offset < 0 && self.opened {
+            true if -offset >= i64::from(seg.payload_len) => return true,
+            true => {
+                behind = behind_the_syn(seg, offset.unsigned_abs() as u32);
+                (&behind, 0)
+            }
+            false => (seg, offset),
+        };
         let mut heard = Heard {
             sender: &mut engines.sender,
             rtts: &mut engines.rtts,

@@ -68,6 +68,7 @@ impl Side {
             true => self.look_closer(seg, seen, packets)?,
             false => seen,
         };
+        self.recent.note_ttl(seg);
         if packets > 1 {
             self.merged.get_or_insert_default().push(seg);
         }
@@ -91,6 +92,9 @@ impl Side {
         other: &Side,
         loop_ns: Option<i64>,
     ) -> bool {
+        if seg.ip_id != 0 && apart_ns <= MAX_APART_NS && self.recent.took_another_way(seg) {
+            return self.note_twin(true, apart_ns);
+        }
         let asked = other.requests.are_for(seg, apart_ns);
         if seg.payload_len == 0 {
             let most_ns = match (seg.ip_id, asked) {

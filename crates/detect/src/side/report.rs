@@ -14,7 +14,7 @@ use crate::limits::Life;
 use crate::result::{
     AckPath, Artefacts, Avoidance, Blind, Bounds, Bursts, Cause, Confidence, Event, FlowId,
     FlowReport, Handshake, Kind, NotSeen, Reason, Recoveries, Reordering, Retransmission,
-    Retransmissions, Vantage, VantageBasis, VantageChoice, Verdict,
+    Retransmissions, Shrunk, Vantage, VantageBasis, VantageChoice, Verdict,
 };
 use crate::sender::SenderEnd;
 
@@ -189,6 +189,7 @@ impl Side {
             retransmissions: main.retransmissions,
             losses: main.losses,
             icmp: complaints::sum(&main.proven),
+            shrunk: main.shrunk,
             refused: main.refused,
             outside_window: main.outside_window,
             undecided: main.undecided,
@@ -272,6 +273,7 @@ struct Main {
     unfilled: u64,
     recoveries: Recoveries,
     list: Vec<Retransmission>,
+    shrunk: Option<Shrunk>,
     /// What did not arrive, as ICMP says.
     proven: Vec<Proven>,
     /// Some of what was missing at once has been forgotten.
@@ -389,6 +391,7 @@ impl Main {
             unfilled: s.unfilled,
             recoveries: s.recoveries,
             list: s.list,
+            shrunk: s.shrunk,
             proven: s.proven,
             forgot: s.forgot,
             collector: s.collector.finish(),
@@ -415,6 +418,7 @@ impl Main {
             unfilled: a.undecided,
             recoveries: a.recoveries,
             list: a.list,
+            shrunk: None,
             proven: Vec::new(),
             forgot: a.forgot,
             collector: a.collector.finish(),

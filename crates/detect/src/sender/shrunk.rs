@@ -1,0 +1,82 @@
+//! A path that swallows full segments: one of them is lost whole again and again, and arrives once the sender has cut it into smaller
+//! ones.
+//!
+//! Where the message of the router in front of a narrow link is lost (ICMP, "fragmentation needed"), a sender learns by itself what the
+//! path carries, if it tries (RFC 2923 section 2.1, RFC 4821 section 7.7): Windows after two retransmissions, Linux with `tcp_mtu_probing`.
+
+use crate::result::Shrunk;
+
+/// Retransmissions of the whole segment before the one that is cut: two in a row may be lost by chance, three times the same one hardly.
+const MIN_LOST_WHOLE: u32 = 2;
+/// Every path carries segments of this payload (RFC 9293 section 3.7.1).
+const CARRIED_EVERYWHERE: u32 = 536;
+
+/// What is known of the sizes of segments that arrive.
+#[derive(Debug, Default)]
+pub(super) struct Sizes {
+    /// The longest segment that has arrived, bytes.
+    arrived: u32,
+    /// The first one that was lost whole and then cut, and its first byte.
+    cut: Option<(i64, Shrunk)>,
+}
+
+impl Sizes {
+    /// The segment of `len` bytes that begins at `start` arrived, as a whole unless it is the one that was cut.
+    #[inline]
+    pub(super) fn arrived(&mut self, start: i64, len: u32) {
+        if len > self.arrived && self.cut.is_none_or(|(cut, _)| cut != start) {
+            self.arrived = len;
+        }
+    }
+
+    /// The first `len` bytes of the segment that begins at `start` are sent again, all `whole` of which were sent again `times` before.
+    pub(super) fn sent_again(&mut self, start: i64, len: u32, (whole, times): (u32, u32)) {
+        // Several segments that were handed over as one are sent again one by one.
+        let one = whole > CARRIED_EVERYWHERE && len > 0 && !whole.is_multiple_of(len);
+        if self.cut.is_none() && times >= MIN_LOST_WHOLE && len < whole && one {
+            self.cut = Some((start, Shrunk { whole, cut: len }));
+        }
+    }
+
+    /// The verdict, where everything below `una` has arrived.
+    pub(super) fn finish(&self, una: i64) -> Option<Shrunk> {
+        let (start, shrunk) = self.cut?;
+        (una > start && self.arrived < shrunk.whole).then_some(shrunk)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trace::Trace;
+    use crate::result::Shrunk;
+
+    /// A full segment and a short one are sent; the full one is sent again `times` after time-outs, and then its first 536 bytes. Was
+    /// an equal one acknowledged `before`?
+    fn told(times: i64, before: bool) -> Option<Shrunk> {
+        let mut trace = Trace::new(true, None);
+        if before {
+            trace.in_order(0, 0, 20);
+        }
+        let first = if before { 20 } else { 0 };
+        trace.send(40, first);
+        trace.send_part(41, first + 1, 500);
+        trace.ack_bytes(51, first, 0, Some((first + 1, 500)));
+        (0..times).for_each(|n| trace.send_again(1_000 << n, first));
+        trace.send_again_part(20_000, first, 536);
+        trace.ack_bytes(20_010, first, 536, Some((first + 1, 500)));
+        trace.send_again_part(20_011, first, 464);
+        trace.ack_bytes(20_021, first + 1, 500, None);
+        Box::new(trace.sender).finish(0, true).shrunk
+    }
+
+    #[test]
+    fn a_full_segment_that_arrives_only_when_it_is_cut_is_too_large_for_the_path() {
+        let found = Some(Shrunk {
+            whole: 1_000,
+            cut: 536,
+        });
+        assert_eq!(told(2, false), found);
+        assert_eq!(told(1, false), None, "chance");
+        assert_eq!(told(2, true), None, "one of its size has come");
+    }
+}
