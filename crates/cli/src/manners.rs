@@ -1,6 +1,7 @@
 //! What holds for all verbs: how much is printed, in which colours, and whether files may be replaced.
 
 use std::fmt::Display;
+use std::io::Write;
 use std::sync::OnceLock;
 
 use inorder_report::escape::printable_lines;
@@ -84,7 +85,8 @@ pub(crate) fn notice(text: &str) {
 }
 
 /// Prints a complaint on the standard error. What it quotes comes from outside, so no control character of it reaches the
-/// terminal.
+/// terminal. Where nobody reads the standard error any more (`2>&1 | head`), the exit code has to do.
 pub(crate) fn complain(text: impl Display) {
-    eprintln!("inorder: {}", printable_lines(&text.to_string()));
+    let line = format!("inorder: {}\n", printable_lines(&text.to_string()));
+    let _ = std::io::stderr().write_all(line.as_bytes());
 }

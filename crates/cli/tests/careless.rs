@@ -308,3 +308,16 @@ fn ctrl_c_ends_the_waiting_for_a_pipe() {
         .collect();
     assert_eq!(left, ["sorted.pcap"]);
 }
+
+/// As after `2>&1 | head -1`: nobody reads the standard error, and that is no reason to end differently.
+#[test]
+fn an_error_that_cannot_be_printed_has_its_exit_code() {
+    for (arguments, expected) in [("analyze no/such/file", 1), ("analyze --nonsense", 2)] {
+        let line = format!("\"$0\" {arguments} 2>/dev/full");
+        let run = Command::new("sh")
+            .args(["-c", &line, env!("CARGO_BIN_EXE_inorder")])
+            .output()
+            .unwrap();
+        assert_eq!(code(&run), expected, "{arguments}");
+    }
+}
