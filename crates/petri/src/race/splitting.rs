@@ -60,6 +60,9 @@ pub struct Splitting {
 struct Seen {
     /// By the bits of the value: time with its weight, and how often it was reached or passed upwards.
     values: Vec<(f64, f64, u64)>,
+    /// Time with its weight above the last threshold, and the part of it in which each of the wanted numbers was not 0.
+    above: f64,
+    shown: Vec<f64>,
 }
 
 /// A run that goes on.
@@ -84,8 +87,8 @@ impl Splitting {
         let mut thresholds: Vec<Threshold> = Vec::new();
         let mut budget = PILOT_EVENTS;
         while thresholds.len() < MAX_THRESHOLDS {
-            let mut pilot = Self::with(net, memory, seed, level, &[], &thresholds)?;
-            pilot.seen = Some(Seen::default());
+            let mut pilot = Self::with(net, memory, seed, level, rewards, &thresholds)?;
+            pilot.seen = Some(Seen::of(rewards.len()));
             let mut end = FIRST_TICKS;
             pilot.advance(end)?;
             while pilot.events < budget && !pilot.stands_still() && end < u64::MAX / 2 {
@@ -156,18 +159,22 @@ impl Splitting {
     ) -> Result<bool, RunError> {
         let (before, since) = (trial.race.value(&self.level), trial.race.now_ticks());
         let weight = self.weight(trial.region);
+        let numbers = self
+            .seen
+            .is_some()
+            .then(|| trial.race.rewards().values().to_vec());
         if !trial.race.step(end)? {
             return Ok(false);
         }
         self.events += 1;
         trial.events += 1;
         let level = trial.race.value(&self.level);
-        if let Some(seen) = &mut self.seen {
-            seen.add(
-                before,
-                level,
-                weight * (trial.race.now_ticks() - since) as f64,
-            );
+        if let (Some(seen), Some(numbers)) = (&mut self.seen, numbers) {
+            let time = weight * (trial.race.now_ticks() - since) as f64;
+            seen.add(before, level, time);
+            if trial.region == self.thresholds.len() {
+                seen.show(&numbers, time);
+            }
         }
         let region = self.region(level);
         if region < trial.born {
@@ -225,7 +232,7 @@ impl Splitting {
     }
 
     fn next_threshold(&self) -> Option<Threshold> {
-        let seen = self.seen.as_ref()?;
+        let seen = self.seen.as_ref().filter(|seen| !seen.is_enough())?;
         let top = self
             .thresholds
             .last()
@@ -252,6 +259,27 @@ impl Splitting {
 }
 
 impl Seen {
+    fn of(numbers: usize) -> Self {
+        Self {
+            shown: vec![0.0; numbers],
+            ..Self::default()
+        }
+    }
+
+    /// The numbers had these values for some time above the last threshold.
+    fn show(&mut self, numbers: &[f64], time: f64) {
+        self.above += time;
+        for (shown, number) in self.shown.iter_mut().zip(numbers) {
+            *shown += if *number == 0.0 { 0.0 } else { time };
+        }
+    }
+
+    /// Whether nothing that is wanted is rare above the last threshold: trials that rise further tell nothing more.
+    fn is_enough(&self) -> bool {
+        let is_common = |shown: &f64| *shown >= SHARE * self.above;
+        !self.shown.is_empty() && self.above > 0.0 && self.shown.iter().all(is_common)
+    }
+
     /// The level was `before` for some time and is `now`.
     fn add(&mut self, before: f64, now: f64, time: f64) {
         for level in [before, now] {

@@ -7,11 +7,13 @@ use super::simulation::Layout;
 /// Batches for the judgement of a run.
 pub(crate) const BATCHES: usize = 32;
 
-/// Correlation of successive batches from which on the run is too short for its intervals.
+/// Correlation of successive batches from which on the run is too short for its intervals, if their halves agree.
 const TOO_CORRELATED: f64 = 0.35;
 
-/// The same for batches that are twice as long.
-const PAIRS_CORRELATED: f64 = 0.2;
+/// The same for halves of batches, which are twice as many and tell chance from memory better. Lower limits would sort out
+/// those runs of some length that see their long memory and have wide intervals, and leave those that do not: of M/M/1 at a
+/// load of 0.9 and 15,000 services, 92.4 % of the intervals that are left hold the mean, with 0.2 for batches 91.4 %.
+const HALVES_CORRELATED: f64 = 0.5;
 
 /// Standard errors from which on a difference is real. Many numbers are compared, many times.
 const REAL: f64 = 5.0;
@@ -55,6 +57,7 @@ impl Doubts {
         units: f64,
     ) -> Self {
         let batches = batches(&seen[warm_up.min(seen.len())..]);
+        let halves = batches_of(&seen[warm_up.min(seen.len())..], 2 * BATCHES);
         let numbers = batches.first().map_or(0, Observation::numbers);
         let mut doubts = Self {
             unstable: unstable(layout, &seen[warm_up.max(seen.len() / 2)..], units),
@@ -64,11 +67,8 @@ impl Doubts {
         for index in 0..numbers {
             let values: Vec<f64> = batches.iter().map(|batch| batch.number(index)).collect();
             // A single correlation is large by chance in some of many numbers.
-            let pairs: Vec<f64> = values
-                .chunks_exact(2)
-                .map(|pair| pair[0] + pair[1])
-                .collect();
-            if series::correlation(&pairs) > PAIRS_CORRELATED {
+            let of_halves: Vec<f64> = halves.iter().map(|half| half.number(index)).collect();
+            if series::correlation(&of_halves) > HALVES_CORRELATED {
                 worst = worst.max(series::correlation(&values));
             }
             let (first, second) = values.split_at(values.len() / 2);
@@ -87,11 +87,16 @@ impl Doubts {
 
 /// The observations as batches, as many of them as [`BATCHES`] if there are enough; the first few may be left out.
 pub(crate) fn batches(seen: &[Observation]) -> Vec<Observation> {
-    let each = seen.len() / BATCHES;
+    batches_of(seen, BATCHES)
+}
+
+/// The same with another number of batches.
+fn batches_of(seen: &[Observation], count: usize) -> Vec<Observation> {
+    let each = seen.len() / count;
     if each <= 1 {
         return seen.to_vec();
     }
-    let first = seen.len() - each * BATCHES;
+    let first = seen.len() - each * count;
     seen[first..]
         .chunks_exact(each)
         .map(Observation::together)

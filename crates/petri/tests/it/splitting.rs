@@ -96,3 +96,14 @@ fn all_of_two_kinds_of_machines_are_down() {
     let (exact, _) = held(&net, "pd + vd", "P(pd = 5 & vd = 3)");
     assert!(exact < 1e-7, "{exact}");
 }
+
+#[test]
+fn nothing_is_split_beyond_what_is_asked() {
+    let net = "place q\ntransition a exponential rate 0.5\n out q\n\
+               transition s exponential rate 1\n in q\n";
+    let net = inorder_petri::text::read("queue.net", net).expect("a net");
+    let (level, rare) = (sum(&net, "E(q)"), sum(&net, "P(q >= 13)"));
+    let run = Splitting::new(&net, Memory::Enabling, 1, &level, &[rare]).expect("a run");
+    let top = run.thresholds().last().expect("it is rare").level;
+    assert!((9.0..=13.0).contains(&top), "{:?}", run.thresholds());
+}
