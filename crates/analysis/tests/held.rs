@@ -182,6 +182,15 @@ fn limits_that_cannot_be_told_apart_are_named_together() {
 }
 
 #[test]
+fn a_reduction_of_which_it_is_open_whether_it_was_needed_is_one_clause() {
+    let set = &[Limit::WindowNeeded, Limit::WindowUnneeded];
+    let analysis = with(&[(set, 47)], |_| ());
+    let expected = "for 47 % of the time the congestion window was reduced, after losses or although nothing had been lost \
+                    (this capture cannot show which)";
+    assert!(said(&analysis).contains(expected), "{}", said(&analysis));
+}
+
+#[test]
 fn a_short_transfer_is_limited_by_its_start_and_has_no_problem() {
     let mut analysis = with(
         &[

@@ -235,6 +235,13 @@ impl Held {
     fn one_of_several(&self, part: &str) -> String {
         let mut all: Vec<&str> = self.part.limits.iter().map(phrase).collect();
         all.dedup();
+        for (needed, unneeded, either) in EITHER {
+            let both = [needed, unneeded].map(phrase);
+            if both.iter().all(|one| all.contains(one)) {
+                all.retain(|one| !both.contains(one));
+                all.push(either);
+            }
+        }
         if self.part.limits.contains(Limit::Unknown) || all.is_empty() {
             return format!("what held it back for {part} is unknown");
         }
@@ -254,6 +261,20 @@ pub(crate) fn bounds(part: &Part) -> String {
         false => share(part.share),
     }
 }
+
+/// Two limits of which it is open whether anything was lost, in one clause.
+const EITHER: [(Limit, Limit, &str); 2] = [
+    (
+        Limit::WindowNeeded,
+        Limit::WindowUnneeded,
+        "the congestion window was reduced, after losses or although nothing had been lost",
+    ),
+    (
+        Limit::TimerNeeded,
+        Limit::TimerUnneeded,
+        "the sender waited for its retransmission timer, after losses or although everything had arrived",
+    ),
+];
 
 /// The limit as a short main clause.
 fn phrase(limit: Limit) -> &'static str {
