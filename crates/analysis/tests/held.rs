@@ -182,6 +182,18 @@ fn limits_that_cannot_be_told_apart_are_named_together() {
 }
 
 #[test]
+fn a_round_trip_of_nothing_is_not_told() {
+    let analysis = with(&[(&[Limit::Application], 95)], |flow| {
+        flow.min_rtt_ns = Some(0)
+    });
+    assert!(
+        !said(&analysis).contains("round trip"),
+        "{}",
+        said(&analysis)
+    );
+}
+
+#[test]
 fn a_reduction_of_which_it_is_open_whether_it_was_needed_is_one_clause() {
     let set = &[Limit::WindowNeeded, Limit::WindowUnneeded];
     let analysis = with(&[(set, 47)], |_| ());

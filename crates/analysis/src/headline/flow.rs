@@ -15,7 +15,8 @@ pub(super) fn moved(flow: &FlowReport) -> Claim {
         bytes: flow.data_bytes,
         bps: flow.goodput_bps(),
         line_bps: shares::full_line_bps(flow),
-        rtt_ns: shares::round_trip_ns(flow).filter(|_| known),
+        // Frames without times, or of one time, show none.
+        rtt_ns: shares::round_trip_ns(flow).filter(|&ns| known && ns > 0),
         largest: false,
     }
 }

@@ -7,7 +7,6 @@ pub(crate) const KNOWN: &[(&str, &str)] = &[
     ("../shared/captures/ndpi-reasm-reorder.pcapng", "every byte that was seen counts once"),
     ("../shared/cases-turn3/quic/quinn-greased-long-header.pcap", "text, table, JSON, CSV and page say the same number"),
     ("../shared/cases-turn3/attempts-never-answered.pcap", "text, table, JSON, CSV and page say the same number"),
-    ("../shared/captures/tcptrace-hardware-dups.dmp", "a frame captured twice was not sent again"),
     ("../shared/captures/pcapng-gen-be-multisection.pcapng", "text, table, JSON, CSV and page say the same number"),
     ("../shared/captures/ndpi-quic-interop.pcapng", "text, table, JSON, CSV and page say the same number"),
     ("../shared/captures/ndpi-fuzz-2006.pcap", "every direction with data is reported"),

@@ -358,6 +358,8 @@ impl Judge<'_> {
 
     /// Silences by what they waited for.
     fn silent(&self) -> Vec<Overlay> {
+        // Nothing shows that anything was ever lost, or sent again.
+        let untroubled = self.recoveries.is_empty() && self.life.marks.is_empty();
         let mut silent = Vec::with_capacity(self.silences.len());
         let mut rest = self.silences;
         while !rest.is_empty() {
@@ -375,6 +377,9 @@ impl Judge<'_> {
                 let dead = unanswered >= MIN_UNANSWERED;
                 let limits = match dead || self.hides_timeouts(silence) {
                     true if dead && all_lost && i < unanswered => Limit::PathDead.into(),
+                    true if untroubled => {
+                        LimitSet::of(&[Limit::Application, Limit::PathDead, Limit::TimerNeeded])
+                    }
                     true => LimitSet::of(&[Limit::PathDead, Limit::TimerNeeded]),
                     // Without it, it would have had nothing to send either.
                     false if silence.all_sent && verdict == RecoveryVerdict::Spurious => {

@@ -272,6 +272,23 @@ fn a_path_that_swallows_a_flight_and_two_timeouts_is_dead() {
 }
 
 #[test]
+fn where_nothing_was_ever_lost_a_silence_at_the_receiver_may_be_the_applications() {
+    let mut trace = Trace::new(Vantage::Receiver).open();
+    for round in 0..5 {
+        trace.send(40 + 40 * round, 10, MSS);
+        trace.acknowledge(80 + 40 * round, 60_000);
+    }
+    // The capture lacks the acknowledgement of these.
+    trace.send(240, 10, MSS);
+    trace.send(5_000, 10, MSS);
+    trace.acknowledge(5_040, 60_000);
+    assert_eq!(
+        at(&trace.report(), [3_000]),
+        ["application+timer-needed+path-dead"]
+    );
+}
+
+#[test]
 fn shares_are_of_the_life() {
     let share = |limits, ns| Share {
         limits,
