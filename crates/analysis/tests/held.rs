@@ -184,7 +184,7 @@ fn limits_that_cannot_be_told_apart_are_named_together() {
 #[test]
 fn a_round_trip_of_nothing_is_not_told() {
     let analysis = with(&[(&[Limit::Application], 95)], |flow| {
-        flow.min_rtt_ns = Some(0)
+        flow.min_rtt_ns = Some(0);
     });
     assert!(
         !said(&analysis).contains("round trip"),
