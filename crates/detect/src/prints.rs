@@ -225,7 +225,7 @@ impl Recent {
     }
 
     /// The packet has passed more routers, or fewer, than those before it, each of which takes one of its time to live (RFC 791
-    /// section 3.2). What a host sends again takes the same way.
+    /// section 3.2), as where a capture holds frames from before and from behind a router.
     pub(crate) fn took_another_way(&self, seg: &Segment) -> bool {
         self.ttl != 0 && seg.ttl != 0 && seg.ttl != self.ttl
     }

@@ -8,7 +8,7 @@ mod needs;
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -19,15 +19,20 @@ pub(crate) fn inorder(arguments: &[&str]) -> Output {
     inorder_fed(arguments, b"")
 }
 
-/// Runs the command with `input` on its standard input.
-pub(crate) fn inorder_fed(arguments: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_inorder"))
+/// The command, running, with pipes to and from it.
+fn started(arguments: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_inorder"))
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .expect("the command starts");
+        .expect("the command starts")
+}
+
+/// Runs the command with `input` on its standard input.
+pub(crate) fn inorder_fed(arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = started(arguments);
     // The command may end without reading all of its input; this is no error here.
     let _ = child.stdin.take().expect("piped").write_all(input);
     child.wait_with_output().expect("the command ends")
@@ -106,13 +111,7 @@ pub(crate) fn interrupted(arguments: &[&str]) -> Output {
 #[cfg(target_os = "linux")]
 pub(crate) fn interrupted_while_waiting(arguments: &[&str], input: &[u8]) -> Output {
     use std::io::Write;
-    let mut child = Command::new(env!("CARGO_BIN_EXE_inorder"))
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the command starts");
+    let mut child = started(arguments);
     let mut pipe = child.stdin.take().expect("a pipe");
     pipe.write_all(input).expect("the command reads");
     while !catches_interrupt(&child) && child.try_wait().expect("a child").is_none() {
@@ -128,7 +127,7 @@ pub(crate) fn interrupted_while_waiting(arguments: &[&str], input: &[u8]) -> Out
 
 /// Sends SIGINT, as Ctrl-C does. The shell has a `kill` of its own; the program of that name is not on every machine.
 #[cfg(target_os = "linux")]
-pub(crate) fn interrupt(child: &std::process::Child) {
+pub(crate) fn interrupt(child: &Child) {
     let sent = Command::new("sh")
         .args(["-c", "kill -INT \"$0\"", &child.id().to_string()])
         .status();
@@ -137,7 +136,7 @@ pub(crate) fn interrupt(child: &std::process::Child) {
 
 /// True if the process handles SIGINT, according to the signal mask in /proc.
 #[cfg(target_os = "linux")]
-fn catches_interrupt(child: &std::process::Child) -> bool {
+fn catches_interrupt(child: &Child) -> bool {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
     let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());

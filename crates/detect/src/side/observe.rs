@@ -92,7 +92,9 @@ impl Side {
         other: &Side,
         loop_ns: Option<i64>,
     ) -> bool {
-        if seg.ip_id != 0 && apart_ns <= MAX_APART_NS && self.recent.took_another_way(seg) {
+        // A retransmission with its old identification may take another of several paths.
+        let keeps = self.kept == Kept::Yes || seg.ip_id == 0;
+        if !keeps && apart_ns <= MAX_APART_NS && self.recent.took_another_way(seg) {
             return self.note_twin(true, apart_ns);
         }
         let asked = other.requests.are_for(seg, apart_ns);

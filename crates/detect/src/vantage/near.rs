@@ -15,9 +15,9 @@ const MAX_ROUND_TRIP_OF_NONE_NS: i64 = 50_000;
 const MAX_NEAR_NS: i64 = 5_000_000;
 /// Maximum of the fastest of few answers of a host next to the capture point, nanoseconds: the base slice of Linux's scheduler.
 const MAX_WAIT_NS: i64 = 3_000_000;
-/// Number of answers of which not all have waited for a processor; then the fastest of a host next to the capture point takes less than this,
+/// Minimum number of answers of which not all have waited for a processor; then the fastest of a host next to the capture point takes no longer than this,
 /// nanoseconds.
-const MANY_ANSWERS: u32 = 16;
+const MIN_ANSWERS_NOT_ALL_SLOW: u32 = 16;
 const MAX_SLOW_HOST_NS: i64 = 1_000_000;
 /// Holes that one host reported and that the capture point saw from the wrong side: more than an accident of the capture.
 const MIN_MISPLACED: u32 = 2;
@@ -54,7 +54,7 @@ impl Position {
     /// The host answered the handshake and more, and nothing of it soon: not even acknowledgements that were not delayed.
     fn is_distant(&self, host: usize) -> bool {
         let slow = |host: &Host| match (host.timed, host.answer_ns) {
-            (MANY_ANSWERS.., Some(ns)) => ns > MAX_SLOW_HOST_NS,
+            (MIN_ANSWERS_NOT_ALL_SLOW.., Some(ns)) => ns > MAX_SLOW_HOST_NS,
             (MIN_ANSWERS.., Some(ns)) => ns > MAX_WAIT_NS,
             _ => false,
         };
