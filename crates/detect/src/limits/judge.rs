@@ -23,6 +23,9 @@ const MIN_SPACED: f64 = 2.0 * 8.0 * 1_448.0;
 /// A window that is full for this share of a round trip, of the time in which there is data, holds all of it.
 const FULL_FOR_PART: f64 = 0.3;
 
+/// Less of the life than this tells nothing of an application's habit.
+const MIN_PART_OF_HABIT: f64 = 0.1;
+
 /// The life of one direction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Life<'a> {
@@ -93,6 +96,7 @@ impl Judge<'_> {
             highest: self.rows.iter().map(|row| row.peak).max().unwrap_or(0),
             reductions: &reductions,
             at_receiver,
+            at_sender: self.ends.vantage == Vantage::Sender,
             spaced: self.spaced(min_rtt_ns),
         };
         let (mut states, mut line) = course.states();
@@ -104,6 +108,7 @@ impl Judge<'_> {
             line = None;
             pieces = self.pieces(&states);
         }
+        let pieces = self.of_one_habit(pieces);
         Limits {
             begun_ns,
             ended_ns,
@@ -118,6 +123,27 @@ impl Judge<'_> {
             window: self.window(line.or(course.spaced)),
             send_buffer_bytes: self.send_buffer(&states),
             policed_bps: policed.map(|rate| (rate * 8.0) as u64),
+        }
+    }
+
+    /// One application writes all data of a flow. Where it may as well have been the socket's buffer that held part of it, times in which
+    /// it seemed to have nothing to send are no surer, unless it waited for the other end's data.
+    fn of_one_habit(&self, pieces: Pieces) -> Pieces {
+        let (idle, buffered) = (
+            LimitSet::from(Limit::Application),
+            LimitSet::of(&[Limit::Application, Limit::SendBuffer]),
+        );
+        let until_ns = self.last_data_ns;
+        let (idle_ns, buffered_ns) = (
+            pieces.before(until_ns, idle),
+            pieces.before(until_ns, buffered),
+        );
+        let life_ns = self.life.last_ns.saturating_sub(self.life.first_ns);
+        let counts = |ns: i64| ns as f64 >= MIN_PART_OF_HABIT * life_ns as f64;
+        let waits = 2 * self.awaited_ns >= idle_ns;
+        match counts(idle_ns) && counts(buffered_ns) && !waits {
+            true => pieces.rename(until_ns, idle, buffered),
+            false => pieces,
         }
     }
 

@@ -54,6 +54,33 @@ impl Pieces {
         &self.list
     }
 
+    /// Nanoseconds before `until_ns` that exactly these limits held.
+    pub(super) fn before(&self, until_ns: i64, limits: LimitSet) -> i64 {
+        let own = self.list.iter().filter(|piece| piece.limits == limits);
+        let ns = own.map(|piece| piece.end_ns.min(until_ns).saturating_sub(piece.start_ns));
+        ns.map(|ns| ns.max(0)).sum()
+    }
+
+    /// What begins before `until_ns` and is called `from` is called `to`, up to that time.
+    pub(super) fn rename(self, until_ns: i64, from: LimitSet, to: LimitSet) -> Pieces {
+        let mut out = Pieces::default();
+        for piece in self.list {
+            let Piece {
+                start_ns,
+                end_ns,
+                limits,
+                confidence,
+            } = piece;
+            let mut at = start_ns;
+            if limits == from && start_ns < until_ns {
+                at = until_ns.min(end_ns);
+                out.until(at, to, confidence, start_ns);
+            }
+            out.until(end_ns, limits, confidence, at);
+        }
+        out
+    }
+
     /// Each limit with its time, the longest first. Of several confidences the one of most of the time counts.
     pub(super) fn shares(&self) -> Vec<Share> {
         let mut sums: Vec<(LimitSet, [i64; 3])> = Vec::new();

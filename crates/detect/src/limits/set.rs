@@ -100,6 +100,11 @@ impl LimitSet {
         LimitSet(bits)
     }
 
+    /// These, or `limit`.
+    pub(crate) const fn with(self, limit: Limit) -> LimitSet {
+        LimitSet(self.0 | 1 << limit as u16)
+    }
+
     /// True if it may be this one.
     pub fn contains(self, limit: Limit) -> bool {
         self.0 & 1 << limit as u16 != 0

@@ -38,6 +38,8 @@ const SLOWER_THAN_TRAINS: f64 = 0.25;
 const PERHAPS_BUSY: f64 = 0.5;
 /// Of the rates of the rows in which a queue stands, the line's is this quantile: bursts of acknowledgements are faster.
 const LINE_QUANTILE: f64 = 0.9;
+/// Without a queue that shows, a line may be busy at this share of its rate.
+const NEARLY_BUSY: f64 = 0.8;
 /// A flight on a plateau stays the same, but for a segment, for this number of round trips; after a reduction of the window, whose
 /// growth is slow in between (CUBIC, RFC 9438 section 4.3), for the second number of them, and for this time, nanoseconds.
 const PLATEAU_RTTS: i64 = 7;
@@ -134,6 +136,8 @@ pub(super) struct Course<'a> {
     pub(super) reductions: &'a [(i64, Reduced)],
     /// The capture was made at the receiver: no round trip is known but the shortest.
     pub(super) at_receiver: bool,
+    /// It was made at the sender.
+    pub(super) at_sender: bool,
     /// The line's rate by packets that followed each other, bytes a second.
     pub(super) spaced: Option<f64>,
 }
@@ -172,11 +176,46 @@ impl Course<'_> {
                 state.perhaps_line = !state.line && filled && state.delayed && half;
             }
         }
+        self.note_hidden_queues(&mut states, most);
         self.past_growth(&mut states);
         let steady = steady::is_steady(self);
         states.iter_mut().for_each(|state| state.steady = steady);
         let any = states.iter().any(|state| state.line);
         (states, most.filter(|_| any))
+    }
+
+    /// A window that is reduced may fill a line without a queue that shows: at the rate `most` that the line carries, or, away from the
+    /// sender where no rate is known, as fast as ever. Packets of a busy line come without gaps.
+    fn note_hidden_queues(&self, states: &mut [State], most: Option<f64>) {
+        let fastest = states.iter().map(|state| state.rate).fold(0.0, f64::max);
+        let least = match (most, self.spaced) {
+            (Some(most), _) => NEARLY_BUSY * most,
+            (None, _) if self.at_sender => return,
+            (None, Some(spaced)) => PERHAPS_BUSY * spaced,
+            (None, None) => PERHAPS_BUSY * fastest,
+        };
+        for (i, row) in self.rows.iter().enumerate() {
+            let (ns, segments) = (self.until(i) - self.start(i), self.segments(i));
+            let close = self.comes_without_gaps(row, (ns, segments));
+            if let Some(state) = states.get_mut(i).filter(|state| !state.line) {
+                let reduced = state.reduced != Reduced::Not;
+                state.perhaps_line |= reduced && close && state.rate >= least;
+            }
+        }
+    }
+
+    /// Full segments delivered in row `i`.
+    fn segments(&self, i: usize) -> i64 {
+        let delivered = |i: usize| self.rows.get(i).map_or(0, |row| row.delivered);
+        let before = i.checked_sub(1).map_or(0, delivered);
+        (delivered(i) - before).max(0) / self.mss
+    }
+
+    /// Its packets come as those of a busy line do. It lasts `ns` and brings `segments`.
+    fn comes_without_gaps(&self, row: &Row, (ns, segments): (i64, i64)) -> bool {
+        let spacing_ns = ns / segments.max(1);
+        let most_ns = (self.min_rtt_ns as f64 * MAX_GAP_OF_RTT) as i64;
+        row.gap_ns <= most_ns.max(spacing_ns.saturating_mul(MAX_GAP_OF_SPACING))
     }
 
     /// What the line carries: in rows over which a queue stands, and in no other rows more.
@@ -256,9 +295,7 @@ impl Course<'_> {
     /// A queue seems to stand. At a receiver without timestamps packets of a busy line come without gaps.
     fn queues(&self, row: &Row, rtt_ns: i64, (ns, segments): (i64, i64)) -> bool {
         if self.at_receiver && rtt_ns == 0 {
-            let spacing_ns = ns / segments.max(1);
-            let most_ns = (self.min_rtt_ns as f64 * MAX_GAP_OF_RTT) as i64;
-            return row.gap_ns <= most_ns.max(spacing_ns.saturating_mul(MAX_GAP_OF_SPACING));
+            return self.comes_without_gaps(row, (ns, segments));
         }
         let least_ns = match self.at_receiver {
             true => MIN_QUEUE_BY_STAMPS_NS,
@@ -284,7 +321,7 @@ impl Course<'_> {
         };
         let delivered = |i: usize| self.rows.get(i).map_or(0, |row| row.delivered);
         let before = i.checked_sub(1).map_or(0, delivered);
-        let segments = (delivered(i) - before).max(0) / self.mss;
+        let segments = self.segments(i);
         let seconds = (until - start).max(1) as f64 / 1e9;
         let middle = start + (until - start) / 2;
         let reduced = self.reductions.partition_point(|r| r.0 <= middle);
@@ -323,15 +360,30 @@ impl Course<'_> {
             row.is_some_and(|row| (row.peak - peak).abs() <= self.mss)
         };
         let (mut first, mut last) = (i, i);
+        let mut ns = self.busy_ns(i);
         loop {
-            let ns = self.until(last) - self.start(first);
-            match first.checked_sub(1).filter(|&before| near(before)) {
+            let next = match first.checked_sub(1).filter(|&before| near(before)) {
                 _ if ns >= enough_ns => return ns,
-                Some(before) => first = before,
-                None if near(last + 1) => last += 1,
+                Some(before) => {
+                    first = before;
+                    before
+                }
+                None if near(last + 1) => {
+                    last += 1;
+                    last
+                }
                 None => return ns,
-            }
+            };
+            ns += self.busy_ns(next);
         }
+    }
+
+    /// How long row `i` lasts without what its longest wait was longer than a round trip: one acknowledgement that comes late is
+    /// one round, however late.
+    fn busy_ns(&self, i: usize) -> i64 {
+        let gap_ns = self.rows.get(i).map_or(0, |row| row.gap_ns);
+        let waited_ns = (gap_ns - self.min_rtt_ns.max(1)).max(0);
+        (self.until(i) - self.start(i) - waited_ns).max(0)
     }
 
     /// A plateau lasts at least as long, nanoseconds.
@@ -389,9 +441,9 @@ pub(super) fn window(state: &State, vantage: Vantage) -> LimitSet {
         Reduced::Not if state.level => LimitSet::of(&[Limit::Start, Limit::SendBuffer]),
         reduced => {
             let set = congestion(reduced);
-            match (set.only(), state.perhaps_line) {
-                (Some(limit), true) => LimitSet::of(&[Limit::Line, limit]),
-                _ => set,
+            match state.perhaps_line {
+                true => set.with(Limit::Line),
+                false => set,
             }
         }
     }
