@@ -103,9 +103,10 @@ impl Rounds {
         };
         let released = within(answer_ns);
         if self.is_full(full, progress) {
-            // What opened the window did not make it send: it had nothing.
-            let since =
-                Some(self.heard.opened_ns).filter(|_| !released && self.heard.opened_ns < now);
+            // What opened the window did not make it send: it had nothing. Away from the sender its answer is on its way first.
+            let way_ns = if progress.near { 0 } else { rtt_ns };
+            let answered_ns = self.heard.opened_ns.saturating_add(way_ns);
+            let since = Some(answered_ns).filter(|&ns| !released && ns < now);
             return (Held::ByReceiver, since.map(|since| (since, Held::Idle)));
         }
         let short = self.is_short(full);

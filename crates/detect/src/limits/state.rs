@@ -409,6 +409,8 @@ fn own_pace(vantage: Vantage) -> LimitSet {
 pub(super) fn window(state: &State, vantage: Vantage) -> LimitSet {
     let (near, at_receiver) = (vantage == Vantage::Sender, vantage == Vantage::Receiver);
     match state.reduced {
+        // What an application leaves at its own pace may stand in a queue for a while.
+        _ if state.steady && state.line && near => own_pace(vantage).with(Limit::Line),
         _ if state.steady && !state.line => own_pace(vantage),
         _ if state.plateau && state.flight < MIN_BUFFER && !state.queue => match state.flight {
             MIN_BUFFER_AT_ALL.. => LimitSet::of(&[Limit::Application, Limit::SendBuffer]),
