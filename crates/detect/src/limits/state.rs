@@ -3,7 +3,7 @@
 use inorder_cost::{Episodes, restored};
 
 use super::held::Held;
-use super::rounds::Row;
+use super::rounds::{Row, UNKNOWN_TIMER_NS};
 use super::{Ends, Limit, LimitSet, steady};
 use crate::result::{Recovery, RecoveryVerdict, Vantage};
 
@@ -40,6 +40,8 @@ const PERHAPS_BUSY: f64 = 0.5;
 const LINE_QUANTILE: f64 = 0.9;
 /// Without a queue that shows, a line may be busy at this share of its rate.
 const NEARLY_BUSY: f64 = 0.8;
+/// A row is as fast as another that reaches this share of its rate.
+const AS_FAST: f64 = 0.9;
 /// A flight on a plateau stays the same, but for a segment, for this number of round trips; after a reduction of the window, whose
 /// growth is slow in between (CUBIC, RFC 9438 section 4.3), for the second number of them, and for this time, nanoseconds.
 const PLATEAU_RTTS: i64 = 7;
@@ -116,6 +118,10 @@ pub(super) struct State {
     pub(super) delayed: bool,
     /// Whether the bottleneck is busy is not known.
     pub(super) perhaps_line: bool,
+    /// Data comes faster than in the row before: a line that was full there would have carried as much.
+    pub(super) rising: bool,
+    /// The congestion window, which is not reduced, allowed more before.
+    pub(super) spare: bool,
 }
 
 /// What is known of all rows.
@@ -177,6 +183,7 @@ impl Course<'_> {
             }
         }
         self.note_hidden_queues(&mut states, most);
+        self.note_growth(&mut states);
         self.past_growth(&mut states);
         let steady = steady::is_steady(self);
         states.iter_mut().for_each(|state| state.steady = steady);
@@ -201,6 +208,21 @@ impl Course<'_> {
                 let reduced = state.reduced != Reduced::Not;
                 state.perhaps_line |= reduced && close && state.rate >= least;
             }
+        }
+    }
+
+    /// What grew from each row to the next. A congestion window stays as large as it was until it is reduced (RFC 5681 section 3.1) or
+    /// the sender pauses for longer than its timer (section 4.1).
+    fn note_growth(&self, states: &mut [State]) {
+        let pause_ns = UNKNOWN_TIMER_NS.max(self.min_rtt_ns);
+        let (mut allowed, mut before) = (0, 0.0);
+        for (row, state) in self.rows.iter().zip(states) {
+            if row.gap_ns >= pause_ns {
+                allowed = 0;
+            }
+            state.spare = state.reduced == Reduced::Not && row.peak + self.mss < allowed;
+            state.rising = before < AS_FAST * state.rate;
+            (allowed, before) = (row.peak.max(allowed), state.rate);
         }
     }
 
@@ -348,6 +370,8 @@ impl Course<'_> {
             steady: false,
             delayed,
             perhaps_line: false,
+            rising: false,
+            spare: false,
         }
     }
 
@@ -430,6 +454,10 @@ pub(super) fn window(state: &State, vantage: Vantage) -> LimitSet {
         _ if state.line && state.plateau && at_receiver && state.rtt_ns == 0 => {
             LimitSet::of(&[Limit::Application, Limit::SendBuffer, Limit::Line])
         }
+        _ if state.line && state.spare => LimitSet::of(&[Limit::Application, Limit::Line]),
+        // Without round trips the first rows that come without gaps seem to fill the line, however much the window still grows.
+        Reduced::Not if state.line && state.rising && at_receiver => Limit::Start.into(),
+        reduced if state.line && state.rising => congestion(reduced).with(Limit::Line),
         _ if state.line => Limit::Line.into(),
         _ if state.unused && !at_receiver && !state.queue => match state.plateau {
             true => LimitSet::of(&[Limit::Application, Limit::SendBuffer]),
@@ -439,6 +467,7 @@ pub(super) fn window(state: &State, vantage: Vantage) -> LimitSet {
             LimitSet::of(&[Limit::Application, Limit::SendBuffer])
         }
         _ if state.plateau => Limit::SendBuffer.into(),
+        _ if state.spare => LimitSet::of(&[Limit::Application, Limit::SendBuffer]),
         // Slow start doubles it in a round trip (RFC 5681 section 3.1), but HyStart may have ended that (RFC 9406).
         Reduced::Not if state.level => LimitSet::of(&[Limit::Start, Limit::SendBuffer]),
         reduced => {
