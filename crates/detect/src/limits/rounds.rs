@@ -252,7 +252,6 @@ impl Rounds {
     pub(crate) fn next(&mut self, now: i64, (late, len): (bool, u32), progress: &Progress) {
         self.burst.next_len = len;
         self.note_short(now, progress);
-        self.row.gap_ns = self.row.gap_ns.max(now.saturating_sub(self.last.sent_ns));
         self.burst.bytes = progress.sent.saturating_sub(self.burst.begin);
         let timer = match late {
             true => self.outlasts_patience(now, progress),
@@ -405,6 +404,8 @@ impl Rounds {
         if ns > width_ns.saturating_mul(2) && self.row.parts != [0; KINDS] {
             self.close(self.since_ns, progress);
         }
+        let gap_ns = until.saturating_sub(self.since_ns.max(self.last.sent_ns));
+        self.row.gap_ns = self.row.gap_ns.max(gap_ns);
         if let Some(part) = self.row.parts.get_mut(held as usize) {
             *part = part.saturating_add(ns);
         }

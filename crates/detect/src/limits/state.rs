@@ -365,7 +365,7 @@ impl Course<'_> {
             level: same_ns / self.min_rtt_ns.max(1) >= LEVEL_RTTS,
             flight: row.peak / self.mss.max(1),
             paced: row.part(Held::Paced) > row.part(Held::ByAck),
-            unused: row.unanswered >= MIN_UNUSED.saturating_mul(row.answered),
+            unused: row.unanswered >= MIN_UNUSED.saturating_mul(row.answered.max(1)),
             reduced,
             steady: false,
             delayed,
