@@ -67,7 +67,18 @@ def limits_of(claim):
 
 
 def held(claim, truth):
-    return claim["share"] - OFF <= truth.of(limits_of(claim)) <= claim["share_at_most"] + OFF
+    """Clauses that cannot tell limits apart speak of times of their own: what other clauses say of the same limits comes on top."""
+    most = claim["share_at_most"] + claim.get("beside", 0)
+    return claim["share"] - OFF <= truth.of(limits_of(claim)) <= most + OFF
+
+
+def note_beside(claims):
+    """Adds to each clause of several limits the shares of the other clauses that share one with it."""
+    clauses = [claim for claim in claims if claim["kind"] == "held"]
+    for one in clauses:
+        if "+" in one["limits"]:
+            others = [other for other in clauses if other is not one and limits_of(other) & limits_of(one)]
+            one["beside"] = sum(other["share"] for other in others)
 
 
 def moved(claim, truth):
@@ -149,6 +160,7 @@ def judge(name, place, result, truth, known):
     counts = {flow["flow"]: flow for flow in known.get("packets", [])}
     named = [claim["flow"] for claim in claims if claim.get("flow") in truth]
     about = Truth(truth[named[0]], counts.get(named[0]), known) if named else None
+    note_beside(claims)
     out = []
     for claim in claims:
         if claim.get("flow") in truth:

@@ -6,7 +6,7 @@ use super::held::{Held, KINDS};
 use super::pieces::Pieces;
 use super::policer;
 use super::rounds::{Row, Silence};
-use super::state::{Course, State, reductions, window};
+use super::state::{Course, MIN_BUFFER, MIN_BUFFER_AT_ALL, State, reductions, window};
 use super::unneeded::by_cause;
 use super::{Ends, HeldShort, Limit, LimitSet, Limits, Window};
 use crate::cause::Mark;
@@ -294,7 +294,7 @@ impl Judge<'_> {
             for (kind, reach) in HELD.into_iter().zip(reach) {
                 let until = to.min(from + (reach - passed).max(0)).max(at);
                 if until > at {
-                    let (limits, confidence) = self.limit_of(kind, state);
+                    let (limits, confidence) = self.limit_of(kind, (row, state));
                     pieces.until(until, limits, confidence, at);
                     at = until;
                 }
@@ -307,10 +307,35 @@ impl Judge<'_> {
         }
     }
 
-    fn limit_of(&self, held: Held, state: Option<&State>) -> (LimitSet, Confidence) {
+    /// Times in which the sender seems to have nothing to send may be those of a full buffer: of a few segments, or away from the
+    /// sender of any size, unless they are longer than a round trip, after which a buffer has room again.
+    fn may_be_buffered(&self, row: &Row, state: &State) -> bool {
+        let near = self.ends.vantage == Vantage::Sender;
+        let rtt_ns = state.rtt_ns.max(self.ends.rtt_ns.unwrap_or(0));
+        let pauses = 5 * row.gap_ns > 6 * rtt_ns;
+        let waits = 2 * self.awaited_ns >= self.idle_ns();
+        // Behind the last data nothing is left.
+        let ends = row.sent >= self.rows.last().map_or(0, |last| last.sent);
+        match state.flight {
+            _ if ends => false,
+            ..MIN_BUFFER_AT_ALL => false,
+            MIN_BUFFER_AT_ALL..MIN_BUFFER => !waits,
+            _ => !waits && !near && !pauses,
+        }
+    }
+
+    fn idle_ns(&self) -> i64 {
+        let idle = self.rows.iter().map(|row| row.part(Held::Idle));
+        idle.fold(0, i64::saturating_add)
+    }
+
+    fn limit_of(&self, held: Held, (row, state): (&Row, Option<&State>)) -> (LimitSet, Confidence) {
         let limits = match (held, state) {
             (Held::ByReceiver, _) => Limit::ReceiverWindow.into(),
             (Held::Buffered, _) => LimitSet::of(&[Limit::Application, Limit::SendBuffer]),
+            (Held::Idle, Some(state)) if self.may_be_buffered(row, state) => {
+                LimitSet::of(&[Limit::Application, Limit::SendBuffer])
+            }
             (Held::Idle, _) => Limit::Application.into(),
             (Held::Unseen, _) => LimitSet::of(&[Limit::Application, Limit::TimerNeeded]),
             (_, None) => Limit::Unknown.into(),

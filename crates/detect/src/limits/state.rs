@@ -52,8 +52,8 @@ const LEVEL_RTTS: i64 = 3;
 
 /// Fewer segments in flight are hardly what a socket's buffer allows: an application that writes little at a time and waits, as Nagle's
 /// algorithm lets it (RFC 896), has as few. Of fewer than two this is sure.
-const MIN_BUFFER: i64 = 4;
-const MIN_BUFFER_AT_ALL: i64 = 2;
+pub(super) const MIN_BUFFER: i64 = 4;
+pub(super) const MIN_BUFFER_AT_ALL: i64 = 2;
 
 /// Which reductions of the window are in force.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
