@@ -432,12 +432,13 @@ fn own_pace(vantage: Vantage) -> LimitSet {
 /// application's doing, if no acknowledgement releases its data, or if the capture does not show that, for it was made elsewhere.
 pub(super) fn window(state: &State, vantage: Vantage) -> LimitSet {
     let (near, at_receiver) = (vantage == Vantage::Sender, vantage == Vantage::Receiver);
+    let buffered = LimitSet::of(&[Limit::Application, Limit::SendBuffer]);
     match state.reduced {
         // What an application leaves at its own pace may stand in a queue for a while.
         _ if state.steady && state.line && near => own_pace(vantage).with(Limit::Line),
         _ if state.steady && !state.line => own_pace(vantage),
         _ if state.plateau && state.flight < MIN_BUFFER && !state.queue => match state.flight {
-            MIN_BUFFER_AT_ALL.. => LimitSet::of(&[Limit::Application, Limit::SendBuffer]),
+            MIN_BUFFER_AT_ALL.. => buffered,
             _ => Limit::Application.into(),
         },
         // It does not grow, whatever stands in the queue. Where it was higher at other times, it is the line that holds it.
@@ -452,22 +453,25 @@ pub(super) fn window(state: &State, vantage: Vantage) -> LimitSet {
         }
         // No round trip tells a line that is full from a flight that stays the same.
         _ if state.line && state.plateau && at_receiver && state.rtt_ns == 0 => {
-            LimitSet::of(&[Limit::Application, Limit::SendBuffer, Limit::Line])
+            buffered.with(Limit::Line)
         }
+        // A buffer, too, keeps its flight and may keep the line busy.
+        Reduced::Not if state.line && state.plateau => {
+            LimitSet::of(&[Limit::SendBuffer, Limit::Line])
+        }
+        // A buffer that is refilled when a good part of it is free leaves room unused, and fills the line's queue at times.
+        _ if state.line && state.unused && near => LimitSet::of(&[Limit::SendBuffer, Limit::Line]),
         _ if state.line && state.spare => LimitSet::of(&[Limit::Application, Limit::Line]),
         // Without round trips the first rows that come without gaps seem to fill the line, however much the window still grows.
         Reduced::Not if state.line && state.rising && at_receiver => Limit::Start.into(),
-        reduced if state.line && state.rising => congestion(reduced).with(Limit::Line),
-        _ if state.line => Limit::Line.into(),
-        _ if state.unused && !at_receiver && !state.queue => match state.plateau {
-            true => LimitSet::of(&[Limit::Application, Limit::SendBuffer]),
-            false => Limit::Application.into(),
-        },
-        _ if state.plateau && (!near || state.paced) => {
-            LimitSet::of(&[Limit::Application, Limit::SendBuffer])
+        reduced if state.line && (state.rising || !state.delayed && reduced != Reduced::Either) => {
+            congestion(reduced).with(Limit::Line)
         }
+        _ if state.line => Limit::Line.into(),
+        _ if state.unused && !at_receiver && !state.queue => buffered,
+        _ if state.plateau && (!near || state.paced) => buffered,
         _ if state.plateau => Limit::SendBuffer.into(),
-        _ if state.spare => LimitSet::of(&[Limit::Application, Limit::SendBuffer]),
+        _ if state.spare => buffered,
         // Slow start doubles it in a round trip (RFC 5681 section 3.1), but HyStart may have ended that (RFC 9406).
         Reduced::Not if state.level => LimitSet::of(&[Limit::Start, Limit::SendBuffer]),
         reduced => {
