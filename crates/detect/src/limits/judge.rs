@@ -23,6 +23,8 @@ const MIN_SPACED: f64 = 2.0 * 8.0 * 1_448.0;
 /// A window that is full for this share of a round trip, of the time in which there is data, holds all of it.
 const FULL_FOR_PART: f64 = 0.3;
 
+/// Receivers delay an acknowledgement by no more, nanoseconds (Linux's `TCP_DELACK_MAX`, Windows's default).
+const MAX_ACK_DELAY_NS: i64 = 200_000_000;
 /// Less of the life than this tells nothing of an application's habit.
 const MIN_PART_OF_HABIT: f64 = 0.1;
 
@@ -308,20 +310,21 @@ impl Judge<'_> {
     }
 
     /// Times in which the sender seems to have nothing to send may be those of a full buffer: of a few segments, or away from the
-    /// sender of any size, unless they are longer than a round trip, after which a buffer has room again.
+    /// sender of any size. An acknowledgement makes room in it after a round trip, or, for a few segments, as late as receivers delay
+    /// one.
     fn may_be_buffered(&self, row: &Row, state: &State) -> bool {
         let near = self.ends.vantage == Vantage::Sender;
         let rtt_ns = state.rtt_ns.max(self.ends.rtt_ns.unwrap_or(0));
-        let pauses = 5 * row.gap_ns > 6 * rtt_ns;
+        let few = state.flight < MIN_BUFFER;
+        let longest_ns = match few {
+            true => rtt_ns.saturating_add(MAX_ACK_DELAY_NS),
+            false => rtt_ns.saturating_add(rtt_ns / 5),
+        };
         let waits = 2 * self.awaited_ns >= self.idle_ns();
         // Behind the last data nothing is left.
         let ends = row.sent >= self.rows.last().map_or(0, |last| last.sent);
-        match state.flight {
-            _ if ends => false,
-            ..MIN_BUFFER_AT_ALL => false,
-            MIN_BUFFER_AT_ALL..MIN_BUFFER => !waits,
-            _ => !waits && !near && !pauses,
-        }
+        let certain = waits || ends || (state.steady && near) || row.gap_ns > longest_ns;
+        !certain && state.flight >= MIN_BUFFER_AT_ALL && (few || !near)
     }
 
     fn idle_ns(&self) -> i64 {
@@ -411,6 +414,7 @@ impl Judge<'_> {
     fn silent(&self) -> Vec<Overlay> {
         // Nothing shows that anything was ever lost, or sent again.
         let untroubled = self.recoveries.is_empty() && self.life.marks.is_empty();
+        let near = self.ends.vantage == Vantage::Sender;
         let mut silent = Vec::with_capacity(self.silences.len());
         let mut rest = self.silences;
         while !rest.is_empty() {
@@ -432,6 +436,10 @@ impl Judge<'_> {
                         LimitSet::of(&[Limit::Application, Limit::PathDead, Limit::TimerNeeded])
                     }
                     true => LimitSet::of(&[Limit::PathDead, Limit::TimerNeeded]),
+                    // Away from the sender a path that lets no acknowledgement through looks the same.
+                    false if verdict == RecoveryVerdict::Spurious && !near && !silence.all_sent => {
+                        LimitSet::of(&[Limit::TimerUnneeded, Limit::PathDead])
+                    }
                     // Without it, it would have had nothing to send either.
                     false if silence.all_sent && verdict == RecoveryVerdict::Spurious => {
                         Limit::Application.into()
