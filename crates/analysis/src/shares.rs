@@ -325,6 +325,12 @@ pub(crate) fn perhaps_nothing_holds_it(flow: &FlowReport) -> bool {
     nothing_holds_it(flow) || open
 }
 
+/// A part of its life that a reader would notice may have been a wait for a timer, after losses that left no trace here.
+pub(crate) fn may_hide_a_timer(flow: &FlowReport) -> bool {
+    let perhaps = |set: LimitSet| set.only().is_none() && set.contains(Limit::TimerNeeded);
+    flow.limits.share_where(perhaps) >= UNNOTICED
+}
+
 /// Nobody would remove it: every transfer has it, or it makes full use of the path.
 pub(crate) fn harmless(limit: Limit) -> bool {
     matches!(

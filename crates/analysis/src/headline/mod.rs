@@ -188,7 +188,10 @@ fn calm(analysis: &Analysis, totals: &Totals) -> Vec<Claim> {
     let how = match (unseen, totals.unfilled + totals.streams.absent) {
         (0, 0) if analysis.flows.iter().all(shares::nothing_holds_it) => Nothing::NoProblem,
         // Away from the sender, a pause may be the application's or hide a timer.
-        (0, 0) if analysis.flows.iter().all(shares::perhaps_nothing_holds_it) => {
+        (0, 0)
+            if analysis.flows.iter().any(shares::may_hide_a_timer)
+                || analysis.flows.iter().all(shares::perhaps_nothing_holds_it) =>
+        {
             Nothing::NoneVisible
         }
         (0, 0) => Nothing::NothingLost,
