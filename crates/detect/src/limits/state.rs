@@ -116,6 +116,8 @@ pub(super) struct State {
     pub(super) steady: bool,
     /// Its round trips are as long as over a queue, or as acknowledgements are delayed.
     pub(super) delayed: bool,
+    /// Its packets come without the gaps that a window makes which is sent at once.
+    pub(super) even: bool,
     /// Whether the bottleneck is busy is not known.
     pub(super) perhaps_line: bool,
     /// Data comes faster than in the row before: a line that was full there would have carried as much.
@@ -201,13 +203,9 @@ impl Course<'_> {
             (None, Some(spaced)) => PERHAPS_BUSY * spaced,
             (None, None) => PERHAPS_BUSY * fastest,
         };
-        for (i, row) in self.rows.iter().enumerate() {
-            let (ns, segments) = (self.until(i) - self.start(i), self.segments(i));
-            let close = self.comes_without_gaps(row, (ns, segments));
-            if let Some(state) = states.get_mut(i).filter(|state| !state.line) {
-                let reduced = state.reduced != Reduced::Not;
-                state.perhaps_line |= reduced && close && state.rate >= least;
-            }
+        for state in states.iter_mut().filter(|state| !state.line) {
+            let reduced = state.reduced != Reduced::Not;
+            state.perhaps_line |= reduced && state.even && state.rate >= least;
         }
     }
 
@@ -369,6 +367,7 @@ impl Course<'_> {
             reduced,
             steady: false,
             delayed,
+            even: self.comes_without_gaps(&row, (until - start, segments)),
             perhaps_line: false,
             rising: false,
             spare: false,
@@ -441,6 +440,10 @@ pub(super) fn window(state: &State, vantage: Vantage) -> LimitSet {
             MIN_BUFFER_AT_ALL.. => buffered,
             _ => Limit::Application.into(),
         },
+        // An application that writes a little at a time keeps its flight, too.
+        Reduced::Not if state.plateau && near && state.even && !state.delayed && !state.line => {
+            buffered
+        }
         // It does not grow, whatever stands in the queue. Where it was higher at other times, it is the line that holds it.
         _ if state.plateau
             && !state.paced
