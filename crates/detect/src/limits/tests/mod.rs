@@ -1,5 +1,7 @@
 //! Traces of what holds a sender, as they pass a capture point, and what is said of them.
 
+mod open;
+
 use super::*;
 use crate::config::Config;
 use crate::tracker::Tracker;
@@ -395,7 +397,8 @@ fn ends_of_answers_that_wait_for_acknowledgements_are_counted() {
         // What came before the first data of all is not remembered.
         assert_eq!((held.times, held.ns / MS), (5, 5 * 140), "{vantage:?}");
         let idle = report.limits.share_of(Limit::Application.into());
-        assert!(idle > 0.95, "{vantage:?}: {:?}", report.limits.shares);
+        // What a small buffer may have held before the first question is left open.
+        assert!(idle > 0.92, "{vantage:?}: {:?}", report.limits.shares);
     }
 }
 

@@ -1,0 +1,124 @@
+//! What a capture leaves open, and what a sign of growth or of its absence decides.
+
+use super::*;
+
+/// One segment, and an acknowledgement that is ten round trips late: a window at its start, which had allowed no more.
+#[test]
+fn one_late_acknowledgement_is_no_plateau() {
+    let mut trace = Trace::new(Vantage::Sender).open();
+    trace.send(40, 1, MSS);
+    for round in 0..5 {
+        let ms = 440 + 40 * round;
+        trace.acknowledge(ms, 60_000);
+        trace.send(ms, 2 << round, MSS);
+    }
+    assert_eq!(at(&trace.report(), [200, 500]), ["start"; 2]);
+}
+
+/// A window of three segments that is closed each time and opens again: the receiver sees its answer only a round trip later.
+#[test]
+fn the_answer_to_an_open_window_is_on_its_way_before_a_receiver_sees_it() {
+    for vantage in BOTH {
+        let mut trace = Trace::new(vantage).open();
+        for round in 0..20 {
+            let ms = 40 + 100 * round;
+            trace.send(ms, 3, MSS);
+            trace.acknowledge(ms + 40, 0);
+            trace.acknowledge(ms + 100, 3_000);
+        }
+        let report = trace.report();
+        let held = report.limits.share_of(Limit::ReceiverWindow.into());
+        assert!(held > 0.8, "{vantage:?}: {:?}", report.limits.shares);
+    }
+}
+
+/// A window of sixteen segments, not reduced, and then four in each round trip: it would have allowed more.
+#[test]
+fn a_window_that_is_not_reduced_allows_what_it_allowed_before() {
+    let mut trace = Trace::new(Vantage::Sender).open();
+    for round in 0..5 {
+        trace.send(40 + 40 * round, 1 << round, MSS);
+        trace.acknowledge(80 + 40 * round, 60_000);
+    }
+    for round in 0..5 {
+        trace.send(240 + 40 * round, 4 + round as u32 % 3, MSS);
+        trace.acknowledge(280 + 40 * round, 60_000);
+    }
+    let report = trace.report();
+    assert_eq!(
+        at(&report, [180, 300, 380]),
+        [
+            "start",
+            "application+send-buffer",
+            "application+send-buffer"
+        ]
+    );
+}
+
+/// Segments come ever closer together while the flight doubles: at the receiver, the last rows look like those of a busy line, but a
+/// line that is busy carries no more than before.
+#[test]
+fn data_of_a_busy_line_comes_no_faster_than_before() {
+    let mut trace = Trace::new(Vantage::Receiver).open();
+    for round in 0..6 {
+        let (count, ms) = (2i64 << round, 40 + 40 * round);
+        for nth in 0..count {
+            trace.send(ms + 40 * nth / count, 1, MSS);
+            trace.acknowledge(ms + 40 + 40 * nth / count, 60_000);
+        }
+    }
+    let report = trace.report();
+    assert_eq!(at(&report, [100, 180, 250]), ["start"; 3]);
+}
+
+/// Twelve segments every 100 ms, of which the acknowledgements release no more: what holds the rest is the application, or a small buffer.
+/// Where a buffer of the socket holds some of it, what looks idle is no surer.
+#[test]
+fn one_application_has_one_habit() {
+    let mut trace = Trace::new(Vantage::Receiver).open();
+    let either = LimitSet::of(&[Limit::Application, Limit::SendBuffer]);
+    for round in 0..30 {
+        trace.send(40 + 90 * round, 3, MSS);
+        // Half of the pauses are longer than a round trip.
+        trace.acknowledge(80 + 90 * round, 60_000);
+        if round % 2 == 0 {
+            trace.send(80 + 90 * round, 3, MSS);
+            trace.acknowledge(120 + 90 * round, 60_000);
+        }
+    }
+    let report = trace.report();
+    assert!(
+        report.limits.share_of(either) > 0.8,
+        "{:?}",
+        report.limits.shares
+    );
+}
+
+/// A segment that had arrived is sent again after 300 ms: its acknowledgement may have been lost, or all of them. Only the sender's side shows that
+/// none came.
+#[test]
+fn a_wait_for_lost_acknowledgements_may_be_a_dead_path_away_from_the_sender() {
+    for vantage in BOTH {
+        let mut trace = Trace::new(vantage).open();
+        for round in 0..10 {
+            trace.send(40 + 40 * round, 4, MSS);
+            if round < 9 {
+                trace.acknowledge(80 + 40 * round, 60_000);
+            }
+        }
+        let first = trace.sent - 4 * MSS;
+        if vantage == Vantage::Receiver {
+            trace.acknowledge(440, 60_000);
+        }
+        trace.data(800, first, MSS);
+        trace.acknowledge(840, 60_000);
+        trace.send(840, 4, MSS);
+        trace.acknowledge(880, 60_000);
+        let report = trace.report();
+        let told = at(&report, [600]);
+        match vantage {
+            Vantage::Receiver => assert_eq!(told, ["timer-unneeded+path-dead"]),
+            _ => assert!(!told[0].contains("path-dead"), "{told:?}"),
+        }
+    }
+}
