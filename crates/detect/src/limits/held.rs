@@ -103,7 +103,8 @@ impl Rounds {
         };
         let released = within(answer_ns);
         if self.is_full(full, progress) {
-            // What opened the window did not make it send: it had nothing. Away from the sender its answer is on its way first.
+            // What opened the window did not make it send: it had nothing. Away from the sender a queue may hold its answer up, for as
+            // long as the way is.
             let way_ns = if progress.near { 0 } else { rtt_ns };
             let answered_ns = self.heard.opened_ns.saturating_add(way_ns);
             let since = Some(answered_ns).filter(|&ns| !released && ns < now);
