@@ -84,11 +84,13 @@ fn harm(flow: &FlowReport) -> (bool, bool) {
         return (stops <= 1 && flow.refused == 0, !flow.blind.any());
     }
     let slowed = |limit| !shares::harmless(limit);
-    let lost = limits.share_where(|set| set.iter().any(slowed));
+    let surely = limits.share_where(|set| set.iter().all(slowed));
+    let perhaps = limits.share_where(|set| set.iter().any(slowed)) - surely;
     let unknown = limits.share_where(|set| set.contains(Limit::Unknown));
     // A short transfer recovers once and is over.
     let once = flow.recoveries.total <= 1 && limits.share_of(Limit::PathDead.into()) == 0.0;
-    (lost < super::MIN_SHARE || once, unknown < super::MIN_SHARE)
+    let known = unknown < super::MIN_SHARE && (perhaps < super::MIN_SHARE || once);
+    (surely < super::MIN_SHARE || once, known)
 }
 
 /// What held the largest flow, in the words of the headline.

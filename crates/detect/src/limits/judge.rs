@@ -6,18 +6,13 @@ use super::held::{Held, KINDS};
 use super::pieces::Pieces;
 use super::policer;
 use super::rounds::{Row, Silence};
-use super::state::{Course, MIN_BUFFER, MIN_BUFFER_AT_ALL, State, reductions, window};
+use super::state::{Course, State, reductions};
 use super::unneeded::by_cause;
+use super::window::{MIN_BUFFER, MIN_BUFFER_AT_ALL, window};
 use super::{Ends, HeldShort, Limit, LimitSet, Limits, Window};
 use crate::cause::Mark;
-use crate::result::{Confidence, Recovery, RecoveryVerdict, Vantage};
+use crate::result::{Confidence, Recovery, Vantage};
 
-/// Minimum number of time-outs in a row without an answer that make the path dead.
-const MIN_UNANSWERED: usize = 2;
-/// Minimum number of segments without any acknowledgement, beside the time-outs, that chance does not lose in a row.
-const MIN_SEGMENTS_LOST_TOGETHER: i64 = 10;
-/// A receiver that hears nothing for this time has missed more than one time-out: at 200 ms or more, and twice as long each time.
-const MIN_DEAD_AT_RECEIVER_NS: i64 = 1_500_000_000;
 /// Trains of eight segments tell the line's rate if it lets twice as much pass in a round trip, bytes.
 const MIN_SPACED: f64 = 2.0 * 8.0 * 1_448.0;
 /// A window that is full for this share of a round trip, of the time in which there is data, holds all of it.
@@ -62,14 +57,6 @@ pub(crate) struct Judge<'a> {
     pub(crate) lag_ns: i64,
     pub(crate) largest_window: i64,
     pub(crate) closed_ns: i64,
-}
-
-/// A time that has its limit whatever the rows say.
-#[derive(Clone, Copy, Debug)]
-struct Overlay {
-    start_ns: i64,
-    end_ns: i64,
-    limits: LimitSet,
 }
 
 impl Judge<'_> {
@@ -149,7 +136,7 @@ impl Judge<'_> {
         }
     }
 
-    fn at_receiver(&self) -> bool {
+    pub(super) fn at_receiver(&self) -> bool {
         self.ends.vantage == Vantage::Receiver
     }
 
@@ -176,7 +163,8 @@ impl Judge<'_> {
         let held = self.rows.iter().zip(states);
         let held = held.filter(|(row, state)| {
             let by_ack = row.part(Held::ByAck);
-            state.plateau && !state.line && 2 * by_ack >= row.parts.iter().sum()
+            let may_be = window(state, self.ends.vantage).contains(Limit::SendBuffer);
+            may_be && state.plateau && 2 * by_ack >= row.parts.iter().sum()
         });
         let mut peaks: Vec<i64> = held.map(|(row, _)| row.peak).collect();
         peaks.sort_unstable();
@@ -349,112 +337,6 @@ impl Judge<'_> {
         };
         (limits, Confidence::Likely)
     }
-
-    /// The recovery under way at `now`, if any has begun.
-    fn recovery_at(&self, now: i64) -> Option<&Recovery> {
-        let next = self.recoveries.partition_point(|r| r.start_ns <= now);
-        self.recoveries.get(next.checked_sub(1)?)
-    }
-
-    /// Silences, and recoveries but for the silences in them, in their order.
-    fn overlays(&self) -> Vec<Overlay> {
-        let silences = self.silent();
-        let mut overlays = Vec::new();
-        let mut silent = silences.iter().peekable();
-        let mut done_ns = i64::MIN;
-        for episode in self.episodes.all() {
-            // The sender hears of it later.
-            let end_ns = episode.end_ns.map(|end| end.saturating_add(self.lag_ns));
-            let end_ns = end_ns.unwrap_or(self.life.last_ns).min(self.life.last_ns);
-            let end_ns = end_ns.max(episode.start_ns);
-            let verdict = self
-                .recovery_at(episode.start_ns)
-                .map(|r| (r.verdict, r.cause));
-            let limits = match verdict {
-                Some((_, cause)) if !cause.reduces() => Limit::Application.into(),
-                Some((verdict, _)) => {
-                    by_verdict(verdict, Limit::RecoveryNeeded, Limit::RecoveryUnneeded)
-                }
-                None => by_verdict(
-                    RecoveryVerdict::Ambiguous,
-                    Limit::RecoveryNeeded,
-                    Limit::RecoveryUnneeded,
-                ),
-            };
-            let mut at = episode.start_ns.max(done_ns);
-            while let Some(silence) = silent.next_if(|s| s.start_ns < end_ns) {
-                overlays.push(Overlay {
-                    start_ns: at,
-                    end_ns: silence.start_ns,
-                    limits,
-                });
-                overlays.push(*silence);
-                at = at.max(silence.end_ns);
-            }
-            overlays.push(Overlay {
-                start_ns: at,
-                end_ns,
-                limits,
-            });
-            done_ns = done_ns.max(end_ns);
-        }
-        overlays.extend(silent);
-        overlays.retain(|over| over.start_ns < over.end_ns);
-        overlays
-    }
-
-    /// The receiver may have missed several time-outs.
-    fn hides_timeouts(&self, silence: &Silence) -> bool {
-        let ns = silence.end_ns.saturating_sub(silence.start_ns);
-        let rtt_ns = self.ends.rtt_ns.unwrap_or(0);
-        self.at_receiver() && ns >= MIN_DEAD_AT_RECEIVER_NS.max(rtt_ns.saturating_mul(8))
-    }
-
-    /// Silences by what they waited for.
-    fn silent(&self) -> Vec<Overlay> {
-        // Nothing shows that anything was ever lost, or sent again.
-        let untroubled = self.recoveries.is_empty() && self.life.marks.is_empty();
-        let near = self.ends.vantage == Vantage::Sender;
-        let mut silent = Vec::with_capacity(self.silences.len());
-        let mut rest = self.silences;
-        while !rest.is_empty() {
-            // Those without new information in between.
-            let answered = rest.iter().position(|s| s.answered_ns.is_some());
-            let (chain, more) = rest.split_at(answered.map_or(rest.len(), |at| at + 1));
-            rest = more;
-            let unanswered = chain.len() - usize::from(answered.is_some());
-            let flight = chain.first().map_or(0, |first| first.flight);
-            let all_lost = flight >= MIN_SEGMENTS_LOST_TOGETHER * i64::from(self.ends.mss);
-            let last_ns = chain.last().map_or(0, |last| last.end_ns);
-            let verdict = self.recovery_at(last_ns).map(|r| r.verdict);
-            let verdict = verdict.unwrap_or(RecoveryVerdict::Ambiguous);
-            for (i, silence) in chain.iter().enumerate() {
-                let dead = unanswered >= MIN_UNANSWERED;
-                let limits = match dead || self.hides_timeouts(silence) {
-                    true if dead && all_lost && i < unanswered => Limit::PathDead.into(),
-                    true if untroubled => {
-                        LimitSet::of(&[Limit::Application, Limit::PathDead, Limit::TimerNeeded])
-                    }
-                    true => LimitSet::of(&[Limit::PathDead, Limit::TimerNeeded]),
-                    // Away from the sender a path that lets no acknowledgement through looks the same.
-                    false if verdict == RecoveryVerdict::Spurious && !near && !silence.all_sent => {
-                        LimitSet::of(&[Limit::TimerUnneeded, Limit::PathDead])
-                    }
-                    // Without it, it would have had nothing to send either.
-                    false if silence.all_sent && verdict == RecoveryVerdict::Spurious => {
-                        Limit::Application.into()
-                    }
-                    false => by_verdict(verdict, Limit::TimerNeeded, Limit::TimerUnneeded),
-                };
-                silent.push(Overlay {
-                    start_ns: silence.start_ns,
-                    end_ns: silence.end_ns,
-                    limits,
-                });
-            }
-        }
-        silent
-    }
 }
 
 const HELD: [Held; KINDS] = [
@@ -476,14 +358,6 @@ fn share(part: i64, sum: i64, all: i64) -> i64 {
             let share = i128::from(part) * i128::from(all) / i128::from(sum);
             i64::try_from(share).unwrap_or(all)
         }
-    }
-}
-
-fn by_verdict(verdict: RecoveryVerdict, needed: Limit, unneeded: Limit) -> LimitSet {
-    match verdict {
-        RecoveryVerdict::Loss => needed.into(),
-        RecoveryVerdict::Spurious => unneeded.into(),
-        RecoveryVerdict::Ambiguous => LimitSet::of(&[needed, unneeded]),
     }
 }
 

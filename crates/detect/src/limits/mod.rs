@@ -8,6 +8,7 @@ mod ends;
 mod held;
 mod judge;
 mod lag;
+mod overlays;
 mod pieces;
 mod policer;
 mod rounds;
@@ -18,6 +19,7 @@ mod steady;
 #[cfg(test)]
 mod tests;
 mod unneeded;
+mod window;
 
 pub(crate) use ends::Ends;
 pub(crate) use judge::{Judge, Life};

@@ -4,8 +4,8 @@ use inorder_cost::{Episodes, restored};
 
 use super::held::Held;
 use super::rounds::{Row, UNKNOWN_TIMER_NS};
-use super::{Ends, Limit, LimitSet, steady};
-use crate::result::{Recovery, RecoveryVerdict, Vantage};
+use super::{Ends, steady};
+use crate::result::{Recovery, RecoveryVerdict};
 
 /// A queue stands if the shortest round trip of a row is longer than the shortest of all by more than this share and this
 /// time, nanoseconds.
@@ -49,11 +49,6 @@ const PLATEAU_REDUCED_RTTS: i64 = 16;
 const PLATEAU_REDUCED_NS: i64 = 4_000_000_000;
 /// A flight that stays the same for this number of round trips is not that of a window which doubles.
 const LEVEL_RTTS: i64 = 3;
-
-/// Fewer segments in flight are hardly what a socket's buffer allows: an application that writes little at a time and waits, as Nagle's
-/// algorithm lets it (RFC 896), has as few. Of fewer than two this is sure.
-pub(super) const MIN_BUFFER: i64 = 4;
-pub(super) const MIN_BUFFER_AT_ALL: i64 = 2;
 
 /// Which reductions of the window are in force.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -416,83 +411,5 @@ impl Course<'_> {
             Reduced::Not => rtts(PLATEAU_RTTS),
             _ => rtts(PLATEAU_REDUCED_RTTS).max(PLATEAU_REDUCED_NS),
         }
-    }
-}
-
-/// What keeps a sender at one pace. A socket's buffer does so, too, if the capture does not show what releases its data.
-fn own_pace(vantage: Vantage) -> LimitSet {
-    match vantage {
-        Vantage::Sender => Limit::Application.into(),
-        _ => LimitSet::of(&[Limit::Application, Limit::SendBuffer]),
-    }
-}
-
-/// What holds a sender that sends as acknowledgements come, or soon after itself. That its flight stays the same may also be the
-/// application's doing, if no acknowledgement releases its data, or if the capture does not show that, for it was made elsewhere.
-pub(super) fn window(state: &State, vantage: Vantage) -> LimitSet {
-    let (near, at_receiver) = (vantage == Vantage::Sender, vantage == Vantage::Receiver);
-    let buffered = LimitSet::of(&[Limit::Application, Limit::SendBuffer]);
-    match state.reduced {
-        // What an application leaves at its own pace may stand in a queue for a while.
-        _ if state.steady && state.line && near => own_pace(vantage).with(Limit::Line),
-        _ if state.steady && !state.line => own_pace(vantage),
-        _ if state.plateau && state.flight < MIN_BUFFER && !state.queue => match state.flight {
-            MIN_BUFFER_AT_ALL.. => buffered,
-            _ => Limit::Application.into(),
-        },
-        // An application that writes a little at a time keeps its flight, too.
-        Reduced::Not if state.plateau && near && state.even && !state.delayed && !state.line => {
-            buffered
-        }
-        // It does not grow, whatever stands in the queue. Where it was higher at other times, it is the line that holds it.
-        _ if state.plateau
-            && !state.paced
-            && !state.unused
-            && near
-            && !state.upstream
-            && (state.highest || !state.line) =>
-        {
-            Limit::SendBuffer.into()
-        }
-        // No round trip tells a line that is full from a flight that stays the same.
-        _ if state.line && state.plateau && at_receiver && state.rtt_ns == 0 => {
-            buffered.with(Limit::Line)
-        }
-        // A buffer, too, keeps its flight and may keep the line busy.
-        Reduced::Not if state.line && state.plateau => {
-            LimitSet::of(&[Limit::SendBuffer, Limit::Line])
-        }
-        // A buffer that is refilled when a good part of it is free leaves room unused, and fills the line's queue at times.
-        _ if state.line && state.unused && near => LimitSet::of(&[Limit::SendBuffer, Limit::Line]),
-        _ if state.line && state.spare => LimitSet::of(&[Limit::Application, Limit::Line]),
-        // Without round trips the first rows that come without gaps seem to fill the line, however much the window still grows.
-        Reduced::Not if state.line && state.rising && at_receiver => Limit::Start.into(),
-        reduced if state.line && (state.rising || !state.delayed && reduced != Reduced::Either) => {
-            congestion(reduced).with(Limit::Line)
-        }
-        _ if state.line => Limit::Line.into(),
-        _ if state.unused && !at_receiver && !state.queue => buffered,
-        _ if state.plateau && (!near || state.paced) => buffered,
-        _ if state.plateau => Limit::SendBuffer.into(),
-        _ if state.spare => buffered,
-        // Slow start doubles it in a round trip (RFC 5681 section 3.1), but HyStart may have ended that (RFC 9406).
-        Reduced::Not if state.level => LimitSet::of(&[Limit::Start, Limit::SendBuffer]),
-        reduced => {
-            let set = congestion(reduced);
-            match state.perhaps_line {
-                true => set.with(Limit::Line),
-                false => set,
-            }
-        }
-    }
-}
-
-/// The congestion window by its reductions.
-fn congestion(reduced: Reduced) -> LimitSet {
-    match reduced {
-        Reduced::Needed => Limit::WindowNeeded.into(),
-        Reduced::Unneeded => Limit::WindowUnneeded.into(),
-        Reduced::Either => LimitSet::of(&[Limit::WindowNeeded, Limit::WindowUnneeded]),
-        Reduced::Not => Limit::Start.into(),
     }
 }

@@ -1,7 +1,6 @@
 //! Whether the application sets the pace of a transfer: as much is sent in all parts of its life, whatever the window does.
 
 use super::held::Held;
-use super::rounds::Row;
 use super::state::Course;
 
 /// Minimum share of the time in which nothing released what was sent: a window or a line leaves less.
@@ -33,8 +32,7 @@ pub(super) fn is_steady(course: &Course<'_>) -> bool {
         .flat_map(|row| row.parts)
         .map(|ns| ns as f64)
         .sum();
-    let unreleased: f64 = course.rows.iter().map(unreleased_ns).sum();
-    if sum(Held::Idle) + sum(Held::Spaced) + unreleased < MIN_OWN * all {
+    if sum(Held::Idle) + sum(Held::Spaced) < MIN_OWN * all {
         return false;
     }
     let Some((first_ns, last_ns)) = life(course) else {
@@ -51,15 +49,6 @@ pub(super) fn is_steady(course: &Course<'_>) -> bool {
     let differs = |bytes: &&f64| (*bytes - usual).abs() > DIFFERENT * usual;
     usual >= MIN_SEGMENTS * course.mss as f64
         && carried.iter().filter(differs).count() <= MAX_DIFFERENT
-}
-
-/// Time in which it sent soon after itself and left most of the room that acknowledgements made, nanoseconds: a window that holds a
-/// sender is used as soon as there is room.
-fn unreleased_ns(row: &Row) -> f64 {
-    match row.unanswered > row.answered {
-        true => row.part(Held::Paced) as f64,
-        false => 0.0,
-    }
 }
 
 /// From the first data to the end of the last row with new data, nanoseconds.

@@ -260,7 +260,9 @@ fn nothing(how: Nothing, (flows, streams): (u64, u64), refused: u64) -> String {
         }
         Nothing::NothingLost => format!("No packet was lost, late or sent again in {seen}"),
         Nothing::NoneVisible => {
-            format!("No problem is visible in {seen}: no packet was seen to be lost, late or sent again")
+            format!(
+                "No problem is visible in {seen}: no packet was seen to be lost, late or sent again"
+            )
         }
         Nothing::NoneKnown => format!(
             "No problem is visible in {seen}: no packet is known to have been lost or late, and none was sent again"

@@ -1,0 +1,137 @@
+//! Times that have their limit whatever the rounds say: recoveries, and silences that a timer ended.
+
+use super::judge::Judge;
+use super::rounds::Silence;
+use super::{Limit, LimitSet};
+use crate::result::{Recovery, RecoveryVerdict, Vantage};
+
+/// Minimum number of time-outs in a row without an answer that make the path dead.
+const MIN_UNANSWERED: usize = 2;
+/// Minimum number of segments without any acknowledgement, beside the time-outs, that chance does not lose in a row.
+const MIN_SEGMENTS_LOST_TOGETHER: i64 = 10;
+/// A receiver that hears nothing for this time has missed more than one time-out: at 200 ms or more, and twice as long each time.
+const MIN_DEAD_AT_RECEIVER_NS: i64 = 1_500_000_000;
+
+/// A time that has its limit whatever the rows say.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Overlay {
+    pub(super) start_ns: i64,
+    pub(super) end_ns: i64,
+    pub(super) limits: LimitSet,
+}
+
+impl Judge<'_> {
+    /// The recovery under way at `now`, if any has begun.
+    fn recovery_at(&self, now: i64) -> Option<&Recovery> {
+        let next = self.recoveries.partition_point(|r| r.start_ns <= now);
+        self.recoveries.get(next.checked_sub(1)?)
+    }
+
+    /// Silences, and recoveries but for the silences in them, in their order.
+    pub(super) fn overlays(&self) -> Vec<Overlay> {
+        let silences = self.silent();
+        let mut overlays = Vec::new();
+        let mut silent = silences.iter().peekable();
+        let mut done_ns = i64::MIN;
+        for episode in self.episodes.all() {
+            // The sender hears of it later.
+            let end_ns = episode.end_ns.map(|end| end.saturating_add(self.lag_ns));
+            let end_ns = end_ns.unwrap_or(self.life.last_ns).min(self.life.last_ns);
+            let end_ns = end_ns.max(episode.start_ns);
+            let verdict = self
+                .recovery_at(episode.start_ns)
+                .map(|r| (r.verdict, r.cause));
+            let limits = match verdict {
+                Some((_, cause)) if !cause.reduces() => Limit::Application.into(),
+                Some((verdict, _)) => {
+                    by_verdict(verdict, Limit::RecoveryNeeded, Limit::RecoveryUnneeded)
+                }
+                None => by_verdict(
+                    RecoveryVerdict::Ambiguous,
+                    Limit::RecoveryNeeded,
+                    Limit::RecoveryUnneeded,
+                ),
+            };
+            let mut at = episode.start_ns.max(done_ns);
+            while let Some(silence) = silent.next_if(|s| s.start_ns < end_ns) {
+                overlays.push(Overlay {
+                    start_ns: at,
+                    end_ns: silence.start_ns,
+                    limits,
+                });
+                overlays.push(*silence);
+                at = at.max(silence.end_ns);
+            }
+            overlays.push(Overlay {
+                start_ns: at,
+                end_ns,
+                limits,
+            });
+            done_ns = done_ns.max(end_ns);
+        }
+        overlays.extend(silent);
+        overlays.retain(|over| over.start_ns < over.end_ns);
+        overlays
+    }
+
+    /// The receiver may have missed several time-outs.
+    fn hides_timeouts(&self, silence: &Silence) -> bool {
+        let ns = silence.end_ns.saturating_sub(silence.start_ns);
+        let rtt_ns = self.ends.rtt_ns.unwrap_or(0);
+        self.at_receiver() && ns >= MIN_DEAD_AT_RECEIVER_NS.max(rtt_ns.saturating_mul(8))
+    }
+
+    /// Silences by what they waited for.
+    fn silent(&self) -> Vec<Overlay> {
+        // Nothing shows that anything was ever lost, or sent again.
+        let untroubled = self.recoveries.is_empty() && self.life.marks.is_empty();
+        let near = self.ends.vantage == Vantage::Sender;
+        let mut silent = Vec::with_capacity(self.silences.len());
+        let mut rest = self.silences;
+        while !rest.is_empty() {
+            // Those without new information in between.
+            let answered = rest.iter().position(|s| s.answered_ns.is_some());
+            let (chain, more) = rest.split_at(answered.map_or(rest.len(), |at| at + 1));
+            rest = more;
+            let unanswered = chain.len() - usize::from(answered.is_some());
+            let flight = chain.first().map_or(0, |first| first.flight);
+            let all_lost = flight >= MIN_SEGMENTS_LOST_TOGETHER * i64::from(self.ends.mss);
+            let last_ns = chain.last().map_or(0, |last| last.end_ns);
+            let verdict = self.recovery_at(last_ns).map(|r| r.verdict);
+            let verdict = verdict.unwrap_or(RecoveryVerdict::Ambiguous);
+            for (i, silence) in chain.iter().enumerate() {
+                let dead = unanswered >= MIN_UNANSWERED;
+                let limits = match dead || self.hides_timeouts(silence) {
+                    true if dead && all_lost && i < unanswered => Limit::PathDead.into(),
+                    true if untroubled => {
+                        LimitSet::of(&[Limit::Application, Limit::PathDead, Limit::TimerNeeded])
+                    }
+                    true => LimitSet::of(&[Limit::PathDead, Limit::TimerNeeded]),
+                    // Away from the sender a path that lets no acknowledgement through looks the same.
+                    false if verdict == RecoveryVerdict::Spurious && !near && !silence.all_sent => {
+                        LimitSet::of(&[Limit::TimerUnneeded, Limit::PathDead])
+                    }
+                    // Without it, it would have had nothing to send either.
+                    false if silence.all_sent && verdict == RecoveryVerdict::Spurious => {
+                        Limit::Application.into()
+                    }
+                    false => by_verdict(verdict, Limit::TimerNeeded, Limit::TimerUnneeded),
+                };
+                silent.push(Overlay {
+                    start_ns: silence.start_ns,
+                    end_ns: silence.end_ns,
+                    limits,
+                });
+            }
+        }
+        silent
+    }
+}
+
+fn by_verdict(verdict: RecoveryVerdict, needed: Limit, unneeded: Limit) -> LimitSet {
+    match verdict {
+        RecoveryVerdict::Loss => needed.into(),
+        RecoveryVerdict::Spurious => unneeded.into(),
+        RecoveryVerdict::Ambiguous => LimitSet::of(&[needed, unneeded]),
+    }
+}
