@@ -18,6 +18,8 @@ const MIN_SPACED: f64 = 2.0 * 8.0 * 1_448.0;
 /// A window that is full for this share of a round trip, of the time in which there is data, holds all of it.
 const FULL_FOR_PART: f64 = 0.3;
 
+/// Times that seem idle may be a buffer's if they are this many times as long as those that seem to be, at most.
+const MAX_IDLE_FOR_BUFFERED: i64 = 3;
 /// Receivers delay an acknowledgement by no more, nanoseconds (Linux's `TCP_DELACK_MAX`, Windows's default).
 const MAX_ACK_DELAY_NS: i64 = 200_000_000;
 /// Less of the life than this tells nothing of an application's habit.
@@ -130,7 +132,8 @@ impl Judge<'_> {
         let life_ns = self.life.last_ns.saturating_sub(self.life.first_ns);
         let counts = |ns: i64| ns as f64 >= MIN_PART_OF_HABIT * life_ns as f64;
         let waits = 2 * self.awaited_ns >= idle_ns;
-        match counts(idle_ns) && counts(buffered_ns) && !waits {
+        let often = buffered_ns.saturating_mul(MAX_IDLE_FOR_BUFFERED) >= idle_ns;
+        match counts(idle_ns) && counts(buffered_ns) && often && !waits {
             true => pieces.rename(until_ns, idle, buffered),
             false => pieces,
         }
@@ -297,22 +300,20 @@ impl Judge<'_> {
         }
     }
 
-    /// Times in which the sender seems to have nothing to send may be those of a full buffer: of a few segments, or away from the
-    /// sender of any size. An acknowledgement makes room in it after a round trip, or, for a few segments, as late as receivers delay
-    /// one.
+    /// Away from the sender, times in which it seems to have nothing to send may be those of a full buffer. An acknowledgement makes room
+    /// in it after a round trip, or in one of a few segments as late as receivers delay an acknowledgement.
     fn may_be_buffered(&self, row: &Row, state: &State) -> bool {
-        let near = self.ends.vantage == Vantage::Sender;
         let rtt_ns = state.rtt_ns.max(self.ends.rtt_ns.unwrap_or(0));
-        let few = state.flight < MIN_BUFFER;
-        let longest_ns = match few {
-            true => rtt_ns.saturating_add(MAX_ACK_DELAY_NS),
-            false => rtt_ns.saturating_add(rtt_ns / 5),
+        let longest_ns = match state.flight {
+            ..MIN_BUFFER => rtt_ns.saturating_add(MAX_ACK_DELAY_NS),
+            _ => rtt_ns.saturating_add(rtt_ns / 5),
         };
+        let near = self.ends.vantage == Vantage::Sender;
         let waits = 2 * self.awaited_ns >= self.idle_ns();
         // Behind the last data nothing is left.
         let ends = row.sent >= self.rows.last().map_or(0, |last| last.sent);
-        let certain = waits || ends || (state.steady && near) || row.gap_ns > longest_ns;
-        !certain && state.flight >= MIN_BUFFER_AT_ALL && (few || !near)
+        let certain = near || waits || ends || row.gap_ns > longest_ns;
+        !certain && state.flight >= MIN_BUFFER_AT_ALL
     }
 
     fn idle_ns(&self) -> i64 {
