@@ -122,9 +122,8 @@ fn bound(parts: &mut [Part]) {
     }
 }
 
-/// Parts that may have been a limit named beside them are its upper bound, if it is the only one of theirs that is named and is
-/// named for half as long at least. Where they are longer than it is, the limit is one of those that cannot be distinguished:
-/// what it alone explains is the smaller share.
+/// Parts that may have been a limit named beside them are its upper bound, if it is the only one of theirs that is named. Where they are
+/// longer than it is, the limit is one of those that cannot be distinguished: what it alone explains is the smaller share.
 fn without_what_bounds(parts: &[Part]) -> Vec<Part> {
     let proper: Vec<Part> = parts
         .iter()
@@ -135,9 +134,7 @@ fn without_what_bounds(parts: &[Part]) -> Vec<Part> {
         let within = |one: &&Part| one.limits.iter().all(|l| part.limits.contains(l));
         let mut named = proper.iter().filter(within);
         let one = named.next().copied();
-        one.filter(|one| {
-            part.limits.only().is_none() && named.next().is_none() && 2.0 * one.share >= part.share
-        })
+        one.filter(|_| part.limits.only().is_none() && named.next().is_none())
     };
     let mut kept: Vec<Part> = Vec::new();
     for part in parts.iter().filter(|part| bounded(part).is_none()) {
