@@ -16,7 +16,7 @@ fn one_late_acknowledgement_is_no_plateau() {
 }
 
 /// A window of six segments that is full in each round trip, and a queue of 15 ms that the data waits in: the receiver sees the
-/// answer to what opened the window so much later.
+/// answer to what opened the window later by this.
 #[test]
 fn the_answer_to_an_open_window_may_be_held_up_on_its_way() {
     let mut trace = Trace::new(Vantage::Receiver).open();
