@@ -1,7 +1,7 @@
 //! BIC: binary search for the window at the last loss, then probing beyond it.
 //!
 //! Source: Xu, Harfoush, Rhee, "Binary Increase Congestion Control for Fast Long-Distance Networks", INFOCOM
-//! 2004; constants and order of computation as in Linux 4.0 to 5.6.
+//! 2004; constants and order of computation as in Linux 5.7 and later (`tcp_bic.c`).
 //!
 //! With `B` of 4, `Smax` of 16 and `smooth` of 20, one step per
 //!
@@ -12,12 +12,14 @@
 //!    `Wmax + Smax (B - 1)` (slow start), then `cwnd / Smax`;
 //! 4. at most 20 while no loss has shown a Wmax.
 //!
-//! Segments become acknowledgements by the measured ratio of delayed acknowledgements. Loss:
+//! These numbers are divided by the measured ratio of delayed acknowledgements, and what is counted are segments
+//! ([`Counting`]): with two segments for each acknowledgement the window grows twice as fast as the paper says. Loss:
 //! `ssthresh = 819 cwnd / 1024`, half up to a window of 14, at least 2; fast convergence as in the paper.
 //!
-//! Versions: before 4.0 a step came one acknowledgement late; since 5.7 segments are counted although the ratio still
-//! divides. ns-3 ([`Bic::ns3`]) counts segments without the ratio and uses a `smooth` of 5. Its other differences,
-//! (1) only below 14 and `0.8 cwnd` stored in fast convergence, are not reproduced.
+//! Versions: Linux 4.0 to 5.6 (`bic-4.0`) counted acknowledgements (`tcp_cong_avoid_ai(tp, ca->cnt, 1)`, since 5.7
+//! `tcp_cong_avoid_ai(tp, ca->cnt, acked)`); before 4.0 a step also came one acknowledgement late. ns-3 ([`Bic::ns3`])
+//! counts segments without the ratio and uses a `smooth` of 5. Its other differences, (1) only below 14 and `0.8 cwnd`
+//! stored in fast convergence, are not reproduced.
 
 use super::binary_increase::{AckRatio, Throttle, last_max, reduced};
 use super::reno::half;
@@ -26,8 +28,15 @@ use super::{AckEvent, CongestionControl, Entry, Event, LossEvent, Nanos, Window,
 pub(super) const ENTRY: Entry = Entry {
     name: "bic",
     about: "binary search for the window last lost",
-    source: "INFOCOM 2004, Linux 4.0 to 5.6",
+    source: "INFOCOM 2004, Linux 5.7 and later",
     build: || Box::new(Bic::default()),
+};
+
+pub(super) const ENTRY_4_0: Entry = Entry {
+    name: "bic-4.0",
+    about: "BIC that counts acknowledgements",
+    source: "INFOCOM 2004, Linux 4.0 to 5.6",
+    build: || Box::new(Bic::linux_4_0()),
 };
 
 pub(super) const ENTRY_NS3: Entry = Entry {
@@ -42,14 +51,24 @@ const LOW_WINDOW: u32 = 14;
 const MAX_INCREMENT: u32 = 16;
 const B: u32 = 4;
 
+/// What brings a step of the window closer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Counting {
+    /// Each segment, though the number for a step is one of acknowledgements: Linux since 5.7.
+    SegmentsByRatio,
+    /// Each acknowledgement, whatever it covers: Linux 4.0 to 5.6.
+    Acknowledgements,
+    /// Each segment, and the number for a step is one of segments.
+    Segments,
+}
+
 /// BIC.
 #[derive(Debug, Clone)]
 pub struct Bic {
     name: &'static str,
     /// Number of round trips spent near Wmax.
     smooth: u32,
-    /// True if growth is counted in acknowledgements, scaled by their measured ratio.
-    per_ack: bool,
+    counting: Counting,
     last_max: u32,
     before_loss: u32,
     throttle: Throttle,
@@ -62,7 +81,7 @@ impl Default for Bic {
         Self {
             name: ENTRY.name,
             smooth: 20,
-            per_ack: true,
+            counting: Counting::SegmentsByRatio,
             last_max: 0,
             before_loss: 0,
             throttle: Throttle::default(),
@@ -81,11 +100,20 @@ impl Bic {
         }
     }
 
+    /// Linux 4.0 to 5.6.
+    pub fn linux_4_0() -> Self {
+        Self {
+            name: ENTRY_4_0.name,
+            counting: Counting::Acknowledgements,
+            ..Self::default()
+        }
+    }
+
     /// Constants and counting of ns-3.
     pub fn ns3() -> Self {
         Self {
             name: ENTRY_NS3.name,
-            per_ack: false,
+            counting: Counting::Segments,
             ..Self::with_smooth_part(5)
         }
     }
@@ -132,8 +160,8 @@ impl Bic {
         self.throttle.note(cwnd, now);
         self.per = match cwnd {
             0..=LOW_WINDOW => cwnd,
-            _ if self.per_ack => self.ratio.acknowledgements(self.pace(cwnd)),
-            _ => self.pace(cwnd).max(1),
+            _ if self.counting == Counting::Segments => self.pace(cwnd).max(1),
+            _ => self.ratio.acknowledgements(self.pace(cwnd)),
         };
     }
 }
@@ -158,7 +186,11 @@ impl CongestionControl for Bic {
             }
         }
         self.update(window.cwnd, jiffies(ack.now));
-        window.additive_increase(self.per, if self.per_ack { 1 } else { left });
+        let counted = match self.counting {
+            Counting::Acknowledgements => 1,
+            Counting::SegmentsByRatio | Counting::Segments => left,
+        };
+        window.additive_increase(self.per, counted);
     }
 
     fn ssthresh(&mut self, window: &Window, _loss: &LossEvent) -> u32 {
@@ -180,14 +212,14 @@ impl CongestionControl for Bic {
             let Self {
                 name,
                 smooth,
-                per_ack,
+                counting,
                 before_loss,
                 ..
             } = *self;
             *self = Self {
                 name,
                 smooth,
-                per_ack,
+                counting,
                 before_loss,
                 ..Self::default()
             };

@@ -381,6 +381,7 @@ pub static REGISTRY: &[Entry] = &[
     cubic_levasseur::ENTRY,
     cubic_ns3::ENTRY,
     bic::ENTRY,
+    bic::ENTRY_4_0,
     bic::ENTRY_NS3,
     highspeed::ENTRY,
     westwood::ENTRY,

@@ -2,7 +2,8 @@ use inorder_tcp::congestion::Bic;
 
 use crate::driver::{Driver, MS};
 
-/// After a loss at 1000, with two segments an acknowledgement, the round trips of the binary search.
+/// After a loss at 1000, with two segments an acknowledgement, the round trips of the binary search. The steps are those of the
+/// paper where acknowledgements are counted.
 fn search(driver: Driver) -> Vec<u32> {
     let mut driver = driver.avoid(1000).delayed_acks();
     assert_eq!(driver.lose(), 799);
@@ -17,7 +18,7 @@ fn steps(windows: &[u32]) -> Vec<u32> {
 
 #[test]
 fn additive_increase_then_a_quarter_of_the_distance_each_round_trip() {
-    let windows = search(Driver::new("bic", 100 * MS, 10));
+    let windows = search(Driver::new("bic-4.0", 100 * MS, 10));
     for pair in windows.windows(2).filter(|pair| pair[0] < 1000) {
         let (cwnd, step) = (pair[0], pair[1] - pair[0]);
         let distance = (1000 - cwnd) / 4;
@@ -41,7 +42,9 @@ fn additive_increase_then_a_quarter_of_the_distance_each_round_trip() {
 
 #[test]
 fn past_the_maximum_slow_start_up_to_sixteen_a_round_trip() {
-    let mut driver = Driver::new("bic", 100 * MS, 10).avoid(1000).delayed_acks();
+    let mut driver = Driver::new("bic-4.0", 100 * MS, 10)
+        .avoid(1000)
+        .delayed_acks();
     driver.lose();
     driver.window.cwnd = 1004;
     let windows = driver.rounds(20);
@@ -82,5 +85,25 @@ fn linuxs_measured_ratio_never_reaches_one() {
         (30..=34).contains(&grown("bic-ns3")),
         "{}",
         grown("bic-ns3")
+    );
+}
+
+/// Since Linux 5.7 `tcp_cong_avoid_ai` is given what an acknowledgement covers, and the number for a step is divided by the ratio
+/// nevertheless: at half a window below the maximum, 32 segments a round trip instead of 16.
+#[test]
+fn segments_are_counted_since_linux_5_7() {
+    let grown = |name| {
+        let mut driver = Driver::new(name, 100 * MS, 10).avoid(2000).delayed_acks();
+        driver.rounds(1);
+        driver.lose();
+        let start = driver.window.cwnd;
+        driver.rounds(2);
+        driver.window.cwnd - start
+    };
+    assert!((60..=66).contains(&grown("bic")), "{}", grown("bic"));
+    assert!(
+        (30..=34).contains(&grown("bic-4.0")),
+        "{}",
+        grown("bic-4.0")
     );
 }

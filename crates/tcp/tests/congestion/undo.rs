@@ -18,6 +18,7 @@ fn the_window_returns_to_where_it_was() {
         "cubic-2008",
         "cubic-rfc9438",
         "bic",
+        "bic-4.0",
         "bic-ns3",
         "highspeed",
         "westwood",

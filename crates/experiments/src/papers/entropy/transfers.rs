@@ -177,7 +177,9 @@ impl Transfers {
         let mut curves: Vec<Curve> = Vec::new();
         for (cell, runs) in cells.iter().zip(runs) {
             let congestion = cell.label("flow.sender.congestion");
-            let congestion = congestion.unwrap_or(&self.besides_congestion);
+            let named = congestion.unwrap_or(&self.besides_congestion);
+            // Claims name the algorithm, without the version of the kernel (`bic-4.0`).
+            let congestion = named.split('-').next().unwrap_or(named);
             let file = cell.label("forward.netem.distribution");
             let file = file.unwrap_or(&self.besides_distribution);
             let Some((_, distribution)) = DISTRIBUTIONS.iter().find(|(name, _)| *name == file)
