@@ -438,6 +438,10 @@ pub struct Config {
     pub ect1: bool,
     /// F-RTO (RFC 5682 section 3.1).
     pub frto: bool,
+    /// While F-RTO decides, the window grows as in slow start by what is acknowledged (Linux since 3.10, `tcp_process_loss`).
+    /// Otherwise two segments more than are in flight may be sent (RFC 5682 section 2.1 step 2.b). The two are the same if the
+    /// acknowledgement covers the retransmission alone.
+    pub frto_grows: bool,
     /// Tail loss probe.
     pub loss_probe: LossProbe,
     /// Undo.

@@ -164,6 +164,7 @@ pub fn linux_6() -> Config {
         ecn_fallback: true,
         ect1: false,
         frto: true,
+        frto_grows: true,
         loss_probe: LossProbe::Linux,
         undo: Undo {
             eifel: true,
@@ -217,6 +218,7 @@ pub(crate) fn linux_2_6_24() -> Config {
         moderate_cwnd: true,
         ecn: EcnUse::Off,
         ect1: false,
+        frto_grows: false,
         loss_probe: LossProbe::Off,
         undo: Undo {
             partial_within_recovery: true,
@@ -329,6 +331,7 @@ pub fn rfc() -> Config {
         reduction: Reduction::Immediate,
         forward_retransmit: true,
         frto: false,
+        frto_grows: false,
         loss_probe: LossProbe::Off,
         undo: Undo {
             eifel: false,

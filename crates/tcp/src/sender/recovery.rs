@@ -338,11 +338,9 @@ impl Sender {
         }
         if self.timers.frto.deciding {
             // RFC 5682 section 3.1 step 2b: exactly two new segments.
-            let verdict = self.detect(now, news);
-            return Verdict {
-                hold_window: true,
-                ..verdict
-            };
+            let mut verdict = self.detect(now, news);
+            verdict.hold_window |= !self.config.frto_grows;
+            return verdict;
         }
         self.detect(now, news)
     }

@@ -37,6 +37,23 @@ fn sacked_segments_are_not_retransmitted() {
     assert_eq!(sent, [0, 1, 3, 5]);
 }
 
+/// The first acknowledgement after a timeout covers six segments, which an original that came late released. Linux since 3.10 lets
+/// the window grow by them (`tcp_process_loss` returns before `tcp_cong_avoid`, which does so in every state but a reduction): to
+/// the threshold of five and a part beyond it, all in new data. RFC 5682 section 2.1 step 2.b allows two new segments.
+#[test]
+fn the_window_grows_while_frto_decides_as_in_linux() {
+    for (profile, new) in [("linux-6", 5), ("linux-3.19", 5), ("linux-2.6.24", 2)] {
+        let mut linux = config(profile);
+        (linux.sack, linux.initial_window) = (false, 10);
+        let mut peer = Peer::new(&linux, "reno", "static");
+        assert_eq!(peer.write(100).len(), 10);
+        assert_eq!(peer.wait(350 * MS), [0], "{profile}");
+        assert_eq!(peer.state(), CaState::Loss, "{profile}");
+        let sent = peer.ack(6, &[]);
+        assert_eq!(sent, (10..10 + new).collect::<Vec<_>>(), "{profile}");
+    }
+}
+
 /// RFC 5682 section 2.1 steps 2 and 3: two new segments instead of retransmissions; acknowledgements of originals show that the timeout was
 /// spurious.
 #[test]

@@ -43,9 +43,9 @@ impl Sender {
         false
     }
 
-    /// The window allows two more segments than are in flight.
+    /// The window allows two more segments than are in flight, unless it grows by itself.
     fn allow_two(&mut self) {
-        if !self.control.governs_window {
+        if !self.control.governs_window && !self.config.frto_grows {
             self.window.cwnd = self.board.in_flight() + 2;
         }
     }
