@@ -124,6 +124,7 @@ impl Endpoint {
     pub(super) fn established(&mut self, now: Nanos, segment: &Segment) {
         let (sack, timestamps) = (self.sender.agreed.sack, self.sender.agreed.timestamps);
         let mss = self.agree_on_segments();
+        self.receiver.opens(now);
         if self.state == State::SynReceived {
             self.take_third(segment);
         }

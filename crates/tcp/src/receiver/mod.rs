@@ -44,6 +44,8 @@ pub(crate) struct Receiver {
     /// It has been received in order.
     pub(crate) fin_taken: bool,
     read_at_once: bool,
+    /// When data in order last came.
+    in_order_at: Nanos,
     out_of_order: RangeSet,
     /// Bytes in it.
     waiting: u64,
@@ -74,6 +76,7 @@ impl Receiver {
             fin: None,
             fin_taken: false,
             read_at_once: config.read_at_once,
+            in_order_at: 0,
             waiting: 0,
             out_of_order: RangeSet::default(),
             sacks: SackList::default(),
@@ -119,6 +122,11 @@ impl Receiver {
         self.scale = scale;
         self.sack = sack;
         self.mss = mss.max(1);
+    }
+
+    /// The handshake is complete.
+    pub(crate) fn opens(&mut self, now: Nanos) {
+        self.window.opens(now);
     }
 
     /// Data in order has arrived that a later acknowledgement will cover.
@@ -218,8 +226,11 @@ impl Receiver {
     ) -> bool {
         counters.data_segs_in += 1;
         self.report_late();
-        self.catch_up();
-        self.window.measure(now, self.read_to, self.mss);
+        if self.read_at_once {
+            self.read_what_came();
+        } else {
+            self.window.measure(now, self.read_to, self.mss);
+        }
         self.delay.data_arrives(now, rtt);
         if end <= self.rcv_nxt {
             counters.duplicate_segs_in += 1;
@@ -280,6 +291,7 @@ impl Receiver {
         }
         counters.bytes_received += self.rcv_nxt - old;
         self.window.arrived(now, self.rcv_nxt);
+        self.in_order_at = now;
         if self.window.account != WindowAccount::Memory {
             self.catch_up();
         }
@@ -289,7 +301,19 @@ impl Receiver {
     /// For an application that reads at once.
     fn catch_up(&mut self) {
         if self.read_at_once {
-            self.read_to = self.rcv_nxt - u64::from(self.fin_taken);
+            self.read_what_came();
+        }
+    }
+
+    /// The application has read when the last data in order came, not since. Of data that a filled gap releases it reads one
+    /// segment, and then what was read in a round trip is measured (Linux `tcp_recvmsg_locked`, which calls
+    /// `tcp_rcv_space_adjust` after each buffer; the lab's devices merge no segments).
+    fn read_what_came(&mut self) {
+        let end = self.rcv_nxt - u64::from(self.fin_taken);
+        if end > self.read_to {
+            let first = end.min(self.read_to + u64::from(self.mss));
+            self.window.measure(self.in_order_at, first, self.mss);
+            self.read_to = end;
         }
     }
 

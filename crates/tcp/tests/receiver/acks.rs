@@ -1,7 +1,7 @@
 //! When acknowledgements are sent, and the window they advertise.
 
-use inorder_tcp::Config;
 use inorder_tcp::config::{DelayedAck, MS, SackCompression};
+use inorder_tcp::{Config, Flags, Segment, Timestamps};
 
 use crate::peer::{MSS, Peer, config, only, says};
 
@@ -234,4 +234,49 @@ fn a_gap_holds_the_window_without_sack() {
     };
     assert_eq!(grown(false), [false, false, false]);
     assert_eq!(grown(true), [true, true, true]);
+}
+
+/// A segment every 4 ms over a round trip of 40 ms, the first `count` of them; one comes 32 ms late if `is_late`. Returns the
+/// largest window that was advertised, in segments.
+fn largest_window(count: u32, is_late: bool) -> u32 {
+    const LATE: u32 = 39;
+    let mut peer = Peer::new(&Config {
+        timestamps: true,
+        receive_autotuning: Some(30 * u64::from(MSS)),
+        receive_buffer: 400 * u64::from(MSS),
+        ..config("linux-6")
+    });
+    let mut largest = 0;
+    let mut arrives = |peer: &mut Peer, at: u32| {
+        let ecr = (peer.now / MS) as u32 - 40;
+        let segment = Segment {
+            payload: MSS,
+            timestamps: Some(Timestamps { val: at, ecr }),
+            ..peer.bare(1 + at * MSS, Flags::ACK)
+        };
+        for answer in peer.deliver(&segment) {
+            largest = largest.max((u32::from(answer.window) << peer.scale()) / MSS);
+        }
+    };
+    for at in 0..count {
+        peer.wait(4 * MS);
+        if !is_late || at != LATE {
+            arrives(&mut peer, at);
+        }
+        if is_late && at == LATE + 8 {
+            arrives(&mut peer, LATE);
+        }
+    }
+    largest
+}
+
+/// What the application reads in a round trip is measured when it reads (`tcp_rcv_space_adjust` in `tcp_recvmsg_locked`): while a
+/// segment is missing it reads nothing, and the round trip that begins when the gap is filled has what the gap held back besides
+/// its own ten segments. So 18 follow 10, and the window grows to (2 * 18 + 16) * (1 + 2 * 8 / 10) segments and a little more; 12
+/// would follow, and 56, if a round trip could end while the gap is open.
+#[test]
+fn what_a_gap_held_back_counts_in_the_round_trip_that_reads_it() {
+    let (clean, late) = (largest_window(150, false), largest_window(150, true));
+    assert!((28..=30).contains(&clean), "{clean}");
+    assert!((110..160).contains(&late), "{late}");
 }

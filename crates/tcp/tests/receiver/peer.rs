@@ -64,6 +64,11 @@ impl Peer {
         }
     }
 
+    /// The shift of the windows that the receiver advertises.
+    pub(crate) fn scale(&self) -> u32 {
+        u32::from(self.end.config().window_scale.unwrap_or(0))
+    }
+
     /// Delivers a segment and returns the answers.
     pub(crate) fn deliver(&mut self, segment: &Segment) -> Vec<Segment> {
         self.end.on_segment(self.now, segment);
