@@ -12,7 +12,7 @@ class CongestionControl(Protocol):
     It may also have ``start(window, mss, now_ns)``, called when the connection is established; ``measure(window, ack)``,
     called for each acknowledgement that delivers data, also in recovery; ``undo_cwnd(window) -> int``, the window to
     restore when a reduction was unnecessary; and ``event(window, name, now_ns)`` with the names ``dup_ack``,
-    ``recovery_start``, ``recovery_end``, ``timeout``, ``undo`` and ``restart``.
+    ``recovery_start``, ``recovery_end``, ``open``, ``timeout``, ``undo`` and ``restart``.
     """
 
     def grow(self, window: Window, ack: Ack) -> None:

@@ -211,6 +211,7 @@ impl CongestionControl for Control {
                 Event::DupAck => "dup_ack",
                 Event::RecoveryStart => "recovery_start",
                 Event::RecoveryEnd => "recovery_end",
+                Event::Open => "open",
                 Event::Timeout => "timeout",
                 Event::Undo => "undo",
                 Event::Restart { .. } => "restart",

@@ -178,7 +178,7 @@ impl CongestionControl for Compound {
                 self.dwnd = 0;
                 self.round.restart();
             }
-            Event::DupAck | Event::RecoveryStart => {}
+            Event::DupAck | Event::RecoveryStart | Event::Open => {}
         }
         self.fit(window);
     }

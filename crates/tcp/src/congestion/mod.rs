@@ -258,6 +258,8 @@ pub enum Event {
     RecoveryStart,
     /// Fast recovery ends with everything outstanding at its start acknowledged.
     RecoveryEnd,
+    /// Nothing is missing any more, after duplicates as well as after a recovery (Linux `set_state` with `TCP_CA_Open`).
+    Open,
     /// The retransmission timer expired; the window has been reduced to one segment.
     Timeout,
     /// The last reduction was unnecessary and was undone.

@@ -49,6 +49,11 @@ impl Round {
         self.samples = self.samples.saturating_add(1);
     }
 
+    /// Data has been sent up to here.
+    pub(super) fn note_sent(&mut self, nxt: u64) {
+        self.sent = nxt;
+    }
+
     /// If `ack` ends the round: starts the next one, and returns the result if the round had more than two samples.
     /// With fewer samples there was one acknowledgement per round trip, which the receiver has probably delayed.
     pub(super) fn finish(&mut self, ack: &AckEvent) -> Option<Finished> {

@@ -11,6 +11,9 @@
 //!    flow would have, grows by one; from 2 it jumps to `cwnd / 2`.
 //! 3. Else fast mode; more than 50 such rounds mean nobody competes, and `reno_count` is 2 again.
 //!
+//! A round begins anew whenever the state becomes Open (`tcp_vegas_state`), so beside reordering, which leaves Open with each
+//! late segment, hardly any ends, and there is no early decongestion.
+//!
 //! Growth: slow start below `ssthresh`; fast mode one per `min(cwnd, 100)` segments (Scalable TCP); slow mode
 //! Reno. Loss: below 16 rounds of slow mode the queue is removed,
 //! `max(min(Q, max(cwnd / 2, 2)), cwnd / 8)`, else half, since loss-based flows are about; `reno_count` is
@@ -133,6 +136,7 @@ impl CongestionControl for Yeah {
     }
 
     fn measure(&mut self, _window: &mut Window, ack: &AckEvent) {
+        self.round.note_sent(ack.snd_nxt);
         if let Some(rtt) = ack.rtt {
             self.round.sample(rtt);
         }
@@ -164,7 +168,7 @@ impl CongestionControl for Yeah {
 
     fn event(&mut self, _window: &mut Window, event: Event, _now: Nanos) {
         match event {
-            Event::RecoveryEnd | Event::Timeout => self.round.restart(),
+            Event::Open => self.round.restart(),
             Event::Restart { .. } => {
                 self.round.forget_base();
                 self.round.restart();

@@ -41,7 +41,7 @@ mod usage;
 use crate::Nanos;
 use crate::board::Board;
 use crate::config::Config;
-use crate::congestion::{CongestionControl, Window};
+use crate::congestion::{CongestionControl, Event, Window};
 use crate::counters::{Counters, Info};
 use crate::destination::Destination;
 use crate::loss::LossDetection;
@@ -172,6 +172,9 @@ impl Sender {
 
     fn set_state(&mut self, now: Nanos, to: CaState) {
         let from = std::mem::replace(&mut self.state, to);
+        if from != to && to == CaState::Open {
+            self.tell(now, Event::Open);
+        }
         if from != to
             && let Some(observer) = &mut self.observer
         {

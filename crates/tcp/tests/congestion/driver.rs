@@ -160,6 +160,7 @@ impl Driver {
         self.cc.measure(&mut self.window, &ack);
         self.cc
             .event(&mut self.window, Event::RecoveryEnd, self.now);
+        self.cc.event(&mut self.window, Event::Open, self.now);
         self.window.cwnd
     }
 

@@ -92,6 +92,7 @@ fn step() -> impl Strategy<Value = Step> {
         Just(Event::DupAck),
         Just(Event::RecoveryStart),
         Just(Event::RecoveryEnd),
+        Just(Event::Open),
         Just(Event::Timeout),
         Just(Event::Undo),
         time(1_000_000_000).prop_map(|ns| Event::Restart { ns }),

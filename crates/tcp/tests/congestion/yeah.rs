@@ -1,3 +1,5 @@
+use inorder_tcp::congestion::Event;
+
 use crate::driver::{Driver, MS};
 
 #[test]
@@ -80,4 +82,23 @@ fn a_loss_removes_the_queue_or_an_eighth_and_half_against_competitors() {
     driver.rounds(20);
     let before = driver.window.cwnd;
     assert_eq!(driver.lose(), before - before / 2);
+}
+
+/// More than 80 segments wait in the queue: early decongestion ends slow start. Beside reordering the state becomes Open again and
+/// again, and with each time the round begins anew (`tcp_vegas_state`), so that the window grows on.
+#[test]
+fn a_round_that_reordering_restarts_decides_nothing() {
+    let grown = |reordered: bool| {
+        let mut driver = Driver::new("yeah", 20 * MS, 10).bottleneck(10_000, 1000);
+        for _ in 0..16 {
+            let half = driver.window.cwnd / 2;
+            driver.partial_round(half);
+            if reordered {
+                driver.cc.event(&mut driver.window, Event::Open, driver.now);
+            }
+        }
+        driver.window.cwnd
+    };
+    assert!(grown(false) < 500, "{}", grown(false));
+    assert!(grown(true) > 1000, "{}", grown(true));
 }
