@@ -54,13 +54,21 @@ pub enum Explanation {
     RefusedOnce,
     /// At the receiver: of copies of the same bytes, the one that was sent first was needed, whichever came first.
     SentOrder,
+    /// Without SACK: a duplicate ACK a round trip after a retransmission that turned out to be needless answers that.
+    AnsweredCopies,
+    /// Without SACK: more duplicate ACKs than retransmissions under way say that data above the left edge came first.
+    NewAbove,
+    /// Without the handshake: duplicate ACKs that have no block, although data waited above a hole, say that there is no SACK.
+    NoBlock,
+    /// On the path: what comes by behind its retransmission is the original, and that was needless.
+    CopyAhead,
     /// Segments begin and end where acknowledgements, blocks and retransmissions do, wherever the capture has cut what was sent in one go.
     WireCuts,
 }
 
 impl Explanation {
     /// All of them.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 26] = [
         Self::Refused,
         Self::TooSoon,
         Self::Crossed,
@@ -82,6 +90,10 @@ impl Explanation {
         Self::TimerAlone,
         Self::RefusedOnce,
         Self::SentOrder,
+        Self::AnsweredCopies,
+        Self::NewAbove,
+        Self::NoBlock,
+        Self::CopyAhead,
         Self::WireCuts,
     ];
 
@@ -109,6 +121,10 @@ impl Explanation {
             Self::TimerAlone => "timer-alone",
             Self::RefusedOnce => "refused-once",
             Self::SentOrder => "sent-order",
+            Self::AnsweredCopies => "answered-copies",
+            Self::NewAbove => "new-above",
+            Self::NoBlock => "no-block",
+            Self::CopyAhead => "copy-ahead",
             Self::WireCuts => "wire-cuts",
         }
     }
@@ -137,6 +153,9 @@ impl Explanation {
             Self::TimerAlone => "RFC 6675 section 5; RFC 8985 section 6.2",
             Self::RefusedOnce => "RFC 7323 section 5.3",
             Self::SentOrder => "RFC 7323 section 4.1; Linux ip_select_ident_segs",
+            Self::AnsweredCopies | Self::NewAbove => "RFC 5681 section 4.2",
+            Self::NoBlock => "RFC 2018 section 4",
+            Self::CopyAhead => "RFC 3522 section 3.1; RFC 7323 section 4.1",
             Self::WireCuts => "RFC 2018 section 3; RFC 5681 section 4.2",
         }
     }

@@ -29,6 +29,20 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
+    /// A first transmission of `[start, start + len)` in `seg`, that nothing has reported.
+    pub(crate) fn new(start: i64, len: u32, seg: &Segment) -> Self {
+        Sent {
+            start,
+            sent_ns: seg.ts_ns,
+            frame: seg.frame,
+            len,
+            tsval: seg.tsval,
+            due_ns: 0,
+            reported: false,
+            copies: 0,
+        }
+    }
+
     pub(crate) fn end(&self) -> i64 {
         self.start + i64::from(self.len)
     }
@@ -299,15 +313,24 @@ impl Board {
             return;
         };
         if sent.copies == 0 {
-            let slot = self.free.pop().unwrap_or(self.copies.len() as u32);
-            if slot as usize == self.copies.len() {
-                self.copies.push(Copies::default());
-            } else {
-                self.copies[slot as usize] = Copies::default();
-            }
+            self.join(i, Copies::default());
+        }
+        let slot = self.sent.get(i).map_or(0, |sent| sent.copies as usize);
+        if let Some(copies) = self.copies.get_mut(slot.wrapping_sub(1)) {
+            copies.add(now, tsval, phase, counted);
+        }
+    }
+
+    /// Segment `i`, of which no retransmission is known, has `copies`.
+    pub(crate) fn join(&mut self, i: usize, copies: Copies) {
+        let slot = self.free.pop().unwrap_or(self.copies.len() as u32);
+        match self.copies.get_mut(slot as usize) {
+            Some(free) => *free = copies,
+            None => self.copies.push(copies),
+        }
+        if let Some(sent) = self.sent.get_mut(i) {
             sent.copies = slot + 1;
         }
-        self.copies[sent.copies as usize - 1].add(now, tsval, phase, counted);
     }
 }
 

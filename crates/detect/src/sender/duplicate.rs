@@ -66,7 +66,8 @@ impl Sender {
     pub(super) fn duplicate(&mut self, left: i64, right: i64, ack: &Ack) {
         self.receiver.dsack_seen = true;
         let starts = self.ledger.filled.starts_in(left, right);
-        if starts.is_empty() {
+        // Of several retransmissions whose original has not come by, one came again.
+        if starts.is_empty() && !self.orphans.hold(left, right) {
             self.ledger.copies.reported += 1;
         }
         let copied_by_network = self.explanations.has(Explanation::NetworkCopies)

@@ -157,7 +157,9 @@ impl Sender {
             rough: telling.rough,
             forgot,
             sack: self.receiver.has_sack(),
-            sack_unknown: self.receiver.unknown_sack(self.no_sack.evident())
+            sack_unknown: self
+                .receiver
+                .unknown_sack(self.no_sack.evident(), self.no_sack.shown())
                 && (self.ledger.retransmissions > 0 || self.no_sack.duplicates()),
         }
     }

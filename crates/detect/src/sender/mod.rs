@@ -28,10 +28,12 @@ mod ledger;
 mod list;
 mod log;
 mod missing;
+mod needless;
 mod news;
 mod no_dsack;
 mod no_sack;
 mod openers;
+mod orphans;
 mod outstanding;
 mod owed;
 mod pair;
@@ -69,11 +71,12 @@ use news::News;
 use no_dsack::Awaited;
 use no_sack::NoSack;
 use openers::Openers;
+use orphans::Orphans;
 use outstanding::Outstanding;
 use reading::Reading;
 use receiver::Receiver;
 use report::Report;
-use ring::apart;
+use ring::{Ring, apart};
 use shared_numbers::SharedNumbers;
 use shrunk::Sizes;
 use timing::Timing;
@@ -94,7 +97,10 @@ pub(crate) struct Sender {
     ledger: Ledger,
     openers: Openers,
     awaited: Awaited,
+    /// When retransmissions were sent, where there may be no SACK, nanoseconds.
+    copy_times: Ring,
     no_sack: NoSack,
+    orphans: Orphans,
     queue: AckQueue,
     numbers: SharedNumbers,
     /// The ACK before the present one, in the order of emission.
@@ -126,7 +132,7 @@ enum End {
     Overtook,
 }
 
-heap!(Sender: outstanding, timing, receiver, reading, windows, ledger, openers, awaited, queue, doubts, unseen, ready);
+heap!(Sender: outstanding, timing, receiver, reading, windows, ledger, openers, awaited, copy_times, orphans, queue, doubts, unseen, ready);
 
 /// What [`Sender::finish`] tells.
 #[derive(Debug)]
@@ -177,7 +183,9 @@ impl Sender {
             ledger: Ledger::new(keep),
             openers: Openers::default(),
             awaited: Awaited::default(),
+            copy_times: Ring::default(),
             no_sack: NoSack::default(),
+            orphans: Orphans::default(),
             queue: AckQueue::default(),
             numbers: SharedNumbers::default(),
             last: None,
@@ -234,6 +242,9 @@ impl Sender {
     pub(crate) fn sent(&mut self, seg: &Segment, start: i64, len: u32) {
         self.ledger.sent(seg.ts_ns, len);
         self.outstanding.sent(seg, start, len);
+        if !self.orphans.is_empty() {
+            self.join_orphans(seg, start, len);
+        }
     }
 
     /// The end of the data was sent, as a packet of its own (FIN).

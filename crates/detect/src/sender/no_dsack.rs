@@ -23,30 +23,39 @@ const MAX_COPIES_AWAITED: usize = 4_096;
 /// sent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Awaited {
-    sent_ns: VecDeque<i64>,
+    sent: VecDeque<Copied>,
     /// How many there were.
     pub(super) ever: u64,
 }
 
-heap!(Awaited: sent_ns);
+/// When a retransmission was sent, nanoseconds, and the first byte of its segment if it is still open whether the receiver had that.
+type Copied = (i64, Option<i64>);
+
+heap!(Awaited: sent);
 
 impl Awaited {
     /// One was sent at `now`.
     pub(super) fn push(&mut self, now: i64) {
         self.ever += 1;
-        if self.sent_ns.len() == MAX_COPIES_AWAITED {
-            self.sent_ns.pop_front();
-        }
-        self.sent_ns.push_back(now);
+        self.add((now, None));
     }
 
-    /// An ACK without new information comes at `now`: does it answer one, which takes from `soonest` to `latest`?
-    fn answers(&mut self, now: i64, soonest: i64, latest: i64) -> bool {
-        while self.sent_ns.front().is_some_and(|at| now - at > latest) {
-            self.sent_ns.pop_front(); // It was lost, or its answer was.
+    /// One turns out to be, or may be, of what the receiver had.
+    pub(super) fn add(&mut self, copied: Copied) {
+        if self.sent.len() == MAX_COPIES_AWAITED {
+            self.sent.pop_front();
         }
-        let due = self.sent_ns.front().is_some_and(|at| now - at >= soonest);
-        due && self.sent_ns.pop_front().is_some()
+        let place = self.sent.partition_point(|sent| sent.0 <= copied.0);
+        self.sent.insert(place, copied);
+    }
+
+    /// An ACK without new information comes at `now`: which one does it answer, which takes from `soonest` to `latest`?
+    pub(super) fn answered(&mut self, now: i64, soonest: i64, latest: i64) -> Option<Copied> {
+        while self.sent.front().is_some_and(|c| now - c.0 > latest) {
+            self.sent.pop_front(); // It was lost, or its answer was.
+        }
+        let due = self.sent.front().is_some_and(|c| now - c.0 >= soonest);
+        due.then(|| self.sent.pop_front()).flatten()
     }
 }
 
@@ -61,7 +70,8 @@ impl Sender {
             .timing
             .usual_from(rtt)
             .saturating_add(rtt / 2 + PATH_JITTER_NS);
-        let answers = self.awaited.answers(now, rtt - rtt / 64, latest);
+        let answers = self.awaited.answered(now, rtt - rtt / 64, latest);
+        let answers = answers.is_some();
         self.receiver.duplicates_hidden += u32::from(answers);
         answers
     }

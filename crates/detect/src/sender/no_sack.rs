@@ -6,7 +6,7 @@
 use super::Sender;
 use super::acks::Ack;
 use super::board::{Copies, Sent};
-use super::filled::{EITHER, Filled};
+use super::filled::Filled;
 use super::hidden::Hidden;
 use super::paws::discarded;
 use super::report::Report;
@@ -24,6 +24,19 @@ const MIN_ANSWERS_PER_SPURIOUS: u64 = 32;
 /// Holes remembered until there is none left.
 const MAX_HOLES_REMEMBERED: usize = 32;
 
+/// An ACK that moves the left edge.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Edge {
+    /// Something above had come before what fills it.
+    pub(super) late: bool,
+    /// That was sent once, as more duplicate ACKs than retransmissions say.
+    pub(super) above: bool,
+    /// Segments that it covers.
+    pub(super) segments: u64,
+    /// When the first of them was sent again last, nanoseconds.
+    pub(super) filled_ns: Option<i64>,
+}
+
 /// What is remembered between ACKs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct NoSack {
@@ -33,11 +46,17 @@ pub(crate) struct NoSack {
     pub(super) above_clean: u32,
     /// Duplicate ACKs before a retransmission moved the left edge by no more than data in its turn moves it: what they answered lies
     /// above another hole, which is sent again next, or came again.
-    unclaimed: u32,
+    pub(super) unclaimed: u32,
+    /// Retransmissions above a hole, which came before what filled that: each has been answered.
+    pub(super) excused: u32,
     /// ACKs with blocks that do not show, behind one that had none.
     pub(super) hidden: Hidden,
     /// Duplicate ACKs ever.
     ever: u32,
+    /// See [`NoSack::shown`].
+    shown: bool,
+    /// Segments that an ACK covers where nothing was missing and nothing was sent again, of late.
+    turn: u64,
     /// Time of the last retransmission, and what had been sent by then: until it is all
     /// acknowledged, duplicate ACKs may be the retransmissions' doing.
     last_copy: Option<(i64, i64)>,
@@ -52,6 +71,8 @@ pub(crate) struct NoSack {
     spurious: u64,
     /// There were some since the left edge last moved.
     waiting: bool,
+    /// When the first of those counted in `above` came, nanoseconds.
+    pub(super) above_ns: i64,
     /// First bytes of the `open` holes that a retransmission filled and whose originals PAWS
     /// would discard.
     discardable: [i64; MAX_HOLES_REMEMBERED],
@@ -63,9 +84,21 @@ impl NoSack {
         self.ever >= MIN_DUPLICATE_ACKS
     }
 
+    /// Data waited above a hole, and no duplicate ACK had a block (RFC 2018 section 4: each has, where SACK was negotiated).
+    pub(crate) fn shown(&self) -> bool {
+        self.shown
+    }
+
     /// There was a duplicate ACK.
     pub(crate) fn duplicates(&self) -> bool {
         self.ever > 0
+    }
+
+    /// An ACK covers `segments`, and nothing has been sent again.
+    fn in_order(&mut self, segments: u64) {
+        if self.above == 0 && self.unclaimed == 0 {
+            self.turn = segments.max(self.turn - self.turn / 8);
+        }
     }
 
     /// `[start, ..)` was retransmitted while `una` was the left edge.
@@ -95,10 +128,11 @@ impl NoSack {
     fn claim(&mut self, again: bool, more: u64) -> u32 {
         let more = u32::try_from(more).unwrap_or(u32::MAX);
         self.unclaimed = self.unclaimed.saturating_sub(more);
-        match again {
-            true => 0,
-            false => std::mem::take(&mut self.unclaimed),
+        if again {
+            return 0;
         }
+        let excused = std::mem::take(&mut self.excused);
+        std::mem::take(&mut self.unclaimed).saturating_sub(excused)
     }
 
     fn note_discardable(&mut self, start: i64) {
@@ -125,15 +159,15 @@ impl Sender {
             return;
         }
         let seg = &ack.seg;
-        let answer = number == self.outstanding.una
+        let repeats = number == self.outstanding.una
             && !ack.stale
             && seg.payload_len == 0
-            && self
-                .outstanding
-                .board
-                .get(0)
-                .is_some_and(|s| s.sent_ns < seg.ts_ns)
             && self.last.is_some_and(|l| l.ack == seg.ack);
+        if repeats && self.answers_needless(seg.ts_ns) {
+            return;
+        }
+        let open = self.outstanding.board.get(0);
+        let answer = repeats && open.is_some_and(|s| s.sent_ns < seg.ts_ns);
         if answer {
             self.no_sack.answers += 1;
             self.no_sack.waiting = true;
@@ -146,6 +180,7 @@ impl Sender {
         if duplicate {
             let rtt = self.timing.usual_rtt();
             if self.no_sack.above == 0 {
+                self.no_sack.above_ns = seg.ts_ns;
                 self.note_opener(seg.ts_ns);
             }
             self.no_sack.above += 1;
@@ -175,13 +210,25 @@ impl Sender {
         let surplus = u64::from(self.no_sack.above).saturating_sub(segments - 1);
         // Or for what lies above the next hole, where there is one: what cut blocks do not hide.
         let more = self.receiver.hides_blocks && ack.seg.all_sack_blocks(0) > 0;
+        let above = self.new_above(now);
+        let edge = Edge {
+            late: (surplus == 0 || more || above) && self.no_sack.above > 0,
+            above,
+            segments,
+            filled_ns: reports.first().and_then(|r| r.copies).map(|c| c.last_ns),
+        };
+        self.learn_fills(&edge);
+        if edge.filled_ns.is_none() && self.no_sack.last_copy.is_none() {
+            self.no_sack.in_order(segments);
+        }
+        self.no_sack.shown |= self.waited_without_blocks(segments);
         for (i, report) in reports.iter().enumerate() {
             self.sizes.arrived(report.sent.start, report.sent.len);
-            let late = i == 0 && (surplus == 0 || more) && self.no_sack.above > 0;
             let copies = report.copies.filter(|c| c.first_ns < now);
-            match (late, copies) {
-                (true, None) => self.late_left_edge(report, ack, segments),
-                (_, Some(copies)) => self.retransmitted_report(report, &copies, ack, late, i),
+            match (edge.late && i == 0, copies) {
+                (true, None) => self.late_left_edge(report, ack, &edge),
+                (_, Some(copies)) if i > 0 => self.behind_edge(report, &copies, ack, &edge),
+                (_, Some(copies)) => self.retransmitted_report(report, &copies, ack, &edge),
                 (false, None) => {
                     let had_hole = self.no_sack.above > 0;
                     self.timing.sample_rtt(now - report.sent.sent_ns, had_hole);
@@ -200,6 +247,9 @@ impl Sender {
             self.no_sack = NoSack {
                 hidden: self.no_sack.hidden,
                 ever: self.no_sack.ever,
+                shown: self.no_sack.shown,
+                turn: self.no_sack.turn,
+                excused: self.no_sack.excused,
                 unclaimed: self.no_sack.unclaimed,
                 ..NoSack::default()
             };
@@ -229,27 +279,43 @@ impl Sender {
         MAX_SEGMENTS_PER_DELAYED_ACK.max(self.numbers.usual() as u64)
     }
 
-    fn late_left_edge(&mut self, report: &Report, ack: &Ack, segments: u64) {
+    /// The same, as those have shown that came while nothing was sent again.
+    pub(super) fn undisturbed(&self) -> u64 {
+        MAX_SEGMENTS_PER_DELAYED_ACK.max(self.no_sack.turn)
+    }
+
+    fn late_left_edge(&mut self, report: &Report, ack: &Ack, edge: &Edge) {
         let now = ack.seg.ts_ns;
         let rtt = self.timing.usual_rtt();
         let clean =
             self.no_sack.above_clean > 0 && !self.no_sack.tainted(now, report.sent.start, rtt);
         // More than an ACK covers in its turn; a duplicate ACK before one of those may be for a copy that the network made.
-        let jumps = segments > self.in_turn();
+        let jumps = edge.segments > self.in_turn();
         let hidden = &mut self.no_sack.hidden;
         hidden.jumped |= clean && jumps && self.no_sack.above > 1;
         // Duplicates have blocks, too, which do not show, but such ACKs have been distinguished from others.
         let blocks = self.receiver.hides_blocks && hidden.jumped;
         let sure = clean && (jumps || blocks || !self.explanations.has(Explanation::DuplicateAcks));
+        let sure = sure || edge.above;
         self.late_without_sack(report, ack, Evidence::CumulativeAck, sure);
         if let Some(copies) = report.copies {
-            self.spurious_and_answered(&report.sent, &copies);
+            self.spurious_and_answered(&report.sent, &copies, i64::MIN);
         }
     }
 
     /// Counts a late left edge; only a sure one is worth an event.
-    fn late_without_sack(&mut self, report: &Report, ack: &Ack, evidence: Evidence, sure: bool) {
-        if sure && !self.receiver.unknown_sack(self.no_sack.evident()) {
+    pub(super) fn late_without_sack(
+        &mut self,
+        report: &Report,
+        ack: &Ack,
+        evidence: Evidence,
+        sure: bool,
+    ) {
+        if sure
+            && !self
+                .receiver
+                .unknown_sack(self.no_sack.evident(), self.no_sack.shown())
+        {
             let basis = Basis::certain(evidence).weaker(Reason::NoSack);
             self.ledger
                 .collector
@@ -259,29 +325,8 @@ impl Sender {
         }
     }
 
-    fn retransmitted_report(
-        &mut self,
-        report: &Report,
-        copies: &Copies,
-        ack: &Ack,
-        late: bool,
-        index: usize,
-    ) {
-        let now = ack.seg.ts_ns;
-        if index > 0 && self.timing.sooner_than_any(now - copies.first_ns) {
-            // It waited behind the hole that was filled now, and no retransmission can have been there.
-            self.log_original(report, ack, Basis::certain(Evidence::CumulativeAck));
-            self.spurious_and_answered(&report.sent, copies);
-            return;
-        }
-        if index > 0 {
-            // It waited behind the hole, or its retransmission did not wait for an ACK of its own.
-            self.ledger.filled.insert(Filled {
-                silent: EITHER,
-                ..Filled::by_copy(&report.sent, *copies, &ack.seg, 0)
-            });
-            return self.trim_filled();
-        }
+    /// What fills the left edge had been sent again.
+    fn retransmitted_report(&mut self, report: &Report, copies: &Copies, ack: &Ack, edge: &Edge) {
         let report = Report {
             left_edge: true,
             opens: false,
@@ -289,11 +334,12 @@ impl Sender {
         };
         match self.attribute(&report, copies, ack) {
             super::First::Original(basis) => {
-                self.spurious_and_answered(&report.sent, copies);
-                if late {
+                self.spurious_and_answered(&report.sent, copies, i64::MIN);
+                if edge.late {
                     // The duplicate ACKs came before any retransmission could cause them.
                     let sure = basis.evidence == Evidence::Timestamps
                         && self.no_sack.clean == Some(report.sent.start);
+                    let sure = sure || edge.above;
                     self.late_without_sack(&report, ack, basis.evidence, sure);
                 } else {
                     self.log_original(&report, ack, basis);
@@ -339,9 +385,12 @@ impl Sender {
         }
     }
 
-    /// As [`Ledger::all_spurious`](super::ledger::Ledger::all_spurious); each copy had an ACK of its own.
-    fn spurious_and_answered(&mut self, sent: &Sent, copies: &Copies) {
-        self.no_sack.explained += u64::from(copies.count);
+    /// As [`Ledger::all_spurious`](super::ledger::Ledger::all_spurious); each copy had an ACK of its own, or will have it if it was
+    /// sent after `since_ns`.
+    pub(super) fn spurious_and_answered(&mut self, sent: &Sent, copies: &Copies, since_ns: i64) {
+        let awaited = self.await_answer(copies, since_ns);
+        let answered = copies.count.saturating_sub(u32::from(awaited));
+        self.no_sack.explained += u64::from(answered);
         self.no_sack.spurious += u64::from(copies.count);
         self.ledger.all_spurious(sent, copies, Confidence::Likely);
     }

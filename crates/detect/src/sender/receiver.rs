@@ -24,6 +24,8 @@ const MIN_NEWS_ELSEWHERE: u32 = 2;
 const MAX_NEWS_FIRST: u32 = 4;
 /// Maximum number of filled holes acknowledged together with delayed data for each one that is acknowledged alone.
 const MAX_FILLS_JOINED: u32 = 3;
+/// Number of filled holes acknowledged alone from which on that is a habit.
+const MIN_FILLS_ALONE: u32 = 2;
 
 /// Number of ACKs that echo the timestamp of data above a hole from which on this is a habit, not an effect of lost or
 /// overtaken ACKs.
@@ -119,9 +121,10 @@ impl Receiver {
     }
 
     /// Nothing told whether it has SACK: where the handshake was seen and what it says of options was not, that its duplicate ACKs
-    /// have no blocks (`evident`) tells.
-    pub(super) fn unknown_sack(&self, evident: bool) -> bool {
-        !self.sack_seen && self.sack.is_none() && !(self.handshake && evident)
+    /// have no blocks (`evident`) tells; where it was not, that none of them had, although data waited above a hole (`shown`).
+    pub(super) fn unknown_sack(&self, evident: bool, shown: bool) -> bool {
+        let known = evident && (self.handshake || shown);
+        !self.sack_seen && self.sack.is_none() && !known
     }
 
     /// Both hosts have turned out to use timestamps.
@@ -150,6 +153,13 @@ impl Receiver {
     pub(super) fn answers_fills_at_once(&self) -> bool {
         let often = self.fills_alone.saturating_mul(MAX_FILLS_JOINED) >= self.fills_joined;
         !self.compression.is_empty() && often
+    }
+
+    /// Without SACK: an acknowledgement that covers the left edge and the segment behind it, both sent again, is not of two that have just
+    /// come: each has one of its own.
+    pub(super) fn answers_each_fill(&self) -> bool {
+        let often = self.fills_alone.saturating_mul(MAX_FILLS_JOINED) >= self.fills_joined;
+        self.fills_alone >= MIN_FILLS_ALONE && often
     }
 
     /// It has shown what it does with data that is too old.

@@ -25,6 +25,7 @@ impl Sender {
             self.awaited.push(seg.ts_ns);
         }
         self.ledger.sent_again(seg, (start, len), phase, verdict);
+        self.note_copy(seg.ts_ns);
         let rtt = self.timing.usual_rtt();
         self.no_sack
             .retransmitted(seg.ts_ns, start, una, highest, rtt);
@@ -72,7 +73,11 @@ impl Sender {
             out.board.fit_copy(start, end);
             let i = out.board.find(start);
             match out.board.get(i) {
-                Some(s) if s.start > start => return None, // Never captured.
+                // Not captured so far.
+                Some(s) if s.start > start => {
+                    let open = self.note_orphan(seg, start, end, phase);
+                    return open.then_some(Verdict::Ambiguous);
+                }
                 Some(s) if !s.reported => {
                     out.mark_copies(i, seg, end, phase);
                     return Some(Verdict::Ambiguous);

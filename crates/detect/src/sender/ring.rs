@@ -63,6 +63,11 @@ impl Ring {
         self.values.as_ref().map_or(&[], |v| &v.sorted[..v.len])
     }
 
+    /// Are `len` values all that are kept?
+    pub(super) fn is_full(len: usize) -> bool {
+        len >= VALUES_KEPT
+    }
+
     /// How many values there are, 31 at most.
     pub(super) fn is_empty(&self) -> bool {
         self.len() == 0

@@ -34,11 +34,20 @@ impl Trace {
         Self::with((true, true), without)
     }
 
+    /// Without timestamps, and without the handshake that tells of SACK.
+    pub(super) fn unopened(without: Option<Explanation>) -> Self {
+        Self::begun((None, false), without)
+    }
+
     fn with((sack, stamped): (bool, bool), without: Option<Explanation>) -> Self {
+        Self::begun((Some(sack), stamped), without)
+    }
+
+    fn begun((sack, stamped): (Option<bool>, bool), without: Option<Explanation>) -> Self {
         let all = Explanations::default();
         let options = Options {
-            sack: Some(sack),
-            handshake: true,
+            sack,
+            handshake: sack.is_some(),
             timestamps: stamped,
             explanations: without.map_or(all, |off| all.without(off)),
             ..Options::default()

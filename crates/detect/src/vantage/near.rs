@@ -61,6 +61,16 @@ impl Position {
         self.handshake && self.hosts.get(host).is_some_and(slow)
     }
 
+    /// A router between the host and the capture point has counted its TTL down (RFC 791 section 3.2), and it
+    /// is no bridge of containers or virtual machines within one computer: those take no time.
+    fn is_behind_router(&self, host: usize) -> bool {
+        let behind = |host: &Host| {
+            let slow = |ns| ns > MAX_ROUND_TRIP_OF_NONE_NS;
+            host.is_routed() && host.answer_ns.is_some_and(slow)
+        };
+        self.hosts.get(host).is_some_and(behind)
+    }
+
     /// It is not known to be far, and its few answers took no longer than a process waits for a processor.
     fn may_be_near(&self, host: usize) -> bool {
         let soon = |host: &Host| host.answer_ns.is_none_or(|ns| ns <= MAX_WAIT_NS);
@@ -73,6 +83,8 @@ impl Position {
         let (near, basis) = match self.near_by_time() {
             (Near::Low, _) if self.is_distant(0) => (Near::Neither, VantageBasis::Handshake),
             (Near::High, _) if self.is_distant(1) => (Near::Neither, VantageBasis::Handshake),
+            (Near::Low, _) if self.is_behind_router(0) => (Near::Neither, VantageBasis::Ttl),
+            (Near::High, _) if self.is_behind_router(1) => (Near::Neither, VantageBasis::Ttl),
             found => found,
         };
         // Next to a host are no holes between it and the capture point.

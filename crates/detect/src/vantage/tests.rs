@@ -223,3 +223,28 @@ fn a_sender_whose_only_answer_took_as_long_as_a_path_is_not_next_to_the_capture_
         assert_eq!(choice.vantage, vantage, "{there} and {back} ms");
     }
 }
+
+#[test]
+fn a_host_behind_a_router_is_not_beside_the_capture_point_unless_that_takes_no_time() {
+    let place = |ttl: u8, back_us: i64| {
+        let from = |us: i64, seq: u32, ack: u32, flags: u8| Segment {
+            ts_ns: us * NS_PER_US,
+            ttl,
+            ..packet(0, seq, ack, flags)
+        };
+        let mut p = Position::default();
+        p.observe(Dir::LowToHigh, &from(0, 99, 0, TcpFlags::SYN));
+        let both = TcpFlags::SYN | TcpFlags::ACK;
+        let answer = Segment {
+            ttl: 50,
+            ..packet(20, 499, 100, both)
+        };
+        p.observe(Dir::HighToLow, &answer);
+        let acks = from(20_000 + back_us, 100, 500, TcpFlags::ACK);
+        p.observe(Dir::LowToHigh, &acks);
+        p.choose(Dir::LowToHigh, None, true).vantage
+    };
+    assert_eq!(place(64, 350), Vantage::Sender);
+    assert_eq!(place(63, 40), Vantage::Sender, "a container");
+    assert_eq!(place(63, 350), Vantage::Middle);
+}
