@@ -19,6 +19,8 @@ heap!(Merged);
 struct Frame {
     seq: u32,
     len: u32,
+    /// Only packets with the same timestamp are merged.
+    tsval: u32,
     ip_id: u16,
 }
 
@@ -27,13 +29,14 @@ impl Merged {
         self.frames[self.next] = Frame {
             seq: seg.seq,
             len: seg.payload_len,
+            tsval: seg.tsval,
             ip_id: seg.ip_id,
         };
         self.next = (self.next + 1) % MAX_FRAMES;
     }
 
     /// True if one of the frames has merged just this packet, or these packets. A retransmission would bear a later
-    /// identification.
+    /// identification, or, of a host that keeps those, a later timestamp (RFC 7323 section 4.1).
     pub(crate) fn holds(&self, seg: &Segment) -> bool {
         self.frames.iter().any(|frame| frame.holds(seg))
     }
@@ -44,7 +47,7 @@ impl Frame {
         let offset = seg.seq.wrapping_sub(self.seq);
         let before = u32::from(seg.ip_id.wrapping_sub(self.ip_id));
         let (len, end) = (seg.payload_len, offset.saturating_add(seg.payload_len));
-        if len == 0 || len >= self.len || end > self.len {
+        if len == 0 || len >= self.len || end > self.len || seg.tsval != self.tsval {
             return false;
         }
         if before == 0 {
@@ -83,6 +86,11 @@ mod tests {
             ..nth(n, 1_000)
         };
         assert!((0..10).all(|n| !merged.holds(&retransmitted(n))));
+        let kept = Segment {
+            tsval: 20,
+            ..nth(3, 1_000)
+        };
+        assert!(!merged.holds(&kept), "sent again with its identification");
         assert!(!merged.holds(&nth(11, 1_000)), "what comes next");
         assert!(!merged.holds(&nth(10, 1_000)));
     }

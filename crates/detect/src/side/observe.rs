@@ -162,7 +162,8 @@ impl Side {
     /// An earlier frame holds this packet, merged with its neighbours.
     fn was_merged(&self, seg: &Segment) -> bool {
         let merged = self.merged.as_ref();
-        self.ids.trusted() && merged.is_some_and(|merged| merged.holds(seg))
+        let tells = self.ids.trusted() && self.kept != Kept::Yes;
+        tells && merged.is_some_and(|merged| merged.holds(seg))
     }
 
     /// A merged frame may begin with packets that the network delivered twice, and whose first copies came before it.
