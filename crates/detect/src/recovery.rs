@@ -149,6 +149,13 @@ impl RecoveryTracker {
         }
     }
 
+    /// Has phase `id` sent more than one packet again?
+    pub(crate) fn sent_several(&self, id: u32) -> bool {
+        let index = id.wrapping_sub(self.first) as usize;
+        let phase = self.phases.get(index);
+        phase.is_some_and(|phase| phase.recovery.retransmissions > 1)
+    }
+
     /// Something that phase `id` sent again was never acknowledged.
     pub(crate) fn unanswered(&mut self, id: u32) {
         let index = id.wrapping_sub(self.first) as usize;

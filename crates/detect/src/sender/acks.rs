@@ -29,13 +29,24 @@ pub(crate) struct Ack {
     pub(crate) stale: bool,
 }
 
+/// SACK blocks that an ACK has room for beside timestamps, and without (RFC 2018 section 3).
+const BLOCKS_BESIDE_TIMESTAMPS: u8 = 3;
+const BLOCKS: u8 = 4;
+
 /// What orders ACKs without an identification.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Key {
     ack: i64,
     tsval: i64,
     edge: i64,
     bytes: u64,
+    /// The ranges above a hole that it lists.
+    ranges: [(u32, u32); 4],
+    listed: u8,
+    /// It has no room for more.
+    full: bool,
+    /// A duplicate took the room of a range, or some are hidden: what it does not list says nothing.
+    lacks: bool,
 }
 
 #[derive(Debug)]
@@ -204,7 +215,8 @@ impl AckQueue {
     fn push_by_content(&mut self, seg: &Segment, out: &mut impl FnMut(Ack)) {
         let base = *self.base.get_or_insert(*seg);
         let key = Key::of(seg, &base);
-        let place = self.held.partition_point(|h| h.key <= key);
+        let after = self.held.iter().rposition(|h| !key.is_before(&h.key));
+        let place = after.map_or(0, |at| at + 1);
         if place < self.held.len() {
             self.reordered += 1;
         }
@@ -231,7 +243,7 @@ impl AckQueue {
 
     fn pop_by_content(&mut self, out: &mut impl FnMut(Ack)) {
         if let Some(held) = self.held.pop_front() {
-            let stale = self.last_key.is_some_and(|last| held.key < last);
+            let stale = self.last_key.is_some_and(|last| held.key.is_before(&last));
             if !stale {
                 self.last_key = Some(held.key);
             }
@@ -270,26 +282,65 @@ impl Key {
             tsval: 0,
             edge: 0,
             bytes: 0,
+            ranges: [(0, 0); 4],
+            listed: 0,
+            full: false,
+            lacks: false,
         }
+    }
+
+    /// Was it sent before `other`, as its contents say? The first range holds what has just come, and is reported again, as far as
+    /// there is room (RFC 2018 section 4): an ACK that lists the first range of another is the later one of the two. Where neither
+    /// does, the bytes tell, if there was no room for more.
+    fn is_before(&self, other: &Key) -> bool {
+        let (own, others) = ((self.ack, self.tsval), (other.ack, other.tsval));
+        if own != others {
+            return own < others;
+        }
+        let less = (self.edge, self.bytes) < (other.edge, other.bytes);
+        match (self.is_known_to(other), other.is_known_to(self)) {
+            (true, false) => true,
+            (false, true) => false,
+            (true, true) if self.lacks => self.edge < other.edge,
+            (true, true) => less,
+            (false, false) => less && self.full && other.full,
+        }
+    }
+
+    fn is_known_to(&self, other: &Key) -> bool {
+        let no_later = |a: u32, b: u32| b.wrapping_sub(a).cast_signed() >= 0;
+        let holds = |a: &(u32, u32), b: &(u32, u32)| no_later(a.0, b.0) && no_later(b.1, a.1);
+        let mut others = other.ranges.iter().take(other.listed.into());
+        let [first, ..] = &self.ranges;
+        self.listed == 0 || others.any(|range| holds(range, first))
     }
 
     /// Relative to the first ACK seen, so that wraps do not disturb the order.
     fn of(seg: &Segment, base: &Segment) -> Self {
         let far = |n: u32| i64::from(n.wrapping_sub(base.ack) as i32);
-        let mut edge = far(seg.ack);
-        let mut bytes = 0;
         // Some of the blocks say less than all of them, and not in the same order.
         let whole = seg.all_sack_blocks(0) == seg.sack_len;
-        for &(left, right) in held(seg).iter().filter(|_| whole) {
-            edge = edge.max(far(right));
-            bytes += u64::from(right.wrapping_sub(left));
-        }
-        Key {
+        let blocks = if whole { held(seg) } else { &[] };
+        let room = match seg.has(Has::TIMESTAMPS) {
+            true => BLOCKS_BESIDE_TIMESTAMPS,
+            false => BLOCKS,
+        };
+        let duplicate = blocks.len() < usize::from(seg.sack_len);
+        let mut key = Key {
             ack: far(seg.ack),
             tsval: i64::from(seg.tsval.wrapping_sub(base.tsval) as i32),
-            edge,
-            bytes,
+            edge: far(seg.ack),
+            full: seg.sack_len >= room,
+            lacks: !whole || duplicate && seg.sack_len >= room,
+            ..Key::none()
+        };
+        for (to, &(left, right)) in key.ranges.iter_mut().zip(blocks) {
+            *to = (left, right);
+            key.listed += 1;
+            key.edge = key.edge.max(far(right));
+            key.bytes += u64::from(right.wrapping_sub(left));
         }
+        key
     }
 }
 
@@ -389,6 +440,44 @@ mod tests {
         }
         q.flush(|a| assert!(!a.stale));
         assert_eq!(q.reordered, 0);
+    }
+
+    #[test]
+    fn an_ack_without_room_for_all_ranges_is_no_earlier_than_one_that_lists_more_bytes() {
+        let mut q = AckQueue::default();
+        let ranges: [&[(u32, u32)]; 3] = [
+            &[
+                (6_200, 6_700),
+                (3_500, 6_100),
+                (8_200, 8_700),
+                (7_600, 8_000),
+            ],
+            &[
+                (6_800, 7_000),
+                (6_200, 6_700),
+                (3_500, 6_100),
+                (8_200, 8_700),
+            ],
+            &[
+                (7_100, 7_300),
+                (6_800, 7_000),
+                (6_200, 6_700),
+                (3_500, 6_100),
+            ],
+        ];
+        for (at, blocks) in (0..).zip(ranges) {
+            let mut seg = Segment {
+                ack: 3_400,
+                ts_ns: at * 1_000_000,
+                sack_len: 4,
+                ..Segment::default()
+            };
+            seg.sack[..4].copy_from_slice(blocks);
+            q.push(&seg, false, |a| assert!(!a.stale));
+        }
+        let mut times = Vec::new();
+        q.flush(|a| times.push(a.seg.ts_ns));
+        assert_eq!((times, q.reordered), (vec![0, 1_000_000, 2_000_000], 0));
     }
 
     #[test]

@@ -120,17 +120,21 @@ impl Sender {
         let answers = matches!(trigger, Trigger::Nothing | Trigger::Again);
         // With timestamps it is weighed which original was refused.
         let untimed = !self.receiver.dsack_seen && !self.outstanding.echoes(seg);
-        // An original does not come after its retransmission before anything was sent again, nor where that was long ago.
-        let behind = |(first_ns, last_ns): (i64, i64)| {
-            seg.ts_ns >= first_ns && seg.ts_ns.saturating_sub(last_ns) <= MAX_BEHIND_COPY_NS
-        };
-        let answers = answers && self.ledger.again_ns.is_some_and(behind);
+        let answers = answers && self.sent_again_of_late(seg.ts_ns);
         if answers
             && (untimed || self.receiver.hides_duplicates())
             && self.explanations.has(Explanation::LeftOver)
         {
             self.ledger.unplaced += 1.0;
         }
+    }
+
+    /// May an original come `now` after its retransmission? Not before anything was sent again, nor where that was long ago.
+    pub(super) fn sent_again_of_late(&self, now: i64) -> bool {
+        let behind = |(first_ns, last_ns): (i64, i64)| {
+            now >= first_ns && now.saturating_sub(last_ns) <= MAX_BEHIND_COPY_NS
+        };
+        self.ledger.again_ns.is_some_and(behind)
     }
 
     /// How long the first of what the ACK at `now` reports has waited for it, nanoseconds.

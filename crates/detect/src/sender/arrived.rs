@@ -36,6 +36,7 @@ impl Sender {
                 let sure = basis.confidence;
                 self.ledger
                     .original_first(&report.sent, &copies, &ack.seg, sure);
+                self.was_late(report, &copies, now);
             }
             return;
         };
@@ -47,6 +48,7 @@ impl Sender {
                 let sure = basis.confidence;
                 self.ledger
                     .original_first(&report.sent, &copies, &ack.seg, sure);
+                self.was_late(report, &copies, now);
             }
             First::Retransmission { .. } | First::Unknown if report.lags => {
                 self.ledger.filled.insert(Filled {
@@ -71,6 +73,19 @@ impl Sender {
             First::Unknown => self.doubtful(report, &copies, ack),
         }
         self.trim_filled();
+    }
+
+    /// An original that had been sent again came first. If other packets were sent again with it, nothing above it had been reported before,
+    /// and it took no longer than a probe waits (RFC 8985 section 7.2), it was not late: some senders repeat all that is
+    /// outstanding. It says nothing of how often originals are late.
+    fn was_late(&mut self, report: &Report, copies: &Copies, now: i64) {
+        let took = now.saturating_sub(report.sent.sent_ns);
+        let in_time = took < self.timing.usual_rtt().saturating_mul(2);
+        let probe = !self.ledger.recoveries.sent_several(copies.phase);
+        if in_time && !probe && report.sent.start >= self.timing.turn {
+            let tally = &mut self.ledger.tally;
+            tally.late_copied = tally.late_copied.saturating_sub(1);
+        }
     }
 
     /// A report that is too soon for any retransmission is the original's. If that was too old, the receiver takes such data.

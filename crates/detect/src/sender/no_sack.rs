@@ -267,7 +267,10 @@ impl Sender {
             0..=MAX_SEGMENTS_PER_DELAYED_ACK => 0,
             _ => (segments - 1).saturating_sub(self.no_sack.above.into()),
         };
-        self.ledger.unplaced += f64::from(self.no_sack.claim(again, more));
+        let claimed = self.no_sack.claim(again, more);
+        if self.sent_again_of_late(now) {
+            self.ledger.unplaced += f64::from(claimed);
+        }
         let absorbed = segments.saturating_sub(1) as u32;
         self.no_sack.above = self.no_sack.above.saturating_sub(absorbed);
         self.no_sack.above_clean = self.no_sack.above_clean.saturating_sub(absorbed);
