@@ -89,22 +89,16 @@ def moved(claim, truth):
     return 0.7 <= line / truth.known["rate"] <= 1.1
 
 
-def counted(key):
-    def judge(claim, truth):
-        if truth.packets is None or "packets" not in claim:
-            return None
-        return near(claim["packets"], truth.packets[key]) if claim["packets"] else truth.packets[key] > 0
-    return judge
-
-
-def lost(claim, truth):
+def bounded(key):
     """Between bounds; without `packets_at_most` there is none above."""
-    if truth.packets is None:
-        return None
-    lost, least, most = truth.packets["losses"], claim["packets"], claim.get("packets_at_most")
-    if not least:
-        return lost > 0
-    return (lost >= least or near(least, lost)) and (most is None or lost <= most or near(most, lost))
+    def judge(claim, truth):
+        if truth.packets is None:
+            return None
+        true, least, most = truth.packets[key], claim["packets"], claim.get("packets_at_most")
+        if not least:
+            return true > 0
+        return (true >= least or near(least, true)) and (most is None or true <= most or near(most, true))
+    return judge
 
 
 def clean(_, truth):
@@ -138,8 +132,8 @@ PREDICATES = {
     "coarse": lambda claim, truth: None,
     "short": lambda claim, truth: abs(claim["share"] - truth.shares["handshake"] - truth.shares["start"]) <= OFF,
     "ended": ended,
-    "lost": lost,
-    "late": counted("reordered"),
+    "lost": bounded("losses"),
+    "late": bounded("reordered"),
     "mistaken": lambda claim, truth: truth.packets and (truth.packets["spurious"] > 0 or truth.unneeded > 0),
     "misled": lambda claim, truth: truth.packets and (truth.packets["spurious"] > 0 or truth.unneeded > 0),
     "clean": clean,

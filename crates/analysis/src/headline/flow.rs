@@ -226,6 +226,7 @@ fn late(flow: &FlowReport) -> Vec<Claim> {
     if late > 0 || unnecessary > 0 {
         all.push(Claim::Late {
             packets: late,
+            at_most: (!flow.rough).then_some(late),
             of: flow.came().max(late),
             most_ns: flow.reordering.late_ns.max().unwrap_or(0),
             discarded: flow.refused.saturating_sub(flow.outside_window),

@@ -62,9 +62,9 @@ pub(crate) static CLAIM: &[Column<Claim>] = &[
     Column::new(
         "packets_at_most",
         Kind::Count,
-        "The same with those of which it is not known whether they were lost (lost); absent if the capture gives no bound.",
+        "The same with those of which it is not known whether they were lost (lost), and of late ones; absent if the capture gives no bound.",
         |c: &Claim| match c {
-            Claim::Lost { at_most, .. } => (*at_most).into(),
+            Claim::Lost { at_most, .. } | Claim::Late { at_most, .. } => (*at_most).into(),
             _ => None::<u64>.into(),
         },
     )

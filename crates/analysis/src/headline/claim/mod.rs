@@ -79,6 +79,8 @@ pub enum Claim {
     Late {
         /// Late packets, the discarded ones included.
         packets: u64,
+        /// And at most; `None` if the capture gives no bound, as without SACK, which hides many.
+        at_most: Option<u64>,
         /// Packets that arrived.
         of: u64,
         /// How late at most, nanoseconds.

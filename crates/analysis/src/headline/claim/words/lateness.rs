@@ -6,11 +6,15 @@ use inorder_report::number::{count, percent, plural, time_u64};
 use super::super::super::{of_packets, share, was};
 
 pub(super) fn late(
-    (packets, of): (u64, u64),
+    (packets, at_most, of): (u64, Option<u64>, u64),
     most_ns: u64,
     discarded: u64,
     harmless: bool,
 ) -> String {
+    let least = match at_most {
+        None if packets > 0 => "at least ",
+        _ => "",
+    };
     let most = match most_ns {
         0 => String::new(),
         ns => format!(", by up to {}", time_u64(ns)),
@@ -32,7 +36,7 @@ pub(super) fn late(
         false => "",
     };
     format!(
-        "{} arrived late{most}{discarded}{harmless}",
+        "{least}{} arrived late{most}{discarded}{harmless}",
         of_packets(packets, of)
     )
 }

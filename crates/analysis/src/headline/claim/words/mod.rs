@@ -82,12 +82,13 @@ impl Claim {
             ),
             Claim::Late {
                 packets,
+                at_most,
                 of,
                 most_ns,
                 discarded,
                 harmless,
                 ..
-            } => late((*packets, *of), *most_ns, *discarded, *harmless),
+            } => late((*packets, *at_most, *of), *most_ns, *discarded, *harmless),
             Claim::Mistaken {
                 late,
                 reductions,
