@@ -2,7 +2,7 @@
 //!
 //! The path back reorders too, and an inference from ACKs in the wrong order is wrong. Where the
 //! receiver's IPv4 identification counts, it gives the order and tells which ACKs are missing;
-//! otherwise cumulative ACK, TSval, highest SACK edge and SACKed bytes do.
+//! otherwise cumulative ACK and TSval do, and what they list first.
 
 use std::collections::VecDeque;
 

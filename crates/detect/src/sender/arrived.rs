@@ -140,3 +140,30 @@ impl Sender {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::trace::Trace;
+
+    /// How many originals were late of five that are sent again before their ACKs come: `all` of them, or the first, whose turn the
+    /// others took.
+    fn late(all: bool) -> u64 {
+        let mut trace = Trace::new(true, None);
+        trace.in_order(0, 0, 20);
+        if all {
+            (0..5).for_each(|n| trace.send(40 + n, 20 + n));
+            (0..5).for_each(|n| trace.send_again(47, 20 + n));
+            (0..5).for_each(|n| trace.ack(50 + n, 21 + n, &[]));
+        } else {
+            trace.late(40, 20);
+        }
+        trace.in_order(100, 25, 60);
+        trace.sender.settle(i64::MAX);
+        trace.sender.ledger.tally.late_copied
+    }
+
+    #[test]
+    fn what_is_sent_again_with_all_that_is_outstanding_was_not_late() {
+        assert_eq!((late(true), late(false)), (0, 1));
+    }
+}

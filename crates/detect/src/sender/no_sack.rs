@@ -513,4 +513,28 @@ mod tests {
         assert_eq!(two_holes(false), lost(Confidence::Likely));
         assert_eq!(two_holes(true), lost(Confidence::Ambiguous));
     }
+
+    /// Segment 20 is lost. Four duplicate ACKs come `after` that many milliseconds, one at a time, where nothing is missing.
+    fn copied_later(after: i64) -> Told {
+        let mut trace = Trace::new(false, None);
+        trace.in_order(0, 0, 20);
+        (0..5).for_each(|n| trace.send(40 + n, 20 + n));
+        (1..5).for_each(|n| trace.ack(50 + n, 20, &[]));
+        trace.send_again(54, 20);
+        trace.ack(64, 25, &[]);
+        trace.in_order(64 + after, 25, 40);
+        for n in 0..4 {
+            trace.send(100 + after + 20 * n, 40 + n);
+            trace.ack(102 + after + 20 * n, 40 + n, &[]);
+            trace.ack(110 + after + 20 * n, 41 + n, &[]);
+        }
+        trace.end()
+    }
+
+    #[test]
+    fn duplicate_acks_long_after_a_retransmission_leave_no_doubt_about_it() {
+        let lost = |sure| [(Kind::Lost, 20, sure)];
+        assert_eq!(copied_later(2_000), lost(Confidence::Likely));
+        assert_eq!(copied_later(20), lost(Confidence::Ambiguous));
+    }
 }
