@@ -148,14 +148,14 @@ fn limits(window: &Window, from_ns: i64, until_ns: i64, rtt_ns: i64) -> bool {
 impl Transfer {
     fn sent_until(&self, ns: i64) -> u64 {
         let before = self.sent.iter().take_while(|(at_ns, _)| *at_ns <= ns);
-        before.map(|(_, bytes)| bytes).sum()
+        before.fold(0, |sum, (_, bytes)| sum.saturating_add(*bytes))
     }
 
     /// Rate of the bottleneck, segments a second, from packets that arrive one behind the other.
     fn line(&self, segment: f64) -> Option<LineRate> {
         let (mut dispersion, mut total) = (Dispersion::default(), 0);
         for &(at_ns, bytes) in &self.arrived {
-            total += i64::try_from(bytes).unwrap_or(0);
+            total = i64::saturating_add(total, i64::try_from(bytes).unwrap_or(0));
             dispersion.arrived(at_ns, total);
         }
         let mut rate = dispersion.rate()?;
@@ -175,9 +175,9 @@ impl Transfer {
     fn sustained(&self, span_ns: i64) -> f64 {
         let (mut most, mut sum, mut from) = (0, 0, 0);
         for &(at_ns, bytes) in &self.arrived {
-            sum += bytes;
+            sum = u64::saturating_add(sum, bytes);
             while at_ns.saturating_sub(self.arrived[from].0) > span_ns {
-                sum -= self.arrived[from].1;
+                sum = sum.saturating_sub(self.arrived[from].1);
                 from += 1;
             }
             most = most.max(sum);

@@ -22,6 +22,11 @@ const DATA: usize = SPACES - 1;
 /// Nanoseconds in a millisecond, the unit of most logs.
 const MS: i64 = 1_000_000;
 
+/// The sum of sizes that a log may claim to be of any length.
+pub(crate) fn total(sizes: impl Iterator<Item = u64>) -> u64 {
+    sizes.fold(0, u64::saturating_add)
+}
+
 impl Connection {
     /// What the trace says about the loss detection of this end.
     pub fn report(&self) -> Report {
@@ -53,7 +58,7 @@ impl Connection {
                 self.rtt_at(at)
             })
         };
-        let sent_bytes: u64 = sent().map(|packet| packet.bytes).sum();
+        let sent_bytes = total(sent().map(|packet| packet.bytes));
         let lost = lost(&self.window, &needless, &self.transfer(&losses));
         let cost = lost.map_or_else(kept, |l| l.share / (1.0 - l.share) * sent_bytes as f64);
         let processed = self.spaces.iter().flat_map(Space::processed);
@@ -66,7 +71,7 @@ impl Connection {
             by_packets: by(Trigger::PacketThreshold),
             by_time: by(Trigger::TimeThreshold),
             delivered: known.then_some(wrong.len() as u64),
-            delivered_bytes: known.then(|| wrong.iter().map(|loss| loss.bytes).sum()),
+            delivered_bytes: known.then(|| total(wrong.iter().map(|loss| loss.bytes))),
             dropped_there: self.heard.is_some().then(|| {
                 let dropped = losses.iter().filter(|loss| loss.dropped == Some(true));
                 dropped.count() as u64
@@ -80,7 +85,7 @@ impl Connection {
             cost_bytes: (known && !self.window.history.is_empty()).then_some(cost),
             lost: lost.filter(|_| known),
             lasted_ns: self.lasted_ns(),
-            unknown: self.spaces.iter().map(|space| space.unknown).sum(),
+            unknown: total(self.spaces.iter().map(|space| space.unknown)),
             resent: self.has_frames.then(|| self.resent()),
             arrivals: arrivals(&self.spaces[DATA].received, self.unused_there()),
             name,
@@ -110,7 +115,7 @@ impl Connection {
             sent: data.sent.values().map(|s| (s.at_ns, s.bytes)).collect(),
             arrived,
             // What was lost came again, and what was not came twice.
-            wasted: losses.iter().map(|loss| loss.bytes).sum(),
+            wasted: total(losses.iter().map(|loss| loss.bytes)),
             rtt_ns: self.least_ns.unwrap_or(0),
         }
     }
@@ -196,18 +201,18 @@ impl Connection {
         let mut packets: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
         for again in &self.streams.again {
             let (bytes, spurious) = packets.entry(again.number).or_default();
-            *bytes += again.bytes;
+            *bytes = bytes.saturating_add(again.bytes);
             if again.earlier.iter().any(was_delivered) {
-                *spurious += again.bytes;
+                *spurious = spurious.saturating_add(again.bytes);
             }
         }
         let known = self.knows_deliveries();
         let all = || packets.values();
         Resent {
             packets: packets.len() as u64,
-            bytes: all().map(|(bytes, _)| bytes).sum(),
+            bytes: total(all().map(|(bytes, _)| *bytes)),
             spurious_packets: known.then(|| all().filter(|(b, s)| b == s).count() as u64),
-            spurious_bytes: known.then(|| all().map(|(_, spurious)| spurious).sum()),
+            spurious_bytes: known.then(|| total(all().map(|(_, spurious)| *spurious))),
         }
     }
 }

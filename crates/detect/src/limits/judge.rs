@@ -131,7 +131,7 @@ impl Judge<'_> {
         );
         let life_ns = self.life.last_ns.saturating_sub(self.life.first_ns);
         let counts = |ns: i64| ns as f64 >= MIN_PART_OF_HABIT * life_ns as f64;
-        let waits = 2 * self.awaited_ns >= idle_ns;
+        let waits = self.awaited_ns >= idle_ns / 2;
         let often = buffered_ns.saturating_mul(MAX_IDLE_FOR_BUFFERED) >= idle_ns;
         match counts(idle_ns) && counts(buffered_ns) && often && !waits {
             true => pieces.rename(until_ns, idle, buffered),
@@ -153,13 +153,15 @@ impl Judge<'_> {
     /// The usual round trip above the shortest, over the time of the rows in which data is sent.
     fn queueing(&self, states: &[State], least_ns: i64) -> Option<i64> {
         let busy = self.rows.iter().zip(states).filter(|(row, state)| {
-            let idle = row.part(Held::Idle) + row.part(Held::Buffered);
-            state.rtt_ns > 0 && 2 * idle <= row.parts.iter().sum()
+            let idle = row
+                .part(Held::Idle)
+                .saturating_add(row.part(Held::Buffered));
+            state.rtt_ns > 0 && idle.saturating_mul(2) <= row.all()
         });
         let mut rtts: Vec<i64> = busy.map(|(_, state)| state.rtt_ns).collect();
         rtts.sort_unstable();
         let usual = *rtts.get(rtts.len() / 2)?;
-        Some((usual - least_ns).max(0))
+        Some(usual.saturating_sub(least_ns).max(0))
     }
 
     fn send_buffer(&self, states: &[State]) -> Option<u64> {
@@ -167,7 +169,7 @@ impl Judge<'_> {
         let held = held.filter(|(row, state)| {
             let by_ack = row.part(Held::ByAck);
             let may_be = window(state, self.ends.vantage).contains(Limit::SendBuffer);
-            may_be && state.plateau && 2 * by_ack >= row.parts.iter().sum()
+            may_be && state.plateau && by_ack.saturating_mul(2) >= row.all()
         });
         let mut peaks: Vec<i64> = held.map(|(row, _)| row.peak).collect();
         peaks.sort_unstable();
@@ -257,9 +259,12 @@ impl Judge<'_> {
         free: &[(i64, i64)],
         laid: &[(i64, i64, LimitSet)],
     ) {
-        let all: i64 = free.iter().map(|(from, to)| to - from).sum();
+        let all: i64 = free
+            .iter()
+            .map(|(from, to)| to.saturating_sub(*from))
+            .fold(0, i64::saturating_add);
         let parts = settled(row.parts);
-        let sum: i64 = parts.iter().sum();
+        let sum = parts.into_iter().fold(0, i64::saturating_add);
         let mut laid = laid.iter().peekable();
         // Up to where each part reaches in the time that is free.
         let mut reach = [0; KINDS];
@@ -281,11 +286,13 @@ impl Judge<'_> {
             // Behind the last data only the receiver's window, which it may not fit into, holds what is left.
             if from >= self.last_data_ns && parts[Held::ByReceiver as usize] == 0 {
                 pieces.until(to, Limit::Application.into(), Confidence::Likely, at);
-                passed += to - from;
+                passed = to.saturating_sub(from).saturating_add(passed);
                 continue;
             }
             for (kind, reach) in HELD.into_iter().zip(reach) {
-                let until = to.min(from + (reach - passed).max(0)).max(at);
+                let until = to
+                    .min(from.saturating_add(i64::max(reach - passed, 0)))
+                    .max(at);
                 if until > at {
                     let (limits, confidence) = self.limit_of(kind, (row, state));
                     pieces.until(until, limits, confidence, at);
@@ -293,7 +300,7 @@ impl Judge<'_> {
                 }
             }
             pieces.until(to, Limit::Application.into(), Confidence::Likely, at);
-            passed += to - from;
+            passed = to.saturating_sub(from).saturating_add(passed);
         }
         for &(start, end, limits) in laid {
             pieces.until(end, limits, Confidence::Likely, start);
@@ -309,7 +316,7 @@ impl Judge<'_> {
             _ => rtt_ns.saturating_add(rtt_ns / 5),
         };
         let near = self.ends.vantage == Vantage::Sender;
-        let waits = 2 * self.awaited_ns >= self.idle_ns();
+        let waits = self.awaited_ns >= self.idle_ns() / 2;
         // Behind the last data nothing is left.
         let ends = row.sent >= self.rows.last().map_or(0, |last| last.sent);
         let certain = near || waits || ends || row.gap_ns > longest_ns;
@@ -366,12 +373,30 @@ fn share(part: i64, sum: i64, all: i64) -> i64 {
 /// that is full for part of it holds the whole of it.
 fn settled(parts: [i64; KINDS]) -> [i64; KINDS] {
     let [receiver, ack, paced, idle, unseen, spaced, buffered] = parts;
-    let sending = receiver + ack + paced + spaced;
+    let sending = [receiver, ack, paced, spaced]
+        .into_iter()
+        .fold(0, i64::saturating_add);
     if receiver as f64 >= FULL_FOR_PART * sending as f64 {
         return [sending, 0, 0, idle, unseen, 0, buffered];
     }
-    match idle + buffered > ack {
-        true => [receiver, ack, 0, idle + paced, unseen, spaced, buffered],
-        false => [receiver, ack + paced, 0, idle, unseen, spaced, buffered],
+    match idle.saturating_add(buffered) > ack {
+        true => [
+            receiver,
+            ack,
+            0,
+            idle.saturating_add(paced),
+            unseen,
+            spaced,
+            buffered,
+        ],
+        false => [
+            receiver,
+            ack.saturating_add(paced),
+            0,
+            idle,
+            unseen,
+            spaced,
+            buffered,
+        ],
     }
 }

@@ -58,7 +58,7 @@ impl Pieces {
     pub(super) fn before(&self, until_ns: i64, limits: LimitSet) -> i64 {
         let own = self.list.iter().filter(|piece| piece.limits == limits);
         let ns = own.map(|piece| piece.end_ns.min(until_ns).saturating_sub(piece.start_ns));
-        ns.map(|ns| ns.max(0)).sum()
+        ns.map(|ns| ns.max(0)).fold(0, i64::saturating_add)
     }
 
     /// What begins before `until_ns` and is called `from` is called `to`, up to that time.
@@ -91,14 +91,15 @@ impl Pieces {
                 sums.len() - 1
             });
             if let Some((_, by)) = sums.get_mut(at) {
-                by[rank(piece.confidence)] += piece.ns();
+                let sum = &mut by[rank(piece.confidence)];
+                *sum = sum.saturating_add(piece.ns());
             }
         }
         let share = |(limits, by): (LimitSet, [i64; 3])| {
             let most = RANKED.into_iter().max_by_key(|c| by[rank(*c)]);
             Share {
                 limits,
-                ns: by.iter().sum(),
+                ns: by.into_iter().fold(0, i64::saturating_add),
                 confidence: most.unwrap_or(Confidence::Likely),
             }
         };

@@ -51,6 +51,11 @@ impl Row {
         self.parts.get(held as usize).copied().unwrap_or(0)
     }
 
+    /// Nanoseconds that it was held at all.
+    pub(crate) fn all(&self) -> i64 {
+        self.parts.into_iter().fold(0, i64::saturating_add)
+    }
+
     fn add(&mut self, later: &Row) {
         for (sum, part) in self.parts.iter_mut().zip(later.parts) {
             *sum = sum.saturating_add(part);
@@ -437,7 +442,8 @@ impl Rounds {
 
     /// Joins pairs of rows; later ones are as wide.
     fn join(&mut self) {
-        let span = self.row.start_ns - self.rows.first_ns().unwrap_or(self.row.start_ns);
+        let first_ns = self.rows.first_ns().unwrap_or(self.row.start_ns);
+        let span = self.row.start_ns.saturating_sub(first_ns);
         let mut joined = Rows::default();
         for pair in self.rows.unpacked().chunks(2) {
             let mut sum = pair[0];
@@ -445,7 +451,7 @@ impl Rounds {
             joined.push(sum);
         }
         self.rows = joined;
-        self.width_ns = (self.width_ns * 2).max(span / (MAX_ROWS as i64 / 2));
+        self.width_ns = (self.width_ns.saturating_mul(2)).max(span / (MAX_ROWS as i64 / 2));
     }
 
     /// The life ends at `last_ns`: all rows, and all silences. What is sent last is followed by nothing, for want of data.

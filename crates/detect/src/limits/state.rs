@@ -213,7 +213,8 @@ impl Course<'_> {
             if row.gap_ns >= pause_ns {
                 allowed = 0;
             }
-            state.spare = state.reduced == Reduced::Not && row.peak + self.mss < allowed;
+            state.spare =
+                state.reduced == Reduced::Not && row.peak.saturating_add(self.mss) < allowed;
             state.rising = before < AS_FAST * state.rate;
             (allowed, before) = (row.peak.max(allowed), state.rate);
         }
@@ -223,7 +224,7 @@ impl Course<'_> {
     fn segments(&self, i: usize) -> i64 {
         let delivered = |i: usize| self.rows.get(i).map_or(0, |row| row.delivered);
         let before = i.checked_sub(1).map_or(0, delivered);
-        (delivered(i) - before).max(0) / self.mss
+        delivered(i).saturating_sub(before).max(0) / self.mss
     }
 
     /// Its packets come as those of a busy line do. It lasts `ns` and brings `segments`.
@@ -238,8 +239,7 @@ impl Course<'_> {
         let long = self.min_rtt_ns.max(1) / 2;
         let rates = |of: &dyn Fn(&State) -> bool| {
             let all = states.iter().enumerate();
-            let long =
-                all.filter(|(i, state)| self.until(*i) - self.start(*i) >= long && of(state));
+            let long = all.filter(|(i, state)| self.long(*i) >= long && of(state));
             let mut rates: Vec<f64> = long.map(|(_, state)| state.rate).collect();
             rates.sort_by(f64::total_cmp);
             rates
@@ -268,7 +268,7 @@ impl Course<'_> {
     fn past_growth(&self, states: &mut [State]) {
         if let Some(level) = self.level_of_buffer(states) {
             for (row, state) in self.rows.iter().zip(states.iter_mut()) {
-                let same = (row.peak - level).abs() <= self.mss;
+                let same = row.peak.saturating_sub(level).saturating_abs() <= self.mss;
                 state.plateau |= state.reduced != Reduced::Not && same;
             }
         }
@@ -280,7 +280,7 @@ impl Course<'_> {
             if state.plateau {
                 least = Some(least.map_or(row.peak, |peak| peak.min(row.peak)));
             }
-            state.plateau |= least.is_some_and(|least| row.peak >= least - self.mss);
+            state.plateau |= least.is_some_and(|least| row.peak >= least.saturating_sub(self.mss));
         }
     }
 
@@ -293,7 +293,12 @@ impl Course<'_> {
         let rows = self.rows.iter().zip(states);
         let held = rows.filter(|(_, state)| of_buffer(state));
         let level = held.map(|(row, _)| row.peak).max()?;
-        (self.highest <= level + self.mss).then_some(level)
+        (self.highest <= level.saturating_add(self.mss)).then_some(level)
+    }
+
+    /// How long row `i` lasts, nanoseconds.
+    fn long(&self, i: usize) -> i64 {
+        self.until(i).saturating_sub(self.start(i))
     }
 
     fn start(&self, i: usize) -> i64 {
@@ -317,7 +322,7 @@ impl Course<'_> {
             false => MIN_QUEUE_NS,
         };
         let queue_ns = least_ns.max((self.min_rtt_ns as f64 * MIN_QUEUE_OF_RTT) as i64);
-        rtt_ns > self.least_ns + queue_ns
+        rtt_ns > self.least_ns.saturating_add(queue_ns)
     }
 
     /// The state of row `i`; the round trip of the last one was `last_ns`.
@@ -332,29 +337,37 @@ impl Course<'_> {
             true if row.way_ns == 0 => last_ns,
             true => row.way_ns,
             // What is upstream of the capture point adds to it.
-            false => within.map(|s| s.1).min().unwrap_or(next) + (row.way_ns - self.way_ns).max(0),
+            false => {
+                let upstream_ns = row.way_ns.saturating_sub(self.way_ns).max(0);
+                within
+                    .map(|s| s.1)
+                    .min()
+                    .unwrap_or(next)
+                    .saturating_add(upstream_ns)
+            }
         };
         let delivered = |i: usize| self.rows.get(i).map_or(0, |row| row.delivered);
         let before = i.checked_sub(1).map_or(0, delivered);
         let segments = self.segments(i);
-        let seconds = (until - start).max(1) as f64 / 1e9;
-        let middle = start + (until - start) / 2;
+        let ns = self.long(i);
+        let seconds = ns.max(1) as f64 / 1e9;
+        let middle = start.saturating_add(ns / 2);
         let reduced = self.reductions.partition_point(|r| r.0 <= middle);
         let reduced = reduced
             .checked_sub(1)
             .and_then(|at| self.reductions.get(at));
         let reduced = reduced.map_or(Reduced::Not, |r| r.1);
-        let delayed = self.queues(&row, rtt_ns, (until - start, segments));
+        let delayed = self.queues(&row, rtt_ns, (ns, segments));
         let plateau_ns = self.least_plateau_ns(reduced);
         let same_ns = self.same_flight_ns(i, plateau_ns);
         State {
             rtt_ns,
-            queue: delayed && self.is_often_acknowledged(&row, until - start, rtt_ns),
+            queue: delayed && self.is_often_acknowledged(&row, ns, rtt_ns),
             upstream: row.way_ns > self.way_ns + MIN_QUEUE_BY_STAMPS_NS,
-            rate: (delivered(i) - before).max(0) as f64 / seconds,
+            rate: delivered(i).saturating_sub(before).max(0) as f64 / seconds,
             line: false,
             plateau: same_ns >= plateau_ns,
-            highest: row.peak >= self.highest - self.mss,
+            highest: row.peak >= self.highest.saturating_sub(self.mss),
             level: same_ns / self.min_rtt_ns.max(1) >= LEVEL_RTTS,
             flight: row.peak / self.mss.max(1),
             paced: row.part(Held::Paced) > row.part(Held::ByAck),
@@ -362,7 +375,7 @@ impl Course<'_> {
             reduced,
             steady: false,
             delayed,
-            even: self.comes_without_gaps(&row, (until - start, segments)),
+            even: self.comes_without_gaps(&row, (ns, segments)),
             perhaps_line: false,
             rising: false,
             spare: false,
@@ -375,7 +388,7 @@ impl Course<'_> {
         let peak = self.rows.get(i).map_or(0, |row| row.peak);
         let near = |at: usize| {
             let row = self.rows.get(at);
-            row.is_some_and(|row| (row.peak - peak).abs() <= self.mss)
+            row.is_some_and(|row| row.peak.saturating_sub(peak).saturating_abs() <= self.mss)
         };
         let (mut first, mut last) = (i, i);
         let mut ns = self.busy_ns(i);
@@ -392,7 +405,7 @@ impl Course<'_> {
                 }
                 None => return ns,
             };
-            ns += self.busy_ns(next);
+            ns = ns.saturating_add(self.busy_ns(next));
         }
     }
 
@@ -400,8 +413,8 @@ impl Course<'_> {
     /// one round, however late.
     fn busy_ns(&self, i: usize) -> i64 {
         let gap_ns = self.rows.get(i).map_or(0, |row| row.gap_ns);
-        let waited_ns = (gap_ns - self.min_rtt_ns.max(1)).max(0);
-        (self.until(i) - self.start(i) - waited_ns).max(0)
+        let waited_ns = gap_ns.saturating_sub(self.min_rtt_ns.max(1)).max(0);
+        self.long(i).saturating_sub(waited_ns).max(0)
     }
 
     /// A plateau lasts at least as long, nanoseconds.

@@ -110,7 +110,7 @@ impl Sender {
             .map_or(0, |rtt| self.timing.usual_from(rtt))
             .saturating_mul(2)
             .max(MIN_DSACK_WAIT_NS);
-        let deadline = ack.seg.ts_ns + wait;
+        let deadline = ack.seg.ts_ns.saturating_add(wait);
         let id = self.log_report(report, ack, Status::Doubtful { deadline });
         self.ledger.filled.insert(Filled {
             silent: self.silent_original(copies, ack),

@@ -110,7 +110,9 @@ impl Reading {
             } else {
                 1
             };
-            reports[i..].rotate_left(last);
+            let behind = &mut reports[i..];
+            // What overlaps an earlier block may be reported below its own first.
+            behind.rotate_left(last.min(behind.len()));
         }
     }
 
