@@ -202,10 +202,11 @@ fn loss(flow: &FlowReport) -> Claim {
 fn most_lost(flow: &FlowReport) -> Option<u64> {
     /// Fewer undecided events, as a share of the losses, change no conclusion.
     const MIN_UNDECIDED: f64 = 0.2;
-    /// Where this share of the packets is lost, what is sent again is lost as well, as often as not unseen away from the sender.
-    const MANY_LOST: f64 = 0.02;
+    /// Where at least this share of the packets is lost, some retransmissions are lost, too. A capture away from the sender does not
+    /// show those that were lost before it.
+    const MIN_LOSSY_SHARE: f64 = 0.02;
     // Lost before the capture point, with nothing behind them, they left no hole.
-    let lossy = flow.losses as f64 >= MANY_LOST * flow.data_packets as f64;
+    let lossy = flow.losses as f64 >= MIN_LOSSY_SHARE * flow.data_packets as f64;
     let silent = flow.timeouts() > 0 || shares::may_hide_a_timer(flow);
     let unseen = flow.vantage.vantage != Vantage::Sender && (lossy || silent);
     let undecided = flow.reordering.ambiguous;

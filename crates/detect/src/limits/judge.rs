@@ -8,7 +8,7 @@ use super::policer;
 use super::rounds::{Row, Silence};
 use super::state::{Course, State, reductions};
 use super::unneeded::by_cause;
-use super::window::{MIN_BUFFER, MIN_BUFFER_AT_ALL, window};
+use super::window::{BUFFERED, MIN_BUFFER, MIN_BUFFER_AT_ALL, window};
 use super::{Ends, HeldShort, Limit, LimitSet, Limits, Window};
 use crate::cause::Mark;
 use crate::result::{Confidence, Recovery, Vantage};
@@ -120,21 +120,16 @@ impl Judge<'_> {
     /// One application writes all data of a flow. Where it may as well have been the socket's buffer that held part of it, times in which
     /// it seemed to have nothing to send are no surer, unless it waited for the other end's data.
     fn of_one_habit(&self, pieces: Pieces) -> Pieces {
-        let (idle, buffered) = (
-            LimitSet::from(Limit::Application),
-            LimitSet::of(&[Limit::Application, Limit::SendBuffer]),
-        );
+        let idle = LimitSet::from(Limit::Application);
         let until_ns = self.last_data_ns;
-        let (idle_ns, buffered_ns) = (
-            pieces.before(until_ns, idle),
-            pieces.before(until_ns, buffered),
-        );
+        let idle_ns = pieces.before(until_ns, idle);
+        let buffered_ns = pieces.before(until_ns, BUFFERED);
         let life_ns = self.life.last_ns.saturating_sub(self.life.first_ns);
         let counts = |ns: i64| ns as f64 >= MIN_PART_OF_HABIT * life_ns as f64;
         let waits = self.awaited_ns >= idle_ns / 2;
         let often = buffered_ns.saturating_mul(MAX_IDLE_FOR_BUFFERED) >= idle_ns;
         match counts(idle_ns) && counts(buffered_ns) && often && !waits {
-            true => pieces.rename(until_ns, idle, buffered),
+            true => pieces.rename(until_ns, idle, BUFFERED),
             false => pieces,
         }
     }
@@ -316,11 +311,12 @@ impl Judge<'_> {
             _ => rtt_ns.saturating_add(rtt_ns / 5),
         };
         let near = self.ends.vantage == Vantage::Sender;
-        let waits = self.awaited_ns >= self.idle_ns() / 2;
         // Behind the last data nothing is left.
         let ends = row.sent >= self.rows.last().map_or(0, |last| last.sent);
-        let certain = near || waits || ends || row.gap_ns > longest_ns;
-        !certain && state.flight >= MIN_BUFFER_AT_ALL
+        let certain = near || ends || row.gap_ns > longest_ns;
+        let perhaps = !certain && state.flight >= MIN_BUFFER_AT_ALL;
+        // Most of what seems idle waited for the other end's data.
+        perhaps && self.awaited_ns < self.idle_ns() / 2
     }
 
     fn idle_ns(&self) -> i64 {
@@ -331,10 +327,8 @@ impl Judge<'_> {
     fn limit_of(&self, held: Held, (row, state): (&Row, Option<&State>)) -> (LimitSet, Confidence) {
         let limits = match (held, state) {
             (Held::ByReceiver, _) => Limit::ReceiverWindow.into(),
-            (Held::Buffered, _) => LimitSet::of(&[Limit::Application, Limit::SendBuffer]),
-            (Held::Idle, Some(state)) if self.may_be_buffered(row, state) => {
-                LimitSet::of(&[Limit::Application, Limit::SendBuffer])
-            }
+            (Held::Buffered, _) => BUFFERED,
+            (Held::Idle, Some(state)) if self.may_be_buffered(row, state) => BUFFERED,
             (Held::Idle, _) => Limit::Application.into(),
             (Held::Unseen, _) => LimitSet::of(&[Limit::Application, Limit::TimerNeeded]),
             (_, None) => Limit::Unknown.into(),

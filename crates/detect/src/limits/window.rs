@@ -10,7 +10,7 @@ pub(super) const MIN_BUFFER: i64 = 4;
 pub(super) const MIN_BUFFER_AT_ALL: i64 = 2;
 
 /// The application has nothing to send, or the socket's buffer is full.
-const BUFFERED: LimitSet = LimitSet::of(&[Limit::Application, Limit::SendBuffer]);
+pub(super) const BUFFERED: LimitSet = LimitSet::of(&[Limit::Application, Limit::SendBuffer]);
 
 /// What holds it. That its flight stays the same may also be the application's doing, if no acknowledgement releases its data, or if the
 /// capture does not show that, for it was made elsewhere.

@@ -30,7 +30,7 @@ fn the_answer_to_an_open_window_may_be_held_up_on_its_way() {
     assert!(held > 0.85, "{:?}", report.limits.shares);
 }
 
-/// A window of sixteen segments, not reduced, and then four in each round trip: it would have allowed more.
+/// A window that grew to sixteen segments, and then four to six in each round trip, though nothing reduced it: it would have allowed more.
 #[test]
 fn a_window_that_is_not_reduced_allows_what_it_allowed_before() {
     let mut trace = Trace::new(Vantage::Sender).open();
@@ -69,15 +69,14 @@ fn data_of_a_busy_line_comes_no_faster_than_before() {
     assert_eq!(at(&report, [100, 180, 250]), ["start"; 3]);
 }
 
-/// Twelve segments every 100 ms, of which the acknowledgements release no more: what holds the rest is the application, or a small buffer.
-/// Where a buffer of the socket holds some of it, what looks idle is no surer.
+/// Three segments every 90 ms, and every second time three more that the acknowledgement releases, as a small buffer of the socket would. The
+/// same buffer may have made the pauses, so they are not the application's for sure.
 #[test]
 fn one_application_has_one_habit() {
     let mut trace = Trace::new(Vantage::Receiver).open();
     let either = LimitSet::of(&[Limit::Application, Limit::SendBuffer]);
     for round in 0..30 {
         trace.send(40 + 90 * round, 3, MSS);
-        // Half of the pauses are longer than a round trip.
         trace.acknowledge(80 + 90 * round, 60_000);
         if round % 2 == 0 {
             trace.send(80 + 90 * round, 3, MSS);
