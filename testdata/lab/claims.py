@@ -67,7 +67,10 @@ def limits_of(claim):
 
 
 def held(claim, truth):
-    """Clauses that cannot tell limits apart speak of times of their own: what other clauses say of the same limits comes on top."""
+    """Clauses that cannot tell limits apart speak of times of their own: what other clauses say of the same limits comes on top. A window is
+    full of what a reader leaves only where one was drawn."""
+    if claim.get("reads_slowly") and "slow-reader" not in truth.known["kinds"]:
+        return False
     most = claim["share_at_most"] + claim.get("beside", 0)
     return claim["share"] - OFF <= truth.of(limits_of(claim)) <= most + OFF
 

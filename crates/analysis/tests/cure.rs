@@ -242,6 +242,20 @@ fn a_queue_is_shortened_to_what_the_line_needs() {
     assert!(far(110_000_000).actions.is_empty());
 }
 
+/// Fifteen packets of a slow line are a short queue, however long they take.
+#[test]
+fn a_queue_of_few_packets_is_short() {
+    let slow = |packets: i64| {
+        held(Held::Line, |f| {
+            (f.limits.line_bps, f.cost.goodput_bps) = (Some(500_000), Some(480_000));
+            f.limits.queueing_ns = Some(packets * 24_300_000);
+            f.min_rtt_ns = Some(9_000_000);
+        })
+    };
+    assert!(slow(15).actions.is_empty());
+    assert_eq!(kinds(&slow(17)), [ActionKind::Queue]);
+}
+
 /// No other control passes a policer.
 #[test]
 fn against_a_policer_the_sender_stays_below_its_rate() {
@@ -339,4 +353,120 @@ fn what_late_packets_did_not_take_no_action_gives_back() {
         });
     });
     assert_eq!(kinds(&cure), [ActionKind::Window]);
+}
+
+/// The line has room for ten times the goodput, and a dozen losses kept the window small: whether a queue was full does not matter.
+#[test]
+fn a_window_that_stays_far_below_a_line_with_room_calls_for_another_control() {
+    let losing = |change: fn(&mut FlowReport)| {
+        let cure = held(Held::WindowNeeded, |f| {
+            let mut lost = CauseCount::new(Cause::Loss);
+            lost.recoveries = 12;
+            f.recoveries.by_cause = vec![lost];
+            (f.recoveries.total, f.losses) = (12, 12);
+            change(f);
+        });
+        kinds(&cure)
+    };
+    assert_eq!(losing(|_| ()), [ActionKind::Control]);
+    assert_eq!(
+        losing(|f| f.limits.line_bps = Some(2_900_000)),
+        [ActionKind::Capture]
+    );
+    assert!(!losing(|f| f.sack = false).contains(&ActionKind::Control));
+    let late = losing(|f| {
+        let mut late = CauseCount::new(Cause::Reordering);
+        late.recoveries = 4;
+        f.recoveries.by_cause.push(late);
+        f.recoveries.total = 16;
+    });
+    assert!(!late.contains(&ActionKind::Control));
+}
+
+/// Of two segments, acknowledgements wait longer than a reader would take.
+#[test]
+fn a_window_of_few_segments_is_small_however_little_passed() {
+    let tiny = |bytes: u64| {
+        held(Held::ReceiverWindow, |f| {
+            f.limits.window = Some(Window {
+                largest_bytes: bytes,
+                ..Window::default()
+            });
+            (f.mss, f.min_rtt_ns, f.cost.goodput_bps) = (1460, Some(5_000_000), Some(400_000));
+        })
+    };
+    assert_eq!(kinds(&tiny(2 * 1460)), [ActionKind::Window]);
+    assert_eq!(kinds(&tiny(20 * 1460)), [ActionKind::Reader]);
+}
+
+/// Ninety packets in nine seconds: what held them for so many round trips is worth an action, though little was carried.
+#[test]
+fn few_packets_that_a_window_held_for_long_are_a_long_transfer() {
+    let of = |ns| {
+        held(Held::SendBuffer, |f| {
+            f.data_packets = 90;
+            f.min_rtt_ns = Some(ns);
+            f.limits.send_buffer_bytes = Some(4_000);
+        })
+    };
+    assert_eq!(kinds(&of(100_000_000)), [ActionKind::SendBuffer]);
+    assert_eq!(kinds(&of(2_000_000_000)), []);
+}
+
+/// No capture tells a full buffer from an application that writes as much: the sender's kernel does.
+#[test]
+fn whether_a_buffer_was_full_is_a_question_to_the_kernel() {
+    let cure = held(Held::Application, |f| {
+        f.limits.shares[0].limits = LimitSet::of(&[Held::Application, Held::SendBuffer]);
+    });
+    assert_eq!(kinds(&cure), [ActionKind::Ask]);
+    assert_eq!(cure.none.map(|none| none.why), Some(Why::NotKnown));
+    assert_eq!(
+        cure.actions[0].commands,
+        ["ss -tnmi state established dst 192.0.2.17"]
+    );
+    assert_eq!(kinds(&held(Held::Application, |_| ())), []);
+}
+
+/// After a time-out a sender repeats all there is, with SACK or without.
+#[test]
+fn what_was_sent_again_after_a_time_out_does_not_ask_for_sack() {
+    let cure = held(Held::WindowNeeded, |f| {
+        let mut lost = CauseCount::new(Cause::Loss);
+        (lost.recoveries, lost.timeouts) = (1, 1);
+        f.recoveries.by_cause = vec![lost];
+        (
+            f.sack,
+            f.losses,
+            f.retransmissions.total,
+            f.recoveries.total,
+        ) = (false, 35, 35, 1);
+    });
+    assert!(cure.actions.is_empty());
+    let none = cure.none.expect("a reason");
+    assert!(none.text.contains("happened once"), "{}", none.text);
+}
+
+/// A dozen losses at a line of which 9 parts in 10 were used: there is nothing to gain.
+#[test]
+fn a_flow_that_fills_its_line_gets_no_faster() {
+    let losing = |bps| {
+        held(Held::Line, |f| {
+            f.limits.shares[0].ns = 5_000_000_000;
+            f.limits.shares.push(Share {
+                limits: LimitSet::of(&[Held::WindowNeeded]),
+                ns: 4_000_000_000,
+                confidence: Confidence::Likely,
+            });
+            let mut lost = CauseCount::new(Cause::QueueLoss);
+            lost.recoveries = 12;
+            f.recoveries.by_cause = vec![lost];
+            (f.recoveries.total, f.losses) = (12, 12);
+            f.cost.goodput_bps = Some(bps);
+        })
+    };
+    let full = losing(18_000_000);
+    assert!(full.actions.is_empty());
+    assert_eq!(full.none.expect("a reason").why, Why::NothingHelps);
+    assert_eq!(kinds(&losing(9_000_000)), [ActionKind::Capture]);
 }

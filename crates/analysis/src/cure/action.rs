@@ -45,6 +45,8 @@ pub enum ActionKind {
     ReplayWindow,
     /// A player waits longer before it plays.
     JitterBuffer,
+    /// The sender's kernel is asked what it waits for.
+    Ask,
     /// Another capture, where what remains open can be seen.
     Capture,
 }
@@ -71,6 +73,7 @@ impl ActionKind {
         "outage",
         "replay-window",
         "jitter-buffer",
+        "ask",
         "capture",
     ];
 

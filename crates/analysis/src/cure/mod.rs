@@ -71,15 +71,35 @@ fn worst<'c, 'a>(cases: &'c [Case<'a>], wanted: impl Fn(LimitSet) -> bool) -> Op
     wanted.max_by(|a, b| weight(a).total_cmp(&weight(b)))
 }
 
+/// A transfer of few packets is over before most actions would help. A window or a buffer that holds one for many round trips, `ns`
+/// nanoseconds altogether, makes it long, however little it carries.
+fn is_long(flow: &FlowReport, ns: i64) -> bool {
+    /// Round trips that a transfer takes which nothing but its start holds back.
+    const MIN_ROUNDS: i64 = 8;
+    /// Half a second: nobody waits for less.
+    const MIN_NS: i64 = 500_000_000;
+    let rounds_ns = shares::round_trip_ns(flow).map(|ns| ns.saturating_mul(MIN_ROUNDS));
+    let long = rounds_ns.is_some_and(|rounds| ns >= rounds.max(MIN_NS));
+    flow.data_packets >= MIN_PACKETS || long
+}
+
+/// Whether a part of a flow's life is worth an action.
+fn worth(flow: &FlowReport, part: &Part) -> bool {
+    let size = part.limits.only();
+    let size = matches!(size, Some(Held::ReceiverWindow | Held::SendBuffer));
+    let long = flow.data_packets >= MIN_PACKETS || size && is_long(flow, part.ns);
+    part.share >= MIN_SHARE && long
+}
+
 /// The limits of one flow that are worth an action.
 fn cases(flow: &FlowReport) -> Vec<Case<'_>> {
     let case = |part| Case { flow, part };
-    if flow.data_packets < MIN_PACKETS {
-        return Vec::new();
-    }
     if flow.limits.life_ns() > 0 {
         let parts = shares::named(&flow.limits).into_iter();
-        return parts.filter(|p| p.share >= MIN_SHARE).map(case).collect();
+        return parts.filter(|p| worth(flow, p)).map(case).collect();
+    }
+    if flow.data_packets < MIN_PACKETS {
+        return Vec::new();
     }
     // As far as the coarse limit goes.
     let window = Part {

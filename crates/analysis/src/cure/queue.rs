@@ -16,21 +16,28 @@ const INTERVAL_NS: i64 = 100_000_000;
 /// A single flow needs a queue of this part of a round trip to keep the line busy when its window is reduced: with the usual
 /// target three of nine drawn transfers of 88 to 128 ms were slower by 9 to 16 %, with a quarter of a round trip one by 6 %.
 const TARGET_OF_RTT: i64 = 2;
-/// Minimum target: the time of 1.5 packets on the line (RFC 8290 section 5.2.1), in halves of a packet, and the bits of one.
-const TARGET_HALF_PACKETS: f64 = 3.0;
+/// Minimum target: the time of so many packets on the line (RFC 8290 section 5.2.1 says 1.5), and the bits of one.
+const TARGET_PACKETS: f64 = 2.0;
+/// A queue of fewer packets is short, however slow the line: managed, it leaves a window too little for three duplicate
+/// acknowledgements, and losses end in time-outs. Of 29 drawn transfers over queues of 8 packets 8 lost 5 to 54 % of their goodput.
+const MIN_PACKETS: f64 = 16.0;
 const PACKET_BITS: f64 = 1514.0 * 8.0;
 /// The interval, in round trips.
 const INTERVAL_RTTS: i64 = 2;
 /// Minimum length of a queue that is worth a change, in targets.
 const WORTH: i64 = 2;
 
+/// What a full packet takes on the line, nanoseconds.
+fn packet_ns(flow: &FlowReport) -> f64 {
+    line_bps(flow).map_or(0.0, |bps| PACKET_BITS / bps.max(1) as f64 * 1e9)
+}
+
 /// Delay and interval of `fq_codel` which do not cost a flow goodput, nanoseconds.
 fn settings(flow: &FlowReport) -> (i64, i64) {
     let rtt_ns = round_trip_ns(flow).unwrap_or(0).max(0);
-    let packet_ns = line_bps(flow).map_or(0.0, |bps| PACKET_BITS / bps.max(1) as f64 * 1e9);
     let target = TARGET_NS
         .max(rtt_ns / TARGET_OF_RTT)
-        .max((packet_ns * TARGET_HALF_PACKETS / 2.0) as i64);
+        .max((packet_ns(flow) * TARGET_PACKETS) as i64);
     (
         target,
         INTERVAL_NS.max(rtt_ns.saturating_mul(INTERVAL_RTTS)),
@@ -44,7 +51,8 @@ pub(super) fn managed(flows: &[&FlowReport]) -> Option<Action> {
     let flow = flows.iter().filter(busy).max_by_key(|f| standing(f))?;
     let (target, interval) = settings(flow);
     let delay = standing(flow);
-    if delay < MIN_QUEUE_NS.max(target.saturating_mul(WORTH)) {
+    let short = (packet_ns(flow) * MIN_PACKETS) as i64;
+    if delay < MIN_QUEUE_NS.max(short).max(target.saturating_mul(WORTH)) {
         return None;
     }
     let lost = recoveries(flows.iter().copied(), Cause::QueueLoss);

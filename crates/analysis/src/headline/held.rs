@@ -87,6 +87,12 @@ impl Held {
         }
     }
 
+    /// Whether the words say that the receiving application read too slowly, where they speak of its window.
+    pub(super) fn reads_slowly(&self) -> Option<bool> {
+        let window = self.part.limits.only()? == Limit::ReceiverWindow;
+        (window && self.window.is_some()).then_some(self.slow_reader)
+    }
+
     /// The size of the window or the buffer, where the words give it.
     pub(super) fn bytes(&self) -> Option<u64> {
         match self.part.limits.only()? {

@@ -171,6 +171,9 @@ pub(crate) fn derivable(analysis: &Analysis) -> BTreeSet<String> {
     file.insert("ambiguous".to_owned(), ambiguous);
     for flow in document["flows"].as_array().unwrap() {
         limits(flow, &mut texts);
+        // What a window without scaling cannot exceed.
+        let unscaled = flow.pointer("/limits/window/unscaled");
+        texts.extend((unscaled == Some(&Value::Bool(true))).then(|| count(u16::MAX.into())));
     }
     // A claim's own numbers prove nothing, but shares of the time, which are sums over many stretches.
     for claim in document["files"][0]["claims"].as_array().unwrap() {

@@ -53,6 +53,16 @@ pub(crate) static CLAIM: &[Column<Claim>] = &[
     )
     .optional(),
     Column::new(
+        "reads_slowly",
+        Kind::Flag,
+        "The window was full because the receiving application read too slowly, and not because it was small (held, receiver-window).",
+        |c: &Claim| match c {
+            Claim::Held(held) => held.reads_slowly().into(),
+            _ => None::<bool>.into(),
+        },
+    )
+    .optional(),
+    Column::new(
         "packets",
         Kind::Count,
         "Packets that this is about: late, lost, outside the window, repeated, unclear.",
