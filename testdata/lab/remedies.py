@@ -36,6 +36,13 @@ def largest(action, key):
     return f'"{sysctls(action)[key].split()[-1]} B"'
 
 
+def sized(key, scenario, action, **settings):
+    """A size or scaling, and SACK where the command has it, too."""
+    if "tcp_sack" in sysctls(action):
+        scenario = put(scenario, sender__sack="true", receiver__sack="true")
+    return put(scenario, **(settings or {key: largest(action, "tcp_rmem" if key.startswith("receiver") else "tcp_wmem")}))
+
+
 def options(scenario, action):
     on = {f"{end}__{option}": "true" for end in ("sender", "receiver") for option in ("sack", "dsack", "timestamps")}
     return put(scenario, **on)
@@ -77,9 +84,9 @@ def sort(scenario, action):
 
 #: Without what cannot be simulated: what applications do differently, and packets that are too large.
 CHANGES = {
-    "window": lambda scenario, action: put(scenario, receiver__receive_buffer=largest(action, "tcp_rmem")),
-    "scaling": lambda scenario, action: put(scenario, sender__window_scaling="true", receiver__window_scaling="true"),
-    "send-buffer": lambda scenario, action: put(scenario, sender__send_buffer=largest(action, "tcp_wmem")),
+    "window": lambda scenario, action: sized("receiver__receive_buffer", scenario, action),
+    "scaling": lambda scenario, action: sized("", scenario, action, sender__window_scaling="true", receiver__window_scaling="true"),
+    "send-buffer": lambda scenario, action: sized("sender__send_buffer", scenario, action),
     "reader": lambda scenario, action: less(scenario, r'^read(_rate)? = .*\n', "the application reads as fast as it can"),
     "no-delay": lambda scenario, action: put(scenario, sender__nagle='"off"', receiver__nagle='"off"'),
     "control": lambda scenario, action: put(scenario, sender__congestion='"bbr"'),
@@ -92,7 +99,7 @@ CHANGES = {
 ANY = {
     "larger receive buffer": lambda scenario: put(scenario, receiver__receive_buffer=LARGE),
     "larger send buffer": lambda scenario: put(scenario, sender__send_buffer=LARGE),
-    "window scaling": lambda scenario: CHANGES["scaling"](scenario, None),
+    "window scaling": lambda scenario: put(scenario, sender__window_scaling="true", receiver__window_scaling="true"),
     "options on": lambda scenario: options(scenario, None),
     "BBR": lambda scenario: put(scenario, sender__congestion='"bbr"'),
     "CUBIC": lambda scenario: put(scenario, sender__congestion='"cubic"'),

@@ -202,6 +202,18 @@ fn without_scaling_or_with_a_slow_reader_no_buffer_is_proposed() {
     assert_eq!(slow.actions[0].expectation(), "may help");
 }
 
+/// A larger window overflows the queue sooner or later, and without SACK the losses are repaired one in a round trip.
+#[test]
+fn a_larger_window_comes_with_sack() {
+    let without = held(Held::SendBuffer, |f| {
+        f.limits.send_buffer_bytes = Some(100_000);
+        f.sack = false;
+    });
+    assert_eq!(kinds(&without), [ActionKind::SendBuffer]);
+    let command = &without.actions[0].commands[0];
+    assert!(command.ends_with(" net.ipv4.tcp_sack=1"), "{command}");
+}
+
 #[test]
 fn every_limit_that_somebody_can_change_has_its_action() {
     let buffer = held(Held::SendBuffer, |f| {

@@ -36,7 +36,7 @@ def buffer(key, setting):
     """A larger buffer; an application that sets it asks for as much itself."""
     def change(path, plan, action):
         keys = sysctls(action)
-        both(plan, **{setting: keys[setting]})
+        both(plan, **{key: keys[key] for key in (setting, "tcp_sack") if key in keys})
         for end in ("client", "server"):
             if key in plan[end]:
                 plan[end][key] = int(keys[setting].split()[-1])
