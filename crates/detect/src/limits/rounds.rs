@@ -326,9 +326,33 @@ impl Rounds {
     #[cold]
     fn answered(&mut self, now: i64) {
         self.silent = false;
-        if let Some(last) = self.silences.last_mut() {
+        let gave_up = self.gave_up(now);
+        let Some(last) = self.silences.last_mut() else {
+            return;
+        };
+        if !gave_up {
             last.answered_ns = Some(now);
+            return;
         }
+        let more = Silence {
+            start_ns: last.end_ns,
+            end_ns: now,
+            answered_ns: Some(now),
+            ..*last
+        };
+        self.silences.push(more);
+        self.skip(now);
+    }
+
+    /// What comes at `now` is no answer: the next timer is twice as long as the last (RFC 6298 section 5.5), so a sender that has
+    /// waited for longer does not repeat anything any more.
+    fn gave_up(&self, now: i64) -> bool {
+        let [.., before, last] = self.silences.as_slice() else {
+            return false;
+        };
+        let waited = last.end_ns.saturating_sub(last.start_ns);
+        let longer = now.saturating_sub(last.end_ns) > waited.saturating_mul(2);
+        longer && before.answered_ns.is_none() && !self.is_full_of_silences()
     }
 
     /// Something is sent again at `now`.
@@ -353,9 +377,13 @@ impl Rounds {
         self.last.sent_ns.max(self.heard.news_ns).max(self.again_ns)
     }
 
+    fn is_full_of_silences(&self) -> bool {
+        self.silences.len() >= MAX_SILENCES
+    }
+
     /// Books the time until `now`, when something is sent, by a `timer` or not.
     fn wait(&mut self, now: i64, timer: bool, progress: &Progress) {
-        let timer = timer && self.silences.len() < MAX_SILENCES;
+        let timer = timer && !self.is_full_of_silences();
         let start_ns = self.quiet_ns();
         let until = if timer { start_ns } else { now };
         if progress.mending {
@@ -456,7 +484,10 @@ impl Rounds {
 
     /// The life ends at `last_ns`: all rows, and all silences. What is sent last is followed by nothing, for want of data.
     pub(crate) fn finish(&mut self, last_ns: i64, progress: &Progress) -> (Vec<Row>, &[Silence]) {
-        if progress.mending {
+        if self.silent && self.outlasts_patience(last_ns, progress) {
+            // Nothing answered the last timer either, until an end gave up.
+            self.wait(last_ns, true, progress);
+        } else if progress.mending {
             self.skip(last_ns);
         } else {
             let full = self.is_full(self.full(progress), progress);

@@ -273,6 +273,39 @@ fn a_path_that_swallows_a_flight_and_two_timeouts_is_dead() {
     assert_eq!(told, ["path-dead", "path-dead", "timer-needed+path-dead"]);
 }
 
+/// The sender repeats its data three times, then gives up; the other end closes much later, which is no answer.
+#[test]
+fn after_its_last_timer_a_sender_that_gave_up_still_waits() {
+    for closed in [true, false] {
+        let mut trace = Trace::new(Vantage::Sender).open();
+        trace.send(40, 12, MSS);
+        trace.acknowledge(80, 60_000);
+        let lost = trace.sent;
+        trace.send(80, 4, MSS);
+        for ms in [400, 1_000, 2_200] {
+            trace.data(ms, lost, MSS);
+        }
+        let mut last = Segment {
+            seq: 500,
+            ack: lost,
+            window: 60_000,
+            flags: TcpFlags(TcpFlags::ACK | TcpFlags::FIN),
+            ..Segment::default()
+        };
+        let mut dir = Dir::HighToLow;
+        if !closed {
+            (last.seq, last.ack) = (trace.sent, 500);
+            (last.flags, dir) = (TcpFlags(TcpFlags::ACK | TcpFlags::RST), Dir::LowToHigh);
+        }
+        trace.push(9_000, dir, last);
+        assert_eq!(
+            at(&trace.report(), [1_500, 6_000]),
+            ["timer-needed+path-dead"; 2],
+            "{closed}"
+        );
+    }
+}
+
 #[test]
 fn where_nothing_was_ever_lost_a_silence_at_the_receiver_may_be_the_applications() {
     let mut trace = Trace::new(Vantage::Receiver).open();
