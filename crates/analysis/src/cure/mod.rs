@@ -71,8 +71,8 @@ fn worst<'c, 'a>(cases: &'c [Case<'a>], wanted: impl Fn(LimitSet) -> bool) -> Op
     wanted.max_by(|a, b| weight(a).total_cmp(&weight(b)))
 }
 
-/// A transfer of few packets is over before most actions would help. A window or a buffer that holds one for many round trips, `ns`
-/// nanoseconds altogether, makes it long, however little it carries.
+/// A transfer of few packets is over before most actions would help. A window, a buffer or a timer that holds one for many round trips,
+/// `ns` nanoseconds altogether, makes it long, however little it carries.
 fn is_long(flow: &FlowReport, ns: i64) -> bool {
     /// Round trips that a transfer takes which nothing but its start holds back.
     const MIN_ROUNDS: i64 = 8;
@@ -85,9 +85,14 @@ fn is_long(flow: &FlowReport, ns: i64) -> bool {
 
 /// Whether a part of a flow's life is worth an action.
 fn worth(flow: &FlowReport, part: &Part) -> bool {
-    let size = part.limits.only();
-    let size = matches!(size, Some(Held::ReceiverWindow | Held::SendBuffer));
-    let long = flow.data_packets >= MIN_PACKETS || size && is_long(flow, part.ns);
+    let waits = |limit| {
+        matches!(
+            limit,
+            Held::ReceiverWindow | Held::SendBuffer | Held::TimerNeeded | Held::PathDead
+        )
+    };
+    let waits = part.limits.iter().all(waits);
+    let long = flow.data_packets >= MIN_PACKETS || waits && is_long(flow, part.ns);
     part.share >= MIN_SHARE && long
 }
 

@@ -257,8 +257,9 @@ fn repaired_one_by_one(cases: &[Case<'_>]) -> Option<Action> {
     let reduced = |limit| matches!(limit, Limit::WindowNeeded | Limit::RecoveryNeeded);
     let case = super::worst(cases, |set| set.iter().all(reduced))?;
     let (again, phases) = (case.flow.retransmissions.total, case.flow.recoveries.total);
-    // After a time-out a sender repeats all there is, with SACK or without.
-    let by_duplicates = phases > case.flow.timeouts();
+    // After a time-out a sender repeats all there is, with SACK or without. Of 16 drawn transfers with one or two recoveries SACK made four
+    // faster and four slower, of 11 with more nine faster and none slower.
+    let by_duplicates = phases >= MIN_RECOVERIES && phases > case.flow.timeouts();
     let many = by_duplicates && again >= MIN_TOGETHER.saturating_mul(phases);
     (many && !case.flow.sack && case.flow.syn_seen).then(|| Action {
         evidence: format!(
