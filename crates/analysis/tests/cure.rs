@@ -230,6 +230,9 @@ fn every_limit_that_somebody_can_change_has_its_action() {
     assert!(queue.actions[0].commands[0].ends_with("fq_codel target 5ms interval 100ms"));
     let short = held(Held::TimerNeeded, |f| {
         f.losses = 12;
+        let mut lost = CauseCount::new(Cause::Loss);
+        (lost.recoveries, lost.timeouts) = (12, 2);
+        f.recoveries.by_cause = vec![lost];
         f.recoveries.total = 12;
         f.min_rtt_ns = Some(19_000_000);
     });
