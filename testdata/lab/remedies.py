@@ -19,7 +19,7 @@ def put(scenario, **settings):
 
 
 def faster(scenario, factor):
-    """Every line so much faster."""
+    """Every line faster by a factor."""
     return re.sub(r'^rate = "(\d+) bit/s"', lambda found: f'rate = "{int(int(found[1]) * factor)} bit/s"', scenario, flags=re.M)
 
 

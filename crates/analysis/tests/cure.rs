@@ -414,7 +414,7 @@ fn a_window_of_few_segments_is_small_however_little_passed() {
     assert_eq!(kinds(&tiny(20 * 1460)), [ActionKind::Reader]);
 }
 
-/// Ninety packets in nine seconds: what held them for so many round trips is worth an action, though little was carried.
+/// Ninety packets in nine seconds: what held them for eight round trips and more is worth an action, though little was carried.
 #[test]
 fn few_packets_that_a_window_held_for_long_are_a_long_transfer() {
     let of = |ns| {

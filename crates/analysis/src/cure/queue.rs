@@ -16,7 +16,7 @@ const INTERVAL_NS: i64 = 100_000_000;
 /// A single flow needs a queue of this part of a round trip to keep the line busy when its window is reduced: with the usual
 /// target three of nine drawn transfers of 88 to 128 ms were slower by 9 to 16 %, with a quarter of a round trip one by 6 %.
 const TARGET_OF_RTT: i64 = 2;
-/// Minimum target: the time of so many packets on the line (RFC 8290 section 5.2.1 says 1.5), and the bits of one.
+/// Minimum target, as the time of packets on the line (RFC 8290 section 5.2.1 says 1.5 of them), and the bits of one.
 const TARGET_PACKETS: f64 = 2.0;
 /// A queue of fewer packets is short, however slow the line: managed, it leaves a window too little for three duplicate
 /// acknowledgements, and losses end in time-outs. Of 29 drawn transfers over queues of 8 packets 8 lost 5 to 54 % of their goodput.

@@ -344,7 +344,7 @@ impl Rounds {
         self.skip(now);
     }
 
-    /// What comes at `now` is no answer: the next timer is twice as long as the last (RFC 6298 section 5.5), so a sender that has
+    /// What comes at `now` is no answer: the next timer is twice as long as the last (RFC 6298 section 5), so a sender that has
     /// waited for longer does not repeat anything any more.
     fn gave_up(&self, now: i64) -> bool {
         let [.., before, last] = self.silences.as_slice() else {
