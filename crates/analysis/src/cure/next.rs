@@ -1,6 +1,6 @@
 //! Why nothing is proposed, and what to capture next.
 
-use inorder_detect::limits::Limit;
+use inorder_detect::limits::{Limit, LimitSet};
 use inorder_detect::{Cause, FlowReport, NotSeen, Vantage};
 
 use inorder_report::number::rate;
@@ -158,7 +158,7 @@ fn missing(flow: &FlowReport) -> String {
     }
     let main = flow.limits.main().map(|share| share.limits);
     let full_queue = path::recoveries([flow], Cause::QueueLoss) > 0;
-    let text = match main.map(|limits| limits.only()) {
+    let text = match main.map(LimitSet::only) {
         Some(None) => "what limits the transfer does not show at this end",
         Some(Some(Limit::WindowNeeded | Limit::RecoveryNeeded)) if full_queue => {
             "a queue was full when packets were lost, and whether a longer one, a managed one or another congestion control would \
