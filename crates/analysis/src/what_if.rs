@@ -64,7 +64,7 @@ impl<'a> WhatIfSays<'a> {
 }
 
 fn sorter(row: &WhatIf) -> String {
-    match row.sorter {
+    match &row.sorter {
         Some(sorter) => format!("the sorter {sorter}"),
         None => format!(
             "sorting blocks of {} packets",

@@ -219,11 +219,12 @@ impl Card {
         self.end();
         let waited = self.delivered.wrapping_sub(counts.times);
         let max_ns = self.max_delay_ns.max(0) as u64;
-        let quantile = |share| self.delays.quantile(share).map(|ns| ns.min(max_ns));
+        let quantiles = self.delays.quantiles([0.5, 0.99]);
+        let [p50_ns, p99_ns] = quantiles.map(|ns| ns.map(|ns| ns.min(max_ns)));
         Waited {
             mean_ns: waited / counts.arrived.max(1),
-            p50_ns: quantile(0.5),
-            p99_ns: quantile(0.99),
+            p50_ns,
+            p99_ns,
             max_ns,
         }
     }

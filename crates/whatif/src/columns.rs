@@ -24,7 +24,7 @@ pub static WHAT_IF: &[Column<WhatIf>] = &[
     .unit("packets")
     .optional()
     .shown("if sorted in blocks of", 0)
-    .adapted(|w, _| match w.sorter {
+    .adapted(|w, _| match &w.sorter {
         Some(sorter) => sorter.to_string(),
         None => plural(u64::from(w.block_size), "packet"),
     }),

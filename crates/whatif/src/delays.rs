@@ -33,22 +33,61 @@ impl Delays {
         }
     }
 
-    /// The end of the bin in which this share of the packets lies, nanoseconds; `None` without packets.
-    pub(crate) fn quantile(&self, share: f64) -> Option<u64> {
+    /// The ends of the bins in which these shares of the packets lie, ascending, nanoseconds; `None` without packets. Most packets
+    /// wait for the whole of the coalescing time, or nearly, so the bins are walked from the last one down.
+    pub(crate) fn quantiles<const N: usize>(&self, shares: [f64; N]) -> [Option<u64>; N] {
         let all: u64 = self.bins.iter().map(|&count| u64::from(count)).sum();
-        let rank = (share * all as f64).ceil().max(1.0) as u64;
-        let mut below = 0;
-        let bin = self.bins.iter().position(|&count| {
-            below += u64::from(count);
-            below >= rank
-        })?;
-        (all > 0).then(|| ((bin as u64 + 1) << SHIFT) / self.scale)
+        let mut ends = [None; N];
+        if all == 0 {
+            return ends;
+        }
+        let (mut bin, mut below) = (BINS, all);
+        for (end, share) in ends.iter_mut().zip(shares).rev() {
+            let rank = (share * all as f64).ceil().max(1.0) as u64;
+            // `below` packets lie in the first `bin` bins: the lowest bin up to which there are as many as the rank.
+            while let Some(&count) = self.bins.get(bin - 1)
+                && below - u64::from(count) >= rank
+            {
+                (bin, below) = (bin - 1, below - u64::from(count));
+            }
+            *end = Some(((bin as u64) << SHIFT) / self.scale);
+        }
+        ends
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// The straightforward twin: from the first bin on, each share by itself.
+    fn quantile(delays: &Delays, share: f64) -> Option<u64> {
+        let all: u64 = delays.bins.iter().map(|&count| u64::from(count)).sum();
+        let rank = (share * all as f64).ceil().max(1.0) as u64;
+        let mut below = 0;
+        let bin = delays.bins.iter().position(|&count| {
+            below += u64::from(count);
+            below >= rank
+        })?;
+        Some(((bin as u64 + 1) << SHIFT) / delays.scale)
+    }
+
+    proptest! {
+        #[test]
+        fn from_the_last_bin_down_the_quantiles_are_the_same(
+            coalesce_ns in 0i64..300_000,
+            waits in prop::collection::vec(0.0..=1.0, 0..60),
+        ) {
+            let mut delays = Delays::new(coalesce_ns);
+            for wait in waits {
+                delays.add((wait * coalesce_ns as f64) as i64);
+            }
+            let shares = [0.0, 0.5, 0.99, 1.0];
+            prop_assert_eq!(delays.quantiles(shares), shares.map(|share| quantile(&delays, share)));
+        }
+    }
 
     #[test]
     fn quantiles_are_those_of_the_sample_but_for_the_width_of_a_bin() {
@@ -56,8 +95,9 @@ mod tests {
             let mut delays = Delays::new(coalesce_ns);
             let sample: Vec<i64> = (0..1000).map(|i| coalesce_ns / 999 * i).collect();
             sample.iter().for_each(|&ns| delays.add(ns));
-            for (share, exact) in [(0.5, sample[499]), (0.99, sample[989])] {
-                let read = delays.quantile(share).unwrap() as i64;
+            let read = delays.quantiles([0.5, 0.99]);
+            for (read, exact) in read.into_iter().zip([sample[499], sample[989]]) {
+                let read = read.unwrap() as i64;
                 let width = coalesce_ns / 32 + 2;
                 assert!(
                     (exact..=exact + width).contains(&read),
@@ -65,6 +105,6 @@ mod tests {
                 );
             }
         }
-        assert_eq!(Delays::new(100).quantile(0.5), None);
+        assert_eq!(Delays::new(100).quantiles([0.5]), [None]);
     }
 }

@@ -6,6 +6,7 @@
 
 use inorder_base::heap::Heap;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use inorder_sort::{AnySorter, Batcher, Kind, Meta, Sorter, SorterConfig, Surroundings};
 
@@ -305,6 +306,11 @@ impl NamedReceivers {
         }
     }
 
+    /// The number of results.
+    pub fn rows(&self) -> usize {
+        self.cards.len()
+    }
+
     /// The result of every sorter and, within it, every coalescing time.
     pub fn finish(mut self) -> Vec<WhatIf> {
         let (packets, originals) = (self.packets.max(1), self.originals.max(1));
@@ -315,7 +321,7 @@ impl NamedReceivers {
             let mean_ns = card.up.delays_ns.sum() / u128::from(packets);
             let bound_ns = card.sorter.hold_ns(0);
             WhatIf {
-                sorter: Some(card.config),
+                sorter: Some(Arc::new(card.config)),
                 block_size: 0,
                 coalesce_ns: card.coalesce_ns,
                 reordered: counts.reordered,

@@ -327,15 +327,26 @@ impl SortingReceivers {
         self.following = cards;
     }
 
+    /// The number of results.
+    pub fn rows(&self) -> usize {
+        self.block_sizes.len() * self.cards.len()
+    }
+
     /// The result of every setting: block sizes, and for each the coalescing times.
-    pub fn finish(mut self) -> Vec<WhatIf> {
+    pub fn finish(self) -> Vec<WhatIf> {
+        let mut results = Vec::with_capacity(self.rows());
+        self.finish_into(&mut results);
+        results
+    }
+
+    /// The same behind other results.
+    pub fn finish_into(mut self, results: &mut Vec<WhatIf>) {
         self.tell_cards();
         for i in 0..self.cards.len() {
             self.settle(i, i64::MIN);
         }
         let counts = self.counts;
         let delays: Vec<_> = self.cards.iter_mut().map(|c| c.finish(&counts)).collect();
-        let mut results = Vec::with_capacity(self.block_sizes.len() * self.cards.len());
         for (b, &block_size) in self.block_sizes.iter().enumerate() {
             for (c, (card, delay)) in self.cards.iter().zip(&delays).enumerate() {
                 let stack = self.behind.as_ref().and_then(|behind| behind.stacks.get(c));
@@ -343,7 +354,6 @@ impl SortingReceivers {
                 results.push(self.result(block_size, card.coalesce_ns, delay, &left));
             }
         }
-        results
     }
 
     fn result(&self, block_size: u32, coalesce_ns: i64, waited: &Waited, left: &Left) -> WhatIf {

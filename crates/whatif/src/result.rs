@@ -1,12 +1,15 @@
 //! What a sorting receiver would have left of the reordering.
 
+use std::sync::Arc;
+
 use inorder_sort::{SorterConfig, srpic};
 
 /// One setting of a sorter laid over a receiver-side capture.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct WhatIf {
-    /// A sorter by name and settings; `None`: SRPIC with blocks of `block_size`.
-    pub sorter: Option<SorterConfig>,
+    /// A sorter by name and settings; `None`: SRPIC with blocks of `block_size`. It is kept elsewhere, since
+    /// it is as large as the rest and few results have one; flows in order share it.
+    pub sorter: Option<Arc<SorterConfig>>,
     /// Largest sorting block of SRPIC, packets; 0 of a sorter by name.
     pub block_size: u32,
     /// Interrupt coalescing delay, nanoseconds.
@@ -37,7 +40,9 @@ pub struct WhatIf {
 impl WhatIf {
     /// The sorter and its settings as one word.
     pub fn name(&self) -> String {
-        let srpic = || srpic::blocks_of(self.block_size as usize);
-        self.sorter.unwrap_or_else(srpic).to_string()
+        match &self.sorter {
+            Some(sorter) => sorter.to_string(),
+            None => srpic::blocks_of(self.block_size as usize).to_string(),
+        }
     }
 }

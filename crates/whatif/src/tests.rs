@@ -136,7 +136,7 @@ fn at(us: i64, offset: i64) -> DataArrival {
 #[test]
 fn a_swap_within_the_batch_is_mended() {
     let arrivals = [at(0, 0), at(1, 200), at(2, 100), at(3, 300)];
-    let [left] = what_if(&arrivals, &[32], &[50_000])[..] else {
+    let [left] = &what_if(&arrivals, &[32], &[50_000])[..] else {
         panic!();
     };
     assert_eq!((left.reordered, left.max_extent), (0, 0));
@@ -362,7 +362,7 @@ proptest! {
         prop_assume!(!arrivals.is_empty());
         let mut delays = sort(&arrivals, 8, coalesce, 1_000).delays;
         delays.sort_unstable();
-        let row = with_quantiles(&arrivals, &[8], &[coalesce], 1_000)[0];
+        let row = with_quantiles(&arrivals, &[8], &[coalesce], 1_000).remove(0);
         for (share, read) in [(0.5, row.p50_added_delay_ns), (0.99, row.p99_added_delay_ns)] {
             let rank = (share * delays.len() as f64).ceil().max(1.0) as usize;
             let (exact, read) = (delays[rank - 1], read.unwrap());
@@ -387,7 +387,7 @@ proptest! {
         let general = named.finish();
         for (fast, general) in fast.iter_mut().zip(&general) {
             // They differ only in how the setting is given, and in the quantiles, which the quick way reads off a histogram.
-            (fast.sorter, fast.block_size) = (general.sorter, general.block_size);
+            (fast.sorter, fast.block_size) = (general.sorter.clone(), general.block_size);
             fast.p50_added_delay_ns = general.p50_added_delay_ns;
             fast.p99_added_delay_ns = general.p99_added_delay_ns;
         }

@@ -10,7 +10,7 @@ use crate::collect::Basis;
 use crate::config::Config;
 use crate::cost::Recorder;
 use crate::points::Points;
-use crate::result::{Half, PointKind, Vantage, VantageChoice};
+use crate::result::{Half, PointKind, Vantage, VantageChoice, WhatIf};
 use crate::sender::{Options, Sender};
 use inorder_whatif::{
     DataArrival, NamedReceivers, SortingReceivers, UsualReceivers, may_be_sorted,
@@ -178,6 +178,26 @@ impl Engines {
         }
     }
 
+    /// What sorting would have left, in a list with no room for more: very many reports may be kept.
+    pub(super) fn take_what_if(&mut self) -> Vec<WhatIf> {
+        let (what_if, usual, named) = (self.what_if.take(), self.usual.take(), self.named.take());
+        let usual_rows = usual.as_ref().map_or(0, |_| UsualReceivers::ROWS);
+        let rows = what_if.as_ref().map_or(0, |what_if| what_if.rows())
+            + usual_rows
+            + named.as_ref().map_or(0, |named| named.rows());
+        let mut all = Vec::with_capacity(rows);
+        if let Some(what_if) = what_if {
+            what_if.finish_into(&mut all);
+        }
+        if let Some(usual) = usual {
+            usual.finish_into(&mut all);
+        }
+        if let Some(named) = named {
+            all.extend(named.finish());
+        }
+        all
+    }
+
     /// One past what the window that `seg` tells allows to be sent; the greatest number if the handshake was not seen.
     /// The window of a SYN is not scaled (RFC 7323 section 2.2).
     #[inline]
@@ -208,6 +228,7 @@ impl Engines {
         }
     }
 
+    #[inline(always)] // Made where it stays, instead of copied there.
     pub(super) fn new(base: u32, choice: VantageChoice, config: &Config, shared: &Shared) -> Self {
         let at_receiver = choice.vantage == Vantage::Receiver;
         let half = if choice.vantage == Vantage::Middle {

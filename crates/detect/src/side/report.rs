@@ -40,6 +40,7 @@ impl Side {
             syn_seen: end.syn_seen,
         };
         let vantage = engines.choice.vantage;
+        let what_if = engines.take_what_if();
         let arrival = engines
             .arrival
             .finish(&cx, end.answered.then_some(end.last_ns));
@@ -49,13 +50,6 @@ impl Side {
             .points
             .map(|points| points.finish())
             .unwrap_or_default();
-        let mut what_if = engines.what_if.map(|what_if| what_if.finish());
-        if let Some(usual) = engines.usual {
-            what_if.get_or_insert_default().extend(usual.finish());
-        }
-        if let Some(named) = engines.named {
-            what_if.get_or_insert_default().extend(named.finish());
-        }
         let mut artefacts = Artefacts {
             duplicated_frames: self.duplicated + end.answers_duplicated,
             time_reversals: end.reversals,
@@ -207,7 +201,7 @@ impl Side {
             recoveries: main.recoveries,
             ack_path,
             artefacts,
-            what_if: what_if.unwrap_or_default(),
+            what_if,
             events,
             retransmission_list: main.list,
             points,
