@@ -187,11 +187,7 @@ impl FlowTable {
         }
         if self.kept.len() < self.most {
             if self.kept.len() == self.kept.capacity() {
-                // Four times as many each time, because all of them move, and no more than there will be.
-                let more = (3 * self.kept.len())
-                    .max(16)
-                    .min(self.most - self.kept.len());
-                self.kept.reserve_exact(more);
+                self.kept.reserve_exact(self.more());
             }
             return self.kept.push(report);
         }
@@ -212,6 +208,19 @@ impl FlowTable {
                 self.kept[place] = report;
             }
             _ => self.summed.add(&report),
+        }
+    }
+
+    /// For how many reports room is made once there is none left: for four times as many, because all of them move, and no more
+    /// than there will be. Once there are many, for all that there will be, if that is not very much: what is not used takes no memory,
+    /// but what the reports leave behind when they move does.
+    fn more(&self) -> usize {
+        const MANY: usize = 1_024;
+        const AT_ONCE: usize = 100_000;
+        let (len, left) = (self.kept.len(), self.most - self.kept.len());
+        match len {
+            MANY.. if self.most <= AT_ONCE => left,
+            _ => (3 * len).max(16).min(left),
         }
     }
 

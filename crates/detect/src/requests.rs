@@ -25,10 +25,12 @@ impl Requests {
 
     #[inline(never)]
     fn note_request(&mut self, seg: &Segment) {
-        let above = |right: u32| (right.wrapping_sub(seg.ack) as i32).max(1);
-        let blocks = seg.sack_blocks().iter().map(|block| above(block.1));
+        let mut above = 1;
+        for &(_, right) in seg.sack_blocks() {
+            above = above.max(right.wrapping_sub(seg.ack) as i32);
+        }
         self.from = seg.ack;
-        self.to = seg.ack.wrapping_add(blocks.max().unwrap_or(1) as u32);
+        self.to = seg.ack.wrapping_add(above as u32);
         self.asked_ns = seg.ts_ns;
     }
 

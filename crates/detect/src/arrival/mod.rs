@@ -161,6 +161,7 @@ pub(crate) struct ArrivalEnd {
 
 impl Arrival {
     /// `at_receiver`: the capture was made beside the receiver, which acknowledges what it takes.
+    #[inline(always)] // Made where it stays, instead of copied there.
     pub(crate) fn new(
         half: Half,
         keep: bool,

@@ -106,6 +106,8 @@ impl Sender {
             0 if self.receiver.reader_catches_up(seg, last) => Some(Trigger::Reader),
             0 => Some(Trigger::Window),
             _ if ack.missing > 0 => None,
+            // As usual: none of its reports was held back, so far as is known.
+            _ if self.receiver.compression.is_empty() => None,
             _ => {
                 let waited = self.held_back(seg.ts_ns);
                 let jitter = self.timing.jitter();

@@ -1,9 +1,8 @@
 //! What the sender has sent and what the receiver has reported of it.
 
-use std::collections::VecDeque;
-
 use inorder_wire::Segment;
 
+use super::line::Line;
 use crate::collect::Place;
 
 /// Pieces of what was sent in one go leave within this time, nanoseconds.
@@ -89,7 +88,7 @@ impl Copies {
 /// Sent segments in sequence order, from the lowest not cumulatively acknowledged.
 #[derive(Debug, Default)]
 pub(crate) struct Board {
-    sent: VecDeque<Sent>,
+    sent: Line<Sent>,
     copies: Vec<Copies>,
     free: Vec<u32>,
     /// How often what is here, or whether it has been reported, has changed.
@@ -130,13 +129,15 @@ impl Board {
     }
 
     /// Segments from the one at `i` on.
-    pub(crate) fn range(&self, i: usize) -> impl Iterator<Item = &Sent> {
-        self.sent.range(i.min(self.sent.len())..)
+    #[inline]
+    pub(crate) fn tail(&self, i: usize) -> &[Sent] {
+        self.sent.get(i..).unwrap_or_default()
     }
 
     /// Segments from the one at `i` on.
-    pub(crate) fn range_mut(&mut self, i: usize) -> impl Iterator<Item = &mut Sent> {
-        self.sent.range_mut(i.min(self.sent.len())..)
+    #[inline]
+    pub(crate) fn tail_mut(&mut self, i: usize) -> &mut [Sent] {
+        self.sent.get_mut(i..).unwrap_or_default()
     }
 
     /// A first transmission; usually the highest, seldom (capture order) in the middle.
@@ -153,7 +154,7 @@ impl Board {
             copies: 0,
         };
         self.changes += 1;
-        match self.sent.back_mut() {
+        match self.sent.last_mut() {
             // The rest of a captured frame that is longer than a segment is none of its own.
             Some(last)
                 if self.cut_elsewhere && last.frame == frame && len < last.len / MIN_OF_REST =>
@@ -172,7 +173,7 @@ impl Board {
     #[inline]
     pub(crate) fn find(&self, offset: i64) -> usize {
         // Full segments are the rule: guess, then correct.
-        if let Some(front) = self.sent.front() {
+        if let Some(front) = self.sent.first() {
             if offset < front.end() {
                 return 0;
             }
@@ -207,7 +208,7 @@ impl Board {
     /// The same where every segment was sent once, so that none has retransmissions.
     #[inline]
     pub(crate) fn pop_sent_once(&mut self, ack: i64) -> Option<Sent> {
-        let front = self.sent.front()?;
+        let front = self.sent.first()?;
         let ends = front.end() <= ack;
         if !ends && (front.start >= ack || !self.fits_first(ack)) {
             return None;
@@ -218,7 +219,7 @@ impl Board {
 
     /// The first segment ends at `ack`, by which it was acknowledged in part.
     fn fits_first(&mut self, ack: i64) -> bool {
-        self.fit(ack) && self.sent.front().is_some_and(|front| front.end() <= ack)
+        self.fit(ack) && self.sent.first().is_some_and(|front| front.end() <= ack)
     }
 
     /// A retransmission of `[start, end)` begins and ends where segments on the wire do.
@@ -340,7 +341,7 @@ const BLOCKS: usize = 4;
 /// Disjoint byte ranges above the cumulative ACK that the receiver has SACKed.
 #[derive(Debug, Default)]
 pub(crate) struct Ranges {
-    ranges: VecDeque<(i64, i64)>,
+    ranges: Line<(i64, i64)>,
     /// Their lengths, added up.
     bytes: i64,
     /// The ranges as they were found for the last blocks: each block comes in several ACKs, and what is in one of these
@@ -371,7 +372,7 @@ impl Ranges {
 
     /// One past the highest byte in any range.
     pub(crate) fn top(&self) -> Option<i64> {
-        self.ranges.back().map(|r| r.1)
+        self.ranges.last().map(|r| r.1)
     }
 
     /// Is all of `[from, to)` in one range?
@@ -405,14 +406,14 @@ impl Ranges {
     /// Forgets everything below `una`.
     #[inline]
     pub(crate) fn drop_below(&mut self, una: i64) {
-        if self.ranges.front().is_some_and(|r| r.0 < una) {
-            while let Some(&(from, to)) = self.ranges.front()
+        if self.ranges.first().is_some_and(|r| r.0 < una) {
+            while let Some(&(from, to)) = self.ranges.first()
                 && to <= una
             {
                 self.bytes -= to - from;
                 self.ranges.pop_front();
             }
-            if let Some(first) = self.ranges.front_mut() {
+            if let Some(first) = self.ranges.first_mut() {
                 let from = first.0.max(una);
                 self.bytes -= from - first.0;
                 first.0 = from;
@@ -444,34 +445,34 @@ impl Ranges {
             return (from, to);
         }
         let first = self.ranges.partition_point(|r| r.1 < from);
-        match self.ranges.get(first) {
+        let touched = self.ranges.get(first..).unwrap_or_default();
+        match touched.first() {
             Some(&(a, b)) if a <= from && to <= b => return (a, b),
             _ => {}
         }
-        let mut last = first;
         let (mut low, mut high, mut at) = (from, to, from);
-        while let Some(&(a, b)) = self.ranges.get(last) {
-            if a > to {
-                break;
-            }
+        let (mut last, mut known) = (first, 0);
+        for &(a, b) in touched.iter().take_while(|r| r.0 <= to) {
             if a > at {
                 news.push((at, a));
             }
             at = at.max(b);
             low = low.min(a);
             high = high.max(b);
+            known += b - a;
             last += 1;
         }
         if at < to {
             news.push((at, to));
         }
-        let joined = self.ranges.range(first..last);
-        self.bytes += (high - low) - joined.map(|r| r.1 - r.0).sum::<i64>();
+        self.bytes += (high - low) - known;
         if last == first {
             self.ranges.insert(first, (low, high));
         } else {
             self.ranges[first] = (low, high);
-            self.ranges.drain(first + 1..last);
+            if last > first + 1 {
+                self.ranges.remove(first + 1, last);
+            }
         }
         (low, high)
     }

@@ -30,7 +30,15 @@ impl Doubts {
     }
 
     /// The original at `start` has arrived as late as `basis` says, if it is one.
+    #[inline]
     pub(super) fn weaken(&mut self, start: i64, basis: Basis) -> Basis {
+        match self.open.is_empty() {
+            true => basis,
+            false => self.weaken_doubted(start, basis),
+        }
+    }
+
+    fn weaken_doubted(&mut self, start: i64, basis: Basis) -> Basis {
         let at = self.open.iter().position(|doubt| doubt.0 == start);
         match at.and_then(|at| self.open.remove(at)) {
             Some((_, doubt)) if doubt.confidence > basis.confidence => Basis {

@@ -25,6 +25,7 @@ mod finish;
 mod hidden;
 mod lateness;
 mod ledger;
+mod line;
 mod list;
 mod log;
 mod missing;
@@ -173,6 +174,7 @@ impl Sender {
         self.ledger.collector.troubles() + self.ledger.retransmissions
     }
 
+    #[inline(always)] // Made where it stays, instead of copied there.
     pub(crate) fn new(unwrap: Offsets, options: Options, keep: bool) -> Self {
         Sender {
             outstanding: Outstanding::new(unwrap, options.timestamps, options.explanations),
@@ -498,7 +500,10 @@ impl Sender {
         } else if !advanced {
             self.receiver.compressing |= reported > 1;
             self.unexplained(ack, reported);
-            let waited = self.held_back(ack.seg.ts_ns);
+            let waited = match reported {
+                0 => 0,
+                _ => self.held_back(ack.seg.ts_ns),
+            };
             if reported > 0 {
                 let at_once = waited <= self.timing.jitter();
                 self.receiver.reported_at_once = reported == 1 && at_once;

@@ -138,7 +138,7 @@ impl Outstanding {
     /// Has all of `[start, end)` been reported?
     pub(super) fn all_reported(&self, start: i64, end: i64) -> bool {
         let first = self.board.find(start.max(self.una));
-        let mut within = self.board.range(first).take_while(|s| s.start < end);
+        let mut within = self.board.tail(first).iter().take_while(|s| s.start < end);
         within.all(|s| s.reported)
     }
 
@@ -254,7 +254,7 @@ impl Outstanding {
         if left >= right || left < self.una || right > number {
             return None;
         }
-        let within = self.board.range(self.board.find(left));
+        let within = self.board.tail(self.board.find(left)).iter();
         let mut within = within.take_while(|s| s.start < right);
         let again = within.all(|s| {
             self.board

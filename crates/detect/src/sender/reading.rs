@@ -94,6 +94,9 @@ impl Reading {
     }
 
     fn ascend(&mut self, from: usize) {
+        if self.reports.len() - from < 2 {
+            return; // As usual: there is no order.
+        }
         let mark = self.newest.clamp(from, self.reports.len());
         let first = self.reports.get(mark).map(|r| r.sent.start);
         let newest = self.reports.len() - mark;

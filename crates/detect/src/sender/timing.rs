@@ -5,9 +5,9 @@
 //! same each time: that tells where in a compressed ACK a late arrival belongs, and which discarded original an
 //! unexplained ACK ([`super::unexplained`]) was for.
 
-use inorder_wire::Segment;
+use inorder_wire::{MAX_SACK_BLOCKS, Segment};
 
-use super::board::{Board, Sent};
+use super::board::Sent;
 use super::filled::Filled;
 use super::lateness::Density;
 use super::outstanding::Outstanding;
@@ -171,18 +171,19 @@ impl Timing {
             return; // No hole, nothing that may come late.
         }
         let Some(rtt) = self.min_rtt else { return };
+        let mut listed = [(0, 0); MAX_SACK_BLOCKS];
+        let blocks = listed.iter_mut().zip(out.blocks(seg));
+        let blocks = blocks.map(|(to, block)| *to = block).count();
+        let blocks = &listed[..blocks];
         let first = out.board.find(from);
-        let below = |s: &&Sent| s.start < top;
-        let count = out.board.range(first).take_while(below).count();
-        self.note_spacing(&out.board, first, count, since, now.saturating_sub(since));
-        let mut blocks = [(0, 0); 4];
-        for (to, block) in blocks.iter_mut().zip(out.blocks(seg)) {
-            *to = block;
-        }
+        let above = out.board.tail_mut(first);
+        let count = above.iter().take_while(|s| s.start < top).count();
+        let reported = &mut above[..count];
+        self.note_spacing(reported, rtt, since, now.saturating_sub(since));
         let mut at = self.reached_ns.min(now);
         let room = now.saturating_sub(at) / count.max(1) as i64;
         let spacing = self.spacing().min(room);
-        for s in out.board.range_mut(first).take(count) {
+        for s in reported {
             at = at
                 .saturating_add(spacing)
                 .max(s.sent_ns.saturating_add(rtt));
@@ -197,14 +198,11 @@ impl Timing {
 
     /// Segments acknowledged at once that could have been there before the ACK before came one behind the
     /// other out of a queue.
-    fn note_spacing(&mut self, board: &Board, first: usize, count: usize, since: i64, span: i64) {
-        let rtt = self.min_rtt.unwrap_or(0);
-        let queued = board
-            .range(first)
-            .take(count)
-            .all(|s| s.sent_ns.saturating_add(rtt) < since);
-        if queued && (1..=MAX_SEGMENTS_AT_ONCE).contains(&count) && span > 0 {
-            self.spacing.push(span / count as i64);
+    fn note_spacing(&mut self, reported: &[Sent], rtt: i64, since: i64, span: i64) {
+        let few = (1..=MAX_SEGMENTS_AT_ONCE).contains(&reported.len()) && span > 0;
+        let queued = |s: &Sent| s.sent_ns.saturating_add(rtt) < since;
+        if few && reported.iter().all(queued) {
+            self.spacing.push(span / reported.len() as i64);
         }
     }
 
