@@ -215,8 +215,7 @@ impl AckQueue {
     fn push_by_content(&mut self, seg: &Segment, out: &mut impl FnMut(Ack)) {
         let base = *self.base.get_or_insert(*seg);
         let key = Key::of(seg, &base);
-        let after = self.held.iter().rposition(|h| !key.is_before(&h.key));
-        let place = after.map_or(0, |at| at + 1);
+        let place = self.place_of(&key);
         if place < self.held.len() {
             self.reordered += 1;
         }
@@ -239,6 +238,18 @@ impl AckQueue {
             }
             self.pop_by_content(out);
         }
+    }
+
+    /// Where an ACK belongs among those held: behind the last one that it was not sent before. Those are ascending in what they acknowledge
+    /// and in their timestamps, so the ones above it in these are not looked at one by one: there may be thousands.
+    fn place_of(&self, key: &Key) -> usize {
+        let not_above = |h: &Held| h.key.number() <= key.number();
+        let end = match self.held.back() {
+            Some(last) if !not_above(last) => self.held.partition_point(not_above),
+            _ => self.held.len(), // As usual.
+        };
+        let after = self.held.range(..end).rposition(|h| !key.is_before(&h.key));
+        after.map_or(0, |at| at + 1)
     }
 
     fn pop_by_content(&mut self, out: &mut impl FnMut(Ack)) {
@@ -289,11 +300,16 @@ impl Key {
         }
     }
 
+    /// What it acknowledges, and its timestamp.
+    fn number(&self) -> (i64, i64) {
+        (self.ack, self.tsval)
+    }
+
     /// Was it sent before `other`, as its contents say? The first range holds what has just come, and is reported again, as far as
     /// there is room (RFC 2018 section 4): an ACK that lists the first range of another is the later one of the two. Where neither
     /// does, the bytes tell, if there was no room for more.
     fn is_before(&self, other: &Key) -> bool {
-        let (own, others) = ((self.ack, self.tsval), (other.ack, other.tsval));
+        let (own, others) = (self.number(), other.number());
         if own != others {
             return own < others;
         }
@@ -361,6 +377,31 @@ fn held(seg: &Segment) -> &[(u32, u32)] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The straightforward twin looks at each of those held.
+        #[test]
+        fn an_ack_is_placed_as_if_each_of_those_held_were_looked_at(
+            acks in prop::collection::vec((0u32..6, 0u32..3, 0u32..8, 1u32..4), 1..60),
+        ) {
+            let mut q = AckQueue::default();
+            for (number, tsval, left, len) in acks {
+                let mut seg = Segment {
+                    ack: number * 100,
+                    tsval,
+                    has: Has::TIMESTAMPS,
+                    sack_len: u8::from(left > number),
+                    ..Segment::default()
+                };
+                seg.sack[0] = (left * 100, (left + len) * 100);
+                let key = Key::of(&seg, q.base.get_or_insert(seg));
+                let after = q.held.iter().rposition(|h| !key.is_before(&h.key));
+                prop_assert_eq!(q.place_of(&key), after.map_or(0, |at| at + 1));
+                q.push(&seg, false, |_| ());
+            }
+        }
+    }
 
     fn ack(ip_id: u16, number: u32) -> Segment {
         Segment {
