@@ -117,12 +117,23 @@ fn exists<T: Token>(
     now: u64,
     colour: u32,
 ) -> bool {
-    if !rule.must_search {
-        return bind(rule, places, binding, now, colour);
+    match rule.must_search {
+        true => find(rule, places, binding, (colour, now), |_| true),
+        false => bind(rule, places, binding, now, colour),
     }
+}
+
+/// Tries all bindings of a colour at a time, until one is valid and the wanted one; returns whether there is one.
+fn find<T: Token>(
+    rule: &mut Rule<T>,
+    places: &[Place<T>],
+    binding: &mut Binding<T>,
+    (colour, now): (u32, u64),
+    mut is_wanted: impl FnMut(&Binding<T>) -> bool,
+) -> bool {
     binding.rewind(rule.takes.len());
     loop {
-        if bind(rule, places, binding, now, colour) {
+        if bind(rule, places, binding, now, colour) && is_wanted(binding) {
             return true;
         }
         if !binding.advance() {
@@ -131,7 +142,7 @@ fn exists<T: Token>(
     }
 }
 
-/// Binds the tokens of an enabled colour; random if there are several bindings.
+/// Binds the tokens of an enabled colour; one of all bindings, with equal probabilities.
 #[inline]
 pub(crate) fn choose<T: Token>(
     rule: &mut Rule<T>,
@@ -141,12 +152,22 @@ pub(crate) fn choose<T: Token>(
     colour: u32,
     now: u64,
 ) {
-    if rule.must_search {
-        search(rule, places, binding, random, colour, now);
-    } else {
+    if !rule.must_search {
         binding.picks.clear();
         bind(rule, places, binding, now, colour);
+        return;
     }
+    let mut count = 0;
+    find(rule, places, binding, (colour, now), |_| {
+        count += 1;
+        false
+    });
+    let mut skip = random.below(count);
+    find(rule, places, binding, (colour, now), |_| {
+        let is_wanted = skip == 0;
+        skip = skip.saturating_sub(1);
+        is_wanted
+    });
 }
 
 /// The picks of all bindings of a colour; the rule must search.
@@ -158,15 +179,11 @@ pub(crate) fn all<T: Token>(
     now: u64,
 ) -> Vec<Vec<u32>> {
     let mut found = Vec::new();
-    binding.rewind(rule.takes.len());
-    loop {
-        if bind(rule, places, binding, now, colour) {
-            found.push(binding.picks.clone());
-        }
-        if !binding.advance() {
-            return found;
-        }
-    }
+    find(rule, places, binding, (colour, now), |binding| {
+        found.push(binding.picks.clone());
+        false
+    });
+    found
 }
 
 /// Binds the tokens at these picks.
@@ -181,47 +198,6 @@ pub(crate) fn again<T: Token>(
     binding.rewind(rule.takes.len());
     binding.picks.copy_from_slice(picks);
     bind(rule, places, binding, now, colour);
-}
-
-/// One of all bindings, with equal probabilities.
-fn search<T: Token>(
-    rule: &mut Rule<T>,
-    places: &[Place<T>],
-    binding: &mut Binding<T>,
-    random: &mut Random,
-    colour: u32,
-    now: u64,
-) {
-    binding.rewind(rule.takes.len());
-    let mut skip = random.below(count(rule, places, binding, now, colour));
-    binding.rewind(rule.takes.len());
-    loop {
-        if bind(rule, places, binding, now, colour) {
-            if skip == 0 {
-                return;
-            }
-            skip -= 1;
-        }
-        if !binding.advance() {
-            return;
-        }
-    }
-}
-
-fn count<T: Token>(
-    rule: &mut Rule<T>,
-    places: &[Place<T>],
-    binding: &mut Binding<T>,
-    now: u64,
-    colour: u32,
-) -> u64 {
-    let mut found = 0;
-    loop {
-        found += u64::from(bind(rule, places, binding, now, colour));
-        if !binding.advance() {
-            return found;
-        }
-    }
 }
 
 /// Tries the binding selected by the picks (without picks: the first tokens); returns whether it is valid.
