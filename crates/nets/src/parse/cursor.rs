@@ -20,6 +20,19 @@ impl Parser {
         }
     }
 
+    /// Two expressions, one behind each keyword, which may both be missing.
+    pub(super) fn optional_pair(
+        &mut self,
+        first: &str,
+        second: &str,
+    ) -> Checked<Option<(Expr, Expr)>> {
+        let Some(one) = self.optional(first)? else {
+            return Ok(None);
+        };
+        self.keyword(second)?;
+        Ok(Some((one, self.expr()?)))
+    }
+
     /// An expression in brackets, which may be missing.
     pub(super) fn index(&mut self) -> Checked<Option<Expr>> {
         if !self.take("[") {

@@ -8,10 +8,7 @@ use crate::lex::Lexeme;
 impl Parser {
     pub(super) fn clock(&mut self) -> Checked<Kind> {
         let unit = self.name("the unit of time, such as ns or cycle")?;
-        let at = match self.take_word("at") {
-            true => Some(self.expr()?),
-            false => None,
-        };
+        let at = self.optional("at")?;
         Ok(Kind::Clock { unit, at })
     }
 
@@ -23,14 +20,7 @@ impl Parser {
         };
         self.symbol("=")?;
         let value = self.expr()?;
-        let range = match self.take_word("from") {
-            true => {
-                let low = self.expr()?;
-                self.keyword("to")?;
-                Some((low, self.expr()?))
-            }
-            false => None,
-        };
+        let range = self.optional_pair("from", "to")?;
         let about = match self.peek() {
             Lexeme::Quoted(_) => self.quoted("")?,
             _ => String::new(),

@@ -51,14 +51,7 @@ impl Parser {
             self.take_word("fifo");
             Order::Fifo
         };
-        let by = match self.take_word("by") {
-            true => {
-                let key = self.expr()?;
-                self.keyword("below")?;
-                Some((key, self.expr()?))
-            }
-            false => None,
-        };
+        let by = self.optional_pair("by", "below")?;
         let capacity = self.optional("capacity")?;
         self.end_of_line()?;
         let mut initial = Vec::new();

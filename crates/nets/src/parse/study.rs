@@ -38,23 +38,9 @@ impl Parser {
         let place = self.name("the name of a place")?;
         self.keyword("number")?;
         let number = self.expr()?;
-        let stream = match self.take_word("stream") {
-            true => {
-                let key = self.expr()?;
-                self.keyword("below")?;
-                Some((key, self.expr()?))
-            }
-            false => None,
-        };
+        let stream = self.optional_pair("stream", "below")?;
         let bytes = self.optional("bytes")?;
-        let flow = match self.take_word("flow") {
-            true => {
-                let flow = self.expr()?;
-                self.keyword("number")?;
-                Some((flow, self.expr()?))
-            }
-            false => None,
-        };
+        let flow = self.optional_pair("flow", "number")?;
         let ends = match &flow {
             Some(_) => self.optional("ends")?,
             None => None,
