@@ -70,6 +70,38 @@ pub(crate) struct Draw {
     pub(crate) kind: DrawKind,
     /// The stream; `None` for that of the transition.
     pub(crate) stream: Option<usize>,
+    /// Where its arguments are, for errors of a run.
+    pub(crate) at: Span,
+}
+
+impl DrawKind {
+    /// Its arguments, if they are numbers that it may not have any value of; `None` for the families, whose parameters are
+    /// checked when they are read.
+    pub(crate) fn arguments(&self) -> Option<[&Node; 2]> {
+        match self {
+            Self::Exponential(a) | Self::Chance(a) | Self::Below(a) => Some([a, a]),
+            Self::Uniform(a, b) | Self::Erlang(a, b) => Some([a, b]),
+            Self::Unit | Self::Empirical(_) | Self::Family(_) => None,
+        }
+    }
+
+    /// What was expected of these arguments, and what was found instead.
+    pub(crate) fn unfit(&self, [a, b]: [f64; 2]) -> Option<(&'static str, f64)> {
+        // A probability that is computed, as 1 - 0.9 - 0.1, may be rounded beyond 0.
+        const ROUNDING: f64 = 1e-9;
+        let (is_fit, expected, found) = match self {
+            Self::Chance(_) => {
+                let probabilities = -ROUNDING..=1.0 + ROUNDING;
+                (probabilities.contains(&a), "a probability from 0 to 1", a)
+            }
+            Self::Below(_) => (a >= 1.0, "a whole number above 0", a),
+            Self::Uniform(..) => (a <= b, "a lower bound not above the upper one", a - b),
+            Self::Erlang(..) if a < 1.0 => (false, "at least one stage", a),
+            Self::Exponential(_) | Self::Erlang(..) => (b >= 0.0, "a mean of 0 or above", b),
+            Self::Unit | Self::Empirical(_) | Self::Family(_) => (true, "", 0.0),
+        };
+        (!is_fit).then_some((expected, found))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

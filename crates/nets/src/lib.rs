@@ -77,7 +77,7 @@ mod words;
 pub use error::NetError;
 pub use inorder_petri::coloured::Stop;
 pub use live::{Arrived, Held, Live, Port};
-pub use measure::{Ordered, Row};
+pub use measure::{Ordered, Row, Unsure};
 pub use program::{Load, Program, is_coloured};
 pub use reference::write_reference;
 pub use report::{PARTS, Report, write_schema};

@@ -36,16 +36,16 @@ pub(crate) enum Compare {
 
 impl Arith {
     pub(crate) fn of_ints(self, a: i64, b: i64) -> Option<i64> {
-        Some(match self {
-            Self::Add => a.wrapping_add(b),
-            Self::Subtract => a.wrapping_sub(b),
-            Self::Multiply => a.wrapping_mul(b),
-            Self::Divide => return None,
-            Self::Div => a.checked_div_euclid(b)?,
-            Self::Mod => a.checked_rem_euclid(b)?,
-            Self::Min => a.min(b),
-            Self::Max => a.max(b),
-        })
+        match self {
+            Self::Add => a.checked_add(b),
+            Self::Subtract => a.checked_sub(b),
+            Self::Multiply => a.checked_mul(b),
+            Self::Divide => None,
+            Self::Div => a.checked_div_euclid(b),
+            Self::Mod => a.checked_rem_euclid(b),
+            Self::Min => Some(a.min(b)),
+            Self::Max => Some(a.max(b)),
+        }
     }
 
     pub(crate) fn of_reals(self, a: f64, b: f64) -> f64 {

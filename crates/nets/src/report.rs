@@ -12,7 +12,7 @@ use inorder_report::{
     Column, Digits, Element, Field, Kind, List, Object, Sheet, csv, json, schema,
 };
 
-use crate::measure::Row;
+use crate::measure::{Row, Unsure};
 use crate::study::CellResult;
 
 /// Groups of the numbers of plain nets.
@@ -108,6 +108,12 @@ static DOCUMENT: &[OfReport] = &[
         "The runs were interrupted: there are fewer than requested.",
         |r| r.is_partial.into(),
     ),
+    OfReport::new(
+        "doubts",
+        Kind::List(Element::Text),
+        "What speaks against the numbers, one sentence each, behind the values of the swept parameters.",
+        |r| r.doubts().collect::<Vec<_>>().into(),
+    ),
     OfReport::nested(
         "results",
         "The numbers of every cell.",
@@ -145,6 +151,18 @@ impl Report {
             lines,
             is_partial,
         }
+    }
+
+    /// What speaks against the numbers, behind the values of the swept parameters.
+    fn doubts(&self) -> impl Iterator<Item = String> {
+        self.cells.iter().flat_map(|cell| {
+            let axes = self.axes.iter().zip(&cell.labels);
+            let labels: String = axes
+                .map(|(axis, label)| format!("{axis} {label}: "))
+                .collect();
+            let words = cell.doubts.iter().cloned().chain(unknown(cell));
+            words.map(move |words| format!("{labels}{words}"))
+        })
     }
 
     /// Writes one JSON object.
@@ -205,6 +223,10 @@ impl Report {
         } else {
             let layout = Layout::default().left(self.axes.len()).width(width);
             text::write(out, &self.by_cell(), &self.cells, &layout)?;
+        }
+        for (number, doubt) in self.doubts().enumerate() {
+            let space = if number == 0 { "\n" } else { "" };
+            writeln!(out, "{space}{doubt}")?;
         }
         match self.is_partial {
             true => writeln!(out, "\nPartial: interrupted before all runs were made."),
@@ -299,6 +321,10 @@ impl Report {
             .iter()
             .map(|cell| cell.seeds.len())
             .sum::<usize>();
+        let partial = "The runs were interrupted: cells have fewer than requested, or none.";
+        let warnings = self.is_partial.then(|| partial.to_owned());
+        let warnings: Vec<String> = warnings.into_iter().chain(self.doubts()).collect();
+        let warning = warnings.join("; ");
         let page = Comparison {
             title: &self.name,
             about: match runs {
@@ -309,9 +335,7 @@ impl Report {
                     plural(runs as u64, "run")
                 ),
             },
-            warning: self
-                .is_partial
-                .then_some("The runs were interrupted: cells have fewer than requested, or none."),
+            warning: Some(warning.as_str()).filter(|warning| !warning.is_empty()),
             axes: self.axes.clone(),
             cells: self
                 .cells
@@ -374,7 +398,49 @@ fn estimate_at(cell: &CellResult, at: usize) -> Estimate {
     }
     let values = cell.runs.iter().map(|run| run[at]);
     let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
-    Estimate::of(&values)
+    let found = Estimate::of(&values);
+    let half_width = match why_unknown(cell, at) {
+        Some(Unsure::NeverSeen(bound)) => bound,
+        Some(Unsure::FewTokens) => f64::INFINITY,
+        None => found.half_width,
+    };
+    Estimate {
+        half_width,
+        ..found
+    }
+}
+
+/// Why a number of a cell is not known: in none of the runs was it seen, or in one of them a quantile had too few tokens.
+fn why_unknown(cell: &CellResult, at: usize) -> Option<Unsure> {
+    let mut bounds = Vec::new();
+    for unsure in &cell.unsure {
+        match unsure.get(at).copied().flatten() {
+            Some(Unsure::FewTokens) => return Some(Unsure::FewTokens),
+            Some(Unsure::NeverSeen(bound)) => bounds.push(bound),
+            None => {}
+        }
+    }
+    let is_unseen = !bounds.is_empty() && bounds.len() == cell.unsure.len();
+    // The times of the runs add up.
+    let shares = bounds.iter().map(|bound| 1.0 / bound);
+    is_unseen.then(|| Unsure::NeverSeen(1.0 / shares.sum::<f64>()))
+}
+
+/// The numbers of a cell that are not known, one sentence for each reason.
+fn unknown(cell: &CellResult) -> impl Iterator<Item = String> {
+    let named = |is_wanted: fn(Unsure) -> bool| {
+        let rows = cell.rows.iter().enumerate();
+        let rows = rows.filter(move |(at, _)| why_unknown(cell, *at).is_some_and(is_wanted));
+        let names: Vec<&str> = rows.map(|(_, row)| row.name.as_str()).collect();
+        Some(names.join(", ")).filter(|names| !names.is_empty())
+    };
+    let unseen = named(|why| matches!(why, Unsure::NeverSeen(_)));
+    let unseen =
+        unseen.map(|names| format!("never seen: {names}; 0 does not mean that it cannot happen"));
+    let few = named(|why| why == Unsure::FewTokens).map(|names| {
+        format!("too few tokens: {names}, with fewer than ten on one side in a run; expected a longer run")
+    });
+    unseen.into_iter().chain(few)
 }
 
 fn with_interval(value: Estimate) -> String {

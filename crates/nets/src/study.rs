@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use inorder_base::stats::Estimate;
-use inorder_petri::statistics::run_seed;
+use inorder_petri::statistics::{plain, run_seed};
 
 use crate::ast::{Expr, ExprKind, Kind, Parameter, Values};
 use crate::error::{Checked, Fault, NetError, Span};
 use crate::ir::Ty;
-use crate::measure::Row;
+use crate::measure::{Row, Unsure};
 use crate::names::Names;
 use crate::operator::{Arith, Operator};
 use crate::program::Program;
@@ -79,6 +79,10 @@ pub struct CellResult {
     /// The numbers with their intervals, if those do not come from the runs (of batches of one run, or exact); empty
     /// otherwise.
     pub estimates: Vec<Estimate>,
+    /// For each run, why a number is not known.
+    pub unsure: Vec<Vec<Option<Unsure>>>,
+    /// What else speaks against the numbers, one sentence each.
+    pub doubts: Vec<String>,
     /// Completed firings of all runs.
     pub firings: u64,
 }
@@ -356,13 +360,19 @@ impl Study {
         let mut outcomes = outcomes.into_inner().unwrap_or_default();
         outcomes.sort_by_key(|(job, _)| *job);
         let mut results: Vec<CellResult> = self.cells.iter().map(Cell::without_runs).collect();
+        let mut growing = vec![Vec::new(); results.len()];
         for (job, outcome) in outcomes {
             let result = &mut results[job / repetitions];
             let outcome = outcome.map_err(|fault| fault.in_files(&self.program.files))?;
             result.seeds.push(seed(campaign, job % repetitions));
             result.rows = outcome.rows;
             result.runs.push(outcome.values);
+            result.unsure.push(outcome.unsure);
             result.firings += outcome.firings;
+            growing[job / repetitions].extend(outcome.unstable);
+        }
+        for (result, growing) in results.iter_mut().zip(growing) {
+            result.doubts.extend(unstable(&growing, result.runs.len()));
         }
         Ok(results)
     }
@@ -390,6 +400,25 @@ impl Study {
     }
 }
 
+/// Places that grew without end in most runs.
+fn unstable(growing: &[(String, f64)], runs: usize) -> Vec<String> {
+    let mut by_place: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for (place, ratio) in growing {
+        by_place.entry(place).or_default().push(*ratio);
+    }
+    let most = by_place
+        .into_iter()
+        .filter(|(_, ratios)| 2 * ratios.len() > runs);
+    most.map(|(place, ratios)| {
+        let ratio = ratios.iter().sum::<f64>() / ratios.len() as f64;
+        format!(
+            "unstable: {place} gets {} tokens for each that it loses, and grows; there is no steady state",
+            plain(ratio, 4)
+        )
+    })
+    .collect()
+}
+
 fn seed(campaign: &Campaign<'_>, repetition: usize) -> u64 {
     run_seed(campaign.seed, repetition as u64)
 }
@@ -402,6 +431,8 @@ impl Cell {
             rows: Vec::new(),
             runs: Vec::new(),
             estimates: Vec::new(),
+            unsure: Vec::new(),
+            doubts: Vec::new(),
             firings: 0,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use inorder_nets::{Campaign, CellResult, NetError, Program};
+use inorder_nets::{Campaign, CellResult, NetError, Program, Report, Unsure};
 use proptest::prelude::*;
 
 const QUEUE: &str = "coloured net queue
@@ -342,6 +342,123 @@ fn errors_of_a_run_name_the_place() {
     assert_eq!(set("service", "3"), Err(expected.to_owned()));
     let expected = "--set load:1:1: expected 0 to 0.99 for load, found 1.5";
     assert_eq!(set("load", "1.5"), Err(expected.to_owned()));
+}
+
+#[test]
+fn random_functions_refuse_what_they_cannot_have() {
+    let cases = [
+        (
+            "chance(1.5)",
+            "expected a probability from 0 to 1, found 1.5",
+        ),
+        (
+            "chance(0.2 - load)",
+            "expected a probability from 0 to 1, found -0.3",
+        ),
+        (
+            "chance(job.size)",
+            "expected a probability from 0 to 1, found 3",
+        ),
+        ("below(0) == 0", "expected a whole number above 0, found 0"),
+        (
+            "below(job.size - 3) == 0",
+            "expected a whole number above 0, found 0",
+        ),
+    ];
+    for (condition, expected) in cases {
+        let line = format!("out out: {{job with size = 1}} if not {condition}\n  else out: job");
+        let found = message(&line, "out out: job");
+        assert!(found.starts_with("a.net:21:"), "{condition}: {found}");
+        assert!(found.ends_with(expected), "{condition}: {found}");
+    }
+    for (delay, expected) in [
+        (
+            "uniform(5 us, 1 us)",
+            "a.net:19:17: expected a lower bound not above the upper one",
+        ),
+        (
+            "erlang(0, 1 us)",
+            "a.net:19:16: expected at least one stage, found 0",
+        ),
+        (
+            "exponential(0 us - 1 us)",
+            "a.net:19:21: expected a mean of 0 or above",
+        ),
+        (
+            "exponential(1e30 s)",
+            "a.net:19:9: expected a delay of 0 to 4e18 ticks",
+        ),
+        (
+            "exponential(0.0001 ns)",
+            "a.net:19:9: expected a delay of 0 or of at least a tick",
+        ),
+        (
+            "0.0001 ns",
+            "a.net:19:9: expected a delay of 0 or of at least a tick",
+        ),
+    ] {
+        let found = message(&format!("delay {delay}"), "delay exponential(service)");
+        assert!(found.starts_with(expected), "{delay}: {found}");
+    }
+    let wide = message(
+        "out out: {job with size = (9223372036854775807 + job.size) mod 2}",
+        "out out: job",
+    );
+    assert!(
+        wide.ends_with("expected a whole number of 64 bits, found a larger one"),
+        "{wide}"
+    );
+}
+
+/// What a run does not show has no interval of width 0, nor one from a few values.
+#[test]
+fn numbers_that_are_not_known_say_so() {
+    let more = "measure rare = P(tokens(waiting) > 500)\nmeasure large = mean(out, size > 8)\n\
+                measure beyond_all = quantile(0.9999, out, now - came) in us\nmeasure never = rate(lost) in kHz\n\
+                sink lost: job\n";
+    let text = QUEUE.replace(
+        "out out: job\n",
+        "out out: job if size_of(job) < 9\n  else lost: job\nfunction size_of(j) = j.size\n",
+    );
+    let cells = study(&format!("{text}{more}"), &[]).expect("runs");
+    let of = |name: &str| {
+        let at = cells[0].rows.iter().position(|row| row.name == name);
+        cells[0].unsure[0][at.unwrap()]
+    };
+    assert_eq!(of("response"), None);
+    assert_eq!(of("busy"), None);
+    assert_eq!(of("rare"), Some(Unsure::NeverSeen(f64::INFINITY)));
+    assert_eq!(of("large"), Some(Unsure::NeverSeen(f64::INFINITY)));
+    assert_eq!(of("beyond_all"), Some(Unsure::FewTokens));
+    // 36,000 tokens at one in 4 us.
+    let Some(Unsure::NeverSeen(bound)) = of("never") else {
+        panic!("{:?}", of("never"));
+    };
+    assert!((bound / (3.0 / 144.0) - 1.0).abs() < 0.05, "{bound}");
+    let report = Report::new("queue", &[], cells, false);
+    let mut out = Vec::new();
+    report.write_text(&mut out, None).unwrap();
+    let printed = String::from_utf8(out).unwrap();
+    for expected in [
+        "never seen: rare, large, never;",
+        "too few tokens: beyond_all,",
+        "never seen: below 0.02",
+    ] {
+        assert!(printed.contains(expected), "{printed}");
+    }
+}
+
+#[test]
+fn a_queue_that_gets_more_than_it_serves_is_called_unstable() {
+    let text = QUEUE
+        .replace("capacity 1000", "")
+        .replace("to 0.99", "to 9");
+    let cells = study(&text, &[("load", "0.9, 1.25")]).expect("runs");
+    assert_eq!(cells[0].doubts, Vec::<String>::new());
+    let [doubt] = cells[1].doubts.as_slice() else {
+        panic!("{:?}", cells[1].doubts);
+    };
+    assert!(doubt.starts_with("unstable: waiting gets 1.2"), "{doubt}");
 }
 
 #[test]

@@ -232,6 +232,30 @@ fn what_decides_by_time_or_by_continuous_numbers_is_refused_with_the_line() {
     assert_eq!(refused("  out o: j\n"), "");
 }
 
+/// A choice among 100,000 values is not followed in every way, and not in the first 65,536 ways either.
+#[test]
+fn choices_among_too_many_values_are_refused() {
+    let text = |values: &str| {
+        format!(
+            "coloured net many\nrecord job\n  n: int\nplace source 1\nplace q: job\n\
+             transition make\n  in source\n  delay exponential(1 us)\n  out q: {{n = below({values})}}\n\
+             transition high\n  in j: q\n  guard j.n >= 2\n  out source\n\
+             transition low\n  in j: q\n  guard j.n < 2\n  out source\nrun 1 us\n"
+        )
+    };
+    let made = chain(&text("8"));
+    let solution = made.steady_state().expect("a steady state");
+    let rate = |name| solution.throughput(transition(made.net(), name));
+    close(rate("high"), 3.0 * rate("low"), 1e-12);
+    let mut states = states(&text("100000"));
+    let error = Chain::of_moves(states.as_mut(), 1000, |_| true).unwrap_err();
+    let error = error.to_string();
+    assert!(
+        error.contains("line 9: expected at most 65536 values"),
+        "{error}"
+    );
+}
+
 #[test]
 fn delays_that_are_not_exponential_are_explored_but_not_solved() {
     let text = QUEUE.replace(

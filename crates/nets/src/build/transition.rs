@@ -7,7 +7,7 @@ use super::cancels::Cancels;
 use super::outputs::{self, Output};
 use super::{Builder, Handle};
 use crate::ast::{ArcKind, ArcLine, CancelLine, Do, Expr, Name, TransitionDecl};
-use crate::code::{DELAYS, Int};
+use crate::code::{DELAYS, Int, Wrong};
 use crate::error::{Checked, Fault, Span};
 use crate::ir::{DrawKind, Node, Op};
 use crate::lower::{May, Scope};
@@ -401,13 +401,24 @@ fn timed<'b, const N: usize>(
     shared: &crate::code::Shared,
 ) -> TransitionBuilder<'b, Token<N>> {
     let fixed = node.as_real().filter(|ticks| DELAYS.contains(ticks));
+    let mean = match &node.op {
+        Op::Draw(draw) => match &draw.kind {
+            DrawKind::Exponential(mean) if draw.stream.is_none() => mean.as_real(),
+            _ => None,
+        },
+        _ => None,
+    };
+    if fixed
+        .or(mean)
+        .is_some_and(|ticks| 0.0 < ticks && ticks < 1.0)
+    {
+        shared.errors.tell(at, Wrong::Short);
+    }
     if let Some(ticks) = fixed {
         return t.delay(Delay::Deterministic((ticks + 0.5) as u64));
     }
-    if let Op::Draw(draw) = &node.op
-        && let (DrawKind::Exponential(mean), None) = (&draw.kind, draw.stream)
-        && let Some(mean) = mean.as_real()
-    {
+    // Samples are some ten times as long at the most.
+    if let Some(mean) = mean.filter(|mean| *mean < DELAYS.end / 100.0) {
         return t.delay(Delay::exponential(mean));
     }
     if shared.choices.is_some()

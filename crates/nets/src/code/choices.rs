@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use super::random::locked;
 
 /// Values of one choice, at most.
-const MAX_VALUES: u64 = 65_536;
+pub(super) const MAX_VALUES: u64 = 65_536;
 
 /// The choices of the firing that is looked at.
 #[derive(Default)]
@@ -79,7 +79,7 @@ impl Choices {
         self.choose(|| Among::Of(vec![p, 1.0 - p])) == 0
     }
 
-    /// A number below `count`; 0 if there are too many for states to be listed.
+    /// A number below `count`, which is not above [`MAX_VALUES`].
     pub(super) fn below(&self, count: u64) -> u64 {
         match count {
             0..=1 => 0,

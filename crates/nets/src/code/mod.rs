@@ -26,7 +26,7 @@ pub(crate) type Make<const N: usize> =
     Box<dyn Fn(&Bound<'_, Token<N>>, &mut Random) -> Token<N> + Send + Sync>;
 
 /// What a value at run time may do wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Wrong {
     /// A value outside of the range of its field.
     Range {
@@ -43,6 +43,14 @@ pub(crate) enum Wrong {
     Delay,
     /// A number of tokens or a key below 0 or above 2^32 - 1.
     Count(i64),
+    /// Arguments that a random function cannot have: what was expected, and what was found.
+    Argument(&'static str, f64),
+    /// More values of a random number than are followed where the states of a net are listed.
+    Values(u64),
+    /// A whole number of more than 64 bits.
+    Overflow,
+    /// A delay that is above 0, but rounded to whole ticks is not, or hardly.
+    Short,
 }
 
 impl std::fmt::Display for Wrong {
@@ -61,6 +69,17 @@ impl std::fmt::Display for Wrong {
             Self::Count(value) => {
                 write!(f, "expected a number from 0 to 4294967295, found {value}")
             }
+            Self::Argument(expected, found) => write!(f, "expected {expected}, found {found}"),
+            Self::Values(found) => write!(
+                f,
+                "expected at most {} values, each of which is followed, found {found}; simulate this net instead",
+                choices::MAX_VALUES
+            ),
+            Self::Overflow => f.write_str("expected a whole number of 64 bits, found a larger one"),
+            Self::Short => f.write_str(
+                "expected a delay of 0 or of at least a tick, a thousandth of the clock's unit, found a shorter one; `clock` \
+                 declares another unit",
+            ),
         }
     }
 }
@@ -241,9 +260,9 @@ impl Shared {
 
     fn arith<const N: usize>(&self, arith: Arith, a: &Node, b: &Node, at: Span) -> Int<N> {
         match arith {
-            Arith::Add => self.ints(a, b, i64::wrapping_add),
-            Arith::Subtract => self.ints(a, b, i64::wrapping_sub),
-            Arith::Multiply => self.ints(a, b, i64::wrapping_mul),
+            Arith::Add => self.checked(a, b, i64::checked_add, at),
+            Arith::Subtract => self.checked(a, b, i64::checked_sub, at),
+            Arith::Multiply => self.checked(a, b, i64::checked_mul, at),
             Arith::Min => self.ints(a, b, i64::min),
             Arith::Max => self.ints(a, b, i64::max),
             Arith::Divide | Arith::Div | Arith::Mod => {
@@ -288,12 +307,29 @@ impl Shared {
         })
     }
 
+    /// The same as [`Shared::ints`], with an error where the result has more than 64 bits.
+    fn checked<const N: usize>(
+        &self,
+        a: &Node,
+        b: &Node,
+        of: impl Fn(i64, i64) -> Option<i64> + Send + Sync + 'static,
+        at: Span,
+    ) -> Int<N> {
+        let errors = Arc::clone(&self.errors);
+        self.ints(a, b, move |a, b| {
+            of(a, b).unwrap_or_else(|| {
+                errors.tell(at, Wrong::Overflow);
+                0
+            })
+        })
+    }
+
     /// A function of two whole numbers, with fewer calls if they are fields or constants.
     fn ints<const N: usize>(
         &self,
         a: &Node,
         b: &Node,
-        of: impl Fn(i64, i64) -> i64 + Copy + Send + Sync + 'static,
+        of: impl Fn(i64, i64) -> i64 + Send + Sync + 'static,
     ) -> Int<N> {
         match (simple(a), simple(b)) {
             (Some(Simple::Word(i, at)), Some(Simple::Constant(n))) => {

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use inorder_base::random::Random;
 use inorder_petri::coloured::Bound;
 
-use super::choices::Choices;
-use super::{Int, Real, Shared};
+use super::choices::{Choices, MAX_VALUES};
+use super::{Int, Real, Shared, Wrong};
 use crate::ir::{Draw, DrawKind, Node};
 use crate::token::Token;
 
@@ -31,16 +31,26 @@ impl Shared {
 
     /// A choice that is made in every way.
     fn chosen<const N: usize>(&self, draw: &Draw, choices: &Arc<Choices>) -> Option<Int<N>> {
-        let choices = Arc::clone(choices);
+        let (choices, fit) = (Arc::clone(choices), self.fit(draw));
         Some(match &draw.kind {
             DrawKind::Chance(p) => {
                 let p: Real<N> = self.real(p);
-                Box::new(move |b, r| i64::from(choices.chance(p(b, r))))
+                Box::new(move |b, r| {
+                    let p = p(b, r);
+                    fit([p, p]);
+                    i64::from(choices.chance(p))
+                })
             }
             DrawKind::Below(n) => {
                 let n: Int<N> = self.int(n);
+                let (errors, at) = (Arc::clone(&self.errors), draw.at);
                 Box::new(move |b, r| {
-                    let n = u64::try_from(n(b, r)).unwrap_or(0);
+                    let n = n(b, r);
+                    fit([n as f64, n as f64]);
+                    let n = u64::try_from(n).unwrap_or(0);
+                    if n > MAX_VALUES {
+                        errors.tell(at, Wrong::Values(n));
+                    }
                     choices.below(n).cast_signed()
                 })
             }
@@ -55,25 +65,40 @@ impl Shared {
         })
     }
 
+    /// Looks whether a random function can have these arguments, unless they are constant and were looked at before.
+    fn fit(&self, draw: &Draw) -> impl Fn([f64; 2]) + Send + Sync + use<> {
+        let constants = draw.kind.arguments();
+        let is_known = constants.is_some_and(|both| both.iter().all(|a| a.as_real().is_some()));
+        let (kind, at, errors) = (draw.kind.clone(), draw.at, Arc::clone(&self.errors));
+        move |given| {
+            if !is_known && let Some((expected, found)) = kind.unfit(given) {
+                errors.tell(at, Wrong::Argument(expected, found));
+            }
+        }
+    }
+
     pub(super) fn draw_int<const N: usize>(&self, draw: &Draw) -> Int<N> {
         if let Some(choices) = &self.choices
             && let Some(chosen) = self.chosen(draw, choices)
         {
             return chosen;
         }
+        let fit = self.fit(draw);
         let from: From<N, i64> = match &draw.kind {
             DrawKind::Chance(p) => {
                 let p: Real<N> = self.real(p);
                 Box::new(move |b, r| {
                     let p = p(b, r);
+                    fit([p, p]);
                     i64::from(r.chance(p))
                 })
             }
             DrawKind::Below(n) => {
                 let n: Int<N> = self.int(n);
                 Box::new(move |b, r| {
-                    let n = u64::try_from(n(b, r)).unwrap_or(0);
-                    r.below(n).cast_signed()
+                    let n = n(b, r);
+                    fit([n as f64, n as f64]);
+                    r.below(u64::try_from(n).unwrap_or(0)).cast_signed()
                 })
             }
             DrawKind::Empirical(values) => {
@@ -95,6 +120,7 @@ impl Shared {
                 values[index].1(b, r)
             });
         }
+        let fit = self.fit(draw);
         let from: From<N, f64> = match &draw.kind {
             DrawKind::Exponential(mean) => match mean.as_real() {
                 Some(mean) => Box::new(move |_, r| r.exponential() * mean),
@@ -102,6 +128,7 @@ impl Shared {
                     let mean: Real<N> = self.real(mean);
                     Box::new(move |b, r| {
                         let mean = mean(b, r);
+                        fit([mean, mean]);
                         r.exponential() * mean
                     })
                 }
@@ -110,6 +137,7 @@ impl Shared {
                 let (low, high): (Real<N>, Real<N>) = (self.real(low), self.real(high));
                 Box::new(move |b, r| {
                     let (low, high) = (low(b, r), high(b, r));
+                    fit([low, high]);
                     low + (high - low) * r.unit()
                 })
             }
@@ -117,6 +145,7 @@ impl Shared {
                 let (stages, mean): (Int<N>, Real<N>) = (self.int(stages), self.real(mean));
                 Box::new(move |b, r| {
                     let (stages, mean) = (stages(b, r), mean(b, r));
+                    fit([stages as f64, mean]);
                     if stages < 1 {
                         return 0.0;
                     }

@@ -161,7 +161,16 @@ impl Lower<'_, '_> {
             }
             _ => return self.empirical(stream, function, arguments),
         };
-        let op = Op::Draw(Box::new(Draw { kind, stream }));
+        let at = arguments
+            .first()
+            .map_or(function.at, |first| first.value.at);
+        let constants = kind.arguments().map(|both| both.map(Node::as_real));
+        if let Some([Some(a), Some(b)]) = constants
+            && let Some((expected, found)) = kind.unfit([a, b])
+        {
+            return Err(Fault::expected(at, expected, found));
+        }
+        let op = Op::Draw(Box::new(Draw { kind, stream, at }));
         Ok(Node { ty, op })
     }
 
@@ -239,7 +248,8 @@ impl Lower<'_, '_> {
             (sum, node)
         });
         let kind = DrawKind::Empirical(values.collect());
-        let op = Op::Draw(Box::new(Draw { kind, stream }));
+        let at = first.value.at;
+        let op = Op::Draw(Box::new(Draw { kind, stream, at }));
         Ok(Node { ty, op })
     }
 

@@ -396,11 +396,13 @@ impl<const N: usize> Check<'_, '_, N> {
                 ));
             }
         };
+        let is_condition = node.ty == Ty::Bool;
         self.collectors.push(Collector {
             place: self.place(place)?,
             value: self.shared.real(&node),
             sum: 0.0,
             count: 0,
+            is_condition,
             values: is_ranked.then(Quantiles::default),
         });
         Ok((self.collectors.len() - 1, dim))

@@ -36,8 +36,32 @@ pub(crate) struct Collector<const N: usize> {
     value: Real<N>,
     sum: f64,
     count: u64,
+    /// The value is a condition.
+    is_condition: bool,
     /// For quantiles.
     values: Option<Quantiles>,
+}
+
+/// Tokens that must lie on both sides of a quantile for it to be known.
+const FEW: f64 = 10.0;
+
+/// Why a number of a run has no interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Unsure {
+    /// It is 0 because what it counts did not occur; the rate at which it may is below this number, which is infinite where
+    /// nothing is known.
+    NeverSeen(f64),
+    /// A quantile with fewer than ten tokens beyond it.
+    FewTokens,
+}
+
+/// What was measured in a run.
+pub(crate) struct Measured {
+    /// The measures with their names.
+    pub(crate) measures: Vec<(String, f64)>,
+    /// By measure.
+    pub(crate) unsure: Vec<Option<Unsure>>,
+    pub(crate) orders: Vec<Ordered>,
 }
 
 /// The integral over time of a number computed from numbers of tokens.
@@ -195,17 +219,17 @@ impl<const N: usize> Plan<N> {
     }
 
     /// The measures and the orders, from the totals at the end of the warm-up and of the run.
-    pub(crate) fn finish(
-        mut self,
-        from: (&Totals, u64),
-        to: (&Totals, u64),
-    ) -> (Vec<(String, f64)>, Vec<Ordered>) {
+    pub(crate) fn finish(mut self, from: (&Totals, u64), to: (&Totals, u64)) -> Measured {
         for gauge in &mut self.gauges {
             gauge.integral += gauge.value * to.1.saturating_sub(gauge.since) as f64;
         }
         let ticks = to.1.saturating_sub(from.1) as f64;
         let leaf = |leaf| self.leaf(leaf, from.0, to.0, ticks);
         let measures = self.measures.iter();
+        let unsure = measures
+            .clone()
+            .map(|(of, unit)| self.unsure(of, *unit, &leaf));
+        let unsure = unsure.collect();
         let measures = measures.map(|(of, unit)| of.value(&leaf) / unit);
         let names = self.rows.iter().map(|row| row.name.clone());
         let measures = names.zip(measures).collect();
@@ -213,7 +237,37 @@ impl<const N: usize> Plan<N> {
             readings: order.receivers.readings().clone(),
             metrics: order.lanes.map(Lanes::finish),
         });
-        (measures, orders.collect())
+        Measured {
+            measures,
+            unsure,
+            orders: orders.collect(),
+        }
+    }
+
+    /// Why a measure is not known.
+    fn unsure(&self, of: &Measure, unit: f64, leaf: &dyn Fn(Leaf) -> f64) -> Option<Unsure> {
+        let (mut is_few, mut events, mut are_seen) = (false, 0, false);
+        of.walk(&mut |one| match one {
+            Leaf::Quantile(n, q) if 0.0 < q && q < 1.0 => {
+                is_few |= self.collectors[n].count as f64 * q.min(1.0 - q) < FEW;
+            }
+            Leaf::Mean(n) if !self.collectors[n].is_condition => {}
+            Leaf::Firings(_) | Leaf::Arrivals(_) | Leaf::Gauge(_) | Leaf::Mean(_) => {
+                events += 1;
+                are_seen |= leaf(one) != 0.0;
+            }
+            _ => {}
+        });
+        if is_few {
+            return Some(Unsure::FewTokens);
+        }
+        let is_unseen = events > 0 && !are_seen && of.value(leaf) == 0.0;
+        // At a rate above 3 / t, what is random and never occurs in a time t is seen in 95 % of all runs.
+        let bound = match of.is_rate() {
+            true => 3.0 / leaf(Leaf::Ticks) / unit,
+            false => f64::INFINITY,
+        };
+        is_unseen.then_some(Unsure::NeverSeen(bound))
     }
 
     fn leaf(&self, leaf: Leaf, from: &Totals, to: &Totals, ticks: f64) -> f64 {

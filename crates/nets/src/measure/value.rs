@@ -2,7 +2,7 @@
 
 use inorder_petri::coloured::PlaceId;
 
-use crate::operator::Operator;
+use crate::operator::{Arith, Operator};
 
 /// Something that is counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,6 +35,26 @@ pub(crate) enum Measure {
 }
 
 impl Measure {
+    /// Looks at everything that it counts.
+    pub(crate) fn walk(&self, see: &mut dyn FnMut(Leaf)) {
+        match self {
+            Self::Number(_) => {}
+            Self::Leaf(of) => see(*of),
+            Self::Negative(a) | Self::Not(a) => a.walk(see),
+            Self::Binary(_, a, b) => [a, b].into_iter().for_each(|part| part.walk(see)),
+            Self::If(parts) => parts.iter().for_each(|part| part.walk(see)),
+        }
+    }
+
+    /// Whether it is a number of firings or of tokens per time.
+    pub(crate) fn is_rate(&self) -> bool {
+        let Self::Binary(Operator::Arith(Arith::Divide), count, time) = self else {
+            return false;
+        };
+        let is_count = matches!(**count, Self::Leaf(Leaf::Firings(_) | Leaf::Arrivals(_)));
+        is_count && **time == Self::Leaf(Leaf::Ticks)
+    }
+
     pub(crate) fn value(&self, leaf: &dyn Fn(Leaf) -> f64) -> f64 {
         match self {
             Self::Number(x) => *x,

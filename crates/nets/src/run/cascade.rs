@@ -33,12 +33,14 @@ impl<const N: usize> Cascade<N> {
         let go_on = |done: u64| go_on(done as f64 / end as f64);
         let mut goes = self.advance(warm_up, &go_on)?;
         self.stages.iter_mut().for_each(Stage::warmed_up);
-        // In steps, so that progress is reported.
-        let step = (end / 100).max(1_000).min(end - warm_up);
+        // In steps, so that progress is reported. In a chain the nets run ahead of the last one with each step.
+        let least = if self.stages.len() == 1 { 1 } else { 1_000 };
+        let step = (end / 100).max(least).min(end - warm_up);
         let mut target = warm_up;
         while goes && target < end {
             target = target.saturating_add(step).min(end);
             goes = self.advance(target, &go_on)?;
+            self.stages.iter_mut().for_each(Stage::look);
         }
         Ok(self.stages.into_iter().map(Stage::finish).collect())
     }

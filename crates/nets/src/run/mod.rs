@@ -8,7 +8,7 @@ use inorder_petri::coloured::PlaceId;
 use crate::ast::{Kind, RunDecl};
 use crate::code::DELAYS;
 use crate::error::{Checked, Fault, Span};
-use crate::measure::Row;
+use crate::measure::{Row, Unsure};
 use crate::names::Names;
 use crate::units::TIME;
 use cascade::Cascade;
@@ -21,6 +21,10 @@ pub use stage::{Moment, Ran};
 pub(crate) struct Outcome {
     pub(crate) rows: Vec<Row>,
     pub(crate) values: Vec<f64>,
+    /// By value: why it is not known.
+    pub(crate) unsure: Vec<Option<Unsure>>,
+    /// Places that grew until the end, with the tokens that they got for each that they lost.
+    pub(crate) unstable: Vec<(String, f64)>,
     /// Completed firings of all transitions.
     pub(crate) firings: u64,
 }
@@ -61,10 +65,14 @@ impl WithSize for Run<'_> {
         let (rows, rans) = sized::<N>(chain, self.seed, self.go_on)?;
         // The last net first, since its numbers are those of the chain.
         let values = rans.iter().rev().flat_map(Ran::values).collect();
+        let unsure = rans.iter().rev().flat_map(Ran::unsure).collect();
+        let unstable = rans.iter().flat_map(|ran| ran.unstable.clone()).collect();
         let firings = rans.iter().map(|ran| ran.end.totals.firings()).sum();
         Ok(Outcome {
             rows,
             values,
+            unsure,
+            unstable,
             firings,
         })
     }

@@ -5,14 +5,17 @@ use std::collections::VecDeque;
 
 use inorder_base::random::Random;
 use inorder_petri::coloured::{Engine, Marking, Observer, PlaceId, Queue, RunError, Stop};
-use inorder_petri::statistics::{Layout, Simulation, Totals};
+use inorder_petri::statistics::{Layout, Simulation, Totals, grows_without_end};
 
 use super::counted;
 use crate::build::{Built, build};
 use crate::error::{Checked, Fault, Span};
-use crate::measure::{Ordered, Plan, Row, plan, values};
+use crate::measure::{Ordered, Plan, Row, Unsure, plan, values};
 use crate::names::{Hop, Names};
 use crate::token::Token;
+
+/// Times at which a place must have been looked at to tell whether it grows without end.
+const LEAST_LOOKS: usize = 32;
 
 /// Changes of the clock after which a run is interrupted to ask whether to go on.
 const STEPS: u64 = 1 << 18;
@@ -33,6 +36,8 @@ pub(super) struct Stage<const N: usize> {
     pub(super) pending: VecDeque<Passed<N>>,
     /// The end of the warm-up.
     warm: Moment,
+    /// The sums at successive times behind it.
+    seen: Vec<Totals>,
 }
 
 /// A net at a moment of a run.
@@ -59,14 +64,25 @@ pub struct Ran {
     pub end: Moment,
     /// The measures that the net declares, in their order, with their names.
     pub measures: Vec<(String, f64)>,
+    /// By measure: why it is not known.
+    pub unsure: Vec<Option<Unsure>>,
     /// The orders that it declares, in their order.
     pub orders: Vec<Ordered>,
+    /// Places that got more tokens than they lost until the end, with how many they got for each that they lost.
+    pub unstable: Vec<(String, f64)>,
 }
 
 impl Ran {
     /// The numbers of its rows.
     pub(crate) fn values(&self) -> Vec<f64> {
         values(&self.measures, &self.orders)
+    }
+
+    /// By number of its rows: why it is not known.
+    pub(crate) fn unsure(&self) -> Vec<Option<Unsure>> {
+        let mut all = self.unsure.clone();
+        all.resize(self.values().len(), None);
+        all
     }
 }
 
@@ -107,6 +123,7 @@ impl<const N: usize> Stage<N> {
         Ok(Self {
             warm: moment(&engine, 0),
             initial: initial(&engine),
+            seen: Vec::new(),
             engine,
             watch: Watch {
                 plan,
@@ -178,21 +195,47 @@ impl<const N: usize> Stage<N> {
         self.watch.plan.warmed_up(self.warm.ticks);
     }
 
+    /// Remembers how many tokens the places have now.
+    pub(super) fn look(&mut self) {
+        self.seen.push(self.engine.totals(self.engine.now()));
+    }
+
     pub(super) fn finish(self) -> Ran {
         let (warm, end) = (self.warm, moment(&self.engine, self.watch.counted));
-        let (measures, orders) = self
+        let measured = self
             .watch
             .plan
             .finish((&warm.totals, warm.ticks), (&end.totals, end.ticks));
+        let layout = self.engine.layout();
         Ran {
-            layout: self.engine.layout(),
+            unstable: unstable(&layout, &self.seen),
+            layout,
             initial: self.initial,
             warm,
             end,
-            measures,
-            orders,
+            measures: measured.measures,
+            unsure: measured.unsure,
+            orders: measured.orders,
         }
     }
+}
+
+/// Places that lose tokens, but get more, in the second half of what was seen. A place that none leave only counts.
+fn unstable(layout: &Layout, seen: &[Totals]) -> Vec<(String, f64)> {
+    let late = &seen[seen.len() / 2..];
+    let (Some(first), Some(last)) = (late.first(), late.last()) else {
+        return Vec::new();
+    };
+    let grows = |(index, name): (usize, &String)| {
+        let level = |totals: &Totals| f64::from(totals.places[index].tokens);
+        let levels: Vec<f64> = late.iter().map(level).collect();
+        let arrived = last.places[index].arrivals - first.places[index].arrivals;
+        let left = arrived as f64 - (level(last) - level(first));
+        let peak = f64::from(last.places[index].peak);
+        let is_real = levels.len() >= LEAST_LOOKS && left > 0.0 && grows_without_end(&levels, peak);
+        is_real.then(|| (name.clone(), arrived as f64 / left))
+    };
+    layout.places.iter().enumerate().filter_map(grows).collect()
 }
 
 fn moment<const N: usize>(engine: &Engine<Token<N>>, counted: u64) -> Moment {

@@ -173,8 +173,8 @@ impl<const N: usize> Outside<Token<N>> for Kept {
     }
 
     fn problem(&self) -> Option<String> {
-        let (_, wrong) = self.shared.errors.first()?;
-        Some(wrong.to_string())
+        let (at, wrong) = self.shared.errors.first()?;
+        Some(format!("line {}: {wrong}", at.line))
     }
 
     fn words(&self, place: usize, token: &Token<N>) -> String {

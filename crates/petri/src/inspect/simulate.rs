@@ -2,7 +2,7 @@
 
 use crate::coloured::Engine;
 use crate::lower;
-use crate::net::Net;
+use crate::net::{Net, PlaceId, Timing};
 use crate::query::{Query, Sum};
 use crate::race::{Memory, Race, Splitting, Threshold};
 use crate::statistics::{
@@ -148,7 +148,27 @@ fn estimate<S: Simulation>(
         found.doubts = Doubts::default();
         found.ends = None;
     }
+    doubt_of_net(net, options, &mut found);
     Ok(found)
+}
+
+/// What only the net itself tells about what was seen of it.
+fn doubt_of_net(net: &Net, options: &Settings, found: &mut Simulated) {
+    let peaks = found.measures.places.iter().enumerate();
+    let full = peaks.filter(|(index, place)| net.is_full(PlaceId(*index), place.peak));
+    found.doubts.full = full.map(|(_, place)| place.name.clone()).collect();
+    // In the copies of a splitting run numbers are shares, and a net that ends fires nothing.
+    if options.level.is_none() && !options.at_end && found.ends.is_none() {
+        let pairs = net.transitions.iter().zip(&found.measures.transitions);
+        let not_fired = pairs.filter(|(transition, seen)| {
+            let is_memoryless = matches!(transition.timing, Timing::Exponential { .. });
+            let ran = seen.busy.is_some_and(|busy| busy.mean > 0.0);
+            is_memoryless && ran && seen.throughput.mean == 0.0
+        });
+        let named = not_fired.map(|(t, _)| (t.name.clone(), t.timing.mean()));
+        found.doubts.not_fired = named.collect();
+    }
+    found.is_precise &= found.doubts.is_empty();
 }
 
 fn one_run<S: Simulation>(

@@ -124,7 +124,7 @@ fn write_exact(exact: &Exact, out: &mut dyn Write) -> io::Result<()> {
 
 fn write_simulated(simulated: &Simulated, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "\n{}", headline(simulated))?;
-    for sentence in doubts(simulated) {
+    for sentence in simulated.doubts_in_words() {
         writeln!(out, "  {sentence}")?;
     }
     if let Some(split) = &simulated.split {
@@ -168,46 +168,60 @@ fn headline(simulated: &Simulated) -> String {
     )
 }
 
-/// Why the estimates may be wrong, one sentence each.
-pub(super) fn doubts(simulated: &Simulated) -> Vec<String> {
-    let Doubts {
-        unstable,
-        unsettled,
-        correlated,
-        ..
-    } = &simulated.doubts;
-    let mut sentences: Vec<String> = simulated.ends.iter().map(Ends::words).collect();
-    for place in unstable {
-        sentences.push(format!(
-            "unstable: {} gets {} and loses {} per unit of time and grows; there is no steady state",
-            place.place,
-            plain(place.inflow, 4),
-            plain(place.outflow, 4)
-        ));
+impl Simulated {
+    /// Why the estimates may be wrong, one sentence each.
+    pub fn doubts_in_words(&self) -> Vec<String> {
+        let Doubts {
+            unstable,
+            unsettled,
+            correlated,
+            not_fired,
+            full,
+            ..
+        } = &self.doubts;
+        let mut sentences: Vec<String> = self.ends.iter().map(Ends::words).collect();
+        for place in full {
+            sentences.push(format!("full: {place} {}", Net::FULL));
+        }
+        for (transition, mean) in not_fired {
+            sentences.push(format!(
+                "not fired yet: {transition}, after {} on average; what follows is not in the means; expected a longer \
+                 --time, or --exact",
+                plain(*mean, 4)
+            ));
+        }
+        for place in unstable {
+            sentences.push(format!(
+                "unstable: {} gets {} and loses {} per unit of time and grows; there is no steady state",
+                place.place,
+                plain(place.inflow, 4),
+                plain(place.outflow, 4)
+            ));
+        }
+        if *unsettled && unstable.is_empty() {
+            sentences.push(
+                "not settled: means still differ between the first and the second half of what counts; expected a longer \
+                 --time, or a longer --warm-up"
+                    .to_owned(),
+            );
+        }
+        if let Some(correlation) = correlated.filter(|_| unstable.is_empty()) {
+            sentences.push(match self.are_replications {
+                true => format!(
+                    "the runs remember their beginnings (correlation of their halves {}): they end in different ways, or \
+                     are shorter than the memory of the net",
+                    plain(correlation, 2)
+                ),
+                false => format!(
+                    "too short: {} batches depend on each other (correlation {}), so that the intervals cannot be trusted; \
+                     expected a longer --time",
+                    self.observations,
+                    plain(correlation, 2)
+                ),
+            });
+        }
+        sentences
     }
-    if *unsettled && unstable.is_empty() {
-        sentences.push(
-            "not settled: means still differ between the first and the second half of what counts; expected a longer --time, \
-             or a longer --warm-up"
-                .to_owned(),
-        );
-    }
-    if let Some(correlation) = correlated.filter(|_| unstable.is_empty()) {
-        sentences.push(match simulated.are_replications {
-            true => format!(
-                "the runs remember their beginnings (correlation of their halves {}): they end in different ways, or are \
-                 shorter than the memory of the net",
-                plain(correlation, 2)
-            ),
-            false => format!(
-                "too short: {} batches depend on each other (correlation {}), so that the intervals cannot be trusted; expected \
-                 a longer --time",
-                simulated.observations,
-                plain(correlation, 2)
-            ),
-        });
-    }
-    sentences
 }
 
 impl Document {

@@ -318,3 +318,86 @@ fn the_exact_solution_comes_with_a_bound() {
     assert!((on.as_f64().unwrap() - 0.6).abs() < 1e-12, "{on}");
     assert!(error.as_f64().unwrap() < 1e-6, "{error}");
 }
+
+#[test]
+fn what_has_not_fired_yet_is_not_in_the_means() {
+    // In the long run the token is in b; a run is a tenth of what it takes to get there.
+    let leaves = "place a 1\nplace b\ntransition leave exponential rate 1e-7\n in a\n out b\n\
+                  transition work exponential rate 1\n read a\ntransition rest exponential rate 1\n read b\n";
+    let document = simulated(leaves, None);
+    let found = document.findings.simulated.as_ref().unwrap();
+    assert!(!found.is_precise);
+    let named = ("leave".to_owned(), 1e7);
+    assert_eq!(found.doubts.not_fired, [named]);
+    let text = printed(&document);
+    assert!(
+        text.contains("not fired yet: leave, after 10000000 on average"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_place_that_cannot_hold_more_is_no_queue() {
+    let many = "place q 0\ntransition a exponential rate 1\n out q 3000000000\n\
+                transition s exponential rate 1\n in q 3000000000\n";
+    let exact = Wishes {
+        exact: true,
+        ..Wishes::default()
+    };
+    let error = find(many, &exact).err().unwrap().to_string();
+    assert!(
+        error.starts_with("place q cannot hold the tokens of a further firing"),
+        "{error}"
+    );
+    let doubts = simulated(many, None).findings.simulated.unwrap().doubts;
+    assert_eq!(doubts.full, ["q"]);
+    // With a capacity it is what was asked for.
+    let limited = many.replace("place q 0", "place q 0 capacity 4000000000");
+    assert!(find(&limited, &exact).is_ok());
+}
+
+#[test]
+fn rates_that_are_out_of_range_are_refused() {
+    let exact = Wishes {
+        exact: true,
+        ..Wishes::default()
+    };
+    let queue = |rate: &str| {
+        let many: String = (0..20)
+            .map(|n| format!("transition a{n} exponential rate {rate}\n out q\n"))
+            .collect();
+        format!("place q 0 capacity 5\n{many}transition s exponential rate 1\n in q\n")
+    };
+    assert!(find(&queue("1e290"), &exact).is_ok());
+    let error = find(&queue("1e299"), &exact).err().unwrap().to_string();
+    assert!(error.contains("out of range"), "{error}");
+    let error = text::read("a.net", &queue("1e301"))
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("from 1e-300 to 1e300"), "{error}");
+    let weights = "place a 1\nplace b\nplace c\ntransition x immediate weight 1e-200\n in a\n out b\n\
+                   transition y immediate weight 1e200\n in a\n out c\n\
+                   transition r exponential rate 1\n in c\n out a\n";
+    let error = find(weights, &exact).err().unwrap().to_string();
+    assert!(error.contains("out of range"), "{error}");
+}
+
+#[test]
+fn small_numbers_have_intervals_and_no_sign() {
+    let slow = "place q 0 capacity 5\ntransition a exponential rate 1e-250\n out q\n\
+                transition s exponential rate 2e-250\n in q\n";
+    let found = simulated(slow, None).findings.simulated.unwrap();
+    let q = found.measures.places[0].tokens;
+    assert!(found.doubts.is_empty() && (q.mean - 57.0 / 63.0).abs() < q.half_width);
+    for transition in &found.measures.transitions {
+        let estimate = transition.throughput;
+        assert!(estimate.half_width > 0.0, "{estimate:?}");
+    }
+    let exact = Wishes {
+        exact: true,
+        ..Wishes::default()
+    };
+    let ended = "place p 0\ntransition s exponential rate 1\n in p\n";
+    let text = printed(&find(ended, &exact).unwrap());
+    assert!(!text.contains("-0"), "{text}");
+}

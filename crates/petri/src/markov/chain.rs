@@ -6,6 +6,9 @@ use crate::net::compiled::{Compiled, Fast, Stages};
 use crate::net::{Net, PlaceId, Servers, Timing, Transition};
 use crate::reachability::{Graph, Moves, Plain};
 
+/// Greatest rate of leaving a marking: sums of some of them, and their products with shares, can be represented.
+const MOST_RATE: f64 = 1e300;
+
 /// The continuous-time Markov chain of a net's tangible markings.
 #[derive(Debug, Clone)]
 pub struct Chain {
@@ -111,6 +114,9 @@ impl Chain {
         if !graph.is_complete() {
             return Err(MarkovError::TooManyMarkings { limit });
         }
+        if let Some(place) = full(&net, &graph) {
+            return Err(MarkovError::Full { place });
+        }
         let transitions = by_number(&net, compiled);
         let tangible: Vec<usize> = (0..graph.len())
             .filter(|&i| !graph.is_vanishing(i))
@@ -126,7 +132,7 @@ impl Chain {
             deposits: moves.deposits().map(<[_]>::to_vec),
             generator: Generator::default(),
         };
-        chain.generator = chain.build_generator();
+        chain.generator = chain.build_generator()?;
         Ok(chain)
     }
 
@@ -176,7 +182,7 @@ impl Chain {
         })
     }
 
-    fn build_generator(&self) -> Generator {
+    fn build_generator(&self) -> Result<Generator, MarkovError> {
         let mut generator = Generator {
             first: vec![0],
             ..Generator::default()
@@ -193,18 +199,39 @@ impl Chain {
             }
             touched.sort_unstable();
             touched.dedup();
+            let all = touched.iter().map(|to| sums[*to as usize]);
+            // Subnormal numbers have fewer digits.
+            let is_in_range = all.clone().all(|rate| rate >= f64::MIN_POSITIVE);
+            if !is_in_range || all.sum::<f64>() > MOST_RATE {
+                return Err(MarkovError::Rates {
+                    marking: self.net.marking_text(self.marking(state)),
+                });
+            }
             for to in touched {
                 let rate = std::mem::take(&mut sums[to as usize]);
                 // A return to the same state is not a change of state.
-                if to as usize != state && rate > 0.0 {
+                if to as usize != state {
                     generator.to.push(to);
                     generator.rate.push(rate);
                 }
             }
             generator.first.push(generator.to.len());
         }
-        generator
+        Ok(generator)
     }
+}
+
+/// A place in which a transition could not put its tokens because they cannot be counted.
+fn full(net: &Net, graph: &Graph) -> Option<String> {
+    let mut peaks = vec![0; net.places.len()];
+    for marking in (0..graph.len()).map(|state| graph.marking(state)) {
+        for (peak, tokens) in peaks.iter_mut().zip(marking) {
+            *peak = (*tokens).max(*peak);
+        }
+    }
+    let mut peaks = peaks.into_iter().enumerate();
+    let found = peaks.find(|(place, peak)| net.is_full(PlaceId(*place), *peak));
+    found.map(|(place, _)| net.places[place].name.clone())
 }
 
 fn by_number(net: &Net, compiled: &Compiled) -> Vec<Option<Fast>> {

@@ -30,6 +30,22 @@ pub enum MarkovError {
         /// The limit.
         limit: usize,
     },
+    /// A place without a capacity reaches the most tokens that can be counted.
+    #[error("place {place} {}", crate::net::Net::FULL)]
+    Full {
+        /// The place.
+        place: String,
+    },
+    /// Rates that cannot be added up, or products of rates and probabilities that are too small to be represented.
+    #[error(
+        "the rates of leaving the marking {marking} are out of range: their sum is above 1e300, or one of them, times the \
+         weights of the immediate transitions behind it, is below 1e-307; expected rates and weights nearer to 1 (another unit \
+         of time)"
+    )]
+    Rates {
+        /// The marking.
+        marking: String,
+    },
     /// Something went wrong in a marking.
     #[error("{0}")]
     Moves(String),

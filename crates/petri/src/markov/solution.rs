@@ -101,7 +101,8 @@ impl<'a> Solution<'a> {
                 let graph = &self.chain.graph;
                 let enabled = |i: usize| t.is_enabled(graph.states.get(self.chain.tangible[i]));
                 let states = self.probabilities.iter().enumerate();
-                states.filter(|&(i, _)| enabled(i)).map(|(_, p)| p).sum()
+                let shares = states.filter(|&(i, _)| enabled(i)).map(|(_, p)| p);
+                positive(shares.sum())
             }),
         }
     }
@@ -114,8 +115,7 @@ impl<'a> Solution<'a> {
         let transitions = self.chain.net.transitions.iter().zip(&self.throughput);
         let arrivals =
             transitions.map(|(t, x)| x * f64::from(t.multiplicity(ArcKind::Output, place)));
-        // The sum of nothing is -0.0, which would be printed so.
-        0.0 + arrivals.sum::<f64>()
+        positive(arrivals.sum())
     }
 
     /// The mean time a token stays in `place`, by Little's law, for a steady state; `None` if none arrives.
@@ -130,6 +130,11 @@ impl<'a> Solution<'a> {
         let fast = self.chain.transitions.get(transition.0)?.as_ref()?;
         (!fast.is_immediate()).then_some(fast)
     }
+}
+
+/// The sum of nothing is -0.0, which would be printed so.
+fn positive(sum: f64) -> f64 {
+    0.0 + sum
 }
 
 /// Firings per unit of time of every transition, and arrivals in every place where transitions alone do not say them.

@@ -229,6 +229,17 @@ impl Net {
         self.problems().into_iter().next().map_or(Ok(()), Err)
     }
 
+    /// What is wrong with a place that [`Net::is_full`].
+    pub(crate) const FULL: &str = "cannot hold the tokens of a further firing, since at most 4294967295 can be counted: \
+                                   transitions stop as at a capacity; expected a capacity, or fewer tokens";
+
+    /// Whether a place without a capacity held, at its peak, more tokens than leave room for those of some transition.
+    pub(crate) fn is_full(&self, place: PlaceId, peak: u32) -> bool {
+        let gives = |t: &Transition| t.multiplicity(ArcKind::Output, place);
+        let most = self.transitions.iter().map(gives).max().unwrap_or(0);
+        self.places[place.0].capacity.is_none() && peak.checked_add(most).is_none()
+    }
+
     /// The same net without line numbers, for comparing nets from different files.
     #[must_use]
     pub fn without_lines(mut self) -> Self {

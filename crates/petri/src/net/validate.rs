@@ -159,6 +159,7 @@ fn refuse(found: &mut Vec<NetError>, line: Line, problem: Problem) {
 }
 
 const POSITIVE: &str = "a finite number above 0";
+const IN_RANGE: &str = "a number from 1e-300 to 1e300; another unit of time may help";
 const NOT_NEGATIVE: &str = "a finite number, 0 or above";
 
 /// Checks the numbers of a transition and returns the first error.
@@ -182,7 +183,11 @@ impl Numbers<'_> {
     }
 
     fn positive(&mut self, parameter: &'static str, value: f64) {
-        self.expect(value.is_finite() && value > 0.0, parameter, value, POSITIVE);
+        let is_positive = value.is_finite() && value > 0.0;
+        self.expect(is_positive, parameter, value, POSITIVE);
+        // Sums and products of some such numbers can be represented.
+        let is_in_range = !is_positive || (1e-300..=1e300).contains(&value);
+        self.expect(is_in_range, parameter, value, IN_RANGE);
     }
 
     fn not_negative(&mut self, parameter: &'static str, value: f64) {

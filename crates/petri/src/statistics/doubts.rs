@@ -39,6 +39,11 @@ pub struct Doubts {
     /// The correlation of successive batches (or of the halves of runs), if it is so large that the time is hardly longer
     /// than the memory of the net.
     pub correlated: Option<f64>,
+    /// Memoryless transitions whose clocks ran and that did not fire, with their mean delays: what follows their firing is not in
+    /// the means. Known to who knows the delays.
+    pub not_fired: Vec<(String, f64)>,
+    /// Places without a capacity that had no room for the tokens of a further firing, since no more can be counted.
+    pub full: Vec<String>,
     /// The largest correlation of successive batches.
     pub(crate) correlation: f64,
 }
@@ -46,7 +51,8 @@ pub struct Doubts {
 impl Doubts {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.unstable.is_empty() && !self.unsettled && self.correlated.is_none()
+        let is_settled = self.unstable.is_empty() && !self.unsettled && self.correlated.is_none();
+        is_settled && self.not_fired.is_empty() && self.full.is_empty()
     }
 
     /// About successive observations of one run, of which the first `warm_up` do not count; `units` is the length of one.
@@ -109,16 +115,21 @@ fn unstable(layout: &Layout, seen: &[Observation], units: f64) -> Vec<Unstable> 
     let length = units * (seen.len() as f64 / batches.len().max(1) as f64).trunc();
     let grows = |place: usize| {
         let ends: Vec<f64> = batches.iter().map(|batch| batch.at_end(place)).collect();
-        let growth: Vec<f64> = ends.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        let (last, peak) = (ends.last()?, f64::from(batches.last()?.peak(place)));
-        let n = growth.len() as f64;
-        let rate = growth.iter().sum::<f64>() / n / length;
-        let is_real = growth.len() + 1 >= BATCHES
-            && distance_from_zero(&growth) > REAL
-            && *last > 0.75 * peak;
+        let (first, last) = (ends.first()?, ends.last()?);
+        let rate = (last - first) / (ends.len() as f64 - 1.0) / length;
+        let peak = f64::from(batches.last()?.peak(place));
+        let is_real = ends.len() >= BATCHES && grows_without_end(&ends, peak);
         is_real.then(|| of_place(layout, place, &batches, rate))
     };
     (0..layout.places.len()).filter_map(grows).collect()
+}
+
+/// Whether a number that was seen at successive times, and was never above `peak`, grows more than by chance and is still about as
+/// large as ever.
+pub fn grows_without_end(levels: &[f64], peak: f64) -> bool {
+    let growth: Vec<f64> = levels.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let is_large = levels.last().is_some_and(|last| *last > 0.75 * peak);
+    is_large && distance_from_zero(&growth) > REAL
 }
 
 /// A place that grows at this rate.

@@ -193,7 +193,15 @@ pub(crate) enum Kind {
 impl Kind {
     fn mean(self, values: impl Iterator<Item = f64> + Clone, confidence: f64) -> Estimate {
         match self {
-            Self::Runs => Estimate::of_mean(values, confidence),
+            Self::Runs => {
+                let values: Vec<f64> = values.collect();
+                let (values, scale) = series::scaled(&values);
+                let found = Estimate::of_mean(values.iter().copied(), confidence);
+                Estimate {
+                    mean: found.mean * scale,
+                    half_width: found.half_width * scale,
+                }
+            }
             Self::Batches => series::of_series(&values.collect::<Vec<_>>(), confidence).estimate,
         }
     }

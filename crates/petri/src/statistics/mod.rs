@@ -19,7 +19,7 @@ mod simulation;
 
 pub use batch::{Steady, SteadyResult, steady_state};
 pub use digits::{plain, with_digits};
-pub use doubts::{Doubts, Unstable};
+pub use doubts::{Doubts, Unstable, grows_without_end};
 pub use inorder_base::stats::Estimate;
 pub use measures::{Measures, PlaceMeasures, TransitionMeasures};
 pub use replications::{Replications, ReplicationsResult, replicate, run_seed};

@@ -1,18 +1,25 @@
 //! What successive observations of one run tell: where the warm-up ends, how much they depend on each other, how precise
 //! their mean is, and whether they grow without end.
 
+use std::borrow::Cow;
+
 use inorder_base::stats::{Estimate, lag_one, t_quantile};
 
 /// Greatest correlation of successive observations that is corrected; beyond it the series is hardly longer than its
 /// memory.
 const MOST_CORRELATED: f64 = 0.98;
 
+/// A few values show less skewness than what they are drawn from has, the less the more there is (32 values of a lognormal
+/// distribution with a skewness of 12 show 2.7). With this factor of its square, intervals of 32 values hold the mean in 94 to
+/// 98 % of all cases, for normal, gamma and lognormal distributions with skewnesses from 0 to 12.
+const HIDDEN_SKEWNESS: f64 = 0.1;
+
 /// The mean of a series of equally long observations, from first to last.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Spread {
     /// Mean and half width.
     pub estimate: Estimate,
-    /// Number of independent observations with the same precision.
+    /// Number of independent observations with the same precision; not more than there are.
     pub independent: f64,
 }
 
@@ -39,9 +46,38 @@ pub(crate) fn warm_up(values: &[f64]) -> usize {
 /// Batches depend on those before them the less, the longer they are. What dependence is left is taken as that of an
 /// autoregressive process of order 1: it widens the interval and lowers the degrees of freedom (A. Tafazzoli and J. Wilson,
 /// "Skart: a skewness- and autoregression-adjusted batch-means procedure for simulation analysis", IIE Transactions 43(2),
-/// 2011). If the values are skewed, the interval reaches further on one side (R. Willink, "A confidence interval and test
-/// for the mean of an asymmetric distribution", Communications in Statistics 34(4), 2005); here it does so on both.
+/// 2011). Where it is below 0, it makes the interval narrower: intervals that it only widens hold the mean of independent
+/// batches in 97 % instead of 95 %; intervals that all of it narrows let a run to a precision end too soon. If the values are
+/// skewed, the interval reaches further on one side (R. Willink, "A confidence interval and test for the mean of an
+/// asymmetric distribution", Communications in Statistics 34(4), 2005); here it does so on both.
 pub(crate) fn of_series(values: &[f64], confidence: f64) -> Spread {
+    let (values, scale) = &scaled(values);
+    let Spread {
+        estimate,
+        independent,
+    } = of_scaled(values, confidence);
+    Spread {
+        estimate: Estimate {
+            mean: estimate.mean * scale,
+            half_width: estimate.half_width * scale,
+        },
+        independent,
+    }
+}
+
+/// The values divided by a power of 2, so that their squares can be represented, and that power.
+pub(crate) fn scaled(values: &[f64]) -> (Cow<'_, [f64]>, f64) {
+    let largest = values
+        .iter()
+        .fold(0.0_f64, |most, value| most.max(value.abs()));
+    if largest == 0.0 || !largest.is_finite() || (1e-100..1e100).contains(&largest) {
+        return (Cow::Borrowed(values), 1.0);
+    }
+    let scale = libm::exp2(libm::floor(libm::log2(largest)));
+    (values.iter().map(|value| value / scale).collect(), scale)
+}
+
+fn of_scaled(values: &[f64], confidence: f64) -> Spread {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let squares: f64 = values.iter().map(|x| (x - mean) * (x - mean)).sum();
@@ -55,12 +91,13 @@ pub(crate) fn of_series(values: &[f64], confidence: f64) -> Spread {
         let error = libm::sqrt(squares / (n - 1.0) / independent);
         let t = t_quantile((independent - 1.0).max(1.0), confidence);
         let cubes: f64 = values.iter().map(|x| libm::pow(x - mean, 3.0)).sum();
-        let skewness = cubes / n / libm::pow(squares / n, 1.5);
+        let seen = cubes / n / libm::pow(squares / n, 1.5);
+        let skewness = seen * (1.0 + HIDDEN_SKEWNESS * seen * seen);
         skewed(t, skewness / (6.0 * libm::sqrt(independent))) * error
     };
     Spread {
         estimate: Estimate { mean, half_width },
-        independent,
+        independent: independent.min(n),
     }
 }
 
@@ -74,19 +111,21 @@ fn skewed(t: f64, skewness: f64) -> f64 {
     ((1.0 - root) / (2.0 * b)).max(t)
 }
 
-/// Correlation of each value with the next one, not below 0. That of a sample is too small by about `(1 + 3 r) / n` (M. G.
-/// Kendall, "Note on bias in the estimation of autocorrelation", Biometrika 41, 1954).
+/// Correlation of each value with the next one, not further below 0 than by one standard error of independent values. That of
+/// a sample is too small by about `(1 + 3 r) / n` (M. G. Kendall, "Note on bias in the estimation of autocorrelation",
+/// Biometrika 41, 1954).
 pub(crate) fn correlation(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     if n < 4.0 {
         return 0.0;
     }
     let found = lag_one(values.iter().copied());
-    ((found + 1.0 / n) / (1.0 - 3.0 / n)).clamp(0.0, MOST_CORRELATED)
+    ((found + 1.0 / n) / (1.0 - 3.0 / n)).clamp(-1.0 / libm::sqrt(n), MOST_CORRELATED)
 }
 
 /// How many standard errors the mean of independent values lies from 0: infinite if all are equal and not 0.
 pub(crate) fn distance_from_zero(values: &[f64]) -> f64 {
+    let (values, _) = &scaled(values);
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let squares: f64 = values.iter().map(|x| (x - mean) * (x - mean)).sum();
@@ -101,29 +140,37 @@ mod tests {
     use super::*;
     use inorder_base::random::Random;
 
-    /// An autoregressive process that starts at `start` instead of at 0.
-    fn process(seed: u64, memory: f64, start: f64, length: usize) -> Vec<f64> {
-        let mut random = Random::new(seed, "process");
-        let mut value = start;
-        let mut next = || {
-            value = memory * value + random.normal();
-            value
+    /// How many of 1000 intervals of 32 values hold the mean of a process, which is 0.
+    fn held(memory: f64, innovation: impl Fn(&mut Random) -> f64) -> usize {
+        let holds = |seed: u64| {
+            let mut random = Random::new(seed, "process");
+            let mut value = 0.0;
+            let mut next = || {
+                value = memory * value + innovation(&mut random);
+                value
+            };
+            let values: Vec<f64> = (0..132).map(|_| next()).collect();
+            of_series(&values[100..], 0.95).estimate.covers(0.0)
         };
-        (0..length).map(|_| next()).collect()
+        (0..1000).filter(|seed| holds(*seed)).count()
     }
 
     #[test]
-    fn intervals_of_dependent_values_hold_the_mean() {
-        for memory in [0.0, 0.5, 0.8] {
-            let held = (0..400)
-                .filter(|seed| {
-                    let values = process(*seed, memory, 0.0, 1032);
-                    of_series(&values[1000..], 0.95).estimate.covers(0.0)
-                })
-                .count();
-            println!("memory {memory}: {held} of 400");
-            assert!(held >= 360, "memory {memory}: {held} of 400");
+    fn intervals_hold_the_mean_as_often_as_they_say() {
+        // 95 % of 1000 is 950, with a standard deviation of 7.
+        for memory in [0.0, 0.2, 0.5] {
+            let normal = held(memory, Random::normal);
+            let skewed = held(memory, |random| random.exponential() - 1.0);
+            for found in [normal, skewed] {
+                assert!(
+                    (930..=970).contains(&found),
+                    "memory {memory}: {found} of 1000"
+                );
+            }
         }
+        let mean = libm::exp(0.5);
+        let lognormal = held(0.0, |random| libm::exp(random.normal()) - mean);
+        assert!((930..=970).contains(&lognormal), "{lognormal} of 1000");
     }
 
     #[test]

@@ -236,7 +236,14 @@ fn exponential(words: &mut Words) -> Result<Timing, Mistake> {
     let rate = if word.is("rate") {
         words.number("a rate")?
     } else if word.is("mean") {
-        1.0 / words.number::<f64>("a mean delay")?
+        let mean: f64 = words.number("a mean delay")?;
+        if !(mean > 0.0 && mean.is_finite()) {
+            return Err(Mistake::unexpected(
+                "a finite mean delay above 0",
+                mean.to_string(),
+            ));
+        }
+        1.0 / mean
     } else {
         return Err(Mistake::unknown(
             "rate or mean",

@@ -299,6 +299,17 @@ fn elements_of_other_namespaces_are_refused_unless_they_are_named() {
         let mut ignoring = Parameters::default().ignoring([name.to_owned()]);
         assert!(pnml::read_with("f", document.as_bytes(), &mut ignoring).is_ok());
     }
+    // Times of tools that write no namespace of their own.
+    let timed = "<pnml><net id='n'><transition id='t'><name><text>t</text></name><delay><interval/></delay></transition></net></pnml>";
+    let error = read("f", timed.as_bytes()).unwrap_err().to_string();
+    assert!(error.ends_with("(--ignore NAME), found delay"), "{error}");
+    let mut ignoring = Parameters::default().ignoring(["delay".to_owned()]);
+    assert!(pnml::read_with("f", timed.as_bytes(), &mut ignoring).is_ok());
+    // The type says that tokens have colours, the marking that they have none.
+    let mixed = "<pnml><net id='n' type='http://www.pnml.org/version-2009/grammar/symmetricnet'>\
+        <place id='p'><initialMarking><text>2</text></initialMarking></place></net></pnml>";
+    let error = read("f", mixed.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("expected hlinitialMarking"), "{error}");
     // A prefix of the namespace of PNML itself is none of another.
     let prefixed = "<p:pnml xmlns:p='http://www.pnml.org/version-2009/grammar/pnml'><p:net id='n'><p:place id='q'>\
         <p:initialMarking><p:text>3</p:text></p:initialMarking></p:place></p:net></p:pnml>";

@@ -43,7 +43,7 @@ DELAY is one of\n\
 \x20 triangular low A mode B high C\n\
 Numbers may be expressions of parameters without spaces, as 2*load, and --set changes the parameters.\n\n\
 A timed transition has a clock for each busy server: it starts when the tokens for it are there, and stops when they are \
-gone. A clock belongs to no token: if a token leaves, the clock that started last stops (see docs/nets.md).\n\n\
+gone. A clock belongs to no token: if a token leaves, the clock that started last stops (see docs/petri.md).\n\n\
 A query is P(CONDITION), a probability; E(NUMBER), a mean; or a formula such as 'EF queue >= 3' or \
 'AG !deadlock', with EX AX EF AF EG AG, E[f U g], A[f U g], deadlock, enabled(TRANSITION), ! & | =>, \
 comparisons of sums, differences and products of places and numbers.\n\n\

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use inorder_nets::{CellResult, PARTS, Report, Row};
-use inorder_petri::inspect::{Answer, Findings, Known};
+use inorder_petri::inspect::{Answer, Findings, Known, Simulated};
 use inorder_petri::parameters::Parameters;
 use inorder_petri::statistics::{Estimate, plain, run_seed};
 
@@ -230,6 +230,11 @@ fn cell(findings: &Findings, at: Option<f64>, values: &[f64], seed: u64) -> Cell
         rows,
         runs: Vec::new(),
         estimates,
+        unsure: Vec::new(),
+        doubts: findings
+            .simulated
+            .as_ref()
+            .map_or_else(Vec::new, Simulated::doubts_in_words),
         firings: 0,
     }
 }

@@ -5,7 +5,6 @@ use inorder_report::{Column, Element, Kind, Map, Maybe, Object};
 
 use crate::inspect::kind::REAL;
 use crate::inspect::simulate::Simulated;
-use crate::inspect::table::doubts;
 
 type OfPlace = Column<PlaceMeasures>;
 type OfTransition = Column<TransitionMeasures>;
@@ -57,7 +56,7 @@ pub(crate) static COLUMNS: &[OfSimulated] = &[
         "doubts",
         Kind::List(Element::Text),
         "Why the estimates of a steady state may be wrong, one sentence each.",
-        |s| doubts(s).into(),
+        |s| s.doubts_in_words().into(),
     ),
     OfSimulated::new(
         "interrupted",

@@ -70,6 +70,11 @@ impl<'a> Reader<'a> {
             refuse_foreign(element, self.ignored)?;
             if !self.is_high_level {
                 refuse_high_level(element)?;
+            } else if element.name == "place"
+                && let Some(marking) = element.child("initialMarking")
+            {
+                let found = "initialMarking of a place/transition net";
+                return Err(marking.wrong(Mistake::unexpected("hlinitialMarking", found)));
             }
             match element.name.as_str() {
                 "page" => self.page(element)?,
@@ -179,15 +184,43 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Elements of places, transitions and arcs of PNML that are read, or that only concern drawings. Times, rates and guards that
+/// tools write without a namespace of their own are none of them.
+const KNOWN: [&str; 18] = [
+    "name",
+    "graphics",
+    "toolspecific",
+    "initialMarking",
+    "hlinitialMarking",
+    "capacity",
+    "type",
+    "kind",
+    "arctype",
+    "inscription",
+    "hlinscription",
+    "condition",
+    "inhibition",
+    "orientation",
+    "arcpath",
+    "tagged",
+    "description",
+    "documentation",
+];
+
 /// Refuses nodes and arcs with elements of which it is not known what they mean.
 fn refuse_foreign(element: &Element, ignored: &[String]) -> Result<(), Located> {
     if !matches!(element.name.as_str(), "place" | "transition" | "arc") {
         return Ok(());
     }
-    let foreign = element
-        .children
-        .iter()
-        .filter_map(|child| child.foreign.as_ref());
+    let is_known = |child: &Element| {
+        KNOWN
+            .iter()
+            .any(|name| child.name.eq_ignore_ascii_case(name))
+    };
+    let foreign = element.children.iter().filter_map(|child| {
+        let unknown = Some(&child.name).filter(|_| !is_known(child));
+        child.foreign.as_ref().or(unknown)
+    });
     if let Some(name) = foreign.into_iter().find(|name| !ignored.contains(name)) {
         let expected =
             "elements of PNML only, or the names of others that may be left out (--ignore NAME)";
