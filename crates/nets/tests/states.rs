@@ -256,6 +256,21 @@ fn choices_among_too_many_values_are_refused() {
     );
 }
 
+/// A choice that is never made is not one whose probability is too small to be represented.
+#[test]
+fn choices_of_probability_0_are_left_out() {
+    let made = chain(
+        "coloured net never\nrecord job\n  n: int\nplace source 1\nplace q: job\n\
+         transition make\n  in source\n  delay exponential(1 us)\n  out q: {n = 1} if chance(0)\n  else q: {n = 2}\n\
+         transition one\n  in j: q\n  guard j.n == 1\n  delay exponential(1 us)\n  out source\n\
+         transition two\n  in j: q\n  guard j.n == 2\n  delay exponential(1 us)\n  out source\nrun 1 us\n",
+    );
+    let solution = made.steady_state().expect("a steady state");
+    let rate = |name| solution.throughput(transition(made.net(), name));
+    assert_eq!(rate("one"), 0.0);
+    close(rate("two"), 0.0005, 1e-12);
+}
+
 #[test]
 fn delays_that_are_not_exponential_are_explored_but_not_solved() {
     let text = QUEUE.replace(

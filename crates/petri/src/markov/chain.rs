@@ -190,27 +190,28 @@ impl Chain {
         let mut sums = vec![0.0; self.len()];
         for state in 0..self.len() {
             let mut touched = Vec::new();
+            let (mut out, mut is_lost) = (0.0, false);
             for (index, rate) in self.timed_edges(state) {
                 let target = self.graph.edges[index].target as usize;
                 self.vanishing.for_each_tangible(target, |to, p| {
+                    // Subnormal numbers have fewer digits.
+                    is_lost |= rate > 0.0 && p > 0.0 && rate * p < f64::MIN_POSITIVE;
+                    out += rate * p;
                     touched.push(to);
                     sums[to as usize] += rate * p;
                 });
             }
-            touched.sort_unstable();
-            touched.dedup();
-            let all = touched.iter().map(|to| sums[*to as usize]);
-            // Subnormal numbers have fewer digits.
-            let is_in_range = all.clone().all(|rate| rate >= f64::MIN_POSITIVE);
-            if !is_in_range || all.sum::<f64>() > MOST_RATE {
+            if is_lost || out > MOST_RATE {
                 return Err(MarkovError::Rates {
                     marking: self.net.marking_text(self.marking(state)),
                 });
             }
+            touched.sort_unstable();
+            touched.dedup();
             for to in touched {
                 let rate = std::mem::take(&mut sums[to as usize]);
                 // A return to the same state is not a change of state.
-                if to as usize != state {
+                if to as usize != state && rate > 0.0 {
                     generator.to.push(to);
                     generator.rate.push(rate);
                 }

@@ -88,11 +88,19 @@ impl Vanishing {
         let mut exits: Vec<Row> = Vec::with_capacity(n);
         for (i, &member) in members.iter().enumerate() {
             let mut exit = Row::new();
+            let mut is_lost = loses_a_choice(graph, transitions, member);
             for (target, p) in choices(graph, transitions, member) {
                 match members.binary_search(&target) {
                     Ok(j) => inside[i * n + j] += p,
-                    Err(_) => self.for_each_tangible(target, |to, q| exit.push((to, p * q))),
+                    Err(_) => self.for_each_tangible(target, |to, q| {
+                        is_lost |= p > 0.0 && q > 0.0 && p * q < f64::MIN_POSITIVE;
+                        exit.push((to, p * q));
+                    }),
                 }
+            }
+            if is_lost {
+                let marking = net.marking_text(graph.marking(member));
+                return Err(MarkovError::Rates { marking });
             }
             exits.push(merged(exit));
         }
@@ -202,15 +210,32 @@ fn choices<'a>(
     number: usize,
 ) -> impl Iterator<Item = (usize, f64)> + 'a {
     let edges = graph.edge_indices(number);
-    let weight = |index: usize| match graph.speeds.get(index) {
+    let total: f64 = edges.clone().map(|i| weight(graph, transitions, i)).sum();
+    edges.map(move |index| {
+        let p = weight(graph, transitions, index) / total;
+        (graph.edges[index].target as usize, p)
+    })
+}
+
+/// The weight of the edge with this index.
+fn weight(graph: &Graph, transitions: &[Option<Fast>], index: usize) -> f64 {
+    match graph.speeds.get(index) {
         Some(&(weight, _)) => weight,
         None => {
             let fast = transitions[graph.edges[index].transition()].as_ref();
             fast.map_or(0.0, |fast| fast.speed)
         }
-    };
-    let total: f64 = edges.clone().map(weight).sum();
-    edges.map(move |index| (graph.edges[index].target as usize, weight(index) / total))
+    }
+}
+
+/// Whether a weight above 0 becomes a probability that has not all digits, or is 0.
+fn loses_a_choice(graph: &Graph, transitions: &[Option<Fast>], number: usize) -> bool {
+    let weights = graph
+        .edge_indices(number)
+        .map(|i| weight(graph, transitions, i));
+    weights
+        .zip(choices(graph, transitions, number))
+        .any(|(weight, (_, p))| weight > 0.0 && p < f64::MIN_POSITIVE)
 }
 
 fn merged(mut row: Row) -> Row {
