@@ -361,7 +361,7 @@ fn random_functions_refuse_what_they_cannot_have() {
         ),
         ("below(0) == 0", "expected a whole number above 0, found 0"),
         (
-            "below(job.size - 3) == 0",
+            "(below(job.size - 3) == 0)",
             "expected a whole number above 0, found 0",
         ),
     ];

@@ -134,7 +134,7 @@ fn invalid_nets_are_refused_with_their_line() {
         ),
         (
             "transition t exponential mean 0",
-            "f.net:1: transition t: rate inf; expected a finite number above 0",
+            "f.net:1: expected a finite mean delay above 0, found 0",
         ),
         (
             "transition t uniform 3 2",

@@ -184,9 +184,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Elements of places, transitions and arcs of PNML that are read, or that only concern drawings. Times, rates and guards that
-/// tools write without a namespace of their own are none of them.
-const KNOWN: [&str; 18] = [
+/// Elements of places, transitions and arcs of PNML that are read, or that only concern drawings; the last ones are of PIPE. Times,
+/// priorities and guards that other tools write without a namespace of their own are none of them.
+const KNOWN: [&str; 21] = [
     "name",
     "graphics",
     "toolspecific",
@@ -205,17 +205,24 @@ const KNOWN: [&str; 18] = [
     "tagged",
     "description",
     "documentation",
+    "rate",
+    "timed",
+    "infiniteServer",
 ];
+/// What only PIPE's transitions have, and what is read of a transition that has it.
+const OF_PIPE: (&str, &str) = ("timed", "priority");
 
 /// Refuses nodes and arcs with elements of which it is not known what they mean.
 fn refuse_foreign(element: &Element, ignored: &[String]) -> Result<(), Located> {
     if !matches!(element.name.as_str(), "place" | "transition" | "arc") {
         return Ok(());
     }
+    let (mark, read) = OF_PIPE;
+    let is_pipe = element.child(mark).is_some();
     let is_known = |child: &Element| {
-        KNOWN
-            .iter()
-            .any(|name| child.name.eq_ignore_ascii_case(name))
+        let own = KNOWN.iter();
+        let mut own = own.copied().chain(is_pipe.then_some(read));
+        own.any(|name| child.name.eq_ignore_ascii_case(name))
     };
     let foreign = element.children.iter().filter_map(|child| {
         let unknown = Some(&child.name).filter(|_| !is_known(child));
