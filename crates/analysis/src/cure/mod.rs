@@ -83,28 +83,35 @@ fn is_long(flow: &FlowReport, ns: i64) -> bool {
     flow.data_packets >= MIN_PACKETS || long
 }
 
-/// Whether a part of a flow's life is worth an action.
-fn worth(flow: &FlowReport, part: &Part) -> bool {
+/// A window, a buffer or a timer, which can hold few packets for long.
+fn waits(limits: LimitSet) -> bool {
     let waits = |limit| {
         matches!(
             limit,
             Held::ReceiverWindow | Held::SendBuffer | Held::TimerNeeded | Held::PathDead
         )
     };
-    let waits = part.limits.iter().all(waits);
-    let long = flow.data_packets >= MIN_PACKETS || waits && is_long(flow, part.ns);
+    limits.iter().all(waits)
+}
+
+/// Whether a part of a flow's life is worth an action.
+fn worth(flow: &FlowReport, part: &Part) -> bool {
+    let long = flow.data_packets >= MIN_PACKETS || waits(part.limits) && is_long(flow, part.ns);
     part.share >= MIN_SHARE && long
 }
 
 /// The limits of one flow that are worth an action.
 fn cases(flow: &FlowReport) -> Vec<Case<'_>> {
     let case = |part| Case { flow, part };
+    // Of short flows there may be very many.
+    let mut held = flow.limits.shares.iter();
+    let mut may_be_long = || held.any(|s| waits(s.limits) && is_long(flow, s.ns));
+    if flow.data_packets < MIN_PACKETS && !may_be_long() {
+        return Vec::new();
+    }
     if flow.limits.life_ns() > 0 {
         let parts = shares::named(&flow.limits).into_iter();
         return parts.filter(|p| worth(flow, p)).map(case).collect();
-    }
-    if flow.data_packets < MIN_PACKETS {
-        return Vec::new();
     }
     // As far as the coarse limit goes.
     let window = Part {
