@@ -211,15 +211,15 @@ impl FlowTable {
         }
     }
 
-    /// For how many reports room is made once there is none left: for four times as many, because all of them move, and no more
-    /// than there will be. Once there are many, for all that there will be, if that is not very much: what is not used takes no memory,
-    /// but what the reports leave behind when they move does.
+    /// How many further reports get room once there is none left. All of them move then, and the memory that they leave stays with the
+    /// process: so there are few moves, each to four times the room. A table that has grown to a thousand gets all of its room at
+    /// once, if that is not very much, since room that nobody has written to takes no memory.
     fn more(&self) -> usize {
-        const MANY: usize = 1_024;
-        const AT_ONCE: usize = 100_000;
+        const MIN_KEPT: usize = 1_024;
+        const MAX_RESERVED: usize = 100_000;
         let (len, left) = (self.kept.len(), self.most - self.kept.len());
         match len {
-            MANY.. if self.most <= AT_ONCE => left,
+            MIN_KEPT.. if self.most <= MAX_RESERVED => left,
             _ => (3 * len).max(16).min(left),
         }
     }

@@ -132,8 +132,9 @@ fn sender_is_unclear(flow: &FlowReport) -> bool {
         return false;
     };
     let share = main.ns as f64 / flow.limits.life_ns().max(1) as f64;
-    let several = main.limits.only().is_none() && main.limits.contains(Limit::SendBuffer);
-    several && share >= super::MIN_SHARE && super::is_long(flow, main.ns)
+    let either =
+        main.limits.contains(Limit::Application) && main.limits.contains(Limit::SendBuffer);
+    either && share >= super::MIN_SHARE && super::is_long(flow, main.ns)
 }
 
 /// What held the largest flow, in the words of the headline.

@@ -43,7 +43,7 @@ pub(crate) struct Collector<const N: usize> {
 }
 
 /// Tokens that must lie on both sides of a quantile for it to be known.
-const FEW: f64 = 10.0;
+const MIN_TOKENS_BEYOND: f64 = 10.0;
 
 /// Why a number of a run has no interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -249,7 +249,7 @@ impl<const N: usize> Plan<N> {
         let (mut is_few, mut events, mut are_seen) = (false, 0, false);
         of.walk(&mut |one| match one {
             Leaf::Quantile(n, q) if 0.0 < q && q < 1.0 => {
-                is_few |= self.collectors[n].count as f64 * q.min(1.0 - q) < FEW;
+                is_few |= self.collectors[n].count as f64 * q.min(1.0 - q) < MIN_TOKENS_BEYOND;
             }
             Leaf::Mean(n) if !self.collectors[n].is_condition => {}
             Leaf::Firings(_) | Leaf::Arrivals(_) | Leaf::Gauge(_) | Leaf::Mean(_) => {

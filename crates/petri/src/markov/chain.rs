@@ -7,7 +7,7 @@ use crate::net::{Net, PlaceId, Servers, Timing, Transition};
 use crate::reachability::{Graph, Moves, Plain};
 
 /// Greatest rate of leaving a marking: sums of some of them, and their products with shares, can be represented.
-const MOST_RATE: f64 = 1e300;
+const MAX_RATE: f64 = 1e300;
 
 /// The continuous-time Markov chain of a net's tangible markings.
 #[derive(Debug, Clone)]
@@ -201,7 +201,7 @@ impl Chain {
                     sums[to as usize] += rate * p;
                 });
             }
-            if is_lost || out > MOST_RATE {
+            if is_lost || out > MAX_RATE {
                 return Err(MarkovError::Rates {
                     marking: self.net.marking_text(self.marking(state)),
                 });
