@@ -47,6 +47,9 @@ pub(crate) enum CliError {
         #[from]
         source: CaptureError,
     },
+    /// A name has no address, or none that can be looked up now.
+    #[error("{0}")]
+    Address(String),
     /// Something on a live interface failed.
     #[error(transparent)]
     Live(#[from] inorder_live::os::LiveError),

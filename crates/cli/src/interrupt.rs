@@ -1,6 +1,6 @@
 //! Ctrl-C, and the signals by which a service manager or a terminal that goes away ends a program (SIGTERM, SIGHUP): the first
 //! one ends the reading, so that the results so far are still printed and what is temporary is removed; the second one ends
-//! the program.
+//! the program, and removes what is half written.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once};
@@ -8,6 +8,7 @@ use std::sync::{Arc, Once};
 use inorder_pipeline::{Stdin, Watch};
 
 use crate::error::INTERRUPTED;
+use crate::outputs;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
@@ -19,6 +20,7 @@ pub(crate) fn flag() -> &'static AtomicBool {
         inorder_live::os::keeping_ignored_hangup(|| {
             let _ = ctrlc::set_handler(|| {
                 if STOP.swap(true, Ordering::Relaxed) {
+                    outputs::remove_drafts();
                     std::process::exit(i32::from(INTERRUPTED));
                 }
             });

@@ -31,7 +31,7 @@ use std::io::Write;
 
 use clap::CommandFactory;
 use cli::Cli;
-use error::{ExitCode, Outcome, USAGE};
+use error::{CliError, ExitCode, Outcome, USAGE};
 
 /// Runs the command with `arguments`, the first of which is the name of the program, and returns its exit code.
 ///
@@ -61,7 +61,10 @@ fn told(outcome: Outcome) -> ExitCode {
         // The reader of our output closed it: this is no error.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            manners::complain(&error);
+            match &error {
+                CliError::Lab(said) | CliError::Python(said) => manners::complain_in_lines(said),
+                error => manners::complain(error),
+            }
             error.exit_code()
         }
     }

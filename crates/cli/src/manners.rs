@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io::Write;
 use std::sync::OnceLock;
 
-use inorder_report::escape::printable_lines;
+use inorder_report::escape::{printable, printable_lines};
 
 /// Options of every verb.
 #[derive(clap::Args, Clone, Debug)]
@@ -87,6 +87,14 @@ pub(crate) fn notice(text: &str) {
 /// Prints a complaint on the standard error. What it quotes comes from outside, so no control character of it reaches the
 /// terminal. Where nobody reads the standard error any more (`2>&1 | head`), the exit code has to do.
 pub(crate) fn complain(text: impl Display) {
-    let line = format!("inorder: {}\n", printable_lines(&text.to_string()));
-    let _ = std::io::stderr().write_all(line.as_bytes());
+    write_error(&printable(&text.to_string()));
+}
+
+/// As [`complain`], of what has several lines: what another program said.
+pub(crate) fn complain_in_lines(text: impl Display) {
+    write_error(&printable_lines(&text.to_string()));
+}
+
+fn write_error(text: &str) {
+    let _ = std::io::stderr().write_all(format!("inorder: {text}\n").as_bytes());
 }

@@ -5,6 +5,8 @@ mod common;
 use std::fs;
 use std::process::Command;
 
+#[cfg(target_os = "linux")]
+use common::interrupt;
 use common::{Folder, code, complaint, inorder, stderr, stdout};
 
 const DEMO: &str = concat!(
@@ -190,6 +192,46 @@ fn a_killed_simulation_leaves_no_captures() {
     let again = inorder(&["simulate", "--quiet", "--pcap", &captures, &scenario]);
     assert_eq!(code(&again), 0, "{}", stderr(&again));
     assert_eq!(begun(true), 3);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_second_ctrl_c_leaves_nothing_half_written() {
+    let folder = Folder::new("second-ctrl-c");
+    let scenario = "[[flow]]\nsize = \"3 GB\"\n[[forward]]\nkind = \"link\"\nrate = \"1 Gbit/s\"\n";
+    let scenario = folder.file("s.toml", scenario.as_bytes());
+    let captures = folder.path("captures");
+    fs::create_dir(&captures).unwrap();
+    let mut run = Command::new(env!("CARGO_BIN_EXE_inorder"))
+        .args(["simulate", "--quiet", "--pcap", &captures, &scenario])
+        .spawn()
+        .expect("the command starts");
+    let drafts = || fs::read_dir(&captures).unwrap().count();
+    while drafts() < 2 && run.try_wait().unwrap().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    while run.try_wait().unwrap().is_none() {
+        interrupt(&run);
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert_eq!(run.wait().unwrap().code(), Some(130));
+    assert_eq!(drafts(), 0);
+}
+
+#[test]
+fn an_error_is_one_line_whatever_the_name_and_the_text_say() {
+    let folder = Folder::new("one-line");
+    let broken = folder.file("broken.toml", b"title = 'x'\nconnections = [\n");
+    let study = folder.path("study");
+    let said = complaint(&["population", &broken, "--out", &study], 2);
+    assert!(said.contains("broken.toml:2:"), "{said}");
+    complaint(&["analyze", "no\nfile.pcap"], 1);
+}
+
+#[test]
+fn a_host_that_cannot_be_found_is_no_wrong_usage() {
+    let said = complaint(&["probe", "nowhere.invalid"], 1);
+    assert!(said.contains("nowhere.invalid"), "{said}");
 }
 
 #[test]

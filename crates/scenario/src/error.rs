@@ -38,6 +38,13 @@ impl Problem {
         }
     }
 
+    /// What the TOML reader says, in one line.
+    pub(crate) fn of_toml(error: &toml::de::Error) -> Self {
+        let offset = error.span().map_or(0, |span| span.start);
+        let said = error.message().trim().replace('\n', ", ");
+        Problem::new(&Place::File(offset), said, "")
+    }
+
     /// The same error with the one of `names` that is nearest to `given`, if any is near.
     #[must_use]
     pub fn nearest<'n>(mut self, given: &str, names: impl IntoIterator<Item = &'n str>) -> Self {
@@ -58,6 +65,11 @@ pub struct Error {
 }
 
 impl Error {
+    /// What the TOML reader says of the `text` of `file`, in one line.
+    pub fn of_toml(file: &str, text: &str, error: &toml::de::Error) -> Self {
+        Error::new(file, text, Problem::of_toml(error))
+    }
+
     pub(crate) fn new(file: &str, text: &str, problem: Problem) -> Self {
         let position = match problem.place {
             Place::File(offset) => Some(position(text, offset)),

@@ -45,11 +45,7 @@ pub struct Entry {
 impl Node {
     /// The tree of a file's text.
     pub fn parse(text: &str) -> Result<Node, Problem> {
-        let table = DeTable::parse(text).map_err(|error| {
-            let offset = error.span().map_or(0, |span| span.start);
-            let message = error.message().trim().replace('\n', ", ");
-            Problem::new(&Place::File(offset), message, "")
-        })?;
+        let table = DeTable::parse(text).map_err(|error| Problem::of_toml(&error))?;
         table_node(&table, None)
     }
 

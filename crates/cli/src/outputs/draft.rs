@@ -3,6 +3,21 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// The drafts that are being written, for the end of the process before its time.
+static OPEN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes every draft: the process ends at once, without dropping them.
+pub(crate) fn remove_all() {
+    for path in OPEN
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .drain(..)
+    {
+        let _ = fs::remove_file(path);
+    }
+}
 
 /// A new file beside the one it will replace. Until [`Draft::keep`] the older one stays as it is, so that a full disk takes no earlier
 /// result away; a draft that is dropped leaves nothing behind.
@@ -26,6 +41,8 @@ impl Draft {
             let beside = target.with_file_name(hidden);
             // In a folder that takes no new files an existing one can still be written.
             if let Ok(file) = File::create_new(&beside) {
+                let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+                open.push(beside.clone());
                 let path = Some(beside);
                 return Ok((file, Draft { path, target }));
             }
@@ -35,23 +52,23 @@ impl Draft {
     }
 
     /// Makes it the file.
-    pub(crate) fn keep(mut self) -> io::Result<()> {
+    pub(crate) fn keep(self) -> io::Result<()> {
         let Some(path) = &self.path else {
             return Ok(());
         };
         if let Ok(older) = fs::metadata(&self.target) {
             fs::set_permissions(path, older.permissions())?;
         }
-        fs::rename(path, &self.target)?;
-        self.path = None;
-        Ok(())
+        fs::rename(path, &self.target)
     }
 }
 
 impl Drop for Draft {
     fn drop(&mut self) {
         if let Some(path) = &self.path {
-            // Nothing more can be done about a file that stays.
+            let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+            open.retain(|one| one != path);
+            // A kept draft has another name now; about one that stays nothing more can be done.
             let _ = fs::remove_file(path);
         }
     }

@@ -17,7 +17,7 @@ mod ours;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use draft::Draft;
+pub(crate) use draft::{Draft, remove_all as remove_drafts};
 pub(crate) use ours::Comment;
 
 /// Size of the write buffer, bytes.

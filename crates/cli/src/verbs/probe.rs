@@ -188,7 +188,7 @@ fn resolve(host: &str) -> Result<SocketAddr, CliError> {
         Err(error) => error.to_string(),
     };
     let expected = "expected a name or an address, with a port if needed";
-    Err(CliError::Usage(format!("{host}: {problem}; {expected}")))
+    Err(CliError::Address(format!("{host}: {problem}; {expected}")))
 }
 
 fn print(args: &Args, probed: &Probed, peer: SocketAddr) -> Result<(), CliError> {

@@ -93,7 +93,8 @@ impl Population {
     /// # Errors
     /// If it is no TOML, or a key is unknown, missing or of another type.
     pub fn parse(text: &str, name: &str) -> Result<Self, Error> {
-        toml::from_str(text).map_err(|error| Error::usage(format!("{name}: {error}")))
+        toml::from_str(text)
+            .map_err(|error| Error::usage(inorder_scenario::Error::of_toml(name, text, &error)))
     }
 
     pub(crate) fn ready(&self) -> Result<Ready, Error> {

@@ -113,7 +113,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         stop.load(Ordering::Relaxed),
     )?;
     for failure in &done.failures {
-        manners::complain(failure);
+        manners::complain_in_lines(failure);
     }
     if stop.load(Ordering::Relaxed) {
         let made = done.cells.iter().map(|cell| cell.result.seeds.len()).sum();
