@@ -1,7 +1,7 @@
 //! Prints the HTML page of an invented analysis: `cargo run --example page > page.html`. With any argument the page
 //! has tables instead of charts.
 
-#[path = "../tests/sample/mod.rs"]
+#[path = "../tests/it/sample/mod.rs"]
 mod sample;
 
 use inorder_analysis::html::{self, Page};

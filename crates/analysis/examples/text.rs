@@ -1,6 +1,6 @@
 //! Prints the terminal output for an invented analysis: `cargo run --example text [WIDTH]`.
 
-#[path = "../tests/sample/mod.rs"]
+#[path = "../tests/it/sample/mod.rs"]
 mod sample;
 
 use inorder_analysis::table::{self, Style};

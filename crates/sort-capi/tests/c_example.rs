@@ -1,6 +1,6 @@
 //! The C examples build with a plain C compiler against the static and the shared library, and succeed.
 
-#[path = "../../cli/tests/common/needs.rs"]
+#[path = "../../cli/tests/it/common/needs.rs"]
 mod needs;
 
 use std::path::{Path, PathBuf};

@@ -3,7 +3,7 @@
 //!
 //! Skipped, with the reason printed, without a C compiler or outside of the project's folder.
 
-#[path = "../../cli/tests/common/needs.rs"]
+#[path = "../../cli/tests/it/common/needs.rs"]
 mod needs;
 
 use std::fmt::Write as _;
@@ -12,10 +12,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use needs::{Programs, needs, skipped};
-
 use inorder_sort::classify::tcp_header;
 use inorder_sort::{AnySorter, FlowKey, FourTuple, Kind, Meta, Sorter, SorterConfig, Surroundings};
+
+use needs::{Programs, needs, skipped};
 
 const KINDS: [(char, Kind); 5] = [
     ('d', Kind::Data),

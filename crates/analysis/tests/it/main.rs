@@ -1,0 +1,22 @@
+//! All tests from outside in one program, so that the crate is linked once. `cargo test -p inorder-analysis --test it connections::` runs
+//! those of one file.
+
+mod connections;
+mod csv;
+mod cure;
+mod digits;
+mod doubtful_streams;
+mod field;
+mod figures;
+mod frames;
+mod headline;
+mod held;
+mod html;
+mod invariants;
+mod json;
+mod parquet;
+mod sample;
+mod schema;
+mod streams;
+mod summed;
+mod table;
