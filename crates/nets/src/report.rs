@@ -264,8 +264,11 @@ impl Report {
                 cell.labels.get(axis).map_or("", String::as_str).into()
             });
         }
-        let runs = Field::new("runs", Kind::Count, "Runs made.").shown("runs", 0);
-        sheet = sheet.and(runs, |cell: &CellResult| cell.seeds.len().into());
+        // An exact solution is made without runs.
+        if self.cells.iter().any(|cell| !cell.seeds.is_empty()) {
+            let runs = Field::new("runs", Kind::Count, "Runs made.").shown("runs", 0);
+            sheet = sheet.and(runs, |cell: &CellResult| cell.seeds.len().into());
+        }
         for (number, row) in shown(&self.cells).into_iter().enumerate() {
             let rank = u8::try_from(number).unwrap_or(u8::MAX);
             let heading = self

@@ -68,6 +68,8 @@ fn a_plain_net_is_solved_over_values_of_a_parameter() {
         "--csv",
         &file,
     ]);
+    let table = inorder(&["petri", "--exact", "--set=load=0.5,1", &file]);
+    assert!(!stdout(&table).contains("runs"), "{}", stdout(&table));
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     let found = cells(&output);
     for load in [0.5f64, 1.0, 1.5] {
