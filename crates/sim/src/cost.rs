@@ -143,8 +143,8 @@ fn window_bits(flow: &Flow) -> f64 {
     let (Some(sender), Some(receiver)) = (config(&flow.sender), config(&flow.receiver)) else {
         return f64::INFINITY;
     };
-    let clamp = f64::from(sender.cwnd_clamp) * f64::from(sender.mss);
-    let buffers = sender.send_buffer.min(receiver.receive_buffer) as f64;
+    let clamp = f64::from(sender.cwnd.clamp) * f64::from(sender.mss);
+    let buffers = sender.send.buffer.min(receiver.receive.buffer) as f64;
     buffers.min(clamp) * 8.0
 }
 

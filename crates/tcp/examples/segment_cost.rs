@@ -100,10 +100,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let deviation: f64 = text(1, "50").parse()?;
     let (control, detection) = (text(2, "cubic"), text(3, "linux"));
     let profile = inorder_tcp::profiles::find(&text(4, "linux-6")).ok_or("no such profile")?;
-    let config = Config {
-        sack: text(5, "sack") == "sack",
-        ..(profile.build)()
-    };
+    let config = (profile.build)().with(|config| config.options.sack = text(5, "sack") == "sack");
     let mut world = World {
         now: 0,
         sender: Endpoint::with_names(&config, &control, &detection)?,

@@ -160,209 +160,151 @@ fn rfc_acks(segments: u32, timeout_ms: i64) -> DelayedAck {
 }
 
 fn linux() -> Config {
-    Config {
-        habits: Habits {
+    linux_6().with(|config| {
+        config.habits = Habits {
             identification: Identification::Own,
             random_timestamps: true,
             ..Habits::default()
-        },
-        ..linux_6()
-    }
+        }
+    })
 }
 
 fn balancer() -> Config {
-    let linux = linux();
-    Config {
-        habits: Habits {
-            identification: Identification::Kept,
-            probe_after: Some(10 * MS),
-            ..linux.habits
-        },
-        ..linux
-    }
+    linux().with(|config| {
+        config.habits.identification = Identification::Kept;
+        config.habits.probe_after = Some(10 * MS);
+    })
 }
 
 /// What stacks have in common that are not Linux: the standards, with a time-out of at least `least_ms`.
 fn other(least_ms: i64) -> Config {
-    let rfc = rfc();
-    Config {
-        rto: Rto {
-            style: RtoStyle::Rfc,
-            initial: SECOND,
-            min: least_ms * MS,
-            ..rfc.rto
-        },
-        nagle: Nagle::Rfc896,
-        habits: Habits {
+    rfc().with(|config| {
+        config.send.nagle = Nagle::Rfc896;
+        config.rto.style = RtoStyle::Rfc;
+        config.rto.initial = SECOND;
+        config.rto.min = least_ms * MS;
+        config.habits = Habits {
             repeats: Repeats::Joined,
             paws_answer: PawsAnswer::Ack,
             ..Habits::default()
-        },
-        ..rfc
-    }
+        };
+    })
 }
 
 fn windows() -> Config {
-    let other = other(300);
-    Config {
-        timestamps: false,
-        delayed_ack: rfc_acks(2, 40),
-        reduction: Reduction::PrrSlowStart,
-        loss_probe: LossProbe::Rfc8985,
-        habits: Habits {
-            identification: Identification::Host,
-            probe_part: ProbePart::LastBytes,
-            ..other.habits
-        },
-        ..other
-    }
+    other(300).with(|config| {
+        config.options.timestamps = false;
+        config.cwnd.reduction = Reduction::PrrSlowStart;
+        config.acks.delayed = rfc_acks(2, 40);
+        config.recovery.loss_probe = LossProbe::Rfc8985;
+        config.habits.identification = Identification::Host;
+        config.habits.probe_part = ProbePart::LastBytes;
+    })
 }
 
 fn old_windows() -> Config {
-    let other = other(300);
-    Config {
-        timestamps: false,
-        dsack: false,
-        initial_window: 2,
-        delayed_ack: rfc_acks(2, 200),
-        habits: Habits {
-            identification: Identification::HostSwapped,
-            after_timeout: AfterTimeout::Outstanding,
-            ..other.habits
-        },
-        ..other
-    }
+    other(300).with(|config| {
+        config.options.timestamps = false;
+        config.options.dsack = false;
+        config.cwnd.initial = 2;
+        config.acks.delayed = rfc_acks(2, 200);
+        config.habits.identification = Identification::HostSwapped;
+        config.habits.after_timeout = AfterTimeout::Outstanding;
+    })
 }
 
 fn macos() -> Config {
-    let other = other(230);
-    Config {
-        delayed_ack: rfc_acks(8, 100),
-        reduction: Reduction::PrrSlowStart,
-        loss_probe: LossProbe::Rfc8985,
-        window_account: WindowAccount::Room,
-        habits: Habits {
-            identification: Identification::Zero,
-            random_timestamps: true,
-            probe_part: ProbePart::LastBytes,
-            ..other.habits
-        },
-        ..other
-    }
+    other(230).with(|config| {
+        config.cwnd.reduction = Reduction::PrrSlowStart;
+        config.receive.account = WindowAccount::Room;
+        config.acks.delayed = rfc_acks(8, 100);
+        config.recovery.loss_probe = LossProbe::Rfc8985;
+        config.habits.identification = Identification::Zero;
+        config.habits.random_timestamps = true;
+        config.habits.probe_part = ProbePart::LastBytes;
+    })
 }
 
 fn freebsd() -> Config {
-    let other = other(230);
-    Config {
-        delayed_ack: rfc_acks(2, 40),
-        reduction: Reduction::PrrSlowStart,
-        window_account: WindowAccount::Room,
-        habits: Habits {
-            identification: Identification::Zero,
-            random_timestamps: true,
-            ..other.habits
-        },
-        ..other
-    }
+    other(230).with(|config| {
+        config.cwnd.reduction = Reduction::PrrSlowStart;
+        config.receive.account = WindowAccount::Room;
+        config.acks.delayed = rfc_acks(2, 40);
+        config.habits.identification = Identification::Zero;
+        config.habits.random_timestamps = true;
+    })
 }
 
 fn openbsd() -> Config {
-    let other = other(1000);
-    Config {
-        timestamp_tick: 500 * MS,
-        dsack: false,
-        delayed_ack: rfc_acks(2, 200),
-        habits: Habits {
-            identification: Identification::Random,
-            random_timestamps: true,
-            after_timeout: AfterTimeout::Outstanding,
-            ..other.habits
-        },
-        ..other
-    }
+    other(1000).with(|config| {
+        config.options.timestamp_tick = 500 * MS;
+        config.options.dsack = false;
+        config.acks.delayed = rfc_acks(2, 200);
+        config.habits.identification = Identification::Random;
+        config.habits.random_timestamps = true;
+        config.habits.after_timeout = AfterTimeout::Outstanding;
+    })
 }
 
 fn old_bsd() -> Config {
-    let other = other(1000);
-    Config {
-        timestamp_tick: 500 * MS,
-        dsack: false,
-        initial_window: 4,
-        delayed_ack: rfc_acks(2, 200),
-        challenge_ack: false,
-        window_account: WindowAccount::Room,
-        habits: Habits {
-            identification: Identification::Host,
-            after_timeout: AfterTimeout::Outstanding,
-            ..other.habits
-        },
-        ..other
-    }
+    other(1000).with(|config| {
+        config.options.timestamp_tick = 500 * MS;
+        config.options.dsack = false;
+        config.cwnd.initial = 4;
+        config.receive.account = WindowAccount::Room;
+        config.acks.delayed = rfc_acks(2, 200);
+        config.acks.challenge = false;
+        config.habits.identification = Identification::Host;
+        config.habits.after_timeout = AfterTimeout::Outstanding;
+    })
 }
 
 fn slirp() -> Config {
-    let bsd = old_bsd();
-    Config {
-        timestamps: false,
-        sack: false,
-        initial_window: 1,
-        ..bsd
-    }
+    old_bsd().with(|config| {
+        config.options.timestamps = false;
+        config.options.sack = false;
+        config.cwnd.initial = 1;
+    })
 }
 
 fn lwip() -> Config {
-    let other = other(500);
-    Config {
-        timestamps: false,
-        paws: false,
-        dsack: false,
-        initial_window: 4,
-        delayed_ack: rfc_acks(2, 250),
-        beyond_window: BeyondWindow::Cut,
-        window_update: WindowUpdate::TwoSegments,
-        habits: Habits {
-            identification: Identification::Host,
-            repeats: Repeats::AsCut,
-            after_timeout: AfterTimeout::Outstanding,
-            ack_of_fill: AckOfFill::Delayed,
-            sack_order: SackOrder::Ascending,
-            ..other.habits
-        },
-        ..other
-    }
+    other(500).with(|config| {
+        config.options.timestamps = false;
+        config.options.paws = false;
+        config.options.dsack = false;
+        config.cwnd.initial = 4;
+        config.receive.beyond = BeyondWindow::Cut;
+        config.receive.update = WindowUpdate::TwoSegments;
+        config.acks.delayed = rfc_acks(2, 250);
+        config.habits.identification = Identification::Host;
+        config.habits.repeats = Repeats::AsCut;
+        config.habits.after_timeout = AfterTimeout::Outstanding;
+        config.habits.ack_of_fill = AckOfFill::Delayed;
+        config.habits.sack_order = SackOrder::Ascending;
+    })
 }
 
 fn gvisor() -> Config {
-    let other = other(200);
-    Config {
-        dsack: false,
-        paws: false,
-        delayed_ack: rfc_acks(2, 40),
-        loss_probe: LossProbe::Rfc8985,
-        habits: Habits {
-            identification: Identification::Zero,
-            random_timestamps: true,
-            repeats: Repeats::AsCut,
-            ..other.habits
-        },
-        ..other
-    }
+    other(200).with(|config| {
+        config.options.dsack = false;
+        config.options.paws = false;
+        config.acks.delayed = rfc_acks(2, 40);
+        config.recovery.loss_probe = LossProbe::Rfc8985;
+        config.habits.identification = Identification::Zero;
+        config.habits.random_timestamps = true;
+        config.habits.repeats = Repeats::AsCut;
+    })
 }
 
 fn smoltcp() -> Config {
-    let other = other(1000);
-    Config {
-        dsack: false,
-        paws: false,
-        delayed_ack: rfc_acks(2, 10),
-        habits: Habits {
-            identification: Identification::Zero,
-            after_timeout: AfterTimeout::Outstanding,
-            at_duplicates: AtDuplicates::Window,
-            sack_blocks: 1,
-            echo: Echo::Newest,
-            ..other.habits
-        },
-        ..other
-    }
+    other(1000).with(|config| {
+        config.options.dsack = false;
+        config.options.paws = false;
+        config.acks.delayed = rfc_acks(2, 10);
+        config.habits.identification = Identification::Zero;
+        config.habits.after_timeout = AfterTimeout::Outstanding;
+        config.habits.at_duplicates = AtDuplicates::Window;
+        config.habits.sack_blocks = 1;
+        config.habits.echo = Echo::Newest;
+    })
 }

@@ -187,18 +187,18 @@ fn endpoint(bytes: &mut Bytes, isn: u32) -> Endpoint {
 
 fn vary(config: &mut Config, bytes: &mut Bytes) {
     let (a, b, c, d) = (bytes.next(), bytes.next(), bytes.next(), bytes.next());
-    config.sack &= a & 1 == 0;
-    config.dsack &= a & 2 == 0;
-    config.timestamps &= a & 4 == 0;
-    config.paws &= a & 8 == 0;
-    config.undo.eifel ^= a & 16 != 0;
-    config.undo.dsack ^= a & 32 != 0;
-    config.undo.rfc4015 = a & 64 != 0;
-    config.undo.partial_within_recovery ^= c & 64 != 0;
-    config.undo.unstamped_is_original = config.undo.partial_within_recovery;
-    config.frto ^= a & 128 != 0;
-    config.reduction = [
-        config.reduction,
+    config.options.sack &= a & 1 == 0;
+    config.options.dsack &= a & 2 == 0;
+    config.options.timestamps &= a & 4 == 0;
+    config.options.paws &= a & 8 == 0;
+    config.recovery.undo.eifel ^= a & 16 != 0;
+    config.recovery.undo.dsack ^= a & 32 != 0;
+    config.recovery.undo.rfc4015 = a & 64 != 0;
+    config.recovery.undo.partial_within_recovery ^= c & 64 != 0;
+    config.recovery.undo.unstamped_is_original = config.recovery.undo.partial_within_recovery;
+    config.recovery.frto ^= a & 128 != 0;
+    config.cwnd.reduction = [
+        config.cwnd.reduction,
         Reduction::Immediate,
         Reduction::RateHalving,
         Reduction::PrrConservative,
@@ -206,40 +206,44 @@ fn vary(config: &mut Config, bytes: &mut Bytes) {
         Reduction::PrrLinux,
         Reduction::Inflate,
     ][usize::from(b & 7) % 7];
-    config.limited_transmit = [
-        config.limited_transmit,
+    config.recovery.limited_transmit = [
+        config.recovery.limited_transmit,
         LimitedTransmit::Off,
         LimitedTransmit::Rfc3042,
         LimitedTransmit::Pipe,
     ][usize::from(b >> 3 & 3)];
-    config.nagle =
-        [Nagle::Off, Nagle::Rfc896, Nagle::Minshall, config.nagle][usize::from(b >> 5 & 3)];
-    config.tso_segments = if b & 128 != 0 { 8 } else { 0 };
+    config.send.nagle = [
+        Nagle::Off,
+        Nagle::Rfc896,
+        Nagle::Minshall,
+        config.send.nagle,
+    ][usize::from(b >> 5 & 3)];
+    config.send.tso_segments = if b & 128 != 0 { 8 } else { 0 };
     if c & 1 != 0 {
-        config.receive_buffer = 700 + 100 * u64::from(c);
-        config.receive_autotuning = (b & 64 != 0).then_some(700);
-        config.window_scale = Some(c & 3);
+        config.receive.buffer = 700 + 100 * u64::from(c);
+        config.receive.autotuning = (b & 64 != 0).then_some(700);
+        config.options.window_scale = Some(c & 3);
     }
-    config.read_at_once = c & 2 == 0;
+    config.receive.read_at_once = c & 2 == 0;
     if c & 4 != 0 {
-        config.delayed_ack = DelayedAck::Off;
+        config.acks.delayed = DelayedAck::Off;
     }
-    config.challenge_ack ^= c & 8 != 0;
+    config.acks.challenge ^= c & 8 != 0;
     config.mss = if c & 16 != 0 { 100 } else { 1000 };
-    config.send_buffer = if c & 32 != 0 { 1 << 20 } else { u64::MAX };
-    config.ecn = [
+    config.send.buffer = if c & 32 != 0 { 1 << 20 } else { u64::MAX };
+    config.ecn.usage = [
         EcnUse::Accurate,
         EcnUse::AcceptAccurate,
         EcnUse::Accept,
         EcnUse::Request,
     ][usize::from(d & 3)];
-    config.accurate_ecn.option = [
+    config.ecn.accurate.option = [
         EcnOptionUse::Always,
         EcnOptionUse::Demand,
         EcnOptionUse::Persist,
         EcnOptionUse::Never,
     ][usize::from(d >> 6 & 3)];
-    config.pacing = (d & 4 != 0).then(|| Pacing {
+    config.send.pacing = (d & 4 != 0).then(|| Pacing {
         max_rate: [u64::MAX, 1_000, 100_000, 10_000][usize::from(d >> 3 & 3)],
         burst: u32::from(d >> 5 & 3),
     });

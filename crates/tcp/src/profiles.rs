@@ -1,8 +1,9 @@
 //! Named configurations, one entry each in [`PROFILES`].
 
 use crate::config::{
-    AccurateEcn, BeyondWindow, Config, DelayedAck, Departures, EcnUse, GrowthAtEnd, GrowthUnit,
-    LimitedTransmit, LossProbe, MS, Nagle, Reduction, Rto, RtoStyle, SECOND, SackCompression, Undo,
+    AccurateEcn, Acknowledging, BeyondWindow, Config, CongestionWindow, DelayedAck, Departures,
+    EcnSettings, EcnUse, GrowthAtEnd, GrowthUnit, LimitedTransmit, LossProbe, LossRecovery, MS,
+    Nagle, Options, Receiving, Reduction, Rto, RtoStyle, SECOND, SackCompression, Sending, Undo,
     WindowAccount, WindowUpdate,
 };
 use crate::habits::Habits;
@@ -107,40 +108,56 @@ pub fn linux_6() -> Config {
         mss: 1460,
         isn: 0,
         seed: 0,
-        initial_window: 10,
-        initial_ssthresh: u32::MAX,
-        cwnd_clamp: u32::MAX,
-        sack: true,
-        dsack: true,
-        timestamps: true,
-        timestamp_tick: MS,
-        paws: true,
-        paws_window: 1,
-        window_scale: Some(10),
-        receive_buffer: 32 << 20,
-        receive_autotuning: None,
-        receive_offer: u64::MAX,
-        offer_whole_segments: false,
-        send_buffer: u64::MAX,
-        window_account: WindowAccount::Memory,
-        beyond_window: BeyondWindow::Take,
-        window_update: WindowUpdate::Doubled,
-        read_at_once: true,
-        delayed_ack: DelayedAck::Linux {
-            min: 40 * MS,
-            max: 200 * MS,
-            quick: 16,
+        options: Options {
+            sack: true,
+            dsack: true,
+            timestamps: true,
+            timestamp_tick: MS,
+            paws: true,
+            paws_window: 1,
+            window_scale: Some(10),
         },
-        sack_compression: Some(SackCompression {
-            delay: MS,
-            slack: MS / 10,
-            max: 44,
-        }),
-        challenge_ack: true,
-        answer_unsent_ack: false,
-        nagle: Nagle::Minshall,
-        tso_segments: 0,
-        pacing: None,
+        cwnd: CongestionWindow {
+            initial: 10,
+            ssthresh: u32::MAX,
+            clamp: u32::MAX,
+            growth: GrowthUnit::Segments,
+            grow_on_sack: true,
+            duplicates_deliver: true,
+            reduction: Reduction::PrrLinux,
+            moderate: false,
+            restart_after_idle: true,
+        },
+        receive: Receiving {
+            buffer: 32 << 20,
+            autotuning: None,
+            offer: u64::MAX,
+            offer_whole_segments: false,
+            account: WindowAccount::Memory,
+            beyond: BeyondWindow::Take,
+            update: WindowUpdate::Doubled,
+            read_at_once: true,
+        },
+        acks: Acknowledging {
+            delayed: DelayedAck::Linux {
+                min: 40 * MS,
+                max: 200 * MS,
+                quick: 16,
+            },
+            sack_compression: Some(SackCompression {
+                delay: MS,
+                slack: MS / 10,
+                max: 44,
+            }),
+            challenge: true,
+            answer_unsent: false,
+        },
+        send: Sending {
+            buffer: u64::MAX,
+            nagle: Nagle::Minshall,
+            tso_segments: 0,
+            pacing: None,
+        },
         rto: Rto {
             style: RtoStyle::Linux,
             initial: SECOND,
@@ -151,31 +168,29 @@ pub fn linux_6() -> Config {
             syn_retries: 6,
             syn_linear: 0,
         },
-        growth: GrowthUnit::Segments,
-        grow_on_sack: true,
-        duplicates_deliver: true,
-        limited_transmit: LimitedTransmit::Pipe,
-        reduction: Reduction::PrrLinux,
-        departures: Departures::default(),
-        forward_retransmit: false,
-        moderate_cwnd: false,
-        ecn: EcnUse::Accept,
-        accurate_ecn: AccurateEcn::default(),
-        ecn_fallback: true,
-        ect1: false,
-        frto: true,
-        frto_grows: true,
-        loss_probe: LossProbe::Linux,
-        undo: Undo {
-            eifel: true,
-            dsack: true,
-            rfc4015: false,
-            partial_within_recovery: false,
-            unstamped_is_original: false,
-            stamp_outlives_recovery: true,
-            hold_marks: true,
+        recovery: LossRecovery {
+            limited_transmit: LimitedTransmit::Pipe,
+            departures: Departures::default(),
+            forward_retransmit: false,
+            frto: true,
+            frto_grows: true,
+            loss_probe: LossProbe::Linux,
+            undo: Undo {
+                eifel: true,
+                dsack: true,
+                rfc4015: false,
+                partial_within_recovery: false,
+                unstamped_is_original: false,
+                stamp_outlives_recovery: true,
+                hold_marks: true,
+            },
         },
-        restart_after_idle: true,
+        ecn: EcnSettings {
+            usage: EcnUse::Accept,
+            accurate: AccurateEcn::default(),
+            fallback: true,
+            ect1: false,
+        },
         time_wait: 60 * SECOND,
         habits: Habits::default(),
     }
@@ -185,99 +200,79 @@ pub fn linux_6() -> Config {
 /// the first four expiries (since 6.5), an acknowledgement of data never sent is answered (RFC 5961 section 5.2), and a segment
 /// that ends beyond the window is taken only if nothing else waits to be read.
 pub(crate) fn linux_7() -> Config {
-    let before = linux_6();
-    Config {
-        answer_unsent_ack: true,
-        beyond_window: BeyondWindow::TakeIfEmpty,
-        rto: Rto {
-            syn_linear: 4,
-            ..before.rto
-        },
-        ..before
-    }
+    linux_6().with(|config| {
+        config.receive.beyond = BeyondWindow::TakeIfEmpty;
+        config.acks.answer_unsent = true;
+        config.rto.syn_linear = 4;
+    })
 }
 
 /// Linux 2.6.24 as installed: an initial window of three segments (RFC 3390 with an MSS of 1460), growth per
 /// acknowledgement, initial timeout 3 s, no tail loss probe, no SACK compression.
 pub(crate) fn linux_2_6_24() -> Config {
-    let modern = linux_6();
-    Config {
-        initial_window: 3,
-        sack_compression: None,
-        challenge_ack: false,
-        rto: Rto {
-            initial: 3 * SECOND,
-            syn_retries: 5,
-            ..modern.rto
-        },
-        growth: GrowthUnit::PerAck,
-        grow_on_sack: false,
-        duplicates_deliver: false,
-        reduction: Reduction::RateHalving,
-        forward_retransmit: true,
-        moderate_cwnd: true,
-        ecn: EcnUse::Off,
-        ect1: false,
-        frto_grows: false,
-        loss_probe: LossProbe::Off,
-        undo: Undo {
-            partial_within_recovery: true,
-            unstamped_is_original: true,
-            ..modern.undo
-        },
-        ..modern
-    }
+    linux_6().with(|config| {
+        config.cwnd.initial = 3;
+        config.cwnd.growth = GrowthUnit::PerAck;
+        config.cwnd.grow_on_sack = false;
+        config.cwnd.duplicates_deliver = false;
+        config.cwnd.reduction = Reduction::RateHalving;
+        config.cwnd.moderate = true;
+        config.acks.sack_compression = None;
+        config.acks.challenge = false;
+        config.rto.initial = 3 * SECOND;
+        config.rto.syn_retries = 5;
+        config.recovery.forward_retransmit = true;
+        config.recovery.frto_grows = false;
+        config.recovery.loss_probe = LossProbe::Off;
+        config.recovery.undo.partial_within_recovery = true;
+        config.recovery.undo.unstamped_is_original = true;
+        config.ecn.usage = EcnUse::Off;
+        config.ecn.ect1 = false;
+    })
 }
 
 /// Linux 3.19 as installed. Known differences of the kernel that are not modelled: its tail loss probe waits at least
 /// 10 ms and, with one segment outstanding, 1.5 round trips and 200 ms more; early retransmit; RTTs of retransmitted segments by
 /// timestamps have the resolution of a tick.
 pub(crate) fn linux_3_19() -> Config {
-    Config {
-        sack_compression: None,
-        duplicates_deliver: false,
-        growth: GrowthUnit::Cumulative,
-        reduction: Reduction::PrrSlowStart,
-        ..linux_6()
-    }
+    linux_6().with(|config| {
+        config.cwnd.duplicates_deliver = false;
+        config.cwnd.growth = GrowthUnit::Cumulative;
+        config.cwnd.reduction = Reduction::PrrSlowStart;
+        config.acks.sack_compression = None;
+    })
 }
 
 /// ns-3.26 with its defaults: segments of 536 bytes, an initial window of one, no SACK, limited transmit, a timeout of at least
 /// 1 s, and recovery by RFC 6582 section 3.2 with the window itself inflated. Not modelled: round-trip times in whole milliseconds by
 /// timestamps, and the go-back-N after timeouts as far as it differs from marking everything as lost.
 pub(crate) fn ns_3_26() -> Config {
-    Config {
-        mss: 536,
-        initial_window: 1,
-        sack: false,
-        growth: GrowthUnit::Cumulative,
-        reduction: Reduction::Inflate,
-        limited_transmit: LimitedTransmit::Always,
-        departures: Departures {
+    rfc().with(|config| {
+        config.mss = 536;
+        config.options.sack = false;
+        config.cwnd.initial = 1;
+        config.cwnd.growth = GrowthUnit::Cumulative;
+        config.cwnd.reduction = Reduction::Inflate;
+        config.recovery.limited_transmit = LimitedTransmit::Always;
+        config.recovery.departures = Departures {
             reenter_at_recover: true,
             grow_when_unused: true,
             timer_at_first_partial: true,
             growth_at_end: GrowthAtEnd::Beyond,
             ..Departures::default()
-        },
-        ecn: EcnUse::Off,
-        ect1: false,
-        ..rfc()
-    }
+        };
+        config.ecn.usage = EcnUse::Off;
+        config.ecn.ect1 = false;
+    })
 }
 
 /// ns-3.27 with its defaults, of which SACK is one. Without SACK it differs from 3.26 in what counts as in flight (loss
 /// detection `ns-3.27`), and the end of a recovery lets the window not grow.
 pub(crate) fn ns_3_27() -> Config {
-    let before = ns_3_26();
-    Config {
-        sack: true,
-        departures: Departures {
-            growth_at_end: GrowthAtEnd::Nothing,
-            ..before.departures
-        },
-        ..before
-    }
+    ns_3_26().with(|config| {
+        config.options.sack = true;
+        config.recovery.departures.growth_at_end = GrowthAtEnd::Nothing;
+    })
 }
 
 /// ns-3.37 with its defaults: segments of 536 bytes, PRR, limited transmit, a timeout of at least 1 s, and its own rules of
@@ -285,55 +280,50 @@ pub(crate) fn ns_3_27() -> Config {
 /// in bytes with CUBIC (its increments are whole segments), round-trip times in whole milliseconds by timestamps, and
 /// smoothed ones for CUBIC.
 pub(crate) fn ns_3_37() -> Config {
-    Config {
-        mss: 536,
-        reduction: Reduction::PrrNs3,
-        limited_transmit: LimitedTransmit::Pipe,
-        departures: Departures {
+    rfc().with(|config| {
+        config.mss = 536;
+        config.cwnd.reduction = Reduction::PrrNs3;
+        config.recovery.limited_transmit = LimitedTransmit::Pipe;
+        config.recovery.departures = Departures {
             reenter_at_recover: true,
             duplicates_leave_flight: true,
             grow_when_unused: true,
             timer_at_first_partial: true,
             first_ack_at_once: true,
             ..Departures::default()
-        },
-        ecn: EcnUse::Off,
-        ect1: false,
-        ..rfc()
-    }
+        };
+        config.ecn.usage = EcnUse::Off;
+        config.ecn.ect1 = false;
+    })
 }
 
 /// The standards track: RFC 9293, 5681, 6298, 6675, 6582, 3042, 2883, 7323, initial window of RFC 6928.
 pub fn rfc() -> Config {
-    let linux = linux_6();
-    Config {
-        delayed_ack: DelayedAck::Rfc {
+    linux_6().with(|config| {
+        config.options.paws_window = 0;
+        config.cwnd.grow_on_sack = false;
+        config.cwnd.duplicates_deliver = false;
+        config.cwnd.reduction = Reduction::Immediate;
+        config.receive.account = WindowAccount::Unread;
+        config.receive.beyond = BeyondWindow::Cut;
+        config.receive.update = WindowUpdate::TwoSegments;
+        config.acks.delayed = DelayedAck::Rfc {
             segments: 2,
             timeout: 200 * MS,
-        },
-        paws_window: 0,
-        sack_compression: None,
-        answer_unsent_ack: true,
-        window_account: WindowAccount::Unread,
-        beyond_window: BeyondWindow::Cut,
-        window_update: WindowUpdate::TwoSegments,
-        grow_on_sack: false,
-        duplicates_deliver: false,
-        nagle: Nagle::Rfc896,
-        rto: Rto {
-            style: RtoStyle::Rfc,
-            initial: SECOND,
-            min: SECOND,
-            max: 60 * SECOND,
-            ..linux.rto
-        },
-        limited_transmit: LimitedTransmit::Rfc3042,
-        reduction: Reduction::Immediate,
-        forward_retransmit: true,
-        frto: false,
-        frto_grows: false,
-        loss_probe: LossProbe::Off,
-        undo: Undo {
+        };
+        config.acks.sack_compression = None;
+        config.acks.answer_unsent = true;
+        config.send.nagle = Nagle::Rfc896;
+        config.rto.style = RtoStyle::Rfc;
+        config.rto.initial = SECOND;
+        config.rto.min = SECOND;
+        config.rto.max = 60 * SECOND;
+        config.recovery.limited_transmit = LimitedTransmit::Rfc3042;
+        config.recovery.forward_retransmit = true;
+        config.recovery.frto = false;
+        config.recovery.frto_grows = false;
+        config.recovery.loss_probe = LossProbe::Off;
+        config.recovery.undo = Undo {
             eifel: false,
             dsack: false,
             rfc4015: false,
@@ -341,7 +331,6 @@ pub fn rfc() -> Config {
             unstamped_is_original: false,
             stamp_outlives_recovery: false,
             hold_marks: false,
-        },
-        ..linux
-    }
+        };
+    })
 }

@@ -13,14 +13,13 @@ const BYTES: u64 = 3_000_000;
 const ECN: u8 = 8;
 
 fn config(ecn: EcnUse, option: EcnOptionUse) -> Config {
-    Config {
-        ecn,
-        accurate_ecn: AccurateEcn {
+    Config::default().with(|config| {
+        config.ecn.usage = ecn;
+        config.ecn.accurate = AccurateEcn {
             option,
             ..AccurateEcn::default()
-        },
-        ..Config::default()
-    }
+        };
+    })
 }
 
 fn pair(

@@ -5,11 +5,10 @@ use inorder_tcp::dialects::{DIALECTS, Dialect};
 use inorder_tcp::{Config, Departure, Endpoint, Pair};
 
 fn endpoint(dialect: &Dialect, seed: u64) -> Endpoint {
-    let config = Config {
-        seed,
-        isn: 1000 * seed as u32,
-        ..(dialect.build)()
-    };
+    let config = (dialect.build)().with(|config| {
+        config.seed = seed;
+        config.isn = 1000 * seed as u32;
+    });
     Endpoint::with_names(&config, dialect.congestion, dialect.loss).unwrap()
 }
 

@@ -49,10 +49,7 @@ const CASES: [Case; 4] = [
 /// 10 Mb/s, 40 ms there and back: segments leave 1.2 ms apart.
 fn run(detection: &str, case: Case) -> Pair {
     // Slow start ends before it fills the queue, because the table is about tolerance and not about overshoot.
-    let config = Config {
-        initial_ssthresh: 60,
-        ..profiles::linux_6()
-    };
+    let config = profiles::linux_6().with(|config| config.cwnd.ssthresh = 60);
     let end = || Endpoint::with_names(&config, "reno", detection).unwrap();
     let mut random = Random::new(2, case.name);
     let mut link_free = 0;

@@ -190,7 +190,7 @@ impl<'a> Runner<'a> {
                 }
                 self.host.device_full = self.setup.device_full;
                 // A system's setting that holds for connections that exist, too.
-                let option = self.setup.config.accurate_ecn.option;
+                let option = self.setup.config.ecn.accurate.option;
                 self.host.set_ecn_option(option);
                 self.inspect(text)
             }

@@ -41,7 +41,7 @@ pub(super) fn set(
             if let Kind::Connection(connection) = socket.kind {
                 host.connections[connection]
                     .endpoint
-                    .set_nagle(socket.setup.config.nagle);
+                    .set_nagle(socket.setup.config.send.nagle);
             }
         }
         ("TCP_CORK", Some(on)) => {
@@ -62,14 +62,14 @@ pub(super) fn set(
         ("SO_MAX_PACING_RATE", Some(rate)) => {
             let rate = u64::try_from(rate).unwrap_or(u64::MAX);
             let unbounded = rate >= u64::from(u32::MAX);
-            if !unbounded || socket.setup.config.pacing.is_some() {
+            if !unbounded || socket.setup.config.send.pacing.is_some() {
                 let max_rate = if unbounded { u64::MAX } else { rate };
                 socket.setup.set_pacing(Some(max_rate));
             }
             if let Kind::Connection(connection) = socket.kind {
                 host.connections[connection]
                     .endpoint
-                    .set_pacing(socket.setup.config.pacing);
+                    .set_pacing(socket.setup.config.send.pacing);
             }
         }
         // Before the handshake these options influence it; afterwards they would change a running connection.
@@ -140,14 +140,14 @@ pub(super) fn get(socket: &mut Socket, host: &Host, option: &str) -> Result<i64,
         }
         ("SO_ERROR", None) => 0,
         ("TCP_MAXSEG", Some(endpoint)) => i64::from(endpoint.info().snd_mss),
-        ("TCP_NODELAY", _) => i64::from(socket.setup.config.nagle == Nagle::Off),
+        ("TCP_NODELAY", _) => i64::from(socket.setup.config.send.nagle == Nagle::Off),
         ("SO_RCVBUF", endpoint) => {
             let factor = 1 + i64::from(socket.setup.doubles_buffers);
             let bytes = match endpoint {
                 Some(endpoint) if endpoint.state().is_synchronized() => {
-                    endpoint.config().receive_buffer
+                    endpoint.config().receive.buffer
                 }
-                _ => socket.setup.config.receive_buffer,
+                _ => socket.setup.config.receive.buffer,
             };
             i64::try_from(bytes).map_or(i64::MAX, |bytes| bytes * factor)
         }

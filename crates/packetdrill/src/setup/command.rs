@@ -150,9 +150,9 @@ fn ip(setup: &mut Setup, arguments: &[&str]) -> Result<(), String> {
                 .map_err(|_| format!("ip route: {} {}", pair[0], pair[1]))
         };
         match pair[0] {
-            "initcwnd" => setup.config.initial_window = number()?.max(1),
-            "ssthresh" => setup.config.initial_ssthresh = number()?.max(1),
-            "cwnd" => setup.config.cwnd_clamp = number()?.max(1),
+            "initcwnd" => setup.config.cwnd.initial = number()?.max(1),
+            "ssthresh" => setup.config.cwnd.ssthresh = number()?.max(1),
+            "cwnd" => setup.config.cwnd.clamp = number()?.max(1),
             "rto_min" => {
                 let ms = pair[1].trim_end_matches("ms").parse::<u64>();
                 let ms = ms.map_err(|_| format!("ip route: rto_min {}", pair[1]))?;
@@ -188,10 +188,10 @@ mod tests {
              ip route change 10.0.0.0/8 dev tun0 initcwnd 4",
         );
         assert_eq!(unknown, [""; 0]);
-        assert!(!setup.config.sack && !setup.config.timestamps);
+        assert!(!setup.config.options.sack && !setup.config.options.timestamps);
         assert_eq!(setup.congestion, "reno");
-        assert_eq!(setup.config.initial_window, 4);
-        assert_eq!(setup.config.window_scale, Some(8));
+        assert_eq!(setup.config.cwnd.initial, 4);
+        assert_eq!(setup.config.options.window_scale, Some(8));
     }
 
     #[test]

@@ -67,13 +67,12 @@ impl Setup {
     /// The settings of the profile.
     pub fn new(profile: &Profile) -> Self {
         let mut setup = Self {
-            config: Config {
-                read_at_once: false,
+            config: (profile.build)().with(|config| {
+                config.receive.read_at_once = false;
                 // Scripts specify the buffer to the byte.
-                window_account: WindowAccount::Unread,
-                receive_buffer: 65_535,
-                ..(profile.build)()
-            },
+                config.receive.account = WindowAccount::Unread;
+                config.receive.buffer = 65_535;
+            }),
             congestion: profile.congestion.to_owned(),
             loss: profile.loss.to_owned(),
             max_reordering: None,
@@ -97,12 +96,12 @@ impl Setup {
     /// `tcp_rmem`: half of it is for data. The buffer begins with the default and follows what the application reads up to the
     /// largest; a window of 65,535 bytes, in whole segments, is offered at first (Linux `tcp_select_initial_window`).
     pub(crate) fn set_receive_memory(&mut self, default: u64, largest: u64) {
-        self.config.receive_autotuning = Some(default / 2);
-        self.config.receive_offer = u16::MAX.into();
-        self.config.offer_whole_segments = true;
-        self.config.receive_buffer = largest.max(default) / 2;
+        self.config.receive.autotuning = Some(default / 2);
+        self.config.receive.offer = u16::MAX.into();
+        self.config.receive.offer_whole_segments = true;
+        self.config.receive.buffer = largest.max(default) / 2;
         let scale = sysctl::scale_for(largest);
-        self.config.window_scale = self.config.window_scale.map(|_| scale);
+        self.config.options.window_scale = self.config.options.window_scale.map(|_| scale);
     }
 
     /// A setting of FreeBSD shows for which system the script is written: FreeBSD's defaults for the receive buffer and the
@@ -113,12 +112,12 @@ impl Setup {
         if std::mem::replace(&mut self.freebsd, true) {
             return;
         }
-        self.config.receive_buffer = RECEIVE_SPACE;
-        self.config.receive_autotuning = None;
-        self.config.receive_offer = u64::MAX;
-        self.config.offer_whole_segments = false;
-        self.config.window_account = WindowAccount::Room;
-        self.config.window_update = WindowUpdate::TwoSegments;
+        self.config.receive.buffer = RECEIVE_SPACE;
+        self.config.receive.autotuning = None;
+        self.config.receive.offer = u64::MAX;
+        self.config.receive.offer_whole_segments = false;
+        self.config.receive.account = WindowAccount::Room;
+        self.config.receive.update = WindowUpdate::TwoSegments;
         self.doubles_buffers = false;
         self.set_largest_buffer(LARGEST_BUFFER);
     }
@@ -129,13 +128,13 @@ impl Setup {
         let scale = (0..14)
             .find(|&shift| 65_535 << shift >= bytes)
             .unwrap_or(14);
-        self.config.window_scale = self.config.window_scale.map(|_| scale);
+        self.config.options.window_scale = self.config.options.window_scale.map(|_| scale);
     }
 
     /// The receive buffer of a connection whose peer announces this MSS. FreeBSD rounds it up to whole segments
     /// (`tcp_mss`).
     pub(crate) fn receive_buffer(&self, peer_mss: u32) -> u64 {
-        let bytes = self.config.receive_buffer;
+        let bytes = self.config.receive.buffer;
         let mss = u64::from(self.config.mss.min(peer_mss).max(1));
         if self.freebsd && bytes > mss {
             bytes.next_multiple_of(mss)
@@ -180,7 +179,7 @@ impl Setup {
             "tcp_ts_tick_usecs" => {
                 let tick = nanos(number()?, 1_000);
                 self.timestamp_tick = (tick > 0).then_some(tick);
-                self.config.timestamp_tick = tick.max(1_000);
+                self.config.options.timestamp_tick = tick.max(1_000);
             }
             "mtu" => self.set_mtu(number()?),
             // Over IPv6 the header has 20 bytes more; nothing else of it is examined.
@@ -210,7 +209,7 @@ impl Setup {
                 value.clone_into(&mut self.loss);
             }
             "inorder_congestion" => self.set_congestion(value)?,
-            "inorder_reduction" => self.config.reduction = reduction(value)?,
+            "inorder_reduction" => self.config.cwnd.reduction = reduction(value)?,
             _ => return Err(format!("option --{}", setting.name)),
         }
         Ok(())
@@ -293,11 +292,10 @@ impl Setup {
         let control = congestion::find(&self.congestion)
             .ok_or_else(|| format!("congestion control {}", self.congestion))?;
         let receive_buffer = self.receive_buffer(peer_mss);
-        let config = Config {
-            isn,
-            receive_buffer,
-            ..self.config.clone()
-        };
+        let config = self.config.clone().with(|config| {
+            config.isn = isn;
+            config.receive.buffer = receive_buffer;
+        });
         Ok(Endpoint::new(
             &config,
             (control.build)(),
@@ -307,7 +305,7 @@ impl Setup {
 
     /// Paces segments over the round trip, with at most `max_rate` bytes per second; `None` switches pacing off.
     pub fn set_pacing(&mut self, max_rate: Option<u64>) {
-        self.config.pacing = max_rate.map(|max_rate| Pacing {
+        self.config.send.pacing = max_rate.map(|max_rate| Pacing {
             max_rate,
             burst: self.least_burst,
         });
@@ -317,23 +315,23 @@ impl Setup {
     /// only if the buffer needs one (`tcp_select_initial_window`).
     pub(crate) fn set_receive_buffer(&mut self, bytes: u64) {
         let bytes = bytes.max(1_152);
-        self.config.receive_buffer = bytes;
-        self.config.receive_autotuning = None;
+        self.config.receive.buffer = bytes;
+        self.config.receive.autotuning = None;
         if self.freebsd {
             return;
         }
-        let scale = self.config.window_scale;
-        self.config.window_scale = scale.map(|_| sysctl::scale_for(bytes));
+        let scale = self.config.options.window_scale;
+        self.config.options.window_scale = scale.map(|_| sysctl::scale_for(bytes));
     }
 
     /// `TCP_NODELAY`.
     pub(crate) fn set_no_delay(&mut self, on: bool) {
-        self.config.nagle = if on { Nagle::Off } else { Nagle::Minshall };
+        self.config.send.nagle = if on { Nagle::Off } else { Nagle::Minshall };
     }
 
     /// Maximum delay of an acknowledgement (`net.inet.tcp.delacktime`), ns.
     pub(crate) fn set_delay(&mut self, wait: Nanos) {
-        match &mut self.config.delayed_ack {
+        match &mut self.config.acks.delayed {
             DelayedAck::Off => {}
             DelayedAck::Rfc { timeout, .. } => *timeout = wait,
             DelayedAck::Linux { min, max, .. } => {
@@ -345,8 +343,8 @@ impl Setup {
 
     /// Acknowledges every segment at once, or as in the standard (`net.inet.tcp.delayed_ack`).
     pub(crate) fn set_delayed_ack(&mut self, on: bool) {
-        self.config.delayed_ack = if on {
-            profiles::rfc().delayed_ack
+        self.config.acks.delayed = if on {
+            profiles::rfc().acks.delayed
         } else {
             DelayedAck::Off
         };

@@ -131,20 +131,20 @@ fn numeric(setup: &mut Setup, name: &str, value: &str) -> Option<bool> {
     let last = || product(value.split_whitespace().last()?);
     let on = || Some(last()? != 0);
     match name {
-        "net.ipv4.tcp_sack" | "net.inet.tcp.sack.enable" => config.sack = on()?,
-        "net.ipv4.tcp_dsack" => config.dsack = on()?,
-        "net.ipv4.tcp_timestamps" => config.timestamps = on()?,
+        "net.ipv4.tcp_sack" | "net.inet.tcp.sack.enable" => config.options.sack = on()?,
+        "net.ipv4.tcp_dsack" => config.options.dsack = on()?,
+        "net.ipv4.tcp_timestamps" => config.options.timestamps = on()?,
         "net.ipv4.tcp_window_scaling" => {
-            config.window_scale = on()?.then(|| config.window_scale.unwrap_or(7));
+            config.options.window_scale = on()?.then(|| config.options.window_scale.unwrap_or(7));
         }
         "net.inet.tcp.rfc1323" => {
-            config.timestamps = matches!(last()?, 1 | 3);
-            config.window_scale =
-                matches!(last()?, 1 | 2).then(|| config.window_scale.unwrap_or(6));
+            config.options.timestamps = matches!(last()?, 1 | 3);
+            config.options.window_scale =
+                matches!(last()?, 1 | 2).then(|| config.options.window_scale.unwrap_or(6));
         }
         // FreeBSD has other values above 2.
         "net.ipv4.tcp_ecn" | "net.inet.tcp.ecn.enable" => {
-            config.ecn = match last()? {
+            config.ecn.usage = match last()? {
                 0 => EcnUse::Off,
                 1 => EcnUse::Request,
                 2 => EcnUse::Accept,
@@ -155,7 +155,7 @@ fn numeric(setup: &mut Setup, name: &str, value: &str) -> Option<bool> {
             };
         }
         "net.ipv4.tcp_ecn_option" => {
-            config.accurate_ecn.option = match last()? {
+            config.ecn.accurate.option = match last()? {
                 0 => EcnOptionUse::Never,
                 1 => EcnOptionUse::Demand,
                 2 => EcnOptionUse::Always,
@@ -164,20 +164,20 @@ fn numeric(setup: &mut Setup, name: &str, value: &str) -> Option<bool> {
             };
         }
         "net.ipv4.tcp_ecn_option_beacon" => {
-            config.accurate_ecn.beacon = u32::try_from(last()?).ok()?;
+            config.ecn.accurate.beacon = u32::try_from(last()?).ok()?;
         }
         "net.ipv4.tcp_fastopen" => setup.fast_open.system = last()?,
         // A second key only helps with cookies of earlier days.
         "net.ipv4.tcp_fastopen_key" => {
             setup.fast_open.key = fast_open::key(value.split(',').next()?.trim())?;
         }
-        "net.ipv4.tcp_ecn_fallback" => config.ecn_fallback = on()?,
-        "net.ipv4.tcp_frto" => config.frto = on()?,
+        "net.ipv4.tcp_ecn_fallback" => config.ecn.fallback = on()?,
+        "net.ipv4.tcp_frto" => config.recovery.frto = on()?,
         "net.ipv4.tcp_early_retrans" => early_retransmit(setup, last()?)?,
         "net.ipv4.tcp_recovery" => recovery(setup, last()?)?,
         "net.ipv4.tcp_reordering" => setup.reordering = u32::try_from(last()?).ok(),
         "net.ipv4.tcp_max_reordering" => setup.max_reordering = u32::try_from(last()?).ok(),
-        "net.ipv4.tcp_slow_start_after_idle" => config.restart_after_idle = on()?,
+        "net.ipv4.tcp_slow_start_after_idle" => config.cwnd.restart_after_idle = on()?,
         "net.ipv4.tcp_retries2" => config.rto.retries = u32::try_from(last()?).ok()?,
         "net.ipv4.tcp_syn_retries" => config.rto.syn_retries = u32::try_from(last()?).ok()?,
         "net.ipv4.tcp_syn_linear_timeouts" => {
@@ -198,7 +198,7 @@ fn numeric(setup: &mut Setup, name: &str, value: &str) -> Option<bool> {
         "net.ipv4.tcp_fack" => return Some(last()? == 0 || setup.loss != "linux"),
         "net.ipv4.tcp_min_tso_segs" => {
             setup.least_burst = u32::try_from(last()?).ok()?.max(1);
-            let max_rate = setup.config.pacing.map(|pacing| pacing.max_rate);
+            let max_rate = setup.config.send.pacing.map(|pacing| pacing.max_rate);
             setup.set_pacing(max_rate);
         }
         // The pacing rates of the endpoint.
@@ -221,7 +221,7 @@ fn numeric(setup: &mut Setup, name: &str, value: &str) -> Option<bool> {
             setup.set_delay(wait);
         }
         "net.inet.tcp.initcwnd_segments" => {
-            config.initial_window = u32::try_from(last()?).ok()?.max(1);
+            config.cwnd.initial = u32::try_from(last()?).ok()?.max(1);
         }
         "kern.ipc.maxsockbuf" => {
             let bytes = last()?;
@@ -232,20 +232,20 @@ fn numeric(setup: &mut Setup, name: &str, value: &str) -> Option<bool> {
             setup.set_receive_buffer(bytes);
         }
         "net.inet.tcp.rfc3042" => {
-            config.limited_transmit = match last()? {
+            config.recovery.limited_transmit = match last()? {
                 0 => LimitedTransmit::Off,
                 _ => LimitedTransmit::Rfc3042,
             };
         }
         // Proportional rate reduction; its bound is another setting.
         "net.inet.tcp.do_prr" => {
-            config.reduction = match last()? {
+            config.cwnd.reduction = match last()? {
                 0 => Reduction::Immediate,
                 _ => Reduction::PrrSlowStart,
             };
         }
         "net.inet.tcp.do_prr_conservative" => {
-            config.reduction = match last()? {
+            config.cwnd.reduction = match last()? {
                 0 => Reduction::PrrSlowStart,
                 _ => Reduction::PrrConservative,
             };
@@ -285,7 +285,7 @@ pub(super) fn scale_for(bytes: u64) -> u8 {
 
 /// 0: neither; 3 and 4: tail loss probe. 1 and 2 select early retransmit, which RACK replaced in Linux 4.13.
 fn early_retransmit(setup: &mut Setup, value: u64) -> Option<()> {
-    setup.config.loss_probe = match value {
+    setup.config.recovery.loss_probe = match value {
         0 => LossProbe::Off,
         3 | 4 => LossProbe::Linux,
         _ => return None,
@@ -312,6 +312,7 @@ fn sack_compression(
     let mut compression =
         setup
             .config
+            .acks
             .sack_compression
             .unwrap_or(inorder_tcp::config::SackCompression {
                 delay: MS,
@@ -320,22 +321,22 @@ fn sack_compression(
             });
     change(&mut compression, value);
     let on = compression.delay > 0 && compression.max > 0;
-    setup.config.sack_compression = on.then_some(compression);
+    setup.config.acks.sack_compression = on.then_some(compression);
 }
 
 /// The settings of `defaults.sh` in the public test suites that have an effect here.
 pub(super) fn defaults(setup: &mut Setup) {
     let config = &mut setup.config;
-    config.sack = true;
-    config.dsack = true;
-    config.timestamps = true;
-    config.ecn = EcnUse::Off;
-    config.frto = true;
+    config.options.sack = true;
+    config.options.dsack = true;
+    config.options.timestamps = true;
+    config.ecn.usage = EcnUse::Off;
+    config.recovery.frto = true;
     config.rto.syn_retries = 5;
     config.rto.initial = SECOND;
-    config.loss_probe = LossProbe::Linux;
-    config.restart_after_idle = false;
-    config.window_scale = Some(0);
+    config.recovery.loss_probe = LossProbe::Linux;
+    config.cwnd.restart_after_idle = false;
+    config.options.window_scale = Some(0);
     setup.set_receive_memory(540_000, 15 << 20);
     setup.reordering = Some(3);
     setup.fast_open.system = fast_open::Settings::CLIENT | fast_open::Settings::SERVER;

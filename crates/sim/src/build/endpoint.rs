@@ -105,8 +105,8 @@ fn config(given: &plain::Endpoint, profile: Config) -> Config {
     switches(given, &mut config);
     styles(given, &mut config);
     habits::apply(&given.habits, &mut config);
-    config.delayed_ack = delayed_ack(given, config.delayed_ack);
-    config.pacing = given.pacing.map_or(config.pacing, pacing);
+    config.acks.delayed = delayed_ack(given, config.acks.delayed);
+    config.send.pacing = given.pacing.map_or(config.send.pacing, pacing);
     replace(&mut config.rto.initial, given.rto_initial_ns);
     replace(&mut config.rto.min, given.rto_min_ns);
     config.rto.max = given
@@ -125,18 +125,18 @@ fn replace<T>(kept: &mut T, given: Option<T>) {
 
 fn sizes(given: &plain::Endpoint, config: &mut Config) {
     replace(&mut config.mss, given.mss);
-    replace(&mut config.initial_window, given.initial_window);
-    replace(&mut config.initial_ssthresh, given.initial_ssthresh);
-    replace(&mut config.cwnd_clamp, given.cwnd_clamp);
-    replace(&mut config.tso_segments, given.tso_segments);
-    replace(&mut config.receive_buffer, given.receive_buffer);
-    config.receive_autotuning = given.receive_autotuning.or(config.receive_autotuning);
-    replace(&mut config.receive_offer, given.receive_offer);
-    replace(&mut config.send_buffer, given.send_buffer);
+    replace(&mut config.cwnd.initial, given.initial_window);
+    replace(&mut config.cwnd.ssthresh, given.initial_ssthresh);
+    replace(&mut config.cwnd.clamp, given.cwnd_clamp);
+    replace(&mut config.send.tso_segments, given.tso_segments);
+    replace(&mut config.receive.buffer, given.receive_buffer);
+    config.receive.autotuning = given.receive_autotuning.or(config.receive.autotuning);
+    replace(&mut config.receive.offer, given.receive_offer);
+    replace(&mut config.send.buffer, given.send_buffer);
     let scales = given
         .window_scaling
-        .unwrap_or(config.window_scale.is_some());
-    config.window_scale = scales.then(|| window_scale(config.receive_buffer));
+        .unwrap_or(config.options.window_scale.is_some());
+    config.options.window_scale = scales.then(|| window_scale(config.receive.buffer));
 }
 
 /// The smallest shift with which 16 bits can represent the buffer (RFC 7323 section 2.3; at most 14), but at least 7,
@@ -148,22 +148,28 @@ fn window_scale(buffer: u64) -> u8 {
 }
 
 fn switches(given: &plain::Endpoint, config: &mut Config) {
-    replace(&mut config.sack, given.sack);
-    replace(&mut config.dsack, given.dsack);
-    replace(&mut config.timestamps, given.timestamps);
-    replace(&mut config.paws, given.paws);
-    replace(&mut config.frto, given.frto);
-    replace(&mut config.moderate_cwnd, given.moderate_cwnd);
-    replace(&mut config.forward_retransmit, given.forward_retransmit);
-    replace(&mut config.restart_after_idle, given.restart_after_idle);
-    replace(&mut config.undo.eifel, given.undo_eifel);
-    replace(&mut config.undo.dsack, given.undo_dsack);
-    replace(&mut config.undo.rfc4015, given.undo_rfc4015);
-    departures(given, &mut config.departures);
-    let linux = profiles::linux_6().sack_compression;
+    replace(&mut config.options.sack, given.sack);
+    replace(&mut config.options.dsack, given.dsack);
+    replace(&mut config.options.timestamps, given.timestamps);
+    replace(&mut config.options.paws, given.paws);
+    replace(&mut config.recovery.frto, given.frto);
+    replace(&mut config.cwnd.moderate, given.moderate_cwnd);
+    replace(
+        &mut config.recovery.forward_retransmit,
+        given.forward_retransmit,
+    );
+    replace(
+        &mut config.cwnd.restart_after_idle,
+        given.restart_after_idle,
+    );
+    replace(&mut config.recovery.undo.eifel, given.undo_eifel);
+    replace(&mut config.recovery.undo.dsack, given.undo_dsack);
+    replace(&mut config.recovery.undo.rfc4015, given.undo_rfc4015);
+    departures(given, &mut config.recovery.departures);
+    let linux = profiles::linux_6().acks.sack_compression;
     let compression = |on: bool| -> Option<SackCompression> { linux.filter(|_| on) };
-    let kept = config.sack_compression;
-    config.sack_compression = given.sack_compression.map_or(kept, compression);
+    let kept = config.acks.sack_compression;
+    config.acks.sack_compression = given.sack_compression.map_or(kept, compression);
 }
 
 fn departures(given: &plain::Endpoint, kept: &mut Departures) {
@@ -185,16 +191,18 @@ fn departures(given: &plain::Endpoint, kept: &mut Departures) {
 
 /// Replaces the profile's settings by those the scenario gives.
 fn styles(given: &plain::Endpoint, config: &mut Config) {
-    config.ecn = given.ecn.map_or(config.ecn, ecn);
-    config.ect1 |= given.ecn_codepoint == plain::EcnCodepoint::Ect1;
-    config.nagle = given.nagle.map_or(config.nagle, nagle);
+    config.ecn.usage = given.ecn.map_or(config.ecn.usage, ecn);
+    config.ecn.ect1 |= given.ecn_codepoint == plain::EcnCodepoint::Ect1;
+    config.send.nagle = given.nagle.map_or(config.send.nagle, nagle);
     config.rto.style = given.rto_style.map_or(config.rto.style, rto_style);
-    config.growth = given.growth.map_or(config.growth, growth);
-    config.limited_transmit = given
+    config.cwnd.growth = given.growth.map_or(config.cwnd.growth, growth);
+    config.recovery.limited_transmit = given
         .limited_transmit
-        .map_or(config.limited_transmit, limited_transmit);
-    config.loss_probe = given.loss_probe.map_or(config.loss_probe, loss_probe);
-    config.reduction = given.reduction.map_or(config.reduction, reduction);
+        .map_or(config.recovery.limited_transmit, limited_transmit);
+    config.recovery.loss_probe = given
+        .loss_probe
+        .map_or(config.recovery.loss_probe, loss_probe);
+    config.cwnd.reduction = given.reduction.map_or(config.cwnd.reduction, reduction);
 }
 
 fn ecn(word: plain::Ecn) -> EcnUse {
@@ -294,18 +302,17 @@ fn delayed_ack(given: &plain::Endpoint, profile: DelayedAck) -> DelayedAck {
 impl Recipe {
     /// An endpoint with this initial sequence number and this seed for its random numbers.
     pub(crate) fn make(&self, isn: u32, seed: u64) -> Endpoint {
-        let config = Config {
-            isn,
-            seed,
-            ..self.config.clone()
-        };
+        let config = self.config.clone().with(|config| {
+            config.isn = isn;
+            config.seed = seed;
+        });
         Endpoint::new(&config, self.control.1.make(), self.detection())
     }
 
     /// The application reads when it is its time, not as soon as data has arrived.
     #[must_use]
     pub(crate) fn reading_itself(mut self) -> Self {
-        self.config.read_at_once = false;
+        self.config.receive.read_at_once = false;
         self
     }
 

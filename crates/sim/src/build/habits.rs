@@ -10,16 +10,18 @@ use inorder_tcp::habits::{
 
 /// Replaces the dialect's habits by those the scenario gives.
 pub(super) fn apply(given: &Given, config: &mut Config) {
-    config.timestamp_tick = given.timestamp_tick_ns.unwrap_or(config.timestamp_tick);
-    config.window_account = given
+    config.options.timestamp_tick = given
+        .timestamp_tick_ns
+        .unwrap_or(config.options.timestamp_tick);
+    config.receive.account = given
         .window_account
-        .map_or(config.window_account, window_account);
-    config.window_update = given
+        .map_or(config.receive.account, window_account);
+    config.receive.update = given
         .window_update
-        .map_or(config.window_update, window_update);
-    config.beyond_window = given
+        .map_or(config.receive.update, window_update);
+    config.receive.beyond = given
         .beyond_window
-        .map_or(config.beyond_window, beyond_window);
+        .map_or(config.receive.beyond, beyond_window);
     sender(given, &mut config.habits);
     receiver(given, &mut config.habits);
 }

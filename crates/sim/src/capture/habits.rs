@@ -38,11 +38,11 @@ fn common(end: &str, given: &Endpoint) -> Vec<(String, String)> {
 fn of_sender(recipe: &Recipe) -> Vec<(String, String)> {
     let config = recipe.config();
     let habits = &config.habits;
-    let timestamps = match config.timestamps {
-        true => format!("tick {} us", config.timestamp_tick / 1000),
+    let timestamps = match config.options.timestamps {
+        true => format!("tick {} us", config.options.timestamp_tick / 1000),
         false => "off".to_owned(),
     };
-    let probe = match (config.loss_probe, habits.probe_after) {
+    let probe = match (config.recovery.loss_probe, habits.probe_after) {
         (LossProbe::Off, _) => "off".to_owned(),
         (_, Some(_)) => "in advance".to_owned(),
         (kind, None) => format!("{kind:?} {:?}", habits.probe_part),
@@ -59,14 +59,14 @@ fn of_sender(recipe: &Recipe) -> Vec<(String, String)> {
         ("after time-out", format!("{:?}", habits.after_timeout)),
         ("at duplicates", format!("{:?}", habits.at_duplicates)),
         ("loss detection", recipe.loss_detection().to_owned()),
-        ("sack", config.sack.to_string()),
+        ("sack", config.options.sack.to_string()),
     ];
     named("sender", words)
 }
 
 fn of_receiver(config: &Config) -> Vec<(String, String)> {
     let habits = &config.habits;
-    let acks = match (config.delayed_ack, habits.ack_batch) {
+    let acks = match (config.acks.delayed, habits.ack_batch) {
         (_, Some(_)) => "one for a batch".to_owned(),
         (DelayedAck::Off, None) => "each".to_owned(),
         (DelayedAck::Linux { .. }, None) => "as Linux".to_owned(),
@@ -77,16 +77,19 @@ fn of_receiver(config: &Config) -> Vec<(String, String)> {
         AckOfFill::AtOnce => "at once",
         AckOfFill::Delayed => "delayed",
     };
-    let duplicates = match (habits.answer_duplicates, config.sack && config.dsack) {
+    let duplicates = match (
+        habits.answer_duplicates,
+        config.options.sack && config.options.dsack,
+    ) {
         (AnswerDuplicates::Seldom, _) => "seldom",
         (_, true) => "DSACK",
         (_, false) => "plain ACK",
     };
-    let paws = match config.paws && config.timestamps {
+    let paws = match config.options.paws && config.options.timestamps {
         true => format!("{:?}", habits.paws_answer),
         false => "none".to_owned(),
     };
-    let blocks = match config.sack {
+    let blocks = match config.options.sack {
         true => format!("{:?}, at most {}", habits.sack_order, habits.sack_blocks),
         false => "off".to_owned(),
     };
@@ -99,7 +102,10 @@ fn of_receiver(config: &Config) -> Vec<(String, String)> {
         ("sack blocks", blocks),
         ("echo", format!("{:?}", habits.echo)),
         ("reneges", (habits.reneging > 0.0).to_string()),
-        ("compression", config.sack_compression.is_some().to_string()),
+        (
+            "compression",
+            config.acks.sack_compression.is_some().to_string(),
+        ),
     ];
     named("receiver", words)
 }

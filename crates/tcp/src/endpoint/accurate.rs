@@ -128,7 +128,7 @@ impl Endpoint {
     fn check_mark(&mut self, ace: u8) {
         let sent = self.always_capable(true);
         let arrived = reported_mark(ace);
-        if self.config.ecn_fallback && arrived.is_some_and(|arrived| !possible(sent, arrived)) {
+        if self.config.ecn.fallback && arrived.is_some_and(|arrived| !possible(sent, arrived)) {
             self.counted.mangled = true;
         }
     }
@@ -175,14 +175,14 @@ impl Endpoint {
             true => 0,
             false => handshake_ace(self.counted.handshake),
         };
-        let option = sent == 1 && self.config.accurate_ecn.option != EcnOptionUse::Never;
+        let option = sent == 1 && self.config.ecn.accurate.option != EcnOptionUse::Never;
         let option = option.then(|| EcnOption::of(&ByMark::default(), 3));
         (Flags::NONE.with_ace(ace), option)
     }
 
     /// The bits of our SYN when it is sent for the `sent`-th time.
     pub(super) fn accurate_request(&self, sent: u8) -> Flags {
-        let given_up = self.config.ecn_fallback && sent > TRANSMISSIONS_WITH_ECN;
+        let given_up = self.config.ecn.fallback && sent > TRANSMISSIONS_WITH_ECN;
         Flags::NONE.with_ace(if given_up { 0 } else { REQUEST })
     }
 
@@ -291,7 +291,7 @@ impl Endpoint {
 
     /// The option is in use in this direction.
     fn sends_option(&self) -> bool {
-        let how = self.config.accurate_ecn.option;
+        let how = self.config.ecn.accurate.option;
         self.sender.ecn.accurate()
             && self.sender.ecn.reported.option_seen
             && how != EcnOptionUse::Never
@@ -299,7 +299,7 @@ impl Endpoint {
     }
 
     fn option_due(&self, now: Nanos) -> bool {
-        let AccurateEcn { option, beacon } = self.config.accurate_ecn;
+        let AccurateEcn { option, beacon } = self.config.ecn.accurate;
         if option != EcnOptionUse::Demand || self.counted.demanded > 0 {
             return true;
         }
@@ -326,7 +326,7 @@ impl Endpoint {
 
     /// Changes when the option of accurate ECN is sent from now on (Linux `tcp_ecn_option` while connections exist).
     pub fn set_ecn_option(&mut self, option: EcnOptionUse) {
-        self.config.accurate_ecn.option = option;
+        self.config.ecn.accurate.option = option;
         self.fit_segments();
     }
 }

@@ -112,9 +112,12 @@ impl Endpoint {
             return false;
         };
         if !self.sender.agreed.timestamps
-            || !self.config.paws
+            || !self.config.options.paws
             || segment.flags.has(Flags::RST)
-            || !ts_before(ts.val.wrapping_add(self.config.paws_window), self.ts_recent)
+            || !ts_before(
+                ts.val.wrapping_add(self.config.options.paws_window),
+                self.ts_recent,
+            )
             || now > self.ts_recent_at.saturating_add(TS_RECENT_LIFETIME)
         {
             return false;
@@ -132,7 +135,9 @@ impl Endpoint {
         };
         let newer = !ts_before(ts.val, self.ts_recent);
         let echoed = match self.config.habits.echo {
-            Echo::Rfc7323 => start <= self.receiver.last_ack_sent && (!self.config.paws || newer),
+            Echo::Rfc7323 => {
+                start <= self.receiver.last_ack_sent && (!self.config.options.paws || newer)
+            }
             Echo::Newest => newer,
             Echo::Last => true,
         };
@@ -168,7 +173,7 @@ impl Endpoint {
 
     /// RFC 5961 section 3: only the exact sequence number resets; others in the window are challenged.
     fn on_reset(&mut self, _segment: &Segment, start: Seq) {
-        if self.config.challenge_ack && start != self.receiver.rcv_nxt {
+        if self.config.acks.challenge && start != self.receiver.rcv_nxt {
             self.challenge();
             return;
         }
@@ -202,7 +207,7 @@ impl Endpoint {
             return;
         }
         self.take_repeated_syn(segment);
-        if self.config.challenge_ack {
+        if self.config.acks.challenge {
             self.challenge();
         } else {
             self.control = Some(self.reset_segment());
@@ -224,21 +229,21 @@ impl Endpoint {
     pub(super) fn take_ack(&mut self, now: Nanos, segment: &Segment, start: Seq) -> bool {
         let ack = seq::expand(self.sender.stream.una, segment.ack);
         if ack > self.sender.stream.nxt {
-            if self.config.answer_unsent_ack {
+            if self.config.acks.answer_unsent {
                 self.receiver.ack_now();
             }
             return false;
         }
         // RFC 5961 section 5.2: an acknowledgement older than the largest window ever offered is forged. None can be
         // older than the initial sequence number.
-        let reach = if self.config.challenge_ack {
+        let reach = if self.config.acks.challenge {
             self.sender.peer.largest
         } else {
             1 << 30
         };
         let oldest = self.sender.stream.una.saturating_sub(reach);
         if ack < oldest.max(self.sender.stream.iss) {
-            if self.config.challenge_ack {
+            if self.config.acks.challenge {
                 self.challenge();
             }
             return false;

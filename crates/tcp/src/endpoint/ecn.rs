@@ -18,14 +18,14 @@ impl Endpoint {
         let sent = self.sender.board.front().map_or(1, |syn| syn.transmissions);
         match self.ecn_use() {
             EcnUse::Accurate => self.accurate_request(sent),
-            how if how.requests() && (sent == 1 || !self.config.ecn_fallback) => REQUEST,
+            how if how.requests() && (sent == 1 || !self.config.ecn.fallback) => REQUEST,
             _ => Flags::NONE,
         }
     }
 
     /// The configuration, unless the congestion control needs ECN.
     fn ecn_use(&self) -> EcnUse {
-        match (self.sender.control.needs_ecn, self.config.ecn) {
+        match (self.sender.control.needs_ecn, self.config.ecn.usage) {
             (false, how) | (true, how @ EcnUse::Accurate) => how,
             (true, _) => EcnUse::Request,
         }
@@ -33,7 +33,7 @@ impl Endpoint {
 
     /// The ECN field of segments that can be marked.
     pub(super) fn capable(&self) -> Ecn {
-        match self.config.ect1 {
+        match self.config.ecn.ect1 {
             true => Ecn::Capable1,
             false => Ecn::Capable0,
         }

@@ -107,13 +107,13 @@ impl Endpoint {
     fn syn(&mut self, now: Nanos) -> Segment {
         let answers = self.state == State::SynReceived;
         let scale = match answers {
-            true => self.scaling().and(self.config.window_scale),
-            false => self.config.window_scale,
+            true => self.scaling().and(self.config.options.window_scale),
+            false => self.config.options.window_scale,
         };
         let timestamps = if answers {
             self.timestamps(now)
         } else {
-            self.config.timestamps.then(|| Timestamps {
+            self.config.options.timestamps.then(|| Timestamps {
                 val: self.sender.tsval(now),
                 ecr: 0,
             })
@@ -147,7 +147,7 @@ impl Endpoint {
             sack_permitted: if answers {
                 self.sender.agreed.sack
             } else {
-                self.config.sack
+                self.config.options.sack
             },
             timestamps,
             ecn_option,

@@ -85,8 +85,9 @@ impl Endpoint {
         self.receiver.start(segment.seq);
         self.peer_mss = segment.mss.map_or(536, u32::from).max(1);
         self.peer_scale = segment.window_scale.map(|scale| scale.min(14));
-        self.sender.agreed.sack = self.config.sack && segment.sack_permitted;
-        self.sender.agreed.timestamps = self.config.timestamps && segment.timestamps.is_some();
+        self.sender.agreed.sack = self.config.options.sack && segment.sack_permitted;
+        self.sender.agreed.timestamps =
+            self.config.options.timestamps && segment.timestamps.is_some();
         self.receiver.sack = self.sender.agreed.sack;
         if self.passive {
             let options = if self.sender.agreed.timestamps { 12 } else { 0 };
@@ -102,7 +103,7 @@ impl Endpoint {
 
     /// Window scaling is used only if both sides offered it (RFC 7323 section 2.2).
     pub(super) fn scaling(&self) -> Option<u8> {
-        self.config.window_scale.and(self.peer_scale)
+        self.config.options.window_scale.and(self.peer_scale)
     }
 
     /// The payload of a full segment by what both sides announced, which the receiver learns with the other options.
@@ -114,7 +115,10 @@ impl Endpoint {
             .min(self.peer_mss)
             .saturating_sub(options)
             .max(1);
-        let own = self.scaling().and(self.config.window_scale).unwrap_or(0);
+        let own = self
+            .scaling()
+            .and(self.config.options.window_scale)
+            .unwrap_or(0);
         self.receiver
             .establish(own.min(14), self.sender.agreed.sack, mss);
         mss

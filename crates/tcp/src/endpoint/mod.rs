@@ -256,13 +256,13 @@ impl Endpoint {
 
     /// Changes which small segments wait from now on (`TCP_NODELAY` on an open connection).
     pub fn set_nagle(&mut self, nagle: crate::config::Nagle) {
-        self.config.nagle = nagle;
+        self.config.send.nagle = nagle;
         self.sender.set_nagle(nagle);
     }
 
     /// Changes the rate of sending from now on (`SO_MAX_PACING_RATE` on an open connection).
     pub fn set_pacing(&mut self, pacing: Option<crate::config::Pacing>) {
-        self.config.pacing = pacing;
+        self.config.send.pacing = pacing;
         self.sender.set_pacing(pacing);
     }
 
@@ -303,7 +303,7 @@ impl Endpoint {
         let held =
             self.sender.stream.write_end - self.sender.stream.una.max(self.sender.stream.iss + 1);
         // Enough for the lifetime of every connection, without overflow.
-        let room = self.config.send_buffer.min(1 << 60).saturating_sub(held);
+        let room = self.config.send.buffer.min(1 << 60).saturating_sub(held);
         let taken = bytes
             .min(room)
             .min((1 << 62) - self.sender.stream.write_end.min(1 << 62));

@@ -76,14 +76,14 @@ pub(super) struct AckDelay {
 
 impl AckDelay {
     pub(super) fn new(config: &Config) -> Self {
-        let quick = match config.delayed_ack {
+        let quick = match config.acks.delayed {
             DelayedAck::Linux { quick, .. } => quick,
             _ => 0,
         };
         Self {
-            style: config.delayed_ack,
-            compression: config.sack_compression,
-            first_at_once: config.departures.first_ack_at_once,
+            style: config.acks.delayed,
+            compression: config.acks.sack_compression,
+            first_at_once: config.recovery.departures.first_ack_at_once,
             habits: config.habits,
             in_turn: 0,
             batch_until: None,

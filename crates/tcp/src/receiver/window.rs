@@ -65,19 +65,20 @@ pub(super) struct Held {
 
 impl ReceiveWindow {
     pub(super) fn new(config: &Config) -> Self {
-        let most = config.receive_buffer.clamp(1, 1 << 30);
+        let most = config.receive.buffer.clamp(1, 1 << 30);
         let buffer = config
-            .receive_autotuning
+            .receive
+            .autotuning
             .map_or(most, |first| first.clamp(1, most));
         Self {
-            account: config.window_account,
-            update: config.window_update,
+            account: config.receive.account,
+            update: config.receive.update,
             most,
             buffer,
-            offer: buffer.min(config.receive_offer.max(1)),
+            offer: buffer.min(config.receive.offer.max(1)),
             right_edge: 0,
-            whole_segments: config.offer_whole_segments,
-            tuning: config.receive_autotuning.map(|_| Tuning {
+            whole_segments: config.receive.offer_whole_segments,
+            tuning: config.receive.autotuning.map(|_| Tuning {
                 read: FIRST_ROUND * u64::from(config.mss),
                 from: 0,
                 since: 0,
@@ -251,11 +252,10 @@ mod tests {
     /// less than there is, 21 make 163, which is 243,196 bytes.
     #[test]
     fn the_first_round_trip_begins_with_the_handshake() {
-        let mut window = ReceiveWindow::new(&Config {
-            receive_autotuning: Some(65_536),
-            receive_buffer: 8 << 20,
-            ..linux_6()
-        });
+        let mut window = ReceiveWindow::new(&linux_6().with(|config| {
+            config.receive.autotuning = Some(65_536);
+            config.receive.buffer = 8 << 20;
+        }));
         let read = |segments: u64| 1 + segments * 1448;
         window.start(1);
         window.opens(14 * MS);

@@ -135,7 +135,7 @@ impl Sender {
     /// RFC 6582 section 3.2 step 3 ("Impatient" in RFC 3782 section 4): partial acknowledgements after the first one do
     /// not restart the timer.
     fn partial_keeps_timer(&self) -> bool {
-        self.config.departures.timer_at_first_partial
+        self.config.recovery.departures.timer_at_first_partial
             && !self.agreed.sack
             && self.state == CaState::Recovery
             && self.recovery.partials > 1
@@ -196,7 +196,7 @@ impl Sender {
             acked_marked: marks,
             in_flight: before.in_flight,
             acked_bytes: self.stream.una - before.una,
-            cwnd_limited: self.config.departures.grow_when_unused
+            cwnd_limited: self.config.recovery.departures.grow_when_unused
                 || self.usage.is_cwnd_limited(&self.window),
             dubious: self.state != CaState::Open,
             rtt,
@@ -236,9 +236,9 @@ impl Sender {
         if self.in_reduction() {
             self.reduce(news, before, event.acked + duplicates);
         } else if let Some(beyond) = self.recovery.ended_beyond.take()
-            && self.config.departures.growth_at_end != GrowthAtEnd::Acknowledged
+            && self.config.recovery.departures.growth_at_end != GrowthAtEnd::Acknowledged
         {
-            if self.config.departures.growth_at_end == GrowthAtEnd::Beyond {
+            if self.config.recovery.departures.growth_at_end == GrowthAtEnd::Beyond {
                 event.acked = beyond;
                 self.control.algorithm.grow(&mut self.window, &event);
             }
@@ -249,7 +249,7 @@ impl Sender {
             && event.cwnd_limited
             && !self.detection_governs()
         {
-            match self.config.growth {
+            match self.config.cwnd.growth {
                 GrowthUnit::PerAck => event.acked = 1,
                 GrowthUnit::Segments => event.acked += duplicates,
                 GrowthUnit::Cumulative => {
@@ -258,7 +258,7 @@ impl Sender {
             }
             self.control.algorithm.grow(&mut self.window, &event);
         }
-        if self.config.moderate_cwnd && self.state == CaState::Disorder {
+        if self.config.cwnd.moderate && self.state == CaState::Disorder {
             self.moderate();
         }
     }
@@ -266,7 +266,8 @@ impl Sender {
     /// Linux `tcp_may_raise_cwnd`: if reordering is known, any delivery reported by SACK counts as progress;
     /// otherwise the cumulative acknowledgement must advance.
     fn may_grow(&self, news: &AckNews<'_>) -> bool {
-        news.advances() || (self.agreed.sack && self.config.grow_on_sack && self.dupthresh() > 3)
+        news.advances()
+            || (self.agreed.sack && self.config.cwnd.grow_on_sack && self.dupthresh() > 3)
     }
 
     /// Round-trip times of the segments just acknowledged; only those sent once are unambiguous (Karn's rule, RFC

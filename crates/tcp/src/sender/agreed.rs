@@ -22,8 +22,8 @@ impl Agreed {
     pub(super) fn wanted(config: &Config) -> Self {
         Self {
             mss: config.mss.max(1),
-            sack: config.sack,
-            timestamps: config.timestamps,
+            sack: config.options.sack,
+            timestamps: config.options.timestamps,
         }
     }
 }
@@ -47,7 +47,7 @@ impl TimestampClock {
             0
         };
         Self {
-            tick: config.timestamp_tick.max(1),
+            tick: config.options.timestamp_tick.max(1),
             start,
             moment: 0,
             value: start,

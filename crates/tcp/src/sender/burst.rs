@@ -32,7 +32,7 @@ impl Sender {
             return true;
         }
         let piece = self.piece();
-        let most = self.burst_size(u64::from(self.config.tso_segments), LEAST);
+        let most = self.burst_size(u64::from(self.config.send.tso_segments), LEAST);
         let peer = self.room() / u64::from(self.agreed.mss);
         let limit = u64::from(room).min(peer);
         if piece > 1 && self.defers(now, limit, piece, most) {
@@ -46,7 +46,7 @@ impl Sender {
     fn piece(&self) -> u64 {
         let mss = u64::from(self.agreed.mss);
         let sent = (self.stream.nxt - self.stream.iss - 1) / mss;
-        let size = u64::from(self.config.tso_segments);
+        let size = u64::from(self.config.send.tso_segments);
         let waiting = self
             .stream
             .write_end

@@ -79,7 +79,7 @@ impl Sender {
             snd_nxt: stream.nxt,
             high_seq: self.recovery.high_seq,
             mss: self.agreed.mss,
-            initial_window: self.config.initial_window,
+            initial_window: self.config.cwnd.initial,
             srtt: self.rtt.srtt,
             min_rtt: self.rtt.min_rtt,
             rto: self.rtt.rto(),

@@ -101,7 +101,7 @@ impl Sender {
         self.undo.undone = false;
         self.begin_reduction(now);
         self.undo.marker = None;
-        if self.config.reduction == Reduction::RateHalving && !self.control.governs_window {
+        if self.config.cwnd.reduction == Reduction::RateHalving && !self.control.governs_window {
             let bound = self.board.in_flight() + 1;
             self.window.cwnd = self.window.cwnd.min(bound);
         }

@@ -61,13 +61,13 @@ impl Sender {
     /// `TCP_CORK`. Without it what waited is sent, if Nagle's rule allows.
     pub(crate) fn set_cork(&mut self, on: bool) {
         self.hold.corked = on;
-        self.hold.push |= !on && self.config.nagle == Nagle::Off;
+        self.hold.push |= !on && self.config.send.nagle == Nagle::Off;
         self.hold.more &= on;
     }
 
     /// `TCP_NODELAY` was set or reset.
     pub(crate) fn set_nagle(&mut self, nagle: Nagle) {
-        self.config.nagle = nagle;
+        self.config.send.nagle = nagle;
         self.hold.push |= nagle == Nagle::Off;
     }
 }

@@ -106,9 +106,9 @@ impl Sender {
         loss: Box<dyn LossDetection>,
     ) -> Self {
         let iss = seq::first(config.isn);
-        let mut window = Window::new(config.initial_window.max(1));
-        window.ssthresh = config.initial_ssthresh;
-        window.clamp = config.cwnd_clamp.max(1);
+        let mut window = Window::new(config.cwnd.initial.max(1));
+        window.ssthresh = config.cwnd.ssthresh;
+        window.clamp = config.cwnd.clamp.max(1);
         Self {
             control: Control::new(control),
             detection: Detection::new(loss),

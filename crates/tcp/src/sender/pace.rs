@@ -47,14 +47,14 @@ impl Pacer {
 impl Sender {
     /// Changes the rate (`SO_MAX_PACING_RATE`).
     pub(crate) fn set_pacing(&mut self, pacing: Option<Pacing>) {
-        self.config.pacing = pacing;
+        self.config.send.pacing = pacing;
         self.pacer.held &= self.pacing().is_some();
     }
 
     /// Pacing as configured; an algorithm with its own rate is always paced (Linux `SK_PACING_NEEDED`).
     fn pacing(&self) -> Option<Pacing> {
         let needed = || self.control.paces.then(Pacing::default);
-        self.config.pacing.or_else(needed)
+        self.config.send.pacing.or_else(needed)
     }
 
     /// True if data has to wait; [`Sender::pace_timer`] returns until when.
@@ -65,7 +65,7 @@ impl Sender {
 
     #[inline]
     fn is_paced(&self) -> bool {
-        self.config.pacing.is_some() || self.control.paces
+        self.config.send.pacing.is_some() || self.control.paces
     }
 
     fn burst_waits(&mut self, now: Nanos) -> bool {

@@ -71,7 +71,7 @@ impl Sender {
             return news.delivered.len() as u32;
         }
         let acked = news.delivered.len() as u32;
-        if self.config.departures.duplicates_leave_flight {
+        if self.config.recovery.departures.duplicates_leave_flight {
             return self.count_as_left(news, before, acked);
         }
         let packets = self.board.packets_out();
@@ -105,7 +105,7 @@ impl Sender {
         } else if news.duplicate
             && (self.state == CaState::Recovery
                 || (self.state < CaState::Recovery
-                    && self.config.limited_transmit != LimitedTransmit::Off))
+                    && self.config.recovery.limited_transmit != LimitedTransmit::Off))
         {
             before.sacked + 1
         } else {
@@ -126,7 +126,7 @@ impl Sender {
         let verdict = self.detect(now, news);
         self.recovery.one_more = news.duplicate
             && !verdict.recover
-            && self.config.limited_transmit == LimitedTransmit::Always;
+            && self.config.recovery.limited_transmit == LimitedTransmit::Always;
         if self.detection_governs() {
             self.settle(now);
         } else if verdict.recover {
@@ -245,7 +245,7 @@ impl Sender {
             if self.try_undo_partial(now, news) {
                 // Other data may be missing: that would be another recovery.
                 self.board.marks_held =
-                    self.config.undo.hold_marks && self.recovery.hold_retransmit;
+                    self.config.recovery.undo.hold_marks && self.recovery.hold_retransmit;
                 let verdict = self.in_order_if_open(now, news);
                 self.board.marks_held = false;
                 return verdict;
@@ -273,8 +273,8 @@ impl Sender {
     fn partial_acknowledgement(&mut self, news: &AckNews<'_>) {
         self.recovery.partials += 1;
         if !self.inflates() {
-            let at_once = self.config.departures.duplicates_leave_flight
-                || self.config.reduction == Reduction::Inflate;
+            let at_once = self.config.recovery.departures.duplicates_leave_flight
+                || self.config.cwnd.reduction == Reduction::Inflate;
             self.recovery.force_retransmit |= at_once && !self.agreed.sack;
             return;
         }
@@ -290,7 +290,7 @@ impl Sender {
     /// sections 3.2 and 6; Linux `tcp_is_non_sack_preventing_reopen`). That holds also if nothing is
     /// outstanding any more.
     fn leave_recovery(&mut self, now: Nanos, news: &AckNews<'_>) -> bool {
-        let departures = self.config.departures;
+        let departures = self.config.recovery.departures;
         if !self.agreed.sack && !departures.duplicates_leave_flight {
             self.board.set_emulated_sacked(0);
         }
@@ -301,7 +301,7 @@ impl Sender {
         {
             self.forget_first_retransmission();
             // The window is set as for the full acknowledgement; only the state is kept.
-            if self.config.reduction == Reduction::Immediate && !undone {
+            if self.config.cwnd.reduction == Reduction::Immediate && !undone {
                 self.close_reduction();
             }
             return false;
@@ -326,7 +326,7 @@ impl Sender {
         if news.advances() && self.try_undo_loss(now, news, false) {
             let mut verdict = self.after_loss(now, news);
             // RFC 4015 section 3.1 step (9) has already counted this acknowledgement.
-            verdict.hold_window |= self.config.undo.rfc4015;
+            verdict.hold_window |= self.config.recovery.undo.rfc4015;
             return verdict;
         }
         if self.timers.frto.deciding && self.decide_frto(now, news, recovered) {
@@ -339,7 +339,7 @@ impl Sender {
         if self.timers.frto.deciding {
             // RFC 5682 section 3.1 step 2b: exactly two new segments.
             let mut verdict = self.detect(now, news);
-            verdict.hold_window |= !self.config.frto_grows;
+            verdict.hold_window |= !self.config.recovery.frto_grows;
             return verdict;
         }
         self.detect(now, news)
@@ -358,7 +358,7 @@ impl Sender {
         if !self.agreed.sack {
             self.board.set_emulated_sacked(0);
             let same = self.stream.una == self.recovery.high_seq;
-            if same && !undone && !self.config.departures.reenter_at_recover {
+            if same && !undone && !self.config.recovery.departures.reenter_at_recover {
                 return;
             }
         }

@@ -29,7 +29,7 @@ impl Sender {
     }
 
     pub(super) fn start_reducer(&mut self, prior_cwnd: u32, in_flight: u32) {
-        let recover_fs = match self.config.reduction {
+        let recover_fs = match self.config.cwnd.reduction {
             Reduction::PrrLinux => prior_cwnd,
             _ => in_flight,
         };
@@ -37,7 +37,7 @@ impl Sender {
             recover_fs: recover_fs.max(1),
             ..Reducer::default()
         };
-        match self.config.reduction {
+        match self.config.cwnd.reduction {
             _ if self.control.governs_window => {}
             Reduction::Immediate => self.window.cwnd = self.window.ssthresh,
             Reduction::Inflate => {
@@ -66,14 +66,14 @@ impl Sender {
 
     /// The window after an acknowledgement that delivered `delivered` segments.
     pub(super) fn reduce(&mut self, news: &AckNews<'_>, before: &Before, delivered: u32) {
-        match self.config.reduction {
+        match self.config.cwnd.reduction {
             // Without SACK the state of recovery outlasts its undo until later data is acknowledged, and in Linux so does
             // proportional reduction, with the threshold restored.
             Reduction::PrrLinux | Reduction::PrrSlowStart | Reduction::PrrConservative => {}
             _ if self.undo.undone => return,
             _ => {}
         }
-        match self.config.reduction {
+        match self.config.cwnd.reduction {
             Reduction::Immediate => {}
             Reduction::Inflate => self.inflate(news),
             Reduction::RateHalving => self.halve_rate(news, delivered),
@@ -91,7 +91,7 @@ impl Sender {
         if self.control.governs_window {
             return;
         }
-        match self.config.reduction {
+        match self.config.cwnd.reduction {
             Reduction::Immediate
             | Reduction::Inflate
             | Reduction::RateHalving
@@ -201,7 +201,7 @@ impl Sender {
     /// True while duplicates inflate the window (RFC 5681 section 3.2 step 4).
     pub(super) fn inflates(&self) -> bool {
         self.counts_outstanding()
-            && self.config.reduction == Reduction::Immediate
+            && self.config.cwnd.reduction == Reduction::Immediate
             && !self.recovery.reducer.closed
     }
 
@@ -209,9 +209,9 @@ impl Sender {
     /// section 3.2 step 5).
     pub(super) fn counts_outstanding(&self) -> bool {
         !self.agreed.sack
-            && !self.config.departures.duplicates_leave_flight
+            && !self.config.recovery.departures.duplicates_leave_flight
             && matches!(
-                self.config.reduction,
+                self.config.cwnd.reduction,
                 Reduction::Immediate | Reduction::Inflate
             )
             && !self.control.governs_window
@@ -231,13 +231,14 @@ impl Sender {
             return;
         }
         let threshold = self.window.ssthresh;
-        self.window.cwnd = match self.config.reduction {
+        self.window.cwnd = match self.config.cwnd.reduction {
             // Rate halving may have ended below the threshold; the window is not increased to it (Linux 2.6
             // `tcp_complete_cwr`).
             Reduction::RateHalving => self.window.cwnd.min(threshold).max(1),
             // RFC 6582 section 3.2 step 3, full acknowledgement, option 1: no burst after recovery.
             Reduction::Immediate
-                if !self.agreed.sack && !self.config.departures.duplicates_leave_flight =>
+                if !self.agreed.sack
+                    && !self.config.recovery.departures.duplicates_leave_flight =>
             {
                 threshold.min(self.board.packets_out().max(1) + 1)
             }

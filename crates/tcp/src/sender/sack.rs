@@ -51,7 +51,7 @@ impl Sender {
         let duplicate = self.find_dsack(segment.ack, expanded);
         if let Some(block) = duplicate {
             news.dsack = self.take_dsack(block, before);
-            if news.dsack.is_some() && self.config.duplicates_deliver {
+            if news.dsack.is_some() && self.config.cwnd.duplicates_deliver {
                 news.duplicates = self.segments_of(block) as u32;
             }
         }

@@ -202,7 +202,7 @@ impl Sender {
 
     /// RFC 6675 section 4 rule (3) of NextSeg: missing below the highest SACK, not considered lost, and no new data to send.
     fn poll_forward(&mut self, now: Nanos) -> Option<Outgoing> {
-        let wanted = self.config.forward_retransmit
+        let wanted = self.config.recovery.forward_retransmit
             && self.agreed.sack
             && self.state == CaState::Recovery
             && !self.recovery.hold_retransmit
@@ -280,7 +280,7 @@ impl Sender {
         if flight >= window {
             return false;
         }
-        self.config.tso_segments < 2 || self.burst_allows(now, window - flight)
+        self.config.send.tso_segments < 2 || self.burst_allows(now, window - flight)
     }
 
     /// Number of segments that count as in flight.
@@ -290,8 +290,8 @@ impl Sender {
             // that arrived are not in flight.
             _ if self.detection_governs() => self.board.in_flight(),
             CaState::Open | CaState::Disorder
-                if self.config.limited_transmit != LimitedTransmit::Pipe
-                    && !self.config.departures.duplicates_leave_flight =>
+                if self.config.recovery.limited_transmit != LimitedTransmit::Pipe
+                    && !self.config.recovery.departures.duplicates_leave_flight =>
             {
                 self.board.packets_out()
             }
@@ -305,7 +305,7 @@ impl Sender {
     fn effective_window(&self) -> u32 {
         let extra = match self.state {
             CaState::Open | CaState::Disorder
-                if self.config.limited_transmit == LimitedTransmit::Rfc3042 =>
+                if self.config.recovery.limited_transmit == LimitedTransmit::Rfc3042 =>
             {
                 self.board.sacked_out().min(2)
             }
@@ -349,7 +349,7 @@ impl Sender {
         if let Some(holds) = self.hold.decides() {
             return holds;
         }
-        match self.config.nagle {
+        match self.config.send.nagle {
             Nagle::Off => false,
             Nagle::Rfc896 => !self.board.is_empty(),
             Nagle::Minshall => self.stream.small_end > self.stream.una,
@@ -372,7 +372,7 @@ impl Sender {
         self.usage.burst_left = self.usage.burst_left.saturating_sub(1);
         self.count_out();
         self.pace(now, payload);
-        if self.config.tso_segments > 1 && self.usage.burst_left == 0 {
+        if self.config.send.tso_segments > 1 && self.usage.burst_left == 0 {
             self.pacer.end_burst();
         }
         self.sent(
@@ -443,8 +443,8 @@ impl Sender {
             return;
         }
         self.usage.last_sent_at = now;
-        if self.config.restart_after_idle {
-            let floor = self.config.initial_window.min(self.window.cwnd);
+        if self.config.cwnd.restart_after_idle {
+            let floor = self.config.cwnd.initial.min(self.window.cwnd);
             let keep = self.window.cwnd - self.window.cwnd / 4;
             self.window.ssthresh = self.window.ssthresh.max(keep);
             let halvings = (idle / rto).min(31) as u32;

@@ -59,7 +59,7 @@ impl Sender {
         self.undo.retrans = self.board.retrans_out();
         self.undo.any = self.undo.retrans > 0;
         self.undo.undone = false;
-        if !self.config.undo.stamp_outlives_recovery {
+        if !self.config.recovery.undo.stamp_outlives_recovery {
             self.undo.stamp = None;
         }
         self.forget_first_retransmission();
@@ -120,14 +120,14 @@ impl Sender {
     /// that time is not known (`tcp_packet_delayed`).
     fn original_arrived(&self, news: &AckNews<'_>) -> bool {
         match (self.undo.stamp, news.tsecr) {
-            (Some(stamp), Some(ecr)) => self.config.undo.eifel && ts_before(ecr, stamp),
-            (None, _) => self.config.undo.unstamped_is_original,
+            (Some(stamp), Some(ecr)) => self.config.recovery.undo.eifel && ts_before(ecr, stamp),
+            (None, _) => self.config.recovery.undo.unstamped_is_original,
             _ => false,
         }
     }
 
     fn all_duplicates(&self) -> bool {
-        self.config.undo.dsack
+        self.config.recovery.undo.dsack
             && self.undo.any
             && self.undo.retrans == 0
             && !self.undo.network_duplicate
@@ -163,7 +163,7 @@ impl Sender {
 
     /// On a partial acknowledgement caused by an original. True if nothing must be retransmitted for now.
     pub(super) fn try_undo_partial(&mut self, now: Nanos, news: &AckNews<'_>) -> bool {
-        if self.config.undo.partial_within_recovery {
+        if self.config.recovery.undo.partial_within_recovery {
             self.undo_within_recovery(now, news);
             return false;
         }
@@ -188,7 +188,7 @@ impl Sender {
         if self.undo.marker.is_none() || !undoable {
             return;
         }
-        if self.config.undo.unstamped_is_original && self.board.retrans_out() == 0 {
+        if self.config.recovery.undo.unstamped_is_original && self.board.retrans_out() == 0 {
             self.undo.forget_stamp();
         }
         self.consult(now, |loss, cx| loss.on_partial_undo(cx, news));
@@ -196,7 +196,7 @@ impl Sender {
         if !self.detection_governs() {
             let undone = self.control.algorithm.undo_cwnd(&self.window);
             self.window.cwnd = self.window.cwnd.max(undone).min(self.window.clamp);
-            if self.config.moderate_cwnd {
+            if self.config.cwnd.moderate {
                 self.moderate();
             }
         }
@@ -215,7 +215,7 @@ impl Sender {
         self.counters.tcp_loss_undo += 1;
         self.counters.tcp_spurious_rtos += u64::from(by_frto);
         self.timers.frto.deciding = false;
-        if self.config.undo.rfc4015 {
+        if self.config.recovery.undo.rfc4015 {
             self.restore_rfc4015(now, news);
         } else {
             self.restore(now, true);
@@ -247,7 +247,7 @@ impl Sender {
         self.board.clear_lost();
         if self.shared_rules() {
             let acked = news.delivered.len() as u32;
-            let bound = acked.min(self.config.initial_window);
+            let bound = acked.min(self.config.cwnd.initial);
             self.window.cwnd = (self.board.packets_out() + bound).min(self.window.clamp);
             self.window.ssthresh = self.undo.pipe_prev.max(self.undo.prior_ssthresh);
         }
@@ -261,7 +261,7 @@ impl Sender {
         self.recovery.reducer.inflation = 0;
         self.counters.undone_recoveries += 1;
         self.tell(now, Event::Undo);
-        if self.config.moderate_cwnd {
+        if self.config.cwnd.moderate {
             self.moderate();
         }
         let cwnd = self.window.cwnd;

@@ -54,10 +54,7 @@ fn linux_begins_with_quick_acknowledgements() {
 
 #[test]
 fn off_means_every_segment() {
-    let mut peer = Peer::new(&Config {
-        delayed_ack: DelayedAck::Off,
-        ..config("rfc")
-    });
+    let mut peer = Peer::new(&config("rfc").with(|config| config.acks.delayed = DelayedAck::Off));
     for at in 0..10 {
         assert_eq!(only(&peer.data(at, at + 1)).0, at + 1);
     }
@@ -66,14 +63,13 @@ fn off_means_every_segment() {
 /// Linux since 4.18: three duplicates, then they wait.
 #[test]
 fn compression_holds_back_news_by_sack() {
-    let mut peer = Peer::new(&Config {
-        sack_compression: Some(SackCompression {
+    let mut peer = Peer::new(&config("rfc").with(|config| {
+        config.acks.sack_compression = Some(SackCompression {
             delay: MS,
             slack: 0,
             max: 5,
-        }),
-        ..config("rfc")
-    });
+        })
+    }));
     let sent: Vec<usize> = (1..9).map(|at| peer.data(at, at + 1).len()).collect();
     assert_eq!(sent, [1, 1, 1, 0, 0, 0, 0, 0]);
     assert_eq!(only(&peer.data(9, 10)), (0, vec![(1, 10)]), "five are held");
@@ -90,15 +86,14 @@ fn compression_holds_back_news_by_sack() {
 /// With many gaps the option would lose blocks: held-back information is sent before a third block takes its place.
 #[test]
 fn compression_ends_before_a_block_is_lost() {
-    let mut peer = Peer::new(&Config {
-        sack_compression: Some(SackCompression {
+    let mut peer = Peer::new(&config("rfc").with(|config| {
+        config.acks.sack_compression = Some(SackCompression {
             delay: MS,
             slack: 0,
             max: 44,
-        }),
-        timestamps: true,
-        ..config("rfc")
-    });
+        });
+        config.options.timestamps = true;
+    }));
     let mut arrive = |at: u32| {
         let sent = peer.data(at, at + 1);
         sent.first().map(|segment| says(segment).1)
@@ -116,12 +111,11 @@ fn compression_ends_before_a_block_is_lost() {
 #[test]
 fn a_fixed_buffer_is_offered_step_by_step() {
     let acknowledgements = |receive_offer| {
-        let mut peer = Peer::new(&Config {
-            receive_buffer: 60 * u64::from(MSS),
-            receive_offer,
-            window_scale: Some(0),
-            ..config("linux-6")
-        });
+        let mut peer = Peer::new(&config("linux-6").with(|config| {
+            config.receive.buffer = 60 * u64::from(MSS);
+            config.receive.offer = receive_offer;
+            config.options.window_scale = Some(0);
+        }));
         let count = |at| peer.data(at, at + 1).len();
         (0..40).map(count).collect::<Vec<usize>>()
     };
@@ -133,13 +127,12 @@ fn a_fixed_buffer_is_offered_step_by_step() {
 }
 
 fn slow_reader(buffer: u64) -> Peer {
-    Peer::new(&Config {
-        read_at_once: false,
-        receive_buffer: buffer,
-        window_scale: Some(0),
-        delayed_ack: DelayedAck::Off,
-        ..config("rfc")
-    })
+    Peer::new(&config("rfc").with(|config| {
+        config.receive.read_at_once = false;
+        config.receive.buffer = buffer;
+        config.options.window_scale = Some(0);
+        config.acks.delayed = DelayedAck::Off;
+    }))
 }
 
 /// RFC 9293 section 3.8.6.2.2: the window closes as data waits, and opens only by a sufficient step.
@@ -173,13 +166,12 @@ fn data_beyond_the_window_is_not_kept() {
 /// The right edge never moves back, although the scale rounds.
 #[test]
 fn the_right_edge_never_moves_back() {
-    let mut peer = Peer::new(&Config {
-        read_at_once: false,
-        receive_buffer: 50_000,
-        window_scale: Some(7),
-        delayed_ack: DelayedAck::Off,
-        ..config("rfc")
-    });
+    let mut peer = Peer::new(&config("rfc").with(|config| {
+        config.receive.read_at_once = false;
+        config.receive.buffer = 50_000;
+        config.options.window_scale = Some(7);
+        config.acks.delayed = DelayedAck::Off;
+    }));
     let mut edge = 0;
     for at in 0..50 {
         for segment in peer.data(at, at + 1) {
@@ -191,13 +183,12 @@ fn the_right_edge_never_moves_back() {
 }
 
 fn tuned(sack: bool) -> Peer {
-    Peer::new(&Config {
-        sack,
-        receive_autotuning: Some(20 * u64::from(MSS)),
-        window_scale: Some(0),
-        receive_buffer: 60 * u64::from(MSS),
-        ..config("linux-6")
-    })
+    Peer::new(&config("linux-6").with(|config| {
+        config.options.sack = sack;
+        config.receive.autotuning = Some(20 * u64::from(MSS));
+        config.options.window_scale = Some(0);
+        config.receive.buffer = 60 * u64::from(MSS);
+    }))
 }
 
 /// Two round trips of 20 segments: the buffer becomes more than twice what was read, and the advertised window grows
@@ -240,12 +231,11 @@ fn a_gap_holds_the_window_without_sack() {
 /// largest window that was advertised, in segments.
 fn largest_window(count: u32, is_late: bool) -> u32 {
     const LATE: u32 = 39;
-    let mut peer = Peer::new(&Config {
-        timestamps: true,
-        receive_autotuning: Some(30 * u64::from(MSS)),
-        receive_buffer: 400 * u64::from(MSS),
-        ..config("linux-6")
-    });
+    let mut peer = Peer::new(&config("linux-6").with(|config| {
+        config.options.timestamps = true;
+        config.receive.autotuning = Some(30 * u64::from(MSS));
+        config.receive.buffer = 400 * u64::from(MSS);
+    }));
     let mut largest = 0;
     let mut arrives = |peer: &mut Peer, at: u32| {
         let ecr = (peer.now / MS) as u32 - 40;

@@ -65,9 +65,9 @@ fn without_a_peer_the_connection_times_out() {
 fn options_count_only_if_both_offer_them() {
     let mut pair = pair(&config("rfc"));
     let mut other = config("rfc");
-    other.sack = false;
-    other.timestamps = true;
-    other.window_scale = None;
+    other.options.sack = false;
+    other.options.timestamps = true;
+    other.options.window_scale = None;
     pair.server = Endpoint::with_names(&other, "reno", "static").unwrap();
     pair.open();
     pair.run_until(SECOND);
@@ -151,10 +151,7 @@ fn a_reset_must_be_exact() {
     assert_eq!(peer.deliver(&exact), []);
     assert_eq!(peer.end.error(), Some(Error::Reset));
 
-    let mut peer = Peer::new(&Config {
-        challenge_ack: false,
-        ..config("linux-6")
-    });
+    let mut peer = Peer::new(&config("linux-6").with(|config| config.acks.challenge = false));
     let near = peer.bare(500, Flags::RST);
     peer.deliver(&near);
     assert_eq!(peer.end.error(), Some(Error::Reset));

@@ -71,10 +71,9 @@ fn blocks_may_come_in_any_order() {
 #[test]
 fn what_is_too_old_may_be_answered_plainly() {
     for (paws_answer, block) in [(PawsAnswer::Dsack, vec![(1, 2)]), (PawsAnswer::Ack, vec![])] {
-        let mut peer = Peer::new(&Config {
-            timestamps: true,
-            ..with(|h| h.paws_answer = paws_answer)
-        });
+        let mut peer = Peer::new(
+            &with(|h| h.paws_answer = paws_answer).with(|config| config.options.timestamps = true),
+        );
         for (at, stamp) in [(0, 100), (1, 200), (2, 300), (3, 400)] {
             peer.data_at(at, stamp);
         }
@@ -85,11 +84,10 @@ fn what_is_too_old_may_be_answered_plainly() {
 #[test]
 fn the_newest_or_the_last_timestamp_may_be_echoed() {
     let echoes = |echo| {
-        let mut peer = Peer::new(&Config {
-            timestamps: true,
-            paws: false,
-            ..with(|h| h.echo = echo)
-        });
+        let mut peer = Peer::new(&with(|h| h.echo = echo).with(|config| {
+            config.options.timestamps = true;
+            config.options.paws = false;
+        }));
         let mut seen = Vec::new();
         for (at, stamp) in [(1, 200), (2, 300), (3, 250)] {
             let answers = peer.data_at(at, stamp);

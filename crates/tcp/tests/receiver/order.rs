@@ -39,10 +39,7 @@ fn a_duplicate_above_is_followed_by_the_block_that_holds_it() {
 
 #[test]
 fn without_dsack_a_duplicate_is_acknowledged_plainly() {
-    let mut peer = Peer::new(&Config {
-        dsack: false,
-        ..config("rfc")
-    });
+    let mut peer = Peer::new(&config("rfc").with(|config| config.options.dsack = false));
     peer.data(0, 2);
     assert_eq!(only(&peer.data(0, 1)), (2, vec![]));
 }
@@ -50,7 +47,7 @@ fn without_dsack_a_duplicate_is_acknowledged_plainly() {
 #[test]
 fn timestamps_leave_room_for_three_blocks() {
     let mut custom = config("rfc");
-    custom.timestamps = true;
+    custom.options.timestamps = true;
     let mut peer = Peer::new(&custom);
     for at in [2, 4, 6, 8] {
         peer.data_at(at, 2);
@@ -64,7 +61,7 @@ fn timestamps_leave_room_for_three_blocks() {
 #[test]
 fn paws_rejects_what_is_late_by_its_timestamp() {
     let mut custom = config("rfc");
-    custom.timestamps = true;
+    custom.options.timestamps = true;
     let mut peer = Peer::new(&custom);
     peer.data_at(0, 100);
     peer.data_at(1, 200);
@@ -75,7 +72,7 @@ fn paws_rejects_what_is_late_by_its_timestamp() {
     assert_eq!(peer.end.readable(), 0, "read at once");
     assert_eq!(peer.end.counters().bytes_received, 3000);
 
-    custom.paws = false;
+    custom.options.paws = false;
     let mut peer = Peer::new(&custom);
     peer.data_at(0, 100);
     peer.data_at(1, 200);

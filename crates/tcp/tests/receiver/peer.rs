@@ -14,11 +14,10 @@ pub(crate) struct Peer {
 
 /// A basic configuration: acknowledges every second segment or after 200 ms, no timestamps.
 pub(crate) fn config(profile: &str) -> Config {
-    Config {
-        mss: MSS,
-        timestamps: false,
-        ..(profiles::find(profile).unwrap().build)()
-    }
+    (profiles::find(profile).unwrap().build)().with(|config| {
+        config.mss = MSS;
+        config.options.timestamps = false;
+    })
 }
 
 impl Peer {
@@ -36,7 +35,10 @@ impl Peer {
             window_scale: Some(8),
             mss: Some(MSS as u16),
             sack_permitted: true,
-            timestamps: config.timestamps.then_some(Timestamps { val: 1, ecr: 0 }),
+            timestamps: config
+                .options
+                .timestamps
+                .then_some(Timestamps { val: 1, ecr: 0 }),
             ..Segment::default()
         };
         let answer = peer.deliver(&syn);
@@ -58,6 +60,7 @@ impl Peer {
             timestamps: self
                 .end
                 .config()
+                .options
                 .timestamps
                 .then_some(Timestamps { val: 1, ecr: 0 }),
             ..Segment::default()
@@ -66,7 +69,7 @@ impl Peer {
 
     /// The shift of the windows that the receiver advertises.
     pub(crate) fn scale(&self) -> u32 {
-        u32::from(self.end.config().window_scale.unwrap_or(0))
+        u32::from(self.end.config().options.window_scale.unwrap_or(0))
     }
 
     /// Delivers a segment and returns the answers.

@@ -7,7 +7,7 @@ use crate::peer::{Peer, config};
 
 fn open(profile: &str, loss: &str, window: u32) -> Peer {
     let mut custom = config(profile);
-    custom.initial_window = window;
+    custom.cwnd.initial = window;
     let mut peer = Peer::new(&custom, "fixed", loss);
     peer.write(1000);
     peer.now += 100 * MS;
@@ -64,7 +64,7 @@ fn each_version_has_its_bound() {
         ("linux", 300),
     ] {
         let mut custom = config("linux-2.6.24");
-        custom.initial_window = 600;
+        custom.cwnd.initial = 600;
         let mut peer = Peer::new(&custom, "reno", loss);
         peer.write(1000);
         peer.now += 100 * MS;
@@ -97,8 +97,8 @@ fn fack_is_given_up_with_the_first_reordering() {
 #[test]
 fn impossible_duplicates_prove_reordering() {
     let mut custom = config("linux-2.6.24");
-    custom.sack = false;
-    custom.initial_window = 6;
+    custom.options.sack = false;
+    custom.cwnd.initial = 6;
     let mut peer = Peer::new(&custom, "fixed", "linux-2.6.24");
     peer.write(6);
     peer.now += 100 * MS;

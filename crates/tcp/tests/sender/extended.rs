@@ -7,7 +7,7 @@ use crate::peer::{Peer, config};
 
 fn open(loss: &str, window: u32) -> Peer {
     let mut custom = config("rfc");
-    custom.initial_window = window;
+    custom.cwnd.initial = window;
     let mut peer = Peer::new(&custom, "reno", loss);
     peer.write(1000);
     peer.now += 100 * MS;
@@ -131,7 +131,7 @@ fn ancr_waits_as_long_as_was_seen() {
 #[test]
 fn the_threshold_of_ancr_alone_leaves_the_window_to_linux() {
     let mut custom = config("linux-6");
-    custom.initial_window = 100;
+    custom.cwnd.initial = 100;
     let mut peer = Peer::new(&custom, "reno", "ancr-threshold");
     peer.write(1000);
     peer.now += 100 * MS;

@@ -9,7 +9,7 @@ use crate::peer::{MSS, Peer, config};
 /// A sender with a habit, and without Nagle's algorithm.
 fn with(set: impl FnOnce(&mut Habits)) -> Config {
     let mut sender = config("rfc");
-    sender.nagle = inorder_tcp::config::Nagle::Off;
+    sender.send.nagle = inorder_tcp::config::Nagle::Off;
     set(&mut sender.habits);
     sender
 }
@@ -94,10 +94,8 @@ fn repeats_may_be_cut_anew() {
 /// A probe of the last bytes begins inside a segment.
 #[test]
 fn a_probe_may_begin_inside_a_segment() {
-    let probing = Config {
-        loss_probe: LossProbe::Rfc8985,
-        ..with(|h| h.probe_part = ProbePart::LastBytes)
-    };
+    let probing = with(|h| h.probe_part = ProbePart::LastBytes)
+        .with(|config| config.recovery.loss_probe = LossProbe::Rfc8985);
     let mut peer = Peer::new(&probing, "reno", "rack");
     peer.write(2);
     peer.end.write(300);
@@ -107,11 +105,10 @@ fn a_probe_may_begin_inside_a_segment() {
 
 #[test]
 fn a_copy_may_be_sent_in_advance() {
-    let early = Config {
-        loss_probe: LossProbe::Rfc8985,
-        sack: false,
-        ..with(|h| h.probe_after = Some(10 * MS))
-    };
+    let early = with(|h| h.probe_after = Some(10 * MS)).with(|config| {
+        config.recovery.loss_probe = LossProbe::Rfc8985;
+        config.options.sack = false;
+    });
     let mut peer = Peer::new(&early, "reno", "static");
     peer.write(3);
     let sent_at = peer.now;
@@ -123,11 +120,10 @@ fn a_copy_may_be_sent_in_advance() {
 #[test]
 fn timestamps_may_begin_anywhere() {
     let first = |seed| {
-        let stamped = Config {
-            timestamps: true,
-            seed,
-            ..with(|h| h.random_timestamps = true)
-        };
+        let stamped = with(|h| h.random_timestamps = true).with(|config| {
+            config.options.timestamps = true;
+            config.seed = seed;
+        });
         let mut peer = Peer::new(&stamped, "reno", "static");
         peer.end.write(1000);
         let sent = peer.segments();

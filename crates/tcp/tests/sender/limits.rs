@@ -8,21 +8,21 @@ use crate::peer::{MSS, Peer, config};
 #[test]
 fn nagle_keeps_small_segments_back() {
     let mut custom = config("linux-6");
-    custom.nagle = Nagle::Rfc896;
+    custom.send.nagle = Nagle::Rfc896;
     let mut peer = Peer::new(&custom, "reno", "linux");
     peer.end.write(u64::from(MSS) + 100);
     assert_eq!(peer.out(), [0]);
     peer.now += 100 * MS;
     assert_eq!(peer.ack(1, &[]), [1]);
 
-    custom.nagle = Nagle::Minshall;
+    custom.send.nagle = Nagle::Minshall;
     let mut peer = Peer::new(&custom, "reno", "linux");
     peer.end.write(u64::from(MSS) + 100);
     assert_eq!(peer.out(), [0, 1], "no small segment is outstanding yet");
     peer.end.write(100);
     assert_eq!(peer.out(), [], "now one is");
 
-    custom.nagle = Nagle::Off;
+    custom.send.nagle = Nagle::Off;
     let mut peer = Peer::new(&custom, "reno", "linux");
     peer.end.write(100);
     peer.end.write(100);
@@ -106,8 +106,8 @@ fn the_window_shrinks_while_idle() {
 fn bursts(rtt: Nanos) -> Vec<usize> {
     const WARM: u32 = 80; // Five whole pieces, one segment per round trip: the smoothed time settles.
     let mut custom = config("linux-6");
-    custom.tso_segments = 16;
-    custom.initial_window = 30;
+    custom.send.tso_segments = 16;
+    custom.cwnd.initial = 30;
     let mut peer = Peer::new(&custom, "fixed", "linux");
     for segment in 1..=WARM {
         peer.write(1);

@@ -8,7 +8,7 @@ use crate::peer::{MSS, Peer, config};
 /// A connection with this rate, its first ten segments acknowledged after 100 ms.
 fn paced(max_rate: u64) -> (Peer, Vec<u32>) {
     let mut custom = config("linux-6");
-    custom.pacing = Some(Pacing { max_rate, burst: 2 });
+    custom.send.pacing = Some(Pacing { max_rate, burst: 2 });
     let mut peer = Peer::new(&custom, "reno", "linux");
     peer.write(100);
     peer.now += 100 * MS;

@@ -18,12 +18,11 @@ pub(crate) struct Peer {
 
 /// A basic configuration: segments of `MSS` bytes, no timestamps, no Nagle.
 pub(crate) fn config(profile: &str) -> Config {
-    Config {
-        mss: MSS,
-        timestamps: false,
-        loss_probe: inorder_tcp::config::LossProbe::Off,
-        ..(profiles::find(profile).unwrap().build)()
-    }
+    (profiles::find(profile).unwrap().build)().with(|config| {
+        config.mss = MSS;
+        config.options.timestamps = false;
+        config.recovery.loss_probe = inorder_tcp::config::LossProbe::Off;
+    })
 }
 
 impl Peer {
@@ -39,11 +38,8 @@ impl Peer {
         congestion: Box<dyn CongestionControl>,
         loss: &str,
     ) -> Self {
-        let options = if config.timestamps { 12 } else { 0 };
-        let config = Config {
-            mss: MSS + options,
-            ..config.clone()
-        };
+        let options = if config.options.timestamps { 12 } else { 0 };
+        let config = config.clone().with(|config| config.mss = MSS + options);
         let mut peer = Self {
             end: Endpoint::new(&config, congestion, (loss::find(loss).unwrap().build)()),
             now: 0,
@@ -60,8 +56,8 @@ impl Peer {
             window: u16::MAX,
             window_scale: Some(8),
             mss: Some((MSS + options) as u16),
-            sack_permitted: config.sack,
-            timestamps: config.timestamps.then(|| peer.echo(0)),
+            sack_permitted: config.options.sack,
+            timestamps: config.options.timestamps.then(|| peer.echo(0)),
             ..Segment::default()
         };
         peer.end.on_segment(peer.now, &answer);
@@ -122,7 +118,7 @@ impl Peer {
             ack: ack * MSS + 1,
             flags: Flags::ACK,
             window,
-            timestamps: self.end.config().timestamps.then(|| self.echo(ecr)),
+            timestamps: self.end.config().options.timestamps.then(|| self.echo(ecr)),
             sack: sack
                 .iter()
                 .map(|&(start, end)| (start * MSS + 1, end * MSS + 1))

@@ -6,7 +6,7 @@ use crate::peer::{Peer, config};
 
 fn open(window: u32) -> Peer {
     let mut custom = config("rfc");
-    custom.initial_window = window;
+    custom.cwnd.initial = window;
     let mut peer = Peer::new(&custom, "fixed", "tcp-pr");
     peer.write(1000);
     peer

@@ -7,7 +7,7 @@ use crate::peer::{Peer, config};
 
 fn open(loss: &str) -> Peer {
     let mut custom = config("linux-6");
-    custom.initial_window = 20;
+    custom.cwnd.initial = 20;
     let mut peer = Peer::new(&custom, "fixed", loss);
     peer.write(1000);
     peer.now += 100 * MS;
@@ -93,7 +93,7 @@ fn a_lost_retransmission_is_sent_again_without_a_timeout() {
 #[test]
 fn the_tail_is_probed_before_the_timeout() {
     let mut custom = config("linux-6");
-    custom.loss_probe = LossProbe::Linux;
+    custom.recovery.loss_probe = LossProbe::Linux;
     let mut peer = Peer::new(&custom, "fixed", "linux");
     assert_eq!(peer.write(3), [0, 1, 2]);
     // Two round trips and two ticks after the last transmission: 202 ms.
@@ -110,7 +110,7 @@ fn the_tail_is_probed_before_the_timeout() {
 #[test]
 fn the_answer_to_a_probe_starts_recovery_of_the_others() {
     let mut custom = config("linux-6");
-    custom.loss_probe = LossProbe::Linux;
+    custom.recovery.loss_probe = LossProbe::Linux;
     let mut peer = Peer::new(&custom, "fixed", "linux");
     peer.write(4);
     assert_eq!(peer.wait(210 * MS), [3]);

@@ -33,7 +33,7 @@ fn rfc_3042_lets_two_new_segments_out() {
     assert_eq!(peer.ack(0, &[(1, 4)]), [0]);
 
     let mut off = config("rfc");
-    off.limited_transmit = LimitedTransmit::Off;
+    off.recovery.limited_transmit = LimitedTransmit::Off;
     let mut peer = Peer::new(&off, "reno", "static");
     peer.write(30);
     assert_eq!(peer.ack(0, &[(1, 2)]), []);
@@ -89,7 +89,7 @@ fn two_holes_are_repaired_in_one_recovery() {
 #[test]
 fn newreno_repairs_one_hole_per_round_trip() {
     let mut rfc = config("rfc");
-    rfc.sack = false;
+    rfc.options.sack = false;
     let mut peer = Peer::new(&rfc, "reno", "static");
     assert_eq!(peer.write(30).len(), 10);
     peer.now += 100 * MS;
@@ -124,9 +124,9 @@ fn newreno_repairs_one_hole_per_round_trip() {
 
 fn sends_after_one_loss(reduction: Reduction) -> Vec<usize> {
     let mut custom = config("rfc");
-    custom.reduction = reduction;
-    custom.limited_transmit = LimitedTransmit::Pipe;
-    custom.initial_window = 20;
+    custom.cwnd.reduction = reduction;
+    custom.recovery.limited_transmit = LimitedTransmit::Pipe;
+    custom.cwnd.initial = 20;
     let mut peer = Peer::new(&custom, "reno", "static");
     peer.write(100);
     peer.now += 100 * MS;
@@ -180,8 +180,8 @@ fn rate_halving_sends_for_every_second_acknowledgement() {
 fn the_bounds_differ_when_much_is_lost() {
     let run = |reduction| {
         let mut custom = config("rfc");
-        custom.reduction = reduction;
-        custom.initial_window = 20;
+        custom.cwnd.reduction = reduction;
+        custom.cwnd.initial = 20;
         let mut peer = Peer::new(&custom, "reno", "static");
         peer.write(100);
         peer.now += 100 * MS;
@@ -202,8 +202,8 @@ fn the_bounds_differ_when_much_is_lost() {
 fn a_segment_reported_as_a_duplicate_counts_as_delivered() {
     let sent = |duplicates_deliver| {
         let mut custom = config("linux-6");
-        custom.duplicates_deliver = duplicates_deliver;
-        custom.initial_window = 20;
+        custom.cwnd.duplicates_deliver = duplicates_deliver;
+        custom.cwnd.initial = 20;
         let mut peer = Peer::new(&custom, "reno", "static");
         peer.write(100);
         peer.now += 100 * MS;
@@ -220,8 +220,8 @@ fn a_segment_reported_as_a_duplicate_counts_as_delivered() {
 
 fn without_sack() -> Peer {
     let mut linux = config("linux-6");
-    linux.sack = false;
-    linux.timestamps = false;
+    linux.options.sack = false;
+    linux.options.timestamps = false;
     let mut peer = Peer::new(&linux, "reno", "static");
     assert_eq!(peer.write(30).len(), 10);
     peer.now += 100 * MS;

@@ -8,7 +8,7 @@ use crate::peer::{Peer, config};
 /// 20 segments sent at 100 ms, with a round trip of 100 ms so far.
 fn open(loss: &str) -> Peer {
     let mut custom = config("linux-6");
-    custom.initial_window = 20;
+    custom.cwnd.initial = 20;
     let mut peer = Peer::new(&custom, "fixed", loss);
     peer.write(1000);
     peer.now += 100 * MS;
@@ -61,8 +61,8 @@ fn reordering_changes_nothing() {
 fn the_adaptive_threshold_grows_after_a_spurious_loss() {
     let story = |loss| {
         let mut custom = config("linux-6");
-        custom.initial_window = 20;
-        custom.timestamps = true;
+        custom.cwnd.initial = 20;
+        custom.options.timestamps = true;
         let mut peer = Peer::new(&custom, "fixed", loss);
         peer.end.write(1_000_000);
         let sent = peer.segments()[0].timestamps.unwrap().val;

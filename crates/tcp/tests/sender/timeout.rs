@@ -44,7 +44,7 @@ fn sacked_segments_are_not_retransmitted() {
 fn the_window_grows_while_frto_decides_as_in_linux() {
     for (profile, new) in [("linux-6", 5), ("linux-3.19", 5), ("linux-2.6.24", 2)] {
         let mut linux = config(profile);
-        (linux.sack, linux.initial_window) = (false, 10);
+        (linux.options.sack, linux.cwnd.initial) = (false, 10);
         let mut peer = Peer::new(&linux, "reno", "static");
         assert_eq!(peer.write(100).len(), 10);
         assert_eq!(peer.wait(350 * MS), [0], "{profile}");
@@ -60,7 +60,7 @@ fn the_window_grows_while_frto_decides_as_in_linux() {
 fn frto_finds_a_spurious_timeout() {
     for sack in [true, false] {
         let mut linux = config("linux-6");
-        linux.sack = sack;
+        linux.options.sack = sack;
         let mut peer = Peer::new(&linux, "reno", "linux");
         assert_eq!(peer.write(100).len(), 10);
         assert_eq!(peer.wait(350 * MS), [0]);

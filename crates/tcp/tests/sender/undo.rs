@@ -7,9 +7,9 @@ use crate::peer::{Peer, config};
 
 fn open(undo: Undo, timestamps: bool) -> Peer {
     let mut custom = config("linux-6");
-    custom.undo = undo;
-    custom.timestamps = timestamps;
-    custom.frto = false;
+    custom.recovery.undo = undo;
+    custom.options.timestamps = timestamps;
+    custom.recovery.frto = false;
     let mut peer = Peer::new(&custom, "reno", "static");
     peer.write(40);
     peer
@@ -104,8 +104,8 @@ fn with_the_switch_off_nothing_is_undone() {
 #[test]
 fn a_full_acknowledgement_of_originals_undoes_at_the_end() {
     let mut custom = config("linux-6");
-    custom.undo = EIFEL;
-    custom.timestamps = true;
+    custom.recovery.undo = EIFEL;
+    custom.options.timestamps = true;
     let mut peer = Peer::new(&custom, "reno", "static");
     peer.write(4);
     unnecessary_recovery(&mut peer);

@@ -45,7 +45,7 @@ impl Sender {
 
     /// The window allows two more segments than are in flight, unless it grows by itself.
     fn allow_two(&mut self) {
-        if !self.control.governs_window && !self.config.frto_grows {
+        if !self.control.governs_window && !self.config.recovery.frto_grows {
             self.window.cwnd = self.board.in_flight() + 2;
         }
     }

@@ -292,7 +292,7 @@ impl Sender {
         self.recovery.reducer.inflation = 0;
         self.timers.tail.end = None;
         self.timers.frto.deciding =
-            self.config.frto && (calm || self.timers.expiries > 1) && !renege;
+            self.config.recovery.frto && (calm || self.timers.expiries > 1) && !renege;
         self.timers.frto.new_data = false;
         self.recovery.high_seq = self.stream.nxt;
         self.recovery.force_retransmit = true;

@@ -30,7 +30,7 @@ pub(in crate::sender) struct TailProbe {
 impl Sender {
     fn probing_tail(&self) -> bool {
         let in_advance = self.config.habits.probe_after.is_some();
-        self.config.loss_probe != LossProbe::Off && (self.agreed.sack || in_advance)
+        self.config.recovery.loss_probe != LossProbe::Off && (self.agreed.sack || in_advance)
     }
 
     /// RFC 8985 section 7.2: when to send a probe, if at all.
@@ -63,7 +63,7 @@ impl Sender {
             return SECOND;
         }
         let alone = self.board.packets_out() == 1;
-        let extra = match (self.config.loss_probe, alone) {
+        let extra = match (self.config.recovery.loss_probe, alone) {
             (LossProbe::Linux, true) => LINUX_PROBE_DELAY,
             (LossProbe::Linux, false) => 2 * MS,
             (_, true) => MAX_ACK_DELAY,
