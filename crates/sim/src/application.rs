@@ -197,14 +197,14 @@ impl Application {
             return None;
         };
         let talk = &mut self.dialogue;
-        let due = server.counters().bytes_received / request_bytes;
+        let due = server.counters().received.bytes_received / request_bytes;
         talk.unanswered += due.saturating_sub(talk.answered) * response_bytes;
         talk.answered = talk.answered.max(due);
         if talk.unanswered > 0 {
             talk.unanswered -= server.write(talk.unanswered);
         }
         self.blocked[1] = talk.unanswered > 0;
-        let got = client.counters().bytes_received / response_bytes;
+        let got = client.counters().received.bytes_received / response_bytes;
         if talk.waiting && got >= talk.asked {
             talk.waiting = false;
             talk.complete += 1;

@@ -175,12 +175,12 @@ impl World {
         }
         let endpoint = &mut flow.side(to).endpoint;
         let before = endpoint.counters();
-        let (refused, reneges) = (before.refused_segs_in, before.reneges);
+        let (refused, reneges) = (before.received.refused_segs_in, before.received.reneges);
         endpoint.on_segment(now_ns, segment);
-        if endpoint.counters().reneges > reneges {
+        if endpoint.counters().received.reneges > reneges {
             tap.reneged(packet);
         }
-        let refused = endpoint.counters().refused_segs_in > refused;
+        let refused = endpoint.counters().received.refused_segs_in > refused;
         if refused {
             tap.refused(packet);
         } else if data {
@@ -349,19 +349,19 @@ impl World {
                 continue;
             }
             let (hold_ns, held) = self.network.holding(flow.channel(Role::Sender));
-            let in_order = receiver.endpoint.counters().bytes_received;
+            let in_order = receiver.endpoint.counters().received.bytes_received;
             self.samples.push(Sample {
                 time_ns: now_ns,
                 flow: index as u32,
                 cwnd: info.cwnd,
                 ssthresh: info.ssthresh,
                 dupthresh: info.reordering,
-                pipe: info.pipe,
-                srtt_ns: info.rtt,
+                pipe: info.flight.pipe,
+                srtt_ns: info.timing.rtt,
                 state: info.ca_state,
                 delivered_bytes: in_order,
                 arrived_bytes: in_order + receiver.endpoint.waiting_bytes(),
-                retransmissions: sender.endpoint.counters().retrans_segs,
+                retransmissions: sender.endpoint.counters().sent.retrans_segs,
                 hold_ns,
                 held,
             });

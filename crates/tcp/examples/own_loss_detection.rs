@@ -74,10 +74,10 @@ fn main() {
     println!(
         "{arrived} bytes in {} ms: {} retransmitted, {} of them spurious, {} recoveries, {} timeouts",
         pair.now / MS,
-        sender.retrans_segs,
-        pair.server.counters().duplicate_segs_in,
-        sender.fast_recoveries,
-        sender.tcp_timeouts
+        sender.sent.retrans_segs,
+        pair.server.counters().received.duplicate_segs_in,
+        sender.recoveries.fast_recoveries,
+        sender.recoveries.tcp_timeouts
     );
     assert_eq!(arrived, 3_000_000);
 }

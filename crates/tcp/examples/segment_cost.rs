@@ -122,7 +122,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     world.sender.write(u64::MAX);
     world.send_data();
     while world.data < segments && world.step() {}
-    let received = world.receiver.counters().bytes_received;
+    let received = world.receiver.counters().received.bytes_received;
     let seconds = world.now as f64 / 1e9;
     println!(
         "{} data segments in {:.3} virtual s: {:.1} Mb/s, {} dropped, window {} ms",
@@ -130,7 +130,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         seconds,
         received as f64 * 8e-6 / seconds,
         world.dropped,
-        world.sender.info().rtt / MS
+        world.sender.info().timing.rtt / MS
     );
     println!("{:?}\n{:?}", world.sender.info(), world.sender.counters());
     Ok(())

@@ -8,7 +8,7 @@
 //! Source: `tcp_update_metrics` and `tcp_init_metrics` of Linux 6.1.
 
 use crate::Nanos;
-use crate::counters::Info;
+use crate::info::Info;
 use crate::state::CaState;
 
 /// `tcp_reordering`: a tolerance that needs no memory.
@@ -42,7 +42,7 @@ impl Destination {
 
     /// A connection to it has ended well with these last values.
     pub fn learn(&mut self, last: &Info) {
-        if last.backoff > 0 || last.rtt == 0 {
+        if last.timing.backoff > 0 || last.timing.rtt == 0 {
             self.rtt = 0;
             return;
         }
@@ -60,13 +60,13 @@ impl Destination {
     }
 
     fn learn_rtt(&mut self, last: &Info) {
-        let fell = self.rtt - last.rtt;
+        let fell = self.rtt - last.timing.rtt;
         self.rtt = if fell <= 0 {
-            last.rtt
+            last.timing.rtt
         } else {
             self.rtt - fell / 8
         };
-        let deviation = (4 * fell.abs()).max(last.rttvar);
+        let deviation = (4 * fell.abs()).max(last.timing.rttvar);
         self.rttvar = if deviation >= self.rttvar {
             deviation
         } else {
@@ -107,14 +107,15 @@ mod tests {
 
     fn last(cwnd: u32, ssthresh: u32, ca_state: CaState) -> Info {
         let end = Endpoint::with_names(&profiles::linux_6(), "reno", "linux").unwrap();
+        let mut info = end.info();
+        info.timing.rtt = 50 * MS;
+        info.timing.rttvar = 10 * MS;
         Info {
-            rtt: 50 * MS,
-            rttvar: 10 * MS,
             cwnd,
             ssthresh,
             ca_state,
             reordering: 20,
-            ..end.info()
+            ..info
         }
     }
 
@@ -123,19 +124,15 @@ mod tests {
         let mut kept = Destination::new(false);
         kept.learn(&last(40, u32::MAX, CaState::Open));
         assert_eq!((kept.rtt, kept.cwnd), (50 * MS, 40));
-        let slower = Info {
-            rtt: 90 * MS,
-            ..last(40, u32::MAX, CaState::Open)
-        };
+        let mut slower = last(40, u32::MAX, CaState::Open);
+        slower.timing.rtt = 90 * MS;
         kept.learn(&slower);
         assert_eq!(kept.rtt, 90 * MS);
         kept.learn(&last(30, u32::MAX, CaState::Open));
         assert_eq!((kept.rtt, kept.cwnd), (85 * MS, 40));
         // One that ended while its timeout was doubled knows nothing.
-        let silent = Info {
-            backoff: 1,
-            ..last(30, u32::MAX, CaState::Open)
-        };
+        let mut silent = last(30, u32::MAX, CaState::Open);
+        silent.timing.backoff = 1;
         kept.learn(&silent);
         assert_eq!(kept.rtt, 0);
     }
@@ -176,10 +173,10 @@ mod tests {
         pair.run_until(12 * MS);
         let info = pair.client.info();
         assert_eq!((info.ssthresh, info.reordering), (12, 9));
-        assert_eq!(info.rto, 900 * MS);
+        assert_eq!(info.timing.rto, 900 * MS);
         pair.client.write(100_000);
         pair.flush(Side::Client);
         pair.run_until(100 * MS);
-        assert!(pair.client.info().rto < 300 * MS);
+        assert!(pair.client.info().timing.rto < 300 * MS);
     }
 }

@@ -19,7 +19,7 @@
 //!     copies.push(if late { 3 * MS } else { 0 });
 //! });
 //! assert_eq!(pair.transfer(1_000_000, 60 * SECOND), 1_000_000);
-//! println!("{} retransmissions", pair.client.counters().retrans_segs);
+//! println!("{} retransmissions", pair.client.counters().sent.retrans_segs);
 //! # Ok::<(), inorder_tcp::UnknownAlgorithm>(())
 //! ```
 
@@ -36,6 +36,7 @@ mod endpoint;
 #[doc(hidden)]
 pub mod fuzz;
 pub mod habits;
+pub mod info;
 pub mod loss;
 pub mod observe;
 mod pair;
@@ -50,9 +51,10 @@ mod time;
 
 pub use accurate_ecn::EcnOption;
 pub use config::Config;
-pub use counters::{Counters, Info};
+pub use counters::Counters;
 pub use destination::Destination;
 pub use endpoint::{Endpoint, Error, State, UnknownAlgorithm};
+pub use info::Info;
 pub use observe::Observer;
 pub use pair::{ArrivalHook, Departure, Fate, Pair, Side};
 pub use segment::{Ecn, Flags, SackBlocks, Segment, Timestamps};

@@ -252,6 +252,6 @@ impl Pair {
         self.run_while(deadline, |pair| {
             pair.server.state() != State::Closed && pair.client.error().is_none()
         });
-        self.server.counters().bytes_received
+        self.server.counters().received.bytes_received
     }
 }

@@ -55,7 +55,7 @@ fn marked_transfer(option: EcnOptionUse, seed: u64, lost: f64) -> (u32, u32, Pai
         copies.push(0);
     });
     assert_eq!(pair.transfer(BYTES, 600 * SECOND), BYTES);
-    let counted = pair.client.info().delivered_ce;
+    let counted = pair.client.info().marks.delivered_ce;
     (counted, marks.load(Ordering::Relaxed), pair)
 }
 
@@ -70,7 +70,7 @@ fn every_mark_is_counted() {
         assert!(marks > 20, "{marks}");
         assert_eq!(counted, marks, "{option:?}");
         assert_eq!(pair.client.options() & ECN, ECN);
-        assert_eq!(pair.client.counters().retrans_segs, 0);
+        assert_eq!(pair.client.counters().sent.retrans_segs, 0);
     }
 }
 
@@ -80,14 +80,14 @@ fn the_option_survives_lost_acknowledgements() {
     for seed in 0..20 {
         let (counted, marks, pair) = marked_transfer(EcnOptionUse::Always, seed, 0.4);
         // Repetitions of what is acknowledged already are outside the window, and not counted.
-        let arrived = pair.server.info().received_ce;
+        let arrived = pair.server.info().marks.received_ce;
         assert_eq!(counted, arrived, "seed {seed}");
         assert!(
             arrived <= marks && arrived * 10 > marks * 9,
             "{arrived} of {marks}"
         );
         let info = pair.client.info();
-        let all = info.delivered_ce_bytes + info.delivered_e0_bytes;
+        let all = info.marks.delivered_ce_bytes + info.marks.delivered_e0_bytes;
         assert!(u64::from(all) >= BYTES, "{all}");
     }
 }
@@ -104,9 +104,9 @@ fn the_window_is_reduced_once_per_round_trip() {
     });
     assert_eq!(pair.transfer(300_000, 60 * SECOND), 300_000);
     let info = pair.client.info();
-    assert_eq!(info.delivered_ce, 10);
+    assert_eq!(info.marks.delivered_ce, 10);
     assert!((30..=80).contains(&info.ssthresh), "{}", info.ssthresh);
-    assert_eq!(pair.client.counters().fast_recoveries, 0);
+    assert_eq!(pair.client.counters().recoveries.fast_recoveries, 0);
 }
 
 /// DCTCP measures the share of marks; with counters it needs no special echo of the receiver.

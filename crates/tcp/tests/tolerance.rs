@@ -97,11 +97,11 @@ fn table() -> String {
                 entry.name,
                 case.name,
                 pair.now / MS,
-                sender.retrans_segs,
-                receiver.duplicate_segs_in,
-                sender.fast_recoveries,
-                sender.tcp_timeouts,
-                sender.undone_recoveries,
+                sender.sent.retrans_segs,
+                receiver.received.duplicate_segs_in,
+                sender.recoveries.fast_recoveries,
+                sender.recoveries.tcp_timeouts,
+                sender.undos.undone_recoveries,
                 pair.client.info().reordering,
             );
         }

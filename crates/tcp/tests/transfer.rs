@@ -22,9 +22,9 @@ fn a_perfect_path_takes_everything_once() {
         assert_eq!(pair.client.state(), State::TimeWait, "{}", profile.name);
         assert_eq!(pair.server.state(), State::Closed, "{}", profile.name);
         let counters = pair.client.counters();
-        assert_eq!(counters.retrans_segs, 0, "{}", profile.name);
-        assert_eq!(counters.dup_acks_in, 0, "{}", profile.name);
-        assert_eq!(counters.bytes_acked, 2_000_000);
+        assert_eq!(counters.sent.retrans_segs, 0, "{}", profile.name);
+        assert_eq!(counters.acks.dup_acks_in, 0, "{}", profile.name);
+        assert_eq!(counters.sent.bytes_acked, 2_000_000);
     }
 }
 
@@ -40,10 +40,14 @@ fn one_lost_segment_is_retransmitted_once() {
             let name = profile.name;
             assert_eq!(pair.transfer(1_000_000, 100 * SECOND), 1_000_000, "{name}");
             let counters = pair.client.counters();
-            assert_eq!(counters.retrans_segs, 1, "{name} {congestion} {counters:?}");
-            let recoveries = counters.tcp_sack_recovery + counters.tcp_reno_recovery;
+            assert_eq!(
+                counters.sent.retrans_segs, 1,
+                "{name} {congestion} {counters:?}"
+            );
+            let recoveries =
+                counters.recoveries.tcp_sack_recovery + counters.recoveries.tcp_reno_recovery;
             assert_eq!(recoveries, 1, "{name}");
-            assert_eq!(counters.tcp_timeouts, 0, "{name}");
+            assert_eq!(counters.recoveries.tcp_timeouts, 0, "{name}");
         }
     }
 }

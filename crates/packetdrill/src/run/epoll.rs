@@ -108,7 +108,7 @@ fn edges(table: &Table, host: &Host, fd: i64) -> Option<Edges> {
     };
     let endpoint = &host.connections[number].endpoint;
     Some(Edges {
-        received: endpoint.counters().bytes_received,
+        received: endpoint.counters().received.bytes_received,
         told: socket.zerocopy.told,
         closed: endpoint.peer_closed() || endpoint.error().is_some(),
         writable: options::writable(endpoint),

@@ -40,6 +40,7 @@ fn is_limited(endpoint: &Endpoint) -> bool {
     let info = endpoint.info();
     let next = info.notsent_bytes.min(info.snd_mss.into());
     let outstanding = endpoint.unacknowledged().saturating_sub(info.notsent_bytes);
-    let in_flight = (info.unacked + info.retrans).saturating_sub(info.sacked + info.lost);
+    let in_flight = (info.flight.unacked + info.flight.retrans)
+        .saturating_sub(info.flight.sacked + info.flight.lost);
     next > 0 && in_flight < info.cwnd && outstanding + next > info.snd_wnd
 }

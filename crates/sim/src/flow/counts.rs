@@ -36,36 +36,36 @@ fn receiver(flow: &Flow) -> &inorder_tcp::Counters {
 
 counts! {
     /// Bytes of payload delivered in order.
-    delivered_bytes: |f| receiver(f).bytes_received;
+    delivered_bytes: |f| receiver(f).received.bytes_received;
     /// Segments sent, including retransmissions and segments without data.
-    segments: |f| sender(f).out_segs;
+    segments: |f| sender(f).sent.out_segs;
     /// Segments retransmitted (PktsRetrans).
-    retransmissions: |f| sender(f).retrans_segs;
+    retransmissions: |f| sender(f).sent.retrans_segs;
     /// Of those, in fast recovery.
-    fast_retransmissions: |f| sender(f).tcp_fast_retrans;
+    fast_retransmissions: |f| sender(f).sent.tcp_fast_retrans;
     /// Of those, spurious: earlier transmissions of all their bytes arrived and were not refused. The simulator knows
     /// this, TCP does not.
     spurious: |f| f.notes.spurious.count();
     /// Duplicate acknowledgements received (DupAcksIn).
-    duplicate_acks: |f| sender(f).dup_acks_in;
+    duplicate_acks: |f| sender(f).acks.dup_acks_in;
     /// SACK blocks received (SackBlocksRcvd).
-    sack_blocks: |f| sender(f).sack_blocks_rcvd;
+    sack_blocks: |f| sender(f).acks.sack_blocks_rcvd;
     /// Fast recoveries.
-    recoveries: |f| sender(f).fast_recoveries;
+    recoveries: |f| sender(f).recoveries.fast_recoveries;
     /// Fast recoveries undone by the sender.
-    undone: |f| sender(f).undone_recoveries;
+    undone: |f| sender(f).undos.undone_recoveries;
     /// Expiries of the retransmission timer.
-    timeouts: |f| sender(f).tcp_timeouts;
+    timeouts: |f| sender(f).recoveries.tcp_timeouts;
     /// Tail loss probes.
-    loss_probes: |f| sender(f).tcp_loss_probes;
+    loss_probes: |f| sender(f).recoveries.tcp_loss_probes;
     /// Acknowledgements sent by the receiver.
-    acks: |f| receiver(f).acks_out;
+    acks: |f| receiver(f).acks.acks_out;
     /// Segments that arrived out of order at the receiver's TCP.
-    out_of_order: |f| receiver(f).out_of_order_segs_in;
+    out_of_order: |f| receiver(f).received.out_of_order_segs_in;
     /// Segments without new data at the receiver's TCP.
-    duplicates: |f| receiver(f).duplicate_segs_in;
+    duplicates: |f| receiver(f).received.duplicate_segs_in;
     /// Segments with data that arrived and that the receiver's TCP discarded although the bytes were missing.
-    refused: |f| receiver(f).refused_segs_in;
+    refused: |f| receiver(f).received.refused_segs_in;
     /// Originals that reached the receiver's card.
     at_card: |f| f.notes.before.received();
     /// Of those, late (RFC 4737 section 3.3).
@@ -85,7 +85,7 @@ counts! {
     /// Sum of the times from request to response, nanoseconds.
     response_ns: |f| f.application.responses().1.cast_unsigned();
     /// Segments received by the sender: acknowledgements, unless data flows in both directions.
-    acks_in: |f| sender(f).in_segs;
+    acks_in: |f| sender(f).received.in_segs;
     /// Packets of data that the sender's stack passes to its card, if the card divides large ones into segments
     /// (TSO).
     frames_out: |f| f.notes.work.frames();

@@ -324,7 +324,10 @@ impl Flow {
         let Some(watch) = self.watch.take() else {
             return Vec::new();
         };
-        let shortest = self.sides.iter().map(|side| side.endpoint.info().min_rtt);
+        let shortest = self
+            .sides
+            .iter()
+            .map(|side| side.endpoint.info().timing.min_rtt);
         let shortest = shortest.filter(|rtt| *rtt > 0).min().unwrap_or(1_000_000);
         let mut out = Vec::new();
         for (role, watch) in [Role::Sender, Role::Receiver].into_iter().zip(*watch) {
@@ -378,7 +381,7 @@ impl Flow {
         let [_, receiver] = &mut self.sides;
         let complete = self
             .size
-            .is_some_and(|size| receiver.endpoint.counters().bytes_received >= size);
+            .is_some_and(|size| receiver.endpoint.counters().received.bytes_received >= size);
         if complete && receiver.endpoint.peer_closed() {
             self.notes.completed_ns = Some(now_ns);
             receiver.endpoint.close();

@@ -191,17 +191,17 @@ impl Watch {
         let standing = endpoint.standing();
         let counters = endpoint.counters();
         let opened = standing.held != Held::Opening;
-        if counters.tcp_timeouts > self.last.timeouts && opened {
+        if counters.recoveries.tcp_timeouts > self.last.timeouts && opened {
             self.timed_out(now_ns, standing.recover);
-        } else if counters.fast_recoveries > self.last.recoveries {
+        } else if counters.recoveries.fast_recoveries > self.last.recoveries {
             self.recover(now_ns, standing.recover);
         } else if standing.state == CaState::Cwr && self.last.state != CaState::Cwr {
             self.level = Level::Mark;
         }
-        if counters.tcp_loss_probes > self.last.probes {
+        if counters.recoveries.tcp_loss_probes > self.last.probes {
             self.probed(now_ns);
         }
-        if counters.undone_recoveries > self.last.undone {
+        if counters.undos.undone_recoveries > self.last.undone {
             self.undo(now_ns);
         }
         self.end_recovery(now_ns, standing.una);
@@ -209,10 +209,10 @@ impl Watch {
             self.govern(endpoint, standing.state);
         }
         self.last.state = standing.state;
-        self.last.timeouts = counters.tcp_timeouts;
-        self.last.recoveries = counters.fast_recoveries;
-        self.last.undone = counters.undone_recoveries;
-        self.last.probes = counters.tcp_loss_probes;
+        self.last.timeouts = counters.recoveries.tcp_timeouts;
+        self.last.recoveries = counters.recoveries.fast_recoveries;
+        self.last.undone = counters.undos.undone_recoveries;
+        self.last.probes = counters.recoveries.tcp_loss_probes;
         let base = self.base(&standing, blocked);
         if self.moments.last().is_none_or(|last| last.base != base) {
             let at_ns = now_ns;

@@ -17,7 +17,7 @@ impl Endpoint {
     /// Processes a segment from the other side. Call [`Endpoint::poll_transmit`] afterwards.
     pub fn on_segment(&mut self, now: Nanos, segment: &Segment) {
         self.receiver.clear_accepted();
-        self.sender.counters.in_segs += 1;
+        self.sender.counters.received.in_segs += 1;
         match self.state {
             State::Closed => self.refuse(segment),
             State::Listen => self.in_listen(now, segment),
@@ -35,7 +35,7 @@ impl Endpoint {
             return;
         }
         if self.paws_rejects(now, segment, start, end) {
-            self.sender.counters.paws_estab += 1;
+            self.sender.counters.received.paws_estab += 1;
             self.count_refused(segment, start);
             match self.config.habits.paws_answer {
                 PawsAnswer::Ack if segment.payload > 0 => self.receiver.ack_now(),
@@ -102,7 +102,7 @@ impl Endpoint {
     fn count_refused(&mut self, segment: &Segment, start: Seq) {
         let end = start + u64::from(segment.payload);
         let missing = segment.payload > 0 && self.receiver.lacks(start, end);
-        self.sender.counters.refused_segs_in += u64::from(missing);
+        self.sender.counters.received.refused_segs_in += u64::from(missing);
     }
 
     /// RFC 7323 section 5.3 R1. Acknowledgements that were overtaken are accepted, as in Linux: they are harmless and
@@ -193,7 +193,7 @@ impl Endpoint {
     }
 
     fn challenge(&mut self) {
-        self.sender.counters.tcp_challenge_ack += 1;
+        self.sender.counters.acks.tcp_challenge_ack += 1;
         self.receiver.ack_now();
     }
 

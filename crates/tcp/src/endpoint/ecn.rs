@@ -106,8 +106,8 @@ impl Endpoint {
             return;
         }
         if self.receiver.waits_to_acknowledge() && self.control.is_none() {
-            self.sender.counters.out_segs += 1;
-            self.sender.counters.acks_out += 1;
+            self.sender.counters.sent.out_segs += 1;
+            self.sender.counters.acks.acks_out += 1;
             self.control = Some(self.acknowledgement(now, true));
         }
         self.echoes = marked;

@@ -24,8 +24,8 @@ impl Endpoint {
         if !self.receiver.ack_due() || self.state == State::SynSent {
             return None;
         }
-        self.sender.counters.out_segs += 1;
-        self.sender.counters.acks_out += 1;
+        self.sender.counters.sent.out_segs += 1;
+        self.sender.counters.acks.acks_out += 1;
         Some(self.acknowledgement(now, true))
     }
 

@@ -16,8 +16,9 @@ mod handshake;
 use crate::Nanos;
 use crate::config::Config;
 use crate::congestion::{self, CongestionControl};
-use crate::counters::{Counters, Info};
+use crate::counters::Counters;
 use crate::destination::Destination;
+use crate::info::Info;
 use crate::loss::{self, LossDetection};
 use crate::observe::Observer;
 use crate::receiver::Receiver;
@@ -203,10 +204,7 @@ impl Endpoint {
 
     /// A snapshot of the sender.
     pub fn info(&self) -> Info {
-        Info {
-            received_ce: self.counted.ce_packets(),
-            ..self.sender.info()
-        }
+        self.sender.info(self.counted.ce_packets())
     }
 
     /// What keeps it from sending more, after all that could be sent has been polled.

@@ -79,10 +79,10 @@ impl LinuxFack {
         self.reordering = metric.min(self.cap);
         let counters = &mut *cx.counters;
         let counter = match (by_timestamps, cx.sack, self.fack) {
-            (true, ..) => &mut counters.tcp_ts_reorder,
-            (_, false, _) => &mut counters.tcp_reno_reorder,
-            (.., true) => &mut counters.tcp_fack_reorder,
-            _ => &mut counters.tcp_sack_reorder,
+            (true, ..) => &mut counters.reordering.tcp_ts_reorder,
+            (_, false, _) => &mut counters.reordering.tcp_reno_reorder,
+            (.., true) => &mut counters.reordering.tcp_fack_reorder,
+            _ => &mut counters.reordering.tcp_sack_reorder,
         };
         *counter += 1;
         self.fack = false;

@@ -47,9 +47,9 @@ impl SequenceMetric {
         }
         self.seen = self.seen.saturating_add(1);
         if by_timestamps {
-            cx.counters.tcp_ts_reorder += 1;
+            cx.counters.reordering.tcp_ts_reorder += 1;
         } else {
-            cx.counters.tcp_sack_reorder += 1;
+            cx.counters.reordering.tcp_sack_reorder += 1;
         }
     }
 
@@ -59,7 +59,7 @@ impl SequenceMetric {
             if let Some(metric) = impossible_duplicates(cx, ack) {
                 self.reordering = metric.clamp(1, self.cap);
                 self.seen = self.seen.saturating_add(1);
-                cx.counters.tcp_reno_reorder += 1;
+                cx.counters.reordering.tcp_reno_reorder += 1;
             }
             return;
         }

@@ -134,7 +134,7 @@ impl TcpPr {
             let half = (record.cwnd / 2).max(1);
             cx.window.cwnd = half;
             cx.window.ssthresh = half;
-            cx.counters.fast_recoveries += 1;
+            cx.counters.recoveries.fast_recoveries += 1;
             return false;
         }
         self.burst += 1;

@@ -104,7 +104,7 @@ impl RackWindow {
                 break;
             }
             if record.retrans {
-                cx.counters.tcp_lost_retransmit += 1;
+                cx.counters.recoveries.tcp_lost_retransmit += 1;
             }
             if !cx.board.mark_lost(id) {
                 break;

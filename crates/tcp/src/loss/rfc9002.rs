@@ -161,7 +161,7 @@ impl Rfc9002 {
                 break;
             }
             if record.retrans {
-                cx.counters.tcp_lost_retransmit += 1;
+                cx.counters.recoveries.tcp_lost_retransmit += 1;
             }
             cx.board.mark_lost(sending.id);
             self.undecided += 1;

@@ -311,7 +311,7 @@ impl AckDelay {
         if self.timer.is_some_and(|at| at <= now) {
             self.timer = None;
             self.due = true;
-            counters.delayed_acks += 1;
+            counters.acks.delayed_acks += 1;
             if let DelayedAck::Linux { max, .. } = self.style {
                 self.ato = (self.ato * 2).min(max);
             }
@@ -335,7 +335,7 @@ impl AckDelay {
         self.quick = self.quick.saturating_sub(1);
         if self.held > 0 {
             // It also replaces all that were held back.
-            counters.tcp_ack_compressed += u64::from(self.held - 1);
+            counters.acks.tcp_ack_compressed += u64::from(self.held - 1);
             self.held = 0;
         }
         self.compress_until = None;

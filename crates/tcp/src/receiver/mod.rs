@@ -224,7 +224,7 @@ impl Receiver {
         rtt: Nanos,
         counters: &mut Counters,
     ) -> bool {
-        counters.data_segs_in += 1;
+        counters.received.data_segs_in += 1;
         self.report_late();
         if self.read_at_once {
             self.read_what_came();
@@ -233,7 +233,7 @@ impl Receiver {
         }
         self.delay.data_arrives(now, rtt);
         if end <= self.rcv_nxt {
-            counters.duplicate_segs_in += 1;
+            counters.received.duplicate_segs_in += 1;
             self.report_old(now, start, end, counters);
             return false;
         }
@@ -246,7 +246,7 @@ impl Receiver {
         let limit = edge.min(self.fin.unwrap_or(Seq::MAX));
         let end = end.min(limit);
         if start >= end {
-            counters.refused_segs_in += u64::from(self.fin.is_none());
+            counters.received.refused_segs_in += u64::from(self.fin.is_none());
             self.delay.now();
             return false;
         }
@@ -271,7 +271,7 @@ impl Receiver {
         }
         self.delay.trouble(now);
         if self.sack && self.dsack_enabled {
-            counters.tcp_dsack_old_sent += 1;
+            counters.dsack.tcp_dsack_old_sent += 1;
             self.dsack = Some((start, end));
         }
     }
@@ -289,7 +289,7 @@ impl Receiver {
             self.accepted.push((old, end));
             self.rcv_nxt = end;
         }
-        counters.bytes_received += self.rcv_nxt - old;
+        counters.received.bytes_received += self.rcv_nxt - old;
         self.window.arrived(now, self.rcv_nxt);
         self.in_order_at = now;
         if self.window.account != WindowAccount::Memory {
@@ -351,7 +351,7 @@ impl Receiver {
 
     fn overlap(&mut self, start: Seq, end: Seq, counters: &mut Counters) {
         if self.sack && self.dsack_enabled && start < end {
-            counters.tcp_dsack_ofo_sent += 1;
+            counters.dsack.tcp_dsack_ofo_sent += 1;
             self.dsack = Some((start, end));
         }
     }
@@ -377,7 +377,7 @@ impl Receiver {
         rtt: Nanos,
         counters: &mut Counters,
     ) -> bool {
-        counters.out_of_order_segs_in += 1;
+        counters.received.out_of_order_segs_in += 1;
         let known = self.accepted.len();
         let merged = self.out_of_order.insert(start, end, &mut self.accepted);
         let fresh: u64 = self.accepted[known..].iter().map(|(a, b)| b - a).sum();
@@ -387,12 +387,12 @@ impl Receiver {
             return false;
         }
         if fresh == 0 {
-            counters.duplicate_segs_in += 1;
+            counters.received.duplicate_segs_in += 1;
             if !self.delay.answers_duplicate(now) {
                 return false;
             }
         } else {
-            counters.tcp_ofo_queue += 1;
+            counters.received.tcp_ofo_queue += 1;
         }
         if self.delay.holds_back() && self.sacks.place((start, end)) >= BLOCKS_EXPECTED {
             // The option has room for few blocks: held-back information is sent before this block takes the place.
@@ -411,7 +411,7 @@ impl Receiver {
 
     /// Discards what is held out of order; the sender has to send it again, also what SACKs have reported (RFC 2018 section 8).
     fn renege(&mut self, counters: &mut Counters) {
-        counters.reneges += 1;
+        counters.received.reneges += 1;
         self.out_of_order.clear();
         self.accepted.clear();
         self.waiting = 0;

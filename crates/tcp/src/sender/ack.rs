@@ -74,7 +74,7 @@ impl Sender {
         let repeated =
             !advanced && !segment.carries && segment.ack == before.una && before.packets > 0;
         let duplicate = repeated && !window_changed;
-        self.counters.dup_acks_in += u64::from(repeated);
+        self.counters.acks.dup_acks_in += u64::from(repeated);
         if before.una == self.stream.iss {
             // The handshake contains no information about congestion.
             self.reports.delivered = delivered;
@@ -175,7 +175,7 @@ impl Sender {
     fn advance(&mut self, ack: Seq, delivered: &mut Vec<Delivered>) {
         let syn = u64::from(self.stream.opening());
         let fin = u64::from(self.stream.fin_queued && ack > self.stream.write_end);
-        self.counters.bytes_acked += (ack - self.stream.una).saturating_sub(syn + fin);
+        self.counters.sent.bytes_acked += (ack - self.stream.una).saturating_sub(syn + fin);
         self.board.acknowledge(ack, delivered);
         self.stream.una = ack;
         self.timers.answered();

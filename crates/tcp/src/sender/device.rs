@@ -25,7 +25,7 @@ impl Sender {
     }
 
     fn stalled(&mut self, now: Nanos) {
-        self.counters.send_stalls += 1;
+        self.counters.sent.send_stalls += 1;
         if self.state < CaState::Cwr && !self.detection_governs() {
             self.enter_cwr(now);
         }

@@ -33,7 +33,7 @@ impl Sender {
             self.stream.write_end = self.stream.write_end.max(self.stream.nxt + bytes);
             let start = self.stream.nxt;
             self.append(now, start, start + bytes, false, false);
-            self.counters.bytes_sent += bytes;
+            self.counters.sent.bytes_sent += bytes;
         }
     }
 
@@ -90,8 +90,8 @@ impl Sender {
     /// The SYN-ACK, also if it is repeated.
     pub(super) fn early_answer(&mut self, now: Nanos) -> Outgoing {
         self.early.answered_at = now;
-        self.counters.out_segs += 1;
-        self.counters.retrans_segs += u64::from(self.early.repeated);
+        self.counters.sent.out_segs += 1;
+        self.counters.sent.retrans_segs += u64::from(self.early.repeated);
         Outgoing {
             start: self.stream.iss,
             payload: 0,

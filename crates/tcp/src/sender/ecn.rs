@@ -72,7 +72,7 @@ impl Sender {
         };
         let payloads = delivered.iter().map(|item| item.record.payload());
         let bytes = payloads.fold(0, u32::saturating_add);
-        let sent = self.counters.bytes_sent;
+        let sent = self.counters.sent.bytes_sent;
         let now = DeliveredNow { packets, bytes };
         self.ecn.reported.read(feedback, now, sent)
     }

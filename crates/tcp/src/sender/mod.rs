@@ -42,8 +42,9 @@ use crate::Nanos;
 use crate::board::Board;
 use crate::config::Config;
 use crate::congestion::{CongestionControl, Event, Window};
-use crate::counters::{Counters, Info};
+use crate::counters::Counters;
 use crate::destination::Destination;
+use crate::info::{FlightInfo, Info, MarksInfo, TimingInfo};
 use crate::loss::LossDetection;
 use crate::observe::{Observer, Snapshot};
 use crate::segment::Ecn;
@@ -208,33 +209,40 @@ impl Sender {
         self.detection.dupthresh()
     }
 
-    pub(crate) fn info(&self) -> Info {
+    /// `received_ce`: packets that arrived with a congestion mark.
+    pub(crate) fn info(&self, received_ce: u32) -> Info {
         Info {
             ca_state: self.state,
             cwnd: self.window.cwnd,
             ssthresh: self.window.ssthresh,
-            rtt: self.rtt.srtt,
-            rttvar: self.rtt.rttvar,
-            min_rtt: self.rtt.min_rtt,
-            rto: self.rtt.rto(),
-            backoff: self.rtt.backoff,
-            retransmits: self.timers.expiries,
-            unacked: self.board.packets_out(),
-            sacked: self.board.sacked_out(),
-            lost: self.board.lost_out(),
-            retrans: self.board.retrans_out(),
-            total_retrans: self.counters.retrans_segs,
+            timing: TimingInfo {
+                rtt: self.rtt.srtt,
+                rttvar: self.rtt.rttvar,
+                min_rtt: self.rtt.min_rtt,
+                rto: self.rtt.rto(),
+                backoff: self.rtt.backoff,
+                retransmits: self.timers.expiries,
+            },
+            flight: FlightInfo {
+                unacked: self.board.packets_out(),
+                sacked: self.board.sacked_out(),
+                lost: self.board.lost_out(),
+                retrans: self.board.retrans_out(),
+                pipe: self.board.in_flight(),
+            },
+            total_retrans: self.counters.sent.retrans_segs,
             reordering: self.dupthresh(),
-            pipe: self.board.in_flight(),
             notsent_bytes: self.stream.unsent(),
-            bytes_acked: self.counters.bytes_acked,
+            bytes_acked: self.counters.sent.bytes_acked,
             snd_mss: self.agreed.mss,
             snd_wnd: self.peer.window,
-            delivered_ce: self.ecn.reported.ce_packets,
-            delivered_ce_bytes: self.ecn.reported.bytes.get(Ecn::Congestion),
-            delivered_e0_bytes: self.ecn.reported.bytes.get(Ecn::Capable0),
-            delivered_e1_bytes: self.ecn.reported.bytes.get(Ecn::Capable1),
-            received_ce: 0,
+            marks: MarksInfo {
+                delivered_ce: self.ecn.reported.ce_packets,
+                delivered_ce_bytes: self.ecn.reported.bytes.get(Ecn::Congestion),
+                delivered_e0_bytes: self.ecn.reported.bytes.get(Ecn::Capable0),
+                delivered_e1_bytes: self.ecn.reported.bytes.get(Ecn::Capable1),
+                received_ce,
+            },
         }
     }
 

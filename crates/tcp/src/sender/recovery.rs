@@ -178,11 +178,11 @@ impl Sender {
     /// Fast recovery begins: RFC 6675 section 5 step (4), RFC 6582 section 3.2 step 2.
     pub(super) fn enter_recovery(&mut self, now: Nanos) {
         if self.agreed.sack {
-            self.counters.tcp_sack_recovery += 1;
+            self.counters.recoveries.tcp_sack_recovery += 1;
         } else {
-            self.counters.tcp_reno_recovery += 1;
+            self.counters.recoveries.tcp_reno_recovery += 1;
         }
-        self.counters.fast_recoveries += 1;
+        self.counters.recoveries.fast_recoveries += 1;
         self.undo_begin(now);
         self.begin_reduction(now);
         // An algorithm that controls the window ensures itself that something is sent.

@@ -74,7 +74,7 @@ impl Sender {
                 return;
             }
             // One segment carries both.
-            self.counters.out_segs -= 1;
+            self.counters.sent.out_segs -= 1;
             again.payload += record.payload();
             again.fin = record.fin;
             again.push = self.ends_push(record.end) && again.payload > 0;
@@ -118,7 +118,7 @@ impl Sender {
         if let Repeats::Cut(bytes) = self.config.habits.repeats {
             self.cut(bytes.max(1), &mut again);
         }
-        self.counters.out_segs += 1;
+        self.counters.sent.out_segs += 1;
         Some(again)
     }
 
@@ -147,12 +147,12 @@ impl Sender {
 
     fn count_resent(&mut self, now: Nanos, record: &Sent) {
         let counters = &mut self.counters;
-        counters.out_segs += 1;
-        counters.retrans_segs += 1;
-        counters.bytes_retrans += u64::from(record.payload());
+        counters.sent.out_segs += 1;
+        counters.sent.retrans_segs += 1;
+        counters.sent.bytes_retrans += u64::from(record.payload());
         match self.state {
-            CaState::Loss => counters.tcp_slow_start_retrans += 1,
-            CaState::Recovery => counters.tcp_fast_retrans += 1,
+            CaState::Loss => counters.sent.tcp_slow_start_retrans += 1,
+            CaState::Recovery => counters.sent.tcp_fast_retrans += 1,
             _ => {}
         }
         if let Some(observer) = &mut self.observer {

@@ -39,7 +39,7 @@ impl Sender {
             return news;
         }
         let blocks = segment.sack.as_slice();
-        self.counters.sack_blocks_rcvd += blocks.len() as u64;
+        self.counters.acks.sack_blocks_rcvd += blocks.len() as u64;
         let mut expanded = [(0, 0); 4];
         for (slot, block) in expanded.iter_mut().zip(blocks) {
             *slot = (
@@ -76,12 +76,12 @@ impl Sender {
             return None;
         }
         if first.0 < ack {
-            self.counters.tcp_dsack_recv += 1;
+            self.counters.dsack.tcp_dsack_recv += 1;
             return Some(first);
         }
         let second = *blocks.get(1)?;
         if second.0 <= first.0 && first.1 <= second.1 {
-            self.counters.tcp_dsack_ofo_recv += 1;
+            self.counters.dsack.tcp_dsack_ofo_recv += 1;
             return Some(first);
         }
         None
@@ -97,11 +97,13 @@ impl Sender {
         let segments = self.segments_of(block);
         self.reports.dsack_segments += segments;
         if block.1 - block.0 > self.peer.largest
-            || self.reports.dsack_segments > self.counters.retrans_segs
+            || self.reports.dsack_segments > self.counters.sent.retrans_segs
         {
-            self.counters.tcp_dsack_ignored_dubious += 1;
-            self.reports.dsack_segments =
-                self.reports.dsack_segments.min(self.counters.retrans_segs);
+            self.counters.dsack.tcp_dsack_ignored_dubious += 1;
+            self.reports.dsack_segments = self
+                .reports
+                .dsack_segments
+                .min(self.counters.sent.retrans_segs);
             self.undo.network_duplicate = true;
             return None;
         }

@@ -124,7 +124,7 @@ impl Sender {
             // The record was created when the handshake was requested; this is its first transmission.
             self.board.set_sent(id, now);
             let record = *self.board.get(id)?;
-            self.counters.out_segs += 1;
+            self.counters.sent.out_segs += 1;
             return Some(Outgoing {
                 payload: self.early_payload(now),
                 ..outgoing(&record, false)
@@ -162,7 +162,7 @@ impl Sender {
         if payload > 0 || (room > 0 && self.stream.fin_due()) {
             return self.send_payload(now, payload);
         }
-        self.counters.out_segs += 1;
+        self.counters.sent.out_segs += 1;
         Some(Outgoing {
             start: self.stream.una - 1,
             payload: 0,
@@ -367,8 +367,8 @@ impl Sender {
         self.announce(now, payload as u32, false);
         let id = self.board.next_id();
         let tsval = self.append(now, start, end, false, fin);
-        self.counters.out_segs += 1;
-        self.counters.bytes_sent += payload;
+        self.counters.sent.out_segs += 1;
+        self.counters.sent.bytes_sent += payload;
         self.usage.burst_left = self.usage.burst_left.saturating_sub(1);
         self.count_out();
         self.pace(now, payload);

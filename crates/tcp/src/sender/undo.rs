@@ -143,9 +143,9 @@ impl Sender {
             return false;
         }
         if self.state == CaState::Loss {
-            self.counters.tcp_loss_undo += 1;
+            self.counters.undos.tcp_loss_undo += 1;
         } else {
-            self.counters.tcp_full_undo += 1;
+            self.counters.undos.tcp_full_undo += 1;
         }
         self.restore(now, false);
         true
@@ -156,7 +156,7 @@ impl Sender {
         if self.undo.marker.is_none() || self.undo.undone || !self.all_duplicates() {
             return false;
         }
-        self.counters.tcp_dsack_undo += 1;
+        self.counters.undos.tcp_dsack_undo += 1;
         self.restore(now, false);
         true
     }
@@ -176,7 +176,7 @@ impl Sender {
             self.recovery.hold_retransmit = true;
             return true;
         }
-        self.counters.tcp_partial_undo += 1;
+        self.counters.undos.tcp_partial_undo += 1;
         self.restore(now, true);
         self.settle(now);
         true
@@ -192,7 +192,7 @@ impl Sender {
             self.undo.forget_stamp();
         }
         self.consult(now, |loss, cx| loss.on_partial_undo(cx, news));
-        self.counters.tcp_partial_undo += 1;
+        self.counters.undos.tcp_partial_undo += 1;
         if !self.detection_governs() {
             let undone = self.control.algorithm.undo_cwnd(&self.window);
             self.window.cwnd = self.window.cwnd.max(undone).min(self.window.clamp);
@@ -212,8 +212,8 @@ impl Sender {
         if !undoable {
             return false;
         }
-        self.counters.tcp_loss_undo += 1;
-        self.counters.tcp_spurious_rtos += u64::from(by_frto);
+        self.counters.undos.tcp_loss_undo += 1;
+        self.counters.undos.tcp_spurious_rtos += u64::from(by_frto);
         self.timers.frto.deciding = false;
         if self.config.recovery.undo.rfc4015 {
             self.restore_rfc4015(now, news);
@@ -259,7 +259,7 @@ impl Sender {
         self.undo.marker = None;
         self.undo.undone = true;
         self.recovery.reducer.inflation = 0;
-        self.counters.undone_recoveries += 1;
+        self.counters.undos.undone_recoveries += 1;
         self.tell(now, Event::Undo);
         if self.config.cwnd.moderate {
             self.moderate();

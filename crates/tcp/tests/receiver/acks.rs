@@ -14,7 +14,7 @@ fn every_second_segment_or_after_a_while() {
     assert_eq!(peer.data(2, 3), []);
     assert_eq!(peer.wait(199 * MS), []);
     assert_eq!(only(&peer.wait(2 * MS)).0, 3);
-    assert_eq!(peer.end.counters().delayed_acks, 1);
+    assert_eq!(peer.end.counters().acks.delayed_acks, 1);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn compression_holds_back_news_by_sack() {
         11,
         "a cumulative advance is never held"
     );
-    assert!(peer.end.counters().tcp_ack_compressed >= 4);
+    assert!(peer.end.counters().acks.tcp_ack_compressed >= 4);
 }
 
 /// With many gaps the option would lose blocks: held-back information is sent before a third block takes its place.

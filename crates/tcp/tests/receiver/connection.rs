@@ -23,7 +23,7 @@ fn both_may_open_at_once() {
     pair.client.write(5000);
     pair.flush(Side::Client);
     pair.run_until(2 * SECOND);
-    assert_eq!(pair.server.counters().bytes_received, 5000);
+    assert_eq!(pair.server.counters().received.bytes_received, 5000);
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn closing_goes_through_every_state() {
     pair.server.write(3000);
     pair.flush(Side::Server);
     pair.run_until(800 * MS);
-    assert_eq!(pair.client.counters().bytes_received, 3000);
+    assert_eq!(pair.client.counters().received.bytes_received, 3000);
     pair.server.close();
     pair.flush(Side::Server);
     assert_eq!(pair.server.state(), State::LastAck);
@@ -143,7 +143,7 @@ fn a_reset_must_be_exact() {
     let mut peer = Peer::new(&config("linux-6"));
     let near = peer.bare(500, Flags::RST);
     assert_eq!(peer.deliver(&near).len(), 1, "challenged");
-    assert_eq!(peer.end.counters().tcp_challenge_ack, 1);
+    assert_eq!(peer.end.counters().acks.tcp_challenge_ack, 1);
     assert_eq!(peer.end.state(), State::Established);
     let far = peer.bare(0x8000_0000, Flags::RST);
     assert_eq!(peer.deliver(&far), []);
@@ -206,7 +206,7 @@ fn data_across_the_fin_that_was_taken_is_discarded() {
     };
     let answer = peer.deliver(&across);
     assert_eq!(answer.last().map(|segment| segment.ack), Some(1002));
-    assert_eq!(peer.end.counters().bytes_received, 1000);
+    assert_eq!(peer.end.counters().received.bytes_received, 1000);
     assert_eq!(
         peer.end.readable(),
         0,
@@ -228,5 +228,5 @@ fn a_fin_below_data_that_has_arrived_is_ignored() {
     assert_eq!(answer.last().map(|segment| segment.ack), Some(4001));
     peer.data(4, 5);
     assert_eq!(peer.end.state(), State::Established);
-    assert_eq!(peer.end.counters().bytes_received, 5000);
+    assert_eq!(peer.end.counters().received.bytes_received, 5000);
 }

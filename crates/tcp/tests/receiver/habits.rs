@@ -105,7 +105,7 @@ fn the_newest_or_the_last_timestamp_may_be_echoed() {
 fn what_was_reported_may_be_discarded() {
     let mut peer = Peer::new(&with(|h| h.reneging = 1.0));
     assert_eq!(only(&peer.data(1, 2)), (0, vec![]));
-    assert_eq!(peer.end.counters().reneges, 1);
+    assert_eq!(peer.end.counters().received.reneges, 1);
     assert_eq!(peer.data(0, 1), [], "nothing waits behind it");
     assert_eq!(only(&peer.data(1, 2)).0, 2);
 }

@@ -24,8 +24,8 @@ fn a_duplicate_below_the_acknowledgement_is_reported_once() {
     peer.data(0, 2);
     assert_eq!(only(&peer.data(0, 1)), (2, vec![(0, 1)]));
     assert_eq!(only(&peer.data(3, 4)), (2, vec![(3, 4)]));
-    assert_eq!(peer.end.counters().tcp_dsack_old_sent, 1);
-    assert_eq!(peer.end.counters().duplicate_segs_in, 1);
+    assert_eq!(peer.end.counters().dsack.tcp_dsack_old_sent, 1);
+    assert_eq!(peer.end.counters().received.duplicate_segs_in, 1);
 }
 
 /// RFC 2883 sections 4.1 and 4.2: a duplicate out of order, its block second.
@@ -34,7 +34,7 @@ fn a_duplicate_above_is_followed_by_the_block_that_holds_it() {
     let mut peer = Peer::new(&config("rfc"));
     peer.data(1, 4);
     assert_eq!(only(&peer.data(2, 3)), (0, vec![(2, 3), (1, 4)]));
-    assert_eq!(peer.end.counters().tcp_dsack_ofo_sent, 1);
+    assert_eq!(peer.end.counters().dsack.tcp_dsack_ofo_sent, 1);
 }
 
 #[test]
@@ -68,9 +68,9 @@ fn paws_rejects_what_is_late_by_its_timestamp() {
     // The first segment after an acknowledgement carries the timestamp to be echoed.
     peer.data_at(2, 300);
     assert_eq!(only(&peer.data_at(3, 150)).0, 3);
-    assert_eq!(peer.end.counters().paws_estab, 1);
+    assert_eq!(peer.end.counters().received.paws_estab, 1);
     assert_eq!(peer.end.readable(), 0, "read at once");
-    assert_eq!(peer.end.counters().bytes_received, 3000);
+    assert_eq!(peer.end.counters().received.bytes_received, 3000);
 
     custom.options.paws = false;
     let mut peer = Peer::new(&custom);
@@ -78,7 +78,7 @@ fn paws_rejects_what_is_late_by_its_timestamp() {
     peer.data_at(1, 200);
     peer.data_at(2, 300);
     peer.data_at(3, 150);
-    assert_eq!(peer.end.counters().bytes_received, 4000);
+    assert_eq!(peer.end.counters().received.bytes_received, 4000);
 }
 
 /// All 120 orders in which five segments can arrive: each byte once, the last acknowledgement complete.
@@ -97,12 +97,16 @@ fn every_order_of_five() {
             accepted += peer.end.accepted().map(|(a, b)| b - a).sum::<u64>();
         }
         assert_eq!((last, accepted), (5001, 5000), "{order:?}");
-        assert_eq!(peer.end.counters().bytes_received, 5000, "{order:?}");
+        assert_eq!(
+            peer.end.counters().received.bytes_received,
+            5000,
+            "{order:?}"
+        );
         let late = (1..5)
             .filter(|&i| order[..i].iter().any(|&j| j > order[i]))
             .count();
         assert_eq!(
-            peer.end.counters().out_of_order_segs_in > 0,
+            peer.end.counters().received.out_of_order_segs_in > 0,
             late > 0,
             "{order:?}"
         );
@@ -136,5 +140,5 @@ fn overlapping_segments_are_cut_to_what_is_new() {
         peer.end.accepted().collect::<Vec<_>>(),
         [(0, 2000), (8000, 9000)]
     );
-    assert_eq!(peer.end.counters().bytes_received, 9000);
+    assert_eq!(peer.end.counters().received.bytes_received, 9000);
 }

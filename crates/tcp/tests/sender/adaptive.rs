@@ -51,7 +51,7 @@ fn a_hole_filled_cumulatively_counts_too() {
     let mut peer = open("linux-2.6.24", "linux-norack", 20);
     peer.ack(1, &[(2, 4)]);
     peer.ack(4, &[]);
-    assert_eq!(peer.end.counters().tcp_sack_reorder, 1);
+    assert_eq!(peer.end.counters().reordering.tcp_sack_reorder, 1);
     assert_eq!(peer.reordering(), 3);
 }
 
@@ -90,7 +90,7 @@ fn fack_is_given_up_with_the_first_reordering() {
     peer.ack(3, &[(5, 9)]);
     peer.ack(3, &[(4, 9)]);
     assert_eq!(peer.reordering(), 5);
-    assert_eq!(peer.end.counters().tcp_fack_reorder, 1);
+    assert_eq!(peer.end.counters().reordering.tcp_fack_reorder, 1);
 }
 
 /// Without SACK: more duplicates than the outstanding segments can explain.
@@ -109,7 +109,7 @@ fn impossible_duplicates_prove_reordering() {
     for _ in 0..4 {
         peer.duplicate(0);
     }
-    assert_eq!(peer.end.counters().tcp_reno_reorder, 1);
+    assert_eq!(peer.end.counters().reordering.tcp_reno_reorder, 1);
     assert_eq!(peer.reordering(), 6);
 }
 

@@ -20,9 +20,9 @@ fn careful_sends_one_for_two() {
     let mut peer = open("ncr-careful", 24);
     let sent: Vec<usize> = (2..=9).map(|top| peer.ack(0, &[(1, top)]).len()).collect();
     assert_eq!(sent, [1, 0, 1, 0, 1, 0, 1, 0], "{:?}", peer.info());
-    assert_eq!(peer.info().unacked, 28);
+    assert_eq!(peer.info().flight.unacked, 28);
     assert_eq!(peer.reordering(), 28 * 2 / 3);
-    assert_eq!(peer.end.counters().retrans_segs, 0);
+    assert_eq!(peer.end.counters().sent.retrans_segs, 0);
 }
 
 /// Aggressive: one for one; the threshold is one half of the flight.
@@ -31,7 +31,7 @@ fn aggressive_sends_one_for_one() {
     let mut peer = open("ncr-aggressive", 24);
     let sent: Vec<usize> = (2..=9).map(|top| peer.ack(0, &[(1, top)]).len()).collect();
     assert_eq!(sent, [1; 8]);
-    assert_eq!(peer.info().unacked, 32);
+    assert_eq!(peer.info().flight.unacked, 32);
     assert_eq!(peer.reordering(), 16);
 }
 
@@ -48,7 +48,7 @@ fn disorder_ends_without_a_reduction() {
     assert_eq!(peer.cwnd(), 24);
     assert_eq!(peer.info().ssthresh, 24);
     assert_eq!(peer.state(), CaState::Open);
-    assert_eq!(peer.end.counters().retrans_segs, 0);
+    assert_eq!(peer.end.counters().sent.retrans_segs, 0);
 }
 
 /// Section 3.4: a segment that stays missing is retransmitted after about a round trip, and the window is halved
@@ -58,13 +58,13 @@ fn a_loss_is_established_by_a_flight_of_duplicates() {
     for (loss, share) in [("ncr-careful", 2.0 / 3.0), ("ncr-aggressive", 0.5)] {
         let mut peer = open(loss, 24);
         let mut top = 1;
-        while peer.end.counters().retrans_segs == 0 {
+        while peer.end.counters().sent.retrans_segs == 0 {
             top += 1;
             peer.ack(0, &[(1, top)]);
             assert!(top < 100);
         }
         let duplicates = f64::from(top - 1);
-        let flight = f64::from(peer.info().unacked);
+        let flight = f64::from(peer.info().flight.unacked);
         assert!(
             (duplicates - share * flight).abs() <= 2.0,
             "{loss} {duplicates} {flight}"
@@ -82,17 +82,17 @@ fn ancr_learns_the_relative_extent() {
     peer.ack(0, &[(1, 4)]);
     assert_eq!(peer.state(), CaState::Recovery, "threshold 3 at first");
     peer.now += 100 * MS;
-    let top = peer.info().unacked;
+    let top = peer.info().flight.unacked;
     peer.ack(top, &[]);
     assert_eq!(peer.state(), CaState::Open);
     // Now segment `top` is late by 2, which is below the threshold and detected without a retransmission.
-    let flight = peer.info().unacked;
+    let flight = peer.info().flight.unacked;
     peer.ack(top, &[(top + 1, top + 3)]);
     peer.ack(top + 3, &[]);
     assert_eq!(peer.state(), CaState::Open);
     // Three segments of a flight: the next phase waits for the same share.
     let base = top + 3;
-    let window = peer.info().unacked;
+    let window = peer.info().flight.unacked;
     assert!(window >= flight.min(12));
     peer.ack(base, &[(base + 1, base + 2)]);
     assert_eq!(peer.reordering(), 3);
@@ -116,10 +116,10 @@ fn ancr_waits_as_long_as_was_seen() {
     peer.ack(0, &[(31, 50), (2, 30)]);
     peer.ack(0, &[(2, 50)]);
     peer.now += 100 * MS;
-    let top = peer.info().unacked;
+    let top = peer.info().flight.unacked;
     peer.ack(top, &[]);
     assert_eq!(peer.state(), CaState::Open);
-    let flight = peer.info().unacked;
+    let flight = peer.info().flight.unacked;
     peer.ack(top, &[(top + 1, top + 2)]);
     // 20 of 100 segments late: a fifth of the current flight.
     let expected = (0.2 * f64::from(flight)).ceil() as u32;
@@ -142,18 +142,18 @@ fn the_threshold_of_ancr_alone_leaves_the_window_to_linux() {
     peer.ack(1, &[(4, 30)]);
     assert_eq!(peer.reordering(), 26);
     peer.now += 100 * MS;
-    let top = 1 + peer.info().unacked;
+    let top = 1 + peer.info().flight.unacked;
     peer.ack(top, &[]);
-    let flight = peer.info().unacked;
+    let flight = peer.info().flight.unacked;
     peer.ack(top + 1, &[]);
     assert_eq!(peer.state(), CaState::Open);
     let expected = (26.0 / 99.0 * f64::from(flight - 1)).ceil() as u32;
     assert_eq!(peer.reordering(), expected.max(3), "flight {flight}");
-    let (before, again) = (peer.cwnd(), peer.end.counters().retrans_segs);
+    let (before, again) = (peer.cwnd(), peer.end.counters().sent.retrans_segs);
     peer.ack(top + 2, &[(top + 3, top + 4)]);
     assert_eq!(peer.state(), CaState::Disorder);
     peer.ack(top + 5, &[]);
     assert_eq!(peer.state(), CaState::Open);
     assert!(peer.cwnd() >= before, "{before}");
-    assert_eq!(peer.end.counters().retrans_segs, again);
+    assert_eq!(peer.end.counters().sent.retrans_segs, again);
 }

@@ -141,7 +141,7 @@ fn an_application_that_runs_dry_marks_its_samples() {
     peer.now += 50 * MS;
     peer.ack(10, &[]);
     peer.now += 50 * MS;
-    let outstanding = 10 + peer.info().unacked;
+    let outstanding = 10 + peer.info().flight.unacked;
     peer.ack(outstanding, &[]);
     let told = told.lock().unwrap();
     let limited: Vec<bool> = told

@@ -81,7 +81,7 @@ fn repeats_may_be_joined() {
         peer.out();
     }
     assert_eq!(next(&mut peer), [(0, 900)], "the fourth would not fit");
-    assert_eq!(peer.end.counters().retrans_segs, 3);
+    assert_eq!(peer.end.counters().sent.retrans_segs, 3);
 }
 
 #[test]

@@ -86,9 +86,10 @@ fn the_window_shrinks_while_idle() {
         peer.now += 100 * MS;
         let next = unacked.last().map_or(0, |last| last + 1);
         peer.ack(next, &[]);
-        while peer.info().unacked > 0 {
+        while peer.info().flight.unacked > 0 {
             peer.now += 100 * MS;
-            let next = peer.end.counters().bytes_acked as u32 / MSS + peer.info().unacked;
+            let next =
+                peer.end.counters().sent.bytes_acked as u32 / MSS + peer.info().flight.unacked;
             peer.ack(next, &[]);
         }
     }

@@ -69,14 +69,14 @@ fn waiting_for_its_time_is_no_closed_window() {
         peer.now += 100 * MS;
         assert_eq!(peer.ack(next + 2, &[]), []);
     }
-    assert_eq!(peer.end.counters().tcp_win_probe, 0);
+    assert_eq!(peer.end.counters().sent.tcp_win_probe, 0);
 }
 
 #[test]
 fn retransmissions_keep_the_pace() {
     let (mut peer, _) = paced(u64::MAX);
     peer.wait(60 * MS);
-    assert_eq!(peer.info().unacked, 20);
+    assert_eq!(peer.info().flight.unacked, 20);
     peer.now += 40 * MS;
     // The first goes out at once.
     assert_eq!(peer.ack(10, &[(16, 30)]), [10]);
@@ -99,12 +99,12 @@ fn nothing_held_back_is_no_timer() {
     let (mut peer, _) = paced(u64::MAX);
     peer.wait(60 * MS);
     peer.now += 100 * MS;
-    let total = 10 + peer.info().unacked;
+    let total = 10 + peer.info().flight.unacked;
     peer.ack(total, &[]);
     peer.wait(100 * MS);
     peer.now += 100 * MS;
-    while peer.info().unacked > 0 {
-        let next = peer.end.counters().bytes_acked as u32 / MSS + peer.info().unacked;
+    while peer.info().flight.unacked > 0 {
+        let next = peer.end.counters().sent.bytes_acked as u32 / MSS + peer.info().flight.unacked;
         peer.ack(next, &[]);
         peer.wait(100 * MS);
     }

@@ -19,7 +19,7 @@ fn duplicates_are_ignored() {
     for top in 2..=19 {
         assert!(!peer.ack(0, &[(1, top)]).contains(&0));
     }
-    assert_eq!(peer.end.counters().retrans_segs, 0);
+    assert_eq!(peer.end.counters().sent.retrans_segs, 0);
     peer.ack(20, &[]);
     assert!(peer.cwnd() >= 20);
 }
@@ -35,7 +35,7 @@ fn a_segment_is_lost_when_it_has_waited_three_round_trips() {
     assert!(!sent.contains(&0), "{sent:?}");
     let sent = peer.wait(2 * MS);
     assert!(
-        sent.contains(&0) || peer.info().lost > 0,
+        sent.contains(&0) || peer.info().flight.lost > 0,
         "{sent:?} {:?}",
         peer.info()
     );
@@ -47,12 +47,12 @@ fn silence_starts_over_with_one_segment() {
     let mut peer = open(20);
     peer.wait(4000 * MS);
     assert_eq!(peer.cwnd(), 1);
-    assert!(peer.end.counters().tcp_timeouts >= 1);
+    assert!(peer.end.counters().recoveries.tcp_timeouts >= 1);
     // Sending continues when answers arrive.
     let mut acked = 0;
     for _ in 0..200 {
         peer.wait(1000 * MS);
-        if peer.end.counters().retrans_segs > 0 {
+        if peer.end.counters().sent.retrans_segs > 0 {
             acked += 1;
             peer.ack(acked, &[]);
         }

@@ -35,9 +35,9 @@ fn with_reordering_seen_time_decides() {
         peer.ack(4, &[]);
         assert_eq!(peer.state(), CaState::Open, "{loss}");
         // Segment 4 is missing; many above it arrive together.
-        let before = peer.end.counters().retrans_segs;
+        let before = peer.end.counters().sent.retrans_segs;
         peer.ack(4, &[(5, 20)]);
-        assert_eq!(peer.end.counters().retrans_segs, before, "{loss}");
+        assert_eq!(peer.end.counters().sent.retrans_segs, before, "{loss}");
         assert_eq!(peer.state(), CaState::Disorder, "{loss}");
         // The window is min_rtt / 4 = 25 ms.
         assert!(!peer.wait(24 * MS).contains(&4), "{loss}");
@@ -56,11 +56,11 @@ fn dsacks_widen_the_window() {
         peer.ack(4, &[]);
         peer.ack(4, &[(5, 20)]);
         peer.wait(30 * MS);
-        assert_eq!(peer.end.counters().retrans_segs, 1, "{loss}");
+        assert_eq!(peer.end.counters().sent.retrans_segs, 1, "{loss}");
         // Both copies arrive; the duplicate is reported.
         peer.ack(20, &[]);
         peer.ack(20, &[(4, 5)]);
-        assert_eq!(peer.end.counters().tcp_dsack_recv, 1, "{loss}");
+        assert_eq!(peer.end.counters().dsack.tcp_dsack_recv, 1, "{loss}");
         // In the next flight the first segment is lost: now it has two quarters, 50 ms.
         peer.now += 100 * MS;
         let flight = peer.ack(40, &[]);
@@ -77,7 +77,7 @@ fn dsacks_widen_the_window() {
 fn a_lost_retransmission_is_sent_again_without_a_timeout() {
     let mut peer = open("rack");
     peer.ack(0, &[(1, 4)]);
-    assert_eq!(peer.end.counters().retrans_segs, 1);
+    assert_eq!(peer.end.counters().sent.retrans_segs, 1);
     peer.now += 10 * MS;
     let new = peer.ack(0, &[(1, 8)]);
     assert!(!new.is_empty());
@@ -86,8 +86,8 @@ fn a_lost_retransmission_is_sent_again_without_a_timeout() {
     let last = new[new.len() - 1];
     let again = peer.ack(0, &[(last, last + 1), (1, 8)]);
     assert!(again.contains(&0), "{again:?}");
-    assert!(peer.end.counters().tcp_lost_retransmit >= 1);
-    assert_eq!(peer.end.counters().tcp_timeouts, 0);
+    assert!(peer.end.counters().recoveries.tcp_lost_retransmit >= 1);
+    assert_eq!(peer.end.counters().recoveries.tcp_timeouts, 0);
 }
 
 #[test]
@@ -99,11 +99,11 @@ fn the_tail_is_probed_before_the_timeout() {
     // Two round trips and two ticks after the last transmission: 202 ms.
     assert_eq!(peer.wait(201 * MS), []);
     assert_eq!(peer.wait(2 * MS), [2]);
-    assert_eq!(peer.end.counters().tcp_loss_probes, 1);
+    assert_eq!(peer.end.counters().recoveries.tcp_loss_probes, 1);
     // Only the last segment was lost: the probe repaired it, and the window is reduced once.
     peer.now += 100 * MS;
     peer.ack(3, &[]);
-    assert_eq!(peer.end.counters().tcp_timeouts, 0);
+    assert_eq!(peer.end.counters().recoveries.tcp_timeouts, 0);
     assert_eq!(peer.state(), CaState::Open);
 }
 
@@ -117,5 +117,5 @@ fn the_answer_to_a_probe_starts_recovery_of_the_others() {
     peer.now += 100 * MS;
     let sent = peer.ack(0, &[(3, 4)]);
     assert_eq!(sent.first(), Some(&0), "{:?}", peer.info());
-    assert_eq!(peer.end.counters().tcp_timeouts, 0);
+    assert_eq!(peer.end.counters().recoveries.tcp_timeouts, 0);
 }

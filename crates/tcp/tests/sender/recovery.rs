@@ -19,8 +19,8 @@ fn the_third_duplicate_sends_the_missing_segment_again() {
     peer.now += 100 * MS;
     assert_eq!(peer.ack(4, &[]), []);
     assert_eq!(peer.state(), CaState::Open);
-    assert_eq!(peer.end.counters().tcp_sack_recovery, 1);
-    assert_eq!(peer.end.counters().tcp_fast_retrans, 1);
+    assert_eq!(peer.end.counters().recoveries.tcp_sack_recovery, 1);
+    assert_eq!(peer.end.counters().sent.tcp_fast_retrans, 1);
 }
 
 #[test]
@@ -53,11 +53,16 @@ fn the_pipe_drains_before_new_data_follows() {
     // 12 outstanding: half is 6 (or 5 of a window of 10). Pipe: 12 - 3 SACKed - 1 lost + 1 again = 9.
     let threshold = peer.info().ssthresh;
     assert_eq!(peer.cwnd(), threshold);
-    assert_eq!(peer.info().pipe, 9);
+    assert_eq!(peer.info().flight.pipe, 9);
     let mut top = 4;
-    while peer.info().pipe > threshold {
+    while peer.info().flight.pipe > threshold {
         top += 1;
-        assert_eq!(peer.ack(0, &[(1, top)]), [], "pipe {}", peer.info().pipe);
+        assert_eq!(
+            peer.ack(0, &[(1, top)]),
+            [],
+            "pipe {}",
+            peer.info().flight.pipe
+        );
     }
     assert_eq!(peer.ack(0, &[(1, top + 1)]), [12]);
 }
@@ -82,7 +87,7 @@ fn two_holes_are_repaired_in_one_recovery() {
     assert_eq!(peer.state(), CaState::Recovery);
     peer.ack(10, &[]);
     assert_eq!(peer.state(), CaState::Open);
-    assert_eq!(peer.end.counters().retrans_segs, 2);
+    assert_eq!(peer.end.counters().sent.retrans_segs, 2);
 }
 
 /// RFC 6582 section 3.2: inflation by duplicates; a partial acknowledgement retransmits the next hole.
@@ -210,7 +215,7 @@ fn a_segment_reported_as_a_duplicate_counts_as_delivered() {
         for top in 2..=4 {
             peer.ack(0, &[(1, top)]);
         }
-        assert_eq!(peer.end.counters().retrans_segs, 1);
+        assert_eq!(peer.end.counters().sent.retrans_segs, 1);
         [&[(1, 2), (1, 4)][..], &[(1, 5)]].map(|sack| peer.ack(0, sack).len())
     };
     // With a threshold of half the window, one segment for two delivered.
@@ -237,12 +242,12 @@ fn an_acknowledgement_with_a_larger_window_is_not_a_duplicate() {
     for window in [51_000, 52_000, 53_000, 54_000] {
         peer.ack_window(1, window);
     }
-    assert_eq!(peer.info().sacked, 0);
+    assert_eq!(peer.info().flight.sacked, 0);
     for _ in 0..3 {
         peer.ack_window(1, 54_000);
     }
     assert_eq!(peer.state(), CaState::Recovery);
-    assert_eq!(peer.end.counters().dup_acks_in, 7);
+    assert_eq!(peer.end.counters().acks.dup_acks_in, 7);
 }
 
 /// Without SACK a duplicate represents a segment that arrived; at least one of the outstanding segments has not.
@@ -252,7 +257,7 @@ fn duplicates_count_at_most_the_segments_that_can_have_arrived() {
     let mut peer = without_sack();
     let sent: usize = (0..40).map(|_| peer.duplicate(0).len()).sum();
     let info = peer.info();
-    assert_eq!(info.sacked, info.unacked - 1);
+    assert_eq!(info.flight.sacked, info.flight.unacked - 1);
     assert!(sent < 25, "{sent} segments for 40 duplicates");
     assert_eq!(peer.duplicate(0), []);
 }

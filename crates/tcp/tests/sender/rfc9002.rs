@@ -68,7 +68,7 @@ fn the_adaptive_threshold_grows_after_a_spurious_loss() {
         let sent = peer.segments()[0].timestamps.unwrap().val;
         peer.now += 100 * MS;
         peer.ack_echo(0, &[(1, 6)], sent);
-        assert_eq!(peer.end.counters().retrans_segs, 1, "{loss}");
+        assert_eq!(peer.end.counters().sent.retrans_segs, 1, "{loss}");
         peer.now += 10 * MS;
         peer.ack_echo(6, &[], sent);
         peer.reordering()
@@ -83,12 +83,12 @@ fn the_adaptive_threshold_grows_after_a_spurious_loss() {
 fn a_lost_retransmission_is_sent_again_without_a_timeout() {
     let mut peer = open("rfc9002");
     peer.ack(0, &[(1, 4)]);
-    assert_eq!(peer.end.counters().retrans_segs, 1);
+    assert_eq!(peer.end.counters().sent.retrans_segs, 1);
     let new = peer.ack(0, &[(1, 9)]);
     assert!(new.len() >= 3, "{new:?}");
     peer.now += 100 * MS;
     let last = new[new.len() - 1];
     let again = peer.ack(0, &[(1, 9), (last, last + 1)]);
     assert!(again.contains(&0), "{again:?}");
-    assert_eq!(peer.end.counters().tcp_timeouts, 0);
+    assert_eq!(peer.end.counters().recoveries.tcp_timeouts, 0);
 }

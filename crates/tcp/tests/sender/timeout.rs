@@ -12,10 +12,10 @@ fn a_timeout_retransmits_the_first_segment_and_doubles_the_wait() {
     assert_eq!(peer.wait(999 * MS), []);
     assert_eq!(peer.wait(2 * MS), [0]);
     assert_eq!(peer.cwnd(), 1);
-    assert_eq!(peer.info().backoff, 1);
+    assert_eq!(peer.info().timing.backoff, 1);
     assert_eq!(peer.wait(1990 * MS), []);
     assert_eq!(peer.wait(20 * MS), [0]);
-    assert_eq!(peer.info().backoff, 2);
+    assert_eq!(peer.info().timing.backoff, 2);
     // Slow start retransmits the rest.
     peer.now += 100 * MS;
     assert_eq!(peer.ack(1, &[]), [1, 2]);
@@ -68,11 +68,15 @@ fn frto_finds_a_spurious_timeout() {
         // The delayed acknowledgements of the originals arrive.
         assert_eq!(peer.ack(1, &[]), [10, 11], "sack {sack}");
         peer.ack(2, &[]);
-        assert_eq!(peer.end.counters().tcp_spurious_rtos, 1, "sack {sack}");
-        assert_eq!(peer.end.counters().tcp_loss_undo, 1);
+        assert_eq!(
+            peer.end.counters().undos.tcp_spurious_rtos,
+            1,
+            "sack {sack}"
+        );
+        assert_eq!(peer.end.counters().undos.tcp_loss_undo, 1);
         assert_ne!(peer.state(), CaState::Loss);
         assert!(peer.cwnd() >= 10, "{}", peer.cwnd());
-        assert_eq!(peer.end.counters().retrans_segs, 1);
+        assert_eq!(peer.end.counters().sent.retrans_segs, 1);
     }
 }
 
@@ -85,7 +89,7 @@ fn frto_confirms_the_loss_if_a_duplicate_follows() {
     // The new data arrives above the hole.
     let sent = peer.ack(1, &[(10, 11)]);
     assert_eq!(sent.first(), Some(&1));
-    assert_eq!(peer.end.counters().tcp_spurious_rtos, 0);
+    assert_eq!(peer.end.counters().undos.tcp_spurious_rtos, 0);
     assert_eq!(peer.state(), CaState::Loss);
 }
 
@@ -110,13 +114,13 @@ fn a_lost_retransmission_times_out_though_data_flows() {
     let mut arrived = 1;
     for _ in 0..200 {
         sent = peer.wait(10 * MS);
-        if peer.end.counters().tcp_timeouts > 0 {
+        if peer.end.counters().recoveries.tcp_timeouts > 0 {
             break;
         }
         arrived += 1;
         peer.ack(0, &[(1, arrived)]);
     }
-    assert_eq!(peer.end.counters().tcp_timeouts, 1);
+    assert_eq!(peer.end.counters().recoveries.tcp_timeouts, 1);
     assert_eq!(sent.first(), Some(&0));
     assert!(peer.now < 1500 * MS, "{}", peer.now);
 }

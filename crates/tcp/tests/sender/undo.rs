@@ -42,7 +42,7 @@ fn unnecessary_recovery(peer: &mut Peer) {
     peer.ack_echo(0, &[(1, 3)], 100);
     peer.ack_echo(0, &[(1, 4)], 100);
     assert_eq!(peer.state(), CaState::Recovery);
-    assert_eq!(peer.end.counters().retrans_segs, 1);
+    assert_eq!(peer.end.counters().sent.retrans_segs, 1);
     peer.now += MS;
 }
 
@@ -53,8 +53,8 @@ fn an_echo_of_an_older_timestamp_shows_that_the_original_arrived() {
     unnecessary_recovery(&mut peer);
     // Echo of 100: the original's timestamp, not the retransmission's 200.
     peer.ack_echo(4, &[], 100);
-    assert_eq!(peer.end.counters().tcp_partial_undo, 1);
-    assert_eq!(peer.end.counters().undone_recoveries, 1);
+    assert_eq!(peer.end.counters().undos.tcp_partial_undo, 1);
+    assert_eq!(peer.end.counters().undos.undone_recoveries, 1);
     assert_ne!(peer.state(), CaState::Recovery);
     assert!(peer.cwnd() >= before);
 }
@@ -65,7 +65,7 @@ fn the_echo_of_the_retransmission_proves_nothing() {
     unnecessary_recovery(&mut peer);
     peer.now += 100 * MS;
     peer.ack_echo(4, &[], 200);
-    assert_eq!(peer.end.counters().undone_recoveries, 0);
+    assert_eq!(peer.end.counters().undos.undone_recoveries, 0);
     assert_eq!(peer.state(), CaState::Recovery);
 }
 
@@ -85,10 +85,10 @@ fn without_the_time_of_a_retransmission_every_acknowledgement_is_an_originals() 
         unnecessary_recovery(&mut peer);
         // The original of segment 0: the window is restored, nothing retransmitted is outstanding.
         peer.ack_echo(1, &[], 100);
-        assert_eq!(peer.end.counters().tcp_partial_undo, 1);
+        assert_eq!(peer.end.counters().undos.tcp_partial_undo, 1);
         peer.now += MS;
         peer.ack_echo(2, &[], 200);
-        assert_eq!(peer.end.counters().tcp_partial_undo, undone);
+        assert_eq!(peer.end.counters().undos.tcp_partial_undo, undone);
     }
 }
 
@@ -98,7 +98,7 @@ fn with_the_switch_off_nothing_is_undone() {
     unnecessary_recovery(&mut peer);
     peer.ack_echo(4, &[], 100);
     peer.ack_echo(4, &[(0, 1)], 100);
-    assert_eq!(peer.end.counters().undone_recoveries, 0);
+    assert_eq!(peer.end.counters().undos.undone_recoveries, 0);
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_full_acknowledgement_of_originals_undoes_at_the_end() {
     peer.write(4);
     unnecessary_recovery(&mut peer);
     peer.ack_echo(4, &[], 100);
-    assert_eq!(peer.end.counters().tcp_full_undo, 1);
+    assert_eq!(peer.end.counters().undos.tcp_full_undo, 1);
     assert_eq!(peer.state(), CaState::Open);
 }
 
@@ -121,11 +121,11 @@ fn dsacks_for_all_retransmissions_undo() {
     unnecessary_recovery(&mut peer);
     peer.ack(4, &[]);
     assert_eq!(peer.state(), CaState::Recovery);
-    assert_eq!(peer.end.counters().undone_recoveries, 0);
+    assert_eq!(peer.end.counters().undos.undone_recoveries, 0);
     // The retransmission arrives a second time at the receiver.
     peer.ack(4, &[(0, 1)]);
-    assert_eq!(peer.end.counters().tcp_dsack_recv, 1);
-    assert_eq!(peer.end.counters().tcp_dsack_undo, 1);
+    assert_eq!(peer.end.counters().dsack.tcp_dsack_recv, 1);
+    assert_eq!(peer.end.counters().undos.tcp_dsack_undo, 1);
     assert_eq!(peer.state(), CaState::Open);
     assert!(peer.cwnd() >= before);
 }
@@ -138,12 +138,12 @@ fn one_dsack_for_two_retransmissions_does_not() {
     for top in 3..9 {
         peer.ack(0, &[(2, top)]);
     }
-    assert_eq!(peer.end.counters().retrans_segs, 2);
+    assert_eq!(peer.end.counters().sent.retrans_segs, 2);
     peer.ack(8, &[]);
     peer.ack(8, &[(0, 1)]);
-    assert_eq!(peer.end.counters().tcp_dsack_undo, 0);
+    assert_eq!(peer.end.counters().undos.tcp_dsack_undo, 0);
     peer.ack(8, &[(1, 2)]);
-    assert_eq!(peer.end.counters().tcp_dsack_undo, 1);
+    assert_eq!(peer.end.counters().undos.tcp_dsack_undo, 1);
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn dsacks_beyond_all_retransmissions_are_ignored() {
     peer.ack(3, &[]);
     // Nothing was retransmitted: the network duplicated.
     peer.ack(3, &[(0, 1)]);
-    assert_eq!(peer.end.counters().tcp_dsack_ignored_dubious, 1);
+    assert_eq!(peer.end.counters().dsack.tcp_dsack_ignored_dubious, 1);
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn a_spurious_timeout_is_undone_by_timestamps() {
     assert_eq!(peer.wait(350 * MS), [0]);
     assert_eq!(peer.state(), CaState::Loss);
     peer.ack_echo(2, &[], 100);
-    assert_eq!(peer.end.counters().tcp_loss_undo, 1);
+    assert_eq!(peer.end.counters().undos.tcp_loss_undo, 1);
     assert_eq!(peer.state(), CaState::Open);
     assert!(peer.cwnd() >= 10);
 }
@@ -176,16 +176,20 @@ fn rfc_4015_keeps_the_flight_and_adapts_the_timer() {
         ..EIFEL
     };
     let mut peer = open(undo, true);
-    let timeout = peer.info().rto;
+    let timeout = peer.info().timing.rto;
     peer.wait(350 * MS);
     peer.ack_echo(2, &[], 100);
-    assert_eq!(peer.end.counters().tcp_loss_undo, 1);
+    assert_eq!(peer.end.counters().undos.tcp_loss_undo, 1);
     assert_eq!(peer.cwnd(), 8 + 2);
     peer.now += 300 * MS;
-    let unacked = peer.info().unacked;
+    let unacked = peer.info().flight.unacked;
     let echo = (peer.now / MS) as u32 - 300;
     peer.ack_echo(2 + unacked, &[], echo);
-    assert!(peer.info().rto > timeout, "{} {timeout}", peer.info().rto);
+    assert!(
+        peer.info().timing.rto > timeout,
+        "{} {timeout}",
+        peer.info().timing.rto
+    );
 }
 
 /// Segments 0 and 1 are sent again, then the original of 0 arrives while 1 is still under way. The acknowledgement also
@@ -204,12 +208,12 @@ fn while_a_partial_undo_waits_nothing_is_marked() {
         peer.ack_echo(0, &[(2, 5)], 100);
         peer.ack_echo(0, &[(6, 7), (2, 5)], 100);
         peer.ack_echo(0, &[(6, 8), (2, 5)], 100);
-        assert_eq!(peer.end.counters().retrans_segs, 2);
-        assert_eq!(peer.info().lost, 2);
+        assert_eq!(peer.end.counters().sent.retrans_segs, 2);
+        assert_eq!(peer.info().flight.lost, 2);
         peer.ack_echo(1, &[(6, 9), (2, 5)], 100);
-        let waiting = peer.info().lost;
+        let waiting = peer.info().flight.lost;
         peer.ack_echo(1, &[(6, 10), (2, 5)], 100);
-        (waiting, peer.info().lost)
+        (waiting, peer.info().flight.lost)
     };
     // Segment 1, then 5 with the next acknowledgement that does not advance.
     assert_eq!(lost(true), (1, 2));

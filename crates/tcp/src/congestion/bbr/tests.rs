@@ -452,7 +452,7 @@ fn run(seconds: Nanos, queue: Nanos, lost: u64) -> Run {
 const CARRIED: f64 = 1.25e6 * 1448.0 / 1500.0;
 
 fn share(run: &Run, seconds: f64) -> f64 {
-    run.pair.server.counters().bytes_received as f64 / seconds / CARRIED
+    run.pair.server.counters().received.bytes_received as f64 / seconds / CARRIED
 }
 
 #[test]
@@ -463,7 +463,7 @@ fn a_path_with_a_deep_queue_is_filled_without_filling_the_queue() {
     assert_eq!(run.dropped, 0);
     let share = share(&run, 25.0);
     assert!((0.93..=1.0).contains(&share), "{share}");
-    let srtt = run.pair.client.info().rtt;
+    let srtt = run.pair.client.info().timing.rtt;
     assert!(srtt < 90 * MS, "{srtt}");
     let bandwidth = value(run.pair.client.congestion(), "bandwidth_bytes_per_s");
     assert!(

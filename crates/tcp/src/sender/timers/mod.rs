@@ -138,7 +138,7 @@ impl Sender {
         }
         if self.detection_governs() && verdict.recover {
             // An algorithm that replaces the retransmission timer reports its expiry in this way.
-            self.counters.tcp_timeouts += 1;
+            self.counters.recoveries.tcp_timeouts += 1;
             self.timers.expiries += 1;
             if self.timers.expiries > self.config.rto.retries {
                 return false;
@@ -224,7 +224,7 @@ impl Sender {
             return false;
         }
         self.timers.unanswered_since.get_or_insert(now);
-        self.counters.tcp_win_probe += 1;
+        self.counters.sent.tcp_win_probe += 1;
         self.timers.window_probe = true;
         self.timers.persist_backoff += 1;
         self.arm_persist(now);
@@ -253,7 +253,7 @@ impl Sender {
         }
         self.timers.unanswered_since.get_or_insert(now);
         self.timers.expiries += 1;
-        self.counters.tcp_timeouts += 1;
+        self.counters.recoveries.tcp_timeouts += 1;
         if handshake {
             self.early.repeated = true;
             if !self.early.answers {
@@ -282,7 +282,7 @@ impl Sender {
             self.cut_for_timeout(now);
         }
         let renege = self.board.front().is_some_and(|record| record.sacked);
-        self.counters.tcp_sack_reneging += u64::from(renege);
+        self.counters.recoveries.tcp_sack_reneging += u64::from(renege);
         let all = self.config.habits.after_timeout == AfterTimeout::Outstanding;
         self.forget_reports();
         self.board.mark_all_lost(renege || all);

@@ -86,7 +86,7 @@ impl Sender {
             self.timers.tail.retransmit = true;
             self.timers.tail.retransmitted = true;
         }
-        self.counters.tcp_loss_probes += 1;
+        self.counters.recoveries.tcp_loss_probes += 1;
         true
     }
 
@@ -108,7 +108,7 @@ impl Sender {
             self.timers.tail.end = None;
         } else if self.stream.una > end {
             self.timers.tail.end = None;
-            self.counters.tcp_loss_probe_recovery += 1;
+            self.counters.recoveries.tcp_loss_probe_recovery += 1;
             if self.state < CaState::Cwr {
                 self.undo.marker = None;
                 self.begin_reduction(now);
