@@ -10,7 +10,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use inorder_base::random::Random;
 use inorder_tcp::config::MS;
-use inorder_tcp::{Config, Endpoint, Nanos, Segment};
+use inorder_tcp::{Endpoint, Nanos, Segment};
 
 /// Sender, bottleneck, varying delay, receiver, and the return path.
 struct World {

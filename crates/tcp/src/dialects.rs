@@ -4,7 +4,7 @@
 //! tell stacks apart, and numbers of its timers and windows, from the places named as its source.
 
 use crate::config::{
-    BeyondWindow, Config, DelayedAck, LossProbe, MS, Nagle, Reduction, Rto, RtoStyle, SECOND,
+    BeyondWindow, Config, DelayedAck, LossProbe, MS, Nagle, Reduction, RtoStyle, SECOND,
     WindowAccount, WindowUpdate,
 };
 use crate::habits::{

@@ -2,7 +2,7 @@
 
 use inorder_tcp::config::{MS, SECOND};
 use inorder_tcp::dialects::{DIALECTS, Dialect};
-use inorder_tcp::{Config, Departure, Endpoint, Pair};
+use inorder_tcp::{Departure, Endpoint, Pair};
 
 fn endpoint(dialect: &Dialect, seed: u64) -> Endpoint {
     let config = (dialect.build)().with(|config| {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use inorder_base::random::Random;
 use inorder_tcp::config::{MS, SECOND};
-use inorder_tcp::{Config, Endpoint, Nanos, Pair, loss, profiles};
+use inorder_tcp::{Endpoint, Nanos, Pair, loss, profiles};
 
 const BYTES: u64 = 2_000_000;
 

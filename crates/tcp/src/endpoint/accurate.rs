@@ -304,7 +304,7 @@ impl Endpoint {
             return true;
         }
         let waited = elapsed(now, self.counted.option_at);
-        beacon > 0 && waited.saturating_mul(beacon.into()) >= self.sender.rtt.srtt
+        beacon > 0 && waited.saturating_mul(beacon.into()) >= self.sender.time.rtt.srtt
     }
 
     /// Full segments have room for the option if it is in use.

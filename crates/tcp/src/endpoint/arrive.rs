@@ -156,7 +156,7 @@ impl Endpoint {
         if segment.payload > 0 && !segment.flags.has(Flags::SYN) {
             let end = (start + u64::from(segment.payload)).min(self.receiver.rcv_nxt);
             if start < end {
-                let rtt = self.sender.rtt.srtt;
+                let rtt = self.sender.time.rtt.srtt;
                 self.receiver
                     .on_data(now, start, end, rtt, &mut self.sender.counters);
             }
@@ -292,7 +292,7 @@ impl Endpoint {
                 let age = self.sender.age_of(now, ts.ecr);
                 self.receiver.echoed(ts.ecr, age, segment.payload);
             }
-            let rtt = self.sender.rtt.srtt;
+            let rtt = self.sender.time.rtt.srtt;
             self.receiver
                 .on_data(now, start, end, rtt, &mut self.sender.counters);
         } else if segment.payload > 0 || (fin && !open) {

@@ -81,7 +81,7 @@ impl Endpoint {
         let start: Seq = self.receiver.rcv_nxt;
         let end = start + u64::from(segment.payload).min(UNSCALED);
         if segment.payload > 0 {
-            let rtt = self.sender.rtt.srtt;
+            let rtt = self.sender.time.rtt.srtt;
             self.receiver
                 .on_data(now, start, end, rtt, &mut self.sender.counters);
             self.receiver.was_in_syn();

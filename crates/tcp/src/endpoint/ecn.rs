@@ -25,7 +25,10 @@ impl Endpoint {
 
     /// The configuration, unless the congestion control needs ECN.
     fn ecn_use(&self) -> EcnUse {
-        match (self.sender.control.needs_ecn, self.config.ecn.usage) {
+        match (
+            self.sender.congestion.control.needs_ecn,
+            self.config.ecn.usage,
+        ) {
             (false, how) | (true, how @ EcnUse::Accurate) => how,
             (true, _) => EcnUse::Request,
         }
@@ -42,7 +45,7 @@ impl Endpoint {
     /// The ECN field of segments that carry no new data: with a congestion control that lives on marks they can be marked,
     /// too (Linux), if `on`.
     pub(super) fn always_capable(&self, on: bool) -> Ecn {
-        match on && self.sender.control.needs_ecn {
+        match on && self.sender.congestion.control.needs_ecn {
             true => self.capable(),
             false => Ecn::NotCapable,
         }
@@ -84,7 +87,7 @@ impl Endpoint {
         if !self.sender.ecn.classic() {
             return;
         }
-        if self.sender.control.needs_ecn {
+        if self.sender.congestion.control.needs_ecn {
             return self.echo_exactly(now, segment.ecn == Ecn::Congestion);
         }
         if segment.flags.has(Flags::CWR) {

@@ -66,7 +66,7 @@ impl Endpoint {
     pub(super) fn acknowledgement(&mut self, now: Nanos, pure: bool) -> Segment {
         let timestamps = self.timestamps(now);
         let mut room = match timestamps {
-            _ if !self.receiver.sack => 0,
+            _ if !self.receiver.sack() => 0,
             Some(_) => 3,
             None => 4,
         };

@@ -88,7 +88,7 @@ impl Endpoint {
         self.sender.agreed.sack = self.config.options.sack && segment.sack_permitted;
         self.sender.agreed.timestamps =
             self.config.options.timestamps && segment.timestamps.is_some();
-        self.receiver.sack = self.sender.agreed.sack;
+        self.receiver.set_sack(self.sender.agreed.sack);
         if self.passive {
             let options = if self.sender.agreed.timestamps { 12 } else { 0 };
             self.receiver

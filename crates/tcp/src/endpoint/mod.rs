@@ -214,7 +214,7 @@ impl Endpoint {
 
     /// The congestion control.
     pub fn congestion(&self) -> &dyn CongestionControl {
-        self.sender.control.algorithm.as_ref()
+        self.sender.congestion.control.algorithm.as_ref()
     }
 
     /// The sender's scoreboard.

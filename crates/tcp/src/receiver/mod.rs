@@ -1,10 +1,13 @@
 //! The receiving half: what has arrived, what is acknowledged, and when.
 //!
-//! - `sack`: which blocks an acknowledgement reports, and in which order.
+//! - `queue`: data held out of order.
+//! - `report`: which blocks and which duplicate an acknowledgement reports; `sack`: in which order.
 //! - `delay`: whether an acknowledgement is sent now or later.
 //! - `window`: how much of the buffer is offered.
 
 mod delay;
+mod queue;
+mod report;
 mod round_trip;
 mod sack;
 mod window;
@@ -14,18 +17,13 @@ use inorder_base::random::Random;
 use crate::Nanos;
 use crate::config::{BeyondWindow, Config, WindowAccount};
 use crate::counters::Counters;
-use crate::habits::{Habits, SackOrder};
-use crate::ranges::RangeSet;
 use crate::segment::SackBlocks;
 use crate::seq::{self, Seq};
 
 use delay::{AckDelay, Arrival};
-use sack::SackList;
+use queue::Queue;
+use report::Reports;
 use window::{Held, ReceiveWindow};
-
-/// Number of blocks in a SACK option that reach the sender reliably even if some acknowledgements are lost (Linux
-/// `TCP_SACK_BLOCKS_EXPECTED`).
-const BLOCKS_EXPECTED: usize = 2;
 
 /// The receiving half of an endpoint.
 #[derive(Debug)]
@@ -37,8 +35,6 @@ pub(crate) struct Receiver {
     /// Next byte the application will read.
     read_to: Seq,
     window: ReceiveWindow,
-    beyond: BeyondWindow,
-    pub(crate) scale: u8,
     /// Sequence number of the peer's FIN, once known.
     pub(crate) fin: Option<Seq>,
     /// It has been received in order.
@@ -46,22 +42,16 @@ pub(crate) struct Receiver {
     read_at_once: bool,
     /// When data in order last came.
     in_order_at: Nanos,
-    out_of_order: RangeSet,
-    /// Bytes in it.
-    waiting: u64,
-    sacks: SackList,
-    pub(crate) sack: bool,
-    habits: Habits,
+    queue: Queue,
+    reports: Reports,
+    /// Probability with which a segment out of order makes it discard what it holds.
+    reneging: f64,
     random: Random,
-    dsack_enabled: bool,
-    dsack: Option<(Seq, Seq)>,
-    /// A block that must be reported only after the pending acknowledgement.
-    after_ack: Option<(Seq, Seq)>,
     delay: AckDelay,
     /// `rcv_nxt` in the last acknowledgement sent.
     pub(crate) last_ack_sent: Seq,
+    /// Payload of a full segment, bytes.
     mss: u32,
-    accepted: Vec<(Seq, Seq)>,
 }
 
 impl Receiver {
@@ -71,25 +61,17 @@ impl Receiver {
             rcv_nxt: 0,
             read_to: 0,
             window: ReceiveWindow::new(config),
-            beyond: config.receive.beyond,
-            scale: 0,
             fin: None,
             fin_taken: false,
             read_at_once: config.receive.read_at_once,
             in_order_at: 0,
-            waiting: 0,
-            out_of_order: RangeSet::default(),
-            sacks: SackList::default(),
-            sack: config.options.sack,
-            habits: config.habits,
+            queue: Queue::default(),
+            reports: Reports::new(config),
+            reneging: config.habits.reneging,
             random: Random::new(config.seed, "receiver"),
-            dsack_enabled: config.options.dsack,
-            dsack: None,
-            after_ack: None,
             delay: AckDelay::new(config),
             last_ack_sent: 0,
             mss: config.mss,
-            accepted: Vec::new(),
         }
     }
 
@@ -119,9 +101,19 @@ impl Receiver {
 
     /// The negotiated options: window shift, SACK, and the payload of a full segment.
     pub(crate) fn establish(&mut self, scale: u8, sack: bool, mss: u32) {
-        self.scale = scale;
-        self.sack = sack;
+        self.window.scale = scale;
+        self.reports.sack = sack;
         self.mss = mss.max(1);
+    }
+
+    /// The peer's SYN permits SACK, and so does this end, or not.
+    pub(crate) fn set_sack(&mut self, sack: bool) {
+        self.reports.sack = sack;
+    }
+
+    /// SACK has been negotiated.
+    pub(crate) fn sack(&self) -> bool {
+        self.reports.sack
     }
 
     /// The handshake is complete.
@@ -136,7 +128,7 @@ impl Receiver {
 
     /// Bytes held out of order.
     pub(crate) fn waiting(&self) -> u64 {
-        self.waiting
+        self.queue.bytes
     }
 
     /// Bytes the application has not read.
@@ -155,15 +147,14 @@ impl Receiver {
         Held {
             rcv_nxt: self.rcv_nxt,
             unread: self.readable(),
-            waiting: self.waiting,
+            waiting: self.queue.bytes,
             mss: self.mss,
         }
     }
 
     /// The window field of the acknowledgement being sent.
     pub(crate) fn advertise(&mut self, scaled: bool) -> u16 {
-        let scale = if scaled { self.scale } else { 0 };
-        self.window.advertise(&self.held(), scale)
+        self.window.advertise(&self.held(), scaled)
     }
 
     /// RFC 9293 section 3.10.7.4, first step: true if any part of the segment lies in the window.
@@ -175,14 +166,14 @@ impl Receiver {
 
     /// One more number may lie beyond the window, for a FIN (Linux `tcp_sequence`).
     fn refuses_end(&self, end: Seq) -> bool {
-        self.beyond == BeyondWindow::TakeIfEmpty
+        self.window.beyond == BeyondWindow::TakeIfEmpty
             && end > self.window_end() + 1
             && self.readable() > 0
     }
 
     /// True if any byte of `start..end` is missing.
     pub(crate) fn lacks(&self, start: Seq, end: Seq) -> bool {
-        end > self.rcv_nxt && !self.out_of_order.holds(start.max(self.rcv_nxt), end)
+        end > self.rcv_nxt && !self.queue.ranges.holds(start.max(self.rcv_nxt), end)
     }
 
     /// A segment with this number of bytes of payload echoes a timestamp of this age.
@@ -202,17 +193,17 @@ impl Receiver {
 
     /// End of the highest data that has arrived.
     pub(crate) fn highest(&self) -> Seq {
-        let last = self.out_of_order.end();
+        let last = self.queue.ranges.end();
         last.map_or(self.rcv_nxt, |end| end.max(self.rcv_nxt))
     }
 
     /// Parts of the stream that the last segment delivered, in 64-bit sequence numbers.
     pub(crate) fn accepted(&self) -> &[(Seq, Seq)] {
-        &self.accepted
+        &self.queue.accepted
     }
 
     pub(crate) fn clear_accepted(&mut self) {
-        self.accepted.clear();
+        self.queue.accepted.clear();
     }
 
     /// Processes a segment with payload. Returns true if any of it was new.
@@ -225,7 +216,7 @@ impl Receiver {
         counters: &mut Counters,
     ) -> bool {
         counters.received.data_segs_in += 1;
-        self.report_late();
+        self.reports.report_late();
         if self.read_at_once {
             self.read_what_came();
         } else {
@@ -238,7 +229,7 @@ impl Receiver {
             return false;
         }
         // Data beyond the window, or beyond the end of the stream, is discarded.
-        let edge = match self.beyond {
+        let edge = match self.window.beyond {
             BeyondWindow::Cut => self.window_end(),
             _ if start.max(self.rcv_nxt) < self.window_end() => end,
             _ => self.window_end(),
@@ -258,35 +249,27 @@ impl Receiver {
         }
     }
 
-    fn report_late(&mut self) {
-        if let Some(block) = self.after_ack.take() {
-            self.sacks.report(block);
-        }
-    }
-
     /// All of it is already known: acknowledge at once, with a DSACK (RFC 2883 section 4.1).
     fn report_old(&mut self, now: Nanos, start: Seq, end: Seq, counters: &mut Counters) {
         if !self.delay.answers_duplicate(now) {
             return;
         }
         self.delay.trouble(now);
-        if self.sack && self.dsack_enabled {
-            counters.dsack.tcp_dsack_old_sent += 1;
-            self.dsack = Some((start, end));
-        }
+        self.reports.old(start, end, &mut counters.dsack);
     }
 
     fn in_order(&mut self, now: Nanos, start: Seq, end: Seq, rtt: Nanos, counters: &mut Counters) {
         if start < self.rcv_nxt {
             // The front part was received before.
-            self.overlap(start, self.rcv_nxt, counters);
+            let known = self.rcv_nxt;
+            self.reports.overlap(start, known, &mut counters.dsack);
         }
         let old = self.rcv_nxt;
-        let filled = !self.out_of_order.is_empty();
+        let filled = !self.queue.ranges.is_empty();
         if filled {
             self.fill(old, end, counters);
         } else {
-            self.accepted.push((old, end));
+            self.queue.accepted.push((old, end));
             self.rcv_nxt = end;
         }
         counters.received.bytes_received += self.rcv_nxt - old;
@@ -319,53 +302,31 @@ impl Receiver {
 
     /// Lets `delay` decide when to acknowledge a segment of this length.
     fn judge(&mut self, now: Nanos, length: u64, in_order: bool, filled: bool, rtt: Nanos) {
-        if (in_order || self.sack) && self.window.grow(&self.held(), length) {
+        if (in_order || self.sack()) && self.window.grow(&self.held(), length) {
             self.delay.quicken();
         }
         let arrival = Arrival {
             in_order,
             filled,
-            missing: !self.out_of_order.is_empty(),
+            missing: !self.queue.ranges.is_empty(),
             rcv_nxt: self.rcv_nxt,
             waiting: self.rcv_nxt - self.last_ack_sent,
             mss: self.mss,
             rtt,
-            sack: self.sack,
+            sack: self.sack(),
         };
         self.delay.arrived(now, &arrival);
     }
 
-    /// Adds data to what waits out of order.
+    /// Data in order that meets data held: all that is contiguous becomes readable.
     fn fill(&mut self, start: Seq, end: Seq, counters: &mut Counters) {
-        let known = self.accepted.len();
-        let merged = self.out_of_order.insert(start, end, &mut self.accepted);
-        if let Some((from, to)) = first_duplicate(start, end, &self.accepted[known..]) {
-            self.further_overlap(from, to, counters);
+        let added = self.queue.insert(start, end);
+        if let Some((from, to)) = added.duplicate {
+            self.reports.further_overlap(from, to, &mut counters.dsack);
         }
-        let brought: u64 = self.accepted[known..].iter().map(|(a, b)| b - a).sum();
-        self.waiting -= merged.1 - start - brought;
-        self.rcv_nxt = merged.1;
-        self.out_of_order.remove_below(self.rcv_nxt);
-        self.sacks.advance(self.rcv_nxt);
-    }
-
-    fn overlap(&mut self, start: Seq, end: Seq, counters: &mut Counters) {
-        if self.sack && self.dsack_enabled && start < end {
-            counters.dsack.tcp_dsack_ofo_sent += 1;
-            self.dsack = Some((start, end));
-        }
-    }
-
-    /// A later duplicate part of a segment. A DSACK reports the first part only (RFC 2883 section 4.2), so this one is
-    /// added if the two touch, and otherwise left out (Linux `tcp_dsack_extend`).
-    fn further_overlap(&mut self, start: Seq, end: Seq, counters: &mut Counters) {
-        match self.dsack {
-            None => self.overlap(start, end, counters),
-            Some((from, to)) if start <= to && from <= end => {
-                self.dsack = Some((from.min(start), to.max(end)));
-            }
-            Some(_) => {}
-        }
+        self.rcv_nxt = added.block.1;
+        self.queue.release(start, self.rcv_nxt);
+        self.reports.advance(self.rcv_nxt);
     }
 
     /// There is a gap before it: store it, and acknowledge (RFC 5681 section 4.2: immediately).
@@ -378,15 +339,12 @@ impl Receiver {
         counters: &mut Counters,
     ) -> bool {
         counters.received.out_of_order_segs_in += 1;
-        let known = self.accepted.len();
-        let merged = self.out_of_order.insert(start, end, &mut self.accepted);
-        let fresh: u64 = self.accepted[known..].iter().map(|(a, b)| b - a).sum();
-        self.waiting += fresh;
-        if self.habits.reneging > 0.0 && self.random.chance(self.habits.reneging) {
+        let added = self.queue.insert(start, end);
+        if self.reneging > 0.0 && self.random.chance(self.reneging) {
             self.renege(counters);
             return false;
         }
-        if fresh == 0 {
+        if added.fresh == 0 {
             counters.received.duplicate_segs_in += 1;
             if !self.delay.answers_duplicate(now) {
                 return false;
@@ -394,30 +352,23 @@ impl Receiver {
         } else {
             counters.received.tcp_ofo_queue += 1;
         }
-        if self.delay.holds_back() && self.sacks.place((start, end)) >= BLOCKS_EXPECTED {
-            // The option has room for few blocks: held-back information is sent before this block takes the place.
-            // This block waits for the next acknowledgement, but does not request one (Linux `tcp_sack_new_ofo_skb`).
-            self.delay.now();
-            self.after_ack = Some(merged);
-        } else {
-            self.sacks.report(merged);
+        let held = self.delay.holds_back();
+        if self.reports.block((start, end), added.block, held) {
             self.judge(now, end - start, false, false, rtt);
+        } else {
+            self.delay.now();
         }
-        if let Some((from, to)) = first_duplicate(start, end, &self.accepted[known..]) {
-            self.overlap(from, to, counters);
+        if let Some((from, to)) = added.duplicate {
+            self.reports.overlap(from, to, &mut counters.dsack);
         }
-        fresh > 0
+        added.fresh > 0
     }
 
     /// Discards what is held out of order; the sender has to send it again, also what SACKs have reported (RFC 2018 section 8).
     fn renege(&mut self, counters: &mut Counters) {
         counters.received.reneges += 1;
-        self.out_of_order.clear();
-        self.accepted.clear();
-        self.waiting = 0;
-        self.sacks = SackList::default();
-        self.after_ack = None;
-        self.dsack = None;
+        self.queue.discard();
+        self.reports.forget();
         self.delay.now();
     }
 
@@ -436,8 +387,7 @@ impl Receiver {
         let waiting = self.rcv_nxt - self.last_ack_sent;
         let room = self.window.has_room(&self.held());
         if replies && room && self.delay.fin_waits(now, waiting, self.mss) {
-            // The stream is complete: there is nothing left to report (Linux `tcp_fin`, `tcp_sack_reset`).
-            self.dsack = None;
+            self.reports.forget_duplicate();
         } else {
             self.delay.now();
         }
@@ -469,75 +419,24 @@ impl Receiver {
 
     /// Number of blocks that the next SACK option could have.
     pub(crate) fn sack_blocks(&self) -> usize {
-        usize::from(self.dsack.is_some()) + self.sacks.as_slice().len()
+        self.reports.count()
     }
 
     /// Start of the duplicate that the next SACK option reports.
     pub(crate) fn duplicate(&self) -> Option<Seq> {
-        self.dsack.map(|(start, _)| start)
+        self.reports.duplicate()
     }
 
-    /// The SACK option of the acknowledgement being sent: at most `room` blocks (RFC 2018 section 3), a duplicate first
-    /// (RFC 2883 section 4). The duplicate is reported once.
+    /// The SACK option of the acknowledgement being sent, with at most `room` blocks.
     pub(crate) fn sack_option(&mut self, room: usize) -> SackBlocks {
-        if self.dsack.is_none() && self.sacks.is_empty() {
-            return SackBlocks::EMPTY;
-        }
-        let mut option = SackBlocks::EMPTY;
-        let mut left = room.min(self.habits.sack_blocks as usize);
-        if let Some((start, end)) = self.dsack.take() {
-            option.push(start as u32, end as u32);
-            left = left.saturating_sub(1);
-        }
-        let blocks = self.sacks.as_slice();
-        match self.habits.sack_order {
-            SackOrder::Newest => list(&mut option, blocks.iter().copied().take(left)),
-            SackOrder::Ascending => list(&mut option, self.out_of_order.iter().take(left)),
-            SackOrder::Random => {
-                let first = self.random.below(blocks.len() as u64) as usize;
-                let turned = blocks.iter().cycle().skip(first).copied();
-                list(&mut option, turned.take(left.min(blocks.len())));
-            }
-        }
-        option
+        self.reports
+            .option(room, &self.queue.ranges, &mut self.random)
     }
 
     /// An acknowledgement is sent.
     pub(crate) fn acknowledged(&mut self, counters: &mut Counters) {
         self.last_ack_sent = self.rcv_nxt;
         self.delay.sent(counters);
-        self.report_late();
-    }
-}
-
-fn list(option: &mut SackBlocks, blocks: impl Iterator<Item = (Seq, Seq)>) {
-    for (start, end) in blocks {
-        option.push(start as u32, end as u32);
-    }
-}
-
-/// For a segment that delivered the ranges `new`: its first contiguous part that was received before, which a DSACK
-/// reports (RFC 2883 section 4.2: one contiguous duplicate).
-fn first_duplicate(start: Seq, end: Seq, new: &[(Seq, Seq)]) -> Option<(Seq, Seq)> {
-    let skip = usize::from(new.first().is_some_and(|gap| gap.0 <= start));
-    let from = if skip == 1 { new[0].1 } else { start };
-    let to = new.get(skip).map_or(end, |gap| gap.0);
-    (from < to).then_some((from, to))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::first_duplicate;
-
-    #[test]
-    fn a_reported_duplicate_ends_where_new_data_begins() {
-        assert_eq!(
-            first_duplicate(1, 60, &[(1, 10), (30, 40), (50, 60)]),
-            Some((10, 30))
-        );
-        assert_eq!(first_duplicate(15, 28, &[(15, 20)]), Some((20, 28)));
-        assert_eq!(first_duplicate(15, 28, &[(20, 28)]), Some((15, 20)));
-        assert_eq!(first_duplicate(15, 28, &[]), Some((15, 28)));
-        assert_eq!(first_duplicate(15, 28, &[(15, 28)]), None);
+        self.reports.report_late();
     }
 }

@@ -14,10 +14,6 @@ pub(super) struct SackList {
 }
 
 impl SackList {
-    pub(super) fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
     pub(super) fn as_slice(&self) -> &[(Seq, Seq)] {
         &self.blocks[..self.count]
     }

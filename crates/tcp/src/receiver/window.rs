@@ -5,11 +5,11 @@
 //! previous round trip. In between, the advertised part grows by two segments with every segment that arrives (by twice its
 //! length, if the host has merged several), which is then acknowledged at once. Without SACK, arrivals out of order do not
 //! increase it: a larger window would hide a duplicate acknowledgement. A buffer of fixed size (`SO_RCVBUF`) is advertised
-//! in the same way. Both begin with [`Config::receive_offer`] at most.
+//! in the same way. Both begin with [`Receiving::offer`](crate::config::Receiving::offer) at most.
 
 use super::round_trip::RoundTrip;
 use crate::Nanos;
-use crate::config::{Config, WindowAccount, WindowUpdate};
+use crate::config::{BeyondWindow, Config, WindowAccount, WindowUpdate};
 use crate::seq::Seq;
 use crate::time::elapsed;
 
@@ -28,6 +28,9 @@ const MEMORY_STEP: u64 = 128;
 #[derive(Debug)]
 pub(super) struct ReceiveWindow {
     pub(super) account: WindowAccount,
+    pub(super) beyond: BeyondWindow,
+    /// The shift that was announced (RFC 7323 section 2.2).
+    pub(super) scale: u8,
     update: WindowUpdate,
     /// Largest buffer, bytes.
     most: u64,
@@ -72,6 +75,8 @@ impl ReceiveWindow {
             .map_or(most, |first| first.clamp(1, most));
         Self {
             account: config.receive.account,
+            beyond: config.receive.beyond,
+            scale: 0,
             update: config.receive.update,
             most,
             buffer,
@@ -154,7 +159,8 @@ impl ReceiveWindow {
 
     /// The window field: the free space, scaled (RFC 7323 section 2.3). The right edge never moves back, and advances only by at least a full
     /// segment or half of the advertised part (RFC 9293 section 3.8.6.2.2).
-    pub(super) fn advertise(&mut self, held: &Held, scale: u8) -> u16 {
+    pub(super) fn advertise(&mut self, held: &Held, scaled: bool) -> u16 {
+        let scale = if scaled { self.scale } else { 0 };
         let wanted = self.wanted_edge(held);
         let step = match self.account {
             WindowAccount::Room => 1,

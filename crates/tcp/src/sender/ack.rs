@@ -62,7 +62,7 @@ impl Sender {
         }
         let before = self.before();
         let window_changed = self.update_window(segment);
-        let mut delivered = std::mem::take(&mut self.reports.delivered);
+        let mut delivered = std::mem::take(&mut self.loss.reports.delivered);
         delivered.clear();
         let sack = self.take_sack(segment, &before, &mut delivered);
         let sacked_now = delivered.len() as u32;
@@ -77,7 +77,7 @@ impl Sender {
         self.counters.acks.dup_acks_in += u64::from(repeated);
         if before.una == self.stream.iss {
             // The handshake contains no information about congestion.
-            self.reports.delivered = delivered;
+            self.loss.reports.delivered = delivered;
             self.rearm(now);
             return;
         }
@@ -96,7 +96,7 @@ impl Sender {
             tsecr: segment.tsecr,
             rtt: rtt.control,
         };
-        self.recovery.hold_retransmit = false;
+        self.loss.recovery.hold_retransmit = false;
         let segments = self.count_delivered(&news, &before);
         let progress = advanced || sacked_now > 0;
         let feedback = segment.feedback.as_ref();
@@ -106,7 +106,9 @@ impl Sender {
         };
         self.note_echo(segment.echo || marks > 0);
         let event = AckEvent {
-            echo_age: segment.tsecr.and_then(|ecr| self.clock.since(now, ecr)),
+            echo_age: segment
+                .tsecr
+                .and_then(|ecr| self.time.clock.since(now, ecr)),
             ..self.ack_event(now, &before, segments, marks, rtt.control)
         };
         self.measure_congestion(now, &news, &event);
@@ -115,9 +117,9 @@ impl Sender {
         self.move_window(&news, &before, verdict, event, sack.duplicates);
         let all = segments + sack.duplicates;
         self.sample_rate(now, segment, &news, &before, all, &rtt);
-        self.reports.delivered = delivered;
+        self.loss.reports.delivered = delivered;
         if (advanced && !self.partial_keeps_timer())
-            || self.timers.timer.is_none()
+            || self.time.timers.timer.is_none()
             || self.sack_restarts_timer(now, rtt.sacked)
         {
             self.rearm(now);
@@ -138,7 +140,7 @@ impl Sender {
         self.config.recovery.departures.timer_at_first_partial
             && !self.agreed.sack
             && self.state == CaState::Recovery
-            && self.recovery.partials > 1
+            && self.loss.recovery.partials > 1
     }
 
     /// The common case at the side that only receives: nothing is outstanding, and nothing is reported.
@@ -167,7 +169,7 @@ impl Sender {
     fn update_window(&mut self, segment: &AckSegment) -> bool {
         let changed = self.peer.update(segment, self.stream.una);
         if changed {
-            self.timers.persist_backoff = 0;
+            self.time.timers.persist_backoff = 0;
         }
         changed
     }
@@ -178,7 +180,7 @@ impl Sender {
         self.counters.sent.bytes_acked += (ack - self.stream.una).saturating_sub(syn + fin);
         self.board.acknowledge(ack, delivered);
         self.stream.una = ack;
-        self.timers.answered();
+        self.time.timers.answered();
     }
 
     /// The acknowledgement as the congestion control receives it.
@@ -197,12 +199,15 @@ impl Sender {
             in_flight: before.in_flight,
             acked_bytes: self.stream.una - before.una,
             cwnd_limited: self.config.recovery.departures.grow_when_unused
-                || self.usage.is_cwnd_limited(&self.window),
+                || self
+                    .congestion
+                    .usage
+                    .is_cwnd_limited(&self.congestion.window),
             dubious: self.state != CaState::Open,
             rtt,
             echo_age: None,
-            srtt: self.rtt.srtt,
-            min_rtt: self.rtt.min_rtt,
+            srtt: self.time.rtt.srtt,
+            min_rtt: self.time.rtt.min_rtt,
             snd_una: self.stream.una,
             snd_nxt: self.stream.nxt,
             mss: self.agreed.mss,
@@ -213,7 +218,10 @@ impl Sender {
     /// `tcp_fastretrans_alert`): its decision is not undone by a loss found afterwards.
     fn measure_congestion(&mut self, now: Nanos, news: &AckNews<'_>, event: &AckEvent) {
         if event.acked > 0 {
-            self.control.algorithm.measure(&mut self.window, event);
+            self.congestion
+                .control
+                .algorithm
+                .measure(&mut self.congestion.window, event);
         } else if news.duplicate || self.in_reduction() {
             self.tell(now, Event::DupAck);
         }
@@ -229,18 +237,21 @@ impl Sender {
         mut event: AckEvent,
         duplicates: u32,
     ) {
-        if self.control.governs_window {
+        if self.congestion.control.governs_window {
             return;
         }
         event.dubious = self.state != CaState::Open;
         if self.in_reduction() {
             self.reduce(news, before, event.acked + duplicates);
-        } else if let Some(beyond) = self.recovery.ended_beyond.take()
+        } else if let Some(beyond) = self.loss.recovery.ended_beyond.take()
             && self.config.recovery.departures.growth_at_end != GrowthAtEnd::Acknowledged
         {
             if self.config.recovery.departures.growth_at_end == GrowthAtEnd::Beyond {
                 event.acked = beyond;
-                self.control.algorithm.grow(&mut self.window, &event);
+                self.congestion
+                    .control
+                    .algorithm
+                    .grow(&mut self.congestion.window, &event);
             }
         } else if event.acked == 0 {
             return;
@@ -256,7 +267,10 @@ impl Sender {
                     event.acked = (self.board.front_id() - before.front) as u32;
                 }
             }
-            self.control.algorithm.grow(&mut self.window, &event);
+            self.congestion
+                .control
+                .algorithm
+                .grow(&mut self.congestion.window, &event);
         }
         if self.config.cwnd.moderate && self.state == CaState::Disorder {
             self.moderate();
@@ -302,13 +316,17 @@ impl Sender {
         let mut sample = whole.or(age(first_sacked));
         let mut by_timestamp = None;
         if sample.is_none() && cumulative {
-            by_timestamp = segment.tsecr.and_then(|ecr| self.clock.since(now, ecr));
+            by_timestamp = segment
+                .tsecr
+                .and_then(|ecr| self.time.clock.since(now, ecr));
             sample = by_timestamp;
         }
         if let Some(rtt) = sample {
             let fresh = whole.is_some() && self.state != CaState::Loss;
             if !fresh || !self.adapt_timer(rtt) {
-                self.rtt.sample(now, rtt, self.stream.una, self.stream.nxt);
+                self.time
+                    .rtt
+                    .sample(now, rtt, self.stream.una, self.stream.nxt);
             }
             if let Some(observer) = &mut self.observer {
                 observer.rtt(now, rtt);

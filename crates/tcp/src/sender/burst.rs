@@ -28,7 +28,7 @@ const RTT_SHIFT: u32 = 9;
 impl Sender {
     /// True if a new segment may be sent; the window has room for `room` segments. The rest of the burst follows it.
     pub(super) fn burst_allows(&mut self, now: Nanos, room: u32) -> bool {
-        if self.usage.burst_left > 0 {
+        if self.congestion.usage.burst_left > 0 {
             return true;
         }
         let piece = self.piece();
@@ -38,7 +38,7 @@ impl Sender {
         if piece > 1 && self.defers(now, limit, piece, most) {
             return false;
         }
-        self.usage.burst_left = limit.min(piece).min(most).max(1) as u32;
+        self.congestion.usage.burst_left = limit.min(piece).min(most).max(1) as u32;
         true
     }
 
@@ -59,8 +59,8 @@ impl Sender {
     pub(super) fn burst_size(&self, most: u64, least: u32) -> u64 {
         let mss = u64::from(self.agreed.mss);
         let rate = self.unbounded_rate();
-        let least = self.control.min_burst(least);
-        let near = micros(self.rtt.min_rtt) >> RTT_SHIFT;
+        let least = self.congestion.control.min_burst(least);
+        let near = micros(self.time.rtt.min_rtt) >> RTT_SHIFT;
         let bonus = (most * mss).checked_shr(near.min(64) as u32).unwrap_or(0);
         let bytes = (rate >> 10).saturating_add(bonus);
         (bytes / mss).min(most).max(u64::from(least))
@@ -70,19 +70,22 @@ impl Sender {
         let Some(head) = self.board.front() else {
             return false;
         };
-        let silent = elapsed(now, self.usage.last_sent_at) > MILLISECOND;
+        let silent = elapsed(now, self.congestion.usage.last_sent_at) > MILLISECOND;
         if self.state >= CaState::Recovery || silent {
             return false;
         }
         let mss = u64::from(self.agreed.mss);
-        let window = self.peer.window.min(u64::from(self.window.cwnd) * mss);
+        let window = self
+            .peer
+            .window
+            .min(u64::from(self.congestion.window.cwnd) * mss);
         let third = window / (WINDOW_DIVISOR * mss);
         let complete =
             self.stream.fin_queued || self.stream.nxt + piece * mss < self.stream.write_end;
         if limit >= most || limit >= third || (complete && limit >= piece) {
             return false;
         }
-        let expected = head.sent_at.saturating_add(self.rtt.srtt);
-        elapsed(expected, now) <= MILLISECOND.min(self.rtt.srtt / 2)
+        let expected = head.sent_at.saturating_add(self.time.rtt.srtt);
+        elapsed(expected, now) <= MILLISECOND.min(self.time.rtt.srtt / 2)
     }
 }

@@ -61,26 +61,37 @@ impl Control {
 impl Sender {
     /// The connection is established: the algorithm starts.
     pub(super) fn start_control(&mut self, now: Nanos) {
-        let delivered = self.control.rate.as_ref().map_or(1, |rate| rate.delivered);
+        let delivered = self
+            .congestion
+            .control
+            .rate
+            .as_ref()
+            .map_or(1, |rate| rate.delivered);
         let start = Start {
             now,
             mss: self.agreed.mss,
-            srtt: self.rtt.srtt,
-            min_rtt: self.rtt.min_rtt,
+            srtt: self.time.rtt.srtt,
+            min_rtt: self.time.rtt.min_rtt,
             delivered,
             random: Random::new(self.config.seed, "congestion"),
         };
-        self.control.algorithm.start(&mut self.window, &start);
+        self.congestion
+            .control
+            .algorithm
+            .start(&mut self.congestion.window, &start);
     }
 
     pub(super) fn tell(&mut self, now: Nanos, event: Event) {
-        self.control.algorithm.event(&mut self.window, event, now);
+        self.congestion
+            .control
+            .algorithm
+            .event(&mut self.congestion.window, event, now);
     }
 
     /// A segment of `payload` bytes is about to be sent.
     #[inline]
     pub(super) fn announce(&mut self, now: Nanos, payload: u32, again: bool) {
-        if payload == 0 || !self.control.watches_sending {
+        if payload == 0 || !self.congestion.control.watches_sending {
             return;
         }
         let event = SentEvent {
@@ -88,20 +99,23 @@ impl Sender {
             in_flight: self.board.in_flight(),
             payload,
             again,
-            app_limited: self.control.app_limited(),
+            app_limited: self.congestion.control.app_limited(),
         };
-        self.control.algorithm.on_sent(&mut self.window, &event);
+        self.congestion
+            .control
+            .algorithm
+            .on_sent(&mut self.congestion.window, &event);
     }
 
     /// The application is about to write: checks whether the data written before was too little to fill the window
     /// (Linux `tcp_rate_check_app_limited`).
     pub(crate) fn check_app_limited(&mut self) {
-        let Some(rate) = &mut self.control.rate else {
+        let Some(rate) = &mut self.congestion.control.rate else {
             return;
         };
         let in_flight = self.board.in_flight();
         if self.stream.unsent() < u64::from(self.agreed.mss)
-            && in_flight < self.window.cwnd
+            && in_flight < self.congestion.window.cwnd
             && self.board.lost_out() <= self.board.retrans_out()
         {
             rate.limit(in_flight);
@@ -118,14 +132,14 @@ impl Sender {
         delivered: u32,
         rtts: &Rtts,
     ) {
-        let Some(rate) = &mut self.control.rate else {
+        let Some(rate) = &mut self.congestion.control.rate else {
             return;
         };
         for item in news.delivered {
             rate.reported(before.front + u64::from(item.index), &item.record);
         }
         let front = self.board.front_id();
-        let measured = rate.finish(now, delivered, front, self.rtt.min_rtt);
+        let measured = rate.finish(now, delivered, front, self.time.rtt.min_rtt);
         // A small segment that was alone in flight: the receiver has waited for a second one.
         let ack_delayed = delivered == 1
             && before.sacked == 0
@@ -147,14 +161,15 @@ impl Sender {
             ack_delayed,
             prior_in_flight: before.in_flight,
             in_flight: self.board.in_flight(),
-            next_departure: self.pacer.next_departure(now),
-            srtt: self.rtt.srtt,
+            next_departure: self.congestion.pacer.next_departure(now),
+            srtt: self.time.rtt.srtt,
             mss: self.agreed.mss,
         };
-        self.control
+        self.congestion
+            .control
             .algorithm
-            .rate_sample(&mut self.window, &sample);
-        if self.control.algorithm.holds_back() {
+            .rate_sample(&mut self.congestion.window, &sample);
+        if self.congestion.control.algorithm.holds_back() {
             rate.limit(sample.in_flight);
         }
     }
@@ -162,6 +177,6 @@ impl Sender {
     /// True if the common rules change the window: growth, reduction in recovery, restart after idle times. False if
     /// the loss detection or the congestion control alone does so.
     pub(super) fn shared_rules(&self) -> bool {
-        !self.control.governs_window && !self.detection_governs()
+        !self.congestion.control.governs_window && !self.detection_governs()
     }
 }

@@ -52,15 +52,15 @@ impl Sender {
         now: Nanos,
         call: impl FnOnce(&mut dyn LossDetection, &mut Context<'_>) -> R,
     ) -> Option<R> {
-        let mut loss = self.detection.algorithm.take()?;
+        let mut loss = self.loss.detection.algorithm.take()?;
         let result = call(loss.as_mut(), &mut self.context(now));
-        self.detection.algorithm = Some(loss);
+        self.loss.detection.algorithm = Some(loss);
         Some(result)
     }
 
     /// The loss detection's decision on sending, if it makes one.
     pub(super) fn own_verdict(&mut self, now: Nanos) -> Option<bool> {
-        if !self.detection.governs_sending {
+        if !self.loss.detection.governs_sending {
             return None;
         }
         self.consult(now, |loss, cx| loss.may_send(cx))?
@@ -72,28 +72,29 @@ impl Sender {
         Context {
             now,
             board: &mut self.board,
-            window: &mut self.window,
+            window: &mut self.congestion.window,
             counters: &mut self.counters,
             state: self.state,
             snd_una: stream.una,
             snd_nxt: stream.nxt,
-            high_seq: self.recovery.high_seq,
+            high_seq: self.loss.recovery.high_seq,
             mss: self.agreed.mss,
             initial_window: self.config.cwnd.initial,
-            srtt: self.rtt.srtt,
-            min_rtt: self.rtt.min_rtt,
-            rto: self.rtt.rto(),
+            srtt: self.time.rtt.srtt,
+            min_rtt: self.time.rtt.min_rtt,
+            rto: self.time.rtt.rto(),
             sack: self.agreed.sack,
             timestamps: self.agreed.timestamps,
             unsent,
-            frto: self.timers.frto.deciding,
-            undo_marker: self.undo.marker,
+            frto: self.time.timers.frto.deciding,
+            undo_marker: self.loss.undo.marker,
         }
     }
 
     /// Name of the loss detection, for reports of a fuzzer.
     pub(crate) fn loss_name(&self) -> &'static str {
-        self.detection
+        self.loss
+            .detection
             .algorithm
             .as_ref()
             .map_or("-", |loss| loss.name())
@@ -101,6 +102,6 @@ impl Sender {
 
     /// True if the loss detection controls the window; the sender then has no recovery and no retransmission timer.
     pub(super) fn detection_governs(&self) -> bool {
-        self.detection.governs_window
+        self.loss.detection.governs_window
     }
 }

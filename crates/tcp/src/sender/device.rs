@@ -11,13 +11,13 @@ use crate::state::CaState;
 impl Sender {
     #[inline]
     pub(crate) fn set_device_full(&mut self, full: bool) {
-        self.usage.device_full = full;
+        self.congestion.usage.device_full = full;
     }
 
     /// A segment is ready to be sent: true if the device does not take it.
     #[inline]
     pub(super) fn device_refuses(&mut self, now: Nanos) -> bool {
-        let full = self.usage.device_full;
+        let full = self.congestion.usage.device_full;
         if full {
             self.stalled(now);
         }

@@ -70,8 +70,8 @@ impl Sender {
             self.board.mark_lost(id);
             start = end;
         }
-        self.recovery.high_seq = self.stream.nxt;
-        self.undo.marker = None;
+        self.loss.recovery.high_seq = self.stream.nxt;
+        self.loss.undo.marker = None;
         self.set_state(now, CaState::Loss);
     }
 
@@ -83,7 +83,7 @@ impl Sender {
         self.peer.largest = window;
         let (sack, timestamps) = (self.agreed.sack, self.agreed.timestamps);
         self.establish(now, mss, sack, timestamps);
-        self.recovery.force_retransmit = true;
+        self.loss.recovery.force_retransmit = true;
         self.rearm_timeout(now);
     }
 
@@ -106,12 +106,14 @@ impl Sender {
     /// The peer has acknowledged the SYN-ACK; its round trip is a measurement unless it was repeated.
     pub(super) fn early_answer_acknowledged(&mut self, now: Nanos) {
         self.stream.una = self.stream.iss + 1;
-        self.timers.expiries = 0;
+        self.time.timers.expiries = 0;
         if !self.early.repeated {
             let rtt = elapsed(now, self.early.answered_at);
-            self.rtt.sample(now, rtt, self.stream.una, self.stream.nxt);
+            self.time
+                .rtt
+                .sample(now, rtt, self.stream.una, self.stream.nxt);
         }
-        self.timers.timer = None;
+        self.time.timers.timer = None;
         self.rearm(now);
     }
 }

@@ -82,7 +82,7 @@ impl Sender {
     pub(super) fn note_echo(&mut self, echo: bool) {
         self.ecn.echoed = echo;
         if echo {
-            self.undo.marker = None;
+            self.loss.undo.marker = None;
         }
     }
 
@@ -98,12 +98,14 @@ impl Sender {
     /// The window is reduced without a loss: by a congestion mark, or because the host's own device is full. There is
     /// nothing to undo (Linux `tcp_enter_cwr`).
     pub(super) fn enter_cwr(&mut self, now: Nanos) {
-        self.undo.undone = false;
+        self.loss.undo.undone = false;
         self.begin_reduction(now);
-        self.undo.marker = None;
-        if self.config.cwnd.reduction == Reduction::RateHalving && !self.control.governs_window {
+        self.loss.undo.marker = None;
+        if self.config.cwnd.reduction == Reduction::RateHalving
+            && !self.congestion.control.governs_window
+        {
             let bound = self.board.in_flight() + 1;
-            self.window.cwnd = self.window.cwnd.min(bound);
+            self.congestion.window.cwnd = self.congestion.window.cwnd.min(bound);
         }
         self.set_state(now, CaState::Cwr);
     }

@@ -77,27 +77,49 @@ use usage::Usage;
 #[derive(Debug)]
 pub(crate) struct Sender {
     config: Config,
-    pub(crate) control: Control,
-    detection: Detection,
     pub(crate) observer: Option<Box<dyn Observer>>,
     pub(crate) counters: Counters,
+    /// What is outstanding, segment by segment.
     pub(crate) board: Board,
-    pub(crate) window: Window,
-    pub(crate) rtt: RttEstimator,
     pub(crate) state: CaState,
     pub(crate) stream: Stream,
     pub(crate) peer: PeerWindow,
     pub(crate) agreed: Agreed,
-    clock: TimestampClock,
+    pub(crate) congestion: Congestion,
+    pub(crate) time: Time,
+    loss: Loss,
+    pub(crate) ecn: EcnSender,
+    pub(crate) early: Early,
+    hold: Hold,
+}
+
+/// How much may be in flight, and how fast it goes out.
+#[derive(Debug)]
+pub(crate) struct Congestion {
+    pub(crate) control: Control,
+    pub(crate) window: Window,
+    /// Whether the window is what limits sending.
+    usage: Usage,
+    pacer: Pacer,
+}
+
+/// What is known of losses, and what is done about them.
+#[derive(Debug)]
+struct Loss {
+    detection: Detection,
+    /// What SACK blocks have reported.
     reports: Reports,
     recovery: Recovery,
     undo: UndoState,
-    pub(crate) ecn: EcnSender,
+}
+
+/// Clocks and timers.
+#[derive(Debug)]
+pub(crate) struct Time {
+    pub(crate) rtt: RttEstimator,
     timers: Timers,
-    usage: Usage,
-    pacer: Pacer,
-    pub(crate) early: Early,
-    hold: Hold,
+    /// The clock of the timestamps option.
+    clock: TimestampClock,
 }
 
 impl Sender {
@@ -111,25 +133,31 @@ impl Sender {
         window.ssthresh = config.cwnd.ssthresh;
         window.clamp = config.cwnd.clamp.max(1);
         Self {
-            control: Control::new(control),
-            detection: Detection::new(loss),
             observer: None,
             counters: Counters::default(),
             board: Board::default(),
-            window,
-            rtt: RttEstimator::new(config.rto),
             state: CaState::Open,
             stream: Stream::new(iss),
             peer: PeerWindow::default(),
             agreed: Agreed::wanted(config),
-            clock: TimestampClock::new(config),
-            reports: Reports::default(),
-            recovery: Recovery::new(iss),
-            undo: UndoState::default(),
+            congestion: Congestion {
+                control: Control::new(control),
+                window,
+                usage: Usage::default(),
+                pacer: Pacer::default(),
+            },
+            time: Time {
+                rtt: RttEstimator::new(config.rto),
+                timers: Timers::default(),
+                clock: TimestampClock::new(config),
+            },
+            loss: Loss {
+                detection: Detection::new(loss),
+                reports: Reports::default(),
+                recovery: Recovery::new(iss),
+                undo: UndoState::default(),
+            },
             ecn: EcnSender::default(),
-            timers: Timers::default(),
-            usage: Usage::default(),
-            pacer: Pacer::default(),
             early: Early::default(),
             hold: Hold::default(),
             config: config.clone(),
@@ -139,12 +167,12 @@ impl Sender {
     /// Starts with what earlier connections to the peer have left (Linux `tcp_init_metrics`).
     pub(crate) fn start_from(&mut self, known: &Destination) {
         if known.ssthresh > 0 {
-            self.window.ssthresh = known.ssthresh.min(self.window.clamp);
+            self.congestion.window.ssthresh = known.ssthresh.min(self.congestion.window.clamp);
         }
         if known.reordering > 0 {
-            self.detection.remember(known.reordering);
+            self.loss.detection.remember(known.reordering);
         }
-        self.rtt.expect(known.rtt);
+        self.time.rtt.expect(known.rtt);
     }
 
     /// The connection is established with these options in force.
@@ -154,21 +182,21 @@ impl Sender {
             sack,
             timestamps,
         };
-        self.recovery.high_seq = self.stream.una;
+        self.loss.recovery.high_seq = self.stream.una;
         self.stream.small_end = self.stream.una;
-        self.timers.expiries = 0;
+        self.time.timers.expiries = 0;
         self.start_control(now);
         self.consult(now, |loss, cx| loss.start(cx));
     }
 
     /// Time since this end created a timestamp that is echoed now; `None` if it did not.
     pub(crate) fn age_of(&mut self, now: Nanos, echo: u32) -> Option<Nanos> {
-        self.clock.since(now, echo)
+        self.time.clock.since(now, echo)
     }
 
     /// The clock of the timestamps option.
     pub(crate) fn tsval(&mut self, now: Nanos) -> u32 {
-        self.clock.read(now)
+        self.time.clock.read(now)
     }
 
     fn set_state(&mut self, now: Nanos, to: CaState) {
@@ -191,13 +219,13 @@ impl Sender {
         let snapshot = Snapshot {
             now,
             state: self.state,
-            cwnd: self.window.cwnd,
-            ssthresh: self.window.ssthresh,
+            cwnd: self.congestion.window.cwnd,
+            ssthresh: self.congestion.window.ssthresh,
             dupthresh: self.dupthresh(),
             pipe: self.board.in_flight(),
             unacked: self.board.packets_out(),
-            srtt: self.rtt.srtt,
-            rto: self.rtt.rto(),
+            srtt: self.time.rtt.srtt,
+            rto: self.time.rtt.rto(),
             snd_una: self.stream.una,
         };
         if let Some(observer) = &mut self.observer {
@@ -206,22 +234,22 @@ impl Sender {
     }
 
     pub(crate) fn dupthresh(&self) -> u32 {
-        self.detection.dupthresh()
+        self.loss.detection.dupthresh()
     }
 
     /// `received_ce`: packets that arrived with a congestion mark.
     pub(crate) fn info(&self, received_ce: u32) -> Info {
         Info {
             ca_state: self.state,
-            cwnd: self.window.cwnd,
-            ssthresh: self.window.ssthresh,
+            cwnd: self.congestion.window.cwnd,
+            ssthresh: self.congestion.window.ssthresh,
             timing: TimingInfo {
-                rtt: self.rtt.srtt,
-                rttvar: self.rtt.rttvar,
-                min_rtt: self.rtt.min_rtt,
-                rto: self.rtt.rto(),
-                backoff: self.rtt.backoff,
-                retransmits: self.timers.expiries,
+                rtt: self.time.rtt.srtt,
+                rttvar: self.time.rtt.rttvar,
+                min_rtt: self.time.rtt.min_rtt,
+                rto: self.time.rtt.rto(),
+                backoff: self.time.rtt.backoff,
+                retransmits: self.time.timers.expiries,
             },
             flight: FlightInfo {
                 unacked: self.board.packets_out(),
@@ -253,7 +281,7 @@ impl Sender {
 
     /// Nothing may be sent any more: the connection has ended.
     pub(crate) fn stop(&mut self) {
-        self.timers.stop();
-        self.recovery.force_retransmit = false;
+        self.time.timers.stop();
+        self.loss.recovery.force_retransmit = false;
     }
 }

@@ -48,12 +48,12 @@ impl Sender {
     /// Changes the rate (`SO_MAX_PACING_RATE`).
     pub(crate) fn set_pacing(&mut self, pacing: Option<Pacing>) {
         self.config.send.pacing = pacing;
-        self.pacer.held &= self.pacing().is_some();
+        self.congestion.pacer.held &= self.pacing().is_some();
     }
 
     /// Pacing as configured; an algorithm with its own rate is always paced (Linux `SK_PACING_NEEDED`).
     fn pacing(&self) -> Option<Pacing> {
-        let needed = || self.control.paces.then(Pacing::default);
+        let needed = || self.congestion.control.paces.then(Pacing::default);
         self.config.send.pacing.or_else(needed)
     }
 
@@ -65,28 +65,28 @@ impl Sender {
 
     #[inline]
     fn is_paced(&self) -> bool {
-        self.config.send.pacing.is_some() || self.control.paces
+        self.config.send.pacing.is_some() || self.congestion.control.paces
     }
 
     fn burst_waits(&mut self, now: Nanos) -> bool {
         let Some(pacing) = self.pacing() else {
             return false;
         };
-        if self.pacer.left > 0 && self.pacer.began == now {
+        if self.congestion.pacer.left > 0 && self.congestion.pacer.began == now {
             return false;
         }
-        if now < self.pacer.at {
-            self.pacer.held = true;
+        if now < self.congestion.pacer.at {
+            self.congestion.pacer.held = true;
             // Waiting for the pacing time is not a closed window.
-            if self.timers.waits_for(TimerKind::Persist) {
-                self.timers.timer = None;
+            if self.time.timers.waits_for(TimerKind::Persist) {
+                self.time.timers.timer = None;
             }
             return true;
         }
         let most = MAX_BURST_BYTES / u64::from(self.agreed.mss);
-        self.pacer.left = self.burst_size(most, pacing.burst) as u32;
-        self.pacer.began = now;
-        self.pacer.unused = 0;
+        self.congestion.pacer.left = self.burst_size(most, pacing.burst) as u32;
+        self.congestion.pacer.began = now;
+        self.congestion.pacer.unused = 0;
         false
     }
 
@@ -103,7 +103,7 @@ impl Sender {
             return;
         };
         let rate = self.rate(pacing);
-        let pacer = &mut self.pacer;
+        let pacer = &mut self.congestion.pacer;
         pacer.left = pacer.left.saturating_sub(1);
         pacer.segments += 1;
         if pacer.at < now {
@@ -131,19 +131,27 @@ impl Sender {
 
     /// The algorithm's rate, otherwise the usual one for its window; 0 before the first round trip.
     pub(super) fn unbounded_rate(&self) -> u64 {
-        self.control.pacing_rate().unwrap_or_else(|| {
-            let flight = self.window.cwnd.max(self.board.packets_out());
-            usual_pacing_rate(&self.window, flight, self.agreed.mss, self.rtt.srtt)
+        self.congestion.control.pacing_rate().unwrap_or_else(|| {
+            let flight = self.congestion.window.cwnd.max(self.board.packets_out());
+            usual_pacing_rate(
+                &self.congestion.window,
+                flight,
+                self.agreed.mss,
+                self.time.rtt.srtt,
+            )
         })
     }
 
     /// When data held back by pacing may be sent.
     pub(super) fn pace_timer(&self) -> Option<Nanos> {
-        self.pacer.held.then_some(self.pacer.at)
+        self.congestion
+            .pacer
+            .held
+            .then_some(self.congestion.pacer.at)
     }
 
     /// The pacing time has come: data that was held back may be sent.
     pub(super) fn pace_released(&mut self, now: Nanos) {
-        self.pacer.held &= now < self.pacer.at;
+        self.congestion.pacer.held &= now < self.congestion.pacer.at;
     }
 }

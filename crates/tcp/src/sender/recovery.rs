@@ -53,9 +53,9 @@ impl Recovery {
 impl Sender {
     /// Runs the state machine; the result says whether the window may grow.
     pub(super) fn process(&mut self, now: Nanos, news: &AckNews<'_>) -> Verdict {
-        self.recovery.ended_beyond = None;
+        self.loss.recovery.ended_beyond = None;
         if self.state == CaState::Open {
-            self.undo.forget_stamp();
+            self.loss.undo.forget_stamp();
         }
         match self.state {
             CaState::Loss => self.in_loss(now, news),
@@ -87,7 +87,7 @@ impl Sender {
             return acked.saturating_sub(counted).max(u32::from(acked > 0));
         }
         // After a timeout, duplicates answer data sent before it (RFC 6582 section 4).
-        let stale = self.state == CaState::Loss && self.stream.nxt <= self.recovery.high_seq;
+        let stale = self.state == CaState::Loss && self.stream.nxt <= self.loss.recovery.high_seq;
         if !news.duplicate || stale {
             return 0;
         }
@@ -118,13 +118,13 @@ impl Sender {
     /// Open, Disorder, CWR.
     fn in_order(&mut self, now: Nanos, news: &AckNews<'_>) -> Verdict {
         // Ends when something sent later is acknowledged: then the segment with CWR has arrived.
-        if self.state == CaState::Cwr && self.stream.una > self.recovery.high_seq {
+        if self.state == CaState::Cwr && self.stream.una > self.loss.recovery.high_seq {
             self.finish_reduction();
             self.set_state(now, CaState::Open);
         }
         self.try_undo_dsack(now);
         let verdict = self.detect(now, news);
-        self.recovery.one_more = news.duplicate
+        self.loss.recovery.one_more = news.duplicate
             && !verdict.recover
             && self.config.recovery.limited_transmit == LimitedTransmit::Always;
         if self.detection_governs() {
@@ -186,11 +186,11 @@ impl Sender {
         self.undo_begin(now);
         self.begin_reduction(now);
         // An algorithm that controls the window ensures itself that something is sent.
-        self.recovery.force_retransmit = !self.control.governs_window;
+        self.loss.recovery.force_retransmit = !self.congestion.control.governs_window;
         self.set_state(now, CaState::Recovery);
         self.tell(now, Event::RecoveryStart);
         if self.inflates() {
-            self.recovery.reducer.inflation = self.board.sacked_out();
+            self.loss.recovery.reducer.inflation = self.board.sacked_out();
         }
         self.consult(now, |loss, cx| loss.on_recovery(cx));
         if self.config.habits.at_duplicates == AtDuplicates::Window && !self.detection_governs() {
@@ -201,7 +201,7 @@ impl Sender {
 
     /// What SACKs reported before counts for nothing any more.
     pub(super) fn forget_reports(&mut self) {
-        self.reports.last_sack = SackBlocks::EMPTY;
+        self.loss.reports.last_sack = SackBlocks::EMPTY;
         if !self.agreed.sack {
             self.board.set_emulated_sacked(0);
         }
@@ -210,12 +210,13 @@ impl Sender {
     /// The slow-start threshold after a loss, and the start of the reduction (RFC 6675 section 5 step (4.2), RFC 5681
     /// section 3.2 steps 2 and 3). A tail loss probe is forgotten (RFC 8985 section 7.1).
     pub(super) fn begin_reduction(&mut self, now: Nanos) {
-        self.recovery.high_seq = self.stream.nxt;
-        self.recovery.partials = 0;
-        self.timers.tail.end = None;
+        self.loss.recovery.high_seq = self.stream.nxt;
+        self.loss.recovery.partials = 0;
+        self.time.timers.tail.end = None;
         self.ecn.window_reduced();
         if self.state < CaState::Cwr {
             let in_flight = self
+                .loss
                 .detection
                 .flight_at_loss(self.agreed.mss)
                 .unwrap_or(self.board.packets_out());
@@ -224,17 +225,21 @@ impl Sender {
                 in_flight,
                 timeout: false,
             };
-            self.undo.save_window(&self.window);
-            let ssthresh = self.control.algorithm.ssthresh(&self.window, &event);
-            let prior = self.window.cwnd;
-            self.window.ssthresh = ssthresh.max(1);
-            self.window.count = 0;
+            self.loss.undo.save_window(&self.congestion.window);
+            let ssthresh = self
+                .congestion
+                .control
+                .algorithm
+                .ssthresh(&self.congestion.window, &event);
+            let prior = self.congestion.window.cwnd;
+            self.congestion.window.ssthresh = ssthresh.max(1);
+            self.congestion.window.count = 0;
             self.start_reducer(prior, in_flight);
         }
     }
 
     fn in_recovery(&mut self, now: Nanos, news: &AckNews<'_>) -> Verdict {
-        if self.stream.una >= self.recovery.high_seq && !self.leave_recovery(now, news) {
+        if self.stream.una >= self.loss.recovery.high_seq && !self.leave_recovery(now, news) {
             return Verdict::default();
         }
         if self.state != CaState::Recovery {
@@ -245,14 +250,14 @@ impl Sender {
             if self.try_undo_partial(now, news) {
                 // Other data may be missing: that would be another recovery.
                 self.board.marks_held =
-                    self.config.recovery.undo.hold_marks && self.recovery.hold_retransmit;
+                    self.config.recovery.undo.hold_marks && self.loss.recovery.hold_retransmit;
                 let verdict = self.in_order_if_open(now, news);
                 self.board.marks_held = false;
                 return verdict;
             }
             self.partial_acknowledgement(news);
         } else if self.inflates() && news.duplicate {
-            self.recovery.reducer.inflation += 1;
+            self.loss.recovery.reducer.inflation += 1;
         }
         if self.try_undo_dsack(now) {
             self.settle(now);
@@ -271,18 +276,18 @@ impl Sender {
 
     /// RFC 6582 section 3.2 step 3: the inflated window is reduced by the acknowledged amount minus one segment.
     fn partial_acknowledgement(&mut self, news: &AckNews<'_>) {
-        self.recovery.partials += 1;
+        self.loss.recovery.partials += 1;
         if !self.inflates() {
             let at_once = self.config.recovery.departures.duplicates_leave_flight
                 || self.config.cwnd.reduction == Reduction::Inflate;
-            self.recovery.force_retransmit |= at_once && !self.agreed.sack;
+            self.loss.recovery.force_retransmit |= at_once && !self.agreed.sack;
             return;
         }
         let acked = news.delivered.len() as u32;
-        self.recovery.reducer.inflation =
-            (self.recovery.reducer.inflation + 1).saturating_sub(acked);
+        self.loss.recovery.reducer.inflation =
+            (self.loss.recovery.reducer.inflation + 1).saturating_sub(acked);
         // Step 3 retransmits the first unacknowledged segment even if the window does not allow it.
-        self.recovery.force_retransmit = true;
+        self.loss.recovery.force_retransmit = true;
     }
 
     /// Everything outstanding at the start of recovery is acknowledged. False if the state is kept: without SACK,
@@ -297,7 +302,7 @@ impl Sender {
         let undone = self.try_undo_full(now, news);
         if !self.agreed.sack
             && !departures.reenter_at_recover
-            && self.stream.una == self.recovery.high_seq
+            && self.stream.una == self.loss.recovery.high_seq
         {
             self.forget_first_retransmission();
             // The window is set as for the full acknowledgement; only the state is kept.
@@ -309,10 +314,10 @@ impl Sender {
         if !undone {
             self.close_reduction();
         }
-        self.recovery.reducer.inflation = 0;
-        let beyond = (self.stream.una - self.recovery.high_seq) / u64::from(self.agreed.mss);
-        self.recovery.ended_beyond = Some(u32::try_from(beyond).unwrap_or(u32::MAX));
-        self.undo.finish();
+        self.loss.recovery.reducer.inflation = 0;
+        let beyond = (self.stream.una - self.loss.recovery.high_seq) / u64::from(self.agreed.mss);
+        self.loss.recovery.ended_beyond = Some(u32::try_from(beyond).unwrap_or(u32::MAX));
+        self.loss.undo.finish();
         self.set_state(now, CaState::Open);
         self.tell(now, Event::RecoveryEnd);
         self.consult(now, |loss, cx| loss.on_recovery_end(cx, undone));
@@ -322,21 +327,21 @@ impl Sender {
     /// After a timeout: F-RTO, undo, and the end of the state when everything sent before is acknowledged (RFC 6582
     /// section 3.2 step 4, RFC 6675 section 5.1).
     fn in_loss(&mut self, now: Nanos, news: &AckNews<'_>) -> Verdict {
-        let recovered = self.stream.una >= self.recovery.high_seq;
+        let recovered = self.stream.una >= self.loss.recovery.high_seq;
         if news.advances() && self.try_undo_loss(now, news, false) {
             let mut verdict = self.after_loss(now, news);
             // RFC 4015 section 3.1 step (9) has already counted this acknowledgement.
             verdict.hold_window |= self.config.recovery.undo.rfc4015;
             return verdict;
         }
-        if self.timers.frto.deciding && self.decide_frto(now, news, recovered) {
+        if self.time.timers.frto.deciding && self.decide_frto(now, news, recovered) {
             return self.after_loss(now, news);
         }
         if recovered {
             self.leave_loss(now, news);
             return self.after_loss(now, news);
         }
-        if self.timers.frto.deciding {
+        if self.time.timers.frto.deciding {
             // RFC 5682 section 3.1 step 2b: exactly two new segments.
             let mut verdict = self.detect(now, news);
             verdict.hold_window |= !self.config.recovery.frto_grows;
@@ -353,16 +358,16 @@ impl Sender {
     }
 
     fn leave_loss(&mut self, now: Nanos, news: &AckNews<'_>) {
-        self.timers.frto.deciding = false;
+        self.time.timers.frto.deciding = false;
         let undone = self.try_undo_full(now, news);
         if !self.agreed.sack {
             self.board.set_emulated_sacked(0);
-            let same = self.stream.una == self.recovery.high_seq;
+            let same = self.stream.una == self.loss.recovery.high_seq;
             if same && !undone && !self.config.recovery.departures.reenter_at_recover {
                 return;
             }
         }
-        self.undo.finish();
+        self.loss.undo.finish();
         self.set_state(now, CaState::Open);
         self.consult(now, |loss, cx| loss.on_recovery_end(cx, undone));
     }

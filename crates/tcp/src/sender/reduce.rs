@@ -33,25 +33,26 @@ impl Sender {
             Reduction::PrrLinux => prior_cwnd,
             _ => in_flight,
         };
-        self.recovery.reducer = Reducer {
+        self.loss.recovery.reducer = Reducer {
             recover_fs: recover_fs.max(1),
             ..Reducer::default()
         };
         match self.config.cwnd.reduction {
-            _ if self.control.governs_window => {}
-            Reduction::Immediate => self.window.cwnd = self.window.ssthresh,
+            _ if self.congestion.control.governs_window => {}
+            Reduction::Immediate => self.congestion.window.cwnd = self.congestion.window.ssthresh,
             Reduction::Inflate => {
                 let duplicates = if self.agreed.sack {
                     0
                 } else {
                     self.dupthresh()
                 };
-                self.window.cwnd = self.window.ssthresh.saturating_add(duplicates);
+                self.congestion.window.cwnd =
+                    self.congestion.window.ssthresh.saturating_add(duplicates);
             }
             // One segment for the retransmission, beside what is in flight without it.
             Reduction::PrrNs3 => {
-                self.recovery.reducer.recover_fs = self.board.packets_out().max(1);
-                self.window.cwnd = self.board.in_flight() + 1;
+                self.loss.recovery.reducer.recover_fs = self.board.packets_out().max(1);
+                self.congestion.window.cwnd = self.board.in_flight() + 1;
             }
             _ => {}
         }
@@ -60,7 +61,7 @@ impl Sender {
     /// A segment was sent during the reduction.
     pub(super) fn count_out(&mut self) {
         if self.in_reduction() {
-            self.recovery.reducer.out += 1;
+            self.loss.recovery.reducer.out += 1;
         }
     }
 
@@ -70,7 +71,7 @@ impl Sender {
             // Without SACK the state of recovery outlasts its undo until later data is acknowledged, and in Linux so does
             // proportional reduction, with the threshold restored.
             Reduction::PrrLinux | Reduction::PrrSlowStart | Reduction::PrrConservative => {}
-            _ if self.undo.undone => return,
+            _ if self.loss.undo.undone => return,
             _ => {}
         }
         match self.config.cwnd.reduction {
@@ -88,7 +89,7 @@ impl Sender {
     /// Recovery starts without an acknowledgement, when the reordering window has expired: the segment that started
     /// the timer counts as delivered now (Linux `tcp_rack_reo_timeout`).
     pub(super) fn reduce_at_timer(&mut self) {
-        if self.control.governs_window {
+        if self.congestion.control.governs_window {
             return;
         }
         match self.config.cwnd.reduction {
@@ -104,14 +105,19 @@ impl Sender {
     /// threshold (RFC 6582 section 3.2 step 3, as in ns-3 until 3.28).
     fn inflate(&mut self, news: &AckNews<'_>) {
         // The acknowledgement that begins recovery: the window has its first size already.
-        if self.agreed.sack || self.recovery.reducer.out == 0 {
+        if self.agreed.sack || self.loss.recovery.reducer.out == 0 {
             return;
         }
         if news.advances() {
             let acked = news.delivered.len() as u32;
-            self.window.cwnd = self.window.cwnd.saturating_sub(acked) + 1;
+            self.congestion.window.cwnd = self.congestion.window.cwnd.saturating_sub(acked) + 1;
         } else if news.duplicate {
-            self.window.cwnd = self.window.cwnd.saturating_add(1).min(self.window.clamp);
+            self.congestion.window.cwnd = self
+                .congestion
+                .window
+                .cwnd
+                .saturating_add(1)
+                .min(self.congestion.window.clamp);
         }
     }
 
@@ -121,24 +127,25 @@ impl Sender {
         if delivered == 0 && !news.duplicate {
             return;
         }
-        self.recovery.reducer.half += 1;
-        let floor = self.window.ssthresh;
-        if self.window.cwnd > floor {
-            self.window.cwnd = (self.window.cwnd - self.recovery.reducer.half / 2).max(floor);
+        self.loss.recovery.reducer.half += 1;
+        let floor = self.congestion.window.ssthresh;
+        if self.congestion.window.cwnd > floor {
+            self.congestion.window.cwnd =
+                (self.congestion.window.cwnd - self.loss.recovery.reducer.half / 2).max(floor);
         }
-        self.recovery.reducer.half %= 2;
+        self.loss.recovery.reducer.half %= 2;
         let in_flight = self.board.in_flight();
-        self.window.cwnd = self.window.cwnd.min(in_flight + 1).max(1);
+        self.congestion.window.cwnd = self.congestion.window.cwnd.min(in_flight + 1).max(1);
     }
 
     /// RFC 6937 section 3, in segments.
     fn proportional(&mut self, kind: Reduction, clean: bool, delivered: u32) {
-        if delivered == 0 && self.recovery.reducer.out > 0 {
+        if delivered == 0 && self.loss.recovery.reducer.out > 0 {
             return;
         }
         let pipe = self.board.in_flight();
-        let ssthresh = self.window.ssthresh;
-        let prr = &mut self.recovery.reducer;
+        let ssthresh = self.congestion.window.ssthresh;
+        let prr = &mut self.loss.recovery.reducer;
         prr.delivered += delivered;
         let send = if pipe > ssthresh {
             let share = (u64::from(prr.delivered) * u64::from(ssthresh))
@@ -157,14 +164,14 @@ impl Sender {
         };
         // The retransmission that starts recovery is always sent.
         let send = send.max(u32::from(prr.out == 0));
-        self.window.cwnd = pipe + send;
+        self.congestion.window.cwnd = pipe + send;
     }
 
     /// PRR as in ns-3, in segments. What is in flight is counted before this acknowledgement marks segments; a duplicate
     /// delivers nothing; below the threshold, an acknowledgement that no retransmission caused lets nothing out beyond
     /// what it delivers.
     fn proportional_ns3(&mut self, news: &AckNews<'_>, before: &Before, delivered: u32) {
-        if self.recovery.reducer.out == 0 {
+        if self.loss.recovery.reducer.out == 0 {
             // The acknowledgement that begins recovery: the window has its first size already.
             return;
         }
@@ -177,8 +184,8 @@ impl Sender {
         };
         let again = |item: &crate::board::Delivered| item.record.retrans;
         let answers_retransmission = news.advances() && news.delivered.iter().any(again);
-        let ssthresh = self.window.ssthresh;
-        let prr = &mut self.recovery.reducer;
+        let ssthresh = self.congestion.window.ssthresh;
+        let prr = &mut self.loss.recovery.reducer;
         prr.delivered += delivered;
         let (sent, arrived) = (i64::from(prr.out), i64::from(prr.delivered));
         let send = if pipe > ssthresh {
@@ -195,14 +202,14 @@ impl Sender {
             limit.min(i64::from(ssthresh - pipe))
         };
         let send = send.max(i64::from(prr.out == 0)).max(0) as u32;
-        self.window.cwnd = pipe + send;
+        self.congestion.window.cwnd = pipe + send;
     }
 
     /// True while duplicates inflate the window (RFC 5681 section 3.2 step 4).
     pub(super) fn inflates(&self) -> bool {
         self.counts_outstanding()
             && self.config.cwnd.reduction == Reduction::Immediate
-            && !self.recovery.reducer.closed
+            && !self.loss.recovery.reducer.closed
     }
 
     /// In recovery without SACK, the window, inflated by duplicates, is compared with everything outstanding (RFC 5681
@@ -214,27 +221,27 @@ impl Sender {
                 self.config.cwnd.reduction,
                 Reduction::Immediate | Reduction::Inflate
             )
-            && !self.control.governs_window
+            && !self.congestion.control.governs_window
     }
 
     /// Calls [`Sender::finish_reduction`] once for each reduction.
     pub(super) fn close_reduction(&mut self) {
-        if !std::mem::replace(&mut self.recovery.reducer.closed, true) {
+        if !std::mem::replace(&mut self.loss.recovery.reducer.closed, true) {
             self.finish_reduction();
         }
-        self.recovery.reducer.inflation = 0;
+        self.loss.recovery.reducer.inflation = 0;
     }
 
     /// The reduction is complete: the window equals the threshold.
     pub(super) fn finish_reduction(&mut self) {
-        if self.undo.undone || !self.shared_rules() {
+        if self.loss.undo.undone || !self.shared_rules() {
             return;
         }
-        let threshold = self.window.ssthresh;
-        self.window.cwnd = match self.config.cwnd.reduction {
+        let threshold = self.congestion.window.ssthresh;
+        self.congestion.window.cwnd = match self.config.cwnd.reduction {
             // Rate halving may have ended below the threshold; the window is not increased to it (Linux 2.6
             // `tcp_complete_cwr`).
-            Reduction::RateHalving => self.window.cwnd.min(threshold).max(1),
+            Reduction::RateHalving => self.congestion.window.cwnd.min(threshold).max(1),
             // RFC 6582 section 3.2 step 3, full acknowledgement, option 1: no burst after recovery.
             Reduction::Immediate
                 if !self.agreed.sack
@@ -248,10 +255,10 @@ impl Sender {
 
     /// Limits bursts: at most three segments more than are in flight (Linux `tcp_max_burst`).
     pub(super) fn moderate(&mut self) {
-        if self.control.governs_window {
+        if self.congestion.control.governs_window {
             return;
         }
         let bound = self.board.in_flight() + 3;
-        self.window.cwnd = self.window.cwnd.min(bound);
+        self.congestion.window.cwnd = self.congestion.window.cwnd.min(bound);
     }
 }

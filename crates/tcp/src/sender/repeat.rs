@@ -40,7 +40,7 @@ impl Sender {
         let payload = self.board.get(id)?.payload();
         self.announce(now, payload, true);
         let tsval = self.tsval(now);
-        let cwnd = self.window.cwnd;
+        let cwnd = self.congestion.window.cwnd;
         let record = self.board.retransmit(id, now, tsval, cwnd)?;
         self.undo_count(tsval);
         self.count_resent(now, &record);
@@ -88,7 +88,7 @@ impl Sender {
             return;
         }
         let start = again.start + u64::from(bytes);
-        self.recovery.rest = Some(Rest {
+        self.loss.recovery.rest = Some(Rest {
             start,
             end: again.start + u64::from(again.payload),
             fin: again.fin,
@@ -101,7 +101,7 @@ impl Sender {
 
     /// The next piece of a segment that was cut.
     pub(super) fn poll_rest(&mut self) -> Option<Outgoing> {
-        let rest = self.recovery.rest.take()?;
+        let rest = self.loss.recovery.rest.take()?;
         let start = rest.start.max(self.stream.una);
         if start >= rest.end {
             return None;
@@ -127,7 +127,7 @@ impl Sender {
         let last = self.board.next_id() - 1;
         let mut probe = self.resend(now, last)?;
         let whole = self.config.habits.probe_part == ProbePart::LastBytes && !probe.syn;
-        if whole && self.recovery.rest.is_none() && probe.payload < self.agreed.mss {
+        if whole && self.loss.recovery.rest.is_none() && probe.payload < self.agreed.mss {
             let end = probe.start + u64::from(probe.payload);
             let start = end.saturating_sub(self.agreed.mss.into());
             probe.start = start.max(self.stream.data_una());
@@ -139,8 +139,8 @@ impl Sender {
     /// The first outstanding segment is retransmitted: a pending tail loss probe is cancelled (RFC 8985 section 7.2),
     /// and Linux restarts the timeout (`tcp_xmit_retransmit_queue`; RFC 6675 section 6 allows it).
     fn head_resent(&mut self, now: Nanos) {
-        let whole = self.config.rto.style == RtoStyle::Linux && self.timers.timer.is_some();
-        if whole || self.timers.waits_for(TimerKind::LossProbe) {
+        let whole = self.config.rto.style == RtoStyle::Linux && self.time.timers.timer.is_some();
+        if whole || self.time.timers.waits_for(TimerKind::LossProbe) {
             self.rearm_timeout(now);
         }
     }

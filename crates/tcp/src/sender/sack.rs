@@ -55,7 +55,7 @@ impl Sender {
                 news.duplicates = self.segments_of(block) as u32;
             }
         }
-        let before = std::mem::replace(&mut self.reports.last_sack, segment.sack);
+        let before = std::mem::replace(&mut self.loss.reports.last_sack, segment.sack);
         for at in usize::from(duplicate.is_some())..blocks.len() {
             let (start, end) = expanded[at];
             // A block beyond the data sent is forged, or belongs to another connection.
@@ -95,16 +95,17 @@ impl Sender {
     /// ever retransmitted cannot be the answer to a retransmission.
     fn take_dsack(&mut self, block: (Seq, Seq), before: &Before) -> Option<(Seq, Seq)> {
         let segments = self.segments_of(block);
-        self.reports.dsack_segments += segments;
+        self.loss.reports.dsack_segments += segments;
         if block.1 - block.0 > self.peer.largest
-            || self.reports.dsack_segments > self.counters.sent.retrans_segs
+            || self.loss.reports.dsack_segments > self.counters.sent.retrans_segs
         {
             self.counters.dsack.tcp_dsack_ignored_dubious += 1;
-            self.reports.dsack_segments = self
+            self.loss.reports.dsack_segments = self
+                .loss
                 .reports
                 .dsack_segments
                 .min(self.counters.sent.retrans_segs);
-            self.undo.network_duplicate = true;
+            self.loss.undo.network_duplicate = true;
             return None;
         }
         self.undo_on_dsack(block, segments as u32, before.una);

@@ -42,11 +42,11 @@ impl Sender {
             state: self.state,
             una: offset(self.stream.una),
             nxt: offset(self.stream.nxt),
-            recover: offset(self.recovery.high_seq),
+            recover: offset(self.loss.recovery.high_seq),
             unsent: self.stream.unsent(),
             room: self.room(),
             peer_window: self.peer.window,
-            window: u64::from(self.window.cwnd) * u64::from(self.agreed.mss),
+            window: u64::from(self.congestion.window.cwnd) * u64::from(self.agreed.mss),
             closed: self.stream.fin_queued,
             governed: !self.shared_rules(),
         }

@@ -69,8 +69,8 @@ impl Sender {
         if self.stream.nxt == self.stream.iss {
             self.append(now, self.stream.iss, self.stream.iss + 1, true, false);
         }
-        self.recovery.force_retransmit = true;
-        if self.timers.timer.is_none() {
+        self.loss.recovery.force_retransmit = true;
+        if self.time.timers.timer.is_none() {
             self.rearm_timeout(now);
         }
     }
@@ -113,7 +113,7 @@ impl Sender {
     }
 
     fn poll_syn(&mut self, now: Nanos) -> Option<Outgoing> {
-        if !std::mem::take(&mut self.recovery.force_retransmit) {
+        if !std::mem::take(&mut self.loss.recovery.force_retransmit) {
             return None;
         }
         if self.early.answers {
@@ -135,19 +135,19 @@ impl Sender {
 
     /// Tail loss probes and window probes, which are not limited by windows.
     fn poll_probes(&mut self, now: Nanos) -> Option<Outgoing> {
-        if std::mem::take(&mut self.timers.tail.send_new) {
-            self.timers.tail.end = Some(self.stream.nxt);
+        if std::mem::take(&mut self.time.timers.tail.send_new) {
+            self.time.timers.tail.end = Some(self.stream.nxt);
             if let Some(outgoing) = self.send_new(now, true) {
-                self.timers.tail.end = Some(self.stream.nxt);
+                self.time.timers.tail.end = Some(self.stream.nxt);
                 self.rearm_timeout(now);
                 return Some(outgoing);
             }
         }
-        if std::mem::take(&mut self.timers.tail.retransmit) && !self.board.is_empty() {
-            self.timers.tail.end = Some(self.stream.nxt);
+        if std::mem::take(&mut self.time.timers.tail.retransmit) && !self.board.is_empty() {
+            self.time.timers.tail.end = Some(self.stream.nxt);
             return self.probe_tail(now);
         }
-        if std::mem::take(&mut self.timers.window_probe) && self.board.is_empty() {
+        if std::mem::take(&mut self.time.timers.window_probe) && self.board.is_empty() {
             return self.probe_window(now);
         }
         None
@@ -176,27 +176,28 @@ impl Sender {
 
     fn poll_lost(&mut self, now: Nanos) -> Option<Outgoing> {
         // F-RTO retransmits only the segment that starts the detection.
-        if self.recovery.hold_retransmit
-            || (self.timers.frto.deciding && !self.recovery.force_retransmit)
+        if self.loss.recovery.hold_retransmit
+            || (self.time.timers.frto.deciding && !self.loss.recovery.force_retransmit)
         {
             return None;
         }
         if self.detection_governs() && self.own_verdict(now) == Some(false) {
             return None;
         }
-        let allowed = self.recovery.force_retransmit || self.flight() < self.effective_window();
+        let allowed =
+            self.loss.recovery.force_retransmit || self.flight() < self.effective_window();
         if !allowed {
             self.note_limit(true);
             return None;
         }
-        if !self.recovery.force_retransmit && self.pace_holds(now) {
+        if !self.loss.recovery.force_retransmit && self.pace_holds(now) {
             return None;
         }
         let id = self.board.next_lost()?;
         if self.device_refuses(now) {
             return None;
         }
-        self.recovery.force_retransmit = false;
+        self.loss.recovery.force_retransmit = false;
         self.resend(now, id)
     }
 
@@ -205,7 +206,7 @@ impl Sender {
         let wanted = self.config.recovery.forward_retransmit
             && self.agreed.sack
             && self.state == CaState::Recovery
-            && !self.recovery.hold_retransmit
+            && !self.loss.recovery.hold_retransmit
             && self.stream.write_end <= self.stream.nxt;
         if !wanted || self.flight() >= self.effective_window() || self.pace_holds(now) {
             return None;
@@ -218,12 +219,12 @@ impl Sender {
     }
 
     pub(super) fn sent(&mut self, now: Nanos, transmission: &Transmission) {
-        self.usage.last_sent_at = now;
-        if let Some(rate) = &mut self.control.rate {
+        self.congestion.usage.last_sent_at = now;
+        if let Some(rate) = &mut self.congestion.control.rate {
             let idle = !transmission.again && self.board.packets_out() == 1;
             rate.sent(now, transmission.id, idle);
         }
-        if !self.detection.governs_sending {
+        if !self.loss.detection.governs_sending {
             return;
         }
         self.consult(now, |loss, cx| loss.on_sent(cx, transmission));
@@ -244,13 +245,13 @@ impl Sender {
             return None;
         }
         if !self.window_allows(now) {
-            self.usage.burst_left = 0;
+            self.congestion.usage.burst_left = 0;
             self.note_limit(true);
             return None;
         }
         let sent = self.send_new(now, false);
         match sent {
-            Some(_) => self.usage.new_in_burst = true,
+            Some(_) => self.congestion.usage.new_in_burst = true,
             None => self.burst_over(),
         }
         sent
@@ -259,8 +260,8 @@ impl Sender {
     /// Nothing more can be sent now. What limits the window is determined only after sending, and kept while nothing
     /// is sent (Linux `tcp_write_xmit`).
     fn burst_over(&mut self) {
-        self.usage.burst_left = 0;
-        if std::mem::take(&mut self.usage.new_in_burst) {
+        self.congestion.usage.burst_left = 0;
+        if std::mem::take(&mut self.congestion.usage.new_in_burst) {
             self.note_limit(self.flight() >= self.effective_window());
         }
     }
@@ -273,7 +274,7 @@ impl Sender {
         if let Some(answer) = self.own_verdict(now) {
             return answer;
         }
-        if std::mem::take(&mut self.recovery.one_more) {
+        if std::mem::take(&mut self.loss.recovery.one_more) {
             return true;
         }
         let (flight, window) = (self.flight(), self.effective_window());
@@ -309,10 +310,10 @@ impl Sender {
             {
                 self.board.sacked_out().min(2)
             }
-            CaState::Recovery => self.recovery.reducer.inflation,
+            CaState::Recovery => self.loss.recovery.reducer.inflation,
             _ => 0,
         };
-        self.window.cwnd.saturating_add(extra)
+        self.congestion.window.cwnd.saturating_add(extra)
     }
 
     /// The next new segment, if the peer's window and Nagle's rule allow it.
@@ -369,11 +370,11 @@ impl Sender {
         let tsval = self.append(now, start, end, false, fin);
         self.counters.sent.out_segs += 1;
         self.counters.sent.bytes_sent += payload;
-        self.usage.burst_left = self.usage.burst_left.saturating_sub(1);
+        self.congestion.usage.burst_left = self.congestion.usage.burst_left.saturating_sub(1);
         self.count_out();
         self.pace(now, payload);
-        if self.config.send.tso_segments > 1 && self.usage.burst_left == 0 {
-            self.pacer.end_burst();
+        if self.config.send.tso_segments > 1 && self.congestion.usage.burst_left == 0 {
+            self.congestion.pacer.end_burst();
         }
         self.sent(
             now,
@@ -405,7 +406,7 @@ impl Sender {
             end,
             sent_at: now,
             first_sent_at: now,
-            cwnd: self.window.cwnd,
+            cwnd: self.congestion.window.cwnd,
             tsval,
             transmissions: 1,
             sacked: false,
@@ -426,7 +427,8 @@ impl Sender {
     fn note_limit(&mut self, by_cwnd: bool) {
         let packets = self.board.packets_out();
         let stream = &self.stream;
-        self.usage
+        self.congestion
+            .usage
             .note_limit(by_cwnd, packets, stream.una, stream.nxt);
     }
 
@@ -437,19 +439,20 @@ impl Sender {
 
     /// RFC 5681 section 4.1; Linux halves the window once per idle timeout, down to the initial window.
     fn restart_after_idle(&mut self, now: Nanos) {
-        let idle = elapsed(now, self.usage.last_sent_at);
-        let rto = self.rtt.rto().max(1);
-        if self.usage.last_sent_at == 0 || idle <= rto || !self.shared_rules() {
+        let idle = elapsed(now, self.congestion.usage.last_sent_at);
+        let rto = self.time.rtt.rto().max(1);
+        if self.congestion.usage.last_sent_at == 0 || idle <= rto || !self.shared_rules() {
             return;
         }
-        self.usage.last_sent_at = now;
+        self.congestion.usage.last_sent_at = now;
         if self.config.cwnd.restart_after_idle {
-            let floor = self.config.cwnd.initial.min(self.window.cwnd);
-            let keep = self.window.cwnd - self.window.cwnd / 4;
-            self.window.ssthresh = self.window.ssthresh.max(keep);
+            let floor = self.config.cwnd.initial.min(self.congestion.window.cwnd);
+            let keep = self.congestion.window.cwnd - self.congestion.window.cwnd / 4;
+            self.congestion.window.ssthresh = self.congestion.window.ssthresh.max(keep);
             let halvings = (idle / rto).min(31) as u32;
-            self.window.cwnd = (self.window.cwnd >> halvings).max(floor).max(1);
-            self.window.count = 0;
+            self.congestion.window.cwnd =
+                (self.congestion.window.cwnd >> halvings).max(floor).max(1);
+            self.congestion.window.count = 0;
         }
         self.tell(now, Event::Restart { ns: idle });
     }

@@ -55,12 +55,12 @@ impl UndoState {
 impl Sender {
     /// A reduction begins that may turn out to be unnecessary.
     pub(super) fn undo_begin(&mut self, _now: Nanos) {
-        self.undo.marker = Some(self.stream.una);
-        self.undo.retrans = self.board.retrans_out();
-        self.undo.any = self.undo.retrans > 0;
-        self.undo.undone = false;
+        self.loss.undo.marker = Some(self.stream.una);
+        self.loss.undo.retrans = self.board.retrans_out();
+        self.loss.undo.any = self.loss.undo.retrans > 0;
+        self.loss.undo.undone = false;
         if !self.config.recovery.undo.stamp_outlives_recovery {
-            self.undo.stamp = None;
+            self.loss.undo.stamp = None;
         }
         self.forget_first_retransmission();
     }
@@ -69,28 +69,28 @@ impl Sender {
     pub(super) fn forget_first_retransmission(&mut self) {
         let head = self.board.front().is_some_and(Sent::ever_retransmitted);
         if self.board.retrans_out() == 0 && !head {
-            self.undo.stamp = None;
+            self.loss.undo.stamp = None;
         }
     }
 
     /// State saved when the timer expires (RFC 4015 sections 3.1 and 3.2 step (0)).
     pub(super) fn undo_save_timer(&mut self) {
-        self.undo.pipe_prev = self.board.packets_out();
-        self.undo.srtt_prev = self.rtt.srtt + 2 * self.config.rto.granularity;
-        self.undo.rttvar_prev = self.rtt.rttvar;
+        self.loss.undo.pipe_prev = self.board.packets_out();
+        self.loss.undo.srtt_prev = self.time.rtt.srtt + 2 * self.config.rto.granularity;
+        self.loss.undo.rttvar_prev = self.time.rtt.rttvar;
     }
 
     pub(super) fn undo_count(&mut self, tsval: u32) {
-        self.undo.retrans += 1;
-        self.undo.any = true;
-        if self.undo.stamp.is_none() {
-            self.undo.stamp = Some(tsval);
+        self.loss.undo.retrans += 1;
+        self.loss.undo.any = true;
+        if self.loss.undo.stamp.is_none() {
+            self.loss.undo.stamp = Some(tsval);
         }
     }
 
     /// A duplicate was reported: one retransmission less is unexplained.
     pub(super) fn undo_on_dsack(&mut self, block: (Seq, Seq), segments: u32, una: Seq) {
-        let Some(marker) = self.undo.marker else {
+        let Some(marker) = self.loss.undo.marker else {
             return;
         };
         if block.1 <= marker {
@@ -101,7 +101,7 @@ impl Sender {
         } else {
             self.retransmitted_within(block)
         };
-        self.undo.retrans = self.undo.retrans.saturating_sub(explained);
+        self.loss.undo.retrans = self.loss.undo.retrans.saturating_sub(explained);
     }
 
     fn retransmitted_within(&self, block: (Seq, Seq)) -> u32 {
@@ -119,7 +119,7 @@ impl Sender {
     /// RFC 3522 section 3.2 step (4): the acknowledgement echoes a time before the first retransmission. Linux 2.6 also counts it if
     /// that time is not known (`tcp_packet_delayed`).
     fn original_arrived(&self, news: &AckNews<'_>) -> bool {
-        match (self.undo.stamp, news.tsecr) {
+        match (self.loss.undo.stamp, news.tsecr) {
             (Some(stamp), Some(ecr)) => self.config.recovery.undo.eifel && ts_before(ecr, stamp),
             (None, _) => self.config.recovery.undo.unstamped_is_original,
             _ => false,
@@ -128,18 +128,20 @@ impl Sender {
 
     fn all_duplicates(&self) -> bool {
         self.config.recovery.undo.dsack
-            && self.undo.any
-            && self.undo.retrans == 0
-            && !self.undo.network_duplicate
+            && self.loss.undo.any
+            && self.loss.undo.retrans == 0
+            && !self.loss.undo.network_duplicate
     }
 
     /// At the end of recovery. True if the reduction is undone now or was before.
     pub(super) fn try_undo_full(&mut self, now: Nanos, news: &AckNews<'_>) -> bool {
-        if self.undo.undone {
+        if self.loss.undo.undone {
             return true;
         }
         // Otherwise the marker is kept: DSACKs for the last retransmissions may still arrive.
-        if self.undo.marker.is_none() || !(self.all_duplicates() || self.original_arrived(news)) {
+        if self.loss.undo.marker.is_none()
+            || !(self.all_duplicates() || self.original_arrived(news))
+        {
             return false;
         }
         if self.state == CaState::Loss {
@@ -153,7 +155,7 @@ impl Sender {
 
     /// Outside recovery: the last missing DSACK has arrived.
     pub(super) fn try_undo_dsack(&mut self, now: Nanos) -> bool {
-        if self.undo.marker.is_none() || self.undo.undone || !self.all_duplicates() {
+        if self.loss.undo.marker.is_none() || self.loss.undo.undone || !self.all_duplicates() {
             return false;
         }
         self.counters.undos.tcp_dsack_undo += 1;
@@ -167,13 +169,13 @@ impl Sender {
             self.undo_within_recovery(now, news);
             return false;
         }
-        if self.undo.marker.is_none() || !self.original_arrived(news) {
+        if self.loss.undo.marker.is_none() || !self.original_arrived(news) {
             return false;
         }
         self.consult(now, |loss, cx| loss.on_partial_undo(cx, news));
         if self.board.retrans_out() > 0 {
             // Some are in transit: wait before anything else is retransmitted.
-            self.recovery.hold_retransmit = true;
+            self.loss.recovery.hold_retransmit = true;
             return true;
         }
         self.counters.undos.tcp_partial_undo += 1;
@@ -185,42 +187,51 @@ impl Sender {
     /// Linux 2.6: the window is restored, the threshold is not, and the reduction continues from there.
     fn undo_within_recovery(&mut self, now: Nanos, news: &AckNews<'_>) {
         let undoable = self.original_arrived(news) || self.all_duplicates();
-        if self.undo.marker.is_none() || !undoable {
+        if self.loss.undo.marker.is_none() || !undoable {
             return;
         }
         if self.config.recovery.undo.unstamped_is_original && self.board.retrans_out() == 0 {
-            self.undo.forget_stamp();
+            self.loss.undo.forget_stamp();
         }
         self.consult(now, |loss, cx| loss.on_partial_undo(cx, news));
         self.counters.undos.tcp_partial_undo += 1;
         if !self.detection_governs() {
-            let undone = self.control.algorithm.undo_cwnd(&self.window);
-            self.window.cwnd = self.window.cwnd.max(undone).min(self.window.clamp);
+            let undone = self
+                .congestion
+                .control
+                .algorithm
+                .undo_cwnd(&self.congestion.window);
+            self.congestion.window.cwnd = self
+                .congestion
+                .window
+                .cwnd
+                .max(undone)
+                .min(self.congestion.window.clamp);
             if self.config.cwnd.moderate {
                 self.moderate();
             }
         }
         // The next segments are probably also late: nothing is retransmitted for this acknowledgement.
-        self.recovery.hold_retransmit = true;
+        self.loss.recovery.hold_retransmit = true;
     }
 
     /// A timeout is undone (RFC 5682 section 4); `by_frto` if F-RTO detected that it was spurious (detections that RFC 4015
     /// section 2 allows).
     pub(super) fn try_undo_loss(&mut self, now: Nanos, news: &AckNews<'_>, by_frto: bool) -> bool {
-        let undoable = self.undo.marker.is_some()
+        let undoable = self.loss.undo.marker.is_some()
             && (by_frto || self.original_arrived(news) || self.all_duplicates());
         if !undoable {
             return false;
         }
         self.counters.undos.tcp_loss_undo += 1;
         self.counters.undos.tcp_spurious_rtos += u64::from(by_frto);
-        self.timers.frto.deciding = false;
+        self.time.timers.frto.deciding = false;
         if self.config.recovery.undo.rfc4015 {
             self.restore_rfc4015(now, news);
         } else {
             self.restore(now, true);
         }
-        self.timers.expiries = 0;
+        self.time.timers.expiries = 0;
         if by_frto || self.agreed.sack {
             self.set_state(now, CaState::Open);
             self.settle(now);
@@ -233,10 +244,23 @@ impl Sender {
         if clear_lost {
             self.board.clear_lost();
         }
-        if self.undo.prior_ssthresh > 0 && !self.detection_governs() {
-            let undone = self.control.algorithm.undo_cwnd(&self.window);
-            self.window.cwnd = self.window.cwnd.max(undone).min(self.window.clamp);
-            self.window.ssthresh = self.window.ssthresh.max(self.undo.prior_ssthresh);
+        if self.loss.undo.prior_ssthresh > 0 && !self.detection_governs() {
+            let undone = self
+                .congestion
+                .control
+                .algorithm
+                .undo_cwnd(&self.congestion.window);
+            self.congestion.window.cwnd = self
+                .congestion
+                .window
+                .cwnd
+                .max(undone)
+                .min(self.congestion.window.clamp);
+            self.congestion.window.ssthresh = self
+                .congestion
+                .window
+                .ssthresh
+                .max(self.loss.undo.prior_ssthresh);
         }
         self.close_undo(now);
     }
@@ -248,23 +272,25 @@ impl Sender {
         if self.shared_rules() {
             let acked = news.delivered.len() as u32;
             let bound = acked.min(self.config.cwnd.initial);
-            self.window.cwnd = (self.board.packets_out() + bound).min(self.window.clamp);
-            self.window.ssthresh = self.undo.pipe_prev.max(self.undo.prior_ssthresh);
+            self.congestion.window.cwnd =
+                (self.board.packets_out() + bound).min(self.congestion.window.clamp);
+            self.congestion.window.ssthresh =
+                self.loss.undo.pipe_prev.max(self.loss.undo.prior_ssthresh);
         }
-        self.undo.adapt_timer = true;
+        self.loss.undo.adapt_timer = true;
         self.close_undo(now);
     }
 
     fn close_undo(&mut self, now: Nanos) {
-        self.undo.marker = None;
-        self.undo.undone = true;
-        self.recovery.reducer.inflation = 0;
+        self.loss.undo.marker = None;
+        self.loss.undo.undone = true;
+        self.loss.recovery.reducer.inflation = 0;
         self.counters.undos.undone_recoveries += 1;
         self.tell(now, Event::Undo);
         if self.config.cwnd.moderate {
             self.moderate();
         }
-        let cwnd = self.window.cwnd;
+        let cwnd = self.congestion.window.cwnd;
         if let Some(observer) = &mut self.observer {
             observer.undo(now, cwnd);
         }
@@ -273,13 +299,13 @@ impl Sender {
     /// RFC 4015 sections 3.1 and 3.6 step (11): the first round trip of new data after a spurious timeout makes the
     /// timer more conservative.
     pub(super) fn adapt_timer(&mut self, rtt: Nanos) -> bool {
-        if !self.undo.adapt_timer {
+        if !self.loss.undo.adapt_timer {
             return false;
         }
-        self.undo.adapt_timer = false;
-        self.rtt.set(
-            self.undo.srtt_prev.max(rtt),
-            self.undo.rttvar_prev.max(rtt / 2),
+        self.loss.undo.adapt_timer = false;
+        self.time.rtt.set(
+            self.loss.undo.srtt_prev.max(rtt),
+            self.loss.undo.rttvar_prev.max(rtt / 2),
         );
         true
     }

@@ -1,7 +1,7 @@
 //! When acknowledgements are sent, and the window they advertise.
 
 use inorder_tcp::config::{DelayedAck, MS, SackCompression};
-use inorder_tcp::{Config, Flags, Segment, Timestamps};
+use inorder_tcp::{Flags, Segment, Timestamps};
 
 use crate::peer::{MSS, Peer, config, only, says};
 

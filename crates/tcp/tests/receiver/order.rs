@@ -1,7 +1,5 @@
 //! Data out of order: SACK blocks in the order of RFC 2018 section 4, DSACK (RFC 2883 section 4), every order of arrival.
 
-use inorder_tcp::Config;
-
 use crate::peer::{Peer, config, only};
 
 #[test]

@@ -22,31 +22,31 @@ impl Sender {
         recovered: bool,
     ) -> bool {
         // SACK-enhanced: an original that was outstanding at the timeout has arrived.
-        let high_seq = self.recovery.high_seq;
+        let high_seq = self.loss.recovery.high_seq;
         let original = news.delivered.iter().any(|item| {
             item.by_sack && !item.record.ever_retransmitted() && item.record.end <= high_seq
         });
         if original && self.try_undo_loss(now, news, true) {
             return true;
         }
-        if self.timers.frto.new_data {
+        if self.time.timers.frto.new_data {
             return self.decide_frto_second(now, news, recovered);
         }
         // Step 2: the first acknowledgement after the retransmission.
         if news.advances() && !recovered && self.stream.write_end > self.stream.nxt {
             // (2.b) Two new segments instead of further retransmissions.
-            self.timers.frto.new_data = true;
+            self.time.timers.frto.new_data = true;
             self.allow_two();
         } else {
-            self.timers.frto.deciding = false;
+            self.time.timers.frto.deciding = false;
         }
         false
     }
 
     /// The window allows two more segments than are in flight, unless it grows by itself.
     fn allow_two(&mut self) {
-        if !self.control.governs_window && !self.config.recovery.frto_grows {
-            self.window.cwnd = self.board.in_flight() + 2;
+        if !self.congestion.control.governs_window && !self.config.recovery.frto_grows {
+            self.congestion.window.cwnd = self.board.in_flight() + 2;
         }
     }
 
@@ -56,11 +56,11 @@ impl Sender {
             return self.try_undo_loss(now, news, true);
         }
         if news.advances() || news.duplicate || !news.delivered.is_empty() {
-            self.timers.frto.deciding = false;
-            self.timers.frto.new_data = false;
-            let cwnd = self.window.cwnd;
+            self.time.timers.frto.deciding = false;
+            self.time.timers.frto.new_data = false;
+            let cwnd = self.congestion.window.cwnd;
             self.allow_two();
-            self.window.cwnd = self.window.cwnd.min(cwnd).max(1);
+            self.congestion.window.cwnd = self.congestion.window.cwnd.min(cwnd).max(1);
         }
         false
     }

@@ -87,11 +87,11 @@ impl Timers {
 impl Sender {
     /// The earliest time at which [`Sender::on_timer`] must be called.
     pub(crate) fn next_timer(&self) -> Option<Nanos> {
-        if self.timers.stopped {
+        if self.time.timers.stopped {
             return None;
         }
-        let own = self.timers.timer.map_or(Nanos::MAX, |(_, at)| at);
-        let loss = self.detection.next_timer().unwrap_or(Nanos::MAX);
+        let own = self.time.timers.timer.map_or(Nanos::MAX, |(_, at)| at);
+        let loss = self.loss.detection.next_timer().unwrap_or(Nanos::MAX);
         let pace = self.pace_timer().unwrap_or(Nanos::MAX);
         let at = own.min(loss).min(pace);
         (at != Nanos::MAX).then_some(at)
@@ -99,21 +99,21 @@ impl Sender {
 
     /// Processes expired timers. False if the connection must be given up.
     pub(crate) fn on_timer(&mut self, now: Nanos) -> bool {
-        if self.timers.stopped {
+        if self.time.timers.stopped {
             return true;
         }
         self.pace_released(now);
-        let due = self.detection.next_timer();
+        let due = self.loss.detection.next_timer();
         if due.is_some_and(|at| at <= now) && !self.loss_timer(now) {
             return false;
         }
-        let Some((kind, at)) = self.timers.timer else {
+        let Some((kind, at)) = self.time.timers.timer else {
             return true;
         };
         if at > now {
             return true;
         }
-        self.timers.timer = None;
+        self.time.timers.timer = None;
         let alive = match kind {
             TimerKind::Retransmission => self.retransmission_timeout(now),
             TimerKind::LossProbe => self.tail_loss_probe(now),
@@ -132,15 +132,16 @@ impl Sender {
             self.enter_recovery(now);
             self.reduce_at_timer();
         }
-        if self.state == CaState::Recovery && !self.control.governs_window {
+        if self.state == CaState::Recovery && !self.congestion.control.governs_window {
             // Linux reacts to an expired reordering window at once, with at least one retransmission.
-            self.recovery.force_retransmit |= self.board.in_flight() >= self.window.cwnd;
+            self.loss.recovery.force_retransmit |=
+                self.board.in_flight() >= self.congestion.window.cwnd;
         }
         if self.detection_governs() && verdict.recover {
             // An algorithm that replaces the retransmission timer reports its expiry in this way.
             self.counters.recoveries.tcp_timeouts += 1;
-            self.timers.expiries += 1;
-            if self.timers.expiries > self.config.rto.retries {
+            self.time.timers.expiries += 1;
+            if self.time.timers.expiries > self.config.rto.retries {
                 return false;
             }
         }
@@ -151,24 +152,24 @@ impl Sender {
 
     /// Restarts the retransmission timer.
     pub(super) fn rearm_timeout(&mut self, now: Nanos) {
-        let at = self.timers.within_user_limit(now, self.rtt.rto());
-        self.timers.retransmit_at(at);
+        let at = self.time.timers.within_user_limit(now, self.time.rtt.rto());
+        self.time.timers.retransmit_at(at);
     }
 
     /// `TCP_USER_TIMEOUT`.
     pub(crate) fn set_user_timeout(&mut self, limit: Option<Nanos>) {
-        self.timers.user_timeout = limit;
+        self.time.timers.user_timeout = limit;
     }
 
     /// Restarts the timer after progress, or stops it if nothing is outstanding (RFC 6298 section 5 steps (5.2) and (5.3)).
     pub(super) fn rearm(&mut self, now: Nanos) {
         if self.board.is_empty() {
-            self.timers.timer = None;
+            self.time.timers.timer = None;
             self.arm_persist(now);
             return;
         }
         if self.loss_replaces_rto() {
-            self.timers.timer = None;
+            self.time.timers.timer = None;
             return;
         }
         self.rearm_timeout(now);
@@ -178,7 +179,7 @@ impl Sender {
     /// TCP-PR has a timer for every segment; the common timer is used only for the handshake, and for segments that
     /// were SACKed but never acknowledged.
     fn loss_replaces_rto(&self) -> bool {
-        let own = self.detection.next_timer();
+        let own = self.loss.detection.next_timer();
         own.is_some() && self.detection_governs() && self.stream.una > self.stream.iss
     }
 
@@ -187,7 +188,7 @@ impl Sender {
         if self.loss_replaces_rto() {
             return;
         }
-        if self.timers.waits_for(TimerKind::Retransmission) {
+        if self.time.timers.waits_for(TimerKind::Retransmission) {
             self.arm_loss_probe(now);
         } else {
             self.rearm(now);
@@ -200,33 +201,34 @@ impl Sender {
                 && self.stream.nxt <= self.stream.write_end
                 && self.stream.nxt > self.stream.iss);
         let held = self.pace_timer().is_some();
-        if !waiting || held || self.stream.opening() || self.timers.timer.is_some() {
+        if !waiting || held || self.stream.opening() || self.time.timers.timer.is_some() {
             return;
         }
         let wait = self
+            .time
             .rtt
             .rto()
-            .saturating_mul(1 << self.timers.persist_backoff.min(20))
+            .saturating_mul(1 << self.time.timers.persist_backoff.min(20))
             .min(self.config.rto.max);
-        let at = self.timers.within_user_limit(now, wait);
-        self.timers.timer = Some((TimerKind::Persist, at));
+        let at = self.time.timers.within_user_limit(now, wait);
+        self.time.timers.timer = Some((TimerKind::Persist, at));
     }
 
     /// Nothing could be sent and nothing is outstanding: the peer's window must be probed.
     pub(crate) fn idle(&mut self, now: Nanos) {
-        if self.board.is_empty() && self.timers.timer.is_none() {
+        if self.board.is_empty() && self.time.timers.timer.is_none() {
             self.arm_persist(now);
         }
     }
 
     fn persist_timeout(&mut self, now: Nanos) -> bool {
-        if self.timers.user_limit().is_some_and(|at| at <= now) {
+        if self.time.timers.user_limit().is_some_and(|at| at <= now) {
             return false;
         }
-        self.timers.unanswered_since.get_or_insert(now);
+        self.time.timers.unanswered_since.get_or_insert(now);
         self.counters.sent.tcp_win_probe += 1;
-        self.timers.window_probe = true;
-        self.timers.persist_backoff += 1;
+        self.time.timers.window_probe = true;
+        self.time.timers.persist_backoff += 1;
         self.arm_persist(now);
         true
     }
@@ -247,24 +249,26 @@ impl Sender {
         } else {
             self.config.rto.retries
         };
-        let user = self.timers.user_limit().is_some_and(|at| at <= now);
-        if self.timers.expiries >= limit || user {
+        let user = self.time.timers.user_limit().is_some_and(|at| at <= now);
+        if self.time.timers.expiries >= limit || user {
             return false;
         }
-        self.timers.unanswered_since.get_or_insert(now);
-        self.timers.expiries += 1;
+        self.time.timers.unanswered_since.get_or_insert(now);
+        self.time.timers.expiries += 1;
         self.counters.recoveries.tcp_timeouts += 1;
         if handshake {
             self.early.repeated = true;
             if !self.early.answers {
                 self.board.mark_all_lost(false);
             }
-            self.recovery.force_retransmit = true;
+            self.loss.recovery.force_retransmit = true;
         } else {
             self.enter_loss(now);
         }
-        if !handshake || self.timers.expiries > self.config.rto.syn_linear {
-            self.rtt.set_backoff((self.rtt.backoff + 1).min(32));
+        if !handshake || self.time.timers.expiries > self.config.rto.syn_linear {
+            self.time
+                .rtt
+                .set_backoff((self.time.rtt.backoff + 1).min(32));
         }
         self.rearm_timeout(now);
         true
@@ -276,8 +280,8 @@ impl Sender {
         let calm = self.state < CaState::Recovery;
         self.consult(now, |loss, cx| loss.on_timeout(cx));
         let fresh = self.state < CaState::Cwr
-            || self.stream.una >= self.recovery.high_seq
-            || (self.state == CaState::Loss && self.timers.expiries == 1);
+            || self.stream.una >= self.loss.recovery.high_seq
+            || (self.state == CaState::Loss && self.time.timers.expiries == 1);
         if fresh {
             self.cut_for_timeout(now);
         }
@@ -286,17 +290,17 @@ impl Sender {
         let all = self.config.habits.after_timeout == AfterTimeout::Outstanding;
         self.forget_reports();
         self.board.mark_all_lost(renege || all);
-        self.recovery.rest = None;
-        self.window.cwnd = 1;
-        self.window.count = 0;
-        self.recovery.reducer.inflation = 0;
-        self.timers.tail.end = None;
-        self.timers.frto.deciding =
-            self.config.recovery.frto && (calm || self.timers.expiries > 1) && !renege;
-        self.timers.frto.new_data = false;
-        self.recovery.high_seq = self.stream.nxt;
-        self.recovery.force_retransmit = true;
-        self.recovery.hold_retransmit = false;
+        self.loss.recovery.rest = None;
+        self.congestion.window.cwnd = 1;
+        self.congestion.window.count = 0;
+        self.loss.recovery.reducer.inflation = 0;
+        self.time.timers.tail.end = None;
+        self.time.timers.frto.deciding =
+            self.config.recovery.frto && (calm || self.time.timers.expiries > 1) && !renege;
+        self.time.timers.frto.new_data = false;
+        self.loss.recovery.high_seq = self.stream.nxt;
+        self.loss.recovery.force_retransmit = true;
+        self.loss.recovery.hold_retransmit = false;
         self.set_state(now, CaState::Loss);
         self.tell(now, Event::Timeout);
     }
@@ -304,13 +308,18 @@ impl Sender {
     fn cut_for_timeout(&mut self, now: Nanos) {
         self.ecn.window_reduced();
         self.undo_save_timer();
-        self.undo.save_window(&self.window);
+        self.loss.undo.save_window(&self.congestion.window);
         let event = LossEvent {
             now,
             in_flight: self.board.packets_out(),
             timeout: true,
         };
-        self.window.ssthresh = self.control.algorithm.ssthresh(&self.window, &event).max(1);
+        self.congestion.window.ssthresh = self
+            .congestion
+            .control
+            .algorithm
+            .ssthresh(&self.congestion.window, &event)
+            .max(1);
         self.undo_begin(now);
     }
 }

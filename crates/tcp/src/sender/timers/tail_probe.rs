@@ -40,18 +40,18 @@ impl Sender {
             || !calm
             || self.board.is_empty()
             || self.board.sacked_out() > 0
-            || self.timers.tail.end.is_some()
+            || self.time.timers.tail.end.is_some()
             || self.stream.opening()
             || self.detection_governs()
         {
             return;
         }
-        let rto_at = match self.timers.timer {
+        let rto_at = match self.time.timers.timer {
             Some((TimerKind::Retransmission, at)) => at,
-            _ => now.saturating_add(self.rtt.rto()),
+            _ => now.saturating_add(self.time.rtt.rto()),
         };
         let at = now.saturating_add(self.probe_timeout()).min(rto_at);
-        self.timers.timer = Some((TimerKind::LossProbe, at));
+        self.time.timers.timer = Some((TimerKind::LossProbe, at));
     }
 
     /// RFC 8985 section 7.2: two smoothed round trips, a second before the first one is measured.
@@ -59,7 +59,7 @@ impl Sender {
         if let Some(after) = self.config.habits.probe_after {
             return after;
         }
-        if self.rtt.srtt == 0 {
+        if self.time.rtt.srtt == 0 {
             return SECOND;
         }
         let alone = self.board.packets_out() == 1;
@@ -69,22 +69,22 @@ impl Sender {
             (_, true) => MAX_ACK_DELAY,
             (_, false) => 0,
         };
-        2 * self.rtt.srtt + extra
+        2 * self.time.rtt.srtt + extra
     }
 
     /// RFC 8985 section 7.3: sends new data if there is any, otherwise the last segment again; then the RTO applies.
     pub(in crate::sender) fn tail_loss_probe(&mut self, now: Nanos) -> bool {
         self.rearm_timeout(now);
-        if self.board.is_empty() || self.timers.tail.end.is_some() {
+        if self.board.is_empty() || self.time.timers.tail.end.is_some() {
             return true;
         }
         let room = self.stream.una + self.peer.window > self.stream.nxt;
         if self.stream.write_end > self.stream.nxt && room {
-            self.timers.tail.send_new = true;
-            self.timers.tail.retransmitted = false;
+            self.time.timers.tail.send_new = true;
+            self.time.timers.tail.retransmitted = false;
         } else {
-            self.timers.tail.retransmit = true;
-            self.timers.tail.retransmitted = true;
+            self.time.timers.tail.retransmit = true;
+            self.time.timers.tail.retransmitted = true;
         }
         self.counters.recoveries.tcp_loss_probes += 1;
         true
@@ -97,20 +97,20 @@ impl Sender {
         news: &AckNews<'_>,
         sacked: u32,
     ) {
-        let Some(end) = self.timers.tail.end else {
+        let Some(end) = self.time.timers.tail.end else {
             return;
         };
         if self.stream.una < end {
             return;
         }
         let pure_duplicate = !news.advances() && news.duplicate && sacked == 0;
-        if !self.timers.tail.retransmitted || news.dsack.is_some() || pure_duplicate {
-            self.timers.tail.end = None;
+        if !self.time.timers.tail.retransmitted || news.dsack.is_some() || pure_duplicate {
+            self.time.timers.tail.end = None;
         } else if self.stream.una > end {
-            self.timers.tail.end = None;
+            self.time.timers.tail.end = None;
             self.counters.recoveries.tcp_loss_probe_recovery += 1;
             if self.state < CaState::Cwr {
-                self.undo.marker = None;
+                self.loss.undo.marker = None;
                 self.begin_reduction(now);
                 self.finish_reduction();
                 self.settle(now);
