@@ -8,7 +8,7 @@
 """
 from typing import NamedTuple
 
-#: Two equal sets of runs differ by so much.
+#: Difference between two equal sets of runs, as a share of their goodput.
 SAME = 0.02
 #: A setting that loses more harms.
 HARM = 0.05

@@ -1,4 +1,4 @@
-//! What the next acknowledgement reports beside its number: blocks held out of order (RFC 2018), and a duplicate (RFC 2883).
+//! What the next acknowledgement reports beside its number: blocks held out of order (RFC 2018 section 3), and a duplicate (RFC 2883 section 4).
 
 use inorder_base::random::Random;
 

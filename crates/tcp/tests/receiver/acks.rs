@@ -68,7 +68,7 @@ fn compression_holds_back_news_by_sack() {
             delay: MS,
             slack: 0,
             max: 5,
-        })
+        });
     }));
     let sent: Vec<usize> = (1..9).map(|at| peer.data(at, at + 1).len()).collect();
     assert_eq!(sent, [1, 1, 1, 0, 0, 0, 0, 0]);
