@@ -188,12 +188,16 @@ fn segment(
 /// Reads the blocks of a SACK option, at most four.
 #[inline(never)]
 fn sack(segment: &mut Segment, blocks: &[u8]) {
-    for (slot, block) in segment.sack.iter_mut().zip(blocks.chunks_exact(8)) {
-        if let (Some(left), Some(right)) = (be32(block, 0), be32(block, 4)) {
-            *slot = (left, right);
-            segment.sack_len += 1;
-        }
+    let (blocks, _) = blocks.as_chunks::<8>();
+    let count = blocks.len().min(segment.sack.len());
+    for (nth, &[a, b, c, d, e, f, g, h]) in blocks.iter().take(count).enumerate() {
+        let edges = (
+            u32::from_be_bytes([a, b, c, d]),
+            u32::from_be_bytes([e, f, g, h]),
+        );
+        segment.sack[nth] = edges;
     }
+    segment.sack_len = count as u8;
 }
 
 /// Makes `out` a TCP packet, whatever it was before, and returns its parts.
