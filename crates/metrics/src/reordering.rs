@@ -176,6 +176,11 @@ impl Tally {
         self.density.update(number);
     }
 
+    /// Extents (packets) and late times (nanoseconds) of those counted as [`late`](Self::late) so far.
+    pub fn lateness(&self) -> (&Distribution, &Distribution) {
+        (&self.found.extents, &self.found.late_ns)
+    }
+
     /// Counts a packet that arrived late, if its number and lateness are unknown.
     pub fn late_unmeasured(&mut self) {
         self.flush();

@@ -63,8 +63,11 @@ pub(super) struct LateArrivals {
     all: VecDeque<Passed>,
     /// How many have been forgotten.
     forgotten: usize,
-    /// Whole chunks, counted from the first arrival ever; the first of them may be forgotten in part.
+    /// Whole chunks, made when they are first asked for, since most late arrivals overtake few others. The first of them may be
+    /// forgotten in part.
     chunks: VecDeque<Chunk>,
+    /// The number of the first chunk, counted from the first arrival ever.
+    first_chunk: usize,
     /// From this one on, counted from the first arrival ever, each begins above the one before: so come those that
     /// only took a longer way, or were sent again in order.
     ascending: usize,
@@ -83,8 +86,9 @@ impl LateArrivals {
         if self.all.len() >= MAX_LATE_REMEMBERED {
             self.all.pop_front();
             self.forgotten += 1;
-            if self.forgotten.is_multiple_of(CHUNK) {
+            if !self.chunks.is_empty() && (self.first_chunk + 1) * CHUNK <= self.forgotten {
                 self.chunks.pop_front();
+                self.first_chunk += 1;
             }
         }
         if self.all.back().is_some_and(|last| last.start >= start) {
@@ -98,11 +102,27 @@ impl LateArrivals {
         };
         self.bytes += u64::from(len);
         self.all.push_back(arrival);
-        if (self.forgotten + self.all.len()).is_multiple_of(CHUNK) {
-            let from = self.all.len() - CHUNK;
-            self.chunks
-                .push_back(Chunk::new(self.all.range(from..).copied()));
+    }
+
+    /// Makes the chunks before the one numbered `end` that are not there; those before `from` may be left out.
+    fn make_chunks(&mut self, from: usize, end: usize) {
+        if self.chunks.is_empty() {
+            self.first_chunk = from;
         }
+        while self.first_chunk > from {
+            self.first_chunk -= 1;
+            let chunk = self.chunk(self.first_chunk);
+            self.chunks.push_front(chunk);
+        }
+        for number in self.first_chunk + self.chunks.len()..end {
+            let chunk = self.chunk(number);
+            self.chunks.push_back(chunk);
+        }
+    }
+
+    fn chunk(&self, number: usize) -> Chunk {
+        let from = number * CHUNK - self.forgotten;
+        Chunk::new(self.all.range(from..from + CHUNK).copied())
     }
 
     /// Bytes of those that came behind `position` and begin below `start`.
@@ -156,22 +176,37 @@ impl LateArrivals {
     }
 
     /// [`Self::bytes_below`] of those from the one at `from` on, in whatever order they came.
-    fn bytes_below_in_chunks(&self, from: usize, start: i64) -> u64 {
-        let walk = |from: usize, to: usize| -> u64 {
-            let below = self.all.range(from..to).filter(|p| p.start < start);
-            below.map(|p| u64::from(p.len)).sum()
-        };
+    fn bytes_below_in_chunks(&mut self, from: usize, start: i64) -> u64 {
         // Places among all that ever came, where chunks begin.
         let (first, end) = (self.forgotten + from, self.forgotten + self.all.len());
         let (whole, tail) = (first.next_multiple_of(CHUNK), end - end % CHUNK);
         if whole >= tail {
-            return walk(from, self.all.len());
+            return self.walk((from, self.all.len()), start);
         }
-        let skipped = whole / CHUNK - self.forgotten / CHUNK;
-        let chunks = self.chunks.range(skipped..);
-        walk(from, whole - self.forgotten)
-            + chunks.map(|c| c.below(start)).sum::<u64>()
-            + walk(tail - self.forgotten, self.all.len())
+        let (first, end) = (whole / CHUNK, tail / CHUNK);
+        self.make_chunks(first, end);
+        let chunks = self
+            .chunks
+            .range(first - self.first_chunk..end - self.first_chunk);
+        chunks.map(|c| c.below(start)).sum::<u64>()
+            + self.walk((from, whole - self.forgotten), start)
+            + self.walk((tail - self.forgotten, self.all.len()), start)
+    }
+
+    /// Bytes of those in the places from `from` to `to` that begin below `start`.
+    fn walk(&self, (from, to): (usize, usize), start: i64) -> u64 {
+        let (front, back) = self.all.as_slices();
+        let of_front = front.get(from..to.min(front.len())).unwrap_or_default();
+        let in_back = from.saturating_sub(front.len())..to.saturating_sub(front.len());
+        let of_back = back.get(in_back).unwrap_or_default();
+        let mut bytes = 0;
+        // Loops, since the iterator of such a queue takes a call for each.
+        for part in [of_front, of_back] {
+            for p in part {
+                bytes += if p.start < start { u64::from(p.len) } else { 0 };
+            }
+        }
+        bytes
     }
 }
 
@@ -230,6 +265,25 @@ mod tests {
                 let behind = (first + behind * kept.len() as u64 / 400).saturating_sub(1);
                 let expected: u64 = kept.iter().filter(|p| p.0 > behind && p.1 < start).map(|p| u64::from(p.2)).sum();
                 prop_assert_eq!(late.bytes_below(behind, start), expected);
+            }
+        }
+
+        /// Chunks are made when they are asked for: some of them late, some of them never.
+        #[test]
+        fn sums_asked_for_while_arrivals_come_agree_with_walking_all(
+            starts in proptest::collection::vec((-50i64..50, 0u64..40, 0usize..600), 1..900),
+            filler in prop_oneof![Just(0), Just(MAX_LATE_REMEMBERED - 100)],
+        ) {
+            let (mut late, mut all) = (LateArrivals::default(), Vec::new());
+            let fill = (0..filler).map(|_| (0, 1, 0));
+            for (nth, (start, asks, back)) in fill.chain(starts).enumerate() {
+                late.push(nth as u64, start, 3);
+                all.push(start);
+                if asks == 0 {
+                    let behind = nth.saturating_sub(back);
+                    let below = all[behind + 1..].iter().filter(|&&s| s < 5).count() as u64;
+                    prop_assert_eq!(late.bytes_below(behind as u64, 5), 3 * below);
+                }
             }
         }
     }
