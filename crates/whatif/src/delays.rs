@@ -43,7 +43,9 @@ impl Delays {
         }
         let (mut bin, mut below) = (BINS, all);
         for (end, share) in ends.iter_mut().zip(shares).rev() {
-            let rank = (share * all as f64).ceil().max(1.0) as u64;
+            // Rounded up; without the processor's newer instructions that is a call of the library.
+            let (exact, down) = (share * all as f64, (share * all as f64) as u64);
+            let rank = (down + u64::from((down as f64) < exact)).max(1);
             // `below` packets lie in the first `bin` bins: the lowest bin up to which there are as many as the rank.
             while let Some(&count) = self.bins.get(bin - 1)
                 && below - u64::from(count) >= rank
