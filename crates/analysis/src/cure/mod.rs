@@ -173,12 +173,14 @@ fn rank(action: &Action) -> f64 {
 fn misled(flow: &FlowReport) -> bool {
     let by = |cause| flow.recoveries.by_cause.iter().find(|c| c.cause == cause);
     let late = by(Cause::Reordering).map_or(0, |c| c.recoveries);
+    if late < MIN_UNNECESSARY {
+        return false;
+    }
     if let Some((low, _)) = shares::taken_by_late(flow) {
-        return late >= MIN_UNNECESSARY && low >= shares::UNNOTICED;
+        return low >= shares::UNNOTICED;
     }
     let lost = flow.cost.lost.unwrap_or_default();
-    late >= MIN_UNNECESSARY && flow.cost.surely_lost() && lost.share >= MIN_LOST && !flow.rough
-        || late >= MIN_UNNECESSARY && flow.cost.lost.is_none()
+    flow.cost.surely_lost() && lost.share >= MIN_LOST && !flow.rough || flow.cost.lost.is_none()
 }
 
 /// Says that reordering is not the problem, and what is, as the headline claims it; empty where it does not.
