@@ -98,8 +98,8 @@ pub struct Collector {
     refused: u64,
     /// Of these, outside the receiver's window, and so not late.
     outside: u64,
-    /// Extents of the late packets that are certain.
-    certain: Certain,
+    /// How late those are that are certain; `None` while that is what all measured ones are: then the tally has it.
+    certain: Option<Box<Certain>>,
     /// Bounds of the extents of those that are likely.
     bounds: Bounds,
     /// Where originals were late, lost or refused, for the causes of what followed.
@@ -120,7 +120,7 @@ impl Collector {
             lost: 0,
             refused: 0,
             outside: 0,
-            certain: Certain::default(),
+            certain: None,
             bounds: Bounds::default(),
             marks: Vec::new(),
             rates: Rates::default(),
@@ -198,16 +198,19 @@ impl Collector {
                 late_ns: late.late_ns,
                 byte_offset: late.bytes,
             };
+            if basis.confidence != Confidence::Certain && self.certain.is_none() {
+                self.certain = Some(Box::new(self.all_late()));
+            }
             self.tally.late(label, &how);
             if basis.confidence == Confidence::Likely {
                 self.bounds.at_most += u64::from(bound == Bound::AtMost);
                 self.bounds.at_least += u64::from(bound == Bound::AtLeast);
             }
-            if basis.confidence == Confidence::Certain {
-                self.certain.extents.update(how.extent);
-                self.certain
-                    .late_ns
-                    .update(how.late_ns.max(0).cast_unsigned());
+            if basis.confidence == Confidence::Certain
+                && let Some(certain) = &mut self.certain
+            {
+                certain.extents.update(how.extent);
+                certain.late_ns.update(how.late_ns.max(0).cast_unsigned());
             }
             self.rates.reordered(place.sent_ns, Some(&late));
         }
@@ -329,8 +332,18 @@ impl Collector {
     /// What the causes of recoveries are found by: marks by offset, and the certain late packets.
     pub(crate) fn take_marks(&mut self) -> (Vec<Mark>, Certain) {
         let mut marks = std::mem::take(&mut self.marks);
-        marks.sort_unstable();
-        (marks, std::mem::take(&mut self.certain))
+        sort_nearly_sorted(&mut marks);
+        let certain = self.certain.take();
+        (marks, certain.map_or_else(|| self.all_late(), |some| *some))
+    }
+
+    /// How late all late packets are whose lateness was measured.
+    fn all_late(&self) -> Certain {
+        let (extents, late_ns) = self.tally.lateness();
+        Certain {
+            extents: extents.clone(),
+            late_ns: late_ns.clone(),
+        }
     }
 
     /// The summary, the bursts, the rate classes and the events, in the order of time.
@@ -348,5 +361,24 @@ impl Collector {
     /// The summary alone.
     pub(crate) fn finish_summary(self: Box<Self>) -> Reordering {
         self.tally.finish()
+    }
+}
+/// Sorts marks of which each comes near its place, as late packets mostly do: each goes down past the few above it. Where that takes
+/// long, they are sorted as any others.
+fn sort_nearly_sorted(marks: &mut [Mark]) {
+    const MAX_MOVES: usize = 16;
+    let mut left = marks.len().saturating_mul(MAX_MOVES);
+    for at in 1..marks.len() {
+        let mark = marks[at];
+        let below = marks[..at].iter().rev().take(left + 1);
+        let higher = below.take_while(|b| **b > mark).count();
+        if higher > left {
+            return marks.sort_unstable();
+        }
+        left -= higher;
+        if higher > 0 {
+            marks.copy_within(at - higher..at, at - higher + 1);
+            marks[at - higher] = mark;
+        }
     }
 }

@@ -236,7 +236,7 @@ impl Tracker {
             }
             return None;
         }
-        embryo.map(|embryo| self.settle(self.born(&embryo)))
+        embryo.map(|embryo| self.settle(self.born(&embryo), hash))
     }
 
     /// A connection that has seen its first packet.
@@ -266,8 +266,8 @@ impl Tracker {
         }
     }
 
-    /// Gives a connection a place.
-    fn settle(&mut self, connection: Connection) -> u32 {
+    /// Gives a connection a place; `hash` is that of its key.
+    fn settle(&mut self, connection: Connection, hash: u64) -> u32 {
         let (key, all) = (connection.head.key, &mut self.connections.all);
         let slot = self.free.pop().unwrap_or(all.len() as u32);
         if slot as usize == all.len() {
@@ -275,7 +275,7 @@ impl Tracker {
         } else {
             all[slot as usize] = Some(connection);
         }
-        self.enter(slot, key);
+        self.enter(slot, key.overlay, hash);
         if !self.families.is_missing() {
             let all = &self.connections;
             self.families.add(slot, &key, |slot| all.key(slot));
@@ -283,12 +283,12 @@ impl Tracker {
         slot
     }
 
-    /// Lets the connection be found by this key.
-    fn enter(&mut self, slot: u32, key: FlowKey) {
-        let (all, overlay) = (&self.connections, key.overlay);
+    /// Lets the connection be found by its key in `overlay`, of which this is the `hash`.
+    fn enter(&mut self, slot: u32, overlay: u32, hash: u64) {
+        let all = &self.connections;
         let place = Place { slot, overlay };
         self.index
-            .insert_unique(all.hash_of(&key), place, |place| all.hash(place));
+            .insert_unique(hash, place, |place| all.hash(place));
     }
 
     /// Notes in which overlay network a packet was found. True if there are several.
@@ -320,11 +320,12 @@ impl Tracker {
                     one.continues(dir, seg)
                 };
                 let embryo = self.embryos.take_relative(key, continued)?;
-                self.settle(self.born(&embryo))
+                let hash = self.connections.hash_of(&embryo.key);
+                self.settle(self.born(&embryo), hash)
             }
         };
         self.connections.get_mut(slot)?.join(key.overlay, dir)?;
-        self.enter(slot, *key);
+        self.enter(slot, key.overlay, self.connections.hash_of(key));
         Some(slot)
     }
 

@@ -16,6 +16,8 @@ use inorder_metrics::by_bytes::Hole;
 
 /// Maximum number of segments of new data remembered because they may be retransmissions.
 const MAX_BROUGHT: usize = 1_024;
+/// Of so many of them each is looked at.
+const FEW: usize = 4;
 
 /// What tells when a packet was sent, beside others of its host; what does not count there is left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -114,19 +116,28 @@ struct Brought {
     left: Option<Hole<Above>>,
 }
 
-/// The highest of these.
+/// The highest of these, either all in one list or all in the table.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FirstToCome {
+    /// In this order while they are few and each is above those before: a short flow needs no table.
+    few: Vec<Brought>,
     by_start: ByOffset<Brought>,
     /// The first byte of the last of them, while nothing new has come behind it.
     last: Option<i64>,
 }
 
-heap!(FirstToCome: by_start);
+heap!(FirstToCome: few, by_start);
 
 impl FirstToCome {
     fn insert(&mut self, brought: Brought) {
         self.last = Some(brought.start);
+        let above = self.few.last().is_none_or(|b| b.start < brought.start);
+        if self.by_start.is_empty() && self.few.len() < FEW && above {
+            return self.few.push(brought);
+        }
+        for few in std::mem::take(&mut self.few) {
+            self.by_start.insert(few.start, few);
+        }
         self.by_start.insert(brought.start, brought);
         if self.by_start.len() > MAX_BROUGHT {
             self.by_start.pop_first();
@@ -134,6 +145,10 @@ impl FirstToCome {
     }
 
     fn holding(&mut self, from: i64, to: i64) -> Option<&mut Brought> {
+        if !self.few.is_empty() {
+            let mut few = self.few.iter_mut().rev();
+            return few.find(|b| b.start <= from).filter(|b| to <= b.end);
+        }
         let (below, _) = self.by_start.around(from.saturating_add(1));
         let start = below.filter(|b| to <= b.end)?.start;
         self.by_start.get_mut(start)
@@ -141,8 +156,14 @@ impl FirstToCome {
 
     /// Newer data comes, which would have opened the hole `hole_of` a range if the last of these had not come.
     fn overtaken(&mut self, hole_of: impl FnOnce((i64, i64)) -> Hole<Above>) {
-        let last = self.last.take();
-        if let Some(brought) = last.and_then(|start| self.by_start.get_mut(start)) {
+        let Some(last) = self.last.take() else {
+            return;
+        };
+        let brought = match self.few.last_mut() {
+            Some(highest) => Some(highest), // It came last.
+            None => self.by_start.get_mut(last),
+        };
+        if let Some(brought) = brought {
             brought.left = Some(hole_of((brought.start, brought.end)));
         }
     }

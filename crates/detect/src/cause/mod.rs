@@ -160,6 +160,9 @@ impl Flow<'_> {
 
     /// Says where packets were lost, as far as the recoveries of the flow agree.
     fn place(&self, phases: &mut [Recovery]) {
+        if phases.is_empty() {
+            return;
+        }
         let of_phase = |phase: &Recovery| -> Vec<i64> {
             let losses = self.losses(phase).filter(|_| phase.cause.is_loss());
             losses.map(|m| m.rtt_ns).filter(|&rtt| rtt > 0).collect()

@@ -359,9 +359,9 @@ impl Connection {
                 .for_each(|a| out.push_attempt(a));
             return;
         }
-        let dirs = [Dir::LowToHigh, Dir::HighToLow];
-        let handshakes = dirs.map(|dir| self.handshake(dir));
-        let opened = dirs.map(|dir| self.opened_ns(dir));
+        let (low, high) = (Dir::LowToHigh, Dir::HighToLow);
+        let handshakes = [self.handshake(low), self.handshake(high)];
+        let opened = [self.opened_ns(low), self.opened_ns(high)];
         let unscaled = self.is_unscaled();
         let (Some(sides), common) = (&mut self.sides, &self.head.common) else {
             return;
@@ -489,7 +489,10 @@ impl Common {
         let acks = seg.flags.any(TcpFlags::ACK) && !seg.flags.any(TcpFlags::RST);
         self.acks[dir.index()] |= acks;
         if !self.followed[dir.reverse().index()] {
-            sides[dir.index()].note_reported(seg);
+            if self.hellos[dir.reverse().index()].is_none() {
+                // The first data may not be the first that was sent.
+                sides[dir.index()].note_reported(seg);
+            }
             return;
         }
         let [low, high] = sides;
@@ -541,7 +544,8 @@ impl Common {
 
     #[cold]
     fn share(&mut self, sides: &mut [Side; 2]) {
-        self.shared = [Dir::LowToHigh, Dir::HighToLow].map(|dir| self.find_shared(sides, dir));
+        let of = |dir| self.find_shared(sides, dir);
+        self.shared = [of(Dir::LowToHigh), of(Dir::HighToLow)];
         for (side, shared) in sides.iter_mut().zip(&self.shared) {
             side.note_shared(shared);
         }

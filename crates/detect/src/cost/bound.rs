@@ -8,12 +8,12 @@ const ROUGH: f64 = 0.02;
 
 /// Bounds what was lost by the time that anything unneeded may have held the flow, and names what limited it most.
 pub(crate) fn bound(cost: &mut Cost, limits: &Limits) {
-    let may_be_unneeded = |set: LimitSet| {
-        set.iter()
-            .any(|limit| limit.is_unneeded() || limit == Held::Unknown)
-    };
-    let most = limits.share_where(may_be_unneeded);
     if let Some(lost) = &mut cost.lost {
+        let may_be_unneeded = |set: LimitSet| {
+            set.iter()
+                .any(|limit| limit.is_unneeded() || limit == Held::Unknown)
+        };
+        let most = limits.share_where(may_be_unneeded);
         lost.high = lost.high.min(most + if most > 0.0 { ROUGH } else { 0.0 });
         lost.share = lost.share.min(most).min(lost.high);
         lost.low = lost.low.min(lost.share);
@@ -48,13 +48,34 @@ fn limit(limits: &Limits) -> Limit {
             ]),
         ),
     ];
-    let of = |kind| limits.share_where(|set| set.is_within(kind));
-    let all = KINDS.map(|(limit, kind)| (limit, of(kind)));
-    let named: f64 = all.iter().map(|(_, share)| share).sum();
-    let most = all.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    let life = limits.life_ns();
+    let (mut named, mut most) = (0.0, (Limit::Unknown, 0.0));
+    for (limit, kind) in KINDS {
+        let mut held: i64 = 0;
+        for share in &limits.shares {
+            held += if share.limits.is_within(kind) {
+                share.ns
+            } else {
+                0
+            };
+        }
+        if held == 0 {
+            continue; // Of nothing there is no share, and most kinds hold no flow.
+        }
+        let share = match life {
+            0 => 0.0,
+            life => held as f64 / life as f64,
+        };
+        named += share;
+        if share >= most.1 {
+            most = (limit, share); // Of equal ones the last.
+        }
+    }
     // The rest is its start, or unknown.
-    most.filter(|(_, share)| *share > 1.0 - named)
-        .map_or(Limit::Unknown, |(limit, _)| limit)
+    match most.1 > 1.0 - named {
+        true => most.0,
+        false => Limit::Unknown,
+    }
 }
 
 #[cfg(test)]

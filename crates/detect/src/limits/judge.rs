@@ -263,13 +263,14 @@ impl Judge<'_> {
         let mut laid = laid.iter().peekable();
         // Up to where each part reaches in the time that is free.
         let mut reach = [0; KINDS];
-        let mut booked: i64 = 0;
+        let (mut booked, mut reached): (i64, i64) = (0, 0);
         for (reach, part) in reach.iter_mut().zip(parts) {
-            booked = booked.saturating_add(part);
-            *reach = match sum {
-                0 => 0,
-                _ => share(booked, sum, all),
-            };
+            // Most are 0, and each division takes long.
+            if part != 0 && sum != 0 {
+                booked = booked.saturating_add(part);
+                reached = share(booked, sum, all);
+            }
+            *reach = reached;
         }
         let mut passed = 0;
         for &(from, to) in free {
@@ -284,7 +285,10 @@ impl Judge<'_> {
                 passed = to.saturating_sub(from).saturating_add(passed);
                 continue;
             }
-            for (kind, reach) in HELD.into_iter().zip(reach) {
+            for ((kind, reach), part) in HELD.into_iter().zip(reach).zip(parts) {
+                if part == 0 {
+                    continue; // It ends where the one before ends.
+                }
                 let until = to
                     .min(from.saturating_add(i64::max(reach - passed, 0)))
                     .max(at);

@@ -472,13 +472,11 @@ impl Rounds {
     fn join(&mut self) {
         let first_ns = self.rows.first_ns().unwrap_or(self.row.start_ns);
         let span = self.row.start_ns.saturating_sub(first_ns);
-        let mut joined = Rows::default();
-        for pair in self.rows.unpacked().chunks(2) {
+        for pair in self.rows.take().chunks(2) {
             let mut sum = pair[0];
             pair.iter().skip(1).for_each(|row| sum.add(row));
-            joined.push(sum);
+            self.rows.push(sum);
         }
-        self.rows = joined;
         self.width_ns = (self.width_ns.saturating_mul(2)).max(span / (MAX_ROWS as i64 / 2));
     }
 
@@ -503,6 +501,6 @@ impl Rounds {
         if !self.row.is_empty() || self.rows.len() == 0 {
             self.close(last_ns, progress);
         }
-        (self.rows.unpacked(), &self.silences)
+        (self.rows.take(), &self.silences)
     }
 }

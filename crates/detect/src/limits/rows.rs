@@ -1,4 +1,5 @@
 //! The rows of the rounds, in few bytes: of most rows most numbers are 0, and the others differ little from those of the row before.
+//! The few rows of a short flow stay as they are, because to pack and unpack them takes longer than all else that is done with them.
 
 use super::held::KINDS;
 use super::rounds::Row;
@@ -15,17 +16,22 @@ const NUMBER_BYTES: usize = 8;
 /// Room is made for this part more at a time, and for this number of bytes at least.
 const GROWTH_PART: usize = 4;
 const MIN_GROWTH: usize = 96;
+/// So many rows are not packed.
+const FEW: usize = 4;
 
 /// Rows in their order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
+    /// All of them, while they are few.
+    few: Vec<Row>,
+    /// All of them, once there are more.
     bytes: Vec<u8>,
     len: usize,
     first_ns: i64,
     last: Row,
 }
 
-heap!(Rows: bytes);
+heap!(Rows: few, bytes);
 
 /// The numbers of a row as they are written behind `last`.
 fn numbers(row: &Row, last: &Row) -> [i64; NUMBERS] {
@@ -63,6 +69,24 @@ impl Rows {
     }
 
     pub(super) fn push(&mut self, row: Row) {
+        if self.len == 0 {
+            self.first_ns = row.start_ns;
+        }
+        if self.len < FEW {
+            if self.few.capacity() == 0 {
+                self.few.reserve_exact(FEW);
+            }
+            self.few.push(row);
+        } else {
+            for few in std::mem::take(&mut self.few) {
+                self.pack(few);
+            }
+            self.pack(row);
+        }
+        self.len += 1;
+    }
+
+    fn pack(&mut self, row: Row) {
         let mut draft = [0; MAX_BYTES];
         let (mut at, mut codes) = (CODE_BYTES, 0u64);
         for (nth, number) in (0..).zip(numbers(&row, &self.last)) {
@@ -87,15 +111,19 @@ impl Rows {
             self.bytes.reserve_exact(more.max(at));
         }
         self.bytes.extend_from_slice(written);
-        if self.len == 0 {
-            self.first_ns = row.start_ns;
-        }
-        self.len += 1;
         self.last = row;
     }
 
-    /// All of them.
-    pub(super) fn unpacked(&self) -> Vec<Row> {
+    /// All of them, and none is left.
+    pub(super) fn take(&mut self) -> Vec<Row> {
+        let rows = std::mem::take(self);
+        match rows.bytes.is_empty() {
+            true => rows.few,
+            false => rows.unpacked(),
+        }
+    }
+
+    fn unpacked(&self) -> Vec<Row> {
         let (mut left, mut last) = (self.bytes.as_slice(), Row::default());
         let mut all = Vec::with_capacity(self.len);
         while let Some((row, rest)) = next(left, &last) {
@@ -182,9 +210,10 @@ mod tests {
         fn rows_come_out_as_they_went_in(all in prop::collection::vec(row(), 0..30)) {
             let mut rows = Rows::default();
             all.iter().for_each(|row| rows.push(*row));
-            prop_assert_eq!(rows.unpacked(), all.clone());
             prop_assert_eq!(rows.len(), all.len());
             prop_assert_eq!(rows.first_ns(), all.first().map(|row| row.start_ns));
+            prop_assert_eq!(rows.take(), all);
+            prop_assert_eq!(rows.len(), 0);
         }
     }
 

@@ -183,6 +183,9 @@ pub struct Avoidance {
 impl Recoveries {
     /// Counts the causes of those listed; others are unknown.
     pub(crate) fn count_causes(&mut self) {
+        if self.total == 0 && self.list.is_empty() {
+            return self.by_cause.clear(); // As most flows have none, all else is left out.
+        }
         let mut counts = Cause::ALL.map(CauseCount::new);
         for phase in &self.list {
             let count = &mut counts[phase.cause as usize];

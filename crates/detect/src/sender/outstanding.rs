@@ -219,8 +219,11 @@ impl Outstanding {
 
     /// One past the highest byte that `seg` acknowledges (`number`) or SACKs.
     pub(super) fn top_reported(&self, seg: &Segment, number: i64) -> i64 {
-        let edges = self.blocks(seg).map(|b| b.1);
-        edges.fold(number, i64::max).min(self.highest)
+        let mut top = number;
+        for &(_, right) in seg.sack_blocks() {
+            top = top.max(self.offset(right));
+        }
+        top.min(self.highest)
     }
 
     /// The duplicate that a first block reports (RFC 2883 sections 4 and 5). All of it must have been acknowledged

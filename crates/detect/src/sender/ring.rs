@@ -44,10 +44,10 @@ impl Values {
     fn replace(&mut self, oldest: i64, place: usize, value: i64) {
         let gone = self.sorted.partition_point(|&v| v < oldest);
         if gone < place {
-            self.sorted[gone..place].rotate_left(1);
+            self.sorted.copy_within(gone + 1..place, gone);
             self.sorted[place - 1] = value;
         } else {
-            self.sorted[place..=gone].rotate_right(1);
+            self.sorted.copy_within(place..gone, place + 1);
             self.sorted[place] = value;
         }
     }

@@ -172,9 +172,11 @@ impl Timing {
         }
         let Some(rtt) = self.min_rtt else { return };
         let mut listed = [(0, 0); MAX_SACK_BLOCKS];
-        let blocks = listed.iter_mut().zip(out.blocks(seg));
-        let blocks = blocks.map(|(to, block)| *to = block).count();
-        let blocks = &listed[..blocks];
+        let blocks = seg.sack_blocks();
+        for (to, block) in listed.iter_mut().zip(blocks) {
+            *to = (out.offset(block.0), out.offset(block.1));
+        }
+        let blocks = &listed[..blocks.len()];
         let first = out.board.find(from);
         let above = out.board.tail_mut(first);
         let count = above.iter().take_while(|s| s.start < top).count();
