@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use inorder_detect::{Config, Explanation, Explanations};
 
-#[path = "../tests/lab/mod.rs"]
+#[path = "../tests/it/lab/mod.rs"]
 mod lab;
 
 use lab::ablation;

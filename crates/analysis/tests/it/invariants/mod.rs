@@ -7,7 +7,7 @@
 mod drawn;
 mod known;
 #[allow(dead_code)] // Of the truth that it knows nothing is used here.
-#[path = "../../../../detect/tests/forward/model.rs"]
+#[path = "../../../../detect/tests/it/forward/model.rs"]
 mod model;
 mod outputs;
 mod reader;

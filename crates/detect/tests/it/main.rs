@@ -1,0 +1,11 @@
+//! All tests from outside in one program, so that the crate is linked once. `cargo test -p inorder-detect --test it truth::`
+//! runs those of one file.
+
+mod explanations;
+mod forward;
+mod honest;
+mod hostile;
+mod lab;
+mod snap;
+mod truth;
+mod vantage;
