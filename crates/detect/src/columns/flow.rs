@@ -100,6 +100,20 @@ pub static FLOW: &[Column<FlowReport>] = &[
         |f| f.icmp.time_exceeded.into(),
     ),
     Of::new(
+        "payload_too_large",
+        Kind::Small,
+        "Payload of full segments that were lost whole every time, and arrived only cut, without a word of ICMP (RFC 2923), bytes.",
+        |f| f.shrunk.map(|sizes| sizes.whole).into(),
+    )
+    .optional(),
+    Of::new(
+        "payload_passed",
+        Kind::Small,
+        "Payload of what arrived in their place, bytes.",
+        |f| f.shrunk.map(|sizes| sizes.cut).into(),
+    )
+    .optional(),
+    Of::new(
         "syns_again",
         Kind::Small,
         "How often the SYN was sent again. Of the two flows of a connection, one has this.",
