@@ -1,9 +1,10 @@
-//! The simulated receiver: a ring with interrupt coalescing, the sorter, and the time of delivery.
+//! The simulated receiver: a card with a sorter, and the frames that it delivers written with the time of delivery.
+//!
+//! The softirq takes no time in this model, because a capture does not show how long it takes.
 
-use std::collections::VecDeque;
 use std::io::{self, Write};
 
-use inorder_sort::{AnySorter, Batch, Batcher, ConfigError, Meta, Sorter, srpic};
+use inorder_sort::{Batch, BatchCard, ConfigError, Sorter, srpic};
 use inorder_wire::{Frame, LinkType};
 
 use crate::classify::{Classified, Classifier, Flow, Placed};
@@ -13,18 +14,13 @@ use crate::tally::{Summary, Tally};
 
 /// Takes frames as they were captured and delivers them as the stack would have received them.
 pub(crate) struct Receiver {
-    batcher: Batcher,
-    sorter: AnySorter<Flow, Held>,
+    card: BatchCard<Flow, Held>,
     classifier: Classifier,
-    /// Frames that have arrived and whose interrupt has not fired yet: at most one ring.
-    waiting: VecDeque<(Option<Meta<Flow>>, Held)>,
-    /// Delivered frames that are not written yet.
-    ready: Vec<Held>,
+    /// Delivered frames that are not written yet, with the time of delivery.
+    ready: Vec<(Held, i64)>,
     /// Buffers for reuse.
     spare: Vec<Vec<u8>>,
     tally: Tally,
-    /// The latest time of any frame; if times run backwards, the clock stands still.
-    now_ns: i64,
 }
 
 /// A copy of a frame, which outlives the buffer it was read into.
@@ -42,12 +38,8 @@ impl Receiver {
         let literal = settings.sorter.value(&srpic::LITERAL) != 0;
         let filter = settings.filter.clone();
         Ok(Receiver {
-            // The softirq takes no time in this model, because a capture does not show how long it takes.
-            batcher: Batcher::new(settings.coalesce_ns, around.ring_packets, 0),
-            sorter: settings.sorter.build(&around)?,
+            card: BatchCard::new(&settings.sorter, settings.coalesce_ns, &around)?,
             classifier: Classifier::new(settings.services, literal, filter),
-            now_ns: i64::MIN,
-            waiting: VecDeque::new(),
             ready: Vec::new(),
             spare: Vec::new(),
             tally: Tally::default(),
@@ -60,36 +52,40 @@ impl Receiver {
         frame: &Frame<'_>,
         out: &mut Output<W>,
     ) -> io::Result<()> {
-        self.now_ns = self.now_ns.max(frame.ts_ns);
-        if let Some(batch) = self.batcher.arrive(frame.ts_ns).ended {
-            self.end_batch(&batch, out)?;
-        }
-        self.release(self.now_ns, out)?;
+        let ready = &mut self.ready;
+        let up = &mut |held, at_ns| ready.push((held, at_ns));
+        let ended = self.card.arrive(frame.ts_ns, up);
+        self.end(ended, out)?;
         let classified = self.classifier.classify(frame);
-        let held = self.hold(frame, classified.as_ref());
+        let held = self.copy(frame, classified.as_ref());
         self.tally.arrived(held.placed.as_ref(), held.ts_ns);
-        self.waiting.push_back((classified.map(|c| c.meta), held));
-        // The interrupt has already fired, by time or by a full ring, and the softirq is running. It also takes
-        // frames that arrive at this very moment, so never more than one ring waits.
-        match self.batcher.fired().copied() {
-            Some(batch) => self.fetch(&batch, out),
-            None => Ok(()),
-        }
+        self.card.hold(classified.map(|c| c.meta), held);
+        let ready = &mut self.ready;
+        self.card
+            .fetch_fired(&mut |held, at_ns| ready.push((held, at_ns)));
+        self.write(out)
     }
 
     /// Ends the input.
     pub(crate) fn finish<W: Write>(&mut self, out: &mut Output<W>) -> io::Result<()> {
-        if let Some(batch) = self.batcher.finish() {
-            self.end_batch(&batch, out)?;
+        let ready = &mut self.ready;
+        let up = &mut |held, at_ns| ready.push((held, at_ns));
+        let ended = self.card.finish(up);
+        self.end(ended, out)
+    }
+
+    fn end<W: Write>(&mut self, batch: Option<Batch>, out: &mut Output<W>) -> io::Result<()> {
+        if let Some(batch) = batch {
+            self.tally.batch(batch.packets);
         }
-        self.release(i64::MAX, out)
+        self.write(out)
     }
 
     pub(crate) fn summary(&self) -> Summary {
-        self.tally.summary(&self.sorter.counters())
+        self.tally.summary(&self.card.sorter().counters())
     }
 
-    fn hold(&mut self, frame: &Frame<'_>, classified: Option<&Classified>) -> Held {
+    fn copy(&mut self, frame: &Frame<'_>, classified: Option<&Classified>) -> Held {
         let mut data = self.spare.pop().unwrap_or_default();
         data.clear();
         data.extend_from_slice(frame.data);
@@ -102,44 +98,9 @@ impl Receiver {
         }
     }
 
-    /// The softirq passes the frames of the ring to the sorter.
-    fn fetch<W: Write>(&mut self, batch: &Batch, out: &mut Output<W>) -> io::Result<()> {
-        let ready = &mut self.ready;
-        for (meta, held) in self.waiting.drain(..) {
-            match meta {
-                Some(meta) => {
-                    let out = &mut |p| ready.push(p);
-                    self.sorter.push(&meta, held, batch.end_ns, out);
-                }
-                None => ready.push(held),
-            }
-        }
-        self.write(batch.end_ns, out)
-    }
-
-    fn end_batch<W: Write>(&mut self, batch: &Batch, out: &mut Output<W>) -> io::Result<()> {
-        self.release(batch.end_ns, out)?;
-        self.fetch(batch, out)?;
-        let ready = &mut self.ready;
-        self.sorter
-            .end_of_batch(batch.end_ns, &mut |p| ready.push(p));
-        self.tally.batch(batch.packets);
-        self.write(batch.end_ns, out)
-    }
-
-    /// Runs the sorter's deadlines up to `until_ns`, each at its own time.
-    fn release<W: Write>(&mut self, until_ns: i64, out: &mut Output<W>) -> io::Result<()> {
-        while let Some(due_ns) = self.sorter.next_deadline_ns().filter(|at| *at <= until_ns) {
-            let ready = &mut self.ready;
-            self.sorter.on_deadline(due_ns, &mut |p| ready.push(p));
-            self.write(due_ns, out)?;
-        }
-        Ok(())
-    }
-
     /// Writes the frames that were delivered, with the time of delivery.
-    fn write<W: Write>(&mut self, now_ns: i64, out: &mut Output<W>) -> io::Result<()> {
-        for held in self.ready.drain(..) {
+    fn write<W: Write>(&mut self, out: &mut Output<W>) -> io::Result<()> {
+        for (held, now_ns) in self.ready.drain(..) {
             let frame = Frame {
                 ts_ns: now_ns,
                 number: 0,

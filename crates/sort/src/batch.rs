@@ -96,6 +96,11 @@ impl Batcher {
         }
     }
 
+    /// The time of the last arrival.
+    pub(crate) fn now_ns(&self) -> i64 {
+        self.now_ns
+    }
+
     /// The batch being formed.
     pub fn current(&self) -> Option<&Batch> {
         self.current.as_ref()

@@ -26,7 +26,8 @@
 //!
 //! - Each sorter is a module of its own, for example [`srpic`].
 //! - [`classify`] decides which packets may be held.
-//! - [`Batcher`] forms batches from arrival times where there is no card (captures, simulations).
+//! - [`Batcher`] forms batches from arrival times where there is no card (captures, simulations), and [`BatchCard`] is a card
+//!   with a sorter for them.
 #![forbid(unsafe_code)]
 #![no_std]
 
@@ -41,6 +42,7 @@ struct Readme;
 pub mod classify;
 
 mod batch;
+mod card;
 #[cfg(any(test, feature = "fuzz"))]
 mod checks;
 #[cfg(any(test, feature = "fuzz"))]
@@ -56,6 +58,7 @@ mod sorters;
 mod table;
 
 pub use batch::{Batch, Batcher, Boundary};
+pub use card::BatchCard;
 pub use key::{FlowKey, FourTuple, Hashed};
 pub use meta::{Kind, Meta};
 pub use out::Out;

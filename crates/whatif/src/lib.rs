@@ -54,6 +54,13 @@ pub use result::WhatIf;
 pub use settings::Settings;
 pub use usual::UsualReceivers;
 
+/// Packets the receive ring holds, as in the receiver of the SRPIC paper: a ring that fills interrupts at once.
+const PACKETS_IN_RECEIVE_RING: u32 = 512;
+/// Coalescing times are taken to be at most this, nanoseconds (18 minutes): sums stay in 64 bits.
+const MAX_COALESCE_NS: u64 = 1 << 40;
+/// Latest time that counts as a time: what comes a coalescing time later is a number still.
+const MAX_TIME_NS: i64 = i64::MAX >> 1;
+
 /// A data segment of a flow as it arrives at the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DataArrival {

@@ -5,10 +5,9 @@
 //! a test holds one against the other.
 
 use inorder_base::heap::Heap;
-use std::collections::VecDeque;
 use std::sync::Arc;
 
-use inorder_sort::{AnySorter, Batcher, Kind, Meta, Sorter, SorterConfig, Surroundings};
+use inorder_sort::{BatchCard, Kind, Meta, Sorter, SorterConfig, Surroundings};
 
 use crate::DataArrival;
 use crate::delivered::Delivered;
@@ -16,14 +15,7 @@ use crate::receiver::Receiver;
 use crate::runs::Data;
 use inorder_base::stats::Distribution;
 
-use crate::WhatIf;
-
-/// Packets the receive ring holds, as in the receiver of the SRPIC paper.
-const PACKETS_IN_RECEIVE_RING: usize = 512;
-/// Coalescing times are taken to be at most this, nanoseconds (18 minutes): sums stay in 64 bits.
-const MAX_COALESCE_NS: u64 = 1 << 40;
-/// Latest time that counts as a time: what comes a coalescing time later is a number still.
-pub(crate) const MAX_TIME_NS: i64 = i64::MAX >> 1;
+use crate::{MAX_COALESCE_NS, MAX_TIME_NS, PACKETS_IN_RECEIVE_RING, WhatIf};
 
 /// One flow at receivers with sorters by name.
 pub struct NamedReceivers {
@@ -37,8 +29,7 @@ pub struct NamedReceivers {
 impl Heap for NamedReceivers {
     fn heap_bytes(&self) -> usize {
         let card = |card: &Card| {
-            let sorter = card.sorter.memory_footprint() - size_of_val(&card.sorter);
-            sorter + card.ring.heap_bytes() + card.up.heap_bytes()
+            card.model.memory_footprint() - size_of_val(&card.model) + card.up.heap_bytes()
         };
         let cards = self.cards.iter().map(card).sum::<usize>();
         self.cards.heap_bytes() + cards + self.unsorted.heap_bytes()
@@ -53,7 +44,6 @@ impl std::fmt::Debug for NamedReceivers {
 
 /// A packet on its way through a card.
 struct Held {
-    meta: Meta<u32>,
     data: Data,
     at_ns: i64,
 }
@@ -62,10 +52,7 @@ struct Held {
 struct Card {
     config: SorterConfig,
     coalesce_ns: u64,
-    batcher: Batcher,
-    sorter: AnySorter<u32, Held>,
-    /// Arrived, their interrupt not yet fired.
-    ring: VecDeque<Held>,
+    model: BatchCard<u32, Held>,
     up: Up,
 }
 
@@ -111,21 +98,17 @@ impl Card {
         Some(Card {
             config,
             coalesce_ns,
-            batcher: Batcher::new(coalesce as i64, ring, 0),
-            sorter: config.build(&around).ok()?,
-            ring: VecDeque::new(),
+            model: BatchCard::new(&config, coalesce as i64, &around).ok()?,
             up: Up::default(),
         })
     }
 
     /// What came before `now_ns` has gone up, and nothing waits or is missing below `next`.
     fn is_calm(&mut self, now_ns: i64, next: i64) -> bool {
-        if let Some(batch) = self.batcher.poll(now_ns) {
-            self.end_of_batch(batch.fire_ns);
-        }
-        self.release(now_ns);
-        let waits = self.sorter.held() > 0 || !self.ring.is_empty();
-        !waits && self.up.delivered.is_complete(next)
+        let up = &mut self.up;
+        self.model
+            .advance(now_ns, &mut |held, at| up.take(&held, at));
+        self.model.is_empty() && self.up.delivered.is_complete(next)
     }
 
     /// Of a card that [is calm](Self::is_calm): this number of packets came by, from `first` up to `next`, each later than the one
@@ -146,47 +129,22 @@ impl Card {
             kind,
         };
         let held = Held {
-            meta,
             data: Data::default(),
             at_ns,
         };
-        self.sorter.push(&meta, held, at_ns, &mut |_| ());
+        self.model.tell(&meta, held, at_ns);
     }
 
-    fn arrive(&mut self, held: Held, una: i64) {
-        let now_ns = held.at_ns;
-        if let Some(batch) = self.batcher.arrive(now_ns).ended {
-            self.end_of_batch(batch.fire_ns);
-        }
-        self.release(now_ns);
-        if self.sorter.held() == 0 && self.ring.is_empty() {
+    fn arrive(&mut self, meta: Meta<u32>, held: Held, una: i64) {
+        let up = &mut self.up;
+        self.model
+            .arrive(held.at_ns, &mut |held, at| up.take(&held, at));
+        if self.model.is_empty() {
             // Everything acknowledged by now has arrived by now: what is still missing below was
             // not captured.
             self.up.delivered.receiver.acknowledged(una);
         }
-        self.ring.push_back(held);
-    }
-
-    /// The interrupt comes: the ring goes through the sorter.
-    fn end_of_batch(&mut self, fire_ns: i64) {
-        self.release(fire_ns);
-        let up = &mut self.up;
-        for held in self.ring.drain(..) {
-            let meta = held.meta;
-            let out = &mut |held: Held| up.take(&held, fire_ns);
-            self.sorter.push(&meta, held, fire_ns, out);
-        }
-        let out = &mut |held: Held| up.take(&held, fire_ns);
-        self.sorter.end_of_batch(fire_ns, out);
-    }
-
-    /// The sorter's deadlines up to `until_ns` come.
-    fn release(&mut self, until_ns: i64) {
-        while let Some(due_ns) = self.sorter.next_deadline_ns().filter(|at| *at <= until_ns) {
-            let up = &mut self.up;
-            let out = &mut |held: Held| up.take(&held, due_ns);
-            self.sorter.on_deadline(due_ns, out);
-        }
+        self.model.hold(Some(meta), held);
     }
 
     /// The flow has shown `in_order` packets in order, from `first` up to `next`, and its receiver a round trip.
@@ -212,17 +170,15 @@ impl Card {
     }
 
     fn finish(&mut self) {
-        if let Some(batch) = self.batcher.finish() {
-            self.end_of_batch(batch.fire_ns);
-        }
-        self.release(i64::MAX);
+        let up = &mut self.up;
+        self.model.finish(&mut |held, at| up.take(&held, at));
     }
 }
 
 impl NamedReceivers {
     /// A card for each sorter and coalescing time, in this order.
     pub fn new(sorters: &[SorterConfig], coalesce_ns: &[u64]) -> Self {
-        Self::with_ring(sorters, coalesce_ns, PACKETS_IN_RECEIVE_RING)
+        Self::with_ring(sorters, coalesce_ns, PACKETS_IN_RECEIVE_RING as usize)
     }
 
     pub(crate) fn with_ring(sorters: &[SorterConfig], coalesce_ns: &[u64], ring: usize) -> Self {
@@ -298,11 +254,10 @@ impl NamedReceivers {
         };
         for card in &mut self.cards {
             let held = Held {
-                meta,
                 data,
                 at_ns: self.now_ns,
             };
-            card.arrive(held, una);
+            card.arrive(meta, held, una);
         }
     }
 
@@ -319,7 +274,7 @@ impl NamedReceivers {
             card.finish();
             let counts = card.up.delivered.counts();
             let mean_ns = card.up.delays_ns.sum() / u128::from(packets);
-            let bound_ns = card.sorter.hold_ns(0);
+            let bound_ns = card.model.sorter().hold_ns(0);
             WhatIf {
                 sorter: Some(Arc::new(card.config)),
                 block_size: 0,

@@ -1,22 +1,13 @@
 //! One flow at sorting receivers of every setting.
 
 use crate::DataArrival;
-use crate::WhatIf;
 use crate::card::{Card, Counts, Waited, join};
 use crate::pending::Pending;
 use crate::runs::Runs;
 use crate::sorters::Sorters;
 use crate::stack::{Left, Stack};
+use crate::{MAX_COALESCE_NS, MAX_TIME_NS, PACKETS_IN_RECEIVE_RING, WhatIf};
 use inorder_base::heap::{self, Heap};
-
-/// Packets the receive ring holds, as in the receiver of the paper: a ring that fills interrupts
-/// at once.
-const PACKETS_IN_RECEIVE_RING: u32 = 512;
-/// Coalescing times are taken to be at most this, nanoseconds (18 minutes): sums stay in 64 bits.
-const MAX_COALESCE_NS: u64 = 1 << 40;
-
-/// Latest time that counts as a time: what comes a coalescing time later is a number still.
-const MAX_TIME_NS: i64 = i64::MAX >> 1;
 
 /// The cards of one flow, what they have not delivered yet, and the stacks behind them.
 #[derive(Debug)]

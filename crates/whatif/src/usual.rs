@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 use inorder_sort::{SorterConfig, none, resequence};
 
 use crate::DataArrival;
-use crate::WhatIf;
-use crate::named::{MAX_TIME_NS, NamedReceivers};
+use crate::named::NamedReceivers;
+use crate::{MAX_TIME_NS, WhatIf};
 
 /// Packets that the resequencer has places for; a flow gets half of them, which is 3 ms at 1 Gbit/s. Every flow that
 /// is out of order takes about 60 kB for it.

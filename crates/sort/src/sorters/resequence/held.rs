@@ -122,7 +122,7 @@ impl<P> Held<P> {
         })
     }
 
-    /// Bytes beside itself.
+    /// Bytes that are allocated for `packets` places.
     pub(super) fn footprint(packets: usize) -> usize {
         packets * size_of::<Place<P>>()
     }

@@ -86,8 +86,8 @@ impl Lateness {
     /// What is remembered counts half: time has passed, or there is too much of it.
     #[cold]
     pub(super) fn halve(&mut self) {
-        // An odd one goes on to the next bin, so that many bins of one do not all become nothing. Above the top one it
-        // would become nothing.
+        // The remainder of each division goes on to the next bin, so that many bins of one do not all become zero. That of
+        // the top bin is dropped.
         let mut odd = 0;
         for bin in self.bins.iter_mut().take(usize::from(self.top) + 1) {
             let both = *bin + odd;
