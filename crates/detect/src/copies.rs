@@ -194,7 +194,7 @@ pub(crate) fn by_timing(seg: &Segment, means: &Means) -> Copy {
         return Copy::Original(Basis::ambiguous(evidence, Reason::LoneCopy));
     }
     if (rtt..=rtt + rtt / 8).contains(&elapsed) {
-        // A prompt retransmission comes just now; a late packet may come at any time.
+        // A prompt retransmission comes after a round trip or a little more, as this one; a late packet may come at any time.
         return Copy::Retransmission(Basis::certain(evidence).weaker(Reason::LoneCopy));
     }
     Copy::Retransmission(Basis::ambiguous(evidence, Reason::LoneCopy))

@@ -82,7 +82,8 @@ impl Numbering {
         }
     }
 
-    /// How many packets this one was sent after the one before; 0 if that is not known, less if it was sent before.
+    /// How many packets of the sender lie between this one and the frame before, by their identifications: positive if this one was sent
+    /// later, negative if it was sent earlier, 0 if that is not known.
     pub(crate) fn packets_ahead(self) -> i16 {
         // The frame before may have stood for several packets.
         let more = i16::try_from(self.before.max(1) - 1).unwrap_or(i16::MAX);
@@ -173,7 +174,7 @@ impl IdCounter {
         self.trusted && self.steps + run <= 3 * (u64::from(self.good) + run)
     }
 
-    /// The same, as far as few packets tell: a burst that was lost makes numbers rare, too.
+    /// As [`Self::dense`], with room for a lost burst: at the beginning one burst makes as many numbers missing as other hosts would.
     pub(crate) fn perhaps_dense(&self) -> bool {
         let run = self.run;
         let packets = u64::from(self.good) + run;

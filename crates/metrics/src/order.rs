@@ -94,7 +94,7 @@ pub struct OrderCounts {
     pub received: u64,
     /// Of these, reordered.
     pub reordered: u64,
-    /// Further copies.
+    /// Packets with a number that was received before.
     pub duplicates: u64,
     /// Packets below the remembered numbers; counted neither as `received` nor as `duplicates`.
     pub unclassified: u64,

@@ -15,7 +15,7 @@ const MAX_BETWEEN_US: u32 = 10_000;
 const MIN_PAIRS: u64 = 4;
 /// Number of pairs for each frame that was captured only once, beyond the first such frame: a mirrored port may lose some.
 const PAIRS_PER_LONE_FRAME: u64 = 3;
-/// Captures of one frame at most where each is captured several times.
+/// Maximum number of times that one frame is found in a capture whose frames are captured several times.
 const MAX_CAPTURES: u64 = 4;
 
 /// The latest packets, and what came twice.

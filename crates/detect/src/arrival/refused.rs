@@ -102,7 +102,7 @@ impl Arrival {
         doubt
     }
 
-    /// New data that should be discarded: all of it is missing, as far as the receiver is concerned.
+    /// New data that the receiver has probably discarded, by `evidence`: a hole as long as the data is noted, as if it had not come.
     pub(super) fn suspect_new(&mut self, seg: &Segment, from: i64, len: u32, evidence: Evidence) {
         let to = from + i64::from(len);
         self.collector.sent(seg.ts_ns, len);

@@ -112,7 +112,7 @@ impl Rounds {
         }
         let short = self.is_short(full);
         let held = match released {
-            // Noted just now.
+            // Just counted among the short ends that waited for an acknowledgement (`held_short`).
             _ if self.held_short_ns == now => Held::Idle,
             // A small buffer, too, is cut into segments of which the last is not full.
             true if short && progress.sent == progress.una && self.burst.bytes > full => {

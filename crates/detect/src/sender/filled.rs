@@ -40,7 +40,7 @@ pub(crate) struct Filled {
     pub(crate) original_in: bool,
     /// Copies sent when the segment had been reported already.
     pub(crate) after: u32,
-    /// That one is too young to be what was reported.
+    /// The last of these copies was sent too shortly before the report to be the transmission that arrived.
     pub(crate) last_too_young: bool,
     /// How likely its original is what some unexplained ACK answered.
     pub(super) refused: f64,

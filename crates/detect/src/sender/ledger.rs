@@ -43,8 +43,8 @@ pub(super) struct Telling {
     pub(super) rough: bool,
     /// There was SACK, and nothing of it shows.
     pub(super) hidden: bool,
-    /// What came last is known by left edges alone: an ACK that answers what was refused looks like one that reports what came. And
-    /// originals come late enough to be refused.
+    /// Discarded originals cannot be recognised: without SACK, the ACK for a discarded packet looks like one for a packet that was taken, and
+    /// originals of this flow come late enough to be discarded.
     pub(super) refusals_hidden: bool,
     pub(super) timestamps: bool,
     /// Duplicates are reported (RFC 2883 section 4).

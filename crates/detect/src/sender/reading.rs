@@ -7,7 +7,7 @@ use super::report::Report;
 use super::timing::Timing;
 use crate::result::Reason;
 
-/// Segments of the block that changed last that are taken to have come together.
+/// Newly reported segments of the SACK block that changed last that are read as one arrival: of more, only the first is.
 const MAX_CAME_TOGETHER: usize = 4;
 /// How many times the spread of lateness an ACK must span for lateness to order what it reports.
 const MIN_SPAN_OF_SPREADS: i64 = 8;

@@ -133,7 +133,7 @@ impl Trace {
         self.ack_number((next * LEN) as u32 + offset, at, &blocks, self.recent);
     }
 
-    /// The receiver waits for segment `next`, and has the end of the data, which is behind the segments before `end`.
+    /// The receiver waits for segment `next`, and a SACK block reports the FIN, which follows segment `end - 1`.
     pub(super) fn sack_end(&mut self, at: i64, next: i64, end: i64) {
         let block = ((end * LEN) as u32, (end * LEN) as u32 + 1);
         self.ack_number((next * LEN) as u32, at, &[block], self.recent);

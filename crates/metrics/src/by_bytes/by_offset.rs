@@ -288,7 +288,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// The straightforward twin is a tree. More offsets than a row has make rows split and go.
+        /// Compared with a `BTreeMap`. There are more offsets than a row holds, so rows are split and removed.
         #[test]
         fn it_holds_what_a_tree_does(
             steps in prop::collection::vec((0u8..9, 0i64..300, 0i64..300), 0..400),

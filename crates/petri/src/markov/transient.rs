@@ -6,9 +6,9 @@
 
 use super::{Chain, MarkovError, Solution};
 
-/// Most expected jumps until the time. Beyond them, jumps that change less than can be computed would add up.
+/// Maximum expected number of jumps until the given time. With more, rounding errors of the jumps would add up.
 const MAX_JUMPS: f64 = 1e9;
-/// A jump that changes no more than this changes nothing.
+/// Largest change of the distribution by a jump that counts as none: the steady state has been reached.
 const NO_CHANGE: f64 = 1e-16;
 
 /// Total probability of the numbers of jumps that are left out.

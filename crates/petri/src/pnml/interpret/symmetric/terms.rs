@@ -13,7 +13,7 @@ pub(super) type Bound = BTreeMap<String, usize>;
 /// Number of tokens by the index of their colour.
 type Multiset = BTreeMap<usize, i64>;
 
-/// The atom of a part of a partition.
+/// Stands for an atom where a value is a part of a partition, which belongs to no atom.
 const PART: usize = usize::MAX;
 
 /// A value: the index of each of its atoms.
