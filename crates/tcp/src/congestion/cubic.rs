@@ -208,10 +208,7 @@ impl CongestionControl for Cubic {
     }
 
     fn trace(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        out("last_max", f64::from(self.last_max));
-        out("origin", f64::from(self.epoch.origin));
-        out("k_s", self.epoch.k as f64 / 1024.0);
-        out("reno_cwnd", f64::from(self.epoch.reno()));
+        self.epoch.trace(self.last_max, out);
         out("segments_per_step", f64::from(self.pace));
     }
 }

@@ -15,8 +15,8 @@
 //! restores `last_max_cwnd`, as that kernel did: the maximum after fast convergence, and nothing after a timeout,
 //! which resets everything.
 
-use super::binary_increase::{AckRatio, Throttle, last_max, reduced, step_per_acknowledgement};
-use super::cubic_curve::{Epoch, pace_to};
+use super::binary_increase::{last_max, reduced, step_per_acknowledgement};
+use super::cubic_steps::Steps;
 use super::{AckEvent, CongestionControl, Entry, Event, HZ, LossEvent, Nanos, Window, jiffies};
 
 pub(super) const ENTRY: Entry = Entry {
@@ -33,41 +33,20 @@ pub(super) const RENO_EIGHTHS: u32 = 8 * (1024 + BETA) / 3 / (1024 - BETA);
 const MAX_INCREMENT: u64 = 16;
 
 /// CUBIC of 2008.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Cubic2008 {
-    last_max: u32,
     lost: bool,
-    epoch: Epoch,
-    throttle: Throttle,
-    ratio: AckRatio,
+    steps: Steps,
     /// Smallest RTT in eighths of a jiffy, 0 before the first.
     delay_min: u64,
-    per: u32,
-}
-
-impl Default for Cubic2008 {
-    fn default() -> Self {
-        Self {
-            last_max: 0,
-            lost: false,
-            epoch: Epoch::default(),
-            throttle: Throttle::default(),
-            ratio: AckRatio::new(),
-            delay_min: 0,
-            per: 0,
-        }
-    }
 }
 
 impl Cubic2008 {
     /// Keeps the smallest RTT, except within a second of the start of an epoch, when the queue that overflowed is
     /// still draining.
     fn measure_delay(&mut self, now: u64, rtt: Nanos) {
-        if self
-            .epoch
-            .start
-            .is_some_and(|start| now.saturating_sub(start) < HZ)
-        {
+        let draining = |start: u64| now.saturating_sub(start) < HZ;
+        if self.steps.epoch.start.is_some_and(draining) {
             return;
         }
         let delay = (jiffies(rtt) << 3).max(1);
@@ -78,25 +57,14 @@ impl Cubic2008 {
 
     /// Acknowledgements per step (2 to 6).
     fn update(&mut self, cwnd: u32, now: u64) {
-        self.epoch.count(1);
-        if self.throttle.holds(cwnd, now) {
-            return;
-        }
-        self.throttle.note(cwnd, now);
-        self.epoch.begin(now, cwnd, self.last_max, 1);
-        let start = self.epoch.start.unwrap_or(now);
-        let t = ((now - start.min(now) + (self.delay_min >> 3)) << 10) / HZ;
-        let mut per = pace_to(self.epoch.target(t), cwnd);
-        if t >= self.epoch.k {
-            per = per.max(slowest_linear(cwnd, self.delay_min));
-        }
-        if !self.lost {
-            per = 50;
-        }
-        if let Some(pace) = self.epoch.reno_pace(cwnd, RENO_EIGHTHS) {
-            per = per.min(pace);
-        }
-        self.per = self.ratio.acknowledgements(per);
+        let (lost, delay) = (self.lost, self.delay_min);
+        let bound = |per: u32, beyond| match (lost, beyond) {
+            (false, _) => 50,
+            (true, true) => per.max(slowest_linear(cwnd, delay)),
+            (true, false) => per,
+        };
+        self.steps
+            .update(cwnd, now, (delay >> 3, RENO_EIGHTHS), bound);
     }
 }
 
@@ -116,7 +84,7 @@ impl CongestionControl for Cubic2008 {
 
     fn measure(&mut self, _window: &mut Window, ack: &AckEvent) {
         if !ack.dubious {
-            self.ratio.sample(ack.acked);
+            self.steps.ratio.sample(ack.acked);
         }
         if let Some(rtt) = ack.rtt {
             self.measure_delay(jiffies(ack.now), rtt);
@@ -129,19 +97,19 @@ impl CongestionControl for Cubic2008 {
             window.cwnd = window.cwnd.saturating_add(1).min(window.clamp);
         } else {
             self.update(window.cwnd, jiffies(ack.now));
-            step_per_acknowledgement(window, self.per);
+            step_per_acknowledgement(window, self.steps.per);
         }
     }
 
     fn ssthresh(&mut self, window: &Window, _loss: &LossEvent) -> u32 {
-        self.epoch.start = None;
-        self.last_max = last_max(window.cwnd, self.last_max, BETA);
+        self.steps.epoch.start = None;
+        self.steps.last_max = last_max(window.cwnd, self.steps.last_max, BETA);
         self.lost = true;
         reduced(window.cwnd, BETA)
     }
 
     fn undo_cwnd(&mut self, window: &Window) -> u32 {
-        window.cwnd.max(self.last_max)
+        window.cwnd.max(self.steps.last_max)
     }
 
     fn event(&mut self, _window: &mut Window, event: Event, _now: Nanos) {
@@ -151,11 +119,6 @@ impl CongestionControl for Cubic2008 {
     }
 
     fn trace(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        out("last_max", f64::from(self.last_max));
-        out("origin", f64::from(self.epoch.origin));
-        out("k_s", self.epoch.k as f64 / 1024.0);
-        out("reno_cwnd", f64::from(self.epoch.reno()));
-        out("acks_per_step", f64::from(self.per));
-        out("segments_per_ack", self.ratio.ratio());
+        self.steps.trace(out);
     }
 }

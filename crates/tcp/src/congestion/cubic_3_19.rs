@@ -14,8 +14,8 @@
 //!
 //! Since 4.0 segments are counted and (4) is gone: `cubic.rs`. Undo restores the window before the reduction.
 
-use super::binary_increase::{AckRatio, Throttle, last_max, reduced, step_per_acknowledgement};
-use super::cubic_curve::{Epoch, pace_to};
+use super::binary_increase::{last_max, reduced, step_per_acknowledgement};
+use super::cubic_steps::Steps;
 use super::hystart::HyStart;
 use super::{
     AckEvent, CongestionControl, Entry, Event, HZ, LossEvent, Nanos, Window, jiffies, micros,
@@ -37,28 +37,20 @@ const UNKNOWN_MAXIMUM: u32 = 20;
 /// CUBIC of Linux 3.19.
 #[derive(Debug, Clone)]
 pub(super) struct Cubic319 {
-    last_max: u32,
     before_loss: u32,
-    epoch: Epoch,
-    throttle: Throttle,
-    ratio: AckRatio,
+    steps: Steps,
     hystart: HyStart,
     /// Smallest RTT in microseconds, 0 before the first.
     delay_min_us: u64,
-    per: u32,
 }
 
 impl Default for Cubic319 {
     fn default() -> Self {
         Self {
-            last_max: 0,
             before_loss: 0,
-            epoch: Epoch::default(),
-            throttle: Throttle::default(),
-            ratio: AckRatio::new(),
+            steps: Steps::default(),
             hystart: HyStart::in_milliseconds(),
             delay_min_us: 0,
-            per: 0,
         }
     }
 }
@@ -68,7 +60,7 @@ impl Cubic319 {
     /// draining.
     fn measure_delay(&mut self, now: u64, rtt_us: u64) -> bool {
         let draining = |start: u64| now.saturating_sub(start) < HZ;
-        if self.epoch.start.is_some_and(draining) {
+        if self.steps.epoch.start.is_some_and(draining) {
             return false;
         }
         if self.delay_min_us == 0 || rtt_us < self.delay_min_us {
@@ -79,23 +71,13 @@ impl Cubic319 {
 
     /// Acknowledgements per step (2 to 4).
     fn update(&mut self, cwnd: u32, now: u64) {
-        self.epoch.count(1);
-        if self.throttle.holds(cwnd, now) {
-            return;
-        }
-        self.throttle.note(cwnd, now);
-        self.epoch.begin(now, cwnd, self.last_max, 1);
-        let start = self.epoch.start.unwrap_or(now);
         let delay = self.delay_min_us / (1_000_000 / HZ);
-        let t = ((now - start.min(now) + delay) << 10) / HZ;
-        let mut per = pace_to(self.epoch.target(t), cwnd);
-        if self.last_max == 0 {
-            per = per.min(UNKNOWN_MAXIMUM);
-        }
-        if let Some(pace) = self.epoch.reno_pace(cwnd, RENO_EIGHTHS) {
-            per = per.min(pace);
-        }
-        self.per = self.ratio.acknowledgements(per);
+        let last_max = self.steps.last_max;
+        let bound = |per: u32, _| match last_max {
+            0 => per.min(UNKNOWN_MAXIMUM),
+            _ => per,
+        };
+        self.steps.update(cwnd, now, (delay, RENO_EIGHTHS), bound);
     }
 }
 
@@ -106,7 +88,7 @@ impl CongestionControl for Cubic319 {
 
     fn measure(&mut self, window: &mut Window, ack: &AckEvent) {
         if !ack.dubious {
-            self.ratio.sample(ack.acked);
+            self.steps.ratio.sample(ack.acked);
         }
         let Some(rtt) = ack.rtt else { return };
         let rtt_us = micros(rtt).max(1);
@@ -123,13 +105,13 @@ impl CongestionControl for Cubic319 {
             window.cwnd = grown.min(window.clamp);
         } else {
             self.update(window.cwnd, jiffies(ack.now));
-            step_per_acknowledgement(window, self.per);
+            step_per_acknowledgement(window, self.steps.per);
         }
     }
 
     fn ssthresh(&mut self, window: &Window, _loss: &LossEvent) -> u32 {
-        self.epoch.start = None;
-        self.last_max = last_max(window.cwnd, self.last_max, BETA);
+        self.steps.epoch.start = None;
+        self.steps.last_max = last_max(window.cwnd, self.steps.last_max, BETA);
         self.before_loss = window.cwnd;
         reduced(window.cwnd, BETA)
     }
@@ -148,11 +130,6 @@ impl CongestionControl for Cubic319 {
     }
 
     fn trace(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        out("last_max", f64::from(self.last_max));
-        out("origin", f64::from(self.epoch.origin));
-        out("k_s", self.epoch.k as f64 / 1024.0);
-        out("reno_cwnd", f64::from(self.epoch.reno()));
-        out("acks_per_step", f64::from(self.per));
-        out("segments_per_ack", self.ratio.ratio());
+        self.steps.trace(out);
     }
 }

@@ -73,9 +73,12 @@ impl Epoch {
         Some(cwnd / ahead)
     }
 
-    /// Reno's window, for traces.
-    pub(super) fn reno(&self) -> u32 {
-        self.reno
+    /// Values for traces.
+    pub(super) fn trace(&self, last_max: u32, out: &mut dyn FnMut(&'static str, f64)) {
+        out("last_max", f64::from(last_max));
+        out("origin", f64::from(self.origin));
+        out("k_s", self.k as f64 / 1024.0);
+        out("reno_cwnd", f64::from(self.reno));
     }
 }
 

@@ -12,9 +12,9 @@
 //! 4. Acknowledgements counted towards a step are kept over reductions.
 //! 5. The full acknowledgement of a recovery is an acknowledgement towards a step, even of no new segments.
 
-use super::binary_increase::{AckRatio, Throttle, reduced, step_per_acknowledgement};
+use super::binary_increase::{Throttle, reduced, step_per_acknowledgement};
 use super::cubic_2008::{BETA, RENO_EIGHTHS, slowest_linear};
-use super::cubic_curve::{Epoch, pace_to};
+use super::cubic_steps::Steps;
 use super::{AckEvent, CongestionControl, Entry, HZ, LossEvent, Window, jiffies};
 
 pub(super) const ENTRY: Entry = Entry {
@@ -28,31 +28,13 @@ pub(super) const ENTRY: Entry = Entry {
 const UNKNOWN_MAXIMUM: u32 = 20;
 
 /// CUBIC of Levasseur and others for ns-3.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct CubicLevasseur {
-    last_max: u32,
-    epoch: Epoch,
-    throttle: Throttle,
-    ratio: AckRatio,
+    steps: Steps,
     /// Smallest delay by echoed timestamps in eighths of a millisecond, 0 before the first.
     delay_min: u64,
-    /// Acknowledgements per step, and those counted towards the next one.
-    per: u32,
+    /// Acknowledgements counted towards the next step.
     counted: u32,
-}
-
-impl Default for CubicLevasseur {
-    fn default() -> Self {
-        Self {
-            last_max: 0,
-            epoch: Epoch::default(),
-            throttle: Throttle::default(),
-            ratio: AckRatio::new(),
-            delay_min: 0,
-            per: 0,
-            counted: 0,
-        }
-    }
 }
 
 impl CubicLevasseur {
@@ -60,7 +42,7 @@ impl CubicLevasseur {
     /// epoch the start counts as 0.
     fn measure_delay(&mut self, ack: &AckEvent) {
         let now = jiffies(ack.now);
-        if now.saturating_sub(self.epoch.start.unwrap_or(0)) < HZ {
+        if now.saturating_sub(self.steps.epoch.start.unwrap_or(0)) < HZ {
             return;
         }
         let delay = (ack.echo_age.map_or(now, jiffies) << 3).max(1);
@@ -71,25 +53,18 @@ impl CubicLevasseur {
 
     /// Acknowledgements per step.
     fn update(&mut self, cwnd: u32, now: u64) {
-        self.epoch.count(1);
-        if self.throttle.holds(cwnd, now) {
-            return;
-        }
-        self.throttle.note(cwnd, now);
-        self.epoch.begin(now, cwnd, self.last_max, 1);
-        let start = self.epoch.start.unwrap_or(now);
-        let t = ((now - start.min(now) + (self.delay_min >> 3)) << 10) / HZ;
-        let mut per = pace_to(self.epoch.target(t), cwnd);
-        if t >= self.epoch.k {
-            per = per.max(slowest_linear(cwnd, self.delay_min));
-        }
-        if self.last_max == 0 {
-            per = per.min(UNKNOWN_MAXIMUM);
-        }
-        if let Some(pace) = self.epoch.reno_pace(cwnd, RENO_EIGHTHS) {
-            per = per.min(pace);
-        }
-        self.per = self.ratio.acknowledgements(per);
+        let (last_max, delay) = (self.steps.last_max, self.delay_min);
+        let bound = |mut per: u32, beyond| {
+            if beyond {
+                per = per.max(slowest_linear(cwnd, delay));
+            }
+            match last_max {
+                0 => per.min(UNKNOWN_MAXIMUM),
+                _ => per,
+            }
+        };
+        self.steps
+            .update(cwnd, now, (delay >> 3, RENO_EIGHTHS), bound);
     }
 }
 
@@ -100,7 +75,7 @@ impl CongestionControl for CubicLevasseur {
 
     fn measure(&mut self, _window: &mut Window, ack: &AckEvent) {
         if !ack.dubious {
-            self.ratio.sample(ack.acked);
+            self.steps.ratio.sample(ack.acked);
         }
     }
 
@@ -118,33 +93,28 @@ impl CongestionControl for CubicLevasseur {
         }
         self.update(window.cwnd, jiffies(ack.now));
         window.count = self.counted;
-        step_per_acknowledgement(window, self.per);
+        step_per_acknowledgement(window, self.steps.per);
         self.counted = window.count;
     }
 
     fn ssthresh(&mut self, window: &Window, loss: &LossEvent) -> u32 {
         if loss.timeout {
-            *self = Self {
-                ratio: self.ratio.clone(),
-                per: self.per,
-                counted: self.counted,
-                ..Self::default()
+            self.steps = Steps {
+                ratio: self.steps.ratio.clone(),
+                per: self.steps.per,
+                ..Steps::default()
             };
+            self.delay_min = 0;
         }
-        self.epoch.start = None;
-        self.last_max = window.cwnd;
+        self.steps.epoch.start = None;
+        self.steps.last_max = window.cwnd;
         // The time of the last computation becomes that of an echo, at least a round trip ago.
-        self.throttle = Throttle::default();
+        self.steps.throttle = Throttle::default();
         reduced(window.cwnd, BETA)
     }
 
     fn trace(&self, out: &mut dyn FnMut(&'static str, f64)) {
-        out("last_max", f64::from(self.last_max));
-        out("origin", f64::from(self.epoch.origin));
-        out("k_s", self.epoch.k as f64 / 1024.0);
-        out("reno_cwnd", f64::from(self.epoch.reno()));
-        out("acks_per_step", f64::from(self.per));
-        out("segments_per_ack", self.ratio.ratio());
+        self.steps.trace(out);
     }
 }
 
@@ -179,7 +149,7 @@ mod tests {
         assert_eq!(window.ssthresh, 79);
         window.cwnd = 50;
         cubic.ssthresh(&window, &lost(600));
-        assert_eq!(cubic.last_max, 50);
+        assert_eq!(cubic.steps.last_max, 50);
     }
 
     #[test]

@@ -53,6 +53,7 @@ mod cubic_curve;
 mod cubic_levasseur;
 mod cubic_ns3;
 mod cubic_rfc9438;
+mod cubic_steps;
 mod dctcp;
 mod fixed;
 pub mod highspeed;
