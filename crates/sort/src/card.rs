@@ -139,3 +139,68 @@ impl<F: FlowKey, T> BatchCard<F, T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SORTERS;
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    const US: i64 = 1_000;
+
+    /// What a card delivers of packets that come at `times`, by their numbers, and when; the ring is fetched as soon as its
+    /// interrupt has fired, or only at the end of the batch.
+    fn delivered(sorter: &SorterConfig, arrivals: &[(i64, u32)], early: bool) -> Vec<(u32, i64)> {
+        let mut card = BatchCard::new(sorter, 50 * US, &Surroundings::ring(8)).unwrap();
+        let mut up = Vec::new();
+        for &(at_ns, number) in arrivals {
+            card.arrive(at_ns, &mut |packet, at_ns| up.push((packet, at_ns)));
+            card.hold(Some(Meta::data(7_u32, number, 1)), number);
+            if early {
+                card.fetch_fired(&mut |packet, at_ns| up.push((packet, at_ns)));
+            }
+        }
+        card.finish(&mut |packet, at_ns| up.push((packet, at_ns)));
+        assert!(card.is_empty());
+        up
+    }
+
+    #[test]
+    fn deadlines_come_at_their_own_time_and_not_at_the_next_arrival() {
+        let window: SorterConfig = "window:hold=300us".parse().unwrap();
+        // 3 waits for 2, which never comes, from the interrupt at 50 us on; the next packet arrives much later.
+        let up = delivered(&window, &[(0, 1), (1, 3), (10_000 * US, 4)], false);
+        assert_eq!(up, [(1, 50 * US), (3, 350 * US), (4, 10_050 * US)]);
+    }
+
+    #[test]
+    fn a_packet_that_is_not_known_passes_the_sorter_by() {
+        let mut card = BatchCard::new(&SorterConfig::default(), 0, &Surroundings::ring(8)).unwrap();
+        let mut up = Vec::new();
+        card.arrive(5, &mut |packet, at_ns| up.push((packet, at_ns)));
+        card.hold(None::<Meta<u32>>, 'a');
+        card.finish(&mut |packet, at_ns| up.push((packet, at_ns)));
+        assert_eq!(up, [('a', 5)]);
+    }
+
+    proptest! {
+        #[test]
+        fn when_the_ring_is_fetched_changes_nothing(
+            sorter in prop::sample::select(SORTERS),
+            steps in prop::collection::vec((0_i64..100, 0_u32..20), 0..60),
+        ) {
+            let mut now = 0;
+            let arrivals: Vec<_> = steps
+                .into_iter()
+                .map(|(gap, number)| {
+                    now += gap * US;
+                    (now, number)
+                })
+                .collect();
+            let sorter = SorterConfig::of(sorter);
+            let (early, late) = (delivered(&sorter, &arrivals, true), delivered(&sorter, &arrivals, false));
+            prop_assert_eq!(early, late);
+        }
+    }
+}
