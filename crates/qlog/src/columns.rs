@@ -18,121 +18,121 @@ pub static CONNECTION: &[Of] = &[
     .shown("connection", 0),
     Of::new("vantage", Kind::Text, "The end that wrote the log.", |r| (&r.vantage).into())
         .shown("end", 0),
-    Of::new("sent_packets", Kind::Count, "Packets sent.", |r| r.sent.into()).shown("sent", 1),
-    Of::new("received_packets", Kind::Count, "Packets received.", |r| r.received.into()),
-    Of::new("sent_bytes", Kind::Count, "Bytes sent.", |r| r.sent_bytes.into()),
-    Of::new("declared_lost", Kind::Count, "Packets declared lost.", |r| r.declared_lost.into())
+    Of::new("sent_packets", Kind::Count, "Packets sent.", |r| r.traffic.sent.into()).shown("sent", 1),
+    Of::new("received_packets", Kind::Count, "Packets received.", |r| r.traffic.received.into()),
+    Of::new("sent_bytes", Kind::Count, "Bytes sent.", |r| r.traffic.sent_bytes.into()),
+    Of::new("declared_lost", Kind::Count, "Packets declared lost.", |r| r.declared.lost.into())
         .in_group("declared lost", "packets", 0),
     Of::new("by_packet_threshold", Kind::Count, "Of these, because later ones had been acknowledged (RFC 9002 section 6.1.1).", |r| {
-        r.by_packets.into()
+        r.declared.by_packets.into()
     })
     .in_group("declared lost", "by packets", 4),
-    Of::new("by_time_threshold", Kind::Count, "Because too much time had gone by (section 6.1.2).", |r| r.by_time.into())
+    Of::new("by_time_threshold", Kind::Count, "Because too much time had gone by (section 6.1.2).", |r| r.declared.by_time.into())
         .in_group("declared lost", "by time", 4),
     Of::new("delivered", Kind::Count, "Of the packets declared lost, those that were delivered.", |r| {
-        r.delivered.into()
+        r.declared.delivered.into()
     })
     .optional()
     .in_group("declared lost", "delivered", 0),
     Of::new("delivered_bytes", Kind::Count, "Their bytes: repeated in vain, at most.", |r| {
-        r.delivered_bytes.into()
+        r.declared.delivered_bytes.into()
     })
     .optional(),
     Of::new(
         "dropped_there",
         Kind::Count,
         "Of the packets declared lost and not delivered, those that arrived so late that the other end took them for duplicates and dropped them; absent without that end's log.",
-        |r| r.dropped_there.into(),
+        |r| r.declared.dropped_there.into(),
     )
     .optional(),
     Of::new(
         "other_end",
         Kind::Flag,
         "True if the other end's log tells what was delivered as well; otherwise only its acknowledgements do.",
-        |r| r.joined_by.is_some().into(),
+        |r| r.declared.joined_by.is_some().into(),
     ),
     Of::new(
         "joined_by",
         Kind::Choice(JoinedBy::NAMES),
         "How the other end's log was found: by the connection identifier, as the only other log, or because numbers and times agree.",
-        |r| r.joined_by.map(JoinedBy::name).into(),
+        |r| r.declared.joined_by.map(JoinedBy::name).into(),
     )
     .optional(),
     Of::new(
         "sufficient_packets_half",
         Kind::Count,
         "The packet threshold that would have sufficed for half of the packets declared lost and delivered.",
-        |r| packets(r.half.packets).into(),
+        |r| packets(r.sufficient.half.packets).into(),
     )
     .optional(),
     Of::new(
         "sufficient_packets_half_is_bound",
         Kind::Flag,
         "True if a smaller one may have sufficed.",
-        |r| r.half.packets.map(|needed| needed.at_most).into(),
+        |r| r.sufficient.half.packets.map(|needed| needed.at_most).into(),
     )
     .optional(),
     Of::new(
         "sufficient_rtts_half",
         RTTS,
         "The time threshold that would have sufficed for half of them, in round trips.",
-        |r| r.half.rtts.into(),
+        |r| r.sufficient.half.rtts.into(),
     )
     .optional(),
     Of::new(
         "sufficient_packets_95",
         Kind::Count,
         "The packet threshold that would have sufficed for 95 % of the packets declared lost and delivered.",
-        |r| packets(r.most.packets).into(),
+        |r| packets(r.sufficient.most.packets).into(),
     )
     .optional(),
     Of::new(
         "sufficient_packets_95_is_bound",
         Kind::Flag,
         "True if a smaller one may have sufficed.",
-        |r| r.most.packets.map(|needed| needed.at_most).into(),
+        |r| r.sufficient.most.packets.map(|needed| needed.at_most).into(),
     )
     .optional(),
     Of::new(
         "sufficient_rtts_95",
         RTTS,
         "The time threshold that would have sufficed for 95 % of them, in round trips.",
-        |r| r.most.rtts.into(),
+        |r| r.sufficient.most.rtts.into(),
     )
     .optional(),
     Of::new(
         "sufficient_packets",
         Kind::Count,
         "The packet threshold that would have sufficed for all (RFC 9002: 3).",
-        |r| packets(r.all.packets).into(),
+        |r| packets(r.sufficient.all.packets).into(),
     )
     .optional()
     .in_group("sufficient", "packets", 1)
-    .adapted(|r, text| bound(r.all.packets, text)),
+    .adapted(|r, text| bound(r.sufficient.all.packets, text)),
     Of::new(
         "sufficient_packets_is_bound",
         Kind::Flag,
         "True if a smaller packet threshold may have sufficed for all, because it follows from the order of arrival at the other end.",
-        |r| r.all.packets.map(|needed| needed.at_most).into(),
+        |r| r.sufficient.all.packets.map(|needed| needed.at_most).into(),
     )
     .optional(),
     Of::new(
         "sufficient_rtts",
         RTTS,
         "The time threshold that would have sufficed for all, in round trips (RFC 9002: 1.125).",
-        |r| r.all.rtts.into(),
+        |r| r.sufficient.all.rtts.into(),
     )
     .optional()
     .in_group("sufficient", "round trips", 1),
     Of::new("reductions", Kind::Count, "Reductions of the congestion window after losses.", |r| {
-        r.reductions.into()
+        r.reduced.reductions.into()
     })
     .in_group("reductions", "all", 2),
     Of::new(
         "needless_reductions",
         Kind::Count,
         "Of these, those of whose losses every packet was delivered.",
-        |r| r.needless.into(),
+        |r| r.reduced.needless.into(),
     )
     .optional()
     .in_group("reductions", "needless", 0),
@@ -140,7 +140,7 @@ pub static CONNECTION: &[Of] = &[
         "cost_bytes",
         Kind::Number(Digits::Fixed(0)),
         "Bytes that could have been sent in addition in the same time without the needless reductions.",
-        |r| r.cost_bytes.into(),
+        |r| r.reduced.cost_bytes.into(),
     )
     .optional(),
     Of::new(
@@ -148,21 +148,21 @@ pub static CONNECTION: &[Of] = &[
         Kind::Share,
         "The same over these and the bytes sent.",
         |r| {
-            let all = |cost: f64| cost + r.sent_bytes as f64;
-            r.cost_bytes.filter(|cost| all(*cost) > 0.0).map(|cost| cost / all(cost)).into()
+            let all = |cost: f64| cost + r.traffic.sent_bytes as f64;
+            r.reduced.cost_bytes.filter(|cost| all(*cost) > 0.0).map(|cost| cost / all(cost)).into()
         },
     )
     .optional()
     .shown("cost", 2),
     Of::new("cost_least_ratio", Kind::Share, "No less than this; absent where a window as large as before was reckoned with, without its growth.", |r| {
-        r.lost.map(|lost| lost.least).into()
+        r.reduced.lost.map(|lost| lost.least).into()
     })
     .optional(),
     Of::new("bottleneck_bps", Kind::Count, "Rate of the bottleneck, bits a second, from packets that arrived one behind the other: at least this, since a sender that paces never shows more.", |r| {
-        r.lost.map(|lost| lost.bottleneck_bps).into()
+        r.reduced.lost.map(|lost| lost.bottleneck_bps).into()
     })
     .optional(),
-    Of::new("duration_ms", Kind::Duration, "From the first to the last event.", |r| r.lasted_ns.into()),
+    Of::new("duration_ms", Kind::Duration, "From the first to the last event.", |r| r.traffic.lasted_ns.into()),
     Of::new(
         "resent_packets",
         Kind::Count,
@@ -195,7 +195,7 @@ pub static CONNECTION: &[Of] = &[
         "unknown",
         Kind::Count,
         "Declarations about packets whose sending the log lacks.",
-        |r| r.unknown.into(),
+        |r| r.declared.unknown.into(),
     ),
     Of::new("missing", Kind::Count, "Numbers that never arrived at this end.", |r| {
         r.arrivals.missing_at_most.into()

@@ -32,7 +32,10 @@ pub use event::Event;
 pub use join::{JoinedBy, join};
 pub use lost::Lost;
 pub use read::{ReadError, read};
-pub use result::{Arrivals, Document, LossRow, Report, Resent, Threshold, Thresholds, Trigger};
+pub use result::{
+    Arrivals, Declared, Document, LossRow, Reduced, Report, Resent, Sufficient, Threshold,
+    Thresholds, Traffic, Trigger,
+};
 
 /// For fuzzers: reads the bytes as a log and reports on all connections.
 #[doc(hidden)]
@@ -43,7 +46,7 @@ pub fn fuzz_one(input: &[u8]) {
     };
     for connection in &connections {
         let report = connection.report();
-        assert!(report.delivered.unwrap_or(0) <= report.declared_lost);
+        assert!(report.declared.delivered.unwrap_or(0) <= report.declared.lost);
     }
 }
 

@@ -9,7 +9,9 @@ use crate::connection::Connection;
 use crate::cost::bytes_missing;
 use crate::event::SPACES;
 use crate::lost::{Transfer, lost};
-use crate::result::{LossRow, Report, Resent, Threshold, Thresholds, Trigger};
+use crate::result::{
+    Declared, LossRow, Reduced, Report, Resent, Sufficient, Threshold, Thresholds, Traffic, Trigger,
+};
 use crate::space::Sent;
 use crate::trigger::decide;
 
@@ -64,28 +66,37 @@ impl Connection {
         let processed = self.spaces.iter().flat_map(Space::processed);
         Report {
             vantage: self.vantage().to_owned(),
-            sent: sent().count() as u64,
-            received: processed.count() as u64,
-            sent_bytes,
-            declared_lost: losses.len() as u64,
-            by_packets: by(Trigger::PacketThreshold),
-            by_time: by(Trigger::TimeThreshold),
-            delivered: known.then_some(wrong.len() as u64),
-            delivered_bytes: known.then(|| total(wrong.iter().map(|loss| loss.bytes))),
-            dropped_there: self.heard.is_some().then(|| {
-                let dropped = losses.iter().filter(|loss| loss.dropped == Some(true));
-                dropped.count() as u64
-            }),
-            joined_by: self.joined_by(),
-            half: sufficient(&wrong, 0.5),
-            most: sufficient(&wrong, 0.95),
-            all: sufficient(&wrong, 1.0),
-            reductions: reduced().count() as u64,
-            needless: known.then(|| reduced().filter(|(_, needless)| **needless).count() as u64),
-            cost_bytes: (known && !self.window.history.is_empty()).then_some(cost),
-            lost: lost.filter(|_| known),
-            lasted_ns: self.lasted_ns(),
-            unknown: total(self.spaces.iter().map(|space| space.unknown)),
+            traffic: Traffic {
+                sent: sent().count() as u64,
+                received: processed.count() as u64,
+                sent_bytes,
+                lasted_ns: self.lasted_ns(),
+            },
+            declared: Declared {
+                lost: losses.len() as u64,
+                by_packets: by(Trigger::PacketThreshold),
+                by_time: by(Trigger::TimeThreshold),
+                delivered: known.then_some(wrong.len() as u64),
+                delivered_bytes: known.then(|| total(wrong.iter().map(|loss| loss.bytes))),
+                dropped_there: self.heard.is_some().then(|| {
+                    let dropped = losses.iter().filter(|loss| loss.dropped == Some(true));
+                    dropped.count() as u64
+                }),
+                joined_by: self.joined_by(),
+                unknown: total(self.spaces.iter().map(|space| space.unknown)),
+            },
+            sufficient: Sufficient {
+                half: sufficient(&wrong, 0.5),
+                most: sufficient(&wrong, 0.95),
+                all: sufficient(&wrong, 1.0),
+            },
+            reduced: Reduced {
+                reductions: reduced().count() as u64,
+                needless: known
+                    .then(|| reduced().filter(|(_, needless)| **needless).count() as u64),
+                cost_bytes: (known && !self.window.history.is_empty()).then_some(cost),
+                lost: lost.filter(|_| known),
+            },
             resent: self.has_frames.then(|| self.resent()),
             arrivals: arrivals(&self.spaces[DATA].received, self.unused_there()),
             name,

@@ -117,21 +117,24 @@ pub struct Resent {
     pub spurious_bytes: Option<u64>,
 }
 
-/// Everything said of one connection from the side of one end.
+/// What one end sent and received.
 #[derive(Clone, PartialEq, Default, Debug)]
-pub struct Report {
-    /// Title of the trace and what identifies the connection.
-    pub name: String,
-    /// `client`, `server`, or what the log says.
-    pub vantage: String,
-    /// Packets sent and received.
+pub struct Traffic {
+    /// Packets sent.
     pub sent: u64,
     /// Packets received.
     pub received: u64,
     /// Bytes sent.
     pub sent_bytes: u64,
+    /// Time from the first to the last event, nanoseconds.
+    pub lasted_ns: i64,
+}
+
+/// Packets that the end declared lost, and what became of them.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Declared {
     /// Packets declared lost.
-    pub declared_lost: u64,
+    pub lost: u64,
     /// Of these, by packet threshold.
     pub by_packets: u64,
     /// By time threshold.
@@ -146,12 +149,24 @@ pub struct Report {
     pub dropped_there: Option<u64>,
     /// How the log of the other end was found, which tells what was delivered; `None` if only acknowledgements do.
     pub joined_by: Option<JoinedBy>,
+    /// Declarations about packets whose sending the log lacks.
+    pub unknown: u64,
+}
+
+/// Thresholds that would have sufficed for packets that were declared lost and delivered.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Sufficient {
     /// Thresholds that would have sufficed for half of the delivered ones.
     pub half: Thresholds,
     /// For 95 %.
     pub most: Thresholds,
     /// For all.
     pub all: Thresholds,
+}
+
+/// Reductions of the congestion window, and the cost of those without a loss.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Reduced {
     /// Reductions of the congestion window after losses.
     pub reductions: u64,
     /// Of these, those whose losses were all delivered.
@@ -161,10 +176,23 @@ pub struct Report {
     /// The same with the growth of the window, as a share; `None` where that is not known, and `cost_bytes` then what a
     /// window as large as before would have carried.
     pub lost: Option<Lost>,
-    /// Time from the first to the last event, nanoseconds.
-    pub lasted_ns: i64,
-    /// Declarations about packets whose sending the log lacks.
-    pub unknown: u64,
+}
+
+/// Everything said of one connection from the side of one end.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Report {
+    /// Title of the trace and what identifies the connection.
+    pub name: String,
+    /// `client`, `server`, or what the log says.
+    pub vantage: String,
+    /// What went over the connection.
+    pub traffic: Traffic,
+    /// Packets declared lost.
+    pub declared: Declared,
+    /// Thresholds that would have sufficed.
+    pub sufficient: Sufficient,
+    /// Reductions of the window.
+    pub reduced: Reduced,
     /// Stream data that was sent again without a loss; `None` if the log has no frames.
     pub resent: Option<Resent>,
     /// What arrived here.

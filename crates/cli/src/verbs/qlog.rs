@@ -158,7 +158,7 @@ fn warnings(connections: &[Connection], reports: &[Report]) -> Vec<String> {
              were sent is only known with the log of the other end"
         ));
     }
-    let unknown: u64 = reports.iter().map(|report| report.unknown).sum();
+    let unknown: u64 = reports.iter().map(|report| report.declared.unknown).sum();
     if unknown > 0 {
         warnings.push(format!(
             "{unknown} packets were declared lost whose sending the logs lack; they are not counted"

@@ -121,9 +121,9 @@ fn what_came_so_late_that_it_was_dropped_was_late() {
     assert_eq!(arrivals.order.extents.max(), Some(4));
     assert_eq!((arrivals.missing, arrivals.duplicates), (Some(0), 1));
     // The end did not process it: its data had to be sent again.
-    assert_eq!(found[1].received, 6);
+    assert_eq!(found[1].traffic.received, 6);
     assert_eq!(
-        (found[0].delivered, found[0].dropped_there),
+        (found[0].declared.delivered, found[0].declared.dropped_there),
         (Some(0), Some(1))
     );
     assert_eq!(found[0].losses[0].dropped, Some(true));
@@ -151,7 +151,10 @@ fn a_reduction_after_one_that_was_undone_counts() {
     log.lost(50.1, 12, 1_200);
     log.window(50.2, 70_000);
     let report = log.report();
-    assert_eq!((report.reductions, report.needless), (2, Some(1)));
+    assert_eq!(
+        (report.reduced.reductions, report.reduced.needless),
+        (2, Some(1))
+    );
 }
 
 #[test]
@@ -172,9 +175,12 @@ fn packets_that_were_not_in_flight_reduce_nothing() {
     log.window(45.2, 70_000);
     log.acked(60.0, 2, "[[3,19]]");
     let report = log.report();
-    assert_eq!(report.declared_lost, 2);
+    assert_eq!(report.declared.lost, 2);
     // The acknowledgement that was lost makes the reduction no needed one.
-    assert_eq!((report.reductions, report.needless), (1, Some(1)));
+    assert_eq!(
+        (report.reduced.reductions, report.reduced.needless),
+        (1, Some(1))
+    );
 
     // By the bytes in flight that quinn writes.
     let mut log = Log::bare();
@@ -187,7 +193,7 @@ fn packets_that_were_not_in_flight_reduce_nothing() {
     log.lost(100.0, 10, 1_200);
     log.window(100.0, 70_000);
     assert_eq!(
-        (log.report().declared_lost, log.report().reductions),
+        (log.report().declared.lost, log.report().reduced.reductions),
         (2, 1)
     );
 }
@@ -258,7 +264,10 @@ fn a_word_that_is_always_the_same_says_nothing() {
             (18, Trigger::TimeThreshold)
         ]
     );
-    assert_eq!((both[0].by_packets, both[0].by_time), (1, 2));
+    assert_eq!(
+        (both[0].declared.by_packets, both[0].declared.by_time),
+        (1, 2)
+    );
 }
 
 /// Four connections that begin together; of two both logs are there, of one each only one end's.
@@ -299,7 +308,10 @@ fn logs_without_a_common_name_are_joined_by_numbers_and_times() {
         log(3, true, 9.0),
     ];
     let found = reports(&logs.iter().collect::<Vec<_>>());
-    let by: Vec<_> = found.iter().map(|report| report.joined_by).collect();
+    let by: Vec<_> = found
+        .iter()
+        .map(|report| report.declared.joined_by)
+        .collect();
     let joined = Some(JoinedBy::NumbersAndTimes);
     assert_eq!(by, [joined, joined, joined, joined, None, None]);
     // What arrived at the right client: every packet but one in nine.
@@ -316,7 +328,7 @@ fn the_only_two_logs_are_not_joined_if_they_contradict_each_other() {
         client.packet(number as f64 + 16.0, "received", number, "");
     }
     let found = reports(&[&server, &client]);
-    assert_eq!(found[0].joined_by, None);
+    assert_eq!(found[0].declared.joined_by, None);
 }
 
 #[test]
@@ -339,7 +351,7 @@ fn losses_name_the_end_that_declared_them_and_bounds_are_bounds() {
         at_most: true,
     };
     assert_eq!(loss.needed_packets, Some(bound));
-    assert_eq!(found[0].all.packets, Some(bound));
+    assert_eq!(found[0].sufficient.all.packets, Some(bound));
     server.acked(31.0, 1, "[[0,4]]");
     let found = reports(&[&server, &client]);
     let exact = Threshold {

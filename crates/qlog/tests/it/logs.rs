@@ -15,7 +15,11 @@ fn one(log: &str) -> Report {
 #[track_caller]
 fn check(report: &Report) {
     assert_eq!(
-        (report.sent, report.declared_lost, report.delivered),
+        (
+            report.traffic.sent,
+            report.declared.lost,
+            report.declared.delivered
+        ),
         (6, 2, Some(1))
     );
     let [late, lost] = report.losses.as_slice() else {
@@ -101,10 +105,14 @@ fn a_document_of_draft_03_with_absolute_times() {
         ("ab", "server")
     );
     // 40 ms over the greater round trip of 25 ms.
-    assert_eq!(report.all.rtts, Some(1.6));
+    assert_eq!(report.sufficient.all.rtts, Some(1.6));
     // The reduction had a cause: packet 3 was sent before it, and was lost.
     assert_eq!(
-        (report.reductions, report.needless, report.cost_bytes),
+        (
+            report.reduced.reductions,
+            report.reduced.needless,
+            report.reduced.cost_bytes
+        ),
         (1, Some(0), Some(0.0))
     );
 }
@@ -179,9 +187,12 @@ fn a_needless_reduction_costs_something() {
             .to_owned(),
     );
     let report = one(&document(&events, "{}"));
-    assert_eq!((report.reductions, report.needless), (1, Some(1)));
+    assert_eq!(
+        (report.reduced.reductions, report.reduced.needless),
+        (1, Some(1))
+    );
     // 6,000 bytes for 40 ms, two round trips of 20 ms.
-    assert_eq!(report.cost_bytes.map(f64::round), Some(12_000.0));
+    assert_eq!(report.reduced.cost_bytes.map(f64::round), Some(12_000.0));
 }
 
 /// The other end has packet 3: no acknowledgement told so.
@@ -205,10 +216,10 @@ fn the_log_of_the_other_end_tells_what_arrived() {
     join(&mut both);
     let report = both[0].report();
     assert_eq!(
-        (report.delivered, report.joined_by),
+        (report.declared.delivered, report.declared.joined_by),
         (Some(2), Some(JoinedBy::Identifier))
     );
-    assert_eq!(report.needless, Some(1));
+    assert_eq!(report.reduced.needless, Some(1));
     let order = both[1].report().arrivals;
     assert_eq!(
         (order.order.received, order.order.reordered, order.missing),
@@ -240,7 +251,7 @@ fn what_is_no_qlog_is_refused_in_one_line() {
 fn a_log_that_breaks_off_gives_what_came_before() {
     let log = document(&events(|kind| format!("recovery:{kind}"), 0.0), "{}");
     let error = read(&log.as_bytes()[..log.len() - 30]).unwrap_err();
-    assert_eq!(error.connections[0].report().declared_lost, 2);
+    assert_eq!(error.connections[0].report().declared.lost, 2);
     assert!(error.problem.contains("EOF"), "{}", error.problem);
 }
 

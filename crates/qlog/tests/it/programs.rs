@@ -54,24 +54,34 @@ fn without_frames_the_other_end_tells() {
 
     let mut logs: Vec<Connection> = read(quinn(&sent).as_bytes()).unwrap();
     let alone = logs[0].report();
-    assert_eq!((logs.len(), alone.sent, alone.sent_bytes), (2, 8, 9_600));
+    assert_eq!(
+        (logs.len(), alone.traffic.sent, alone.traffic.sent_bytes),
+        (2, 8, 9_600)
+    );
     assert_eq!(
         (alone.name.as_str(), alone.vantage.as_str()),
         ("t aa", "server")
     );
     assert_eq!(
-        (alone.declared_lost, alone.delivered, alone.needless),
+        (
+            alone.declared.lost,
+            alone.declared.delivered,
+            alone.reduced.needless
+        ),
         (2, None, None)
     );
     // Round trips in seconds beside times in milliseconds: the window fell within one of them.
-    assert_eq!((alone.reductions, alone.lasted_ns), (1, 30_000_000));
+    assert_eq!(
+        (alone.reduced.reductions, alone.traffic.lasted_ns),
+        (1, 30_000_000)
+    );
     assert_eq!(logs[1].report().name, "t bb");
 
     logs.extend(read(quinn(&arrived).as_bytes()).unwrap());
     join(&mut logs);
     let report = logs[0].report();
     assert_eq!(
-        (report.delivered, report.joined_by),
+        (report.declared.delivered, report.declared.joined_by),
         (Some(1), Some(JoinedBy::Identifier))
     );
     // Packet 4 had arrived before packet 1: a threshold of four takes it for lost only after it has come.
@@ -82,7 +92,7 @@ fn without_frames_the_other_end_tells() {
     assert_eq!(report.losses[1].delivered, Some(false));
     assert_eq!(
         (
-            logs[1].report().delivered,
+            logs[1].report().declared.delivered,
             logs[2].report().vantage.as_str()
         ),
         (None, "client")
@@ -136,5 +146,5 @@ fn counted_losses_are_the_oldest_in_flight() {
             (3, Some(false), None, Trigger::Unknown)
         ]
     );
-    assert_eq!(report.unknown, 0);
+    assert_eq!(report.declared.unknown, 0);
 }
