@@ -39,7 +39,6 @@ impl Connection {
             .filter(|loss| loss.delivered == Some(true))
             .collect();
         let known = self.knows_deliveries();
-        let by = |trigger| losses.iter().filter(|loss| loss.trigger == trigger).count() as u64;
         let sent = || self.spaces.iter().flat_map(|space| space.sent.values());
         let needless: Vec<bool> = self
             .window
@@ -72,19 +71,7 @@ impl Connection {
                 sent_bytes,
                 lasted_ns: self.lasted_ns(),
             },
-            declared: Declared {
-                lost: losses.len() as u64,
-                by_packets: by(Trigger::PacketThreshold),
-                by_time: by(Trigger::TimeThreshold),
-                delivered: known.then_some(wrong.len() as u64),
-                delivered_bytes: known.then(|| total(wrong.iter().map(|loss| loss.bytes))),
-                dropped_there: self.heard.is_some().then(|| {
-                    let dropped = losses.iter().filter(|loss| loss.dropped == Some(true));
-                    dropped.count() as u64
-                }),
-                joined_by: self.joined_by(),
-                unknown: total(self.spaces.iter().map(|space| space.unknown)),
-            },
+            declared: self.declared(&losses, &wrong, known),
             sufficient: Sufficient {
                 half: sufficient(&wrong, 0.5),
                 most: sufficient(&wrong, 0.95),
@@ -101,6 +88,27 @@ impl Connection {
             arrivals: arrivals(&self.spaces[DATA].received, self.unused_there()),
             name,
             losses,
+        }
+    }
+
+    /// The packets declared lost; `wrong` are those that were delivered, if that is `known`.
+    fn declared(&self, losses: &[LossRow], wrong: &[&LossRow], known: bool) -> Declared {
+        let by = |trigger| losses.iter().filter(|loss| loss.trigger == trigger).count() as u64;
+        let dropped = || {
+            losses
+                .iter()
+                .filter(|loss| loss.dropped == Some(true))
+                .count() as u64
+        };
+        Declared {
+            lost: losses.len() as u64,
+            by_packets: by(Trigger::PacketThreshold),
+            by_time: by(Trigger::TimeThreshold),
+            delivered: known.then_some(wrong.len() as u64),
+            delivered_bytes: known.then(|| total(wrong.iter().map(|loss| loss.bytes))),
+            dropped_there: self.heard.is_some().then(dropped),
+            joined_by: self.joined_by(),
+            unknown: total(self.spaces.iter().map(|space| space.unknown)),
         }
     }
 
