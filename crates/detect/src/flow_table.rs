@@ -181,15 +181,31 @@ impl FlowTable {
     }
 
     /// Adds a flow that was chosen.
+    #[inline(always)] // A report is large: a call would copy it.
     fn put(&mut self, report: FlowReport) {
+        match self.has_room(&report) {
+            true => self.kept.push(report),
+            false => self.put_among(report),
+        }
+    }
+
+    /// True if the report may be kept, whatever it is compared with the others; then there is room for it.
+    fn has_room(&mut self, report: &FlowReport) -> bool {
+        let low = self.floor.is_some_and(|floor| Rank::of(report) <= floor);
+        if low || self.kept.len() >= self.most {
+            return false;
+        }
+        if self.kept.len() == self.kept.capacity() {
+            self.kept.reserve_exact(self.more());
+        }
+        true
+    }
+
+    /// Adds a flow where as many are kept as may be, or that does not rank high enough to be kept.
+    #[inline(never)]
+    fn put_among(&mut self, report: FlowReport) {
         if self.floor.is_some_and(|floor| Rank::of(&report) <= floor) {
             return self.summed.add(&report);
-        }
-        if self.kept.len() < self.most {
-            if self.kept.len() == self.kept.capacity() {
-                self.kept.reserve_exact(self.more());
-            }
-            return self.kept.push(report);
         }
         if self.lowest.is_empty() {
             let ranked = self.kept.iter().enumerate();

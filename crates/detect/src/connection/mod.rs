@@ -98,6 +98,8 @@ struct Common {
     followed: [bool; 2],
     /// For each direction, that its host has sent all it will.
     fins: [bool; 2],
+    /// `shared` says what the hosts' SYNs do.
+    is_shared: bool,
     /// It may hold more than when it was counted last.
     grew: bool,
     /// Data that was not just the next in order, modulo 256.
@@ -115,6 +117,7 @@ impl Connection {
             resets: [false; 2],
             followed: [false; 2],
             fins: [false; 2],
+            is_shared: false,
             grew: true,
             strays: 0,
             position: Position::default(),
@@ -535,8 +538,13 @@ impl Common {
     #[cold]
     fn control(&mut self, sides: &mut [Side; 2], dir: Dir, seg: &Segment) {
         if seg.flags.any(TcpFlags::SYN) {
-            self.hellos[dir.index()] = Some(Hello::of(seg));
-            self.share(sides);
+            let hello = Some(Hello::of(seg));
+            // It is known if it has waited: then the SYN before has told all.
+            let known = self.is_shared && self.hellos[dir.index()] == hello;
+            self.hellos[dir.index()] = hello;
+            if !known {
+                self.share(sides);
+            }
         }
         self.fins[dir.index()] |= seg.flags.any(TcpFlags::FIN);
         self.resets[dir.index()] |= seg.flags.any(TcpFlags::RST);
@@ -544,6 +552,7 @@ impl Common {
 
     #[cold]
     fn share(&mut self, sides: &mut [Side; 2]) {
+        self.is_shared = true;
         let of = |dir| self.find_shared(sides, dir);
         self.shared = [of(Dir::LowToHigh), of(Dir::HighToLow)];
         for (side, shared) in sides.iter_mut().zip(&self.shared) {

@@ -350,9 +350,11 @@ impl Key {
             lacks: !whole || duplicate && seg.sack_len >= room,
             ..Key::none()
         };
-        for (to, &(left, right)) in key.ranges.iter_mut().zip(blocks) {
-            *to = (left, right);
-            key.listed += 1;
+        for &(left, right) in blocks {
+            if let Some(to) = key.ranges.get_mut(usize::from(key.listed)) {
+                *to = (left, right);
+                key.listed += 1;
+            }
             key.edge = key.edge.max(far(right));
             key.bytes += u64::from(right.wrapping_sub(left));
         }

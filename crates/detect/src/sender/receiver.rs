@@ -176,6 +176,7 @@ impl Receiver {
     }
 
     /// The timestamp that it echoes names what filled the left edge last (RFC 7323 section 4.3).
+    #[inline]
     pub(super) fn echoes_by_rule(&self) -> bool {
         self.echo() != Echo::Newest
     }
@@ -213,6 +214,7 @@ impl Receiver {
     }
 
     /// Blocks that it lists at most. RFC 2018 section 3 asks for as many as there is room for; some stacks list fewer.
+    #[inline]
     fn most_blocks(&self) -> usize {
         let room = if self.timestamps { 3 } else { 4 };
         match self.lists_fewer >= MIN_SHORT_LISTS {
@@ -223,6 +225,7 @@ impl Receiver {
 
     /// An ACK of its may leave out what changed since the one before, and none repeats it: it has room for a single range (RFC 2018
     /// section 4 asks for each to be reported three times), or for two where it holds reports back.
+    #[inline]
     pub(super) fn leaves_ranges_out(&self) -> bool {
         let few = match self.most_listed {
             0 | 1 => true,
@@ -233,6 +236,7 @@ impl Receiver {
     }
 
     /// An ACK of its lists `blocks`, while it has `ranges` above a hole.
+    #[inline]
     pub(super) fn learn_blocks(&mut self, blocks: u8, ranges: usize) {
         self.most_listed = self.most_listed.max(blocks);
         let room = self.most_blocks();
@@ -257,6 +261,7 @@ impl Receiver {
     /// How many SACKed ranges the ACK `last` had room for. RFC 2018 section 3: three blocks beside
     /// timestamps, four without; a duplicate takes one, and so does data that is acknowledged already, which
     /// some stacks list first.
+    #[inline]
     pub(super) fn room(&self, last: Option<&Segment>) -> usize {
         let most = self.most_blocks();
         let known = |l: &Segment| {

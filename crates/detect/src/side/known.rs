@@ -7,7 +7,7 @@ use inorder_wire::{Has, NO_WSCALE, Segment};
 const MAX_WSCALE: u8 = 14;
 
 /// What the SYN of one host said.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Hello {
     /// When it was captured, nanoseconds.
     pub(crate) at_ns: i64,

@@ -195,11 +195,12 @@ impl Side {
         let base = start
             .hello
             .map_or(first_byte(seg), |h| h.isn.wrapping_add(1));
-        let mut engines = Engines::new(base, choice, config, shared);
+        // Boxed at once: it is large.
+        let engines = Box::new(Engines::new(base, choice, config, shared));
+        let engines = self.engines.insert(engines);
         if start.hello.is_none() {
             engines.begins_without_syn(seg, known.as_ref());
         }
-        self.engines = Some(Box::new(engines));
     }
 
     /// Data of this direction, once it is followed. True if it was the next in order, and nothing else.
