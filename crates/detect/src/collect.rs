@@ -382,3 +382,56 @@ fn sort_nearly_sorted(marks: &mut [Mark]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn marks_are_sorted_however_they_come(
+            starts in prop::collection::vec((0i64..400, 0i64..3), 0..80),
+            near in any::<bool>(),
+        ) {
+            let mark = |(nth, (start, sent_ns)): (i64, (i64, i64))| Mark {
+                start: if near { 9 * nth + start % 40 } else { start },
+                kind: Kind::Reordered,
+                rtt_ns: 0,
+                sent_ns,
+            };
+            let mut marks: Vec<Mark> = (0..).zip(starts).map(mark).collect();
+            let mut sorted = marks.clone();
+            sorted.sort();
+            sort_nearly_sorted(&mut marks);
+            prop_assert_eq!(marks, sorted);
+        }
+
+        /// The straightforward twin keeps the certain ones apart from the first on.
+        #[test]
+        fn how_late_certain_ones_are_is_what_those_say(
+            lates in prop::collection::vec((1u32..90, 0i64..5_000, 0u8..12), 0..40),
+        ) {
+            let mut collector = Collector::new(Half::EndToEnd, false);
+            let mut twin = Certain::default();
+            for (nth, (extent, late_ns, sure)) in (0..).zip(lates) {
+                let certain = Basis::certain(Evidence::Sack);
+                let basis = match sure {
+                    0 => certain.weaker(Reason::LoneCopy),
+                    1 => Basis::ambiguous(Evidence::Sack, Reason::LoneCopy),
+                    _ => certain,
+                };
+                let late = Late { extent, late_ns, bytes: 1, opener_unsure: false, label: nth };
+                collector.late(Place::default(), late, nth, basis);
+                if basis.confidence == Confidence::Certain {
+                    twin.extents.update(extent.into());
+                    twin.late_ns.update(late_ns.cast_unsigned());
+                }
+            }
+            let (_, certain) = collector.take_marks();
+            prop_assert_eq!(certain.extents, twin.extents);
+            prop_assert_eq!(certain.late_ns, twin.late_ns);
+        }
+    }
+}

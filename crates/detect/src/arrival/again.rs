@@ -16,7 +16,7 @@ use inorder_metrics::by_bytes::Hole;
 
 /// Maximum number of segments of new data remembered because they may be retransmissions.
 const MAX_BROUGHT: usize = 1_024;
-/// Of so many of them each is looked at.
+/// Up to this number of them are looked at one by one.
 const FEW: usize = 4;
 
 /// What tells when a packet was sent, beside others of its host; what does not count there is left out.
@@ -270,10 +270,39 @@ impl Arrival {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use inorder_metrics::by_bytes::Order;
+    use proptest::prelude::*;
+
     use super::*;
     use crate::arrival::ArrivalEnd;
     use crate::explanation::Explanations;
     use crate::result::Half;
+
+    proptest! {
+        /// The straightforward twin is a tree. Some are few, some are more than are kept in a list, and some do not ascend.
+        #[test]
+        fn what_came_first_is_found_in_the_list_and_in_the_table(
+            starts in prop::collection::vec(0i64..40, 1..12),
+            ascend in any::<bool>(),
+        ) {
+            let (mut first, mut twin) = (FirstToCome::default(), BTreeMap::new());
+            for (nth, start) in (0..).zip(starts) {
+                let start = 10 * if ascend { 4 * nth } else { start };
+                first.insert(Brought { start, end: start + 7, ..Brought::default() });
+                twin.insert(start, start + 7);
+                for at in 0..500 {
+                    let below = twin.range(..=at).next_back().filter(|(_, end)| at + 2 <= **end);
+                    let found = first.holding(at, at + 2).map(|brought| brought.start);
+                    prop_assert_eq!(found, below.map(|(start, _)| *start));
+                }
+                first.overtaken(|range| Order::<()>::new(0).as_if_missing(range, 0, Above::default()));
+                let left = first.holding(start, start + 1).and_then(|brought| brought.left);
+                prop_assert_eq!(left.map(|left| (left.start, left.end)), Some((start, start + 7)));
+            }
+        }
+    }
 
     fn mark(ip_id: u16, tsval: Option<u32>) -> Mark {
         Mark {

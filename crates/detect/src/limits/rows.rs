@@ -16,7 +16,7 @@ const NUMBER_BYTES: usize = 8;
 /// Room is made for this part more at a time, and for this number of bytes at least.
 const GROWTH_PART: usize = 4;
 const MIN_GROWTH: usize = 96;
-/// So many rows are not packed.
+/// Up to this number of rows are not packed.
 const FEW: usize = 4;
 
 /// Rows in their order.
