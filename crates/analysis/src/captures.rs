@@ -145,13 +145,13 @@ fn of_stream(stream: &StreamReport) -> String {
     let order = &stream.order;
     match Gravity::of_stream(stream).worst() {
         Some(Trouble::Loss) => {
-            let all = order.received + stream.missing;
-            format!("{} missing", share(stream.missing, all))
+            let all = order.received + stream.skipped.missing;
+            format!("{} missing", share(stream.skipped.missing, all))
         }
         Some(Trouble::Reordering) => format!("{} late", share(order.reordered, order.received)),
-        Some(Trouble::Pauses) => format!("silent for {}", time_u64(stream.pauses.total_ns)),
-        Some(Trouble::Absent) => format!("{} absent", plural(stream.absent, "number")),
-        Some(Trouble::Copies) => plural(stream.duplicates, "duplicate"),
+        Some(Trouble::Pauses) => format!("silent for {}", time_u64(stream.skipped.pauses.total_ns)),
+        Some(Trouble::Absent) => format!("{} absent", plural(stream.skipped.absent, "number")),
+        Some(Trouble::Copies) => plural(stream.twice.duplicates, "duplicate"),
         _ => plural(order.ambiguous, "undecided packet"),
     }
 }

@@ -145,21 +145,27 @@ impl Gravity {
     /// or decrypts within a window cannot wait for it.
     pub fn of_stream(stream: &StreamReport) -> Gravity {
         let order = &stream.order;
-        let silent_s = stream.pauses.total_ns as f64 / 1e9;
+        let silent_s = stream.skipped.pauses.total_ns as f64 / 1e9;
         // What other traffic has is no trouble; what may have been lost is none for certain, however much it is.
-        let absent = match stream.doubt {
-            Some(StreamDoubt::LostOrElsewhere) => stream.absent.min(order.received),
+        let absent = match stream.skipped.doubt {
+            Some(StreamDoubt::LostOrElsewhere) => stream.skipped.absent.min(order.received),
             _ => 0,
         };
         let troubles = [
-            (Trouble::Loss, stream.missing as f64),
+            (Trouble::Loss, stream.skipped.missing as f64),
             (Trouble::Reordering, order.reordered as f64),
             (Trouble::Unclear, PER_HARMLESS * order.ambiguous as f64),
             (Trouble::Pauses, PER_SILENT_SECOND * silent_s),
             (Trouble::Absent, PER_HARMLESS * absent as f64),
-            (Trouble::Copies, PER_HARMLESS * stream.duplicates as f64),
+            (
+                Trouble::Copies,
+                PER_HARMLESS * stream.twice.duplicates as f64,
+            ),
         ];
-        Gravity::new(&troubles, order.received.saturating_add(stream.missing))
+        Gravity::new(
+            &troubles,
+            order.received.saturating_add(stream.skipped.missing),
+        )
     }
 
     /// How grave the failed attempts to open connections are, as [`Gravity::key`] of flows is.

@@ -125,7 +125,7 @@ impl Detector {
         let left_out = self.streams.left_out();
         // A stream of a single packet has no order to report.
         let streams = self.streams.finish().into_iter();
-        let ordered = streams.filter(|s| s.order.received + s.duplicates > 1);
+        let ordered = streams.filter(|s| s.order.received + s.twice.duplicates > 1);
         analysis.streams.extend(ordered);
         analysis.add_quic(&self.quic.finish());
         if left_out > 0 {

@@ -79,7 +79,7 @@ fn a_range_of_time_is_a_capture_that_was_cut() {
 fn a_filter_is_a_capture_of_the_connections_it_selects() {
     let path = recorded("captures/icmp.snd.pcap.gz");
     let whole = Analyzer::new().run(&path).unwrap();
-    let src = whole.streams[0].src.socket_addr().ip();
+    let src = whole.streams[0].key.src.socket_addr().ip();
     let selection = Selection {
         filter: Some(format!("icmp-echo and src {src}").parse().unwrap()),
         ..Selection::default()

@@ -17,9 +17,9 @@ pub fn stream_name(stream: &StreamReport) -> String {
         (None, 0) => end.socket_addr().ip().to_string(),
         _ => end.to_string(),
     };
-    let service = stream.service.name();
-    let (src, dst) = (end(stream.src), end(stream.dst));
-    format!("{service} {src}->{dst} id {:#x}", stream.id)
+    let service = stream.key.service.name();
+    let (src, dst) = (end(stream.key.src), end(stream.key.dst));
+    format!("{service} {src}->{dst} id {:#x}", stream.key.id)
 }
 
 /// Columns that name the stream to which a row belongs.
@@ -39,25 +39,25 @@ pub static STREAM: &[Column<StreamReport>] = &[
         "service",
         Kind::Text,
         "The service: rtp, esp, wireguard, rocev2, ...",
-        |s| s.service.name().into(),
+        |s| s.key.service.name().into(),
     ),
     Of::new(
         "src",
         Kind::Text,
         "Address and port, port 0 where there is none or where it varies; of services below IP the network card's address.",
-        |s| s.src.to_string().into(),
+        |s| s.key.src.to_string().into(),
     ),
     Of::new(
         "dst",
         Kind::Text,
         "The same of the receiver; * if the numbers do not depend on it.",
-        |s| s.dst.to_string().into(),
+        |s| s.key.dst.to_string().into(),
     ),
     Of::new(
         "id",
         Kind::Small,
         "What distinguishes streams between the same ends: SSRC, SPI, receiver index, queue pair, ...",
-        |s| s.id.into(),
+        |s| s.key.id.into(),
     ),
     Of::new("first_ns", Kind::Instant, "First packet.", |s| {
         s.first_ns.into()
@@ -88,52 +88,52 @@ pub static STREAM: &[Column<StreamReport>] = &[
         "missing",
         Kind::Count,
         "Numbers skipped that never arrived: lost packets. Those of absent and pause_numbers are not among them.",
-        |s| s.missing.into(),
+        |s| s.skipped.missing.into(),
     )
     .shown("missing", 0),
     Of::new(
         "absent",
         Kind::Count,
         "Numbers skipped that are not in the capture, where that is no evidence of loss.",
-        |s| s.absent.into(),
+        |s| s.skipped.absent.into(),
     ),
     Of::new(
         "doubt",
         Kind::Choice(StreamDoubt::NAMES),
         "Why absent numbers are no evidence of loss: other traffic shares the tunnel, since the TCP in it lacks far less (other-traffic); or more are absent than loss leaves of traffic that goes on, so they were lost, or carried elsewhere, or not captured (lost-or-elsewhere).",
-        |s| s.doubt.map(|doubt| doubt.name()).into(),
+        |s| s.skipped.doubt.map(|doubt| doubt.name()).into(),
     )
     .optional(),
     Of::new(
         "duplicates",
         Kind::Count,
         "Packets that arrived more than once.",
-        |s| s.duplicates.into(),
+        |s| s.twice.duplicates.into(),
     )
     .shown("duplicates", 2),
     Of::new(
         "captured_twice",
         Kind::Count,
         "Frames that the capture holds a second time; they are no duplicates.",
-        |s| s.captured_twice.into(),
+        |s| s.twice.captured_twice.into(),
     ),
     Of::new(
         "pauses",
         Kind::Count,
         "Silences of a second or more for which the numbers ran on: the sender paused, or the line was dead.",
-        |s| s.pauses.pauses.into(),
+        |s| s.skipped.pauses.pauses.into(),
     ),
     Of::new(
         "pause_numbers",
         Kind::Count,
         "Numbers that passed during these.",
-        |s| s.pauses.numbers.into(),
+        |s| s.skipped.pauses.numbers.into(),
     ),
     Of::new(
         "max_pause_ms",
         Kind::Duration,
         "The longest of these.",
-        |s| s.pauses.max_ns.into(),
+        |s| s.skipped.pauses.max_ns.into(),
     ),
     Of::new(
         "renumbered",
@@ -184,7 +184,7 @@ pub static STREAM: &[Column<StreamReport>] = &[
         "Packets that say themselves that they are retransmissions (Ultra Ethernet).",
         &Part {
             columns: REPEATS,
-            of: |s: &StreamReport| &s.repeats,
+            of: |s: &StreamReport| &s.twice.repeats,
         },
     ),
     Of::nested(

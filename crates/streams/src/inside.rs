@@ -36,15 +36,16 @@ impl Inside {
 impl StreamReport {
     /// Numbers that are missing in a share that loss does not explain are absent: whether they were lost is unknown.
     pub(super) fn doubt_share(&mut self) {
-        let all = self.order.received.saturating_add(self.missing);
-        if self.missing >= MIN_ABSENT && self.missing as f64 > MAX_LOST * all as f64 {
+        let all = self.order.received.saturating_add(self.skipped.missing);
+        if self.skipped.missing >= MIN_ABSENT && self.skipped.missing as f64 > MAX_LOST * all as f64
+        {
             self.be_absent(StreamDoubt::LostOrElsewhere);
         }
     }
 
     fn be_absent(&mut self, doubt: StreamDoubt) {
-        self.absent += std::mem::take(&mut self.missing);
-        self.doubt = Some(doubt);
+        self.skipped.absent += std::mem::take(&mut self.skipped.missing);
+        self.skipped.doubt = Some(doubt);
     }
 
     /// At how many of the places where numbers were skipped the TCP inside would lack data, if packets were lost whatever
@@ -52,8 +53,9 @@ impl StreamReport {
     fn expected_inside(&self) -> f64 {
         let carried = self.inside.as_ref().map_or(0, |inside| inside.data_packets);
         let share = carried as f64 / self.order.received.max(1) as f64;
-        let skips = self.skips as f64;
-        let skipped = self.missing.saturating_add(self.absent) as f64 / skips.max(1.0);
+        let skips = self.skipped.skips as f64;
+        let skipped =
+            self.skipped.missing.saturating_add(self.skipped.absent) as f64 / skips.max(1.0);
         skips * (share * skipped).min(1.0)
     }
 

@@ -2,23 +2,15 @@
 
 use inorder_metrics::{Distribution, Reordering};
 use inorder_report::names;
-use inorder_wire::{Endpoint, Service};
+use inorder_wire::StreamKey;
 
 use inorder_whatif::WhatIf;
 
 /// Arrival order of one stream whose packets carry numbers of their own (RTP, ESP, ...).
 #[derive(Clone, PartialEq, Debug)]
 pub struct StreamReport {
-    /// What numbers the packets.
-    pub service: Service,
-    /// Source; port 0 where the protocol has none.
-    pub src: Endpoint,
-    /// Destination.
-    pub dst: Endpoint,
-    /// What it is says [`Service::id_is`].
-    pub id: u32,
-    /// Overlay identifier (VXLAN VNI, GRE key), 0 for none.
-    pub overlay: u32,
+    /// Which stream it is.
+    pub key: StreamKey,
     /// First packet, nanoseconds since the epoch.
     pub first_ns: i64,
     /// Last packet, nanoseconds since the epoch.
@@ -27,10 +19,49 @@ pub struct StreamReport {
     pub order: Reordering,
     /// Whether its numbers count its packets. If they do not, there is no order, nothing missing and no duplicate.
     pub numbering: Numbering,
-    /// Packets that arrived more than once.
-    pub duplicates: u64,
-    /// Frames that the capture holds a second time; they are no duplicates.
-    pub captured_twice: u64,
+    /// Numbers that were skipped.
+    pub skipped: Skipped,
+    /// What came more than once.
+    pub twice: Twice,
+    /// How often the sender of RTP began new numbers, without a new SSRC.
+    pub renumbered: u64,
+    /// The TCP inside, if the stream is a tunnel or a tag.
+    pub inside: Option<Box<Inside>>,
+    /// What the receiver reported against the stream; `None` if nothing was captured.
+    pub reported: Option<Reported>,
+    /// What anti-replay windows would have refused; `None` for services that have none.
+    pub replay: Option<Replay>,
+    /// What the subflows did to the order of the data, for Multipath TCP.
+    pub multipath: Option<Subflows>,
+    /// What a sorting receiver would have left, a row for each setting as of a flow; none of a stream in order. The delays of
+    /// SRPIC are those from the first packet out of order on.
+    pub what_if: Vec<WhatIf>,
+}
+
+impl StreamReport {
+    /// A stream of which nothing but its times, nanoseconds, and its order is known.
+    pub fn new(key: StreamKey, (first_ns, last_ns): (i64, i64), order: Reordering) -> Self {
+        Self {
+            key,
+            first_ns,
+            last_ns,
+            order,
+            numbering: Numbering::default(),
+            skipped: Skipped::default(),
+            twice: Twice::default(),
+            renumbered: 0,
+            inside: None,
+            reported: None,
+            replay: None,
+            multipath: None,
+            what_if: Vec::new(),
+        }
+    }
+}
+
+/// Numbers that the stream skipped, and what that says.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct Skipped {
     /// Numbers skipped that never arrived: lost packets. Those of `absent` and `pauses` are not among them.
     pub missing: u64,
     /// Numbers skipped that are not in the capture, where that is no evidence of loss; `doubt` says why.
@@ -41,21 +72,17 @@ pub struct StreamReport {
     pub skips: u64,
     /// Silences for which the numbers ran on.
     pub pauses: Pauses,
-    /// How often the sender of RTP began new numbers, without a new SSRC.
-    pub renumbered: u64,
-    /// The TCP inside, if the stream is a tunnel or a tag.
-    pub inside: Option<Box<Inside>>,
+}
+
+/// What came more than once.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct Twice {
+    /// Packets that arrived more than once.
+    pub duplicates: u64,
+    /// Frames that the capture holds a second time; they are no duplicates.
+    pub captured_twice: u64,
     /// Packets that say themselves that they are retransmissions; they are not part of `order`.
     pub repeats: Repeats,
-    /// What the receiver reported against the stream; `None` if nothing was captured.
-    pub reported: Option<Reported>,
-    /// What anti-replay windows would have refused; `None` for services that have none.
-    pub replay: Option<Replay>,
-    /// What the subflows did to the order of the data, for Multipath TCP.
-    pub multipath: Option<Subflows>,
-    /// What a sorting receiver would have left, a row for each setting as of a flow; none of a stream in order. The delays of
-    /// SRPIC are those from the first packet out of order on.
-    pub what_if: Vec<WhatIf>,
 }
 
 /// What the numbers of a stream are.

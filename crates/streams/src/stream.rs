@@ -12,7 +12,7 @@ use super::pauses::{Pace, Silences};
 use super::replay::Distances;
 use super::reports::Reports;
 use super::restart;
-use crate::{Inside, Numbering, Numbers, Pauses, Repeats, StreamReport};
+use crate::{Inside, Numbering, Numbers, Repeats, StreamReport};
 use inorder_whatif::Settings;
 
 /// Holes remembered in each stream, beyond which a late packet is not distinguished from a duplicate.
@@ -357,7 +357,7 @@ impl Stream {
             let is_wrong = key.service.needs_proof() && report.numbering.numbers != Numbers::Steps;
             return (!is_wrong).then_some((self.first_frame, report));
         }
-        report.repeats = self.repeats;
+        report.twice.repeats = self.repeats;
         report.inside = self.inside;
         report.reported = self.reports.and_then(|reports| reports.finish());
         let packets = report.order.received + report.order.ambiguous;
@@ -370,32 +370,12 @@ impl Stream {
 }
 
 /// What the metrics say.
-fn report(key: &StreamKey, (first_ns, last_ns): (i64, i64), summary: Summary) -> StreamReport {
-    StreamReport {
-        service: key.service,
-        src: key.src,
-        dst: key.dst,
-        id: key.id,
-        overlay: key.overlay,
-        first_ns,
-        last_ns,
-        order: summary.order,
-        numbering: Numbering::default(),
-        duplicates: summary.counts.duplicates,
-        captured_twice: 0,
-        missing: summary.counts.missing,
-        absent: 0,
-        doubt: None,
-        skips: summary.counts.sequence_discontinuities,
-        pauses: Pauses::default(),
-        renumbered: 0,
-        inside: None,
-        repeats: Repeats::default(),
-        reported: None,
-        replay: None,
-        multipath: None,
-        what_if: Vec::new(),
-    }
+fn report(key: &StreamKey, times: (i64, i64), summary: Summary) -> StreamReport {
+    let mut report = StreamReport::new(*key, times, summary.order);
+    report.twice.duplicates = summary.counts.duplicates;
+    report.skipped.missing = summary.counts.missing;
+    report.skipped.skips = summary.counts.sequence_discontinuities;
+    report
 }
 
 impl Disordered {
@@ -424,25 +404,35 @@ impl Disordered {
         reserved: u64,
     ) -> StreamReport {
         let mut report = report(key, times, self.metrics.finish());
-        report.captured_twice = captured.finish(report.order.received, report.duplicates);
-        report.duplicates -= report.captured_twice;
+        report.twice.captured_twice =
+            captured.finish(report.order.received, report.twice.duplicates);
+        report.twice.duplicates -= report.twice.captured_twice;
         let numbering = match reserved {
-            0 => self.counting.finish(self.packets - report.captured_twice),
+            0 => self
+                .counting
+                .finish(self.packets - report.twice.captured_twice),
             _ => Numbering::default(),
         };
         if numbering.numbers != Numbers::Count {
             report.order = Reordering {
-                received: self.packets - report.captured_twice,
+                received: self.packets - report.twice.captured_twice,
                 ..Reordering::default()
             };
-            (report.numbering, report.duplicates, report.missing) = (numbering, 0, 0);
+            (
+                report.numbering,
+                report.twice.duplicates,
+                report.skipped.missing,
+            ) = (numbering, 0, 0);
             return report;
         }
-        report.pauses = self.silences.finish();
+        report.skipped.pauses = self.silences.finish();
         report.renumbered = self.renumbered;
-        report.skips = report.skips.saturating_sub(report.pauses.pauses);
-        let explained = reserved.saturating_add(report.pauses.numbers);
-        report.missing = report.missing.saturating_sub(explained);
+        report.skipped.skips = report
+            .skipped
+            .skips
+            .saturating_sub(report.skipped.pauses.pauses);
+        let explained = reserved.saturating_add(report.skipped.pauses.numbers);
+        report.skipped.missing = report.skipped.missing.saturating_sub(explained);
         // Numbers that were skipped and never came break the order, too, and leave nothing to sort.
         let what_if = self.what_if.filter(|_| report.order.reordered > 0);
         report.what_if = what_if.map(NumberedReceivers::finish).unwrap_or_default();

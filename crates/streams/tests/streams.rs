@@ -53,7 +53,12 @@ fn numbers(numbers: impl IntoIterator<Item = u64>) -> impl Iterator<Item = Numbe
 }
 
 fn verdicts(r: &StreamReport) -> (u64, u64, u64, u64) {
-    (r.order.reordered, r.missing, r.duplicates, r.absent)
+    (
+        r.order.reordered,
+        r.skipped.missing,
+        r.twice.duplicates,
+        r.skipped.absent,
+    )
 }
 
 #[test]
@@ -93,7 +98,7 @@ fn a_pause_for_which_numbers_ran_on_is_one_gap() {
         .map(|n| packet(n * 20 * MS, n as u64));
     let r = report(Service::Rtp, sent);
     assert_eq!((r.order.received, verdicts(&r)), (180, (0, 0, 0, 0)));
-    let p = r.pauses;
+    let p = r.skipped.pauses;
     assert_eq!(
         (p.pauses, p.numbers, p.max_ns),
         (1, 1_700, 34_020 * MS as u64)
@@ -103,13 +108,17 @@ fn a_pause_for_which_numbers_ran_on_is_one_gap() {
     let sent = (0..30)
         .chain(1_000..1_030)
         .map(|n| packet(burst(n), n as u64));
-    assert_eq!(report(Service::Rtp, sent).pauses.numbers, 970);
+    assert_eq!(report(Service::Rtp, sent).skipped.pauses.numbers, 970);
     // A tunnel that is dead for 3 s, and 2 packets that come late after all.
     let sent = (0..500).chain(2_000..2_100).chain([1_998, 1_999]);
     let sent = sent.map(|n: i64| packet(n.max(2_000 * i64::from(n > 1_000)) * 2 * MS, n as u64));
     let r = report(Service::Esp, sent);
     assert_eq!(
-        (r.pauses.pauses, r.pauses.numbers, r.missing),
+        (
+            r.skipped.pauses.pauses,
+            r.skipped.pauses.numbers,
+            r.skipped.missing
+        ),
         (1, 1_498, 0)
     );
     assert_eq!(r.order.reordered, 2);
@@ -123,12 +132,15 @@ fn a_silence_with_few_lost_numbers_and_a_burst_of_loss_are_loss() {
         ..packet((n * 20 + if n > 100 { 4_600 } else { 0 }) * MS, n as u64)
     });
     let r = report(Service::Esp, sent);
-    assert_eq!((r.missing, r.pauses.pauses), (20, 0));
+    assert_eq!((r.skipped.missing, r.skipped.pauses.pauses), (20, 0));
     let burst = (0..100)
         .chain(130..200)
         .map(|n: i64| packet(n * 20 * MS, n as u64));
     let r = report(Service::Rtp, burst);
-    assert_eq!((r.missing, r.pauses.pauses, r.absent), (30, 0, 0));
+    assert_eq!(
+        (r.skipped.missing, r.skipped.pauses.pauses, r.skipped.absent),
+        (30, 0, 0)
+    );
 }
 
 /// Packets in order, each a second time `after_ns` later with this identification.
@@ -153,7 +165,7 @@ fn twice(n: i64, after_ns: i64, ip_id: fn(i64) -> u16) -> Vec<Numbered> {
 fn frames_captured_twice_are_counted_once() {
     let counts = |packets: Vec<Numbered>| {
         let r = report(Service::Rtp, packets);
-        (r.order.received, r.captured_twice, r.duplicates)
+        (r.order.received, r.twice.captured_twice, r.twice.duplicates)
     };
     assert_eq!(counts(twice(60, 9_000, |n| n as u16 + 1)), (60, 60, 0));
     // Without identifications, and at two places 3 ms apart.
@@ -175,7 +187,7 @@ fn packets_sent_twice_are_duplicates() {
         packet.ip_id = n as u16 + 1;
     }
     let r = report(Service::Rtp, all);
-    assert_eq!((r.captured_twice, r.duplicates), (0, 60));
+    assert_eq!((r.twice.captured_twice, r.twice.duplicates), (0, 60));
 }
 
 #[test]
@@ -198,15 +210,21 @@ fn new_numbers_are_neither_loss_nor_late() {
     let order = (0..200).filter(|n| *n != 40).chain([40]).chain(200..220);
     let late = (0..).zip(order).map(|(at, n)| packet(at * 20 * MS, n));
     let r = report(Service::Rtp, late);
-    assert_eq!((r.order.reordered, r.renumbered, r.missing), (1, 0, 0));
+    assert_eq!(
+        (r.order.reordered, r.renumbered, r.skipped.missing),
+        (1, 0, 0)
+    );
 }
 
 #[test]
 fn a_part_of_a_tunnel_is_a_doubt() {
     let part = (0..40).map(|n| 37 * n + n * n % 11);
     let r = report(Service::GtpU, numbers(part));
-    assert_eq!(r.doubt, Some(StreamDoubt::LostOrElsewhere));
-    assert_eq!((r.missing, r.absent), (0, 39 * 37 + 39 * 39 % 11 + 1 - 40));
+    assert_eq!(r.skipped.doubt, Some(StreamDoubt::LostOrElsewhere));
+    assert_eq!(
+        (r.skipped.missing, r.skipped.absent),
+        (0, 39 * 37 + 39 * 39 % 11 + 1 - 40)
+    );
 }
 
 proptest! {
@@ -256,8 +274,8 @@ proptest! {
             let found = reports(service, sent.iter().copied());
             prop_assert_eq!(found.len(), 1);
             let r = &found[0];
-            prop_assert_eq!((r.missing, r.duplicates, r.order.reordered), (lost, twice, late));
-            prop_assert_eq!((r.absent, r.pauses.pauses, r.renumbered, r.captured_twice), (0, 0, 0, 0));
+            prop_assert_eq!((r.skipped.missing, r.twice.duplicates, r.order.reordered), (lost, twice, late));
+            prop_assert_eq!((r.skipped.absent, r.skipped.pauses.pauses, r.renumbered, r.twice.captured_twice), (0, 0, 0, 0));
             prop_assert_eq!(r.numbering.numbers, Numbers::Count);
         }
     }
@@ -269,8 +287,8 @@ proptest! {
         let mut at = 0;
         let part = steps.iter().map(|step| { at += step; at });
         let r = report(Service::Gre, numbers(part));
-        prop_assert_eq!(r.missing, 0);
-        prop_assert!(r.doubt.is_some() || r.numbering.numbers == Numbers::Steps);
+        prop_assert_eq!(r.skipped.missing, 0);
+        prop_assert!(r.skipped.doubt.is_some() || r.numbering.numbers == Numbers::Steps);
     }
 
     /// Nothing drawn panics, and nothing is counted twice.
@@ -289,7 +307,7 @@ proptest! {
                 ..Numbered::default()
             });
             for r in reports(service, drawn) {
-                let all = r.order.received + r.order.ambiguous + r.duplicates + r.captured_twice;
+                let all = r.order.received + r.order.ambiguous + r.twice.duplicates + r.twice.captured_twice;
                 prop_assert!(all <= packets.len() as u64, "{:?}", r);
             }
         }

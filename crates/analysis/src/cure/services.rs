@@ -17,7 +17,7 @@ pub(super) fn actions(streams: &[StreamReport]) -> Vec<Action> {
     let late = |s: &&StreamReport| s.order.reordered >= MIN_LATE;
     let mut all = Vec::new();
     for stream in streams.iter().filter(late) {
-        match stream.service {
+        match stream.key.service {
             Service::Rtp => all.extend(jitter_buffer(stream)),
             service if !service.replay_windows().is_empty() => {
                 all.extend(replay_window(stream));
@@ -48,7 +48,7 @@ fn jitter_buffer(stream: &StreamReport) -> Option<Action> {
             ActionKind::JitterBuffer,
             format!(
                 "In the player of {}, use a jitter buffer of {ms} ms or more.",
-                stream.src
+                stream.key.src
             ),
         )
     })
@@ -60,7 +60,7 @@ fn replay_window(stream: &StreamReport) -> Option<Action> {
         .iter()
         .find(|w| w.accepts.is_some_and(|share| share >= COVERED))?;
     let packets = needed.window.next_multiple_of(WINDOW_STEP);
-    let commands = match stream.service {
+    let commands = match stream.key.service {
         Service::WireGuard => Vec::new(), // Its window of 8,192 packets is fixed.
         Service::Esp => vec![format!("ip xfrm state update ... replay-window {packets}")],
         Service::MacSec => vec![format!(
@@ -80,7 +80,7 @@ fn replay_window(stream: &StreamReport) -> Option<Action> {
             ActionKind::ReplayWindow,
             format!(
                 "At {}, accept packets that are {packets} behind (anti-replay window).",
-                stream.dst
+                stream.key.dst
             ),
         )
     })

@@ -143,11 +143,13 @@ fn of_streams(analysis: &Analysis, totals: &Totals, worst: Option<&Subject<'_>>)
     let t = &totals.streams;
     let streams = |n: u64| plural(n, "numbered stream");
     let absent = |doubt| {
-        let all = analysis.streams.iter().filter(|s| s.doubt == Some(doubt));
-        count(all.map(|s| s.absent).sum())
+        let all = analysis
+            .streams
+            .iter()
+            .filter(|s| s.skipped.doubt == Some(doubt));
+        count(all.map(|s| s.skipped.absent).sum())
     };
-    let is_said =
-        matches!(worst, Some(Subject::Stream(s)) if s.doubt == Some(StreamDoubt::LostOrElsewhere));
+    let is_said = matches!(worst, Some(Subject::Stream(s)) if s.skipped.doubt == Some(StreamDoubt::LostOrElsewhere));
     let shared = (t.shared > 0).then(|| {
         format!(
             "of {} {} numbers are not in the capture and say nothing, since other traffic shares the tunnel: the TCP in it does not lack them",

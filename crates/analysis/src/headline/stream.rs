@@ -21,15 +21,18 @@ pub(super) fn troubles(stream: &StreamReport) -> String {
         format!("{share} arrived late{by}")
     });
     let missing = (
-        stream.missing,
+        stream.skipped.missing,
         format!(
             "{} never arrived",
-            of_packets(stream.missing, order.received + stream.missing)
+            of_packets(
+                stream.skipped.missing,
+                order.received + stream.skipped.missing
+            )
         ),
     );
     let copies = (
-        stream.duplicates,
-        format!("{} more than once", count(stream.duplicates)),
+        stream.twice.duplicates,
+        format!("{} more than once", count(stream.twice.duplicates)),
     );
     let unclear = (
         order.ambiguous,
@@ -57,7 +60,7 @@ pub(super) fn troubles(stream: &StreamReport) -> String {
 
 /// What limits the conclusions from this stream, and what its numbers are, as clauses.
 pub(super) fn remarks(stream: &StreamReport) -> Vec<String> {
-    let twice = stream.captured_twice;
+    let twice = stream.twice.captured_twice;
     let twice = (twice > 0).then(|| {
         let frames = plural(twice, "frame");
         format!("{frames} {} captured twice and counted once", was(twice))
@@ -82,7 +85,7 @@ pub(super) fn remarks(stream: &StreamReport) -> Vec<String> {
 
 /// Silences for which the numbers ran on.
 fn pauses(stream: &StreamReport) -> Option<String> {
-    let of = &stream.pauses;
+    let of = &stream.skipped.pauses;
     let numbers = plural(of.numbers, "number");
     let why = "either the sender paused or the line was dead";
     match of.pauses {
@@ -102,7 +105,7 @@ fn pauses(stream: &StreamReport) -> Option<String> {
 
 /// Numbers that may have been lost, or not.
 fn possible_loss(stream: &StreamReport) -> Option<String> {
-    (stream.doubt == Some(StreamDoubt::LostOrElsewhere)).then(|| {
+    (stream.skipped.doubt == Some(StreamDoubt::LostOrElsewhere)).then(|| {
         format!(
             "{} not in the capture (lost, carried on another way, or not captured)",
             absent(stream)
@@ -112,7 +115,7 @@ fn possible_loss(stream: &StreamReport) -> Option<String> {
 
 /// Numbers that other traffic has.
 fn others(stream: &StreamReport) -> Option<String> {
-    (stream.doubt == Some(StreamDoubt::OtherTraffic)).then(|| {
+    (stream.skipped.doubt == Some(StreamDoubt::OtherTraffic)).then(|| {
         format!(
             "{} not in the capture and say nothing: other traffic shares the tunnel, since the TCP in it does not lack them",
             absent(stream)
@@ -122,15 +125,19 @@ fn others(stream: &StreamReport) -> Option<String> {
 
 /// `3,468 of 3,481 numbers (99.6 %) are`.
 fn absent(stream: &StreamReport) -> String {
-    let numbers = stream.missing.saturating_add(stream.absent);
+    let numbers = stream.skipped.missing.saturating_add(stream.skipped.absent);
     let all = stream.order.received.saturating_add(numbers);
-    let share = stream.absent as f64 / all.max(1) as f64;
+    let share = stream.skipped.absent as f64 / all.max(1) as f64;
     format!(
         "{} of {} ({} %) {}",
-        count(stream.absent),
+        count(stream.skipped.absent),
         plural(all, "number"),
         percent(share),
-        if stream.absent == 1 { "is" } else { "are" }
+        if stream.skipped.absent == 1 {
+            "is"
+        } else {
+            "are"
+        }
     )
 }
 

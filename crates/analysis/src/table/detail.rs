@@ -144,8 +144,8 @@ pub(crate) fn stream_facts(stream: &StreamReport) -> Vec<(&'static str, String)>
             "{} in {}, {} missing, {} more than once",
             plural(order.received, "packet"),
             time(lasted),
-            count(stream.missing),
-            count(stream.duplicates)
+            count(stream.skipped.missing),
+            count(stream.twice.duplicates)
         ),
     )];
     let remarks = stream_remarks(stream).into_iter();
@@ -195,7 +195,7 @@ fn multipath(stream: &StreamReport) -> Option<String> {
 
 /// Retransmissions that are marked as such.
 fn repeats(stream: &StreamReport) -> Option<String> {
-    let repeats = &stream.repeats;
+    let repeats = &stream.twice.repeats;
     (repeats.packets > 0).then(|| {
         format!(
             "{}: {} for a lost packet, {} for one that had arrived",

@@ -168,7 +168,7 @@ fn other_traffic_shares_a_tunnel_whose_tcp_lacks_nothing() {
     let doubts: Vec<_> = analysis
         .streams
         .iter()
-        .map(|s| (s.missing, s.absent > 1_000))
+        .map(|s| (s.skipped.missing, s.skipped.absent > 1_000))
         .collect();
     assert_eq!(doubts, [(0, true), (0, true)]);
     let (said, table) = text(analysis);
@@ -199,8 +199,15 @@ fn a_tunnel_that_lacks_numbers_and_data_lost_packets() {
         capture.add(ms, &gtp_u(true, numbers[0], numbers[0], &packet));
     }
     let analysis = capture.analysis();
-    let down = analysis.streams.iter().find(|s| s.id == 2).unwrap();
-    assert_eq!((down.missing, down.absent, down.doubt), (2, 0, None));
+    let down = analysis.streams.iter().find(|s| s.key.id == 2).unwrap();
+    assert_eq!(
+        (
+            down.skipped.missing,
+            down.skipped.absent,
+            down.skipped.doubt
+        ),
+        (2, 0, None)
+    );
 }
 
 /// Nothing is known of what is inside: neither loss nor a part is said to be certain.
@@ -274,7 +281,7 @@ fn a_mirror_session_that_does_not_count_is_told_once() {
     let [stream] = analysis.streams.as_slice() else {
         panic!("{:?}", analysis.streams);
     };
-    assert_eq!((stream.order.received, stream.duplicates), (28, 0));
+    assert_eq!((stream.order.received, stream.twice.duplicates), (28, 0));
     let (said, _) = text(analysis);
     assert!(said.starts_with("No problem is visible"), "{said}");
     assert!(said.contains("the number is 0 in every packet"), "{said}");

@@ -252,15 +252,15 @@ fn the_worst_flow_is_the_one_with_most_affected_packets_and_the_greatest_share_o
 
 fn stream(reordered: u64, missing: u64) -> StreamReport {
     let mut stream = sample::stream(Service::Rtp, reordered);
-    stream.src = Endpoint::v4(0x0a01_0009, stream.src.port);
-    stream.dst = stream.dst.with_port(4_002);
+    stream.key.src = Endpoint::v4(0x0a01_0009, stream.key.src.port);
+    stream.key.dst = stream.key.dst.with_port(4_002);
     stream.order.received = 742;
     stream.order.late_ns = match reordered {
         0 => sample::distribution(&[]),
         _ => sample::distribution(&[1_000_000, 7_000_000]),
     };
-    stream.missing = missing;
-    stream.duplicates = 0;
+    stream.skipped.missing = missing;
+    stream.twice.duplicates = 0;
     stream
 }
 

@@ -200,12 +200,12 @@ impl StreamTotals {
         self.received += order.received;
         self.reordered += order.reordered;
         self.max_late_ns = self.max_late_ns.max(order.late_ns.max().unwrap_or(0));
-        self.missing += stream.missing;
-        self.duplicates += stream.duplicates;
-        self.captured_twice += stream.captured_twice;
-        self.pauses += stream.pauses.pauses;
-        self.absent = self.absent.saturating_add(stream.absent);
-        let is = |doubt| u64::from(stream.doubt == Some(doubt));
+        self.missing += stream.skipped.missing;
+        self.duplicates += stream.twice.duplicates;
+        self.captured_twice += stream.twice.captured_twice;
+        self.pauses += stream.skipped.pauses.pauses;
+        self.absent = self.absent.saturating_add(stream.skipped.absent);
+        let is = |doubt| u64::from(stream.skipped.doubt == Some(doubt));
         self.shared += is(StreamDoubt::OtherTraffic);
         self.doubtful += is(StreamDoubt::LostOrElsewhere);
         self.uncounted += u64::from(stream.numbering.numbers != Numbers::Count);

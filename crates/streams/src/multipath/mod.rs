@@ -10,11 +10,11 @@ use std::collections::{BTreeSet, HashMap};
 
 use inorder_base::sequence::Offsets;
 use inorder_metrics::{Reordered, Tally};
-use inorder_wire::{Dir, Endpoint, FlowKey, Multipath, Service, Subflow};
+use inorder_wire::{Dir, Endpoint, FlowKey, Multipath, Service, StreamKey, Subflow};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-use crate::{Numbering, Pauses, Repeats, StreamReport, Subflows};
+use crate::{StreamReport, Subflows};
 use inorder_metrics::by_bytes::{Arrived, Order};
 use queue::Queue;
 
@@ -311,35 +311,21 @@ impl Data {
             .queue
             .missing()
             .div_ceil(u64::from(self.order.mss().max(1)));
-        let report = StreamReport {
+        let key = StreamKey {
             service: Service::Mptcp,
             src: self.src,
             dst: self.dst,
             id: self.token,
             overlay: self.overlay,
-            first_ns: self.first_ns,
-            last_ns: self.last_ns,
-            order,
-            numbering: Numbering::default(),
-            duplicates: self.duplicates,
-            captured_twice: 0,
-            missing,
-            absent: 0,
-            doubt: None,
-            skips: 0,
-            pauses: Pauses::default(),
-            renumbered: 0,
-            inside: None,
-            repeats: Repeats::default(),
-            reported: None,
-            replay: None,
-            multipath: Some(Subflows {
-                subflows: self.subflows.len() as u64,
-                across: self.across,
-                waits: self.queue.finish(),
-            }),
-            what_if: Vec::new(),
         };
+        let mut report = StreamReport::new(key, (self.first_ns, self.last_ns), order);
+        report.twice.duplicates = self.duplicates;
+        report.skipped.missing = missing;
+        report.multipath = Some(Subflows {
+            subflows: self.subflows.len() as u64,
+            across: self.across,
+            waits: self.queue.finish(),
+        });
         Some((self.first_frame, report))
     }
 }
@@ -389,7 +375,10 @@ mod tests {
         }
         let [(_, report)] = all.finish().collect::<Vec<_>>().try_into().unwrap();
         let order = (report.order.received, report.order.reordered);
-        assert_eq!((order, report.duplicates, report.missing), ((6, 1), 0, 0));
+        assert_eq!(
+            (order, report.twice.duplicates, report.skipped.missing),
+            ((6, 1), 0, 0)
+        );
     }
 
     /// Two subflows; the second, joined by the server's token, is 20 ms slower.
@@ -426,10 +415,10 @@ mod tests {
         let [(_, report)] = all.finish().collect::<Vec<_>>().try_into().unwrap();
         assert_eq!((report.order.received, report.order.reordered), (4, 1));
         assert_eq!(
-            (report.order.extents.max(), report.duplicates),
+            (report.order.extents.max(), report.twice.duplicates),
             (Some(2), 1)
         );
-        assert_eq!((report.id, report.missing), (0x6684_0dda, 0));
+        assert_eq!((report.key.id, report.skipped.missing), (0x6684_0dda, 0));
         let multipath = report.multipath.unwrap();
         assert_eq!((multipath.subflows, multipath.across), (2, 1));
         // 100 bytes waited 20 ms, 100 bytes 19 ms, 200 bytes did not.

@@ -3,7 +3,7 @@
 #![allow(dead_code)]
 
 use inorder_metrics::Displacements;
-use inorder_wire::Service;
+use inorder_wire::{Service, StreamKey};
 use std::net::SocketAddr;
 
 use inorder_analysis::{
@@ -349,31 +349,18 @@ fn what_if() -> Vec<WhatIf> {
 }
 
 pub(crate) fn stream(service: Service, reordered: u64) -> StreamReport {
-    StreamReport {
+    let key = StreamKey {
         service,
-        overlay: 0,
-        first_ns: 0,
-        last_ns: 5_000_000_000,
         src: SocketAddr::from(([10, 1, 0, 9], 4_000)).into(),
         dst: SocketAddr::from(([192, 0, 2, 18], if reordered > 0 { 4_002 } else { 0 })).into(),
         id: 0xbeef,
-        order: stream_order(reordered),
-        numbering: Default::default(),
-        duplicates: 1,
-        captured_twice: 0,
-        missing: 2,
-        absent: 0,
-        doubt: None,
-        skips: 2,
-        pauses: Default::default(),
-        renumbered: 0,
-        inside: None,
-        repeats: Default::default(),
-        reported: None,
-        replay: None,
-        multipath: None,
-        what_if: Vec::new(),
-    }
+        overlay: 0,
+    };
+    let mut stream = StreamReport::new(key, (0, 5_000_000_000), stream_order(reordered));
+    stream.twice.duplicates = 1;
+    stream.skipped.missing = 2;
+    stream.skipped.skips = 2;
+    stream
 }
 
 /// The order of a stream of 5,000 packets, `reordered` of which are late, each by up to a third of `reordered` packets.

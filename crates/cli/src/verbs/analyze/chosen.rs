@@ -103,7 +103,7 @@ fn has(flow: &FlowId, text: &str) -> bool {
 }
 
 fn has_stream(stream: &StreamReport, text: &str) -> bool {
-    format!("{}->{}", stream.src, stream.dst).contains(text)
+    format!("{}->{}", stream.key.src, stream.key.dst).contains(text)
 }
 
 fn nothing_selected(args: &Args, analyses: &[Analysis]) -> String {
