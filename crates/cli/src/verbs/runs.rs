@@ -1,12 +1,14 @@
 //! What `simulate`, `campaign` and `lab` share: the scenario with its overrides, and the outputs of a campaign.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use inorder_scenario::{Cell, Scenario};
-use inorder_sim::Own;
 use inorder_sim::output::{self, Report};
+use inorder_sim::{Campaign, Own, Results, run_cells};
 
 use crate::error::CliError;
+use crate::progress::Bar;
 use crate::{manners, outputs};
 
 /// The options that change a scenario.
@@ -209,4 +211,22 @@ pub(super) fn names(scenario: &Path, cells: usize) -> impl Iterator<Item = Strin
         1 => stem.clone(),
         _ => format!("{stem}-{number:03}"),
     })
+}
+
+/// Simulates the cells.
+pub(super) fn simulated(
+    changes: &Changes,
+    outputs: &Outputs,
+    cells: &[Cell],
+    stop: &AtomicBool,
+) -> Result<Results, CliError> {
+    let bar = Bar::simulated();
+    let campaign = Campaign {
+        repetitions: changes.repetitions().unwrap_or(0),
+        threads: changes.threads,
+        progress: &bar,
+        stop,
+    };
+    run_cells(cells, &campaign, &Own::default(), outputs.draws())
+        .map_err(|error| CliError::Usage(error.to_string()))
 }

@@ -1,168 +1,25 @@
 //! `inorder analyze`: what a capture says about reordering, loss and spurious retransmission.
 
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use clap::ValueEnum;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use inorder_analysis::threshold::Threshold;
 use inorder_analysis::{Analysis, Rows, frames, html, json, table};
 use inorder_capture::{AnnotateError, Capture, CaptureError};
-use inorder_detect::{Assumed, Config, OneAssumption, Vantage};
+use inorder_detect::{Assumed, Config};
 use inorder_pipeline::{Analyzer, Input, memory};
-use inorder_sort::SorterConfig;
 
 use crate::error::{CliError, DAMAGED, EXCEEDED, ExitCode, INTERRUPTED, Outcome};
 use crate::progress::Reading;
-use crate::select::Select;
-use crate::{interrupt, manners, outputs, sorters};
+use crate::{interrupt, manners, outputs};
 
 mod chosen;
+mod options;
 mod pages;
 
+pub(crate) use options::Args;
 use pages::Pages;
-
-/// Options of `inorder analyze`.
-#[derive(clap::Args)]
-#[command(after_help = help())]
-pub(crate) struct Args {
-    /// Captures (pcap, pcapng, plain, gzip or zstd), each analysed on its own; `-` for the
-    /// standard input
-    #[arg(required_unless_present = "schema", value_name = "FILE")]
-    files: Vec<PathBuf>,
-    /// Analyse the files, in the order given, as one capture that was rotated
-    #[arg(long)]
-    join: bool,
-    /// Where the captures were made, seen from the sender of the data
-    #[arg(long, value_enum, default_value_t = VantageArg::Auto)]
-    vantage: VantageArg,
-    /// Assume a habit of the endpoints instead of learning it, such as receiver.dsack=none
-    #[arg(long, value_name = "HABIT=VALUE")]
-    assume: Vec<OneAssumption>,
-    /// Keep and print every single event
-    #[arg(long)]
-    events: bool,
-    /// Print JSON instead of text, or write it to FILE
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
-    json: Option<PathBuf>,
-    /// Print CSV instead of text, or write it to FILE: a row for each flow, with --events for
-    /// each event, or as --rows says
-    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
-    csv: Option<PathBuf>,
-    /// What the rows of --csv are
-    #[arg(long, value_name = "ROWS", requires = "csv", value_parser = rows())]
-    rows: Option<&'static Rows>,
-    /// Write all tables of --rows into DIR: flows.parquet, events.parquet, streams.parquet, ...
-    #[cfg(feature = "parquet")]
-    #[arg(long, value_name = "DIR")]
-    parquet: Option<PathBuf>,
-    /// Write a page with charts that opens without a network; of more than 20 captures a table, with a page for each in a
-    /// folder beside it
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
-    /// Write a pcapng copy of the capture with a comment at each event
-    #[arg(long, value_name = "OUT.pcapng")]
-    annotate: Option<PathBuf>,
-    /// The same traffic captured at the other end: shows what really happened, and which of this capture's
-    /// conclusions are right
-    #[arg(long, value_name = "OTHER")]
-    peer: Option<PathBuf>,
-    /// Flows shown at most in text and with charts
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    top: usize,
-    /// Flows reported one by one at most, in every output, the most severe first; the others are summed. Each takes about
-    /// 2 KiB of memory
-    #[arg(long, value_name = "N", default_value_t = default_max_flows(), conflicts_with = "peer")]
-    max_flows: NonZeroUsize,
-    /// Memory that the analysis of a capture takes at most, such as 512M, 4G or unlimited. Connections for which there is no room are
-    /// ended early, those in order first, and only summed [default: a quarter of the machine's memory]
-    #[arg(long, value_name = "SIZE", value_parser = memory::parse, conflicts_with = "peer")]
-    memory: Option<usize>,
-    /// Threads [default: as many as there are cores]
-    #[arg(long, value_name = "N", value_parser = manners::threads)]
-    threads: Option<usize>,
-    /// Do not compute how much reordering a sorting receiver would have left
-    #[arg(long)]
-    no_what_if: bool,
-    /// Compute it for this sorter as well, given by name and settings as in window:hold=300us; may be repeated
-    #[arg(long, value_name = "NAME", conflicts_with = "no_what_if", value_parser = sorters::parse)]
-    sorter: Vec<SorterConfig>,
-    #[command(flatten)]
-    select: Select,
-    /// Report only flows and streams whose `src:port->dst:port` contains TEXT
-    #[arg(long, value_name = "TEXT")]
-    flow: Option<String>,
-    /// End with exit code 4 if a number is exceeded: late=1%,spurious=0.5%,flow.max_extent=10; see below
-    #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',')]
-    threshold: Vec<Threshold>,
-    /// Print the JSON Schema of what --json prints
-    #[arg(long)]
-    schema: bool,
-}
-
-fn default_max_flows() -> NonZeroUsize {
-    NonZeroUsize::new(Config::default().max_flows).unwrap_or(NonZeroUsize::MIN)
-}
-
-impl Args {
-    /// What a row of the CSV output is.
-    fn rows(&self) -> Option<&'static Rows> {
-        let default = if self.events { "events" } else { "flows" };
-        self.rows.or_else(|| Rows::named(default))
-    }
-}
-
-/// Parses the name of a table; help, completions and errors list the names.
-fn rows() -> impl TypedValueParser<Value = &'static Rows> {
-    let names = Rows::ALL
-        .iter()
-        .map(|rows| PossibleValue::new(rows.name).help(rows.about));
-    PossibleValuesParser::new(names).try_map(|name| Rows::named(&name).ok_or("no such table"))
-}
-
-/// What follows the list of options.
-fn help() -> String {
-    let measures = inorder_analysis::measures::MEASURES.iter();
-    let measures: Vec<String> = measures
-        .map(|m| format!("  {:<14} {}", m.name, m.about))
-        .collect();
-    format!(
-        "{}\n\nThresholds: NAME=VALUE% bounds a share of the whole capture, NAME=VALUE the number of packets (or the \
-         value of a mean, in its unit). flow.NAME bounds each flow; there NAME may also be any column of flows that is \
-         a number (see --schema), such as flow.max_late_ms=5. rate_bps is bounded from below. NAME is one of\n{}\n\n\
-         Examples:\n  inorder analyze trace.pcapng\n  inorder analyze --events --json trace.pcapng > trace.json\n  \
-         inorder analyze --filter 'dst port 443 and not 10.0.0.0/8' --from +10s --to +20s trace.pcapng\n  \
-         inorder analyze -q --threshold late=1%,spurious=0.5% trace.pcapng || echo exceeded\n  \
-         tcpdump -w - tcp | inorder analyze --html order.html -",
-        crate::select::HELP,
-        measures.join("\n")
-    )
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum VantageArg {
-    /// Infer it for each connection
-    Auto,
-    /// At or next to the sender
-    Sender,
-    /// At or next to the receiver
-    Receiver,
-    /// On the path between them
-    Middle,
-}
-
-impl VantageArg {
-    fn forced(self) -> Option<Vantage> {
-        match self {
-            VantageArg::Auto => None,
-            VantageArg::Sender => Some(Vantage::Sender),
-            VantageArg::Receiver => Some(Vantage::Receiver),
-            VantageArg::Middle => Some(Vantage::Middle),
-        }
-    }
-}
 
 /// Analyses all files, then prints the results. A file that cannot be read does not stop the others.
 pub(super) fn run(args: &Args) -> Outcome {
@@ -181,7 +38,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     outputs::check(&written(args), &read(args))?;
     #[cfg(feature = "parquet")]
-    if let Some(dir) = &args.parquet {
+    if let Some(dir) = &args.to.parquet {
         let names: Vec<String> = Rows::ALL.iter().map(Rows::file_name).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         outputs::check_in(dir, &names, &read(args))?;
@@ -254,12 +111,13 @@ fn judge(thresholds: &[Threshold], analyses: &[Analysis]) -> ExitCode {
 /// Rejects options that contradict each other.
 fn check(args: &Args) -> Result<(), CliError> {
     let is_stdout = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
-    let problem = if is_stdout(&args.json) && is_stdout(&args.csv) {
+    let problem = if is_stdout(&args.to.json) && is_stdout(&args.to.csv) {
         "--json and --csv cannot both go to the standard output; give one a file: --json=FILE"
-    } else if args.annotate.is_some() && (args.files.len() != 1 || args.files[0] == Path::new("-"))
+    } else if args.to.annotate.is_some()
+        && (args.files.len() != 1 || args.files[0] == Path::new("-"))
     {
         "--annotate needs exactly one capture, in a file"
-    } else if args.annotate.is_some() && args.files.iter().any(|file| is_stream(file)) {
+    } else if args.to.annotate.is_some() && args.files.iter().any(|file| is_stream(file)) {
         "--annotate reads the capture twice; expected a regular file"
     } else if args
         .files
@@ -271,7 +129,7 @@ fn check(args: &Args) -> Result<(), CliError> {
         "the standard input can be read only once"
     } else if args.peer.is_some() && args.files.len() != 1 && !args.join {
         "--peer needs exactly one capture to compare with (or --join)"
-    } else if args.threads == Some(0) {
+    } else if args.bounds.threads == Some(0) {
         "--threads needs at least 1"
     } else {
         return Ok(());
@@ -293,7 +151,12 @@ fn is_stream(path: &Path) -> bool {
 
 /// Files that the options name as outputs.
 fn written(args: &Args) -> Vec<&Path> {
-    let files = [&args.json, &args.csv, &args.html, &args.annotate];
+    let files = [
+        &args.to.json,
+        &args.to.csv,
+        &args.to.html,
+        &args.to.annotate,
+    ];
     files.into_iter().flatten().map(PathBuf::as_path).collect()
 }
 
@@ -357,7 +220,7 @@ fn analyze(
 
 fn threads(args: &Args) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    args.threads.unwrap_or_else(cores)
+    args.bounds.threads.unwrap_or_else(cores)
 }
 
 fn assumed(args: &Args) -> Assumed {
@@ -368,37 +231,37 @@ fn assumed(args: &Args) -> Assumed {
 /// True if an output other than the page has single events.
 fn needs_events(args: &Args) -> bool {
     #[cfg(feature = "parquet")]
-    let parquet = args.parquet.is_some();
+    let parquet = args.to.parquet.is_some();
     #[cfg(not(feature = "parquet"))]
     let parquet = false;
     args.events
         || args.rows().is_some_and(|rows| rows.needs_events)
         || args.peer.is_some()
-        || args.annotate.is_some()
+        || args.to.annotate.is_some()
         || parquet
 }
 
 fn config(args: &Args, others: &chosen::Others) -> Config {
-    let events = needs_events(args) || args.html.is_some();
+    let events = needs_events(args) || args.to.html.is_some();
     Config::default()
         .vantage(args.vantage.forced())
         .assumed(assumed(args))
         .keep_events(events)
-        .keep_points(args.html.is_some())
+        .keep_points(args.to.html.is_some())
         .what_if(!args.no_what_if)
         .sorters(args.sorter.clone())
-        .max_flows(args.max_flows.get())
-        .memory(memory::limit(args.memory))
+        .max_flows(args.bounds.max_flows.get())
+        .memory(memory::limit(args.bounds.memory))
         .only(args.flow.as_deref().map(|text| others.except(text)))
 }
 
 /// Rows of CSV and Parquet are of flows that are reported one by one, and have no place for a warning.
 fn note_summed(args: &Args, analysis: &Analysis) {
     #[cfg(feature = "parquet")]
-    let parquet = args.parquet.is_some();
+    let parquet = args.to.parquet.is_some();
     #[cfg(not(feature = "parquet"))]
     let parquet = false;
-    if analysis.summed.flows > 0 && (args.csv.is_some() || parquet) {
+    if analysis.summed.flows > 0 && (args.to.csv.is_some() || parquet) {
         manners::complain(format_args!(
             "{}: {} flows that matter less have no row; --max-flows N writes more",
             analysis.file, analysis.summed.flows
@@ -414,27 +277,27 @@ fn print(
     has_text: bool,
     written: &mut outputs::Attempts,
 ) {
-    let taken = [&args.json, &args.csv, &args.html];
+    let taken = [&args.to.json, &args.to.csv, &args.to.html];
     let is_taken = taken
         .iter()
         .any(|path| path.as_deref() == Some(Path::new("-")));
     if has_text && !is_taken {
-        let style = outputs::style(args.top, args.events);
+        let style = outputs::style(args.bounds.top, args.events);
         written.of(outputs::text(|out| table::write(out, analyses, &style)));
     }
-    if let Some(path) = &args.json {
+    if let Some(path) = &args.to.json {
         written.of(outputs::write_to(path, |out| {
             json::write(out, analyses, args.events)
         }));
     }
-    if let (Some(path), Some(rows)) = (&args.csv, args.rows()) {
+    if let (Some(path), Some(rows)) = (&args.to.csv, args.rows()) {
         written.of(outputs::write_to(path, |out| rows.write_csv(out, analyses)));
     }
     #[cfg(feature = "parquet")]
-    if let Some(dir) = &args.parquet {
+    if let Some(dir) = &args.to.parquet {
         written.of(write_parquet(dir, analyses));
     }
-    if let Some(path) = &args.html {
+    if let Some(path) = &args.to.html {
         written.of(outputs::write_to(path, |out| match pages {
             Some(pages) => pages.write_overview(out, analyses),
             None => html::write(out, analyses, &page(args)),
@@ -444,7 +307,7 @@ fn print(
 
 fn page(args: &Args) -> html::Page {
     html::Page {
-        top: args.top,
+        top: args.bounds.top,
         charts: true,
     }
 }
@@ -462,7 +325,8 @@ fn write_parquet(dir: &Path, analyses: &[Analysis]) -> Result<(), CliError> {
 
 /// Copies the capture with comments at its events.
 fn annotate(args: &Args, analyses: &[Analysis]) -> Result<(), CliError> {
-    let (Some(copy), [analysis], [file]) = (&args.annotate, analyses, args.files.as_slice()) else {
+    let (Some(copy), [analysis], [file]) = (&args.to.annotate, analyses, args.files.as_slice())
+    else {
         return Ok(());
     };
     let comments = frames::comments(&analysis.flows);

@@ -29,7 +29,7 @@ pub(super) struct Pages {
 impl Pages {
     /// Where the pages go, if there are many captures.
     pub(super) fn of(args: &Args) -> Option<Pages> {
-        let overview = args.html.as_deref()?;
+        let overview = args.to.html.as_deref()?;
         let many = !args.join && args.files.len() > MAX_CAPTURES_ON_A_PAGE;
         (many && overview.as_os_str() != "-").then(|| Pages {
             overview: overview.to_owned(),

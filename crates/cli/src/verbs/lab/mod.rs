@@ -15,10 +15,9 @@ use inorder_lab::program::guest;
 use inorder_lab::report::CAPTURES;
 use inorder_scenario::{Cell, Scenario};
 use inorder_sim::output::{self, Report};
-use inorder_sim::{Campaign, Own, Results, run_cells};
 use inorder_wire::LinkType;
 
-use super::runs::{Changes, Outputs, names};
+use super::runs::{Changes, Outputs, names, simulated};
 use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
 use crate::progress::Bar;
 use crate::{interrupt, manners, outputs};
@@ -102,7 +101,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let place = args.engine.place(&cells, ways).map_err(CliError::Lab)?;
     let done = on_linux(args, file, &scenario, &cells, stop, place)?;
     let simulated = match args.beside_simulation {
-        true => Some(simulated(args, &cells, stop)?),
+        true => Some(simulated(&args.changes, &args.outputs, &cells, stop)?),
         false => None,
     };
     print(
@@ -225,19 +224,6 @@ fn copy(from: &Path, to: &Path) -> Result<(), CliError> {
         .map_err(std::io::IntoInnerError::into_error)
         .and_then(|_| draft.keep())
         .map_err(CliError::file(to, "write"))
-}
-
-/// The same cells, simulated.
-fn simulated(args: &Args, cells: &[Cell], stop: &AtomicBool) -> Result<Results, CliError> {
-    let bar = Bar::simulated();
-    let campaign = Campaign {
-        repetitions: args.changes.repetitions().unwrap_or(0),
-        threads: args.changes.threads,
-        progress: &bar,
-        stop,
-    };
-    run_cells(cells, &campaign, &Own::default(), args.outputs.draws())
-        .map_err(|error| CliError::Usage(error.to_string()))
 }
 
 fn print(

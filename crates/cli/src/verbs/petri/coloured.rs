@@ -138,11 +138,16 @@ pub(super) fn run(args: &Args, file: &Path, text: &str) -> Outcome {
 
 /// Whether something else is wanted than runs.
 fn is_open(args: &Args) -> bool {
-    let files = [&args.dot, &args.svg, &args.states, &args.trace];
-    args.exact
+    let files = [
+        &args.written.dot,
+        &args.written.svg,
+        &args.wanted.states,
+        &args.trace,
+    ];
+    args.wanted.exact
         || args.play
-        || args.reachability.is_some()
-        || !args.query.is_empty()
+        || args.wanted.reachability.is_some()
+        || !args.wanted.query.is_empty()
         || files.into_iter().any(Option::is_some)
 }
 
@@ -163,10 +168,10 @@ fn open(args: &Args, file: &Path, study: &Study) -> Outcome {
         super::play::run(game, &mut std::io::stdin().lock(), &mut std::io::stdout())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let wants_states = args.exact
-        || args.reachability.is_some()
-        || !args.query.is_empty()
-        || args.states.is_some();
+    let wants_states = args.wanted.exact
+        || args.wanted.reachability.is_some()
+        || !args.wanted.query.is_empty()
+        || args.wanted.states.is_some();
     if !wants_states {
         return Ok(ExitCode::SUCCESS);
     }
@@ -178,9 +183,9 @@ fn open(args: &Args, file: &Path, study: &Study) -> Outcome {
 /// Refuses options of plain nets.
 fn refuse(args: &Args) -> Result<(), CliError> {
     let options = [
-        ("--invariants", args.invariants),
-        ("--pnml", args.pnml.is_some()),
-        ("--text", args.text.is_some()),
+        ("--invariants", args.wanted.invariants),
+        ("--pnml", args.written.pnml.is_some()),
+        ("--text", args.written.text.is_some()),
         ("--net", args.net.is_some()),
         ("--ignore", !args.ignore.is_empty()),
         ("--at", args.at.is_some()),
@@ -188,7 +193,7 @@ fn refuse(args: &Args) -> Result<(), CliError> {
     let own = options
         .into_iter()
         .find_map(|(name, given)| given.then_some(name));
-    let timed = args.exact || !args.query.is_empty() || args.trace.is_some();
+    let timed = args.wanted.exact || !args.wanted.query.is_empty() || args.trace.is_some();
     let of_runs = |name: &&str| !(timed && *name == "--time");
     if let Some(name) = own.or_else(|| args.simulation.given().find(of_runs)) {
         return Err(CliError::Usage(format!(
@@ -196,11 +201,13 @@ fn refuse(args: &Args) -> Result<(), CliError> {
              and --set changes its parameters"
         )));
     }
-    if args.limit.is_some() && !(args.exact || !args.query.is_empty() || args.states.is_some()) {
+    if args.wanted.limit.is_some()
+        && !(args.wanted.exact || !args.wanted.query.is_empty() || args.wanted.states.is_some())
+    {
         let problem = "--limit: only with --exact, --query or --states";
         return Err(CliError::Usage(problem.to_owned()));
     }
-    if args.simulate && is_open(args) {
+    if args.wanted.simulate && is_open(args) {
         let problem =
             "--simulate: a coloured net is simulated without options, and not together with these";
         return Err(CliError::Usage(problem.to_owned()));

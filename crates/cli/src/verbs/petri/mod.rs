@@ -57,6 +57,41 @@ pub(crate) struct Args {
     /// place/transition net in the format of TINA
     #[arg(required_unless_present_any = ["schema", "reference"])]
     file: Option<PathBuf>,
+    #[command(flatten)]
+    wanted: Wanted,
+    /// Play the token game: fire transitions by hand or by chance, and take them back
+    #[arg(long, conflicts_with_all = ["simulate", "exact", "invariants", "reachability", "query", "states", "json"])]
+    play: bool,
+    /// Write every firing of a simulated run as a line of JSON: its time, transition and the marking after it. The run
+    /// ends at --time, by default after 100 mean delays of the slowest transition
+    #[arg(long, value_name = "OUT")]
+    trace: Option<PathBuf>,
+    #[command(flatten)]
+    written: Written,
+    /// Name of the net to use, in a file with several
+    #[arg(long, value_name = "NAME")]
+    net: Option<String>,
+    /// Leave out elements of this name in PNML, which are of another namespace and would be refused; may be repeated
+    #[arg(long, value_name = "NAME")]
+    ignore: Vec<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    /// Print the JSON Schema of what --json prints
+    #[arg(long)]
+    schema: bool,
+    /// The state at these times, exact with --exact or by --replications [default: 1000] runs: 1,2,5 or '0..10 step 0.5'
+    #[arg(long, value_name = "TIMES", conflicts_with_all = ["time", "warm_up"])]
+    at: Option<String>,
+    #[command(flatten)]
+    simulation: simulation::Options,
+    #[command(flatten)]
+    coloured: coloured::Options,
+}
+
+/// What is asked about the net.
+#[derive(clap::Args)]
+struct Wanted {
     /// Simulate (the default without any of the following options)
     #[arg(long)]
     simulate: bool,
@@ -80,13 +115,11 @@ pub(crate) struct Args {
     /// intermediate solutions for --invariants [default: 20000]
     #[arg(long, value_name = "NUMBER")]
     limit: Option<usize>,
-    /// Play the token game: fire transitions by hand or by chance, and take them back
-    #[arg(long, conflicts_with_all = ["simulate", "exact", "invariants", "reachability", "query", "states", "json"])]
-    play: bool,
-    /// Write every firing of a simulated run as a line of JSON: its time, transition and the marking after it. The run
-    /// ends at --time, by default after 100 mean delays of the slowest transition
-    #[arg(long, value_name = "OUT")]
-    trace: Option<PathBuf>,
+}
+
+/// Files into which the net is written.
+#[derive(clap::Args)]
+struct Written {
     /// Write the net as a Graphviz drawing
     #[arg(long, value_name = "OUT")]
     dot: Option<PathBuf>,
@@ -99,25 +132,6 @@ pub(crate) struct Args {
     /// Write the net in the text format
     #[arg(long, value_name = "OUT")]
     text: Option<PathBuf>,
-    /// Name of the net to use, in a file with several
-    #[arg(long, value_name = "NAME")]
-    net: Option<String>,
-    /// Leave out elements of this name in PNML, which are of another namespace and would be refused; may be repeated
-    #[arg(long, value_name = "NAME")]
-    ignore: Vec<String>,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
-    /// Print the JSON Schema of what --json prints
-    #[arg(long)]
-    schema: bool,
-    /// The state at these times, exact with --exact or by --replications [default: 1000] runs: 1,2,5 or '0..10 step 0.5'
-    #[arg(long, value_name = "TIMES", conflicts_with_all = ["time", "warm_up"])]
-    at: Option<String>,
-    #[command(flatten)]
-    simulation: simulation::Options,
-    #[command(flatten)]
-    coloured: coloured::Options,
 }
 
 impl Args {
@@ -176,7 +190,7 @@ pub(super) fn run(args: &Args) -> Outcome {
 
 /// Writes and prints what was found.
 fn told(args: &Args, document: &Document, mut written: outputs::Attempts) -> Outcome {
-    if let Some(path) = &args.states
+    if let Some(path) = &args.wanted.states
         && let Some(graph) = &document.findings.graph
     {
         written.of(write_states(path, &document.net, graph));
@@ -228,11 +242,11 @@ fn malformed(path: &Path, line: Option<u32>, problem: String) -> CliError {
 /// The files that are written beside the results.
 fn files(args: &Args) -> impl Iterator<Item = &PathBuf> {
     let files = [
-        &args.dot,
-        &args.svg,
-        &args.pnml,
-        &args.text,
-        &args.states,
+        &args.written.dot,
+        &args.written.svg,
+        &args.written.pnml,
+        &args.written.text,
+        &args.wanted.states,
         &args.trace,
     ];
     files.into_iter().flatten()
@@ -249,10 +263,10 @@ fn draw(args: &Args, file: &Path, net: &Net) -> Result<(), CliError> {
         }
         None => Ok(()),
     };
-    write(&args.dot, Comment::Slashes, &|| dot(net))?;
-    write(&args.svg, Comment::Xml, &|| Drawing::of(net).svg())?;
-    write(&args.pnml, Comment::Xml, &|| pnml::write(net))?;
-    write(&args.text, Comment::Hash, &|| text::print(net))
+    write(&args.written.dot, Comment::Slashes, &|| dot(net))?;
+    write(&args.written.svg, Comment::Xml, &|| Drawing::of(net).svg())?;
+    write(&args.written.pnml, Comment::Xml, &|| pnml::write(net))?;
+    write(&args.written.text, Comment::Hash, &|| text::print(net))
 }
 
 /// What is examined.
@@ -274,12 +288,12 @@ fn found_of(
 ) -> Result<Document, CliError> {
     let wishes = Wishes {
         simulate: simulates(args),
-        exact: args.exact,
-        invariants: args.invariants,
-        reachability: args.reachability,
-        queries: args.query.clone(),
-        graph: args.states.is_some(),
-        limit: args.limit,
+        exact: args.wanted.exact,
+        invariants: args.wanted.invariants,
+        reachability: args.wanted.reachability,
+        queries: args.wanted.query.clone(),
+        graph: args.wanted.states.is_some(),
+        limit: args.wanted.limit,
         simulation: args.simulation.settings(at),
     };
     let bars = Bars::default();
@@ -343,10 +357,10 @@ fn write_states(path: &Path, net: &Net, graph: &Graph) -> Result<(), CliError> {
 
 /// Whether the net is simulated: if that is asked for, or nothing else.
 fn simulates(args: &Args) -> bool {
-    let asks_for_something_else = args.exact
-        || !args.query.is_empty()
-        || args.invariants
-        || args.reachability.is_some()
+    let asks_for_something_else = args.wanted.exact
+        || !args.wanted.query.is_empty()
+        || args.wanted.invariants
+        || args.wanted.reachability.is_some()
         || files(args).next().is_some();
-    args.simulate || !asks_for_something_else
+    args.wanted.simulate || !asks_for_something_else
 }

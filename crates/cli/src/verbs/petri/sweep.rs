@@ -188,15 +188,15 @@ pub(super) fn run(args: &Args, plan: &Plan, file: &Path, source: &Source) -> Out
 /// Refuses what is about one net only.
 fn refuse(args: &Args) -> Result<(), CliError> {
     let options = [
-        ("--invariants", args.invariants),
-        ("--reachability", args.reachability.is_some()),
-        ("--states", args.states.is_some()),
+        ("--invariants", args.wanted.invariants),
+        ("--reachability", args.wanted.reachability.is_some()),
+        ("--states", args.wanted.states.is_some()),
         ("--play", args.play),
         ("--trace", args.trace.is_some()),
-        ("--dot", args.dot.is_some()),
-        ("--svg", args.svg.is_some()),
-        ("--pnml", args.pnml.is_some()),
-        ("--text", args.text.is_some()),
+        ("--dot", args.written.dot.is_some()),
+        ("--svg", args.written.svg.is_some()),
+        ("--pnml", args.written.pnml.is_some()),
+        ("--text", args.written.text.is_some()),
     ];
     let mut given = options.into_iter().filter(|(_, given)| *given);
     match given.next() {

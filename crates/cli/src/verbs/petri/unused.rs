@@ -19,9 +19,13 @@ pub(super) fn refuse(args: &Args, net: &Net) -> Result<(), CliError> {
     let options = &args.simulation;
     let is_number = |text: &String| matches!(Query::read(text, net), Ok(Query::Mean(_)));
     let simulated = simulates(args) && !args.play;
-    let solved = args.exact || !args.simulate && args.query.iter().any(is_number);
+    let solved =
+        args.wanted.exact || !args.wanted.simulate && args.wanted.query.iter().any(is_number);
     let traced = args.trace.is_some();
-    let explores = args.exact || args.invariants || !args.query.is_empty() || args.states.is_some();
+    let explores = args.wanted.exact
+        || args.wanted.invariants
+        || !args.wanted.query.is_empty()
+        || args.wanted.states.is_some();
     let problem = |option: &str| match option {
         "--time" => (!simulated && !solved && !traced).then_some(NEITHER),
         "--memory" => (!simulated && !traced).then_some(NOT_SIMULATED),
@@ -34,7 +38,7 @@ pub(super) fn refuse(args: &Args, net: &Net) -> Result<(), CliError> {
     };
     let others = [
         ("--at", args.at.is_some()),
-        ("--limit", args.limit.is_some()),
+        ("--limit", args.wanted.limit.is_some()),
     ];
     let others = others.into_iter().filter(|(_, given)| *given);
     let mut given = options.given().chain(others.map(|(option, _)| option));

@@ -6,13 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use inorder_scenario::Cell;
 use inorder_sim::output::{self, Report};
-use inorder_sim::{
-    Campaign, Captures, CellResult, Own, Results, cost, limits, run_cells, run_tapped,
-};
+use inorder_sim::{Captures, CellResult, cost, limits, run_tapped};
 
 use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
-use crate::progress::Bar;
-use crate::verbs::runs::{Changes, Outputs, names};
+use crate::verbs::runs::{Changes, Outputs, names, simulated};
 use crate::{interrupt, manners, outputs};
 
 mod forecast;
@@ -68,7 +65,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         manners::notice(&text);
     }
     let stop = interrupt::flag();
-    let results = simulate(args, &cells, stop)?;
+    let results = simulated(&args.changes, &args.outputs, &cells, stop)?;
     let name = file.display().to_string();
     let report = Report {
         file: &name,
@@ -106,18 +103,6 @@ fn prepare(args: &Args, scenario: &Path, cells: usize) -> Result<(), CliError> {
         }
     }
     Ok(())
-}
-
-fn simulate(args: &Args, cells: &[Cell], stop: &AtomicBool) -> Result<Results, CliError> {
-    let bar = Bar::simulated();
-    let campaign = Campaign {
-        repetitions: args.changes.repetitions().unwrap_or(0),
-        threads: args.changes.threads,
-        progress: &bar,
-        stop,
-    };
-    run_cells(cells, &campaign, &Own::default(), args.outputs.draws())
-        .map_err(|error| CliError::Usage(error.to_string()))
 }
 
 /// The number of runs made.
