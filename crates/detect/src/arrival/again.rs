@@ -17,7 +17,7 @@ use inorder_metrics::by_bytes::Hole;
 /// Maximum number of segments of new data remembered because they may be retransmissions.
 const MAX_BROUGHT: usize = 1_024;
 /// Up to this number of them are looked at one by one.
-const FEW: usize = 4;
+const MAX_IN_LIST: usize = 4;
 
 /// What tells when a packet was sent, beside others of its host; what does not count there is left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -132,7 +132,7 @@ impl FirstToCome {
     fn insert(&mut self, brought: Brought) {
         self.last = Some(brought.start);
         let above = self.few.last().is_none_or(|b| b.start < brought.start);
-        if self.by_start.is_empty() && self.few.len() < FEW && above {
+        if self.by_start.is_empty() && self.few.len() < MAX_IN_LIST && above {
             return self.few.push(brought);
         }
         for few in std::mem::take(&mut self.few) {

@@ -17,7 +17,7 @@ const NUMBER_BYTES: usize = 8;
 const GROWTH_PART: usize = 4;
 const MIN_GROWTH: usize = 96;
 /// Up to this number of rows are not packed.
-const FEW: usize = 4;
+const MAX_UNPACKED_ROWS: usize = 4;
 
 /// Rows in their order.
 #[derive(Clone, Debug, Default)]
@@ -72,9 +72,9 @@ impl Rows {
         if self.len == 0 {
             self.first_ns = row.start_ns;
         }
-        if self.len < FEW {
+        if self.len < MAX_UNPACKED_ROWS {
             if self.few.capacity() == 0 {
-                self.few.reserve_exact(FEW);
+                self.few.reserve_exact(MAX_UNPACKED_ROWS);
             }
             self.few.push(row);
         } else {
