@@ -36,8 +36,11 @@ impl Line {
         let attempts = Gravity::of_attempts(&analysis.attempts);
         let worst = troubled.first();
         let gravity = worst.map_or(0.0, |worst| worst.gravity().key());
-        let largest = analysis.flows.iter().max_by_key(|flow| flow.data_bytes);
-        let largest = largest.filter(|flow| flow.data_bytes > 0);
+        let largest = analysis
+            .flows
+            .iter()
+            .max_by_key(|flow| flow.originals.bytes);
+        let largest = largest.filter(|flow| flow.originals.bytes > 0);
         let failed = analysis.attempts.failed();
         let trouble = match worst {
             _ if failed > 0 && attempts > gravity => {
@@ -112,8 +115,11 @@ fn of_flow(flow: &FlowReport) -> String {
     };
     let of_cause = |cause, what: &str| format!("{}{what}", unnecessary(recoveries(cause)));
     match Gravity::of_flow(flow).worst() {
-        Some(Trouble::Loss) => format!("{} lost", share(flow.losses, flow.data_packets)),
-        Some(Trouble::Refused) => format!("{} refused", plural(flow.refused, "packet")),
+        Some(Trouble::Loss) => format!(
+            "{} lost",
+            share(flow.originals.lost, flow.originals.packets)
+        ),
+        Some(Trouble::Refused) => format!("{} refused", plural(flow.originals.refused, "packet")),
         Some(Trouble::Reordering) => {
             let late = format!("{} late", share(order.reordered, order.received));
             match recoveries(Cause::Reordering) {
@@ -126,7 +132,7 @@ fn of_flow(flow: &FlowReport) -> String {
         Some(Trouble::TailProbe) => "tail loss probes without need".to_owned(),
         Some(Trouble::InAdvance) => "data sent again in advance".to_owned(),
         Some(Trouble::Unanswered) => "data that nothing acknowledged".to_owned(),
-        Some(Trouble::Handshake) => plural(flow.handshake.syns_again, "repeated SYN"),
+        Some(Trouble::Handshake) => plural(flow.endpoints.handshake.syns_again, "repeated SYN"),
         Some(Trouble::Unexplained) => "retransmissions of unknown cause".to_owned(),
         Some(Trouble::Unclear) => plural(order.ambiguous, "undecided event"),
         _ => plural(flow.retransmissions.total, "retransmission"),
@@ -217,25 +223,25 @@ pub(crate) const LINE: &[Column<Line>] = &[
         "packets",
         Kind::Count,
         "Data packets of TCP, and packets of other numbered streams.",
-        |l: &Line| (l.totals.packets + l.totals.streams.received).into(),
+        |l: &Line| (l.totals.originals.packets + l.totals.streams.received).into(),
     ),
     Column::new("late", Kind::Count, "Of these, late.", |l: &Line| {
-        (l.totals.reordered + l.totals.streams.reordered).into()
+        (l.totals.order.reordered + l.totals.streams.reordered).into()
     }),
     Column::new("lost", Kind::Count, "Of these, lost.", |l: &Line| {
-        (l.totals.losses + l.totals.streams.missing).into()
+        (l.totals.originals.lost + l.totals.streams.missing).into()
     }),
     Column::new(
         "retransmissions",
         Kind::Count,
         "Retransmissions.",
-        |l: &Line| l.totals.retransmissions.into(),
+        |l: &Line| l.totals.retransmissions.total.into(),
     ),
     Column::new(
         "spurious",
         Kind::Count,
         "Of these, spurious.",
-        |l: &Line| l.totals.spurious.into(),
+        |l: &Line| l.totals.retransmissions.spurious.into(),
     ),
 ];
 

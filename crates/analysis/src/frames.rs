@@ -120,9 +120,10 @@ pub static FRAME: &[Of] = &[
 /// The verdicts on the captured frames of a flow, in the order of the capture. Packets that were not captured have no
 /// frame and no verdict.
 pub fn verdicts(flow: &FlowReport) -> Vec<FrameVerdict> {
-    let events = flow.events.iter().copied().map(FrameVerdict::Event);
+    let events = flow.records.events.iter().copied().map(FrameVerdict::Event);
     let again = flow
-        .retransmission_list
+        .records
+        .retransmissions
         .iter()
         .copied()
         .map(FrameVerdict::Again);

@@ -26,7 +26,7 @@ impl Subject<'_> {
 /// The flows of one analysis, the most severe first; among equals the one with more data, then in the order found.
 pub(crate) fn flows_by_gravity(flows: &[FlowReport]) -> Vec<&FlowReport> {
     sorted(flows, |flow| {
-        (Gravity::of_flow(flow).key(), flow.data_bytes)
+        (Gravity::of_flow(flow).key(), flow.originals.bytes)
     })
 }
 

@@ -253,7 +253,10 @@ pub(crate) fn taken_by_late(flow: &FlowReport) -> Option<(f64, f64)> {
 
 /// Retransmissions of what had arrived: the spurious ones, and those of late packets that the receiver discarded.
 pub(crate) fn repeated_in_vain(flow: &FlowReport) -> u64 {
-    let discarded = flow.refused.saturating_sub(flow.outside_window);
+    let discarded = flow
+        .originals
+        .refused
+        .saturating_sub(flow.originals.outside_window);
     let again = flow.retransmissions;
     again.total.min(again.spurious.saturating_add(discarded))
 }
@@ -300,7 +303,7 @@ pub(crate) fn nothing_holds_it(flow: &FlowReport) -> bool {
     match flow.limits.life_ns() {
         0 => {
             let idle = flow.cost.limit == inorder_detect::Limit::Application;
-            idle || flow.data_packets < MIN_PACKETS
+            idle || flow.originals.packets < MIN_PACKETS
         }
         _ if waits_for_acks(flow) => false,
         _ => flow.limits.share_where(|set| set.iter().all(harmless)) >= MIN_HARMLESS,
@@ -358,7 +361,7 @@ fn far_below_its_largest(flow: &FlowReport, window: Window, full: i64) -> bool {
     /// Of smaller windows, acknowledgements that wait for a second segment, and updates that wait for room for one, take more
     /// time than the reader does: there the rate of small windows was up to 25 times below what their size allows.
     const MIN_SEGMENTS: u64 = 6;
-    let segments = window.largest_bytes / u64::from(flow.mss.max(1));
+    let segments = window.largest_bytes / u64::from(flow.endpoints.mss.max(1));
     let rtt_ns = round_trip_ns(flow).filter(|ns| *ns > 0);
     let (Some(rtt_ns), Some(bps)) = (rtt_ns, flow.goodput_bps()) else {
         return false;

@@ -84,8 +84,18 @@ pub(crate) struct Certain {
 
 heap!(Certain: extents, late_ns);
 
-/// The summary, the bursts, the rate classes and the events, in the order of time.
-pub type Collected = (Reordering, Bursts, Vec<RateClass>, Vec<Event>);
+/// What a [`Collector`] has collected.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Collected {
+    /// The metrics.
+    pub reordering: Reordering,
+    /// Runs of reordered packets.
+    pub bursts: Bursts,
+    /// Reordering by sending rate, ascending.
+    pub by_rate: Vec<RateClass>,
+    /// Every event, in the order of time; none unless events are kept.
+    pub events: Vec<Event>,
+}
 
 /// Everything one half of the path tells about the originals of one flow. It is large, and what holds it is moved when
 /// the flow ends: so it lies in a box.
@@ -346,16 +356,21 @@ impl Collector {
         }
     }
 
-    /// The summary, the bursts, the rate classes and the events, in the order of time.
+    /// All that was collected.
     pub fn finish(mut self: Box<Self>) -> Collected {
         self.events.sort_by_key(|e| (e.at_ns, e.seq_offset));
-        let classes = self.rates.finish();
-        let order = self.tally.finish();
+        let by_rate = self.rates.finish();
+        let reordering = self.tally.finish();
         let bursts = Bursts {
-            count: order.bursts.count(),
-            lengths: order.bursts.clone(),
+            count: reordering.bursts.count(),
+            lengths: reordering.bursts.clone(),
         };
-        (order, bursts, classes, self.events)
+        Collected {
+            reordering,
+            bursts,
+            by_rate,
+            events: self.events,
+        }
     }
 
     /// The summary alone.

@@ -84,7 +84,7 @@ impl Rank {
         Rank {
             gravity: gravity.key().to_bits(),
             has_problems: report.has_problems_of(&gravity),
-            bytes: report.data_bytes,
+            bytes: report.originals.bytes,
             begin: Reverse((report.first_ns, report.flow)),
         }
     }
@@ -161,7 +161,7 @@ impl FlowTable {
             return self.put(report);
         }
         self.early.flows += 1;
-        self.early.packets += report.data_packets;
+        self.early.packets += report.originals.packets;
         self.summed.add(&report);
     }
 
@@ -311,7 +311,11 @@ mod tests {
             to_sender_ns: None,
         };
         let mut report = FlowReport::new(id, vantage);
-        (report.first_ns, report.losses, report.data_packets) = (first_ns, losses, 7);
+        (
+            report.first_ns,
+            report.originals.lost,
+            report.originals.packets,
+        ) = (first_ns, losses, 7);
         report
     }
 

@@ -147,7 +147,7 @@ fn check(flow: &FlowReport) {
     assert!(r.needed + r.spurious <= r.total, "{r:?}");
     assert_eq!(r.needed + r.spurious + r.ambiguous, r.total, "{r:?}");
     let listed = |verdict| {
-        let list = flow.retransmission_list.iter();
+        let list = flow.records.retransmissions.iter();
         list.filter(|r| r.verdict == verdict).count() as u64
     };
     // Equal on real traffic (tests/truth); overlaps cut at will leave lines without a verdict.
@@ -167,7 +167,12 @@ fn check(flow: &FlowReport) {
         "{density}"
     );
     assert!(flow.recoveries.spurious + flow.recoveries.ambiguous <= flow.recoveries.total);
-    assert!(flow.events.windows(2).all(|w| w[0].at_ns <= w[1].at_ns));
+    assert!(
+        flow.records
+            .events
+            .windows(2)
+            .all(|w| w[0].at_ns <= w[1].at_ns)
+    );
 }
 
 #[cfg(test)]

@@ -95,12 +95,12 @@ impl Gravity {
     pub fn of_flow(flow: &FlowReport) -> Gravity {
         let order = &flow.reordering;
         if flow.recoveries.by_cause.is_empty()
-            && flow.losses + flow.refused + order.reordered + order.ambiguous == 0
-            && flow.handshake.syns_again == 0
+            && flow.originals.lost + flow.originals.refused + order.reordered + order.ambiguous == 0
+            && flow.endpoints.handshake.syns_again == 0
             && flow.held_back() < MIN_HELD_BACK
         {
             // As most flows are: none of the numbers below would be more than 0.
-            return Gravity::new(&[], flow.data_packets);
+            return Gravity::new(&[], flow.originals.packets);
         }
         let recovered = |trouble| {
             let causes = flow.recoveries.by_cause.iter();
@@ -118,8 +118,8 @@ impl Gravity {
         let probes = recovered(Trouble::TailProbe).0;
         let late = PER_HARMLESS * flow.late() as f64;
         let troubles = [
-            whole(Trouble::Loss, flow.losses),
-            whole(Trouble::Refused, flow.refused),
+            whole(Trouble::Loss, flow.originals.lost),
+            whole(Trouble::Refused, flow.originals.refused),
             (Trouble::Reordering, late + whole(Trouble::Reordering, 0).1),
             whole(Trouble::AckReordering, 0),
             whole(Trouble::DelayJump, 0),
@@ -133,12 +133,12 @@ impl Gravity {
             (Trouble::HeldBack, held_back(flow)),
             (
                 Trouble::Handshake,
-                PER_TIMEOUT * flow.handshake.syns_again as f64,
+                PER_TIMEOUT * flow.endpoints.handshake.syns_again as f64,
             ),
             whole(Trouble::Unexplained, 0),
             (Trouble::Unclear, PER_HARMLESS * order.ambiguous as f64),
         ];
-        Gravity::new(&troubles, flow.data_packets)
+        Gravity::new(&troubles, flow.originals.packets)
     }
 
     /// The troubles of a stream of numbered packets. A late packet counts as much as a missing one: what plays sound
@@ -211,7 +211,7 @@ impl Gravity {
 fn held_back(flow: &FlowReport) -> f64 {
     let share = flow.held_back();
     match share >= MIN_HELD_BACK {
-        true => PER_HELD_BACK * share * flow.data_packets as f64,
+        true => PER_HELD_BACK * share * flow.originals.packets as f64,
         false => 0.0,
     }
 }
@@ -228,7 +228,7 @@ impl FlowReport {
         }
         let life = self.last_ns.saturating_sub(self.first_ns).max(1) as f64;
         match (self.cost.limit, self.cost.closed_ns) {
-            (Limit::Receiver, 0) if self.data_packets >= MIN_HELD_PACKETS => 0.5,
+            (Limit::Receiver, 0) if self.originals.packets >= MIN_HELD_PACKETS => 0.5,
             (_, closed) => (closed as f64 / life).min(1.0),
         }
     }

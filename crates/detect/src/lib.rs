@@ -42,6 +42,7 @@ mod connection;
 mod copies;
 mod cost;
 mod embryo;
+mod engine_end;
 mod explanation;
 mod families;
 mod flow_table;

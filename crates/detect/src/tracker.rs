@@ -510,7 +510,10 @@ mod tests {
         let (flows, summed) = tracker.finish_table().finish();
         assert_eq!(flows.len(), 1_000);
         assert!(flows.iter().zip(0..).all(|(flow, n)| flow.first_ns == n));
-        assert_eq!((summed.flows, summed.bytes), (299_000, 29_900_000));
+        assert_eq!(
+            (summed.flows, summed.originals.bytes),
+            (299_000, 29_900_000)
+        );
     }
 
     #[test]
@@ -529,8 +532,8 @@ mod tests {
         }
         let flows = tracker.finish();
         assert_eq!(flows.len(), 1);
-        assert!(flows[0].syn_seen);
-        assert_eq!((flows[0].first_ns, flows[0].data_packets), (10, 2));
+        assert!(flows[0].endpoints.syn_seen);
+        assert_eq!((flows[0].first_ns, flows[0].originals.packets), (10, 2));
     }
 
     #[test]
@@ -544,7 +547,7 @@ mod tests {
         assert!(!tracker.connections.all[0].as_ref().unwrap().is_settled());
         tracker.close_idle(CLOSED_KEPT_NS + 3);
         assert!(tracker.connections.all.iter().all(Option::is_none));
-        assert_eq!(tracker.finish()[0].data_packets, 1);
+        assert_eq!(tracker.finish()[0].originals.packets, 1);
     }
 
     #[test]

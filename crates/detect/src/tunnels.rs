@@ -15,8 +15,8 @@ pub fn doubt_tunnels(streams: &mut [StreamReport], flows: &[FlowReport]) {
     for flow in flows {
         let id = &flow.flow;
         let (key, dir) = FlowKey::new(id.src.into(), id.dst.into(), id.overlay);
-        let lacks = flow.losses
-            + flow.unfilled
+        let lacks = flow.originals.lost
+            + flow.originals.unfilled
             + flow.retransmissions.total
             + flow.artefacts.missing_segments;
         *lacking.entry(InnerTcp::name(&key, dir)).or_default() += lacks;

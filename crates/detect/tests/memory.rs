@@ -345,10 +345,13 @@ fn of_more_connections_than_fit_the_interesting_ones_are_followed_and_the_others
     let reported: u64 = flows
         .iter()
         .filter(in_order)
-        .map(|flow| flow.data_packets)
+        .map(|flow| flow.originals.packets)
         .sum();
     let all = u64::from(CROWD / 200 * 198 * 5);
-    assert_eq!(reported + summed.packets + early.later_packets, all);
+    assert_eq!(
+        reported + summed.originals.packets + early.later_packets,
+        all
+    );
     // And hardly a connection is taken for two: its name is forgotten where very many were ended.
     let flows_in_all = flows.len() as u64 + summed.flows;
     assert!(

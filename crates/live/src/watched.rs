@@ -54,14 +54,14 @@ impl Watched {
         self.bytes += bytes;
         self.flows += totals.flows;
         self.reordered_flows += totals.reordered_flows;
-        self.arrived += totals.arrived;
-        self.reordered += totals.reordered;
-        self.losses += totals.losses;
-        self.retransmissions += totals.retransmissions;
-        self.spurious += totals.spurious;
-        self.recoveries += totals.recoveries;
-        self.spurious_recoveries += totals.spurious_recoveries;
-        self.timeouts += totals.timeouts;
+        self.arrived += totals.order.arrived;
+        self.reordered += totals.order.reordered;
+        self.losses += totals.originals.lost;
+        self.retransmissions += totals.retransmissions.total;
+        self.spurious += totals.retransmissions.spurious;
+        self.recoveries += totals.recoveries.total;
+        self.spurious_recoveries += totals.recoveries.spurious;
+        self.timeouts += totals.recoveries.timeouts;
     }
 }
 
@@ -142,6 +142,7 @@ pub static WATCHED: &[Of] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    use inorder_detect::OrderTotals;
 
     #[test]
     fn the_columns_are_in_order() {
@@ -152,8 +153,11 @@ mod tests {
     fn intervals_add_up() {
         let totals = Totals {
             flows: 2,
-            arrived: 10,
-            reordered: 1,
+            order: OrderTotals {
+                arrived: 10,
+                reordered: 1,
+                ..OrderTotals::default()
+            },
             ..Totals::default()
         };
         let mut watched = Watched::new("eth0");

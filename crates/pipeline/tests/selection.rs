@@ -70,7 +70,7 @@ fn a_range_of_time_is_a_capture_that_was_cut() {
     assert!(analysis == selected(&path, &absolute));
     assert_eq!(analysis.frames + analysis.left_out, whole.frames);
     // The start of the connection is not among the packets, and nothing is assumed of it.
-    assert!(analysis.flows.iter().all(|flow| !flow.syn_seen));
+    assert!(analysis.flows.iter().all(|flow| !flow.endpoints.syn_seen));
     let span = first + from..first + until;
     assert_same(analysis, cut(&path, |frame| span.contains(&frame.ts_ns)));
 }

@@ -424,7 +424,7 @@ pub(crate) fn events<'c, 'a: 'c>() -> Sheet<'c, Row<'a, Event>> {
 
 /// The events of all flows.
 pub(crate) fn event_rows(analyses: &[Analysis]) -> impl Iterator<Item = Row<'_, Event>> {
-    rows(analyses, |flow| &flow.events)
+    rows(analyses, |flow| &flow.records.events)
 }
 
 /// The columns of retransmissions in CSV and Parquet.
@@ -436,7 +436,7 @@ pub(crate) fn retransmissions<'c, 'a: 'c>() -> Sheet<'c, Row<'a, Retransmission>
 pub(crate) fn retransmission_rows(
     analyses: &[Analysis],
 ) -> impl Iterator<Item = Row<'_, Retransmission>> {
-    rows(analyses, |flow| &flow.retransmission_list)
+    rows(analyses, |flow| &flow.records.retransmissions)
 }
 
 /// The columns of recoveries in CSV and Parquet.

@@ -66,7 +66,7 @@ impl Case<'_> {
 
 /// The one that delayed most data among those whose limits are `wanted`.
 fn worst<'c, 'a>(cases: &'c [Case<'a>], wanted: impl Fn(LimitSet) -> bool) -> Option<&'c Case<'a>> {
-    let weight = |c: &Case<'_>| c.part.share * c.flow.data_bytes as f64;
+    let weight = |c: &Case<'_>| c.part.share * c.flow.originals.bytes as f64;
     let wanted = cases.iter().filter(|c| wanted(c.part.limits));
     wanted.max_by(|a, b| weight(a).total_cmp(&weight(b)))
 }
@@ -80,7 +80,7 @@ fn is_long(flow: &FlowReport, ns: i64) -> bool {
     const MIN_NS: i64 = 500_000_000;
     let rounds_ns = shares::round_trip_ns(flow).map(|ns| ns.saturating_mul(MIN_ROUNDS));
     let long = rounds_ns.is_some_and(|rounds| ns >= rounds.max(MIN_NS));
-    flow.data_packets >= MIN_PACKETS || long
+    flow.originals.packets >= MIN_PACKETS || long
 }
 
 /// A window, a buffer or a timer, which can hold few packets for long.
@@ -96,7 +96,8 @@ fn waits(limits: LimitSet) -> bool {
 
 /// Whether a part of a flow's life is worth an action.
 fn worth(flow: &FlowReport, part: &Part) -> bool {
-    let long = flow.data_packets >= MIN_PACKETS || waits(part.limits) && is_long(flow, part.ns);
+    let long =
+        flow.originals.packets >= MIN_PACKETS || waits(part.limits) && is_long(flow, part.ns);
     part.share >= MIN_SHARE && long
 }
 
@@ -106,7 +107,7 @@ fn cases(flow: &FlowReport) -> Vec<Case<'_>> {
     // Of short flows there may be very many.
     let mut held = flow.limits.shares.iter();
     let mut may_be_long = || held.any(|s| waits(s.limits) && is_long(flow, s.ns));
-    if flow.data_packets < MIN_PACKETS && !may_be_long() {
+    if flow.originals.packets < MIN_PACKETS && !may_be_long() {
         return Vec::new();
     }
     if flow.limits.life_ns() > 0 {
@@ -148,7 +149,7 @@ impl Cure {
             false => None,
         };
         actions.extend(none.as_ref().and_then(|none| none.next.clone()));
-        let largest = analysis.flows.iter().max_by_key(|f| f.data_bytes);
+        let largest = analysis.flows.iter().max_by_key(|f| f.originals.bytes);
         Cure {
             actions,
             none,

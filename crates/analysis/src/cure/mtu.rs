@@ -24,7 +24,7 @@ const MIN_TOO_LARGE: u64 = 100;
 pub(super) fn told(flows: &[&FlowReport]) -> Option<Action> {
     let often = |f: &&&FlowReport| {
         let packets = f.icmp.too_large;
-        packets > 0 && packets.saturating_mul(MIN_TOO_LARGE) >= f.data_packets
+        packets > 0 && packets.saturating_mul(MIN_TOO_LARGE) >= f.originals.packets
     };
     let large = || flows.iter().filter(often);
     let packets: u64 = large().map(|f| f.icmp.too_large).sum();
@@ -89,9 +89,9 @@ pub(super) fn black_hole(flows: &[&FlowReport]) -> Option<Action> {
     };
     let swallowed = |f: &&&FlowReport| {
         f.vantage.vantage == Vantage::Sender
-            && f.syn_seen
-            && f.mss > CARRIED_EVERYWHERE
-            && f.data_bytes + MAX_OPTIONS >= u64::from(f.mss)
+            && f.endpoints.syn_seen
+            && f.endpoints.mss > CARRIED_EVERYWHERE
+            && f.originals.bytes + MAX_OPTIONS >= u64::from(f.endpoints.mss)
             && f.cost.goodput_bps.unwrap_or(0) == 0
             && f.retransmissions.total >= MIN_REPEATED
             && f.limits.share_where(waits) >= MIN_WAITED
@@ -106,8 +106,8 @@ pub(super) fn black_hole(flows: &[&FlowReport]) -> Option<Action> {
         ],
         evidence: format!(
             "the handshake passed; none of {} of {} bytes did, nor of {}",
-            plural(flow.data_packets, "packet"),
-            flow.mss,
+            plural(flow.originals.packets, "packet"),
+            flow.endpoints.mss,
             plural(flow.retransmissions.total, "retransmission")
         ),
         holds: "Linux of any version, on the sender; it helps where a link carries less and the message about it (ICMP) is lost, \

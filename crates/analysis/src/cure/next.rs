@@ -51,7 +51,7 @@ pub(super) fn reason(
 ) -> Option<NoAction> {
     let troubled = troubled(analysis);
     let Some(worst) = troubled.first() else {
-        let largest = flows.iter().max_by_key(|f| f.data_bytes)?;
+        let largest = flows.iter().max_by_key(|f| f.originals.bytes)?;
         return sender_is_unclear(largest).then(|| ask(largest));
     };
     let nothing_helps = |text: String| NoAction {
@@ -116,7 +116,7 @@ fn harm(flow: &FlowReport) -> (bool, bool) {
     let limits = &flow.limits;
     if limits.life_ns() == 0 {
         let stops = flow.recoveries.total + flow.timeouts();
-        return (stops <= 1 && flow.refused == 0, !flow.blind.any());
+        return (stops <= 1 && flow.originals.refused == 0, !flow.blind.any());
     }
     let slowed = |limit| !shares::harmless(limit);
     let surely = limits.share_where(|set| set.iter().all(slowed));
@@ -212,7 +212,7 @@ fn not_known(flow: &FlowReport, what: &str) -> NoAction {
         ", with a longer snap length"
     } else if flow.blind.has(NotSeen::OneWay) {
         ", both directions of the traffic"
-    } else if !flow.syn_seen {
+    } else if !flow.endpoints.syn_seen {
         ", begun before the connection is opened"
     } else {
         ""

@@ -68,7 +68,7 @@ fn losing<'a>(flows: &[&'a FlowReport]) -> Vec<&'a FlowReport> {
         0 => f.cost.limit == inorder_detect::Limit::Loss,
         _ => f.limits.share_where(reduced) >= MIN_SHARE,
     };
-    let long = flows.iter().filter(|f| f.data_packets >= MIN_PACKETS);
+    let long = flows.iter().filter(|f| f.originals.packets >= MIN_PACKETS);
     long.filter(losing).copied().collect()
 }
 
@@ -83,7 +83,7 @@ fn control(flows: &[&FlowReport]) -> Option<Action> {
         return None;
     }
     let sum = |of: fn(&FlowReport) -> Option<u64>| all().filter_map(of).sum::<u64>();
-    let packets: u64 = all().map(|f| f.losses).sum();
+    let packets: u64 = all().map(|f| f.originals.lost).sum();
     let line_of = |f: &FlowReport| match f.limits.life_ns() {
         0 => f.cost.bottleneck_bps,
         _ => crate::shares::line_bps(f),
@@ -123,13 +123,13 @@ fn control(flows: &[&FlowReport]) -> Option<Action> {
 fn recovers_slowly(flows: &[&FlowReport]) -> Option<Action> {
     let slow = |f: &&FlowReport| recovers_too_slowly(f);
     let slow: Vec<&FlowReport> = flows.iter().copied().filter(slow).collect();
-    let flow = slow.iter().max_by_key(|f| f.data_bytes)?;
+    let flow = slow.iter().max_by_key(|f| f.originals.bytes)?;
     let of = |cause| recoveries([*flow], cause);
     let (bps, line) = (flow.goodput_bps()?, flow.limits.line_bps?);
     Some(Action {
         evidence: format!(
             "{} were lost, the window was reduced {} times for them, and the goodput was {}{}",
-            plural(flow.losses, "packet"),
+            plural(flow.originals.lost, "packet"),
             count(of(Cause::Loss) + of(Cause::RandomLoss)),
             rate(bps),
             match line / MAX_TIMES <= bps {
@@ -163,7 +163,7 @@ fn recovers_too_slowly(flow: &FlowReport) -> bool {
         .is_some_and(|(line, bps)| line as f64 >= MIN_ROOM * bps as f64);
     let late = of(Cause::Reordering) as f64 <= MAX_LATE * flow.recoveries.total as f64;
     let lost = of(Cause::Loss) + of(Cause::RandomLoss) >= MIN_RECOVERIES;
-    share >= MIN_SHARE && room && lost && late && flow.sack && of(Cause::QueueLoss) == 0
+    share >= MIN_SHARE && room && lost && late && flow.endpoints.sack && of(Cause::QueueLoss) == 0
 }
 
 /// BBR on the sender, whose evidence is still to be said.
@@ -227,9 +227,9 @@ fn shorter_timer(cases: &[Case<'_>]) -> Option<Action> {
         "it waited for its timer for {} ({} of the time), after {} lost",
         time(case.part.ns),
         case.share(),
-        plural(flow.losses, "packet")
+        plural(flow.originals.lost, "packet")
     );
-    if !flow.sack && flow.syn_seen {
+    if !flow.endpoints.sack && flow.endpoints.syn_seen {
         return Some(Action {
             evidence: format!("{waited}, and the connection has no SACK"),
             holds: "Both ends must offer it. With SACK the sender probes for lost tails (RFC 8985 section 7; Linux since \
@@ -264,7 +264,7 @@ fn repaired_one_by_one(cases: &[Case<'_>]) -> Option<Action> {
     // faster and four slower, of 10 with more nine faster and none slower by more than a twentieth.
     let by_duplicates = phases >= MIN_RECOVERIES && phases > case.flow.timeouts();
     let many = by_duplicates && again >= MIN_TOGETHER.saturating_mul(phases);
-    (many && !case.flow.sack && case.flow.syn_seen).then(|| Action {
+    (many && !case.flow.endpoints.sack && case.flow.endpoints.syn_seen).then(|| Action {
         evidence: format!(
             "the connection has no SACK, and {} in {} were sent again, one in a round trip",
             plural(again, "packet"),

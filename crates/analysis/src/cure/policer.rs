@@ -12,7 +12,7 @@ const WITH_HEADERS: f64 = 1514.0 / 1448.0;
 /// comes evenly than of what came in bursts.
 pub(super) fn shape(flows: &[&FlowReport]) -> Option<Action> {
     let policed = flows.iter().filter(|f| f.limits.policed_bps.is_some());
-    let flow = policed.max_by_key(|f| f.data_bytes)?;
+    let flow = policed.max_by_key(|f| f.originals.bytes)?;
     let bps = flow.limits.policed_bps?;
     Some(Action {
         commands: vec![format!(
@@ -21,7 +21,7 @@ pub(super) fn shape(flows: &[&FlowReport]) -> Option<Action> {
         )],
         evidence: format!(
             "{} were lost whenever {} had passed, and what passed next to them had waited in no queue",
-            plural(flow.losses, "packet"),
+            plural(flow.originals.lost, "packet"),
             rate(bps)
         ),
         holds: "Linux since 3.12, on the sender. Losses end, and the rate stays what the policer lets pass: raise it until \

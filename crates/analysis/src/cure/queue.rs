@@ -74,7 +74,7 @@ pub(super) fn managed(flows: &[&FlowReport]) -> Option<Action> {
         evidence: format!("it delays packets by {}{drops}", time(delay)),
         holds: "On the device in front of the bottleneck, if the queue stands there and not in a modem behind it. It shortens \
                 the delay; the line itself is full and gets no faster. A shorter target would cost long round trips goodput.",
-        flows: flows.iter().filter(|f| f.losses > 0).count().max(1) as u64,
+        flows: flows.iter().filter(|f| f.originals.lost > 0).count().max(1) as u64,
         ..Action::new(
             ActionKind::Queue,
             "At the bottleneck, manage the queue, which fills up.",

@@ -73,7 +73,7 @@ fn reductions(flows: &[&FlowReport]) -> String {
 /// overtaken by fewer than it will be at full rate.
 fn overtaken_at_full_rate(flow: &FlowReport) -> Option<u32> {
     let (wait_ns, bps) = (flow.avoidance.window_ns?, flow.cost.bottleneck_bps?);
-    let packets = wait_ns as f64 / 1e9 * bps as f64 / (8.0 * f64::from(flow.mss.max(1)));
+    let packets = wait_ns as f64 / 1e9 * bps as f64 / (8.0 * f64::from(flow.endpoints.mss.max(1)));
     (packets < f64::from(MAX_THRESHOLD)).then_some(packets as u32 + 1)
 }
 
@@ -95,7 +95,7 @@ fn wait_longer(flows: &[&FlowReport]) -> Option<Action> {
     // RACK waits no longer than a round trip (RFC 8985 section 6.2): what comes later it takes for lost.
     let rack = u8::from(wait_ns < rtt_ns);
     let most = LINUX_MAX_REORDERING.max(threshold.saturating_mul(2));
-    let sack = if flows.iter().all(|f| f.sack) {
+    let sack = if flows.iter().all(|f| f.endpoints.sack) {
         ""
     } else {
         " net.ipv4.tcp_sack=1"
@@ -208,7 +208,10 @@ fn sort(flows: &[&FlowReport]) -> Option<Action> {
 }
 
 fn sack(flows: &[&FlowReport]) -> Option<Action> {
-    let without = flows.iter().filter(|f| !f.sack && f.syn_seen).count() as u64;
+    let without = flows
+        .iter()
+        .filter(|f| !f.endpoints.sack && f.endpoints.syn_seen)
+        .count() as u64;
     (without > 0).then(|| Action {
         evidence: format!(
             "{} negotiated no SACK; {}",
@@ -224,7 +227,10 @@ fn sack(flows: &[&FlowReport]) -> Option<Action> {
 
 /// Reductions that were unnecessary can be undone with the echoes of timestamps (RFC 3522 section 3.2).
 fn undo(flows: &[&FlowReport]) -> Option<Action> {
-    let without = flows.iter().filter(|f| !f.timestamps && f.syn_seen).count() as u64;
+    let without = flows
+        .iter()
+        .filter(|f| !f.endpoints.timestamps && f.endpoints.syn_seen)
+        .count() as u64;
     (without > 0).then(|| Action {
         commands: vec!["sysctl -w net.ipv4.tcp_timestamps=1".to_owned()],
         evidence: format!(

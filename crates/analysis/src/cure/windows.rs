@@ -33,7 +33,7 @@ fn gain(flow: &FlowReport, line_bps: Option<u64>) -> Option<Gain> {
 /// A larger window without SACK fills the queue until it overflows, and then repairs one loss in a round trip (RFC 6582 section 3.2):
 /// of 3 drawn transfers over short queues a larger one delivered 13 to 59 %, with SACK at least as much as before.
 fn with_sack(flow: &FlowReport, mut action: Action) -> Action {
-    if !flow.sack && flow.syn_seen {
+    if !flow.endpoints.sack && flow.endpoints.syn_seen {
         let setting = action.commands.first_mut();
         setting
             .into_iter()
@@ -165,16 +165,16 @@ pub(super) fn requests(cases: &[Case<'_>], all: &[FlowReport]) -> Option<Action>
     let back = all
         .iter()
         .find(|f| (f.flow.src, f.flow.dst, f.flow.reuse) == (id.dst, id.src, id.reuse))?;
-    let small = back.data_bytes as f64 <= MAX_REQUESTS * worst.flow.data_bytes as f64;
-    (back.data_packets >= MIN_REQUESTS && small).then(|| Action {
+    let small = back.originals.bytes as f64 <= MAX_REQUESTS * worst.flow.originals.bytes as f64;
+    (back.originals.packets >= MIN_REQUESTS && small).then(|| Action {
         evidence: format!(
             "{} sent {} and had nothing to send for {} of the time, of which {} ended after {} had sent something ({})",
             id.src,
-            plural(worst.flow.data_packets, "packet"),
+            plural(worst.flow.originals.packets, "packet"),
             worst.share(),
             time(worst.flow.limits.awaited_ns),
             id.dst,
-            plural(back.data_packets, "packet")
+            plural(back.originals.packets, "packet")
         ),
         holds: "It brings nothing where the pauses are wanted, as those of a player or a user are.",
         ..Action::new(
@@ -194,7 +194,7 @@ pub(super) fn requests(cases: &[Case<'_>], all: &[FlowReport]) -> Option<Action>
 pub(super) fn nagle(flows: &[&FlowReport]) -> Option<Action> {
     let held = flows
         .iter()
-        .filter(|f| f.data_packets >= super::MIN_PACKETS)
+        .filter(|f| f.originals.packets >= super::MIN_PACKETS)
         .filter_map(|f| held_short(f).map(|(times, beyond_ns)| (f, times, beyond_ns)));
     let all: Vec<_> = held.collect();
     let (flow, times, beyond_ns) = all.iter().max_by_key(|(_, _, beyond_ns)| *beyond_ns)?;

@@ -58,7 +58,7 @@ fn attempts(attempts: &Attempts) -> Vec<String> {
 
 /// SYNs that were answered more than once.
 fn other_answers(totals: &Totals) -> Option<String> {
-    let n = totals.other_answers;
+    let n = totals.openings.other_answers;
     (n > 0).then(|| {
         format!(
             "{} {} not the one that was acknowledged (another server, a proxy, or an old duplicate) and {} left out",
@@ -71,7 +71,7 @@ fn other_answers(totals: &Totals) -> Option<String> {
 
 /// What was still missing when the capture of a flow ended.
 fn unfilled(totals: &Totals) -> Option<String> {
-    let n = totals.unfilled;
+    let n = totals.originals.unfilled;
     (n > 0).then(|| {
         format!(
             "when the capture of {} ended, {} {} still missing although later ones had arrived: lost or late",
@@ -188,8 +188,8 @@ fn of_streams(analysis: &Analysis, totals: &Totals, worst: Option<&Subject<'_>>)
 /// What could not be decided.
 fn undecided(t: &Totals) -> Option<String> {
     let what = [
-        (t.ambiguous + t.streams.ambiguous, "event"),
-        (t.unclear, "retransmission"),
+        (t.order.ambiguous + t.streams.ambiguous, "event"),
+        (t.retransmissions.ambiguous, "retransmission"),
     ];
     let what: Vec<String> = what
         .iter()

@@ -12,7 +12,7 @@ pub(super) fn moved(flow: &FlowReport) -> Claim {
     let known = flow.limits.life_ns() > 0;
     Claim::Moved {
         flow: flow.flow,
-        bytes: flow.data_bytes,
+        bytes: flow.originals.bytes,
         bps: flow.goodput_bps(),
         line_bps: shares::full_line_bps(flow),
         // Frames without times, or of one time, show none.
@@ -28,7 +28,7 @@ pub(super) fn held(flow: &FlowReport) -> Vec<Claim> {
     }
     if let Some((opening, start)) = shares::too_short(flow) {
         return vec![Claim::Short {
-            bytes: flow.data_bytes,
+            bytes: flow.originals.bytes,
             opening,
             start,
         }];
@@ -60,13 +60,13 @@ pub(super) fn wrong(flow: &FlowReport) -> Vec<Claim> {
             packets: repeated_for(flow, Cause::InAdvance),
         }],
         Some(Trouble::Unanswered) => vec![Claim::Unanswered {
-            packets: flow.losses.max(1),
+            packets: flow.originals.lost.max(1),
             repeated: repeated_for(flow, Cause::Unanswered),
             timer: flow.timeouts() > 0,
         }],
         Some(Trouble::Handshake) => vec![Claim::Opening {
-            syns: flow.handshake.syns_again,
-            waited_ns: flow.handshake.waited_ns,
+            syns: flow.endpoints.handshake.syns_again,
+            waited_ns: flow.endpoints.handshake.waited_ns,
         }],
         Some(Trouble::Unexplained) => vec![unexplained(flow)],
         Some(Trouble::Unclear) => vec![Claim::Unclear {
@@ -77,7 +77,9 @@ pub(super) fn wrong(flow: &FlowReport) -> Vec<Claim> {
             needed: flow.retransmissions.needed,
             undecided: flow.retransmissions.ambiguous,
         }],
-        None if flow.unfilled == 0 && flow.upstream.as_ref().is_none_or(|u| u.reordered == 0) => {
+        None if flow.originals.unfilled == 0
+            && flow.upstream.as_ref().is_none_or(|u| u.reordered == 0) =>
+        {
             vec![Claim::Clean]
         }
         // The others are troubles of streams.
@@ -102,8 +104,8 @@ pub(super) fn coarse_limit(flow: &FlowReport) -> Option<Claim> {
         closed_ns,
         lasted_ns: flow.last_ns.saturating_sub(flow.first_ns),
     };
-    let long = flow.data_packets >= MIN_PACKETS;
-    let clean = flow.losses + flow.retransmissions.total == 0;
+    let long = flow.originals.packets >= MIN_PACKETS;
+    let clean = flow.originals.lost + flow.retransmissions.total == 0;
     match flow.cost.limit {
         _ if flow.limits.life_ns() > 0 => None,
         _ if flow.cost.closed_ns >= MIN_CLOSED_NS => Some(claim(flow.cost.closed_ns)),
@@ -124,9 +126,12 @@ pub(super) fn gist(flow: &FlowReport) -> String {
     let speed = flow
         .goodput_bps()
         .map_or_else(String::new, |bps| format!(" at {}", rate(bps)));
-    let mut said = vec![format!("{}{speed}", bytes(flow.data_bytes))];
-    if flow.losses > 0 {
-        said.push(format!("{} % lost", share(flow.losses, flow.data_packets)));
+    let mut said = vec![format!("{}{speed}", bytes(flow.originals.bytes))];
+    if flow.originals.lost > 0 {
+        said.push(format!(
+            "{} % lost",
+            share(flow.originals.lost, flow.originals.packets)
+        ));
     }
     if flow.late() > 0 {
         said.push(format!("{} % late", share(flow.late(), flow.came())));
@@ -188,9 +193,9 @@ fn loss(flow: &FlowReport) -> Claim {
         (all + c.recoveries, timed + c.timeouts)
     });
     Claim::Lost {
-        packets: flow.losses,
+        packets: flow.originals.lost,
         at_most: most_lost(flow),
-        of: flow.data_packets.max(flow.losses),
+        of: flow.originals.packets.max(flow.originals.lost),
         needed: flow.retransmissions.needed,
         queue: [Cause::QueueLoss, Cause::RandomLoss, Cause::Loss].map(|c| recoveries(flow, c)),
         icmp: flow.icmp,
@@ -206,15 +211,15 @@ fn most_lost(flow: &FlowReport) -> Option<u64> {
     /// show those that were lost before it.
     const MIN_LOSSY_SHARE: f64 = 0.02;
     // Lost before the capture point, with nothing behind them, they left no hole.
-    let lossy = flow.losses as f64 >= MIN_LOSSY_SHARE * flow.data_packets as f64;
+    let lossy = flow.originals.lost as f64 >= MIN_LOSSY_SHARE * flow.originals.packets as f64;
     let silent = flow.timeouts() > 0 || shares::may_hide_a_timer(flow);
     let unseen = flow.vantage.vantage != Vantage::Sender && (lossy || silent);
     let undecided = flow.reordering.ambiguous;
-    let many = undecided as f64 > MIN_UNDECIDED * flow.losses as f64;
+    let many = undecided as f64 > MIN_UNDECIDED * flow.originals.lost as f64;
     match (unseen, many) {
         (true, _) => None,
-        (false, true) => Some(flow.losses + undecided),
-        (false, false) => Some(flow.losses),
+        (false, true) => Some(flow.originals.lost + undecided),
+        (false, false) => Some(flow.originals.lost),
     }
 }
 
@@ -230,7 +235,10 @@ fn late(flow: &FlowReport) -> Vec<Claim> {
             at_most: (!flow.rough).then_some(late),
             of: flow.came().max(late),
             most_ns: flow.reordering.late_ns.max().unwrap_or(0),
-            discarded: flow.refused.saturating_sub(flow.outside_window),
+            discarded: flow
+                .originals
+                .refused
+                .saturating_sub(flow.originals.outside_window),
             recoveries: for_them,
             harmless: for_them + flow.retransmissions.spurious == 0,
         });
@@ -243,10 +251,10 @@ fn late(flow: &FlowReport) -> Vec<Claim> {
             cost: cost(flow),
         });
     }
-    if flow.outside_window > 0 {
+    if flow.originals.outside_window > 0 {
         all.push(Claim::Outside {
-            packets: flow.outside_window,
-            of: flow.came().max(flow.outside_window),
+            packets: flow.originals.outside_window,
+            of: flow.came().max(flow.originals.outside_window),
         });
     }
     all

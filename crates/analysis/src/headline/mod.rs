@@ -185,7 +185,7 @@ fn calm(analysis: &Analysis, totals: &Totals) -> Vec<Claim> {
     }
     // What was missing when the capture ended may have been lost.
     let unseen = totals.blind.any + totals.streams.absent + totals.streams.uncounted;
-    let how = match (unseen, totals.unfilled + totals.streams.absent) {
+    let how = match (unseen, totals.originals.unfilled + totals.streams.absent) {
         (0, 0) if analysis.flows.iter().all(shares::nothing_holds_it) => Nothing::NoProblem,
         // Away from the sender, a pause may be the application's or hide a timer.
         (0, 0)
@@ -202,10 +202,13 @@ fn calm(analysis: &Analysis, totals: &Totals) -> Vec<Claim> {
         how,
         flows: totals.flows,
         streams,
-        refused_syns: totals.fast_open_refused,
+        refused_syns: totals.openings.fast_open_refused,
     }];
-    let largest = analysis.flows.iter().max_by_key(|flow| flow.data_bytes);
-    if let Some(flow) = largest.filter(|flow| flow.data_bytes > 0) {
+    let largest = analysis
+        .flows
+        .iter()
+        .max_by_key(|flow| flow.originals.bytes);
+    if let Some(flow) = largest.filter(|flow| flow.originals.bytes > 0) {
         let mut moved = flow::moved(flow);
         if let Claim::Moved { largest, .. } = &mut moved {
             *largest = totals.flows > 1;

@@ -93,10 +93,10 @@ fn of_flow(flow: &FlowReport, t: &Totals) -> Option<Claim> {
     let caused = flow::recoveries(flow, Cause::Reordering) > 0;
     match !caused && harmless(flow) {
         // Of other flows as well, where those have any.
-        true if late == t.late => Some(not(None)),
+        true if late == t.order.late => Some(not(None)),
         true => Some(Claim::NotReordering {
-            late: t.late,
-            of: t.came,
+            late: t.order.late,
+            of: t.order.came,
             of_all: true,
             upstream: upstream(flow),
             at_most: None,
@@ -139,7 +139,7 @@ fn is_spurious(flow: &FlowReport) -> bool {
 fn harmless(flow: &FlowReport) -> bool {
     let again = flow.retransmissions;
     let undecided = flow.reordering.ambiguous + again.ambiguous;
-    let decided = flow.losses + flow.late() + again.total;
+    let decided = flow.originals.lost + flow.late() + again.total;
     let few = |n: u64, all: u64| n as f64 <= shares::UNNOTICED * all as f64;
     let explained = 2 * flow::recoveries(flow, Cause::Unknown) <= flow.recoveries.total;
     !flow.blind.any() && explained && few(undecided, decided) && !is_spurious(flow)
@@ -147,16 +147,16 @@ fn harmless(flow: &FlowReport) -> bool {
 
 /// What TCP's late packets did, where a numbered stream is worse off.
 fn beside_streams(t: &Totals) -> Claim {
-    let caused = t.by_cause[Cause::Reordering as usize];
+    let caused = t.recoveries.by_cause[Cause::Reordering as usize];
     if caused > 0 {
         return Claim::PartReordering {
-            late: t.late,
-            retransmissions: (t.spurious, t.retransmissions),
-            recoveries: (caused, t.recoveries),
+            late: t.order.late,
+            retransmissions: (t.retransmissions.spurious, t.retransmissions.total),
+            recoveries: (caused, t.recoveries.total),
             at_least: None,
         };
     }
-    if t.late == 0 && t.streams.reordered > 0 {
+    if t.order.late == 0 && t.streams.reordered > 0 {
         let text = format!(
             "no packet of TCP was seen to be late, {} of the numbered streams {}",
             plural(t.streams.reordered, "packet"),
@@ -168,8 +168,8 @@ fn beside_streams(t: &Totals) -> Claim {
         };
     }
     Claim::NotReordering {
-        late: t.late,
-        of: t.came,
+        late: t.order.late,
+        of: t.order.came,
         of_all: true,
         upstream: 0,
         at_most: None,
@@ -181,11 +181,13 @@ fn late_elsewhere(t: &Totals, worst: &Subject<'_>) -> Option<Claim> {
     let Subject::Flow(flow) = worst else {
         return None;
     };
-    let spurious = t.spurious as f64 > shares::UNNOTICED * t.retransmissions as f64;
-    let no_harm = t.by_cause[Cause::Reordering as usize] == 0 && !spurious && harmless(flow);
-    let elsewhere = t.late > 0 && flow.late() == 0;
+    let spurious =
+        t.retransmissions.spurious as f64 > shares::UNNOTICED * t.retransmissions.total as f64;
+    let no_harm =
+        t.recoveries.by_cause[Cause::Reordering as usize] == 0 && !spurious && harmless(flow);
+    let elsewhere = t.order.late > 0 && flow.late() == 0;
     (no_harm && elsewhere).then_some(Claim::LateElsewhere {
-        late: t.late,
+        late: t.order.late,
         flows: t.reordered_flows,
         of_two: t.flows == 2,
     })
@@ -199,15 +201,20 @@ fn same_flow(worst: &Subject<'_>, spurious_told: bool) -> Option<Claim> {
     let lead = flow::leading(flow);
     let mut counts = Vec::new();
     let mut push = |n, of, noun, state| counts.push(Counted { n, of, noun, state });
-    if flow.losses > 0 && !matches!(lead, Some(Trouble::Loss | Trouble::Unanswered)) {
-        push(flow.losses, None, "packet", "lost");
+    if flow.originals.lost > 0 && !matches!(lead, Some(Trouble::Loss | Trouble::Unanswered)) {
+        push(flow.originals.lost, None, "packet", "lost");
     }
-    if flow.outside_window > 0 && !is_late(flow) {
+    if flow.originals.outside_window > 0 && !is_late(flow) {
         let state = "outside the receiver's window";
-        push(flow.outside_window, None, "packet", state);
+        push(flow.originals.outside_window, None, "packet", state);
     }
-    if flow.handshake.syns_again > 0 && lead != Some(Trouble::Handshake) {
-        push(flow.handshake.syns_again, None, "SYN", "sent again");
+    if flow.endpoints.handshake.syns_again > 0 && lead != Some(Trouble::Handshake) {
+        push(
+            flow.endpoints.handshake.syns_again,
+            None,
+            "SYN",
+            "sent again",
+        );
     }
     let again = flow.retransmissions;
     let told = match lead {
@@ -243,7 +250,7 @@ fn others(
         }
     }
     if late_told {
-        flows.late = 0;
+        flows.order.late = 0;
     }
     let parts = [of_flows(all, &flows), of_streams(all, &streams)];
     let said: Vec<String> = parts.into_iter().flatten().collect();
@@ -268,16 +275,19 @@ fn unharmed(totals: &Totals, worst: &Subject<'_>) -> Option<String> {
 
 fn of_flows(all: &Totals, t: &Totals) -> Option<String> {
     let what = [
-        (t.losses, "lost packet"),
-        (t.late, "late packet"),
-        (t.spurious, "spurious retransmission"),
-        (t.timeouts, "time-out"),
+        (t.originals.lost, "lost packet"),
+        (t.order.late, "late packet"),
+        (t.retransmissions.spurious, "spurious retransmission"),
+        (t.recoveries.timeouts, "time-out"),
     ];
     let what: Vec<String> = what
         .iter()
         .filter(|(n, _)| *n > 0)
         .map(|(n, what)| plural(*n, what))
-        .chain((t.syns_again > 0).then(|| format!("{} sent again", plural(t.syns_again, "SYN"))))
+        .chain(
+            (t.openings.syns_again > 0)
+                .then(|| format!("{} sent again", plural(t.openings.syns_again, "SYN"))),
+        )
         .collect();
     if what.is_empty() {
         return None;

@@ -89,7 +89,7 @@ fn sequence(flow: &FlowReport, charts: &Charts, burst: Option<&Burst>) -> String
         Some(burst) => burst.caption(),
         None => format!(
             "{} in {}.",
-            plural(flow.data_packets, "packet"),
+            plural(flow.originals.packets, "packet"),
             time(flow.last_ns.saturating_sub(flow.first_ns))
         ),
     };

@@ -282,8 +282,11 @@ impl<'a> Part<'a> {
         let mut shown = troubled(analysis);
         // Without any trouble the largest flow is shown: its goodput may be what the reader looks for.
         if shown.is_empty() {
-            let flows = analysis.flows.iter().filter(|flow| flow.data_bytes > 0);
-            let largest = flows.max_by_key(|flow| flow.data_bytes);
+            let flows = analysis
+                .flows
+                .iter()
+                .filter(|flow| flow.originals.bytes > 0);
+            let largest = flows.max_by_key(|flow| flow.originals.bytes);
             shown.extend(largest.map(Subject::Flow));
         }
         shown.truncate(page.top);

@@ -105,46 +105,46 @@ fn of_flows(t: &Totals) -> Vec<Tile> {
     }
     let mut tiles = vec![
         (
-            mood(t.losses),
-            share(t.losses, t.packets),
-            format!("of {} lost", plural(t.packets, "TCP packet")),
+            mood(t.originals.lost),
+            share(t.originals.lost, t.originals.packets),
+            format!("of {} lost", plural(t.originals.packets, "TCP packet")),
         ),
         (
-            mood(t.late),
-            share(t.late, t.came),
-            match t.late {
+            mood(t.order.late),
+            share(t.order.late, t.order.came),
+            match t.order.late {
                 0 => "of the TCP packets late".to_owned(),
                 _ => format!(
                     "of the TCP packets late, by up to {}",
-                    time_u64(t.max_late_ns)
+                    time_u64(t.order.max_late_ns)
                 ),
             },
         ),
     ];
-    if t.retransmissions > 0 {
+    if t.retransmissions.total > 0 {
         tiles.push((
-            mood(t.spurious),
-            count(t.spurious),
+            mood(t.retransmissions.spurious),
+            count(t.retransmissions.spurious),
             format!(
                 "of {} spurious",
-                plural(t.retransmissions, "retransmission")
+                plural(t.retransmissions.total, "retransmission")
             ),
         ));
     }
-    if t.recoveries > 0 {
+    if t.recoveries.total > 0 {
         tiles.push((
-            mood(t.spurious_recoveries),
-            count(t.spurious_recoveries),
+            mood(t.recoveries.spurious),
+            count(t.recoveries.spurious),
             format!(
                 "of {} unnecessary",
-                plural(t.recoveries, "window reduction")
+                plural(t.recoveries.total, "window reduction")
             ),
         ));
     }
-    if t.timeouts > 0 {
+    if t.recoveries.timeouts > 0 {
         tiles.push((
             "bad",
-            count(t.timeouts),
+            count(t.recoveries.timeouts),
             "retransmission time-outs".to_owned(),
         ));
     }

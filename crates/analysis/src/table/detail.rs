@@ -35,7 +35,7 @@ pub(super) fn write(out: &mut dyn Write, flow: &FlowReport, style: &Style) -> io
         compared(out, &flow.what_if, style)?;
     }
     if style.events {
-        events(out, &flow.events, style)?;
+        events(out, &flow.records.events, style)?;
     }
     Ok(())
 }
@@ -86,10 +86,16 @@ pub(crate) fn facts(flow: &FlowReport) -> Vec<(&'static str, String)> {
 
 /// What arrived and the receiver did not take.
 fn discarded(flow: &FlowReport) -> Option<String> {
-    let too_late = flow.refused.saturating_sub(flow.outside_window);
+    let too_late = flow
+        .originals
+        .refused
+        .saturating_sub(flow.originals.outside_window);
     let said = [
         (too_late, "late with too old a timestamp"),
-        (flow.outside_window, "outside the receiver's window"),
+        (
+            flow.originals.outside_window,
+            "outside the receiver's window",
+        ),
     ];
     let said = said.iter().filter(|(n, _)| *n > 0);
     let said: Vec<String> = said
@@ -100,7 +106,7 @@ fn discarded(flow: &FlowReport) -> Option<String> {
 
 /// What was out of the ordinary when the connection was opened.
 fn handshake(flow: &FlowReport) -> Option<String> {
-    let opening = &flow.handshake;
+    let opening = &flow.endpoints.handshake;
     let again = (opening.syns_again > 0).then(|| {
         let syns = plural(opening.syns_again, "SYN");
         format!("{syns} sent again, over {}", time(opening.waited_ns))
@@ -268,30 +274,36 @@ fn vantage(flow: &FlowReport) -> String {
 
 fn connection(flow: &FlowReport) -> String {
     let mut text = vec![
-        plural(flow.data_packets, "packet"),
+        plural(flow.originals.packets, "packet"),
         format!("in {}", time(flow.last_ns.saturating_sub(flow.first_ns))),
-        format!("MSS {}", flow.mss),
+        format!("MSS {}", flow.endpoints.mss),
     ];
     if let Some(rtt) = flow.min_rtt_ns {
         text.push(format!("RTT from {}", time(rtt)));
     }
     // What the two hosts agreed on shows in the packets of both, whole.
     let untold = flow.blind.has(NotSeen::OneWay) || flow.blind.has(NotSeen::SackOptions);
-    let options = [(flow.sack, "SACK"), (flow.timestamps, "timestamps")];
+    let options = [
+        (flow.endpoints.sack, "SACK"),
+        (flow.endpoints.timestamps, "timestamps"),
+    ];
     text.extend(options.iter().filter_map(|(used, name)| match used {
         true => Some((*name).to_owned()),
         false if untold => None,
         false => Some(format!("no {name}")),
     }));
-    if !flow.syn_seen {
+    if !flow.endpoints.syn_seen {
         text.push("began before the capture".to_owned());
     }
-    text.extend(unusual(&flow.habits));
+    text.extend(unusual(&flow.endpoints.habits));
     if flow.rough {
         text.push("counts are approximate".to_owned());
     }
-    if flow.undecided > 0 {
-        text.push(format!("{} undecided at the end", count(flow.undecided)));
+    if flow.originals.undecided > 0 {
+        text.push(format!(
+            "{} undecided at the end",
+            count(flow.originals.undecided)
+        ));
     }
     text.join(", ")
 }

@@ -71,7 +71,12 @@ fn directions_in_two_vlans_are_one_connection() {
     let analysis = capture.analyse();
     clean(&analysis, 2);
     // Each direction sees its acknowledgements.
-    assert!(analysis.flows.iter().all(|f| !f.blind.any() && f.syn_seen));
+    assert!(
+        analysis
+            .flows
+            .iter()
+            .all(|f| !f.blind.any() && f.endpoints.syn_seen)
+    );
     // Begun in the middle.
     let mut capture = Capture::default();
     exchange(&mut capture, 0.0, [A, B], |from_client| {
@@ -80,7 +85,7 @@ fn directions_in_two_vlans_are_one_connection() {
     capture.frames.drain(..6);
     let analysis = capture.analyse();
     assert_eq!(analysis.flows.len(), 1);
-    assert_eq!(analysis.flows[0].data_packets, 9);
+    assert_eq!(analysis.flows[0].originals.packets, 9);
     assert!(analysis.flows[0].vantage.to_receiver_ns.is_some());
 }
 
@@ -125,7 +130,7 @@ fn a_connection_follows_the_syn_ack_that_is_acknowledged() {
     capture.send(1_081.0, client(A + 101, B + 9_001, ACK, 0));
     let analysis = capture.analyse();
     clean(&analysis, 2);
-    let bytes: u64 = analysis.flows.iter().map(|f| f.data_bytes).sum();
+    let bytes: u64 = analysis.flows.iter().map(|f| f.originals.bytes).sum();
     assert_eq!(bytes, 9_100);
     let text = headline(&analysis).to_string();
     assert!(text.contains("2 SYN-ACKs were not the one"), "{text}");
@@ -147,7 +152,7 @@ fn a_syn_ack_of_another_syn_is_reset_and_changes_nothing() {
         analysis
             .flows
             .iter()
-            .all(|f| f.syn_seen && f.flow.reuse == 0)
+            .all(|f| f.endpoints.syn_seen && f.flow.reuse == 0)
     );
 }
 
@@ -261,10 +266,14 @@ fn data_in_a_syn_that_is_not_acknowledged_was_refused_and_not_lost() {
     clean(&analysis, 2);
     let flow = &analysis.flows[0];
     assert_eq!(
-        (flow.data_bytes, flow.losses, flow.recoveries.total),
+        (
+            flow.originals.bytes,
+            flow.originals.lost,
+            flow.recoveries.total
+        ),
         (400, 0, 0)
     );
-    assert_eq!(flow.handshake.fast_open, Some(FastOpen::Refused));
+    assert_eq!(flow.endpoints.handshake.fast_open, Some(FastOpen::Refused));
     let text = headline(&analysis).to_string();
     assert!(text.contains("data in 1 SYN, which was refused"), "{text}");
 }
@@ -276,7 +285,7 @@ fn data_in_a_syn_that_is_acknowledged_counts() {
         clean(&analysis, 2);
         let flow = &analysis.flows[0];
         assert_eq!(
-            (flow.data_bytes, flow.handshake.fast_open),
+            (flow.originals.bytes, flow.endpoints.handshake.fast_open),
             (400, Some(FastOpen::Accepted))
         );
     }
@@ -323,7 +332,7 @@ fn packets_of_which_icmp_says_that_they_were_too_large() {
     );
     let flow = &analysis.flows[0];
     assert_eq!(
-        (flow.losses, flow.icmp.too_large, flow.icmp.mtu),
+        (flow.originals.lost, flow.icmp.too_large, flow.icmp.mtu),
         (4, 4, Some(1_400))
     );
     assert_eq!(flow.retransmissions.needed, flow.retransmissions.total);
@@ -344,7 +353,7 @@ fn packets_of_which_icmp_says_that_they_were_too_large() {
 #[test]
 fn an_icmp_message_about_what_was_never_sent_proves_nothing() {
     let flow = &too_large(true).flows[0];
-    assert_eq!((flow.losses, flow.icmp.all()), (4, 0));
+    assert_eq!((flow.originals.lost, flow.icmp.all()), (4, 0));
 }
 
 /// A capture with a known answer, if it is there.

@@ -63,7 +63,11 @@ fn each_event_is_one_row() {
         .write_csv(&mut out, &analyses)
         .unwrap();
     let rows = parse(&String::from_utf8(out).unwrap());
-    let events: usize = analyses[0].flows.iter().map(|f| f.events.len()).sum();
+    let events: usize = analyses[0]
+        .flows
+        .iter()
+        .map(|f| f.records.events.len())
+        .sum();
     assert_eq!(rows.len(), 1 + events);
     assert!(rows.iter().all(|row| row.len() == rows[0].len()));
     let at = |name: &str| rows[0].iter().position(|c| c == name).unwrap();

@@ -137,7 +137,7 @@ fn held(limit: Held, change: impl FnOnce(&mut FlowReport)) -> Cure {
         flow.recoveries = Default::default();
         flow.retransmissions = Default::default();
         flow.reordering.reordered = 0;
-        (flow.losses, flow.cost.lost) = (0, None);
+        (flow.originals.lost, flow.cost.lost) = (0, None);
         flow.cost.goodput_bps = Some(2_000_000);
         let mut limits = Limits::default();
         (limits.begun_ns, limits.ended_ns) = (0, 10_000_000_000);
@@ -207,7 +207,7 @@ fn without_scaling_or_with_a_slow_reader_no_buffer_is_proposed() {
 fn a_larger_window_comes_with_sack() {
     let without = held(Held::SendBuffer, |f| {
         f.limits.send_buffer_bytes = Some(100_000);
-        f.sack = false;
+        f.endpoints.sack = false;
     });
     assert_eq!(kinds(&without), [ActionKind::SendBuffer]);
     let command = &without.actions[0].commands[0];
@@ -229,7 +229,7 @@ fn every_limit_that_somebody_can_change_has_its_action() {
     assert_eq!(kinds(&queue), [ActionKind::Queue]);
     assert!(queue.actions[0].commands[0].ends_with("fq_codel target 5ms interval 100ms"));
     let short = held(Held::TimerNeeded, |f| {
-        f.losses = 12;
+        f.originals.lost = 12;
         let mut lost = CauseCount::new(Cause::Loss);
         (lost.recoveries, lost.timeouts) = (12, 2);
         f.recoveries.by_cause = vec![lost];
@@ -279,7 +279,7 @@ fn against_a_policer_the_sender_stays_below_its_rate() {
         lost.recoveries = 12;
         f.recoveries.by_cause = vec![lost];
         f.recoveries.total = 12;
-        f.losses = 40;
+        f.originals.lost = 40;
         f.limits.policed_bps = Some(3_400_000);
     });
     assert_eq!(kinds(&cure), [ActionKind::Shape]);
@@ -295,7 +295,7 @@ fn against_a_policer_the_sender_stays_below_its_rate() {
 fn a_path_whose_limit_the_sender_has_learnt_needs_no_action() {
     let told = |data_packets| {
         held(Held::Line, |f| {
-            (f.data_packets, f.icmp.too_large, f.icmp.mtu) = (data_packets, 10, Some(820));
+            (f.originals.packets, f.icmp.too_large, f.icmp.mtu) = (data_packets, 10, Some(820));
         })
     };
     assert_eq!(kinds(&told(200)), [ActionKind::PathMtu]);
@@ -327,7 +327,7 @@ fn a_path_that_swallows_full_segments_without_a_word_needs_a_lower_mss() {
 fn many_losses_at_once_are_repaired_one_by_one_without_sack() {
     let losing = |sack, again| {
         held(Held::WindowNeeded, |f| {
-            (f.sack, f.losses, f.retransmissions.total) = (sack, again, again);
+            (f.endpoints.sack, f.originals.lost, f.retransmissions.total) = (sack, again, again);
             f.recoveries.total = 3;
         })
     };
@@ -341,7 +341,7 @@ fn many_losses_at_once_are_repaired_one_by_one_without_sack() {
 fn what_is_too_large_for_a_path_that_does_not_say_so_gets_smaller() {
     let cure = held(Held::PathDead, |f| {
         f.cost.goodput_bps = None;
-        f.data_packets = 10;
+        f.originals.packets = 10;
         f.retransmissions.total = 5;
     });
     assert_eq!(kinds(&cure), [ActionKind::PathMtu]);
@@ -378,7 +378,7 @@ fn a_window_that_stays_far_below_a_line_with_room_calls_for_another_control() {
             let mut lost = CauseCount::new(Cause::Loss);
             lost.recoveries = 12;
             f.recoveries.by_cause = vec![lost];
-            (f.recoveries.total, f.losses) = (12, 12);
+            (f.recoveries.total, f.originals.lost) = (12, 12);
             change(f);
         });
         kinds(&cure)
@@ -388,7 +388,7 @@ fn a_window_that_stays_far_below_a_line_with_room_calls_for_another_control() {
         losing(|f| f.limits.line_bps = Some(2_900_000)),
         [ActionKind::Capture]
     );
-    assert!(!losing(|f| f.sack = false).contains(&ActionKind::Control));
+    assert!(!losing(|f| f.endpoints.sack = false).contains(&ActionKind::Control));
     let late = losing(|f| {
         let mut late = CauseCount::new(Cause::Reordering);
         late.recoveries = 4;
@@ -407,7 +407,8 @@ fn a_window_of_few_segments_is_small_however_little_passed() {
                 largest_bytes: bytes,
                 ..Window::default()
             });
-            (f.mss, f.min_rtt_ns, f.cost.goodput_bps) = (1460, Some(5_000_000), Some(400_000));
+            (f.endpoints.mss, f.min_rtt_ns, f.cost.goodput_bps) =
+                (1460, Some(5_000_000), Some(400_000));
         })
     };
     assert_eq!(kinds(&tiny(2 * 1460)), [ActionKind::Window]);
@@ -419,7 +420,7 @@ fn a_window_of_few_segments_is_small_however_little_passed() {
 fn few_packets_that_a_window_held_for_long_are_a_long_transfer() {
     let of = |ns| {
         held(Held::SendBuffer, |f| {
-            f.data_packets = 90;
+            f.originals.packets = 90;
             f.min_rtt_ns = Some(ns);
             f.limits.send_buffer_bytes = Some(4_000);
         })
@@ -451,8 +452,8 @@ fn what_was_sent_again_after_a_time_out_does_not_ask_for_sack() {
         (lost.recoveries, lost.timeouts) = (1, 1);
         f.recoveries.by_cause = vec![lost];
         (
-            f.sack,
-            f.losses,
+            f.endpoints.sack,
+            f.originals.lost,
             f.retransmissions.total,
             f.recoveries.total,
         ) = (false, 35, 35, 1);
@@ -476,7 +477,7 @@ fn a_flow_that_fills_its_line_gets_no_faster() {
             let mut lost = CauseCount::new(Cause::QueueLoss);
             lost.recoveries = 12;
             f.recoveries.by_cause = vec![lost];
-            (f.recoveries.total, f.losses) = (12, 12);
+            (f.recoveries.total, f.originals.lost) = (12, 12);
             f.cost.goodput_bps = Some(bps);
         })
     };

@@ -54,8 +54,8 @@ impl Told {
         let sum = |what: fn(&FlowReport) -> u64| analysis.flows.iter().map(what).sum();
         Told {
             late: sum(|f| f.reordering.reordered),
-            lost: sum(|f| f.losses),
-            refused: sum(|f| f.refused),
+            lost: sum(|f| f.originals.lost),
+            refused: sum(|f| f.originals.refused),
             sent_again: sum(|f| f.retransmissions.total),
             needed: sum(|f| f.retransmissions.needed),
             spurious: sum(|f| f.retransmissions.spurious),
@@ -327,7 +327,7 @@ fn a_recovery_under_way_is_no_problem_that_is_not_there() {
     // What fills the hole was sent again, or came late: which of them is not known.
     let flow = &analysis.flows[0];
     assert_eq!((told.sent_again, told.needed, told.late), (4, 0, 0));
-    assert_eq!(flow.data_packets, 7);
+    assert_eq!(flow.originals.packets, 7);
 }
 
 /// The receiver of this capture says by its SACK blocks that it had two of the twelve before they came: these are in order. The last
@@ -672,5 +672,5 @@ fn what_fills_a_hole_that_was_there_when_the_capture_began_was_needed_or_late() 
     let (text, told) = (headline(&analysis).to_string(), Told::of(&analysis));
     assert!(!text.starts_with("No problem"), "{text}");
     assert_eq!((told.spurious, told.unnecessary), (0, 0), "{text}");
-    assert!(analysis.flows[0].sack, "{text}");
+    assert!(analysis.flows[0].endpoints.sack, "{text}");
 }

@@ -52,7 +52,7 @@ fn reordering_that_misled_the_sender_leads() {
         recovered(flow, Cause::Reordering, 8, 0);
         recovered(flow, Cause::Loss, 1, 0);
         flow.retransmissions.spurious = 8;
-        flow.losses = 1;
+        flow.originals.lost = 1;
     });
     assert_eq!(
         said(&analysis),
@@ -66,7 +66,7 @@ fn reordering_that_misled_the_sender_leads() {
 fn late_packets_of_another_flow_are_told_once() {
     let mut analysis = with(|flow| {
         recovered(flow, Cause::Loss, 1, 0);
-        flow.losses = 1;
+        flow.originals.lost = 1;
     });
     late(&mut analysis.flows[1], 3);
     let said = said(&analysis);
@@ -104,7 +104,7 @@ fn what_nothing_explains_is_counted_apart_from_what_probes_repeat() {
 #[test]
 fn a_closed_window_is_not_an_idle_application() {
     let analysis = with(|flow| {
-        flow.data_bytes += 1;
+        flow.originals.bytes += 1;
         flow.cost.limit = Limit::Receiver;
         flow.cost.closed_ns = 700_000_000;
     });
@@ -117,7 +117,7 @@ fn a_closed_window_is_not_an_idle_application() {
 
 #[test]
 fn a_packet_that_is_missing_at_the_end_may_have_been_lost() {
-    let said = said(&with(|flow| flow.unfilled = 2));
+    let said = said(&with(|flow| flow.originals.unfilled = 2));
     assert!(
         said.starts_with(
             "No problem is visible in 2 TCP flows: no packet is known to have been lost"
@@ -144,7 +144,7 @@ fn loss_leads_where_it_is_graver_and_reordering_is_acquitted() {
     let analysis = with(|flow| {
         late(flow, 2);
         recovered(flow, Cause::QueueLoss, 5, 2);
-        flow.losses = 12;
+        flow.originals.lost = 12;
     });
     assert_eq!(
         said(&analysis),
@@ -187,7 +187,7 @@ fn flows_without_sack_are_counted_in_a_sentence() {
 #[test]
 fn refusals_copies_cuts_and_doubts_are_named() {
     let analysis = with(|flow| {
-        flow.refused = 2;
+        flow.originals.refused = 2;
         flow.artefacts.duplicated_frames = 3;
         flow.artefacts.missing_segments = 1;
         flow.blind = flow.blind.with(NotSeen::SackOptions);
@@ -209,9 +209,9 @@ fn refusals_copies_cuts_and_doubts_are_named() {
 #[test]
 fn numbered_streams_are_weighed_like_flows() {
     let mut analysis = with(|flow| {
-        flow.data_packets = 4;
+        flow.originals.packets = 4;
         recovered(flow, Cause::Loss, 1, 1);
-        flow.losses = 1;
+        flow.originals.lost = 1;
     });
     analysis.streams = vec![stream(26, 3), stream(0, 0)];
     let text = said(&analysis);
@@ -230,8 +230,8 @@ fn the_worst_flow_is_the_one_with_most_affected_packets_and_the_greatest_share_o
     // The same number of losses: the smaller flow is worse off. The same share: the larger one.
     let flow = |port, packets, losses| {
         let mut flow = sample::clean(port);
-        flow.data_packets = packets;
-        flow.losses = losses;
+        flow.originals.packets = packets;
+        flow.originals.lost = losses;
         flow
     };
     let first = |flows: Vec<FlowReport>| {

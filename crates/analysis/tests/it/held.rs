@@ -114,7 +114,7 @@ fn every_limit_has_its_words() {
             flow.limits.send_buffer_bytes = Some(100_000);
             flow.limits.queueing_ns = Some(80 * MS);
             recovered(flow, Cause::RandomLoss, 7, 4);
-            flow.losses = 40;
+            flow.originals.lost = 40;
         }))
     };
     let expected = [
@@ -158,7 +158,7 @@ fn a_policer_is_named_for_what_its_losses_did() {
         |flow| {
             flow.limits.policed_bps = Some(3_400_000);
             recovered(flow, Cause::RandomLoss, 7, 0);
-            flow.losses = 40;
+            flow.originals.lost = 40;
         },
     );
     assert_eq!(
@@ -226,7 +226,7 @@ fn spurious(flow: &mut FlowReport) {
     flow.reordering.reordered = 27;
     recovered(flow, Cause::RandomLoss, 8, 0);
     recovered(flow, Cause::Reordering, 20, 0);
-    flow.losses = 8;
+    flow.originals.lost = 8;
     flow.retransmissions.total = 35;
     flow.retransmissions.spurious = 27;
     flow.retransmissions.needed = 8;
@@ -279,7 +279,7 @@ fn what_is_undecided_or_unseen_forbids_an_acquittal() {
             |flow| {
                 flow.reordering.reordered = 3;
                 recovered(flow, Cause::RandomLoss, 8, 0);
-                flow.losses = 8;
+                flow.originals.lost = 8;
                 change(flow);
             },
         ))
@@ -299,8 +299,8 @@ fn discarded_packets_count_as_late_and_those_outside_the_window_do_not() {
         said(&with(&[], |flow| {
             flow.limits = Limits::default();
             flow.reordering.reordered = 23;
-            flow.refused = 32;
-            flow.outside_window = outside;
+            flow.originals.refused = 32;
+            flow.originals.outside_window = outside;
             recovered(flow, Cause::Refused, 20, 0);
         }))
     };
@@ -325,7 +325,7 @@ fn an_interval_that_says_nothing_is_not_printed() {
     let text = said(&with(&[], |flow| {
         flow.limits = Limits::default();
         spurious(flow);
-        flow.losses = 0;
+        flow.originals.lost = 0;
         flow.cost.lost = Some(inorder_detect::Lost {
             share: 0.5,
             low: 0.0,
@@ -345,8 +345,8 @@ fn what_waits_for_the_other_end_is_told_and_has_an_action_only_then() {
     let mut requests = sample::clean(1);
     requests.flow = analysis.flows[0].flow;
     std::mem::swap(&mut requests.flow.src, &mut requests.flow.dst);
-    requests.data_packets = 40;
-    requests.data_bytes = 4_000;
+    requests.originals.packets = 40;
+    requests.originals.bytes = 4_000;
     analysis.flows.push(requests);
     let idle = "the sending application had nothing to send for 90 % of the time";
     assert!(

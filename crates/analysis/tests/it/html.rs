@@ -179,16 +179,17 @@ fn a_page_of_fifty_flows_stays_small_and_keeps_the_extremes() {
     analysis.flows = (0..50)
         .map(|n| {
             let mut flow = sample::busy(n + 1, inorder_detect::Vantage::Sender, u64::from(n));
-            let again = flow.events.clone();
-            (0..30).for_each(|_| flow.events.extend(again.iter().copied()));
-            flow.events.sort_by_key(|event| event.at_ns);
+            let again = flow.records.events.clone();
+            (0..30).for_each(|_| flow.records.events.extend(again.iter().copied()));
+            flow.records.events.sort_by_key(|event| event.at_ns);
             flow
         })
         .collect();
     let latest = |flow: &inorder_detect::FlowReport| {
         let sure =
             |e: &&inorder_detect::Event| e.confidence != inorder_detect::Confidence::Ambiguous;
-        flow.events
+        flow.records
+            .events
             .iter()
             .filter(sure)
             .filter_map(|e| e.late_ns)
@@ -251,7 +252,7 @@ fn nothing_is_left_out_of_what_happened_when() {
         bins.iter().map(|bin| bin[1].as_u64().unwrap()).sum()
     };
     assert_eq!(row("late"), busy.reordering.reordered);
-    assert_eq!(row("lost"), busy.losses);
+    assert_eq!(row("lost"), busy.originals.lost);
     assert_eq!(row("spurious"), busy.retransmissions.spurious);
     assert_eq!(
         row("sent again") + row("spurious"),

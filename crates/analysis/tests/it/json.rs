@@ -99,6 +99,7 @@ fn numbers_are_exact_after_parsing() {
     let value = output(true);
     let flow = &analyses[0].flows[0];
     for (event, json) in flow
+        .records
         .events
         .iter()
         .zip(value["flows"][0]["events"].as_array().unwrap())

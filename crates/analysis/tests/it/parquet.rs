@@ -40,7 +40,7 @@ fn flows_read_back() {
         .unwrap()
         .as_primitive::<TimestampNanosecondType>();
     for (i, flow) in analyses[0].flows.iter().enumerate() {
-        assert_eq!(packets.value(i), flow.data_packets);
+        assert_eq!(packets.value(i), flow.originals.packets);
         assert_eq!(first.value(i), flow.first_ns);
     }
 }
@@ -53,7 +53,11 @@ fn events_read_back_with_nulls() {
         .unwrap()
         .write_parquet(&mut out, &analyses)
         .unwrap();
-    let events: Vec<_> = analyses[0].flows.iter().flat_map(|f| &f.events).collect();
+    let events: Vec<_> = analyses[0]
+        .flows
+        .iter()
+        .flat_map(|f| &f.records.events)
+        .collect();
     let batches = read(out);
     let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
     assert_eq!(rows, events.len());

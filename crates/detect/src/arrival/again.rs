@@ -183,8 +183,8 @@ impl Arrival {
     /// time to send it again, if others have been sent again, or if what was sent before it has not come.
     pub(super) fn note_first(&mut self, seg: &Segment, start: i64, cx: &Context) {
         self.note_overtaking(seg, start);
-        let pause = seg.ts_ns.saturating_sub(self.top_ns);
-        let perhaps = pause >= self.pause_ns || self.retransmissions > 0;
+        let pause = seg.ts_ns.saturating_sub(self.times.top_ns);
+        let perhaps = pause >= self.times.pause_ns || self.resent.total > 0;
         let mark = self.mark(seg, cx);
         if !perhaps || mark == Mark::default() {
             return;
@@ -250,13 +250,13 @@ impl Arrival {
         let len = (to - from) as u32;
         let told = (Verdict::Spurious, Confidence::Certain);
         self.count_copy(seg, (from, len), told, cx);
-        if let Some(line) = self.list.last_mut() {
+        if let Some(line) = self.resent.list.last_mut() {
             (line.frame, line.at_ns) = (copy.frame, copy.at_ns);
         }
         if let Some(left) = copy.left.filter(|left| mark.is_older(&left.note)) {
             let told = mark.evidence(&copy.mark);
             // What comes sooner behind the copy than the sender can have heard of it may be another retransmission.
-            let basis = match left.opened_ns - copy.at_ns >= self.pause_ns {
+            let basis = match left.opened_ns - copy.at_ns >= self.times.pause_ns {
                 true => told.weaker(Reason::LoneCopy),
                 false => Basis::ambiguous(told.evidence, Reason::LoneCopy),
             };
@@ -276,7 +276,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::arrival::ArrivalEnd;
+    use crate::collect::Collected;
+    use crate::engine_end::EngineEnd;
     use crate::explanation::Explanations;
     use crate::result::Half;
 
@@ -315,7 +316,7 @@ mod tests {
     const LEN: u32 = 1_000;
 
     /// Segments of 1,000 bytes as a receiver gets them: time (ms), which, identification. Frames are numbered from 1.
-    fn end_of(arrivals: &[(i64, i64, u16)], weighed: Explanations) -> ArrivalEnd {
+    fn end_of(arrivals: &[(i64, i64, u16)], weighed: Explanations) -> EngineEnd {
         let mut arrival = Arrival::new(Half::EndToEnd, true, true, weighed);
         let cx = Context {
             mss: LEN,
@@ -366,7 +367,9 @@ mod tests {
         ];
         assert_eq!(told(&arrivals, None), [(3, Verdict::Spurious)]);
         let end = end_of(&arrivals, Explanations::default());
-        let (reordering, _, _, events) = end.collector.finish();
+        let Collected {
+            reordering, events, ..
+        } = end.collector.finish();
         let late: Vec<_> = events
             .iter()
             .map(|e| (e.frame, e.extent, e.extent_bytes, e.late_ns, e.confidence))

@@ -1,8 +1,9 @@
 //! The end of a direction's arrivals: what became of the holes that are left.
 
-use super::{Arrival, ArrivalEnd, Context, Fill, Note};
+use super::{Arrival, Context, Fill, Note};
 use crate::collect::{Basis, Place};
-use crate::result::{Evidence, Reason, Verdict};
+use crate::engine_end::EngineEnd;
+use crate::result::{Evidence, Reason, Retransmissions, Verdict};
 use inorder_metrics::by_bytes::Hole;
 
 /// Parts of one hole that are looked at behind another.
@@ -10,7 +11,7 @@ const MAX_PARTS: usize = 64;
 
 impl Arrival {
     /// The end: what was filled by a retransmission alone was lost. The receiver could be heard until `heard_ns`, if at all.
-    pub(crate) fn finish(mut self, cx: &Context, heard_ns: Option<i64>) -> ArrivalEnd {
+    pub(crate) fn finish(mut self, cx: &Context, heard_ns: Option<i64>) -> EngineEnd {
         self.book_run();
         let holes = self.order.holes().iter().map(|hole| taken(*hole, cx.una));
         let holes: Vec<Hole<Note>> = holes.collect();
@@ -65,16 +66,22 @@ impl Arrival {
         let (unanswered, undecided_copies) = self.settle_unanswered(cx, heard_ns);
         let needed = needed.len() as u64 + unanswered;
         let open = open.len() as u64 + undecided_copies + unknown;
-        ArrivalEnd {
+        let spurious = self
+            .resent
+            .total
+            .saturating_sub(needed + open + self.resent.unclear);
+        let (came, bytes) = self.collector.all_sent();
+        EngineEnd {
+            // Originals, lost ones included: the flow's, not the capture's.
+            packets: came + self.collector.losses(),
+            bytes,
             collector: self.collector,
             recoveries: self.recoveries.finish(),
-            list: self.list,
-            retransmissions: self.retransmissions,
-            needed,
-            spurious: self
-                .retransmissions
-                .saturating_sub(needed + open + self.unclear),
+            list: self.resent.list,
+            retransmissions: Retransmissions::split(self.resent.total, needed, spurious),
             undecided,
+            // Every gap that is left lies below something that came.
+            unfilled: undecided,
             missing,
             forgot: self.order.forgotten_to() > i64::MIN,
         }
@@ -128,7 +135,7 @@ impl Arrival {
 
     fn settle_list(&mut self, needed: &[u64], open: &[u64], una: i64) {
         let una = una.max(0) as u64;
-        for (r, number) in self.list.iter_mut().zip(1..) {
+        for (r, number) in self.resent.list.iter_mut().zip(1..) {
             r.verdict = if needed.binary_search(&number).is_ok() {
                 Verdict::Needed
             } else if open.binary_search(&number).is_ok() || r.seq_offset >= una {

@@ -16,7 +16,7 @@ impl Arrival {
         let news_ns = if cx.sack || hole.start <= cx.una {
             hole.opened_ns
         } else {
-            self.last_ns()
+            self.times.last_ns()
         };
         Means {
             ip_id: cx.ip_id,
@@ -42,7 +42,7 @@ impl Arrival {
         if !old && matches!(told, Copy::Retransmission(_)) {
             self.kept_ids.renewed();
         } else if means.perhaps_again(seg, above) {
-            let rtt = cx.to_sender_ns.unwrap_or(self.pause_ns);
+            let rtt = cx.to_sender_ns.unwrap_or(self.times.pause_ns);
             self.kept_ids
                 .perhaps_again(seg.ts_ns, rtt, self.filled_early);
         }
@@ -69,7 +69,7 @@ impl Arrival {
                 ))
             }
             Copy::Original(basis)
-                if cx.ip_id && self.tail.may_repeat(seg, hole.start, self.pause_ns) =>
+                if cx.ip_id && self.tail.may_repeat(seg, hole.start, self.times.pause_ns) =>
             {
                 Copy::Original(Basis::ambiguous(basis.evidence, Reason::LoneCopy))
             }
@@ -118,8 +118,8 @@ impl Arrival {
         }
         // It left no sooner than what it follows was sent again, and the acknowledgement had time to
         // reach the sender.
-        let no_older = (seg.tsval.wrapping_sub(self.resent_tsval) as i32) >= 0;
-        let waited = seg.ts_ns.saturating_sub(self.una_ns);
+        let no_older = (seg.tsval.wrapping_sub(self.resent.tsval) as i32) >= 0;
+        let waited = seg.ts_ns.saturating_sub(self.times.una_ns);
         let heard = cx.to_sender_ns.is_none_or(|rtt| waited >= rtt / 2);
         let delay = cx.to_sender_ns.unwrap_or(i64::MAX / 4);
         no_older && heard && self.recoveries.under_way(seg.ts_ns, delay)

@@ -102,6 +102,7 @@ mod tests {
         push(there, 15, data(1));
         let flows = tracker.finish();
         *flows[0]
+            .records
             .events
             .iter()
             .find(|e| e.seq_offset == 100)

@@ -32,7 +32,7 @@ impl Arrival {
     pub(crate) fn in_order(&mut self, seg: &Segment, start: i64, mss: u32) -> bool {
         let run = &mut self.run;
         let fits = seg.payload_len <= run.max_len.min(mss);
-        let soon = seg.ts_ns - self.top_ns < run.pause_ns;
+        let soon = seg.ts_ns - self.times.top_ns < run.pause_ns;
         if start != run.next
             || start >= self.edge
             || !fits
@@ -43,7 +43,7 @@ impl Arrival {
         }
         run.next += i64::from(seg.payload_len);
         run.packets += 1;
-        self.top_ns = seg.ts_ns;
+        self.times.top_ns = seg.ts_ns;
         true
     }
 
@@ -65,16 +65,16 @@ impl Arrival {
             return false;
         }
         let complete = self.order.holes().is_empty();
-        let pause_ns = match self.pause_ns {
+        let pause_ns = match self.times.pause_ns {
             _ if complete && !self.explanations.has(Explanation::SentOrder) => i64::MAX,
             0 if complete => PAUSE_WITHOUT_RTT_NS,
             known => known,
         };
-        let paused = seg.ts_ns - self.top_ns >= pause_ns && self.top_ns != NEVER_NS;
+        let paused = seg.ts_ns - self.times.top_ns >= pause_ns && self.times.top_ns != NEVER_NS;
         if paused && !(looked_at && complete) {
             return false; // Perhaps it repeats what was lost or is late behind the highest data seen.
         }
-        self.top_ns = seg.ts_ns;
+        self.times.top_ns = seg.ts_ns;
         self.collector.sent(seg.ts_ns, seg.payload_len);
         let label = self
             .order

@@ -117,7 +117,7 @@ impl Arrival {
                 }
             }
             let line = (copy.number - 1) as usize;
-            if let Some(line) = self.list.get_mut(line) {
+            if let Some(line) = self.resent.list.get_mut(line) {
                 let sure = match silent {
                     true => Confidence::Likely,
                     false => Confidence::Ambiguous,

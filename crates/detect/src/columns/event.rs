@@ -182,7 +182,7 @@ impl Nested<FlowReport> for EventsOfFlow {
     }
 
     fn write(&self, flow: &FlowReport, json: &mut Json<'_>) -> io::Result<()> {
-        let rows = flow.events.iter().map(|event| EventRow {
+        let rows = flow.records.events.iter().map(|event| EventRow {
             flow: &flow.flow,
             event,
         });

@@ -72,7 +72,7 @@ pub static FLOW: &[Column<FlowReport>] = &[
         "syn_seen",
         Kind::Flag,
         "The capture has the connection's SYN.",
-        |f| f.syn_seen.into(),
+        |f| f.endpoints.syn_seen.into(),
     ),
     Of::new(
         "icmp_too_large",
@@ -117,42 +117,42 @@ pub static FLOW: &[Column<FlowReport>] = &[
         "syns_again",
         Kind::Small,
         "How often the SYN was sent again. Of the two flows of a connection, one has this.",
-        |f| f.handshake.syns_again.into(),
+        |f| f.endpoints.handshake.syns_again.into(),
     ),
     Of::new(
         "handshake_wait_ms",
         Kind::Duration,
         "From the first SYN to the last: the time that its repetition cost.",
-        |f| f.handshake.waited_ns.into(),
+        |f| f.endpoints.handshake.waited_ns.into(),
     ),
     Of::new(
         "fast_open",
         Kind::Choice(FastOpen::NAMES),
         "Whether data in the SYN was acknowledged with it (RFC 7413); what was refused comes again and is no loss.",
-        |f| f.handshake.fast_open.map(|of| of.name()).into(),
+        |f| f.endpoints.handshake.fast_open.map(|of| of.name()).into(),
     )
     .optional(),
     Of::new(
         "sack",
         Kind::Flag,
         "Selective acknowledgements are used.",
-        |f| f.sack.into(),
+        |f| f.endpoints.sack.into(),
     ),
     Of::new("timestamps", Kind::Flag, "TCP timestamps are used.", |f| {
-        f.timestamps.into()
+        f.endpoints.timestamps.into()
     }),
     Of::new(
         "sender_identification",
         Kind::Choice(Identification::NAMES),
         "How the data's sender numbers its IPv4 packets: a counter of its own for the connection, one of the host's, always zero, at random, or kept when a packet is sent again.",
-        |f| f.habits.sender_identification.name().into(),
+        |f| f.endpoints.habits.sender_identification.name().into(),
     )
     .only(Files::Json),
     Of::new(
         "sender_tick_ms",
         Kind::Duration,
         "The sender's timestamp clock ticks no sooner than this.",
-        |f| f.habits.sender_tick_ns.into(),
+        |f| f.endpoints.habits.sender_tick_ns.into(),
     )
     .optional()
     .only(Files::Json),
@@ -160,42 +160,42 @@ pub static FLOW: &[Column<FlowReport>] = &[
         "sender_after_timeout",
         Kind::Choice(AfterTimeout::NAMES),
         "What the sender repeats after a time-out: everything means also what had been reported.",
-        |f| f.habits.after_timeout.name().into(),
+        |f| f.endpoints.habits.after_timeout.name().into(),
     )
     .only(Files::Json),
     Of::new(
         "receiver_identification",
         Kind::Choice(Identification::NAMES),
         "How the data's receiver numbers its IPv4 packets.",
-        |f| f.habits.receiver_identification.name().into(),
+        |f| f.endpoints.habits.receiver_identification.name().into(),
     )
     .only(Files::Json),
     Of::new(
         "receiver_duplicates",
         Kind::Choice(Duplicates::NAMES),
         "Whether the receiver reports duplicates (RFC 2883).",
-        |f| f.habits.duplicates.name().into(),
+        |f| f.endpoints.habits.duplicates.name().into(),
     )
     .only(Files::Json),
     Of::new(
         "receiver_too_old",
         Kind::Choice(TooOld::NAMES),
         "What the receiver does with data whose timestamp is too old (RFC 7323 section 5): it reports it as a duplicate, or takes it.",
-        |f| f.habits.too_old.name().into(),
+        |f| f.endpoints.habits.too_old.name().into(),
     )
     .only(Files::Json),
     Of::new(
         "receiver_echo",
         Kind::Choice(Echo::NAMES),
         "Which timestamp the receiver echoes for data above a hole: that of the left edge (RFC 7323 section 4.3), or the newest.",
-        |f| f.habits.echo.name().into(),
+        |f| f.endpoints.habits.echo.name().into(),
     )
     .only(Files::Json),
     Of::new(
         "mss",
         Kind::Small,
         "Payload bytes of a full segment.",
-        |f| f.mss.into(),
+        |f| f.endpoints.mss.into(),
     ),
     Of::new(
         "min_rtt_ms",
@@ -208,14 +208,14 @@ pub static FLOW: &[Column<FlowReport>] = &[
         "data_packets",
         Kind::Count,
         "Original data segments.",
-        |f| f.data_packets.into(),
+        |f| f.originals.packets.into(),
     )
     .shown("packets", 0),
     Of::new(
         "data_bytes",
         Kind::Bytes,
         "Payload bytes of original segments.",
-        |f| f.data_bytes.into(),
+        |f| f.originals.bytes.into(),
     )
     .shown("data", 4),
     // Files have both times.
@@ -273,7 +273,7 @@ pub static FLOW: &[Column<FlowReport>] = &[
         "losses",
         Kind::Count,
         "Original transmissions lost; ambiguous ones not counted.",
-        |f| f.losses.into(),
+        |f| f.originals.lost.into(),
     )
     .shown("lost", 0)
     .adapted(rough),
@@ -282,7 +282,7 @@ pub static FLOW: &[Column<FlowReport>] = &[
         Kind::Count,
         "Arrived, and discarded by the receiver although it lacked the bytes (PAWS, window); ambiguous ones \
          not counted.",
-        |f| f.refused.into(),
+        |f| f.originals.refused.into(),
     )
     .shown("refused", 5)
     .adapted(rough),
@@ -290,7 +290,7 @@ pub static FLOW: &[Column<FlowReport>] = &[
         "outside_window",
         Kind::Count,
         "Of the refused, those outside the receiver's window. The others were late: their timestamp was too old.",
-        |f| f.outside_window.into(),
+        |f| f.originals.outside_window.into(),
     ),
     Of::new(
         "extents_at_most",
@@ -308,13 +308,13 @@ pub static FLOW: &[Column<FlowReport>] = &[
         "undecided",
         Kind::Count,
         "Neither acknowledged nor known lost at the capture's end.",
-        |f| f.undecided.into(),
+        |f| f.originals.undecided.into(),
     ),
     Of::new(
         "unfilled",
         Kind::Count,
         "Of these, below segments that had arrived: lost or late, which the capture no longer shows.",
-        |f| f.unfilled.into(),
+        |f| f.originals.unfilled.into(),
     ),
     Of::new(
         "rough",
@@ -515,7 +515,7 @@ pub static FLOW: &[Column<FlowReport>] = &[
         "Only with --events.",
         &List {
             columns: RETRANSMISSION,
-            of: |f: &FlowReport| &f.retransmission_list,
+            of: |f: &FlowReport| &f.records.retransmissions,
         },
     )
     .only(Files::JsonDetails),

@@ -27,78 +27,80 @@ pub static TOTALS: &[Column<Totals>] = &[
         "data_packets",
         Kind::Count,
         "Original data segments.",
-        |t| t.packets.into(),
+        |t| t.originals.packets.into(),
     ),
     Of::new("data_bytes", Kind::Bytes, "Their payload.", |t| {
-        t.bytes.into()
+        t.originals.bytes.into()
     }),
     Of::new(
         "received",
         Kind::Count,
         "Original transmissions that certainly arrived.",
-        |t| t.arrived.into(),
+        |t| t.order.arrived.into(),
     ),
     Of::new("reordered", Kind::Count, "Of these, reordered.", |t| {
-        t.reordered.into()
+        t.order.reordered.into()
     }),
     Of::new(
         "late",
         Kind::Count,
         "Late packets: the reordered ones, and those that came so late that the receiver discarded them.",
-        |t| t.late.into(),
+        |t| t.order.late.into(),
     ),
     Of::new("max_extent", Kind::Count, "Greatest extent.", |t| {
-        t.max_extent.into()
+        t.order.max_extent.into()
     })
     .unit("packets"),
     Of::new("max_late_ms", Kind::Duration, "Greatest late time.", |t| {
-        t.max_late_ns.into()
+        t.order.max_late_ns.into()
     }),
     Of::new("ambiguous", Kind::Count, "Ambiguous events.", |t| {
-        t.ambiguous.into()
+        t.order.ambiguous.into()
     }),
-    Of::new("losses", Kind::Count, "Packets lost.", |t| t.losses.into()),
+    Of::new("losses", Kind::Count, "Packets lost.", |t| {
+        t.originals.lost.into()
+    }),
     Of::new(
         "refused",
         Kind::Count,
         "Packets that arrived and that the receiver discarded although it lacked them.",
-        |t| t.refused.into(),
+        |t| t.originals.refused.into(),
     ),
     Of::new("retransmissions", Kind::Count, "Retransmissions.", |t| {
-        t.retransmissions.into()
+        t.retransmissions.total.into()
     }),
     Of::new(
         "spurious_retransmissions",
         Kind::Count,
         "Of these, spurious.",
-        |t| t.spurious.into(),
+        |t| t.retransmissions.spurious.into(),
     ),
     Of::new("recoveries", Kind::Count, "Recovery phases.", |t| {
-        t.recoveries.into()
+        t.recoveries.total.into()
     }),
     Of::new(
         "spurious_recoveries",
         Kind::Count,
         "Of these, the ones during which no packet had been lost.",
-        |t| t.spurious_recoveries.into(),
+        |t| t.recoveries.spurious.into(),
     ),
     Of::new(
         "timeouts",
         Kind::Count,
         "Of all recovery phases, started by a retransmission time-out.",
-        |t| t.timeouts.into(),
+        |t| t.recoveries.timeouts.into(),
     ),
     Of::new(
         "syns_again",
         Kind::Count,
         "SYNs of these connections that were sent again.",
-        |t| t.syns_again.into(),
+        |t| t.openings.syns_again.into(),
     ),
     Of::new(
         "fast_open_refused",
         Kind::Count,
         "Connections whose data in the SYN was not acknowledged with it and came again (RFC 7413).",
-        |t| t.fast_open_refused.into(),
+        |t| t.openings.fast_open_refused.into(),
     ),
     Of::nested(
         "measures",

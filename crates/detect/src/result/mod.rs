@@ -8,8 +8,10 @@ mod event;
 mod flow;
 mod icmp;
 mod moments;
+mod recoveries;
 mod totals;
 mod truth;
+mod vantage;
 
 pub use attempt::{Attempt, Attempts, FastOpen, Handshake, Outcome};
 pub use blind::{Blind, BlindFlows, NotSeen};
@@ -20,8 +22,8 @@ pub use event::{
     Bound, Bounds, Confidence, Event, Evidence, Half, Kind, Reason, Retransmission, Verdict,
 };
 pub use flow::{
-    AckPath, Artefacts, Avoidance, Bursts, FlowId, FlowReport, Point, PointKind, RateClass,
-    Recoveries, Recovery, Retransmissions, Vantage, VantageBasis, VantageChoice,
+    AckPath, Artefacts, Bursts, Endpoints, FlowId, FlowReport, Originals, Point, PointKind,
+    RateClass, Records, Retransmissions,
 };
 pub use icmp::{Icmp, Shrunk};
 pub use inorder_cost::{Control, Cost, GoodputBin, Limit, Lost, RecoveryVerdict};
@@ -32,5 +34,7 @@ pub use inorder_streams::{
 };
 pub use inorder_whatif::WhatIf;
 pub use moments::{AllMoments, Moments};
-pub use totals::{StreamTotals, Totals};
+pub use recoveries::{Avoidance, Recoveries, Recovery};
+pub use totals::{Openings, OrderTotals, RecoveryTotals, StreamTotals, Totals};
 pub use truth::FlowTruth;
+pub use vantage::{Vantage, VantageBasis, VantageChoice};

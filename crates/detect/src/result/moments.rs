@@ -17,19 +17,23 @@ const PARTS: [(&str, f64, Part); 11] = [
     ("late", 1.0, |f| {
         Some((f.reordering.reordered, f.reordering.received))
     }),
-    ("lost", 1.0, |f| Some((f.losses, f.data_packets))),
-    ("refused", 1.0, |f| Some((f.refused, f.data_packets))),
+    ("lost", 1.0, |f| {
+        Some((f.originals.lost, f.originals.packets))
+    }),
+    ("refused", 1.0, |f| {
+        Some((f.originals.refused, f.originals.packets))
+    }),
     ("retransmitted", 1.0, |f| {
-        Some((f.retransmissions.total, f.data_packets))
+        Some((f.retransmissions.total, f.originals.packets))
     }),
     ("spurious", 1.0, |f| {
-        Some((f.retransmissions.spurious, f.data_packets))
+        Some((f.retransmissions.spurious, f.originals.packets))
     }),
     ("unnecessary", 1.0, |f| {
-        Some((f.recoveries.spurious, f.data_packets))
+        Some((f.recoveries.spurious, f.originals.packets))
     }),
     ("ambiguous", 1.0, |f| {
-        Some((f.reordering.ambiguous, f.data_packets))
+        Some((f.reordering.ambiguous, f.originals.packets))
     }),
     ("extent", 1.0, |f| {
         let order = &f.reordering;

@@ -2,7 +2,8 @@
 
 use super::blind::BlindFlows;
 use super::{
-    AllMoments, Artefacts, Cause, FastOpen, FlowReport, Numbers, StreamDoubt, StreamReport,
+    AllMoments, Artefacts, Cause, FastOpen, FlowReport, Handshake, Numbers, Originals,
+    Retransmissions, StreamDoubt, StreamReport,
 };
 use crate::gravity::Gravity;
 
@@ -16,49 +17,15 @@ pub struct Totals {
     /// Flows with problems ([`FlowReport::has_problems`]).
     pub troubled_flows: u64,
     /// Original data segments.
-    pub packets: u64,
-    /// Their payload bytes.
-    pub bytes: u64,
-    /// Original transmissions (not retransmissions) that certainly arrived.
-    pub arrived: u64,
-    /// Reordered packets.
-    pub reordered: u64,
-    /// Greatest extent, packets.
-    pub max_extent: u64,
-    /// Greatest late time, nanoseconds.
-    pub max_late_ns: u64,
-    /// Events that remain ambiguous.
-    pub ambiguous: u64,
-    /// Packets lost.
-    pub losses: u64,
-    /// Packets that arrived and that the receiver discarded although it lacked them.
-    pub refused: u64,
-    /// Late packets, the ones included that came so late that the receiver discarded them ([`FlowReport::late`]).
-    pub late: u64,
-    /// Packets that arrived, whether the receiver took or discarded them.
-    pub came: u64,
-    /// Packets that were missing below others when the capture of their flow ended.
-    pub unfilled: u64,
-    /// Retransmissions.
-    pub retransmissions: u64,
-    /// Of these, spurious.
-    pub spurious: u64,
-    /// Of these, undecided.
-    pub unclear: u64,
+    pub originals: Originals,
+    /// In which order they arrived.
+    pub order: OrderTotals,
+    /// Data that was sent again.
+    pub retransmissions: Retransmissions,
     /// Recovery phases.
-    pub recoveries: u64,
-    /// Of these, the ones during which no packet had been lost.
-    pub spurious_recoveries: u64,
-    /// Recovery phases started by a retransmission time-out.
-    pub timeouts: u64,
-    /// Recoveries by cause, in the order of [`Cause::ALL`].
-    pub by_cause: [u64; Cause::ALL.len()],
-    /// SYNs that were sent again.
-    pub syns_again: u64,
-    /// Connections whose data in the SYN was not acknowledged with it.
-    pub fast_open_refused: u64,
-    /// SYN-ACKs that no connection followed.
-    pub other_answers: u64,
+    pub recoveries: RecoveryTotals,
+    /// How connections were opened.
+    pub openings: Openings,
     /// What the capture itself did.
     pub artefacts: Artefacts,
     /// Flows of which the capture does not show something.
@@ -67,6 +34,49 @@ pub struct Totals {
     pub measures: AllMoments,
     /// Numbered streams of other services.
     pub streams: StreamTotals,
+}
+
+/// Sums and maxima over the arrivals of flows.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct OrderTotals {
+    /// Originals that certainly arrived and were taken.
+    pub arrived: u64,
+    /// Of these, reordered.
+    pub reordered: u64,
+    /// Late packets, the ones included that came so late that the receiver discarded them ([`FlowReport::late`]).
+    pub late: u64,
+    /// Packets that arrived, whether the receiver took or discarded them.
+    pub came: u64,
+    /// Events that remain ambiguous.
+    pub ambiguous: u64,
+    /// Greatest extent, packets.
+    pub max_extent: u64,
+    /// Greatest late time, nanoseconds.
+    pub max_late_ns: u64,
+}
+
+/// Sums over the recovery phases of flows.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct RecoveryTotals {
+    /// All of them.
+    pub total: u64,
+    /// Of these, the ones during which no packet had been lost.
+    pub spurious: u64,
+    /// Started by a retransmission time-out.
+    pub timeouts: u64,
+    /// By cause, in the order of [`Cause::ALL`].
+    pub by_cause: [u64; Cause::ALL.len()],
+}
+
+/// Sums over what opened the connections.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Openings {
+    /// SYNs that were sent again.
+    pub syns_again: u64,
+    /// Connections whose data in the SYN was not acknowledged with it.
+    pub fast_open_refused: u64,
+    /// SYN-ACKs that no connection followed.
+    pub other_answers: u64,
 }
 
 /// Sums over the numbered streams.
@@ -112,35 +122,15 @@ impl Totals {
 
     /// Adds a flow.
     pub fn add(&mut self, flow: &FlowReport) {
-        let order = &flow.reordering;
         self.flows += 1;
-        self.reordered_flows += u64::from(order.reordered > 0);
+        self.reordered_flows += u64::from(flow.reordering.reordered > 0);
         self.troubled_flows += u64::from(flow.has_problems());
-        self.packets += flow.data_packets;
-        self.bytes += flow.data_bytes;
-        self.arrived += order.received;
-        self.reordered += order.reordered;
-        self.ambiguous += order.ambiguous;
-        self.max_extent = self.max_extent.max(order.extents.max().unwrap_or(0));
-        self.max_late_ns = self.max_late_ns.max(order.late_ns.max().unwrap_or(0));
-        self.losses += flow.losses;
-        self.refused += flow.refused;
-        self.late += flow.late();
-        self.came += flow.came();
-        self.unfilled += flow.unfilled;
-        self.retransmissions += flow.retransmissions.total;
-        self.spurious += flow.retransmissions.spurious;
-        self.unclear += flow.retransmissions.ambiguous;
-        self.recoveries += flow.recoveries.total;
-        self.spurious_recoveries += flow.recoveries.spurious;
-        for of in &flow.recoveries.by_cause {
-            self.by_cause[of.cause as usize] += of.recoveries;
-        }
-        self.timeouts += flow.timeouts();
-        let handshake = &flow.handshake;
-        self.syns_again += handshake.syns_again;
-        self.fast_open_refused += u64::from(handshake.fast_open == Some(FastOpen::Refused));
-        self.other_answers += handshake.other_answers;
+        self.originals.add(&flow.originals);
+        self.order.merge(&OrderTotals::of(flow));
+        self.retransmissions.add(&flow.retransmissions);
+        self.recoveries.merge(&RecoveryTotals::of(flow));
+        self.openings
+            .merge(&Openings::of(&flow.endpoints.handshake));
         self.artefacts.add(&flow.artefacts);
         self.measures.add(flow);
         self.blind.add(flow.blind, flow.rough);
@@ -151,34 +141,101 @@ impl Totals {
         self.flows += other.flows;
         self.reordered_flows += other.reordered_flows;
         self.troubled_flows += other.troubled_flows;
-        self.packets += other.packets;
-        self.bytes += other.bytes;
-        self.arrived += other.arrived;
-        self.reordered += other.reordered;
-        self.ambiguous += other.ambiguous;
-        self.max_extent = self.max_extent.max(other.max_extent);
-        self.max_late_ns = self.max_late_ns.max(other.max_late_ns);
-        self.losses += other.losses;
-        self.refused += other.refused;
-        self.late += other.late;
-        self.came += other.came;
-        self.unfilled += other.unfilled;
-        self.retransmissions += other.retransmissions;
-        self.spurious += other.spurious;
-        self.unclear += other.unclear;
-        self.recoveries += other.recoveries;
-        self.spurious_recoveries += other.spurious_recoveries;
-        self.timeouts += other.timeouts;
-        for (sum, more) in self.by_cause.iter_mut().zip(other.by_cause) {
-            *sum += more;
-        }
-        self.syns_again += other.syns_again;
-        self.fast_open_refused += other.fast_open_refused;
-        self.other_answers += other.other_answers;
+        self.originals.add(&other.originals);
+        self.order.merge(&other.order);
+        self.retransmissions.add(&other.retransmissions);
+        self.recoveries.merge(&other.recoveries);
+        self.openings.merge(&other.openings);
         self.artefacts.add(&other.artefacts);
         self.measures.merge(&other.measures);
         self.blind.merge(&other.blind);
         self.streams.merge(&other.streams);
+    }
+}
+
+impl OrderTotals {
+    fn of(flow: &FlowReport) -> Self {
+        let order = &flow.reordering;
+        OrderTotals {
+            arrived: order.received,
+            reordered: order.reordered,
+            late: flow.late(),
+            came: flow.came(),
+            ambiguous: order.ambiguous,
+            max_extent: order.extents.max().unwrap_or(0),
+            max_late_ns: order.late_ns.max().unwrap_or(0),
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.arrived += other.arrived;
+        self.reordered += other.reordered;
+        self.late += other.late;
+        self.came += other.came;
+        self.ambiguous += other.ambiguous;
+        self.max_extent = self.max_extent.max(other.max_extent);
+        self.max_late_ns = self.max_late_ns.max(other.max_late_ns);
+    }
+}
+
+impl RecoveryTotals {
+    fn of(flow: &FlowReport) -> Self {
+        let mut by_cause = [0; Cause::ALL.len()];
+        for of in &flow.recoveries.by_cause {
+            by_cause[of.cause as usize] += of.recoveries;
+        }
+        RecoveryTotals {
+            total: flow.recoveries.total,
+            spurious: flow.recoveries.spurious,
+            timeouts: flow.timeouts(),
+            by_cause,
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.total += other.total;
+        self.spurious += other.spurious;
+        self.timeouts += other.timeouts;
+        for (sum, more) in self.by_cause.iter_mut().zip(other.by_cause) {
+            *sum += more;
+        }
+    }
+}
+
+impl Openings {
+    fn of(handshake: &Handshake) -> Self {
+        Openings {
+            syns_again: handshake.syns_again,
+            fast_open_refused: u64::from(handshake.fast_open == Some(FastOpen::Refused)),
+            other_answers: handshake.other_answers,
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.syns_again += other.syns_again;
+        self.fast_open_refused += other.fast_open_refused;
+        self.other_answers += other.other_answers;
+    }
+}
+
+impl Originals {
+    fn add(&mut self, other: &Self) {
+        self.packets += other.packets;
+        self.bytes += other.bytes;
+        self.lost += other.lost;
+        self.refused += other.refused;
+        self.outside_window += other.outside_window;
+        self.undecided += other.undecided;
+        self.unfilled += other.unfilled;
+    }
+}
+
+impl Retransmissions {
+    fn add(&mut self, other: &Self) {
+        self.total += other.total;
+        self.needed += other.needed;
+        self.spurious += other.spurious;
+        self.ambiguous += other.ambiguous;
     }
 }
 

@@ -68,23 +68,23 @@ impl FlowTruth {
     /// acknowledgements, artefacts, what-if, points), stays. Recovery phases stay as well, with
     /// their verdicts by the truth; they are known only if `report` kept its events.
     pub fn replace_in(&self, report: &mut FlowReport) {
-        report.data_packets = self.data_packets;
-        report.data_bytes = self.data_bytes;
+        report.originals.packets = self.data_packets;
+        report.originals.bytes = self.data_bytes;
         report.retransmissions = self.retransmissions;
-        report.losses = self.losses;
-        report.refused = self.refused;
-        report.outside_window = report.outside_window.min(self.refused);
-        report.undecided = self.undecided;
+        report.originals.lost = self.losses;
+        report.originals.refused = self.refused;
+        report.originals.outside_window = report.originals.outside_window.min(self.refused);
+        report.originals.undecided = self.undecided;
         report.reordering = self.reordering.clone();
         report.bounds = Default::default();
         report.upstream = None;
         report.rough = false;
         report.blind = Blind::default();
-        report.unfilled = 0;
+        report.originals.unfilled = 0;
         report.bursts = self.bursts.clone();
         report.by_rate = self.by_rate.clone();
-        report.events = self.events.clone();
-        report.retransmission_list = self.retransmission_list.clone();
+        report.records.events = self.events.clone();
+        report.records.retransmissions = self.retransmission_list.clone();
         self.judge_recoveries(report);
         let order = &self.reordering;
         report.avoidance = Avoidance::of(&report.recoveries, &order.extents, &order.late_ns);
@@ -110,11 +110,11 @@ impl FlowTruth {
         let facts = Flow {
             marks: &marks,
             rtts: &rtts,
-            mss: report.mss,
+            mss: report.endpoints.mss,
             acks_overtaken: report.ack_path.reordered > 0,
         };
         let inferred: Vec<Cause> = recoveries.list.iter().map(|r| r.cause).collect();
-        facts.assign(recoveries, &mut report.retransmission_list);
+        facts.assign(recoveries, &mut report.records.retransmissions);
         // How full the queue was only the inference has seen.
         for (recovery, before) in recoveries.list.iter_mut().zip(inferred) {
             if recovery.cause == Cause::Loss && before.is_loss() {

@@ -49,7 +49,7 @@ impl Sender {
         if ack.stale || more || untimed || part {
             return;
         }
-        if reported == 0 && self.receiver.has_no_room_for_news(seg) {
+        if reported == 0 && self.receiver.listing.has_no_room_for_news(seg) {
             return self.ledger.hides_arrival();
         }
         let Some(mut trigger) = self.trigger_of(ack, reported, &last) else {
@@ -84,7 +84,8 @@ impl Sender {
         if repeated || refused {
             let unsure = (ack.missing > 0).then_some(Reason::AcksMissing);
             let id = self.wait_for_hole(seg, seg.ts_ns, unsure, (trigger, again));
-            self.receiver.flushed = (early && blocks >= MIN_BLOCKS_THAT_FLUSH).then_some(id);
+            self.receiver.compression.flushed =
+                (early && blocks >= MIN_BLOCKS_THAT_FLUSH).then_some(id);
         } else if trigger == Trigger::Nothing
             && let Some(start) = filled.0
         {
@@ -107,11 +108,11 @@ impl Sender {
             0 => Some(Trigger::Window),
             _ if ack.missing > 0 => None,
             // As usual: none of its reports was held back, so far as is known.
-            _ if self.receiver.compression.is_empty() => None,
+            _ if !self.receiver.compression.is_known() => None,
             _ => {
                 let waited = self.held_back(seg.ts_ns);
                 let jitter = self.timing.jitter();
-                self.receiver.trigger(waited, reported, jitter)
+                self.receiver.compression.trigger(waited, reported, jitter)
             }
         }
     }
@@ -229,7 +230,7 @@ impl Sender {
     /// What `ack` reports may show why the ACK before flushed held-back SACKs: a segment had
     /// opened one more block. That is as much of a reason as the timer is.
     pub(super) fn explain_flush(&mut self, ack: &Ack) {
-        let Some(id) = self.receiver.flushed.take() else {
+        let Some(id) = self.receiver.compression.flushed.take() else {
             return;
         };
         let at = self.last.map_or(i64::MIN, |l| l.ts_ns);

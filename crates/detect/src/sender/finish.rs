@@ -2,11 +2,12 @@
 
 use super::board::Sent;
 use super::ledger::{Ledger, Telling};
-use super::{Sender, SenderEnd};
+use super::{AckFindings, Sender, SenderEnd};
 use crate::collect::{Basis, Place};
 use crate::complaints::Complaints;
+use crate::engine_end::EngineEnd;
 use crate::habits::{AfterTimeout, Habits, TooOld};
-use crate::result::Evidence;
+use crate::result::{AckPath, Evidence, Retransmissions};
 
 /// Number of retransmissions of SACKed segments after which the sender is taken to retransmit everything after a timeout.
 const MIN_REPEATED_NEEDLESSLY: u64 = 3;
@@ -132,35 +133,42 @@ impl Sender {
             complaints,
             ..
         } = self.ledger;
-        SenderEnd {
+        let unfilled = self.outstanding.unfilled();
+        let data = EngineEnd {
             collector,
+            packets: self.ledger.data_packets,
+            bytes: self.ledger.data_bytes,
+            retransmissions: Retransmissions::split(
+                self.ledger.retransmissions,
+                self.ledger.needed,
+                self.ledger.spurious,
+            ),
+            undecided: (self.outstanding.undecided() - unanswered).saturating_sub(proven),
+            unfilled: unfilled.saturating_sub(unanswered + proven),
+            missing: self.outstanding.missing(),
             recoveries: recoveries.finish(),
             list: list.into_all(),
-            data_packets: self.ledger.data_packets,
-            data_bytes: self.ledger.data_bytes,
-            retransmissions: self.ledger.retransmissions,
-            needed: self.ledger.needed,
-            spurious: self.ledger.spurious,
-            undecided: (self.outstanding.undecided() - unanswered).saturating_sub(proven),
-            unfilled: self
-                .outstanding
-                .unfilled()
-                .saturating_sub(unanswered + proven),
-            shrunk: self.sizes.finish(self.outstanding.una),
-            proven: complaints.into_proven(),
-            missing: self.outstanding.missing(),
-            acks: self.queue.seen,
-            acks_reordered: self.queue.reordered,
-            acks_missing,
-            habits,
-            min_rtt: self.timing.min_rtt,
-            rough: telling.rough,
             forgot,
+        };
+        let evident = self.no_sack.evident();
+        let troubled = self.ledger.retransmissions > 0 || self.no_sack.duplicates();
+        let acks = AckFindings {
+            path: AckPath {
+                acks: self.queue.seen,
+                reordered: self.queue.reordered,
+                missing: acks_missing,
+            },
+            min_rtt_ns: self.timing.min_rtt,
+            rough: telling.rough,
             sack: self.receiver.has_sack(),
-            sack_unknown: self
-                .receiver
-                .unknown_sack(self.no_sack.evident(), self.no_sack.shown())
-                && (self.ledger.retransmissions > 0 || self.no_sack.duplicates()),
+            sack_unknown: troubled && self.receiver.unknown_sack(evident, self.no_sack.shown()),
+            habits,
+            shrunk: self.sizes.finish(self.outstanding.una),
+        };
+        SenderEnd {
+            data,
+            proven: complaints.into_proven(),
+            acks,
         }
     }
 }

@@ -451,7 +451,7 @@ mod tests {
     fn end(mut ledger: Ledger, telling: &Telling) -> (u64, u64, Vec<(Kind, Confidence)>) {
         ledger.settle(i64::MAX);
         ledger.close_all(telling);
-        let (.., events) = ledger.collector.finish();
+        let events = ledger.collector.finish().events;
         let events = events.iter().map(|e| (e.kind, e.confidence)).collect();
         (ledger.needed, ledger.spurious, events)
     }

@@ -310,8 +310,9 @@ mod tests {
         assert!(!log.is_empty());
         assert!(log.decide(id, Status::Nothing));
         log.settle(500, &mut out);
-        let (reordering, .., events) = out.finish();
-        assert_eq!((reordering.received, reordering.reordered), (3, 1));
+        let told = out.finish();
+        let (order, events) = (&told.reordering, &told.events);
+        assert_eq!((order.received, order.reordered), (3, 1));
         assert_eq!((events[0].seq_offset, events[0].extent), (200, Some(1)));
     }
 }

@@ -39,6 +39,7 @@ mod outstanding;
 mod owed;
 mod pair;
 mod paws;
+mod process;
 mod reading;
 mod receiver;
 mod repeats;
@@ -56,13 +57,14 @@ mod unseen;
 mod windows;
 
 use inorder_base::sequence::Offsets;
-use inorder_wire::{Has, Segment, TcpFlags};
+use inorder_wire::{Segment, TcpFlags};
 
-use crate::collect::{Basis, Collector};
+use crate::collect::Basis;
 use crate::complaints::Proven;
-use crate::explanation::{Explanation, Explanations};
+use crate::engine_end::EngineEnd;
+use crate::explanation::Explanations;
 use crate::habits::Habits;
-use crate::result::{Evidence, Reason, Recoveries, Retransmission, Shrunk};
+use crate::result::{AckPath, Shrunk};
 
 use acks::{Ack, AckQueue};
 use attribute::First;
@@ -76,13 +78,12 @@ use orphans::Orphans;
 use outstanding::Outstanding;
 use reading::Reading;
 use receiver::Receiver;
-use report::Report;
-use ring::{Ring, apart};
+use ring::Ring;
 use shared_numbers::SharedNumbers;
 use shrunk::Sizes;
 use timing::Timing;
 use unseen::Unseen;
-use windows::{AckNumbers, Windows};
+use windows::Windows;
 
 pub(crate) use finish::{MIN_PATIENCE_NS, PATIENCE_RTTS};
 pub(crate) use receiver::Options;
@@ -138,34 +139,26 @@ heap!(Sender: outstanding, timing, receiver, reading, windows, ledger, openers, 
 /// What [`Sender::finish`] tells.
 #[derive(Debug)]
 pub(crate) struct SenderEnd {
-    pub(crate) collector: Box<Collector>,
-    pub(crate) recoveries: Recoveries,
-    pub(crate) list: Vec<Retransmission>,
-    pub(crate) data_packets: u64,
-    pub(crate) data_bytes: u64,
-    pub(crate) retransmissions: u64,
-    pub(crate) needed: u64,
-    pub(crate) spurious: u64,
-    pub(crate) undecided: u64,
-    /// Of these, the ones below others that have arrived.
-    pub(crate) unfilled: u64,
-    pub(crate) missing: u64,
-    /// Full segments arrive only when they are cut.
-    pub(crate) shrunk: Option<Shrunk>,
+    pub(crate) data: EngineEnd,
     /// What did not arrive, as ICMP says.
     pub(crate) proven: Vec<Proven>,
-    pub(crate) acks: u64,
-    pub(crate) acks_reordered: u64,
-    pub(crate) acks_missing: u64,
-    pub(crate) min_rtt: Option<i64>,
+    pub(crate) acks: AckFindings,
+}
+
+/// What acknowledgements tell beside what arrived.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct AckFindings {
+    pub(crate) path: AckPath,
+    pub(crate) min_rtt_ns: Option<i64>,
+    /// Counts are approximate for want of SACK.
     pub(crate) rough: bool,
-    /// Some of what was missing at once has been forgotten.
-    pub(crate) forgot: bool,
     pub(crate) sack: bool,
     /// Whether SACK was negotiated is unknown: neither the handshake nor a SACK block was captured, although segments were missing.
     pub(crate) sack_unknown: bool,
     /// Habits that acknowledgements show.
     pub(crate) habits: Habits,
+    /// Full segments arrive only when they are cut.
+    pub(crate) shrunk: Option<Shrunk>,
 }
 
 impl Sender {
@@ -297,380 +290,7 @@ impl Sender {
         }
         self.ready = ready;
     }
-
-    fn process(&mut self, ack: &Ack) {
-        let gap = ack.missing > 0;
-        if gap && self.numbers.are_shared() {
-            let ack = Ack { missing: 0, ..*ack };
-            return self.process_whole(&ack);
-        }
-        self.process_whole(ack);
-        self.numbers.note(gap, self.reading.reports.len());
-    }
-
-    fn process_whole(&mut self, ack: &Ack) {
-        let seg = &ack.seg;
-        if self.outstanding.sent_before_capture(seg) {
-            self.outstanding.forget();
-        }
-        let number = self.outstanding.acknowledged_by(seg);
-        if ack.missing > 0 {
-            self.note_gap(ack);
-        }
-        self.hide_unseen(ack);
-        let completed = match seg.has(Has::OPTIONS_CUT) {
-            true => self.completed(ack, number),
-            false => None,
-        };
-        let ack = completed.as_ref().unwrap_or(ack);
-        let seg = &ack.seg;
-        if self.receiver.may_lack_sack() {
-            self.process_without_sack(ack, number);
-        } else if !self.advance_in_order(ack, number) {
-            self.process_with_sack(ack, number);
-        }
-        self.settle(seg.ts_ns);
-        if !ack.stale {
-            self.last = Some(*seg);
-            self.receiver.note_window(seg);
-        }
-    }
-
-    /// The common case of [`Sender::process_with_sack`]: nothing is missing, nothing was sent
-    /// again, and the ACK does nothing but advance. False, and nothing is done, in all others.
-    #[inline]
-    fn advance_in_order(&mut self, ack: &Ack, number: i64) -> bool {
-        let out = &mut self.outstanding;
-        let advances = ack.seg.sack_len == 0 && number > out.una;
-        let advances = advances && !self.unseen.untimed(number);
-        if !advances || !out.ranges.is_empty() || !out.board.all_sent_once() {
-            return false;
-        }
-        let now = ack.seg.ts_ns;
-        self.timing.advance_in_order(number, now);
-        let mut segments = 0;
-        while let Some(sent) = out.board.pop_sent_once(number) {
-            segments += 1;
-            self.sizes.arrived(sent.start, sent.len);
-            if !sent.reported {
-                self.timing.sample_rtt(now - sent.sent_ns, false);
-                self.timing.note_sent_last(sent.sent_ns, now);
-                let basis = Basis::certain(Evidence::Sack);
-                self.ledger.log_sent(&sent, ack, basis);
-            }
-        }
-        out.una = number;
-        self.numbers.note(ack.missing > 0, segments);
-        self.reading.reports.clear();
-        self.reading.alone = false;
-        self.receiver.compressing = false;
-        if segments == 1 && self.has_hidden_one() {
-            self.owed(ack);
-        }
-        true
-    }
-
-    fn process_with_sack(&mut self, ack: &Ack, number: i64) {
-        let seg = &ack.seg;
-        let dsack = self.outstanding.dsack(seg, number);
-        let had_hole = !self.outstanding.ranges.is_empty();
-        self.reading.crossed = self.crossed_dsack(seg, number);
-        let room = self.receiver.room(self.last.as_ref());
-        let full = self.outstanding.ranges.len() > room;
-        let advanced = number > self.outstanding.una;
-        self.reading.reports.clear();
-        if had_hole {
-            let since = self.last.map_or(seg.ts_ns, |l| l.ts_ns);
-            let waited = seg.ts_ns.saturating_sub(since);
-            self.windows.clutter.expose(waited);
-        }
-        let since = self.since();
-        self.timing
-            .expect(&mut self.outstanding, seg, number, since);
-        if advanced {
-            self.reading.cover(&mut self.outstanding, number);
-        }
-        let covered = self.reading.reports.len();
-        let cut = self.receiver.cuts_blocks;
-        if cut {
-            self.reading.extend_known();
-            self.receiver.cuts_blocks = !self.outstanding.ranges.is_empty();
-        }
-        self.reading
-            .report_blocks(&mut self.outstanding, seg, dsack.is_some(), cut);
-        let listed = seg.all_sack_blocks(0);
-        if listed > 0 && !ack.stale {
-            let ranges = self.outstanding.ranges.len();
-            self.receiver.learn_blocks(listed, ranges);
-        }
-        let reported = self.reading.reports.len();
-        if full {
-            // What the blocks had no room for shows only now.
-            self.reading.doubt_covered(covered);
-        }
-        if self.explanations.has(Explanation::HiddenRanges) {
-            self.reading.doubt_hidden();
-        }
-        let listed = usize::from(listed).saturating_sub(usize::from(dsack.is_some()));
-        let room = self.receiver.room(Some(seg));
-        let top = self.outstanding.ranges.top();
-        self.reading.note_room(listed, room, ack.missing, top);
-        self.hide_unlisted(ack, listed);
-        if !advanced {
-            self.explain_flush(ack);
-        }
-        self.receiver.flushed = None;
-        self.put_in_order(ack, covered, had_hole);
-        self.reading.alone = reported == 1 && !advanced && !self.receiver.compressing;
-        let reports = std::mem::take(&mut self.reading.reports);
-        for report in &reports {
-            self.sizes.arrived(report.sent.start, report.sent.len);
-            self.arrived(report, ack, had_hole);
-        }
-        self.reading.reports = reports;
-        if self.end == End::Sent && self.outstanding.end_overtook(seg, number) {
-            self.end = End::Overtook;
-            self.ledger.end_came(self.outstanding.highest, seg);
-        }
-        self.learn_echo(seg, advanced);
-        if dsack.is_none() && !ack.stale {
-            self.learn_order(seg);
-        }
-        self.openers.drop_below(self.outstanding.una);
-        self.answer(ack, dsack, advanced);
-    }
-
-    /// `ack` lists `listed` ranges, fewer than there are. Where the receiver reports each once, and an ACK may have been lost before this one or
-    /// stand for several arrivals, something may have arrived that shows only when what lies below is filled.
-    fn hide_unlisted(&mut self, ack: &Ack, listed: usize) {
-        if listed >= self.outstanding.ranges.len() || !self.receiver.leaves_ranges_out() {
-            return;
-        }
-        let complete = self.queue.by_id() && ack.missing == 0;
-        if !complete || !self.receiver.compression.is_empty() {
-            self.ledger.hides_arrival();
-        }
-    }
-
-    /// Data above a hole moves no TS.Recent (RFC 7323 section 4.3): what does this receiver echo for it?
-    fn learn_echo(&mut self, seg: &Segment, advanced: bool) {
-        let ([report], Some(last)) = (&self.reading.reports[..], self.last) else {
-            return;
-        };
-        let sent = report.sent.tsval;
-        if advanced
-            || report.copies.is_some()
-            || sent == last.tsecr
-            || !self.outstanding.echoes(seg)
-        {
-            return;
-        }
-        self.receiver
-            .learn_echo(seg.tsecr == sent, seg.tsecr == last.tsecr);
-    }
-
-    /// Does this receiver list first what has just come?
-    fn learn_order(&mut self, seg: &Segment) {
-        if let ([report], [first, _, ..]) = (&self.reading.reports[..], seg.sack_blocks())
-            && !report.left_edge
-        {
-            let (left, right) = (
-                self.outstanding.offset(first.0),
-                self.outstanding.offset(first.1),
-            );
-            self.receiver
-                .learn_order((left..right).contains(&report.sent.start));
-        }
-    }
-
-    /// What `ack` says beside what it reports for the first time: duplicates, or nothing.
-    fn answer(&mut self, ack: &Ack, dsack: Option<(i64, i64)>, advanced: bool) {
-        let reported = self.reading.reports.len();
-        if let Some((left, right)) = self.reading.crossed {
-            self.receiver.dsack_seen = true;
-            for start in self.ledger.filled.starts_in(left, right) {
-                let f = self.ledger.filled.get_mut(start);
-                if let Some(f) = f.filter(|f| f.copies.count > 1) {
-                    f.duplicates += 1;
-                }
-            }
-        }
-        if let Some((left, right)) = dsack {
-            self.duplicate(left, right, ack);
-        } else if !advanced {
-            self.receiver.compressing |= reported > 1;
-            self.unexplained(ack, reported);
-            let waited = match reported {
-                0 => 0,
-                _ => self.held_back(ack.seg.ts_ns),
-            };
-            if reported > 0 {
-                let at_once = waited <= self.timing.jitter();
-                self.receiver.reported_at_once = reported == 1 && at_once;
-            }
-            if reported > 1 && ack.missing == 0 {
-                self.receiver.compression.push(waited);
-            }
-        }
-        if dsack.is_some() || advanced {
-            self.receiver.compressing = false;
-        }
-    }
-
-    /// When the ACK before left, as far as that is known.
-    fn since(&self) -> i64 {
-        self.last.map_or(i64::MIN / 2, |l| l.ts_ns)
-    }
-
-    /// A duplicate among what the ACK is the first to cover: an original and its retransmission have
-    /// both come since the ACK before, as when a probe of the tail crosses a delayed ACK. A stack that
-    /// lists first whatever moved the left edge does so of data that was sent once, too.
-    fn crossed_dsack(&mut self, seg: &Segment, number: i64) -> Option<(i64, i64)> {
-        if seg.sack_len == 0 || !self.explanations.has(Explanation::Crossed) {
-            return None;
-        }
-        let (block, again) = self.outstanding.first_block_crossed(seg, number)?;
-        self.receiver.lists_edge |= !again;
-        (!self.receiver.lists_edge).then_some(block)
-    }
-
-    /// Puts the reports of one ACK into the order of arrival, as far as it can be known.
-    fn put_in_order(&mut self, ack: &Ack, covered: usize, had_hole: bool) {
-        if had_hole && covered > 0 && ack.missing == 0 {
-            self.receiver.learn_fill(self.reading.reports.len() == 1);
-        }
-        if !self.reading.several(covered, had_hole, ack.missing > 0) {
-            return;
-        }
-        let reason = if ack.missing > 0 {
-            Reason::AcksMissing
-        } else {
-            Reason::AckCompression
-        };
-        if self.explanations.has(Explanation::Lateness) {
-            let since = self.since();
-            self.reading.by_time(&self.timing, since, ack.seg.ts_ns);
-        }
-        let at_once = self.fill_came_last(ack.seg.ts_ns);
-        self.reading
-            .settle_order(covered, had_hole, reason, at_once);
-    }
-
-    /// Did what fills the left edge make the receiver send the ACK at `now`, which reports more? It did where the rest had been
-    /// held back. What has just come may have come after it, if the receiver delays the acknowledgement of what fills a
-    /// hole (RFC 5681 section 4.2 only says that it SHOULD not).
-    fn fill_came_last(&self, now: i64) -> bool {
-        let just = |r: &Report| apart(self.timing.arrival_of(&r.sent), now) <= self.timing.jitter();
-        let mut rest = self.reading.reports.iter().filter(|r| !r.left_edge);
-        self.receiver.answers_fills_at_once() && !rest.any(just)
-    }
-
-    fn settle(&mut self, now: i64) {
-        if self.ledger.log.is_empty() {
-            return;
-        }
-        let acks = AckNumbers {
-            by_id: self.queue.by_id(),
-            missing: self.queue.missing,
-        };
-        let (ledger, timing) = (&mut self.ledger, &mut self.timing);
-        self.windows
-            .explain(now, ledger, timing, &self.receiver, acks);
-        self.ledger.settle(now);
-    }
-
-    fn trim_filled(&mut self) {
-        if self.ledger.filled.is_full() {
-            let telling = self.telling();
-            self.ledger.trim(&telling);
-        }
-    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::trace::Trace;
-    use crate::explanation::Explanation;
-    use crate::result::{Confidence, Kind};
-
-    /// Ten segments are in flight, and four behind the fifth are reported or not before the fifth is retransmitted. True if the
-    /// verdict is a time-out.
-    fn timed_out(reported: bool, without: Option<Explanation>) -> bool {
-        let mut trace = Trace::stamped(without);
-        trace.in_order(0, 0, 20);
-        (0..10).for_each(|n| trace.send(40 + n, 20 + n));
-        (0..5).for_each(|n| trace.ack(50 + n, 21 + n, &[]));
-        if reported {
-            (1..5).for_each(|n| trace.ack(55 + n, 25, &[(26, 26 + n)]));
-        }
-        trace.send_again(90, 25);
-        trace.ack(100, 30, &[]);
-        let end = Box::new(trace.sender).finish(0, true);
-        end.recoveries.list[0].timeout
-    }
-
-    /// Segments 28 to 31, 33, 35 and 37 come in their turn, and their ACKs are lost; the ACK of 39 has no block for the range
-    /// that ends at 31. What is told of these and of 34, which comes late.
-    fn behind_missing_acks(without: Option<Explanation>) -> [Option<(Kind, Confidence)>; 2] {
-        let mut trace = Trace::new(true, without);
-        trace.in_order(0, 0, 20);
-        (0..20).for_each(|n| trace.send(40 + n, 20 + n));
-        (1..8).for_each(|n| trace.ack(50 + n, 20, &[(21, 21 + n)]));
-        trace.lose_acks(7);
-        trace.ack(69, 20, &[(39, 40), (37, 38), (35, 36), (33, 34)]);
-        trace.ack(70, 20, &[(33, 36), (39, 40), (37, 38)]);
-        trace.ack(71, 20, &[(33, 38), (39, 40)]);
-        trace.ack(72, 20, &[(33, 40)]);
-        trace.send_again(73, 20);
-        trace.ack(83, 32, &[(33, 40)]);
-        let late = trace.end();
-        let told = |n| late.iter().find(|t| t.1 == n).map(|t| (t.0, t.2));
-        assert!((29..32).all(|n| told(n) == told(28)));
-        [told(28), told(34)]
-    }
-
-    #[test]
-    fn what_missing_acks_may_have_reported_and_no_later_one_lists_is_not_said_to_be_late() {
-        let late = |sure| Some((Kind::Reordered, sure));
-        let likely = late(Confidence::Likely);
-        assert_eq!(
-            behind_missing_acks(None),
-            [late(Confidence::Ambiguous), likely]
-        );
-        let off = Some(Explanation::HiddenRanges);
-        assert_eq!(behind_missing_acks(off), [likely, likely]);
-    }
-
-    #[test]
-    fn data_that_the_end_overtakes_is_late_where_it_comes_and_lost_where_it_does_not() {
-        // The last segment and the end of the data are sent; that is SACKed first, and the segment sent again.
-        let told = |came_twice: bool| {
-            let mut trace = Trace::stamped(None);
-            trace.in_order(0, 0, 20);
-            trace.send(40, 20);
-            trace.sender.note_end();
-            trace.sack_end(50, 20, 21);
-            trace.send_again(50, 20);
-            trace.ack_end(60, 21);
-            if came_twice {
-                trace.ack_end_again(61, 21, (20, 21));
-            }
-            trace.end()
-        };
-        let late = told(true);
-        assert_eq!(late.len(), 1, "{late:?}");
-        assert_eq!((late[0].0, late[0].1), (Kind::Reordered, 20));
-        assert!(
-            told(false).iter().all(|t| t.0 == Kind::Lost),
-            "{:?}",
-            told(false)
-        );
-    }
-
-    #[test]
-    fn without_a_report_of_later_data_a_timer_made_the_sender_repeat_soon_after_an_ack() {
-        assert!(timed_out(false, None));
-        assert!(!timed_out(true, None));
-        assert!(!timed_out(false, Some(Explanation::TimerAlone)));
-    }
-}
+mod tests;

@@ -249,7 +249,7 @@ mod tests {
         (1..=waited).for_each(|n| trace.ack(50 + n, 20, &[]));
         trace.ack(52 + waited, 21 + waited, &[]);
         trace.in_order(100, 21 + waited, 60);
-        Box::new(trace.sender).finish(0, true).sack_unknown
+        Box::new(trace.sender).finish(0, true).acks.sack_unknown
     }
 
     #[test]

@@ -127,6 +127,7 @@ mod tests {
     use inorder_wire::{Has, Segment, TcpFlags};
 
     use super::super::{Options, Sender, SenderEnd};
+    use crate::collect::Collected;
     use crate::result::{Confidence, Evidence, Kind};
     use inorder_base::sequence::Offsets;
 
@@ -202,6 +203,12 @@ mod tests {
         Box::new(sender).finish(0, true)
     }
 
+    /// Retransmissions that were needed, and those that were not.
+    fn verdicts(end: &SenderEnd) -> (u64, u64) {
+        let of = &end.data.retransmissions;
+        (of.needed, of.spurious)
+    }
+
     fn ack(at: i64, recent: i64, next: i64, have: &BTreeSet<i64>) -> Segment {
         let mut seg = stamped(at, 0, recent);
         seg.ack = (next * LEN) as u32;
@@ -216,8 +223,10 @@ mod tests {
     #[test]
     fn repeated_acks_of_one_lateness_are_originals_that_came_after_all() {
         let end = play(&[20, 70, 120, 170, 220], &[20, 70, 170, 220]);
-        assert_eq!((end.needed, end.spurious), (1, 4));
-        let (reordering, .., events) = end.collector.finish();
+        assert_eq!(verdicts(&end), (1, 4));
+        let Collected {
+            reordering, events, ..
+        } = end.data.collector.finish();
         assert_eq!((reordering.reordered, reordering.ambiguous), (4, 0));
         let mut told: Vec<_> = events
             .iter()
@@ -235,8 +244,8 @@ mod tests {
     #[test]
     fn of_two_sent_at_once_one_came_late_and_which_is_not_asserted() {
         let end = play(&[20, 70, 120, 121, 170, 220], &[20, 70, 121, 170, 220]);
-        assert_eq!((end.needed, end.spurious), (0, 4));
-        let (.., events) = end.collector.finish();
+        assert_eq!(verdicts(&end), (0, 4));
+        let events = end.data.collector.finish().events;
         let late = events.iter().filter(|e| e.kind == Kind::Reordered);
         assert!(late.map(|e| e.confidence).eq([Confidence::Likely; 4]));
         let lost = events.iter().filter(|e| e.kind == Kind::Lost);
@@ -248,8 +257,8 @@ mod tests {
     #[test]
     fn both_of_two_sent_at_once_came_late() {
         let end = play(&[20, 70, 120, 121, 170], &[20, 70, 120, 121, 170]);
-        assert_eq!((end.needed, end.spurious), (0, 5));
-        let (reordering, ..) = end.collector.finish();
+        assert_eq!(verdicts(&end), (0, 5));
+        let reordering = end.data.collector.finish().reordering;
         assert_eq!((reordering.reordered, reordering.ambiguous), (5, 0));
     }
 
@@ -257,7 +266,10 @@ mod tests {
     fn one_repeated_ack_alone_proves_nothing() {
         let end = play(&[20, 70, 120], &[70]);
         // It is that of 20 or of 70: neither is asserted, nor that both were lost.
-        assert_eq!((end.needed, end.spurious), (1, 0));
-        assert_eq!((end.collector.reordered(), end.collector.losses()), (0, 1));
+        assert_eq!(verdicts(&end), (1, 0));
+        assert_eq!(
+            (end.data.collector.reordered(), end.data.collector.losses()),
+            (0, 1)
+        );
     }
 }

@@ -66,7 +66,7 @@ mod tests {
         trace.ack_bytes(20_010, first, 536, Some((first + 1, 500)));
         trace.send_again_part(20_011, first, 464);
         trace.ack_bytes(20_021, first + 1, 500, None);
-        Box::new(trace.sender).finish(0, true).shrunk
+        Box::new(trace.sender).finish(0, true).acks.shrunk
     }
 
     #[test]

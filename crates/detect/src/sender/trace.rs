@@ -203,7 +203,7 @@ impl Trace {
 
     pub(super) fn end(self) -> Told {
         let end = Box::new(self.sender).finish(0, true);
-        let (.., events) = end.collector.finish();
+        let events = end.data.collector.finish().events;
         let told = events.iter();
         told.map(|e| (e.kind, e.seq_offset / LEN as u64, e.confidence))
             .collect()

@@ -266,7 +266,7 @@ impl Windows {
             let heard = &window.acks[ack];
             let first = known.expected(heard.trigger);
             let seen = self.clutter.rate(heard.trigger, first, rtt);
-            let clutter = seen.max(known.receiver.held_back_rate(heard.trigger));
+            let clutter = seen.max(known.receiver.compression.held_back_rate(heard.trigger));
             let one_tick = ticks_too_old(window.holes[target].tsval, heard.recent) == 1;
             let passes = if one_tick {
                 SHARE_REFUSED_ONE_TICK_OLD
@@ -420,8 +420,8 @@ mod tests {
         without: Option<Explanation>,
     ) -> (Vec<(Kind, Confidence)>, u64) {
         let end = three_holes(answers, lateness, without);
-        let refused = end.collector.refusals();
-        let (.., events) = end.collector.finish();
+        let refused = end.data.collector.refusals();
+        let events = end.data.collector.finish().events;
         let of_three = events
             .iter()
             .filter(|e| (40_000..43_000).contains(&e.seq_offset));
@@ -432,7 +432,11 @@ mod tests {
     fn of_more_holes_than_answers_one_was_lost() {
         let lost = |answers: &[i64], without| {
             let end = three_holes(answers, (10, 4), without);
-            end.recoveries.list.last().map(|p| p.facts.lost.round())
+            end.data
+                .recoveries
+                .list
+                .last()
+                .map(|p| p.facts.lost.round())
         };
         assert_eq!(lost(&[228, 230], None), Some(1.0));
         assert_eq!(lost(&[228, 230, 232], None), Some(0.0));

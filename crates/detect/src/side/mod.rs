@@ -2,6 +2,7 @@
 
 mod cut;
 mod engines;
+mod findings;
 mod known;
 mod observe;
 mod report;

@@ -130,7 +130,7 @@ impl Trace {
 
     fn flow(self) -> FlowReport {
         let mut flows = self.tracker.finish();
-        flows.retain(|flow| flow.data_packets > 1);
+        flows.retain(|flow| flow.originals.packets > 1);
         assert_eq!(flows.len(), 1);
         flows.remove(0)
     }
@@ -138,7 +138,7 @@ impl Trace {
 
 /// Events above ambiguous.
 fn asserted(flow: &FlowReport) -> Vec<(Kind, Confidence)> {
-    let events = flow.events.iter();
+    let events = flow.records.events.iter();
     let sure = events.filter(|e| e.confidence != Confidence::Ambiguous);
     sure.map(|e| (e.kind, e.confidence)).collect()
 }
@@ -224,7 +224,7 @@ fn a_frame_captured_again_milliseconds_later_is_no_retransmission() {
     let flow = trace.flow();
     assert_eq!(flow.retransmissions.total, 0);
     assert_eq!(flow.artefacts.duplicated_frames, 900);
-    assert_eq!(flow.data_packets, 1_100);
+    assert_eq!(flow.originals.packets, 1_100);
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn duplicate_acks_without_identifications_are_no_frames_captured_twice() {
         trace.ack(70_100, 6 * LEN, 60_000, &[], has);
         let flow = trace.flow();
         assert_eq!(flow.artefacts.duplicated_frames, 0, "{has}");
-        assert_eq!((flow.data_packets, flow.retransmissions.total), (6, 1));
+        assert_eq!((flow.originals.packets, flow.retransmissions.total), (6, 1));
     }
 }
 
@@ -275,7 +275,7 @@ fn frames_captured_twice_are_known_without_identifications() {
     }
     let flow = trace.flow();
     assert_eq!(flow.artefacts.duplicated_frames, 6);
-    assert_eq!((flow.data_packets, flow.retransmissions.total), (2, 0));
+    assert_eq!((flow.originals.packets, flow.retransmissions.total), (2, 0));
 }
 
 #[test]
@@ -316,10 +316,14 @@ fn the_retransmission_of_a_lost_tail_that_newer_data_overtakes_is_not_certain_to
     trace.data(340_000, 29, 36);
     trace.ack(340_100, 31 * LEN, 60_000, &[], 0);
     let flow = trace.flow();
-    let reordered = flow.events.iter().filter(|e| e.kind == Kind::Reordered);
+    let reordered = flow
+        .records
+        .events
+        .iter()
+        .filter(|e| e.kind == Kind::Reordered);
     let told: Vec<_> = reordered.map(|e| (e.frame, e.confidence)).collect();
     assert_eq!(told, [(33, Confidence::Ambiguous)]);
-    assert_eq!(flow.losses, 4);
+    assert_eq!(flow.originals.lost, 4);
 }
 
 #[test]
@@ -337,7 +341,7 @@ fn a_merged_frame_may_begin_with_packets_that_came_before() {
     trace.data(at_us(15), 16, 116);
     let flow = trace.flow();
     assert_eq!(flow.artefacts.duplicated_frames, 3);
-    assert_eq!((flow.retransmissions.total, flow.losses), (0, 0));
+    assert_eq!((flow.retransmissions.total, flow.originals.lost), (0, 0));
     assert_eq!(asserted(&flow), []);
 }
 
@@ -361,7 +365,7 @@ fn a_byte_that_probes_a_closed_window_is_no_data_until_it_is_taken() {
     let flow = trace.flow();
     assert_eq!(flow.retransmissions.total, 0);
     assert_eq!(
-        (flow.data_packets, flow.data_bytes),
+        (flow.originals.packets, flow.originals.bytes),
         (6, u64::from(5 * LEN))
     );
     assert_eq!(asserted(&flow), []);
@@ -397,7 +401,7 @@ fn what_vanished_where_both_hosts_send_data_is_no_lost_tail() {
     }
     let flow = trace.flow();
     assert_eq!(asserted(&flow), []);
-    assert_eq!(flow.losses, 0);
+    assert_eq!(flow.originals.lost, 0);
 }
 
 #[test]
@@ -411,7 +415,7 @@ fn a_syn_repeated_before_anything_is_known_is_no_other_connection() {
     }
     trace.ack(1_040_000, 40 * LEN, 60_000, &[], 0);
     let flow = trace.flow();
-    assert_eq!((flow.flow.reuse, flow.data_packets), (0, 40));
+    assert_eq!((flow.flow.reuse, flow.originals.packets), (0, 40));
 }
 
 #[test]
@@ -440,7 +444,10 @@ fn an_original_that_only_the_receiver_saw_is_not_lost() {
     trace.ack(100_600, 6 * LEN, 60_000, &[], 0);
     trace.data(350_000, 2, 16);
     let flow = trace.flow();
-    assert_eq!((flow.losses, flow.artefacts.missing_segments), (0, 1));
+    assert_eq!(
+        (flow.originals.lost, flow.artefacts.missing_segments),
+        (0, 1)
+    );
     assert_eq!(flow.retransmissions.spurious, 1);
     assert_eq!(asserted(&flow), []);
 }
@@ -503,7 +510,7 @@ fn what_was_sent_before_the_capture_began_is_no_first_transmission_when_it_is_se
     trace.ack(20_242, 44 * LEN, 60_000, &[], 0);
     let flow = trace.flow();
     assert_eq!(asserted(&flow), []);
-    assert_eq!((flow.data_packets, flow.reordering.reordered), (4, 0));
+    assert_eq!((flow.originals.packets, flow.reordering.reordered), (4, 0));
 }
 
 #[test]
@@ -525,7 +532,7 @@ fn what_a_receiver_reports_and_no_frame_brought_came_before_the_capture_began() 
     }
     let flow = trace.flow();
     assert_eq!(asserted(&flow), []);
-    assert_eq!((flow.reordering.reordered, flow.losses), (0, 0));
+    assert_eq!((flow.reordering.reordered, flow.originals.lost), (0, 0));
 }
 
 #[test]
@@ -687,7 +694,7 @@ fn a_byte_before_the_first_one_was_not_sent_before() {
         trace.ack(90_000, 4 * LEN, 60_000, &[], 0);
         let flow = trace.flow();
         assert_eq!(
-            (flow.data_packets, flow.retransmissions.total),
+            (flow.originals.packets, flow.retransmissions.total),
             (4, 0),
             "{first}"
         );

@@ -121,10 +121,10 @@ fn score(name: &str, side: &str) -> Score {
         // These truth files count the retransmission of a refused original among the spurious ones.
         s.spurious_told += flow.retransmissions.spurious;
         if !rcv {
-            s.spurious_told += flow.refused;
+            s.spurious_told += flow.originals.refused;
         }
         let name = flow.flow.to_string();
-        for e in &flow.events {
+        for e in &flow.records.events {
             if e.kind == Kind::Lost || e.confidence == Confidence::Ambiguous {
                 continue;
             }
@@ -290,10 +290,10 @@ fn every_reordering_counts_at_the_rate_its_packet_was_sent() {
                 assert_eq!(reordered, flow.reordering.reordered, "{what}");
                 // The receiver sees nothing of when a lost original was sent.
                 let unseen = match flow.vantage.vantage {
-                    Vantage::Receiver => flow.losses,
+                    Vantage::Receiver => flow.originals.lost,
                     _ => 0,
                 };
-                assert_eq!(packets + unseen, flow.data_packets, "{what}");
+                assert_eq!(packets + unseen, flow.originals.packets, "{what}");
             }
         }
     }
@@ -305,7 +305,7 @@ fn every_retransmission_is_listed_with_the_verdict_it_was_counted_with() {
         for side in ["snd", "rcv"] {
             for flow in analyse(&folder().join(format!("{name}.{side}.pcap.gz"))) {
                 let listed = |verdict| {
-                    let list = flow.retransmission_list.iter();
+                    let list = flow.records.retransmissions.iter();
                     list.filter(|r| r.verdict == verdict).count() as u64
                 };
                 let counted = &flow.retransmissions;
@@ -325,7 +325,7 @@ fn the_vantage_point_is_recognised() {
     for name in names() {
         for (side, vantage) in [("snd", Vantage::Sender), ("rcv", Vantage::Receiver)] {
             let flows = analyse(&folder().join(format!("{name}.{side}.pcap.gz")));
-            for flow in flows.iter().filter(|f| f.data_packets > 100) {
+            for flow in flows.iter().filter(|f| f.originals.packets > 100) {
                 // In a two-way transfer either end is the sender of one direction.
                 let expected = if name.starts_with("both") {
                     flow.vantage.vantage

@@ -281,7 +281,7 @@ fn drawn_capture_points_are_found() {
             );
         }
         if !right && std::env::var_os("VANTAGE_WRONG").is_some() {
-            eprintln!("{choice:?} {} packets {case:?}", flow.data_packets);
+            eprintln!("{choice:?} {} packets {case:?}", flow.originals.packets);
         }
     }
     for (kind, (right, all)) in &counts.0 {

@@ -9,10 +9,10 @@ use inorder_detect::{Confidence, Event, FlowReport, FlowTruth, Half, Kind, Verdi
 /// Fills in what `flow` says of `report`.
 pub(crate) fn score(flow: &mut PeerFlow, report: &FlowReport) {
     flow.inferred = Some(PeerCounts {
-        originals: report.data_packets,
+        originals: report.originals.packets,
         reordered: report.reordering.reordered,
-        lost: report.losses,
-        refused: report.refused,
+        lost: report.originals.lost,
+        refused: report.originals.refused,
         spurious: report.retransmissions.spurious,
     });
     let truth = &flow.truth;
@@ -51,7 +51,7 @@ impl<'a> Both<'a> {
             let at = i64::try_from(e.seq_offset).unwrap_or(i64::MAX - 1);
             !apart.holds(at, at + 1)
         };
-        let inferred = report.events.iter().filter(wanted).filter(judged);
+        let inferred = report.records.events.iter().filter(wanted).filter(judged);
         Both {
             truth: truth.events.iter().filter(wanted).map(by_offset).collect(),
             inferred: inferred.map(by_offset).collect(),
@@ -95,7 +95,7 @@ fn from_counts(truth: u64, inferred: u64, hits: u64) -> Score {
 /// Spurious retransmissions, identified by frame and offset; by their number alone when the
 /// report kept no list.
 fn spurious(truth: &FlowTruth, report: &FlowReport, of: impl Fn(Confidence) -> bool) -> Score {
-    if report.retransmission_list.is_empty() {
+    if report.records.retransmissions.is_empty() {
         let (real, inferred) = (
             truth.retransmissions.spurious,
             report.retransmissions.spurious,
@@ -109,7 +109,7 @@ fn spurious(truth: &FlowTruth, report: &FlowReport, of: impl Fn(Confidence) -> b
         }
     }
     let (mut inferred, mut hits) = (0, 0);
-    for r in &report.retransmission_list {
+    for r in &report.records.retransmissions {
         if r.verdict != Verdict::Spurious || !of(r.confidence) {
             continue;
         }

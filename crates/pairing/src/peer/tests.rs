@@ -211,7 +211,7 @@ fn what_is_inferred_of_an_undecided_packet_is_neither_right_nor_wrong() {
     assert_eq!((lost.kind, lost.seq_offset), (Kind::Lost, 1_000));
     let mut next = lost;
     next.seq_offset = 2_000;
-    inferred[0].events = vec![lost, next];
+    inferred[0].records.events = vec![lost, next];
     let flow = &compare(&sender, &receiver, &inferred).flows[0];
     assert_eq!(flow.truth.undecided_ranges, [(2_000, 3_000)]);
     assert_eq!(
@@ -328,7 +328,7 @@ fn the_inference_is_scored_and_can_be_replaced_by_the_truth() {
     assert_eq!((flow.reordered.f1(), flow.lost.f1()), (Some(1.0), None));
 
     let mut blind = reports[0].clone();
-    blind.events.clear();
+    blind.records.events.clear();
     blind.reordering = Default::default();
     let blind_report = compare(&sender, &receiver, std::slice::from_ref(&blind));
     assert_eq!(blind_report.flows[0].reordered.recall(), Some(0.0));
@@ -338,7 +338,7 @@ fn the_inference_is_scored_and_can_be_replaced_by_the_truth() {
         (blind.reordering.reordered, blind.avoidance.dupthresh),
         (1, None)
     );
-    assert_eq!(blind.events.len(), 1);
+    assert_eq!(blind.records.events.len(), 1);
 }
 
 #[test]

@@ -65,8 +65,14 @@ pub(crate) fn tell(found: &Matching, scene: &Scene<'_>) -> FlowTruth {
     }
     truth.losses = collector.losses();
     truth.refused = collector.refusals();
-    (truth.reordering, truth.bursts, truth.by_rate, truth.events) = collector.finish();
-    truth
+    let told = collector.finish();
+    FlowTruth {
+        reordering: told.reordering,
+        bursts: told.bursts,
+        by_rate: told.by_rate,
+        events: told.events,
+        ..truth
+    }
 }
 
 struct Teller<'a> {

@@ -106,7 +106,11 @@ fn an_analysis_of_one_capture_finds_what_the_simulator_did() {
         let flows = analyse(file);
         assert_eq!(flows.len(), 1);
         let of = |kind: Kind| -> BTreeSet<u64> {
-            let events = flows[0].events.iter().filter(|event| event.kind == kind);
+            let events = flows[0]
+                .records
+                .events
+                .iter()
+                .filter(|event| event.kind == kind);
             events.map(|event| event.seq_offset).collect()
         };
         let (f1_reordered, f1_lost) = (
@@ -118,7 +122,7 @@ fn an_analysis_of_one_capture_finds_what_the_simulator_did() {
             f1_reordered > 0.96 && f1_lost > 0.9,
             "{at}: {f1_reordered} {f1_lost}"
         );
-        assert_eq!(flows[0].data_packets, truth.data_packets, "{at}");
+        assert_eq!(flows[0].originals.packets, truth.data_packets, "{at}");
     }
 }
 
@@ -250,7 +254,7 @@ fn packets_refused_by_paws_are_neither_late_nor_lost() {
         let by_both = of(&both.flows[0].truth.events);
         let differ: Vec<_> = by_both.symmetric_difference(&truth).collect();
         assert!(differ.is_empty(), "{kind:?}, by both captures: {differ:?}");
-        let alone = f1(&truth, &of(&flows[0].events));
+        let alone = f1(&truth, &of(&flows[0].records.events));
         // Of about a hundred refused packets one may be mistaken.
         assert!(
             alone >= 0.99,

@@ -44,8 +44,8 @@ impl Burst {
         if length <= 0 || length >= span_ns / 2 {
             return None;
         }
-        let mut times: Vec<i64> = flow.events.iter().map(|e| e.at_ns).collect();
-        times.extend(flow.retransmission_list.iter().map(|r| r.at_ns));
+        let mut times: Vec<i64> = flow.records.events.iter().map(|e| e.at_ns).collect();
+        times.extend(flow.records.retransmissions.iter().map(|r| r.at_ns));
         let (from, until) = within(flow, length);
         times.retain(|at| (from..=until).contains(at));
         times.sort_unstable();
@@ -79,7 +79,10 @@ impl Burst {
 /// Where to look: between the points that are all kept, if that is longer than the stretch to find.
 fn within(flow: &FlowReport, length: i64) -> (i64, i64) {
     let long = |(from, until): &(i64, i64)| until.saturating_sub(*from) > length;
-    flow.stretch_ns.filter(long).unwrap_or((i64::MIN, i64::MAX))
+    flow.records
+        .stretch_ns
+        .filter(long)
+        .unwrap_or((i64::MIN, i64::MAX))
 }
 
 /// The first time of the stretch of `length` with the most times in it.
@@ -102,10 +105,10 @@ impl Counts {
     fn of(flow: &FlowReport, from_ns: i64, until_ns: i64) -> Counts {
         let inside = |at_ns: i64| (from_ns..=until_ns).contains(&at_ns);
         let mut counts = Counts::default();
-        for event in flow.events.iter().filter(|e| inside(e.at_ns)) {
+        for event in flow.records.events.iter().filter(|e| inside(e.at_ns)) {
             *counts.of_event(event) += 1;
         }
-        let again = flow.retransmission_list.iter();
+        let again = flow.records.retransmissions.iter();
         counts.again = again.filter(|r| inside(r.at_ns)).count() as u64;
         counts
     }

@@ -46,14 +46,18 @@ pub(crate) fn is_spurious(retransmission: &Retransmission) -> bool {
 
 /// Everything that would be marked if there were room.
 pub(crate) fn number(flow: &FlowReport) -> usize {
-    flow.events.len() + flow.retransmission_list.len()
+    flow.records.events.len() + flow.records.retransmissions.len()
 }
 
 /// All marks if there is room for them. Otherwise half of the room is for the worst burst and half for the rest; of
 /// each, the latest packet of every kind in equal intervals is drawn.
 pub(crate) fn of(flow: &FlowReport, burst: Option<(i64, i64)>, room: usize) -> Vec<EventRow> {
-    let events = flow.events.iter().map(|e| (e.at_ns, event(flow, e)));
-    let again = flow.retransmission_list.iter();
+    let events = flow
+        .records
+        .events
+        .iter()
+        .map(|e| (e.at_ns, event(flow, e)));
+    let again = flow.records.retransmissions.iter();
     let again = again.map(|r| (r.at_ns, retransmission(flow, r)));
     let mut all: Vec<(i64, EventRow)> = events.chain(again).collect();
     if all.len() > room {

@@ -55,7 +55,7 @@ impl Room {
             })
         };
         Room {
-            points: level(flows().map(|flow| flow.points.len()), POINTS).min(4_000),
+            points: level(flows().map(|flow| flow.records.points.len()), POINTS).min(4_000),
             events: level(flows().map(events::number), EVENTS),
             bins: (BINS / sections.len().max(1)).clamp(40, 240),
         }

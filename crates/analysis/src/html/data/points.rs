@@ -41,9 +41,9 @@ impl Points {
 
 /// About `room` points, half of them of the worst burst. Retransmissions that are known one by one are marks instead.
 pub(crate) fn of(flow: &FlowReport, burst: Option<(i64, i64)>, room: usize) -> Points {
-    let listed = !flow.retransmission_list.is_empty();
+    let listed = !flow.records.retransmissions.is_empty();
     let is_mark = |point: &Point| listed && point.kind == PointKind::Retransmission;
-    let all: Vec<&Point> = flow.points.iter().filter(|p| !is_mark(p)).collect();
+    let all: Vec<&Point> = flow.records.points.iter().filter(|p| !is_mark(p)).collect();
     if all.len() <= room {
         return Points::of(flow, &all);
     }

@@ -116,7 +116,7 @@ impl When {
 fn times(flow: &FlowReport) -> Vec<(i64, usize)> {
     let place = |name: &str| ROWS.iter().position(|row| *row == name).unwrap_or(0);
     let [late, unclear, lost, refused] = ["late", "unclear", "lost", "refused"].map(place);
-    let events = flow.events.iter().map(|event| {
+    let events = flow.records.events.iter().map(|event| {
         let row = match events::what(event) {
             "late" => late,
             "unclear" => unclear,
@@ -126,7 +126,7 @@ fn times(flow: &FlowReport) -> Vec<(i64, usize)> {
         (event.at_ns, row)
     });
     let [needed, spurious] = ["sent again", "spurious"].map(place);
-    let again = flow.retransmission_list.iter();
+    let again = flow.records.retransmissions.iter();
     let again = again.map(|r| {
         let row = [needed, spurious][usize::from(events::is_spurious(r))];
         (r.at_ns, row)
@@ -167,7 +167,7 @@ mod tests {
             let kind = [Kind::Reordered, Kind::Lost][usize::from(n % 10 == 0)];
             let mut event = Event::new(kind, Confidence::Certain, Evidence::Dsack);
             event.at_ns = 1_000 + n * 400;
-            flow.events.push(event);
+            flow.records.events.push(event);
         }
         flow.recoveries.list = vec![Recovery::new(4_000, 0, RecoveryVerdict::Spurious); 3];
         let when = When::of(&flow, 50);

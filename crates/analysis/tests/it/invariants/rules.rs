@@ -31,10 +31,10 @@ impl Case<'_> {
     }
 
     pub(crate) fn check(mut self) {
-        for again in &self.flow.retransmission_list {
+        for again in &self.flow.records.retransmissions {
             self.retransmission(again);
         }
-        for event in &self.flow.events {
+        for event in &self.flow.records.events {
             if event.confidence != Confidence::Ambiguous {
                 self.event(event);
             }
@@ -160,7 +160,7 @@ impl Case<'_> {
 
     /// The receiver has acknowledged the packet; of one that stands for several, a part of it.
     fn reported(&self, data: &Data) -> bool {
-        let one = data.to - data.from <= i64::from(self.flow.mss.max(1));
+        let one = data.to - data.from <= i64::from(self.flow.endpoints.mss.max(1));
         let reported = self.way.reported.common(data.from, data.to);
         reported == data.to - data.from || !one && reported > 0
     }
@@ -172,11 +172,11 @@ impl Case<'_> {
         let causes = &recoveries.by_cause;
         let sum =
             |count: fn(&inorder_detect::CauseCount) -> u64| causes.iter().map(count).sum::<u64>();
-        let list = &flow.retransmission_list;
+        let list = &flow.records.retransmissions;
         let verdicts = |v| list.iter().filter(|r| r.verdict == v).count() as u64;
         let events = |kind| {
             let told = |e: &&Event| e.kind == kind && e.confidence != Confidence::Ambiguous;
-            flow.events.iter().filter(told).count() as u64
+            flow.records.events.iter().filter(told).count() as u64
         };
         let equal = [
             (
@@ -188,7 +188,7 @@ impl Case<'_> {
             ("needed", verdicts(Verdict::Needed), again.needed),
             ("spurious", verdicts(Verdict::Spurious), again.spurious),
             ("recoveries", sum(|c| c.recoveries), recoveries.total),
-            ("lost", events(Kind::Lost), flow.losses),
+            ("lost", events(Kind::Lost), flow.originals.lost),
             ("late", events(Kind::Reordered), flow.reordering.reordered),
         ];
         for (name, parts, whole) in equal {
@@ -207,7 +207,7 @@ impl Case<'_> {
                 sum(|c| c.retransmissions),
                 again.total,
             ),
-            ("refused", events(Kind::Refused), flow.refused),
+            ("refused", events(Kind::Refused), flow.originals.refused),
         ];
         for (name, parts, whole) in within {
             let what = || format!("{name}: {parts} of {whole}");
@@ -218,14 +218,15 @@ impl Case<'_> {
     fn bounds(&mut self) {
         let (flow, way) = (self.flow, self.way);
         let order = &flow.reordering;
-        let gone = flow.losses + flow.refused + order.reordered;
-        let what = || format!("{gone} lost, refused or late of {}", flow.data_packets);
+        let gone = flow.originals.lost + flow.originals.refused + order.reordered;
+        let what = || format!("{gone} lost, refused or late of {}", flow.originals.packets);
         self.demand(
             "more cannot be lost than was sent",
-            gone <= flow.data_packets,
+            gone <= flow.originals.packets,
             what,
         );
         let lost = flow
+            .records
             .events
             .iter()
             .filter(|e| e.kind != Kind::Reordered && e.confidence != Confidence::Ambiguous);
@@ -250,11 +251,11 @@ impl Case<'_> {
             what,
         );
         let extent = order.extents.max().unwrap_or(0);
-        let what = || format!("extent {extent} of {} packets", flow.data_packets);
+        let what = || format!("extent {extent} of {} packets", flow.originals.packets);
         // The others, and the end of the data (FIN), which has a number of its own.
         self.demand(
             "a packet is overtaken by no more than there are",
-            extent <= flow.data_packets,
+            extent <= flow.originals.packets,
             what,
         );
 
@@ -266,9 +267,9 @@ impl Case<'_> {
             .map_or(high, |(_, right)| right.max(high));
         let span = (reported - low).max(0).cast_unsigned().max(seen);
         // Of what is lost before the capture point only the retransmission is seen.
-        let list = flow.retransmission_list.iter();
+        let list = flow.records.retransmissions.iter();
         let again: u64 = list.map(|again| u64::from(again.len)).sum();
-        let bytes = flow.data_bytes;
+        let bytes = flow.originals.bytes;
         let what = || format!("{bytes} bytes and {again} again, {seen} were seen in {span}");
         self.demand(
             "every byte that was seen counts once",
@@ -279,7 +280,7 @@ impl Case<'_> {
         let packets = |d: &Data| {
             (d.to - d.from)
                 .cast_unsigned()
-                .div_ceil(u64::from(flow.mss.max(1)))
+                .div_ceil(u64::from(flow.endpoints.mss.max(1)))
         };
         let again = way.data.iter().filter(|d| self.was_perhaps_sent_before(d));
         let most: u64 = again.map(packets).sum();

@@ -74,13 +74,13 @@ pub(crate) fn clean(port: u16) -> FlowReport {
     let mut flow = FlowReport::new(id(port), choice(Vantage::Sender));
     flow.first_ns = START_NS;
     flow.last_ns = START_NS + 900_000_000;
-    flow.syn_seen = true;
-    flow.sack = true;
-    flow.timestamps = true;
-    flow.mss = MSS as u32;
+    flow.endpoints.syn_seen = true;
+    flow.endpoints.sack = true;
+    flow.endpoints.timestamps = true;
+    flow.endpoints.mss = MSS as u32;
     flow.min_rtt_ns = Some(42_100_000);
-    flow.data_packets = 640;
-    flow.data_bytes = 640 * MSS;
+    flow.originals.packets = 640;
+    flow.originals.bytes = 640 * MSS;
     flow.reordering.received = 640;
     flow.reordering.displacements = displaced([(0, 640)]);
     flow.ack_path.acks = 320;
@@ -102,9 +102,9 @@ pub(crate) fn busy(port: u16, vantage: Vantage, seed: u64) -> FlowReport {
     let mut flow = clean(port);
     flow.vantage = choice(vantage);
     flow.last_ns = START_NS + 3_200_000_000;
-    flow.data_packets = 12_000;
-    flow.data_bytes = 12_000 * MSS;
-    flow.undecided = 4;
+    flow.originals.packets = 12_000;
+    flow.originals.bytes = 12_000 * MSS;
+    flow.originals.undecided = 4;
     flow.upstream = Some(Box::default());
     flow.avoidance = Avoidance {
         dupthresh: Some(32),
@@ -216,11 +216,11 @@ fn transfer(flow: &mut FlowReport, dice: &mut Dice) {
             _ => {}
         }
     }
-    flow.losses = flow.retransmissions.needed;
+    flow.originals.lost = flow.retransmissions.needed;
 }
 
 fn point(flow: &mut FlowReport, at_ns: i64, seq_offset: u64, kind: PointKind) {
-    flow.points.push(Point {
+    flow.records.points.push(Point {
         at_ns,
         seq_offset,
         kind,
@@ -242,7 +242,7 @@ fn late(flow: &mut FlowReport, dice: &mut Dice, at_ns: i64, n: u64) {
     event.extent = Some(extent as u32);
     event.extent_bytes = Some(extent * MSS);
     event.late_ns = Some(late_ns);
-    flow.events.push(event);
+    flow.records.events.push(event);
     if !clear {
         flow.reordering.ambiguous += 1;
         return;
@@ -266,14 +266,14 @@ fn lost(flow: &mut FlowReport, at_ns: i64, n: u64) {
     event.proof_frame = 99 + n * 2;
     event.seq_offset = n * MSS;
     event.len = MSS as u32;
-    flow.events.push(event);
+    flow.records.events.push(event);
     resend(flow, at_ns + 43_000_000, n, Verdict::Needed);
 }
 
 fn resend(flow: &mut FlowReport, at_ns: i64, n: u64, verdict: Verdict) {
     point(flow, at_ns, n * MSS, PointKind::Retransmission);
     let spurious = verdict == Verdict::Spurious;
-    flow.retransmission_list.push(Retransmission {
+    flow.records.retransmissions.push(Retransmission {
         frame: 50 + n * 2,
         at_ns,
         seq_offset: n * MSS,

@@ -51,10 +51,10 @@ impl Pages {
             html::write_one_of(out, analysis, &self.page, &back)
         });
         for flow in &mut analysis.flows {
-            flow.points = Vec::new();
+            flow.records.points = Vec::new();
             if !self.keep_events {
-                flow.events = Vec::new();
-                flow.retransmission_list = Vec::new();
+                flow.records.events = Vec::new();
+                flow.records.retransmissions = Vec::new();
             }
         }
         written

@@ -57,7 +57,8 @@ fn play(late: bool) -> (u64, u64, u64) {
         sender.acknowledged(&segment(at, 0, 100 + recent, ack), false);
     }
     let end = Box::new(sender).finish(0, true);
-    (end.needed, end.spurious, end.collector.refusals())
+    let of = &end.data.retransmissions;
+    (of.needed, of.spurious, end.data.collector.refusals())
 }
 
 #[test]

@@ -52,20 +52,20 @@ fn agree(flow: &FlowReport) -> Result<(), TestCaseError> {
     let told = |kind, ambiguous: bool| {
         let of_kind =
             |e: &&Event| e.kind == kind && (e.confidence == Confidence::Ambiguous) == ambiguous;
-        flow.events.iter().filter(of_kind).count() as u64
+        flow.records.events.iter().filter(of_kind).count() as u64
     };
-    prop_assert_eq!(told(Kind::Lost, false), flow.losses);
+    prop_assert_eq!(told(Kind::Lost, false), flow.originals.lost);
     prop_assert!(
-        told(Kind::Refused, false) <= flow.refused,
+        told(Kind::Refused, false) <= flow.originals.refused,
         "some have no name"
     );
     prop_assert_eq!(told(Kind::Reordered, false), flow.reordering.reordered);
     let with = |verdict| {
-        let all = flow.retransmission_list.iter();
+        let all = flow.records.retransmissions.iter();
         all.filter(|r| r.verdict == verdict).count() as u64
     };
     let counts = flow.retransmissions;
-    prop_assert_eq!(counts.total, flow.retransmission_list.len() as u64);
+    prop_assert_eq!(counts.total, flow.records.retransmissions.len() as u64);
     prop_assert_eq!(with(Verdict::Needed), counts.needed);
     prop_assert_eq!(with(Verdict::Spurious), counts.spurious);
     prop_assert_eq!(with(Verdict::Ambiguous), counts.ambiguous);
@@ -83,7 +83,7 @@ fn is_so(event: &Event, truth: &BTreeMap<i64, Truth>) -> bool {
 
 fn told(flow: &FlowReport, kind: Kind) -> impl Iterator<Item = &Event> {
     let told = move |e: &&Event| e.kind == kind && e.confidence != Confidence::Ambiguous;
-    flow.events.iter().filter(told)
+    flow.records.events.iter().filter(told)
 }
 
 fn at_the_receiver(path: &Path) -> Result<(), TestCaseError> {
@@ -100,7 +100,7 @@ fn at_the_receiver(path: &Path) -> Result<(), TestCaseError> {
     // and where a number is missing a late packet may be what was lost.
     let open = |at: i64| {
         let there = |e: &Event| e.seq_offset as i64 == at && e.confidence == Confidence::Ambiguous;
-        flow.events.iter().any(there)
+        flow.records.events.iter().any(there)
     };
     // The extent is as sure as the event.
     let sure = |e: &Event| e.confidence == Confidence::Certain;
@@ -143,6 +143,7 @@ fn at_the_sender(path: &Path) -> Result<(), TestCaseError> {
         return Ok(());
     };
     let certain = flow
+        .records
         .events
         .iter()
         .filter(|e| e.confidence == Confidence::Certain);

@@ -132,7 +132,7 @@ impl Said {
             isn.extend(shapes::hellos(&all)); // They may have been moved.
             let bases = bases(&all, &isn);
             let mut told = analyse(&all);
-            for flow in told.iter().filter(|f| f.data_packets >= MIN_PACKETS) {
+            for flow in told.iter().filter(|f| f.originals.packets >= MIN_PACKETS) {
                 said.flows[side].0 += 1;
                 said.flows[side].1 += u64::from(flow.rough);
             }
@@ -212,10 +212,10 @@ fn moved(mut flow: FlowReport, bases: &[BTreeMap<Way, i64>], n: u32) -> FlowRepo
         format!("{}->{}", src.socket_addr(), dst.socket_addr()) == name
     });
     let base = of.next().map_or(0, |(_, &base)| base);
-    for event in &mut flow.events {
+    for event in &mut flow.records.events {
         event.seq_offset = event.seq_offset.wrapping_add_signed(base);
     }
-    for copy in &mut flow.retransmission_list {
+    for copy in &mut flow.records.retransmissions {
         copy.seq_offset = copy.seq_offset.wrapping_add_signed(base);
     }
     flow

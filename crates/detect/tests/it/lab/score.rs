@@ -132,7 +132,7 @@ fn base(flow: &Flow, told: Option<&FlowReport>) -> u64 {
         .filter_map(|(&at, event)| Some((event.frame?, at)))
         .collect();
     let mut votes: BTreeMap<u64, u64> = BTreeMap::new();
-    for event in told.iter().flat_map(|told| &told.events) {
+    for event in told.iter().flat_map(|told| &told.records.events) {
         let at = by_frame.get(&event.frame);
         if let Some(base) = at.and_then(|at| at.checked_sub(event.seq_offset)) {
             *votes.entry(base).or_default() += 1;
@@ -149,7 +149,7 @@ fn copy_rule(rule: &str) -> String {
 
 /// How many originals the analysis says the receiver refused.
 fn refused_told(told: &FlowReport) -> u64 {
-    told.refused
+    told.originals.refused
 }
 
 struct Judge<'a> {
@@ -170,11 +170,11 @@ impl<'a> Judge<'a> {
             return;
         };
         self.vantage(told);
-        for event in &told.events {
+        for event in &told.records.events {
             self.event(event);
         }
         self.refused(told);
-        for r in &told.retransmission_list {
+        for r in &told.records.retransmissions {
             self.retransmission(r);
         }
         if self.side != Side::Receiver {
@@ -200,7 +200,7 @@ impl<'a> Judge<'a> {
     /// Lists the events and spurious retransmissions that can be seen from here and are not asserted.
     fn missed(&mut self, told: &FlowReport) {
         let asserted = |offset: u64, kind: Kind| {
-            let of_it = told.events.iter().find(|e| e.seq_offset == offset);
+            let of_it = told.records.events.iter().find(|e| e.seq_offset == offset);
             let right =
                 of_it.is_some_and(|e| e.kind == kind && Sure::of(e.confidence) != Sure::Ambiguous);
             let instead = of_it.map(|e| (e.kind, e.confidence, e.evidence, e.reason));
@@ -219,7 +219,7 @@ impl<'a> Judge<'a> {
             }
         }
         let told_spurious = |frame: u64| {
-            let list = &told.retransmission_list;
+            let list = &told.records.retransmissions;
             list.iter()
                 .any(|r| r.frame == frame && r.verdict == Verdict::Spurious)
         };
@@ -453,7 +453,7 @@ impl<'a> Judge<'a> {
 
     /// A recovery is known by the frame that begins it: a capture's clock may have been set back, and some pass at one instant.
     fn recoveries(&mut self, told: &FlowReport) {
-        let list = told.retransmission_list.iter().rev();
+        let list = told.records.retransmissions.iter().rev();
         let frames: HashMap<(i64, u64), u64> =
             list.map(|r| ((r.at_ns, r.seq_offset), r.frame)).collect();
         let phases = || told.recoveries.list.iter();

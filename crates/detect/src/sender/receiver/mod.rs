@@ -1,27 +1,19 @@
 //! What the receiver is known to do: which options it uses, when it holds SACKs back and for how long.
 
+mod compression;
+mod listing;
+
 use inorder_wire::{Segment, TcpFlags};
 
-use super::ring::Ring;
-use super::unexplained::Trigger;
 use crate::explanation::Explanations;
 use crate::habits::{Assumed, Duplicates, Echo, TooOld};
-
-/// An ACK reports as many arrivals at the latest, its timer or not (Linux `tcp_comp_sack_nr`, 44; some of them may
-/// have been discarded or known).
-const MAX_ARRIVALS_HELD_BACK: usize = 36;
+use compression::Compression;
+use listing::Listing;
 
 /// Number of duplicates answered without a DSACK after which the receiver is taken to report none. One alone may be an ACK
 /// whose place among the others is not known.
 const MIN_DUPLICATES_HIDDEN: u32 = 2;
 
-/// Number of ACKs with fewer SACK blocks than there are ranges from which on this is a habit of the receiver: an ACK that was
-/// overtaken lists fewer, too.
-const MIN_SHORT_LISTS: u32 = 3;
-/// Number of ACKs that list first something else than what they report from which on this is a habit, and how many may list it first
-/// for each of these: where the order is by bytes or random, some do.
-const MIN_NEWS_ELSEWHERE: u32 = 2;
-const MAX_NEWS_FIRST: u32 = 4;
 /// Maximum number of filled holes acknowledged together with delayed data for each one that is acknowledged alone.
 const MAX_FILLS_JOINED: u32 = 3;
 /// Number of filled holes acknowledged alone from which on that is a habit.
@@ -68,26 +60,11 @@ pub(super) struct Receiver {
     echoes_recent: u32,
     /// Number of duplicates that it seems to have answered without reporting them.
     pub(super) duplicates_hidden: u32,
-    /// It lists first what has just moved the left edge, duplicate or not.
-    pub(super) lists_edge: bool,
-    /// Most blocks that an ACK has listed, and how often there were fewer of them than ranges and room.
-    most_listed: u8,
-    lists_fewer: u32,
-    /// How often an ACK of several blocks listed first what it reports, and something else.
-    news_first: u32,
-    news_elsewhere: u32,
+    pub(super) listing: Listing,
     /// How often an ACK reported what fills a hole alone, and with others.
     fills_alone: u32,
     fills_joined: u32,
-    /// How long the first of several segments waited for its ACK, nanoseconds.
-    pub(super) compression: Ring,
-    /// It holds SACKs back: it has reported several segments at once since the last advance.
-    pub(super) compressing: bool,
-    /// The last ACK that did nothing but report segments reported one, as soon as it came.
-    pub(super) reported_at_once: bool,
-    /// The ACK before, in the log, flushed held-back SACKs before their time; a new block may have made the
-    /// receiver do so.
-    pub(super) flushed: Option<u64>,
+    pub(super) compression: Compression,
     /// The largest window told so far, as on the wire; that of a SYN is in another unit.
     widest: u16,
 }
@@ -152,7 +129,7 @@ impl Receiver {
     /// acknowledgements seldom sends one for what fills the hole alone.
     pub(super) fn answers_fills_at_once(&self) -> bool {
         let often = self.fills_alone.saturating_mul(MAX_FILLS_JOINED) >= self.fills_joined;
-        !self.compression.is_empty() && often
+        self.compression.is_known() && often
     }
 
     /// Without SACK: an acknowledgement that covers the left edge and the segment behind it, both sent again, is not of two that have just
@@ -213,49 +190,24 @@ impl Receiver {
         self.sack_seen || self.sack == Some(true)
     }
 
-    /// Blocks that it lists at most. RFC 2018 section 3 asks for as many as there is room for; some stacks list fewer.
-    #[inline]
-    fn most_blocks(&self) -> usize {
-        let room = if self.timestamps { 3 } else { 4 };
-        match self.lists_fewer >= MIN_SHORT_LISTS {
-            true => room.min(usize::from(self.most_listed)),
-            false => room,
-        }
-    }
-
     /// An ACK of its may leave out what changed since the one before, and none repeats it: it has room for a single range (RFC 2018
     /// section 4 asks for each to be reported three times), or for two where it holds reports back.
     #[inline]
     pub(super) fn leaves_ranges_out(&self) -> bool {
-        let few = match self.most_listed {
-            0 | 1 => true,
-            2 => !self.compression.is_empty(),
-            _ => false,
-        };
-        few && self.lists_fewer >= MIN_SHORT_LISTS
+        let few = if self.compression.is_known() { 2 } else { 1 };
+        self.listing.is_of_at_most(few)
     }
 
     /// An ACK of its lists `blocks`, while it has `ranges` above a hole.
     #[inline]
     pub(super) fn learn_blocks(&mut self, blocks: u8, ranges: usize) {
-        self.most_listed = self.most_listed.max(blocks);
-        let room = self.most_blocks();
-        self.lists_fewer += u32::from(usize::from(blocks) < ranges.min(room));
+        self.listing.learn(blocks, ranges, self.block_space());
     }
 
-    /// An ACK of its that lists several blocks is the first to report something, and lists that `first` (RFC 2018 section 4) or not.
-    pub(super) fn learn_order(&mut self, first: bool) {
-        self.news_first += u32::from(first);
-        self.news_elsewhere += u32::from(!first);
-    }
-
-    /// `seg` lists as many blocks as this receiver does, which does not list the newest first: what has just come may be in none of them.
-    pub(super) fn has_no_room_for_news(&self, seg: &Segment) -> bool {
-        let often = self.news_elsewhere.saturating_mul(MAX_NEWS_FIRST) >= self.news_first;
-        self.news_elsewhere >= MIN_NEWS_ELSEWHERE
-            && often
-            && seg.sack_len > 0
-            && seg.sack_len >= self.most_listed
+    /// Blocks for which an ACK of its has space beside its other options (RFC 2018 section 3).
+    #[inline]
+    fn block_space(&self) -> usize {
+        if self.timestamps { 3 } else { 4 }
     }
 
     /// How many SACKed ranges the ACK `last` had room for. RFC 2018 section 3: three blocks beside
@@ -263,7 +215,7 @@ impl Receiver {
     /// some stacks list first.
     #[inline]
     pub(super) fn room(&self, last: Option<&Segment>) -> usize {
-        let most = self.most_blocks();
+        let most = self.listing.most(self.block_space());
         let known = |l: &Segment| {
             let first = l.sack_blocks().first();
             first.is_some_and(|b| (l.ack.wrapping_sub(b.1) as i32) >= 0)
@@ -278,69 +230,11 @@ impl Receiver {
         let again = last.window < seg.window && seg.window <= self.widest;
         again && seg.sack_len == 0 && !self.dsack_seen
     }
-
-    /// What sent an ACK that reports `reported` segments, the first of which had waited `waited` nanoseconds: the timer
-    /// of SACK compression (or their number), or something before it? `jitter` is what hosts add to a
-    /// delay, nanoseconds. `None` for a segment alone that may just have been acknowledged at once, and
-    /// while too few are known.
-    pub(super) fn trigger(&self, waited: i64, reported: usize, jitter: i64) -> Option<Trigger> {
-        let (soonest, latest) = self.compression.densest_half()?;
-        // After duplicates Linux holds nothing back for a while (quick acknowledgement).
-        let holds_back = self.compressing && !self.reported_at_once;
-        if reported == 1 && !holds_back && waited <= jitter {
-            return None;
-        }
-        // A timer does not ring early; how sharply that is seen here, its usual times tell.
-        let blur = (latest - soonest).saturating_add(jitter);
-        let sharp = soonest.saturating_sub(blur);
-        let usual = self.compression.quartiles()?.1;
-        let early = waited < sharp.max(usual - usual / 8) && reported < MAX_ARRIVALS_HELD_BACK;
-        Some(if early {
-            Trigger::EarlyFlush
-        } else {
-            Trigger::Timer
-        })
-    }
-
-    /// While SACKs are held back, their timer sends an ACK each time it runs out, and one in ten of those that
-    /// leave before do so for a reason not seen: per nanosecond.
-    pub(super) fn held_back_rate(&self, trigger: Trigger) -> f64 {
-        let hold = self.compression.middle(5).map_or(0, |m| m.0).max(0) as f64;
-        let early = match trigger {
-            Trigger::Timer => 1.0,
-            Trigger::EarlyFlush => 0.1,
-            Trigger::Nothing
-            | Trigger::Again
-            | Trigger::Owed
-            | Trigger::Window
-            | Trigger::Reader
-            | Trigger::Lost => 0.0,
-        };
-        if hold > 0.0 { early / hold } else { 0.0 }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const US: i64 = 1_000;
-
-    #[test]
-    fn an_ack_much_before_the_usual_wait_was_not_sent_by_the_timer() {
-        let mut receiver = Receiver::default();
-        assert_eq!(
-            receiver.trigger(500 * US, 3, 30 * US),
-            None,
-            "nothing known"
-        );
-        (0..9).for_each(|i| receiver.compression.push((1_000 + i) * US));
-        let trigger = |waited, reported| receiver.trigger(waited * US, reported, 30 * US);
-        assert_eq!(trigger(1_000, 3), Some(Trigger::Timer));
-        assert_eq!(trigger(500, 3), Some(Trigger::EarlyFlush));
-        assert_eq!(trigger(500, 40), Some(Trigger::Timer), "many");
-        assert_eq!(trigger(20, 1), None, "perhaps acknowledged at once");
-    }
 
     #[test]
     fn a_duplicate_takes_the_room_of_a_block() {

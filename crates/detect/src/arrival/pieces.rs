@@ -1,0 +1,240 @@
+//! What a piece of data is, as it comes by: new, late, or again.
+
+use inorder_metrics::by_bytes::{Arrived, Hole, Late};
+use inorder_wire::Segment;
+
+use super::again::Fill;
+use super::unanswered::Waiting;
+use super::{Arrival, Context, Note, Piece};
+use crate::collect::{Basis, Place};
+use crate::copies::{Above, Copy};
+use crate::result::{Confidence, Evidence, Reason, Verdict};
+
+impl Arrival {
+    pub(super) fn general(
+        &mut self,
+        seg: &Segment,
+        start: i64,
+        cx: &Context,
+        sink: &mut impl FnMut(Piece, i64, u32),
+    ) {
+        let end = start + i64::from(seg.payload_len);
+        let next = self.order.next();
+        if end <= next {
+            if !cx.syn_seen && start < self.before.first {
+                return;
+            }
+            if seg.payload_len <= 1 && end == next && end <= cx.una + 1 {
+                return; // A keep-alive (RFC 9293 section 3.8.4), not data.
+            }
+        }
+        let doubt = self.offer(seg, start, cx);
+        let mut from = start;
+        while from < end {
+            let to = end.min(from + i64::from(cx.mss.max(1)));
+            // A piece that begins in old data and reaches beyond is old up to the border.
+            let to = if from < next && to > next { next } else { to };
+            let len = (to - from) as u32;
+            if let (Some(evidence), true) = (doubt, from >= self.order.next()) {
+                self.suspect_new(seg, from, len, evidence);
+                sink(Piece::New, from, len);
+            } else if from >= self.order.next() {
+                self.new_data(seg, from, len, sink);
+            } else {
+                self.old_data(seg, from, len, (cx, doubt), sink);
+            }
+            from = to;
+        }
+    }
+
+    fn new_data(
+        &mut self,
+        seg: &Segment,
+        from: i64,
+        len: u32,
+        sink: &mut impl FnMut(Piece, i64, u32),
+    ) {
+        let note = Note {
+            above: Above::of(seg),
+            ..Note::default()
+        };
+        self.collector.sent(seg.ts_ns, len);
+        self.note_old(seg, from, len);
+        if let Arrived::InOrder(label) = self.order.arrive(from, len, seg.ts_ns, false, note) {
+            self.collector.in_order(label);
+        }
+        sink(Piece::New, from, len);
+    }
+
+    fn old_data(
+        &mut self,
+        seg: &Segment,
+        from: i64,
+        len: u32,
+        (cx, doubt): (&Context, Option<Evidence>),
+        sink: &mut impl FnMut(Piece, i64, u32),
+    ) {
+        let to = from + i64::from(len);
+        let hole = self.order.holes().beyond(from);
+        let Some(hole) = hole.filter(|h| h.start < to) else {
+            if self.came_after_its_copy(seg, (from, to), cx) {
+                sink(Piece::Again, from, len);
+                return;
+            }
+            self.repeats(seg, (from, len), cx);
+            sink(Piece::Again, from, len);
+            return;
+        };
+        let copy = self.judge(seg, from, &hole, cx);
+        let (Copy::Original(basis) | Copy::Retransmission(basis)) = copy;
+        if basis.confidence == Confidence::Ambiguous {
+            let reason = basis.reason.unwrap_or(Reason::LoneCopy);
+            self.doubt_from(self.order.arrivals(), reason);
+        }
+        match copy {
+            Copy::Original(basis) => {
+                let basis = match self.doubtful {
+                    Some((at, reason)) if at >= hole.opened_at => basis.weaker(reason),
+                    _ => basis,
+                };
+                match doubt {
+                    Some(evidence) if hole.note.fill.copies == 0 => {
+                        let part = (from.max(hole.start), to.min(hole.end));
+                        self.suspect(seg, &hole, part, (basis, evidence));
+                    }
+                    _ => self.late_original(seg, &hole, from, len, basis),
+                }
+                sink(Piece::Late(basis), from, len);
+            }
+            Copy::Retransmission(basis) => {
+                let told = (Verdict::Ambiguous, basis.confidence);
+                let phase = self.count_copy(seg, (from, len), told, cx);
+                let was_open = self.was_open(&hole);
+                let at_receiver = self.receiver.is_some();
+                let fill = Fill {
+                    copies: 1,
+                    number: self.resent.total,
+                    phase,
+                    mark: self.mark(seg, cx),
+                    at_ns: seg.ts_ns,
+                    frame: seg.frame,
+                    position: self.order.arrivals(),
+                    ambiguous: basis.confidence == Confidence::Ambiguous,
+                    unmarked: basis.confidence != Confidence::Certain,
+                    known: at_receiver && to <= cx.una && self.times.una_ns < seg.ts_ns,
+                    // It may be an original that left before the capture began, and counts as a packet of the flow.
+                    doubted: was_open,
+                };
+                if was_open {
+                    self.collector.sent(seg.ts_ns, len);
+                }
+                if doubt.is_some() && at_receiver {
+                    self.suspect_copy(from, to, fill);
+                } else {
+                    self.confirm(from, to);
+                    self.order.annotate(from, to, |note| note.fill.add(fill));
+                }
+                sink(Piece::Again, from, len);
+            }
+        }
+    }
+
+    /// What came by before, and was not late, comes again by `seg`.
+    fn repeats(&mut self, seg: &Segment, (from, len): (i64, u32), cx: &Context) {
+        if cx.counts && cx.newest {
+            self.kept_ids.renewed();
+        }
+        if (cx.una..self.order.forgotten_to()).contains(&from) {
+            let told = (Verdict::Ambiguous, Confidence::Ambiguous);
+            self.count_copy(seg, (from, len), told, cx);
+            self.resent.unclear += 1;
+        } else if from < cx.una {
+            // The receiver has it: whatever this is, it was not needed. Where nothing marks it, what came first may have
+            // been the retransmission.
+            let marked = cx.ip_id || cx.timestamps;
+            let sure = match marked {
+                true => Confidence::Certain,
+                false => Confidence::Likely,
+            };
+            self.count_copy(seg, (from, len), (Verdict::Spurious, sure), cx);
+        } else {
+            let told = (Verdict::Ambiguous, Confidence::Certain);
+            let phase = self.count_copy(seg, (from, len), told, cx);
+            self.await_answer(Waiting {
+                from,
+                len,
+                number: self.resent.total,
+                phase,
+                at_ns: seg.ts_ns,
+                frame: seg.frame,
+            });
+        }
+    }
+
+    fn late_original(
+        &mut self,
+        seg: &Segment,
+        hole: &Hole<Note>,
+        from: i64,
+        len: u32,
+        basis: Basis,
+    ) {
+        let fill = hole.note.fill;
+        let basis = if seg.ts_ns < hole.opened_ns {
+            // By its time it came before what it is behind in the file.
+            Basis::ambiguous(basis.evidence, Reason::NotSeen)
+        } else if self.began_with(hole) {
+            // What opened the hole may be older than the capture. Identifications say that this was sent before what
+            // overtook it, whenever that was.
+            match basis.evidence {
+                Evidence::ArrivalIpId => basis.weaker(Reason::NotSeen),
+                _ => Basis::ambiguous(basis.evidence, Reason::NotSeen),
+            }
+        } else {
+            basis
+        };
+        self.collector.sent(seg.ts_ns, len);
+        let arrived = self
+            .order
+            .arrive(from, len, seg.ts_ns, false, Note::default());
+        match arrived {
+            Arrived::Late(late) if late.extent > 0 => {
+                self.record_late(seg, from, len, &late, basis);
+            }
+            // Nothing sent later had arrived: in order, but after its retransmission.
+            Arrived::Late(late) => self.collector.in_order(late.label),
+            _ => return,
+        }
+        // A retransmission cut differently may have split the hole: all of it is filled now.
+        let mut fills = vec![fill];
+        self.order.clear(from, from + i64::from(len), |note| {
+            fills.extend([note.fill, note.refused_copy]);
+        });
+        for fill in fills.iter().filter(|f| f.copies > 0) {
+            self.recoveries
+                .resolve(fill.phase, Verdict::Spurious, fill.copies);
+        }
+        if fills.iter().any(|f| f.copies > 0) {
+            self.resent.as_sure_as(from, len, basis.confidence);
+        }
+    }
+
+    pub(super) fn record_late(
+        &mut self,
+        seg: &Segment,
+        from: i64,
+        len: u32,
+        late: &Late,
+        basis: Basis,
+    ) {
+        let place = Place {
+            start: from,
+            len,
+            frame: seg.frame,
+            proof_frame: seg.frame,
+            at_ns: seg.ts_ns,
+            sent_ns: seg.ts_ns,
+        };
+        self.collector.late(place, *late, late.label, basis);
+    }
+}

@@ -1,0 +1,96 @@
+//! Data that is sent again: counted, and joined to the recovery that it belongs to.
+
+use inorder_wire::Segment;
+
+use super::{Arrival, Context};
+use crate::prompt::{Prompt, Waited};
+use crate::result::{Cause, Confidence, Retransmission, Verdict};
+
+/// Number of most recent retransmissions searched for those of one original.
+const MAX_COPIES_LOOKED_AT: usize = 256;
+
+/// The retransmissions.
+#[derive(Debug)]
+pub(super) struct Resent {
+    keep: bool,
+    /// Each of them, when they are kept.
+    pub(super) list: Vec<Retransmission>,
+    pub(super) total: u64,
+    /// Of bytes that may have been missing and forgotten.
+    pub(super) unclear: u64,
+    /// TSval of the last one.
+    pub(super) tsval: u32,
+}
+
+heap!(Resent: list);
+
+impl Resent {
+    pub(super) fn new(keep: bool) -> Self {
+        Resent {
+            keep,
+            list: Vec::new(),
+            total: 0,
+            unclear: 0,
+            tsval: 0,
+        }
+    }
+
+    /// Those of the bytes from `from` on are no surer to be spurious than it is that their original came.
+    pub(super) fn as_sure_as(&mut self, from: i64, len: u32, sure: Confidence) {
+        let (from, to) = (from.max(0) as u64, (from + i64::from(len)).max(0) as u64);
+        let latest = self.list.iter_mut().rev().take(MAX_COPIES_LOOKED_AT);
+        for copy in latest.filter(|c| (from..to).contains(&c.seq_offset)) {
+            copy.confidence = copy.confidence.max(sure);
+        }
+    }
+}
+
+impl Arrival {
+    /// What made the sender repeat what ends at the byte `to` and came at `now`, as far as the times of arrival tell.
+    fn prompt(&self, now: i64, to: i64, cx: &Context) -> Prompt {
+        let quiet_ns = now.saturating_sub(self.times.last_ns());
+        let last = to >= self.order.next();
+        let waited = Waited {
+            quiet_ns,
+            since_sent_ns: Some(quiet_ns)
+                .filter(|_| last && self.times.top_ns >= self.times.old_ns),
+            rtt_ns: cx.to_sender_ns.map(|rtt| (rtt, rtt)),
+            last,
+            sack: cx.sack,
+        };
+        waited.prompt()
+    }
+
+    /// Counts a retransmission, as sure to be one as said; returns its recovery phase.
+    pub(super) fn count_copy(
+        &mut self,
+        seg: &Segment,
+        (from, len): (i64, u32),
+        (verdict, confidence): (Verdict, Confidence),
+        cx: &Context,
+    ) -> u32 {
+        self.resent.total += 1;
+        self.resent.tsval = seg.tsval;
+        let prompt = self.prompt(seg.ts_ns, from + i64::from(len), cx);
+        let delay = cx.to_sender_ns.unwrap_or(0);
+        let highest = self.order.next();
+        let phase = self
+            .recoveries
+            .retransmitted(seg.ts_ns, from, highest, delay, prompt);
+        if verdict == Verdict::Spurious {
+            self.recoveries.resolve(phase, verdict, 1);
+        }
+        if self.resent.keep {
+            self.resent.list.push(Retransmission {
+                frame: seg.frame,
+                at_ns: seg.ts_ns,
+                seq_offset: from.max(0) as u64,
+                len,
+                verdict,
+                confidence,
+                cause: Cause::Unknown,
+            });
+        }
+        phase
+    }
+}

@@ -1,0 +1,217 @@
+//! What is known of both directions together, and how a segment reaches them.
+
+use inorder_wire::{Dir, Has, Segment, TcpFlags};
+
+use crate::config::Config;
+use crate::side::{Hello, Known, Shared, Side, Start};
+use crate::vantage::Position;
+
+/// What a connection holds is counted after each of its first packets that were not just the next in order, up to the first number, and
+/// then whenever the second number of them has come.
+const FIRST_STRAYS: u8 = 4;
+const STRAYS: u8 = 16;
+/// What is known of both directions together.
+#[derive(Debug)]
+#[repr(C)]
+pub(super) struct Common {
+    /// For each direction, that its host has acknowledged something.
+    pub(super) acks: [bool; 2],
+    /// For each direction, that its host has reset the connection.
+    pub(super) resets: [bool; 2],
+    /// For each direction, that data has been seen and is followed.
+    pub(super) followed: [bool; 2],
+    /// For each direction, that its host has sent all it will.
+    pub(super) fins: [bool; 2],
+    /// `shared` says what the hosts' SYNs do.
+    pub(super) is_shared: bool,
+    /// It may hold more than when it was counted last.
+    pub(super) grew: bool,
+    /// Data that was not just the next in order, modulo 256.
+    strays: u8,
+    pub(super) position: Position,
+    pub(super) hellos: [Option<Hello>; 2],
+    /// What [`Common::find_shared`] last found for each direction.
+    pub(super) shared: [Shared; 2],
+}
+
+impl Default for Common {
+    fn default() -> Self {
+        Common {
+            acks: [false; 2],
+            resets: [false; 2],
+            followed: [false; 2],
+            fins: [false; 2],
+            is_shared: false,
+            grew: true,
+            strays: 0,
+            position: Position::default(),
+            hellos: [None; 2],
+            shared: [Shared::default(); 2],
+        }
+    }
+}
+
+impl Common {
+    #[cold]
+    #[inline(never)]
+    pub(super) fn handle_seldom(
+        &mut self,
+        sides: &mut [Side; 2],
+        dir: Dir,
+        seg: &Segment,
+        config: &Config,
+    ) {
+        self.handle(sides, dir, seg, config);
+    }
+
+    #[inline(always)]
+    pub(super) fn handle(
+        &mut self,
+        sides: &mut [Side; 2],
+        dir: Dir,
+        seg: &Segment,
+        config: &Config,
+    ) {
+        let [low, high] = &mut *sides;
+        let (side, other) = match dir {
+            Dir::LowToHigh => (low, high),
+            Dir::HighToLow => (high, low),
+        };
+        let first_stamp = seg.has(Has::TIMESTAMPS) && !side.speaks_timestamps();
+        let position = &self.position;
+        let loop_ns = || Some(position.answer_time(dir)? + position.answer_time(dir.reverse())?);
+        let Some(seen) = side.observe(seg, other, loop_ns) else {
+            return;
+        };
+        let rest;
+        let seg = match seen.unusual {
+            true if seen.repeated > 0 => {
+                rest = side.behind_twins(seg, seen.repeated);
+                &rest
+            }
+            _ => seg,
+        };
+        if first_stamp {
+            side.note_timestamps();
+            self.share(sides);
+        }
+        let counted;
+        let seg = match seg.has(Has::OPTIONS_CUT) {
+            true => {
+                counted = self.cut(sides, dir, seg);
+                &counted
+            }
+            false => seg,
+        };
+        if seg.flags.any(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST) {
+            self.control(sides, dir, seg);
+        }
+        if seg.payload_len > 0 && !seg.flags.any(TcpFlags::RST) {
+            if !self.followed[dir.index()] {
+                self.follow(sides, dir, seg, config);
+            }
+            let (shared, position) = (&self.shared[dir.index()], &self.position);
+            let hello = &self.hellos[dir.index()];
+            let plain = sides[dir.index()].data(seg, seen, shared, || Known {
+                to_sender_ns: position.answer_time(dir),
+                syn_seen: hello.is_some(),
+            });
+            if !plain {
+                // The first ones make what follows the others; those add little.
+                self.strays = self.strays.wrapping_add(1);
+                self.grew |= self.strays < FIRST_STRAYS || self.strays.is_multiple_of(STRAYS);
+            }
+        }
+        if seg.payload_len == 0 && seg.flags.any(TcpFlags::FIN) {
+            sides[dir.index()].note_end();
+        }
+        let acks = seg.flags.any(TcpFlags::ACK) && !seg.flags.any(TcpFlags::RST);
+        self.acks[dir.index()] |= acks;
+        if !self.followed[dir.reverse().index()] {
+            if self.hellos[dir.reverse().index()].is_none() {
+                // The first data may not be the first that was sent.
+                sides[dir.index()].note_reported(seg);
+            }
+            return;
+        }
+        let [low, high] = sides;
+        let (from, to) = match dir {
+            Dir::LowToHigh => (low, high),
+            Dir::HighToLow => (high, low),
+        };
+        to.acknowledged(seg, from, || self.position.answer_time(dir));
+    }
+
+    /// A segment whose options are not whole, with what its host's other packets tell of them.
+    #[cold]
+    fn cut(&mut self, sides: &mut [Side; 2], dir: Dir, seg: &Segment) -> Segment {
+        let side = &mut sides[dir.index()];
+        let hid = side.hides_timestamps();
+        let counted = side.count_blocks(seg);
+        if side.hides_timestamps() && !hid {
+            self.share(sides);
+        }
+        counted
+    }
+
+    /// The first data that goes `dir`.
+    #[cold]
+    #[inline(never)]
+    fn follow(&mut self, sides: &mut [Side; 2], dir: Dir, seg: &Segment, config: &Config) {
+        let choice = self
+            .position
+            .choose(dir, config.vantage, self.acks != [false; 2]);
+        let shared = &self.shared[dir.index()];
+        sides[dir.index()].assume(config.assumed.sender_identification);
+        let start = Start {
+            hello: self.hellos[dir.index()],
+            reported: sides[dir.reverse().index()].reported(),
+        };
+        sides[dir.index()].follow(seg, &start, (choice, config, shared));
+        self.followed[dir.index()] = true;
+    }
+
+    #[cold]
+    fn control(&mut self, sides: &mut [Side; 2], dir: Dir, seg: &Segment) {
+        if seg.flags.any(TcpFlags::SYN) {
+            let hello = Some(Hello::of(seg));
+            // It is known if it has waited: then the SYN before has told all.
+            let known = self.is_shared && self.hellos[dir.index()] == hello;
+            self.hellos[dir.index()] = hello;
+            if !known {
+                self.share(sides);
+            }
+        }
+        self.fins[dir.index()] |= seg.flags.any(TcpFlags::FIN);
+        self.resets[dir.index()] |= seg.flags.any(TcpFlags::RST);
+    }
+
+    #[cold]
+    fn share(&mut self, sides: &mut [Side; 2]) {
+        self.is_shared = true;
+        let of = |dir| self.find_shared(sides, dir);
+        self.shared = [of(Dir::LowToHigh), of(Dir::HighToLow)];
+        for (side, shared) in sides.iter_mut().zip(&self.shared) {
+            side.note_shared(shared);
+        }
+    }
+
+    pub(super) fn find_shared(&self, sides: &[Side; 2], dir: Dir) -> Shared {
+        let (ours, theirs) = (dir.index(), dir.reverse().index());
+        let spoken = || sides.iter().all(Side::speaks_timestamps);
+        let stamped = sides[ours].hides_timestamps();
+        match (self.hellos[ours], self.hellos[theirs]) {
+            (Some(a), Some(b)) => {
+                let timestamps = Hello::both(a.timestamps, b.timestamps).unwrap_or_else(spoken);
+                let sack = Hello::both(a.sack, b.sack);
+                let shared = Shared::new(sack, timestamps, stamped, b.mss);
+                Shared {
+                    handshake: true,
+                    window_shift: b.window_shift(&a),
+                    ..shared
+                }
+            }
+            (_, hello) => Shared::new(None, spoken(), stamped, hello.map_or(0, |h| h.mss)),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The end of a connection.
+
+use inorder_wire::{Complaint, Dir, FlowKey, Segment};
+
+use super::Connection;
+use crate::config::Config;
+use crate::flow_table::FlowTable;
+use crate::side::End;
+
+/// Number of packets that may be out of order by more.
+const MAX_TOLERATED_DISORDERED: u32 = 2;
+
+impl Connection {
+    /// The reports on the directions that carried data.
+    pub(crate) fn finish(&mut self, config: &Config, out: &mut FlowTable) {
+        out.note_time(self.head.last_ns);
+        let packets = self.head.waiting.len();
+        self.release(config);
+        if self.head.common.followed == [false; 2] {
+            self.attempt(packets)
+                .into_iter()
+                .for_each(|a| out.push_attempt(a));
+            return;
+        }
+        self.pass_complaints();
+        for dir in [Dir::LowToHigh, Dir::HighToLow] {
+            if !self.head.common.followed[dir.index()] {
+                continue;
+            }
+            let Some(end) = self.end_of(dir, config) else {
+                return;
+            };
+            let key = self.head.key;
+            if let Some(sides) = &mut self.sides {
+                sides[dir.index()].finish(&key, dir, &end, out);
+            }
+        }
+    }
+
+    /// Each direction gets the ICMP messages about its segments.
+    fn pass_complaints(&mut self) {
+        let Some(sides) = &mut self.sides else {
+            return;
+        };
+        for (dir, side) in [Dir::LowToHigh, Dir::HighToLow]
+            .into_iter()
+            .zip(&mut **sides)
+        {
+            let all = self.head.complaints.iter().flat_map(|all| &**all);
+            let about: Vec<Complaint> = all.filter(|c| c.0 == dir).map(|c| c.1).collect();
+            if !about.is_empty() {
+                side.note_complaints(&about);
+            }
+        }
+    }
+
+    /// What is known of the connection at its end, for the report on the data that goes `dir`.
+    fn end_of(&self, dir: Dir, config: &Config) -> Option<End> {
+        let (head, common) = (&self.head, &self.head.common);
+        let position = &common.position;
+        let sides = self.sides.as_deref()?;
+        let receiver = &sides[dir.reverse().index()];
+        let answered = common.acks != [false; 2];
+        Some(End {
+            shared: common.find_shared(sides, dir),
+            choice: position.choose(dir, config.vantage, answered),
+            reuse: head.reuse,
+            first_ns: head.first_ns,
+            last_ns: head.last_ns,
+            blocks_hidden: receiver.blocks_hidden(),
+            sack_seen: receiver.shows_sack(),
+            answered: position.heard(dir.reverse()),
+            disorder: head.disordered > MAX_TOLERATED_DISORDERED || position.out_of_order(),
+            syn_seen: common.hellos[dir.index()].is_some(),
+            opened_ns: self.opened_ns(dir),
+            unscaled: self.is_unscaled(),
+            handshake: self.handshake(dir),
+            reversals: head.reversals[dir.index()],
+            receiver_identification: receiver.identification(),
+            answers_duplicated: match common.followed[dir.reverse().index()] {
+                // They count in the report on the data that goes the other way.
+                true => 0,
+                false => receiver.duplicated(),
+            },
+        })
+    }
+
+    /// The report on a connection of which `seg` is the only packet: none has to wait for what others say.
+    pub(crate) fn finish_single(
+        key: FlowKey,
+        dir: Dir,
+        seg: &Segment,
+        config: &Config,
+        out: &mut FlowTable,
+    ) {
+        let mut connection = Connection::new(key, 0, seg.ts_ns, config);
+        connection.sides.get_or_insert_default();
+        connection.push_seldom(dir, seg, config);
+        connection.finish(config, out);
+    }
+}

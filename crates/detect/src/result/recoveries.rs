@@ -1,0 +1,126 @@
+//! Recovery phases, and what would have avoided needless ones.
+
+use super::{Cause, CauseCount, Distribution, Facts, RecoveryVerdict};
+
+/// One recovery phase: from the first retransmission until everything sent before is acknowledged.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Recovery {
+    /// First retransmission, nanoseconds since the epoch.
+    pub start_ns: i64,
+    /// Bytes from the flow's first data byte to what was retransmitted first.
+    pub seq_offset: u64,
+    /// Retransmissions sent in it.
+    pub retransmissions: u32,
+    /// True when a retransmission time-out, not duplicate ACKs, started it (as far as the
+    /// capture shows: nothing newly acknowledged or SACKed for longer than an RTT).
+    pub timeout: bool,
+    /// Whether anything was lost.
+    pub verdict: RecoveryVerdict,
+    /// What the sender reacted to.
+    pub cause: Cause,
+    /// What `crate::cause` goes by.
+    pub(crate) facts: Facts,
+}
+
+impl Recovery {
+    /// One that began at `start_ns`, nanoseconds since the epoch, with the byte `seq_offset`.
+    pub fn new(start_ns: i64, seq_offset: u64, verdict: RecoveryVerdict) -> Self {
+        Recovery {
+            start_ns,
+            seq_offset,
+            retransmissions: 1,
+            timeout: false,
+            verdict,
+            cause: Cause::Unknown,
+            facts: Facts::default(),
+        }
+    }
+}
+
+/// Recovery phases, when the sender cut its rate.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Recoveries {
+    /// All.
+    pub total: u64,
+    /// Nothing retransmitted in them had been lost.
+    pub spurious: u64,
+    /// Undecided.
+    pub ambiguous: u64,
+    /// The same by cause, those that occurred, in the order of [`Cause`].
+    pub by_cause: Vec<CauseCount>,
+    /// Each one, when events are kept.
+    pub list: Vec<Recovery>,
+}
+
+heap!(Recoveries: by_cause, list);
+
+/// What would have kept the sender from mistaking late for lost, most of the time.
+///
+/// Only where reordering was the cause of a recovery, and from the late packets that are certain: the
+/// value that 95 of 100 of them stay within. `None` where they are fewer than ten.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Avoidance {
+    /// Duplicate-ACK threshold, packets (extent + 1; RFC 5681 section 3.2 has 3).
+    pub dupthresh: Option<u32>,
+    /// Time to wait after the first duplicate ACK or SACK above a hole, nanoseconds (RACK's reordering
+    /// window, RFC 8985 section 6.2).
+    pub window_ns: Option<i64>,
+}
+
+impl Recoveries {
+    /// Counts the causes of those listed; others are unknown.
+    pub(crate) fn count_causes(&mut self) {
+        if self.total == 0 && self.list.is_empty() {
+            return self.by_cause.clear(); // As most flows have none, all else is left out.
+        }
+        let mut counts = Cause::ALL.map(CauseCount::new);
+        for phase in &self.list {
+            let count = &mut counts[phase.cause as usize];
+            count.recoveries += 1;
+            count.timeouts += u64::from(phase.timeout);
+            count.retransmissions += u64::from(phase.retransmissions);
+        }
+        let unlisted = self.total.saturating_sub(self.list.len() as u64);
+        counts[Cause::Unknown as usize].recoveries += unlisted;
+        self.by_cause = counts.into_iter().filter(|c| c.recoveries > 0).collect();
+    }
+
+    /// None of the verdicts holds.
+    pub(crate) fn doubt(&mut self) {
+        (self.spurious, self.ambiguous) = (0, self.total);
+        for one in &mut self.list {
+            (one.verdict, one.cause) = (RecoveryVerdict::Ambiguous, Cause::Unknown);
+        }
+        let mut unknown = CauseCount::new(Cause::Unknown);
+        for count in self.by_cause.drain(..) {
+            unknown.recoveries += count.recoveries;
+            unknown.timeouts += count.timeouts;
+            unknown.retransmissions += count.retransmissions;
+        }
+        self.by_cause
+            .extend(Some(unknown).filter(|c| c.recoveries > 0));
+    }
+}
+
+impl Avoidance {
+    /// From the certain late packets of a flow whose recoveries have their causes.
+    pub(crate) fn of(
+        recoveries: &Recoveries,
+        extents: &Distribution,
+        late_ns: &Distribution,
+    ) -> Self {
+        const MIN_LATE_PACKETS: u64 = 10;
+        const SHARE_AVOIDED: f64 = 0.95;
+        let caused = |c: &CauseCount| c.cause == Cause::Reordering && c.recoveries > 0;
+        if extents.count() < MIN_LATE_PACKETS || !recoveries.by_cause.iter().any(caused) {
+            return Avoidance::default();
+        }
+        let extent = extents.quantile(SHARE_AVOIDED).unwrap_or(0);
+        Avoidance {
+            dupthresh: u32::try_from(extent + 1).ok(),
+            window_ns: late_ns
+                .quantile(SHARE_AVOIDED)
+                .and_then(|ns| i64::try_from(ns).ok()),
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Where on the path a capture was taken.
+
+/// Where on the path the capture was taken, seen from the data's direction.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Vantage {
+    /// At or next to the data's sender.
+    Sender,
+    /// At or next to the data's receiver.
+    Receiver,
+    /// In between.
+    Middle,
+}
+
+/// What told the vantage point.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
+pub enum VantageBasis {
+    /// The user said so.
+    Forced,
+    /// The gaps between the three packets of the handshake.
+    Handshake,
+    /// How soon ACKs follow data and data follow ACKs.
+    Timing,
+    /// An initial TTL or hop limit that no router has touched.
+    Ttl,
+    /// On which side of the capture point the packets were lost or late that the receiver reported as missing.
+    Missing,
+    /// Nothing did; this is the default.
+    Unknown,
+}
+
+/// The vantage point and how it was found.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct VantageChoice {
+    /// Where.
+    pub vantage: Vantage,
+    /// What told it.
+    pub basis: VantageBasis,
+    /// Time from capture point to the receiver and back, nanoseconds; `None` if never seen.
+    pub to_receiver_ns: Option<i64>,
+    /// Time from capture point to the sender and back, nanoseconds; `None` if never seen.
+    pub to_sender_ns: Option<i64>,
+}

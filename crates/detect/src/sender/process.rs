@@ -1,0 +1,303 @@
+//! One acknowledgement: what it reports, in which order that arrived, and what follows from it.
+
+use inorder_wire::{Has, Segment};
+
+use super::acks::Ack;
+use super::report::Report;
+use super::ring::apart;
+use super::windows::AckNumbers;
+use super::{End, Sender};
+use crate::collect::Basis;
+use crate::explanation::Explanation;
+use crate::result::{Evidence, Reason};
+
+impl Sender {
+    pub(super) fn process(&mut self, ack: &Ack) {
+        let gap = ack.missing > 0;
+        if gap && self.numbers.are_shared() {
+            let ack = Ack { missing: 0, ..*ack };
+            return self.process_whole(&ack);
+        }
+        self.process_whole(ack);
+        self.numbers.note(gap, self.reading.reports.len());
+    }
+
+    fn process_whole(&mut self, ack: &Ack) {
+        let seg = &ack.seg;
+        if self.outstanding.sent_before_capture(seg) {
+            self.outstanding.forget();
+        }
+        let number = self.outstanding.acknowledged_by(seg);
+        if ack.missing > 0 {
+            self.note_gap(ack);
+        }
+        self.hide_unseen(ack);
+        let completed = match seg.has(Has::OPTIONS_CUT) {
+            true => self.completed(ack, number),
+            false => None,
+        };
+        let ack = completed.as_ref().unwrap_or(ack);
+        let seg = &ack.seg;
+        if self.receiver.may_lack_sack() {
+            self.process_without_sack(ack, number);
+        } else if !self.advance_in_order(ack, number) {
+            self.process_with_sack(ack, number);
+        }
+        self.settle(seg.ts_ns);
+        if !ack.stale {
+            self.last = Some(*seg);
+            self.receiver.note_window(seg);
+        }
+    }
+
+    /// The common case of [`Sender::process_with_sack`]: nothing is missing, nothing was sent
+    /// again, and the ACK does nothing but advance. False, and nothing is done, in all others.
+    #[inline]
+    fn advance_in_order(&mut self, ack: &Ack, number: i64) -> bool {
+        let out = &mut self.outstanding;
+        let advances = ack.seg.sack_len == 0 && number > out.una;
+        let advances = advances && !self.unseen.untimed(number);
+        if !advances || !out.ranges.is_empty() || !out.board.all_sent_once() {
+            return false;
+        }
+        let now = ack.seg.ts_ns;
+        self.timing.advance_in_order(number, now);
+        let mut segments = 0;
+        while let Some(sent) = out.board.pop_sent_once(number) {
+            segments += 1;
+            self.sizes.arrived(sent.start, sent.len);
+            if !sent.reported {
+                self.timing.sample_rtt(now - sent.sent_ns, false);
+                self.timing.note_sent_last(sent.sent_ns, now);
+                let basis = Basis::certain(Evidence::Sack);
+                self.ledger.log_sent(&sent, ack, basis);
+            }
+        }
+        out.una = number;
+        self.numbers.note(ack.missing > 0, segments);
+        self.reading.reports.clear();
+        self.reading.alone = false;
+        self.receiver.compression.under_way = false;
+        if segments == 1 && self.has_hidden_one() {
+            self.owed(ack);
+        }
+        true
+    }
+
+    fn process_with_sack(&mut self, ack: &Ack, number: i64) {
+        let seg = &ack.seg;
+        let dsack = self.outstanding.dsack(seg, number);
+        let had_hole = !self.outstanding.ranges.is_empty();
+        self.reading.crossed = self.crossed_dsack(seg, number);
+        let room = self.receiver.room(self.last.as_ref());
+        let full = self.outstanding.ranges.len() > room;
+        let advanced = number > self.outstanding.una;
+        self.reading.reports.clear();
+        if had_hole {
+            let since = self.last.map_or(seg.ts_ns, |l| l.ts_ns);
+            let waited = seg.ts_ns.saturating_sub(since);
+            self.windows.clutter.expose(waited);
+        }
+        let since = self.since();
+        self.timing
+            .expect(&mut self.outstanding, seg, number, since);
+        if advanced {
+            self.reading.cover(&mut self.outstanding, number);
+        }
+        let covered = self.reading.reports.len();
+        let cut = self.receiver.cuts_blocks;
+        if cut {
+            self.reading.extend_known();
+            self.receiver.cuts_blocks = !self.outstanding.ranges.is_empty();
+        }
+        self.reading
+            .report_blocks(&mut self.outstanding, seg, dsack.is_some(), cut);
+        let listed = seg.all_sack_blocks(0);
+        if listed > 0 && !ack.stale {
+            let ranges = self.outstanding.ranges.len();
+            self.receiver.learn_blocks(listed, ranges);
+        }
+        let reported = self.reading.reports.len();
+        if full {
+            // What the blocks had no room for shows only now.
+            self.reading.doubt_covered(covered);
+        }
+        if self.explanations.has(Explanation::HiddenRanges) {
+            self.reading.doubt_hidden();
+        }
+        let listed = usize::from(listed).saturating_sub(usize::from(dsack.is_some()));
+        let room = self.receiver.room(Some(seg));
+        let top = self.outstanding.ranges.top();
+        self.reading.note_room(listed, room, ack.missing, top);
+        self.hide_unlisted(ack, listed);
+        if !advanced {
+            self.explain_flush(ack);
+        }
+        self.receiver.compression.flushed = None;
+        self.put_in_order(ack, covered, had_hole);
+        self.reading.alone = reported == 1 && !advanced && !self.receiver.compression.under_way;
+        let reports = std::mem::take(&mut self.reading.reports);
+        for report in &reports {
+            self.sizes.arrived(report.sent.start, report.sent.len);
+            self.arrived(report, ack, had_hole);
+        }
+        self.reading.reports = reports;
+        if self.end == End::Sent && self.outstanding.end_overtook(seg, number) {
+            self.end = End::Overtook;
+            self.ledger.end_came(self.outstanding.highest, seg);
+        }
+        self.learn_echo(seg, advanced);
+        if dsack.is_none() && !ack.stale {
+            self.learn_order(seg);
+        }
+        self.openers.drop_below(self.outstanding.una);
+        self.answer(ack, dsack, advanced);
+    }
+
+    /// `ack` lists `listed` ranges, fewer than there are. Where the receiver reports each once, and an ACK may have been lost before this one or
+    /// stand for several arrivals, something may have arrived that shows only when what lies below is filled.
+    fn hide_unlisted(&mut self, ack: &Ack, listed: usize) {
+        if listed >= self.outstanding.ranges.len() || !self.receiver.leaves_ranges_out() {
+            return;
+        }
+        let complete = self.queue.by_id() && ack.missing == 0;
+        if !complete || self.receiver.compression.is_known() {
+            self.ledger.hides_arrival();
+        }
+    }
+
+    /// Data above a hole moves no TS.Recent (RFC 7323 section 4.3): what does this receiver echo for it?
+    fn learn_echo(&mut self, seg: &Segment, advanced: bool) {
+        let ([report], Some(last)) = (&self.reading.reports[..], self.last) else {
+            return;
+        };
+        let sent = report.sent.tsval;
+        if advanced
+            || report.copies.is_some()
+            || sent == last.tsecr
+            || !self.outstanding.echoes(seg)
+        {
+            return;
+        }
+        self.receiver
+            .learn_echo(seg.tsecr == sent, seg.tsecr == last.tsecr);
+    }
+
+    /// Does this receiver list first what has just come?
+    fn learn_order(&mut self, seg: &Segment) {
+        if let ([report], [first, _, ..]) = (&self.reading.reports[..], seg.sack_blocks())
+            && !report.left_edge
+        {
+            let (left, right) = (
+                self.outstanding.offset(first.0),
+                self.outstanding.offset(first.1),
+            );
+            self.receiver
+                .listing
+                .learn_order((left..right).contains(&report.sent.start));
+        }
+    }
+
+    /// What `ack` says beside what it reports for the first time: duplicates, or nothing.
+    fn answer(&mut self, ack: &Ack, dsack: Option<(i64, i64)>, advanced: bool) {
+        let reported = self.reading.reports.len();
+        if let Some((left, right)) = self.reading.crossed {
+            self.receiver.dsack_seen = true;
+            for start in self.ledger.filled.starts_in(left, right) {
+                let f = self.ledger.filled.get_mut(start);
+                if let Some(f) = f.filter(|f| f.copies.count > 1) {
+                    f.duplicates += 1;
+                }
+            }
+        }
+        if let Some((left, right)) = dsack {
+            self.duplicate(left, right, ack);
+        } else if !advanced {
+            self.receiver.compression.under_way |= reported > 1;
+            self.unexplained(ack, reported);
+            let waited = match reported {
+                0 => 0,
+                _ => self.held_back(ack.seg.ts_ns),
+            };
+            if reported > 0 {
+                let at_once = waited <= self.timing.jitter();
+                self.receiver.compression.reported_at_once = reported == 1 && at_once;
+            }
+            if reported > 1 && ack.missing == 0 {
+                self.receiver.compression.learn(waited);
+            }
+        }
+        if dsack.is_some() || advanced {
+            self.receiver.compression.under_way = false;
+        }
+    }
+
+    /// When the ACK before left, as far as that is known.
+    pub(super) fn since(&self) -> i64 {
+        self.last.map_or(i64::MIN / 2, |l| l.ts_ns)
+    }
+
+    /// A duplicate among what the ACK is the first to cover: an original and its retransmission have
+    /// both come since the ACK before, as when a probe of the tail crosses a delayed ACK. A stack that
+    /// lists first whatever moved the left edge does so of data that was sent once, too.
+    fn crossed_dsack(&mut self, seg: &Segment, number: i64) -> Option<(i64, i64)> {
+        if seg.sack_len == 0 || !self.explanations.has(Explanation::Crossed) {
+            return None;
+        }
+        let (block, again) = self.outstanding.first_block_crossed(seg, number)?;
+        self.receiver.listing.edge_first |= !again;
+        (!self.receiver.listing.edge_first).then_some(block)
+    }
+
+    /// Puts the reports of one ACK into the order of arrival, as far as it can be known.
+    fn put_in_order(&mut self, ack: &Ack, covered: usize, had_hole: bool) {
+        if had_hole && covered > 0 && ack.missing == 0 {
+            self.receiver.learn_fill(self.reading.reports.len() == 1);
+        }
+        if !self.reading.several(covered, had_hole, ack.missing > 0) {
+            return;
+        }
+        let reason = if ack.missing > 0 {
+            Reason::AcksMissing
+        } else {
+            Reason::AckCompression
+        };
+        if self.explanations.has(Explanation::Lateness) {
+            let since = self.since();
+            self.reading.by_time(&self.timing, since, ack.seg.ts_ns);
+        }
+        let at_once = self.fill_came_last(ack.seg.ts_ns);
+        self.reading
+            .settle_order(covered, had_hole, reason, at_once);
+    }
+
+    /// Did what fills the left edge make the receiver send the ACK at `now`, which reports more? It did where the rest had been
+    /// held back. What has just come may have come after it, if the receiver delays the acknowledgement of what fills a
+    /// hole (RFC 5681 section 4.2 only says that it SHOULD not).
+    fn fill_came_last(&self, now: i64) -> bool {
+        let just = |r: &Report| apart(self.timing.arrival_of(&r.sent), now) <= self.timing.jitter();
+        let mut rest = self.reading.reports.iter().filter(|r| !r.left_edge);
+        self.receiver.answers_fills_at_once() && !rest.any(just)
+    }
+
+    pub(super) fn settle(&mut self, now: i64) {
+        if self.ledger.log.is_empty() {
+            return;
+        }
+        let acks = AckNumbers {
+            by_id: self.queue.by_id(),
+            missing: self.queue.missing,
+        };
+        let (ledger, timing) = (&mut self.ledger, &mut self.timing);
+        self.windows
+            .explain(now, ledger, timing, &self.receiver, acks);
+        self.ledger.settle(now);
+    }
+
+    pub(super) fn trim_filled(&mut self) {
+        if self.ledger.filled.is_full() {
+            let telling = self.telling();
+            self.ledger.trim(&telling);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! What is said of a flow's data, and what of it is taken back where the capture does not show enough.
+
+use crate::cause::Mark;
+use crate::collect::{Certain, Collected};
+use crate::complaints::{self, Proven};
+use crate::engine_end::EngineEnd;
+use crate::result::{
+    Blind, Bounds, Bursts, Cause, Confidence, Event, Kind, NotSeen, Originals, Reason, Recoveries,
+    Reordering, Retransmission, Retransmissions, Vantage, Verdict,
+};
+
+/// What the engine found that speaks for the whole flow.
+pub(super) struct Findings {
+    pub(super) collected: Collected,
+    pub(super) marks: Vec<Mark>,
+    pub(super) certain: Certain,
+    pub(super) bounds: Bounds,
+    pub(super) originals: Originals,
+    pub(super) retransmissions: Retransmissions,
+    pub(super) recoveries: Recoveries,
+    pub(super) list: Vec<Retransmission>,
+    /// What did not arrive, as ICMP says.
+    pub(super) proven: Vec<Proven>,
+    /// Some of what was missing at once has been forgotten.
+    pub(super) forgot: bool,
+}
+
+impl Findings {
+    /// What an engine tells, and what ICMP does.
+    pub(super) fn of(mut end: EngineEnd, proven: Vec<Proven>) -> Self {
+        let (marks, certain) = end.collector.take_marks();
+        let originals = Originals {
+            packets: end.packets,
+            bytes: end.bytes,
+            lost: end.collector.losses(),
+            refused: end.collector.refusals(),
+            outside_window: end.collector.outside_window(),
+            undecided: end.undecided,
+            unfilled: end.unfilled,
+        };
+        Findings {
+            marks,
+            certain,
+            bounds: end.collector.bounds(),
+            originals,
+            retransmissions: end.retransmissions,
+            recoveries: end.recoveries,
+            list: end.list,
+            proven,
+            forgot: end.forgot,
+            collected: end.collector.finish(),
+        }
+    }
+
+    /// Takes back what rests on something that the capture, made at `vantage`, does not show. Of some acknowledgements it may
+    /// lack the SACK blocks (`blocks_hidden`).
+    pub(super) fn weigh(&mut self, blind: Blind, vantage: Vantage, blocks_hidden: bool) {
+        let order_seen = !blind.has(NotSeen::Vantage) && !blind.has(NotSeen::Order);
+        if vantage == Vantage::Receiver && order_seen {
+            if blind.has(NotSeen::OneWay) {
+                self.doubt_spurious();
+            }
+            if blocks_hidden {
+                self.weaken(|event| event.kind == Kind::Refused);
+            }
+        } else if blind.iter().any(|what| what != NotSeen::SackOptions) {
+            self.doubt();
+        } else if blind.any() {
+            self.weaken(|_| true);
+            self.weaken_list();
+        }
+    }
+
+    /// Recoveries of which ICMP explains all losses have the cause that it says, and so have the retransmissions.
+    pub(super) fn name_proven(&mut self) {
+        if self.proven.is_empty() {
+            return;
+        }
+        let lost = |from: i64, to: i64| {
+            let marks = self.marks.iter();
+            let within =
+                marks.filter(move |m| m.kind == Kind::Lost && (from..=to).contains(&m.start));
+            within.map(|m| m.start)
+        };
+        let offset = |at: u64| i64::try_from(at).unwrap_or(i64::MAX);
+        for phase in &mut self.recoveries.list {
+            let from = offset(phase.seq_offset);
+            let told = complaints::cause_of(&self.proven, lost(from, phase.facts.last.max(from)));
+            if let Some(cause) = told {
+                phase.cause = cause;
+            }
+        }
+        let needed = self
+            .list
+            .iter_mut()
+            .filter(|r| r.verdict == Verdict::Needed);
+        for one in needed {
+            let from = offset(one.seq_offset);
+            let told = complaints::cause_of(&self.proven, [from].into_iter());
+            one.cause = told.unwrap_or(one.cause);
+        }
+        self.recoveries.count_causes();
+    }
+
+    /// Nothing that rests on what could not be seen is more than ambiguous: counts become ambiguous,
+    /// events and verdicts with them.
+    fn doubt(&mut self) {
+        let collected = &mut self.collected;
+        let sure = &mut self.originals;
+        let doubted = collected.reordering.reordered + sure.lost + sure.refused;
+        (sure.lost, sure.refused, sure.outside_window) = (0, 0, 0);
+        collected.reordering = Reordering {
+            received: collected.reordering.received,
+            ambiguous: collected.reordering.ambiguous + doubted,
+            ..Reordering::default()
+        };
+        collected.bursts = Bursts::default();
+        for class in &mut collected.by_rate {
+            (class.reordered, class.mean_extent, class.mean_late_ns) = (0, 0.0, 0.0);
+            class.extent_bytes = Vec::new();
+        }
+        for event in &mut collected.events {
+            event.confidence = Confidence::Ambiguous;
+            event.reason.get_or_insert(Reason::NotSeen);
+        }
+        self.bounds = Bounds::default();
+        self.proven = Vec::new();
+        let counts = &mut self.retransmissions;
+        counts.ambiguous += counts.needed + counts.spurious;
+        (counts.needed, counts.spurious) = (0, 0);
+        for one in &mut self.list {
+            (one.verdict, one.cause) = (Verdict::Ambiguous, Cause::Unknown);
+        }
+        self.recoveries.doubt();
+    }
+
+    /// Whether what passed here arrived is not seen: a second copy need not have been one too many.
+    fn doubt_spurious(&mut self) {
+        let counts = &mut self.retransmissions;
+        counts.ambiguous += std::mem::take(&mut counts.spurious);
+        let spurious = self
+            .list
+            .iter_mut()
+            .filter(|r| r.verdict == Verdict::Spurious);
+        spurious.for_each(|r| (r.verdict, r.cause) = (Verdict::Ambiguous, Cause::Unknown));
+        self.recoveries.doubt();
+    }
+
+    /// Some of the SACK blocks, which show what the receiver took and when, were cut off: of what they could show otherwise
+    /// nothing is certain.
+    fn weaken(&mut self, which: impl Fn(&Event) -> bool) {
+        let events = self.collected.events.iter_mut();
+        let certain = |e: &&mut Event| e.confidence == Confidence::Certain && which(e);
+        for event in events.filter(certain) {
+            event.confidence = Confidence::Likely;
+            event.reason.get_or_insert(Reason::NotSeen);
+        }
+    }
+
+    /// As [`Main::weaken`], of retransmissions.
+    fn weaken_list(&mut self) {
+        let certain = |r: &&mut Retransmission| r.confidence == Confidence::Certain;
+        for one in self.list.iter_mut().filter(certain) {
+            one.confidence = Confidence::Likely;
+        }
+    }
+}
