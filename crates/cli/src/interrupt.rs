@@ -8,7 +8,7 @@ use std::sync::{Arc, Once};
 use inorder_pipeline::{Stdin, Watch};
 
 use crate::error::INTERRUPTED;
-use crate::outputs;
+use crate::{manners, outputs};
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
@@ -27,6 +27,14 @@ pub(crate) fn flag() -> &'static AtomicBool {
         });
     });
     &STOP
+}
+
+/// The same flag, for what runs until Ctrl-C: `notice` says that it runs. By then the signal is handled, for who reads the notice may send
+/// it at once.
+pub(crate) fn flag_before(notice: &str) -> &'static AtomicBool {
+    let stop = flag();
+    manners::notice(notice);
+    stop
 }
 
 /// The standard input, which ends with the first Ctrl-C even where nothing comes.

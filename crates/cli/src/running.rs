@@ -125,8 +125,7 @@ impl RunningOptions {
             if let Some(server) = server.take() {
                 server.start();
             }
-            manners::notice(notice);
-            interrupt::flag()
+            interrupt::flag_before(notice)
         };
         Ok(run(Running {
             duration_ns: self.duration_s().map(|s| (s * 1e9) as i64),

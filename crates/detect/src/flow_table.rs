@@ -33,7 +33,7 @@ use crate::result::{Attempt, Attempts, EndedEarly, FlowId, FlowReport, Totals};
 ///         to_sender_ns: None,
 ///     };
 ///     let mut report = FlowReport::new(FlowId { src, dst, overlay: 0, reuse: 0 }, vantage);
-///     report.losses = losses;
+///     report.originals.lost = losses;
 ///     report
 /// };
 /// let mut table = FlowTable::new(&Config::default().max_flows(2));
@@ -43,7 +43,7 @@ use crate::result::{Attempt, Attempts, EndedEarly, FlowId, FlowReport, Totals};
 /// let (worst, others) = table.finish();
 /// let ports: Vec<u16> = worst.iter().map(|report| report.flow.src.port()).collect();
 /// assert_eq!(ports, [1, 3]);
-/// assert_eq!((others.flows, others.losses), (2, 0));
+/// assert_eq!((others.flows, others.originals.lost), (2, 0));
 /// ```
 #[derive(Clone, Debug)]
 pub struct FlowTable {

@@ -34,7 +34,7 @@ const CLOSED_KEPT_NS: i64 = 2_000_000_000;
 ///     tracker.push(&key, dir, &seg);
 /// }
 /// let flows = tracker.finish();
-/// assert_eq!(flows[0].data_packets, 3);
+/// assert_eq!(flows[0].originals.packets, 3);
 /// ```
 #[derive(Debug)]
 pub struct Tracker {

@@ -18,7 +18,7 @@ use crate::{Analysis, Error, Input, Push, Selection, Unwatched, Watch};
 /// let analyzer = Analyzer::new().config(Config::default().keep_events(true));
 /// # #[cfg(feature = "files")] {
 /// let analysis = analyzer.run("../../testdata/captures/gro-jitter-a.rcv.pcap.gz")?;
-/// let events: usize = analysis.flows.iter().map(|flow| flow.events.len()).sum();
+/// let events: usize = analysis.flows.iter().map(|flow| flow.records.events.len()).sum();
 /// # assert_eq!(analysis.format, "pcap (nanoseconds) in gzip");
 /// # let _ = events;
 /// # }

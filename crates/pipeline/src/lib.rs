@@ -14,7 +14,7 @@
 //!         flow.flow,
 //!         flow.reordering.reordered,
 //!         flow.reordering.received,
-//!         flow.losses,
+//!         flow.originals.lost,
 //!         flow.retransmissions.spurious,
 //!     );
 //! }

@@ -42,10 +42,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         ..Limits::default()
     };
     let local = SocketAddr::new(args.address, args.port);
-    let mut start = |local| {
-        manners::notice(&format!("listening on UDP {local}"));
-        interrupt::flag()
-    };
+    let mut start = |local| interrupt::flag_before(&format!("listening on UDP {local}"));
     let done = os::reflect(local, limits, args.confining.seccomp, &mut start)?;
     manners::notice(&format!(
         "{} packets of {} sessions answered; not answered: {} malformed, {} from reflectors, {} over --max-rate; {} \

@@ -45,6 +45,16 @@ impl Reflector {
     }
 }
 
+/// Who reads that it runs may send Ctrl-C at once; a signal that is not handled yet would be lost where the parent ignores it.
+#[test]
+fn once_it_says_that_it_runs_ctrl_c_is_handled() {
+    for _ in 0..10 {
+        let reflector = Reflector::start(&[]);
+        assert!(common::catches_interrupt(&reflector.child));
+        assert_eq!(reflector.stop(), Some(0));
+    }
+}
+
 #[test]
 fn both_directions_of_the_loopback_are_in_order() {
     let reflector = Reflector::start(&[]);

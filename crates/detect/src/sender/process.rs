@@ -12,6 +12,7 @@ use crate::explanation::Explanation;
 use crate::result::{Evidence, Reason};
 
 impl Sender {
+    #[inline]
     pub(super) fn process(&mut self, ack: &Ack) {
         let gap = ack.missing > 0;
         if gap && self.numbers.are_shared() {
@@ -233,6 +234,7 @@ impl Sender {
     }
 
     /// When the ACK before left, as far as that is known.
+    #[inline]
     pub(super) fn since(&self) -> i64 {
         self.last.map_or(i64::MIN / 2, |l| l.ts_ns)
     }

@@ -50,6 +50,11 @@ impl Side {
         main.name_proven();
         let blind = end.blind(&choice, acks);
         main.weigh(blind, vantage, end.blocks_hidden > 0);
+        // What rests on the forgotten ranges was never asserted.
+        let blind = match main.forgot {
+            true => blind.with(NotSeen::Holes),
+            false => blind,
+        };
         let min_rtt_ns = acks.and_then(|acks| acks.min_rtt_ns);
         let min_rtt_ns = min_rtt_ns.or(choice.to_sender_ns);
         let ends = Ends {
@@ -93,11 +98,7 @@ impl Side {
             bursts: main.collected.bursts,
             by_rate: main.collected.by_rate,
             rough: acks.is_some_and(|acks| acks.rough) || blind.any(),
-            // What rests on the forgotten ranges was never asserted.
-            blind: match main.forgot {
-                true => blind.with(NotSeen::Holes),
-                false => blind,
-            },
+            blind,
             recoveries: main.recoveries,
             avoidance,
             cost,

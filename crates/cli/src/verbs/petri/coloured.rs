@@ -243,10 +243,10 @@ pub(super) fn malformed(error: NetError) -> CliError {
 fn simulate(args: &Args, study: &Study) -> Result<(Vec<inorder_nets::CellResult>, bool), CliError> {
     let repetitions = args.coloured.repetitions.unwrap_or(1);
     let runs = study.len() as u64 * u64::from(repetitions);
+    let stop = interrupt::flag();
     if runs > 1 {
         manners::notice(&format!("{} cells, {runs} runs", study.len()));
     }
-    let stop = interrupt::flag();
     let (bar, done) = (Bar::simulated(), AtomicU64::new(0));
     let campaign = Campaign {
         seed: args.simulation.seed,

@@ -61,10 +61,10 @@ pub(super) fn run(args: &Args) -> Outcome {
     };
     let (_, cells) = args.changes.cells(file, args.outputs.draws())?;
     prepare(args, file, cells.len())?;
+    let stop = interrupt::flag();
     if let Some(text) = forecast::forecast(&cost(&cells, args.changes.repetitions().unwrap_or(0))) {
         manners::notice(&text);
     }
-    let stop = interrupt::flag();
     let results = simulated(&args.changes, &args.outputs, &cells, stop)?;
     let name = file.display().to_string();
     let report = Report {

@@ -136,7 +136,7 @@ pub(crate) fn interrupt(child: &Child) {
 
 /// True if the process handles SIGINT, according to the signal mask in /proc.
 #[cfg(target_os = "linux")]
-fn catches_interrupt(child: &Child) -> bool {
+pub(crate) fn catches_interrupt(child: &Child) -> bool {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
     let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());

@@ -161,9 +161,15 @@ impl Running {
         let kill = format!("kill -{signal} {}", self.child.id());
         let sent = Command::new("sh").args(["-c", &kill]).status();
         assert!(sent.is_ok_and(|status| status.success()), "{kill}");
-        let mut stdout = Vec::new();
         let mut pipe = self.child.stdout.take().expect("piped");
-        pipe.read_to_end(&mut stdout).expect("read");
+        let (sender, printed) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let mut stdout = Vec::new();
+            let _ = sender.send(pipe.read_to_end(&mut stdout).map(|_| stdout));
+        });
+        let stdout = printed.recv_timeout(Duration::from_secs(60));
+        let stdout = stdout.unwrap_or_else(|_| panic!("goes on for 60 s after SIG{signal}"));
+        let stdout = stdout.expect("read");
         let status = self.child.wait().expect("the command ends");
         let said: Vec<String> = self.said.iter().collect();
         Output {

@@ -25,11 +25,13 @@ heap!(Compression: waits);
 
 impl Compression {
     /// It holds SACKs back at times, and has shown how long.
+    #[inline]
     pub(in crate::sender) fn is_known(&self) -> bool {
         !self.waits.is_empty()
     }
 
     /// The first of several segments waited `ns` nanoseconds for its ACK.
+    #[inline]
     pub(in crate::sender) fn learn(&mut self, ns: i64) {
         self.waits.push(ns);
     }
