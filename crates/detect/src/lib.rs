@@ -63,6 +63,7 @@ mod prompt;
 mod quic;
 mod rate;
 mod recovery;
+mod remembered;
 mod requests;
 pub mod result;
 mod sender;

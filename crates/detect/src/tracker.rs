@@ -10,6 +10,7 @@ use crate::embryo::{Embryo, Embryos};
 use crate::families::Families;
 use crate::flow_table::FlowTable;
 use crate::places::{Connections, Place};
+use crate::remembered::Remembered;
 use crate::result::{FlowReport, Outcome};
 
 /// Connections whose place is remembered by a cheaper hash than the table's; a power of two.
@@ -45,6 +46,8 @@ pub struct Tracker {
     free: Vec<u32>,
     /// Connections of which only one packet was seen.
     embryos: Embryos,
+    /// Those whose first packet gave way to others': with the next one they begin all the same.
+    given_way: Remembered,
     /// Where the connection whose key fell into a cell last is: right most of the time, and
     /// checked against its key all of the time.
     cells: Box<[u32; CACHED_PLACES]>,
@@ -59,6 +62,7 @@ impl Tracker {
             done: FlowTable::new(&config),
             budget: Budget::new(config.memory),
             embryos: Embryos::new(config.memory),
+            given_way: Remembered::new(config.memory),
             config,
             index: HashTable::new(),
             connections: Connections::new(),
@@ -196,7 +200,7 @@ impl Tracker {
         if ended.is_empty() || !ended.has(key, hash) {
             return false;
         }
-        let opens = seg.flags.any(TcpFlags::SYN) && !seg.flags.any(TcpFlags::ACK);
+        let opens = is_bare_syn(seg);
         if opens {
             ended.forget(key, hash);
         }
@@ -227,16 +231,31 @@ impl Tracker {
             return Some(slot);
         }
         let next = match embryo {
+            None if self.has_given_way(key, hash, seg) => {
+                let begun = Connection::new(*key, 0, seg.ts_ns, &self.config);
+                return Some(self.settle(begun, hash));
+            }
             None => Some(Embryo::new(*key, dir, *seg)),
             Some(embryo) => embryo.refused_by(dir, seg),
         };
         if let Some(next) = next {
             if let Some(old) = self.embryos.put(next) {
+                let hash = self.connections.hash_of(&old.key);
+                self.given_way.add(&old.key, hash);
                 self.forget(&old);
             }
             return None;
         }
         embryo.map(|embryo| self.settle(self.born(&embryo), hash))
+    }
+
+    /// True if `seg` is not the first packet of its connection, and that is forgotten. A SYN begins anew.
+    fn has_given_way(&mut self, key: &FlowKey, hash: u64, seg: &Segment) -> bool {
+        if self.given_way.is_empty() || is_bare_syn(seg) || !self.given_way.has(key, hash) {
+            return false;
+        }
+        self.given_way.forget(key, hash);
+        true
     }
 
     /// A connection that has seen its first packet.
@@ -425,6 +444,11 @@ impl Tracker {
     }
 }
 
+/// It opens a connection.
+fn is_bare_syn(seg: &Segment) -> bool {
+    seg.flags.any(TcpFlags::SYN) && !seg.flags.any(TcpFlags::ACK)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
@@ -497,6 +521,28 @@ mod tests {
         assert_eq!((attempts.failed(), attempts.packets), (0, 600_000));
         assert_eq!(attempts.of(Outcome::Open) + attempts.forgotten, 600_000);
         assert_eq!(table.finish().0, []);
+    }
+
+    /// All that are open send one packet each in turn, so that the first one of each has given way to others' when the next one comes.
+    #[test]
+    fn more_connections_at_once_than_first_packets_are_kept_are_followed_from_their_second_one_on()
+    {
+        let open = 100_000;
+        let mut tracker = Tracker::new(Config::default().memory(Some(64 << 20)));
+        for (at, flags, seq, payload_len) in [
+            (0, TcpFlags::SYN, 7, 0),
+            (1, TcpFlags::ACK, 8, 100),
+            (2, TcpFlags::ACK, 108, 100),
+        ] {
+            for n in 0..open {
+                let (key, dir) = ends(n);
+                tracker.push(&key, dir, &segment(at, flags, seq, payload_len));
+            }
+        }
+        let (flows, summed) = tracker.finish_table().finish();
+        let all = flows.len() as u64 + summed.flows;
+        // A set of names may be full: a few begin later.
+        assert!(all.abs_diff(u64::from(open)) < 1_000, "{all}");
     }
 
     #[test]
