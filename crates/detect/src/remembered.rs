@@ -5,7 +5,7 @@ use inorder_wire::FlowKey;
 use crate::budget::{FIRST_PART_BIT, PARTS, part_of};
 
 /// Share of the memory for names.
-const NAMES_PART: usize = 32;
+const NAMES_PART: usize = 16;
 /// Names at most: 32 MB.
 const MAX_NAMES: usize = 1 << 22;
 /// Names of a set. The oldest gives way.
