@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use inorder_scenario::{Cell, Scenario};
+use inorder_live::emulator::Seen;
+use inorder_scenario::{Cell, Config, Scenario};
 use inorder_sim::{CellResult, Engine, Progress, RunResult, Values, repetition_seed};
 use tempfile::TempDir;
 
@@ -227,101 +228,34 @@ enum Failed {
     Why(String),
 }
 
+impl Failed {
+    /// What went wrong, and with what.
+    fn with(what: &str, error: &dyn std::fmt::Display) -> Self {
+        Failed::Why(format!("{what}: {error}"))
+    }
+}
+
 fn try_one(
     shared: &Shared<'_>,
     task: &Task,
     folder: &Path,
 ) -> Result<(Values, Option<RunResult>, Arc<Engine>), Failed> {
-    let why = |what: &str| {
-        let what = what.to_owned();
-        move |error: &dyn std::fmt::Display| Failed::Why(format!("{what}: {error}"))
-    };
     let campaign = shared.campaign;
     let Some(cell) = campaign.cells.get(task.cell) else {
         return Err(Failed::Why("no such cell".to_owned()));
     };
-    std::fs::create_dir(folder).map_err(|error| why("its folder")(&error))?;
-    let text = serde_json::to_vec(&task.plan).map_err(|error| why("its plan")(&error))?;
-    std::fs::write(folder.join(PLAN), text).map_err(|error| why("its plan")(&error))?;
-    let mut last_ns = 0;
-    let mut progress = |now_ns: i64| {
-        shared.passed((now_ns - last_ns).max(0).unsigned_abs());
-        last_ns = now_ns.max(last_ns);
-    };
-    for name in &task.plan.modules {
-        copy_module(&campaign.place.module(task.cell, name), name, folder).map_err(Failed::Why)?;
-    }
-    let boot = |kernel: PathBuf, is_virtual, progress: &mut dyn FnMut(i64)| {
-        let machine = Machine {
-            guest: campaign.guest.to_owned(),
-            kernel,
-            root: shared.root.clone(),
-            is_virtual,
-        };
-        machine.run(folder, campaign.stop, progress).map(|()| None)
-    };
-    let (ran, config) = match &campaign.place {
-        Place::Uml(kernels) => {
-            let Some(kernel) = kernels.get(task.cell) else {
-                return Err(Failed::Why("no such cell".to_owned()));
-            };
-            (
-                boot(kernel.executable(), true, &mut progress),
-                kernel.config.clone(),
-            )
-        }
-        Place::Package(package) => (
-            boot(package.executable.clone(), false, &mut progress),
-            String::new(),
-        ),
-        Place::Host(_) => {
-            let emulated = task.plan.emulated.then_some((&cell.config, task.seed));
-            let ran = host::run(
-                campaign.guest,
-                folder,
-                emulated,
-                campaign.stop,
-                &mut progress,
-            );
-            (ran, String::new())
-        }
-    };
-    let emulated = ran.map_err(|error| match error {
-        MachineError::Stopped => Failed::Stopped,
-        error => Failed::Why(error.to_string()),
-    })?;
-    let text = std::fs::read(folder.join(REPORT)).map_err(|error| why("its report")(&error))?;
-    let other_build = |error| {
-        let what =
-            "inorder-guest is of another build than inorder, expected both from the same one";
-        Failed::Why(format!("its report: {error}: {what}"))
-    };
-    let mut report: Report = serde_json::from_slice(&text).map_err(other_build)?;
-    let (wire, ends) = WIRE;
-    for (end, seen) in ends.into_iter().zip(emulated.iter().flatten()) {
-        let dropped = seen.dropped + seen.refused + seen.missed + seen.unsent;
-        report.stages.push(StageReport {
-            namespace: wire.to_owned(),
-            device: end.to_owned(),
-            drops: dropped,
-            marks: seen.marked,
-        });
-    }
-    if report.capture_drops > 0 {
-        return Err(Failed::Why(format!(
-            "its captures lost {} packets",
-            report.capture_drops
-        )));
-    }
+    prepare(campaign, task, folder)?;
+    let (seen, kernel_config) = carry_out(shared, task, &cell.config, folder)?;
+    let report = report(folder, &seen)?;
     let run = result(folder, &cell.config, &task.plan, &report, task.seed)
-        .map_err(|error| why("its captures")(&error))?;
+        .map_err(|error| Failed::with("its captures", &error))?;
     let is_first = task.repetition == 0;
     if is_first {
         (campaign.keep)(task.cell, folder).map_err(Failed::Why)?;
     }
     let engine = Engine {
         kernel: report.kernel.clone(),
-        config,
+        config: kernel_config,
         commands: task.plan.commands(),
         ..campaign.place.engine()
     };
@@ -330,6 +264,93 @@ fn try_one(
         is_first.then_some(run),
         Arc::new(engine),
     ))
+}
+
+/// The folder of a run, with what the guest reads in it.
+fn prepare(campaign: &Campaign<'_>, task: &Task, folder: &Path) -> Result<(), Failed> {
+    std::fs::create_dir(folder).map_err(|error| Failed::with("its folder", &error))?;
+    let text = serde_json::to_vec(&task.plan).map_err(|error| Failed::with("its plan", &error))?;
+    std::fs::write(folder.join(PLAN), text).map_err(|error| Failed::with("its plan", &error))?;
+    for name in &task.plan.modules {
+        copy_module(&campaign.place.module(task.cell, name), name, folder).map_err(Failed::Why)?;
+    }
+    Ok(())
+}
+
+/// Lets the guest carry out its plan. What an emulator saw of each direction, where one stood for netem, and the configuration of the
+/// kernel, where the lab built it.
+fn carry_out(
+    shared: &Shared<'_>,
+    task: &Task,
+    config: &Config,
+    folder: &Path,
+) -> Result<(Vec<Seen>, String), Failed> {
+    let campaign = shared.campaign;
+    let mut last_ns = 0;
+    let mut progress = |now_ns: i64| {
+        shared.passed((now_ns - last_ns).max(0).unsigned_abs());
+        last_ns = now_ns.max(last_ns);
+    };
+    let mut boot = |kernel: PathBuf, is_virtual| {
+        let machine = Machine {
+            guest: campaign.guest.to_owned(),
+            kernel,
+            root: shared.root.clone(),
+            is_virtual,
+        };
+        machine.run(folder, campaign.stop, &mut progress)
+    };
+    let mut kernel_config = String::new();
+    let ran = match &campaign.place {
+        Place::Uml(kernels) => {
+            let Some(kernel) = kernels.get(task.cell) else {
+                return Err(Failed::Why("no such cell".to_owned()));
+            };
+            kernel_config.clone_from(&kernel.config);
+            boot(kernel.executable(), true).map(|()| None)
+        }
+        Place::Package(package) => boot(package.executable.clone(), false).map(|()| None),
+        Place::Host(_) => {
+            let emulated = task.plan.emulated.then_some((config, task.seed));
+            host::run(
+                campaign.guest,
+                folder,
+                emulated,
+                campaign.stop,
+                &mut progress,
+            )
+        }
+    };
+    match ran {
+        Ok(seen) => Ok((seen.into_iter().flatten().collect(), kernel_config)),
+        Err(MachineError::Stopped) => Err(Failed::Stopped),
+        Err(error) => Err(Failed::Why(error.to_string())),
+    }
+}
+
+/// The guest's report, with what an emulator `seen` beside it dropped.
+fn report(folder: &Path, seen: &[Seen]) -> Result<Report, Failed> {
+    let text =
+        std::fs::read(folder.join(REPORT)).map_err(|error| Failed::with("its report", &error))?;
+    let other_build = |error| {
+        let what =
+            "inorder-guest is of another build than inorder, expected both from the same one";
+        Failed::Why(format!("its report: {error}: {what}"))
+    };
+    let mut report: Report = serde_json::from_slice(&text).map_err(other_build)?;
+    let (wire, ends) = WIRE;
+    for (end, seen) in ends.into_iter().zip(seen) {
+        report.stages.push(StageReport {
+            namespace: wire.to_owned(),
+            device: end.to_owned(),
+            drops: seen.dropped + seen.refused + seen.missed + seen.unsent,
+            marks: seen.marked,
+        });
+    }
+    match report.capture_drops {
+        0 => Ok(report),
+        lost => Err(Failed::Why(format!("its captures lost {lost} packets"))),
+    }
 }
 
 /// Copies a module of the kernel to where the guest finds it.
