@@ -14,6 +14,8 @@ struct Phase {
     recovery: Recovery,
     needed: u32,
     spurious: u32,
+    /// When a tail loss probe began it, while nothing else was sent again, nanoseconds.
+    probed_ns: Option<i64>,
 }
 
 impl Phase {
@@ -115,9 +117,16 @@ impl RecoveryTracker {
                 recovery,
                 needed: 0,
                 spurious: 0,
+                probed_ns: (prompt == Prompt::Probe).then_some(now),
             });
         }
         if let Some(last) = self.phases.back_mut() {
+            if last.probed_ns.is_some_and(|at| now > at) {
+                // A tail loss probe is no recovery, and there is one at a time (RFC 8985 section 7.3): where nothing was heard behind it, the
+                // timer began this one.
+                last.recovery.timeout |= matches!(prompt, Prompt::Timer | Prompt::Probe);
+                last.probed_ns = None;
+            }
             last.recovery.retransmissions += 1;
             let facts = &mut last.recovery.facts;
             facts.last = facts.last.max(offset);
@@ -216,6 +225,19 @@ mod tests {
         let done = t.finish();
         assert_eq!((done.total, done.spurious, done.ambiguous), (2, 1, 0));
         assert!(done.list[1].timeout);
+    }
+
+    #[test]
+    fn a_timer_that_expires_behind_a_tail_loss_probe_begins_the_recovery() {
+        let timeouts = |second: Prompt| {
+            let mut t = RecoveryTracker::new(true);
+            t.retransmitted(100, 900, 1_000, 0, Prompt::Probe);
+            t.retransmitted(300, 0, 1_000, 0, second);
+            t.finish().list[0].timeout
+        };
+        assert!(timeouts(Prompt::Timer));
+        assert!(timeouts(Prompt::Probe), "there is one at a time");
+        assert!(!timeouts(Prompt::News), "the probe was answered");
     }
 
     #[test]
