@@ -373,9 +373,13 @@ impl Collector {
         }
     }
 
-    /// The summary alone.
-    pub(crate) fn finish_summary(self: Box<Self>) -> Reordering {
-        self.tally.finish()
+    /// The summary, and what was lost before the capture point: what came by and was never acknowledged is not among it.
+    pub(crate) fn finish_upstream(mut self: Box<Self>) -> (Reordering, Vec<Event>) {
+        let told =
+            |e: &Event| e.confidence != Confidence::Ambiguous && e.evidence != Evidence::Silence;
+        let lost = |e: &Event| e.kind == Kind::Lost && told(e);
+        self.events.retain(lost);
+        (self.tally.finish(), self.events)
     }
 }
 /// Sorts marks of which each comes near its place, as late packets mostly do: each goes down past the few above it. Where that takes

@@ -7,11 +7,13 @@
 //! affected packets x share of affected packets. The weights decide the order only: no output prints them.
 
 use crate::limits::{Limit as Held, LimitSet};
-use crate::result::{Attempts, Cause, FlowReport, Limit, Outcome, StreamDoubt, StreamReport};
+use crate::result::{
+    Attempts, Cause, FlowReport, Limit, Outcome, StreamDoubt, StreamReport, Vantage,
+};
 
 /// Weight of one reduction of the window: a round trip or more passes at a lower rate.
 const PER_REDUCTION: f64 = 2.0;
-/// Weight of a time-out: the sender stands still for at least 200 ms (Linux's `TCP_RTO_MIN`; RFC 6298 section 2 step (2.4) says 1 s),
+/// Weight of a time-out, and of a reset that cuts data off: the sender stands still for at least 200 ms (Linux's `TCP_RTO_MIN`; RFC 6298 section 2 step (2.4) says 1 s),
 /// then starts with a window of one segment (RFC 5681 section 3.1).
 const PER_TIMEOUT: f64 = 8.0;
 /// Weight of a second of silence in which a stream's numbers ran on: nothing is heard or seen.
@@ -53,6 +55,10 @@ pub enum Trouble {
     HeldBack,
     /// SYNs that were sent again until one was answered.
     Handshake,
+    /// A FIN that was sent again.
+    Closing,
+    /// A reset while data was under way.
+    Reset,
     /// Recoveries that nothing in the capture explains.
     Unexplained,
     /// Events that cannot be decided.
@@ -96,7 +102,8 @@ impl Gravity {
         let order = &flow.reordering;
         if flow.recoveries.by_cause.is_empty()
             && flow.originals.lost + flow.originals.refused + order.reordered + order.ambiguous == 0
-            && flow.endpoints.handshake.syns_again == 0
+            && flow.endpoints.handshake.syns_again + flow.endpoints.closing.fins_again == 0
+            && !flow.was_cut_off()
             && flow.held_back() < MIN_HELD_BACK
         {
             // As most flows are: none of the numbers below would be more than 0.
@@ -134,6 +141,18 @@ impl Gravity {
             (
                 Trouble::Handshake,
                 PER_TIMEOUT * flow.endpoints.handshake.syns_again as f64,
+            ),
+            (
+                Trouble::Reset,
+                match flow.was_cut_off() {
+                    true => PER_TIMEOUT,
+                    false => 0.0,
+                },
+            ),
+            // All data has arrived by then.
+            (
+                Trouble::Closing,
+                PER_HARMLESS * flow.endpoints.closing.fins_again as f64,
             ),
             whole(Trouble::Unexplained, 0),
             (Trouble::Unclear, PER_HARMLESS * order.ambiguous as f64),
@@ -231,6 +250,12 @@ impl FlowReport {
             (Limit::Receiver, 0) if self.originals.packets >= MIN_HELD_PACKETS => 0.5,
             (_, closed) => (closed as f64 / life).min(1.0),
         }
+    }
+
+    /// True if the connection was reset before all data was acknowledged, as far as acknowledgements can tell here.
+    pub fn was_cut_off(&self) -> bool {
+        let seen = self.vantage.vantage != Vantage::Receiver && !self.blind.any();
+        seen && self.endpoints.closing.reset_by.is_some() && self.originals.undecided > 0
     }
 
     /// True if something happened to the flow that whoever looks for trouble should look at.

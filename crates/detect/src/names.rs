@@ -2,8 +2,8 @@
 
 use crate::{AfterTimeout, Duplicates, Echo, Identification, TooOld};
 use crate::{
-    Bound, Cause, Confidence, Evidence, FastOpen, Half, Kind, NotSeen, Outcome, PointKind, Reason,
-    Vantage, VantageBasis, Verdict,
+    Bound, Cause, Confidence, Evidence, FastOpen, Half, Host, Kind, NotSeen, Outcome, PointKind,
+    Reason, Vantage, VantageBasis, Verdict,
 };
 
 use inorder_report::names;
@@ -28,6 +28,7 @@ names!(Evidence {
     Icmp => "icmp",
 });
 names!(FastOpen { Accepted => "accepted", Refused => "refused" });
+names!(Host { Sender => "sender", Receiver => "receiver" });
 names!(Outcome {
     Unanswered => "unanswered",
     Refused => "refused",

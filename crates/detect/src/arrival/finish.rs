@@ -2,8 +2,8 @@
 
 use super::{Arrival, Context, Fill, Note};
 use crate::collect::{Basis, Place};
-use crate::engine_end::EngineEnd;
-use crate::result::{Evidence, Reason, Retransmissions, Verdict};
+use crate::engine_end::{EngineEnd, Replaced, Replacement};
+use crate::result::{Confidence, Evidence, Reason, Retransmissions, Verdict};
 use inorder_metrics::by_bytes::Hole;
 
 /// Parts of one hole that are looked at behind another.
@@ -21,6 +21,7 @@ impl Arrival {
         let lacking = |h: &Hole<Note>| h.note.fill.copies == 0 && h.end <= cx.una;
         let lacks = holes.iter().any(|h| h.note.fill.known || lacking(h));
         let mut counted_to = i64::MIN;
+        let mut replaced = Replaced::default();
         // Retransmissions that are cut anew split what was refused as one packet.
         let mut one_refused = (0, i64::MIN);
         let whole = holes.chunk_by(are_parts);
@@ -45,7 +46,25 @@ impl Arrival {
                     one_refused = (refused.frame, hole.start + mss);
                 }
             } else if hole.note.fill.copies > 0 {
-                counted_to = self.lost(hole, (from, mss), cx.ip_id, lacks);
+                let basis = self.how_sure_lost(hole, cx.ip_id, lacks);
+                let told = basis.confidence != Confidence::Ambiguous;
+                counted_to = self.lost(hole, (from, mss), basis);
+                // What may have left before the capture began was counted when it came.
+                if !self.was_open(hole) {
+                    let uncounted = (hole.end - from).max(0) as u64;
+                    replaced.packets += uncounted.div_ceil(mss as u64);
+                    replaced.bytes += (hole.end - hole.start) as u64;
+                    replaced.lost += u64::from(told) * uncounted.div_ceil(mss as u64);
+                }
+                if self.receiver.is_none() && told {
+                    replaced.by.push(Replacement {
+                        number: hole.note.fill.number,
+                        frame: hole.note.fill.frame,
+                        start: hole.start,
+                        at_ns: hole.note.fill.at_ns,
+                        confidence: basis.confidence,
+                    });
+                }
             } else if hole.end <= cx.una {
                 missing += packets;
             } else {
@@ -73,8 +92,8 @@ impl Arrival {
         let (came, bytes) = self.collector.all_sent();
         EngineEnd {
             // Originals, lost ones included: the flow's, not the capture's.
-            packets: came + self.collector.losses(),
-            bytes,
+            packets: came + replaced.packets,
+            bytes: bytes + replaced.bytes,
             collector: self.collector,
             recoveries: self.recoveries.finish(),
             list: self.resent.list,
@@ -84,22 +103,13 @@ impl Arrival {
             unfilled: undecided,
             missing,
             forgot: self.order.forgotten_to() > i64::MIN,
+            replaced,
         }
     }
 
-    /// The packets of `hole` from the byte `from` on, of `mss` bytes each, were lost. Where the last of them ends.
-    fn lost(
-        &mut self,
-        hole: &Hole<Note>,
-        (mut from, mss): (i64, i64),
-        ip_id: bool,
-        lacks: bool,
-    ) -> i64 {
+    /// What lay in `hole`, which only retransmissions filled, was lost: as sure as this.
+    fn how_sure_lost(&self, hole: &Hole<Note>, ip_id: bool, lacks: bool) -> Basis {
         let fill = hole.note.fill;
-        for fill in [fill, hole.note.refused_copy] {
-            self.recoveries
-                .resolve(fill.phase, Verdict::Needed, fill.copies);
-        }
         // What was refused may have been the original.
         let basis = if fill.ambiguous || hole.note.refused_copy.ambiguous {
             Basis::ambiguous(Evidence::ArrivalTiming, Reason::LoneCopy)
@@ -110,13 +120,22 @@ impl Arrival {
         } else {
             Basis::certain(Evidence::ArrivalTimestamps)
         };
-        let basis = if fill.unmarked {
+        if fill.unmarked {
             basis.weaker(Reason::LoneCopy)
         } else if lacks {
             basis.weaker(Reason::NotSeen)
         } else {
             basis
-        };
+        }
+    }
+
+    /// The packets of `hole` from the byte `from` on, of `mss` bytes each, were lost. Where the last of them ends.
+    fn lost(&mut self, hole: &Hole<Note>, (mut from, mss): (i64, i64), basis: Basis) -> i64 {
+        let fill = hole.note.fill;
+        for fill in [fill, hole.note.refused_copy] {
+            self.recoveries
+                .resolve(fill.phase, Verdict::Needed, fill.copies);
+        }
         while from < hole.end {
             let to = from + mss;
             let place = Place {

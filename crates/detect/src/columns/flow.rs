@@ -10,8 +10,8 @@ use super::limits::LIMITS;
 use super::reordering::{RATE_CLASS, REORDERING};
 use super::repair::{CAUSE_COUNT, RECOVERY};
 use crate::{
-    AfterTimeout, Blind, Duplicates, Echo, FastOpen, FlowReport, Identification, TooOld, Vantage,
-    VantageBasis,
+    AfterTimeout, Blind, Duplicates, Echo, FastOpen, FlowReport, Host, Identification, TooOld,
+    Vantage, VantageBasis,
 };
 use inorder_report::Name;
 
@@ -125,6 +125,25 @@ pub static FLOW: &[Column<FlowReport>] = &[
         "From the first SYN to the last: the time that its repetition cost.",
         |f| f.endpoints.handshake.waited_ns.into(),
     ),
+    Of::new(
+        "fins_again",
+        Kind::Small,
+        "How often the FIN of the data's sender was sent again, without data.",
+        |f| f.endpoints.closing.fins_again.into(),
+    ),
+    Of::new(
+        "fin_wait_ms",
+        Kind::Duration,
+        "From the first FIN to the last.",
+        |f| f.endpoints.closing.waited_ns.into(),
+    ),
+    Of::new(
+        "reset_by",
+        Kind::Choice(Host::NAMES),
+        "Which host reset the connection before the data's sender had sent a FIN.",
+        |f| f.endpoints.closing.reset_by.map(|host| host.name()).into(),
+    )
+    .optional(),
     Of::new(
         "fast_open",
         Kind::Choice(FastOpen::NAMES),
@@ -277,6 +296,12 @@ pub static FLOW: &[Column<FlowReport>] = &[
     )
     .shown("lost", 0)
     .adapted(rough),
+    Of::new(
+        "lost_upstream",
+        Kind::Count,
+        "Of the losses, those before a capture point in the middle: only their retransmissions came by.",
+        |f| f.originals.lost_upstream.into(),
+    ),
     Of::new(
         "refused",
         Kind::Count,
@@ -447,6 +472,12 @@ pub static FLOW: &[Column<FlowReport>] = &[
             of: |f: &FlowReport| &f.cost,
         },
     ),
+    Of::new(
+        "ecn_reductions",
+        Kind::Count,
+        "Reductions of the window for congestion marks, as the sender says (CWR, RFC 3168).",
+        |f| f.ecn_reductions.into(),
+    ),
     Of::nested(
         "limits",
         "What limited the transfer, instant by instant.",
@@ -473,6 +504,12 @@ pub static FLOW: &[Column<FlowReport>] = &[
         |f| f.ack_path.missing.into(),
     )
     .at("ack_path.missing"),
+    Of::new(
+        "network_duplicates",
+        Kind::Count,
+        "Packets that the network delivered twice, as the receiver reports; not known next to the sender.",
+        |f| f.network_duplicates.into(),
+    ),
     Of::new(
         "duplicated_frames",
         Kind::Count,

@@ -2,6 +2,7 @@
 
 use inorder_wire::{Dir, Has, Segment, TcpFlags};
 
+use super::closing;
 use crate::config::Config;
 use crate::side::{Hello, Known, Shared, Side, Start};
 use crate::vantage::Position;
@@ -32,6 +33,8 @@ pub(super) struct Common {
     pub(super) hellos: [Option<Hello>; 2],
     /// What [`Common::find_shared`] last found for each direction.
     pub(super) shared: [Shared; 2],
+    /// How it is closed, once that begins.
+    pub(super) closing: Option<Box<closing::End>>,
 }
 
 impl Default for Common {
@@ -47,6 +50,7 @@ impl Default for Common {
             position: Position::default(),
             hellos: [None; 2],
             shared: [Shared::default(); 2],
+            closing: None,
         }
     }
 }
@@ -103,7 +107,10 @@ impl Common {
             }
             false => seg,
         };
-        if seg.flags.any(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST) {
+        if seg
+            .flags
+            .any(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST | TcpFlags::CWR)
+        {
             self.control(sides, dir, seg);
         }
         if seg.payload_len > 0 && !seg.flags.any(TcpFlags::RST) {
@@ -124,6 +131,9 @@ impl Common {
         }
         if seg.payload_len == 0 && seg.flags.any(TcpFlags::FIN) {
             sides[dir.index()].note_end();
+        }
+        if let Some(closing) = &mut self.closing {
+            closing.answered(dir, seg);
         }
         let acks = seg.flags.any(TcpFlags::ACK) && !seg.flags.any(TcpFlags::RST);
         self.acks[dir.index()] |= acks;
@@ -181,9 +191,25 @@ impl Common {
             if !known {
                 self.share(sides);
             }
+        } else if seg.flags.any(TcpFlags::CWR) && seg.payload_len > 0 && self.agree_on_marks() {
+            sides[dir.index()].note_marked(seg.ts_ns);
         }
-        self.fins[dir.index()] |= seg.flags.any(TcpFlags::FIN);
-        self.resets[dir.index()] |= seg.flags.any(TcpFlags::RST);
+        if seg.flags.any(TcpFlags::FIN) {
+            self.fins[dir.index()] = true;
+            self.closing.get_or_insert_default().sent(dir, seg);
+        }
+        if seg.flags.any(TcpFlags::RST) {
+            self.resets[dir.index()] = true;
+            self.closing.get_or_insert_default().reset(dir);
+        }
+    }
+
+    /// As [`Hello::agrees_on_marks`], if both SYNs were captured.
+    fn agree_on_marks(&self) -> bool {
+        match self.hellos {
+            [Some(a), Some(b)] => a.agrees_on_marks(&b),
+            _ => false,
+        }
     }
 
     #[cold]

@@ -5,6 +5,7 @@ use inorder_wire::{Complaint, Dir, FlowKey, Segment};
 use super::Connection;
 use crate::config::Config;
 use crate::flow_table::FlowTable;
+use crate::result::Closing;
 use crate::side::End;
 
 /// Number of packets that may be out of order by more.
@@ -75,6 +76,10 @@ impl Connection {
             opened_ns: self.opened_ns(dir),
             unscaled: self.is_unscaled(),
             handshake: self.handshake(dir),
+            closing: common
+                .closing
+                .as_deref()
+                .map_or_else(Closing::default, |end| end.of(dir)),
             reversals: head.reversals[dir.index()],
             receiver_identification: receiver.identification(),
             answers_duplicated: match common.followed[dir.reverse().index()] {

@@ -1,6 +1,7 @@
 //! One connection: both directions, the handshake, and the vantage point they share.
 
 mod clock;
+mod closing;
 mod common;
 mod differences;
 mod finish;
@@ -119,7 +120,8 @@ impl Connection {
         let head = &self.head;
         let complaints = head.complaints.as_ref().map_or(0, Heap::heap_bytes);
         let lists = head.waiting.heap_bytes() + head.opening.heap_bytes() + complaints;
-        EMPTY_BYTES + lists + size_of_val(&*head.also) + self.sides.heap_bytes()
+        let closing = head.common.closing.as_deref().map_or(0, size_of_val);
+        EMPTY_BYTES + lists + closing + size_of_val(&*head.also) + self.sides.heap_bytes()
     }
 
     /// Bytes that it was counted as.

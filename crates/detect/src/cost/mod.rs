@@ -22,6 +22,8 @@ const MIN_FULL: u32 = 1_200;
 
 /// Minimum number of packets of a flow from which its congestion control is recognised.
 const MIN_PACKETS_OF_FLIGHTS: u64 = 50;
+/// Reductions for congestion marks that are remembered, at most: as many as episodes are.
+const MAX_MARKED: usize = 4_096;
 
 /// What is recorded of a flow.
 ///
@@ -58,9 +60,11 @@ pub(crate) struct Recorder {
     lag: Option<Box<Lag>>,
     /// What the last acknowledgement that the sender knows said, bytes.
     told: Told,
+    /// When the sender said that it had reduced its window for a congestion mark (CWR, RFC 3168 section 6.1.2), nanoseconds.
+    marked: Vec<i64>,
 }
 
-heap!(Recorder: series, dispersion, episodes, flights, rounds, lag);
+heap!(Recorder: series, dispersion, episodes, flights, rounds, lag, marked);
 
 /// What one ACK says, in offsets.
 #[derive(Clone, Copy, Debug)]
@@ -110,7 +114,21 @@ impl Recorder {
             rounds: Rounds::new(mss),
             lag: lag_ns.map(|ns| Box::new(Lag::new(ns))),
             told: Told::default(),
+            marked: Vec::new(),
         }
+    }
+
+    /// The sender said at `now` that it had reduced its window for a congestion mark.
+    #[cold]
+    pub(crate) fn note_marked(&mut self, now: i64) {
+        if self.marked.len() < MAX_MARKED {
+            self.marked.push(now);
+        }
+    }
+
+    /// Reductions for congestion marks that are remembered.
+    pub(crate) fn marked(&self) -> u64 {
+        self.marked.len() as u64
     }
 
     /// New data of `len` bytes up to `end` came by at `now`, with the timestamp `echo` of an acknowledgement, or 0. Inlined where every packet passes.
@@ -363,6 +381,7 @@ impl Recorder {
             silences,
             episodes: &self.episodes,
             recoveries,
+            marked: &self.marked,
             ends,
             lag_ns: self.lag.as_ref().map_or(0, |lag| lag.ns()),
             last_data_ns,

@@ -6,7 +6,7 @@ use super::held::{Held, KINDS};
 use super::pieces::Pieces;
 use super::policer;
 use super::rounds::{Row, Silence};
-use super::state::{Course, State, reductions};
+use super::state::{Course, Reduced, State, reductions};
 use super::unneeded::by_cause;
 use super::window::{BUFFERED, MIN_BUFFER, MIN_BUFFER_AT_ALL, window};
 use super::{Ends, HeldShort, Limit, LimitSet, Limits, Window};
@@ -49,6 +49,8 @@ pub(crate) struct Judge<'a> {
     pub(crate) silences: &'a [Silence],
     pub(crate) episodes: &'a Episodes,
     pub(crate) recoveries: &'a [Recovery],
+    /// When the window was reduced for congestion marks.
+    pub(crate) marked: &'a [i64],
     pub(crate) ends: &'a Ends,
     /// The last new data.
     pub(crate) last_data_ns: i64,
@@ -65,7 +67,9 @@ impl Judge<'_> {
     pub(crate) fn limits(&self) -> Limits {
         let (begun_ns, ended_ns) = (self.life.first_ns, self.life.last_ns);
         let min_rtt_ns = self.ends.rtt_ns.unwrap_or(0);
-        let reductions = reductions(self.recoveries, self.episodes, self.ends);
+        let mut reductions = reductions(self.recoveries, self.episodes, self.ends);
+        reductions.extend(self.marked.iter().map(|&ns| (ns, Reduced::Needed)));
+        reductions.sort_by_key(|reduction| reduction.0);
         let at_receiver = self.at_receiver();
         let sampled = match at_receiver {
             true => self

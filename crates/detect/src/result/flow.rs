@@ -7,8 +7,8 @@ use std::fmt;
 use std::net::SocketAddr;
 
 use super::{
-    Avoidance, Bounds, Cost, Distribution, Event, Handshake, Icmp, Recoveries, Reordering,
-    Retransmission, Shrunk, VantageChoice, WhatIf,
+    Avoidance, Bounds, Closing, Cost, Distribution, Event, Handshake, Icmp, Recoveries, Reordering,
+    Retransmission, Shrunk, Swallowed, VantageChoice, WhatIf,
 };
 
 /// One direction of one connection.
@@ -142,6 +142,8 @@ pub struct Endpoints {
     pub syn_seen: bool,
     /// How the connection was opened.
     pub handshake: Handshake,
+    /// How its sender closed it.
+    pub closing: Closing,
     /// SACK was negotiated or seen.
     pub sack: bool,
     /// Timestamps were negotiated or seen.
@@ -161,6 +163,8 @@ pub struct Originals {
     pub bytes: u64,
     /// Lost; ambiguous ones not counted.
     pub lost: u64,
+    /// Of these, those between the sender and a capture point in the middle: only their retransmissions came by.
+    pub lost_upstream: u64,
     /// Arrived, and discarded by the receiver although it lacked their bytes ([`Kind::Refused`](super::Kind::Refused));
     /// ambiguous ones not counted.
     pub refused: u64,
@@ -207,6 +211,8 @@ pub struct FlowReport {
     pub icmp: Icmp,
     /// Full segments arrive only when the sender cuts them; `None` where nothing shows that.
     pub shrunk: Option<Shrunk>,
+    /// What was sent again to the end and never acknowledged is longer than all that was; `None` where nothing shows that.
+    pub swallowed: Option<Swallowed>,
     /// What was sent again.
     pub retransmissions: Retransmissions,
     /// Reordering of the originals; packet numbers are estimates from their sizes.
@@ -229,10 +235,15 @@ pub struct FlowReport {
     pub avoidance: Avoidance,
     /// Throughput, and what the spurious ones cost.
     pub cost: Cost,
+    /// Reductions of the window for congestion marks, as the sender says (CWR, RFC 3168); no packet need be lost for them.
+    pub ecn_reductions: u64,
     /// What it waited for, over its life.
     pub limits: Limits,
     /// Reordering of acknowledgements.
     pub ack_path: AckPath,
+    /// Packets that came twice because the network duplicated them, as the receiver reports (RFC 2883 section 4) of what was not sent
+    /// again; not known next to the sender.
+    pub network_duplicates: u64,
     /// The capture's own doing.
     pub artefacts: Artefacts,
     /// What sorting would have left (receiver-side captures).
@@ -254,6 +265,7 @@ impl FlowReport {
             originals: Originals::default(),
             icmp: Icmp::default(),
             shrunk: None,
+            swallowed: None,
             retransmissions: Retransmissions::default(),
             reordering: Reordering::default(),
             bounds: Bounds::default(),
@@ -265,8 +277,10 @@ impl FlowReport {
             recoveries: Recoveries::default(),
             avoidance: Avoidance::default(),
             cost: Cost::default(),
+            ecn_reductions: 0,
             limits: Limits::default(),
             ack_path: AckPath::default(),
+            network_duplicates: 0,
             artefacts: Artefacts::default(),
             what_if: Vec::new(),
             records: Records::default(),

@@ -25,6 +25,16 @@ pub struct Shrunk {
     pub cut: u32,
 }
 
+/// Segments that were sent again until the end and never acknowledged, all of them longer than any that was. A link of the path may carry
+/// less (RFC 2923 section 2.1), or the path was interrupted when they were sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Swallowed {
+    /// Payload of the shortest of them, bytes.
+    pub shortest: u32,
+    /// Payload of the longest segment that was acknowledged, bytes.
+    pub passed: u32,
+}
+
 impl Icmp {
     /// All of them.
     pub fn all(&self) -> u64 {

@@ -3,6 +3,7 @@
 mod attempt;
 mod blind;
 mod cause;
+mod closing;
 mod early;
 mod event;
 mod flow;
@@ -17,6 +18,7 @@ pub use attempt::{Attempt, Attempts, FastOpen, Handshake, Outcome};
 pub use blind::{Blind, BlindFlows, NotSeen};
 pub(crate) use cause::Facts;
 pub use cause::{Cause, CauseCount};
+pub use closing::{Closing, Host};
 pub use early::EndedEarly;
 pub use event::{
     Bound, Bounds, Confidence, Event, Evidence, Half, Kind, Reason, Retransmission, Verdict,
@@ -25,7 +27,7 @@ pub use flow::{
     AckPath, Artefacts, Bursts, Endpoints, FlowId, FlowReport, Originals, Point, PointKind,
     RateClass, Records, Retransmissions,
 };
-pub use icmp::{Icmp, Shrunk};
+pub use icmp::{Icmp, Shrunk, Swallowed};
 pub use inorder_cost::{Control, Cost, GoodputBin, Limit, Lost, RecoveryVerdict};
 pub use inorder_metrics::{Distribution, Reordering};
 pub use inorder_streams::{

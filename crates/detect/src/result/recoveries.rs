@@ -1,5 +1,7 @@
 //! Recovery phases, and what would have avoided needless ones.
 
+use crate::cause::Mark;
+
 use super::{Cause, CauseCount, Distribution, Facts, RecoveryVerdict};
 
 /// One recovery phase: from the first retransmission until everything sent before is acknowledged.
@@ -83,6 +85,20 @@ impl Recoveries {
         let unlisted = self.total.saturating_sub(self.list.len() as u64);
         counts[Cause::Unknown as usize].recoveries += unlisted;
         self.by_cause = counts.into_iter().filter(|c| c.recoveries > 0).collect();
+    }
+
+    /// Phases of which it was open whether anything had been lost sent something again that was: `lost` is in the order of the bytes.
+    pub(crate) fn explain_by(&mut self, lost: &[Mark]) {
+        let open = |phase: &&mut Recovery| phase.verdict == RecoveryVerdict::Ambiguous;
+        for phase in self.list.iter_mut().filter(open) {
+            let from = i64::try_from(phase.seq_offset).unwrap_or(i64::MAX);
+            let next = lost.partition_point(|mark| mark.start < from);
+            let to = phase.facts.last.max(from);
+            if lost.get(next).is_some_and(|mark| mark.start <= to) {
+                phase.verdict = RecoveryVerdict::Loss;
+                self.ambiguous = self.ambiguous.saturating_sub(1);
+            }
+        }
     }
 
     /// None of the verdicts holds.

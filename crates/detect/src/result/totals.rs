@@ -2,8 +2,8 @@
 
 use super::blind::BlindFlows;
 use super::{
-    AllMoments, Artefacts, Cause, FastOpen, FlowReport, Handshake, Numbers, Originals,
-    Retransmissions, StreamDoubt, StreamReport,
+    AllMoments, Artefacts, Cause, FastOpen, FlowReport, Numbers, Originals, Retransmissions,
+    StreamDoubt, StreamReport,
 };
 use crate::gravity::Gravity;
 
@@ -24,8 +24,10 @@ pub struct Totals {
     pub retransmissions: Retransmissions,
     /// Recovery phases.
     pub recoveries: RecoveryTotals,
-    /// How connections were opened.
+    /// How connections were opened, and closed.
     pub openings: Openings,
+    /// Packets that the network delivered twice.
+    pub network_duplicates: u64,
     /// What the capture itself did.
     pub artefacts: Artefacts,
     /// Flows of which the capture does not show something.
@@ -68,7 +70,7 @@ pub struct RecoveryTotals {
     pub by_cause: [u64; Cause::ALL.len()],
 }
 
-/// Sums over what opened the connections.
+/// Sums over what opened and closed the connections.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Openings {
     /// SYNs that were sent again.
@@ -77,6 +79,10 @@ pub struct Openings {
     pub fast_open_refused: u64,
     /// SYN-ACKs that no connection followed.
     pub other_answers: u64,
+    /// FINs that were sent again.
+    pub fins_again: u64,
+    /// Flows whose connection was reset before all data was acknowledged.
+    pub cut_off: u64,
 }
 
 /// Sums over the numbered streams.
@@ -129,8 +135,8 @@ impl Totals {
         self.order.merge(&OrderTotals::of(flow));
         self.retransmissions.add(&flow.retransmissions);
         self.recoveries.merge(&RecoveryTotals::of(flow));
-        self.openings
-            .merge(&Openings::of(&flow.endpoints.handshake));
+        self.openings.merge(&Openings::of(flow));
+        self.network_duplicates += flow.network_duplicates;
         self.artefacts.add(&flow.artefacts);
         self.measures.add(flow);
         self.blind.add(flow.blind, flow.rough);
@@ -146,6 +152,7 @@ impl Totals {
         self.retransmissions.add(&other.retransmissions);
         self.recoveries.merge(&other.recoveries);
         self.openings.merge(&other.openings);
+        self.network_duplicates += other.network_duplicates;
         self.artefacts.add(&other.artefacts);
         self.measures.merge(&other.measures);
         self.blind.merge(&other.blind);
@@ -203,11 +210,14 @@ impl RecoveryTotals {
 }
 
 impl Openings {
-    fn of(handshake: &Handshake) -> Self {
+    fn of(flow: &FlowReport) -> Self {
+        let handshake = &flow.endpoints.handshake;
         Openings {
             syns_again: handshake.syns_again,
             fast_open_refused: u64::from(handshake.fast_open == Some(FastOpen::Refused)),
             other_answers: handshake.other_answers,
+            fins_again: flow.endpoints.closing.fins_again,
+            cut_off: u64::from(flow.was_cut_off()),
         }
     }
 
@@ -215,6 +225,8 @@ impl Openings {
         self.syns_again += other.syns_again;
         self.fast_open_refused += other.fast_open_refused;
         self.other_answers += other.other_answers;
+        self.fins_again += other.fins_again;
+        self.cut_off += other.cut_off;
     }
 }
 
@@ -223,6 +235,7 @@ impl Originals {
         self.packets += other.packets;
         self.bytes += other.bytes;
         self.lost += other.lost;
+        self.lost_upstream += other.lost_upstream;
         self.refused += other.refused;
         self.outside_window += other.outside_window;
         self.undecided += other.undecided;

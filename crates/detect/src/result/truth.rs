@@ -78,6 +78,7 @@ impl FlowTruth {
         report.reordering = self.reordering.clone();
         report.bounds = Default::default();
         report.upstream = None;
+        report.originals.lost_upstream = 0;
         report.rough = false;
         report.blind = Blind::default();
         report.originals.unfilled = 0;

@@ -5,7 +5,7 @@ use super::ledger::{Ledger, Telling};
 use super::{AckFindings, Sender, SenderEnd};
 use crate::collect::{Basis, Place};
 use crate::complaints::Complaints;
-use crate::engine_end::EngineEnd;
+use crate::engine_end::{EngineEnd, Replaced};
 use crate::habits::{AfterTimeout, Habits, TooOld};
 use crate::result::{AckPath, Evidence, Retransmissions};
 
@@ -64,8 +64,9 @@ impl Sender {
     }
 
     /// What was sent again until the end and never acknowledged did not arrive, as far as silence tells: `last_ns` is when
-    /// the connection was last seen, nanoseconds. Nothing is known of data sent less than the waiting time for an answer before.
-    fn close_unanswered(&mut self, last_ns: i64) -> u64 {
+    /// the connection was last seen, nanoseconds. Nothing is known of data sent less than the waiting time for an answer before. Returns the
+    /// payloads.
+    fn close_unanswered(&mut self, last_ns: i64) -> Vec<u32> {
         let rtt = self.timing.min_rtt.unwrap_or(0);
         let patience = rtt.saturating_mul(PATIENCE_RTTS).max(MIN_PATIENCE_NS);
         let silent = |sent: &Sent| last_ns.saturating_sub(sent.sent_ns) >= patience;
@@ -74,7 +75,7 @@ impl Sender {
         for (sent, copies) in &open {
             self.ledger.unanswered(sent, copies);
         }
-        open.len() as u64
+        open.iter().map(|(sent, _)| sent.len).collect()
     }
 
     /// Counts as lost what is still outstanding and did not arrive, as ICMP says; returns how much that is.
@@ -120,8 +121,10 @@ impl Sender {
         self.ledger.close_all(&telling);
         let unanswered = match answered {
             true => self.close_unanswered(last_ns),
-            false => 0,
+            false => Vec::new(),
         };
+        let swallowed = self.sizes.swallowed(unanswered.iter().copied().min());
+        let unanswered = unanswered.len() as u64;
         let proven = self.prove_undecided();
         let forgot = self.ledger.log.forgot();
         let acks_missing = self.acks_missing();
@@ -149,6 +152,7 @@ impl Sender {
             recoveries: recoveries.finish(),
             list: list.into_all(),
             forgot,
+            replaced: Replaced::default(),
         };
         let evident = self.no_sack.evident();
         let troubled = self.ledger.retransmissions > 0 || self.no_sack.duplicates();
@@ -164,6 +168,7 @@ impl Sender {
             sack_unknown: troubled && self.receiver.unknown_sack(evident, self.no_sack.shown()),
             habits,
             shrunk: self.sizes.finish(self.outstanding.una),
+            swallowed,
         };
         SenderEnd {
             data,

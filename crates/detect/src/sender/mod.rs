@@ -64,7 +64,7 @@ use crate::complaints::Proven;
 use crate::engine_end::EngineEnd;
 use crate::explanation::Explanations;
 use crate::habits::Habits;
-use crate::result::{AckPath, Shrunk};
+use crate::result::{AckPath, Shrunk, Swallowed};
 
 use acks::{Ack, AckQueue};
 use attribute::First;
@@ -159,6 +159,8 @@ pub(crate) struct AckFindings {
     pub(crate) habits: Habits,
     /// Full segments arrive only when they are cut.
     pub(crate) shrunk: Option<Shrunk>,
+    /// What was never acknowledged is longer than all that was.
+    pub(crate) swallowed: Option<Swallowed>,
 }
 
 impl Sender {

@@ -4,7 +4,7 @@
 //! Where the message of the router in front of a narrow link is lost (ICMP, "fragmentation needed"), a sender learns by itself what the
 //! path carries, if it tries (RFC 2923 section 2.1, RFC 4821 section 7.7): Windows after two retransmissions, Linux with `tcp_mtu_probing`.
 
-use crate::result::Shrunk;
+use crate::result::{Shrunk, Swallowed};
 
 /// Retransmissions of the whole segment before the one that is cut: two in a row may be lost by chance, three times the same one hardly.
 const MIN_LOST_WHOLE: u32 = 2;
@@ -38,6 +38,13 @@ impl Sizes {
         }
     }
 
+    /// `shortest` is the payload of the shortest segment that was sent again to the end and never acknowledged.
+    pub(super) fn swallowed(&self, shortest: Option<u32>) -> Option<Swallowed> {
+        let (shortest, passed) = (shortest?, self.arrived);
+        let longer = passed > 0 && shortest > passed.max(CARRIED_EVERYWHERE);
+        longer.then_some(Swallowed { shortest, passed })
+    }
+
     /// The verdict, where everything below `una` has arrived.
     pub(super) fn finish(&self, una: i64) -> Option<Shrunk> {
         let (start, shrunk) = self.cut?;
@@ -48,7 +55,7 @@ impl Sizes {
 #[cfg(test)]
 mod tests {
     use super::super::trace::Trace;
-    use crate::result::Shrunk;
+    use crate::result::{Shrunk, Swallowed};
 
     /// A full segment and a short one are sent; the full one is sent again `times` after time-outs, and then its first 536 bytes. Was
     /// an equal one acknowledged `before`?
@@ -67,6 +74,27 @@ mod tests {
         trace.send_again_part(20_011, first, 464);
         trace.ack_bytes(20_021, first + 1, 500, None);
         Box::new(trace.sender).finish(0, true).acks.shrunk
+    }
+
+    #[test]
+    fn what_is_never_acknowledged_is_too_large_perhaps_if_only_shorter_ones_were() {
+        let of = |before: u32| {
+            let mut trace = Trace::new(true, None);
+            trace.send_part(0, 0, before);
+            trace.ack_bytes(10, 0, before, None);
+            trace.send(20, 1);
+            (0..4).for_each(|n| trace.send_again(300 << n, 1));
+            Box::new(trace.sender)
+                .finish(20_000_000_000, true)
+                .acks
+                .swallowed
+        };
+        let found = Some(Swallowed {
+            shortest: 1_000,
+            passed: 500,
+        });
+        assert_eq!(of(500), found);
+        assert_eq!(of(1_000), None);
     }
 
     #[test]

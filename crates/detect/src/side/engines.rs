@@ -44,6 +44,8 @@ pub(super) struct Engines {
     pub(super) rtts: RttTrace,
     pub(super) choice: VantageChoice,
     pub(super) keep_events: bool,
+    /// Duplicates that the receiver has reported (RFC 2883 section 4), where the capture was not made next to the sender.
+    pub(super) reported_twice: u64,
     /// A byte sent into the closed window, until the receiver says whether it took it.
     pub(super) probe: Option<Box<Segment>>,
 }
@@ -277,6 +279,7 @@ impl Engines {
             closed: false,
             window_shift: shared.window_shift,
             probe: None,
+            reported_twice: 0,
         }
     }
 }

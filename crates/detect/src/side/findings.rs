@@ -3,7 +3,7 @@
 use crate::cause::Mark;
 use crate::collect::{Certain, Collected};
 use crate::complaints::{self, Proven};
-use crate::engine_end::EngineEnd;
+use crate::engine_end::{EngineEnd, Replaced, Replacement};
 use crate::result::{
     Blind, Bounds, Bursts, Cause, Confidence, Event, Kind, NotSeen, Originals, Reason, Recoveries,
     Reordering, Retransmission, Retransmissions, Vantage, Verdict,
@@ -33,6 +33,7 @@ impl Findings {
             packets: end.packets,
             bytes: end.bytes,
             lost: end.collector.losses(),
+            lost_upstream: 0,
             refused: end.collector.refusals(),
             outside_window: end.collector.outside_window(),
             undecided: end.undecided,
@@ -50,6 +51,47 @@ impl Findings {
             forgot: end.forgot,
             collected: end.collector.finish(),
         }
+    }
+
+    /// Adds what was lost before a capture point on the path. The sender's half never saw it and decides nothing of it; that only
+    /// retransmissions filled its place shows it.
+    pub(super) fn add_lost_before(&mut self, replaced: &Replaced) {
+        self.originals.packets += replaced.packets;
+        self.originals.bytes += replaced.bytes;
+        self.originals.lost += replaced.lost;
+        self.originals.lost_upstream = replaced.lost;
+        let counts = &mut self.retransmissions;
+        let needed = replaced.needed().min(counts.ambiguous);
+        counts.ambiguous -= needed;
+        counts.needed += needed;
+        let mark = |by: &Replacement| Mark {
+            start: by.start,
+            kind: Kind::Lost,
+            rtt_ns: 0,
+            sent_ns: by.at_ns,
+        };
+        let lost: Vec<Mark> = replaced.by.iter().map(mark).collect();
+        self.recoveries.explain_by(&lost);
+        self.marks.extend(lost);
+        self.marks.sort_unstable();
+        let open = |r: &&mut Retransmission| r.verdict == Verdict::Ambiguous;
+        for one in self.list.iter_mut().filter(open) {
+            let start = i64::try_from(one.seq_offset).unwrap_or(i64::MAX);
+            let first = replaced.by.partition_point(|by| by.start < start);
+            let mut same = replaced.by[first..]
+                .iter()
+                .take_while(|by| by.start == start);
+            if let Some(by) = same.find(|by| by.frame == one.frame) {
+                (one.verdict, one.confidence) = (Verdict::Needed, by.confidence);
+            }
+        }
+    }
+
+    /// Lists these losses among the other events.
+    pub(super) fn list_lost_before(&mut self, lost: Vec<Event>) {
+        let events = &mut self.collected.events;
+        events.extend(lost);
+        events.sort_by_key(|e| (e.at_ns, e.seq_offset));
     }
 
     /// Takes back what rests on something that the capture, made at `vantage`, does not show. Of some acknowledgements it may
@@ -108,7 +150,8 @@ impl Findings {
         let collected = &mut self.collected;
         let sure = &mut self.originals;
         let doubted = collected.reordering.reordered + sure.lost + sure.refused;
-        (sure.lost, sure.refused, sure.outside_window) = (0, 0, 0);
+        (sure.lost, sure.lost_upstream) = (0, 0);
+        (sure.refused, sure.outside_window) = (0, 0);
         collected.reordering = Reordering {
             received: collected.reordering.received,
             ambiguous: collected.reordering.ambiguous + doubted,

@@ -1,7 +1,7 @@
 //! What the hosts of a connection told each other, and what else is known when a direction is followed.
 
 use inorder_base::sequence::Offsets;
-use inorder_wire::{Has, NO_WSCALE, Segment};
+use inorder_wire::{Has, NO_WSCALE, Segment, TcpFlags};
 
 /// Greatest shift of the window (RFC 7323 section 2.3).
 const MAX_WSCALE: u8 = 14;
@@ -18,6 +18,8 @@ pub(crate) struct Hello {
     pub(crate) timestamps: Option<bool>,
     /// Shift of the window field; `NO_WSCALE` if it was not offered.
     pub(crate) wscale: Option<u8>,
+    /// ECE and CWR, by which hosts agree on ECN (RFC 3168 section 6.1.1).
+    pub(crate) marks: u8,
 }
 
 impl Hello {
@@ -33,6 +35,14 @@ impl Hello {
     /// One of both offered no window scale, so no window is above 65,535 bytes.
     pub(crate) fn unscaled(&self, other: &Hello) -> bool {
         self.wscale == Some(NO_WSCALE) || other.wscale == Some(NO_WSCALE)
+    }
+
+    /// They agreed on congestion marks as in RFC 3168 section 6.1.1. The flags of AccECN (RFC 9768 section 3.1.1) are others: there CWR is a
+    /// part of a counter.
+    pub(crate) fn agrees_on_marks(&self, other: &Hello) -> bool {
+        let both = [self.marks, other.marks];
+        let (syn, answer) = (TcpFlags::ECE | TcpFlags::CWR, TcpFlags::ECE);
+        both == [syn, answer] || both == [answer, syn]
     }
 
     /// Both offered it; `None` where one may have, and the other did.
@@ -54,6 +64,7 @@ impl Hello {
             sack: offered(Has::SACK_PERMITTED),
             timestamps: offered(Has::TIMESTAMPS),
             wscale: seg.window_scale(),
+            marks: seg.flags.0 & (TcpFlags::ECE | TcpFlags::CWR),
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::merged::Merged;
 use crate::numbering::{IdCounter, Numbering, first_byte};
 use crate::prints::Recent;
 use crate::requests::Requests;
-use crate::result::{FlowId, PointKind, VantageChoice};
+use crate::result::{FlowId, PointKind, Vantage, VantageChoice};
 use crate::stamps::StampClock;
 use cut::Cut;
 use engines::{Engines, Heard};
@@ -118,6 +118,14 @@ impl Side {
         let sender = self.engines.as_mut().and_then(|e| e.sender.as_mut());
         if let Some(sender) = sender {
             sender.note_end();
+        }
+    }
+
+    /// Its data said at `now` that it had reduced its window for a congestion mark.
+    #[cold]
+    pub(crate) fn note_marked(&mut self, now: i64) {
+        if let Some(engines) = &mut self.engines {
+            engines.cost.note_marked(now);
         }
     }
 
@@ -328,12 +336,13 @@ impl Side {
             };
             engines.arrival.answered(ack, seg.sack_len > 0, sacked);
         }
-        if engines.sender.is_none()
+        if engines.choice.vantage != Vantage::Sender
             && repeated_by(seg, &engines.unwrap, ack) > 0
             && let Some(&(left, right)) = seg.sack_blocks().first()
         {
             let (left, right) = (engines.unwrap.offset(left), engines.unwrap.offset(right));
             engines.arrival.reported_twice(left, right);
+            engines.reported_twice += 1;
         }
         let advances = ack > engines.una;
         if advances {

@@ -13,8 +13,8 @@ use crate::kept::Kept;
 use crate::limits::Ends;
 use crate::limits::Life;
 use crate::result::{
-    Artefacts, Avoidance, Blind, Endpoints, FlowId, FlowReport, Handshake, NotSeen, Records,
-    Reordering, Vantage, VantageBasis, VantageChoice,
+    Artefacts, Avoidance, Blind, Closing, Endpoints, FlowId, FlowReport, Handshake, NotSeen,
+    Records, Reordering, Vantage, VantageBasis, VantageChoice,
 };
 use crate::sender::{AckFindings, SenderEnd};
 
@@ -48,6 +48,10 @@ impl Side {
         };
         flow_facts.assign(&mut main.recoveries, &mut main.list);
         main.name_proven();
+        let network_duplicates = engines
+            .reported_twice
+            .saturating_sub(main.retransmissions.total)
+            .min(self.duplicated + end.answers_duplicated);
         let blind = end.blind(&choice, acks);
         main.weigh(blind, vantage, end.blocks_hidden > 0);
         // What rests on the forgotten ranges was never asserted.
@@ -74,6 +78,7 @@ impl Side {
             line_bps: cost.bottleneck_bps,
             marks: &main.marks,
         };
+        let ecn_reductions = engines.cost.marked();
         let limits = engines.cost.limits(&life, &main.recoveries.list, &ends);
         bound(&mut cost, &limits);
         let certain = &main.certain;
@@ -91,6 +96,7 @@ impl Side {
             originals: main.originals,
             icmp: complaints::sum(&main.proven),
             shrunk: acks.and_then(|acks| acks.shrunk),
+            swallowed: acks.and_then(|acks| acks.swallowed),
             retransmissions: main.retransmissions,
             reordering: main.collected.reordering,
             bounds: main.bounds,
@@ -102,10 +108,13 @@ impl Side {
             recoveries: main.recoveries,
             avoidance,
             cost,
+            ecn_reductions,
             limits,
             ack_path: acks.map(|acks| acks.path).unwrap_or_default(),
+            network_duplicates,
             artefacts: Artefacts {
-                duplicated_frames: self.duplicated + end.answers_duplicated,
+                // What the receiver reports beside retransmissions came to it twice: these frames were not captured twice.
+                duplicated_frames: self.duplicated + end.answers_duplicated - network_duplicates,
                 time_reversals: end.reversals,
                 ..artefacts
             },
@@ -147,6 +156,7 @@ impl Side {
         Endpoints {
             syn_seen: end.syn_seen,
             handshake: end.handshake,
+            closing: end.closing,
             sack: end.shared.sack.unwrap_or(sack_used),
             timestamps: end.shared.timestamps,
             mss: cx.mss,
@@ -180,14 +190,20 @@ impl Halves {
                 artefacts,
             };
         };
-        artefacts.missing_segments = sender.data.missing;
+        // What is missing at the top has no hole, and what is missing below is no number of the ACKs.
+        artefacts.missing_segments = sender.data.missing.max(arrival.missing);
+        let mut main = Findings::of(sender.data, sender.proven);
         let mut upstream = None;
-        match vantage {
-            Vantage::Middle => upstream = Some(Box::new(arrival.collector.finish_summary())),
-            _ => artefacts.swapped_frames = arrival.collector.reordered(),
+        if vantage == Vantage::Middle {
+            main.add_lost_before(&arrival.replaced);
+            let (order, lost) = arrival.collector.finish_upstream();
+            main.list_lost_before(lost);
+            upstream = Some(Box::new(order));
+        } else {
+            artefacts.swapped_frames = arrival.collector.reordered();
         }
         Halves {
-            main: Findings::of(sender.data, sender.proven),
+            main,
             acks: Some(sender.acks),
             upstream,
             artefacts,
@@ -230,6 +246,8 @@ pub(crate) struct End {
     pub(crate) unscaled: bool,
     /// How the connection was opened, if this direction speaks for that.
     pub(crate) handshake: Handshake,
+    /// How its sender closed it.
+    pub(crate) closing: Closing,
     /// How often its packets went back in time.
     pub(crate) reversals: u64,
     /// How the receiver numbers its packets.

@@ -1,6 +1,7 @@
 //! All tests from outside in one program, so that the crate is linked once. `cargo test -p inorder-detect --test it truth::`
 //! runs those of one file.
 
+mod counts;
 mod explanations;
 mod forward;
 mod honest;

@@ -1,0 +1,155 @@
+//! How the hosts end their data: a FIN each, which is sent again like data until it is acknowledged (RFC 9293 section 3.6), or a reset.
+
+use inorder_wire::{Dir, Segment, TcpFlags};
+
+use crate::result::{Closing, Host};
+
+/// A FIN that comes again sooner than this is a duplicate, of the network or of the capture, nanoseconds: no sender repeats one sooner
+/// (Linux's `TCP_RTO_MIN` is 200 ms; RFC 6298 section 2 step (2.4) says 1 s).
+const MIN_TIMEOUT_NS: i64 = 100_000_000;
+
+/// The FIN of one direction.
+#[derive(Clone, Copy, Debug)]
+struct Fin {
+    number: u32,
+    first_ns: i64,
+    last_ns: i64,
+    again: u32,
+    acknowledged: bool,
+}
+
+/// How a connection is closed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct End {
+    fins: [Option<Fin>; 2],
+    /// For each direction, who reset the connection before a FIN went that way.
+    reset_by: [Option<Host>; 2],
+}
+
+impl End {
+    /// A segment with a FIN goes `dir`. With data it is sent again for that.
+    pub(super) fn sent(&mut self, dir: Dir, seg: &Segment) {
+        let number = seg.seq.wrapping_add(seg.payload_len);
+        let Some(fin) = &mut self.fins[dir.index()] else {
+            self.fins[dir.index()] = Some(Fin {
+                number,
+                first_ns: seg.ts_ns,
+                last_ns: seg.ts_ns,
+                again: 0,
+                acknowledged: false,
+            });
+            return;
+        };
+        let waited = seg.ts_ns.saturating_sub(fin.last_ns) >= MIN_TIMEOUT_NS;
+        if waited && number == fin.number && seg.payload_len == 0 {
+            fin.again = fin.again.saturating_add(1);
+            fin.last_ns = seg.ts_ns;
+        }
+    }
+
+    /// A segment goes `dir`: it may acknowledge the FIN that went the other way.
+    pub(super) fn answered(&mut self, dir: Dir, seg: &Segment) {
+        if let Some(fin) = &mut self.fins[dir.reverse().index()] {
+            let ahead = seg.ack.wrapping_sub(fin.number.wrapping_add(1)) as i32;
+            let acknowledges = seg.flags.any(TcpFlags::ACK) && !seg.flags.any(TcpFlags::RST);
+            fin.acknowledged |= acknowledges && ahead >= 0;
+        }
+    }
+
+    /// The host whose data goes `dir` resets the connection.
+    pub(super) fn reset(&mut self, dir: Dir) {
+        for (way, host) in [(dir, Host::Sender), (dir.reverse(), Host::Receiver)] {
+            if self.fins[way.index()].is_none() {
+                self.reset_by[way.index()].get_or_insert(host);
+            }
+        }
+    }
+
+    /// What is out of the ordinary about how `dir` was closed.
+    pub(super) fn of(&self, dir: Dir) -> Closing {
+        let reset_by = self.reset_by[dir.index()];
+        match self.fins[dir.index()] {
+            Some(fin) => Closing {
+                fins_again: fin.again.into(),
+                waited_ns: fin.last_ns.saturating_sub(fin.first_ns),
+                acknowledged: fin.acknowledged,
+                reset_by,
+            },
+            None => Closing {
+                reset_by,
+                ..Closing::default()
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: i64 = 1_000_000;
+
+    /// FINs behind the byte 999, by milliseconds and payload.
+    fn closing(fins: &[(i64, u32)], acknowledged_by: Option<u32>) -> Closing {
+        let dir = Dir::LowToHigh;
+        let mut all = End::default();
+        for &(at_ms, payload_len) in fins {
+            let fin = Segment {
+                ts_ns: at_ms * MS,
+                seq: 1_000 - payload_len,
+                payload_len,
+                flags: TcpFlags(TcpFlags::FIN | TcpFlags::ACK),
+                ..Segment::default()
+            };
+            all.sent(dir, &fin);
+        }
+        if let Some(ack) = acknowledged_by {
+            let ack = Segment {
+                ack,
+                flags: TcpFlags(TcpFlags::ACK),
+                ..Segment::default()
+            };
+            all.answered(dir.reverse(), &ack);
+        }
+        all.of(dir)
+    }
+
+    #[test]
+    fn a_fin_is_sent_again_until_it_is_acknowledged() {
+        let twice = closing(&[(0, 0), (240, 0), (720, 0)], Some(1_001));
+        let expected = Closing {
+            fins_again: 2,
+            waited_ns: 720 * MS,
+            acknowledged: true,
+            reset_by: None,
+        };
+        assert_eq!(twice, expected);
+        assert!(!closing(&[(0, 0), (240, 0)], Some(1_000)).acknowledged);
+        assert!(!closing(&[(0, 0), (240, 0)], None).acknowledged);
+    }
+
+    #[test]
+    fn a_reset_closes_what_no_fin_has_closed() {
+        let mut end = End::default();
+        end.sent(Dir::LowToHigh, &Segment::default());
+        end.reset(Dir::HighToLow);
+        end.reset(Dir::LowToHigh);
+        assert_eq!(end.of(Dir::LowToHigh).reset_by, None);
+        assert_eq!(
+            end.of(Dir::HighToLow).reset_by,
+            Some(Host::Sender),
+            "the first"
+        );
+    }
+
+    #[test]
+    fn a_duplicate_and_a_segment_of_data_are_no_fin_sent_again() {
+        assert_eq!(closing(&[(0, 0), (1, 0)], None).fins_again, 0);
+        assert_eq!(closing(&[(0, 300), (240, 300)], None).fins_again, 0);
+        assert_eq!(
+            closing(&[(0, 300), (240, 0)], None).fins_again,
+            1,
+            "its data had arrived"
+        );
+    }
+}

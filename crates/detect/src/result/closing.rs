@@ -1,0 +1,25 @@
+//! How a direction ended.
+
+/// Which host of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
+pub enum Host {
+    /// The sender of its data.
+    Sender,
+    /// Their receiver.
+    Receiver,
+}
+
+/// How a direction was closed, as far as that was out of the ordinary.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[non_exhaustive]
+pub struct Closing {
+    /// How often its FIN was sent again, without data.
+    pub fins_again: u64,
+    /// From the first FIN to the last, nanoseconds.
+    pub waited_ns: i64,
+    /// The other host has acknowledged the FIN.
+    pub acknowledged: bool,
+    /// Which host reset the connection (RFC 9293 section 3.10.7) before the data's sender had sent a FIN.
+    pub reset_by: Option<Host>,
+}
