@@ -8,7 +8,7 @@ use inorder_report::{Column, Digits, Kind};
 
 use crate::gravity::{Subject, troubled};
 use crate::headline::headline;
-use crate::limits::{labels, troubled_share};
+use crate::limits::{labels_of, troubled_share};
 use crate::model::Analysis;
 
 /// One capture of several, in a line.
@@ -97,7 +97,7 @@ pub(crate) fn by_severity(lines: &[Line]) -> Vec<&Line> {
 fn limit(flow: &FlowReport) -> String {
     flow.limits.main().map_or_else(String::new, |main| {
         let share = flow.limits.share_of(main.limits);
-        format!("{} {} %", labels(main.limits), percent(share))
+        format!("{} {} %", labels_of(flow, main.limits), percent(share))
     })
 }
 
@@ -133,6 +133,8 @@ fn of_flow(flow: &FlowReport) -> String {
         Some(Trouble::InAdvance) => "data sent again in advance".to_owned(),
         Some(Trouble::Unanswered) => "data that nothing acknowledged".to_owned(),
         Some(Trouble::Handshake) => plural(flow.endpoints.handshake.syns_again, "repeated SYN"),
+        Some(Trouble::Reset) => "reset with data under way".to_owned(),
+        Some(Trouble::Closing) => plural(flow.endpoints.closing.fins_again, "repeated FIN"),
         Some(Trouble::Unexplained) => "retransmissions of unknown cause".to_owned(),
         Some(Trouble::Unclear) => plural(order.ambiguous, "undecided event"),
         _ => plural(flow.retransmissions.total, "retransmission"),

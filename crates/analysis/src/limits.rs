@@ -1,7 +1,9 @@
 //! What limited a transfer, in words for people.
 
+use inorder_detect::FlowReport;
 use inorder_detect::limits::{Limit, LimitSet, Limits, Stretch};
 
+use crate::headline::Why;
 use crate::shares::harmless;
 
 /// The limit as a table or a legend names it.
@@ -31,6 +33,16 @@ pub(crate) fn labels(set: LimitSet) -> String {
         true => label(Limit::Unknown).to_owned(),
         false => all.join(" or "),
     }
+}
+
+/// The same for `flow`, whose reductions need not go back to a loss.
+pub(crate) fn labels_of(flow: &FlowReport, set: LimitSet) -> String {
+    let cause = match Why::of(flow) {
+        Why::Losses => return labels(set),
+        Why::Discards => "a discarded packet",
+        Why::Marks => "a congestion mark",
+    };
+    labels(set).replace("a loss", cause)
 }
 
 /// True if somebody may want to remove it: neither what every transfer has, nor what makes full use of the path, nor

@@ -188,7 +188,11 @@ pub(crate) fn too_short(flow: &FlowReport) -> Option<(f64, f64)> {
     let of = |limit: Limit| limits.share_of(limit.into());
     let (opening, start) = (of(Limit::Handshake), of(Limit::Start));
     let end = end_ns(limits) as f64 / limits.life_ns().max(1) as f64;
-    let short = start > 0.0 && opening + start >= 0.5 * (1.0 - end) && flow.recoveries.total == 0;
+    let most = opening + start >= 0.5 * (1.0 - end) && opening + start >= MIN_NAMED;
+    // What a lost SYN took says nothing of how much there was to send.
+    let opened = flow.endpoints.handshake.syns_again == 0;
+    let reduced = flow.recoveries.total + flow.ecn_reductions > 0;
+    let short = start > 0.0 && most && opened && !reduced;
     short.then_some((opening, start))
 }
 

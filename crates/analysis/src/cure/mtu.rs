@@ -121,3 +121,38 @@ pub(super) fn black_hole(flows: &[&FlowReport]) -> Option<Action> {
         )
     })
 }
+
+/// Shorter segments got through and the connection ended with longer ones that never did: perhaps a link of the path carries less.
+pub(super) fn swallowed(flows: &[&FlowReport]) -> Option<Action> {
+    let of = |f: &&&FlowReport| {
+        let repeated = f.retransmissions.total >= MIN_REPEATED && f.icmp.too_large == 0;
+        f.swallowed.filter(|_| repeated)
+    };
+    let flow = flows.iter().find(|f| of(f).is_some())?;
+    let sizes = of(&flow)?;
+    Some(Action {
+        commands: vec![
+            format!(
+                "ping -M do -s {} {}",
+                sizes.shortest + PING_BEYOND_PAYLOAD,
+                flow.flow.dst.ip()
+            ),
+            "sysctl -w net.ipv4.tcp_mtu_probing=1 net.ipv4.tcp_base_mss=536".to_owned(),
+        ],
+        evidence: format!(
+            "packets of up to {} bytes were acknowledged, and those of {} bytes or more were not, with {}",
+            count(sizes.passed.into()),
+            count(sizes.shortest.into()),
+            plural(flow.retransmissions.total, "retransmission")
+        ),
+        holds: "The first command, on the sender, tells: no answer, and one with fewer bytes gets one. Otherwise the path was interrupted when \
+                they were sent. The second is for Linux of any version.",
+        warning: "The second command lets all new connections of the host try smaller packets after three time-outs, of 536 bytes first.",
+        flows: flows.iter().filter(|f| of(f).is_some()).count() as u64,
+        ..Action::new(
+            ActionKind::PathMtu,
+            "On the sender of the data, find out whether packets of full size get through at all: smaller ones did. If not, let it try \
+             smaller ones.",
+        )
+    })
+}

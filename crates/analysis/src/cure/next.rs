@@ -165,6 +165,9 @@ fn missing(flow: &FlowReport) -> String {
             "a queue was full when packets were lost, and whether a longer one, a managed one or another congestion control would \
              do better does not show here"
         }
+        Some(Some(Limit::WindowNeeded)) if flow.ecn_reductions > 0 && flow.originals.lost == 0 => {
+            "a queue of the path asked the sender to slow down (ECN), and whether it does so too early does not show here"
+        }
         Some(Some(Limit::WindowNeeded | Limit::RecoveryNeeded)) => path::WHICH_LOSSES,
         Some(Some(Limit::TimerNeeded)) => "what lost the packets does not show here",
         _ if flow.retransmissions.ambiguous + flow.reordering.ambiguous > 0 => {

@@ -40,7 +40,10 @@ pub(super) fn losses(flows: &[&FlowReport], cases: &[Case<'_>]) -> Vec<Action> {
     if hole.is_none() {
         all.extend(outage(cases));
     }
-    all.extend(hole);
+    match hole {
+        Some(hole) => all.push(hole),
+        None => all.extend(mtu::swallowed(flows)),
+    }
     let timer = shorter_timer(cases);
     if timer.as_ref().is_none_or(|a| a.kind != ActionKind::Sack) {
         all.extend(repaired_one_by_one(cases));

@@ -111,11 +111,20 @@ fn artefacts(totals: &Totals) -> Vec<String> {
     let sums = &totals.artefacts;
     let frames = |n: u64, what: &str| format!("{} {} {what}", plural(n, "frame"), was(n));
     let twice = sums.duplicated_frames + totals.streams.captured_twice;
+    let doubled = totals.network_duplicates;
     let swapped = sums.swapped_frames;
     let missing = sums.missing_segments;
     let reversals = sums.time_reversals;
     [
         (twice, frames(twice, "captured twice and counted once")),
+        (
+            doubled,
+            format!(
+                "{} {} delivered twice by the network",
+                plural(doubled, "packet"),
+                was(doubled)
+            ),
+        ),
         (swapped, frames(swapped, "swapped by the capturing host")),
         (
             missing,

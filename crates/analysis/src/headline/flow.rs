@@ -10,14 +10,16 @@ use crate::shares;
 /// What it carried, at what rate, over which path.
 pub(super) fn moved(flow: &FlowReport) -> Claim {
     let known = flow.limits.life_ns() > 0;
+    let in_vain = recoveries(flow, Cause::Unanswered) > 0;
     Claim::Moved {
         flow: flow.flow,
         bytes: flow.originals.bytes,
-        bps: flow.goodput_bps(),
+        bps: flow.goodput_bps().filter(|_| !in_vain),
         line_bps: shares::full_line_bps(flow),
         // Frames without times, or of one time, show none.
         rtt_ns: shares::round_trip_ns(flow).filter(|&ns| known && ns > 0),
         largest: false,
+        in_vain,
     }
 }
 
@@ -26,23 +28,31 @@ pub(super) fn held(flow: &FlowReport) -> Vec<Claim> {
     if flow.blind.has(NotSeen::OneWay) {
         return Vec::new();
     }
-    if let Some((opening, start)) = shares::too_short(flow) {
-        return vec![Claim::Short {
+    let short = shares::too_short(flow);
+    let held: Vec<Claim> = match short {
+        Some((opening, start)) => vec![Claim::Short {
             bytes: flow.originals.bytes,
             opening,
             start,
-        }];
-    }
-    let parts = shares::named(&flow.limits).into_iter();
-    let held = parts.map(|part| Claim::Held(Held::of(flow, part)));
+        }],
+        None => {
+            let parts = shares::named(&flow.limits).into_iter();
+            parts
+                .map(|part| Claim::Held(Held::of(flow, part)))
+                .collect()
+        }
+    };
     let end = shares::idle_end(&flow.limits);
+    // Of a start that took less than the end, the end is what a reader sees.
+    let end =
+        end.filter(|(_, share)| short.is_none_or(|(opening, start)| *share > opening + start));
     let at_sender = flow.vantage.vantage == Vantage::Sender;
     let ended = |(ns, share)| Claim::Ended {
         ns,
         share,
         at_sender,
     };
-    held.chain(end.map(ended)).collect()
+    held.into_iter().chain(end.map(ended)).collect()
 }
 
 /// Its worst trouble.
@@ -67,6 +77,12 @@ pub(super) fn wrong(flow: &FlowReport) -> Vec<Claim> {
         Some(Trouble::Handshake) => vec![Claim::Opening {
             syns: flow.endpoints.handshake.syns_again,
             waited_ns: flow.endpoints.handshake.waited_ns,
+        }],
+        Some(Trouble::Reset) => reset(flow).into_iter().collect(),
+        Some(Trouble::Closing) => vec![Claim::Closing {
+            fins: flow.endpoints.closing.fins_again,
+            waited_ns: flow.endpoints.closing.waited_ns,
+            acknowledged: flow.endpoints.closing.acknowledged,
         }],
         Some(Trouble::Unexplained) => vec![unexplained(flow)],
         Some(Trouble::Unclear) => vec![Claim::Unclear {
@@ -258,6 +274,19 @@ fn late(flow: &FlowReport) -> Vec<Claim> {
         });
     }
     all
+}
+
+/// The connection was reset before all was acknowledged.
+pub(super) fn reset(flow: &FlowReport) -> Option<Claim> {
+    let by = flow
+        .endpoints
+        .closing
+        .reset_by
+        .filter(|_| flow.was_cut_off())?;
+    Some(Claim::Reset {
+        by,
+        packets: flow.originals.undecided,
+    })
 }
 
 fn misled(flow: &FlowReport, cause: Cause) -> Claim {

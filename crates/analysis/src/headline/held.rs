@@ -41,6 +41,39 @@ pub struct Held {
     pub(crate) held_short: (u64, i64),
     /// What caused most of the unnecessary time.
     pub(crate) cause: Option<Cause>,
+    /// What made the necessary reductions necessary.
+    pub(crate) why: Why,
+}
+
+/// What makes a sender reduce its window, and rightly.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Why {
+    /// Packets were lost, as far as is known.
+    Losses,
+    /// Nothing was lost: the receiver discarded what had to be sent again.
+    Discards,
+    /// Nothing was lost or discarded: a queue marked packets instead (RFC 3168).
+    Marks,
+}
+
+impl Why {
+    pub(crate) fn of(flow: &FlowReport) -> Why {
+        let lost = flow.originals.lost + shares::reductions(flow).0;
+        match (lost, flow.originals.refused, flow.ecn_reductions) {
+            (0, 0, 1..) => Why::Marks,
+            (0, 1.., _) => Why::Discards,
+            _ => Why::Losses,
+        }
+    }
+
+    /// After what the window is reduced.
+    pub(crate) fn events(self) -> &'static str {
+        match self {
+            Why::Losses => "losses",
+            Why::Discards => "the receiver had discarded packets",
+            Why::Marks => "congestion marks (ECN)",
+        }
+    }
 }
 
 impl Held {
@@ -57,7 +90,10 @@ impl Held {
             path_bytes: shares::path_bytes(flow),
             policed_bps: flow.limits.policed_bps,
             queueing_ns: flow.limits.queueing_ns,
-            reductions: if unnecessary { unneeded } else { needed },
+            reductions: match unnecessary {
+                true => unneeded,
+                false => needed + flow.ecn_reductions,
+            },
             timeouts: flow.timeouts(),
             awaits: shares::awaits(flow),
             held_short: match shares::held_short(flow) {
@@ -65,6 +101,7 @@ impl Held {
                 None => (0, 0),
             },
             cause: shares::main_cause(flow).filter(|_| unnecessary),
+            why: Why::of(flow),
         }
     }
 
@@ -125,9 +162,13 @@ impl Held {
             Some(Limit::WindowNeeded | Limit::RecoveryNeeded) => self.needed(&part),
             Some(Limit::WindowUnneeded | Limit::RecoveryUnneeded) => self.unneeded(&part),
             Some(Limit::TimerNeeded) => format!(
-                "it waited for its retransmission timer for {} ({part}{}) after packets were lost",
+                "it waited for its retransmission timer for {} ({part}{}) after {}",
                 time(self.part.ns),
-                self.expiries()
+                self.expiries(),
+                match self.why {
+                    Why::Discards => self.why.events(),
+                    _ => "packets were lost",
+                }
             ),
             Some(Limit::TimerUnneeded) => format!(
                 "it waited for its retransmission timer for {} ({part}{}) although everything had arrived",
@@ -215,7 +256,8 @@ impl Held {
                 rate(bps)
             ),
             None => format!(
-                "after losses the congestion window was below what the path could carry for {part}{reductions}"
+                "after {} the congestion window was below what the path could carry for {part}{reductions}",
+                self.why.events()
             ),
         }
     }
@@ -239,6 +281,7 @@ impl Held {
 
     /// What it may have been, where this capture cannot tell.
     fn one_of_several(&self, part: &str) -> String {
+        let phrase = |limit| phrase(limit, self.why);
         let mut all: Vec<&str> = self.part.limits.iter().map(phrase).collect();
         all.dedup();
         for (needed, unneeded, either) in EITHER {
@@ -283,8 +326,14 @@ const EITHER: [(Limit, Limit, &str); 2] = [
 ];
 
 /// The limit as a short main clause.
-fn phrase(limit: Limit) -> &'static str {
+fn phrase(limit: Limit, why: Why) -> &'static str {
     match limit {
+        Limit::WindowNeeded | Limit::RecoveryNeeded if why == Why::Marks => {
+            "the window was reduced after congestion marks (ECN)"
+        }
+        Limit::WindowNeeded | Limit::RecoveryNeeded if why == Why::Discards => {
+            "the window was reduced after the receiver had discarded packets"
+        }
         Limit::Handshake => "the connection was being opened",
         Limit::Start => "the congestion window still grew from its start",
         Limit::Application => "the sending application had nothing to send",

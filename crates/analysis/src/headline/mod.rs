@@ -22,7 +22,7 @@ use inorder_report::number::{count, percent, plural};
 pub use self::claim::{About, Claim, Counted, Nothing};
 pub(crate) use self::claim::{CLAIM, cost_of};
 pub use self::held::Held;
-pub(crate) use self::held::bounds;
+pub(crate) use self::held::{Why, bounds};
 use crate::gravity::{Subject, troubled};
 use crate::model::Analysis;
 use crate::shares;

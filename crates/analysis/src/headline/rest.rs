@@ -36,6 +36,11 @@ pub(super) fn of(
     let part = matches!(reordering, Some(Claim::PartReordering { .. }));
     claims.extend(reordering);
     claims.extend(same_flow(worst, part));
+    if let Subject::Flow(flow) = worst
+        && flow::leading(flow) != Some(Trouble::Reset)
+    {
+        claims.extend(flow::reset(flow));
+    }
     let other = |about, text| Claim::Other { about, text };
     claims.extend(
         others(analysis, all, worst, &troubled[1..], elsewhere.is_some())
@@ -216,6 +221,9 @@ fn same_flow(worst: &Subject<'_>, spurious_told: bool) -> Option<Claim> {
             "sent again",
         );
     }
+    if flow.endpoints.closing.fins_again > 0 && lead != Some(Trouble::Closing) {
+        push(flow.endpoints.closing.fins_again, None, "FIN", "sent again");
+    }
     let again = flow.retransmissions;
     let told = match lead {
         Some(Trouble::TailProbe | Trouble::InAdvance) => true,
@@ -288,6 +296,16 @@ fn of_flows(all: &Totals, t: &Totals) -> Option<String> {
             (t.openings.syns_again > 0)
                 .then(|| format!("{} sent again", plural(t.openings.syns_again, "SYN"))),
         )
+        .chain(
+            (t.openings.fins_again > 0)
+                .then(|| format!("{} sent again", plural(t.openings.fins_again, "FIN"))),
+        )
+        .chain((t.openings.cut_off > 0).then(|| {
+            format!(
+                "{} with data under way",
+                plural(t.openings.cut_off, "reset")
+            )
+        }))
         .collect();
     if what.is_empty() {
         return None;

@@ -5,7 +5,7 @@ use inorder_detect::{Distribution, FlowReport};
 use inorder_report::number::{count, percent, plural, rate, time, time_u64};
 
 use super::data::{Burst, Chart, Charts, MIN_PACKETS, marks};
-use crate::limits::{labels, worst};
+use crate::limits::{labels_of, worst};
 
 /// Title of a chart.
 pub(super) fn title(chart: Chart) -> &'static str {
@@ -112,7 +112,7 @@ fn limits(flow: &FlowReport) -> String {
     let longest = limits.shares.iter().take(NAMED).map(|share| {
         format!(
             "{} {} %",
-            labels(share.limits),
+            labels_of(flow, share.limits),
             percent(limits.share_of(share.limits))
         )
     });
@@ -120,7 +120,7 @@ fn limits(flow: &FlowReport) -> String {
     let worst = worst(limits).map_or_else(String::new, |stretch| {
         format!(
             " The longest stretch that neither the application nor the path explains: {}, {} from {} on.",
-            labels(stretch.limits),
+            labels_of(flow, stretch.limits),
             time(stretch.end_ns.saturating_sub(stretch.start_ns)),
             time(stretch.start_ns.saturating_sub(flow.first_ns))
         )

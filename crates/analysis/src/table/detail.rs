@@ -4,12 +4,12 @@ use std::io::{self, Write};
 
 use inorder_detect::{
     AfterTimeout, Bounds, Distribution, Duplicates, Echo, Event, FastOpen, FlowReport, Habits,
-    Identification, NotSeen, Reordering, StreamReport, TooOld, Vantage, WhatIf,
+    Host, Identification, NotSeen, Reordering, StreamReport, TooOld, Vantage, WhatIf,
 };
 
 use super::Style;
 use crate::headline::stream_remarks;
-use crate::limits::labels;
+use crate::limits::labels_of;
 use crate::what_if::{WhatIfSays, rank};
 use crate::words;
 use inorder_detect::columns::{EVENT, WHAT_IF, name};
@@ -72,6 +72,7 @@ pub(crate) fn facts(flow: &FlowReport) -> Vec<(&'static str, String)> {
     if flow.recoveries.total > 0 {
         facts.push(("recoveries", recoveries(flow)));
     }
+    facts.extend(closing(flow).map(|text| ("closing", text)));
     facts.extend(limits(flow).map(|text| ("limits", text)));
     facts.extend(
         WhatIfSays::of(flow)
@@ -119,6 +120,28 @@ fn handshake(flow: &FlowReport) -> Option<String> {
     (!said.is_empty()).then(|| said.join("; "))
 }
 
+/// What was out of the ordinary when the connection was closed.
+fn closing(flow: &FlowReport) -> Option<String> {
+    let closing = flow.endpoints.closing;
+    let again = (closing.fins_again > 0).then(|| {
+        let answer = match closing.acknowledged {
+            true => "",
+            false => ", never acknowledged",
+        };
+        let fins = plural(closing.fins_again, "FIN");
+        format!(
+            "{fins} sent again, over {}{answer}",
+            time(closing.waited_ns)
+        )
+    });
+    let reset = closing.reset_by.map(|by| match by {
+        Host::Sender => "reset by the sender".to_owned(),
+        _ => "reset by the receiver".to_owned(),
+    });
+    let said: Vec<String> = again.into_iter().chain(reset).collect();
+    (!said.is_empty()).then(|| said.join("; "))
+}
+
 /// Limits of less than this share of the life are not listed.
 const MIN_LIMIT: f64 = 0.005;
 
@@ -132,7 +155,7 @@ fn limits(flow: &FlowReport) -> Option<String> {
         .map(|share| {
             format!(
                 "{} {:.0} %",
-                labels(share.limits),
+                labels_of(flow, share.limits),
                 of_life(share.ns) * 100.0
             )
         })
@@ -391,12 +414,16 @@ fn recoveries(flow: &FlowReport) -> String {
 
 fn upstream(flow: &FlowReport) -> Option<String> {
     let up = flow.upstream.as_ref()?;
+    let lost = match flow.originals.lost_upstream {
+        0 => String::new(),
+        n => format!("; {} lost there", plural(n, "packet")),
+    };
     if up.reordered == 0 {
-        let said = "no packet was reordered before the capture point".to_owned();
+        let said = format!("no packet was reordered before the capture point{lost}");
         return (flow.vantage.vantage == Vantage::Middle && up.received > 0).then_some(said);
     }
     Some(format!(
-        "{} of {} reordered before the capture point, extent up to {}, late by up to {}",
+        "{} of {} reordered before the capture point, extent up to {}, late by up to {}{lost}",
         count(up.reordered),
         count(up.received),
         count(up.extents.max().unwrap_or(0)),
@@ -420,6 +447,10 @@ fn artefacts(flow: &FlowReport) -> Option<String> {
     let a = &flow.artefacts;
     let facts: Vec<String> = [
         (a.duplicated_frames, "frames captured twice"),
+        (
+            flow.network_duplicates,
+            "packets delivered twice by the network",
+        ),
         (a.swapped_frames, "frames swapped by the capturing host"),
         (a.missing_segments, "acknowledged segments not captured"),
         (a.time_reversals, "timestamps ran backwards"),

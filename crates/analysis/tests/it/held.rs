@@ -3,7 +3,7 @@
 use inorder_analysis::cure::Cure;
 use inorder_analysis::{Analysis, Claim, headline};
 use inorder_detect::limits::{Limit, LimitSet, Limits, Share, Window};
-use inorder_detect::{Cause, CauseCount, Confidence, FlowReport, Vantage};
+use inorder_detect::{Cause, CauseCount, Confidence, FlowReport, Host, Vantage};
 
 use crate::sample;
 
@@ -219,6 +219,128 @@ fn a_short_transfer_is_limited_by_its_start_and_has_no_problem() {
          Mbit/s (round trip 42.1 ms): 927 kB were too little to leave slow start: 41 % of its time went to \
          opening the connection and 29 % to the first growth of the window."
     );
+}
+
+#[test]
+fn a_start_that_took_less_than_the_end_does_not_hide_it() {
+    let of = |start: i64| {
+        let mut analysis = with(
+            &[
+                (&[Limit::Application], 100 - 2 * start),
+                (&[Limit::Handshake], start),
+                (&[Limit::Start], start),
+            ],
+            |_| (),
+        );
+        analysis.flows[0].limits.at_end_ns = (100 - 2 * start) * 100 * MS;
+        kinds(&analysis)
+    };
+    assert_eq!(of(45), ["no-problem", "moved", "short"]);
+    assert_eq!(of(10), ["no-problem", "moved", "short", "ended"]);
+    assert_eq!(of(1), ["no-problem", "moved", "ended"]);
+}
+
+#[test]
+fn a_lost_syn_says_nothing_of_how_much_there_was_to_send() {
+    let analysis = with(
+        &[(&[Limit::Handshake], 90), (&[Limit::Start], 10)],
+        |flow| {
+            (
+                flow.endpoints.handshake.syns_again,
+                flow.endpoints.handshake.waited_ns,
+            ) = (1, 1_000 * MS)
+        },
+    );
+    assert!(
+        lead(&analysis).contains("opening the connection took 9.00 s (90 % of the time)"),
+        "{}",
+        lead(&analysis)
+    );
+}
+
+#[test]
+fn reductions_are_said_to_follow_losses_only_if_something_was_lost() {
+    let of = |change: fn(&mut FlowReport)| {
+        lead(&with(
+            &[(&[Limit::WindowNeeded], 60), (&[Limit::TimerNeeded], 40)],
+            change,
+        ))
+    };
+    let lost = of(|flow| {
+        flow.originals.lost = 2;
+        recovered(flow, Cause::Loss, 2, 1);
+    });
+    assert!(
+        lost.contains("after losses the congestion window was below"),
+        "{lost}"
+    );
+    assert!(lost.contains("after packets were lost"), "{lost}");
+    let discarded = of(|flow| {
+        flow.originals.refused = 2;
+        recovered(flow, Cause::Refused, 2, 1);
+    });
+    assert!(
+        !discarded.contains("loss") && !discarded.contains("lost"),
+        "{discarded}"
+    );
+    assert!(
+        discarded
+            .contains("after the receiver had discarded packets the congestion window was below"),
+        "{discarded}"
+    );
+    let marked = of(|flow| flow.ecn_reductions = 3);
+    assert!(
+        marked.contains("after congestion marks (ECN) the congestion window was below what the path could carry for 60 % of the time \
+                         (3 reductions)"),
+        "{marked}"
+    );
+}
+
+#[test]
+fn what_was_never_acknowledged_did_not_move() {
+    let text = said(&with(&[(&[Limit::PathDead], 95)], |flow| {
+        flow.originals.lost = 2;
+        recovered(flow, Cause::Unanswered, 1, 1);
+    }));
+    assert!(
+        text.contains("10.1.0.2:1->192.0.2.17:5001 sent 927 kB, not all of which was acknowledged (round trip 42.1 ms): nothing got through"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_connection_that_was_reset_with_data_under_way_has_a_problem() {
+    let of = |undecided: u64| {
+        said(&with(&[(&[Limit::Start], 90)], |flow| {
+            flow.endpoints.closing.reset_by = Some(Host::Receiver);
+            flow.originals.undecided = undecided;
+        }))
+    };
+    let expected = "The receiver reset the connection before 44 packets were acknowledged";
+    assert!(of(44).contains(expected), "{}", of(44));
+    assert!(of(0).contains("No problem"), "{}", of(0));
+}
+
+#[test]
+fn a_fin_that_was_sent_again_is_said() {
+    let of = |acknowledged: bool| {
+        said(&with(&[(&[Limit::Application], 100)], |flow| {
+            flow.endpoints.closing.fins_again = 2;
+            flow.endpoints.closing.waited_ns = 720 * MS;
+            flow.endpoints.closing.acknowledged = acknowledged;
+        }))
+    };
+    assert!(
+        of(true).contains("The end of the data (FIN) was sent again twice, over 720 ms"),
+        "{}",
+        of(true)
+    );
+    assert!(
+        of(false).contains("over 720 ms, and never acknowledged"),
+        "{}",
+        of(false)
+    );
+    assert!(!of(true).contains("No problem"), "{}", of(true));
 }
 
 /// Twenty-seven late packets made the sender repeat 27 of 35: that is no acquittal.

@@ -154,6 +154,7 @@ impl Claim {
             Claim::OpenReordering { late, .. } | Claim::LateElsewhere { late, .. } => (*late, None),
             Claim::Probes { sent, .. } => (*sent, None),
             Claim::InAdvance { packets }
+            | Claim::Reset { packets, .. }
             | Claim::Unanswered { packets, .. }
             | Claim::Unexplained { packets, .. }
             | Claim::Unclear { packets } => (*packets, None),

@@ -3,7 +3,7 @@
 mod columns;
 mod words;
 
-use inorder_detect::{Cause, FlowId, Icmp, Limit, Lost};
+use inorder_detect::{Cause, FlowId, Host, Icmp, Limit, Lost};
 
 use super::held::Held;
 
@@ -28,6 +28,8 @@ pub enum Claim {
         rtt_ns: Option<i64>,
         /// It is named because it carried most.
         largest: bool,
+        /// Some of it was sent again until the end and never acknowledged.
+        in_vain: bool,
     },
     /// What held the flow back, where its life is not known in parts.
     Coarse {
@@ -146,6 +148,22 @@ pub enum Claim {
         syns: u64,
         /// Time until the last of them, nanoseconds.
         waited_ns: i64,
+    },
+    /// The connection was reset while data was under way.
+    Reset {
+        /// By whom.
+        by: Host,
+        /// Packets that nothing had acknowledged.
+        packets: u64,
+    },
+    /// FINs were sent again.
+    Closing {
+        /// FINs.
+        fins: u64,
+        /// Time until the last of them, nanoseconds.
+        waited_ns: i64,
+        /// One was acknowledged.
+        acknowledged: bool,
     },
     /// Recoveries that the capture does not explain.
     Unexplained {
@@ -302,6 +320,8 @@ impl Claim {
         "in-advance",
         "unanswered",
         "opening",
+        "reset",
+        "closing",
         "unexplained",
         "unclear",
         "repeated",
@@ -339,6 +359,8 @@ impl Claim {
             Claim::InAdvance { .. } => "in-advance",
             Claim::Unanswered { .. } => "unanswered",
             Claim::Opening { .. } => "opening",
+            Claim::Reset { .. } => "reset",
+            Claim::Closing { .. } => "closing",
             Claim::Unexplained { .. } => "unexplained",
             Claim::Unclear { .. } => "unclear",
             Claim::Repeated { .. } => "repeated",

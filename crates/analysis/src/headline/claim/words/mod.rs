@@ -4,14 +4,14 @@ mod lateness;
 mod losses;
 
 use inorder_detect::columns::name;
-use inorder_detect::{Cause, FlowId, Limit};
+use inorder_detect::{Cause, FlowId, Host, Limit};
 use inorder_report::number::{bytes, count, plural, rate, time};
 
 use self::lateness::{
     it, late, misled, mistaken, not_reordering, open_reordering, part_reordering,
 };
 use self::losses::{lost, probes, unanswered, unexplained};
-use super::super::{of_packets, share, was};
+use super::super::{of_packets, share, times, was};
 use super::{Claim, Counted, Nothing};
 
 pub(crate) use self::lateness::cost_of;
@@ -27,9 +27,14 @@ impl Claim {
                 line_bps,
                 rtt_ns,
                 largest,
+                in_vain,
             } => {
                 let largest = if *largest { "the largest, " } else { "" };
-                let moved = moved(flow, *n, *bps, (*line_bps, *rtt_ns));
+                let path = path(*line_bps, *rtt_ns);
+                let moved = match in_vain {
+                    true => sent(flow, *n, &path),
+                    false => moved(flow, *n, *bps, &path),
+                };
                 format!("{largest}{moved}")
             }
             Claim::Coarse {
@@ -136,6 +141,28 @@ impl Claim {
                 was(*syns),
                 time(*waited_ns)
             ),
+            Claim::Reset { by, packets } => format!(
+                "the {} reset the connection before {} {} acknowledged",
+                match by {
+                    Host::Sender => "sender",
+                    _ => "receiver",
+                },
+                plural(*packets, "packet"),
+                was(*packets)
+            ),
+            Claim::Closing {
+                fins,
+                waited_ns,
+                acknowledged,
+            } => format!(
+                "the end of the data (FIN) was sent again {}, over {}{}",
+                times(*fins),
+                time(*waited_ns),
+                match acknowledged {
+                    true => "",
+                    false => ", and never acknowledged",
+                }
+            ),
             Claim::Unexplained {
                 packets,
                 recoveries,
@@ -202,18 +229,30 @@ impl Claim {
 }
 
 /// `A->B moved 31.0 MB at 24.0 Mbit/s (line 50.0 Mbit/s, round trip 42.1 ms)`.
-fn moved(flow: &FlowId, n: u64, bps: Option<u64>, path: (Option<u64>, Option<i64>)) -> String {
+fn moved(flow: &FlowId, n: u64, bps: Option<u64>, path: &str) -> String {
     let name = name(flow);
     let at = bps.map_or_else(String::new, |bps| format!(" at {}", rate(bps)));
-    let path = match path {
+    match n {
+        0 => format!("{name} moved no data"),
+        n => format!("{name} moved {}{at}{path}", bytes(n)),
+    }
+}
+
+/// `A->B sent 1.50 kB, not all of which was acknowledged (round trip 42.1 ms)`: what never arrived has no speed.
+fn sent(flow: &FlowId, n: u64, path: &str) -> String {
+    let name = name(flow);
+    format!(
+        "{name} sent {}, not all of which was acknowledged{path}",
+        bytes(n)
+    )
+}
+
+fn path(line_bps: Option<u64>, rtt_ns: Option<i64>) -> String {
+    match (line_bps, rtt_ns) {
         (Some(line), Some(rtt)) => format!(" (line {}, round trip {})", rate(line), time(rtt)),
         (None, Some(rtt)) => format!(" (round trip {})", time(rtt)),
         (Some(line), None) => format!(" (line {})", rate(line)),
         (None, None) => String::new(),
-    };
-    match n {
-        0 => format!("{name} moved no data"),
-        n => format!("{name} moved {}{at}{path}", bytes(n)),
     }
 }
 
