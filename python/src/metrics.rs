@@ -55,7 +55,7 @@ impl Options {
         match seq <= most {
             true => Ok(()),
             false => Err(malformed(format!(
-                "expected a {}-bit sequence number, 0 to {most}, found {seq}",
+                "expected a sequence number of {} bits, 0 to {most}, found {seq}",
                 self.bits
             ))),
         }

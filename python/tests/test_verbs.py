@@ -54,7 +54,7 @@ def test_metrics_are_those_of_the_command(tmp_path: Path) -> None:
 
 def test_numbers_that_wrap_and_numbers_that_do_not_fit(tmp_path: Path) -> None:
     assert inorder.metrics([65_534, 65_535, 0, 1], bits=16).to_dict()["reordered"] == 0
-    with pytest.raises(inorder.MalformedError, match="expected a 16-bit sequence number, 0 to 65535, found 65536"):
+    with pytest.raises(inorder.MalformedError, match="expected a sequence number of 16 bits, 0 to 65535, found 65536"):
         inorder.metrics([65_536], bits=16)
     with pytest.raises(inorder.UsageError, match="times_ns: expected 2 values, one for each number, found 1"):
         inorder.metrics([1, 2], times_ns=[0])

@@ -36,7 +36,7 @@ impl fmt::Display for RecordError {
             RecordError::Seq(64) => write!(f, "expected a sequence number, 0 to {MAX_SEQ}"),
             RecordError::Seq(bits) => {
                 let max = (1u64 << (bits % 64)) - 1;
-                write!(f, "expected a {bits}-bit sequence number, 0 to {max}")
+                write!(f, "expected a sequence number of {bits} bits, 0 to {max}")
             }
             RecordError::Time => write!(
                 f,
@@ -95,7 +95,7 @@ pub fn parse_seconds(text: &str) -> Option<i64> {
 /// assert_eq!((record.seq, record.time_ns, record.bytes), (5, Some(148_000_000), Some(100)));
 /// assert_eq!(
 ///     parser.parse("65536,0.2").unwrap_err().to_string(),
-///     "expected a 16-bit sequence number, 0 to 65535",
+///     "expected a sequence number of 16 bits, 0 to 65535",
 /// );
 /// ```
 #[derive(Clone, Debug)]

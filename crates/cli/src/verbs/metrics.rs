@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use inorder_metrics::{Config, DEFAULT_MAX_HOLES, SERIES, Series, write_text};
+use inorder_metrics::{Config, DEFAULT_MAX_HOLES, SERIES, Series, SeriesReport, write_text};
 
 use inorder_report::{csv, json, schema};
 
@@ -99,13 +99,8 @@ pub(super) fn run(args: &Args) -> Outcome {
     } else {
         outputs::text(|out| write_text(out, &report))?;
     }
-    let lacking = report.unclassified();
-    if lacking > 0 {
-        manners::notice(&format!(
-            "{lacking} packets arrived in gaps that had been forgotten, and no count of late packets has them: more than {} \
-             gaps were open at once (--max-holes)",
-            args.max_holes
-        ));
+    if let Some(lacking) = lacking(args, &report) {
+        manners::notice(&lacking);
     }
     let Some(malformed) = malformed else {
         return Ok(match interrupt::flag().load(Ordering::Relaxed) {
@@ -115,4 +110,27 @@ pub(super) fn run(args: &Args) -> Outcome {
     };
     manners::complain(malformed);
     Ok(ExitCode::from(DAMAGED))
+}
+
+/// Which packets no count of late packets has.
+fn lacking(args: &Args, report: &SeriesReport) -> Option<String> {
+    let lacking = report.unclassified();
+    let packets = if lacking == 1 { "packet" } else { "packets" };
+    let forgotten = format!(
+        "more than {} gaps were open at once (--max-holes)",
+        args.max_holes
+    );
+    match (lacking, report.holes_given_up(), args.start) {
+        (0, ..) => None,
+        (_, 0, Some(start)) => Some(format!(
+            "{lacking} {packets} numbered below --start {start} were ignored"
+        )),
+        (_, _, Some(start)) => Some(format!(
+            "no count of late packets has {lacking} {packets}, which are numbered below --start {start} or arrived in gaps that had \
+             been forgotten: {forgotten}"
+        )),
+        (_, _, None) => Some(format!(
+            "{lacking} {packets} arrived in gaps that had been forgotten, and no count of late packets has them: {forgotten}"
+        )),
+    }
 }

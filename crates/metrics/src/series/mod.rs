@@ -69,7 +69,12 @@ impl SeriesReport {
         self.summary.order.received
     }
 
-    /// Packets that arrived in gaps that had been forgotten: no count of late packets has them.
+    /// Gaps that were forgotten because more were open at once than are remembered.
+    pub fn holes_given_up(&self) -> u64 {
+        self.summary.counts.holes_given_up
+    }
+
+    /// Packets that arrived in gaps that had been forgotten, or are numbered below the start: no count of late packets has them.
     pub fn unclassified(&self) -> u64 {
         self.summary.counts.unclassified
     }
@@ -269,7 +274,7 @@ mod tests {
     #[test]
     fn lines_before_a_malformed_line_count() {
         let (report, bad) = measure("65535\n0\n65536\n1\n", 16, 200);
-        let problem = "expected a 16-bit sequence number, 0 to 65535".to_string();
+        let problem = "expected a sequence number of 16 bits, 0 to 65535".to_string();
         assert_eq!(bad, Some((3, problem)));
         let json = json(&report);
         assert_eq!(
