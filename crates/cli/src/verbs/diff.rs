@@ -25,8 +25,8 @@ const MAX_FLOWS_SHOWN: usize = 20;
 Packets are the same if their bytes are, except for what a path changes: link header, time to live, traffic class and \
 ECN, checksums. Where fewer than half match so, they are matched without addresses and ports, which a device between the \
 captures may translate, and then by their payload (--match). Which capture a packet passes first follows from the time to live, then from the times of both directions, and is A otherwise. Packets \
-from before the first or after the last one that both have are not lost. Super-packets of segmentation offload are cut \
-where the other capture's packets begin and end (--whole leaves them).\n\n\
+from before the first or after the last one that both have are not lost. Super-packets of segmentation offload and \
+fragmented IPv4 datagrams are cut where the other capture's packets begin and end (--whole leaves them).\n\n\
 --filter: addresses, ports, tcp, udp, ipv4, ipv6 as for `inorder analyze`, by the addresses of A.\n\n\
 Rows of --csv: directions, flows, packets.\n\n\
 Examples:\n  inorder diff sender.pcap receiver.pcap\n  inorder diff --csv=late.csv --rows packets a.pcapng b.pcapng")]
@@ -60,7 +60,7 @@ pub(crate) struct Args {
     /// payload; auto takes the first by which half of the packets match
     #[arg(long = "match", value_name = "WHAT", value_parser = ["auto", "bytes", "translated", "payload"], default_value = "auto")]
     keep: String,
-    /// Do not cut super-packets of segmentation offload
+    /// Do not cut super-packets of segmentation offload and datagrams that one capture has in fragments
     #[arg(long)]
     whole: bool,
     /// Every packet in JSON, and those that are not in order in the text

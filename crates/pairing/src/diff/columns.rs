@@ -192,7 +192,7 @@ pub static DOCUMENT: &[OfDocument] = &[
     OfDocument::new(
         "cut",
         Kind::Count,
-        "Super-packets that were cut because the other capture has them in other parts.",
+        "Packets that were cut because the other capture has them in other parts: super-packets and fragmented datagrams.",
         |d| d.cut.into(),
     ),
     OfDocument::texts("warnings", "What limits the result.", |d| &d.warnings),

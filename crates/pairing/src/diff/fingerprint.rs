@@ -44,6 +44,19 @@ pub struct Range {
     pub len: u32,
 }
 
+/// Which bytes of which IPv4 datagram a packet carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Datagram {
+    /// Its identification.
+    pub id: u16,
+    /// The first byte behind the IP header, of all that the datagram carries.
+    pub first: u32,
+    /// Bytes behind the IP header.
+    pub len: u32,
+    /// The packet is one of several fragments.
+    pub is_part: bool,
+}
+
 /// The unchanging bytes of a packet, and where it goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fingerprint {
@@ -59,6 +72,8 @@ pub struct Fingerprint {
     pub captured: u32,
     /// What it carries of TCP.
     pub range: Range,
+    /// What it carries of an IPv4 datagram; `None` if it is none.
+    pub datagram: Option<Datagram>,
     /// Bytes behind the header of TCP or UDP, by the lengths in the headers.
     pub payload: u32,
 }
@@ -89,6 +104,7 @@ pub fn fingerprint(frame: &Frame<'_>, limit: usize, keep: Keep) -> Fingerprint {
         (flow, clear(&mut head[..copied], keep))
     };
     let (range, payload) = carried(&flow, data, length);
+    let datagram = datagram(data, length).filter(|_| keep == Keep::Bytes);
     let hash = |keyed: &FixedState| {
         let mut hasher = keyed.build_hasher();
         hasher.write_u16(kind);
@@ -104,8 +120,23 @@ pub fn fingerprint(frame: &Frame<'_>, limit: usize, keep: Keep) -> Fingerprint {
         bytes: u32::try_from(length).unwrap_or(u32::MAX),
         captured: u32::try_from(captured).unwrap_or(u32::MAX),
         range,
+        datagram,
         payload,
     }
+}
+
+/// What a packet of this length carries of an IPv4 datagram (RFC 791 section 3.1).
+fn datagram(data: &[u8], length: usize) -> Option<Datagram> {
+    let head = data.first_chunk::<20>()?;
+    let header = usize::from(head[0] & 0x0f) * 4;
+    let len = length.checked_sub(header).filter(|_| head[0] >> 4 == 4)?;
+    let flags = u16::from_be_bytes([head[6], head[7]]);
+    Some(Datagram {
+        id: u16::from_be_bytes([head[4], head[5]]),
+        first: u32::from(flags & 0x1fff) * 8,
+        len: u32::try_from(len).ok()?,
+        is_part: flags & 0x3fff != 0,
+    })
 }
 
 /// The length of an IP packet by its header; `None` if there is none or it is not filled in.

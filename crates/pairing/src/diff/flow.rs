@@ -73,6 +73,15 @@ impl Flow {
         }
     }
 
+    /// The same without ports, which fragments do not have.
+    pub(crate) fn without_ports(&self) -> Flow {
+        Flow {
+            src: self.src.with_port(0),
+            dst: self.dst.with_port(0),
+            ..*self
+        }
+    }
+
     /// The other direction.
     pub(crate) fn reverse(&self) -> Flow {
         Flow {

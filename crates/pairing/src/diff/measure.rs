@@ -33,9 +33,11 @@ pub struct Settings<'s> {
     pub select: Option<&'s dyn Fn(&Flow) -> bool>,
 }
 
-/// Share of the packets of the shorter capture that the other one has.
+/// Share of the packets of the shorter capture that the other one has, whole or in fragments.
 pub fn in_common(a: &Trace, b: &Trace) -> f64 {
-    let pairs: usize = groups(a, b).iter().map(|g| g.a.len().min(g.b.len())).sum();
+    let groups = groups(a, b);
+    let pairs: usize = groups.iter().map(|g| g.a.len().min(g.b.len())).sum();
+    let pairs = pairs + pieces::in_fragments(a, b, &groups);
     pairs as f64 / a.len().min(b.len()).max(1) as f64
 }
 
@@ -311,6 +313,11 @@ fn one_way(
 
 /// Says what the captures cannot show.
 fn warn(a: &Trace, b: &Trace, found: &mut Difference) {
+    for (name, trace) in [("A", a), ("B", b)] {
+        if trace.is_empty() && trace.bare == 0 {
+            found.warnings.push(format!("{name} holds no packet"));
+        }
+    }
     let matched = found.directions.iter().any(|way| way.order.received > 0);
     if !matched && !a.is_empty() && !b.is_empty() {
         let text = "no packet of one capture is in the other: they may have been taken at different times, or what is \
@@ -319,9 +326,10 @@ fn warn(a: &Trace, b: &Trace, found: &mut Difference) {
     }
     if found.cut > 0 {
         let text = format!(
-            "{} of segmentation offload cut where the other capture's packets begin and end, and their pieces matched by \
-             sequence numbers; several packets lost in a row count as one",
-            plural(found.cut, "super-packet was", "super-packets were")
+            "{} cut where the other capture's packets or fragments begin and end (super-packets of segmentation offload, \
+             datagrams that it has in fragments), and their pieces matched by their place; several pieces lost in a row may count \
+             as one",
+            plural(found.cut, "packet was", "packets were")
         );
         found.warnings.push(text);
     } else if a.largest().max(b.largest()) > a.largest().min(b.largest()).saturating_mul(3) / 2

@@ -145,6 +145,7 @@ mod tests {
             bytes: 0,
             ttl: 0,
             range: Default::default(),
+            datagram: None,
             place: 0,
         };
         let a = [0, 1_000, 2_000].map(seen);
@@ -177,6 +178,7 @@ mod tests {
             bytes: 0,
             ttl: 0,
             range: Default::default(),
+            datagram: None,
             place: 0,
         };
         let sent: Vec<Seen> = sent.iter().map(seen).collect();

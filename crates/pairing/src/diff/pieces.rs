@@ -1,19 +1,30 @@
-//! Super-packets: what one capture has as one packet and the other as several, or as several others.
+//! What one capture has as one packet and the other as several, or as several others: super-packets and fragments.
 //!
-//! Segmentation offload sends large packets and merges received ones (GSO, GRO), each side as it likes. Packets of TCP that
-//! match nothing by their bytes are therefore cut where the other capture's packets of the same flow begin and end, and the
-//! pieces are matched by their sequence numbers. A packet that the other capture lacks altogether stays whole.
+//! Segmentation offload sends large packets and merges received ones (GSO, GRO), each side as it likes; routers cut IPv4
+//! datagrams into fragments, and hosts and firewalls put them together again. Packets that match nothing by their bytes are
+//! therefore cut where the other capture's packets of the same flow, or of the same datagram, begin and end, and the pieces are
+//! matched by their place in it. A packet that the other capture lacks altogether stays whole.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use inorder_base::sequence::Offsets;
 
-use crate::diff::fingerprint::KEYED;
+use crate::diff::fingerprint::{KEYED, Range};
 use crate::diff::flow::Flow;
 use crate::diff::pairs::Group;
 use crate::diff::trace::{Seen, Trace};
 
-/// Packets of one flow that match nothing, of either capture.
+/// What packets are parts of.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Whole {
+    /// A direction of a connection of TCP.
+    Stream(Flow),
+    /// A datagram with this identification between two hosts. Another one may have the same later; they are matched in order,
+    /// as equal packets are.
+    Datagram(Flow, u16),
+}
+
+/// Packets of one flow or datagram that match nothing, of either capture.
 #[derive(Default)]
 struct Unmatched {
     a: Vec<usize>,
@@ -35,30 +46,16 @@ pub(crate) fn cut(
     groups: &[Group],
     name: impl Fn(&Flow) -> Flow,
 ) -> u64 {
-    let mut flows: BTreeMap<Flow, Unmatched> = BTreeMap::new();
-    for group in groups {
-        let carries = |trace: &Trace, i: &usize| trace.packets[*i].range.len > 0;
-        if group.b.is_empty() {
-            for &i in group.a.iter().filter(|i| carries(a, i)) {
-                flows.entry(a.flow_of(&a.packets[i])).or_default().a.push(i);
-            }
-        } else if group.a.is_empty() {
-            for &j in group.b.iter().filter(|j| carries(b, j)) {
-                let flow = name(&b.flow_of(&b.packets[j]));
-                flows.entry(flow).or_default().b.push(j);
-            }
-        }
-    }
     let (mut of_a, mut of_b, mut count) = (BTreeMap::new(), BTreeMap::new(), 0);
-    for (flow, of) in &mut flows {
+    for (whole, of) in &mut unmatched(a, b, groups, name) {
         of.a.sort_unstable();
         of.b.sort_unstable();
-        let base = of.a.first().map(|&i| a.packets[i].range.seq);
+        let base = of.a.first().map(|&i| range(whole, &a.packets[i]).seq);
         let Some(base) = base.filter(|_| !of.b.is_empty()) else {
             continue;
         };
-        let (in_a, in_b) = (ranged(a, &of.a, base), ranged(b, &of.b, base));
-        let salt = salt(flow);
+        let (in_a, in_b) = (ranged(a, &of.a, whole, base), ranged(b, &of.b, whole, base));
+        let salt = salt(whole);
         let pieces_a = cut_at(&in_a, &edges(&in_b), salt);
         let pieces_b = cut_at(&in_b, &edges(&in_a), salt);
         let divided = pieces_a
@@ -78,13 +75,79 @@ pub(crate) fn cut(
     count
 }
 
+/// Packets that match nothing and belong to a datagram of which the other capture has other parts.
+pub(crate) fn in_fragments(a: &Trace, b: &Trace, groups: &[Group]) -> usize {
+    let unmatched = unmatched(a, b, groups, |flow| *flow);
+    let datagrams = unmatched
+        .iter()
+        .filter(|(whole, _)| matches!(whole, Whole::Datagram(..)));
+    datagrams.map(|(_, of)| of.a.len().min(of.b.len())).sum()
+}
+
+/// The packets that match nothing, by what they are parts of.
+fn unmatched(
+    a: &Trace,
+    b: &Trace,
+    groups: &[Group],
+    name: impl Fn(&Flow) -> Flow,
+) -> BTreeMap<Whole, Unmatched> {
+    let only_a = groups.iter().filter(|group| group.b.is_empty());
+    let only_a = || only_a.clone().flat_map(|group| &group.a).copied();
+    let only_b = groups.iter().filter(|group| group.a.is_empty());
+    let only_b = || only_b.clone().flat_map(|group| &group.b).copied();
+    let flow_b = |seen: &Seen| name(&b.flow_of(seen));
+    let in_parts: BTreeSet<Whole> = {
+        let of_a = only_a().filter_map(|i| part(&a.packets[i], a.flow_of(&a.packets[i])));
+        let of_b = only_b().filter_map(|j| part(&b.packets[j], flow_b(&b.packets[j])));
+        of_a.chain(of_b).collect()
+    };
+    let mut all: BTreeMap<Whole, Unmatched> = BTreeMap::new();
+    for i in only_a() {
+        if let Some(whole) = whole(&a.packets[i], a.flow_of(&a.packets[i]), &in_parts) {
+            all.entry(whole).or_default().a.push(i);
+        }
+    }
+    for j in only_b() {
+        if let Some(whole) = whole(&b.packets[j], flow_b(&b.packets[j]), &in_parts) {
+            all.entry(whole).or_default().b.push(j);
+        }
+    }
+    all
+}
+
+/// The datagram of a fragment.
+fn part(seen: &Seen, flow: Flow) -> Option<Whole> {
+    let datagram = seen.datagram.filter(|datagram| datagram.is_part)?;
+    Some(Whole::Datagram(flow.without_ports(), datagram.id))
+}
+
+/// What a packet is a part of; `in_parts` are the datagrams of which either capture has fragments.
+fn whole(seen: &Seen, flow: Flow, in_parts: &BTreeSet<Whole>) -> Option<Whole> {
+    let datagram = seen.datagram;
+    let datagram = datagram.map(|datagram| Whole::Datagram(flow.without_ports(), datagram.id));
+    let stream = (seen.range.len > 0).then_some(Whole::Stream(flow));
+    datagram.filter(|whole| in_parts.contains(whole)).or(stream)
+}
+
+/// The bytes that a packet carries.
+fn range(whole: &Whole, seen: &Seen) -> Range {
+    match (whole, seen.datagram) {
+        (Whole::Datagram(..), Some(datagram)) => Range {
+            seq: datagram.first,
+            len: datagram.len,
+        },
+        _ => seen.range,
+    }
+}
+
 /// The ranges of these packets, in the order of the capture, as offsets from the number `base`.
-fn ranged(trace: &Trace, packets: &[usize], base: u32) -> Vec<Ranged> {
+fn ranged(trace: &Trace, packets: &[usize], whole: &Whole, base: u32) -> Vec<Ranged> {
     let mut offsets = Offsets::new(base);
     let of = |&i: &usize| {
         let seen = trace.packets[i];
-        let first = offsets.offset(seen.range.seq);
-        let end = first + i64::from(seen.range.len);
+        let range = range(whole, &seen);
+        let first = offsets.offset(range.seq);
+        let end = first + i64::from(range.len);
         offsets.advance(end);
         Ranged { seen, first, end }
     };
@@ -120,10 +183,10 @@ fn cut_at(packets: &[Ranged], edges: &BTreeSet<i64>, salt: u128) -> Vec<Vec<Seen
     packets.iter().map(of).collect()
 }
 
-/// Distinguishes pieces of different flows.
-fn salt(flow: &Flow) -> u128 {
+/// Distinguishes pieces of different flows and datagrams.
+fn salt(whole: &Whole) -> u128 {
     use std::hash::BuildHasher;
-    let half = |keyed: &foldhash::quality::FixedState| u128::from(keyed.hash_one(flow));
+    let half = |keyed: &foldhash::quality::FixedState| u128::from(keyed.hash_one(whole));
     half(&KEYED[0]) << 64 | half(&KEYED[1])
 }
 

@@ -3,7 +3,7 @@
 use inorder_wire::Frame;
 use std::collections::HashMap;
 
-use crate::diff::fingerprint::{Keep, Range, fingerprint};
+use crate::diff::fingerprint::{Datagram, Keep, Range, fingerprint};
 use crate::diff::flow::Flow;
 
 /// A packet of a capture.
@@ -17,6 +17,7 @@ pub(crate) struct Seen {
     pub(crate) bytes: u32,
     pub(crate) ttl: u8,
     pub(crate) range: Range,
+    pub(crate) datagram: Option<Datagram>,
     /// Which piece of its frame this is.
     pub(crate) place: u32,
 }
@@ -75,6 +76,7 @@ impl Trace {
             bytes: print.bytes,
             ttl: print.ttl,
             range: print.range,
+            datagram: print.datagram,
             place: 0,
         });
     }

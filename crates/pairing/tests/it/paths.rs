@@ -371,3 +371,69 @@ proptest! {
         prop_assert_eq!(found.packets.len(), delays.len());
     }
 }
+
+/// A datagram of two hosts with 48 bytes behind its header, or the part of it from `from` to `to`.
+fn part(ttl: u8, id: u8, from: u8, to: u8) -> Vec<u8> {
+    let more = if to < 48 { 0x20 } else { 0 };
+    let mut bytes = vec![
+        0x45,
+        0,
+        0,
+        20 + to - from,
+        0,
+        id,
+        more,
+        from / 8,
+        ttl,
+        17,
+        0,
+        0,
+    ];
+    bytes.extend([10, 0, 0, 1, 10, 0, 0, 2]);
+    let whole: Vec<u8> = [0, 9, 0, 7, 0, 48, 0, 0]
+        .into_iter()
+        .chain([id; 40])
+        .collect();
+    bytes.extend(&whole[usize::from(from)..usize::from(to)]);
+    bytes
+}
+
+/// A router cuts datagrams into two fragments: one whole datagram and one fragment are lost, and one datagram is overtaken.
+#[test]
+fn datagrams_that_are_fragmented_on_the_way() {
+    let a: Vec<_> = (1..=6)
+        .map(|id| (i64::from(id), part(64, id, 0, 48)))
+        .collect();
+    let b: Vec<_> = [
+        (11, 1, 0, 24),
+        (11, 1, 24, 48),
+        (13, 3, 0, 24),
+        (14, 4, 0, 24),
+        (14, 4, 24, 48),
+        (16, 6, 0, 24),
+        (16, 6, 24, 48),
+        (17, 5, 0, 24),
+        (17, 5, 24, 48),
+    ]
+    .map(|(ms, id, from, to)| (ms, part(63, id, from, to)))
+    .to_vec();
+    assert_eq!(
+        inorder_pairing::diff::in_common(&trace(&a), &trace(&b)),
+        5.0 / 6.0
+    );
+    let found = compare(trace(&a), trace(&b));
+    let fates: Vec<(u64, Fate)> = found
+        .packets
+        .iter()
+        .filter(|packet| packet.fate != Fate::InOrder)
+        .map(|packet| (packet.frame_a.unwrap_or(0), packet.fate))
+        .collect();
+    let expected = [
+        (2, Fate::Lost),
+        (3, Fate::Lost),
+        (5, Fate::Late),
+        (5, Fate::Late),
+    ];
+    assert_eq!(fates, expected);
+    assert_eq!((found.cut, found.directions.len()), (5, 1));
+}
