@@ -117,20 +117,21 @@ impl Log {
         let now_ns = self.current().clock.at(event.time);
         let index = match &event.group {
             None => self.trace,
-            Some(group) => self.of_group(group, event.begins()),
+            Some(group) => self.of_group(group, event),
         };
         self.last = index;
         self.connections[index].event(event, now_ns);
     }
 
     /// The connection of a group: the first has the one of the header, each further one its own. A group that does not
-    /// begin with the first Initial packet is the connection of the event before by another name: quinn's groups change
-    /// when the other end has chosen its identifier.
-    fn of_group(&mut self, group: &str, begins: bool) -> usize {
+    /// begin with the first Initial packet, nor with a packet that the connection of the event before has already, is that
+    /// connection by another name: quinn's groups change when the other end has chosen its identifier.
+    fn of_group(&mut self, group: &str, event: &Event) -> usize {
         if let Some(&index) = self.groups.get(group) {
             return index;
         }
-        let index = match (self.groups.is_empty(), begins) {
+        let is_other = event.begins() || self.connections[self.last].has_packet_of(event);
+        let index = match (self.groups.is_empty(), is_other) {
             (true, _) => self.trace,
             (false, false) => self.last,
             (false, true) => {

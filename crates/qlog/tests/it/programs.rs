@@ -23,6 +23,21 @@ fn packet(kind: &str, number: u32) -> String {
     format!(r#"{{"header":{{"packet_type":"{kind}","packet_number":{number},"length":1200}}}}"#)
 }
 
+/// Two connections that the log has from their middle on: both sent the packets 3 to 5, so that they are not one whose group
+/// changed.
+#[test]
+fn groups_that_send_the_same_numbers_are_two_connections() {
+    let data: Vec<String> = (3..6).map(|n| packet("1RTT", n)).collect();
+    let mut events = Vec::new();
+    for (ms, one) in (0..).zip(&data) {
+        events.push((ms, "transport:packet_sent", one.as_str(), "aa"));
+        events.push((ms, "transport:packet_sent", one.as_str(), "bb"));
+    }
+    let logs: Vec<Connection> = read(quinn(&events).as_bytes()).unwrap();
+    let sent: Vec<u64> = logs.iter().map(|log| log.report().traffic.sent).collect();
+    assert_eq!(sent, [3, 3]);
+}
+
 /// Packet 1 is declared lost and was overtaken by three; packet 2 is lost. Another connection shares the trace.
 #[test]
 fn without_frames_the_other_end_tells() {
