@@ -138,7 +138,7 @@ pub static STREAM: &[Column<StreamReport>] = &[
     Of::new(
         "renumbered",
         Kind::Count,
-        "How often the sender of RTP began new numbers, without a new SSRC.",
+        "How often the sender began new numbers: of RTP without a new SSRC, of a counter at 0 or 1 again.",
         |s| s.renumbered.into(),
     ),
     Of::new("late", Kind::Count, "Reordered packets.", |s| {

@@ -32,6 +32,8 @@ pub(super) struct Stream {
     captured: Captured,
     /// Timestamps of RTP: of the first packet and of the highest number.
     stamps: Option<(u32, u32)>,
+    /// Its numbers may begin at 0 again.
+    may_start_over: bool,
     /// The highest number takes some of those behind it.
     reserving: bool,
     /// Numbers skipped behind such packets: none of them is missing.
@@ -108,6 +110,7 @@ impl Stream {
                 .service
                 .has_clock()
                 .then_some((packet.stamp, packet.stamp)),
+            may_start_over: restart::may_start_over(key.service),
             reserving: packet.sending == Sending::Reserving,
             reserved: 0,
             repeats: Repeats::default(),
@@ -242,9 +245,12 @@ impl Stream {
             let seq = self.number(packet.seq);
             return self.out_of_order(seq, packet, before_ns);
         }
-        if let Some(stamps) = self.stamps
-            && restart::is_suspect(seq, packet, &any.pace(self.first_ns, before_ns, stamps))
-        {
+        let pace = any.pace(self.first_ns, before_ns, self.stamps.unwrap_or_default());
+        let is_suspect = match self.stamps {
+            Some(_) => restart::is_suspect(seq, packet, &pace),
+            None => self.may_start_over && restart::is_beginning(seq, packet, &pace),
+        };
+        if is_suspect {
             any.suspect = Some(*packet);
             return;
         }

@@ -322,3 +322,41 @@ proptest! {
         prop_assert_eq!(&found.displacements, &expected.displacements);
     }
 }
+
+/// A router that was restarted counts from 0 again: at once, far below the first number, or over numbers that came before.
+#[test]
+fn counters_that_start_over_lack_and_repeat_nothing() {
+    let run = |service, first: u64, pause_ms: i64, again: u64| {
+        let mut streams = Streams::new();
+        let numbers = (first..first + 300).chain(again..again + 300);
+        for (n, seq) in (0..).zip(numbers) {
+            let pause_ms = if n < 300 { 0 } else { pause_ms };
+            streams.push(&key(service, 7), &packet(n + pause_ms, seq));
+        }
+        let found = streams.finish();
+        let r = &found[0];
+        let late = r.order.reordered;
+        (
+            r.renumbered,
+            r.order.received,
+            late,
+            r.twice.duplicates,
+            r.skipped.missing,
+        )
+    };
+    for service in [
+        Service::Gre,
+        Service::GtpU,
+        Service::IcmpEcho,
+        Service::RTag,
+    ] {
+        let name = service.name();
+        assert_eq!(run(service, 20_000, 0, 0), (1, 600, 0, 0, 0), "{name}");
+        assert_eq!(run(service, 50_000, 0, 1), (1, 600, 0, 0, 0), "{name}");
+        assert_eq!(run(service, 0, 3_000, 0), (1, 600, 0, 0, 0), "{name}");
+        // Copies that come at once are copies.
+        assert_eq!(run(service, 0, 0, 0), (0, 300, 0, 300, 0), "{name}");
+    }
+    // A receiver of ESP would refuse them.
+    assert_eq!(run(Service::Esp, 1, 3_000, 1), (0, 300, 0, 300, 0));
+}

@@ -63,6 +63,8 @@ fn about_reordering(t: &Totals, worst: &Subject<'_>) -> Option<Claim> {
     match worst {
         Subject::Flow(flow) => of_flow(flow, t),
         Subject::Stream(_) if worst.gravity().worst() == Some(Trouble::Reordering) => None,
+        // The sentences on the streams say what was late in them.
+        Subject::Stream(_) if t.flows == 0 && t.streams.reordered > 0 => None,
         Subject::Stream(_) => Some(beside_streams(t)),
     }
 }

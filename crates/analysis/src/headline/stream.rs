@@ -3,6 +3,7 @@
 use inorder_detect::columns::stream_name;
 use inorder_detect::{Gravity, Numbers, StreamDoubt, StreamReport, Trouble};
 use inorder_report::number::{count, percent, plural, time, time_u64};
+use inorder_wire::Service;
 
 use super::{of_packets, times, was};
 
@@ -66,11 +67,12 @@ pub(super) fn remarks(stream: &StreamReport) -> Vec<String> {
         format!("{frames} {} captured twice and counted once", was(twice))
     });
     let anew = stream.renumbered;
-    let anew = (anew > 0).then(|| {
-        format!(
+    let anew = (anew > 0).then(|| match stream.key.service {
+        Service::Rtp => format!(
             "the sender began new numbers {} with the same SSRC",
             times(anew)
-        )
+        ),
+        _ => format!("the numbers started over {}", times(anew)),
     });
     let all = [
         numbers(stream).map(|what| format!("{what}; order, loss and duplicates are unknown")),
