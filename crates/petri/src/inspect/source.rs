@@ -4,6 +4,9 @@ use crate::net::Net;
 use crate::parameters::Parameters;
 use crate::{pnml, text, tina};
 
+/// With this line the `.net` files of GreatSPN's older programs begin.
+const OLD_GREATSPN: &str = "|0|";
+
 /// What is wrong with the text of a net.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name}{}: {problem}", at(*.line))]
@@ -58,6 +61,11 @@ fn net_of(name: &str, bytes: &[u8], parameters: &mut Parameters) -> Result<Net, 
     let Ok(source) = std::str::from_utf8(bytes) else {
         return Err((0, "expected text or PNML, found other bytes".to_owned()));
     };
+    if source.starts_with(OLD_GREATSPN) {
+        let problem = "expected a project of GreatSPN (PNPRO) or PNML, found a .net file of its older programs; its editor \
+                       reads them and saves either";
+        return Err((1, problem.to_owned()));
+    }
     let read = match tina::is_tina(source) {
         true => tina::read(name, source),
         false => text::read_with(name, source, parameters),

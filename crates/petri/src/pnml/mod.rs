@@ -21,6 +21,9 @@
 //! `rate`, `infiniteServer`, `priority` and `capacity` elements of PIPE; UTF-8, UTF-16 and Latin-1. A transition
 //! without timing is exponential with rate 1.
 //!
+//! A net without a `type` is a place/transition net. Those of a type that is neither a place/transition nor a high-level one
+//! are refused.
+//!
 //! Two other formats in XML are recognised and read where they mean such a net, and refused by place where they do not:
 //! a project of GreatSPN (PNPRO), and a net of TAPAAL (`.tapn`) in which neither times nor colours matter.
 //!

@@ -118,6 +118,7 @@ impl Reader<'_> {
     /// Adds a transition.
     fn transition(&mut self, element: &Element, name: &str) -> Result<usize, Located> {
         refuse_urgent(element)?;
+        refuse_distribution(element, self.parameters.ignored())?;
         if let Some(condition) = element.child("condition") {
             let found = format!("the condition {}", condition.content());
             return Err(named(
@@ -303,6 +304,20 @@ fn refuse_urgent(element: &Element) -> Result<(), Located> {
         }
         _ => Ok(()),
     }
+}
+
+/// Newer versions write a distribution of firing times beside each transition, for statistical model checking; by default the
+/// constant 1.
+fn refuse_distribution(element: &Element, ignored: &[String]) -> Result<(), Located> {
+    let distribution = element.attribute("distribution").unwrap_or("constant");
+    let value = element.attribute("value").unwrap_or("1");
+    let is_default = distribution == "constant" && value.trim().parse() == Ok(1.0);
+    if is_default || ignored.iter().any(|name| name == "distribution") {
+        return Ok(());
+    }
+    let found = format!("the distribution {distribution}");
+    let expected = "a transition without a distribution (times of TAPAAL are not modelled; --ignore distribution leaves it out)";
+    Err(named(element, Mistake::unexpected(expected, found)))
 }
 
 /// Uncoloured nets of newer versions name the only colour `dot`.

@@ -7,7 +7,7 @@
 //! | `EF queue >= 3`, `AG !deadlock` | whether a formula of computation tree logic holds in the initial marking |
 //!
 //! A condition compares (`=`, `!=`, `<`, `<=`, `>`, `>=`) sums, differences and products of numbers and places, where
-//! a place means its number of tokens (`#queue` is the same as `queue`). `deadlock` is true where no transition is
+//! a place means its number of tokens (`#queue` and `tokens(queue)` are the same as `queue`). `deadlock` is true where no transition is
 //! enabled, `enabled(t)` where transition `t` is, whatever its priority. Conditions are joined by `!` (`not`), `&`
 //! (`and`), `|` (`or`) and `=>`, in this order of strength.
 //!

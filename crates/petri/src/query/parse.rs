@@ -294,6 +294,13 @@ impl Parser<'_> {
                 self.require(")")?;
                 Ok(Value::Condition(Formula::Enabled(transition)))
             }
+            // As measures of coloured nets have it.
+            "tokens" if matches!(self.word(), Word::Symbol("(")) => {
+                self.at += 1;
+                let tokens = self.tokens()?;
+                self.require(")")?;
+                Ok(tokens)
+            }
             _ if KEYWORDS.contains(&name) => {
                 let expected = "a place, a number or a condition";
                 Err(error_at(column, expected, name))

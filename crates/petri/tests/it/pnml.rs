@@ -315,3 +315,31 @@ fn elements_of_other_namespaces_are_refused_unless_they_are_named() {
         <p:initialMarking><p:text>3</p:text></p:initialMarking></p:place></p:net></p:pnml>";
     assert_eq!(read("f", prefixed.as_bytes()).unwrap().places[0].tokens, 3);
 }
+
+#[test]
+fn types_of_nets_are_known_or_refused_by_name() {
+    let of = |grammar: &str| {
+        let document = format!(
+            "<pnml><net id=\"n\" {grammar}>\n<place id=\"p\"/><transition id=\"t\"/>\
+             <arc id=\"a\" source=\"p\" target=\"t\"/></net></pnml>"
+        );
+        read("f", document.as_bytes()).map_err(|error| error.to_string())
+    };
+    for grammar in [
+        "",
+        "type=\"\"",
+        "type=\"P/T net\"",
+        "type=\"PTNet\"",
+        "type=\"http://www.informatik.hu-berlin.de/top/pntd/ptNetb\"",
+        "type=\"http://www.pnml.org/version-2009/grammar/pnmlcoremodel\"",
+        "type=\"http://www.yasper.org/specs/epnml-1.1\"",
+    ] {
+        assert!(of(grammar).is_ok(), "{grammar}");
+    }
+    for unknown in ["http://example.org/hybridnet", "timed", "GSPN", "notptnet"] {
+        let expected = format!(
+            "f:1: net n: expected a net of type ptnet, symmetricnet or highlevelnet, found type {unknown}"
+        );
+        assert_eq!(of(&format!("type=\"{unknown}\"")), Err(expected));
+    }
+}

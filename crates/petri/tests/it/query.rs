@@ -297,3 +297,16 @@ proptest! {
         inorder_petri::query::fuzz_one(text.as_bytes());
     }
 }
+
+#[test]
+fn a_place_may_be_written_as_in_measures_of_coloured_nets() {
+    let net = philosophers(2);
+    let read = |text| Query::read(text, &net);
+    assert_eq!(read("P(tokens(eat0) == 1)"), read("P(eat0 = 1)"));
+    assert_eq!(
+        read("EF tokens(fork0) + fork1 < 1"),
+        read("EF fork0 + fork1 < 1")
+    );
+    let error = read("EF tokens(knife) = 0").unwrap_err().to_string();
+    assert_eq!(error, "column 11: expected a place, found knife");
+}

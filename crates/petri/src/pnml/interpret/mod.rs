@@ -18,18 +18,45 @@ pub(super) fn net(root: &Element, parameters: &Parameters) -> Result<Net, Locate
         .filter(is_net)
         .collect();
     let element = super::chosen(root, &nets, "id", parameters)?;
-    let grammar = element
-        .attribute("type")
-        .unwrap_or_default()
-        .to_ascii_lowercase();
-    if ["symmetric", "highlevel", "hlpn", "colored", "coloured"]
-        .iter()
-        .any(|w| grammar.contains(w))
-    {
-        let reader = Reader::of(element, parameters.ignored(), true)?;
-        return symmetric::net(&reader, element);
+    let is_high_level = is_high_level(element)?;
+    let reader = Reader::of(element, parameters.ignored(), is_high_level)?;
+    match is_high_level {
+        true => symmetric::net(&reader, element),
+        false => reader.net(element),
     }
-    Reader::of(element, parameters.ignored(), false)?.net(element)
+}
+
+/// Types of place/transition nets, or their last words: ISO/IEC 15909-2 (the core model, which ProM and PM4Py name, has no
+/// markings there and has them in files), the first PNML, PIPE, Yasper.
+const PLACE_TRANSITION: [&str; 6] = [
+    "ptnet",
+    "pnmlcoremodel",
+    "pnmlcore",
+    "ptnetb",
+    "p/t net",
+    "epnml-1.1",
+];
+
+/// Words in the types of high-level nets.
+const HIGH_LEVEL: [&str; 5] = ["symmetric", "highlevel", "hlpn", "colored", "coloured"];
+
+/// Whether a net is a high-level one, by its type; without a type it is a place/transition net. In nets of other types tokens
+/// and transitions may mean anything.
+fn is_high_level(net: &Element) -> Result<bool, Located> {
+    let written = net.attribute("type").unwrap_or_default();
+    let name = written.trim().to_ascii_lowercase();
+    let is_of = |known: &&str| {
+        let start = name.strip_suffix(*known);
+        start.is_some_and(|start| start.is_empty() || start.ends_with('/'))
+    };
+    if name.is_empty() || PLACE_TRANSITION.iter().any(is_of) {
+        return Ok(false);
+    }
+    if HIGH_LEVEL.iter().any(|word| name.contains(word)) {
+        return Ok(true);
+    }
+    let expected = "a net of type ptnet, symmetricnet or highlevelnet";
+    Err(net.wrong(Mistake::unexpected(expected, format!("type {written}"))))
 }
 
 #[derive(Debug, Clone, Copy)]
