@@ -62,6 +62,18 @@ struct Content<T> {
     outside: Vec<i64>,
 }
 
+impl<T> Content<T> {
+    /// Bytes of memory that it takes.
+    fn memory_footprint(&self) -> usize {
+        let held = self.under_way.iter().map(|firing| firing.tokens.len());
+        size_of::<Self>()
+            + self.lens.len() * size_of::<u32>()
+            + (self.tokens.len() + held.sum::<usize>()) * size_of::<T>()
+            + self.under_way.len() * size_of::<UnderWay<T>>()
+            + self.outside.len() * size_of::<i64>()
+    }
+}
+
 /// A coloured net as states and moves.
 pub struct Space<T, O> {
     engine: Engine<T>,
@@ -70,6 +82,8 @@ pub struct Space<T, O> {
     unit: f64,
     under_way: Vec<UnderWay<T>>,
     contents: Vec<Rc<Content<T>>>,
+    /// Bytes of memory that the contents take.
+    bytes: usize,
     index: HashTable<u32>,
     deposits: Vec<Vec<(PlainPlace, u32)>>,
     not_exponential: Option<(PlainTransition, &'static str)>,
@@ -110,6 +124,7 @@ impl<T: Token + Ord + Hash, O: Outside<T>> Space<T, O> {
             unit,
             under_way: Vec::new(),
             contents: Vec::new(),
+            bytes: 0,
             index: HashTable::new(),
             deposits: Vec::new(),
             not_exponential: None,
@@ -155,6 +170,7 @@ impl<T: Token + Ord + Hash, O: Outside<T>> Space<T, O> {
             return number;
         }
         let number = contents.len() as u32;
+        self.bytes += content.memory_footprint();
         contents.push(Rc::new(content));
         let hash_of = |&number: &u32| hasher.hash_one(&*contents[number as usize]);
         index.insert_unique(hash, number, hash_of);
@@ -441,6 +457,10 @@ impl<T: Token + Ord + Hash, O: Outside<T>> Moves for Space<T, O> {
 
     fn deposits(&self) -> Option<&[Vec<(PlainPlace, u32)>]> {
         Some(&self.deposits)
+    }
+
+    fn memory_footprint(&self) -> usize {
+        self.bytes + self.index.capacity() * size_of::<u32>()
     }
 
     fn not_exponential(&self) -> Option<(PlainTransition, &'static str)> {

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::net::Net;
+use crate::net::{Net, Timing, Transition};
 use crate::reachability::{Graph, Report};
 use crate::statistics::{Simulation, Totals};
 use rayon::prelude::*;
@@ -35,6 +35,8 @@ const MIN_FIRINGS_ELSEWHERE: u64 = 60;
 pub struct Ends {
     /// Each way to end, with the number of runs that did.
     pub ways: Vec<(String, u64)>,
+    /// The ways to end by the markings that can be reached, if there are several and all runs took the same.
+    pub reachable: Vec<String>,
     /// Nothing happened any more in the run of the estimates.
     pub stands_still: bool,
 }
@@ -42,7 +44,7 @@ pub struct Ends {
 impl Ends {
     /// Whether the net ends in different ways.
     pub(crate) fn are_several(&self) -> bool {
-        self.ways.len() > 1
+        self.ways.len() > 1 || !self.reachable.is_empty()
     }
 
     /// In a sentence, without a point at its end.
@@ -57,6 +59,13 @@ impl Ends {
                 )
             })
             .collect();
+        if !self.reachable.is_empty() {
+            return format!(
+                "no single steady state: the net can end in {} different ways, for good, of which a run shows at most one: {}",
+                self.reachable.len(),
+                self.reachable.join("; ")
+            );
+        }
         match self.ways.as_slice() {
             [(way, _)] if self.stands_still => format!("all runs end {way}"),
             _ => format!(
@@ -79,7 +88,8 @@ pub(crate) fn of_one_run<S: Simulation>(
         return Ok(None);
     }
     let stands_still = run.stands_still();
-    if !stands_still && ends_in_one_way(net) {
+    let known = Known::of(net);
+    if !stands_still && known == Known::OneWay {
         return Ok(None);
     }
     let own = stands_still.then(|| marking(net, &run.totals(end)));
@@ -93,7 +103,7 @@ pub(crate) fn of_one_run<S: Simulation>(
         fired: Vec::new(),
     });
     let all: Vec<Late> = own.into_iter().chain(runs).collect();
-    Ok(judge(net, &all, stands_still))
+    Ok(known.beside(judge(net, &all, stands_still), stands_still))
 }
 
 /// Of many runs that ended at `end`: a look at the first of them.
@@ -102,21 +112,67 @@ pub(crate) fn of_many_runs<S: Simulation>(
     end: u64,
     start: impl Fn(u64) -> Result<S, SimulationError> + Sync,
 ) -> Result<Option<Ends>, SimulationError> {
-    if ends_in_one_way(net) {
+    let known = Known::of(net);
+    if known == Known::OneWay {
         return Ok(None);
     }
     let runs = late_parts(0..=OTHER_RUNS, end, start)?;
     let stands_still = runs.iter().all(|run| run.still_in.is_some());
-    Ok(judge(net, &runs, stands_still))
+    Ok(known.beside(judge(net, &runs, stands_still), stands_still))
 }
 
-/// Whether the markings are few, and those that are never left can all be reached from each other.
-fn ends_in_one_way(net: &Net) -> bool {
-    let graph = Graph::explore(net, MAX_MARKINGS_EXPLORED);
-    graph.is_complete()
-        && Report::of_graph(net, &graph)
-            .long_run
-            .is_some_and(|long_run| long_run.terminal.len() == 1)
+/// What the reachable markings tell of how a net ends.
+#[derive(Debug, PartialEq, Eq)]
+enum Known {
+    /// Those that are never left can all be reached from each other.
+    OneWay,
+    /// Several sets of markings that are never left, in words. Each is reached with a probability above 0, so that it does not
+    /// matter whether some runs ended there.
+    Several(Vec<String>),
+    /// The markings are too many, or fixed delays allow fewer orders of firings than the markings do.
+    Nothing,
+}
+
+impl Known {
+    fn of(net: &Net) -> Self {
+        let graph = Graph::explore(net, MAX_MARKINGS_EXPLORED);
+        let long_run = graph.is_complete().then(|| Report::of_graph(net, &graph));
+        let Some(long_run) = long_run.and_then(|report| report.long_run) else {
+            return Known::Nothing;
+        };
+        match long_run.terminal.as_slice() {
+            [_] => Known::OneWay,
+            several if net.transitions.iter().all(may_take_any_time) => {
+                let words = several.iter();
+                let words = words.map(|(marking, markings)| net.end_text(marking, *markings));
+                Known::Several(words.collect())
+            }
+            _ => Known::Nothing,
+        }
+    }
+
+    /// With what runs showed.
+    fn beside(self, shown: Option<Ends>, stands_still: bool) -> Option<Ends> {
+        let Known::Several(reachable) = self else {
+            return shown;
+        };
+        if shown.as_ref().is_some_and(Ends::are_several) {
+            return shown;
+        }
+        Some(Ends {
+            ways: shown.map_or_else(Vec::new, |shown| shown.ways),
+            reachable,
+            stands_still,
+        })
+    }
+}
+
+/// Whether firings that race with this transition may come first or last.
+fn may_take_any_time(transition: &Transition) -> bool {
+    matches!(
+        transition.timing,
+        Timing::Immediate { .. } | Timing::Exponential { .. } | Timing::Erlang { .. }
+    )
 }
 
 /// What a run does in its second half.
@@ -185,6 +241,7 @@ fn judge(net: &Net, runs: &[Late], stands_still: bool) -> Option<Ends> {
     }
     Some(Ends {
         ways: ways.into_iter().collect(),
+        reachable: Vec::new(),
         stands_still,
     })
 }

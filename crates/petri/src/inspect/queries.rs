@@ -174,11 +174,7 @@ pub(super) fn lines(answers: &[Answer], number: impl Fn(f64) -> String) -> Vec<S
         };
         lines.push(format!("{}: {known}", answer.query));
         if let Some((path, marking)) = &answer.shown_by {
-            let path = match path.as_slice() {
-                [] => "nothing".to_owned(),
-                names => names.join(", "),
-            };
-            lines.push(format!("  {marking}: after {path}"));
+            lines.push(format!("  {marking}: {}", structure::after(path)));
         }
     }
     lines

@@ -202,8 +202,10 @@ fn one_run<S: Simulation>(
         Some(_) => None,
         None => ends::of_one_run(net, &simulation, result.end, others, watch)?,
     };
-    if ends.as_ref().is_some_and(Ends::are_several) {
-        result.measures.without_intervals();
+    match &ends {
+        Some(ends) if ends.are_several() => result.measures.without_intervals(),
+        Some(ends) if ends.stands_still => result.measures.without_bounds(),
+        _ => {}
     }
     Ok(Simulated {
         observations: result.batches,

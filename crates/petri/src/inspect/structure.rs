@@ -24,6 +24,21 @@ fn list(words: &[String]) -> String {
     }
 }
 
+/// Firings one after the other, in words; repetitions are counted.
+pub(super) fn after(path: &[String]) -> String {
+    let repeated = |names: &[String]| match names {
+        [name] => name.clone(),
+        names => format!("{} {} times", names[0], names.len()),
+    };
+    match path {
+        [] => "at the start".to_owned(),
+        path => {
+            let parts: Vec<String> = path.chunk_by(|a, b| a == b).map(repeated).collect();
+            format!("after {}", parts.join(", "))
+        }
+    }
+}
+
 /// The invariants, one line each.
 pub(super) fn invariant_lines(net: &Net, invariants: &Invariants) -> Vec<String> {
     let mut lines = Vec::new();
@@ -68,7 +83,7 @@ pub(super) fn reachability_lines(net: &Net, report: &Report) -> Vec<String> {
     for deadlock in &report.deadlocks {
         let path = transition_names(net, &deadlock.path);
         let marking = net.marking_text(&deadlock.marking);
-        lines.push(format!("  {marking}: after {}", list(&path)));
+        lines.push(format!("  {marking}: {}", after(&path)));
     }
     let never = transition_names(net, &report.never_fired);
     lines.push(format!("transitions that never fired: {}", list(&never)));
@@ -95,8 +110,8 @@ fn boundedness(net: &Net, report: &Report) -> String {
             prefix,
             pump,
         } => format!(
-            "unbounded: after {}, repeating {} adds tokens to {}",
-            list(&transition_names(net, prefix)),
+            "unbounded: {}, repeating {} adds tokens to {}",
+            after(&transition_names(net, prefix)),
             list(&transition_names(net, pump)),
             list(&place_names(net, places))
         ),

@@ -399,3 +399,98 @@ fn small_numbers_have_intervals_and_no_sign() {
     let text = printed(&find(ended, &exact).unwrap());
     assert!(!text.contains("-0"), "{text}");
 }
+
+/// All runs take the likely way, and the markings show the other one.
+#[test]
+fn an_end_that_no_run_took_is_known_from_the_markings() {
+    let source = "place s 1\nplace a\nplace b\nplace c\ntransition l exponential rate 0.001\n in s\n out c\n\
+        transition r exponential rate 1\n in s\n out a\ntransition ab exponential rate 1\n in a\n out b\n\
+        transition ba exponential rate 1\n in b\n out a\n";
+    let document = simulated(source, None);
+    let found = document.findings.simulated.as_ref().unwrap();
+    assert_eq!(
+        found.doubts_in_words(),
+        [
+            "no single steady state: the net can end in 2 different ways, for good, of which a run shows at most one: deadlock in \
+          c 1; 2 markings around a 1"
+        ]
+    );
+    assert!(!found.is_precise);
+}
+
+/// Fixed delays give the same throughput in every batch but for rounding, which is no memory of the net.
+#[test]
+fn rounded_numbers_of_fixed_delays_are_exact() {
+    let ring = "place a 1\nplace b\nplace q\ntransition x deterministic 0.1\n in a\n out b\n\
+        transition y deterministic 0.2\n in b\n out a\n out q\ntransition s exponential rate 10\n in q\n";
+    let document = simulated(ring, None);
+    let found = document.findings.simulated.as_ref().unwrap();
+    assert_eq!(found.doubts_in_words(), Vec::<String>::new());
+    assert!(found.is_precise);
+    let x = found.measures.transition("x").unwrap().throughput;
+    assert!(
+        x.half_width == 0.0 && (x.mean - 10.0 / 3.0).abs() < 1e-9,
+        "{x:?}"
+    );
+}
+
+/// At a time numbers still change, which is no reason to make fewer runs.
+#[test]
+fn at_a_time_all_runs_are_made() {
+    let wishes = Wishes {
+        simulate: true,
+        simulation: Settings {
+            replications: Some(100),
+            time: Some(1.0),
+            precision: 0.0,
+            at_end: true,
+            ..Settings::default()
+        },
+        ..Wishes::default()
+    };
+    let decay = "place q 1000\ntransition s exponential rate 1 servers infinite\n in q\n";
+    let document = find(decay, &wishes).unwrap();
+    assert_eq!(document.findings.simulated.unwrap().observations, 100);
+}
+
+/// What stands still for good never fires again: nothing is bounded.
+#[test]
+fn a_net_that_stands_still_has_nothing_unseen() {
+    let source = "place p 3\nplace d\nplace e\ntransition die exponential rate 1 servers infinite\n in p\n out d\n\
+        transition never exponential rate 1\n in e\n out d\n";
+    let text = printed(&simulated(source, None));
+    assert!(
+        text.contains("all runs end standing still with d 3"),
+        "{text}"
+    );
+    assert!(!text.contains("never seen"), "{text}");
+}
+
+#[test]
+fn long_paths_are_counted_and_no_path_is_the_start() {
+    let wishes = Wishes {
+        reachability: Some(50),
+        limit: Some(100),
+        queries: queries(&["EF q >= 20", "EF q = 0"]),
+        ..Wishes::default()
+    };
+    let queue = "place q\ntransition a exponential rate 1\n out q\ntransition s exponential rate 1\n in q\n";
+    let text = printed(&find(queue, &wishes).unwrap());
+    for line in [
+        "unbounded: at the start, repeating a adds tokens to q",
+        "q 20: after a 20 times\n",
+        "no tokens: at the start\n",
+    ] {
+        assert!(text.contains(line), "{line} is not in\n{text}");
+    }
+}
+
+#[test]
+fn files_of_old_programs_of_greatspn_are_named() {
+    let error = read("some.net", b"|0|\n|\nf 0 2 0 2 0 0 0\n").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "some.net:1: expected a project of GreatSPN (PNPRO) or PNML, found a .net file of its older programs; its editor reads them \
+         and saves either"
+    );
+}

@@ -111,6 +111,12 @@ impl Chain {
                 line: transition.map_or(0, |t| t.line),
             });
         }
+        if graph.is_too_large() {
+            return Err(MarkovError::TooMuchMemory {
+                markings: graph.len(),
+                gib: graph.memory_footprint() >> 30,
+            });
+        }
         if !graph.is_complete() {
             return Err(MarkovError::TooManyMarkings { limit });
         }

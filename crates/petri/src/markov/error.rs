@@ -30,6 +30,17 @@ pub enum MarkovError {
         /// The limit.
         limit: usize,
     },
+    /// Markings that take more memory than the limit allows.
+    #[error(
+        "the first {markings} markings take {gib} GiB of memory; raise the limit, or the net is unbounded: tokens may come faster \
+         than they leave (give the places capacities, or simulate this net instead)"
+    )]
+    TooMuchMemory {
+        /// Markings found.
+        markings: usize,
+        /// Memory that they take.
+        gib: usize,
+    },
     /// A place without a capacity reaches the most tokens that can be counted.
     #[error("place {place} {}", crate::net::Net::FULL)]
     Full {

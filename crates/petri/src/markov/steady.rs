@@ -38,13 +38,7 @@ impl Chain {
     }
 
     fn several(&self, classes: &[Vec<usize>]) -> MarkovError {
-        let text = |class: &Vec<usize>| {
-            let marking = self.net.marking_text(self.marking(class[0]));
-            match class.len() {
-                1 => format!("deadlock in {marking}"),
-                n => format!("{n} markings around {marking}"),
-            }
-        };
+        let text = |class: &Vec<usize>| self.net.end_text(self.marking(class[0]), class.len());
         MarkovError::SeveralRecurrentClasses {
             classes: classes.iter().map(text).collect(),
         }

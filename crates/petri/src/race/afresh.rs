@@ -16,10 +16,7 @@ impl Race {
                 assert_eq!(degree, 0, "{} has not fired", transition.name);
                 continue;
             }
-            let wanted = match transition.servers.limit(degree) {
-                u32::MAX => 1,
-                servers => servers,
-            };
+            let wanted = transition.servers.limit(degree);
             let clocks = self.clocks.running(index) as u32;
             assert_eq!(clocks, wanted, "clocks of {}", transition.name);
             assert_eq!(self.transitions[index].busy, wanted);
@@ -92,6 +89,15 @@ fn net_of(places: &[(u32, Option<u32>)], transitions: Vec<ATransition>) -> Net {
         }
     }
     net
+}
+
+/// As many as there are tokens, which is more than there can be clocks: not one, as of a transition without inputs.
+#[test]
+fn infinitely_many_servers_of_a_full_place_are_all_busy() {
+    let text = "place q 4294967295\ntransition s exponential rate 1 servers infinite\n in q\n";
+    let net = crate::text::read("full.net", text).expect("a valid net");
+    let race = Race::new(&net, Memory::Enabling, 1).expect("a valid net");
+    assert_eq!(race.rules.servers(0, &race.marking), u32::MAX as usize);
 }
 
 proptest! {

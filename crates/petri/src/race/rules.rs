@@ -91,15 +91,11 @@ impl Rules {
             .is_some_and(|fast| fast.is_enabled(marking))
     }
 
-    /// Number of busy servers. A transition without inputs has no meaningful degree; as a source it works with one
-    /// server if there is no limit.
+    /// Number of busy servers. A transition without inputs has a number of servers; a valid net has no other one.
     pub(crate) fn servers(&self, transition: usize, marking: &[u32]) -> usize {
         let compiled = self.compiled[transition].as_ref();
         let enabled = compiled.filter(|fast| fast.is_enabled(marking));
-        match enabled.map_or(0, |fast| fast.busy_servers(marking)) {
-            u32::MAX => 1,
-            servers => servers as usize,
-        }
+        enabled.map_or(0, |fast| fast.busy_servers(marking)) as usize
     }
 
     /// Priority and weight of an immediate transition.

@@ -23,6 +23,9 @@ pub struct Graph {
     cut: Vec<bool>,
     places: usize,
     is_complete: bool,
+    /// Bytes that the moves keep besides.
+    kept_by_moves: usize,
+    is_too_large: bool,
 }
 
 /// A firing that leads to a state.
@@ -37,6 +40,13 @@ const STAGE: u32 = 1 << 31;
 
 /// Number of markings after which whoever watches the exploration is asked whether to go on.
 const WATCHED: usize = 4096;
+
+/// Memory that an exploration may take for each marking of its limit, in bytes: several hundred numbers of tokens. The states of
+/// an unbounded queue of coloured tokens grow with the queue, so that their number alone bounds no memory.
+const BYTES_PER_MARKING: usize = 2048;
+
+/// The same for an exploration with a low limit.
+const LEAST_BYTES: usize = 4 << 30;
 
 impl Edge {
     pub(crate) fn transition(self) -> usize {
@@ -88,10 +98,13 @@ impl Graph {
             cut: Vec::new(),
             places,
             is_complete: true,
+            kept_by_moves: 0,
+            is_too_large: false,
         }
     }
 
-    /// Explores the states to which moves lead, at most `limit` of them, until `keep_going` returns false.
+    /// Explores the states to which moves lead, at most `limit` of them, until they take too much memory or `keep_going` returns
+    /// false.
     pub fn of_moves(
         moves: &mut (impl Moves + ?Sized),
         limit: usize,
@@ -101,10 +114,13 @@ impl Graph {
         let mut graph = Self::new(initial.len(), moves.net().places.len());
         graph.has_speeds = moves.deposits().is_some();
         graph.states.intern(&initial, limit.max(1));
+        let most_bytes = limit.saturating_mul(BYTES_PER_MARKING).max(LEAST_BYTES);
         let mut from = Vec::new();
         let mut next = 0;
         while next < graph.states.len() {
-            if next % WATCHED == 0 && !keep_going(&graph) {
+            graph.kept_by_moves = moves.memory_footprint();
+            graph.is_too_large = graph.memory_footprint() > most_bytes;
+            if graph.is_too_large || (next % WATCHED == 0 && !keep_going(&graph)) {
                 graph.leave_out_successors();
                 break;
             }
@@ -140,6 +156,7 @@ impl Graph {
             + self.parent.capacity() * size_of::<(u32, u32)>()
             + self.vanishing.capacity()
             + self.cut.capacity()
+            + self.kept_by_moves
     }
 
     fn connect(&mut self, made: Move, to: &[u32], limit: usize) {
@@ -176,6 +193,11 @@ impl Graph {
     /// Number of firings between them.
     pub fn edges(&self) -> usize {
         self.edges.len()
+    }
+
+    /// True if the exploration ended because the markings take too much memory.
+    pub(crate) fn is_too_large(&self) -> bool {
+        self.is_too_large
     }
 
     /// True if no marking was left out because of the limit.
@@ -241,5 +263,63 @@ impl Graph {
         }
         path.reverse();
         path
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::markov::Chain;
+
+    /// A counter without end whose states are as large as their number.
+    struct Growing {
+        net: Net,
+        kept: usize,
+    }
+
+    impl Moves for Growing {
+        fn net(&self) -> &Net {
+            &self.net
+        }
+
+        fn initial(&mut self) -> Result<Vec<u32>, String> {
+            Ok(vec![0])
+        }
+
+        fn each(
+            &mut self,
+            state: &[u32],
+            visit: &mut dyn FnMut(Move, &[u32]),
+        ) -> Result<(), String> {
+            self.kept += state[0] as usize * (1 << 20);
+            let made = Move {
+                transition: 0,
+                is_stage: false,
+                is_immediate: false,
+                speed: 1.0,
+                deposit: 0,
+            };
+            visit(made, &[state[0] + 1]);
+            Ok(())
+        }
+
+        fn memory_footprint(&self) -> usize {
+            self.kept
+        }
+    }
+
+    #[test]
+    fn an_exploration_ends_when_the_states_take_too_much_memory() {
+        let text = "place q\ntransition a exponential rate 1\n out q\n";
+        let net = crate::text::read("growing.net", text).unwrap();
+        let mut moves = Growing { net, kept: 0 };
+        let graph = Graph::of_moves(&mut moves, 2_000_000, |_| true).unwrap();
+        // The first 92 states take 4 GiB: 0 + 1 + ... + 91 MiB.
+        assert_eq!((graph.len(), graph.is_complete()), (93, false));
+        moves.kept = 0;
+        let error = Chain::of_moves(&mut moves, 2_000_000, |_| true).unwrap_err();
+        let expected =
+            "the first 93 markings take 4 GiB of memory; raise the limit, or the net is unbounded";
+        assert!(error.to_string().starts_with(expected), "{error}");
     }
 }

@@ -31,6 +31,10 @@ pub trait Moves {
     fn deposits(&self) -> Option<&[Vec<(PlaceId, u32)>]> {
         None
     }
+    /// Bytes of memory in which the moves keep what the vectors of the states refer to.
+    fn memory_footprint(&self) -> usize {
+        0
+    }
     /// Why the delay of a transition is not exponential, if that is known after the exploration.
     fn not_exponential(&self) -> Option<(TransitionId, &'static str)> {
         None

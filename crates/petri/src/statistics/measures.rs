@@ -331,20 +331,32 @@ impl Measures {
 
     /// Takes the intervals away: one run does not tell what the numbers of another would be.
     pub(crate) fn without_intervals(&mut self) {
-        let unknown = |estimate: &mut Estimate| estimate.half_width = f64::INFINITY;
+        self.each(|estimate| estimate.half_width = f64::INFINITY);
+    }
+
+    /// Takes the bounds on what was never seen away: in a net that stands still for good it never occurs.
+    pub(crate) fn without_bounds(&mut self) {
+        self.each(|estimate| {
+            if estimate.mean == 0.0 {
+                estimate.half_width = 0.0;
+            }
+        });
+    }
+
+    fn each(&mut self, mut change: impl FnMut(&mut Estimate)) {
         for place in &mut self.places {
-            unknown(&mut place.tokens);
-            unknown(&mut place.tokens_at_end);
-            unknown(&mut place.arrivals);
-            place.sojourn.iter_mut().for_each(unknown);
+            change(&mut place.tokens);
+            change(&mut place.tokens_at_end);
+            change(&mut place.arrivals);
+            place.sojourn.iter_mut().for_each(&mut change);
         }
         for transition in &mut self.transitions {
-            unknown(&mut transition.throughput);
-            transition.busy.iter_mut().for_each(unknown);
-            transition.utilisation.iter_mut().for_each(unknown);
+            change(&mut transition.throughput);
+            transition.busy.iter_mut().for_each(&mut change);
+            transition.utilisation.iter_mut().for_each(&mut change);
         }
-        self.rewards.iter_mut().for_each(unknown);
-        self.rewards_at_end.iter_mut().for_each(unknown);
+        self.rewards.iter_mut().for_each(&mut change);
+        self.rewards_at_end.iter_mut().for_each(&mut change);
     }
 
     /// The measures of the place of that name.

@@ -115,7 +115,7 @@ where
         doublings = settle(&mut plan, &start, FIRST_DOUBLINGS)?;
     }
     loop {
-        let (result, has_time) = attempt(&plan, &start, &mut keep_going)?;
+        let (result, has_time) = attempt(&plan, is_free, &start, &mut keep_going)?;
         let settles = result.doubts.unstable.is_empty() && result.doubts.unsettled;
         if !settles || !is_free || !has_time {
             return Ok(result);
@@ -157,9 +157,11 @@ where
     }
 }
 
-/// Rounds of runs until they are precise, or found not to have settled; and whether `keep_going` allows more.
+/// Rounds of runs until they are precise, or found not to have settled if they can be made anew; and whether `keep_going` allows
+/// more.
 fn attempt<S, E>(
     plan: &Replications,
+    is_free: bool,
     start: &(impl Fn(u64) -> Result<S, E> + Sync),
     keep_going: &mut impl FnMut(u32, f64) -> bool,
 ) -> Result<(ReplicationsResult, bool), E>
@@ -186,7 +188,7 @@ where
         next_look = made + made / 8;
         let result = runs.result();
         worst = result.measures.worst_relative_error();
-        let is_unsettled = result.doubts.unsettled && made >= LEAST_RUNS;
+        let is_unsettled = is_free && result.doubts.unsettled && made >= LEAST_RUNS;
         if result.is_precise || is_last || !has_time || is_unsettled {
             return Ok((result, has_time));
         }

@@ -14,6 +14,10 @@ const MOST_CORRELATED: f64 = 0.98;
 /// 98 % of all cases, for normal, gamma and lognormal distributions with skewnesses from 0 to 12.
 const HIDDEN_SKEWNESS: f64 = 0.1;
 
+/// Share of the largest value below which the values of a series differ by nothing but rounding: they are sums of some thousand
+/// shares of a time, each of which is rounded to 2^-53.
+const ROUNDING: f64 = 1e-11;
+
 /// The mean of a series of equally long observations, from first to last.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Spread {
@@ -39,6 +43,13 @@ pub(crate) fn warm_up(values: &[f64]) -> usize {
         high = high.max(*value);
     }
     end
+}
+
+/// True if the values are equal but for rounding, as the throughputs of fixed delays are, which tell nothing of a memory.
+pub(crate) fn is_constant(values: &[f64]) -> bool {
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    most - least <= ROUNDING * most.abs().max(least.abs())
 }
 
 /// Mean and interval of means of successive batches of one run.
@@ -80,13 +91,17 @@ pub(crate) fn scaled(values: &[f64]) -> (Cow<'_, [f64]>, f64) {
 fn of_scaled(values: &[f64], confidence: f64) -> Spread {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
+    if n >= 2.0 && is_constant(values) {
+        return Spread {
+            estimate: Estimate::exact(mean),
+            independent: n,
+        };
+    }
     let squares: f64 = values.iter().map(|x| (x - mean) * (x - mean)).sum();
     let correlation = correlation(values);
     let independent = n * (1.0 - correlation) / (1.0 + correlation);
     let half_width = if n < 2.0 {
         f64::INFINITY
-    } else if squares == 0.0 {
-        0.0
     } else {
         let error = libm::sqrt(squares / (n - 1.0) / independent);
         let t = t_quantile((independent - 1.0).max(1.0), confidence);

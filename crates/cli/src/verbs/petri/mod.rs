@@ -48,7 +48,8 @@ A query is P(CONDITION), a probability; E(NUMBER), a mean; or a formula such as 
 'AG !deadlock', with EX AX EF AF EG AG, E[f U g], A[f U g], deadlock, enabled(TRANSITION), ! & | =>, \
 comparisons of sums, differences and products of places and numbers.\n\n\
 Times are in the net's own unit. Without options the net is simulated until every throughput and mean \
-number of tokens is known to 1 %, or until Ctrl-C.\n\n\
+number of tokens is known to 1 %, for 10 million mean delays of the slowest transition or 500 million firings at most, or until \
+Ctrl-C.\n\n\
 Examples:\n  inorder petri crates/petri/nets/repair.net\n  \
 inorder petri --exact --set people=1,2,3 crates/petri/nets/repair.net\n  \
 inorder petri --query 'P(broken >= 3)' crates/petri/nets/repair.net")]
