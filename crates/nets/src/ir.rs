@@ -51,7 +51,9 @@ pub(crate) enum Op {
     /// A variable: its first cell, the number of its cells, the index, and the place of the index.
     Variable(usize, usize, Option<Box<Node>>, Span),
     ToReal(Box<Node>),
-    Whole(Rounding, Box<Node>),
+    /// A real number rounded, with the place of the function for errors of a run.
+    Whole(Rounding, Box<Node>, Span),
+    /// Of a real number; a whole one is subtracted from 0.
     Negative(Box<Node>),
     Not(Box<Node>),
     Arith(Arith, Box<Node>, Box<Node>, Span),
@@ -125,13 +127,16 @@ pub(crate) enum Rounding {
 }
 
 impl Rounding {
-    pub(crate) fn of(self, x: f64) -> i64 {
+    /// `None` if the whole number has more than 64 bits, or there is none.
+    pub(crate) fn of(self, x: f64) -> Option<i64> {
         let whole = match self {
             Self::Floor => libm::floor(x),
             Self::Ceil => libm::ceil(x),
             Self::Nearest => libm::floor(x + 0.5),
         };
-        whole as i64
+        // -2^63 is a number of 64 bits, 2^63 is none; both are floating-point numbers.
+        let bound = -(i64::MIN as f64);
+        (-bound..bound).contains(&whole).then_some(whole as i64)
     }
 }
 
@@ -198,7 +203,7 @@ impl Node {
         match &self.op {
             Op::Variable(_, _, Some(a), _)
             | Op::ToReal(a)
-            | Op::Whole(_, a)
+            | Op::Whole(_, a, _)
             | Op::Negative(a)
             | Op::Not(a) => a.walk(see),
             Op::Arith(_, a, b, _) | Op::Compare(_, a, b) | Op::And(a, b) | Op::Or(a, b) => {

@@ -217,7 +217,16 @@ impl Report {
             0 => "exact".to_owned(),
             runs => plural(runs as u64, "run"),
         };
-        writeln!(out, "{}, {how}\n", self.name)?;
+        // The values of a single cell stand in no column.
+        let labels: String = match self.cells.as_slice() {
+            [cell] => {
+                let axes = self.axes.iter().zip(&cell.labels);
+                axes.map(|(axis, label)| format!(", {axis} {label}"))
+                    .collect()
+            }
+            _ => String::new(),
+        };
+        writeln!(out, "{}{labels}, {how}\n", self.name)?;
         if self.cells.len() == 1 {
             self.write_single(out)?;
         } else {
@@ -235,6 +244,12 @@ impl Report {
     }
 
     fn write_single(&self, out: &mut dyn Write) -> io::Result<()> {
+        if self.lines.is_empty() {
+            return writeln!(
+                out,
+                "nothing is measured: the net declares neither a measure nor an order"
+            );
+        }
         let groups = self.lines.chunk_by(|a, b| a.row.group == b.row.group);
         for (number, group) in groups.enumerate() {
             if number > 0 {

@@ -361,6 +361,7 @@ impl Study {
         outcomes.sort_by_key(|(job, _)| *job);
         let mut results: Vec<CellResult> = self.cells.iter().map(Cell::without_runs).collect();
         let mut growing = vec![Vec::new(); results.len()];
+        let mut still = vec![Vec::new(); results.len()];
         for (job, outcome) in outcomes {
             let result = &mut results[job / repetitions];
             let outcome = outcome.map_err(|fault| fault.in_files(&self.program.files))?;
@@ -370,9 +371,12 @@ impl Study {
             result.unsure.push(outcome.unsure);
             result.firings += outcome.firings;
             growing[job / repetitions].extend(outcome.unstable);
+            still[job / repetitions].extend(outcome.stands_still);
         }
-        for (result, growing) in results.iter_mut().zip(growing) {
-            result.doubts.extend(unstable(&growing, result.runs.len()));
+        for ((result, growing), still) in results.iter_mut().zip(growing).zip(still) {
+            let runs = result.runs.len();
+            result.doubts.extend(unstable(&growing, runs));
+            result.doubts.extend(stands_still(&still, runs));
         }
         Ok(results)
     }
@@ -398,6 +402,16 @@ impl Study {
         };
         run(&chain, seed(campaign, repetition), Some(&go_on))
     }
+}
+
+/// That nothing could happen any more before the end of some runs, and what the first of them waited for.
+fn stands_still(still: &[String], runs: usize) -> Option<String> {
+    let first = still.first()?;
+    let how_many = match (still.len(), runs) {
+        (_, 1) => String::new(),
+        (some, runs) => format!(" in {some} of {runs} runs"),
+    };
+    Some(format!("stands still before its end{how_many}: {first}"))
 }
 
 /// Places that grew without end in most runs.

@@ -254,7 +254,7 @@ pub(crate) static MEASURES: &[Entry] = &[
     entry(
         "quantile",
         "quantile(Q, PLACE, VALUE)",
-        "The Q-quantile of a value over the arriving tokens, to 0.2 %; exact where the same value occurs again and again.",
+        "The Q-quantile of a value over the arriving tokens, to 0.2 %; exact where the same value occurs again and again. With 0 and 1 the least and the greatest value of a run.",
     ),
     entry(
         "P",

@@ -9,7 +9,7 @@ use inorder_petri::coloured::{Bound, Counter, Queue, TransitionBuilder};
 use super::transition::Parts;
 use super::{Builder, Handle};
 use crate::ast::{Assign, Do, Expr, OutLine};
-use crate::code::{Int, Make, Real, Shared};
+use crate::code::{Int, Make, Real, Shared, Wrong};
 use crate::error::{Checked, Fault, Span};
 use crate::ir::{Node, TokenNode, TokenOp};
 use crate::lower::Scope;
@@ -364,6 +364,7 @@ fn collect<const N: usize>(
                 variable.cells,
                 index,
                 *how,
+                name.at,
                 &node,
             ));
             Ok(())
@@ -377,6 +378,7 @@ fn assign<const N: usize>(
     cells: usize,
     index: Option<(Node, Span)>,
     how: Assign,
+    name_at: Span,
     node: &Node,
 ) -> Act<N> {
     let variables = sync::Arc::clone(&shared.variables);
@@ -402,16 +404,20 @@ fn assign<const N: usize>(
             cell.store(after.to_bits().cast_signed(), Relaxed);
         });
     }
-    let value: Int<N> = shared.int(node);
+    let (value, errors): (Int<N>, _) = (shared.int(node), sync::Arc::clone(&shared.errors));
     Box::new(move |b, r| {
         let value = value(b, r);
         let cell = &variables[at(b, r)];
         // One thread at a time writes, so reading and writing need not be one step.
+        let before = cell.load(Relaxed);
         let after = match how {
-            Assign::Set => value,
-            Assign::Add => cell.load(Relaxed).wrapping_add(value),
-            Assign::Subtract => cell.load(Relaxed).wrapping_sub(value),
+            Assign::Set => Some(value),
+            Assign::Add => before.checked_add(value),
+            Assign::Subtract => before.checked_sub(value),
         };
-        cell.store(after, Relaxed);
+        match after {
+            Some(after) => cell.store(after, Relaxed),
+            None => errors.tell(name_at, Wrong::Overflow),
+        }
     })
 }

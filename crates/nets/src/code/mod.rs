@@ -141,14 +141,7 @@ impl Shared {
             Op::Variable(first, cells, index, at) => {
                 self.variable(*first, *cells, index.as_deref(), *at)
             }
-            Op::Whole(rounding, a) => {
-                let (a, rounding): (Real<N>, Rounding) = (self.real(a), *rounding);
-                Box::new(move |b, r| rounding.of(a(b, r)))
-            }
-            Op::Negative(a) => {
-                let a: Int<N> = self.int(a);
-                Box::new(move |b, r| a(b, r).wrapping_neg())
-            }
+            Op::Whole(rounding, a, at) => self.whole(*rounding, a, *at),
             Op::Not(a) => {
                 let a: Int<N> = self.int(a);
                 Box::new(move |b, r| a(b, r) ^ 1)
@@ -178,8 +171,21 @@ impl Shared {
             Op::Case(on, arms) => self.case_of_ints(on, arms),
             Op::Draw(draw) => self.draw_int(draw),
             // These are real numbers, which are never asked for as integers.
-            Op::Real(_) | Op::Now | Op::Started | Op::ToReal(_) => Box::new(|_, _| 0),
+            Op::Real(_) | Op::Now | Op::Started | Op::ToReal(_) | Op::Negative(_) => {
+                Box::new(|_, _| 0)
+            }
         }
+    }
+
+    /// A rounded number, with an error where it has more than 64 bits.
+    fn whole<const N: usize>(&self, rounding: Rounding, a: &Node, at: Span) -> Int<N> {
+        let (a, errors): (Real<N>, _) = (self.real(a), Arc::clone(&self.errors));
+        Box::new(move |b, r| {
+            rounding.of(a(b, r)).unwrap_or_else(|| {
+                errors.tell(at, Wrong::Overflow);
+                0
+            })
+        })
     }
 
     /// A function for a real number; whole numbers are converted.
@@ -301,7 +307,10 @@ impl Shared {
                     errors.tell(at, Wrong::DivisionByZero);
                     0
                 }
-                -1 => of(a.max(-i64::MAX), b),
+                -1 if a == i64::MIN => {
+                    errors.tell(at, Wrong::Overflow);
+                    0
+                }
                 b => of(a, b),
             }
         })

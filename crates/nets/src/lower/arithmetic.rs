@@ -10,7 +10,15 @@ impl Lower<'_, '_> {
     pub(super) fn negative(&self, a: &Expr) -> Checked<Node> {
         let node = self.number(a)?;
         match node.ty {
-            Ty::Int | Ty::Real(_) => Ok(fold::negative(node)),
+            Ty::Real(_) => Ok(fold::negative(node)),
+            // The least whole number has no negative one, which a run reports.
+            Ty::Int => Ok(fold::arith(
+                Arith::Subtract,
+                Node::int(0),
+                node,
+                Ty::Int,
+                a.at,
+            )),
             ty => Err(Fault::expected(a.at, "a number", self.names.type_words(ty))),
         }
     }

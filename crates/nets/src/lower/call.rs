@@ -102,13 +102,14 @@ impl Lower<'_, '_> {
     ) -> Checked<Node> {
         let [a] = plain(function, arguments)?;
         let node = self.real(a, NUMBER)?;
-        Ok(match node.as_real() {
-            Some(x) => Node::int(rounding.of(x)),
-            None => Node {
+        let Some(x) = node.as_real() else {
+            return Ok(Node {
                 ty: Ty::Int,
-                op: Op::Whole(rounding, Box::new(node)),
-            },
-        })
+                op: Op::Whole(rounding, Box::new(node), function.at),
+            });
+        };
+        let whole = rounding.of(x).map(Node::int);
+        whole.ok_or_else(|| Fault::expected(function.at, "a whole number of 64 bits", x))
     }
 
     fn draw(

@@ -38,9 +38,9 @@ pub(super) fn or(a: Node, b: Node) -> Node {
     }
 }
 
+/// Of a real number.
 pub(super) fn negative(a: Node) -> Node {
     let op = match a.op {
-        Op::Int(n) => Op::Int(n.wrapping_neg()),
         Op::Real(x) => Op::Real(-x),
         op => Op::Negative(Box::new(Node { ty: a.ty, op })),
     };

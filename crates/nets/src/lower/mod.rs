@@ -183,14 +183,17 @@ impl<'n, 'p> Lower<'n, 'p> {
             NoUnit::Unknown => {
                 Fault::unknown(unit.at, "a unit", &unit.text, self.names.clock.units())
             }
-            NoUnit::NoSeconds => {
-                let unit = &self.names.clock.unit;
-                let problem = format!(
-                    "the clock does not say how long a {unit} is: expected `clock {unit} at FREQUENCY`"
-                );
-                Fault::new(Span::default(), problem)
-            }
+            NoUnit::NoSeconds => self.no_seconds(unit.at),
         })
+    }
+
+    /// A unit that goes by seconds, in a net whose clock does not.
+    fn no_seconds(&self, at: Span) -> Fault {
+        let unit = &self.names.clock.unit;
+        let problem = format!(
+            "the clock does not say how long a {unit} is: expected `clock {unit} at FREQUENCY`"
+        );
+        Fault::new(at, problem)
     }
 
     fn name(&self, name: &str, at: Span) -> Checked<Value> {
@@ -239,14 +242,18 @@ impl<'n, 'p> Lower<'n, 'p> {
             Some(Item::Variable(number)) => self.variable(*number, None, name, at),
             Some(Item::Parameter(parameter)) => self.constant_named(&parameter.name.text, at),
             Some(Item::Constant(_) | Item::Hop) => self.constant_named(name, at),
-            Some(_) => Err(Fault::expected(
-                at,
-                "a value",
-                format!("{name}, which is none"),
-            )),
+            Some(item) => {
+                let hides = match self.names.clock.unit(name) {
+                    Ok(_) => " and hides the unit of this name",
+                    Err(_) => "",
+                };
+                let found = format!("{name}, which is {}{hides}", item.kind());
+                Err(Fault::expected(at, "a value", found))
+            }
             None => match self.names.clock.unit(name) {
                 Ok((value, dim)) => Ok(Node::real(value, dim)),
-                Err(_) => Err(self.unknown_name(name, at)),
+                Err(NoUnit::NoSeconds) => Err(self.no_seconds(at)),
+                Err(NoUnit::Unknown) => Err(self.unknown_name(name, at)),
             },
         }
     }

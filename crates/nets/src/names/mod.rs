@@ -67,6 +67,26 @@ pub(crate) enum Item<'p> {
     Transition(usize),
 }
 
+impl Item<'_> {
+    /// What it is, in words.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Parameter(_) => "a parameter",
+            Self::Constant(_) => "a constant",
+            Self::EnumValue(..) => "a value of an enumeration",
+            Self::Enum(_) => "an enumeration",
+            Self::Record(_) => "a record",
+            Self::Variable(_) => "a variable",
+            Self::Stream(_) => "a stream of random numbers",
+            Self::Function(..) => "a function",
+            Self::Action(_) => "an action",
+            Self::Alias(_) | Self::Place(_) => "a place",
+            Self::Hop => "the number of a net in its chain",
+            Self::Transition(_) => "a transition",
+        }
+    }
+}
+
 pub(crate) struct EnumDef<'p> {
     pub(crate) name: &'p str,
     pub(crate) values: Vec<&'p str>,

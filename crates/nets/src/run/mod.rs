@@ -25,6 +25,8 @@ pub(crate) struct Outcome {
     pub(crate) unsure: Vec<Option<Unsure>>,
     /// Places that grew until the end, with the tokens that they got for each that they lost.
     pub(crate) unstable: Vec<(String, f64)>,
+    /// The marking and what is waited for, if nothing could happen any more before the end of the run.
+    pub(crate) stands_still: Option<String>,
     /// Completed firings of all transitions.
     pub(crate) firings: u64,
 }
@@ -67,12 +69,14 @@ impl WithSize for Run<'_> {
         let values = rans.iter().rev().flat_map(Ran::values).collect();
         let unsure = rans.iter().rev().flat_map(Ran::unsure).collect();
         let unstable = rans.iter().flat_map(|ran| ran.unstable.clone()).collect();
+        let stands_still = rans.iter().find_map(|ran| ran.stands_still.clone());
         let firings = rans.iter().map(|ran| ran.end.totals.firings()).sum();
         Ok(Outcome {
             rows,
             values,
             unsure,
             unstable,
+            stands_still,
             firings,
         })
     }

@@ -70,6 +70,8 @@ pub struct Ran {
     pub orders: Vec<Ordered>,
     /// Places that got more tokens than they lost until the end, with how many they got for each that they lost.
     pub unstable: Vec<(String, f64)>,
+    /// The marking and what each transition waits for, if nothing could happen any more before the time at which the run ends.
+    pub stands_still: Option<String>,
 }
 
 impl Ran {
@@ -207,8 +209,12 @@ impl<const N: usize> Stage<N> {
             .plan
             .finish((&warm.totals, warm.ticks), (&end.totals, end.ticks));
         let layout = self.engine.layout();
+        // A run until some tokens have come may end with its net.
+        let is_until_time = self.watch.counts.is_none();
+        let still = is_until_time && self.engine.has_ended();
         Ran {
             unstable: unstable(&layout, &self.seen),
+            stands_still: still.then(|| stands_still(&self.engine)),
             layout,
             initial: self.initial,
             warm,

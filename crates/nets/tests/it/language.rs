@@ -410,6 +410,31 @@ fn random_functions_refuse_what_they_cannot_have() {
     );
 }
 
+/// Whole numbers never wrap: neither variables that count, nor signs, divisions and rounded numbers.
+#[test]
+fn every_whole_number_above_64_bits_is_an_error() {
+    for (declared, changed, column) in [
+        ("9223372036854775807", "v += 1", "6"),
+        ("-9223372036854775807", "v -= 2", "6"),
+        ("-9223372036854775807 - 1", "v = -v", "11"),
+        (
+            "-9223372036854775807 - 1",
+            "v = v div (0 - below(1) - 1)",
+            "10",
+        ),
+        ("0", "v = floor(1e30 + unit())", "10"),
+    ] {
+        let text = format!(
+            "coloured net wide\nvariable v = {declared}\nplace p 1\ntransition t\n  in p\n  delay 1 us + v * 0 us\n  \
+             do {changed}\n  out p\nrun 20 us\n"
+        );
+        let error = study(&text, &[]).expect_err(changed).to_string();
+        let expected =
+            format!("a.net:7:{column}: expected a whole number of 64 bits, found a larger one");
+        assert_eq!(error, expected, "{changed}");
+    }
+}
+
 /// What a run does not show has no interval of width 0, nor one from a few values.
 #[test]
 fn numbers_that_are_not_known_say_so() {
@@ -568,4 +593,39 @@ proptest! {
         let text = format!("{}{}{}", &QUEUE[..at], words.join(" "), &QUEUE[to..]);
         inorder_nets::fuzz_one(text.as_bytes());
     }
+}
+
+/// A run until a time goes on when nothing can happen any more, and says so.
+#[test]
+fn a_net_that_stands_still_before_its_time_is_told() {
+    let text = "coloured net s\nplace a 1\nplace b\nplace c\ntransition t\n  in a\n  delay 1 s\n  out b\ntransition u\n  \
+                in b\n  in c\n  delay 1 s\n  out a\nrun 100 s\nmeasure x = tokens(b)\n";
+    let cells = study(text, &[]).expect("runs");
+    assert_eq!(
+        cells[0].doubts,
+        ["stands still before its end: b 1; t waits for a token in a; u waits for a token in c"]
+    );
+    let goes_on = text.replace("  in c\n", "");
+    assert_eq!(
+        study(&goes_on, &[]).expect("runs")[0].doubts,
+        Vec::<String>::new()
+    );
+}
+
+#[test]
+fn units_that_a_net_lacks_or_hides_are_named() {
+    let queue = QUEUE.replace("coloured net queue\n", "coloured net queue\nclock cycle\n");
+    let no_seconds = study(&queue, &[]).expect_err("no seconds").to_string();
+    assert_eq!(
+        no_seconds,
+        "a.net:4:23: the clock does not say how long a cycle is: expected `clock cycle at FREQUENCY`"
+    );
+    let hidden = QUEUE.replace("place server 1\n", "place server 1\nplace us 1\n");
+    let hidden = study(&hidden, &[]).expect_err("hidden").to_string();
+    assert!(
+        hidden.ends_with(
+            "expected a value, found us, which is a place and hides the unit of this name"
+        ),
+        "{hidden}"
+    );
 }
