@@ -115,7 +115,10 @@ pub(super) fn run(args: &Args) -> Outcome {
 /// Which packets no count of late packets has.
 fn lacking(args: &Args, report: &SeriesReport) -> Option<String> {
     let lacking = report.unclassified();
-    let packets = if lacking == 1 { "packet" } else { "packets" };
+    let (packets, were) = match lacking {
+        1 => ("packet", "was"),
+        _ => ("packets", "were"),
+    };
     let forgotten = format!(
         "more than {} gaps were open at once (--max-holes)",
         args.max_holes
@@ -123,7 +126,7 @@ fn lacking(args: &Args, report: &SeriesReport) -> Option<String> {
     match (lacking, report.holes_given_up(), args.start) {
         (0, ..) => None,
         (_, 0, Some(start)) => Some(format!(
-            "{lacking} {packets} numbered below --start {start} were ignored"
+            "{lacking} {packets} numbered below --start {start} {were} ignored"
         )),
         (_, _, Some(start)) => Some(format!(
             "no count of late packets has {lacking} {packets}, which are numbered below --start {start} or arrived in gaps that had \
