@@ -248,7 +248,7 @@ fn a_lost_syn_says_nothing_of_how_much_there_was_to_send() {
             (
                 flow.endpoints.handshake.syns_again,
                 flow.endpoints.handshake.waited_ns,
-            ) = (1, 1_000 * MS)
+            ) = (1, 1_000 * MS);
         },
     );
     assert!(
