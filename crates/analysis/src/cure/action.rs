@@ -41,6 +41,8 @@ pub enum ActionKind {
     Timer,
     /// What interrupted the path is found.
     Outage,
+    /// It is found who reset the connection, and why.
+    Reset,
     /// A receiver that checks numbers accepts later packets.
     ReplayWindow,
     /// A player waits longer before it plays.
@@ -71,6 +73,7 @@ impl ActionKind {
         "no-delay",
         "timer",
         "outage",
+        "reset",
         "replay-window",
         "jitter-buffer",
         "ask",

@@ -11,6 +11,7 @@ mod path;
 mod policer;
 mod queue;
 mod reordering;
+mod reset;
 mod services;
 mod windows;
 

@@ -4,7 +4,7 @@ use inorder_detect::limits::{Limit, LimitSet};
 use inorder_detect::{Cause, FlowReport, Vantage};
 use inorder_report::number::{count, plural, rate, time};
 
-use super::{Action, ActionKind, Case, Gain, mtu, policer, queue};
+use super::{Action, ActionKind, Case, Gain, mtu, policer, queue, reset};
 
 /// Fewest recoveries of one cause that are a habit of the path.
 const MIN_RECOVERIES: u64 = 3;
@@ -37,6 +37,7 @@ pub(super) fn losses(flows: &[&FlowReport], cases: &[Case<'_>]) -> Vec<Action> {
     all.extend(policed);
     all.extend(queue::managed(flows));
     all.extend(mtu::told(flows));
+    all.extend(reset::reset(flows));
     if hole.is_none() {
         all.extend(outage(cases));
     }

@@ -4,7 +4,7 @@ use inorder_analysis::Analysis;
 use inorder_analysis::cure::{Action, ActionKind, Cure, Why};
 use inorder_detect::limits::{Limit as Held, LimitSet, Limits, Share, Window};
 use inorder_detect::{
-    Avoidance, Cause, CauseCount, Confidence, FlowReport, Limit, Lost, Shrunk, Vantage,
+    Avoidance, Cause, CauseCount, Confidence, FlowReport, Host, Limit, Lost, Shrunk, Vantage,
 };
 
 use crate::sample;
@@ -351,6 +351,28 @@ fn what_is_too_large_for_a_path_that_does_not_say_so_gets_smaller() {
     );
     let twice = held(Held::PathDead, |f| f.retransmissions.total = 5);
     assert_eq!(kinds(&twice), [ActionKind::Outage]);
+}
+
+#[test]
+fn who_reset_a_connection_with_data_under_way_is_to_be_found_out() {
+    let reset_by = |host| {
+        held(Held::Start, |f| {
+            f.endpoints.closing.reset_by = Some(host);
+            f.originals.undecided = 44;
+        })
+    };
+    let cure = reset_by(Host::Receiver);
+    assert_eq!(kinds(&cure), [ActionKind::Reset]);
+    assert!(cure.none.is_none());
+    let [action] = &cure.actions[..] else {
+        panic!("{:?}", cure.actions);
+    };
+    assert_eq!(
+        action.evidence,
+        "the reset came in the name of the receiver while 44 packets had not been acknowledged"
+    );
+    let of_sender = reset_by(Host::Sender);
+    assert_ne!(of_sender.actions[0].commands, action.commands);
 }
 
 /// Late packets cost nothing in a flow that is limited by the receiver's window: no action is proposed for them.
