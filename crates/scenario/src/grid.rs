@@ -44,6 +44,12 @@ impl Point {
         let mut changes = self.changes.iter();
         changes.try_for_each(|(key, place, node)| dotted::set(tree, key, place, node))
     }
+
+    /// The key of each change, where it was written, and the place of its value.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = (&str, &Place, &Place)> {
+        let changes = self.changes.iter();
+        changes.map(|(key, place, node)| (key.as_str(), place, &node.place))
+    }
 }
 
 /// Maximum number of cells; a larger grid is probably a mistake.
@@ -68,6 +74,17 @@ pub(crate) fn axes(grid: Option<&Node>) -> Result<Vec<Axis>, Problem> {
                 }
             }
             _ => flatten(&entry.key, entry, &mut axes)?,
+        }
+    }
+    let changes = axes.iter().flat_map(|axis| &axis.points);
+    for (key, place, _) in changes.flat_map(Point::changes) {
+        if key == "grid" || key.starts_with("grid.") {
+            let expected = "a key outside of [grid]";
+            return Err(Problem::new(
+                place,
+                format!("the axis \"{key}\" is of the grid itself"),
+                expected,
+            ));
         }
     }
     let cells = axes.iter().map(|axis| axis.points.len());

@@ -52,6 +52,7 @@ mod names;
 mod quantity;
 mod reader;
 mod reference;
+mod replaced;
 mod scenario;
 pub mod schema;
 mod trace;

@@ -124,7 +124,8 @@ pub(crate) fn share(node: &Node) -> Result<f64> {
         text.replace('_', "").parse().unwrap_or(f64::NAN)
     } else {
         let (number, factor) = with_unit(node, SHARES, EXPECTED)?;
-        as_float(number) * (factor as f64 / 1e9)
+        // One rounding: 95 % is 0.95, and not 0.9500000000000001.
+        as_float(number) * factor as f64 / 1e9
     };
     if !(0.0..=1.0).contains(&value) {
         return Err(impossible(node, EXPECTED));

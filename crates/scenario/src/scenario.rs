@@ -9,6 +9,7 @@ use crate::error::{Error, Place, Problem};
 use crate::grid::{self, Axis};
 use crate::names::Registries;
 use crate::reader::{Reader, Table, unknown_key};
+use crate::replaced::Replaced;
 use crate::schema::Keys;
 use crate::value::{Node, Value};
 
@@ -19,6 +20,8 @@ pub struct Scenario {
     text: String,
     tree: Node,
     names: Registries,
+    /// The overrides of `--set`, in their order.
+    overrides: Vec<Place>,
 }
 
 /// One combination of the grid's values.
@@ -51,6 +54,7 @@ impl Scenario {
             text: text.to_owned(),
             tree,
             names: names.clone(),
+            overrides: Vec::new(),
         };
         let entries = scenario.located(scenario.tree.entries("the file"))?;
         let known: Vec<&str> = Config::SECTION.keys().iter().map(|key| key.name).collect();
@@ -84,7 +88,9 @@ impl Scenario {
         if let Some(grid) = child_mut(&mut self.tree, "grid") {
             remove_axis(grid, key);
         }
-        dotted::set(&mut self.tree, key, &place, &node)
+        dotted::set(&mut self.tree, key, &place, &node)?;
+        self.overrides.push(place);
+        Ok(())
     }
 
     /// The axes of its grid.
@@ -102,14 +108,23 @@ impl Scenario {
     pub fn cells(&self) -> Result<Vec<Cell>, Error> {
         let axes = self.axes()?;
         let mut found = Found::default();
+        let mut replaced = Replaced::new(&self.tree, &axes, &self.overrides);
         let mut cells = Vec::new();
         for at in grid::combinations(&axes) {
-            cells.push(self.located(self.cell(&axes, &at, &mut found))?);
+            let cell = self.cell(&axes, &at, &mut found, &mut replaced);
+            cells.push(self.located(cell)?);
         }
+        self.located(replaced.first().map_or(Ok(()), Err))?;
         self.located(found.first_without_effect().map_or(Ok(cells), Err))
     }
 
-    fn cell(&self, axes: &[Axis], at: &[usize], found: &mut Found) -> Result<Cell, Problem> {
+    fn cell(
+        &self,
+        axes: &[Axis],
+        at: &[usize],
+        found: &mut Found,
+        replaced: &mut Replaced,
+    ) -> Result<Cell, Problem> {
         let mut tree = self.tree.clone();
         let mut labels = Vec::new();
         for (axis, position) in axes.iter().zip(at) {
@@ -119,6 +134,7 @@ impl Scenario {
             point.apply(&mut tree)?;
             labels.push((axis.name.clone(), point.label.clone()));
         }
+        replaced.look_at(&tree);
         let context = Context::new(&self.names, &self.file);
         let config = Config::read(&Reader::new(
             &[const { &Config::SECTION }],

@@ -108,6 +108,14 @@ fn each_error_is_one_line_with_its_position() {
         (stage("kind = \"processor\"\nscheme = \"strded\""), "x.toml:4:10: scheme: \"strded\", expected \"contiguous\", \"strided\", \"local\", \"global\", \"its\", \"aisr\", \"aisr-wide\", \"packet-sort\", nearest valid name \"strided\"".into()),
         (stage("kind = \"processor\""), "x.toml:2:1: processor has no scheme, expected scheme: How threads get positions in the transmit buffer, and what keeps packets in order.".into()),
         (stage("kind = \"processor\"\nscheme = \"its\"\nengines = 9"), "x.toml:5:11: engines: 9 is too large, expected 1 to 8".into()),
+        (stage("kind = \"loss\"\nmodel = \"markov\"\np13 = \"60 %\"\np14 = \"50 %\""), "x.toml:6:7: p13 and p14 are more than 100 % together, expected at most 100 %".into()),
+        (stage("kind = \"loss\"\nmodel = \"markov\"\np13 = \"1 %\"\np32 = \"10 %\""), "x.toml:6:7: p31 (1 - p13 unless it is given) and p32 are more than 100 % together, expected at most 100 %".into()),
+        (stage("kind = \"loss\"\nmodel = \"markov\"\np13 = \"60 %\"\np14 = \"40 %\"\np31 = \"70 %\"\np32 = \"30 %\""), "nothing wrong".into()),
+        (stage("kind = \"late\"\nprobability = 1\ndelay = \"1 ms\"\nfrom = \"3 s\"\nuntil = \"2 s\""), "x.toml:7:9: a time of lateness that ends before it begins, expected until after from".into()),
+        (stage("kind = \"outage\"\nfrom = \"1 s\"\nuntil = \"3 s\"\nevery = \"2 s\""), "x.toml:6:9: an outage that begins again before it ends, expected more than the time from `from` to `until`".into()),
+        (stage("kind = \"link\"\nrate = \"1 Mbit/s\"\nrate_changes = [[\"5 s\", \"2 Mbit/s\"]]\nrate_period = \"5 s\""), "x.toml:6:15: rate_period ends before the last of rate_changes, which never comes, expected a period that contains all changes".into()),
+        (flow("[[capture]]\nname = \"x\"\n[[capture]]\nname = \"x\""), "x.toml:5:8: name: a second capture is called \"x\", expected a name of its own".into()),
+        (flow("[[capture]]\nname = \"../x\""), "x.toml:3:8: name: a capture is called by it in a file's name, which has no / and no \\, expected a name without them".into()),
         // Keys without effect.
         (stage("kind = \"loss\"\nmodel = \"gilbert-elliott\"\nto_bad = \"1 %\"\np13 = \"2 %\""), "x.toml:6:7: p13 has no effect with model = \"gilbert-elliott\", expected model = \"markov\"".into()),
         (stage("kind = \"loss\"\nprobability = \"1 %\"\nto_bad = \"2 %\""), "x.toml:5:10: to_bad has no effect with model = \"uniform\", expected model = \"gilbert-elliott\"".into()),
@@ -122,6 +130,8 @@ fn each_error_is_one_line_with_its_position() {
         // The grid.
         (flow("[grid]\nflow.count = [1, \"two\"]"), "x.toml:3:18: count: \"two\", expected a whole number from 0 on".into()),
         ("[[flow]]\n[[flow]]\n[grid]\n\"flow.count\" = [1, 2]".into(), "x.toml:4:1: \"flow.count\": which of 2 elements is \"count\"?, expected a position from 0, *, or a name".into()),
+        ("[[flow]]\nname = \"a\"\n[grid]\n\"flow.a.count\" = [1, 2]\n\"flow.count\" = [3]".into(), "x.toml:4:1: \"flow.a.count\" has no effect, because another axis sets the same, expected one axis for it".into()),
+        (flow("[grid]\n\"grid.x\" = [1, 2]"), "x.toml:3:1: the axis \"grid.x\" is of the grid itself, expected a key outside of [grid]".into()),
     ];
     let wrong = cases.into_iter().filter_map(|(text, expected)| {
         let message = message(&text);
@@ -130,6 +140,28 @@ fn each_error_is_one_line_with_its_position() {
     let wrong: Vec<String> = wrong.collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(message("[[flow]").starts_with("x.toml:1:8: "));
+}
+
+/// What `--set` changes and the grid sets again would only seem to be changed.
+#[test]
+fn an_override_that_the_grid_replaces_is_an_error() {
+    let grid = "[[flow]]\nname = \"a\"\n[grid]\n\"flow.a.count\" = [1, 2]";
+    let variants = "[[flow]]\n[grid.variants.flows.few]\n\"flow.count\" = 1\n[grid.variants.flows.many]\n\"flow.count\" = 9";
+    let given = "[[flow]]\nsender.congestion = \"reno\"\n[grid.variants.sender.new]\n\"flow.sender.congestion\" = \"cubic\"\n[grid.variants.sender.given]\n\"flow.sender.mss\" = \"1000 B\"";
+    let refused = "no effect, because the grid sets the same, expected a key that the grid does not set, or an axis by its name";
+    for (text, key, expected) in [
+        (grid, "flow.count=5", Some(refused)),
+        (grid, "flow.a.count=5", None),
+        (variants, "flow.count=5", Some(refused)),
+        // Some cells have the value of the override.
+        (given, "flow.sender.congestion=reno", None),
+    ] {
+        let mut scenario = Scenario::load(text, "x.toml", &names()).unwrap();
+        scenario.set(key).unwrap();
+        let error = scenario.cells().err().map(|error| error.to_string());
+        let expected = expected.map(|expected| format!("{key}: {expected}"));
+        assert_eq!(error, expected, "{text}");
+    }
 }
 
 /// A key that only some cells of the grid use is valid.

@@ -5,6 +5,7 @@ use crate::error::Problem;
 use crate::kind::{Count32, Duration, Flag, Packets32, Share, Size32, Text};
 use crate::quantity::require;
 use crate::reader::Reader;
+use crate::value::Node;
 
 keys! {
     /// A further capture besides those of both ends, with defects. Its file is called by its name; beside it, NAME.frames.csv says
@@ -63,11 +64,29 @@ impl Capture {
         let what = format!("name: \"{}\" is taken", self.name);
         require(own, r.place("name"), &what, "a name of its own")?;
         require(
+            !self.name.contains(['/', '\\']),
+            r.place("name"),
+            "name: a capture is called by it in a file's name, which has no / and no \\",
+            "a name without them",
+        )?;
+        require(
             self.end_ns.is_none_or(|end| end > self.begin_ns),
             r.place("end"),
             "the capture ends before it begins",
             "end after begin",
         )
+    }
+
+    /// Two captures of one name would be one file.
+    pub(super) fn check_names(captures: &[Capture], nodes: &[Node]) -> Result<(), Problem> {
+        for (at, (capture, node)) in captures.iter().zip(nodes).enumerate() {
+            let name = &capture.name;
+            let place = node.get("name").map_or(&node.place, |node| &node.place);
+            let own = captures.iter().take(at).all(|other| other.name != *name);
+            let what = format!("name: a second capture is called \"{name}\"");
+            require(own, place, &what, "a name of its own")?;
+        }
+        Ok(())
     }
 }
 

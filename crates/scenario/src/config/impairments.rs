@@ -46,7 +46,7 @@ choices! {
 
 keys! {
     /// Drops packets.
-    pub enum Loss in "loss" {
+    pub enum Loss in "loss", check Loss::check {
         /// How losses depend on each other.
         by model, default "uniform";
         /// Each packet independently.
@@ -83,6 +83,33 @@ keys! {
     }
 }
 
+impl Loss {
+    /// Each state of the four is left for one other at most, so what leads out of one is not more than certain.
+    fn check(&self, r: &Reader<'_>) -> Result<(), Problem> {
+        let Loss::Markov {
+            p13, p31, p32, p14, ..
+        } = *self
+        else {
+            return Ok(());
+        };
+        require(
+            p13 + p14 <= CERTAIN,
+            r.place("p14"),
+            "p13 and p14 are more than 100 % together",
+            "at most 100 %",
+        )?;
+        require(
+            p31.unwrap_or(1.0 - p13) + p32 <= CERTAIN,
+            r.place("p32"),
+            "p31 (1 - p13 unless it is given) and p32 are more than 100 % together",
+            "at most 100 %",
+        )
+    }
+}
+
+/// A sum of shares that are 100 % together, with room for the rounding of 60 % + 40 %.
+const CERTAIN: f64 = 1.0 + 1e-9;
+
 keys! {
     /// Duplicates packets.
     pub struct Duplicate in "duplicate" {
@@ -114,6 +141,13 @@ impl Outage {
             r.place("until"),
             "an outage that ends before it begins",
             "until after from",
+        )?;
+        let lasts_ns = self.until_ns - self.from_ns;
+        require(
+            self.every_ns.is_none_or(|every_ns| lasts_ns < every_ns),
+            r.place("every"),
+            "an outage that begins again before it ends",
+            "more than the time from `from` to `until`",
         )
     }
 }
@@ -146,7 +180,7 @@ keys! {
 
 keys! {
     /// Delays a share of the packets by an additional fixed time (the mobile paper's change to netem).
-    pub struct Late in "late" {
+    pub struct Late in "late", check Late::check {
         /// Probability that a packet is late.
         probability: Share, required;
         /// Correlation of each random draw with the one before.
@@ -157,6 +191,17 @@ keys! {
         from_ns as "from": Duration, default "0 s";
         /// Time from which no packet is late any more.
         until_ns as "until": DurationOrOff, default "off";
+    }
+}
+
+impl Late {
+    fn check(&self, r: &Reader<'_>) -> Result<(), Problem> {
+        require(
+            self.until_ns.is_none_or(|until_ns| self.from_ns < until_ns),
+            r.place("until"),
+            "a time of lateness that ends before it begins",
+            "until after from",
+        )
     }
 }
 

@@ -72,6 +72,13 @@ impl Line {
             r.place("rate"),
             "a link without a rate",
             "more than 0 bit/s",
+        )?;
+        let last_ns = self.changes.last().map_or(0, |change| change.at_ns);
+        require(
+            self.period_ns.is_none_or(|period_ns| last_ns < period_ns),
+            r.place("rate_period"),
+            "rate_period ends before the last of rate_changes, which never comes",
+            "a period that contains all changes",
         )
     }
 

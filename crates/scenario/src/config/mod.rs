@@ -99,6 +99,8 @@ impl Config {
             let stages = r.child(path).map(Node::elements).unwrap_or_default();
             Label::check_names(stages, path)?;
         }
+        let captures = r.child("capture").map(Node::elements).unwrap_or_default();
+        Capture::check_names(&self.captures, captures)?;
         check_network(self, r)
     }
 }
