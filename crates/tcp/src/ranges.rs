@@ -31,6 +31,12 @@ impl RangeSet {
         self.ranges.back().map(|&(_, end)| end)
     }
 
+    /// The range that ends at `end`, which is above all others or empty.
+    pub(crate) fn last_from(&self, end: Seq) -> (Seq, Seq) {
+        let last = self.ranges.back().copied();
+        last.filter(|range| range.1 == end).unwrap_or((end, end))
+    }
+
     /// All ranges, ascending.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Seq, Seq)> + '_ {
         self.ranges.iter().copied()

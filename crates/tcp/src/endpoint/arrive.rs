@@ -301,8 +301,11 @@ impl Endpoint {
         // A FIN beyond the window is ignored; the peer retransmits it. So is one below data that has arrived: the two
         // contradict each other.
         let inside = end >= self.receiver.highest() && end <= self.receiver.window_end();
-        if fin && open && self.receiver.fin.is_none() && inside {
-            self.receiver.fin = Some(end);
+        let contradicts = self.receiver.fin.is_some_and(|known| known != end);
+        if fin && open && inside && !contradicts {
+            let rtt = self.sender.time.rtt.srtt;
+            self.receiver
+                .fin_arrives(now, end, segment.payload == 0, rtt);
         }
         if fin && self.state == State::TimeWait {
             self.enter_time_wait(now);

@@ -240,8 +240,7 @@ impl AckDelay {
     /// (`tcp_fin`, `inet_csk_enter_pingpong_mode`), as long as for data; not at all if there never was any. False if the
     /// acknowledgement must be sent at once: `waiting` bytes are unacknowledged.
     pub(super) fn fin_waits(&mut self, now: Nanos, waiting: u64, mss: u32) -> bool {
-        let linux = matches!(self.style, DelayedAck::Linux { .. });
-        if !linux || self.ato == 0 || waiting > u64::from(mss) {
+        if !self.is_linux() || self.ato == 0 || waiting > u64::from(mss) {
             return false;
         }
         self.quick = 0;
@@ -249,6 +248,11 @@ impl AckDelay {
         let at = now.saturating_add(self.ato);
         self.timer = Some(self.timer.map_or(at, |old| old.min(at)));
         true
+    }
+
+    /// It acknowledges as Linux does.
+    pub(super) fn is_linux(&self) -> bool {
+        matches!(self.style, DelayedAck::Linux { .. })
     }
 
     /// An acknowledgement waits for more data.

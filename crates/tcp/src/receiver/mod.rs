@@ -308,7 +308,7 @@ impl Receiver {
         let arrival = Arrival {
             in_order,
             filled,
-            missing: !self.queue.ranges.is_empty(),
+            missing: !self.queue.ranges.is_empty() || self.holds_fin(),
             rcv_nxt: self.rcv_nxt,
             waiting: self.rcv_nxt - self.last_ack_sent,
             mss: self.mss,
@@ -353,7 +353,8 @@ impl Receiver {
             counters.received.tcp_ofo_queue += 1;
         }
         let held = self.delay.holds_back();
-        if self.reports.block((start, end), added.block, held) {
+        let block = self.with_fin(added.block);
+        if self.reports.block((start, end), block, held) {
             self.judge(now, end - start, false, false, rtt);
         } else {
             self.delay.now();
@@ -362,6 +363,38 @@ impl Receiver {
             self.reports.overlap(from, to, &mut counters.dsack);
         }
         added.fresh > 0
+    }
+
+    /// The peer's FIN, numbered `fin`, has arrived behind everything else in its segment, which was `alone` if it had no payload. Above a
+    /// gap it is acknowledged at once as data is (RFC 5681 section 4.2). Linux holds it as data, and reports its number in the block
+    /// (`tcp_data_queue_ofo`: `end_seq` counts it), by which a probe of the tail that is only a FIN shows what was lost before it.
+    pub(crate) fn fin_arrives(&mut self, now: Nanos, fin: Seq, alone: bool, rtt: Nanos) {
+        self.fin = Some(fin);
+        if self.rcv_nxt >= fin {
+            return;
+        }
+        let mut reported = true;
+        if self.delay.is_linux() {
+            let block = self.with_fin(self.queue.ranges.last_from(fin));
+            let held = self.delay.holds_back();
+            reported = self.reports.block((fin, fin + 1), block, held);
+        }
+        if !reported || (alone && !self.delay.is_linux()) {
+            self.delay.now();
+        } else if alone {
+            self.judge(now, 0, false, false, rtt);
+        }
+    }
+
+    /// True if the FIN waits for data before it, as data does that is held.
+    fn holds_fin(&self) -> bool {
+        self.delay.is_linux() && self.fin.is_some_and(|fin| fin > self.rcv_nxt)
+    }
+
+    /// A block that reaches the FIN which is held contains it.
+    fn with_fin(&self, block: (Seq, Seq)) -> (Seq, Seq) {
+        let holds = self.delay.is_linux() && self.fin == Some(block.1);
+        (block.0, block.1 + u64::from(holds))
     }
 
     /// Discards what is held out of order; the sender has to send it again, also what SACKs have reported (RFC 2018 section 8).
@@ -383,6 +416,7 @@ impl Receiver {
         }
         self.fin_taken = true;
         self.rcv_nxt = fin + 1;
+        self.reports.advance(self.rcv_nxt);
         self.catch_up();
         let waiting = self.rcv_nxt - self.last_ack_sent;
         let room = self.window.has_room(&self.held());

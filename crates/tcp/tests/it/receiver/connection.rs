@@ -189,6 +189,29 @@ fn a_fin_out_of_order_waits_for_the_data_before_it() {
     assert!(peer.end.peer_closed());
 }
 
+/// A FIN has a number, and above a gap it is answered as data is. Linux reports it in the block, as `tcp_data_queue_ofo` does: a
+/// probe of the tail may be nothing but a FIN.
+#[test]
+fn a_fin_alone_above_a_gap_is_acknowledged_at_once() {
+    for (profile, blocks) in [("rfc", vec![]), ("linux-6", vec![(1001, 1002)])] {
+        let mut peer = Peer::new(&config(profile));
+        let fin = peer.bare(1001, Flags::ACK.with(Flags::FIN));
+        for _ in 0..2 {
+            let answer = peer.deliver(&fin);
+            let [answer] = answer.as_slice() else {
+                panic!("{profile}: {answer:?}");
+            };
+            assert_eq!(answer.ack, 1, "{profile}");
+            assert_eq!(answer.sack.as_slice(), blocks, "{profile}");
+        }
+        let answer = peer.data(0, 1);
+        let last = answer.last().expect("an acknowledgement");
+        assert_eq!(last.ack, 1002, "{profile}");
+        assert!(last.sack.as_slice().is_empty(), "{profile}");
+        assert_eq!(peer.end.state(), State::CloseWait);
+    }
+}
+
 /// In CLOSE-WAIT data is discarded, also data above the end of the stream, and answered with an acknowledgement
 /// (RFC 9293 section 3.10.7.4, seventh step).
 #[test]
