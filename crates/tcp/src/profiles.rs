@@ -119,6 +119,7 @@ pub fn linux_6() -> Config {
         },
         cwnd: CongestionWindow {
             initial: 10,
+            one_after_syns: Some(2),
             ssthresh: u32::MAX,
             clamp: u32::MAX,
             growth: GrowthUnit::Segments,
@@ -161,6 +162,7 @@ pub fn linux_6() -> Config {
         rto: Rto {
             style: RtoStyle::Linux,
             initial: SECOND,
+            initial_after_syns: 3 * SECOND,
             min: 200 * MS,
             max: 120 * SECOND,
             granularity: MS,
@@ -212,6 +214,7 @@ pub(crate) fn linux_7() -> Config {
 pub(crate) fn linux_2_6_24() -> Config {
     linux_6().with(|config| {
         config.cwnd.initial = 3;
+        config.cwnd.one_after_syns = None;
         config.cwnd.growth = GrowthUnit::PerAck;
         config.cwnd.grow_on_sack = false;
         config.cwnd.duplicates_deliver = false;
@@ -251,6 +254,7 @@ pub(crate) fn ns_3_26() -> Config {
         config.mss = 536;
         config.options.sack = false;
         config.cwnd.initial = 1;
+        config.rto.initial_after_syns = 0;
         config.cwnd.growth = GrowthUnit::Cumulative;
         config.cwnd.reduction = Reduction::Inflate;
         config.recovery.limited_transmit = LimitedTransmit::Always;
@@ -282,6 +286,8 @@ pub(crate) fn ns_3_27() -> Config {
 pub(crate) fn ns_3_37() -> Config {
     rfc().with(|config| {
         config.mss = 536;
+        config.cwnd.one_after_syns = None;
+        config.rto.initial_after_syns = 0;
         config.cwnd.reduction = Reduction::PrrNs3;
         config.recovery.limited_transmit = LimitedTransmit::Pipe;
         config.recovery.departures = Departures {
@@ -301,6 +307,7 @@ pub(crate) fn ns_3_37() -> Config {
 pub fn rfc() -> Config {
     linux_6().with(|config| {
         config.options.paws_window = 0;
+        config.cwnd.one_after_syns = Some(1);
         config.cwnd.grow_on_sack = false;
         config.cwnd.duplicates_deliver = false;
         config.cwnd.reduction = Reduction::Immediate;

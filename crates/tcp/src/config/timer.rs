@@ -19,6 +19,9 @@ pub struct Rto {
     pub style: RtoStyle,
     /// Before the first measurement (RFC 6298 section 2 step (2.1)), ns.
     pub initial: Nanos,
+    /// The same when data begins after a repeated SYN or SYN-ACK, whose round trip is not known (RFC 6298 section 5 step (5.7); Linux
+    /// `TCP_TIMEOUT_FALLBACK`); at least `initial`, ns.
+    pub initial_after_syns: Nanos,
     /// Lower bound (RFC 6298 section 2 step (2.4)), ns.
     pub min: Nanos,
     /// Upper bound after back-off (RFC 6298 section 2 step (2.5)), ns.

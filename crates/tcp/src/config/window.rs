@@ -6,6 +6,10 @@
 pub struct CongestionWindow {
     /// Initial congestion window (RFC 5681 section 3.1 has 2 to 4, RFC 6928 has 10), segments.
     pub initial: u32,
+    /// From how many repeated SYNs or SYN-ACKs on the connection begins with one segment instead (RFC 5681 section 3.1: from the first;
+    /// Linux since 3.1, which repeats a SYN sooner: from the second, `tcp_init_transfer`). That timestamps may show the repetition to have been
+    /// needless is left out. `None`: never.
+    pub one_after_syns: Option<u32>,
     /// Initial slow-start threshold, segments (a cached path metric); `u32::MAX`: none.
     pub ssthresh: u32,
     /// Upper bound of the congestion window, segments.

@@ -16,8 +16,8 @@ pub(crate) struct Early {
     pub(crate) answers: bool,
     /// When the SYN-ACK was last sent.
     answered_at: Nanos,
-    /// The SYN or SYN-ACK was sent more than once.
-    pub(crate) repeated: bool,
+    /// How often the SYN or SYN-ACK was sent again.
+    pub(crate) repeats: u32,
     /// Bytes in the SYN.
     pub(crate) in_syn: u64,
     /// The SYN-ACK acknowledged all of them.
@@ -91,7 +91,7 @@ impl Sender {
     pub(super) fn early_answer(&mut self, now: Nanos) -> Outgoing {
         self.early.answered_at = now;
         self.counters.sent.out_segs += 1;
-        self.counters.sent.retrans_segs += u64::from(self.early.repeated);
+        self.counters.sent.retrans_segs += u64::from(self.early.repeats > 0);
         Outgoing {
             start: self.stream.iss,
             payload: 0,
@@ -107,7 +107,7 @@ impl Sender {
     pub(super) fn early_answer_acknowledged(&mut self, now: Nanos) {
         self.stream.una = self.stream.iss + 1;
         self.time.timers.expiries = 0;
-        if !self.early.repeated {
+        if self.early.repeats == 0 {
             let rtt = elapsed(now, self.early.answered_at);
             self.time
                 .rtt

@@ -185,8 +185,21 @@ impl Sender {
         self.loss.recovery.high_seq = self.stream.una;
         self.stream.small_end = self.stream.una;
         self.time.timers.expiries = 0;
+        self.heed_repeated_syns();
         self.start_control(now);
         self.consult(now, |loss, cx| loss.start(cx));
+    }
+
+    /// A SYN that had to be sent again may have been lost to congestion, and tells no round trip unless timestamps do.
+    fn heed_repeated_syns(&mut self) {
+        let repeats = self.early.repeats;
+        let least = self.config.cwnd.one_after_syns;
+        if least.is_some_and(|least| repeats >= least.max(1)) {
+            self.congestion.window.cwnd = 1;
+        }
+        if repeats > 0 {
+            self.time.rtt.begin_unmeasured();
+        }
     }
 
     /// Time since this end created a timestamp that is echoed now; `None` if it did not.

@@ -137,6 +137,15 @@ impl RttEstimator {
         }
     }
 
+    /// Data begins after a handshake that took several tries: without a measurement the time-out is longer than the first one (RFC 6298
+    /// section 5 step (5.7)).
+    pub(crate) fn begin_unmeasured(&mut self) {
+        if self.srtt == 0 {
+            self.base = self.config.initial.max(self.config.initial_after_syns);
+            self.set_backoff(0);
+        }
+    }
+
     /// The timeout with its back-off.
     pub(crate) fn rto(&self) -> Nanos {
         self.rto

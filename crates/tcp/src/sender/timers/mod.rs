@@ -257,7 +257,7 @@ impl Sender {
         self.time.timers.expiries += 1;
         self.counters.recoveries.tcp_timeouts += 1;
         if handshake {
-            self.early.repeated = true;
+            self.early.repeats += 1;
             if !self.early.answers {
                 self.board.mark_all_lost(false);
             }

@@ -38,6 +38,16 @@ impl Peer {
         congestion: Box<dyn CongestionControl>,
         loss: &str,
     ) -> Self {
+        Self::after_syns(config, congestion, loss, 0)
+    }
+
+    /// The same, if this number of SYNs has to be sent again before one is answered.
+    pub(crate) fn after_syns(
+        config: &Config,
+        congestion: Box<dyn CongestionControl>,
+        loss: &str,
+        repeats: u32,
+    ) -> Self {
         let options = if config.options.timestamps { 12 } else { 0 };
         let config = config.clone().with(|config| config.mss = MSS + options);
         let mut peer = Self {
@@ -48,7 +58,13 @@ impl Peer {
         peer.end.connect(0);
         let syn = peer.end.poll_transmit(0).unwrap();
         assert!(syn.flags.has(Flags::SYN));
-        peer.now = 100 * MS;
+        for _ in 0..repeats {
+            peer.now = peer.end.next_timer().expect("the SYN is timed");
+            peer.end.on_timer(peer.now);
+            let again = peer.end.poll_transmit(peer.now).expect("the SYN again");
+            assert!(again.flags.has(Flags::SYN));
+        }
+        peer.now += 100 * MS;
         let answer = Segment {
             seq: 0,
             ack: 1,

@@ -105,6 +105,28 @@ fn a_dead_path_ends_the_connection_with_an_error() {
     assert_eq!(peer.end.error(), Some(Error::TimedOut));
 }
 
+/// After a repeated SYN a connection begins with one segment (RFC 5681 section 3.1; Linux, which repeats it after a second, from the second
+/// repetition on), and with a time-out of 3 s as long as no round trip is known (RFC 6298 section 5 step (5.7)).
+#[test]
+fn a_repeated_syn_makes_a_connection_begin_carefully() {
+    for (profile, repeats, first, timeout) in [
+        ("rfc", 0, 10, SECOND),
+        ("rfc", 1, 1, 3 * SECOND),
+        ("linux-6", 1, 10, 3 * SECOND),
+        ("linux-6", 2, 1, 3 * SECOND),
+        ("linux-2.6.24", 2, 3, 3 * SECOND),
+        ("ns-3.37", 2, 10, SECOND),
+    ] {
+        let reno = (inorder_tcp::congestion::find("reno").unwrap().build)();
+        let mut peer = Peer::after_syns(&config(profile), reno, "static", repeats);
+        let case = format!("{profile}, {repeats}");
+        assert_eq!(peer.write(20).len(), first, "{case}");
+        let sent = peer.now;
+        let due = peer.end.next_timer().expect("data is timed");
+        assert_eq!(due - sent, timeout, "{case}");
+    }
+}
+
 /// SACKs of newer data do not postpone the timeout without end while a retransmission is lost.
 #[test]
 fn a_lost_retransmission_times_out_though_data_flows() {
