@@ -105,6 +105,25 @@ impl Counters {
         counters
     }
 
+    /// The packets since `earlier`, an earlier state of the same stage.
+    #[must_use]
+    pub fn since(&self, earlier: &Counters) -> Counters {
+        let mut dropped = self.dropped;
+        for (count, before) in dropped.iter_mut().zip(earlier.dropped) {
+            *count = count.saturating_sub(before);
+        }
+        Counters {
+            arrived: self.arrived.saturating_sub(earlier.arrived),
+            sent: self.sent.saturating_sub(earlier.sent),
+            duplicated: self.duplicated.saturating_sub(earlier.duplicated),
+            corrupted: self.corrupted.saturating_sub(earlier.corrupted),
+            marked: self.marked.saturating_sub(earlier.marked),
+            held_back: self.held_back.saturating_sub(earlier.held_back),
+            overtook: self.overtook.saturating_sub(earlier.overtook),
+            dropped,
+        }
+    }
+
     /// Dropped for `reason`.
     pub fn dropped_for(&self, reason: Reason) -> u64 {
         self.dropped.get(reason as usize).copied().unwrap_or(0)

@@ -16,6 +16,11 @@ pub enum Error {
     Stopped,
     /// More than 8 million events were pending at the same time.
     TooMuchUnderWay,
+    /// Packets and acknowledgements go round without taking any time.
+    StandsStill {
+        /// The time that does not pass, nanoseconds.
+        at_ns: i64,
+    },
 }
 
 impl Error {
@@ -32,6 +37,11 @@ impl std::fmt::Display for Error {
             Error::Stopped => f.write_str("the run was stopped"),
             Error::TooMuchUnderWay => f.write_str(
                 "more than 8 million packets and timers at once: limit queues or buffers",
+            ),
+            Error::StandsStill { at_ns } => write!(
+                f,
+                "time stands still at {} s: data and acknowledgements of a flow take no time; give its path a link with a rate, or a delay",
+                *at_ns as f64 / 1e9
             ),
         }
     }

@@ -68,6 +68,7 @@ mod result;
 mod run;
 mod samples;
 mod spurious;
+mod standstill;
 mod statistics;
 mod tap;
 mod work;

@@ -111,7 +111,7 @@ static RUN: &[Column<RunResult>] = &[
         "Mbit/s",
         Some(0),
         |run| of_flows(run, throughput),
-        "Payload delivered in order, of all flows together.",
+        "Sum of the flows' throughputs: payload delivered in order, each over the time from the flow's start or the end of the warm-up to its completion or the end of the run. Of flows that are not there at the same time it may exceed the rate of the line.",
     ),
     measure(
         "fairness",

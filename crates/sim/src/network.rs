@@ -5,10 +5,9 @@
 //! the last one of a route. A route is a list of lines. A packet stores its position in its route, so a line can be
 //! part of any number of routes.
 
-use inorder_path::nic::Account;
-
 use crate::line::Line;
 use crate::packet::{Channel, End, LineId};
+use crate::world::Counted;
 
 /// Maximum number of lines in a route, so that a packet can count the lines it has passed, including the card, in
 /// eight bits.
@@ -130,12 +129,13 @@ impl Network {
         line.map_or((0, 0), |line| line.holding(channel))
     }
 
-    /// The counters of each line's card so far.
-    pub(crate) fn accounts(&self) -> Vec<Option<Account>> {
-        self.lines
-            .iter()
-            .map(|line| line.account().cloned())
-            .collect()
+    /// What each line and its card have counted so far.
+    pub(crate) fn counted(&self) -> Vec<Counted> {
+        let counted = |line: &Line| Counted {
+            stages: line.path().counters().to_vec(),
+            account: line.account().cloned(),
+        };
+        self.lines.iter().map(counted).collect()
     }
 
     /// All lines with their names.

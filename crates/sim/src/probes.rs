@@ -15,6 +15,8 @@ pub(crate) struct Probes {
     channel: Channel,
     gap_ns: f64,
     sent: u32,
+    /// The first one that counts; those sent in the warm-up do not.
+    first: u32,
     received: u64,
     delay_ns: i64,
     order: Order,
@@ -30,6 +32,7 @@ impl Probes {
             channel,
             gap_ns: bits * 1e9 / plan.bits_per_s as f64,
             sent: 0,
+            first: 0,
             received: 0,
             delay_ns: 0,
             order: Order::new(Some(plan.threshold)),
@@ -77,19 +80,30 @@ impl Probes {
         }
     }
 
+    /// The warm-up is over: what is sent from now on counts.
+    pub(crate) fn begin_measuring(&mut self) {
+        self.first = self.sent;
+        self.received = 0;
+        self.delay_ns = 0;
+        self.order = Order::new(Some(self.plan.threshold));
+    }
+
     /// A probe arrives.
     pub(crate) fn receive(&mut self, now_ns: i64, packet: &Packet) {
+        if packet.id < self.first {
+            return;
+        }
         self.received += 1;
         self.delay_ns = self.delay_ns.saturating_add(now_ns - packet.sent_ns);
         self.order
-            .update(packet.original, now_ns, self.plan.packet_bytes);
+            .update(packet.original - self.first, now_ns, self.plan.packet_bytes);
     }
 
     /// The results.
     pub(crate) fn finish(self) -> ProbeResult {
         ProbeResult {
             name: self.plan.name,
-            sent: self.sent.into(),
+            sent: self.sent.wrapping_sub(self.first).into(),
             received: self.received,
             delay_ns: self.delay_ns,
             metrics: self.order.finish(),

@@ -1,7 +1,6 @@
 //! A run as a function of a scenario's cell and a seed.
 
 use inorder_base::random::Random;
-use inorder_path::nic::Account;
 use inorder_scenario::Config;
 use inorder_scenario::config::{self as plain, Arrivals};
 
@@ -18,7 +17,7 @@ use crate::probes::Probes;
 use crate::queue::Queue;
 use crate::result::{FlowResult, LineResult, RunResult};
 use crate::tap::{NoTap, Tap};
-use crate::world::World;
+use crate::world::{Counted, World};
 
 /// Runs a cell with a seed.
 ///
@@ -62,9 +61,7 @@ pub(crate) fn run_own<T: Tap>(
 ) -> Result<RunResult, Error> {
     let recipes = recipes(config, own)?;
     let mut world = world(config, seed, &recipes, own)?;
-    if !world.run(config.run.duration_ns, tap, go_on) {
-        return Err(Error::Stopped);
-    }
+    world.run(config.run.duration_ns, tap, go_on)?;
     if world.queue.has_overflowed() {
         return Err(Error::TooMuchUnderWay);
     }
@@ -131,7 +128,7 @@ fn world(config: &Config, seed: u64, recipes: &[[Recipe; 2]], own: &Own) -> Resu
         destinations: Destinations::new(&config.flows),
         probes: Vec::new(),
         knowledge,
-        accounts: Vec::new(),
+        at_warm_up: Vec::new(),
         samples: Vec::new(),
         sample_interval_ns: config.output.trace_interval_ns,
         watched: config.output.limits,
@@ -205,9 +202,9 @@ fn schedule(world: &mut World, config: &Config) {
 
 fn results(mut world: World, config: &Config, seed: u64, recipes: &[[Recipe; 2]]) -> RunResult {
     let limits = limits(&mut world, config);
-    let mut at_warm_up = world.accounts.into_iter();
+    let mut at_warm_up = world.at_warm_up.into_iter();
     let lines = world.network.named();
-    let lines = lines.map(|(name, of)| line(name, of, at_warm_up.next().flatten().as_ref()));
+    let lines = lines.map(|(name, of)| line(name, of, &at_warm_up.next().unwrap_or_default()));
     let lines = lines.collect();
     let flows = world.flows.into_iter();
     RunResult {
@@ -250,14 +247,19 @@ fn limits(world: &mut World, config: &Config) -> Vec<FlowLimits> {
     flows.flat_map(|flow| flow.limits(&mut path)).collect()
 }
 
-fn line(name: &str, line: &Line, at_warm_up: Option<&Account>) -> LineResult {
-    let account = line.account().map(|account| match at_warm_up {
+fn line(name: &str, line: &Line, earlier: &Counted) -> LineResult {
+    let account = line.account().map(|account| match &earlier.account {
         Some(earlier) => account.since(earlier),
         None => account.clone(),
     });
+    let stages = line.path().counters().iter().enumerate();
+    let stages = stages.map(|(at, stage)| match earlier.stages.get(at) {
+        Some(earlier) => stage.since(earlier),
+        None => *stage,
+    });
     LineResult {
         name: name.to_owned(),
-        stages: line.path().counters().to_vec(),
+        stages: stages.collect(),
         account,
     }
 }

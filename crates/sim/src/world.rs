@@ -1,9 +1,10 @@
 //! The simulated world: paths, cards, flows and probes with one event queue.
 
-use inorder_path::Place;
 use inorder_path::nic::Account;
+use inorder_path::{Counters, Place};
 
 use crate::destinations::Destinations;
+use crate::error::Error;
 use crate::event::{APPLICATION, Event, OBSERVE, PATH, TIMER};
 use crate::flow::Counts;
 use crate::flow::{Flow, Role};
@@ -13,10 +14,20 @@ use crate::packet::{Channel, End, LineId, Packet};
 use crate::probes::Probes;
 use crate::queue::Queue;
 use crate::samples::Sample;
+use crate::standstill::Standstill;
 use crate::tap::Tap;
 
 /// Number of events between two checks whether to continue: a few hundredths of a second.
 const EVENTS_BETWEEN_CHECKS: u64 = 1 << 17;
+
+/// What a line has counted.
+#[derive(Debug, Default)]
+pub(crate) struct Counted {
+    /// Of each of its stages.
+    pub(crate) stages: Vec<Counters>,
+    /// Of its card.
+    pub(crate) account: Option<Account>,
+}
 
 /// The complete state of a run.
 pub(crate) struct World {
@@ -28,8 +39,8 @@ pub(crate) struct World {
     pub(crate) probes: Vec<Probes>,
     /// In a run with an oracle, what the oracle knows.
     pub(crate) knowledge: Option<Knowledge>,
-    /// Counters of each line's card at the end of the warm-up; empty before.
-    pub(crate) accounts: Vec<Option<Account>>,
+    /// What each line had counted at the end of the warm-up; empty before.
+    pub(crate) at_warm_up: Vec<Counted>,
     pub(crate) samples: Vec<Sample>,
     pub(crate) sample_interval_ns: Option<i64>,
     /// What limits the flows is recorded.
@@ -39,20 +50,26 @@ pub(crate) struct World {
 
 impl World {
     /// Runs until `end_ns`, or until `go_on`, which is called now and then with the simulated time, returns false.
-    /// Returns false if the run is incomplete.
+    ///
+    /// # Errors
+    /// If the run is incomplete: it was stopped, or its time stands still.
     pub(crate) fn run<T: Tap>(
         &mut self,
         end_ns: i64,
         tap: &mut T,
         go_on: &mut dyn FnMut(i64) -> bool,
-    ) -> bool {
+    ) -> Result<(), Error> {
+        let mut standstill = Standstill::default();
         while let Some((now_ns, event)) = self.queue.pop() {
             if now_ns > end_ns || self.queue.has_overflowed() {
                 break;
             }
             self.events += 1;
-            if self.events.is_multiple_of(EVENTS_BETWEEN_CHECKS) && !go_on(now_ns) {
-                return false;
+            if self.events.is_multiple_of(EVENTS_BETWEEN_CHECKS) {
+                if !go_on(now_ns) {
+                    return Err(Error::Stopped);
+                }
+                standstill.check(now_ns)?;
             }
             if self.watched {
                 self.handle_watched(now_ns, event, tap);
@@ -60,7 +77,7 @@ impl World {
                 self.handle(now_ns, event, tap);
             }
         }
-        true
+        Ok(())
     }
 
     #[inline(never)]
@@ -335,7 +352,10 @@ impl World {
     }
 
     fn begin_measuring(&mut self) {
-        self.accounts = self.network.accounts();
+        self.at_warm_up = self.network.counted();
+        for probes in &mut self.probes {
+            probes.begin_measuring();
+        }
         for flow in &mut self.flows {
             flow.notes.at_warm_up = Counts::of(flow);
         }

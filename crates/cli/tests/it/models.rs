@@ -236,6 +236,7 @@ fn errors_in_netproc_options_are_reported_in_one_line() {
         ("--train=nan", "train:"),
         ("--repetitions=0", "repetitions:"),
         ("--packet-bytes=0", "0"),
+        ("--packet-bytes=99999", "fewer bytes"),
     ] {
         let message = complaint(&["netproc", option], 2);
         assert!(message.contains(part), "{option}: {message}");

@@ -440,7 +440,7 @@ keys! {
     pub struct TokenBucket in "token-bucket" {
         /// Rate at which tokens are added.
         bits_per_s as "rate": Rate, required, above "0 bit/s";
-        /// Maximum number of tokens in the bucket.
+        /// Maximum number of tokens in the bucket; with `charge = "before"` larger packets are dropped (TBF).
         burst_bytes as "burst": Size, required;
         /// Rate of a second bucket that limits bursts.
         peak_bits_per_s as "peak_rate": Rate, unset "no second bucket";

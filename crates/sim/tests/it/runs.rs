@@ -149,6 +149,33 @@ fn counters_of_a_card_start_after_the_warm_up() {
     assert!(late >= originals && late < all / 2, "{late} of {all}");
 }
 
+/// Probes of the warm-up do not count, nor what the path dropped of them: 100 a second for ten seconds, of which all are dropped until the sixth.
+#[test]
+fn probes_and_drops_count_after_the_warm_up() {
+    let text = |warm_up: &str| {
+        format!(
+            "run = {{ duration = \"10 s\", warm_up = \"{warm_up}\" }}\n\
+             [[probe]]\nrate = \"1 Mbit/s\"\nsize = \"1250 B\"\ncount = 1000\n\
+             [[forward]]\nkind = \"outage\"\nfrom = \"0 s\"\nuntil = \"6 s\"\n"
+        )
+    };
+    for (warm_up, sent, received, dropped) in [("0 s", 1000, 400, 600), ("4.995 s", 500, 400, 100)]
+    {
+        let scenario = Scenario::load(&text(warm_up), "x.toml", &registries()).unwrap();
+        let cells = scenario.cells().unwrap();
+        let result = run(&cells[0].config, 1).unwrap();
+        let probes = &result.probes[0];
+        assert_eq!(
+            (probes.sent, probes.received),
+            (sent, received),
+            "{warm_up}"
+        );
+        let stages = result.lines.iter().flat_map(|line| &line.stages);
+        let lost: u64 = stages.map(inorder_path::Counters::dropped).sum();
+        assert_eq!(lost, dropped, "{warm_up}");
+    }
+}
+
 #[test]
 fn the_work_of_the_sender_is_counted() {
     let result = one("[run]\nduration = \"5 s\"\n[[flow]]");

@@ -1,6 +1,7 @@
 //! `inorder netproc`: simulates network processors that reorder, and a software forwarder.
 
 use std::io::{self, Write};
+use std::num::{IntErrorKind, ParseIntError};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -27,7 +28,8 @@ use output::Form;
     args_conflicts_with_subcommands = true,
     after_help = "\
 The model is the IXP 2400 of Govind, Govindarajan and Kuri (IPDPS 2007); its tables and figures are run by \
-`inorder reproduce network-processor`. Values are printed with their 95 % confidence intervals over the repetitions.\n\n\
+`inorder reproduce network-processor`. Values are printed with their 95 % confidence intervals over the repetitions. \
+What is said of a hop is of flows; the metrics of the RFCs are of streams in which flows follow each other without a break.\n\n\
 Examples:\n  inorder netproc --scheme its --packet-bytes 64:7,512:4,1500:1\n  \
 inorder netproc --hops 10 --flows 10 --repetitions 3 --svg time.svg\n  \
 inorder netproc forwarder --order srpic"
@@ -139,7 +141,13 @@ impl FromStr for Share {
     fn from_str(text: &str) -> Result<Self, String> {
         let (bytes, share) = text.split_once(':').unwrap_or((text, "1"));
         let wrong = || format!("expected BYTES or BYTES:SHARE, such as 512:4, found {text}");
-        let bytes = bytes.trim().parse().map_err(|_| wrong())?;
+        let bytes = bytes.trim();
+        let bytes = bytes
+            .parse()
+            .map_err(|error: ParseIntError| match error.kind() {
+                IntErrorKind::PosOverflow => format!("expected fewer bytes, found {bytes}"),
+                _ => wrong(),
+            })?;
         let share = share.trim().parse().map_err(|_| wrong())?;
         Ok(Share(Length { bytes, share }))
     }
