@@ -105,9 +105,21 @@ impl CliError {
     pub(crate) fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
             CliError::Usage(_) => USAGE,
+            error if error.is_interruption() => INTERRUPTED,
             error if error.is_damage() => DAMAGED,
             _ => 1,
         })
+    }
+
+    /// True if Ctrl-C ended the waiting for a capture of which nothing had come.
+    fn is_interruption(&self) -> bool {
+        let CliError::Capture {
+            source: CaptureError::Io { source, .. },
+        } = self
+        else {
+            return false;
+        };
+        source.kind() == io::ErrorKind::Interrupted
     }
 
     /// True if the input is damaged; everything before the damage was used.

@@ -2,12 +2,14 @@
 //! one ends the reading, so that the results so far are still printed and what is temporary is removed; the second one ends
 //! the program, and removes what is half written.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once};
 
-use inorder_pipeline::{Stdin, Watch};
+use inorder_capture::{Capture, CaptureError};
+use inorder_pipeline::{Pipe, Watch};
 
-use crate::error::INTERRUPTED;
+use crate::error::{ExitCode, INTERRUPTED};
 use crate::{manners, outputs};
 
 static STOP: AtomicBool = AtomicBool::new(false);
@@ -37,13 +39,34 @@ pub(crate) fn flag_before(notice: &str) -> &'static AtomicBool {
     stop
 }
 
-/// The standard input, which ends with the first Ctrl-C even where nothing comes.
-pub(crate) fn stdin() -> Stdin {
-    struct Flag(&'static AtomicBool);
-    impl Watch for Flag {
-        fn stop(&self) -> bool {
-            self.0.load(Ordering::Relaxed)
-        }
+/// The exit code of a verb that a signal ended early, after a line that says of what its result is; nothing without such a signal.
+pub(crate) fn ended(result: &str) -> Option<ExitCode> {
+    flag().load(Ordering::Relaxed).then(|| {
+        manners::complain(format_args!("interrupted: {result}"));
+        ExitCode::from(INTERRUPTED)
+    })
+}
+
+struct Flag(&'static AtomicBool);
+
+impl Watch for Flag {
+    fn stop(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
     }
-    Stdin::new(Arc::new(Flag(flag())))
+}
+
+/// The standard input, which ends with the first Ctrl-C even where nothing comes.
+pub(crate) fn stdin() -> Pipe {
+    Pipe::stdin(Arc::new(Flag(flag())))
+}
+
+/// What comes out of a named pipe, which ends with the first Ctrl-C as well.
+pub(crate) fn pipe(path: &Path) -> Pipe {
+    Pipe::file(path, Arc::new(Flag(flag())))
+}
+
+/// Opens a capture, or the standard input as `-`. The first Ctrl-C ends the waiting for a pipe.
+pub(crate) fn open(path: &Path) -> Result<Capture, CaptureError> {
+    let watch: Arc<dyn Watch> = Arc::new(Flag(flag()));
+    inorder_pipeline::open(path, &watch)
 }

@@ -125,9 +125,17 @@ impl Analyzer {
         let here =
             consume(capture, &self.selection, self.threads, watch, sink).map_err(Error::Open)?;
         let name_there = peer.as_ref().map(|peer| peer.name().to_owned());
-        let (there, damage) = match peer.map(|peer| self.record(peer)).transpose()? {
-            Some(Err(damage)) => (None, Some(damage)),
-            Some(Ok(recorder)) => (name_there.map(|name| (name, recorder)), None),
+        let there = match peer {
+            Some(peer) if !self.watch.stop() => Some(self.record(peer)),
+            _ => None,
+        };
+        let (there, damage) = match there {
+            // What was not read of either capture would count as lost in a comparison.
+            _ if self.watch.stop() => (None, None),
+            Some(there) => match there? {
+                Err(damage) => (None, Some(damage)),
+                Ok(recorder) => (name_there.map(|name| (name, recorder)), None),
+            },
             None => (None, None),
         };
         let Consumed {

@@ -74,9 +74,12 @@ impl Error {
             analysis.warnings.push(format!("{error}; {before}"));
         }
         if stopped {
-            analysis.warnings.push(format!(
-                "interrupted: only the first {read} frames were analysed"
-            ));
+            let first = match read {
+                0 => "nothing was analysed".to_owned(),
+                1 => "only the first frame was analysed".to_owned(),
+                n => format!("only the first {n} frames were analysed"),
+            };
+            analysis.warnings.push(format!("interrupted: {first}"));
         }
         match error {
             None => Ok(analysis),

@@ -67,7 +67,7 @@ pub use selection::{Moment, Selection};
 pub use source::Below;
 pub use source::Input;
 #[cfg(feature = "files")]
-pub use source::Stdin;
+pub use source::{Pipe, is_pipe, open};
 pub use watch::{Unwatched, Watch};
 
 #[cfg(doctest)]

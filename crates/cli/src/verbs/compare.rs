@@ -1,5 +1,6 @@
 //! `inorder compare`: what a change did, from a result before it and one after it.
 
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -7,7 +8,7 @@ use std::sync::atomic::Ordering;
 use inorder_analysis::Analysis;
 use inorder_analysis::compare::{Side, compare, write_csv, write_json, write_schema, write_text};
 use inorder_capture::{Capture, CaptureError};
-use inorder_pipeline::{Analyzer, Below};
+use inorder_pipeline::{Analyzer, Below, Input};
 use inorder_report::text::Layout;
 
 use crate::error::{CliError, ExitCode, Outcome};
@@ -56,10 +57,13 @@ pub(super) fn run(args: &Args) -> Outcome {
     let files = outputs::json_and_csv(args.json.as_deref(), args.csv.as_deref())?;
     outputs::check(&files, &[before, after])?;
     let mut damage = None;
-    let (before, after) = (
-        side(args, before, &mut damage)?,
-        side(args, after, &mut damage)?,
-    );
+    let sides = side(args, before, &mut damage)
+        .and_then(|before| Ok((before, side(args, after, &mut damage)?)));
+    // A part of a capture compared with a whole one shows a change that nobody made.
+    if let Some(code) = interrupt::ended("nothing is compared") {
+        return Ok(code);
+    }
+    let (before, after) = sides?;
     let comparison =
         compare(&before, &after).map_err(|error| CliError::Usage(error.to_string()))?;
     if !files.iter().any(|path| path.as_os_str() == "-") {
@@ -99,7 +103,7 @@ fn folder(args: &Args, path: &Path, damage: &mut Option<ExitCode>) -> Result<Sid
     let mut captures = Vec::new();
     for capture in &found.captures {
         if stop.load(Ordering::Relaxed) {
-            return Err(CliError::Usage(format!("{name}: interrupted")));
+            break;
         }
         let label = capture.strip_prefix(path).unwrap_or(capture);
         let label = label.display().to_string();
@@ -116,7 +120,10 @@ fn folder(args: &Args, path: &Path, damage: &mut Option<ExitCode>) -> Result<Sid
 }
 
 /// What a capture says, or what there is of it and what is wrong.
-fn analysis(args: &Args, path: &Path) -> Result<Analysis, (Option<Box<Analysis>>, CliError)> {
+fn analysis(
+    args: &Args,
+    capture: impl Into<Input>,
+) -> Result<Analysis, (Option<Box<Analysis>>, CliError)> {
     let watch = Arc::new(Reading::new(interrupt::flag()));
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let analyzer = Analyzer::new()
@@ -124,7 +131,7 @@ fn analysis(args: &Args, path: &Path) -> Result<Analysis, (Option<Box<Analysis>>
         .watch(watch)
         .select(args.select.selection());
     let done = analyzer
-        .run(path)
+        .run(capture)
         .map_err(inorder_pipeline::Error::into_parts);
     done.map_err(|(analysis, error)| (analysis.map(Box::new), error.into()))
 }
@@ -139,26 +146,16 @@ fn side(args: &Args, path: &Path, damage: &mut Option<ExitCode>) -> Result<Side,
     if path.is_dir() {
         return folder(args, path, damage);
     }
+    if inorder_pipeline::is_pipe(path) {
+        return of_pipe(args, path, damage);
+    }
     let opened = Capture::open(path);
     if opened.is_ok() {
-        let analysis = match analysis(args, path) {
-            Ok(analysis) => analysis,
-            Err((Some(analysis), error)) if error.is_damage() => {
-                manners::complain(&error);
-                damage.get_or_insert(error.exit_code());
-                *analysis
-            }
-            Err((_, error)) => return Err(error),
-        };
-        return Ok(Side::of_analyses(&name, &[analysis]));
+        return of_capture(args, &name, path, damage);
     }
-    if !args.select.is_all() {
-        return Err(CliError::Usage(format!(
-            "{name}: --filter, --from and --to need a capture"
-        )));
-    }
+    refuse_selection(args, &name)?;
     let text = std::fs::read(path).map_err(CliError::file(path, "read"))?;
-    let is_json = text.trim_ascii_start().starts_with(b"{");
+    let is_json = begins_as_json(&text);
     Side::of_json(&name, &text).map_err(|error| CliError::Malformed {
         place: name,
         problem: match opened {
@@ -168,4 +165,55 @@ fn side(args: &Args, path: &Path, damage: &mut Option<ExitCode>) -> Result<Side,
             _ => error.to_string(),
         },
     })
+}
+
+/// What comes out of a pipe, such as `<(inorder analyze --json trace.pcap)`, can be read only once: its first bytes tell what it is.
+fn of_pipe(args: &Args, path: &Path, damage: &mut Option<ExitCode>) -> Result<Side, CliError> {
+    let name = path.display().to_string();
+    let mut pipe = BufReader::new(interrupt::pipe(path));
+    let first = pipe.fill_buf().map_err(CliError::file(path, "read"))?;
+    if !begins_as_json(first) {
+        return of_capture(args, &name, Input::reader(name.clone(), pipe), damage);
+    }
+    refuse_selection(args, &name)?;
+    let mut text = Vec::new();
+    pipe.read_to_end(&mut text)
+        .map_err(CliError::file(path, "read"))?;
+    Side::of_json(&name, &text).map_err(|error| CliError::Malformed {
+        place: name,
+        problem: error.to_string(),
+    })
+}
+
+/// A capture as far as it can be read.
+fn of_capture(
+    args: &Args,
+    name: &str,
+    capture: impl Into<Input>,
+    damage: &mut Option<ExitCode>,
+) -> Result<Side, CliError> {
+    let analysis = match analysis(args, capture) {
+        Ok(analysis) => analysis,
+        Err((Some(analysis), error)) if error.is_damage() => {
+            manners::complain(&error);
+            damage.get_or_insert(error.exit_code());
+            *analysis
+        }
+        Err((_, error)) => return Err(error),
+    };
+    Ok(Side::of_analyses(name, &[analysis]))
+}
+
+/// A result has no packets any more of which some could be selected.
+fn refuse_selection(args: &Args, name: &str) -> Result<(), CliError> {
+    match args.select.is_all() {
+        true => Ok(()),
+        false => Err(CliError::Usage(format!(
+            "{name}: --filter, --from and --to need a capture"
+        ))),
+    }
+}
+
+fn begins_as_json(text: &[u8]) -> bool {
+    text.trim_ascii_start().starts_with(b"{")
 }

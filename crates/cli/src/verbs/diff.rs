@@ -1,19 +1,19 @@
 //! `inorder diff`: order, loss and delay between two captures of any traffic.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
 use inorder_capture::{Block, Capture};
 use inorder_pairing::diff::{
     Difference, FLOW, Flow, Keep, PACKET, RESULT, Settings, Trace, compare, html, in_common,
 };
-use inorder_pipeline::Filter;
+use inorder_pipeline::{Filter, Watch};
 use inorder_report::escape::printable;
 use inorder_report::text::{self, Layout, paragraph};
 use inorder_report::{csv, number::plural};
 use inorder_wire::Frame;
 
-use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
+use crate::error::{CliError, ExitCode, Outcome};
+use crate::progress::Reading;
 use crate::{interrupt, manners, outputs};
 
 /// Flows in the table; files have all.
@@ -86,6 +86,15 @@ pub(super) fn run(args: &Args) -> Outcome {
         let problem = "diff reads each capture twice, so it needs files, not the standard input";
         return Err(CliError::Usage(problem.to_owned()));
     }
+    if let Some(pipe) = [a, b]
+        .into_iter()
+        .find(|path| inorder_pipeline::is_pipe(path))
+    {
+        return Err(CliError::Usage(format!(
+            "{}: diff reads each capture twice; expected a regular file, not a pipe",
+            pipe.display()
+        )));
+    }
     outputs::check(&files, &[a, b])?;
     #[cfg(feature = "parquet")]
     if let Some(directory) = &args.parquet {
@@ -114,13 +123,9 @@ pub(super) fn run(args: &Args) -> Outcome {
     (found.a, found.b) = (a.display().to_string(), b.display().to_string());
     print(args, &files, &mut found)?;
     damage.iter().for_each(manners::complain);
-    Ok(
-        match (interrupt::flag().load(Ordering::Relaxed), damage.first()) {
-            (true, _) => ExitCode::from(INTERRUPTED),
-            (false, Some(error)) => error.exit_code(),
-            (false, None) => ExitCode::SUCCESS,
-        },
-    )
+    let interrupted = interrupt::ended("only what was read before of both captures is compared");
+    let damaged = damage.first().map(CliError::exit_code);
+    Ok(interrupted.or(damaged).unwrap_or(ExitCode::SUCCESS))
 }
 
 /// Bytes from the network header on that the snap length left of the packet it cut most; all without a cut one.
@@ -208,9 +213,10 @@ fn read(
 fn frames(path: &Path, mut each: impl FnMut(&Frame<'_>)) -> Result<Option<CliError>, CliError> {
     let mut capture = Capture::open(path)?;
     let mut block = Block::default();
-    let stop = interrupt::flag();
-    while !stop.load(Ordering::Relaxed) {
+    let reading = Reading::new(interrupt::flag());
+    while !reading.stop() {
         let more = capture.read_block(&mut block).map_err(CliError::from);
+        reading.progress(capture.bytes_read(), capture.total_bytes());
         block.frames().for_each(|frame| each(&frame));
         match more {
             Ok(true) => {}

@@ -3,13 +3,12 @@
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
 use inorder_metrics::{Config, DEFAULT_MAX_HOLES, SERIES, Series, SeriesReport, write_text};
 
 use inorder_report::{csv, json, schema};
 
-use crate::error::{CliError, DAMAGED, ExitCode, INTERRUPTED, Outcome};
+use crate::error::{CliError, DAMAGED, ExitCode, Outcome};
 use crate::{interrupt, manners, outputs};
 
 /// Options of `inorder metrics`.
@@ -87,6 +86,9 @@ pub(super) fn run(args: &Args) -> Outcome {
     });
     // Of nothing there is no metric: a page of zeros would hide that the input is something else.
     if report.received() == 0 {
+        if let Some(code) = interrupt::ended("no number had come") {
+            return Ok(code);
+        }
         return Err(malformed.unwrap_or_else(|| CliError::Malformed {
             place: name.into_owned(),
             problem: "no arrivals; expected lines of seq[,time_s[,bytes]]".to_owned(),
@@ -103,10 +105,8 @@ pub(super) fn run(args: &Args) -> Outcome {
         manners::notice(&lacking);
     }
     let Some(malformed) = malformed else {
-        return Ok(match interrupt::flag().load(Ordering::Relaxed) {
-            true => ExitCode::from(INTERRUPTED),
-            false => ExitCode::SUCCESS,
-        });
+        let interrupted = interrupt::ended("only the numbers that were read before are counted");
+        return Ok(interrupted.unwrap_or(ExitCode::SUCCESS));
     };
     manners::complain(malformed);
     Ok(ExitCode::from(DAMAGED))

@@ -85,6 +85,10 @@ pub(super) fn run(args: &Args) -> Outcome {
 
 /// What a file is that is no log: captures of QUIC and compressed logs are what people have beside logs.
 fn not_a_log(path: &Path) -> Option<&'static str> {
+    // What came out of a pipe does not come again.
+    if inorder_pipeline::is_pipe(path) {
+        return None;
+    }
     let mut first = [0; 2];
     let _ = File::open(path).ok()?.read(&mut first).ok()?;
     if Capture::open(path).is_ok() {

@@ -4,13 +4,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use inorder_capture::Capture;
 use inorder_pipeline::Filter;
 use inorder_replay::{Done, Error, Format, SUMMARY, Settings, Summary, replay, write_text};
 use inorder_report::{json, schema};
 use inorder_sort::{ConfigError, SorterConfig, srpic};
 
-use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
+use crate::error::{CliError, ExitCode, Outcome};
 use crate::{interrupt, manners, outputs, sorters};
 
 /// Options of `inorder sort`.
@@ -71,8 +70,10 @@ pub(super) fn run(args: &Args) -> Outcome {
     let settings = settings(args)?;
     let done = sort(input, output, &settings, stop)?;
     print(args, output, &done.summary)?;
-    if stop.load(Ordering::Relaxed) {
-        return Ok(ExitCode::from(INTERRUPTED));
+    if let Some(code) =
+        interrupt::ended("only the frames that were read before were sorted and written")
+    {
+        return Ok(code);
     }
     // The frames before the damage were sorted and written.
     done.damage
@@ -106,10 +107,7 @@ fn sorter(args: &Args) -> Result<SorterConfig, ConfigError> {
 
 /// Reads, sorts and writes.
 fn sort(input: &Path, to: &Path, settings: &Settings, stop: &AtomicBool) -> Result<Done, CliError> {
-    let mut capture = match input == Path::new("-") {
-        true => Capture::from_reader("standard input", Box::new(interrupt::stdin()))?,
-        false => Capture::open(input)?,
-    };
+    let mut capture = interrupt::open(input)?;
     let mut done = None;
     outputs::write_to(to, |out| {
         let stop = || stop.load(Ordering::Relaxed);

@@ -17,6 +17,7 @@ mod models;
 mod namespaces;
 mod peer;
 mod petri;
+mod pipes;
 mod quic;
 mod safe;
 mod schemas;

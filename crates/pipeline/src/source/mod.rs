@@ -3,13 +3,13 @@
 #[cfg(feature = "files")]
 mod below;
 mod input;
-mod reader;
 #[cfg(feature = "files")]
-mod stdin;
+mod pipe;
+mod reader;
 
 #[cfg(feature = "files")]
 pub use below::Below;
 pub use input::Input;
-pub(crate) use reader::{Reader, describe};
 #[cfg(feature = "files")]
-pub use stdin::Stdin;
+pub use pipe::{Pipe, is_pipe, open};
+pub(crate) use reader::{Reader, describe};

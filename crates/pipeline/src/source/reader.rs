@@ -110,12 +110,7 @@ impl Reader {
 fn open(part: Part, watch: &Arc<dyn Watch>) -> Result<Capture, CaptureError> {
     match part {
         #[cfg(feature = "files")]
-        Part::File(path) if path.as_os_str() == "-" => {
-            let stdin = super::stdin::Stdin::new(Arc::clone(watch));
-            Capture::from_reader("standard input", Box::new(stdin))
-        }
-        #[cfg(feature = "files")]
-        Part::File(path) => Capture::open(&path),
+        Part::File(path) => super::pipe::open(&path, watch),
         Part::Reader(name, reader) => Capture::from_reader(&name, reader),
     }
 }

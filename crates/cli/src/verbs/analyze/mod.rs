@@ -10,7 +10,7 @@ use inorder_capture::{AnnotateError, Capture, CaptureError};
 use inorder_detect::{Assumed, Config};
 use inorder_pipeline::{Analyzer, Input, memory};
 
-use crate::error::{CliError, DAMAGED, EXCEEDED, ExitCode, INTERRUPTED, Outcome};
+use crate::error::{CliError, DAMAGED, EXCEEDED, ExitCode, Outcome};
 use crate::progress::Reading;
 use crate::{interrupt, manners, outputs};
 
@@ -70,8 +70,12 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     let judged = judge(&args.threshold, &analyses);
     written.finish()?;
-    if stop.load(Ordering::Relaxed) {
-        return Ok(ExitCode::from(INTERRUPTED));
+    let result = match analyses.is_empty() {
+        true => "nothing was analysed",
+        false => "only what was read before was analysed",
+    };
+    if let Some(code) = interrupt::ended(result) {
+        return Ok(code);
     }
     Ok(match (exit_code(&errors), nothing.is_some()) {
         (Some(code), _) => code,
@@ -117,7 +121,12 @@ fn check(args: &Args) -> Result<(), CliError> {
         && (args.files.len() != 1 || args.files[0] == Path::new("-"))
     {
         "--annotate needs exactly one capture, in a file"
-    } else if args.to.annotate.is_some() && args.files.iter().any(|file| is_stream(file)) {
+    } else if args.to.annotate.is_some()
+        && args
+            .files
+            .iter()
+            .any(|file| inorder_pipeline::is_pipe(file))
+    {
         "--annotate reads the capture twice; expected a regular file"
     } else if args
         .files
@@ -141,12 +150,6 @@ fn check(args: &Args) -> Result<(), CliError> {
 fn is_same(args: &Args, file: &Path) -> bool {
     let peer = args.peer.as_deref();
     peer.is_some_and(|peer| outputs::is_one_file(peer, file))
-}
-
-/// What can be read only once: a pipe, a terminal.
-fn is_stream(path: &Path) -> bool {
-    path.metadata()
-        .is_ok_and(|about| !about.is_file() && !about.is_dir())
 }
 
 /// Files that the options name as outputs.
@@ -295,7 +298,7 @@ fn print(
     }
     #[cfg(feature = "parquet")]
     if let Some(dir) = &args.to.parquet {
-        written.of(write_parquet(dir, analyses));
+        write_parquet(dir, analyses, written);
     }
     if let Some(path) = &args.to.html {
         written.of(outputs::write_to(path, |out| match pages {
@@ -313,14 +316,15 @@ fn page(args: &Args) -> html::Page {
 }
 
 #[cfg(feature = "parquet")]
-fn write_parquet(dir: &Path, analyses: &[Analysis]) -> Result<(), CliError> {
-    outputs::directory(dir)?;
-    for rows in Rows::ALL {
-        outputs::replace(&dir.join(rows.file_name()), |file| {
-            rows.write_parquet(file, analyses)
-        })?;
+fn write_parquet(dir: &Path, analyses: &[Analysis], written: &mut outputs::Attempts) {
+    if let Err(error) = outputs::directory(dir) {
+        return written.of(Err(error));
     }
-    Ok(())
+    for rows in Rows::ALL {
+        written.of(outputs::replace(&dir.join(rows.file_name()), |file| {
+            rows.write_parquet(file, analyses)
+        }));
+    }
 }
 
 /// Copies the capture with comments at its events.

@@ -10,7 +10,7 @@ use inorder_petri::parameters::Parameters;
 use inorder_petri::statistics::{Estimate, plain, run_seed};
 
 use super::{Args, Source, coloured, found, read, unused};
-use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
+use crate::error::{CliError, ExitCode, Outcome};
 use crate::{interrupt, outputs};
 
 /// Cells, at most.
@@ -179,10 +179,8 @@ pub(super) fn run(args: &Args, plan: &Plan, file: &Path, source: &Source) -> Out
         name => name,
     };
     coloured::write(args, &Report::new(name, &axes, cells, interrupted))?;
-    Ok(match interrupted {
-        true => ExitCode::from(INTERRUPTED),
-        false => ExitCode::SUCCESS,
-    })
+    let interrupted = interrupt::ended("the results are partial");
+    Ok(interrupted.unwrap_or(ExitCode::SUCCESS))
 }
 
 /// Refuses what is about one net only.
