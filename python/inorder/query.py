@@ -125,7 +125,12 @@ def guarded(main: Any) -> int:
     """Runs a program of this package: one line for what is wrong, and the exit code of the command."""
     try:
         code: int = main(sys.argv[1:])
+        sys.stdout.flush()
         return code
+    except BrokenPipeError:
+        # The reader of the output closed it: this is no error. What is still to be written must not fail once more at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except UsageError as error:
         print(f"inorder: {error}", file=sys.stderr)
         return 2

@@ -32,13 +32,17 @@ def wilson(hits: int, all: int) -> tuple[float, float]:
 
     >>> [round(bound, 3) for bound in wilson(5, 10)]
     [0.237, 0.763]
+    >>> wilson(0, 4000)[0], wilson(4000, 4000)[1]    # exactly, without the rounding of the square root
+    (0.0, 1.0)
     """
     if all == 0:
         return (0.0, 1.0)
     share, spread = hits / all, Z * Z / all
     middle = share + spread / 2
     half = Z * math.sqrt(share * (1 - share) / all + spread / (4 * all))
-    return (max(0.0, (middle - half) / (1 + spread)), min(1.0, (middle + half) / (1 + spread)))
+    low = 0.0 if hits == 0 else (middle - half) / (1 + spread)
+    high = 1.0 if hits == all else (middle + half) / (1 + spread)
+    return (low, high)
 
 
 def quantile(values: Sequence[float], share: float) -> tuple[float, float, float]:
@@ -355,7 +359,8 @@ def main(arguments: list[str]) -> int:
 
 
 def _print(summary: Summary) -> None:
-    print(f"{summary.connections} connections")
+    plural = "" if summary.connections == 1 else "s"
+    print(f"{summary.connections:,} connection{plural}")
     for figure in summary.figures:
         if figure.name in LONG:
             continue

@@ -3,6 +3,8 @@
 import csv
 import os
 import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -175,3 +177,14 @@ def test_summaries_are_grouped_by_a_file_beside_them(tmp_path: Path, population:
     assert "Extent against sending rate" in text
     run("summary", str(study), "--html", str(page), code=2)
     run("summary", str(study), "--by", "half", code=2)
+
+
+def test_an_answer_that_nobody_reads_to_its_end_is_no_error(tmp_path: Path) -> None:
+    study = inorder.corpus("testdata/demo", tmp_path / "study").path
+    for module, arguments in (("query", ["select * from events"]), ("query", ["--csv=-", "select 1"]), ("summary", [])):
+        read, write = os.pipe()
+        os.close(read)
+        line = [sys.executable, "-m", f"inorder.{module}", *arguments, str(study)]
+        done = subprocess.run(line, stdout=write, stderr=subprocess.PIPE, text=True)
+        os.close(write)
+        assert (done.returncode, done.stderr) == (0, ""), module

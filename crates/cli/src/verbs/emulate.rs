@@ -138,9 +138,13 @@ fn config(args: &Args) -> Result<Config, CliError> {
             let text = std::fs::read_to_string(file).map_err(CliError::file(file, "read"))?;
             (file.display().to_string(), text)
         }
-        None => ("the options as a scenario".to_owned(), args.path.scenario()),
+        None => ("the options".to_owned(), args.path.scenario()),
     };
-    let wrong = |error: inorder_scenario::Error| CliError::Usage(error.to_string());
+    let wrong = |mut error: inorder_scenario::Error| {
+        // Of the text that was made of the options nobody knows the lines.
+        error.position = error.position.filter(|_| args.scenario.is_some());
+        CliError::Usage(error.to_string())
+    };
     let mut scenario = Scenario::load(&text, &name, &registries_with(&Own::reading(read_beside)))
         .map_err(wrong)?;
     for assignment in &args.set {

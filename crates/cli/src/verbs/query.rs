@@ -1,9 +1,9 @@
 //! `inorder query` and `inorder summary`: questions to studies, which the Python package answers with DuckDB.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::error::Outcome;
-use crate::python;
+use crate::{outputs, python};
 
 /// Options of `inorder query`.
 #[derive(clap::Args)]
@@ -64,6 +64,8 @@ pub(crate) struct Summary {
 
 /// Hands the statement over.
 pub(super) fn query(args: &Query) -> Outcome {
+    let files = outputs::json_and_csv(args.json.as_deref(), args.csv.as_deref())?;
+    outputs::check(&files, &[])?;
     let mut all = vec![args.sql.clone()];
     all.extend(args.studies.iter().map(|path| path.display().to_string()));
     option(&mut all, "--csv", args.csv.as_ref());
@@ -74,6 +76,9 @@ pub(super) fn query(args: &Query) -> Outcome {
 
 /// Hands the question over.
 pub(super) fn summary(args: &Summary) -> Outcome {
+    let page: Vec<&Path> = args.html.iter().map(PathBuf::as_path).collect();
+    let beside: Vec<&Path> = args.beside.iter().map(PathBuf::as_path).collect();
+    outputs::check(&page, &beside)?;
     let mut all = vec![args.study.display().to_string()];
     option(&mut all, "--beside", args.beside.as_ref());
     if !args.by.is_empty() {

@@ -361,3 +361,49 @@ fn an_error_that_cannot_be_printed_has_its_exit_code() {
         assert_eq!(code(&run), expected, "{arguments}");
     }
 }
+
+/// The options become a scenario of which the user knows neither lines nor columns.
+#[test]
+fn an_option_of_a_path_that_is_no_time_is_named_without_a_line() {
+    let said = complaint(&["emulate", "a0", "b0", "--delay=10"], 2);
+    assert!(
+        said.starts_with("inorder: the options: delay: \"10\", expected a time"),
+        "{said}"
+    );
+}
+
+/// A telephone shows 390 pixels; what is wider must not make the whole page so wide.
+#[test]
+fn every_table_of_a_page_is_in_a_box_in_which_it_scrolls() {
+    let folder = Folder::new("boxes");
+    let receiver = DEMO.replace("sender", "receiver");
+    let page = folder.path("diff.html");
+    let run = inorder(&["diff", "-q", DEMO, &receiver, &format!("--html={page}")]);
+    assert_eq!(code(&run), 0, "{}", stderr(&run));
+    let page = fs::read_to_string(page).unwrap();
+    // The scripts behind it have tables in their texts.
+    let (page, _) = page.split_once("<footer").unwrap();
+    let mut before: Vec<&str> = page.split("<table").collect();
+    before.pop();
+    assert!(before.len() >= 2);
+    for text in before {
+        let tag = text.trim_end().rsplit('<').next().unwrap_or_default();
+        assert!(tag.starts_with("div class=\"card "), "{tag}");
+    }
+}
+
+/// The Python package writes these files, and knows no captures; the command looks before it hands over.
+#[test]
+fn neither_a_query_nor_a_summary_replaces_a_capture() {
+    let folder = Folder::new("asked");
+    let capture = folder.file("capture.pcap", &fs::read(DEMO).unwrap());
+    let study = folder.path("study");
+    let (page, csv) = (format!("--html={capture}"), format!("--csv={capture}"));
+    for arguments in [
+        &["summary", &study, &page, "--force"][..],
+        &["query", "select 1", &study, &csv, "--force"],
+    ] {
+        let said = complaint(arguments, 2);
+        assert!(said.contains("is a capture and is not replaced"), "{said}");
+    }
+}

@@ -37,7 +37,9 @@ pub fn write(out: &mut dyn Write, found: &Difference) -> io::Result<()> {
     for warning in &found.warnings {
         writeln!(out, "<p>Note: {}.</p>", Text(warning))?;
     }
-    Table::new(FLOW).write(out, &found.directions)?;
+    boxed(out, "scroll", "Directions", |out| {
+        Table::new(FLOW).write(out, &found.directions)
+    })?;
     let mut charts = Vec::new();
     for direction in &found.directions {
         let points = points(found, direction.a_first, direction.least_ns);
@@ -56,18 +58,35 @@ pub fn write(out: &mut dyn Write, found: &Difference) -> io::Result<()> {
     }
     if found.flows.len() > found.directions.len() {
         writeln!(out, "<h2>Flows</h2>")?;
-        Table::new(FLOW)
-            .at_most(MAX_FLOWS)
-            .write(out, &found.flows)?;
+        boxed(out, "flows", "Flows", |out| {
+            let table = Table::new(FLOW).at_most(MAX_FLOWS);
+            table.write(out, &found.flows)
+        })?;
     }
     let told = |packet: &&PacketRow| packet.fate != Fate::InOrder;
     if found.packets.iter().any(|packet| told(&packet)) {
         writeln!(out, "<h2>Packets that are not in order</h2>")?;
-        Table::new(PACKET)
-            .at_most(MAX_PACKETS)
-            .write(out, found.packets.iter().filter(told))?;
+        boxed(out, "flows", "Packets that are not in order", |out| {
+            let table = Table::new(PACKET).at_most(MAX_PACKETS);
+            table.write(out, found.packets.iter().filter(told))
+        })?;
     }
     end(out, NOTE, !charts.is_empty(), &ASSETS, &charts)
+}
+
+/// A table in a box in which it scrolls where it is wider than the screen (`scroll`), or longer as well (`flows`).
+fn boxed(
+    out: &mut dyn Write,
+    class: &str,
+    label: &str,
+    table: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    writeln!(
+        out,
+        "<div class=\"card {class}\" tabindex=0 role=region aria-label=\"{label}\">"
+    )?;
+    table(out)?;
+    writeln!(out, "</div>")
 }
 
 /// Begins the footer.
