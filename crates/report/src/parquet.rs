@@ -7,6 +7,7 @@ use std::io::{self, Write};
 
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
+use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
 use crate::arrow::{Batches, Texts};
@@ -30,12 +31,24 @@ pub fn write<R: ?Sized, M: AnyColumn<R>>(
         .set_compression(Compression::SNAPPY)
         .set_created_by(concat!("inorder ", env!("CARGO_PKG_VERSION")).to_owned())
         .build();
-    let mut writer = ArrowWriter::try_new(out, batches.schema(), Some(properties))?;
+    let mut writer =
+        ArrowWriter::try_new(out, batches.schema(), Some(properties)).map_err(plain)?;
     for batch in batches {
-        writer.write(&batch?)?;
+        writer.write(&batch?).map_err(plain)?;
     }
-    writer.close()?;
+    writer.close().map_err(plain)?;
     Ok(())
+}
+
+/// The system's error as it is: the library would add to it that it comes from outside.
+fn plain(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(outside) => match outside.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(outside) => io::Error::other(outside),
+        },
+        error => error.into(),
+    }
 }
 
 #[cfg(test)]
@@ -101,6 +114,22 @@ mod tests {
         write(&mut out, ROW, [] as [Row; 0]).unwrap();
         let builder = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(out)).unwrap();
         assert_eq!(builder.schema().fields().len(), 3);
+    }
+
+    #[test]
+    fn a_full_disk_is_said_in_the_words_of_the_system() {
+        struct Full;
+        impl Write for Full {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::StorageFull.into())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let error = write(Full, ROW, [row(Some(1))]).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        assert_eq!(error.to_string(), "no storage space");
     }
 
     #[test]

@@ -147,9 +147,10 @@ impl Folder {
         let folder = path.parent().unwrap_or(&self.root);
         fs::create_dir_all(folder).map_err(Error::file(folder, "create"))?;
         let done = self.temporary().and_then(|file| {
-            let mut out = BufWriter::with_capacity(BUFFER, file);
+            // Written by the system's own file, whose errors do not name the other name.
+            let mut out = BufWriter::with_capacity(BUFFER, file.as_file());
             write(&mut out)?;
-            let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+            out.into_inner().map_err(io::IntoInnerError::into_error)?;
             file.as_file().sync_all()?;
             file.persist(path).map_err(|error| error.error)?;
             Ok(())

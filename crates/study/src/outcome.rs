@@ -138,7 +138,7 @@ impl fmt::Display for Outcome {
         }
         match self.failed.len().saturating_sub(WORST) {
             0 => {}
-            more => write!(f, "\nNot read to their end: {more} more")?,
+            more => write!(f, "\nNot read to their end: {} more", count(more as u64))?,
         }
         if self.worst.is_empty() {
             return write!(f, "\nNone has trouble or was held back by a limit.");
@@ -146,7 +146,7 @@ impl fmt::Display for Outcome {
         write!(
             f,
             "\nWith trouble, or held back by a limit: {}, the most severe first",
-            self.troubled
+            count(self.troubled as u64)
         )?;
         for (number, (_, _, file, sentence)) in (1..).zip(&self.worst) {
             let (file, sentence) = (printable(file), printable(sentence));

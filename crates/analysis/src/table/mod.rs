@@ -104,8 +104,14 @@ fn most_severe(out: &mut dyn Write, lines: &[Line], style: &Style) -> io::Result
     }
     let (bold, plain) = style.bold();
     let title = match worst.len() {
-        WORST => format!("The {WORST} most severe of {} captures", lines.len()),
-        some => format!("With trouble, {some} of {} captures", lines.len()),
+        WORST => format!(
+            "The {WORST} most severe of {} captures",
+            count(lines.len() as u64)
+        ),
+        some => format!(
+            "With trouble, {some} of {} captures",
+            count(lines.len() as u64)
+        ),
     };
     writeln!(out, "\n{bold}{title}{plain}")?;
     for (number, line) in (1..).zip(worst) {

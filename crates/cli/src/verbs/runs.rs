@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use inorder_report::number::{count, plural};
 use inorder_scenario::{Cell, Scenario};
 use inorder_sim::output::{self, Report};
 use inorder_sim::{Campaign, Own, Results, run_cells};
@@ -93,7 +94,7 @@ impl Changes {
     pub(super) fn runs_done(&self, cells: &[Cell], done: usize) -> String {
         let wanted = |cell: &Cell| self.repetitions().unwrap_or(cell.config.run.repetitions);
         let wanted: u64 = cells.iter().map(wanted).sum();
-        format!("of {done} runs out of {wanted}")
+        format!("with {} of {}", count(done as u64), plural(wanted, "run"))
     }
 }
 

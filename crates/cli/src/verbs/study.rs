@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use inorder_report::number::{count, plural};
 use inorder_study::{Error, Job, Progress, Study, Tally};
 
 use crate::error::{CliError, DAMAGED, ExitCode, INTERRUPTED, Outcome};
@@ -78,15 +79,14 @@ impl Place {
         let (done, all) = (tally.items_done, tally.items);
         if !tally.is_complete() {
             manners::complain(format_args!(
-                "interrupted: {done} of {all} {things} are done; the same command goes on with the rest"
+                "interrupted: {} of {} {things} are done; the same command goes on with the rest",
+                count(done),
+                count(all)
             ));
             return Ok(ExitCode::from(INTERRUPTED));
         }
-        let things = match all {
-            1 => things.trim_end_matches('s'),
-            _ => things,
-        };
-        outputs::text(|to| writeln!(to, "{all} {things}: {out}\n{more}"))?;
+        let all = plural(all, things.trim_end_matches('s'));
+        outputs::text(|to| writeln!(to, "{all}: {out}\n{more}"))?;
         if let Some(complaint) = tally.complaint(&self.out) {
             manners::complain(&complaint);
             return Ok(ExitCode::from(DAMAGED));

@@ -11,6 +11,7 @@ use inorder_live::os::{self, Needs, Ring};
 use inorder_live::watched::{WATCHED, Watched};
 use inorder_pipeline::{Analysis, Analyzer, Error, Filter, Input, Selection, memory};
 use inorder_report::json;
+use inorder_report::number::{count, plural};
 
 use crate::error::{CliError, ExitCode, Outcome};
 use crate::running::{Confining, Outlet, RunningOptions, seconds};
@@ -170,8 +171,9 @@ fn show(
     watched: &Watched,
 ) -> Result<(), CliError> {
     let sums = format!(
-        "{} frames since the start, {} dropped by the kernel",
-        watched.frames, watched.missed
+        "{} since the start, {} dropped by the kernel",
+        plural(watched.frames, "frame"),
+        count(watched.missed)
     );
     if !outlet.is_terminal() {
         return outputs::text(|out| writeln!(out, "{} ({sums})", headline(analysis)));

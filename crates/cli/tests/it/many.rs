@@ -135,3 +135,14 @@ fn folders_are_compared_capture_by_capture() {
     let output = inorder(&["compare", &before, &after]);
     assert!(stdout(&output).contains("No capture has the same name in both folders"));
 }
+
+#[test]
+fn numbers_of_captures_have_separators() {
+    let folder = Folder::new("thousand");
+    let late = folder.file("late.pcap", &demo("sender")[..60_000]);
+    let captures = vec![late.as_str(); 1_000];
+    let run = inorder(&[&["analyze", "--no-what-if"], &captures[..]].concat());
+    let mut last = stdout(&run).lines().rev();
+    let title = last.find(|line| line.contains("most severe"));
+    assert_eq!(title, Some("The 10 most severe of 1,000 captures"));
+}

@@ -168,8 +168,13 @@ fn ctrl_c_keeps_the_finished_runs() {
     let folder = Folder::new("simulate-interrupt");
     let file = folder.file("s.toml", SCENARIO.as_bytes());
     let output = common::interrupted(&["simulate", "--json", "--repetitions=1000000", &file]);
-    let partial = "interrupted: the results are partial, of ";
+    let partial = "interrupted: the results are partial, with ";
     assert!(stderr(&output).contains(partial), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains(" of 2,000,000 runs"),
+        "{}",
+        stderr(&output)
+    );
     assert_eq!(code(&output), 130, "{}", stderr(&output));
     let value = json(&output);
     let runs = value["cells"].as_array().unwrap().iter();

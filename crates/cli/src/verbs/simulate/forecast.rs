@@ -10,10 +10,7 @@ pub(super) fn forecast(cost: &Cost) -> Option<String> {
     if cost.processor_s <= MIN_ANNOUNCED_S {
         return None;
     }
-    let runs = match cost.runs {
-        1 => "1 run".to_owned(),
-        runs => format!("{runs} runs"),
-    };
+    let runs = inorder_report::number::plural(cost.runs, "run");
     Some(format!(
         "{runs}, {} packets: up to about {} of processor time (a rough estimate for paths that are always full; \
          --quick gives a first look)",

@@ -124,7 +124,7 @@ fn write_text(args: &Args, cells: &[Cell], report: &Report<'_>) -> Result<(), Cl
         match &report.is_partial {
             true => writeln!(
                 out,
-                "\nPartial: interrupted; {}",
+                "\nPartial: interrupted, {}",
                 args.changes.runs_done(cells, runs(report.cells))
             ),
             false => Ok(()),
