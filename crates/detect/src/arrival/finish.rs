@@ -6,9 +6,6 @@ use crate::engine_end::{EngineEnd, Replaced, Replacement};
 use crate::result::{Confidence, Evidence, Reason, Retransmissions, Verdict};
 use inorder_metrics::by_bytes::Hole;
 
-/// Parts of one hole that are looked at behind another.
-const MAX_PARTS: usize = 64;
-
 impl Arrival {
     /// The end: what was filled by a retransmission alone was lost. The receiver could be heard until `heard_ns`, if at all.
     pub(crate) fn finish(mut self, cx: &Context, heard_ns: Option<i64>) -> EngineEnd {
@@ -25,9 +22,12 @@ impl Arrival {
         // Retransmissions that are cut anew split what was refused as one packet.
         let mut one_refused = (0, i64::MIN);
         let whole = holes.chunk_by(are_parts);
-        let parts = whole.flat_map(|parts| (0..parts.len()).map(move |at| (parts, at)));
-        for ((parts, at), hole) in parts.zip(&holes) {
-            let from = match is_part_of_full_packets(parts, at, mss) {
+        let parts = whole.flat_map(|parts| {
+            let full = are_of_full_packets(parts, mss);
+            (0..parts.len()).map(move |at| full && at > 0)
+        });
+        for (follows, hole) in parts.zip(&holes) {
+            let from = match follows {
                 true => counted_to.max(hole.start),
                 false => hole.start,
             };
@@ -171,11 +171,16 @@ fn are_parts(one: &Hole<Note>, next: &Hole<Note>) -> bool {
     one.end == next.start && one.opened_at == next.opened_at
 }
 
-/// A packet that lies in two parts of a hole counts once: is the part at `at`, and not the first, of a hole of full packets, `mss` bytes
-/// each?
-fn is_part_of_full_packets(parts: &[Hole<Note>], at: usize, mss: i64) -> bool {
-    let last = (at + MAX_PARTS).min(parts.len() - 1);
-    at > 0 && (parts[last].end - parts[0].start) % mss == 0
+/// A packet that lies in several parts of a hole counts once: are these the parts of full packets, of `mss` bytes each? They are if
+/// all together are as long as some full packets, or if a part ends wherever one of those would.
+fn are_of_full_packets(parts: &[Hole<Note>], mss: i64) -> bool {
+    let ([first, ..], [.., last]) = (parts, parts) else {
+        return false;
+    };
+    let length = last.end - first.start;
+    let ends_with = |end: &i64| parts.binary_search_by_key(end, |part| part.end).is_ok();
+    let mut ends = (1..=length / mss).map(|nth| first.start + nth * mss);
+    length % mss == 0 || length > mss && ends.all(|end| ends_with(&end))
 }
 
 /// The hole with what filled it: the receiver has acknowledged bytes of which nothing came but what it should have
@@ -199,4 +204,55 @@ fn fills(holes: &[Hole<Note>], which: impl Fn(&Fill) -> bool) -> Vec<u64> {
     numbers.sort_unstable();
     numbers.dedup();
     numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use inorder_wire::{Has, Segment};
+
+    use super::*;
+    use crate::explanation::Explanations;
+    use crate::result::Half;
+
+    const MS: i64 = 1_000_000;
+    const LEN: u32 = 1_000;
+
+    /// The first packet comes, then one behind 100 packets and a shorter one, and then these are sent again in pieces of 300 bytes, none of
+    /// which reaches into the next packet: how many were lost?
+    #[test]
+    fn what_is_sent_again_in_pieces_was_lost_in_packets() {
+        let lost = 100 * LEN + 500;
+        let first = (0, 0, LEN);
+        let behind = (1, LEN + lost, LEN);
+        let within = |packet: u32| {
+            let to = (packet + LEN).min(LEN + lost);
+            let pieces = (packet..to).step_by(300);
+            pieces.map(move |from| (50, from, 300.min(to - from)))
+        };
+        let again = (LEN..LEN + lost).step_by(LEN as usize).flat_map(within);
+        let mut arrival = Arrival::new(Half::EndToEnd, false, true, Explanations::default());
+        let una = i64::from(2 * LEN + lost);
+        let cx = Context {
+            mss: LEN,
+            timestamps: true,
+            sack: true,
+            to_sender_ns: Some(20 * MS),
+            syn_seen: true,
+            ..Context::default()
+        };
+        let all = [first, behind].into_iter().chain(again);
+        for ((at_ms, start, len), frame) in all.zip(1..) {
+            let seg = Segment {
+                ts_ns: at_ms * MS + frame,
+                payload_len: len,
+                tsval: at_ms as u32,
+                has: Has::TIMESTAMPS,
+                frame: frame as u64,
+                ..Segment::default()
+            };
+            arrival.data(&seg, start.into(), &cx, |_, _, _| {});
+        }
+        let end = arrival.finish(&Context { una, ..cx }, Some(200 * MS));
+        assert_eq!((end.packets, end.collector.losses()), (103, 101));
+    }
 }
