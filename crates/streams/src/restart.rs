@@ -21,7 +21,7 @@ const MIN_BEHIND: u64 = 16;
 /// sooner, and the network keeps no copy for a second.
 const MIN_SILENCE_NS: i64 = 1_000_000_000;
 /// Largest number with which a counter begins.
-const MOST_AT_FIRST: u64 = 1;
+const MAX_FIRST_NUMBER: u64 = 1;
 
 /// True if the numbers of a service may start over while its stream goes on: for a new session of the same ends, or after a
 /// restart (GRE begins with 0 by RFC 2890 section 2.2, STAMP by RFC 8762 section 4.2.1, redundancy tags after a reset by IEEE
@@ -45,7 +45,7 @@ pub(super) fn may_start_over(service: Service) -> bool {
 pub(super) fn is_beginning(seq: u64, packet: &Numbered, pace: &Pace) -> bool {
     let (first, _, _) = pace.first;
     let (highest, before_ns, _) = pace.last;
-    if packet.seq > MOST_AT_FIRST {
+    if packet.seq > MAX_FIRST_NUMBER {
         return false;
     }
     if seq > highest {

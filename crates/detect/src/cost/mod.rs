@@ -25,6 +25,16 @@ const MIN_PACKETS_OF_FLIGHTS: u64 = 50;
 /// Reductions for congestion marks that are remembered, at most: as many as episodes are.
 const MAX_MARKED: usize = 4_096;
 
+/// How many segments came, and how large they are.
+#[derive(Clone, Copy, Default, Debug)]
+struct Segments {
+    all: u64,
+    /// Shorter than the largest before them.
+    short: u64,
+    /// Payload of the largest, bytes.
+    largest: u32,
+}
+
 /// What is recorded of a flow.
 ///
 /// In this order, what every packet needs comes first.
@@ -37,9 +47,7 @@ pub(crate) struct Recorder {
     /// Bytes of the flow that have arrived, as far as is known.
     delivered: i64,
     last_news_ns: i64,
-    packets: u64,
-    short: u64,
-    largest: u32,
+    segments: Segments,
     /// Acknowledgements tell what arrived; at a receiver the data itself does.
     by_acks: bool,
     series: Series,
@@ -98,9 +106,7 @@ impl Recorder {
             una: 0,
             delivered: 0,
             last_news_ns: 0,
-            packets: 0,
-            short: 0,
-            largest: 0,
+            segments: Segments::default(),
             by_acks,
             series: Series::default(),
             dispersion: Dispersion::default(),
@@ -149,7 +155,7 @@ impl Recorder {
     #[cold]
     #[inline(never)]
     fn sent_later(&mut self, now: i64, end: i64, len: u32, echo: u32) {
-        if self.packets == 0 {
+        if self.segments.all == 0 {
             self.last_news_ns = now;
             self.rounds.begin(now);
         }
@@ -159,10 +165,10 @@ impl Recorder {
 
     #[inline(always)]
     fn book(&mut self, now: i64, end: i64, len: u32, echo: u32) {
-        self.packets += 1;
-        if len != self.largest {
-            self.short += u64::from(len < self.largest.min(MIN_FULL));
-            self.largest = self.largest.max(len);
+        self.segments.all += 1;
+        if len != self.segments.largest {
+            self.segments.short += u64::from(len < self.segments.largest.min(MIN_FULL));
+            self.segments.largest = self.segments.largest.max(len);
         }
         if self.rounds.ends_burst(now) {
             self.explain(now, echo, (end <= self.highest, len));
@@ -180,7 +186,7 @@ impl Recorder {
             }
             // Room for less than two segments: the sender may not use up the last one.
             let room = self.edge - self.highest;
-            self.window_full += u64::from(room < 2 * i64::from(self.largest));
+            self.window_full += u64::from(room < 2 * i64::from(self.segments.largest));
         } else {
             bin.delivered += bytes;
             self.delivered += i64::from(len);
@@ -242,7 +248,7 @@ impl Recorder {
             delivered: self.delivered,
             una: self.told.una,
             rtt_ns: self.rtt_ns + self.lag.as_ref().map_or(0, |lag| lag.ns()),
-            full: self.largest,
+            full: self.segments.largest,
             mending: self.episodes.is_open(),
             near: self.lag.is_none(),
         }
@@ -339,7 +345,7 @@ impl Recorder {
         if let Some(flights) = &mut self.flights {
             let flight = self.highest - self.delivered;
             flights.acknowledged(now, self.una, flight, self.highest);
-        } else if self.by_acks && self.packets >= MIN_PACKETS_OF_FLIGHTS {
+        } else if self.by_acks && self.segments.all >= MIN_PACKETS_OF_FLIGHTS {
             self.flights = Some(Box::default());
         }
         self.episodes.note_flight(self.highest - self.delivered);
@@ -407,8 +413,8 @@ impl Recorder {
             delivered: self.delivered.max(self.una),
             last_news_ns: self.last_news_ns,
             idle_ns: self.idle_ns,
-            packets: self.packets,
-            short: self.short,
+            packets: self.segments.all,
+            short: self.segments.short,
             window_full: self.window_full,
             at_sender: ends.vantage == Vantage::Sender,
             mss: ends.mss,

@@ -107,10 +107,6 @@ pub(crate) struct Sender {
     numbers: SharedNumbers,
     /// The ACK before the present one, in the order of emission.
     last: Option<Segment>,
-    /// Everything below has been acknowledged, by ACKs in the order of capture.
-    raw_una: i64,
-    /// The latest of these had SACK blocks.
-    raw_blocks: bool,
     news: News,
     doubts: Doubts,
     timestamps: bool,
@@ -150,7 +146,7 @@ pub(crate) struct SenderEnd {
 pub(crate) struct AckFindings {
     pub(crate) path: AckPath,
     pub(crate) min_rtt_ns: Option<i64>,
-    /// Counts are approximate for want of SACK.
+    /// Counts are approximate, because the connection has no SACK.
     pub(crate) rough: bool,
     pub(crate) sack: bool,
     /// Whether SACK was negotiated is unknown: neither the handshake nor a SACK block was captured, although segments were missing.
@@ -186,8 +182,6 @@ impl Sender {
             queue: AckQueue::default(),
             numbers: SharedNumbers::default(),
             last: None,
-            raw_una: 0,
-            raw_blocks: false,
             news: News::default(),
             doubts: Doubts::default(),
             timestamps: options.timestamps,
@@ -267,12 +261,12 @@ impl Sender {
             return;
         }
         let ack = self.outstanding.offset(seg.ack);
-        if ack > self.raw_una {
-            self.raw_una = ack;
+        if ack > self.news.una {
+            self.news.una = ack;
             self.ledger.recoveries.acknowledged(ack, seg.ts_ns);
         }
-        if ack >= self.raw_una {
-            self.raw_blocks = seg.all_sack_blocks(0) > 0;
+        if ack >= self.news.una {
+            self.news.has_blocks = seg.all_sack_blocks(0) > 0;
         }
         self.news.heard(seg.ts_ns);
         if seg.sack_len > 0 {

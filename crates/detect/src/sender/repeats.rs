@@ -51,10 +51,10 @@ impl Sender {
         // last (RFC 6675 section 5). RACK waits no longer (RFC 8985 section 6.2).
         let a_while = shortest.is_some_and(|rtt| quiet_ns >= rtt);
         let told = self.explanations.has(Explanation::TimerAlone);
-        let unasked = told && a_while && self.receiver.has_sack() && !self.raw_blocks;
+        let unasked = told && a_while && self.receiver.has_sack() && !self.news.has_blocks;
         let heard = news_ns.is_some();
         match waited.prompt() {
-            Prompt::News if heard && unasked && start == self.raw_una && !last => Prompt::Timer,
+            Prompt::News if heard && unasked && start == self.news.una && !last => Prompt::Timer,
             prompt => prompt,
         }
     }

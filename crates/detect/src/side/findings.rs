@@ -200,7 +200,7 @@ impl Findings {
         }
     }
 
-    /// As [`Main::weaken`], of retransmissions.
+    /// As [`Findings::weaken`], of retransmissions.
     fn weaken_list(&mut self) {
         let certain = |r: &&mut Retransmission| r.confidence == Confidence::Certain;
         for one in self.list.iter_mut().filter(certain) {

@@ -45,8 +45,8 @@ const WATCHED: usize = 4096;
 /// an unbounded queue of coloured tokens grow with the queue, so that their number alone bounds no memory.
 const BYTES_PER_MARKING: usize = 2048;
 
-/// The same for an exploration with a low limit.
-const LEAST_BYTES: usize = 4 << 30;
+/// What an exploration may take however low its limit is, in bytes (a 32-bit machine has no more).
+const MIN_BYTES_ALLOWED: u64 = 4 << 30;
 
 impl Edge {
     pub(crate) fn transition(self) -> usize {
@@ -114,7 +114,8 @@ impl Graph {
         let mut graph = Self::new(initial.len(), moves.net().places.len());
         graph.has_speeds = moves.deposits().is_some();
         graph.states.intern(&initial, limit.max(1));
-        let most_bytes = limit.saturating_mul(BYTES_PER_MARKING).max(LEAST_BYTES);
+        let at_any_limit = usize::try_from(MIN_BYTES_ALLOWED).unwrap_or(usize::MAX);
+        let most_bytes = limit.saturating_mul(BYTES_PER_MARKING).max(at_any_limit);
         let mut from = Vec::new();
         let mut next = 0;
         while next < graph.states.len() {
