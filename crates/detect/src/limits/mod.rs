@@ -25,7 +25,8 @@ pub(crate) use ends::Ends;
 pub(crate) use judge::{Judge, Life};
 pub(crate) use lag::{Lag, Told};
 pub(crate) use rounds::{Progress, Rounds};
-pub use set::{Limit, LimitSet};
+pub use inorder_base::limit::Limit;
+pub use set::LimitSet;
 
 use crate::result::{Cause, Confidence};
 

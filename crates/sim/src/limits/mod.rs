@@ -27,6 +27,8 @@ mod watch;
 
 use std::io::{self, Write};
 
+pub use inorder_base::limit::Limit;
+
 use crate::capture::{BEGIN_NS, addresses};
 use crate::packet::{Channel, End};
 
@@ -34,64 +36,6 @@ pub(crate) use busy::{BusyTimes, Time};
 pub(crate) use delays::Delays;
 pub(crate) use timeline::{Path, timeline};
 pub(crate) use watch::Watch;
-
-/// What limits a direction of a connection.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Limit {
-    /// The connection is being opened.
-    Handshake,
-    /// The congestion window still grows from its start.
-    Start,
-    /// The application had nothing to send.
-    Application,
-    /// The sender's buffer was full.
-    SendBuffer,
-    /// The receiver's window was full or closed.
-    ReceiverWindow,
-    /// A link of the path was busy.
-    Line,
-    /// The congestion window after a reduction that was necessary.
-    WindowNeeded,
-    /// The congestion window after a reduction without a loss.
-    WindowUnneeded,
-    /// Recovery from a loss.
-    RecoveryNeeded,
-    /// Recovery although nothing was lost.
-    RecoveryUnneeded,
-    /// A retransmission timer after a loss.
-    TimerNeeded,
-    /// A retransmission timer although nothing was lost.
-    TimerUnneeded,
-    /// Nothing got through.
-    PathDead,
-    /// None of these.
-    Unknown,
-}
-
-impl Limit {
-    /// The names in the order of the declaration: those that `analyze` prints.
-    pub const NAMES: [&'static str; 14] = [
-        "handshake",
-        "start",
-        "application",
-        "send-buffer",
-        "receiver-window",
-        "line",
-        "window-needed",
-        "window-unneeded",
-        "recovery-needed",
-        "recovery-unneeded",
-        "timer-needed",
-        "timer-unneeded",
-        "path-dead",
-        "unknown",
-    ];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        Self::NAMES[self as usize]
-    }
-}
 
 /// A time with one limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

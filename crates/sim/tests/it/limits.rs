@@ -38,13 +38,6 @@ fn time(stretches: &[Stretch], limit: &str) -> f64 {
     times(stretches).get(limit).copied().unwrap_or(0.0)
 }
 
-/// Truth and inference are compared by name.
-#[test]
-fn the_names_are_those_of_the_analysis() {
-    let names = inorder_detect::limits::Limit::ALL.map(inorder_detect::limits::Limit::name);
-    assert_eq!(inorder_sim::limits::Limit::NAMES, names);
-}
-
 #[test]
 fn the_stretches_are_the_life_without_gaps() {
     let all = data("size = \"1 MB\"", "");

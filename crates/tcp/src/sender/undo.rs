@@ -196,17 +196,7 @@ impl Sender {
         self.consult(now, |loss, cx| loss.on_partial_undo(cx, news));
         self.counters.undos.tcp_partial_undo += 1;
         if !self.detection_governs() {
-            let undone = self
-                .congestion
-                .control
-                .algorithm
-                .undo_cwnd(&self.congestion.window);
-            self.congestion.window.cwnd = self
-                .congestion
-                .window
-                .cwnd
-                .max(undone)
-                .min(self.congestion.window.clamp);
+            self.restore_cwnd();
             if self.config.cwnd.moderate {
                 self.moderate();
             }
@@ -239,28 +229,23 @@ impl Sender {
         true
     }
 
+    /// Restores the window to at least what the congestion control undoes it to.
+    fn restore_cwnd(&mut self) {
+        let congestion = &mut self.congestion;
+        let undone = congestion.control.algorithm.undo_cwnd(&congestion.window);
+        let window = &mut congestion.window;
+        window.cwnd = window.cwnd.max(undone).min(window.clamp);
+    }
+
     /// Restores window and threshold to at least their values before the reduction.
     fn restore(&mut self, now: Nanos, clear_lost: bool) {
         if clear_lost {
             self.board.clear_lost();
         }
         if self.loss.undo.prior_ssthresh > 0 && !self.detection_governs() {
-            let undone = self
-                .congestion
-                .control
-                .algorithm
-                .undo_cwnd(&self.congestion.window);
-            self.congestion.window.cwnd = self
-                .congestion
-                .window
-                .cwnd
-                .max(undone)
-                .min(self.congestion.window.clamp);
-            self.congestion.window.ssthresh = self
-                .congestion
-                .window
-                .ssthresh
-                .max(self.loss.undo.prior_ssthresh);
+            self.restore_cwnd();
+            let window = &mut self.congestion.window;
+            window.ssthresh = window.ssthresh.max(self.loss.undo.prior_ssthresh);
         }
         self.close_undo(now);
     }
