@@ -22,10 +22,10 @@ mod unneeded;
 mod window;
 
 pub(crate) use ends::Ends;
+pub use inorder_base::limit::Limit;
 pub(crate) use judge::{Judge, Life};
 pub(crate) use lag::{Lag, Told};
 pub(crate) use rounds::{Progress, Rounds};
-pub use inorder_base::limit::Limit;
 pub use set::LimitSet;
 
 use crate::result::{Cause, Confidence};

@@ -120,7 +120,8 @@ pub(super) fn refused(endpoint: &plain::Endpoint, key: &str) -> Option<(String, 
         "congestion" | "loss_detection" | "dupthresh" | "mss" | "initial_window"
         | "initial_ssthresh" | "cwnd_clamp" | "sack" | "dsack" | "timestamps"
         | "receive_buffer" | "window_scaling" | "receive_autotuning" | "send_buffer"
-        | "sack_compression" | "pacing" | "rto_min" | "frto" | "restart_after_idle" => None,
+        | "send_autotuning" | "sack_compression" | "pacing" | "rto_min" | "frto"
+        | "restart_after_idle" => None,
         "profile" => no(
             endpoint.profile == "linux-6",
             "the lab runs Linux 6",

@@ -314,6 +314,11 @@ pub trait CongestionControl: Debug + Send {
         false
     }
 
+    /// How many congestion windows a send buffer that grows by itself has room for (Linux `sndbuf_expand`).
+    fn windows_buffered(&self) -> u64 {
+        2
+    }
+
     /// True if the algorithm needs [`CongestionControl::rate_sample`]. Called once; without it each segment costs
     /// less.
     fn samples_rate(&self) -> bool {

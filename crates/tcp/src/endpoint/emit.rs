@@ -20,6 +20,9 @@ impl Endpoint {
                 return Some(self.with_stream(now, &outgoing));
             }
             self.sender.idle(now);
+            if self.buffer.may_grow() {
+                self.buffer.grow(self.sender.buffer_demand());
+            }
         }
         if !self.receiver.ack_due() || self.state == State::SynSent {
             return None;

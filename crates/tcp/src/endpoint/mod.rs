@@ -23,7 +23,7 @@ use crate::loss::{self, LossDetection};
 use crate::observe::Observer;
 use crate::receiver::Receiver;
 use crate::segment::Segment;
-use crate::sender::{Sender, Standing};
+use crate::sender::{SendBuffer, Sender, Standing};
 use crate::seq;
 
 /// State of the connection (RFC 9293 section 3.3.2).
@@ -123,6 +123,7 @@ pub struct Endpoint {
     /// What earlier connections to the peer have left.
     known: Option<Destination>,
     early: early::Early,
+    buffer: SendBuffer,
     /// Since when data can be exchanged, or could be before the connection ended.
     opened: Option<Nanos>,
 }
@@ -153,6 +154,7 @@ impl Endpoint {
             counted: accurate::Counted::default(),
             known: None,
             early: early::Early::default(),
+            buffer: SendBuffer::new(&config.send),
             opened: None,
         }
     }
@@ -300,11 +302,12 @@ impl Endpoint {
         }
         let held =
             self.sender.stream.write_end - self.sender.stream.una.max(self.sender.stream.iss + 1);
-        // Enough for the lifetime of every connection, without overflow.
-        let room = self.config.send.buffer.min(1 << 60).saturating_sub(held);
+        let sender = &self.sender;
+        let room = self.buffer.room(held, || sender.buffer_demand());
         let taken = bytes
             .min(room)
             .min((1 << 62) - self.sender.stream.write_end.min(1 << 62));
+        self.buffer.note(bytes, taken);
         self.sender.check_app_limited();
         self.sender.stream.write_end += taken;
         if taken > 0 {

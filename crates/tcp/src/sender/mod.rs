@@ -1,6 +1,7 @@
 //! The sending half: which segments are outstanding or lost, and how much may be in flight.
 //!
 //! - `stream`: its position in the sequence numbers. `agreed`: the negotiated options. `peer`: the peer's window.
+//! - `buffer`: how much may be written ahead.
 //! - `ack`: processing of an acknowledgement. `sack`: its SACK blocks.
 //! - `recovery`: the states Open, Disorder, CWR, Recovery and Loss, and their transitions.
 //! - `control`: the congestion control and its calls. `delivery`: samples of the delivery rate.
@@ -16,6 +17,7 @@
 mod accurate;
 mod ack;
 mod agreed;
+mod buffer;
 mod burst;
 mod control;
 mod delivery;
@@ -54,6 +56,7 @@ use crate::state::CaState;
 pub(crate) use accurate::Feedback;
 pub(crate) use ack::AckSegment;
 use agreed::{Agreed, TimestampClock};
+pub(crate) use buffer::SendBuffer;
 use control::Control;
 use detection::Detection;
 use early::Early;

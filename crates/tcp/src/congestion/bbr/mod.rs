@@ -363,6 +363,11 @@ impl CongestionControl for Bbr {
         true
     }
 
+    /// Linux `bbr_sndbuf_expand`: BBR may double its rate while it recovers.
+    fn windows_buffered(&self) -> u64 {
+        3
+    }
+
     fn pacing_rate(&self) -> Option<u64> {
         Some(self.pacing_rate)
     }

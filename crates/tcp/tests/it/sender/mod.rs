@@ -3,6 +3,7 @@
 mod peer;
 
 mod adaptive;
+mod buffer;
 mod extended;
 mod governing;
 mod habits;
