@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::collect::Basis;
 use crate::result::Confidence;
 
-/// Originals remembered until the receiver has them.
+/// Originals remembered until the receiver has them, and as many until they come by again.
 const MAX_DOUBTED: usize = 256;
 
 /// What came by behind higher data on the path, where that may be a retransmission: what the receiver says of it is no surer.
@@ -13,9 +13,11 @@ const MAX_DOUBTED: usize = 256;
 pub(super) struct Doubts {
     /// First bytes, in the order in which they came by.
     open: VecDeque<(i64, Basis)>,
+    /// First bytes of those that the receiver has reported.
+    reported: VecDeque<i64>,
 }
 
-heap!(Doubts: open);
+heap!(Doubts: open, reported);
 
 impl Doubts {
     /// What begins at `start` is an original, as sure as `basis` is.
@@ -40,12 +42,31 @@ impl Doubts {
 
     fn weaken_doubted(&mut self, start: i64, basis: Basis) -> Basis {
         let at = self.open.iter().position(|doubt| doubt.0 == start);
+        if at.is_some() {
+            if self.reported.len() == MAX_DOUBTED {
+                self.reported.pop_front();
+            }
+            self.reported.push_back(start);
+        }
         match at.and_then(|at| self.open.remove(at)) {
             Some((_, doubt)) if doubt.confidence > basis.confidence => Basis {
                 evidence: basis.evidence,
                 ..doubt
             },
             _ => basis,
+        }
+    }
+}
+
+impl Doubts {
+    /// How sure it is that what comes by at `start` now, whose bytes the receiver has, is the copy and not the original: what came by
+    /// first may have been the copy.
+    pub(super) fn of_copy(&self, start: i64) -> Confidence {
+        let doubted =
+            self.reported.contains(&start) || self.open.iter().any(|doubt| doubt.0 == start);
+        match doubted {
+            true => Confidence::Ambiguous,
+            false => Confidence::Certain,
         }
     }
 }
@@ -68,5 +89,17 @@ mod tests {
         assert_eq!(doubts.weaken(100, sure), weak);
         assert_eq!(doubts.weaken(200, sure), sure);
         assert_eq!(doubts.weaken(100, sure), sure, "another time");
+    }
+    #[test]
+    fn what_comes_by_behind_a_doubtful_original_may_be_the_original() {
+        let mut doubts = Doubts::default();
+        doubts.note(
+            100,
+            Basis::ambiguous(Evidence::ArrivalTiming, Reason::LoneCopy),
+        );
+        assert_eq!(doubts.of_copy(100), Confidence::Ambiguous);
+        doubts.weaken(100, Basis::certain(Evidence::Sack));
+        assert_eq!(doubts.of_copy(100), Confidence::Ambiguous, "reported since");
+        assert_eq!(doubts.of_copy(200), Confidence::Certain);
     }
 }

@@ -130,11 +130,12 @@ impl Ledger {
         seg: &Segment,
         (start, len): (i64, u32),
         phase: u32,
-        verdict: Option<Verdict>,
+        told: Option<(Verdict, Confidence)>,
     ) {
         self.retransmissions += 1;
         self.again_ns.get_or_insert((seg.ts_ns, seg.ts_ns)).1 = seg.ts_ns;
-        if verdict == Some(Verdict::Spurious) {
+        let (verdict, confidence) = told.unwrap_or((Verdict::Ambiguous, Confidence::Ambiguous));
+        if verdict == Verdict::Spurious {
             self.spurious += 1;
             self.recoveries.resolve(phase, Verdict::Spurious, 1);
         }
@@ -143,15 +144,11 @@ impl Ledger {
             at_ns: seg.ts_ns,
             seq_offset: start.max(0) as u64,
             len,
-            verdict: verdict.unwrap_or(Verdict::Ambiguous),
-            // Its bytes had been reported when it was sent.
-            confidence: match verdict {
-                Some(Verdict::Spurious) => Confidence::Certain,
-                _ => Confidence::Ambiguous,
-            },
+            verdict,
+            confidence,
             cause: Cause::Unknown,
         };
-        let open = verdict == Some(Verdict::Ambiguous);
+        let open = told.is_some() && verdict == Verdict::Ambiguous;
         self.list.push(line, open.then_some(start));
     }
 
@@ -434,7 +431,12 @@ mod tests {
             ..Segment::default()
         };
         let phase = ledger.recoveries.retransmitted(5, 0, 100, 0, Prompt::News);
-        ledger.sent_again(&again, (0, 100), phase, Some(Verdict::Ambiguous));
+        ledger.sent_again(
+            &again,
+            (0, 100),
+            phase,
+            Some((Verdict::Ambiguous, Confidence::Ambiguous)),
+        );
         board.retransmitted(0, 5, 0, phase, true);
         let (sent, copies) = board.pop_acked(100).unwrap();
         let report = Segment {

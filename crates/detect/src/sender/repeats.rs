@@ -5,7 +5,7 @@ use inorder_wire::Segment;
 use super::Sender;
 use crate::explanation::Explanation;
 use crate::prompt::{Prompt, Waited};
-use crate::result::Verdict;
+use crate::result::{Confidence, Verdict};
 
 impl Sender {
     /// A retransmission of `[start, start + len)`.
@@ -24,7 +24,13 @@ impl Sender {
         if verdict == Some(Verdict::Spurious) {
             self.awaited.push(seg.ts_ns);
         }
-        self.ledger.sent_again(seg, (start, len), phase, verdict);
+        // Its bytes had been reported when it was sent.
+        let sure = match verdict {
+            Some(Verdict::Spurious) => self.doubts.of_copy(start),
+            _ => Confidence::Ambiguous,
+        };
+        let told = verdict.map(|verdict| (verdict, sure));
+        self.ledger.sent_again(seg, (start, len), phase, told);
         self.note_copy(seg.ts_ns);
         let rtt = self.timing.usual_rtt();
         self.no_sack
