@@ -79,6 +79,7 @@ pub(crate) struct Side {
     timestamps: bool,
     sack_seen: bool,
     recent: Recent,
+    /// Largest payload of a packet on the wire so far.
     max_payload: u32,
     duplicated: u64,
     /// What the capture holds of TCP options that are not whole.
@@ -156,6 +157,8 @@ impl Side {
     fn mss(&mut self, seg: &Segment, shared: &Shared) -> u32 {
         let len = seg.payload_len;
         if self.full > 0 {
+            // A longer one is several, which a card or the kernel has joined.
+            self.max_payload = self.max_payload.max(len.min(self.full));
             // Hosts may offer to take 8 bytes: no frame is cut into more pieces than the largest ones are (Linux's BIG TCP, 512 kB).
             return self.full.max(len / MAX_PIECES);
         }

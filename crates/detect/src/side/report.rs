@@ -130,9 +130,10 @@ impl Side {
 
     /// What is known of the connection when nothing more comes; the receiver has acknowledged everything below `una`.
     fn context_at_end(&self, end: &End, una: i64) -> Context {
-        let mss = match end.shared.full {
-            0 => self.max_payload,
-            full => full,
+        // Packets may be shorter than the receiver allows.
+        let mss = match self.max_payload {
+            0 => end.shared.full,
+            largest => largest,
         };
         Context {
             mss: mss.max(1),

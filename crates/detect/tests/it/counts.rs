@@ -31,7 +31,12 @@ struct Trace {
 
 impl Trace {
     /// The SYN and its answer, 10 ms later, have these flags beside their own; the sender answers that as late.
-    fn new(vantage: Vantage, (syn, syn_ack): (u8, u8)) -> Self {
+    fn new(vantage: Vantage, flags: (u8, u8)) -> Self {
+        Trace::taking(LEN, vantage, flags)
+    }
+
+    /// The same; both hosts take segments of this many bytes.
+    fn taking(most: u32, vantage: Vantage, (syn, syn_ack): (u8, u8)) -> Self {
         let (key, dir) = FlowKey::new(Endpoint::v4(9, 10), Endpoint::v4(2, 20), 0);
         let config = Config::default()
             .vantage(Some(vantage))
@@ -46,7 +51,7 @@ impl Trace {
         let hello = |flags: u8, seq, ack| Segment {
             seq,
             ack,
-            mss: (LEN + 12) as u16,
+            mss: (most + 12) as u16,
             flags: TcpFlags(TcpFlags::SYN | flags),
             has: OPTIONS,
             ..Segment::default()
@@ -126,6 +131,29 @@ fn lost_before(vantage: Vantage) -> FlowReport {
     (8..12).for_each(|n| trace.data(70 + i64::from(n), n));
     trace.ack(92, 12, &[]);
     trace.end()
+}
+
+/// A sender's packets may be shorter than what the receiver takes, and those that it sends again shorter still.
+#[test]
+fn a_packet_that_comes_again_in_two_is_one_that_was_lost() {
+    let mut trace = Trace::taking(LEN + 400, Vantage::Receiver, (0, 0));
+    let missing = segment(1);
+    for n in (0..8).filter(|n| *n != 1) {
+        trace.data(30 + i64::from(n), n);
+    }
+    trace.ack(40, 1, &[(2, 8)]);
+    for (at_ms, from, len) in [(55, 0, 600), (56, 600, 400)] {
+        let part = Segment {
+            seq: missing.seq + from,
+            payload_len: len,
+            ..missing
+        };
+        trace.push(trace.dir, at_ms, part);
+    }
+    trace.ack(57, 8, &[]);
+    let flow = trace.end();
+    assert_eq!((flow.originals.lost, flow.originals.packets), (1, 8));
+    assert_eq!(flow.retransmissions.total, 2);
 }
 
 #[test]
