@@ -63,6 +63,8 @@ struct Data {
     across: u64,
     subflows: BTreeSet<FlowKey>,
     queue: Queue,
+    /// All that mappings speak for: a mapping holds for later segments, too, which need not repeat it (RFC 8684 section 3.3.1).
+    mapped: Queue,
 }
 
 /// The token of a key: the first 32 bits of its hash (RFC 8684 section 3.2; RFC 6824 for version 0).
@@ -228,6 +230,7 @@ impl Connections {
         let way = known.way(dir);
         if let Some(data) = self.connections.get_mut(connection) {
             data[way].push(key, segment, number.wrapping_add(skipped), in_order);
+            data[way].map(number, len, segment.ts_ns);
         }
     }
 
@@ -270,6 +273,7 @@ impl Data {
             across: 0,
             subflows: BTreeSet::new(),
             queue: Queue::default(),
+            mapped: Queue::default(),
         }
     }
 
@@ -301,6 +305,14 @@ impl Data {
             .arrive(start, start + i64::from(len), segment.ts_ns);
     }
 
+    /// A mapping of `len` bytes from `number` on came.
+    fn map(&mut self, number: u32, len: u16, now_ns: i64) {
+        if let Some(offsets) = &self.offsets {
+            let start = offsets.offset(number);
+            self.mapped.arrive(start, start + i64::from(len), now_ns);
+        }
+    }
+
     /// `None` for a direction without data, or with a single piece.
     fn finish(self) -> Option<(u64, StreamReport)> {
         let order = self.tally.finish();
@@ -308,7 +320,7 @@ impl Data {
             return None;
         }
         let missing = self
-            .queue
+            .mapped
             .missing()
             .div_ceil(u64::from(self.order.mss().max(1)));
         let key = StreamKey {
@@ -379,6 +391,33 @@ mod tests {
             (order, report.twice.duplicates, report.skipped.missing),
             ((6, 1), 0, 0)
         );
+    }
+
+    /// What belongs to a mapping and comes in a segment without one is not followed, and not missing.
+    #[test]
+    fn segments_that_do_not_repeat_their_mapping_are_not_missing() {
+        let (subflow_key, dir) = FlowKey::new(Endpoint::v4(1, 1000), Endpoint::v4(2, 80), 0);
+        let missing = |len| {
+            let mut all = Connections::default();
+            for (ms, seq, number, len) in [
+                (0, 1_000, 5_000, 100),
+                (1, 1_100, 5_100, len),
+                (3, 1_300, 5_300, 100),
+            ] {
+                let option = Multipath::Data {
+                    number,
+                    bits: 32,
+                    subflow: seq - 99,
+                    len,
+                };
+                all.push(&subflow_key, dir, &subflow(ms, seq, false, 100, option));
+            }
+            all.finish()
+                .map(|(_, report)| report.skipped.missing)
+                .sum::<u64>()
+        };
+        assert_eq!(missing(200), 0);
+        assert_eq!(missing(100), 1);
     }
 
     /// Two subflows; the second, joined by the server's token, is 20 ms slower.
