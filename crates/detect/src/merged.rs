@@ -1,5 +1,6 @@
-//! Packets that a receiving card or its driver merged into one frame (GRO, LRO): one of them that the network delivers twice
-//! comes a second time as a frame of its own, and bears the identification that its place in the merged frame gives it.
+//! Frames of several packets: merged by a receiving card or its driver (GRO, LRO), or not yet cut by a sending one (TSO). One of their packets
+//! may come a second time as a frame of its own, where the network delivers it twice or a bridge cuts the frame and both sides of the bridge
+//! are captured. It bears the identification that its place gives it.
 
 use inorder_wire::Segment;
 
@@ -17,6 +18,7 @@ heap!(Merged);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Frame {
+    ts_ns: i64,
     seq: u32,
     len: u32,
     /// Only packets with the same timestamp are merged.
@@ -27,6 +29,7 @@ struct Frame {
 impl Merged {
     pub(crate) fn push(&mut self, seg: &Segment) {
         self.frames[self.next] = Frame {
+            ts_ns: seg.ts_ns,
             seq: seg.seq,
             len: seg.payload_len,
             tsval: seg.tsval,
@@ -35,10 +38,11 @@ impl Merged {
         self.next = (self.next + 1) % MAX_FRAMES;
     }
 
-    /// True if one of the frames has merged just this packet, or these packets. A retransmission would bear a later
-    /// identification, or, of a host that keeps those, a later timestamp (RFC 7323 section 4.1).
-    pub(crate) fn holds(&self, seg: &Segment) -> bool {
-        self.frames.iter().any(|frame| frame.holds(seg))
+    /// How long before this packet, or these packets, a frame came that holds just them, nanoseconds. A retransmission would bear a later
+    /// identification, or, of a host that keeps those or gives none, a later timestamp (RFC 7323 section 4.1).
+    pub(crate) fn age_ns(&self, seg: &Segment) -> Option<i64> {
+        let frame = self.frames.iter().find(|frame| frame.holds(seg))?;
+        Some(seg.ts_ns.saturating_sub(frame.ts_ns))
     }
 }
 
@@ -49,6 +53,9 @@ impl Frame {
         let (len, end) = (seg.payload_len, offset.saturating_add(seg.payload_len));
         if len == 0 || len >= self.len || end > self.len || seg.tsval != self.tsval {
             return false;
+        }
+        if seg.ip_id == 0 && self.ip_id == 0 {
+            return offset.is_multiple_of(len) || end == self.len;
         }
         if before == 0 {
             return offset == 0;
@@ -78,20 +85,21 @@ mod tests {
         let (seq, id) = (u32::MAX - 2_000, u16::MAX - 4);
         merged.push(&seg(seq, 10_300, id));
         let nth = |n: u32, len| seg(seq.wrapping_add(n * 1_000), len, id.wrapping_add(n as u16));
-        assert!((0..10).all(|n| merged.holds(&nth(n, 1_000))));
-        assert!(merged.holds(&nth(3, 2_000)), "two, merged again");
-        assert!(merged.holds(&nth(10, 300)), "the last");
+        let holds = |seg: &Segment| merged.age_ns(seg).is_some();
+        assert!((0..10).all(|n| holds(&nth(n, 1_000))));
+        assert!(holds(&nth(3, 2_000)), "two, merged again");
+        assert!(holds(&nth(10, 300)), "the last");
         let retransmitted = |n| Segment {
             ip_id: id.wrapping_add(11),
             ..nth(n, 1_000)
         };
-        assert!((0..10).all(|n| !merged.holds(&retransmitted(n))));
+        assert!((0..10).all(|n| !holds(&retransmitted(n))));
         let kept = Segment {
             tsval: 20,
             ..nth(3, 1_000)
         };
-        assert!(!merged.holds(&kept), "sent again with its identification");
-        assert!(!merged.holds(&nth(11, 1_000)), "what comes next");
-        assert!(!merged.holds(&nth(10, 1_000)));
+        assert!(!holds(&kept), "sent again with its identification");
+        assert!(!holds(&nth(11, 1_000)), "what comes next");
+        assert!(!holds(&nth(10, 1_000)));
     }
 }

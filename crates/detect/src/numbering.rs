@@ -138,13 +138,14 @@ impl IdCounter {
 
     #[inline(never)]
     fn observe_any(&mut self, ip_id: u16, packets: u16, contiguous: bool) -> Numbering {
-        let before = std::mem::replace(&mut self.packets, packets);
         if !std::mem::replace(&mut self.begun, true) {
-            self.last = ip_id;
+            (self.last, self.packets) = (ip_id, packets);
             return Numbering::UNKNOWN;
         }
         let step = ip_id.wrapping_sub(self.last) as i16;
+        let before = self.packets;
         self.judge(step, ip_id, before);
+        self.packets = packets.max(self.still_borne(step, before));
         let missing = i32::from(step) > i32::from(before);
         self.foreign += u32::from(missing && contiguous);
         let gap = missing && self.is_own();
@@ -157,6 +158,16 @@ impl IdCounter {
         Numbering {
             unusual: gap || seen.overlaps(),
             ..seen
+        }
+    }
+
+    /// How many numbers from the last one on a frame of `before` packets bore that came `step` before this one: a frame that repeats some of
+    /// them leaves the others as they are.
+    fn still_borne(&self, step: i16, before: u16) -> u16 {
+        match u16::try_from(step) {
+            Ok(behind) => before.saturating_sub(behind),
+            Err(_) if step >= -MAX_COUNTER_STEP => before,
+            Err(_) => 0,
         }
     }
 

@@ -64,8 +64,9 @@ impl Side {
             }
             self.recent.renew(seg);
         }
-        let seen = match seen.unusual {
-            true => self.look_closer(seg, seen, packets)?,
+        let unnumbered = self.merged.is_some() && seg.ip_id == 0 && packets == 1;
+        let seen = match seen.unusual || unnumbered {
+            true => self.look_closer(seg, seen, packets, other)?,
             false => seen,
         };
         self.recent.note_ttl(seg);
@@ -131,17 +132,23 @@ impl Side {
         twice
     }
 
-    /// As [`Side::observe`], where the identification does not just follow on the one before.
+    /// As [`Side::observe`], where the identification does not just follow on the one before, or tells nothing.
     #[cold]
     #[inline(never)]
-    fn look_closer(&mut self, seg: &Segment, seen: Numbering, packets: u16) -> Option<Numbering> {
+    fn look_closer(
+        &mut self,
+        seg: &Segment,
+        seen: Numbering,
+        packets: u16,
+        other: &Side,
+    ) -> Option<Numbering> {
         let overlaps = seen.overlaps();
-        if overlaps && self.was_merged(seg) {
+        if (overlaps || seg.ip_id == 0) && self.was_merged(seg, other) {
             self.duplicated += 1;
             return None;
         }
         let seen = match packets {
-            2.. if overlaps => self.without_twins(seg, seen, packets),
+            2.. if overlaps => self.without_twins(seg, seen, packets, other),
             _ => seen,
         };
         if seen.repeated == 0 {
@@ -159,19 +166,29 @@ impl Side {
         u32::from(self.wire_mss.max(MIN_PACKET_LEN))
     }
 
-    /// An earlier frame holds this packet, merged with its neighbours.
-    fn was_merged(&self, seg: &Segment) -> bool {
+    /// An earlier frame holds this packet, merged with its neighbours. Where its identification does not tell a retransmission, its time does:
+    /// no sender repeats so soon what nobody has asked for.
+    fn was_merged(&self, seg: &Segment, other: &Side) -> bool {
         let merged = self.merged.as_ref();
-        let tells = self.ids.trusted() && self.kept != Kept::Yes;
-        tells && merged.is_some_and(|merged| merged.holds(seg))
+        let Some(age_ns) = merged.and_then(|merged| merged.age_ns(seg)) else {
+            return false;
+        };
+        let tells = seg.ip_id != 0 && self.ids.trusted() && self.kept != Kept::Yes;
+        tells || age_ns <= MAX_APART_WITHOUT_ID_NS && !other.requests.are_for(seg, age_ns)
     }
 
     /// A merged frame may begin with packets that the network delivered twice, and whose first copies came before it.
-    fn without_twins(&mut self, seg: &Segment, seen: Numbering, packets: u16) -> Numbering {
+    fn without_twins(
+        &mut self,
+        seg: &Segment,
+        seen: Numbering,
+        packets: u16,
+        other: &Side,
+    ) -> Numbering {
         let len = self.packet_len();
         let came = |nth: &u16| {
             let packet = part(seg, *nth, 1, len);
-            self.recent.contains(&packet) || self.was_merged(&packet)
+            self.recent.contains(&packet) || self.was_merged(&packet, other)
         };
         let repeated = (0..packets - 1).take_while(came).count() as u16;
         if repeated == 0 {
