@@ -13,9 +13,13 @@ use crate::result::{
 
 /// Weight of one reduction of the window: a round trip or more passes at a lower rate.
 const PER_REDUCTION: f64 = 2.0;
-/// Weight of a time-out, and of a reset that cuts data off: the sender stands still for at least 200 ms (Linux's `TCP_RTO_MIN`; RFC 6298 section 2 step (2.4) says 1 s),
+/// Weight of a time-out: the sender stands still for at least 200 ms (Linux's `TCP_RTO_MIN`; RFC 6298 section 2 step (2.4) says 1 s),
 /// then starts with a window of one segment (RFC 5681 section 3.1).
 const PER_TIMEOUT: f64 = 8.0;
+/// A reset cuts a transfer off if it leaves more packets than this without an acknowledgement: a sender with more to send has a round trip's
+/// worth of packets under way, and at first ten (RFC 6928). So does one that leaves fewer, if they are this fraction of all.
+const FEW_CUT_OFF: u64 = 2;
+const FEW_AMONG: u64 = 4;
 /// Weight of a second of silence in which a stream's numbers ran on: nothing is heard or seen.
 const PER_SILENT_SECOND: f64 = 1.0;
 /// Weight of what delays no data: a late packet without a spurious retransmission, an undecided event, a duplicate.
@@ -142,13 +146,7 @@ impl Gravity {
                 Trouble::Handshake,
                 PER_TIMEOUT * flow.endpoints.handshake.syns_again as f64,
             ),
-            (
-                Trouble::Reset,
-                match flow.was_cut_off() {
-                    true => PER_TIMEOUT,
-                    false => 0.0,
-                },
-            ),
+            (Trouble::Reset, flow.cut_off() as f64),
             // All data has arrived by then.
             (
                 Trouble::Closing,
@@ -254,8 +252,21 @@ impl FlowReport {
 
     /// True if the connection was reset before all data was acknowledged, as far as acknowledgements can tell here.
     pub fn was_cut_off(&self) -> bool {
+        self.cut_off() > 0
+    }
+
+    /// Packets that were not acknowledged when the connection was reset, unless that was how it ended all the same: a few at the end of
+    /// many, or what was said to a host that had closed (TLS says farewell).
+    fn cut_off(&self) -> u64 {
+        let closing = &self.endpoints.closing;
+        let packets = self.originals.undecided;
         let seen = self.vantage.vantage != Vantage::Receiver && !self.blind.any();
-        seen && self.endpoints.closing.reset_by.is_some() && self.originals.undecided > 0
+        let trivial = packets <= FEW_CUT_OFF
+            && (closing.closed_before || packets * FEW_AMONG < self.originals.packets);
+        match seen && closing.reset_by.is_some() && !trivial {
+            true => packets,
+            false => 0,
+        }
     }
 
     /// True if something happened to the flow that whoever looks for trouble should look at.

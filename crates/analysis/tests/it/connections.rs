@@ -386,3 +386,24 @@ fn captures_with_known_answers() {
         }
     }
 }
+
+/// A request of 200 bytes, its answer, and what the client sends last, which the server answers with a reset that acknowledges `reset_ack` more bytes.
+fn reset_at_the_end(reset_ack: u32) -> Analysis {
+    let mut capture = Capture::default();
+    exchange(&mut capture, 0.0, [A, B], |_| None);
+    let end = B + 1 + 14_000;
+    capture.send(200.0, client(A + 201, end, ACK, 43));
+    capture.send(240.0, server(end, A + 201 + reset_ack, RST | ACK, 0));
+    capture.analyse()
+}
+
+#[test]
+fn what_a_reset_acknowledges_was_not_cut_off_by_it() {
+    let all = reset_at_the_end(43);
+    clean(&all, 2);
+    assert!(all.flows.iter().all(|flow| !flow.was_cut_off()));
+    let none = reset_at_the_end(0);
+    let text = headline(&none).to_string();
+    let expected = "The receiver reset the connection before 1 packet was acknowledged";
+    assert!(text.contains(expected), "{text}");
+}

@@ -319,6 +319,21 @@ fn a_connection_that_was_reset_with_data_under_way_has_a_problem() {
     let expected = "The receiver reset the connection before 44 packets were acknowledged";
     assert!(of(44).contains(expected), "{}", of(44));
     assert!(of(0).contains("No problem"), "{}", of(0));
+    assert!(of(1).contains("No problem"), "the last of many: {}", of(1));
+}
+
+#[test]
+fn what_was_said_to_a_host_that_had_closed_was_not_cut_off() {
+    let of = |closed_before: bool| {
+        said(&with(&[(&[Limit::Application], 100)], |flow| {
+            flow.originals.packets = 1;
+            flow.originals.undecided = 1;
+            flow.endpoints.closing.reset_by = Some(Host::Receiver);
+            flow.endpoints.closing.closed_before = closed_before;
+        }))
+    };
+    assert!(of(false).contains("before 1 packet was"), "{}", of(false));
+    assert!(of(true).contains("No problem"), "{}", of(true));
 }
 
 #[test]

@@ -24,6 +24,8 @@ pub(super) struct End {
     fins: [Option<Fin>; 2],
     /// For each direction, who reset the connection before a FIN went that way.
     reset_by: [Option<Host>; 2],
+    /// For each direction, that this was its receiver, and had sent a FIN.
+    closed_before: [bool; 2],
 }
 
 impl End {
@@ -59,8 +61,9 @@ impl End {
     /// The host whose data goes `dir` resets the connection.
     pub(super) fn reset(&mut self, dir: Dir) {
         for (way, host) in [(dir, Host::Sender), (dir.reverse(), Host::Receiver)] {
-            if self.fins[way.index()].is_none() {
-                self.reset_by[way.index()].get_or_insert(host);
+            if self.fins[way.index()].is_none() && self.reset_by[way.index()].is_none() {
+                self.reset_by[way.index()] = Some(host);
+                self.closed_before[way.index()] = self.fins[way.reverse().index()].is_some();
             }
         }
     }
@@ -68,15 +71,18 @@ impl End {
     /// What is out of the ordinary about how `dir` was closed.
     pub(super) fn of(&self, dir: Dir) -> Closing {
         let reset_by = self.reset_by[dir.index()];
+        let closed_before = self.closed_before[dir.index()];
         match self.fins[dir.index()] {
             Some(fin) => Closing {
                 fins_again: fin.again.into(),
                 waited_ns: fin.last_ns.saturating_sub(fin.first_ns),
                 acknowledged: fin.acknowledged,
                 reset_by,
+                closed_before,
             },
             None => Closing {
                 reset_by,
+                closed_before,
                 ..Closing::default()
             },
         }
@@ -121,7 +127,7 @@ mod tests {
             fins_again: 2,
             waited_ns: 720 * MS,
             acknowledged: true,
-            reset_by: None,
+            ..Closing::default()
         };
         assert_eq!(twice, expected);
         assert!(!closing(&[(0, 0), (240, 0)], Some(1_000)).acknowledged);
@@ -140,6 +146,21 @@ mod tests {
             Some(Host::Sender),
             "the first"
         );
+    }
+
+    #[test]
+    fn a_host_that_resets_what_comes_behind_its_fin_had_closed_before() {
+        let closed_before = |fin: bool| {
+            let mut end = End::default();
+            if fin {
+                end.sent(Dir::HighToLow, &Segment::default());
+            }
+            end.reset(Dir::HighToLow);
+            let closing = end.of(Dir::LowToHigh);
+            assert_eq!(closing.reset_by, Some(Host::Receiver));
+            closing.closed_before
+        };
+        assert!(closed_before(true) && !closed_before(false));
     }
 
     #[test]

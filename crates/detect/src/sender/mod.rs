@@ -253,6 +253,22 @@ impl Sender {
         }
     }
 
+    /// The receiver resets the connection. What that acknowledges has arrived, as with any other segment (RFC 9293 section 3.4); what it offers
+    /// means nothing any more.
+    #[cold]
+    pub(crate) fn reset(&mut self, seg: &Segment, by_id: bool) {
+        let number = self.outstanding.offset(seg.ack);
+        let sent = number > self.news.una && number <= self.outstanding.highest + 1;
+        if sent && seg.flags.any(TcpFlags::ACK) {
+            let answer = Segment {
+                flags: TcpFlags(TcpFlags::ACK),
+                window: self.last.map_or(0, |last| last.window),
+                ..*seg
+            };
+            self.acknowledged(&answer, by_id);
+        }
+    }
+
     /// A packet of the receiver's direction, with or without data of its own; `by_id` says that
     /// the receiver's IPv4 identification counts.
     #[inline]

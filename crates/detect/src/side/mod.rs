@@ -319,7 +319,13 @@ impl Side {
         let Some(engines) = self.engines.as_deref_mut() else {
             return;
         };
-        if !seg.flags.any(TcpFlags::ACK) || seg.flags.any(TcpFlags::RST) {
+        if seg.flags.any(TcpFlags::RST) {
+            if let Some(sender) = &mut engines.sender {
+                sender.reset(seg, from.ids_dense());
+            }
+            return;
+        }
+        if !seg.flags.any(TcpFlags::ACK) {
             return;
         }
         let ack = engines.unwrap.offset(seg.ack);
