@@ -74,7 +74,7 @@ fn unfilled(totals: &Totals) -> Option<String> {
     let n = totals.originals.unfilled;
     (n > 0).then(|| {
         format!(
-            "when the capture of {} ended, {} {} still missing although later ones had arrived: lost or late",
+            "when the capture of {} ended, {} {} still missing although later ones had arrived: lost, late or not captured",
             if totals.flows == 1 { "the flow" } else { "their flows" },
             plural(n, "packet"),
             was(n)

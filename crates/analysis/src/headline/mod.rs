@@ -78,7 +78,12 @@ pub fn headline(analysis: &Analysis) -> Headline {
     };
     let (lead, rest) = if attempts_first(analysis, &troubled) {
         let failed = other(About::Attempts, attempts::wrong(&analysis.attempts));
-        (vec![failed], if seen { lead } else { Vec::new() })
+        let wrong = match first {
+            Some(Subject::Flow(flow)) if !told => flow::wrong(flow),
+            _ => Vec::new(),
+        };
+        let others = [lead, wrong].concat();
+        (vec![failed], if seen { others } else { Vec::new() })
     } else {
         (lead, rest::of(analysis, &totals, &troubled, told))
     };
@@ -184,7 +189,8 @@ fn calm(analysis: &Analysis, totals: &Totals) -> Vec<Claim> {
         return vec![other(About::Unread, text)];
     }
     // What was missing when the capture ended may have been lost.
-    let unseen = totals.blind.any + totals.streams.absent + totals.streams.uncounted;
+    let lacking = totals.artefacts.missing_segments;
+    let unseen = totals.blind.any + lacking + totals.streams.absent + totals.streams.uncounted;
     let how = match (unseen, totals.originals.unfilled + totals.streams.absent) {
         (0, 0) if analysis.flows.iter().all(shares::nothing_holds_it) => Nothing::NoProblem,
         // Away from the sender, a pause may be the application's or hide a timer.

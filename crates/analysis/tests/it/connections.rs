@@ -407,3 +407,46 @@ fn what_a_reset_acknowledges_was_not_cut_off_by_it() {
     let expected = "The receiver reset the connection before 1 packet was acknowledged";
     assert!(text.contains(expected), "{text}");
 }
+
+#[test]
+fn where_the_capture_lacks_packets_that_no_packet_was_lost_is_not_known() {
+    let mut capture = Capture::default();
+    exchange(&mut capture, 0.0, [A, B], |_| None);
+    let lacking = B + 1 + 14_000;
+    capture.send(300.0, client(A + 201, lacking + 1_400, ACK, 0));
+    for n in 1..4 {
+        let at = 300.0 + 10.0 * f64::from(n);
+        capture.send(at, server(lacking + n * 1_400, A + 201, ACK, 1_400));
+        capture.send(at + 0.3, client(A + 201, lacking + (n + 1) * 1_400, ACK, 0));
+    }
+    let text = headline(&capture.analyse()).to_string();
+    assert!(text.starts_with("No problem is visible"), "{text}");
+    assert!(text.contains("lacks 1 acknowledged segment"), "{text}");
+}
+
+#[test]
+fn behind_attempts_that_failed_the_flow_with_the_worst_trouble_is_named_with_it() {
+    let mut capture = Capture::default();
+    exchange(&mut capture, 0.0, [A, B], |_| None);
+    let end = B + 1 + 14_000;
+    capture.send(200.0, client(A + 201, end, ACK, 43));
+    capture.send(240.0, server(end, A + 201, RST, 0));
+    for (port, n) in (50_000..50_020).zip(0..) {
+        let syn = Segment {
+            port,
+            ..client(A, 0, SYN, 0)
+        };
+        let refused = Segment {
+            port,
+            ..server(0, A + 1, RST | ACK, 0)
+        };
+        capture.send(300.0 + f64::from(n), syn);
+        capture.send(300.5 + f64::from(n), refused);
+    }
+    let text = headline(&capture.analyse()).to_string();
+    assert!(text.starts_with("20 connection attempts"), "{text}");
+    assert!(
+        text.contains("reset the connection before 1 packet"),
+        "{text}"
+    );
+}

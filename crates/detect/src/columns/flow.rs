@@ -338,7 +338,7 @@ pub static FLOW: &[Column<FlowReport>] = &[
     Of::new(
         "unfilled",
         Kind::Count,
-        "Of these, below segments that had arrived: lost or late, which the capture no longer shows.",
+        "Of these, below segments that had arrived: lost, late or not captured.",
         |f| f.originals.unfilled.into(),
     ),
     Of::new(

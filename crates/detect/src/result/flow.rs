@@ -172,7 +172,7 @@ pub struct Originals {
     pub outside_window: u64,
     /// Neither acknowledged nor known to be lost when the capture ended.
     pub undecided: u64,
-    /// Of these, the ones below segments that had arrived: they are lost or late, which the capture no longer shows.
+    /// Of these, the ones below segments that had arrived: they are lost, late or not captured.
     pub unfilled: u64,
 }
 
