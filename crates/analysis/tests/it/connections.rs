@@ -450,3 +450,28 @@ fn behind_attempts_that_failed_the_flow_with_the_worst_trouble_is_named_with_it(
         "{text}"
     );
 }
+
+/// Windows probes the tail with the last full segment's worth of bytes, which begin within a segment. The answer to what is short waits for a
+/// delayed acknowledgement, and comes when the probe's may come.
+#[test]
+fn a_duplicate_of_bytes_on_both_sides_of_the_left_edge_tells_that_all_of_them_came_twice() {
+    let mut capture = Capture::default();
+    capture.shake(0.0, 16.0);
+    capture.send(20.0, client(A + 1, B + 1, ACK, 1_420));
+    capture.send(20.1, client(A + 1_421, B + 1, ACK, 1_420));
+    capture.send(20.2, client(A + 2_841, B + 1, ACK, 31));
+    capture.send(51.0, client(A + 1_452, B + 1, ACK, 1_420));
+    capture.send(66.2, server(B + 1, A + 2_841, ACK, 0));
+    let twice = Segment {
+        sack: (A + 1_452, A + 2_872),
+        ..server(B + 1, A + 2_872, ACK, 0)
+    };
+    capture.send(81.0, twice);
+    let analysis = capture.analyse();
+    let flow = &analysis.flows[0];
+    let order = &flow.reordering;
+    let counts = (flow.originals.lost, order.reordered, order.ambiguous);
+    assert_eq!(counts, (0, 0, 0), "{}", headline(&analysis));
+    let again = flow.retransmissions;
+    assert_eq!((again.total, again.spurious), (1, 1));
+}

@@ -72,6 +72,7 @@ impl Sender {
         }
         let copied_by_network = self.explanations.has(Explanation::NetworkCopies)
             && self.ledger.maybe_copied_by_network();
+        let came_now = self.outstanding.first_block_reaches_above(&ack.seg, right);
         for start in starts {
             let Some(f) = self.ledger.filled.get_mut(start) else {
                 continue;
@@ -89,6 +90,11 @@ impl Sender {
                 By::Doubtful(id) if other_copy => {
                     self.ledger.copy_was(start, id);
                     self.doubt_loss(start);
+                }
+                // It repeats data that was not acknowledged before as well, so it comes just now, and what came before was the original.
+                By::Doubtful(id) if came_now && f.copies.count == 1 => {
+                    let basis = self.both_came(Evidence::Dsack);
+                    self.ledger.original_was(start, id, basis);
                 }
                 By::Doubtful(id) => self.doubtful_pair(&f, id, ack),
                 By::Copy if several_left(&f) => self.either_copy(&f, ack),

@@ -235,8 +235,18 @@ impl Outstanding {
         let second = blocks.next().filter(|b| b.0 < b.1);
         let inside = |outer: (i64, i64)| outer.0 <= first.0 && first.1 <= outer.1;
         let end = self.end_of_bytes(first.1);
+        if first.0 < self.una && self.una < end && end == number {
+            // A retransmission that was cut differently repeats what had been acknowledged, and brings what this ACK is the first to cover.
+            return Some((first.0, self.una));
+        }
         let below = first.0 < end && end <= number.min(self.una);
         (below || second.is_some_and(inside)).then_some(first)
+    }
+
+    /// The first block of `seg` goes on above `right`, where the duplicate that it reports ended.
+    pub(super) fn first_block_reaches_above(&self, seg: &Segment, right: i64) -> bool {
+        let first = self.blocks(seg).next();
+        first.is_some_and(|block| self.end_of_bytes(block.1) > right)
     }
 
     /// The end of a block that ends at `right`: the end of the data takes a number of its own (RFC 9293 section 3.4), which is
@@ -254,6 +264,10 @@ impl Outstanding {
     ) -> Option<((i64, i64), bool)> {
         let (left, right) = self.blocks(seg).next()?;
         let right = self.end_of_bytes(right);
+        let left = match left < self.una && right == number {
+            true => self.una,
+            false => left,
+        };
         if left >= right || left < self.una || right > number {
             return None;
         }
@@ -350,13 +364,21 @@ mod tests {
         let with_fin = ack(20, &[(400, 501)]);
         assert_eq!(out.dsack(&with_fin, 500), Some((400, 501)));
         assert_eq!(out.dsack(&ack(20, &[(500, 501)]), 500), None);
+        out.una = 300;
+        let across = ack(20, &[(250, 400)]);
+        assert_eq!(out.dsack(&across, 400), Some((250, 300)));
+        assert_eq!(out.dsack(&across, 300), None, "above what it acknowledges");
+        assert_eq!(out.dsack(&across, 500), None, "an ACK between is missing");
     }
 
     #[test]
     fn a_first_block_that_its_own_ack_covers_first_tells_of_two_arrivals_if_there_were_two_copies()
     {
-        let out = five();
+        let mut out = five();
+        out.una = 100;
         let crossed = |at, block| out.first_block_crossed(&ack(at, &[block]), 300);
+        let across = out.first_block_crossed(&ack(20, &[(50, 200)]), 200);
+        assert_eq!(across, Some(((100, 200), true)));
         assert_eq!(crossed(20, (100, 200)), Some(((100, 200), true)));
         assert_eq!(
             crossed(5, (100, 200)),
