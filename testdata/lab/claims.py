@@ -92,15 +92,16 @@ def moved(claim, truth):
     return 0.7 <= line / truth.known["rate"] <= 1.1
 
 
-def bounded(key):
-    """Between bounds; without `packets_at_most` there is none above."""
+def bounded(key, open_key=None):
+    """Between bounds; without `packets_at_most` there is none above. What `open_key` counts may be more of the same by the truth."""
     def judge(claim, truth):
         if truth.packets is None:
             return None
         true, least, most = truth.packets[key], claim["packets"], claim.get("packets_at_most")
+        perhaps = true + truth.packets.get(open_key, 0)
         if not least:
-            return true > 0
-        return (true >= least or near(least, true)) and (most is None or true <= most or near(most, true))
+            return perhaps > 0
+        return (perhaps >= least or near(least, perhaps)) and (most is None or true <= most or near(most, true))
     return judge
 
 
@@ -135,7 +136,8 @@ PREDICATES = {
     "coarse": lambda claim, truth: None,
     "short": lambda claim, truth: abs(claim["share"] - truth.shares["handshake"] - truth.shares["start"]) <= OFF,
     "ended": ended,
-    "lost": bounded("losses"),
+    # What had neither arrived nor been acknowledged when the run ended was lost, or was on its way.
+    "lost": bounded("losses", "undecided"),
     "late": bounded("reordered"),
     "mistaken": lambda claim, truth: truth.packets and (truth.packets["spurious"] > 0 or truth.unneeded > 0),
     "misled": lambda claim, truth: truth.packets and (truth.packets["spurious"] > 0 or truth.unneeded > 0),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+import claims
 import common
 import remedies
 import verdicts
@@ -33,6 +34,19 @@ begin = "1 s"
 
 def action(kind, commands=(), advice="", **more):
     return {"kind": kind, "commands": list(commands), "advice": advice, "gain": None, "sure": True, **more}
+
+
+class Claims(unittest.TestCase):
+    def lost(self, least, most, **packets):
+        truth = claims.Truth([(0, 1, "line")], packets, {"kinds": []})
+        return claims.PREDICATES["lost"]({"packets": least, "packets_at_most": most}, truth)
+
+    def test_what_a_run_leaves_open_may_have_been_lost(self):
+        """144 were lost and sent again by the end of a run; 820 more were lost or on their way."""
+        self.assertTrue(self.lost(648, 648, losses=144, undecided=820))
+        self.assertFalse(self.lost(1300, 1300, losses=144, undecided=820))
+        self.assertFalse(self.lost(100, 110, losses=144, undecided=820))
+        self.assertFalse(self.lost(648, 648, losses=144))
 
 
 class Verdicts(unittest.TestCase):
