@@ -1,5 +1,7 @@
 //! Recovery phases: when the sender took something for lost, and whether anything was.
 
+use std::collections::VecDeque;
+
 use crate::prompt::Prompt;
 use crate::result::Facts;
 use crate::result::{Recoveries, Recovery, RecoveryVerdict, Verdict};
@@ -8,12 +10,16 @@ use crate::result::{Recoveries, Recovery, RecoveryVerdict, Verdict};
 const MAX_OPEN_PHASES: usize = 4_096;
 /// Phases remembered for their causes when events are not kept.
 const MAX_PHASES_REMEMBERED: usize = 16_384;
+/// First bytes remembered of what may have been lost before the capture point.
+const MAX_PERHAPS: usize = 256;
 
 #[derive(Clone, Copy, Debug)]
 struct Phase {
     recovery: Recovery,
     needed: u32,
     spurious: u32,
+    /// Of what came by for the first time in it, behind higher data, it is open whether it had been sent before.
+    open: bool,
     /// When a tail loss probe began it, while nothing else was sent again, nanoseconds.
     probed_ns: Option<i64>,
 }
@@ -22,7 +28,7 @@ impl Phase {
     fn verdict(&self) -> RecoveryVerdict {
         if self.needed > 0 {
             RecoveryVerdict::Loss
-        } else if self.spurious == self.recovery.retransmissions {
+        } else if self.spurious == self.recovery.retransmissions && !self.open {
             RecoveryVerdict::Spurious
         } else {
             RecoveryVerdict::Ambiguous
@@ -39,17 +45,19 @@ pub(crate) struct RecoveryTracker {
     /// What was acknowledged when the last phase ended: the sender has no reason to send that again (RFC 9293 section 3.10.7.4), so what
     /// comes of it was sent in that phase and is late.
     settled: i64,
-    phases: std::collections::VecDeque<Phase>,
+    phases: VecDeque<Phase>,
     first: u32,
     /// When what had been sent by the start of the phase was acknowledged.
     left_ns: Option<i64>,
     done: Recoveries,
+    /// What came by on the path for the first time while a phase was under way and may have been lost before: first bytes, and phases.
+    perhaps: VecDeque<(i64, u32)>,
     /// What had been sent by the last time-out: all of it counts as lost then (RFC 5681 section 3.1: slow start over all of it).
     timed_out: i64,
     keep: bool,
 }
 
-heap!(RecoveryTracker: phases, done);
+heap!(RecoveryTracker: phases, perhaps, done);
 
 impl RecoveryTracker {
     pub(crate) fn new(keep: bool) -> Self {
@@ -95,6 +103,8 @@ impl RecoveryTracker {
         if prompt == Prompt::Timer {
             self.timed_out = highest;
         }
+        // The first one was the original.
+        self.perhaps.retain(|one| one.0 != offset);
         // Beside the sender nothing is late: what it repeats there had been on its way to the network when the acknowledgement came.
         let late = delay > 0 && !self.phases.is_empty() && offset < self.settled;
         if !late && !self.same_phase(now, delay) {
@@ -117,6 +127,7 @@ impl RecoveryTracker {
                 recovery,
                 needed: 0,
                 spurious: 0,
+                open: false,
                 probed_ns: (prompt == Prompt::Probe).then_some(now),
             });
         }
@@ -133,6 +144,18 @@ impl RecoveryTracker {
             facts.asked |= prompt != Prompt::Nothing;
         }
         self.first + self.phases.len() as u32 - 1
+    }
+
+    /// What begins at `offset` comes by for the first time, behind higher data: it is late, or it is sent again because it was lost before.
+    pub(crate) fn perhaps_again(&mut self, offset: i64) {
+        if self.recover.is_none() || self.phases.is_empty() {
+            return;
+        }
+        if self.perhaps.len() == MAX_PERHAPS {
+            self.perhaps.pop_front();
+        }
+        let last = self.first + self.phases.len() as u32 - 1;
+        self.perhaps.push_back((offset, last));
     }
 
     /// A verdict on `copies` retransmissions of phase `id`.
@@ -196,6 +219,12 @@ impl RecoveryTracker {
 
     /// The counts, and the phases, of which only the first are remembered unless events are kept.
     pub(crate) fn finish(mut self) -> Recoveries {
+        for (_, id) in std::mem::take(&mut self.perhaps) {
+            let index = id.wrapping_sub(self.first) as usize;
+            if let Some(phase) = self.phases.get_mut(index) {
+                phase.open = true;
+            }
+        }
         while !self.phases.is_empty() {
             self.close_oldest();
         }
@@ -225,6 +254,28 @@ mod tests {
         let done = t.finish();
         assert_eq!((done.total, done.spurious, done.ambiguous), (2, 1, 0));
         assert!(done.list[1].timeout);
+    }
+
+    /// On the path, one segment passes for the first time behind higher data while others are sent again that had passed: it was lost before,
+    /// unless it passes twice.
+    #[test]
+    fn what_comes_first_in_a_phase_may_have_been_lost_before() {
+        for twice in [false, true] {
+            let mut t = RecoveryTracker::new(true);
+            let a = t.retransmitted(1, 0, 1_000, 3, Prompt::Timer);
+            t.perhaps_again(100);
+            let again = if twice { 2 } else { 1 };
+            if twice {
+                t.retransmitted(2, 100, 1_000, 3, Prompt::Timer);
+            }
+            t.resolve(a, Verdict::Spurious, again);
+            let verdict = t.finish().list[0].verdict;
+            let expected = match twice {
+                true => RecoveryVerdict::Spurious,
+                false => RecoveryVerdict::Ambiguous,
+            };
+            assert_eq!(verdict, expected);
+        }
     }
 
     #[test]

@@ -64,7 +64,7 @@ use crate::complaints::Proven;
 use crate::engine_end::EngineEnd;
 use crate::explanation::Explanations;
 use crate::habits::Habits;
-use crate::result::{AckPath, Shrunk, Swallowed};
+use crate::result::{AckPath, Confidence, Shrunk, Swallowed};
 
 use acks::{Ack, AckQueue};
 use attribute::First;
@@ -250,6 +250,9 @@ impl Sender {
     pub(crate) fn perhaps_sent_before(&mut self, start: i64, basis: Basis) {
         if self.news.away_ns > 0 {
             self.doubts.note(start, basis);
+            if basis.confidence == Confidence::Ambiguous {
+                self.ledger.recoveries.perhaps_again(start);
+            }
         }
     }
 
