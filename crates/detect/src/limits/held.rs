@@ -23,6 +23,16 @@ pub(crate) enum Held {
 
 /// Kinds of [`Held`].
 pub(crate) const KINDS: usize = 7;
+/// In the order in which those of one row are laid.
+pub(super) const HELD: [Held; KINDS] = [
+    Held::ByReceiver,
+    Held::ByAck,
+    Held::Paced,
+    Held::Idle,
+    Held::Unseen,
+    Held::Spaced,
+    Held::Buffered,
+];
 /// What follows an acknowledgement within this was released by it, nanoseconds; and within this share of a round trip.
 const MAX_ANSWER_NS: i64 = 1_000_000;
 const ANSWER_OF_RTT: i64 = 8;
@@ -73,7 +83,7 @@ impl Rounds {
         }
     }
 
-    /// When new data was sent last, the receiver's window had no room for two more segments of `full` bytes, nor for half
+    /// When new data was sent last, the receiver's window had no room for one more segment of `full` bytes, nor for half
     /// of all that it ever took, which a sender does not wait for (RFC 9293 section 3.8.6.2.1): on loopback interfaces a
     /// segment is as large as the window.
     pub(super) fn is_full(&self, full: i64, progress: &Progress) -> bool {
@@ -81,7 +91,7 @@ impl Rounds {
         let window = self
             .largest_window
             .max(self.last.room.saturating_add(flight));
-        self.last.room < (2 * full).min(window / 2)
+        self.last.room < full.min(window / 2)
     }
 
     /// The last new data ended with a segment that is not full.
@@ -108,17 +118,18 @@ impl Rounds {
             let way_ns = if progress.near { 0 } else { rtt_ns };
             let answered_ns = self.heard.opened_ns.saturating_add(way_ns);
             let since = Some(answered_ns).filter(|&ns| !released && ns < now);
-            return (Held::ByReceiver, since.map(|since| (since, Held::Idle)));
+            let waits = match self.may_hide_a_timer(now, rtt_ns, progress) {
+                true => Held::Unseen,
+                false => Held::Idle,
+            };
+            return (Held::ByReceiver, since.map(|since| (since, waits)));
         }
         let short = self.is_short(full);
         let held = match released {
             // Just counted among the short ends that waited for an acknowledgement (`held_short`).
             _ if self.held_short_ns == now => Held::Idle,
             // A small buffer, too, is cut into segments of which the last is not full.
-            true if short && progress.sent == progress.una && self.burst.bytes > full => {
-                Held::Buffered
-            }
-            true if short && progress.sent == progress.una => Held::Idle,
+            true if short && progress.sent == progress.una => Held::Buffered,
             true => Held::ByAck,
             false if !short && !progress.near && within(rtt_ns / ANSWER_AWAY_OF_RTT) => Held::ByAck,
             false if !short && self.paces(now, rtt_ns, progress) => Held::Paced,

@@ -2,11 +2,12 @@
 
 use inorder_cost::Episodes;
 
-use super::held::{Held, KINDS};
+use super::held::{HELD, Held, KINDS};
 use super::pieces::Pieces;
 use super::policer;
+use super::reduced::{Reduced, reductions};
 use super::rounds::{Row, Silence};
-use super::state::{Course, Reduced, State, reductions};
+use super::state::{Course, State};
 use super::unneeded::by_cause;
 use super::window::{BUFFERED, MIN_BUFFER, MIN_BUFFER_AT_ALL, window};
 use super::{Ends, HeldShort, Limit, LimitSet, Limits, Window};
@@ -89,6 +90,7 @@ impl Judge<'_> {
             way_ns: self.lag_ns,
             mss: i64::from(self.ends.mss.max(1)),
             highest: self.rows.iter().map(|row| row.peak).max().unwrap_or(0),
+            largest_window: self.largest_window,
             reductions: &reductions,
             at_receiver,
             at_sender: self.ends.vantage == Vantage::Sender,
@@ -348,16 +350,6 @@ impl Judge<'_> {
         (limits, Confidence::Likely)
     }
 }
-
-const HELD: [Held; KINDS] = [
-    Held::ByReceiver,
-    Held::ByAck,
-    Held::Paced,
-    Held::Idle,
-    Held::Unseen,
-    Held::Spaced,
-    Held::Buffered,
-];
 
 /// The part of `all` that `part` is of `sum`, which is not 0.
 fn share(part: i64, sum: i64, all: i64) -> i64 {

@@ -5,12 +5,14 @@
 //! and the chronographs of Linux's TCP (`tcpi_busy_time`, `tcpi_rwnd_limited`, `tcpi_sndbuf_limited`).
 
 mod ends;
+mod growth;
 mod held;
 mod judge;
 mod lag;
 mod overlays;
 mod pieces;
 mod policer;
+mod reduced;
 mod rounds;
 mod rows;
 mod set;

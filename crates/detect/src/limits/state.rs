@@ -1,11 +1,9 @@
 //! What the congestion window was doing in each row: growing from its start, on a plateau, after a reduction, over a queue.
 
-use inorder_cost::{Episodes, restored};
-
 use super::held::Held;
-use super::rounds::{Row, UNKNOWN_TIMER_NS};
-use super::{Ends, steady};
-use crate::result::{Recovery, RecoveryVerdict};
+use super::reduced::Reduced;
+use super::rounds::Row;
+use super::steady;
 
 /// A queue stands if the shortest round trip of a row is longer than the shortest of all by more than this share and this
 /// time, nanoseconds.
@@ -35,13 +33,9 @@ const AT_RATE: f64 = 0.93;
 /// packets or interrupt seldom make trains two or three times as fast.
 const SLOWER_THAN_TRAINS: f64 = 0.25;
 /// Where acknowledgements are too few to tell a queue from their delay, the line may have been busy at this share of its rate.
-const PERHAPS_BUSY: f64 = 0.5;
+pub(super) const PERHAPS_BUSY: f64 = 0.5;
 /// Of the rates of the rows in which a queue stands, the line's is this quantile: bursts of acknowledgements are faster.
 const LINE_QUANTILE: f64 = 0.9;
-/// Without a queue that shows, a line may be busy at this share of its rate.
-const NEARLY_BUSY: f64 = 0.8;
-/// A row is as fast as another that reaches this share of its rate.
-const AS_FAST: f64 = 0.9;
 /// A flight on a plateau stays the same, but for a segment, for this number of round trips; after a reduction of the window, whose
 /// growth is slow in between (CUBIC, RFC 9438 section 4.3), for the second number of them, and for this time, nanoseconds.
 const PLATEAU_RTTS: i64 = 7;
@@ -49,38 +43,6 @@ const PLATEAU_REDUCED_RTTS: i64 = 16;
 const PLATEAU_REDUCED_NS: i64 = 4_000_000_000;
 /// A flight that stays the same for this number of round trips is not that of a window which doubles.
 const LEVEL_RTTS: i64 = 3;
-
-/// Which reductions of the window are in force.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Reduced {
-    Not,
-    Needed,
-    Unneeded,
-    Either,
-}
-
-/// Reductions of the window in their order: from when on, and of which kind.
-pub(super) fn reductions(
-    recoveries: &[Recovery],
-    episodes: &Episodes,
-    ends: &Ends,
-) -> Vec<(i64, Reduced)> {
-    let mss = i64::from(ends.mss.max(1));
-    let reducing = recoveries.iter().filter(|r| r.cause.reduces());
-    let real = reducing.filter(|r| {
-        let episode = episodes.of(r.start_ns);
-        !episode.is_some_and(|e| restored(e, mss))
-    });
-    real.map(|r| (r.start_ns, kind(r.verdict))).collect()
-}
-
-fn kind(verdict: RecoveryVerdict) -> Reduced {
-    match verdict {
-        RecoveryVerdict::Loss => Reduced::Needed,
-        RecoveryVerdict::Spurious => Reduced::Unneeded,
-        RecoveryVerdict::Ambiguous => Reduced::Either,
-    }
-}
 
 /// What is known of a row beside its parts.
 #[derive(Clone, Copy, Debug)]
@@ -119,6 +81,8 @@ pub(super) struct State {
     pub(super) rising: bool,
     /// The congestion window, which is not reduced, allowed more before.
     pub(super) spare: bool,
+    /// As much is in flight as the receiver's window ever allows, but for two segments.
+    pub(super) fills_window: bool,
 }
 
 /// What is known of all rows.
@@ -136,6 +100,8 @@ pub(super) struct Course<'a> {
     pub(super) mss: i64,
     /// Most bytes in flight in any row.
     pub(super) highest: i64,
+    /// The largest window advertised, bytes; 0 if none is known.
+    pub(super) largest_window: i64,
     pub(super) reductions: &'a [(i64, Reduced)],
     /// The capture was made at the receiver: no round trip is known but the shortest.
     pub(super) at_receiver: bool,
@@ -182,42 +148,11 @@ impl Course<'_> {
         self.note_hidden_queues(&mut states, most);
         self.note_growth(&mut states);
         self.past_growth(&mut states);
+        self.note_hidden_timers(&mut states);
         let steady = steady::is_steady(self);
         states.iter_mut().for_each(|state| state.steady = steady);
         let any = states.iter().any(|state| state.line);
         (states, most.filter(|_| any))
-    }
-
-    /// A window that is reduced may fill a line without a queue that shows: at the rate `most` that the line carries, or, away from the
-    /// sender where no rate is known, as fast as ever. Packets of a busy line come without gaps.
-    fn note_hidden_queues(&self, states: &mut [State], most: Option<f64>) {
-        let fastest = states.iter().map(|state| state.rate).fold(0.0, f64::max);
-        let least = match (most, self.spaced) {
-            (Some(most), _) => NEARLY_BUSY * most,
-            (None, _) if self.at_sender => return,
-            (None, Some(spaced)) => PERHAPS_BUSY * spaced,
-            (None, None) => PERHAPS_BUSY * fastest,
-        };
-        for state in states.iter_mut().filter(|state| !state.line) {
-            let reduced = state.reduced != Reduced::Not;
-            state.perhaps_line |= reduced && state.even && state.rate >= least;
-        }
-    }
-
-    /// What grew from each row to the next. A congestion window stays as large as it was until it is reduced (RFC 5681 section 3.1) or
-    /// the sender pauses for longer than its timer (section 4.1).
-    fn note_growth(&self, states: &mut [State]) {
-        let pause_ns = UNKNOWN_TIMER_NS.max(self.min_rtt_ns);
-        let (mut allowed, mut before) = (0, 0.0);
-        for (row, state) in self.rows.iter().zip(states) {
-            if row.gap_ns >= pause_ns {
-                allowed = 0;
-            }
-            state.spare =
-                state.reduced == Reduced::Not && row.peak.saturating_add(self.mss) < allowed;
-            state.rising = before < AS_FAST * state.rate;
-            (allowed, before) = (row.peak.max(allowed), state.rate);
-        }
     }
 
     /// Full segments delivered in row `i`.
@@ -261,39 +196,6 @@ impl Course<'_> {
             };
         }
         Some(most)
-    }
-
-    /// What has as much in flight as a plateau behind it has stopped growing; and what has as much in flight after a reduction as
-    /// on a plateau before the first one is held by the same.
-    fn past_growth(&self, states: &mut [State]) {
-        if let Some(level) = self.level_of_buffer(states) {
-            for (row, state) in self.rows.iter().zip(states.iter_mut()) {
-                let same = row.peak.saturating_sub(level).saturating_abs() <= self.mss;
-                state.plateau |= state.reduced != Reduced::Not && same;
-            }
-        }
-        let mut least: Option<i64> = None;
-        for (row, state) in self.rows.iter().zip(states).rev() {
-            if state.reduced != Reduced::Not {
-                continue;
-            }
-            if state.plateau {
-                least = Some(least.map_or(row.peak, |peak| peak.min(row.peak)));
-            }
-            state.plateau |= least.is_some_and(|least| row.peak >= least.saturating_sub(self.mss));
-        }
-    }
-
-    /// Bytes in flight that the socket's buffer seems to allow: on a plateau before any reduction, over no queue, and never more.
-    fn level_of_buffer(&self, states: &[State]) -> Option<i64> {
-        let of_buffer = |state: &State| {
-            let plain = state.reduced == Reduced::Not && state.plateau;
-            plain && !state.line && !state.queue && !state.paced && !state.unused
-        };
-        let rows = self.rows.iter().zip(states);
-        let held = rows.filter(|(_, state)| of_buffer(state));
-        let level = held.map(|(row, _)| row.peak).max()?;
-        (self.highest <= level.saturating_add(self.mss)).then_some(level)
     }
 
     /// How long row `i` lasts, nanoseconds.
@@ -379,16 +281,21 @@ impl Course<'_> {
             perhaps_line: false,
             rising: false,
             spare: false,
+            fills_window: self.largest_window > 0
+                && row.peak >= self.largest_window.saturating_sub(2 * self.mss),
         }
     }
 
-    /// How long as much is in flight as in this row, nanoseconds; where it is longer than `enough_ns`, at least that. Rows of one
+    /// How long as much is in flight as in this row, nanoseconds, until a reduction makes the window another one; where it is longer than `enough_ns`, at least that. Rows of one
     /// height would otherwise all be looked at from each of them.
     fn same_flight_ns(&self, i: usize, enough_ns: i64) -> i64 {
         let peak = self.rows.get(i).map_or(0, |row| row.peak);
+        let before = |at: usize| self.reductions.partition_point(|r| r.0 <= self.start(at));
+        let reduced = before(i);
         let near = |at: usize| {
             let row = self.rows.get(at);
             row.is_some_and(|row| row.peak.saturating_sub(peak).saturating_abs() <= self.mss)
+                && before(at) == reduced
         };
         let (mut first, mut last) = (i, i);
         let mut ns = self.busy_ns(i);

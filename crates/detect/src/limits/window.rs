@@ -1,6 +1,7 @@
 //! What holds a sender that sends as acknowledgements come, or soon after itself, by the state of its round trip.
 
-use super::state::{Reduced, State};
+use super::reduced::Reduced;
+use super::state::State;
 use super::{Limit, LimitSet};
 use crate::result::Vantage;
 
@@ -34,7 +35,7 @@ fn own_pace(vantage: Vantage) -> LimitSet {
 /// The flight stays the same, and nothing else explains it better.
 fn plateau(state: &State, vantage: Vantage) -> Option<LimitSet> {
     let (near, at_receiver) = (vantage == Vantage::Sender, vantage == Vantage::Receiver);
-    let reduced = state.reduced != Reduced::Not;
+    let reduced = !matches!(state.reduced, Reduced::Not | Reduced::Perhaps);
     let released = !state.paced && !state.unused && near && !state.upstream;
     let set = match state.flight {
         _ if !state.plateau => return None,
@@ -42,6 +43,7 @@ fn plateau(state: &State, vantage: Vantage) -> Option<LimitSet> {
         ..MIN_BUFFER_AT_ALL if !state.queue => Limit::Application.into(),
         // An application that writes a little at a time keeps its flight, too.
         _ if !reduced && near && state.even && !state.delayed && !state.line => BUFFERED,
+        _ if state.fills_window => congestion(state.reduced).with(Limit::ReceiverWindow),
         // It does not grow, whatever stands in the queue. Where it was higher at other times, it is the line that holds it.
         _ if released && (state.highest || !state.line) => Limit::SendBuffer.into(),
         // No round trip tells a line that is full from a flight that stays the same.
@@ -62,7 +64,7 @@ fn line(state: &State, vantage: Vantage) -> Option<LimitSet> {
         Reduced::Not if state.rising && vantage == Vantage::Receiver => Limit::Start.into(),
         reduced if state.rising => congestion(reduced).with(Limit::Line),
         // No queue shows, only a rate.
-        reduced if !state.delayed && reduced != Reduced::Either => {
+        reduced if !state.delayed && !matches!(reduced, Reduced::Either | Reduced::Perhaps) => {
             congestion(reduced).with(Limit::Line)
         }
         _ => Limit::Line.into(),
@@ -91,5 +93,6 @@ fn congestion(reduced: Reduced) -> LimitSet {
         Reduced::Unneeded => Limit::WindowUnneeded.into(),
         Reduced::Either => LimitSet::of(&[Limit::WindowNeeded, Limit::WindowUnneeded]),
         Reduced::Not => Limit::Start.into(),
+        Reduced::Perhaps => LimitSet::of(&[Limit::Start, Limit::WindowNeeded]),
     }
 }

@@ -1,6 +1,7 @@
 //! Traces of what holds a sender, as they pass a capture point, and what is said of them.
 
 mod open;
+mod reduced;
 
 use super::*;
 use crate::config::Config;
