@@ -9,6 +9,7 @@ mod growth;
 mod held;
 mod judge;
 mod lag;
+mod one_rate;
 mod overlays;
 mod pieces;
 mod policer;

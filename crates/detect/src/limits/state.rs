@@ -3,7 +3,7 @@
 use super::held::Held;
 use super::reduced::Reduced;
 use super::rounds::Row;
-use super::steady;
+use super::{one_rate, steady};
 
 /// A queue stands if the shortest round trip of a row is longer than the shortest of all by more than this share and this
 /// time, nanoseconds.
@@ -83,6 +83,8 @@ pub(super) struct State {
     pub(super) spare: bool,
     /// As much is in flight as the receiver's window ever allows, but for two segments.
     pub(super) fills_window: bool,
+    /// As much passes as at all other times behind the same reduction, for longer than a reduced window stays as it is.
+    pub(super) one_rate: bool,
 }
 
 /// What is known of all rows.
@@ -149,6 +151,7 @@ impl Course<'_> {
         self.note_growth(&mut states);
         self.past_growth(&mut states);
         self.note_hidden_timers(&mut states);
+        one_rate::note(self, &mut states);
         let steady = steady::is_steady(self);
         states.iter_mut().for_each(|state| state.steady = steady);
         let any = states.iter().any(|state| state.line);
@@ -283,6 +286,7 @@ impl Course<'_> {
             spare: false,
             fills_window: self.largest_window > 0
                 && row.peak >= self.largest_window.saturating_sub(2 * self.mss),
+            one_rate: false,
         }
     }
 

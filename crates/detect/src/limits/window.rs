@@ -63,6 +63,7 @@ fn line(state: &State, vantage: Vantage) -> Option<LimitSet> {
         // Without round trips the first rows that come without gaps seem to fill the line, however much the window still grows.
         Reduced::Not if state.rising && vantage == Vantage::Receiver => Limit::Start.into(),
         reduced if state.rising => congestion(reduced).with(Limit::Line),
+        _ if state.one_rate && !state.delayed => LimitSet::of(&[Limit::Application, Limit::Line]),
         // No queue shows, only a rate.
         reduced if !state.delayed && !matches!(reduced, Reduced::Either | Reduced::Perhaps) => {
             congestion(reduced).with(Limit::Line)
@@ -81,6 +82,7 @@ fn growth(state: &State, vantage: Vantage) -> LimitSet {
         _ if state.plateau || state.spare => BUFFERED,
         // Slow start doubles it in a round trip (RFC 5681 section 3.1), but HyStart may have ended that (RFC 9406).
         Reduced::Not if state.level => LimitSet::of(&[Limit::Start, Limit::SendBuffer]),
+        _ if state.one_rate => LimitSet::of(&[Limit::Application, Limit::Line]),
         reduced if state.perhaps_line => congestion(reduced).with(Limit::Line),
         reduced => congestion(reduced),
     }

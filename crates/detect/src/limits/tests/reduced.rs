@@ -67,6 +67,23 @@ fn a_flight_over_many_reductions_is_no_plateau() {
     assert!(buffer < 0.2, "{:?}", limits.shares);
 }
 
+/// A segment every 4 ms, whatever the acknowledgements do, before a loss and for 50 round trips behind it.
+#[test]
+fn one_rate_behind_a_reduction_is_not_the_windows() {
+    let mut trace = Trace::new(Vantage::Sender).open();
+    for ms in (40..240).step_by(4) {
+        trace.send(ms, 1, MSS);
+        trace.acknowledge(ms + 42, 60_000);
+    }
+    lose_one_of_three(&mut trace, 300);
+    for ms in (384..2_400).step_by(4) {
+        trace.send(ms, 1, MSS);
+        trace.acknowledge(ms + 42, 60_000);
+    }
+    let told = at(&trace.report(), [800, 1_400, 2_000]);
+    assert_eq!(told, ["application+line"; 3]);
+}
+
 /// 58 segments in each round trip, in a window of 60: it is nearly full, so that the window may be what holds it, but no buffer is.
 #[test]
 fn a_plateau_that_nearly_fills_the_receivers_window_is_no_buffers() {
