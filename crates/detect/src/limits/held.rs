@@ -129,7 +129,10 @@ impl Rounds {
             // Just counted among the short ends that waited for an acknowledgement (`held_short`).
             _ if self.held_short_ns == now => Held::Idle,
             // A small buffer, too, is cut into segments of which the last is not full.
-            true if short && progress.sent == progress.una => Held::Buffered,
+            true if short && progress.sent == progress.una && self.burst.bytes > full => {
+                Held::Buffered
+            }
+            true if short && progress.sent == progress.una => Held::Idle,
             true => Held::ByAck,
             false if !short && !progress.near && within(rtt_ns / ANSWER_AWAY_OF_RTT) => Held::ByAck,
             false if !short && self.paces(now, rtt_ns, progress) => Held::Paced,

@@ -108,16 +108,3 @@ fn a_window_with_room_for_a_segment_is_not_full() {
     let held = limits.share_of(Limit::Application.into());
     assert!(held > 0.85, "{:?}", limits.shares);
 }
-
-/// Behind full segments, one of 700 bytes for each acknowledgement of the one before: an application that writes little, or a buffer for no more.
-#[test]
-fn a_short_segment_for_each_acknowledgement_may_be_a_small_buffers() {
-    let mut trace = Trace::new(Vantage::Sender).open();
-    trace.send(40, 2, MSS);
-    trace.acknowledge(80, 60_000);
-    for round in 1..20 {
-        trace.send(40 + 40 * round, 1, 700);
-        trace.acknowledge(80 + 40 * round, 60_000);
-    }
-    assert_eq!(at(&trace.report(), [400]), ["application+send-buffer"]);
-}
