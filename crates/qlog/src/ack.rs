@@ -31,7 +31,8 @@ pub(crate) fn only_acknowledges(data: &Value) -> bool {
     })
 }
 
-fn range(value: &Value) -> Option<(u64, u64)> {
+/// First and last number of a range, in whatever order they stand.
+pub(crate) fn range(value: &Value) -> Option<(u64, u64)> {
     match value {
         Value::Array(ends) => match ends.as_slice() {
             [one] => Some((whole(one)?, whole(one)?)),

@@ -51,6 +51,8 @@ pub struct Connection {
     clock_stands: bool,
     /// True if the first packet of the log was sent, not received: a client begins (RFC 9000 section 7).
     begins: Option<bool>,
+    /// Events some of which could not be read, since a member has a type that no draft gives it.
+    pub(crate) unreadable: u64,
     /// What the log of the other end says, if it is known.
     pub(crate) heard: Option<Box<Heard>>,
 }
@@ -316,6 +318,11 @@ impl Connection {
         let arrived = sent.acked.is_some()
             || there.is_some_and(|there| there.arrived[space].contains_key(&number));
         self.knows_deliveries().then_some(arrived)
+    }
+
+    /// Events of which something could not be read and is left out, since it has a type that no draft gives it.
+    pub fn unreadable(&self) -> u64 {
+        self.unreadable
     }
 
     /// True if something tells which packets were delivered.

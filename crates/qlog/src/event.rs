@@ -15,6 +15,8 @@ pub struct Event {
     pub group: Option<String>,
     /// Everything else.
     pub data: Value,
+    /// There is a time that is no number.
+    pub has_odd_time: bool,
 }
 
 impl Event {
@@ -23,6 +25,7 @@ impl Event {
         match value {
             Value::Object(mut members) => Some(Event {
                 time: members.get("time").and_then(number),
+                has_odd_time: members.get("time").is_some_and(is_odd),
                 name: members.get("name")?.as_str()?.to_ascii_lowercase(),
                 group: members.get("group_id").and_then(text),
                 data: members.remove("data").unwrap_or_default(),
@@ -35,8 +38,10 @@ impl Event {
                 };
                 let at = |members: &[Value], i: Option<usize>| members.get(i?).cloned();
                 let times = ["relative_time", "delta_time", "time", "absolute_time"];
+                let time = at(&members, place(&times));
                 Some(Event {
-                    time: at(&members, place(&times)).as_ref().and_then(number),
+                    time: time.as_ref().and_then(number),
+                    has_odd_time: time.as_ref().is_some_and(is_odd),
                     name: at(&members, place(&["event", "event_type", "name"]))?
                         .as_str()?
                         .to_ascii_lowercase(),
@@ -62,6 +67,11 @@ impl Event {
     pub(crate) fn kind(&self) -> &str {
         self.name.rsplit(':').next().unwrap_or_default()
     }
+}
+
+/// Whether a time is there and no number.
+pub(crate) fn is_odd(time: &Value) -> bool {
+    !time.is_null() && number(time).is_none()
 }
 
 /// How the times of a trace are to be read.

@@ -18,6 +18,7 @@ mod event;
 mod join;
 mod lost;
 mod read;
+mod readable;
 mod report;
 mod resent;
 mod result;

@@ -7,8 +7,11 @@ use std::io::{self, BufReader, Read};
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Deserializer, Value};
 
+use inorder_report::number::plural;
+
 use crate::connection::Connection;
-use crate::event::{Event, TimeFormat};
+use crate::event::{Event, TimeFormat, is_odd};
+use crate::readable::is_readable;
 use crate::value::number;
 
 /// Why a log could not be read to its end.
@@ -82,15 +85,26 @@ struct Log {
     last: usize,
     /// The header said that this is a qlog.
     is_qlog: bool,
+    /// There is anything at all.
+    has_content: bool,
     events: u64,
 }
 
 impl Log {
     fn problem(&self) -> Option<String> {
+        if !self.has_content {
+            return Some("it is empty; expected a qlog file".to_owned());
+        }
         if !self.is_qlog {
             return Some(
                 "no qlog; expected a JSON object with `qlog_version` or `file_schema`".to_owned(),
             );
+        }
+        if self.unreadable() > 0 && self.connections.iter().all(|c| c.packets() == 0) {
+            let events = plural(self.unreadable(), "event");
+            return Some(format!(
+                "no packet of a connection; {events} with members of types that no draft of qlog has"
+            ));
         }
         (self.events == 0).then(|| "no events".to_owned())
     }
@@ -120,7 +134,14 @@ impl Log {
             Some(group) => self.of_group(group, event),
         };
         self.last = index;
-        self.connections[index].event(event, now_ns);
+        let connection = &mut self.connections[index];
+        connection.unreadable += u64::from(!is_readable(event));
+        connection.event(event, now_ns);
+    }
+
+    /// Something in the place of an event that is none.
+    fn no_event(&mut self) {
+        self.current().unreadable += 1;
     }
 
     /// The connection of a group: the first has the one of the header, each further one its own. A group that does not
@@ -145,12 +166,18 @@ impl Log {
         index
     }
 
+    fn unreadable(&self) -> u64 {
+        self.connections.iter().map(|c| c.unreadable).sum()
+    }
+
+    /// The connections that have packets. What could not be read of others is counted with the first of them.
     fn finish(self) -> Vec<Connection> {
-        let said_something = |c: &Connection| c.packets() > 0;
-        self.connections
-            .into_iter()
-            .filter(said_something)
-            .collect()
+        let all = self.connections.into_iter();
+        let (mut said, silent): (Vec<_>, Vec<_>) = all.partition(|c| c.packets() > 0);
+        if let Some(first) = said.first_mut() {
+            first.unreadable += silent.iter().map(|c| c.unreadable).sum::<u64>();
+        }
+        said
     }
 }
 
@@ -175,7 +202,8 @@ impl<'de> Visitor<'de> for Top<'_> {
     }
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
-        let mut event = Event::default();
+        self.log.has_content = true;
+        let (mut event, mut is_event) = (Event::default(), false);
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "qlog_version" | "file_schema" => {
@@ -187,16 +215,25 @@ impl<'de> Visitor<'de> for Top<'_> {
                     self.log.begin();
                     map.next_value_seed(Trace { log: self.log })?;
                 }
-                "time" => event.time = number(&map.next_value()?),
+                "time" => {
+                    let time: Value = map.next_value()?;
+                    event.time = number(&time);
+                    event.has_odd_time = is_odd(&time);
+                }
                 // picoquic wrote capital letters once.
                 "name" => event.name = map.next_value::<String>()?.to_ascii_lowercase(),
                 "group_id" => event.group = map.next_value::<Value>()?.as_str().map(str::to_owned),
-                "data" => event.data = map.next_value()?,
+                "data" => {
+                    event.data = map.next_value()?;
+                    is_event = true;
+                }
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }
         }
-        if !event.name.is_empty() {
-            self.log.event(&event);
+        match event.name.is_empty() {
+            false => self.log.event(&event),
+            true if is_event => self.log.no_event(),
+            true => {}
         }
         Ok(())
     }
@@ -318,8 +355,9 @@ impl<'de> Visitor<'de> for Events<'_> {
 
     fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<(), S::Error> {
         while let Some(value) = seq.next_element::<Value>()? {
-            if let Some(event) = Event::of(value, self.fields) {
-                self.log.event(&event);
+            match Event::of(value, self.fields) {
+                Some(event) => self.log.event(&event),
+                None => self.log.no_event(),
             }
         }
         Ok(())

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use inorder_capture::Capture;
 use inorder_qlog::{CONNECTION, Connection, Document, LOSS, LossRow, RESULT, Report, join, read};
 use inorder_report::csv;
+use inorder_report::number::{count, plural};
 use inorder_report::text::{self, Layout, paragraph};
 
 use crate::error::{CliError, DAMAGED, ExitCode, Outcome};
@@ -162,10 +163,18 @@ fn warnings(connections: &[Connection], reports: &[Report]) -> Vec<String> {
              were sent is only known with the log of the other end"
         ));
     }
+    let unreadable: u64 = connections.iter().map(Connection::unreadable).sum();
+    if unreadable > 0 {
+        warnings.push(format!(
+            "{} with members of types that no draft of qlog has: what they say is left out",
+            plural(unreadable, "event")
+        ));
+    }
     let unknown: u64 = reports.iter().map(|report| report.declared.unknown).sum();
     if unknown > 0 {
         warnings.push(format!(
-            "{unknown} packets were declared lost whose sending the logs lack; they are not counted"
+            "packets that were declared lost whose sending the logs lack: {}; they are not counted",
+            count(unknown)
         ));
     }
     warnings

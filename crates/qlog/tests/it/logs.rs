@@ -228,9 +228,44 @@ fn the_log_of_the_other_end_tells_what_arrived() {
 }
 
 #[test]
+fn events_with_members_of_wrong_types_are_counted() {
+    let header = r#"{"qlog_version":"0.3","qlog_format":"NDJSON","trace":{"vantage_point":{"type":"server"}}}"#;
+    let sent =
+        r#""name":"transport:packet_sent","data":{"header":{"packet_type":"1RTT","packet_number":"#;
+    let of = |event: &str| {
+        let log = format!("{header}\n{{\"time\":0,{sent}0}}}}}}\n{event}\n");
+        let connections = read(log.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+        (
+            connections[0].unreadable(),
+            connections[0].report().traffic.sent,
+        )
+    };
+    let right = format!("{{\"time\":\"1\",{sent}\"1\"}},\"raw\":null}}}}");
+    assert_eq!(of(&right), (0, 2));
+    for (wrong, packets) in [
+        (format!("{{\"time\":1,{sent}-1}}}}}}"), 1),
+        (format!("{{\"time\":1,{sent}1.5}}}}}}"), 1),
+        (format!("{{\"time\":\"soon\",{sent}1}}}}}}"), 2),
+        (r#"{"time":1,"name":"transport:packet_sent","data":{"header":[]}}"#.to_owned(), 1),
+        (r#"{"time":1,"name":"recovery:metrics_updated","data":{"congestion_window":"many"}}"#.to_owned(), 1),
+        (r#"{"time":1,"name":"transport:packet_received","data":{"frames":{"frame_type":"ack"}}}"#.to_owned(), 1),
+        (r#"{"time":1,"data":{}}"#.to_owned(), 1),
+    ] {
+        assert_eq!(of(&wrong), (1, packets), "{wrong}");
+    }
+    let nothing = r#"{"qlog_version":"0.3","traces":[{"events":[7, "event"]}]}"#;
+    let error = read(nothing.as_bytes()).unwrap_err();
+    assert_eq!(
+        error.problem,
+        "no packet of a connection; 2 events with members of types that no draft of qlog has"
+    );
+}
+
+#[test]
 fn what_is_no_qlog_is_refused_in_one_line() {
     for (text, expected) in [
-        ("", "no qlog"),
+        ("", "it is empty; expected a qlog file"),
+        ("\n\n", "it is empty"),
         ("{}", "no qlog"),
         ("[1, 2]", "a JSON object of qlog"),
         ("\u{1}\u{2}", "expected value"),
