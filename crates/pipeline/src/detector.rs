@@ -7,6 +7,7 @@ use inorder_detect::{
     Config, EndedEarly, FlowChoice, FlowId, FlowTable, FlowTruth, QuicFlows, Tracker,
 };
 use inorder_pairing::PeerRecorder;
+use inorder_report::number::plural;
 use inorder_streams::Streams;
 use inorder_whatif::Settings;
 use inorder_wire::{Aside, Dir, FlowKey, Gate, Numbered, Segment, StreamKey};
@@ -74,9 +75,9 @@ impl Detectors {
         inorder_detect::doubt_tunnels(&mut analysis.streams, &analysis.flows);
         if analysis.summed.flows > 0 {
             analysis.warnings.push(format!(
-                "only the {} flows that matter most are reported one by one; {} others are summed",
-                analysis.flows.len(),
-                analysis.summed.flows
+                "{} reported one by one, those that matter most; {} only summed",
+                plural(analysis.flows.len() as u64, "flow"),
+                plural(analysis.summed.flows, "other")
             ));
         }
         if let Some(memory) = self.config.memory {
@@ -92,13 +93,13 @@ impl Detectors {
 fn ended_early(early: &EndedEarly, memory: usize) -> Option<String> {
     (early.connections > 0).then(|| {
         format!(
-            "the memory ({} MiB) was used up: {} connections were ended early, those in order first; {} flows of theirs with {} \
-             data packets are only summed, and {} packets that came later are only counted",
+            "the memory ({} MiB) was used up; ended early: {}, those in order first; only summed: {} of theirs with {}; only \
+             counted: {} that came later",
             memory >> 20,
-            early.connections,
-            early.flows,
-            early.packets,
-            early.later_packets
+            plural(early.connections, "connection"),
+            plural(early.flows, "flow"),
+            plural(early.packets, "data packet"),
+            plural(early.later_packets, "packet")
         )
     })
 }
@@ -130,7 +131,8 @@ impl Detector {
         analysis.add_quic(&self.quic.finish());
         if left_out > 0 {
             analysis.warnings.push(format!(
-                "too many numbered streams: {left_out} packets belong to streams not followed"
+                "too many numbered streams: {} of streams not followed",
+                plural(left_out, "packet")
             ));
         }
         self.recorder.unwrap_or_default()

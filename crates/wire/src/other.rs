@@ -68,20 +68,20 @@ impl fmt::Display for Other {
             }
             Other::Udp(_) => f.write_str("UDP of no numbered service"),
             Other::Unnumbered => f.write_str("of a numbered service, without a number"),
-            Other::Icmp => f.write_str("ICMP messages other than echo"),
-            Other::Fragment => f.write_str("fragments too short for their headers"),
+            Other::Icmp => f.write_str("ICMP other than echo"),
+            Other::Fragment => f.write_str("in fragments too short for their headers"),
             Other::Incomplete(6) => {
-                f.write_str("fragments of TCP segments of which others are missing")
+                f.write_str("in fragments of TCP segments of which others are missing")
             }
             Other::Incomplete(number) => write!(
                 f,
-                "further fragments of {} datagrams of which others are missing",
+                "in further fragments of {} datagrams of which others are missing",
                 Numbered(number)
             ),
             Other::Further(number) => {
                 write!(
                     f,
-                    "further fragments of whole {} datagrams",
+                    "in further fragments of whole {} datagrams",
                     Numbered(number)
                 )
             }
@@ -238,15 +238,15 @@ mod tests {
             ),
             (
                 Other::Incomplete(6),
-                "fragments of TCP segments of which others are missing",
+                "in fragments of TCP segments of which others are missing",
             ),
             (
                 Other::Further(17),
-                "further fragments of whole UDP datagrams",
+                "in further fragments of whole UDP datagrams",
             ),
             (
                 Other::Incomplete(253),
-                "further fragments of IP protocol 253 datagrams of which others are missing",
+                "in further fragments of IP protocol 253 datagrams of which others are missing",
             ),
         ] {
             assert_eq!(other.to_string(), expected);

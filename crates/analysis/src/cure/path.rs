@@ -2,7 +2,9 @@
 
 use inorder_detect::limits::{Limit, LimitSet};
 use inorder_detect::{Cause, FlowReport, Vantage};
-use inorder_report::number::{count, plural, rate, time};
+use inorder_report::number::{plural, rate, time};
+
+use crate::headline::times;
 
 use super::{Action, ActionKind, Case, Gain, mtu, policer, queue, reset};
 
@@ -97,9 +99,9 @@ fn control(flows: &[&FlowReport]) -> Option<Action> {
     let believable = line > 0 && line / MAX_TIMES <= goodput;
     Some(Action {
         evidence: format!(
-            "{} were lost, and the window was reduced {} times for them; the goodput was {}{}",
+            "{} were lost, and the window was reduced {} for them; the goodput was {}{}",
             plural(packets, "packet"),
-            count(random + unclear),
+            times(random + unclear),
             rate(goodput),
             match line {
                 0 => String::new(),
@@ -132,9 +134,9 @@ fn recovers_slowly(flows: &[&FlowReport]) -> Option<Action> {
     let (bps, line) = (flow.goodput_bps()?, flow.limits.line_bps?);
     Some(Action {
         evidence: format!(
-            "{} were lost, the window was reduced {} times for them, and the goodput was {}{}",
+            "{} were lost, the window was reduced {} for them, and the goodput was {}{}",
             plural(flow.originals.lost, "packet"),
-            count(of(Cause::Loss) + of(Cause::RandomLoss)),
+            times(of(Cause::Loss) + of(Cause::RandomLoss)),
             rate(bps),
             match line / MAX_TIMES <= bps {
                 true => format!(" where the line seems to pass {}", rate(line)),
@@ -294,10 +296,7 @@ fn longer_timer(cases: &[Case<'_>]) -> Option<Action> {
         )],
         evidence: format!(
             "the timer expired {} although everything had arrived",
-            match flow.timeouts() {
-                1 => "once".to_owned(),
-                n => format!("{} times", count(n)),
-            }
+            times(flow.timeouts())
         ),
         holds: "Linux of any version. It also delays the repair of what is lost at the end of a burst.",
         ..Action::new(

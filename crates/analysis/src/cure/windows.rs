@@ -2,7 +2,7 @@
 
 use inorder_detect::FlowReport;
 use inorder_detect::limits::Limit;
-use inorder_report::number::{bytes, count, plural, rate, time};
+use inorder_report::number::{bytes, plural, rate, time};
 
 use super::{Action, ActionKind, Case, Gain};
 use crate::shares::{awaits, held_short, line_bps, path_bytes, reads_slowly};
@@ -202,9 +202,9 @@ pub(super) fn nagle(flows: &[&FlowReport]) -> Option<Action> {
     let part = |ns: i64| ns as f64 / limits.life_ns().saturating_sub(ns).max(1) as f64;
     Some(Action {
         evidence: format!(
-            "{} times a segment that was not full waited until all before it was acknowledged, {} altogether: {} more than \
+            "{} a segment that was not full waited until all before it was acknowledged, {} altogether: {} more than \
              round trips take",
-            count(*times),
+            crate::headline::times(*times),
             time(limits.held_short.ns),
             time(*beyond_ns)
         ),

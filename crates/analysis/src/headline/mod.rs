@@ -284,7 +284,7 @@ fn was(n: u64) -> &'static str {
 }
 
 /// `once`, `twice`, `3 times`.
-fn times(n: u64) -> String {
+pub(crate) fn times(n: u64) -> String {
     match n {
         1 => "once".to_owned(),
         2 => "twice".to_owned(),

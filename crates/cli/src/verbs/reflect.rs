@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use inorder_live::{os, reflector::Limits, stamp};
+use inorder_report::number::plural;
 
 use crate::error::{ExitCode, Outcome};
 use crate::running::Confining;
@@ -45,14 +46,14 @@ pub(super) fn run(args: &Args) -> Outcome {
     let mut start = |local| interrupt::flag_before(&format!("listening on UDP {local}"));
     let done = os::reflect(local, limits, args.confining.seccomp, &mut start)?;
     manners::notice(&format!(
-        "{} packets of {} sessions answered; not answered: {} malformed, {} from reflectors, {} over --max-rate; {} \
-         sessions displaced by others (--max-sessions)",
-        done.answered,
-        done.sessions,
+        "{} of {} answered; not answered: {} malformed, {} from reflectors, {} over --max-rate; {} displaced by others \
+         (--max-sessions)",
+        plural(done.answered, "packet"),
+        plural(done.sessions, "session"),
         done.malformed,
         done.from_reflectors,
         done.over_rate,
-        done.displaced
+        plural(done.displaced, "session")
     ));
     Ok(ExitCode::SUCCESS)
 }

@@ -128,7 +128,7 @@ fn it_is_said_that_flows_are_only_summed() {
     fs::write(&file, crowd()).unwrap();
     let text = inorder(&["analyze", "--max-flows", "10", &file]);
     assert!(
-        stdout(&text).contains("4 others are summed"),
+        stdout(&text).contains("4 others only summed"),
         "{}",
         stdout(&text)
     );

@@ -195,7 +195,7 @@ fn a_network_processor_is_reported_in_three_formats() {
         output
     };
     let text = run(&[]);
-    assert!(stdout(&text).contains("strided, 8 engines of 8 threads, 1 hop(s), 1 run(s)"));
+    assert!(stdout(&text).contains("strided, 8 engines of 8 threads, 1 hop, 1 run"));
     let value = json(&run(&["--json", "--repetitions=3"]));
     assert_eq!(value["repetitions"], 3);
     let throughput = &value["results"][0];

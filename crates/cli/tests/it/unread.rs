@@ -99,7 +99,7 @@ fn what_is_not_read_is_told_by_name_and_number() {
             1,
             "neither TCP nor a numbered service: OSPF (IP protocol 89)",
         ),
-        (1, "ICMP messages other than echo"),
+        (1, "ICMP other than echo"),
     ];
     let expected = expected.map(|(frames, reason)| (frames, reason.to_owned()));
     assert_eq!(found, expected);
@@ -141,9 +141,9 @@ fn fragments_are_of_whole_datagrams_or_of_incomplete_ones() {
         (2, "UDP of no numbered service"),
         (
             2,
-            "further fragments of UDP datagrams of which others are missing",
+            "in further fragments of UDP datagrams of which others are missing",
         ),
-        (2, "further fragments of whole UDP datagrams"),
+        (2, "in further fragments of whole UDP datagrams"),
     ];
     assert_eq!(
         found,
@@ -195,7 +195,7 @@ fn a_fragmented_tunnel_is_whole() {
     assert!(
         found
             .iter()
-            .all(|(_, why)| why == "further fragments of whole UDP datagrams"),
+            .all(|(_, why)| why == "in further fragments of whole UDP datagrams"),
         "{found:?}"
     );
 }

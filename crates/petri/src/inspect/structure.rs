@@ -3,6 +3,7 @@
 use crate::invariants::Invariants;
 use crate::net::{Net, PlaceId, TransitionId};
 use crate::reachability::{Boundedness, Report};
+use inorder_report::number::plural;
 
 /// The names of transitions as a list.
 pub(super) fn transition_names(net: &Net, transitions: &[TransitionId]) -> Vec<String> {
@@ -75,8 +76,10 @@ pub(super) fn reachability_lines(net: &Net, report: &Report) -> Vec<String> {
         "the bound was reached: only"
     };
     let mut lines = vec![format!(
-        "{all} {} markings ({} vanishing), {} firings",
-        report.markings, report.vanishing, report.firings
+        "{all} {} ({} vanishing), {}",
+        plural(report.markings as u64, "marking"),
+        report.vanishing,
+        plural(report.firings as u64, "firing")
     )];
     lines.push(boundedness(net, report));
     lines.push(format!("deadlocks: {}", report.deadlock_count));

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::net::Net;
 use crate::race::Threshold;
 use crate::statistics::{Doubts, Estimate, PlaceMeasures, TransitionMeasures, plain, with_digits};
-use inorder_report::number::people;
+use inorder_report::number::{people, plural};
 use inorder_report::text::{self, Layout};
 use inorder_report::{Column, Kind};
 
@@ -25,9 +25,9 @@ pub(super) fn write(net: &Net, findings: &Findings, out: &mut dyn Write) -> io::
     };
     writeln!(
         out,
-        "{name}: {} places, {} transitions",
-        net.places.len(),
-        net.transitions.len()
+        "{name}: {}, {}",
+        plural(net.places.len() as u64, "place"),
+        plural(net.transitions.len() as u64, "transition")
     )?;
     if let Some(invariants) = &findings.invariants {
         lines(
@@ -102,12 +102,12 @@ fn table<R>(out: &mut dyn Write, columns: &[Column<R>], rows: &[R]) -> io::Resul
 fn write_exact(exact: &Exact, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
-        "\nexact, {} of {} tangible markings ({} vanishing)",
+        "\nexact, {} of {} ({} vanishing)",
         exact.time.map_or_else(
             || "steady state".to_owned(),
             |time| format!("state at time {}", number(time))
         ),
-        exact.states,
+        plural(exact.states as u64, "tangible marking"),
         exact.vanishing
     )?;
     if let Some(balance) = exact.balance {
@@ -147,10 +147,11 @@ fn write_simulated(simulated: &Simulated, out: &mut dyn Write) -> io::Result<()>
 }
 
 fn headline(simulated: &Simulated) -> String {
-    let what = if simulated.are_replications {
-        "replications"
-    } else {
-        "batches"
+    let count = simulated.observations;
+    let observations = match (simulated.are_replications, count) {
+        (true, _) => plural(count as u64, "replication"),
+        (false, 1) => "1 batch".to_owned(),
+        (false, _) => format!("{count} batches"),
     };
     let unseen = simulated.measures.has_unseen();
     let end = match (simulated.is_precise, simulated.was_interrupted) {
@@ -160,10 +161,9 @@ fn headline(simulated: &Simulated) -> String {
         (false, false) => "the wanted precision was not reached",
     };
     format!(
-        "simulated until time {}, the first {} not counted, {} {what}, intervals of {} %; {end}",
+        "simulated until time {}, the first {} not counted, {observations}, intervals of {} %; {end}",
         plain(simulated.time, 6),
         plain(simulated.warm_up, 6),
-        simulated.observations,
         plain(100.0 * simulated.confidence, 6)
     )
 }

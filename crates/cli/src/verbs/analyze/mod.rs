@@ -9,6 +9,7 @@ use inorder_analysis::{Analysis, Rows, frames, html, json, table};
 use inorder_capture::{AnnotateError, Capture, CaptureError};
 use inorder_detect::{Assumed, Config};
 use inorder_pipeline::{Analyzer, Input, memory};
+use inorder_report::number::plural;
 
 use crate::error::{CliError, DAMAGED, EXCEEDED, ExitCode, Outcome};
 use crate::progress::Reading;
@@ -266,8 +267,10 @@ fn note_summed(args: &Args, analysis: &Analysis) {
     let parquet = false;
     if analysis.summed.flows > 0 && (args.to.csv.is_some() || parquet) {
         manners::complain(format_args!(
-            "{}: {} flows that matter less have no row; --max-flows N writes more",
-            analysis.file, analysis.summed.flows
+            "{}: no row for {} that matter{} less; --max-flows N writes more",
+            analysis.file,
+            plural(analysis.summed.flows, "flow"),
+            if analysis.summed.flows == 1 { "s" } else { "" }
         ));
     }
 }

@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 use inorder_netproc::forwarder::{ForwarderConfig, ForwarderOutcome, Order, Spray, run_forwarder};
 use inorder_petri::statistics::run_seed;
+use inorder_report::number::plural;
 use inorder_sort::{ConfigError, SorterConfig, srpic};
 
 use super::output::Form;
@@ -112,10 +113,10 @@ pub(super) fn run(args: &Args) -> Done {
         .map(ForwarderOutcome::rows)
         .collect();
     let title = format!(
-        "{} cores, bursts of {}, {} run(s)",
-        config.cores,
+        "{}, bursts of {}, {}",
+        plural(config.cores.into(), "core"),
         config.burst,
-        rows.len()
+        plural(rows.len() as u64, "run")
     );
     args.form.write(&title, &rows)?;
     Ok(repeated.exit_code())

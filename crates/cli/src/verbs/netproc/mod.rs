@@ -12,6 +12,7 @@ use inorder_netproc::{
     Arbitration, Config, Dequeue, Length, Outcome, Spent, Traffic, check, picture, run_while,
 };
 use inorder_petri::statistics::run_seed;
+use inorder_report::number::plural;
 
 use crate::error::{CliError, ExitCode, Outcome as Done};
 use crate::outputs::{self, Comment};
@@ -199,12 +200,12 @@ pub(super) fn run(args: &Args) -> Done {
     let outcomes = &repeated.outcomes;
     let rows = outcomes.iter().map(Outcome::rows).collect::<Vec<_>>();
     let title = format!(
-        "{}, {} engines of {} threads, {} hop(s), {} run(s)",
+        "{}, {} of {}, {}, {}",
         config.scheme,
-        config.engines,
-        config.threads,
-        config.hops,
-        outcomes.len()
+        plural(config.engines.into(), "engine"),
+        plural(config.threads.into(), "thread"),
+        plural(config.hops.into(), "hop"),
+        plural(outcomes.len() as u64, "run")
     );
     let mut written = outputs::Attempts::default();
     if let Some(path) = &args.svg {
