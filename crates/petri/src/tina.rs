@@ -21,7 +21,7 @@
 //! # Ok::<(), inorder_petri::text::TextError>(())
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::net::{Arc, ArcKind, Line, Net, Place, PlaceId, Timing, Transition, TransitionId};
 use crate::text::{Mistake, TextError};
@@ -67,6 +67,8 @@ pub fn fuzz_one(data: &[u8]) {
 struct Reader {
     net: Net,
     places: BTreeMap<String, PlaceId>,
+    /// Places whose number of tokens was given.
+    marked: BTreeSet<String>,
     transitions: BTreeMap<String, TransitionId>,
     line: Line,
 }
@@ -106,7 +108,15 @@ impl Reader {
         rest.label()?;
         let place = self.place_named(&name);
         if rest.take('(') {
+            if !self.marked.insert(name) {
+                return Err(Mistake::unexpected(
+                    "a place that is marked once",
+                    "a second number of tokens",
+                ));
+            }
+            rest.skip_spaces();
             self.net.places[place.0].tokens = rest.number()?;
+            rest.skip_spaces();
             rest.require(')')?;
         }
         let (inputs, outputs) = rest.arcs()?;
@@ -418,6 +428,10 @@ mod tests {
                 "f:1: expected a name, found the end of the line",
             ),
             (
+                "pl a (1)\npl a (2)",
+                "f:2: expected a place that is marked once, found a second number of tokens",
+            ),
+            (
                 "pl a (x)",
                 "f:1: expected a whole number of tokens, found x)",
             ),
@@ -441,5 +455,11 @@ mod tests {
         assert!(is_tina("# c\npl p (1)\n"));
         assert!(!is_tina("net x\nplace p\n"));
         assert!(!is_tina(""));
+    }
+
+    #[test]
+    fn spaces_in_a_marking_say_nothing() {
+        let net = read("f", "pl a ( 2 )\ntr t a -> b").unwrap();
+        assert_eq!(net.places[0].tokens, 2);
     }
 }

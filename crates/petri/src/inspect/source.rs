@@ -52,9 +52,16 @@ pub fn read_with(name: &str, bytes: &[u8], parameters: &mut Parameters) -> Resul
     Ok(net)
 }
 
+/// Whether the first character is that of a document, in UTF-8 or, behind a byte order mark, in UTF-16.
+fn is_xml(bytes: &[u8]) -> bool {
+    let starts: [&[u8]; 3] = [b"\xef\xbb\xbf<", b"\xff\xfe<\0", b"\xfe\xff\0<"];
+    bytes.trim_ascii_start().starts_with(b"<")
+        || starts.iter().any(|start| bytes.starts_with(start))
+}
+
 /// The net in whichever format, or the line of the first mistake and what it is.
 fn net_of(name: &str, bytes: &[u8], parameters: &mut Parameters) -> Result<Net, (u32, String)> {
-    if bytes.trim_ascii_start().starts_with(b"<") || bytes.starts_with(b"\xef\xbb\xbf<") {
+    if is_xml(bytes) {
         return pnml::read_with(name, bytes, parameters)
             .map_err(|error| (error.line, format!("{}{}", error.element, error.mistake)));
     }
