@@ -81,6 +81,18 @@ measure response = mean(out, now - came) in us
 ";
 
 #[test]
+fn tokens_arrive_in_a_firing_under_way_when_it_starts() {
+    let chain = chain(QUEUE);
+    let solution = chain.steady_state().expect("a steady state");
+    let net = chain.net();
+    let busy = place(net, "serve.busy");
+    let starts = solution.throughput(transition(net, "serve.starts"));
+    close(solution.arrivals(busy), starts, 1e-9);
+    // Each service takes 1 us.
+    close(solution.sojourn(busy).expect("a stay"), 1_000.0, 1e-9);
+}
+
+#[test]
 fn a_queue_whose_jobs_carry_times_is_solved_since_the_times_decide_nothing() {
     let chain = chain(QUEUE);
     let solution = chain.steady_state().expect("a steady state");

@@ -299,11 +299,7 @@ impl<T: Token + Ord + Hash, O: Outside<T>> Space<T, O> {
         let grown =
             grown.map(|(place, (after, before))| (PlainPlace(place), (after - before) as u32));
         let deposit: Vec<(PlainPlace, u32)> = grown.filter(|(_, more)| *more > 0).collect();
-        let known = self.deposits.iter().position(|known| *known == deposit);
-        known.unwrap_or_else(|| {
-            self.deposits.push(deposit);
-            self.deposits.len() - 1
-        }) as u32
+        self.number_of(deposit)
     }
 
     /// Removes a firing under way, with what it reserves.
@@ -354,9 +350,10 @@ impl<T: Token + Ord + Hash, O: Outside<T>> Space<T, O> {
         let id = self.engine.rules[start.rule].id;
         let timed = self.split.timed.get(id as usize).copied().flatten();
         let transition = timed.map_or(id, |(_, starts)| starts);
-        let nothing = self.nothing();
+        let under_way = timed.map_or_else(Vec::new, |(busy, _)| vec![(busy, 1)]);
+        let under_way = self.number_of(under_way);
         let make = |space: &mut Self| Move {
-            deposit: space.start(start).unwrap_or(nothing),
+            deposit: space.start(start).unwrap_or(under_way),
             transition,
             is_stage: false,
             is_immediate: true,
@@ -379,7 +376,7 @@ impl<T: Token + Ord + Hash, O: Outside<T>> Space<T, O> {
             _ => f64::from(many) * f64::from(stages) * self.unit / f64::from_bits(firing.mean),
         };
         let is_stage = done + 1 < stages;
-        let nothing = self.nothing();
+        let nothing = self.number_of(Vec::new());
         let make = |space: &mut Self| Move {
             deposit: if is_stage {
                 space.under_way[at].stages.1 += 1;
@@ -396,11 +393,11 @@ impl<T: Token + Ord + Hash, O: Outside<T>> Space<T, O> {
         self.in_all_ways(content, make, visit)
     }
 
-    /// The number of a deposit of nothing.
-    fn nothing(&mut self) -> u32 {
-        let known = self.deposits.iter().position(Vec::is_empty);
+    /// The number of a deposit.
+    fn number_of(&mut self, deposit: Vec<(PlainPlace, u32)>) -> u32 {
+        let known = self.deposits.iter().position(|known| *known == deposit);
         known.unwrap_or_else(|| {
-            self.deposits.push(Vec::new());
+            self.deposits.push(deposit);
             self.deposits.len() - 1
         }) as u32
     }
