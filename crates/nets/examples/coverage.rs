@@ -322,7 +322,7 @@ fn estimate(model: &Model, rule: Rule, seed: u64) -> Result<(Estimate, bool), Fa
             mean: *mean,
             half_width: half_width.unwrap_or(0.0),
         },
-        Some(Known::Holds(_)) => return Err("no number".into()),
+        Some(Known::Holds(_) | Known::Always(_)) => return Err("no number".into()),
     };
     Ok((estimate, is_trusted))
 }

@@ -154,7 +154,7 @@ impl Report {
     }
 
     /// What speaks against the numbers, behind the values of the swept parameters.
-    fn doubts(&self) -> impl Iterator<Item = String> {
+    pub fn doubts(&self) -> impl Iterator<Item = String> {
         self.cells.iter().flat_map(|cell| {
             let axes = self.axes.iter().zip(&cell.labels);
             let labels: String = axes

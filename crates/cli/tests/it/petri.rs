@@ -42,6 +42,27 @@ fn a_net_is_simulated_solved_and_analysed() {
     assert!(stdout(&text).contains("up + down = 1"), "{}", stdout(&text));
 }
 
+/// CSV has no room for sentences: what speaks against its numbers is on the standard error.
+#[test]
+fn what_speaks_against_numbers_in_csv_is_told_beside_them() {
+    let folder = Folder::new("petri-doubts");
+    let queue = "place q\ntransition a exponential rate 2\n out q\ntransition s exponential rate 1\n in q\n";
+    let file = folder.file("overloaded.net", queue.as_bytes());
+    let output = inorder(&["petri", "--csv", "--time=5000", &file]);
+    assert!(
+        stdout(&output).starts_with("runs,group,name"),
+        "{}",
+        stdout(&output)
+    );
+    assert!(
+        stderr(&output).contains("unstable: q gets"),
+        "{}",
+        stderr(&output)
+    );
+    let quiet = inorder(&["-q", "petri", "--csv", "--time=5000", &file]);
+    assert_eq!((stdout(&quiet), stderr(&quiet)), (stdout(&output), ""));
+}
+
 /// The numbers of CSV: the value of the axis, the name, the mean and the ends of the interval.
 fn cells(output: &Output) -> Vec<(f64, String, [f64; 3])> {
     let text = stdout(output);

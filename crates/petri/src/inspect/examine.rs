@@ -73,7 +73,7 @@ pub fn examine(net: Net, wishes: &Wishes, watch: &Watch<'_>) -> Result<Document,
         let answers = queries::numbers(&asked).zip(means);
         findings
             .answers
-            .extend(answers.map(|((text, _), mean)| queries::estimated(text, mean)));
+            .extend(answers.map(|((text, sum), mean)| queries::estimated(text, sum, mean)));
         findings.simulated = Some(simulated);
     }
     Ok(finished(net, findings, wishes, watch))

@@ -4,7 +4,7 @@ use crate::markov::Solution;
 use crate::net::Net;
 use crate::query::{Formula, Query, Sum, Verdict};
 use crate::reachability::Graph;
-use crate::statistics::{Estimate, with_digits};
+use crate::statistics::{Estimate, plain, with_digits};
 use inorder_report::{Column, Element, Files, Kind};
 
 use crate::inspect::error::Error;
@@ -33,6 +33,8 @@ pub enum Known {
     Holds(Option<bool>),
     /// A number, with half the width of its interval if it was estimated.
     Number(f64, Option<f64>),
+    /// The probability of a condition that held all the time that was seen: 1, and less by at most this.
+    Always(f64),
 }
 
 /// Reads the queries about `net`.
@@ -91,8 +93,17 @@ pub(super) fn solved(text: &str, sum: &Sum, net: &Net, solution: &Solution<'_>) 
 }
 
 /// The estimated mean of a number.
-pub(super) fn estimated(text: &str, estimate: Estimate) -> Answer {
-    number(text, estimate.mean, Some(estimate.half_width))
+pub(super) fn estimated(text: &str, sum: &Sum, estimate: Estimate) -> Answer {
+    let Estimate { mean, half_width } = estimate;
+    let is_known = half_width == 0.0 || !half_width.is_finite();
+    match sum {
+        Sum::Indicator(_) if mean == 1.0 && !is_known => Answer {
+            query: text.to_owned(),
+            answer: Known::Always(half_width),
+            shown_by: None,
+        },
+        _ => number(text, mean, Some(half_width)),
+    }
 }
 
 fn number(text: &str, mean: f64, half_width: Option<f64>) -> Answer {
@@ -107,13 +118,14 @@ impl Answer {
     fn holds(&self) -> Option<bool> {
         match self.answer {
             Known::Holds(holds) => holds,
-            Known::Number(..) => None,
+            Known::Number(..) | Known::Always(_) => None,
         }
     }
 
     fn mean(&self) -> Option<f64> {
         match self.answer {
             Known::Number(mean, _) => Some(mean),
+            Known::Always(_) => Some(1.0),
             Known::Holds(_) => None,
         }
     }
@@ -121,6 +133,7 @@ impl Answer {
     fn half_width(&self) -> Option<f64> {
         match self.answer {
             Known::Number(_, half_width) => half_width,
+            Known::Always(bound) => Some(bound),
             Known::Holds(_) => None,
         }
     }
@@ -143,7 +156,7 @@ pub(super) static COLUMNS: &[Column<Answer>] = &[
     Column::new(
         "half_width",
         REAL,
-        "Half the width of its interval, or the bound on what was never seen (then the mean is 0); null if it is exact.",
+        "Half the width of its interval, or the bound on what was never seen (then the mean is 0, or 1 of a condition that always held); null if it is exact.",
         |a: &Answer| a.half_width().into(),
     )
     .optional(),
@@ -161,6 +174,12 @@ pub(super) static COLUMNS: &[Column<Answer>] = &[
     .optional(),
 ];
 
+/// One minus a bound, with as many digits as the bound has: 0.9964 and not 1.
+fn share_above(bound: f64) -> String {
+    let digits = 2 - libm::floor(libm::log10(bound.clamp(1e-12, 1.0))) as i32;
+    plain(1.0 - bound, digits)
+}
+
 /// The answers as lines of text.
 pub(super) fn lines(answers: &[Answer], number: impl Fn(f64) -> String) -> Vec<String> {
     let mut lines = Vec::new();
@@ -171,6 +190,7 @@ pub(super) fn lines(answers: &[Answer], number: impl Fn(f64) -> String) -> Vec<S
             Known::Holds(None) => "unknown: the limit of markings was reached".to_owned(),
             Known::Number(mean, None) => number(mean),
             Known::Number(mean, Some(half_width)) => with_digits(Estimate { mean, half_width }),
+            Known::Always(bound) => format!("never seen otherwise: above {}", share_above(bound)),
         };
         lines.push(format!("{}: {known}", answer.query));
         if let Some((path, marking)) = &answer.shown_by {

@@ -251,9 +251,8 @@ impl Race {
     }
 
     pub(crate) fn layout(&self) -> Layout {
-        let rewards = self.rewards.len();
         Layout {
-            rewards,
+            rewards: self.rewards.kinds().collect(),
             ..self.rules.layout()
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::net::Net;
 use crate::query::Sum;
+use crate::statistics::Reward;
 
 /// The numbers, and their integrals over the time so far, in ticks.
 #[derive(Clone)]
@@ -36,8 +37,11 @@ impl Rewards {
         self.integrals.fill(0.0);
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.sums.len()
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = Reward> + '_ {
+        self.sums.iter().map(|sum| match sum {
+            Sum::Indicator(_) => Reward::Condition,
+            _ => Reward::Number,
+        })
     }
 
     /// The marking changed at the time last advanced to, or time begins.

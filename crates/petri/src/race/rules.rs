@@ -133,7 +133,7 @@ impl Rules {
         Layout {
             places: self.net.places.iter().map(|p| p.name.clone()).collect(),
             transitions: transitions.map(|t| (t.name.clone(), servers(t))).collect(),
-            rewards: 0,
+            rewards: Vec::new(),
         }
     }
 

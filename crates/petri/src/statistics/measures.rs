@@ -1,7 +1,7 @@
 //! The measures of a net, computed from observations.
 
 use super::series;
-use super::simulation::{Layout, Totals};
+use super::simulation::{Layout, Reward, Totals};
 use inorder_base::stats::Estimate;
 
 /// The measures of a net: rates per unit of time, times in units.
@@ -11,7 +11,9 @@ pub struct Measures {
     pub places: Vec<PlaceMeasures>,
     /// Measures of the transitions, in the order of the net.
     pub transitions: Vec<TransitionMeasures>,
-    /// Means over time of the further numbers that were observed, in their order.
+    /// What the further numbers that were observed are.
+    pub(crate) kinds: Vec<Reward>,
+    /// Their means over time, in their order.
     pub rewards: Vec<Estimate>,
     /// Their means at the ends of the observations.
     pub rewards_at_end: Vec<Estimate>,
@@ -181,6 +183,10 @@ impl Observation {
     }
 }
 
+/// Runs from which on numbers of firings that are equal in all of them are taken as fixed. Of random numbers with a standard
+/// deviation of 1 two are equal with 0.28, and as many as these with 0.0001.
+const MIN_EQUAL_RUNS: usize = 8;
+
 /// How the observations hang together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -191,18 +197,29 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    fn mean(self, values: impl Iterator<Item = f64> + Clone, confidence: f64) -> Estimate {
-        match self {
-            Self::Runs => {
-                let values: Vec<f64> = values.collect();
-                let (values, scale) = series::scaled(&values);
-                let found = Estimate::of_mean(values.iter().copied(), confidence);
-                Estimate {
-                    mean: found.mean * scale,
-                    half_width: found.half_width * scale,
-                }
-            }
-            Self::Batches => series::of_series(&values.collect::<Vec<_>>(), confidence).estimate,
+    fn mean(self, values: impl Iterator<Item = f64>, confidence: f64) -> Estimate {
+        let values: Vec<f64> = values.collect();
+        let spread = match self {
+            Self::Runs => series::of_independent(&values, confidence),
+            Self::Batches => series::of_series(&values, confidence),
+        };
+        spread.estimate
+    }
+
+    /// The mean of numbers that are counted. In a few runs they may be equal by chance, which says nothing of their spread.
+    fn mean_of_counts(
+        self,
+        values: impl Iterator<Item = f64> + Clone,
+        confidence: f64,
+    ) -> Estimate {
+        let is_chance = self == Self::Runs && values.clone().count() < MIN_EQUAL_RUNS;
+        let found = self.mean(values, confidence);
+        match is_chance && found.half_width == 0.0 && found.mean != 0.0 {
+            true => Estimate {
+                half_width: f64::INFINITY,
+                ..found
+            },
+            false => found,
         }
     }
 
@@ -212,9 +229,6 @@ impl Kind {
         confidence: f64,
     ) -> Option<Estimate> {
         let ratio = Estimate::of_ratio(pairs.clone(), confidence)?;
-        if self == Self::Runs {
-            return Some(ratio);
-        }
         let n = pairs.clone().count() as f64;
         let below = pairs.clone().map(|pair| pair.1).sum::<f64>() / n;
         let residuals = pairs.map(|(a, b)| (a - ratio.mean * b) / below);
@@ -239,7 +253,7 @@ impl Measures {
         };
         let rewards = |of: fn(&Observation) -> &[f64]| {
             let mean = |index| kind.mean(seen.iter().map(|o| of(o)[index]), confidence);
-            (0..layout.rewards).map(mean).collect()
+            (0..layout.rewards.len()).map(mean).collect()
         };
         Self {
             places: layout.places.iter().enumerate().map(place).collect(),
@@ -249,6 +263,7 @@ impl Measures {
                 .enumerate()
                 .map(transition)
                 .collect(),
+            kinds: layout.rewards.clone(),
             rewards: rewards(|o| &o.rewards),
             rewards_at_end: rewards(|o| &o.rewards_at_end),
         }
@@ -263,9 +278,12 @@ impl Measures {
             .map(|transition| transition.throughput);
         tokens
             .chain(rates)
-            .chain(self.rewards.iter().copied())
-            // What was never seen has a bound instead of a precision.
             .filter(|e| e.mean != 0.0)
+            // What was never seen, or always, has a bound instead of a precision.
+            .chain(
+                self.rewards()
+                    .filter_map(|(kind, e)| (!is_bound(kind, e)).then_some(*e)),
+            )
             .map(|e| e.relative_error())
             .fold(0.0, f64::max)
     }
@@ -273,7 +291,8 @@ impl Measures {
     /// Gives what was never seen a bound instead of an interval of width 0. In `independent` observations, and in `units`
     /// of time, something that never occurred is rarer than the logarithm of one minus the confidence says: 3 divided by
     /// their number for 95 % (J. Hanley and A. Lippman-Hand, "If nothing goes wrong, is everything all right?", JAMA
-    /// 249(13), 1983). Bounds have a mean of 0 and a half width above 0.
+    /// 249(13), 1983). Bounds have a mean of 0 and a half width above 0. A condition that always held has never been seen not
+    /// to hold: its mean is 1 with the same half width.
     pub(crate) fn bound_the_unseen(&mut self, independent: f64, units: f64, confidence: f64) {
         let occurrences = -libm::log1p(-confidence);
         let (share, rate) = ((occurrences / independent).min(1.0), occurrences / units);
@@ -282,13 +301,12 @@ impl Measures {
                 estimate.half_width = bound;
             }
         };
-        for place in self
-            .places
-            .iter_mut()
-            .filter(|place| place.peak == 0 && place.arrivals.mean == 0.0)
-        {
-            bound(&mut place.tokens, share);
-            bound(&mut place.tokens_at_end, share);
+        for place in &mut self.places {
+            // A place that tokens only pass has none at any time for certain.
+            if place.tokens.mean != 0.0 || place.arrivals.mean == 0.0 {
+                bound(&mut place.tokens, share);
+                bound(&mut place.tokens_at_end, share);
+            }
             bound(&mut place.arrivals, rate);
         }
         for transition in self
@@ -304,8 +322,13 @@ impl Measures {
                 bound(estimate, share);
             }
         }
-        for reward in self.rewards.iter_mut().chain(&mut self.rewards_at_end) {
+        let kinds = self.kinds.iter();
+        let rewards = self.rewards.iter_mut().zip(kinds.clone());
+        for (reward, kind) in rewards.chain(self.rewards_at_end.iter_mut().zip(kinds)) {
             bound(reward, share);
+            if is_always(*kind, reward) && reward.half_width == 0.0 {
+                reward.half_width = share;
+            }
         }
     }
 
@@ -341,6 +364,17 @@ impl Measures {
                 estimate.half_width = 0.0;
             }
         });
+        let rewards = self.rewards.iter_mut().chain(&mut self.rewards_at_end);
+        for (reward, kind) in rewards.zip(self.kinds.iter().cycle()) {
+            if is_always(*kind, reward) {
+                reward.half_width = 0.0;
+            }
+        }
+    }
+
+    /// The means of the further numbers, with what they are.
+    fn rewards(&self) -> impl Iterator<Item = (Reward, &Estimate)> {
+        self.kinds.iter().copied().zip(&self.rewards)
     }
 
     fn each(&mut self, mut change: impl FnMut(&mut Estimate)) {
@@ -372,6 +406,16 @@ impl Measures {
     }
 }
 
+/// Whether a condition held all the time that was seen.
+pub(crate) fn is_always(kind: Reward, estimate: &Estimate) -> bool {
+    kind == Reward::Condition && estimate.mean == 1.0
+}
+
+/// Whether the half width of a further number bounds what was never seen.
+fn is_bound(kind: Reward, estimate: &Estimate) -> bool {
+    estimate.mean == 0.0 || is_always(kind, estimate)
+}
+
 /// Observations of one kind.
 #[derive(Clone, Copy)]
 struct Seen<'s> {
@@ -388,7 +432,9 @@ impl Seen<'_> {
             name: name.to_owned(),
             tokens: of(|p| p.tokens),
             tokens_at_end: of(|p| p.at_end),
-            arrivals: of(|p| p.arrivals),
+            arrivals: self
+                .kind
+                .mean_of_counts(all().map(|p| p.arrivals), self.confidence),
             sojourn: self
                 .kind
                 .ratio(all().map(|p| (p.tokens, p.arrivals)), self.confidence),
@@ -413,7 +459,9 @@ impl Seen<'_> {
         };
         TransitionMeasures {
             name: name.to_owned(),
-            throughput: of(|t| t.throughput),
+            throughput: self
+                .kind
+                .mean_of_counts(all.clone().map(|t| t.throughput), self.confidence),
             busy: servers.map(|_| of(|t| t.busy)),
             utilisation: servers.map(|limit| match limit {
                 Some(servers) => of(|t| t.busy).scaled(1.0 / f64::from(servers.max(1))),

@@ -23,4 +23,4 @@ pub use doubts::{Doubts, Unstable, grows_without_end};
 pub use inorder_base::stats::Estimate;
 pub use measures::{Measures, PlaceMeasures, TransitionMeasures};
 pub use replications::{Replications, ReplicationsResult, replicate, run_seed};
-pub use simulation::{Layout, PlaceTotal, Simulation, Totals, TransitionTotal};
+pub use simulation::{Layout, PlaceTotal, Reward, Simulation, Totals, TransitionTotal};

@@ -34,14 +34,18 @@ const LEFT: u64 = 4;
 /// Standard errors from which on a difference between the halves of the runs is real. Many numbers are compared, many times.
 const REAL: f64 = 4.5;
 
+/// The same for runs that were made longer because their halves differed: what was real once needs less evidence to be still there.
+const REAL_AGAIN: f64 = 3.5;
+
 /// How much more tokens must come in the second half of the runs than in the first, as a share, to be growth without end.
 const STEADY_GROWTH: f64 = 0.7;
 
 /// How much of the level of a place must be due to growth at the rate of the second half, from the beginning of the run.
 const GROWN: f64 = 0.5;
 
-/// Correlation of the two halves of runs from which on it is said.
-const REMEMBERED: f64 = 0.8;
+/// Correlation of the two halves of runs from which on it is said, if it is that large beyond chance. A queue at full load, whose memory
+/// is as long as any run, has 0.8.
+const REMEMBERED: f64 = 0.5;
 
 /// How to replicate. Times are in ticks.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,17 +114,18 @@ where
 {
     let mut plan = plan.clone();
     let is_free = plan.warm_up.is_none();
-    let mut doublings = 0;
+    let (mut doublings, mut real) = (0, REAL);
     if is_free {
         doublings = settle(&mut plan, &start, FIRST_DOUBLINGS)?;
     }
     loop {
-        let (result, has_time) = attempt(&plan, is_free, &start, &mut keep_going)?;
+        let (result, has_time) = attempt(&plan, is_free, real, &start, &mut keep_going)?;
         let settles = result.doubts.unstable.is_empty() && result.doubts.unsettled;
         if !settles || !is_free || !has_time {
             return Ok(result);
         }
         let warm_up = plan.warm_up.unwrap_or(0);
+        real = REAL_AGAIN;
         if plan.may_grow && doublings < DOUBLINGS {
             plan.end = plan.end.saturating_mul(2);
             doublings += 1 + settle(&mut plan, &start, 0)?;
@@ -162,6 +167,7 @@ where
 fn attempt<S, E>(
     plan: &Replications,
     is_free: bool,
+    real: f64,
     start: &(impl Fn(u64) -> Result<S, E> + Sync),
     keep_going: &mut impl FnMut(u32, f64) -> bool,
 ) -> Result<(ReplicationsResult, bool), E>
@@ -171,6 +177,7 @@ where
 {
     let mut runs = Runs {
         plan,
+        real,
         layout: Layout::default(),
         halves: Vec::new(),
     };
@@ -238,6 +245,8 @@ where
 /// Runs that were made.
 struct Runs<'p> {
     plan: &'p Replications,
+    /// Standard errors from which on a difference between the halves is real.
+    real: f64,
     layout: Layout,
     /// The first and the second half of what counts of each run.
     halves: Vec<[Observation; 2]>,
@@ -310,11 +319,12 @@ impl Runs<'_> {
                 .collect();
             let scale = of(1).map(f64::abs).fold(0.0, f64::max);
             let is_more_than_rounding = change.iter().any(|change| change.abs() > 1e-9 * scale);
-            doubts.unsettled |= is_more_than_rounding && distance_from_zero(&change).abs() > REAL;
+            doubts.unsettled |=
+                is_more_than_rounding && distance_from_zero(&change).abs() > self.real;
             doubts.correlation = doubts.correlation.max(correlation(of(0), of(1)));
         }
-        doubts.correlated = (doubts.correlation > REMEMBERED && self.halves.len() >= 16)
-            .then_some(doubts.correlation);
+        let is_real = self.halves.len() >= 16 && remembers(doubts.correlation, self.halves.len());
+        doubts.correlated = is_real.then_some(doubts.correlation);
         doubts
     }
 
@@ -345,6 +355,12 @@ impl Runs<'_> {
         };
         (0..self.layout.places.len()).filter_map(grows).collect()
     }
+}
+
+/// Whether a correlation of this number of pairs is above [`REMEMBERED`] by two standard errors (R. A. Fisher's transformation).
+fn remembers(correlation: f64, pairs: usize) -> bool {
+    let chance = 2.0 / libm::sqrt(pairs as f64 - 3.0);
+    libm::atanh(correlation) - chance > libm::atanh(REMEMBERED)
 }
 
 /// Correlation of pairs.
@@ -454,6 +470,15 @@ mod tests {
                 .unstable
                 .is_empty()
         );
+    }
+
+    /// At a load of 1 a queue grows with the root of the time.
+    #[test]
+    fn a_queue_at_full_load_never_settles() {
+        for seed in 1..=8 {
+            let doubts = of(&queue(1.0, 0), 1_000.0, true, 200, seed).doubts;
+            assert!(!doubts.is_empty(), "seed {seed}: {doubts:?}");
+        }
     }
 
     #[test]

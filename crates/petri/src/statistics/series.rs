@@ -62,11 +62,20 @@ pub(crate) fn is_constant(values: &[f64]) -> bool {
 /// skewed, the interval reaches further on one side (R. Willink, "A confidence interval and test for the mean of an
 /// asymmetric distribution", Communications in Statistics 34(4), 2005); here it does so on both.
 pub(crate) fn of_series(values: &[f64], confidence: f64) -> Spread {
+    spread(values, correlation, confidence)
+}
+
+/// Mean and interval of independent values, such as the means of runs, with what the skewness adds.
+pub(crate) fn of_independent(values: &[f64], confidence: f64) -> Spread {
+    spread(values, |_| 0.0, confidence)
+}
+
+fn spread(values: &[f64], correlation: impl Fn(&[f64]) -> f64, confidence: f64) -> Spread {
     let (values, scale) = &scaled(values);
     let Spread {
         estimate,
         independent,
-    } = of_scaled(values, confidence);
+    } = of_scaled(values, correlation(values), confidence);
     Spread {
         estimate: Estimate {
             mean: estimate.mean * scale,
@@ -88,7 +97,7 @@ pub(crate) fn scaled(values: &[f64]) -> (Cow<'_, [f64]>, f64) {
     (values.iter().map(|value| value / scale).collect(), scale)
 }
 
-fn of_scaled(values: &[f64], confidence: f64) -> Spread {
+fn of_scaled(values: &[f64], correlation: f64, confidence: f64) -> Spread {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     if n >= 2.0 && is_constant(values) {
@@ -98,7 +107,6 @@ fn of_scaled(values: &[f64], confidence: f64) -> Spread {
         };
     }
     let squares: f64 = values.iter().map(|x| (x - mean) * (x - mean)).sum();
-    let correlation = correlation(values);
     let independent = n * (1.0 - correlation) / (1.0 + correlation);
     let half_width = if n < 2.0 {
         f64::INFINITY

@@ -25,8 +25,17 @@ pub struct Layout {
     pub places: Vec<String>,
     /// Transitions; `None` for an immediate one, otherwise its servers, `Some(None)` for no limit.
     pub transitions: Vec<(String, Option<Option<u32>>)>,
-    /// Number of further numbers whose means are estimated.
-    pub rewards: usize,
+    /// Further numbers whose means are estimated.
+    pub rewards: Vec<Reward>,
+}
+
+/// What a further number is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reward {
+    /// 1 while a condition holds, else 0: its mean is a share of the time.
+    Condition,
+    /// Any number.
+    Number,
 }
 
 /// Sums over a run, by place and transition.
@@ -109,7 +118,7 @@ impl<T: Token> Simulation for Engine<T> {
                 .in_order()
                 .map(|(name, rule)| (name.clone(), rule.limit()))
                 .collect(),
-            rewards: 0,
+            rewards: Vec::new(),
         }
     }
 

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use inorder_nets::{Campaign, NetError, Program, Report, Study, write_schema};
 use inorder_petri::game::Game;
+use inorder_report::number::plural;
 
 use super::Args;
 use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
@@ -245,7 +246,8 @@ fn simulate(args: &Args, study: &Study) -> Result<(Vec<inorder_nets::CellResult>
     let runs = study.len() as u64 * u64::from(repetitions);
     let stop = interrupt::flag();
     if runs > 1 {
-        manners::notice(&format!("{} cells, {runs} runs", study.len()));
+        let cells = plural(study.len() as u64, "cell");
+        manners::notice(&format!("{cells}, {}", plural(runs, "run")));
     }
     let (bar, done) = (Bar::simulated(), AtomicU64::new(0));
     let campaign = Campaign {
@@ -286,6 +288,10 @@ pub(super) fn write(args: &Args, report: &Report) -> Result<(), CliError> {
         .iter()
         .chain(&options.html)
         .any(|path| path.as_os_str() == "-");
+    if !args.json && printed {
+        // A table for programs has no room for sentences.
+        report.doubts().for_each(|doubt| manners::notice(&doubt));
+    }
     if !args.json && !printed {
         let width = outputs::style(0, false).width;
         written.of(outputs::text(|out| report.write_text(out, width)));

@@ -253,6 +253,10 @@ fn answers(findings: &Findings) -> impl Iterator<Item = (Row, Estimate)> {
                 mean,
                 half_width: half_width.unwrap_or(0.0),
             },
+            Known::Always(half_width) => Estimate {
+                mean: 1.0,
+                half_width,
+            },
             Known::Holds(Some(holds)) => Estimate::exact(f64::from(u8::from(holds))),
             Known::Holds(None) => Estimate::exact(f64::NAN),
         };
