@@ -59,10 +59,15 @@ fn recurrent_classes(generator: &Generator) -> Vec<Vec<usize>> {
 
 /// The distribution within a class, and how well its flows balance.
 fn solve(generator: &Generator, class: &[usize]) -> Result<(Vec<f64>, Balance), MarkovError> {
-    let rows = Links::rows(generator, class);
+    stationary(&Links::rows(generator, class))
+}
+
+/// The distribution of a chain whose states can all be reached from each other, by its rows.
+pub(super) fn stationary(rows: &Links) -> Result<(Vec<f64>, Balance), MarkovError> {
+    let states = rows.len();
     let columns = rows.transposed();
-    if let Some(p) = sparse::stationary(&rows, AT_FIRST) {
-        let balance = balance(&columns, &p).unwrap_or_else(|| of_elimination(class.len()));
+    if let Some(p) = sparse::stationary(rows, AT_FIRST) {
+        let balance = balance(&columns, &p).unwrap_or_else(|| of_elimination(states));
         return Ok((p, balance));
     }
     let iterated = iterate::stationary(&columns, &rows.sums());
@@ -70,13 +75,13 @@ fn solve(generator: &Generator, class: &[usize]) -> Result<(Vec<f64>, Balance), 
         Ok(found) => return Ok(found),
         Err(balance) => balance,
     };
-    let Some(p) = sparse::stationary(&rows, IF_NEEDED) else {
+    let Some(p) = sparse::stationary(rows, IF_NEEDED) else {
         return Err(MarkovError::NotBalanced {
-            markings: class.len(),
+            markings: states,
             imbalance: failed.map(|balance| balance.imbalance),
         });
     };
-    let balance = balance(&columns, &p).unwrap_or_else(|| of_elimination(class.len()));
+    let balance = balance(&columns, &p).unwrap_or_else(|| of_elimination(states));
     Ok((p, balance))
 }
 
