@@ -13,6 +13,8 @@ pub enum Format {
     PcapNano,
     /// pcapng.
     PcapNg,
+    /// snoop (RFC 1761), with timestamps in microseconds.
+    Snoop,
 }
 
 impl fmt::Display for Format {
@@ -21,6 +23,7 @@ impl fmt::Display for Format {
             Format::PcapMicro => "pcap (microseconds)",
             Format::PcapNano => "pcap (nanoseconds)",
             Format::PcapNg => "pcapng",
+            Format::Snoop => "snoop",
         })
     }
 }
@@ -71,6 +74,6 @@ pub struct FileInfo {
     pub compression: Compression,
     /// Snap length of the file header, or the largest one of the interfaces, bytes; 0 for no limit.
     pub snaplen: u32,
-    /// One interface for pcap; for pcapng the interfaces found so far, over all sections.
+    /// One interface for pcap and snoop; for pcapng the interfaces found so far, over all sections.
     pub interfaces: Vec<Interface>,
 }

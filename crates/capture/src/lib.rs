@@ -40,6 +40,7 @@ mod pcap;
 mod pcapng;
 mod pushed;
 mod reader;
+mod snoop;
 mod source;
 mod time;
 mod write;

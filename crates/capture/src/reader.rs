@@ -5,6 +5,7 @@ use crate::error::CaptureError;
 use crate::info::{Compression, FileInfo, Format, Interface};
 use crate::pcap::{FILE_HEADER_LEN, FileHeader, Records, Walk};
 use crate::pcapng::Sections;
+use crate::snoop::{self, Snoop};
 use crate::source::Source;
 use std::fs::File;
 use std::io::{self, Read};
@@ -125,6 +126,7 @@ fn is_starved(result: &io::Result<()>) -> bool {
 enum Reading {
     Pcap(Records),
     PcapNg(Sections),
+    Snoop(Snoop),
 }
 
 impl std::fmt::Debug for Capture {
@@ -221,7 +223,7 @@ impl Capture {
     fn begin(&mut self, block: &mut Block) -> bool {
         let layout = match &self.format {
             Reading::Pcap(records) => Layout::Consecutive(*records),
-            Reading::PcapNg(_) => Layout::Indexed,
+            Reading::PcapNg(_) | Reading::Snoop(_) => Layout::Indexed,
         };
         block.restart(self.frames + 1, layout, &self.carry);
         self.carry.clear();
@@ -249,6 +251,10 @@ impl Capture {
             Reading::PcapNg(sections) => {
                 let (bytes, records) = block.filled_and_records();
                 sections.walk(bytes, records, &mut self.info)
+            }
+            Reading::Snoop(snoop) => {
+                let (bytes, records) = block.filled_and_records();
+                snoop.walk(bytes, records)
             }
         }
     }
@@ -295,6 +301,9 @@ fn detect(head: &[u8], info: &mut FileInfo) -> Result<(Reading, Vec<u8>), Captur
     if let [0x0a, 0x0d, 0x0d, 0x0a, ..] = head {
         return Ok((Reading::PcapNg(Sections::default()), head.to_vec()));
     }
+    if let Some(snoop) = Snoop::read(head) {
+        return open_snoop(snoop, head, info);
+    }
     let Some(header) = head.first_chunk().and_then(FileHeader::read) else {
         return Err(CaptureError::NotACapture {
             name: info.name.clone(),
@@ -318,12 +327,37 @@ fn detect(head: &[u8], info: &mut FileInfo) -> Result<(Reading, Vec<u8>), Captur
     Ok((Reading::Pcap(header.records), Vec::new()))
 }
 
+/// As [`detect`], of a snoop file, of which the header has been read.
+fn open_snoop(
+    snoop: Result<Snoop, String>,
+    head: &[u8],
+    info: &mut FileInfo,
+) -> Result<(Reading, Vec<u8>), CaptureError> {
+    let snoop = snoop.map_err(|found| CaptureError::NotACapture {
+        name: info.name.clone(),
+        found,
+    })?;
+    info.format = Format::Snoop;
+    info.interfaces.push(Interface {
+        link: snoop.link(),
+        snaplen: 0,
+        name: None,
+        description: None,
+    });
+    let behind = head.get(snoop::FILE_HEADER_LEN..).unwrap_or_default();
+    Ok((Reading::Snoop(snoop), behind.to_vec()))
+}
+
 /// A description of the first bytes of a file that is not a capture.
 fn describe(head: &[u8]) -> String {
     match head {
         [] => "an empty file".to_string(),
-        [b's', b'n', b'o', b'o', b'p', ..] => converted("a snoop capture"),
-        [b'G', b'M', b'B', b'U', ..] => converted("a Network Monitor capture"),
+        [b's', b'n', b'o', b'o', b'p', ..] => {
+            format!("only {} bytes of a snoop file header", head.len())
+        }
+        [b'G', b'M', b'B', b'U', ..] => {
+            "a Network Monitor capture, which `editcap -F pcapng` converts".to_string()
+        }
         [b'B', b'Z', b'h', ..] => unpacked("bzip2 data", "bzip2 -dc"),
         [0xfd, b'7', b'z', b'X', b'Z', ..] => unpacked("xz data", "xz -dc"),
         [0x04, 0x22, 0x4d, 0x18, ..] => unpacked("lz4 data", "lz4 -dc"),
@@ -344,11 +378,6 @@ fn describe(head: &[u8]) -> String {
             }
         }
     }
-}
-
-/// A format of captures that another program turns into one that is read here.
-fn converted(what: &str) -> String {
-    format!("{what}, which `editcap -F pcapng` converts")
 }
 
 /// Compressed data, with the command that writes what is in them to its standard output.

@@ -35,9 +35,11 @@ mod complaint;
 mod fast;
 mod flow;
 mod fragment;
+mod frame_relay;
 mod gate;
 mod layer;
 mod link;
+mod llc;
 mod mptcp;
 mod network;
 mod nflog;
@@ -48,6 +50,7 @@ mod quic;
 mod segment;
 mod services;
 mod slow;
+mod wireless;
 
 #[doc(hidden)]
 pub use check::{fuzz_one, same_both_ways};

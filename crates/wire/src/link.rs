@@ -11,8 +11,12 @@ impl LinkType {
     pub const NULL: LinkType = LinkType(0);
     /// Ethernet, with or without VLAN tags.
     pub const ETHERNET: LinkType = LinkType(1);
+    /// Token Ring.
+    pub const TOKEN_RING: LinkType = LinkType(6);
     /// PPP, with or without the address and control bytes.
     pub const PPP: LinkType = LinkType(9);
+    /// FDDI.
+    pub const FDDI: LinkType = LinkType(10);
     /// Raw IP as some BSDs number it.
     pub(crate) const RAW_BSD: LinkType = LinkType(12);
     /// Raw IP as OpenBSD numbers it.
@@ -21,12 +25,20 @@ impl LinkType {
     pub const PPP_HDLC: LinkType = LinkType(50);
     /// Cisco's HDLC.
     pub const CISCO_HDLC: LinkType = LinkType(104);
+    /// LLC and SNAP, as over ATM (RFC 2684).
+    pub(crate) const LLC_SNAP: LinkType = LinkType(100);
     /// Raw IPv4 or IPv6.
     pub const RAW: LinkType = LinkType(101);
+    /// IEEE 802.11.
+    pub const IEEE_802_11: LinkType = LinkType(105);
+    /// Frame Relay.
+    pub const FRAME_RELAY: LinkType = LinkType(107);
     /// OpenBSD loopback: a 4-byte address family in network byte order.
     pub(crate) const LOOP: LinkType = LinkType(108);
     /// Linux cooked capture, version 1 (the `any` device).
     pub(crate) const LINUX_SLL: LinkType = LinkType(113);
+    /// IEEE 802.11 behind a header of radiotap.
+    pub const IEEE_802_11_RADIOTAP: LinkType = LinkType(127);
     /// Raw IPv4.
     pub const IPV4: LinkType = LinkType(228);
     /// Raw IPv6.
@@ -51,12 +63,14 @@ impl LinkType {
             276 => "Linux cooked v2",
             104 => "Cisco HDLC",
             239 => "Linux netfilter log",
+            107 => "Frame Relay",
+            100 => "LLC and SNAP over ATM",
+            127 => "IEEE 802.11 with radiotap header",
+            105 => "IEEE 802.11",
+            10 => "FDDI",
             6 => "Token Ring",
             8 => "SLIP",
-            10 => "FDDI",
-            105 => "IEEE 802.11",
             119 => "IEEE 802.11 with Prism header",
-            127 => "IEEE 802.11 with radiotap header",
             187 | 201 => "Bluetooth HCI",
             189 | 220 => "USB",
             195 | 230 => "IEEE 802.15.4",
@@ -67,9 +81,7 @@ impl LinkType {
             3 => "AX.25",
             7 => "ARCNET",
             51 => "PPPoE session",
-            100 => "LLC and SNAP over ATM",
             106 => "ATM in Linux",
-            107 => "Frame Relay",
             114 => "LocalTalk",
             117 => "OpenBSD pflog",
             122 => "IP over Fibre Channel",
@@ -140,7 +152,25 @@ impl LinkType {
     pub fn is_supported(self) -> bool {
         matches!(
             self.0,
-            0 | 1 | 9 | 12 | 14 | 50 | 101 | 104 | 108 | 113 | 228 | 229 | 239 | 276
+            0 | 1
+                | 6
+                | 9
+                | 10
+                | 12
+                | 14
+                | 50
+                | 100
+                | 101
+                | 104
+                | 105
+                | 107
+                | 108
+                | 113
+                | 127
+                | 228
+                | 229
+                | 239
+                | 276
         )
     }
 }

@@ -1,7 +1,7 @@
 //! Where the network header of a frame begins, for those who look at packets of any kind.
 
 use crate::layer::{Rest, field16};
-use crate::{Frame, LinkType, Other, nflog};
+use crate::{Frame, LinkType, Other, frame_relay, llc, nflog, wireless};
 
 /// A packet without its link header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,6 +38,11 @@ fn skip(link: LinkType, rest: Rest<'_>) -> Result<(u16, Rest<'_>), Other> {
         LinkType::PPP_HDLC if matches!(rest.data, [0x0f | 0x8f, 0, ..]) => at(2, 4)?,
         LinkType::CISCO_HDLC => at(2, 4)?,
         LinkType::NFLOG => nflog::network(rest)?,
+        LinkType::IEEE_802_11 | LinkType::IEEE_802_11_RADIOTAP => wireless::network(link, rest)?,
+        LinkType::FRAME_RELAY => frame_relay::network(rest)?,
+        LinkType::FDDI => llc::in_fddi(rest)?,
+        LinkType::TOKEN_RING => llc::in_token_ring(rest)?,
+        LinkType::LLC_SNAP => llc::network(rest)?,
         LinkType::NULL | LinkType::LOOP => (0, rest.skip(4)?),
         _ => (0, rest),
     };

@@ -42,6 +42,14 @@ pub enum Other {
     Malformed,
     /// Of a link type that this crate cannot read.
     UnknownLink(LinkType),
+    /// Encrypted by the link layer.
+    Encrypted,
+    /// A frame of IEEE 802.11 without data: management, control, or empty.
+    WithoutData,
+    /// A frame of IEEE 802.11 that holds several packets (A-MSDU), which are not read.
+    Aggregate,
+    /// A later fragment of IEEE 802.11, which are not put together.
+    WirelessFragment,
     /// Not selected itself: only something in it is, a tunnel around or an acknowledgement.
     Unselected,
 }
@@ -89,6 +97,10 @@ impl fmt::Display for Other {
             Other::Truncated => f.write_str("cut before the end of the headers"),
             Other::Malformed => f.write_str("malformed"),
             Other::UnknownLink(link) => write!(f, "of a link type that is not read: {link}"),
+            Other::Encrypted => f.write_str("encrypted by the link layer"),
+            Other::WithoutData => f.write_str("IEEE 802.11 without data (management, control)"),
+            Other::Aggregate => f.write_str("several packets in one frame of IEEE 802.11 (A-MSDU)"),
+            Other::WirelessFragment => f.write_str("further fragments of IEEE 802.11"),
             Other::Unselected => f.write_str("selected only in part"),
         }
     }
@@ -236,6 +248,16 @@ mod tests {
                 Other::UnknownLink(LinkType(9999)),
                 "of a link type that is not read: link type 9999",
             ),
+            (Other::Encrypted, "encrypted by the link layer"),
+            (
+                Other::WithoutData,
+                "IEEE 802.11 without data (management, control)",
+            ),
+            (
+                Other::Aggregate,
+                "several packets in one frame of IEEE 802.11 (A-MSDU)",
+            ),
+            (Other::WirelessFragment, "further fragments of IEEE 802.11"),
             (
                 Other::Incomplete(6),
                 "in fragments of TCP segments of which others are missing",

@@ -199,8 +199,17 @@ fn input_that_is_not_a_capture_is_described() {
             "only 6 bytes of a pcap file header",
         ),
         (
-            b"snoop\0\0\0\0\0\0\x02\0\0\0\x04 and so on, and on",
-            "a snoop capture, which `editcap -F pcapng` converts",
+            b"snoop\0\0\0\0\0\0\x02\0\0\0\x05 and so on, and on",
+            "a snoop capture of datalink type 5, not Ethernet, Token Ring or FDDI",
+        ),
+        (
+            b"snoop\0\0\0\0\0\0\x03\0\0\0\x04 and so on, and on",
+            "a snoop capture of version 3, not 2",
+        ),
+        (b"snoop\0\0\0\0\0", "only 10 bytes of a snoop file header"),
+        (
+            b"GMBU\0\0\0\0 and so on, and on",
+            "a Network Monitor capture, which `editcap -F pcapng` converts",
         ),
         (
             b"ts\tseq\torig\tgap\tand more of it",
@@ -219,14 +228,38 @@ fn input_that_is_not_a_capture_is_described() {
 }
 
 #[test]
+fn a_snoop_file_is_read_whole_and_up_to_where_it_is_cut() {
+    let mut file = b"snoop\0\0\0\0\0\0\x02\0\0\0\x04".to_vec();
+    for n in 0..9_000u32 {
+        let captured = 60 + n % 3;
+        let len = (24 + captured).next_multiple_of(4);
+        let end = file.len() + len as usize;
+        for word in [1_514, captured, len, 0, 1_000 + n, 7] {
+            file.extend(word.to_be_bytes());
+        }
+        file.resize(end, n as u8);
+    }
+    let (frames, end) = read(&file);
+    assert!(end.is_ok(), "{end:?}");
+    assert_eq!(frames.len(), 9_000);
+    let last = frames.last().unwrap();
+    assert_eq!((last.ts_ns, last.orig_len), (9_999_000_007_000, 1_514));
+    assert_eq!(last.data, vec![8_999u32 as u8; 62]);
+    let (frames, end) = read(&file[..file.len() - 1]);
+    assert_eq!(frames.len(), 8_999);
+    assert!(end.unwrap_err().to_string().contains("into a record"));
+    assert!(read(&file[..16]).1.is_ok(), "no frames");
+}
+
+#[test]
 fn unsupported_link_types_are_refused_by_name() {
-    let wifi = PcapWriter::new(Vec::new(), LinkType(127), 0)
+    let usb = PcapWriter::new(Vec::new(), LinkType(189), 0)
         .unwrap()
         .into_inner();
-    let refused = open(&wifi).unwrap_err();
+    let refused = open(&usb).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "test: frames of IEEE 802.11 with radiotap header (127) cannot be read; \
+        "test: frames of USB (189) cannot be read; \
          expected Ethernet, Linux cooked, raw IP, BSD loopback or PPP"
     );
 }

@@ -1,9 +1,9 @@
 //! Link layers, up to the first IP header.
 
-use super::{ETHER_IPV4, ETHER_IPV6, ETHER_NSH, ip, tunnel};
+use super::{ETHER_BRIDGED, ETHER_IPV4, ETHER_IPV6, ETHER_NSH, ip, tunnel};
 use crate::layer::{Context, Parsed, Rest, be16};
 use crate::services::{self, prp};
-use crate::{LinkType, Other, nflog};
+use crate::{LinkType, Other, frame_relay, llc, nflog, wireless};
 use etherparse::{Ethernet2HeaderSlice, SingleVlanHeaderSlice};
 
 pub(super) fn parse(link: LinkType, rest: Rest<'_>, context: Context<'_>) -> Parsed {
@@ -36,6 +36,23 @@ pub(super) fn parse(link: LinkType, rest: Rest<'_>, context: Context<'_>) -> Par
             let (kind, rest) = nflog::network(rest)?;
             ether_type(kind, rest, context)
         }
+        LinkType::IEEE_802_11 | LinkType::IEEE_802_11_RADIOTAP => {
+            let (kind, rest) = wireless::network(link, rest)?;
+            ether_type(kind, rest, context)
+        }
+        LinkType::FRAME_RELAY => match frame_relay::network(rest)? {
+            (ETHER_BRIDGED, rest) => ethernet(rest, context.deeper()?),
+            (kind, rest) => ether_type(kind, rest, context),
+        },
+        LinkType::FDDI => {
+            let (kind, rest) = llc::in_fddi(rest)?;
+            ether_type(kind, rest, context)
+        }
+        LinkType::TOKEN_RING => {
+            let (kind, rest) = llc::in_token_ring(rest)?;
+            ether_type(kind, rest, context)
+        }
+        LinkType::LLC_SNAP => snap(rest, context),
         link => Err(Other::UnknownLink(link)),
     }
 }
@@ -79,13 +96,8 @@ pub(super) fn ether_type(ether_type: u16, rest: Rest<'_>, context: Context<'_>) 
 
 /// LLC with a SNAP header that holds an EtherType (RFC 1042).
 fn snap(rest: Rest<'_>, context: Context<'_>) -> Parsed {
-    match rest.data {
-        [0xaa, 0xaa, 0x03, 0, 0, 0, high, low, ..] => {
-            let inner = u16::from_be_bytes([*high, *low]);
-            ether_type(inner, rest.skip(8)?, context.deeper()?)
-        }
-        _ => Err(Other::NotIp),
-    }
+    let (kind, rest) = llc::network(rest)?;
+    ether_type(kind, rest, context.deeper()?)
 }
 
 /// BSD loopback. The address family contains no more information than the IP version, and its number for IPv6 and its

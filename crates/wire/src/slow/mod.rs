@@ -18,6 +18,8 @@ use std::cell::Cell;
 const ETHER_IPV4: u16 = 0x0800;
 /// EtherType of IPv6.
 const ETHER_IPV6: u16 = 0x86dd;
+/// EtherType of a whole Ethernet frame.
+const ETHER_BRIDGED: u16 = 0x6558;
 /// EtherType of a service chain's header (RFC 8300).
 const ETHER_NSH: u16 = 0x894f;
 

@@ -115,9 +115,109 @@ fn link_layers() {
                 &join(&[0, 1, 1, 64, 0, 0, 0, 0], &eth(0x0800, &inner())),
             ),
         ),
+        (10, join(&[0x50; 13], &snap(0x0800, &inner()))),
+        (
+            6,
+            join(&[0x10, 0x40], &join(&[2; 12], &snap(0x0800, &inner()))),
+        ),
+        (100, snap(0x86dd, &inner_v6())),
+        (107, join(&[0x18, 0x41, 3, 0xcc], &inner())),
+        (107, join(&[0x18, 0x41, 3, 0x8e], &inner_v6())),
+        (107, join(&[0x18, 0x40, 2, 0x41, 3, 0xcc], &inner())),
+        (107, join(&[0x18, 0x41, 0x08, 0], &inner())),
+        (
+            107,
+            join(&[0x18, 0x41, 3, 0, 0x80, 0, 0, 0, 0x86, 0xdd], &inner_v6()),
+        ),
+        (
+            107,
+            join(
+                &[0x18, 0x41, 3, 0, 0x80, 0, 0x80, 0xc2, 0, 7],
+                &eth(0x0800, &inner()),
+            ),
+        ),
     ] {
         assert_eq!(found(parse(LinkType(link), &bytes)), 0, "link type {link}");
     }
+}
+
+/// LLC and SNAP with an EtherType.
+fn snap(ether_type: u16, inner: &[u8]) -> Vec<u8> {
+    let [high, low] = ether_type.to_be_bytes();
+    join(&[0xaa, 0xaa, 3, 0, 0, 0, high, low], inner)
+}
+
+#[test]
+fn a_token_ring_frame_may_have_a_route() {
+    let frame = |source: u8, route: &[u8]| {
+        let head = [&[0x10, 0x40][..], &[2; 6], &[source; 6], route].concat();
+        parse(LinkType::TOKEN_RING, &join(&head, &snap(0x0800, &inner())))
+    };
+    assert_eq!(found(frame(0x82, &[0xc6, 0, 0, 1, 0, 2])), 0);
+    assert_eq!(other(frame(2, &[0xc6, 0, 0, 1, 0, 2])), Other::NotIp);
+    let of_the_ring = parse(LinkType::TOKEN_RING, &[0; 40]);
+    assert_eq!(other(of_the_ring), Other::NotIp);
+}
+
+/// A frame of IEEE 802.11 with these two bytes of frame control and what comes between the number and the data.
+fn wireless(control: [u8; 2], between: &[u8]) -> Vec<u8> {
+    let head = [&control[..], &[1; 20], &[0; 2], between].concat();
+    join(&head, &snap(0x0800, &inner()))
+}
+
+const DATA: u8 = 0x08;
+const QOS_DATA: u8 = 0x88;
+
+#[test]
+fn data_frames_of_wireless_networks() {
+    let address = [4; 6];
+    for frame in [
+        wireless([DATA, 1], &[]),
+        wireless([DATA, 2], &[]),
+        wireless([DATA, 3], &address),
+        wireless([QOS_DATA, 2], &[0, 0]),
+        wireless([QOS_DATA, 3], &[&address[..], &[5, 0]].concat()),
+        wireless([QOS_DATA, 0x82], &[0, 0, 9, 9, 9, 9]),
+    ] {
+        assert_eq!(found(parse(LinkType::IEEE_802_11, &frame)), 0);
+        // The shortest header of radiotap, one with the time and flags, and one with a second word of fields.
+        let timed = [&[0, 0, 17, 0, 3, 0, 0, 0][..], &[7; 8], &[0x10]].concat();
+        let words = [0, 0, 13, 0, 2, 0, 0, 0x80, 0, 0, 0, 0, 0];
+        for radiotap in [&[0, 0, 8, 0, 0, 0, 0, 0][..], &timed, &words] {
+            let all = join(radiotap, &frame);
+            assert_eq!(found(parse(LinkType::IEEE_802_11_RADIOTAP, &all)), 0);
+        }
+    }
+}
+
+#[test]
+fn what_radiotap_says_of_the_frame_behind_it() {
+    let behind = |flags: u8, frame: &[u8]| {
+        let radiotap = [0, 0, 9, 0, 2, 0, 0, 0, flags];
+        parse(LinkType::IEEE_802_11_RADIOTAP, &join(&radiotap, frame))
+    };
+    let padded = wireless([QOS_DATA, 2], &[0, 0, 0xff, 0xff]);
+    assert_eq!(found(behind(0x20, &padded)), 0);
+    assert_eq!(other(behind(0, &padded)), Other::NotIp);
+    let frame = wireless([DATA, 1], &[]);
+    assert_eq!(found(behind(0x10, &frame)), 0);
+    assert_eq!(other(behind(0x50, &frame)), Other::Malformed);
+    let cut = parse(LinkType::IEEE_802_11_RADIOTAP, &[0, 0, 9, 0, 2, 0, 0, 0]);
+    assert_eq!(other(cut), Other::Malformed);
+}
+
+#[test]
+fn wireless_frames_that_are_not_read_are_counted_by_their_reason() {
+    let said = |frame: &[u8]| other(parse(LinkType::IEEE_802_11, frame));
+    assert_eq!(said(&wireless([DATA, 0x41], &[])), Other::Encrypted);
+    let merged = wireless([QOS_DATA, 2], &[0x80, 0]);
+    assert_eq!(said(&merged), Other::Aggregate);
+    for without_data in [[0x80, 0], [0xd4, 0], [0x48, 1], [0xc8, 1]] {
+        assert_eq!(said(&wireless(without_data, &[0, 0])), Other::WithoutData);
+    }
+    let mut further = wireless([DATA, 1], &[]);
+    further[22] = 0x11;
+    assert_eq!(said(&further), Other::WirelessFragment);
 }
 
 type Order = fn(u16) -> [u8; 2];
@@ -186,8 +286,8 @@ fn frames_without_ip() {
         Other::NotIp
     );
     assert_eq!(
-        other(parse(LinkType(105), &[0; 40])),
-        Other::UnknownLink(LinkType(105))
+        other(parse(LinkType(189), &[0; 40])),
+        Other::UnknownLink(LinkType(189))
     );
     assert_eq!(other(parse(LinkType::RAW, &[0x50; 40])), Other::Malformed);
     assert_eq!(
