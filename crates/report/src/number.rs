@@ -153,11 +153,12 @@ pub fn time_u64(ns: u64) -> String {
     time(i64::try_from(ns).unwrap_or(i64::MAX))
 }
 
-/// A rate with three significant digits: `12.4 Mbit/s`.
+/// A rate with three significant digits: `12.4 Mbit/s`; of whole bits a second less than one, `<1 bit/s`.
 pub fn rate(bits_per_second: u64) -> String {
     let value = bits_per_second as f64;
     let (scaled, unit) = match bits_per_second {
-        0..=999 => return format!("{bits_per_second} bit/s"),
+        0 => return "<1 bit/s".to_owned(),
+        1..=999 => return format!("{bits_per_second} bit/s"),
         1_000..=999_499 => (value / 1e3, "kbit/s"),
         999_500..=999_499_999 => (value / 1e6, "Mbit/s"),
         _ => (value / 1e9, "Gbit/s"),
@@ -234,6 +235,10 @@ mod tests {
         assert_eq!(time(999_999_999), "1.00 s");
         assert_eq!(time(i64::MIN), "-9223372037 s");
         assert_eq!(rate(9_990_000), "9.99 Mbit/s");
+        assert_eq!(
+            (rate(0), rate(1)),
+            ("<1 bit/s".to_owned(), "1 bit/s".to_owned())
+        );
         assert_eq!(bytes(70_000_000), "70.0 MB");
         assert_eq!(percent(0.0), "0.0");
         assert_eq!(percent(0.5), "50.0");

@@ -141,6 +141,7 @@ pub(super) fn gist(flow: &FlowReport) -> String {
     let share = |n: u64, all: u64| percent(n as f64 / all.max(1) as f64);
     let speed = flow
         .goodput_bps()
+        .filter(|&bps| bps > 0)
         .map_or_else(String::new, |bps| format!(" at {}", rate(bps)));
     let mut said = vec![format!("{}{speed}", bytes(flow.originals.bytes))];
     if flow.originals.lost > 0 {

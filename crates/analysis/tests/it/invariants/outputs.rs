@@ -222,7 +222,7 @@ fn page_cells(page: &str, name: &str) -> Vec<String> {
     let texts = cells.filter_map(|cell| Some(cell.split_once('>')?.1.split_once("</td>")?.0));
     texts
         .filter(|text| !text.is_empty())
-        .map(str::to_owned)
+        .map(|text| text.replace("&lt;", "<"))
         .collect()
 }
 

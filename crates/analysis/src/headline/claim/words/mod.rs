@@ -231,6 +231,8 @@ impl Claim {
 /// `A->B moved 31.0 MB at 24.0 Mbit/s (line 50.0 Mbit/s, round trip 42.1 ms)`.
 fn moved(flow: &FlowId, n: u64, bps: Option<u64>, path: &str) -> String {
     let name = name(flow);
+    // Of less than a bit in a second there is no speed to speak of.
+    let bps = bps.filter(|&bps| bps > 0);
     let at = bps.map_or_else(String::new, |bps| format!(" at {}", rate(bps)));
     match n {
         0 => format!("{name} moved no data"),
