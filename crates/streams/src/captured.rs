@@ -1,7 +1,8 @@
 //! Frames that the capture holds a second time, as on a mirrored port or on several interfaces of a host.
 //!
 //! The network may deliver a packet twice as well, bit by bit alike. Microseconds apart, with an identification, it is the
-//! same frame. Otherwise only that nearly all of them come twice distinguishes the two.
+//! same frame. Otherwise only that nearly all of them come twice distinguishes the two. What comes with its time behind all others, beginning with the
+//! first packet, is in the file twice: files were appended to each other.
 
 use inorder_wire::Numbered;
 
@@ -28,6 +29,12 @@ pub(super) struct Captured {
     same: u32,
     /// Others that came twice, alike, milliseconds apart.
     alike: u32,
+    /// Of the first packet.
+    first: u32,
+    /// Packets that came again with their times, behind all others.
+    replayed: u32,
+    /// As long as this is the stream's last time, they do; nanoseconds.
+    until_ns: i64,
 }
 
 impl Captured {
@@ -38,6 +45,9 @@ impl Captured {
             next: 0,
             same: 0,
             alike: 0,
+            first: print(first),
+            replayed: 0,
+            until_ns: i64::MIN,
         };
         captured.remember(first);
         captured
@@ -64,6 +74,23 @@ impl Captured {
         } else if apart_us <= MAX_BETWEEN_US {
             self.alike = self.alike.saturating_add(1);
         }
+    }
+
+    /// True if `packet`, which is no later than the last, is one of those from `first_ns` to `last_ns`, which come again.
+    #[cold]
+    pub(super) fn is_replayed(&mut self, packet: &Numbered, first_ns: i64, last_ns: i64) -> bool {
+        let begins = packet.ts_ns == first_ns && first_ns < last_ns && print(packet) == self.first;
+        if begins {
+            self.until_ns = last_ns;
+        }
+        let replayed = self.until_ns == last_ns;
+        self.replayed = self.replayed.saturating_add(replayed.into());
+        replayed
+    }
+
+    /// Packets that came again with their times.
+    pub(super) fn replayed(&self) -> u64 {
+        self.replayed.into()
     }
 
     /// Second captures among `duplicates` of `received` packets.

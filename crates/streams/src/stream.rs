@@ -182,6 +182,10 @@ impl Stream {
     #[inline]
     fn push_number(&mut self, packet: &Numbered, sorters: Option<&Settings>) -> bool {
         let before_ns = self.last_ns;
+        if packet.ts_ns <= before_ns && self.captured.is_replayed(packet, self.first_ns, before_ns)
+        {
+            return false;
+        }
         self.last_ns = self.last_ns.max(packet.ts_ns);
         let mut unwrapper = self.unwrapper;
         let seq = extend(&mut unwrapper, packet.seq).wrapping_add(self.shift);
@@ -358,6 +362,7 @@ impl Stream {
             Order::Consecutive(count) => report(key, times, count.metrics(self.first_ns).finish()),
             Order::Any(any) => any.report(key, times, &self.captured, self.reserved),
         };
+        report.twice.captured_twice += self.captured.replayed();
         if report.numbering.numbers != Numbers::Count {
             // What is recognised by its numbers is something else if they do not count.
             let is_wrong = key.service.needs_proof() && report.numbering.numbers != Numbers::Steps;

@@ -254,6 +254,33 @@ fn numbers_that_a_read_request_reserves_are_not_missing() {
 }
 
 #[test]
+fn a_file_that_holds_its_packets_twice_in_sequence_has_no_duplicates() {
+    let late = [1, 2, 4, 3, 5, 6];
+    for seqs in [&[1, 2, 3, 4, 5, 6], &late] {
+        let mut streams = Streams::new();
+        let timed = || (10..).zip(seqs).map(|(ms, &seq)| packet(ms, seq));
+        let next = packet(99, 7);
+        for packet in timed().chain(timed()).chain([next]) {
+            streams.push(&key(Service::Esp, 7), &packet);
+        }
+        let [r] = streams.finish().try_into().unwrap();
+        assert_eq!((r.order.received, r.twice.duplicates), (7, 0));
+        assert_eq!(r.twice.captured_twice, 6);
+        assert_eq!(r.order.reordered, u64::from(seqs == &late));
+    }
+}
+
+#[test]
+fn a_clock_that_is_set_back_makes_no_packet_a_copy() {
+    let mut streams = Streams::new();
+    for (ms, seq) in [(10, 1), (20, 2), (30, 3), (10, 4), (20, 5)] {
+        streams.push(&key(Service::Esp, 7), &packet(ms, seq));
+    }
+    let [r] = streams.finish().try_into().unwrap();
+    assert_eq!((r.order.received, r.twice.captured_twice), (5, 0));
+}
+
+#[test]
 fn reports_of_the_receiver_find_their_stream() {
     let mut streams = Streams::new();
     for seq in 1..=4 {
