@@ -232,17 +232,27 @@ impl Recent {
 
     /// The packet came before, not long ago: asked of a part of a merged frame.
     pub(crate) fn contains(&self, seg: &Segment) -> bool {
+        Self::is_marked(seg) && self.ages_ns(seg).any(|ns| ns <= MAX_APART_NS)
+    }
+
+    /// The packet came before, at the time that it has.
+    pub(crate) fn came_at_this_time(&self, seg: &Segment) -> bool {
+        self.ages_ns(seg).any(|ns| ns == 0)
+    }
+
+    /// How long before `seg` the packets like it came that are remembered, nanoseconds.
+    fn ages_ns(&self, seg: &Segment) -> impl Iterator<Item = i64> {
         let print = Self::print_of(seg);
         let new = Print::new(print, seg.ts_ns);
         let residue = usize::from(Self::residue(seg, print));
         let sets = self.older.iter().map(|older| &older.sets);
         let older = sets
-            .flat_map(|sets| sets.get(residue & (sets.len() - 1)))
+            .flat_map(move |sets| sets.get(residue & (sets.len() - 1)))
             .flatten()
             .copied();
         let first = self.prints.iter().take(self.packets.into()).copied();
-        let mut all = first.chain(older);
-        Self::is_marked(seg) && all.any(|p| p.short == new.short && p.age_ns(new) <= MAX_APART_NS)
+        let like = first.chain(older).filter(move |p| p.short == new.short);
+        like.map(move |p| p.age_ns(new))
     }
 
     /// From now on, of `copies` equal frames without an identification all but the first are duplicates made by the capture.

@@ -18,6 +18,10 @@ impl Connection {
     #[cold]
     #[inline(never)]
     pub(super) fn push_adjusted(&mut self, dir: Dir, seg: &Segment, config: &Config) {
+        if self.is_replayed(dir, seg) {
+            return;
+        }
+        self.end_replay();
         let mut seg = Segment {
             ts_ns: seg
                 .ts_ns

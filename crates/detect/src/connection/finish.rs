@@ -14,6 +14,7 @@ const MAX_TOLERATED_DISORDERED: u32 = 2;
 impl Connection {
     /// The reports on the directions that carried data.
     pub(crate) fn finish(&mut self, config: &Config, out: &mut FlowTable) {
+        self.end_replay();
         out.note_time(self.head.last_ns);
         let packets = self.head.waiting.len();
         self.release(config);
@@ -24,6 +25,7 @@ impl Connection {
             return;
         }
         self.pass_complaints();
+        self.pass_replayed();
         for dir in [Dir::LowToHigh, Dir::HighToLow] {
             if !self.head.common.followed[dir.index()] {
                 continue;

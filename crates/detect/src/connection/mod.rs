@@ -7,6 +7,7 @@ mod differences;
 mod finish;
 mod opening;
 mod related;
+mod replay;
 mod twins;
 mod waiting;
 
@@ -18,6 +19,7 @@ use crate::side::{Hello, Side};
 use common::Common;
 use inorder_base::heap::Heap;
 use opening::Opening;
+use replay::Replay;
 use twins::Twins;
 use waiting::Waiting;
 
@@ -70,6 +72,8 @@ pub(crate) struct Head {
     /// Further overlay networks in which the connection is found.
     also: Box<[u32]>,
     opening: Opening,
+    /// What of it came again behind all others.
+    replay: Option<Box<Replay>>,
     /// ICMP messages about its segments, and the direction of these.
     #[allow(clippy::box_collection)] // Rare, and a vector takes three words.
     complaints: Option<Box<Vec<(Dir, Complaint)>>>,
@@ -91,6 +95,7 @@ impl Connection {
             reversals: [0; 2],
             also: Box::default(),
             opening: Opening::default(),
+            replay: None,
             complaints: None,
         };
         Connection {
@@ -119,7 +124,8 @@ impl Connection {
     pub(crate) fn bytes(&self) -> usize {
         let head = &self.head;
         let complaints = head.complaints.as_ref().map_or(0, Heap::heap_bytes);
-        let lists = head.waiting.heap_bytes() + head.opening.heap_bytes() + complaints;
+        let replay = head.replay.as_deref().map_or(0, size_of_val);
+        let lists = head.waiting.heap_bytes() + head.opening.heap_bytes() + complaints + replay;
         let closing = head.common.closing.as_deref().map_or(0, size_of_val);
         EMPTY_BYTES + lists + closing + size_of_val(&*head.also) + self.sides.heap_bytes()
     }

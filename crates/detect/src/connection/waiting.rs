@@ -209,6 +209,14 @@ impl Waiting {
         disordered
     }
 
+    /// A segment that goes `dir` and waits is `segment` with its time, in another frame.
+    pub(super) fn holds(&self, dir: Dir, segment: &Segment) -> bool {
+        self.iter().any(|(way, waiting)| {
+            let frame = waiting.frame;
+            way == dir && waiting == Segment { frame, ..*segment }
+        })
+    }
+
     /// Something of the first segments.
     pub(super) fn times(&self) -> impl Iterator<Item = i64> {
         self.few.iter().map(|packed| packed.ts_ns)

@@ -204,6 +204,22 @@ impl Side {
         part(seg, repeated, u16::MAX, self.packet_len())
     }
 
+    /// A packet like `seg` came at the time that `seg` has.
+    pub(crate) fn came_at_this_time(&self, seg: &Segment) -> bool {
+        self.recent.came_at_this_time(seg)
+    }
+
+    /// It carries nothing above the highest data so far.
+    pub(crate) fn is_below(&self, seg: &Segment) -> bool {
+        let end = seg.seq.wrapping_add(seg.payload_len);
+        self.distance(end).is_none_or(|distance| distance <= 0)
+    }
+
+    /// The file holds `frames` of this host's frames again.
+    pub(crate) fn note_captured_again(&mut self, frames: u64) {
+        self.duplicated += frames;
+    }
+
     /// The capture holds each frame `copies` times, as its first ones show.
     pub(crate) fn note_copied(&mut self, copies: u8) {
         self.recent.note_copied(copies);

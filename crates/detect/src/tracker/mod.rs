@@ -98,6 +98,9 @@ impl Tracker {
         let Some(connection) = self.connections.get_mut(slot) else {
             return;
         };
+        if connection.is_replayed(dir, seg) {
+            return;
+        }
         if connection.is_reuse(dir, seg) {
             connection.begin_again(seg.ts_ns, &self.config, &mut self.done);
         }

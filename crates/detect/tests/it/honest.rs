@@ -227,6 +227,53 @@ fn a_frame_captured_again_milliseconds_later_is_no_retransmission() {
     assert_eq!(flow.originals.packets, 1_100);
 }
 
+/// Pairs of segments, each acknowledged 20 ms later, as a file holds them; with an identification or none.
+fn in_order(trace: &mut Trace, pairs: std::ops::Range<u32>, numbered: bool) {
+    for pair in pairs {
+        let (n, at_us) = (2 * pair, 30_000 + i64::from(pair) * 1_000);
+        let id = |n: u32| if numbered { 1 + n as u16 } else { 0 };
+        trace.data(at_us, n, id(n));
+        trace.data(at_us + 10, n + 1, id(n + 1));
+        trace.ack(at_us + 900, (n + 2) * LEN, 60_000, &[], 0);
+    }
+}
+
+#[test]
+fn a_file_that_holds_its_packets_twice_in_sequence_has_no_retransmissions() {
+    // A connection that waits to its end, and longer ones, of which not all packets are remembered.
+    for (pairs, again) in [(9, 0..9), (900, 0..900), (900, 880..900)] {
+        for numbered in [false, true] {
+            for vantage in [None, Some(Vantage::Sender), Some(Vantage::Receiver)] {
+                let mut trace = Trace::new(vantage);
+                trace.handshake(0, &[20_000], 20_010, true);
+                in_order(&mut trace, 0..pairs, numbered);
+                // The files overlap, and the second goes on behind the first.
+                in_order(&mut trace, again.start..again.end + 5, numbered);
+                let flow = trace.flow();
+                let case = (pairs, &again, numbered, vantage);
+                assert_eq!(flow.retransmissions.total, 0, "{case:?}");
+                assert_eq!(flow.originals.packets, u64::from(2 * (pairs + 5)));
+                let frames = u64::from(3 * (again.end - again.start));
+                assert_eq!(flow.artefacts.duplicated_frames, frames, "{case:?}");
+                assert_eq!(flow.artefacts.time_reversals, 0, "{case:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_clock_that_is_set_back_makes_no_packet_a_copy() {
+    let mut trace = Trace::new(Some(Vantage::Sender));
+    trace.handshake(0, &[20_000], 20_010, true);
+    in_order(&mut trace, 0..50, true);
+    // The same segments as before the clock was set, but other packets.
+    trace.data(30_000, 98, 200);
+    trace.data(30_010, 99, 201);
+    let flow = trace.flow();
+    assert_eq!(flow.artefacts.duplicated_frames, 0);
+    assert_eq!(flow.retransmissions.total, 2);
+}
+
 #[test]
 fn duplicate_acks_without_identifications_are_no_frames_captured_twice() {
     // Whether there is a field for them, which is 0.
