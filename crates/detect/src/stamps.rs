@@ -6,6 +6,8 @@ use inorder_wire::Segment;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct StampClock {
     last: Option<u32>,
+    /// That of the latest data out of order, if it is later.
+    latest: Option<u32>,
     /// When data first came with that timestamp, nanoseconds.
     since_ns: i64,
     /// The longest time over which the timestamp of data in order did not change, nanoseconds.
@@ -14,6 +16,8 @@ pub(crate) struct StampClock {
 
 /// The tick that most clocks have, nanoseconds.
 const USUAL_TICK_NS: i64 = 1_000_000;
+/// The shortest of RFC 7323 section 5.4, nanoseconds.
+const MIN_TICK_NS: i64 = 1_000_000;
 
 impl StampClock {
     /// Data in order.
@@ -24,6 +28,19 @@ impl StampClock {
         } else {
             (self.last, self.since_ns) = (Some(seg.tsval), seg.ts_ns);
         }
+    }
+
+    /// Data out of order. Returns how long it was sent behind all data before, at least, as its timestamp tells, nanoseconds; 0 if that
+    /// tells nothing.
+    pub(crate) fn note_stray(&mut self, seg: &Segment) -> i64 {
+        let behind = |stamp| seg.tsval.wrapping_sub(stamp) as i32;
+        let before = self.last.into_iter().chain(self.latest).map(behind);
+        let ticks = before.min().unwrap_or(0);
+        if ticks >= 0 {
+            self.latest = Some(seg.tsval);
+        }
+        // Where the line is slow, packets of one tick come long after each other: that shows no tick.
+        i64::from(ticks.max(0)) * MIN_TICK_NS
     }
 
     /// Minimum length of a tick, as far as it is known, nanoseconds.
@@ -52,6 +69,10 @@ mod tests {
             clock.note(&data(ms, tsval));
         }
         assert_eq!(clock.tick_ns(), 99_000_000);
+        let mut behind = |tsval| clock.note_stray(&data(9, tsval));
+        assert_eq!(behind(18), 7_000_000);
+        assert_eq!(behind(10), 0, "sent before");
+        assert_eq!(behind(20), 2_000_000);
         let mut from_zero = StampClock::default();
         from_zero.note(&data(1_000, 0));
         assert_eq!(from_zero.tick_ns(), 1_000_000, "a clock may begin with 0");

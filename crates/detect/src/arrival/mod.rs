@@ -83,6 +83,8 @@ pub(crate) struct Context {
     pub(crate) to_sender_ns: Option<i64>,
     /// The sender's timestamp clock ticks no sooner, nanoseconds.
     pub(crate) tick_ns: i64,
+    /// How long behind all data before this was sent, as timestamps tell, nanoseconds; 0 if they tell nothing.
+    pub(crate) sent_behind_ns: i64,
     /// Highest cumulative acknowledgement the receiver has sent.
     pub(crate) una: i64,
     /// The first byte's number is known from the SYN.

@@ -3,9 +3,11 @@
 use inorder_wire::Segment;
 
 use super::{Arrival, Context};
-use crate::prompt::{Prompt, Waited};
+use crate::prompt::{MIN_TIMEOUT_NS, Prompt, Waited};
 use crate::result::{Cause, Confidence, Retransmission, Verdict};
 
+/// The delay has jumped where packets come within less than this part of the time that was between them.
+const PARTS_OF_JUMP: i64 = 2;
 /// Number of most recent retransmissions searched for those of one original.
 const MAX_COPIES_LOOKED_AT: usize = 256;
 
@@ -48,7 +50,11 @@ impl Resent {
 impl Arrival {
     /// What made the sender repeat what ends at the byte `to` and came at `now`, as far as the times of arrival tell.
     fn prompt(&self, now: i64, to: i64, cx: &Context) -> Prompt {
-        let quiet_ns = now.saturating_sub(self.times.last_ns());
+        let came_ns = now.saturating_sub(self.times.last_ns());
+        // What was sent a timer's time apart comes together where the delay has jumped.
+        let jumped =
+            cx.sent_behind_ns > MIN_TIMEOUT_NS && came_ns < cx.sent_behind_ns / PARTS_OF_JUMP;
+        let quiet_ns = if jumped { cx.sent_behind_ns } else { came_ns };
         let last = to >= self.order.next();
         let waited = Waited {
             quiet_ns,

@@ -8,7 +8,7 @@ mod observe;
 mod report;
 
 use inorder_base::sequence::Offsets;
-use inorder_wire::{Complaint, Dir, FlowKey, Segment, TcpFlags};
+use inorder_wire::{Complaint, Dir, FlowKey, Has, Segment, TcpFlags};
 
 use crate::arrival::{Context, Piece};
 use crate::complaints::Complaints;
@@ -271,6 +271,10 @@ impl Side {
             cost: &mut engines.cost,
             una: engines.una,
         };
+        let sent_behind_ns = match shared.timestamps && seg.has(Has::TIMESTAMPS) {
+            true => self.clock.note_stray(seg),
+            false => 0,
+        };
         let known = known();
         let cx = Context {
             mss,
@@ -288,6 +292,7 @@ impl Side {
             },
             to_sender_ns: known.to_sender_ns,
             tick_ns: self.clock.tick_ns(),
+            sent_behind_ns,
             una: engines.una,
             syn_seen: known.syn_seen,
         };

@@ -147,6 +147,7 @@ impl Side {
             step: 0,
             to_sender_ns: end.choice.to_sender_ns,
             tick_ns: self.clock.tick_ns(),
+            sent_behind_ns: 0,
             una,
             syn_seen: end.syn_seen,
         }

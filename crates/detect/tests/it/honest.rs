@@ -1,7 +1,7 @@
 //! What a capture cannot show is not asserted: small traces, each with one thing that once led to a wrong verdict.
 
 use inorder_detect::{
-    Confidence, Config, FlowReport, Kind, NotSeen, Tracker, Vantage, VantageBasis,
+    Cause, Confidence, Config, FlowReport, Kind, NotSeen, Tracker, Vantage, VantageBasis,
 };
 use inorder_wire::{Dir, Endpoint, FlowKey, Has, Segment, TcpFlags};
 
@@ -259,6 +259,25 @@ fn a_file_that_holds_its_packets_twice_in_sequence_has_no_retransmissions() {
             }
         }
     }
+}
+
+#[test]
+fn what_was_sent_a_timers_time_apart_and_comes_together_tells_that_the_delay_jumped() {
+    let cause = |sent_again: u32, came_us: i64| {
+        let mut trace = Trace::new(Some(Vantage::Receiver));
+        trace.handshake_with(0, &[10], 24_010, Has::TIMESTAMPS);
+        for n in 0..8 {
+            trace.stamped(400_000 + i64::from(n), n, 1_100);
+        }
+        trace.stamped(400_010 + came_us, 0, 1_100 + sent_again);
+        trace.ack(400_020 + came_us, 8 * LEN, 60_000, &[], 0);
+        let flow = trace.flow();
+        assert_eq!(flow.retransmissions.spurious, 1);
+        flow.recoveries.list[0].cause
+    };
+    assert_eq!(cause(244, 0), Cause::DelayJump);
+    assert_eq!(cause(244, 244_000), Cause::DelayJump, "after a silence");
+    assert_ne!(cause(50, 0), Cause::DelayJump, "too soon for a timer");
 }
 
 #[test]
