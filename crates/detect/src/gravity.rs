@@ -256,11 +256,13 @@ impl FlowReport {
     }
 
     /// Packets that were not acknowledged when the connection was reset, unless that was how it ended all the same: a few at the end of
-    /// many, or what was said to a host that had closed (TLS says farewell).
-    fn cut_off(&self) -> u64 {
+    /// many, or what was said to a host that had closed (TLS says farewell). At the receiver those that come behind its reset.
+    pub fn cut_off(&self) -> u64 {
         let closing = &self.endpoints.closing;
-        let packets = self.originals.undecided;
-        let seen = self.vantage.vantage != Vantage::Receiver && !self.blind.any();
+        let (packets, seen) = match self.vantage.vantage {
+            Vantage::Receiver => (closing.behind_reset.min(self.originals.packets), true),
+            _ => (self.originals.undecided, !self.blind.any()),
+        };
         let trivial = packets <= FEW_CUT_OFF
             && (closing.closed_before || packets * FEW_AMONG < self.originals.packets);
         match seen && closing.reset_by.is_some() && !trivial {

@@ -8,7 +8,7 @@ use super::{Action, ActionKind};
 /// What ended the connections of which the most data was cut off: hosts, and devices that speak in their names.
 pub(super) fn reset(flows: &[&FlowReport]) -> Option<Action> {
     let cut_off = || flows.iter().filter(|flow| flow.was_cut_off());
-    let flow = cut_off().max_by_key(|flow| flow.originals.undecided)?;
+    let flow = cut_off().max_by_key(|flow| flow.cut_off())?;
     let (who, host) = match flow.endpoints.closing.reset_by? {
         Host::Receiver => ("receiver", flow.flow.dst.ip()),
         _ => ("sender", flow.flow.src.ip()),
@@ -24,7 +24,7 @@ pub(super) fn reset(flows: &[&FlowReport]) -> Option<Action> {
         )],
         evidence: format!(
             "the reset came in the name of the {who} while {} had not been acknowledged",
-            plural(flow.originals.undecided, "packet")
+            plural(flow.cut_off(), "packet")
         ),
         holds: "No setting of TCP helps a connection that is reset. Where the reset has another time to live than the host's other packets, as the \
                 command tells, something on the way sent it.",

@@ -286,7 +286,7 @@ pub(super) fn reset(flow: &FlowReport) -> Option<Claim> {
         .filter(|_| flow.was_cut_off())?;
     Some(Claim::Reset {
         by,
-        packets: flow.originals.undecided,
+        packets: flow.cut_off(),
     })
 }
 

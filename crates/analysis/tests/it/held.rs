@@ -323,6 +323,22 @@ fn a_connection_that_was_reset_with_data_under_way_has_a_problem() {
 }
 
 #[test]
+fn at_the_receiver_what_comes_behind_its_reset_was_cut_off() {
+    let of = |behind: u64| {
+        said(&with(&[(&[Limit::Start], 90)], |flow| {
+            flow.vantage.vantage = Vantage::Receiver;
+            flow.originals.undecided = 0;
+            flow.endpoints.closing.reset_by = Some(Host::Receiver);
+            flow.endpoints.closing.closed_before = true;
+            flow.endpoints.closing.behind_reset = behind;
+        }))
+    };
+    let expected = "The receiver reset the connection before 18 packets were acknowledged";
+    assert!(of(18).contains(expected), "{}", of(18));
+    assert!(of(2).contains("No problem"), "{}", of(2));
+}
+
+#[test]
 fn what_was_said_to_a_host_that_had_closed_was_not_cut_off() {
     let of = |closed_before: bool| {
         said(&with(&[(&[Limit::Application], 100)], |flow| {

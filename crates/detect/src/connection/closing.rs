@@ -18,12 +18,27 @@ struct Fin {
     acknowledged: bool,
 }
 
+/// Data behind a reset.
+#[derive(Clone, Copy, Debug)]
+struct Behind {
+    /// Packets, each once.
+    packets: u32,
+    /// The end of the highest one.
+    end: u32,
+}
+
 /// How a connection is closed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct End {
     fins: [Option<Fin>; 2],
     /// For each direction, who reset the connection before a FIN went that way.
     reset_by: [Option<Host>; 2],
+    /// When that was, nanoseconds.
+    reset_ns: [i64; 2],
+    /// For each direction, the data that came by behind the reset of its receiver.
+    behind: [Option<Behind>; 2],
+    /// For each direction, that its receiver said more behind its reset, which ended nothing: it was the answer to an old segment.
+    went_on: [bool; 2],
     /// For each direction, that this was its receiver, and had sent a FIN.
     closed_before: [bool; 2],
 }
@@ -49,8 +64,27 @@ impl End {
         }
     }
 
+    /// Data goes `dir`, perhaps behind the reset of its receiver.
+    pub(super) fn data(&mut self, dir: Dir, seg: &Segment) {
+        if self.reset_by[dir.index()] != Some(Host::Receiver) {
+            return;
+        }
+        let end = seg.seq.wrapping_add(seg.payload_len);
+        let behind = self.behind[dir.index()].get_or_insert(Behind {
+            packets: 0,
+            end: seg.seq,
+        });
+        if (end.wrapping_sub(behind.end) as i32) > 0 {
+            behind.packets = behind.packets.saturating_add(1);
+            behind.end = end;
+        }
+    }
+
     /// A segment goes `dir`: it may acknowledge the FIN that went the other way.
     pub(super) fn answered(&mut self, dir: Dir, seg: &Segment) {
+        let way = dir.reverse().index();
+        let was_reset = self.reset_by[way] == Some(Host::Receiver);
+        self.went_on[way] |= was_reset && !seg.flags.any(TcpFlags::RST);
         if let Some(fin) = &mut self.fins[dir.reverse().index()] {
             let ahead = seg.ack.wrapping_sub(fin.number.wrapping_add(1)) as i32;
             let acknowledges = seg.flags.any(TcpFlags::ACK) && !seg.flags.any(TcpFlags::RST);
@@ -58,30 +92,45 @@ impl End {
         }
     }
 
-    /// The host whose data goes `dir` resets the connection.
-    pub(super) fn reset(&mut self, dir: Dir) {
+    /// The host whose data goes `dir` resets the connection at `now`.
+    pub(super) fn reset(&mut self, dir: Dir, now: i64) {
         for (way, host) in [(dir, Host::Sender), (dir.reverse(), Host::Receiver)] {
             if self.fins[way.index()].is_none() && self.reset_by[way.index()].is_none() {
                 self.reset_by[way.index()] = Some(host);
+                self.reset_ns[way.index()] = now;
                 self.closed_before[way.index()] = self.fins[way.reverse().index()].is_some();
             }
         }
+    }
+
+    /// Packets of the data that goes `dir` that came by behind the reset of their receiver, each once.
+    fn behind_reset(&self, dir: Dir) -> u64 {
+        let behind = self.behind[dir.index()].filter(|_| !self.went_on[dir.index()]);
+        behind.map_or(0, |behind| behind.packets.into())
+    }
+
+    /// When the receiver of the data that goes `dir` ended the connection, though more of them came by, nanoseconds.
+    pub(super) fn refused_ns(&self, dir: Dir) -> Option<i64> {
+        (self.behind_reset(dir) > 0).then_some(self.reset_ns[dir.index()])
     }
 
     /// What is out of the ordinary about how `dir` was closed.
     pub(super) fn of(&self, dir: Dir) -> Closing {
         let reset_by = self.reset_by[dir.index()];
         let closed_before = self.closed_before[dir.index()];
+        let behind_reset = self.behind_reset(dir);
         match self.fins[dir.index()] {
             Some(fin) => Closing {
                 fins_again: fin.again.into(),
                 waited_ns: fin.last_ns.saturating_sub(fin.first_ns),
                 acknowledged: fin.acknowledged,
                 reset_by,
+                behind_reset,
                 closed_before,
             },
             None => Closing {
                 reset_by,
+                behind_reset,
                 closed_before,
                 ..Closing::default()
             },
@@ -138,8 +187,8 @@ mod tests {
     fn a_reset_closes_what_no_fin_has_closed() {
         let mut end = End::default();
         end.sent(Dir::LowToHigh, &Segment::default());
-        end.reset(Dir::HighToLow);
-        end.reset(Dir::LowToHigh);
+        end.reset(Dir::HighToLow, 0);
+        end.reset(Dir::LowToHigh, 0);
         assert_eq!(end.of(Dir::LowToHigh).reset_by, None);
         assert_eq!(
             end.of(Dir::HighToLow).reset_by,
@@ -155,12 +204,35 @@ mod tests {
             if fin {
                 end.sent(Dir::HighToLow, &Segment::default());
             }
-            end.reset(Dir::HighToLow);
+            end.reset(Dir::HighToLow, 0);
             let closing = end.of(Dir::LowToHigh);
             assert_eq!(closing.reset_by, Some(Host::Receiver));
             closing.closed_before
         };
         assert!(closed_before(true) && !closed_before(false));
+    }
+
+    #[test]
+    fn data_behind_the_reset_of_its_receiver_is_counted_once() {
+        let dir = Dir::LowToHigh;
+        let data = |nth: u32| Segment {
+            seq: nth.wrapping_mul(100).wrapping_sub(150),
+            payload_len: 100,
+            ..Segment::default()
+        };
+        let mut end = End::default();
+        end.data(dir, &data(0));
+        end.reset(dir.reverse(), MS);
+        for nth in [1, 2, 3, 1, 3] {
+            end.data(dir, &data(nth));
+        }
+        end.data(dir.reverse(), &data(9));
+        assert_eq!(end.of(dir).behind_reset, 3);
+        assert_eq!(end.refused_ns(dir), Some(MS));
+        assert_eq!(end.of(dir.reverse()).behind_reset, 0);
+        // The receiver goes on: it had refused an old segment.
+        end.answered(dir.reverse(), &Segment::default());
+        assert_eq!(end.of(dir).behind_reset, 0);
     }
 
     #[test]

@@ -134,6 +134,9 @@ impl Common {
         }
         if let Some(closing) = &mut self.closing {
             closing.answered(dir, seg);
+            if seg.payload_len > 0 {
+                closing.data(dir, seg);
+            }
         }
         let acks = seg.flags.any(TcpFlags::ACK) && !seg.flags.any(TcpFlags::RST);
         self.acks[dir.index()] |= acks;
@@ -200,7 +203,7 @@ impl Common {
         }
         if seg.flags.any(TcpFlags::RST) {
             self.resets[dir.index()] = true;
-            self.closing.get_or_insert_default().reset(dir);
+            self.closing.get_or_insert_default().reset(dir, seg.ts_ns);
         }
     }
 

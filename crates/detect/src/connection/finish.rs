@@ -82,6 +82,10 @@ impl Connection {
                 .closing
                 .as_deref()
                 .map_or_else(Closing::default, |end| end.of(dir)),
+            refused_ns: common
+                .closing
+                .as_deref()
+                .and_then(|end| end.refused_ns(dir)),
             reversals: head.reversals[dir.index()],
             receiver_identification: receiver.identification(),
             answers_duplicated: match common.followed[dir.reverse().index()] {

@@ -31,6 +31,8 @@ const MIN_PART_OF_HABIT: f64 = 0.1;
 pub(crate) struct Life<'a> {
     pub(crate) first_ns: i64,
     pub(crate) last_ns: i64,
+    /// When the transfer was over, at `last_ns` or before, nanoseconds.
+    pub(crate) over_ns: i64,
     /// When the sender could send data; `None` if the handshake was not captured.
     pub(crate) opened_ns: Option<i64>,
     /// No window is scaled.
@@ -67,6 +69,7 @@ pub(crate) struct Judge<'a> {
 impl Judge<'_> {
     pub(crate) fn limits(&self) -> Limits {
         let (begun_ns, ended_ns) = (self.life.first_ns, self.life.last_ns);
+        let over_ns = self.life.over_ns.clamp(begun_ns, ended_ns.max(begun_ns));
         let min_rtt_ns = self.ends.rtt_ns.unwrap_or(0);
         let mut reductions = reductions(self.recoveries, self.episodes, self.ends);
         reductions.extend(self.marked.iter().map(|&ns| (ns, Reduced::Needed)));
@@ -108,8 +111,8 @@ impl Judge<'_> {
         let pieces = self.of_one_habit(pieces);
         Limits {
             begun_ns,
-            ended_ns,
-            at_end_ns: ended_ns.saturating_sub(self.last_data_ns).max(0),
+            ended_ns: over_ns,
+            at_end_ns: over_ns.saturating_sub(self.last_data_ns).max(0),
             awaited_ns: self.awaited_ns,
             held_short: self.held_short,
             shares: pieces.shares(),
@@ -211,7 +214,8 @@ impl Judge<'_> {
 
     fn pieces(&self, states: &[State]) -> Pieces {
         let mut pieces = Pieces::default();
-        let (begun_ns, ended_ns) = (self.life.first_ns, self.life.last_ns);
+        let begun_ns = self.life.first_ns;
+        let ended_ns = self.life.over_ns.max(begun_ns);
         let mut at = begun_ns;
         let first = self.rows.first().map_or(ended_ns, |row| row.start_ns);
         let first = first.clamp(begun_ns, ended_ns);

@@ -22,6 +22,8 @@ pub struct Closing {
     pub acknowledged: bool,
     /// Which host reset the connection (RFC 9293 section 3.10.7) before the data's sender had sent a FIN.
     pub reset_by: Option<Host>,
+    /// Packets that the data's sender had not sent before came by behind the receiver's reset. The receiver takes them no more.
+    pub behind_reset: u64,
     /// That host had closed its own direction before: it asks for no more, and its reset answers what came all the same.
     pub closed_before: bool,
 }

@@ -72,6 +72,11 @@ impl Side {
         let life = Life {
             first_ns: end.first_ns,
             last_ns: end.last_ns,
+            // Beside the receiver nothing limits any more what it refuses.
+            over_ns: match vantage {
+                Vantage::Receiver => end.refused_ns.unwrap_or(end.last_ns),
+                _ => end.last_ns,
+            },
             opened_ns: end.opened_ns,
             unscaled: end.unscaled,
             rtts: &rtts,
@@ -250,6 +255,8 @@ pub(crate) struct End {
     pub(crate) handshake: Handshake,
     /// How its sender closed it.
     pub(crate) closing: Closing,
+    /// When the receiver reset the connection, if data came by behind that, nanoseconds.
+    pub(crate) refused_ns: Option<i64>,
     /// How often its packets went back in time.
     pub(crate) reversals: u64,
     /// How the receiver numbers its packets.
