@@ -7,7 +7,9 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
     /// The first bytes do not belong to a known capture format.
-    #[error("{name}: not a capture: expected pcap or pcapng, plain, gzip or zstd; found {found}")]
+    #[error(
+        "{name}: not a capture: expected pcap, pcapng or snoop, plain, gzip or zstd; found {found}"
+    )]
     NotACapture {
         /// The file.
         name: String,
