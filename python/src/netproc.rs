@@ -87,10 +87,7 @@ pub(crate) fn netproc(py: Python<'_>, options: Options) -> PyResult<Findings> {
         return Err(usage("repetitions: expected at least 1, found 0"));
     }
     let config = options.config()?;
-    let title = format!(
-        "{}, {} engines of {} threads, {} hop(s), {} run(s)",
-        config.scheme, config.engines, config.threads, config.hops, options.repetitions
-    );
+    let title = config.title(options.repetitions as usize);
     let rows = work::run(py, |stop| {
         // All configurations are checked before the first run starts.
         check(&config).map_err(usage)?;

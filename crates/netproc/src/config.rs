@@ -1,5 +1,6 @@
 //! The configuration of a simulation.
 
+use inorder_report::number::plural;
 use thiserror::Error;
 
 use crate::calibration::Calibration;
@@ -122,6 +123,18 @@ pub struct ConfigError {
 }
 
 impl Config {
+    /// What was run, for people.
+    pub fn title(&self, runs: usize) -> String {
+        format!(
+            "{}, {} of {}, {}, {}",
+            self.scheme,
+            plural(self.engines.into(), "engine"),
+            plural(self.threads.into(), "thread"),
+            plural(self.hops.into(), "hop"),
+            plural(runs as u64, "run")
+        )
+    }
+
     /// Checks ranges.
     pub fn validate(&self) -> Result<(), ConfigError> {
         range("engines", self.engines, 1, 8)?;

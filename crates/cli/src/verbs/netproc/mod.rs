@@ -12,7 +12,6 @@ use inorder_netproc::{
     Arbitration, Config, Dequeue, Length, Outcome, Spent, Traffic, check, picture, run_while,
 };
 use inorder_petri::statistics::run_seed;
-use inorder_report::number::plural;
 
 use crate::error::{CliError, ExitCode, Outcome as Done};
 use crate::outputs::{self, Comment};
@@ -199,14 +198,7 @@ pub(super) fn run(args: &Args) -> Done {
     })?;
     let outcomes = &repeated.outcomes;
     let rows = outcomes.iter().map(Outcome::rows).collect::<Vec<_>>();
-    let title = format!(
-        "{}, {} of {}, {}, {}",
-        config.scheme,
-        plural(config.engines.into(), "engine"),
-        plural(config.threads.into(), "thread"),
-        plural(config.hops.into(), "hop"),
-        plural(outcomes.len() as u64, "run")
-    );
+    let title = config.title(outcomes.len());
     let mut written = outputs::Attempts::default();
     if let Some(path) = &args.svg {
         let drawn = picture::svg(&title, &mean_spent(outcomes));
