@@ -16,10 +16,11 @@ const PER_REDUCTION: f64 = 2.0;
 /// Weight of a time-out: the sender stands still for at least 200 ms (Linux's `TCP_RTO_MIN`; RFC 6298 section 2 step (2.4) says 1 s),
 /// then starts with a window of one segment (RFC 5681 section 3.1).
 const PER_TIMEOUT: f64 = 8.0;
-/// A reset cuts a transfer off if it leaves more packets than this without an acknowledgement: a sender with more to send has a round trip's
-/// worth of packets under way, and at first ten (RFC 6928). So does one that leaves fewer, if they are this fraction of all.
-const FEW_CUT_OFF: u64 = 2;
-const FEW_AMONG: u64 = 4;
+/// A reset that leaves no more packets than this without an acknowledgement may end a transfer that was nearly over: a sender with more to
+/// send has a round trip's worth of packets under way, and at first ten (RFC 6928).
+const MAX_LEFT_AT_END: u64 = 2;
+/// It does not if they are a larger part of all packets than one in this many.
+const LEAST_PACKETS_FOR_EACH_LEFT: u64 = 4;
 /// Weight of a second of silence in which a stream's numbers ran on: nothing is heard or seen.
 const PER_SILENT_SECOND: f64 = 1.0;
 /// Weight of what delays no data: a late packet without a spurious retransmission, an undecided event, a duplicate.
@@ -263,8 +264,9 @@ impl FlowReport {
             Vantage::Receiver => (closing.behind_reset.min(self.originals.packets), true),
             _ => (self.originals.undecided, !self.blind.any()),
         };
-        let trivial = packets <= FEW_CUT_OFF
-            && (closing.closed_before || packets * FEW_AMONG < self.originals.packets);
+        let trivial = packets <= MAX_LEFT_AT_END
+            && (closing.closed_before
+                || packets * LEAST_PACKETS_FOR_EACH_LEFT < self.originals.packets);
         match seen && closing.reset_by.is_some() && !trivial {
             true => packets,
             false => 0,

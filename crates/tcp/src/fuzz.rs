@@ -103,19 +103,20 @@ pub fn fuzz_one(data: &[u8]) {
             }
         }
     }));
-    let events = run(&mut pair, size, back);
+    let mut sizes = [size, back];
+    let events = run(&mut pair, &mut sizes);
     assert!(events < MAX_EVENTS, "livelock: {}", describe(&pair));
     if !forge {
-        check(&pair, &arrived, size, back);
+        check(&pair, &arrived, sizes);
     }
 }
 
-/// Both sides write, read and close; returns the number of events.
-fn run(pair: &mut Pair, size: u64, back: u64) -> u64 {
+/// Both sides write these sizes, which become what their buffers take at once, read and close; returns the number of events.
+fn run(pair: &mut Pair, sizes: &mut [u64; 2]) -> u64 {
     pair.open();
-    pair.client.write(size);
+    sizes[0] = pair.client.write(sizes[0]);
     pair.client.close_after_open();
-    pair.server.write(back);
+    sizes[1] = pair.server.write(sizes[1]);
     let mut events = 0;
     while events < MAX_EVENTS && pair.step(DEADLINE) {
         events += 1;
@@ -135,7 +136,7 @@ fn run(pair: &mut Pair, size: u64, back: u64) -> u64 {
     events
 }
 
-fn check(pair: &Pair, arrived: &[Mutex<Arrived>; 2], size: u64, back: u64) {
+fn check(pair: &Pair, arrived: &[Mutex<Arrived>; 2], [size, back]: [u64; 2]) {
     let failed = pair.client.error().is_some() || pair.server.error().is_some();
     for (side, bytes) in [(Side::Server, size), (Side::Client, back)] {
         let Ok(stream) = arrived[side as usize].lock() else {
@@ -231,6 +232,7 @@ fn vary(config: &mut Config, bytes: &mut Bytes) {
     config.acks.challenge ^= c & 8 != 0;
     config.mss = if c & 16 != 0 { 100 } else { 1000 };
     config.send.buffer = if c & 32 != 0 { 1 << 20 } else { u64::MAX };
+    config.send.autotuning = (c & 64 != 0).then_some(2_304);
     config.ecn.usage = [
         EcnUse::Accurate,
         EcnUse::AcceptAccurate,

@@ -155,7 +155,7 @@ pub fn linux_6() -> Config {
         },
         send: Sending {
             buffer: u64::MAX,
-            autotuning: 0,
+            autotuning: None,
             nagle: Nagle::Minshall,
             tso_segments: 0,
             pacing: None,

@@ -23,12 +23,12 @@ impl LinkType {
     pub(crate) const RAW_OPENBSD: LinkType = LinkType(14);
     /// PPP in HDLC-like framing (RFC 1662).
     pub const PPP_HDLC: LinkType = LinkType(50);
-    /// Cisco's HDLC.
-    pub const CISCO_HDLC: LinkType = LinkType(104);
     /// LLC and SNAP, as over ATM (RFC 2684).
     pub(crate) const LLC_SNAP: LinkType = LinkType(100);
     /// Raw IPv4 or IPv6.
     pub const RAW: LinkType = LinkType(101);
+    /// Cisco's HDLC.
+    pub const CISCO_HDLC: LinkType = LinkType(104);
     /// IEEE 802.11.
     pub const IEEE_802_11: LinkType = LinkType(105);
     /// Frame Relay.
@@ -151,26 +151,27 @@ impl LinkType {
     /// True if [`crate::parse`] can read frames of this type.
     pub fn is_supported(self) -> bool {
         matches!(
-            self.0,
-            0 | 1
-                | 6
-                | 9
-                | 10
-                | 12
-                | 14
-                | 50
-                | 100
-                | 101
-                | 104
-                | 105
-                | 107
-                | 108
-                | 113
-                | 127
-                | 228
-                | 229
-                | 239
-                | 276
+            self,
+            LinkType::NULL
+                | LinkType::ETHERNET
+                | LinkType::TOKEN_RING
+                | LinkType::PPP
+                | LinkType::FDDI
+                | LinkType::RAW_BSD
+                | LinkType::RAW_OPENBSD
+                | LinkType::PPP_HDLC
+                | LinkType::LLC_SNAP
+                | LinkType::RAW
+                | LinkType::CISCO_HDLC
+                | LinkType::IEEE_802_11
+                | LinkType::FRAME_RELAY
+                | LinkType::LOOP
+                | LinkType::LINUX_SLL
+                | LinkType::IEEE_802_11_RADIOTAP
+                | LinkType::IPV4
+                | LinkType::IPV6
+                | LinkType::NFLOG
+                | LinkType::LINUX_SLL2
         )
     }
 }

@@ -5,8 +5,8 @@ use inorder_wire::{Dir, Segment};
 
 use super::Connection;
 
-/// Where several queues feed a capture, one host's packets go back by less than this, nanoseconds: then each packet has to be known
-/// itself. By more, what follows on one that is known, up to where the file had come, was in it, too.
+/// The queues of a card may hand on packets of one host out of order, by less than this, nanoseconds: then each packet has to be one that is
+/// remembered. If the time goes back by more, the file begins again, and all that follows up to the last time before is a copy.
 const MIN_REPLAYED_NS: i64 = 5_000_000;
 
 /// What of a connection came again.
@@ -45,7 +45,8 @@ impl Connection {
         let replay = self.head.replay.get_or_insert_default();
         replay.frames[dir.index()] += 1;
         if !under_way && own_ns > MIN_REPLAYED_NS {
-            // The last packet comes again, too, at its own time.
+            // Only packets whose time goes back are looked at here. With a nanosecond more, so does that of the last one's copy;
+            // `end_replay` takes it away.
             self.head.last_ns = self.head.last_ns.saturating_add(1);
             replay.until_ns = self.head.last_ns;
         }

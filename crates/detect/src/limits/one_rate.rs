@@ -1,16 +1,18 @@
-//! Whether as much passes at all times behind a reduction of the window: then it is not the window that holds it.
+//! Whether data passes at a constant rate behind a reduction of the window: then it is not the window that limits it.
 
 use super::state::{Course, State};
 
-/// A reduced window grows again, by this part of a segment in a round trip at least (RFC 9438 section 4.3: its Reno-friendly region; RFC 5681
-/// section 3.1 has a whole one). What passes at one rate while it should have grown by the second share is the application's, or the line's.
+/// A reduced window grows again, by at least this part of a segment in each round trip (RFC 9438 section 4.3, the Reno-friendly region; RFC 5681
+/// section 3.1 has a whole segment).
 const GROWTH_OF_ROUND: f64 = 0.5;
+/// If the rate stays the same although the window has grown by this share, the application or the line limits it.
 const MIN_GROWTH: f64 = 0.25;
-/// Fewer rows tell no rate, and those of the first, the second and the last third of them differ by no more than this share.
+/// A rate needs at least this many rows.
 const MIN_ROWS: usize = 9;
+/// The rate is constant if those of the first, the second and the last third of the rows differ from their mean by this share at most.
 const SAME_RATE: f64 = 0.05;
 
-/// Notes where as much passes at all times between two reductions.
+/// Notes where data passes at a constant rate between two reductions.
 pub(super) fn note(course: &Course<'_>, states: &mut [State]) {
     let last = course.rows.iter().rposition(|row| row.peak > 0);
     let next = course.reductions.iter().skip(1).map(|next| next.0);
@@ -26,7 +28,8 @@ pub(super) fn note(course: &Course<'_>, states: &mut [State]) {
     }
 }
 
-/// As much passes at all times of the rows from `from` to the one before `to`, and for so long that a reduced window should have grown.
+/// Data passes at a constant rate from the row `from` to the one before `to`, and these rows last long enough for a reduced window to have
+/// grown by [`MIN_GROWTH`].
 fn is_one_rate(course: &Course<'_>, from: usize, to: usize) -> bool {
     if to < from + MIN_ROWS {
         return false;

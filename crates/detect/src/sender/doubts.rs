@@ -56,9 +56,7 @@ impl Doubts {
             _ => basis,
         }
     }
-}
 
-impl Doubts {
     /// How sure it is that what comes by at `start` now, whose bytes the receiver has, is the copy and not the original: what came by
     /// first may have been the copy.
     pub(super) fn of_copy(&self, start: i64) -> Confidence {

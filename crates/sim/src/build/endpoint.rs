@@ -133,10 +133,8 @@ fn sizes(given: &plain::Endpoint, config: &mut Config) {
     config.receive.autotuning = given.receive_autotuning.or(config.receive.autotuning);
     replace(&mut config.receive.offer, given.receive_offer);
     replace(&mut config.send.buffer, given.send_buffer);
-    let memory = given
-        .send_autotuning
-        .map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
-    replace(&mut config.send.autotuning, memory);
+    let memory = |bytes| u32::try_from(bytes).unwrap_or(u32::MAX);
+    config.send.autotuning = given.send_autotuning.map(memory).or(config.send.autotuning);
     let scales = given
         .window_scaling
         .unwrap_or(config.options.window_scale.is_some());

@@ -6,8 +6,8 @@ pub struct Sending {
     /// Maximum number of bytes written and not yet acknowledged; [`write`](crate::Endpoint::write) accepts no more.
     pub buffer: u64,
     /// The buffer grows with the congestion window, up to `buffer`, and a full one takes data again only once a third of it is free, as
-    /// in Linux where the application sets no size: memory for a full segment, bytes, by which it is sized. 0: it does not grow.
-    pub autotuning: u32,
+    /// in Linux where the application sets no size: memory for a full segment, bytes, by which it is sized. `None`: it does not grow.
+    pub autotuning: Option<u32>,
     /// Which small segments wait.
     pub nagle: Nagle,
     /// Number of segments that segmentation offload sends at once, 45 of 1448 bytes in Linux: new data waits for

@@ -30,12 +30,24 @@ pub(crate) struct Demand {
     piece: u64,
 }
 
+impl Demand {
+    /// The size that it asks for with this memory for a segment, bytes (Linux `tcp_sndbuf_expand`).
+    fn bytes(self, segment_memory: u32) -> u64 {
+        let segments = u64::from(self.window)
+            .max(u64::from(self.threshold) + 1)
+            .max(SEGMENTS_AT_LEAST);
+        (self.windows * segments).saturating_mul(segment_memory.into())
+    }
+}
+
 impl Sender {
     /// What a growing buffer depends on now.
     pub(crate) fn buffer_demand(&self) -> Demand {
         let congestion = &self.congestion;
         let mss = u64::from(self.agreed.mss);
-        let sent = self.stream.nxt - self.stream.una;
+        // The SYN and the FIN take a number, and no memory.
+        let acknowledged = self.stream.una.max(self.stream.iss + 1);
+        let sent = self.stream.nxt.saturating_sub(acknowledged);
         // Data is cut when it is sent.
         let burst = self.burst_size(u64::from(self.config.send.tso_segments), LEAST_SEGMENTS);
         let pieces = sent.div_ceil((burst * mss).max(1));
@@ -44,7 +56,7 @@ impl Sender {
             threshold: self.dupthresh(),
             windows: congestion.control.algorithm.windows_buffered(),
             window_has_room: self.board.in_flight() < congestion.window.cwnd,
-            used: self.stream.write_end - self.stream.una + pieces * BESIDE_A_PIECE,
+            used: self.stream.write_end.saturating_sub(acknowledged) + pieces * BESIDE_A_PIECE,
             piece: (u64::from(self.config.send.tso_segments) * mss).max(1),
         }
     }
@@ -55,8 +67,8 @@ pub(crate) struct SendBuffer {
     most: u64,
     /// Bytes that fit now.
     size: u64,
-    /// Memory for a segment by which a growing buffer is sized; 0 if it does not grow.
-    segment_memory: u64,
+    /// Memory for a segment by which a growing buffer is sized, bytes; `None` if it does not grow.
+    segment_memory: Option<u32>,
     /// The application wanted to write more, and waits until there is room.
     is_full: bool,
 }
@@ -65,23 +77,22 @@ impl SendBuffer {
     pub(crate) fn new(config: &Sending) -> Self {
         // Enough for the lifetime of every connection, without overflow.
         let most = config.buffer.min(1 << 60);
-        let grows = config.autotuning > 0;
         Self {
             most,
-            size: if grows { 0 } else { most },
-            segment_memory: config.autotuning.into(),
+            size: if config.autotuning.is_some() { 0 } else { most },
+            segment_memory: config.autotuning,
             is_full: false,
         }
     }
 
     /// Bytes that the application may write while it has `held` in the buffer, not acknowledged.
     pub(crate) fn room(&mut self, held: u64, demand: impl FnOnce() -> Demand) -> u64 {
-        if self.segment_memory == 0 {
+        let Some(memory) = self.segment_memory else {
             return self.size.saturating_sub(held);
-        }
+        };
         let demand = demand();
         if self.size == 0 {
-            self.size = self.wanted(demand).max(FIRST.min(self.most));
+            self.size = demand.bytes(memory).max(FIRST).min(self.most);
         }
         let free = self.size.saturating_sub(demand.used);
         // Linux wakes the writer when a third is free (`sk_stream_is_writable`).
@@ -99,22 +110,14 @@ impl SendBuffer {
 
     /// True if the buffer may grow: the application waits for room in it.
     pub(crate) fn may_grow(&self) -> bool {
-        self.segment_memory > 0 && self.is_full
+        self.segment_memory.is_some() && self.is_full
     }
 
     /// All that may be sent was sent. A window that is used up needs no more data (Linux `tcp_should_expand_sndbuf`).
     pub(crate) fn grow(&mut self, demand: Demand) {
-        if demand.window_has_room {
-            self.size = self.wanted(demand).max(self.size);
+        if let Some(memory) = self.segment_memory.filter(|_| demand.window_has_room) {
+            self.size = demand.bytes(memory).min(self.most).max(self.size);
         }
-    }
-
-    /// Linux `tcp_sndbuf_expand`.
-    fn wanted(&self, demand: Demand) -> u64 {
-        let segments = u64::from(demand.window)
-            .max(u64::from(demand.threshold) + 1)
-            .max(SEGMENTS_AT_LEAST);
-        (demand.windows * segments * self.segment_memory).min(self.most)
     }
 }
 
@@ -123,7 +126,7 @@ mod tests {
     use super::*;
     use crate::profiles;
 
-    fn buffer(most: u64, autotuning: u32) -> SendBuffer {
+    fn buffer(most: u64, autotuning: Option<u32>) -> SendBuffer {
         let send = profiles::linux_6().send;
         SendBuffer::new(&Sending {
             buffer: most,
@@ -133,7 +136,7 @@ mod tests {
     }
 
     fn growing(most: u64) -> SendBuffer {
-        buffer(most, 4_352)
+        buffer(most, Some(4_352))
     }
 
     fn demand(window: u32, used: u64) -> Demand {
@@ -149,7 +152,7 @@ mod tests {
 
     #[test]
     fn one_of_a_fixed_size_takes_what_fits() {
-        let mut fixed = buffer(10_000, 0);
+        let mut fixed = buffer(10_000, None);
         assert_eq!(fixed.room(0, || demand(100, 0)), 10_000);
         fixed.note(20_000, 10_000);
         assert!(!fixed.may_grow());

@@ -3,7 +3,7 @@
 use super::peer::{MSS, Peer, config};
 
 /// A sender whose application always has more to write, until its window is this large: what is written and not acknowledged.
-fn written_ahead(segment_memory: u32, window: u32) -> u64 {
+fn written_ahead(segment_memory: Option<u32>, window: u32) -> u64 {
     let mut peer = Peer::new(
         &config("linux-6").with(|config| {
             config.send.buffer = 1 << 20;
@@ -30,17 +30,17 @@ fn written_ahead(segment_memory: u32, window: u32) -> u64 {
 
 #[test]
 fn a_buffer_of_one_size_is_full_whatever_the_window() {
-    assert_eq!(written_ahead(0, 20), 1 << 20);
-    assert_eq!(written_ahead(0, 80), 1 << 20);
+    assert_eq!(written_ahead(None, 20), 1 << 20);
+    assert_eq!(written_ahead(None, 80), 1 << 20);
 }
 
 /// Windows that the data in the buffer fills need no larger one. The first that it does not fill makes room for two of them.
 #[test]
 fn a_growing_one_grows_once_the_window_has_room_for_more_than_it_holds() {
     let (first, mss) = (64 << 10, u64::from(MSS));
-    assert!(written_ahead(2_304, 20) <= first);
-    assert!(written_ahead(2_304, 30) <= first);
-    let grown = written_ahead(2_304, 90);
+    assert!(written_ahead(Some(2_304), 20) <= first);
+    assert!(written_ahead(Some(2_304), 30) <= first);
+    let grown = written_ahead(Some(2_304), 90);
     assert!(grown > 90 * mss, "{grown}");
     assert!(grown <= 2 * 90 * 2_304, "{grown}");
 }
@@ -48,5 +48,5 @@ fn a_growing_one_grows_once_the_window_has_room_for_more_than_it_holds() {
 /// What is sent takes more memory than its bytes.
 #[test]
 fn one_that_may_not_grow_any_more_stays_below_its_limit() {
-    assert!(written_ahead(1 << 20, 80) <= 1 << 20);
+    assert!(written_ahead(Some(1 << 20), 80) <= 1 << 20);
 }
