@@ -24,6 +24,7 @@ from typing import Any
 import altair
 
 from inorder import figures
+from inorder._draft import draft
 from inorder.analysis import Analysis
 from inorder.errors import UsageError
 from inorder.papers import Reproduction
@@ -157,12 +158,11 @@ def save(chart: altair.Chart, path: str | os.PathLike[str]) -> None:
     kind = path.suffix.removeprefix(".")
     if kind not in ("html", "svg", "png", "pdf"):
         raise UsageError(f"{path}: expected a name that ends in .html, .svg, .png or .pdf")
-    if path.exists():
-        raise UsageError(f"{path}: exists already")
-    if kind == "html":
-        path.write_text(chart.to_html(inline=True), encoding="utf-8")
-    else:
-        chart.save(str(path))
+    with draft(path) as written:
+        if kind == "html":
+            written.write_text(chart.to_html(inline=True), encoding="utf-8")
+        else:
+            chart.save(str(written))
 
 
 def _read(result: Analysis, flow: str) -> tuple[Data, Data]:

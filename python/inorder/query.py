@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from inorder._draft import draft
 from inorder.errors import Error, UsageError
 
 if TYPE_CHECKING:
@@ -85,13 +86,6 @@ def write(rows: Iterable[Sequence[Any]], names: Sequence[str], kind: str, out: T
         out.write("\n")
 
 
-def free(path: Path, force: bool) -> Path:
-    """Refuses to replace a file, unless that is wanted."""
-    if path.exists() and not force:
-        raise UsageError(f"{path}: this file exists; expected a new file, or --force to replace it")
-    return path
-
-
 def main(arguments: list[str]) -> int:
     """`inorder query`."""
     parser = argparse.ArgumentParser(prog="inorder query")
@@ -114,7 +108,7 @@ def main(arguments: list[str]) -> int:
             if target == "-":
                 write(answer.fetchall(), answer.columns, kind, sys.stdout)
             elif target:
-                with open(free(Path(target), given.force), "w", encoding="utf-8") as out:
+                with draft(Path(target), given.force) as path, open(path, "w", encoding="utf-8") as out:
                     write(answer.fetchall(), answer.columns, kind, out)
     except duckdb.Error as error:
         raise UsageError(" ".join(str(error).split("\n\n")[0].split())) from None

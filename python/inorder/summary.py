@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from inorder._draft import draft, free
 from inorder.errors import UsageError
-from inorder.query import connect, free, guarded, views, write
+from inorder.query import connect, guarded, views, write
 from inorder.summary_tables import LONG, Figure, Row, Summary, shown
 
 if TYPE_CHECKING:
@@ -347,12 +348,14 @@ def main(arguments: list[str]) -> int:
         folder = Path(given.csv)
         folder.mkdir(parents=True, exist_ok=True)
         for figure in summary.figures:
-            with open(free(folder / f"{figure.name}.csv", given.force), "w", encoding="utf-8") as out:
+            table = folder / f"{figure.name}.csv"
+            with draft(table, given.force) as path, open(path, "w", encoding="utf-8") as out:
                 write(figure.rows, figure.columns, "csv", out)
     if page is not None:
         from inorder.summary_page import html
 
-        page.write_text(html(summary, given.study), encoding="utf-8")
+        with draft(page, given.force) as path:
+            path.write_text(html(summary, given.study), encoding="utf-8")
     if not given.csv and page is None:
         _print(summary)
     return 0

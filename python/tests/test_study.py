@@ -2,6 +2,7 @@
 
 import csv
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -177,6 +178,26 @@ def test_summaries_are_grouped_by_a_file_beside_them(tmp_path: Path, population:
     assert "Extent against sending rate" in text
     run("summary", str(study), "--html", str(page), code=2)
     run("summary", str(study), "--by", "half", code=2)
+
+
+def test_an_answer_for_which_there_is_no_room_leaves_no_half_of_a_file(tmp_path: Path) -> None:
+    study = inorder.corpus("testdata/demo", tmp_path / "study").path
+    answer = tmp_path / "answers" / "answer.csv"
+    answer.parent.mkdir()
+    answer.write_text("of yesterday")
+    few_bytes = (4096, 4096)
+    line = [sys.executable, "-m", "inorder.query", "--force", f"--csv={answer}", "select * from events", str(study)]
+    done = subprocess.run(
+        line,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, few_bytes),
+    )
+    assert done.returncode == 1 and "File too large" in done.stderr, done.stderr
+    assert [path.read_text() for path in answer.parent.iterdir()] == ["of yesterday"]
+    subprocess.run(line, check=True)
+    assert answer.read_text().startswith("file,")
+    assert [path.name for path in answer.parent.iterdir()] == ["answer.csv"]
 
 
 def test_an_answer_that_nobody_reads_to_its_end_is_no_error(tmp_path: Path) -> None:
