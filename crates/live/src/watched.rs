@@ -10,6 +10,8 @@ pub struct Watched {
     pub interface: String,
     /// Intervals analysed.
     pub intervals: u64,
+    /// Of these, intervals whose flows could not be written into a file.
+    pub unwritten: u64,
     /// Frames analysed.
     pub frames: u64,
     /// Their bytes on the wire.
@@ -75,6 +77,12 @@ pub static WATCHED: &[Of] = &[
     Of::new("intervals", Kind::Count, "Intervals analysed.", |w| {
         w.intervals.into()
     }),
+    Of::new(
+        "unwritten",
+        Kind::Count,
+        "Intervals whose flows could not be written into a file.",
+        |w| w.unwritten.into(),
+    ),
     Of::new("frames", Kind::Count, "Frames analysed.", |w| {
         w.frames.into()
     }),

@@ -105,6 +105,8 @@ pub(super) fn run(args: &Args) -> Outcome {
     })?;
     manners::notice(&format!("watching {name}; Ctrl-C ends it"));
     let mut watched = Watched::new(name);
+    #[cfg(feature = "parquet")]
+    let mut files = Files::default();
     let (mut left, interval) = (options.duration_s().unwrap_or(f64::INFINITY), args.interval);
     while left > 0.0 && !stop.load(Ordering::Relaxed) {
         let analysis = analyze(
@@ -119,7 +121,10 @@ pub(super) fn run(args: &Args) -> Outcome {
         watched.missed = ring.missed();
         #[cfg(feature = "parquet")]
         if let Some(folder) = &folder {
-            write_parquet(folder, &analysis, (watched.intervals - 1) % args.keep)?;
+            let turn = (watched.intervals - 1) % args.keep;
+            let written = write_parquet(folder, &analysis, turn);
+            watched.unwritten += u64::from(written.is_err());
+            files.report(written);
         }
         outlet.publish(WATCHED, std::slice::from_ref(&watched));
         if !options.json {
@@ -129,7 +134,40 @@ pub(super) fn run(args: &Args) -> Outcome {
     if options.json {
         outputs::to_stdout(|out| json::write(out, WATCHED, &watched))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(match watched.unwritten {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
+    })
+}
+
+/// Whether the files of the intervals can be written. A full disk does not end what runs for months: the disk may have room again.
+#[cfg(feature = "parquet")]
+#[derive(Default)]
+struct Files {
+    /// Intervals that could not be written since one could.
+    missing: u64,
+}
+
+#[cfg(feature = "parquet")]
+impl Files {
+    /// One line when writing fails for the first time, and one when it works again.
+    fn report(&mut self, written: Result<(), CliError>) {
+        match written {
+            Err(error) => {
+                if self.missing == 0 {
+                    manners::notice(&format!("{error}; watching goes on"));
+                }
+                self.missing += 1;
+            }
+            Ok(()) => {
+                let missing = std::mem::take(&mut self.missing);
+                if missing > 0 {
+                    let intervals = plural(missing, "interval");
+                    manners::notice(&format!("files are written again; {intervals} had none"));
+                }
+            }
+        }
+    }
 }
 
 /// The analysis of the next interval.

@@ -4,6 +4,8 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
 use std::time::Duration;
 
 use crate::common::{self, Folder, code, json, stderr};
@@ -196,6 +198,73 @@ fn watching_goes_on_when_the_interface_is_back() {
     let frames = json(&ended)["frames"].as_u64().unwrap_or(0);
     assert!(frames >= 18, "{frames}");
     emulating.end("INT");
+}
+
+/// A disk of 64 KiB.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    fn new(name: &str) -> Option<SmallDisk> {
+        let folder = std::env::temp_dir().join(format!("inorder-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let mount = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=64k", "none"])
+            .arg(&folder)
+            .output();
+        if !mount.is_ok_and(|done| done.status.success()) {
+            common::skipped("no disk can be mounted");
+            return None;
+        }
+        Some(SmallDisk(folder))
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).output();
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn watching_goes_on_while_the_disk_is_full() {
+    let Some(namespaces) = Namespaces::new("full") else {
+        return;
+    };
+    let Some(disk) = SmallDisk::new("full") else {
+        return;
+    };
+    let filling = disk.0.join("filling");
+    fs::write(&filling, vec![0; 64 << 10]).expect("it has just this room");
+    let flows = disk.0.join("flows");
+    let folder = flows.to_str().expect("a name of letters");
+    let running = namespaces.start(
+        0,
+        &[
+            "watch",
+            "lo",
+            "--interval=0.2",
+            "--json",
+            "--parquet",
+            folder,
+        ],
+    );
+    running.expect("watching");
+    running.expect("No space left on device (os error 28); watching goes on");
+    fs::remove_file(&filling).expect("it is there");
+    running.expect("files are written again");
+    let ended = running.end("INT");
+    assert_eq!(code(&ended), 1);
+    let unwritten = json(&ended)["unwritten"].as_u64();
+    assert!(unwritten.is_some_and(|unwritten| unwritten > 0));
+    // The files of the intervals are whole or not there.
+    for file in fs::read_dir(&flows).expect("a folder").flatten() {
+        let bytes = fs::read(file.path()).expect("readable");
+        assert!(
+            bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"),
+            "{file:?}"
+        );
+    }
 }
 
 /// What was taken before the kernel cannot be taken again without the privileges of the start: it says so and ends.
