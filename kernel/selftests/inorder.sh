@@ -106,10 +106,20 @@ send() { # CONNECTIONS BYTES: begins them, on other processors than their server
 	done
 }
 
+# Why the kernel under the servers resets connections: what it counts of that, and the servers that still run.
+resets() {
+	b cat /proc/net/snmp /proc/net/netstat | awk '
+		$1 != name { name = $1; split($0, heads); next }
+		{ for (i = 2; i <= NF; i++) if ($i && name ~ /^Tcp/) printf " %s %s", heads[i], $i }'
+	for file in "$scratch"/server.*.pid; do
+		kill -0 "$(cat "$file")" && printf ' server %s runs' "$(cat "$file")"
+	done
+}
+
 # Waits for what send began; then the servers say what came.
 arrived() {
 	for file in "$scratch"/sender.*.pid; do
-		wait "$(cat "$file")" || fail "a sender ($?): $(cat "$scratch"/sent.*)"
+		wait "$(cat "$file")" || fail "a sender ($?): $(cat "$scratch"/sent.*); the servers: $(cat "$scratch"/served.*);$(resets)"
 		rm "$file"
 	done
 	for file in "$scratch"/server.*.pid; do
