@@ -60,11 +60,16 @@ pub(crate) struct DelayDraws {
 
 impl DelayDraws {
     pub(crate) fn new(config: &DelayConfig, random: Random) -> Self {
+        // 2^47 ns are 39 hours, so the product with an entry of the table fits.
+        let jitter_ns = config.jitter_ns.clamp(0, 1 << 47);
         DelayDraws {
             mean_ns: config.delay_ns,
-            // 2^47 ns are 39 hours, so the product with an entry of the table fits.
-            jitter_ns: config.jitter_ns.clamp(0, 1 << 47),
-            table: config.distribution.table(),
+            jitter_ns,
+            // A table takes milliseconds to compute.
+            table: match jitter_ns {
+                0 => None,
+                _ => config.distribution.table(),
+            },
             draws: Correlated::new(config.correlation, random),
         }
     }
