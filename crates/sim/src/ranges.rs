@@ -25,6 +25,15 @@ impl Ranges {
         if start >= end || end <= self.below {
             return;
         }
+        // New data mostly extends the last range, or begins another one behind it.
+        match self.above.last_mut() {
+            Some(last) if last.0 <= start && start <= last.1 => {
+                last.1 = last.1.max(end);
+                return;
+            }
+            Some(last) if start <= last.1 => {}
+            _ => return self.above.push((start, end)),
+        }
         let first = self.above.partition_point(|range| range.1 < start);
         let after = self.above.partition_point(|range| range.0 <= end);
         let (mut from, mut to) = (start, end);

@@ -64,8 +64,9 @@ impl RangeSet {
     /// first.
     fn first_reaching(&self, start: Seq) -> usize {
         match self.ranges.back() {
-            Some(last) if last.1 >= start => self.ranges.partition_point(|range| range.1 < start),
-            _ => self.ranges.len(),
+            Some(last) if last.1 < start => self.ranges.len(),
+            Some(last) if last.0 <= start => self.ranges.len() - 1,
+            _ => self.ranges.partition_point(|range| range.1 < start),
         }
     }
 
