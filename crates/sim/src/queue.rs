@@ -1,7 +1,7 @@
 //! The event queue: earliest first, ordered by (time, priority, order of scheduling).
 //!
-//! A heap with four children per node has keys of 16 bytes, so the four children share a cache line. The events
-//! themselves are not moved.
+//! A heap with four children per node has keys of 16 bytes, so the four children share a cache line. Every node has
+//! all four: places without an event hold the greatest key. The events themselves are not moved.
 //!
 //! Most events are scheduled in order: what a link sends later also arrives later. Such events wait in lanes (first
 //! in, first out), and only the first event of a lane is in the heap, which therefore stays small for any number of
@@ -16,6 +16,8 @@ pub(crate) type Priority = u8;
 #[derive(Debug)]
 pub(crate) struct Queue<E> {
     heap: Vec<Key>,
+    /// Number of places of the heap in use; [`NONE`] is in the others.
+    used: usize,
     slots: Vec<Option<E>>,
     free: Vec<u32>,
     /// The lanes of each source.
@@ -34,6 +36,8 @@ const IN_LANE: u32 = 1 << SLOT_BITS;
 const SEQUENCE_SHIFT: u32 = SLOT_BITS + 1;
 const SEQUENCE_BITS: u32 = 37;
 const CHILDREN: usize = 4;
+/// No event: after all events, since those are numbered in 37 bits.
+const NONE: Key = Key::MAX;
 
 /// Number of lanes per source. If paths of unequal length alternate, or some packets are late, there are several
 /// sequences, each of them in order.
@@ -61,7 +65,8 @@ impl<E> Default for Lane<E> {
 impl<E> Default for Queue<E> {
     fn default() -> Self {
         Queue {
-            heap: Vec::new(),
+            heap: vec![NONE],
+            used: 0,
             slots: Vec::new(),
             free: Vec::new(),
             lanes: Vec::new(),
@@ -96,8 +101,7 @@ impl<E> Queue<E> {
             lane.events.push_back((key, event));
             if lane.events.len() == 1 {
                 let number = (source * LANES + at) as u32;
-                self.heap.push(key | Key::from(IN_LANE | number));
-                self.rise(self.heap.len() - 1);
+                self.insert(key | Key::from(IN_LANE | number));
             }
             return;
         }
@@ -107,7 +111,7 @@ impl<E> Queue<E> {
     /// The next event and its time.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<(i64, E)> {
-        let first = *self.heap.first()?;
+        let first = *self.heap.first().filter(|first| **first != NONE)?;
         let time_ns = (first >> 64) as i64;
         let place = first as u32 & (IN_LANE - 1);
         if first as u32 & IN_LANE != 0 {
@@ -131,10 +135,11 @@ impl<E> Queue<E> {
         Some((time_ns, event))
     }
 
+    #[inline]
     fn remove_first(&mut self) {
-        if let Some(last) = self.heap.pop()
-            && !self.heap.is_empty()
-        {
+        self.used -= 1;
+        let last = std::mem::replace(&mut self.heap[self.used], NONE);
+        if self.used > 0 {
             self.sink(last);
         }
     }
@@ -142,7 +147,6 @@ impl<E> Queue<E> {
     /// The key of the next event to schedule, without its slot.
     #[inline]
     fn key(&mut self, time_ns: i64, priority: Priority) -> Key {
-        self.overflowed |= self.sequence >> SEQUENCE_BITS != 0;
         let order = u64::from(priority & 7) << (SEQUENCE_BITS + SEQUENCE_SHIFT)
             | self.sequence << SEQUENCE_SHIFT;
         self.sequence += 1;
@@ -156,14 +160,14 @@ impl<E> Queue<E> {
             self.overflowed = true;
             return;
         }
-        self.heap.push(key | Key::from(slot));
-        self.rise(self.heap.len() - 1);
+        self.insert(key | Key::from(slot));
     }
 
     /// True if more than 8 million events were pending out of order at the same time, or more than 10^11 were
     /// scheduled: some events are lost.
+    #[inline]
     pub(crate) fn has_overflowed(&self) -> bool {
-        self.overflowed
+        self.overflowed || self.sequence > 1 << SEQUENCE_BITS
     }
 
     #[inline]
@@ -178,11 +182,15 @@ impl<E> Queue<E> {
         (self.slots.len() - 1) as u32
     }
 
-    /// Moves the key at `at` up to its position.
+    /// Puts a key behind the others and moves it up to its position.
     #[inline]
-    fn rise(&mut self, mut at: usize) {
+    fn insert(&mut self, key: Key) {
+        if self.used == self.heap.len() {
+            self.heap.resize(self.used + CHILDREN, NONE);
+        }
         let heap = self.heap.as_mut_slice();
-        let key = heap[at];
+        let mut at = self.used;
+        self.used += 1;
         while at > 0 {
             let parent = (at - 1) / CHILDREN;
             if heap[parent] < key {
@@ -199,7 +207,6 @@ impl<E> Queue<E> {
     fn sink(&mut self, key: Key) {
         let heap = self.heap.as_mut_slice();
         let mut at = 0;
-        // Nodes with all four children; at most one node has fewer.
         while let Some([a, b, c, d]) = heap.get(at * CHILDREN + 1..at * CHILDREN + 5) {
             let (left, left_at) = if a < b { (*a, 1) } else { (*b, 2) };
             let (right, right_at) = if c < d { (*c, 3) } else { (*d, 4) };
@@ -209,18 +216,10 @@ impl<E> Queue<E> {
                 (right, right_at)
             };
             if key < child {
-                heap[at] = key;
-                return;
+                break;
             }
             heap[at] = child;
             at = at * CHILDREN + child_at;
-        }
-        let last = heap.get(at * CHILDREN + 1..).unwrap_or_default();
-        if let Some((child_at, child)) = last.iter().enumerate().min_by_key(|(_, key)| **key)
-            && *child < key
-        {
-            heap[at] = *child;
-            at = at * CHILDREN + 1 + child_at;
         }
         heap[at] = key;
     }
