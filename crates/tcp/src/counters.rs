@@ -125,6 +125,10 @@ pub struct AckCounters {
     pub dup_acks_in: u64,
     /// SACK blocks received (`SackBlocksRcvd`).
     pub sack_blocks_rcvd: u64,
+    /// Round-trip times measured (`CountRTT` of RFC 4898).
+    pub count_rtt: u64,
+    /// Their sum, nanoseconds (`SumRTT`).
+    pub sum_rtt: u64,
 }
 
 /// What arrived, and what became of it.

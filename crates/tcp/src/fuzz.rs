@@ -20,12 +20,19 @@ const DEADLINE: Nanos = 100_000 * SECOND;
 
 /// Reads the input byte by byte; zeros after its end.
 #[derive(Debug, Clone)]
-struct Bytes {
+pub(crate) struct Bytes {
     data: Arc<[u8]>,
     at: usize,
 }
 
 impl Bytes {
+    pub(crate) fn new(data: &[u8]) -> Self {
+        Bytes {
+            data: data.into(),
+            at: 0,
+        }
+    }
+
     fn next(&mut self) -> u8 {
         let byte = self.data.get(self.at).copied().unwrap_or(0);
         self.at += 1;
@@ -77,10 +84,7 @@ impl Arrived {
 /// # Panics
 /// If a transfer ends incorrectly.
 pub fn fuzz_one(data: &[u8]) {
-    let mut bytes = Bytes {
-        data: data.into(),
-        at: 0,
-    };
+    let mut bytes = Bytes::new(data);
     let forge = bytes.next() & 7 == 7;
     let client = endpoint(&mut bytes, 1);
     let server = endpoint(&mut bytes, 0x8000_0000);
@@ -175,7 +179,8 @@ fn describe(pair: &Pair) -> String {
     format!("at {} ns\nclient {client}\nserver {server}", pair.now)
 }
 
-fn endpoint(bytes: &mut Bytes, isn: u32) -> Endpoint {
+/// An endpoint that the input chooses.
+pub(crate) fn endpoint(bytes: &mut Bytes, isn: u32) -> Endpoint {
     let profile = &profiles::PROFILES[usize::from(bytes.next()) % profiles::PROFILES.len()];
     let control = &congestion::REGISTRY[usize::from(bytes.next()) % congestion::REGISTRY.len()];
     let detection = &loss::REGISTRY[usize::from(bytes.next()) % loss::REGISTRY.len()];
@@ -253,7 +258,7 @@ fn vary(config: &mut Config, bytes: &mut Bytes) {
 }
 
 /// One byte per segment: mostly in order, sometimes late, lost, duplicated, or (if `forge`) changed.
-fn fate(bytes: &mut Bytes, forge: bool, segment: &mut Segment, copies: &mut Vec<Nanos>) {
+pub(crate) fn fate(bytes: &mut Bytes, forge: bool, segment: &mut Segment, copies: &mut Vec<Nanos>) {
     if bytes.exhausted() {
         copies.push(0);
         return;

@@ -19,6 +19,15 @@ pub(crate) const fn count(time: Nanos) -> u64 {
     if time < 0 { 0 } else { time.cast_unsigned() }
 }
 
+/// The earlier of two times, of which there may be none.
+#[inline]
+pub(crate) fn first(a: Option<Nanos>, b: Option<Nanos>) -> Option<Nanos> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

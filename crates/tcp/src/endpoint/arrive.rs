@@ -16,6 +16,7 @@ const TS_RECENT_LIFETIME: Nanos = 24 * 24 * 3600 * 1_000 * MS;
 impl Endpoint {
     /// Processes a segment from the other side. Call [`Endpoint::poll_transmit`] afterwards.
     pub fn on_segment(&mut self, now: Nanos, segment: &Segment) {
+        self.stuck = false;
         self.receiver.clear_accepted();
         self.sender.counters.received.in_segs += 1;
         match self.state {
@@ -255,23 +256,29 @@ impl Endpoint {
             Some(_) if !syn => self.peer_scale.unwrap_or(0),
             _ => 0,
         };
-        let echo = segment.timestamps.filter(|ts| ts.ecr != 0);
+        let window = u64::from(segment.window) << shift;
         let option_seen = self.sender.ecn.reported.option_seen;
-        self.sender.on_ack(
-            now,
-            &AckSegment {
-                ack,
-                seq: start,
-                window: u64::from(segment.window) << shift,
-                sack: segment.sack,
-                tsecr: echo
-                    .filter(|_| self.sender.agreed.timestamps)
-                    .map(|ts| ts.ecr),
-                echo: self.sender.ecn.classic() && !syn && segment.flags.has(Flags::ECE),
-                feedback,
-                carries: segment.sequence_length() > 0,
-            },
-        );
+        self.sender.hears(now, ack);
+        if self.sender.is_old_news(ack, &segment.sack) {
+            self.sender.old_news(feedback.as_ref(), ack, start, window);
+        } else {
+            let echo = segment.timestamps.filter(|ts| ts.ecr != 0);
+            self.sender.on_ack(
+                now,
+                &AckSegment {
+                    ack,
+                    seq: start,
+                    window,
+                    sack: &segment.sack,
+                    tsecr: echo
+                        .filter(|_| self.sender.agreed.timestamps)
+                        .map(|ts| ts.ecr),
+                    echo: self.sender.ecn.classic() && !syn && segment.flags.has(Flags::ECE),
+                    feedback,
+                    carries: segment.sequence_length() > 0,
+                },
+            );
+        }
         if self.sender.ecn.reported.option_seen != option_seen {
             self.fit_segments();
         }

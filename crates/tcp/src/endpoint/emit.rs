@@ -7,7 +7,28 @@ use crate::sender::Outgoing;
 
 impl Endpoint {
     /// The next segment to send to the other side; `None` if there is nothing to send now.
+    #[inline]
     pub fn poll_transmit(&mut self, now: Nanos) -> Option<Segment> {
+        if self.rests() {
+            return None;
+        }
+        self.poll(now)
+    }
+
+    /// The common case at the side that only receives: nothing is outstanding, and there is nothing to send or to acknowledge.
+    #[inline]
+    pub(super) fn rests(&self) -> bool {
+        let stream = &self.sender.stream;
+        !self.receiver.ack_due()
+            && self.sender.board.is_empty()
+            && !stream.has_new()
+            && !stream.opening()
+            && self.control.is_none()
+            && !self.buffer.may_grow()
+    }
+
+    /// The same without the shortcut.
+    pub(super) fn poll(&mut self, now: Nanos) -> Option<Segment> {
         // Checked first: taking a segment out moves it as a whole, even if there is none.
         if self.control.is_some() {
             return self.take_control(now);
@@ -20,6 +41,7 @@ impl Endpoint {
                 return Some(self.with_stream(now, &outgoing));
             }
             self.sender.idle(now);
+            self.stuck = !self.buffer.grows() && self.sender.waits_for_window();
             if self.buffer.may_grow() {
                 self.buffer.grow(self.sender.buffer_demand());
             }
@@ -69,7 +91,7 @@ impl Endpoint {
     pub(super) fn acknowledgement(&mut self, now: Nanos, pure: bool) -> Segment {
         let timestamps = self.timestamps(now);
         let mut room = match timestamps {
-            _ if !self.receiver.sack() => 0,
+            _ if !self.receiver.sack() || self.receiver.sack_blocks() == 0 => 0,
             Some(_) => 3,
             None => 4,
         };

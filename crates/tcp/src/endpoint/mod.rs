@@ -12,6 +12,8 @@ mod early;
 mod ecn;
 mod emit;
 mod handshake;
+#[cfg(test)]
+mod shortcuts;
 
 use crate::Nanos;
 use crate::config::Config;
@@ -25,6 +27,7 @@ use crate::receiver::Receiver;
 use crate::segment::Segment;
 use crate::sender::{SendBuffer, Sender, Standing};
 use crate::seq;
+use crate::time::first;
 
 /// State of the connection (RFC 9293 section 3.3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -116,6 +119,8 @@ pub struct Endpoint {
     passive: bool,
     /// The application has done something after which there may be data to send.
     touched: bool,
+    /// Data waits for a window: to write more lets nothing out until something arrives or a timer expires.
+    stuck: bool,
     /// A congestion mark has arrived; every acknowledgement echoes it until the peer answers with CWR.
     echoes: bool,
     /// Marks that have arrived, for accurate feedback.
@@ -150,6 +155,7 @@ impl Endpoint {
             peer_scale: None,
             passive: false,
             touched: false,
+            stuck: false,
             echoes: false,
             counted: accurate::Counted::default(),
             known: None,
@@ -256,12 +262,14 @@ impl Endpoint {
 
     /// Changes which small segments wait from now on (`TCP_NODELAY` on an open connection).
     pub fn set_nagle(&mut self, nagle: crate::config::Nagle) {
+        self.stuck = false;
         self.config.send.nagle = nagle;
         self.sender.set_nagle(nagle);
     }
 
     /// Changes the rate of sending from now on (`SO_MAX_PACING_RATE` on an open connection).
     pub fn set_pacing(&mut self, pacing: Option<crate::config::Pacing>) {
+        self.stuck = false;
         self.config.send.pacing = pacing;
         self.sender.set_pacing(pacing);
     }
@@ -271,11 +279,13 @@ impl Endpoint {
     /// congestion, `tcp_enter_cwr`). Acknowledgements, probes and the handshake are sent all the same.
     #[inline]
     pub fn set_device_full(&mut self, full: bool) {
+        self.stuck = false;
         self.sender.set_device_full(full);
     }
 
     /// Holds small segments back until this ends, or no other data was sent for a timeout (`TCP_CORK`).
     pub fn set_cork(&mut self, on: bool) {
+        self.stuck = false;
         self.sender.set_cork(on);
     }
 
@@ -300,10 +310,10 @@ impl Endpoint {
         if self.sender.stream.fin_queued || self.error.is_some() {
             return 0;
         }
-        let held =
-            self.sender.stream.write_end - self.sender.stream.una.max(self.sender.stream.iss + 1);
         let sender = &self.sender;
-        let room = self.buffer.room(held, || sender.buffer_demand());
+        let room = self
+            .buffer
+            .room(self.unacknowledged(), || sender.buffer_demand());
         let taken = bytes
             .min(room)
             .min((1 << 62) - self.sender.stream.write_end.min(1 << 62));
@@ -313,17 +323,24 @@ impl Endpoint {
         if taken > 0 {
             self.sender.note_write(false, false);
         }
-        self.touched |= taken > 0;
+        self.touched |= taken > 0 && !self.stuck;
         taken
     }
 
     /// True once after the application has written, closed, or read so much that the peer must be informed: time to
-    /// poll. Arriving segments do not set it.
+    /// poll. Arriving segments do not set it, nor does data behind other data that waits for a window.
     pub fn take_touched(&mut self) -> bool {
         std::mem::take(&mut self.touched)
     }
 
+    /// True if the send buffer did not take all of the last write, and another write would change nothing.
+    #[inline]
+    pub fn stays_full(&self) -> bool {
+        self.buffer.stays_full(self.unacknowledged()) && !self.sender.notes_writes()
+    }
+
     /// Bytes written and not yet acknowledged.
+    #[inline]
     pub fn unacknowledged(&self) -> u64 {
         let stream = &self.sender.stream;
         stream.write_end - stream.una.clamp(stream.iss + 1, stream.write_end)
@@ -420,15 +437,15 @@ impl Endpoint {
     }
 
     /// When [`Endpoint::on_timer`] must be called next.
+    #[inline]
     pub fn next_timer(&self) -> Option<Nanos> {
-        let mut at = self.sender.next_timer().unwrap_or(Nanos::MAX);
-        at = at.min(self.receiver.next_timer().unwrap_or(Nanos::MAX));
-        at = at.min(self.time_wait_at.unwrap_or(Nanos::MAX));
-        (at != Nanos::MAX).then_some(at)
+        let at = first(self.sender.next_timer(), self.receiver.next_timer());
+        first(at, self.time_wait_at).filter(|at| *at != Nanos::MAX)
     }
 
     /// Called at the time [`Endpoint::next_timer`] (earlier calls have no effect).
     pub fn on_timer(&mut self, now: Nanos) {
+        self.stuck = false;
         if self.time_wait_at.is_some_and(|at| at <= now) {
             self.time_wait_at = None;
             self.state = State::Closed;

@@ -5,7 +5,7 @@ use crate::config::{Config, DelayedAck, MS, SackCompression};
 use crate::counters::Counters;
 use crate::habits::{AckOfFill, AnswerDuplicates, Habits};
 use crate::seq::Seq;
-use crate::time::elapsed;
+use crate::time::{elapsed, first};
 
 /// Number of acknowledgements with the same `rcv_nxt` that Linux sends at once before it starts to compress.
 const UNCOMPRESSED_DUPLICATES: u32 = 3;
@@ -307,8 +307,7 @@ impl AckDelay {
     }
 
     pub(super) fn next_timer(&self) -> Option<Nanos> {
-        let timers = [self.timer, self.compress_until, self.batch_until];
-        timers.into_iter().flatten().min()
+        first(first(self.timer, self.compress_until), self.batch_until)
     }
 
     pub(super) fn on_timer(&mut self, now: Nanos, counters: &mut Counters) {

@@ -10,11 +10,11 @@ use crate::loss::{AckNews, Verdict};
 use crate::segment::SackBlocks;
 use crate::seq::Seq;
 use crate::state::CaState;
-use crate::time::elapsed;
+use crate::time::{count, elapsed};
 
 /// The fields of an acceptable segment with ACK that the sender needs.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct AckSegment {
+pub(crate) struct AckSegment<'a> {
     /// Acknowledgement number, not beyond `snd_nxt`.
     pub(crate) ack: Seq,
     /// Sequence number, for window updates.
@@ -22,7 +22,7 @@ pub(crate) struct AckSegment {
     /// Window, bytes, scaled.
     pub(crate) window: u64,
     /// SACK option.
-    pub(crate) sack: SackBlocks,
+    pub(crate) sack: &'a SackBlocks,
     /// Echoed timestamp, if the option is used and the echo is set.
     pub(crate) tsecr: Option<u32>,
     /// It echoes a congestion mark (ECE), and classic ECN is used.
@@ -48,20 +48,36 @@ pub(super) struct Before {
 }
 
 impl Sender {
-    /// Processes an acknowledgement.
-    pub(crate) fn on_ack(&mut self, now: Nanos, segment: &AckSegment) {
-        if self.early.answers && self.stream.opening() && segment.ack > self.stream.iss {
+    /// An acknowledgement has arrived, whatever it says.
+    pub(crate) fn hears(&mut self, now: Nanos, ack: Seq) {
+        if self.early.answers && self.stream.opening() && ack > self.stream.iss {
             self.early_answer_acknowledged(now);
         }
         self.hold.acknowledged();
-        if self.is_old_news(segment) {
-            // Our acknowledgements may have been marked; nothing is sent that could be slowed down.
-            self.read_marks(segment.feedback.as_ref(), &[], 0, false);
-            self.update_window(segment);
-            return;
-        }
+    }
+
+    /// The common case at the side that only receives: nothing is outstanding, and nothing is reported.
+    pub(crate) fn is_old_news(&self, ack: Seq, sack: &SackBlocks) -> bool {
+        ack == self.stream.una && sack.is_empty() && self.board.is_empty()
+    }
+
+    /// An acknowledgement that repeats what is known, with sequence number `seq` and this window, bytes.
+    pub(crate) fn old_news(
+        &mut self,
+        feedback: Option<&Feedback>,
+        ack: Seq,
+        seq: Seq,
+        window: u64,
+    ) {
+        // Our acknowledgements may have been marked; nothing is sent that could be slowed down.
+        self.read_marks(feedback, &[], 0, false);
+        self.update_window(ack, seq, window);
+    }
+
+    /// Processes an acknowledgement that may contain new information.
+    pub(crate) fn on_ack(&mut self, now: Nanos, segment: &AckSegment<'_>) {
         let before = self.before();
-        let window_changed = self.update_window(segment);
+        let window_changed = self.update_window(segment.ack, segment.seq, segment.window);
         let mut delivered = std::mem::take(&mut self.loss.reports.delivered);
         delivered.clear();
         let sack = self.take_sack(segment, &before, &mut delivered);
@@ -105,16 +121,14 @@ impl Sender {
             false => self.read_marks(feedback, &delivered, segments, progress),
         };
         self.note_echo(segment.echo || marks > 0);
-        let event = AckEvent {
-            echo_age: segment
-                .tsecr
-                .and_then(|ecr| self.time.clock.since(now, ecr)),
-            ..self.ack_event(now, &before, segments, marks, rtt.control)
-        };
+        let mut event = self.ack_event(now, &before, segments, marks, rtt.control);
+        event.echo_age = segment
+            .tsecr
+            .and_then(|ecr| self.time.clock.since(now, ecr));
         self.measure_congestion(now, &news, &event);
         let verdict = self.process(now, &news);
         self.process_loss_probe(now, &news, sacked_now);
-        self.move_window(&news, &before, verdict, event, sack.duplicates);
+        self.move_window(&news, &before, verdict, &mut event, sack.duplicates);
         let all = segments + sack.duplicates;
         self.sample_rate(now, segment, &news, &before, all, &rtt);
         self.loss.reports.delivered = delivered;
@@ -143,11 +157,6 @@ impl Sender {
             && self.loss.recovery.partials > 1
     }
 
-    /// The common case at the side that only receives: nothing is outstanding, and nothing is reported.
-    fn is_old_news(&self, segment: &AckSegment) -> bool {
-        segment.ack == self.stream.una && segment.sack.is_empty() && self.board.is_empty()
-    }
-
     fn before(&self) -> Before {
         Before {
             front: self.board.front_id(),
@@ -165,9 +174,9 @@ impl Sender {
         }
     }
 
-    /// The window in the segment. True if it has changed.
-    fn update_window(&mut self, segment: &AckSegment) -> bool {
-        let changed = self.peer.update(segment, self.stream.una);
+    /// The window of a segment. True if it has changed.
+    fn update_window(&mut self, ack: Seq, seq: Seq, window: u64) -> bool {
+        let changed = self.peer.update(ack, seq, window, self.stream.una);
         if changed {
             self.time.timers.persist_backoff = 0;
         }
@@ -234,7 +243,7 @@ impl Sender {
         news: &AckNews<'_>,
         before: &Before,
         verdict: Verdict,
-        mut event: AckEvent,
+        event: &mut AckEvent,
         duplicates: u32,
     ) {
         if self.congestion.control.governs_window {
@@ -251,7 +260,7 @@ impl Sender {
                 self.congestion
                     .control
                     .algorithm
-                    .grow(&mut self.congestion.window, &event);
+                    .grow(&mut self.congestion.window, event);
             }
         } else if event.acked == 0 {
             return;
@@ -270,7 +279,7 @@ impl Sender {
             self.congestion
                 .control
                 .algorithm
-                .grow(&mut self.congestion.window, &event);
+                .grow(&mut self.congestion.window, event);
         }
         if self.config.cwnd.moderate && self.state == CaState::Disorder {
             self.moderate();
@@ -286,7 +295,7 @@ impl Sender {
 
     /// Round-trip times of the segments just acknowledged; only those sent once are unambiguous (Karn's rule, RFC
     /// 6298 section 3). Timestamps are used if all were retransmitted.
-    fn measure(&mut self, now: Nanos, segment: &AckSegment, delivered: &[Delivered]) -> Rtts {
+    fn measure(&mut self, now: Nanos, segment: &AckSegment<'_>, delivered: &[Delivered]) -> Rtts {
         let mut first = None;
         let mut last = None;
         let mut first_sacked = None;
@@ -328,6 +337,8 @@ impl Sender {
                     .rtt
                     .sample(now, rtt, self.stream.una, self.stream.nxt);
             }
+            self.counters.acks.count_rtt += 1;
+            self.counters.acks.sum_rtt = self.counters.acks.sum_rtt.saturating_add(count(rtt));
             if let Some(observer) = &mut self.observer {
                 observer.rtt(now, rtt);
             }

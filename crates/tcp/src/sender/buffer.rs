@@ -108,6 +108,17 @@ impl SendBuffer {
         self.is_full = taken < asked;
     }
 
+    /// True if the application waits for room in a buffer of one size, of which it has `held` bytes: to write more would
+    /// change nothing.
+    pub(crate) fn stays_full(&self, held: u64) -> bool {
+        self.is_full && self.segment_memory.is_none() && held >= self.size
+    }
+
+    /// True if its size follows the congestion window.
+    pub(crate) fn grows(&self) -> bool {
+        self.segment_memory.is_some()
+    }
+
     /// True if the buffer may grow: the application waits for room in it.
     pub(crate) fn may_grow(&self) -> bool {
         self.segment_memory.is_some() && self.is_full

@@ -107,6 +107,11 @@ impl Sender {
             .on_sent(&mut self.congestion.window, &event);
     }
 
+    /// True if the congestion control learns from what the application writes.
+    pub(crate) fn notes_writes(&self) -> bool {
+        self.congestion.control.rate.is_some()
+    }
+
     /// The application is about to write: checks whether the data written before was too little to fill the window
     /// (Linux `tcp_rate_check_app_limited`).
     pub(crate) fn check_app_limited(&mut self) {
@@ -126,7 +131,7 @@ impl Sender {
     pub(super) fn sample_rate(
         &mut self,
         now: Nanos,
-        segment: &AckSegment,
+        segment: &AckSegment<'_>,
         news: &AckNews<'_>,
         before: &Before,
         delivered: u32,

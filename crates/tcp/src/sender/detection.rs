@@ -9,6 +9,8 @@ use crate::loss::{Context, LossDetection};
 pub(super) struct Detection {
     /// Always present, except while it is being called.
     algorithm: Option<Box<dyn LossDetection>>,
+    /// Its timer after the last call.
+    timer: Option<Nanos>,
     /// It controls the window, and replaces fast recovery and the retransmission timer (TCP-PR).
     pub(super) governs_window: bool,
     /// It needs a call for each transmission, and decides whether new data may be sent.
@@ -20,12 +22,13 @@ impl Detection {
         Self {
             governs_window: algorithm.governs_window(),
             governs_sending: algorithm.governs_sending(),
+            timer: algorithm.next_timer(),
             algorithm: Some(algorithm),
         }
     }
 
     pub(super) fn next_timer(&self) -> Option<Nanos> {
-        self.algorithm.as_ref().and_then(|loss| loss.next_timer())
+        self.timer
     }
 
     pub(super) fn dupthresh(&self) -> u32 {
@@ -36,6 +39,7 @@ impl Detection {
     pub(super) fn remember(&mut self, reordering: u32) {
         if let Some(loss) = &mut self.algorithm {
             loss.remember(reordering);
+            self.timer = loss.next_timer();
         }
     }
 
@@ -54,11 +58,13 @@ impl Sender {
     ) -> Option<R> {
         let mut loss = self.loss.detection.algorithm.take()?;
         let result = call(loss.as_mut(), &mut self.context(now));
+        self.loss.detection.timer = loss.next_timer();
         self.loss.detection.algorithm = Some(loss);
         Some(result)
     }
 
     /// The loss detection's decision on sending, if it makes one.
+    #[inline]
     pub(super) fn own_verdict(&mut self, now: Nanos) -> Option<bool> {
         if !self.loss.detection.governs_sending {
             return None;

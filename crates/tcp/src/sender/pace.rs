@@ -64,7 +64,7 @@ impl Sender {
     }
 
     #[inline]
-    fn is_paced(&self) -> bool {
+    pub(super) fn is_paced(&self) -> bool {
         self.config.send.pacing.is_some() || self.congestion.control.paces
     }
 

@@ -1,6 +1,5 @@
 //! The window advertised by the peer.
 
-use super::AckSegment;
 use crate::seq::Seq;
 
 /// The peer's receive window.
@@ -15,19 +14,18 @@ pub(crate) struct PeerWindow {
 }
 
 impl PeerWindow {
-    /// RFC 9293 section 3.10.7.4: a segment that is newer, or acknowledges more than `una`, updates the window. True
-    /// if the window has changed.
-    pub(super) fn update(&mut self, segment: &AckSegment, una: Seq) -> bool {
-        let newer = segment.ack > una
-            || segment.seq > self.updated_at
-            || (segment.seq == self.updated_at && segment.window > self.window);
+    /// RFC 9293 section 3.10.7.4: a segment with sequence number `seq` that is newer, or acknowledges more than `una`,
+    /// updates the window. True if the window has changed.
+    pub(super) fn update(&mut self, ack: Seq, seq: Seq, window: u64, una: Seq) -> bool {
+        let newer =
+            ack > una || seq > self.updated_at || (seq == self.updated_at && window > self.window);
         if !newer {
             return false;
         }
-        self.updated_at = segment.seq;
-        let changed = self.window != segment.window;
-        self.window = segment.window;
-        self.largest = self.largest.max(segment.window);
+        self.updated_at = seq;
+        let changed = self.window != window;
+        self.window = window;
+        self.largest = self.largest.max(window);
         changed
     }
 
@@ -40,31 +38,17 @@ impl PeerWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::segment::SackBlocks;
-
-    fn segment(seq: Seq, ack: Seq, window: u64) -> AckSegment {
-        AckSegment {
-            ack,
-            seq,
-            window,
-            sack: SackBlocks::EMPTY,
-            tsecr: None,
-            echo: false,
-            feedback: None,
-            carries: false,
-        }
-    }
 
     #[test]
     fn an_overtaken_segment_does_not_bring_its_old_window_back() {
         let mut peer = PeerWindow::default();
-        assert!(peer.update(&segment(10, 100, 5000), 50));
-        assert!(peer.update(&segment(20, 100, 3000), 100));
+        assert!(peer.update(100, 10, 5000, 50));
+        assert!(peer.update(100, 20, 3000, 100));
         // Sent before the last one, and acknowledges nothing new.
-        assert!(!peer.update(&segment(10, 100, 5000), 100));
+        assert!(!peer.update(100, 10, 5000, 100));
         // The same position in the peer's stream: the window may only grow.
-        assert!(!peer.update(&segment(20, 100, 2000), 100));
-        assert!(peer.update(&segment(20, 100, 4000), 100));
+        assert!(!peer.update(100, 20, 2000, 100));
+        assert!(peer.update(100, 20, 4000, 100));
         assert_eq!((peer.window, peer.largest), (4000, 5000));
         assert_eq!(peer.room(100, 1100), 3000);
         assert_eq!(peer.room(100, 9000), 0);

@@ -146,8 +146,11 @@ impl Sender {
     }
 
     fn observe_dupthresh(&mut self, now: Nanos, before: Option<u32>) {
+        let Some(before) = before else {
+            return;
+        };
         let after = self.dupthresh();
-        if let (Some(observer), Some(before)) = (&mut self.observer, before)
+        if let Some(observer) = &mut self.observer
             && before != after
         {
             observer.dupthresh(now, before, after);

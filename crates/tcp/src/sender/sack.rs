@@ -30,7 +30,7 @@ impl Sender {
     /// Processes the SACK option.
     pub(super) fn take_sack(
         &mut self,
-        segment: &AckSegment,
+        segment: &AckSegment<'_>,
         before: &Before,
         delivered: &mut Vec<Delivered>,
     ) -> SackNews {
@@ -55,7 +55,7 @@ impl Sender {
                 news.duplicates = self.segments_of(block) as u32;
             }
         }
-        let before = std::mem::replace(&mut self.loss.reports.last_sack, segment.sack);
+        let before = std::mem::replace(&mut self.loss.reports.last_sack, *segment.sack);
         for at in usize::from(duplicate.is_some())..blocks.len() {
             let (start, end) = expanded[at];
             // A block beyond the data sent is forged, or belongs to another connection.

@@ -36,7 +36,7 @@ impl Stream {
     }
 
     /// The SYN has not been acknowledged.
-    pub(super) fn opening(&self) -> bool {
+    pub(crate) fn opening(&self) -> bool {
         self.una == self.iss
     }
 
@@ -56,7 +56,7 @@ impl Stream {
     }
 
     /// True if data or FIN has not been sent yet.
-    pub(super) fn has_new(&self) -> bool {
+    pub(crate) fn has_new(&self) -> bool {
         self.write_end > self.nxt || self.fin_due()
     }
 

@@ -64,6 +64,17 @@ impl Sender {
         Held::Pace
     }
 
+    /// After a poll that found nothing to send: true if a full segment waits for a window, so that more data behind it
+    /// changes nothing. False where how much data waits has a part in the decision, or only a later time has.
+    pub(crate) fn waits_for_window(&self) -> bool {
+        !self.board.is_empty()
+            && self.stream.unsent() >= u64::from(self.agreed.mss)
+            && self.config.send.tso_segments < 2
+            && !self.is_paced()
+            && !self.loss.detection.governs_sending
+            && !self.congestion.usage.device_full
+    }
+
     /// Queues the SYN, which is sent with the next poll.
     pub(crate) fn send_syn(&mut self, now: Nanos) {
         if self.stream.nxt == self.stream.iss {
@@ -86,7 +97,9 @@ impl Sender {
         if let Some(outgoing) = self.poll_rest() {
             return Some(outgoing);
         }
-        if let Some(outgoing) = self.poll_probes(now) {
+        if self.time.timers.probes()
+            && let Some(outgoing) = self.poll_probes(now)
+        {
             return Some(outgoing);
         }
         if self.board.lost_out() > 0
@@ -218,6 +231,7 @@ impl Sender {
         self.resend(now, id)
     }
 
+    #[inline]
     pub(super) fn sent(&mut self, now: Nanos, transmission: &Transmission) {
         self.congestion.usage.last_sent_at = now;
         if let Some(rate) = &mut self.congestion.control.rate {

@@ -9,6 +9,7 @@ use crate::config::MS;
 use crate::congestion::{Event, LossEvent};
 use crate::habits::AfterTimeout;
 use crate::state::CaState;
+use crate::time::first;
 use frto::Frto;
 use tail_probe::TailProbe;
 
@@ -73,6 +74,12 @@ impl Timers {
         self.unanswered_since = None;
     }
 
+    /// True if a timer has asked for a probe, of the tail or of the peer's window.
+    #[inline]
+    pub(super) fn probes(&self) -> bool {
+        self.tail.send_new || self.tail.retransmit || self.window_probe
+    }
+
     /// Starts the timer for a retransmission at `at`.
     pub(super) fn retransmit_at(&mut self, at: Nanos) {
         self.timer = Some((TimerKind::Retransmission, at));
@@ -86,15 +93,14 @@ impl Timers {
 
 impl Sender {
     /// The earliest time at which [`Sender::on_timer`] must be called.
+    #[inline]
     pub(crate) fn next_timer(&self) -> Option<Nanos> {
         if self.time.timers.stopped {
             return None;
         }
-        let own = self.time.timers.timer.map_or(Nanos::MAX, |(_, at)| at);
-        let loss = self.loss.detection.next_timer().unwrap_or(Nanos::MAX);
-        let pace = self.pace_timer().unwrap_or(Nanos::MAX);
-        let at = own.min(loss).min(pace);
-        (at != Nanos::MAX).then_some(at)
+        let own = self.time.timers.timer.map(|(_, at)| at);
+        let at = first(own, self.loss.detection.next_timer());
+        first(at, self.pace_timer())
     }
 
     /// Processes expired timers. False if the connection must be given up.
