@@ -78,13 +78,15 @@ impl Application {
         (self.dialogue.complete, self.dialogue.response_ns)
     }
 
-    /// True if no event at an endpoint makes it act.
+    /// True if the last event at an endpoint does not make it act: an endless stream is all written, or waits for room in
+    /// the send buffer.
     #[inline]
-    pub(crate) fn is_waiting_for_nothing(&self) -> bool {
+    pub(crate) fn rests(&self, sender: &Endpoint) -> bool {
         // A flow with a given size is watched until all of its data has arrived.
-        self.written == ENDLESS
+        self.size == ENDLESS
             && matches!(self.kind, plain::Application::Bulk)
             && self.reading.is_none()
+            && (self.written == ENDLESS || (self.stop_ns.is_none() && sender.stays_full()))
     }
 
     /// Called when the state of an endpoint has changed: writes the data that is due. Returns the time at which to

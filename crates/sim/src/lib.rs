@@ -61,6 +61,7 @@ pub mod output;
 mod own;
 mod packet;
 mod plan;
+mod pool;
 mod probes;
 mod queue;
 mod ranges;

@@ -138,8 +138,13 @@ impl Line {
         self.path.stages().find_map(of).unwrap_or_default()
     }
 
-    /// True if it begins with the sending host's own device, and this is full for a packet of `bytes`.
+    /// True if it begins with the sending host's own device.
     #[inline]
+    pub(crate) fn begins_with_device(&self) -> bool {
+        self.device
+    }
+
+    /// True if the host's own device, with which it begins, is full for a packet of `bytes`.
     pub(crate) fn refuses(&mut self, now_ns: i64, bytes: u32) -> bool {
         self.device && !self.path.has_room(now_ns, bytes)
     }
@@ -175,7 +180,7 @@ impl Line {
         self.arrange_wake(now_ns, queue);
     }
 
-    #[inline]
+    #[inline(always)]
     fn arrange_wake(&mut self, now_ns: i64, queue: &mut Queue<Event>) {
         if let Some(due_ns) = self.path.next_wake_ns() {
             let due_ns = due_ns.max(now_ns);

@@ -31,39 +31,31 @@ pub enum EventKind {
     State(CaState),
 }
 
-/// Sum, number and extremes of round-trip times, and the events if requested.
+/// The events of a sender.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Log {
-    /// Number of round-trip times measured.
-    pub rtts: u64,
-    /// Their sum, nanoseconds.
-    pub rtt_sum_ns: i64,
-    /// Events in order; empty unless requested.
-    pub events: Vec<SenderEvent>,
+struct Log {
+    /// In order.
+    events: Vec<SenderEvent>,
     last: Option<Snapshot>,
-    detailed: bool,
 }
 
 /// A log that an endpoint writes and the simulation reads.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct SharedLog(Arc<Mutex<Log>>);
 
 impl SharedLog {
-    /// An empty log; `detailed` keeps every event.
-    pub(crate) fn new(detailed: bool) -> Self {
-        SharedLog(Arc::new(Mutex::new(Log {
-            detailed,
-            ..Log::default()
-        })))
-    }
-
     /// An observer that writes to this log.
     pub(crate) fn observer(&self) -> Box<dyn Observer> {
         Box::new(self.clone())
     }
 
+    /// The events so far, which are taken out.
+    pub(crate) fn take(&self) -> Vec<SenderEvent> {
+        self.with(|log| std::mem::take(&mut log.events))
+    }
+
     /// Reads or changes the log.
-    pub(crate) fn with<T>(&self, use_it: impl FnOnce(&mut Log) -> T) -> T {
+    fn with<T>(&self, use_it: impl FnOnce(&mut Log) -> T) -> T {
         // No code panics while holding the lock, and even then the numbers would be consistent.
         let mut log = self
             .0
@@ -75,14 +67,12 @@ impl SharedLog {
 
 impl Log {
     fn keep(&mut self, time_ns: i64, kind: EventKind) {
-        if self.detailed {
-            self.events.push(SenderEvent { time_ns, kind });
-        }
+        self.events.push(SenderEvent { time_ns, kind });
     }
 
     fn snapshot(&mut self, now: &Snapshot) {
         let shown = |s: &Snapshot| (s.cwnd, s.ssthresh, s.dupthresh, s.state);
-        if self.detailed && self.last.as_ref().map(shown) != Some(shown(now)) {
+        if self.last.as_ref().map(shown) != Some(shown(now)) {
             self.last = Some(*now);
             self.keep(now.now, EventKind::Window(*now));
         }
@@ -95,11 +85,7 @@ impl Observer for SharedLog {
     }
 
     fn rtt(&mut self, now: Nanos, sample: Nanos) {
-        self.with(|log| {
-            log.rtts += 1;
-            log.rtt_sum_ns = log.rtt_sum_ns.saturating_add(sample);
-            log.keep(now, EventKind::Rtt(sample));
-        });
+        self.with(|log| log.keep(now, EventKind::Rtt(sample)));
     }
 
     fn retransmitted(&mut self, event: &Retransmission) {

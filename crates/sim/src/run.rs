@@ -11,8 +11,10 @@ use crate::event::{APPLICATION, Event, OBSERVE};
 use crate::flow::{Counts, Flow};
 use crate::limits::{self, FlowLimits, Time};
 use crate::line::Line;
+use crate::observer::SharedLog;
 use crate::own::Own;
 use crate::packet::{Channel, LineId};
+use crate::pool::Pool;
 use crate::probes::Probes;
 use crate::queue::Queue;
 use crate::result::{FlowResult, LineResult, RunResult};
@@ -123,6 +125,7 @@ fn world(config: &Config, seed: u64, recipes: &[[Recipe; 2]], own: &Own) -> Resu
     let (network, knowledge) = build::network(config, seed, own)?;
     let mut world = World {
         queue: Queue::default(),
+        pool: Pool::default(),
         network,
         flows: flows(config, seed, recipes),
         destinations: Destinations::new(&config.flows),
@@ -281,7 +284,7 @@ fn flow_result(flow: Flow, config: &Config, recipes: &[[Recipe; 2]]) -> Option<F
         counts: Counts::of(&flow).since(&flow.notes.at_warm_up),
         completion_ns: flow.notes.completed_ns.map(|at_ns| at_ns - flow.start_ns),
         error: flow.sides.iter().find_map(|side| side.endpoint.error()),
-        events: flow.log.with(|log| std::mem::take(&mut log.events)),
+        events: flow.log.as_ref().map(SharedLog::take).unwrap_or_default(),
         metrics_at_card: flow.notes.before.finish(),
         metrics_at_stack: flow.notes.after.finish(),
     })

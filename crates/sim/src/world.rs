@@ -11,6 +11,7 @@ use crate::flow::{Flow, Role};
 use crate::network::Network;
 use crate::oracle::Knowledge;
 use crate::packet::{Channel, End, LineId, Packet};
+use crate::pool::Pool;
 use crate::probes::Probes;
 use crate::queue::Queue;
 use crate::samples::Sample;
@@ -32,6 +33,8 @@ pub(crate) struct Counted {
 /// The complete state of a run.
 pub(crate) struct World {
     pub(crate) queue: Queue<Event>,
+    /// Boxes for packets.
+    pub(crate) pool: Pool,
     pub(crate) network: Network,
     pub(crate) flows: Vec<Flow>,
     /// What senders keep for later connections.
@@ -89,7 +92,7 @@ impl World {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn handle<T: Tap>(&mut self, now_ns: i64, event: Event, tap: &mut T) {
         match event {
             Event::Transfer { place, packet, .. } if place.is_end() => {
@@ -148,7 +151,10 @@ impl World {
                 }
                 line.push(now_ns, packet, &mut self.queue);
             }
-            None => self.deliver(now_ns, step.end, &packet, tap),
+            None => {
+                self.deliver(now_ns, step.end, &packet, tap);
+                self.pool.give_back(packet);
+            }
         }
     }
 
@@ -233,19 +239,21 @@ impl World {
         let at_once = flow.access_ns == 0 && !flow.own_path;
         let step = self.network.step(flow.channel(role), 0);
         let first = step.and_then(|step| step.line).filter(|_| at_once);
+        let mut first = first.and_then(|line| self.network.line(line));
         loop {
-            if let Some(line) = first.and_then(|line| self.network.line(line)) {
+            if let Some(line) = &mut first
+                && line.begins_with_device()
+            {
                 flow.meet_device(role, |bytes| line.refuses(now_ns, bytes));
             }
-            let Some(packet) = flow.transmit(now_ns, role) else {
+            let Some(packet) = flow.transmit(now_ns, role, &mut self.pool) else {
                 return;
             };
             tap.sent(now_ns, end, &packet);
             if let Some(knowledge) = &self.knowledge {
                 knowledge.sent(&packet);
             }
-            let packet = Box::new(packet);
-            if let Some(line) = first.and_then(|line| self.network.line(line)) {
+            if let Some(line) = &mut first {
                 line.push(now_ns, packet, &mut self.queue);
             } else {
                 let at_ns = now_ns.saturating_add(flow.access_ns);
@@ -263,28 +271,24 @@ impl World {
         if now_ns >= flow.application_ns {
             flow.application_ns = i64::MAX;
         }
-        if !flow.application.is_waiting_for_nothing() {
-            let next_ns = flow.progress(now_ns);
-            if let Some(next_ns) = next_ns
-                && next_ns < flow.application_ns
-            {
-                flow.application_ns = next_ns;
-                self.queue
-                    .push(next_ns, APPLICATION, Event::Application(index));
-            }
-            for role in [Role::Sender, Role::Receiver] {
-                self.push(now_ns, index, role, tap);
-            }
+        if flow.application_rests() {
+            return;
         }
-    }
-
-    /// Sends if the application has written something.
-    #[inline]
-    fn push<T: Tap>(&mut self, now_ns: i64, index: u32, role: Role, tap: &mut T) {
-        let flow = self.flows.get_mut(index as usize);
-        if flow.is_some_and(|flow| flow.side(role).endpoint.take_touched()) {
-            self.transmit(now_ns, index, role, tap);
-            self.arm(now_ns, index, role);
+        let next_ns = flow.progress(now_ns);
+        let wrote =
+            [Role::Sender, Role::Receiver].map(|role| flow.side(role).endpoint.take_touched());
+        if let Some(next_ns) = next_ns
+            && next_ns < flow.application_ns
+        {
+            flow.application_ns = next_ns;
+            self.queue
+                .push(next_ns, APPLICATION, Event::Application(index));
+        }
+        for (role, wrote) in [Role::Sender, Role::Receiver].into_iter().zip(wrote) {
+            if wrote {
+                self.transmit(now_ns, index, role, tap);
+                self.arm(now_ns, index, role);
+            }
         }
     }
 
@@ -348,7 +352,9 @@ impl World {
         if let Some(next_ns) = next_ns {
             self.queue.push(next_ns, APPLICATION, Event::Probe(number));
         }
-        self.go_on(now_ns, Box::new(packet), tap);
+        let mut boxed = self.pool.take();
+        *boxed = packet;
+        self.go_on(now_ns, boxed, tap);
     }
 
     fn begin_measuring(&mut self) {

@@ -77,9 +77,9 @@ counts! {
     /// Sum of the one-way delays of the originals at the receiver's TCP, nanoseconds.
     delay_ns: |f| f.notes.delay_sum_ns.cast_unsigned();
     /// Number of round-trip times measured by the sender.
-    rtts: |f| f.log.with(|log| log.rtts);
+    rtts: |f| sender(f).acks.count_rtt;
     /// Sum of these times, nanoseconds.
-    rtt_ns: |f| f.log.with(|log| log.rtt_sum_ns.cast_unsigned());
+    rtt_ns: |f| sender(f).acks.sum_rtt;
     /// Responses that arrived, for an interactive flow.
     responses: |f| f.application.responses().0;
     /// Sum of the times from request to response, nanoseconds.

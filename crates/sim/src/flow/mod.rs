@@ -10,6 +10,7 @@ use crate::limits::{self, FlowLimits, Watch};
 use crate::observer::SharedLog;
 use crate::order::Order;
 use crate::packet::{Body, Channel, End, Packet};
+use crate::pool::Pool;
 use crate::spurious::Spurious;
 use crate::work::Work;
 
@@ -99,8 +100,8 @@ pub(crate) struct Flow {
     pub application: Application,
     /// Time of the application's event in the queue.
     pub application_ns: i64,
-    /// The log of the sender.
-    pub log: SharedLog,
+    /// The log of the sender, if its events are to be kept.
+    pub log: Option<SharedLog>,
     /// The records about the data.
     pub notes: Notes,
     /// What limits each of its directions, if that is to be known.
@@ -123,10 +124,11 @@ impl Flow {
         let mut sides = recipes
             .each_ref()
             .map(|recipe| Side::new(recipe, &mut numbers));
-        let log = SharedLog::new(output.events || plan.events);
-        sides[Role::Sender as usize]
-            .endpoint
-            .observe(log.observer());
+        let log = (output.events || plan.events).then(SharedLog::default);
+        if let Some(log) = &log {
+            let sender = &mut sides[Role::Sender as usize];
+            sender.endpoint.observe(log.observer());
+        }
         let threshold = output.metrics.then_some(200);
         let application = Application::new(plan, numbers);
         Flow {
@@ -193,16 +195,25 @@ impl Flow {
         endpoint.set_device_full(full);
     }
 
-    /// The next packet that this role has to send.
+    /// The next packet that this role has to send, in a box of `pool`.
     #[inline]
-    pub(crate) fn transmit(&mut self, now_ns: i64, role: Role) -> Option<Packet> {
+    pub(crate) fn transmit(
+        &mut self,
+        now_ns: i64,
+        role: Role,
+        pool: &mut Pool,
+    ) -> Option<Box<Packet>> {
         let channel = self.channel(role);
         let side = &mut self.sides[role as usize];
-        let segment = side.endpoint.poll_transmit(now_ns)?;
+        let polled = side.endpoint.poll_transmit(now_ns);
+        // By reference: a segment is large.
+        let segment = polled.as_ref()?;
         let id = side.packets;
         side.packets = side.packets.wrapping_add(1);
-        let mut packet = Packet {
-            body: Body::Tcp(segment),
+        let top = side.top;
+        let mut packet = pool.take();
+        *packet = Packet {
+            body: Body::Tcp(*segment),
             sent_ns: now_ns,
             offset: 0,
             channel,
@@ -212,9 +223,8 @@ impl Flow {
             passed: 0,
             corrupted: false,
         };
-        let top = side.top;
         if segment.payload > 0 {
-            self.number_data(&mut packet, &segment, role);
+            self.number_data(&mut packet, segment, role);
         }
         if self.watch.is_some() {
             self.watch_sent(&packet, top, role);
@@ -362,6 +372,13 @@ impl Flow {
             let mss = self.sides[Role::Sender as usize].endpoint.snd_mss();
             self.notes.work.sacked(segment, mss);
         }
+    }
+
+    /// True if the application need not be called.
+    #[inline]
+    pub(crate) fn application_rests(&self) -> bool {
+        self.application
+            .rests(&self.sides[Role::Sender as usize].endpoint)
     }
 
     /// Calls the application; returns the time of its next call.
