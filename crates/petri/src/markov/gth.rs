@@ -16,7 +16,7 @@ pub(super) fn shares<P: Positive>(mut rates: Vec<P>, n: usize) -> Option<Vec<P>>
         let row = &rates[last * n..last * n + last];
         let out = row.iter().fold(P::ZERO, |sum, rate| sum.plus(*rate));
         let is_lost = |rate: &P| rate.is_at_the_edge() && !rate.is_zero();
-        if out.is_at_the_edge() || row.iter().any(is_lost) {
+        if out.is_zero() || out.is_at_the_edge() || row.iter().any(is_lost) {
             return None;
         }
         let (head, tail) = rates.split_at_mut(last * n);
