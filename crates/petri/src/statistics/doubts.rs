@@ -51,8 +51,13 @@ pub struct Doubts {
 impl Doubts {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        let is_settled = self.unstable.is_empty() && !self.unsettled && self.correlated.is_none();
-        is_settled && self.not_fired.is_empty() && self.full.is_empty()
+        let is_long_enough = self.is_settled() && self.correlated.is_none();
+        is_long_enough && self.not_fired.is_empty() && self.full.is_empty()
+    }
+
+    /// Whether what was seen is that of a steady state.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.unstable.is_empty() && !self.unsettled
     }
 
     /// About successive observations of one run, of which the first `warm_up` do not count; `units` is the length of one.

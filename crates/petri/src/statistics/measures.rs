@@ -185,7 +185,7 @@ impl Observation {
 
 /// Runs from which on numbers of firings that are equal in all of them are taken as fixed. Of random numbers with a standard
 /// deviation of 1 two are equal with 0.28, and as many as these with 0.0001.
-const MIN_EQUAL_RUNS: usize = 8;
+pub const MIN_EQUAL_RUNS: usize = 8;
 
 /// How the observations hang together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -251,10 +251,16 @@ impl Measures {
         let transition = |(index, (name, servers)): (usize, &(String, Option<Option<u32>>))| {
             all.transition(name, *servers, index)
         };
-        let rewards = |of: fn(&Observation) -> &[f64]| {
-            let mean = |index| kind.mean(seen.iter().map(|o| of(o)[index]), confidence);
-            (0..layout.rewards.len()).map(mean).collect()
-        };
+        let rewards = (0..layout.rewards.len())
+            .map(|index| kind.mean(seen.iter().map(|o| o.rewards[index]), confidence));
+        // A condition that held in all runs has a bound.
+        let at_end = layout.rewards.iter().enumerate().map(|(index, reward)| {
+            let values = seen.iter().map(|o| o.rewards_at_end[index]);
+            match reward {
+                Reward::Condition => kind.mean(values, confidence),
+                Reward::Number => kind.mean_of_counts(values, confidence),
+            }
+        });
         Self {
             places: layout.places.iter().enumerate().map(place).collect(),
             transitions: layout
@@ -264,8 +270,8 @@ impl Measures {
                 .map(transition)
                 .collect(),
             kinds: layout.rewards.clone(),
-            rewards: rewards(|o| &o.rewards),
-            rewards_at_end: rewards(|o| &o.rewards_at_end),
+            rewards: rewards.collect(),
+            rewards_at_end: at_end.collect(),
         }
     }
 
@@ -431,7 +437,9 @@ impl Seen<'_> {
         PlaceMeasures {
             name: name.to_owned(),
             tokens: of(|p| p.tokens),
-            tokens_at_end: of(|p| p.at_end),
+            tokens_at_end: self
+                .kind
+                .mean_of_counts(all().map(|p| p.at_end), self.confidence),
             arrivals: self
                 .kind
                 .mean_of_counts(all().map(|p| p.arrivals), self.confidence),

@@ -12,6 +12,7 @@
 mod batch;
 mod digits;
 mod doubts;
+mod halves;
 mod measures;
 mod replications;
 mod series;
@@ -21,6 +22,6 @@ pub use batch::{Steady, SteadyResult, steady_state};
 pub use digits::{plain, with_digits};
 pub use doubts::{Doubts, Unstable, grows_without_end};
 pub use inorder_base::stats::Estimate;
-pub use measures::{Measures, PlaceMeasures, TransitionMeasures};
+pub use measures::{MIN_EQUAL_RUNS, Measures, PlaceMeasures, TransitionMeasures};
 pub use replications::{Replications, ReplicationsResult, replicate, run_seed};
 pub use simulation::{Layout, PlaceTotal, Reward, Simulation, Totals, TransitionTotal};

@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 
 use super::batch::warm_up_of;
-use super::doubts::{Doubts, Unstable, of_place};
+use super::doubts::Doubts;
+use super::halves::Halves;
 use super::measures::{Kind, Measures, Observation};
-use super::series::distance_from_zero;
 use super::simulation::{Layout, Simulation};
 use crate::coloured::RunError;
 
@@ -17,6 +17,12 @@ const SEGMENTS: u64 = 192;
 
 /// Runs that are made before the precision is looked at: few runs have a narrow interval by chance.
 const LEAST_RUNS: u32 = 32;
+
+/// The first stage ends when intervals are this many times as wide as wanted.
+const FIRST_STAGE: f64 = 1.5;
+
+/// How many more runs the second stage has than its intervals are expected to need.
+const RESERVE: f64 = 1.15;
 
 /// Times that the runs are made longer because they were still in their warm-up.
 const DOUBLINGS: u32 = 6;
@@ -32,20 +38,10 @@ const LATER: u64 = 3;
 const LEFT: u64 = 4;
 
 /// Standard errors from which on a difference between the halves of the runs is real. Many numbers are compared, many times.
-const REAL: f64 = 4.5;
+pub(super) const REAL: f64 = 4.5;
 
 /// The same for runs that were made longer because their halves differed: what was real once needs less evidence to be still there.
 const REAL_AGAIN: f64 = 3.5;
-
-/// How much more tokens must come in the second half of the runs than in the first, as a share, to be growth without end.
-const STEADY_GROWTH: f64 = 0.7;
-
-/// How much of the level of a place must be due to growth at the rate of the second half, from the beginning of the run.
-const GROWN: f64 = 0.5;
-
-/// Correlation of the two halves of runs from which on it is said, if it is that large beyond chance. A queue at full load, whose memory
-/// is as long as any run, has 0.8.
-const REMEMBERED: f64 = 0.5;
 
 /// How to replicate. Times are in ticks.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,7 +71,7 @@ pub struct ReplicationsResult {
     pub measures: Measures,
     /// Why they may be wrong.
     pub doubts: Doubts,
-    /// Number of runs.
+    /// Number of runs that count.
     pub runs: u32,
     /// Time at the start of each run that did not count, in ticks.
     pub warm_up: u64,
@@ -103,6 +99,9 @@ pub fn run_seed(seed: u64, number: u64) -> u64 {
 /// The warm-up is found from the averages of the first runs over time (P. D. Welch's averages with R. W. Conway's rule). If
 /// later the means of the first and of the second half of what counts turn out to differ, all runs are made anew with more
 /// warm-up: twice as long if they may grow, with less that counts if not.
+///
+/// To a precision there are two stages, as in [`super::steady_state`]: the first runs tell how many are needed, and only others count. Runs
+/// that end when their interval is narrow end sooner where, by chance, both the estimate and its interval are too small.
 pub fn replicate<S, E>(
     plan: &Replications,
     start: impl Fn(u64) -> Result<S, E> + Sync,
@@ -180,6 +179,7 @@ where
         real,
         layout: Layout::default(),
         halves: Vec::new(),
+        not_counted: 0,
     };
     let mut next_look = LEAST_RUNS.min(plan.most);
     let mut worst = f64::INFINITY;
@@ -196,8 +196,18 @@ where
         let result = runs.result();
         worst = result.measures.worst_relative_error();
         let is_unsettled = is_free && result.doubts.unsettled && made >= LEAST_RUNS;
-        if result.is_precise || is_last || !has_time || is_unsettled {
+        let is_first_stage = runs.not_counted == 0;
+        if result.is_precise && !is_first_stage {
             return Ok((result, has_time));
+        }
+        if is_last || !has_time || is_unsettled {
+            // Not the result has ended the runs, so that all of them may count.
+            runs.not_counted = 0;
+            return Ok((runs.result(), has_time));
+        }
+        let is_near = worst <= FIRST_STAGE * plan.precision && plan.precision > 0.0;
+        if is_first_stage && is_near && result.doubts.is_settled() {
+            next_look = runs.second_stage(made, worst).unwrap_or(plan.most);
         }
     }
 }
@@ -250,9 +260,23 @@ struct Runs<'p> {
     layout: Layout,
     /// The first and the second half of what counts of each run.
     halves: Vec<[Observation; 2]>,
+    /// Runs of the first stage: they told how many more were needed.
+    not_counted: usize,
 }
 
 impl Runs<'_> {
+    /// The runs that were made had intervals of this width: from now on others count, which are as many as the wanted intervals need.
+    /// Returns how many there are then. If that is more than there may be, all count: their number is no matter of chance.
+    fn second_stage(&mut self, made: u32, worst: f64) -> Option<u32> {
+        let needed = RESERVE * f64::from(made) * (worst / self.plan.precision).powi(2);
+        let needed = needed.max(f64::from(LEAST_RUNS));
+        let until = f64::from(made) + needed;
+        (until <= f64::from(self.plan.most)).then(|| {
+            self.not_counted = made as usize;
+            until as u32
+        })
+    }
+
     /// Makes the runs of another round.
     fn more<S, E>(&mut self, start: &(impl Fn(u64) -> Result<S, E> + Sync)) -> Result<(), E>
     where
@@ -276,12 +300,19 @@ impl Runs<'_> {
     fn result(&self) -> ReplicationsResult {
         let (plan, confidence) = (self.plan, self.plan.confidence);
         let warm_up = plan.warm_up.unwrap_or(0);
-        let whole: Vec<Observation> = self
-            .halves
+        let whole: Vec<Observation> = self.halves[self.not_counted..]
             .iter()
             .map(|halves| Observation::together(halves))
             .collect();
-        let doubts = self.doubts();
+        let doubts = Halves {
+            layout: &self.layout,
+            all: &self.halves,
+            end: plan.end,
+            warm_up,
+            ticks_per_unit: plan.ticks_per_unit,
+            real: self.real,
+        }
+        .doubts();
         let mut measures = Measures::new(&self.layout, Kind::Runs, &whole, confidence);
         for unstable in &doubts.unstable {
             measures.without_mean_of(&unstable.place);
@@ -289,96 +320,14 @@ impl Runs<'_> {
         let runs = whole.len() as f64;
         let time = runs * plan.end as f64 / plan.ticks_per_unit;
         measures.bound_the_unseen(runs, time, confidence);
-        let is_clear = doubts.unstable.is_empty() && !doubts.unsettled;
         ReplicationsResult {
-            is_precise: is_clear && measures.worst_relative_error() <= plan.precision,
+            is_precise: doubts.is_settled() && measures.worst_relative_error() <= plan.precision,
             measures,
             doubts,
             runs: whole.len() as u32,
             warm_up,
             end: plan.end.max(warm_up),
         }
-    }
-
-    /// What the halves of the runs tell.
-    fn doubts(&self) -> Doubts {
-        let numbers = self.halves.first().map_or(0, |halves| halves[0].numbers());
-        let mut doubts = Doubts {
-            unstable: self.unstable(),
-            ..Doubts::default()
-        };
-        for index in 0..numbers {
-            let of = |half: usize| {
-                self.halves
-                    .iter()
-                    .map(move |halves| halves[half].number(index))
-            };
-            let change: Vec<f64> = of(1)
-                .zip(of(0))
-                .map(|(second, first)| second - first)
-                .collect();
-            let scale = of(1).map(f64::abs).fold(0.0, f64::max);
-            let is_more_than_rounding = change.iter().any(|change| change.abs() > 1e-9 * scale);
-            doubts.unsettled |=
-                is_more_than_rounding && distance_from_zero(&change).abs() > self.real;
-            doubts.correlation = doubts.correlation.max(correlation(of(0), of(1)));
-        }
-        let is_real = self.halves.len() >= 16 && remembers(doubts.correlation, self.halves.len());
-        doubts.correlated = is_real.then_some(doubts.correlation);
-        doubts
-    }
-
-    /// Places that grew in the second half of the runs, and about as much as in the first.
-    fn unstable(&self) -> Vec<Unstable> {
-        let plan = self.plan;
-        let half = (plan.end.saturating_sub(plan.warm_up.unwrap_or(0)) as f64 / 2.0).max(1.0);
-        let grows = |place: usize| {
-            let levels = |half: usize| self.halves.iter().map(move |halves| &halves[half]);
-            let growth: Vec<f64> = levels(1)
-                .zip(levels(0))
-                .map(|(second, first)| second.at_end(place) - first.at_end(place))
-                .collect();
-            let mean = |values: &mut dyn Iterator<Item = f64>| {
-                values.sum::<f64>() / self.halves.len() as f64
-            };
-            // The mean of a half lies in its middle: from there to its end it grew by half as much.
-            let late = mean(&mut growth.iter().copied());
-            let early =
-                2.0 * mean(&mut levels(0).map(|seen| seen.at_end(place) - seen.tokens(place)));
-            let level = mean(&mut levels(0).map(|seen| seen.at_end(place)));
-            let is_real = distance_from_zero(&growth) > REAL
-                && late > STEADY_GROWTH * early
-                && late * plan.end as f64 / half > GROWN * level;
-            let last: Vec<Observation> = levels(1).cloned().collect();
-            let rate = late / half * plan.ticks_per_unit;
-            is_real.then(|| of_place(&self.layout, place, &last, rate))
-        };
-        (0..self.layout.places.len()).filter_map(grows).collect()
-    }
-}
-
-/// Whether a correlation of this number of pairs is above [`REMEMBERED`] by two standard errors (R. A. Fisher's transformation).
-fn remembers(correlation: f64, pairs: usize) -> bool {
-    let chance = 2.0 / libm::sqrt(pairs as f64 - 3.0);
-    libm::atanh(correlation) - chance > libm::atanh(REMEMBERED)
-}
-
-/// Correlation of pairs.
-fn correlation(a: impl Iterator<Item = f64> + Clone, b: impl Iterator<Item = f64> + Clone) -> f64 {
-    let n = a.clone().count() as f64;
-    let (mean_a, mean_b) = (a.clone().sum::<f64>() / n, b.clone().sum::<f64>() / n);
-    let squares = |values: &mut dyn Iterator<Item = f64>, mean: f64| {
-        values.map(|x| (x - mean) * (x - mean)).sum::<f64>()
-    };
-    let (of_a, of_b) = (
-        squares(&mut a.clone(), mean_a),
-        squares(&mut b.clone(), mean_b),
-    );
-    let both: f64 = a.zip(b).map(|(a, b)| (a - mean_a) * (b - mean_b)).sum();
-    if of_a > 0.0 && of_b > 0.0 {
-        both / libm::sqrt(of_a * of_b)
-    } else {
-        0.0
     }
 }
 
@@ -470,6 +419,62 @@ mod tests {
                 .unstable
                 .is_empty()
         );
+    }
+
+    /// Of M/M/1 at a load of 0.9. Were all runs to count, those would end first whose queues were short.
+    #[test]
+    fn runs_that_tell_how_many_are_needed_do_not_count() {
+        let net = crate::text::read("net", &queue(0.9, 0)).unwrap();
+        let unit = crate::lower::ticks_per_unit(&net);
+        let to = |precision: f64, most: u32| {
+            let plan = Replications {
+                ticks_per_unit: unit,
+                warm_up: Some((500.0 * unit) as u64),
+                end: (2_500.0 * unit) as u64,
+                may_grow: false,
+                round: 16,
+                most,
+                precision,
+                confidence: 0.95,
+            };
+            let start = |number| {
+                Ok::<_, RunError>(Race::new(&net, Memory::Enabling, run_seed(1, number)).unwrap())
+            };
+            let mut made = 0;
+            let found = replicate(&plan, start, |runs, _| {
+                made = runs;
+                true
+            });
+            (found.unwrap(), made)
+        };
+        let (precise, made) = to(0.1, 4000);
+        assert!(
+            precise.is_precise && precise.runs + LEAST_RUNS <= made,
+            "{} of {made}",
+            precise.runs
+        );
+        // All count if their number is no matter of chance: for lack of runs, or because no precision is wanted.
+        for (precision, most) in [(0.05, 64), (0.0, 64)] {
+            let (whole, made) = to(precision, most);
+            assert_eq!((whole.is_precise, whole.runs, made), (false, 64, 64));
+        }
+    }
+
+    /// S. Lu and P. Kumar's line (IEEE Trans. Automatic Control 36(12), 1991): each of two stations serves two stages, with a load of 0.8, but the
+    /// stages that go first starve each other, and the queues grow by turns.
+    #[test]
+    fn queues_that_swing_and_grow_together_are_told() {
+        let stage = |mean: f64, arcs: &str| format!("exponential mean {mean}\n{arcs}");
+        let line = format!(
+            "place b1\nplace b2\nplace b3\nplace b4\ntransition a exponential rate 1\n out b1\n\
+             transition s1 {}\ntransition s2 {}\ntransition s3 {}\ntransition s4 {}\n",
+            stage(0.2, " in b1\n out b2\n inhibit b4"),
+            stage(0.6, " in b2\n out b3"),
+            stage(0.2, " in b3\n out b4\n inhibit b2"),
+            stage(0.6, " in b4"),
+        );
+        let doubts = of(&line, 2_000.0, true, 48, 1).doubts;
+        assert!(!doubts.unstable.is_empty(), "{doubts:?}");
     }
 
     /// At a load of 1 a queue grows with the root of the time.

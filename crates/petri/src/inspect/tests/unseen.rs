@@ -64,6 +64,37 @@ fn a_place_that_was_empty_at_a_time_in_all_runs_has_a_bound() {
     );
 }
 
+/// Two queues of two runs are often equally long at time 2.
+#[test]
+fn numbers_of_tokens_that_are_equal_at_a_time_in_two_runs_are_no_exact_ones() {
+    let source = "place q\ntransition a exponential rate 1\n out q\ntransition s exponential rate 1\n in q\n";
+    let at_two = |seed: u64| {
+        let wishes = Wishes {
+            simulate: true,
+            queries: queries(&["E(q)"]),
+            simulation: Settings {
+                replications: Some(2),
+                time: Some(2.0),
+                precision: 0.0,
+                at_end: true,
+                seed,
+                ..Settings::default()
+            },
+            ..Wishes::default()
+        };
+        let measures = find(source, &wishes)
+            .unwrap()
+            .findings
+            .simulated
+            .unwrap()
+            .measures;
+        [measures.places[0].tokens_at_end, measures.rewards_at_end[0]]
+    };
+    let found: Vec<_> = (1..40).flat_map(at_two).filter(|q| q.mean > 0.0).collect();
+    assert!(found.iter().any(|q| q.half_width.is_infinite()));
+    assert!(found.iter().all(|q| q.half_width > 0.0), "{found:?}");
+}
+
 #[test]
 fn counts_that_are_equal_in_two_runs_are_no_exact_ones() {
     let source = "place p 1\ntransition t exponential rate 0.4\n in p\n out p\n";
