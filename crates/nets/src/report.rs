@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use inorder_base::stats::Estimate;
-use inorder_petri::statistics::{plain, with_digits};
+use inorder_petri::statistics::{MIN_EQUAL_RUNS, plain, with_digits};
 use inorder_report::html::Table;
 use inorder_report::html::comparison::{self, Cell, Comparison, Estimated, Measure, Traces};
 use inorder_report::number::plural;
@@ -419,7 +419,7 @@ fn estimate_at(cell: &CellResult, at: usize) -> Estimate {
     let found = Estimate::of(&values);
     let half_width = match why_unknown(cell, at) {
         Some(Unsure::NeverSeen(bound)) => bound,
-        Some(Unsure::FewTokens) => f64::INFINITY,
+        Some(Unsure::FewTokens | Unsure::Counted) => f64::INFINITY,
         None => found.half_width,
     };
     Estimate {
@@ -428,20 +428,28 @@ fn estimate_at(cell: &CellResult, at: usize) -> Estimate {
     }
 }
 
-/// Why a number of a cell is not known: in none of the runs was it seen, or in one of them a quantile had too few tokens.
+/// Why a number of a cell is not known: in none of the runs was it seen, in one of them a quantile had too few tokens, or a few runs
+/// counted the same.
 fn why_unknown(cell: &CellResult, at: usize) -> Option<Unsure> {
-    let mut bounds = Vec::new();
+    let (mut bounds, mut is_counted) = (Vec::new(), false);
     for unsure in &cell.unsure {
         match unsure.get(at).copied().flatten() {
             Some(Unsure::FewTokens) => return Some(Unsure::FewTokens),
             Some(Unsure::NeverSeen(bound)) => bounds.push(bound),
+            Some(Unsure::Counted) => is_counted = true,
             None => {}
         }
     }
     let is_unseen = !bounds.is_empty() && bounds.len() == cell.unsure.len();
     // The times of the runs add up.
     let shares = bounds.iter().map(|bound| 1.0 / bound);
-    is_unseen.then(|| Unsure::NeverSeen(1.0 / shares.sum::<f64>()))
+    if is_unseen {
+        return Some(Unsure::NeverSeen(1.0 / shares.sum::<f64>()));
+    }
+    let mut values = cell.runs.iter().map(|run| run[at]);
+    let first = values.next();
+    let is_few = (2..MIN_EQUAL_RUNS).contains(&cell.runs.len());
+    (is_counted && is_few && values.all(|value| Some(value) == first)).then_some(Unsure::Counted)
 }
 
 /// The numbers of a cell that are not known, one sentence for each reason.
@@ -458,7 +466,13 @@ fn unknown(cell: &CellResult) -> impl Iterator<Item = String> {
     let few = named(|why| why == Unsure::FewTokens).map(|names| {
         format!("too few tokens: {names}, with fewer than ten on one side in a run; expected a longer run")
     });
-    unseen.into_iter().chain(few)
+    let counted = named(|why| why == Unsure::Counted).map(|names| {
+        format!(
+            "equal in all runs: {names}; a few runs count the same by chance, so that the interval is unknown; expected at least \
+             {MIN_EQUAL_RUNS} runs"
+        )
+    });
+    unseen.into_iter().chain(few).chain(counted)
 }
 
 fn with_interval(value: Estimate) -> String {

@@ -45,7 +45,7 @@ pub(crate) struct Collector<const N: usize> {
 /// Tokens that must lie on both sides of a quantile for it to be known.
 const MIN_TOKENS_BEYOND: f64 = 10.0;
 
-/// Why a number of a run has no interval.
+/// Why a number of a run has no interval, or may have none.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Unsure {
     /// It is 0 because what it counts did not occur; the rate at which it may is below this number, which is infinite where
@@ -53,6 +53,8 @@ pub enum Unsure {
     NeverSeen(f64),
     /// A quantile with fewer than ten tokens beyond it.
     FewTokens,
+    /// It is computed from whole numbers, which are equal in a few runs by chance: that says nothing of their spread.
+    Counted,
 }
 
 /// What was measured in a run.
@@ -267,7 +269,22 @@ impl<const N: usize> Plan<N> {
             true => 3.0 / leaf(Leaf::Ticks) / unit,
             false => f64::INFINITY,
         };
-        is_unseen.then_some(Unsure::NeverSeen(bound))
+        if is_unseen {
+            return Some(Unsure::NeverSeen(bound));
+        }
+        self.is_counted(of).then_some(Unsure::Counted)
+    }
+
+    /// Whether a measure is computed from whole numbers and the time of the run only.
+    fn is_counted(&self, of: &Measure) -> bool {
+        let (mut counts, mut others) = (0, 0);
+        of.walk(&mut |one| match one {
+            Leaf::Firings(_) | Leaf::Arrivals(_) | Leaf::Peak(_) => counts += 1,
+            Leaf::Mean(n) if self.collectors[n].is_condition => counts += 1,
+            Leaf::Ticks => {}
+            _ => others += 1,
+        });
+        counts > 0 && others == 0
     }
 
     fn leaf(&self, leaf: Leaf, from: &Totals, to: &Totals, ticks: f64) -> f64 {

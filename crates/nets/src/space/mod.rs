@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use inorder_petri::coloured::{Engine, Outside, Space, Stop, Tracer};
+use inorder_petri::coloured::{Engine, Outside, Space, Stop, Tracer, Unit};
 use inorder_petri::net::{Net, TransitionId};
 use inorder_petri::reachability::Moves;
 
@@ -104,7 +104,11 @@ impl WithSize for States<'_> {
             fields: built.handles.iter().map(fields).collect(),
             enums: names.enums.iter().map(values).collect(),
         };
-        let space = Space::new(self.0, built.model, outside, TICKS_PER_UNIT);
+        let unit = Unit {
+            name: &names.clock.unit,
+            ticks: TICKS_PER_UNIT,
+        };
+        let space = Space::new(self.0, built.model, outside, unit);
         let space = space.map_err(|problem| Fault::new(Span::default(), problem))?;
         Ok(Box::new(space))
     }

@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use inorder_nets::{Campaign, Program, Study};
 use inorder_petri::game::Game;
+use inorder_petri::inspect::{Watch, Wishes, examine_moves};
 use inorder_petri::markov::Chain;
 use inorder_petri::net::{Net, PlaceId, TransitionId};
 use inorder_petri::query::{Query, Verdict};
@@ -79,6 +80,35 @@ transition serve
 run 100000 at out
 measure response = mean(out, now - came) in us
 ";
+
+/// Rates of a coloured net are per unit of its clock, which is said beside them.
+#[test]
+fn an_exact_solution_names_the_unit_of_its_rates() {
+    let solved = |text: &str| {
+        let wishes = Wishes {
+            exact: true,
+            ..Wishes::default()
+        };
+        let found = examine_moves(states(text).as_mut(), &wishes, &Watch::default());
+        let mut out = Vec::new();
+        found
+            .expect("a solution")
+            .write_text(&mut out)
+            .expect("text");
+        String::from_utf8(out).expect("UTF-8")
+    };
+    let of_default = solved(QUEUE);
+    assert!(
+        of_default.contains("rates per ns, stays in ns\n"),
+        "{of_default}"
+    );
+    let cycles = QUEUE.replacen('\n', "\nclock cycle at 500 MHz\n", 1);
+    let of_cycles = solved(&cycles);
+    assert!(
+        of_cycles.contains("rates per cycle, stays in cycle\n"),
+        "{of_cycles}"
+    );
+}
 
 #[test]
 fn tokens_arrive_in_a_firing_under_way_when_it_starts() {

@@ -68,7 +68,7 @@ pub use error::{ModelError, RunError};
 pub use handle::{Counter, PlaceId, Queue, Token, TransitionId};
 pub use model::{CounterSpec, Model, QueueSpec};
 pub use observer::{Change, Marking, Observer};
-pub use space::{Outside, Space};
+pub use space::{Outside, Space, Unit};
 pub use spec::Which;
 pub use trace::Tracer;
 pub use transition::TransitionBuilder;

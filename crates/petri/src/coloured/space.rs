@@ -97,11 +97,22 @@ struct Start {
     weight: f64,
 }
 
+/// A unit of time.
+#[derive(Debug, Clone, Copy)]
+pub struct Unit<'u> {
+    /// Its name.
+    pub name: &'u str,
+    /// Ticks of the engine in it.
+    pub ticks: f64,
+}
+
 impl<T: Token + Ord + Hash, O: Outside<T>> Space<T, O> {
-    /// The states of the model; `unit` is the number of ticks in the unit of time of its rates.
-    pub fn new(name: &str, model: Model<T>, outside: O, unit: f64) -> Result<Self, String> {
+    /// The states of the model, with rates in this unit of time.
+    pub fn new(name: &str, model: Model<T>, outside: O, unit: Unit<'_>) -> Result<Self, String> {
         let mut engine = Engine::new(model, 0).map_err(|error| error.to_string())?;
-        let split = engine.split(name, unit);
+        let mut split = engine.split(name, unit.ticks);
+        unit.name.clone_into(&mut split.net.unit);
+        let unit = unit.ticks;
         let places = &engine.state.places;
         for rule in &mut engine.rules {
             let several = |take: &super::rule::TakeArc<T>| {

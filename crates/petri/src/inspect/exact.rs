@@ -7,6 +7,8 @@ use crate::net::{Place, PlaceId, Transition, TransitionId};
 pub struct Exact {
     /// The time; `None` for the long run.
     pub time: Option<f64>,
+    /// The unit of time; empty for the own one of a net of plain tokens.
+    pub unit: String,
     /// Tangible markings.
     pub states: usize,
     /// Vanishing markings.
@@ -69,6 +71,7 @@ impl Exact {
         };
         Self {
             time,
+            unit: net.unit.clone(),
             states: chain.len(),
             vanishing: chain.vanishing(),
             balance: solution.balance(),

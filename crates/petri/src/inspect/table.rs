@@ -99,16 +99,27 @@ fn table<R>(out: &mut dyn Write, columns: &[Column<R>], rows: &[R]) -> io::Resul
     text::write(out, columns, rows, &Layout::default().indent(2))
 }
 
+fn in_unit(value: String, unit: &str) -> String {
+    match unit {
+        "" => value,
+        unit => format!("{value} {unit}"),
+    }
+}
+
 fn write_exact(exact: &Exact, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
-        "\nexact, {} of {} ({} vanishing)",
+        "\nexact, {} of {} ({} vanishing){}",
         exact.time.map_or_else(
             || "steady state".to_owned(),
-            |time| format!("state at time {}", number(time))
+            |time| format!("state at time {}", in_unit(number(time), &exact.unit))
         ),
         plural(exact.states as u64, "tangible marking"),
-        exact.vanishing
+        exact.vanishing,
+        match exact.unit.as_str() {
+            "" => String::new(),
+            unit => format!(", rates per {unit}, stays in {unit}"),
+        }
     )?;
     if let Some(balance) = exact.balance {
         writeln!(

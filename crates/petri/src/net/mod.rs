@@ -63,6 +63,8 @@ pub struct TransitionId(pub usize);
 pub struct Net {
     /// Name of the net; may be empty.
     pub name: String,
+    /// The unit of time; may be empty, for a net that has no other than its own.
+    pub unit: String,
     /// The places, in the order of the file.
     pub places: Vec<Place>,
     /// The transitions, in the order of the file, each with its arcs.

@@ -293,6 +293,12 @@ static EXACT: &[OfExact] = &[
         |e| e.time.into(),
     )
     .optional(),
+    OfExact::new(
+        "unit",
+        Kind::Text,
+        "Unit of times, whose inverse is that of rates; empty for a net of plain tokens, which has no other than its own.",
+        |e| (&e.unit).into(),
+    ),
     OfExact::new("states", Kind::Count, "Tangible markings.", |e| {
         e.states.into()
     }),
