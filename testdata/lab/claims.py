@@ -124,6 +124,11 @@ def ended(claim, truth):
     return abs(claim["share"] - truth.of(silent)) <= OFF
 
 
+def short(claim, truth):
+    started = truth.shares["handshake"] + truth.shares["start"]
+    return claim["share"] - OFF <= started <= (claim.get("share_at_most") or claim["share"]) + OFF
+
+
 def not_reordering(claim, truth):
     """Unnecessary reductions may have other causes: a jump of the delay, lost acknowledgements."""
     in_order = truth.packets is not None and truth.packets["reordered"] == 0
@@ -134,7 +139,7 @@ PREDICATES = {
     "moved": moved,
     "held": held,
     "coarse": lambda claim, truth: None,
-    "short": lambda claim, truth: abs(claim["share"] - truth.shares["handshake"] - truth.shares["start"]) <= OFF,
+    "short": short,
     "ended": ended,
     # What had neither arrived nor been acknowledged when the run ended was lost, or was on its way.
     "lost": bounded("losses", "undecided"),
@@ -151,8 +156,9 @@ PREDICATES = {
 }
 
 
-def judge(name, place, result, truth, known):
-    """The claims of a capture, with what is true of each; None if the headline has no list of them."""
+def judge(name, place, result, truth, known, of_all=False):
+    """The claims of a capture, with what is true of each; None if the headline has no list of them. What a clause says to be uncertain is judged
+    only if it is asked for: it counts as unknown."""
     claims = result.get("claims")
     if claims is None:
         return None
@@ -165,15 +171,16 @@ def judge(name, place, result, truth, known):
         if claim.get("flow") in truth:
             about = Truth(truth[claim["flow"]], counts.get(claim["flow"]), known)
         predicate = PREDICATES.get(claim["kind"])
-        verdict = predicate(claim, about) if predicate and about else None
+        says = of_all or claim.get("sure") is not False
+        verdict = predicate(claim, about) if predicate and about and says else None
         out.append((claim, None if verdict is None else bool(verdict), about))
     return {"name": name, "place": place, "claims": out, "main": names_main(out, about), "text": result.get("headline", "")}
 
 
 def names_main(claims, truth):
-    """Whether the first limit that is named is the main one: right, false, or silent."""
+    """Whether the first limit that is named is the main one: right, false, or silent, where none is named or what is named is uncertain."""
     first = next((claim for claim, _, _ in claims if claim["kind"] in ("held", "short")), None)
-    if not first or not truth:
+    if not first or not truth or first.get("sure") is False:
         return "silent"
     limits = limits_of(first) if first["kind"] == "held" else {"start", "handshake"}
     return "right" if truth.of(limits) >= truth.windows[truth.main] - 0.05 else "false"
@@ -195,5 +202,7 @@ def table(judged, wrong):
         print(f"| {kind} | {len(verdicts)} | {len(known)} | {f'{100 * sum(known) / len(known):.1f}' if known else '-'} |")
     false = sum(any(v is False for _, v, _ in sentence["claims"]) for sentence in judged)
     mains = Counter(sentence["main"] for sentence in judged)
+    unsure = sum(claim["share"] for sentence in judged for claim, _, _ in sentence["claims"] if claim.get("sure") is False)
+    print(f"\n{100 * unsure / len(judged):.1f} % of the time is reported as uncertain.", end="")
     print(f"\nOf {len(judged)} sentences {false} ({100 * false / len(judged):.1f} %) have a false claim; the first limit named is the main one in "
           f"{mains['right']}, another one in {mains['false']}, and none is named in {mains['silent']}.")

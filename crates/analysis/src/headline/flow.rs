@@ -5,7 +5,8 @@ use inorder_report::number::{bytes, count, percent, plural, rate};
 
 use super::claim::Claim;
 use super::held::Held;
-use crate::shares;
+use super::sure;
+use crate::shares::{self, Part};
 
 /// What it carried, at what rate, over which path.
 pub(super) fn moved(flow: &FlowReport) -> Claim {
@@ -34,12 +35,17 @@ pub(super) fn held(flow: &FlowReport) -> Vec<Claim> {
             bytes: flow.originals.bytes,
             opening,
             start,
+            start_at_most: flow
+                .limits
+                .share_where(|set| set.contains(inorder_detect::limits::Limit::Start)),
         }],
         None => {
-            let parts = shares::named(&flow.limits).into_iter();
-            parts
-                .map(|part| Claim::Held(Held::of(flow, part)))
-                .collect()
+            let parts = shares::told(&flow.limits);
+            let held = |part: &Part| {
+                let sure = sure::is_sure(part, parts.len(), flow);
+                Claim::Held(Held::of(flow, *part, sure))
+            };
+            parts.iter().map(held).collect()
         }
     };
     let end = shares::idle_end(&flow.limits);

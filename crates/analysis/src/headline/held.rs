@@ -17,6 +17,8 @@ const MIN_QUEUE_NS: i64 = 15_000_000;
 pub struct Held {
     /// What held it, for how long.
     pub(crate) part: Part,
+    /// Clauses like it are seldom false.
+    pub(crate) sure: bool,
     /// The receiver's window.
     pub(crate) window: Option<Window>,
     /// The receiver's application reads too slowly.
@@ -78,11 +80,12 @@ impl Why {
 
 impl Held {
     /// One part of the life of `flow`.
-    pub(crate) fn of(flow: &FlowReport, part: Part) -> Held {
+    pub(crate) fn of(flow: &FlowReport, part: Part, sure: bool) -> Held {
         let (needed, unneeded) = shares::reductions(flow);
         let unnecessary = part.limits.iter().any(Limit::is_unneeded);
         Held {
             part,
+            sure,
             window: flow.limits.window,
             slow_reader: shares::reads_slowly(flow),
             buffer_bytes: flow.limits.send_buffer_bytes,
@@ -115,9 +118,14 @@ impl Held {
         self.part.share
     }
 
+    /// The limit, if the words speak of no other and say it without reserve.
+    fn plain_limit(&self) -> Option<Limit> {
+        self.part.limits.only().filter(|_| self.sure)
+    }
+
     /// The line's or the policer's rate, where the words give it.
     pub(super) fn rate_bps(&self) -> Option<u64> {
-        match self.part.limits.only()? {
+        match self.plain_limit()? {
             Limit::Line => self.line_bps,
             Limit::WindowNeeded => self.policed_bps,
             _ => None,
@@ -126,13 +134,13 @@ impl Held {
 
     /// Whether the words say that the receiving application read too slowly, where they speak of its window.
     pub(super) fn reads_slowly(&self) -> Option<bool> {
-        let window = self.part.limits.only()? == Limit::ReceiverWindow;
+        let window = self.plain_limit()? == Limit::ReceiverWindow;
         (window && self.window.is_some()).then_some(self.slow_reader)
     }
 
     /// The size of the window or the buffer, where the words give it.
     pub(super) fn bytes(&self) -> Option<u64> {
-        match self.part.limits.only()? {
+        match self.plain_limit()? {
             Limit::ReceiverWindow => Some(self.window?.largest_bytes),
             Limit::SendBuffer => self.buffer_bytes,
             _ => None,
@@ -143,6 +151,7 @@ impl Held {
     pub(super) fn text(&self) -> String {
         let part = format!("{} of the time", bounds(&self.part));
         match self.part.limits.only() {
+            _ if !self.sure => self.uncertain(&part),
             None => self.one_of_several(&part),
             Some(Limit::ReceiverWindow) => self.receiver_window(&part),
             Some(Limit::SendBuffer) => format!(
@@ -281,6 +290,22 @@ impl Held {
 
     /// What it may have been, where this capture cannot tell.
     fn one_of_several(&self, part: &str) -> String {
+        match self.either() {
+            Some(either) => format!("for {part} {either} (this capture cannot show which)"),
+            None => format!("what held it back for {part} is unknown"),
+        }
+    }
+
+    /// What it seems to be, where clauses like this one are often false.
+    fn uncertain(&self, part: &str) -> String {
+        match self.either() {
+            Some(either) => format!("what held it back for {part} is uncertain, perhaps {either}"),
+            None => format!("what held it back for {part} is unknown"),
+        }
+    }
+
+    /// Its limits as clauses that are joined by "or"; `None` if they are unknown.
+    fn either(&self) -> Option<String> {
         let phrase = |limit| phrase(limit, self.why);
         let mut all: Vec<&str> = self.part.limits.iter().map(phrase).collect();
         all.dedup();
@@ -291,23 +316,23 @@ impl Held {
                 all.push(either);
             }
         }
-        if self.part.limits.contains(Limit::Unknown) || all.is_empty() {
-            return format!("what held it back for {part} is unknown");
-        }
-        format!(
-            "for {part} {} (this capture cannot show which)",
-            all.join(", or ")
-        )
+        let known = !self.part.limits.contains(Limit::Unknown) && !all.is_empty();
+        known.then(|| all.join(", or "))
     }
 }
 
 /// `40 %`, or `40 to 70 %` where the capture leaves so much open that a reader should know.
 pub(crate) fn bounds(part: &Part) -> String {
+    between(part.share, part.at_most)
+}
+
+/// The same of a share of the life and the most that it may be.
+pub(super) fn between(least: f64, most: f64) -> String {
     /// A difference that changes no conclusion.
     const SMALL: f64 = 0.1;
-    match part.at_most - part.share > SMALL {
-        true => format!("{:.0} to {}", 100.0 * part.share, share(part.at_most)),
-        false => share(part.share),
+    match most - least > SMALL {
+        true => format!("{:.0} to {}", 100.0 * least, share(most)),
+        false => share(least),
     }
 }
 

@@ -11,6 +11,7 @@ mod flow;
 mod held;
 mod rest;
 mod stream;
+mod sure;
 mod unread;
 
 use std::fmt;

@@ -267,7 +267,7 @@ fn reductions_are_said_to_follow_losses_only_if_something_was_lost() {
         ))
     };
     let lost = of(|flow| {
-        flow.originals.lost = 2;
+        flow.originals.lost = 3;
         recovered(flow, Cause::Loss, 2, 1);
     });
     assert!(
@@ -276,7 +276,7 @@ fn reductions_are_said_to_follow_losses_only_if_something_was_lost() {
     );
     assert!(lost.contains("after packets were lost"), "{lost}");
     let discarded = of(|flow| {
-        flow.originals.refused = 2;
+        flow.originals.refused = 3;
         recovered(flow, Cause::Refused, 2, 1);
     });
     assert!(
@@ -562,4 +562,76 @@ fn ends_of_answers_that_wait_for_acknowledgements_are_told_and_have_an_action() 
         assert!(!said(&rare).contains("Nagle"), "{}", said(&rare));
         assert!(Cure::of(&rare).actions.is_empty());
     }
+}
+
+#[test]
+fn a_clause_like_those_that_are_often_false_says_that_it_is_uncertain() {
+    // Half of the life is left open and half is not: the application may write at its own pace all the time.
+    let open: &[Limit] = &[Limit::Application, Limit::Line];
+    let analysis = with(&[(open, 50), (&[Limit::SendBuffer], 50)], |_| ());
+    assert_eq!(
+        lead(&analysis),
+        "what held it back for 50 % of the time is uncertain, perhaps the sending application had nothing to send, or the line \
+         was full; what held it back for 50 % of the time is uncertain, perhaps the sender's socket buffer was full."
+    );
+    // What holds it all the time shows itself.
+    let analysis = with(&[(&[Limit::SendBuffer], 98)], |_| ());
+    assert!(lead(&analysis).starts_with("the sender's socket buffer held it back for 98 %"));
+}
+
+#[test]
+fn time_outs_among_as_many_recoveries_as_lost_packets_leave_it_uncertain_that_losses_slowed_it() {
+    let of = |recoveries, lost| {
+        let parts: &[(&[Limit], i64)] =
+            &[(&[Limit::WindowNeeded], 60), (&[Limit::Application], 35)];
+        lead(&with(parts, |flow| {
+            recovered(flow, Cause::Loss, recoveries, 1);
+            flow.originals.lost = lost;
+        }))
+    };
+    assert!(
+        of(4, 5).starts_with("after losses the congestion window was below"),
+        "{}",
+        of(4, 5)
+    );
+    assert!(
+        of(4, 4).starts_with(
+            "what held it back for 60 % of the time is uncertain, perhaps the window was reduced after losses; "
+        ),
+        "{}",
+        of(4, 4)
+    );
+    // Ten verdicts agree by more than chance.
+    assert!(of(10, 10).starts_with("after losses the congestion window was below"));
+}
+
+#[test]
+fn the_rate_of_a_line_that_was_full_for_a_short_time_is_told_if_trains_of_packets_agree() {
+    let path = |percent, trains| {
+        let said = said(&with(
+            &[
+                (&[Limit::Line], percent),
+                (&[Limit::Application], 100 - percent),
+            ],
+            |flow| flow.cost.bottleneck_bps = trains,
+        ));
+        said.contains("(line 40.0 Mbit/s, round trip")
+    };
+    assert!(path(20, Some(41_000_000)) && path(20, Some(39_000_000)));
+    assert!(!path(20, Some(60_000_000)) && !path(20, None));
+    assert!(path(40, Some(60_000_000)) && path(40, None));
+}
+
+#[test]
+fn what_may_be_the_start_bounds_the_share_of_a_start() {
+    let parts: &[(&[Limit], i64)] = &[
+        (&[Limit::Handshake], 20),
+        (&[Limit::Start], 45),
+        (&[Limit::Start, Limit::Line], 35),
+    ];
+    assert_eq!(
+        lead(&with(parts, |_| ())),
+        "927 kB were too little to leave slow start: 20 % of its time went to opening the connection and 45 to 80 % to the \
+         first growth of the window."
+    );
 }

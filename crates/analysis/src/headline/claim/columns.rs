@@ -45,10 +45,25 @@ pub(crate) static CLAIM: &[Column<Claim>] = &[
     Column::new(
         "share_at_most",
         Kind::Share,
-        "The same with the time in which the capture leaves open whether it was this limit or another (held).",
+        "The same with the time in which the capture leaves open whether it was this limit or another (held, short).",
         |c: &Claim| match c {
             Claim::Held(held) => Some(held.part.at_most).into(),
+            Claim::Short {
+                opening,
+                start_at_most,
+                ..
+            } => Some(opening + start_at_most).into(),
             _ => None::<f64>.into(),
+        },
+    )
+    .optional(),
+    Column::new(
+        "sure",
+        Kind::Flag,
+        "Clauses like it are seldom false (held); the text of others says that what held the flow is uncertain.",
+        |c: &Claim| match c {
+            Claim::Held(held) => Some(held.sure).into(),
+            _ => None::<bool>.into(),
         },
     )
     .optional(),

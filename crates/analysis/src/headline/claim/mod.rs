@@ -50,6 +50,8 @@ pub enum Claim {
         opening: f64,
         /// Share of its life during which the window grew from its start.
         start: f64,
+        /// The same with the time of which the capture leaves it open.
+        start_at_most: f64,
     },
     /// The last data passed long before the connection ended.
     Ended {

@@ -11,6 +11,7 @@ use self::lateness::{
     it, late, misled, mistaken, not_reordering, open_reordering, part_reordering,
 };
 use self::losses::{lost, probes, unanswered, unexplained};
+use super::super::held::between;
 use super::super::{of_packets, share, times, was};
 use super::{Claim, Counted, Nothing};
 
@@ -47,12 +48,13 @@ impl Claim {
                 bytes: n,
                 opening,
                 start,
+                start_at_most,
             } => format!(
                 "{} were too little to leave slow start: {} of its time went to opening the connection and {} to \
                  the first growth of the window",
                 bytes(*n),
                 share(*opening),
-                share(*start)
+                between(*start, *start_at_most)
             ),
             Claim::Ended {
                 ns,
