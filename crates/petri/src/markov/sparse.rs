@@ -50,15 +50,16 @@ pub(super) fn stationary(rows: &Links, budget: Budget) -> Option<Vec<f64>> {
 
 fn solve<P: Positive>(rows: &Links, budget: Budget) -> Result<Vec<f64>, Stop> {
     let mut left = Matrix::<P>::new(rows);
-    let mut spent = 0.0;
+    let (mut spent, mut kept) = (0.0, 0);
     let mut eliminated = Vec::with_capacity(rows.len());
     while let Some(state) = left.next() {
         if left.is_full() {
             break;
         }
         let column = left.eliminate(state, &mut spent)?;
+        kept += column.len();
         eliminated.push((state, column));
-        if spent > budget.work || left.entries > budget.entries {
+        if spent > budget.work || left.entries + kept > budget.entries {
             return Err(Stop::Cost);
         }
     }
@@ -217,7 +218,7 @@ impl<P: Positive> Matrix<P> {
 
     /// What led from `from` to the state now leads to where the state led.
     fn redirect(&mut self, from: u32, state: u32, onward: &[(u32, P)], out: P) -> Result<P, Stop> {
-        let old = std::mem::take(&mut self.rows[from as usize]);
+        let mut old = std::mem::take(&mut self.rows[from as usize]);
         let Ok(at) = old.binary_search_by_key(&state, |(to, _)| *to) else {
             return Ok(P::ZERO);
         };
@@ -245,10 +246,12 @@ impl<P: Positive> Matrix<P> {
             }
         }
         merged.extend(kept);
-        // The old row's memory serves the next one.
-        self.merged = old;
-        self.merged.clear();
-        self.rows[from as usize] = merged;
+        // Were the memory of the two exchanged, each row would come to have that of the longest.
+        old.clear();
+        old.extend_from_slice(&merged);
+        self.rows[from as usize] = old;
+        merged.clear();
+        self.merged = merged;
         Ok(share)
     }
 
@@ -272,5 +275,40 @@ impl<P: Positive> Matrix<P> {
             }
         }
         rates
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Walks in a plane, whose last states have long rows.
+    #[test]
+    fn rows_take_the_memory_of_their_entries() {
+        let side = 40;
+        let mut plane = Links::with_room(side * side);
+        for state in 0..side * side {
+            let (x, y) = (state % side, state / side);
+            let near = [
+                (x > 0, state.wrapping_sub(1)),
+                (x + 1 < side, state + 1),
+                (y > 0, state.wrapping_sub(side)),
+                (y + 1 < side, state + side),
+            ];
+            for (_, other) in near.into_iter().filter(|(is_there, _)| *is_there) {
+                plane.other.push(other as u32);
+                plane.rate.push(1.0);
+            }
+            plane.first.push(plane.other.len());
+        }
+        let mut left = Matrix::<f64>::new(&plane);
+        let mut spent = 0.0;
+        for _ in 0..side * side - 2 * side {
+            let state = left.next().expect("a state");
+            left.eliminate(state, &mut spent).expect("numbers in range");
+        }
+        let room: usize = left.rows.iter().map(Vec::capacity).sum();
+        let entries: usize = left.rows.iter().map(Vec::len).sum();
+        assert!(room <= 3 * entries, "room for {room} of {entries} entries");
     }
 }
