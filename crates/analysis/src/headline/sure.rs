@@ -10,78 +10,67 @@ use inorder_detect::limits::{Limit, LimitSet};
 use crate::shares::{self, Part};
 
 /// A clause is uncertain if the logarithm of its odds to be false is larger: more than one in seven like it is false. Of those clauses one
-/// in four is false, of the others one in 24, and they tell 8 % of the time.
+/// in four is false, of the others one in 20, and they tell 6 % of the time.
 const MOST: f64 = -1.79;
 
 /// Logarithm of the odds to be false that all clauses have, and what is added to it by the names of the limits.
-const ALL: f64 = -3.23;
+const ALL: f64 = -2.57;
 const BY_NAMES: [(LimitSet, f64); 17] = [
-    (LimitSet::of(&[Limit::Handshake]), -0.28),
-    (LimitSet::of(&[Limit::Start]), -0.56),
-    (LimitSet::of(&[Limit::Application]), 0.53),
-    (LimitSet::of(&[Limit::Application, Limit::Line]), 0.93),
-    (LimitSet::of(&[Limit::Application, Limit::SendBuffer]), 0.50),
+    (LimitSet::of(&[Limit::Handshake]), -0.34),
+    (LimitSet::of(&[Limit::Start]), -0.67),
+    (LimitSet::of(&[Limit::Application]), 0.51),
+    (LimitSet::of(&[Limit::Application, Limit::Line]), 0.90),
+    (LimitSet::of(&[Limit::Application, Limit::SendBuffer]), 0.37),
     (
         LimitSet::of(&[Limit::Application, Limit::SendBuffer, Limit::Line]),
-        -0.36,
+        -0.27,
     ),
     (
         LimitSet::of(&[Limit::Application, Limit::TimerNeeded]),
-        0.45,
+        0.42,
     ),
-    (LimitSet::of(&[Limit::SendBuffer]), 0.44),
+    (LimitSet::of(&[Limit::SendBuffer]), 0.41),
     (LimitSet::of(&[Limit::ReceiverWindow]), -0.46),
-    (LimitSet::of(&[Limit::Line]), -1.61),
-    (LimitSet::of(&[Limit::Line, Limit::WindowNeeded]), 1.07),
-    (LimitSet::of(&[Limit::WindowNeeded]), -0.69),
-    (LimitSet::of(&[Limit::WindowUnneeded]), 0.40),
+    (LimitSet::of(&[Limit::Line]), -1.55),
+    (LimitSet::of(&[Limit::Line, Limit::WindowNeeded]), 1.16),
+    (LimitSet::of(&[Limit::WindowNeeded]), -0.66),
+    (LimitSet::of(&[Limit::WindowUnneeded]), 0.43),
     (
         LimitSet::of(&[Limit::WindowNeeded, Limit::WindowUnneeded]),
-        -0.06,
+        -0.00,
     ),
-    (LimitSet::of(&[Limit::TimerNeeded]), -0.14),
-    (LimitSet::of(&[Limit::TimerNeeded, Limit::PathDead]), -0.19),
+    (LimitSet::of(&[Limit::TimerNeeded]), -0.12),
+    (LimitSet::of(&[Limit::TimerNeeded, Limit::PathDead]), -0.18),
     (
         LimitSet::of(&[Limit::TimerUnneeded, Limit::PathDead]),
-        -0.78,
+        -0.80,
     ),
 ];
 /// By other names, of which fewer than 40 clauses were drawn each.
-const BY_OTHER_NAMES: f64 = 0.80;
+const BY_OTHER_NAMES: f64 = 0.85;
 /// By the number of clauses on the flow: one, two, three.
-const BY_CLAUSES: [f64; 3] = [-0.51, 0.11, 0.40];
-/// By the share of the life that the clause tells: below the first bound, below the second one, above.
-const SHARES: [f64; 2] = [0.3, 0.9];
-const BY_SHARE: [f64; 3] = [-0.16, 0.33, -0.17];
-/// The life has several parts, of this share at least.
-const MIN_PART: f64 = 0.05;
-const BY_PARTS: f64 = 0.65;
+const BY_CLAUSES: [f64; 3] = [-0.66, 0.25, 0.41];
 /// The capture leaves open what held the flow for a part of its life, and for another part does not, of this share each.
 const MIN_MIXED: f64 = 0.2;
-const BY_MIXED: f64 = 0.42;
-/// It speaks of a reduced window or of a timer, and so many recoveries have a verdict that they agree by more than chance.
+const BY_MIXED: f64 = 0.49;
+/// It speaks of a reduced window or of a timer, and there is this number of recoveries at least, whose verdicts agree by more than chance.
 const MANY: u64 = 10;
-const BY_MANY: f64 = -0.70;
+const BY_MANY: f64 = -0.74;
 /// Or it speaks of lost or discarded packets, of no more than there were recoveries, which are not many, and some are after time-outs, as
 /// also a delay that jumps makes them. Of such clauses two in five are false.
-const BY_TIMEOUTS: f64 = 1.71;
+const BY_TIMEOUTS: f64 = 1.72;
 
 /// True if clauses like the one on `part`, of `clauses` on `flow`, are seldom false.
 pub(super) fn is_sure(part: &Part, clauses: usize, flow: &FlowReport) -> bool {
     let parts = shares::parts(&flow.limits);
     let open = parts.iter().filter(|part| part.limits.only().is_none());
     let open: f64 = open.map(|part| part.share).sum();
-    let many = parts.iter().filter(|part| part.share >= MIN_PART).count() > 1;
     let mixed = open.min(1.0 - open) >= MIN_MIXED;
     let names = BY_NAMES.iter().find(|(names, _)| *names == part.limits);
-    let level = SHARES.iter().filter(|end| part.share >= **end).count();
-    let points = |holds: bool, points| if holds { points } else { 0.0 };
     let odds = ALL
         + names.map_or(BY_OTHER_NAMES, |(_, points)| *points)
-        + of(&BY_CLAUSES, clauses.saturating_sub(1))
-        + of(&BY_SHARE, level)
-        + points(many, BY_PARTS)
-        + points(mixed, BY_MIXED)
+        + by_clauses(clauses)
+        + if mixed { BY_MIXED } else { 0.0 }
         + by_recoveries(part.limits, flow);
     odds <= MOST
 }
@@ -99,7 +88,8 @@ fn by_recoveries(names: LimitSet, flow: &FlowReport) -> f64 {
     }
 }
 
-/// The points of a class, or of the last one.
-fn of(points: &[f64; 3], class: usize) -> f64 {
-    points.get(class).or(points.last()).copied().unwrap_or(0.0)
+/// What their number adds.
+fn by_clauses(clauses: usize) -> f64 {
+    let points = BY_CLAUSES.get(clauses.saturating_sub(1));
+    points.or(BY_CLAUSES.last()).copied().unwrap_or(0.0)
 }
