@@ -475,3 +475,32 @@ fn a_duplicate_of_bytes_on_both_sides_of_the_left_edge_tells_that_all_of_them_ca
     let again = flow.retransmissions;
     assert_eq!((again.total, again.spurious), (1, 1));
 }
+
+/// Ten requests of a client with its answers, begun in the middle, so that nothing shows whether there is SACK; then one that nothing ever
+/// answers and that the timer repeats, until the client gives up.
+#[test]
+fn what_was_never_acknowledged_needs_no_handshake_to_be_lost() {
+    let mut capture = Capture::default();
+    for n in 0..10 {
+        let at = 100.0 * f64::from(n);
+        let (seq, ack) = (A + n * 50, B + n * 100);
+        capture.send(at, client(seq, ack, ACK, 50));
+        capture.send(at + 2.0, server(ack, seq + 50, ACK, 100));
+        capture.send(at + 30.0, client(seq + 50, ack + 100, ACK, 0));
+    }
+    for at in [1_000.0, 1_400.0, 2_400.0, 4_400.0, 8_400.0, 16_400.0] {
+        capture.send(at, client(A + 500, B + 1_000, ACK, 50));
+    }
+    capture.send(20_000.0, client(A + 550, B + 1_000, ACK | RST, 0));
+    let analysis = capture.analyse();
+    let text = headline(&analysis).to_string();
+    let flow = analysis.flows.iter().find(|f| f.retransmissions.total > 0);
+    let flow = flow.expect("the requests");
+    assert_eq!(
+        (flow.retransmissions.needed, flow.originals.lost),
+        (5, 1),
+        "{text}"
+    );
+    assert!(text.contains("1 packet was never acknowledged"), "{text}");
+    assert!(!text.contains("does not show why"), "{text}");
+}

@@ -119,10 +119,12 @@ impl Sender {
         self.settle(i64::MAX);
         let telling = self.telling();
         self.ledger.close_all(&telling);
+        let needed = self.ledger.needed;
         let unanswered = match answered {
             true => self.close_unanswered(last_ns),
             false => Vec::new(),
         };
+        let in_vain = self.ledger.needed - needed;
         let swallowed = self.sizes.swallowed(unanswered.iter().copied().min());
         let unanswered = unanswered.len() as u64;
         let proven = self.prove_undecided();
@@ -155,7 +157,8 @@ impl Sender {
             replaced: Replaced::default(),
         };
         let evident = self.no_sack.evident();
-        let troubled = self.ledger.retransmissions > 0 || self.no_sack.duplicates();
+        // Of what was never answered, no SACK block would tell more.
+        let troubled = self.ledger.retransmissions > in_vain || self.no_sack.duplicates();
         let acks = AckFindings {
             path: AckPath {
                 acks: self.queue.seen,
