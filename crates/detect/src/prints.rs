@@ -224,10 +224,11 @@ impl Recent {
         self.ttl = seg.ttl;
     }
 
-    /// The packet has passed more routers, or fewer, than those before it, each of which takes one of its time to live (RFC 791
-    /// section 3.2), as where a capture holds frames from before and from behind a router.
-    pub(crate) fn took_another_way(&self, seg: &Segment) -> bool {
-        self.ttl != 0 && seg.ttl != 0 && seg.ttl != self.ttl
+    /// How many routers more the packet has passed than the one before it, modulo 256, each of which takes one of its time to live (RFC 791
+    /// section 3.2), as where a capture holds frames from before and from behind a router; `None` if it has passed as many.
+    pub(crate) fn passed_more_routers(&self, seg: &Segment) -> Option<u8> {
+        let known = self.ttl != 0 && seg.ttl != 0;
+        Some(self.ttl.wrapping_sub(seg.ttl)).filter(|&hops| known && hops != 0)
     }
 
     /// The packet came before, not long ago: asked of a part of a merged frame.

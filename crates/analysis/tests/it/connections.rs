@@ -504,3 +504,47 @@ fn what_was_never_acknowledged_needs_no_handshake_to_be_lost() {
     assert!(text.contains("1 packet was never acknowledged"), "{text}");
     assert!(!text.contains("does not show why"), "{text}");
 }
+
+/// A capture where a host on the path (another that answers for the router, say) takes up every packet and sends it on: each is there twice, with one
+/// less to live the second time, mostly half a millisecond and sometimes half a second later.
+#[test]
+fn frames_that_a_router_held_for_long_are_captured_twice_all_the_same() {
+    let mut capture = Capture::default();
+    let mut twice = |at: f64, held: f64, segment: Segment| {
+        let mut packet = segment.bytes();
+        capture.frame(at, None, &packet);
+        packet[8] -= 1;
+        capture.frame(at + held, None, &packet);
+    };
+    for n in 0..12 {
+        let at = 1_000.0 * f64::from(n);
+        let held = if n % 4 == 3 { 500.0 } else { 0.5 };
+        let id = 300 + n as u16;
+        let answer = Segment {
+            id,
+            ..server(B + n * 200, A, ACK, 200)
+        };
+        twice(at, held, answer);
+        twice(
+            at + held + 0.5,
+            0.5,
+            Segment {
+                id,
+                ..client(A, B + (n + 1) * 200, ACK, 0)
+            },
+        );
+    }
+    let analysis = capture.analyse();
+    let text = headline(&analysis).to_string();
+    assert_eq!(analysis.flows.len(), 1);
+    let flow = &analysis.flows[0];
+    assert_eq!(
+        (flow.originals.packets, flow.retransmissions.total),
+        (12, 0),
+        "{text}"
+    );
+    assert_eq!(
+        flow.artefacts.duplicated_frames, 24,
+        "of both directions: {text}"
+    );
+}

@@ -91,6 +91,8 @@ pub(crate) struct Side {
     kept_for_sure: bool,
     /// The longest time between a frame and its duplicate frame that can have been nothing else, nanoseconds.
     twin_ns: i64,
+    /// How many routers the last duplicate frame had passed beyond its first one, modulo 256; 0 where there was none that had.
+    twin_hops: u8,
     clock: StampClock,
     /// What this host said it had before any data of the other one was captured.
     reported: Option<Box<Reported>>,

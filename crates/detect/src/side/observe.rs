@@ -95,8 +95,13 @@ impl Side {
     ) -> bool {
         // A retransmission with its old identification may take another of several paths.
         let keeps = self.kept == Kept::Yes || seg.ip_id == 0;
-        if !keeps && apart_ns <= MAX_APART_NS && self.recent.took_another_way(seg) {
-            return self.note_twin(true, apart_ns);
+        if let Some(hops) = self.recent.passed_more_routers(seg).filter(|_| !keeps) {
+            // A router that held it for long takes as much of its time to live as it did from the others.
+            let usual = hops == self.twin_hops || hops == other.twin_hops;
+            if usual || apart_ns <= MAX_APART_NS {
+                self.twin_hops = hops;
+                return self.note_twin(apart_ns <= MAX_APART_NS, apart_ns) || usual;
+            }
         }
         let asked = other.requests.are_for(seg, apart_ns);
         if seg.payload_len == 0 {
