@@ -10,6 +10,9 @@ use crate::result::{Recoveries, Recovery, RecoveryVerdict, Verdict};
 const MAX_OPEN_PHASES: usize = 4_096;
 /// Phases remembered for their causes when events are not kept.
 const MAX_PHASES_REMEMBERED: usize = 16_384;
+/// A sender that has measured its path waits no longer than this for an answer, nanoseconds: what RFC 6298 section 2 rounds shorter
+/// times up to.
+const MAX_TIMEOUT_NS: i64 = 1_000_000_000;
 /// First bytes remembered of what may have been lost before the capture point.
 const MAX_PERHAPS: usize = 256;
 
@@ -22,6 +25,9 @@ struct Phase {
     open: bool,
     /// When a tail loss probe began it, while nothing else was sent again, nanoseconds.
     probed_ns: Option<i64>,
+    /// Its last retransmission, nanoseconds, and one past the highest byte sent by then.
+    last_ns: i64,
+    last_highest: i64,
 }
 
 impl Phase {
@@ -89,6 +95,18 @@ impl RecoveryTracker {
         !self.phases.is_empty() && left.is_none_or(|at| now < at.saturating_add(delay))
     }
 
+    /// The receiver was not heard at all, and something is sent again at `now`, with `highest` as in [`RecoveryTracker::retransmitted`].
+    /// What the last phase was about has been acknowledged if its sender went on for long, and its timer did not expire.
+    pub(crate) fn unheard(&mut self, now: i64, highest: i64) {
+        let over = self.phases.back().is_some_and(|last| {
+            let quiet_ns = now.saturating_sub(last.last_ns);
+            quiet_ns > MAX_TIMEOUT_NS && highest > last.last_highest
+        });
+        if over && self.recover.take().is_some() {
+            self.left_ns = Some(i64::MIN);
+        }
+    }
+
     /// A retransmission of `offset` at `now`; `highest` is one past the highest byte sent,
     /// `delay` the round trip between here and the sender, `prompt` what made the sender repeat it.
     /// Returns the phase it belongs to, for [`RecoveryTracker::resolve`].
@@ -129,9 +147,12 @@ impl RecoveryTracker {
                 spurious: 0,
                 open: false,
                 probed_ns: (prompt == Prompt::Probe).then_some(now),
+                last_ns: now,
+                last_highest: highest,
             });
         }
         if let Some(last) = self.phases.back_mut() {
+            (last.last_ns, last.last_highest) = (now, highest);
             if last.probed_ns.is_some_and(|at| now > at) {
                 // A tail loss probe is no recovery, and there is one at a time (RFC 8985 section 7.3): where nothing was heard behind it, the
                 // timer began this one.

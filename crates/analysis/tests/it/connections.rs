@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use inorder_analysis::{Analysis, headline};
+use inorder_detect::limits::{Limit, Share};
 use inorder_detect::{Cause, FastOpen, Outcome};
 
 use crate::frames::{
@@ -546,5 +547,39 @@ fn frames_that_a_router_held_for_long_are_captured_twice_all_the_same() {
     assert_eq!(
         flow.artefacts.duplicated_frames, 24,
         "of both directions: {text}"
+    );
+}
+
+/// Of this direction alone there are packets: three bursts of what is sent again, each behind seconds in which new data went on.
+#[test]
+fn where_the_receiver_is_not_heard_a_recovery_ends_when_its_sender_goes_on() {
+    let mut capture = Capture::default();
+    let mut next = 0;
+    let mut at = 0.0;
+    for _ in 0..3 {
+        let first = next;
+        while next < first + 40 {
+            capture.send(at, server(B + next * 1_000, A, ACK, 1_000));
+            (next, at) = (next + 1, at + 100.0);
+        }
+        for n in [next - 3, next - 2] {
+            capture.send(at, server(B + n * 1_000, A, ACK, 1_000));
+            at += 1.0;
+        }
+    }
+    let analysis = capture.analyse();
+    let flow = &analysis.flows[0];
+    assert_eq!((flow.retransmissions.total, flow.recoveries.total), (6, 3));
+    let recovering = |share: &&Share| share.limits.contains(Limit::RecoveryNeeded);
+    let share: f64 = flow
+        .limits
+        .shares
+        .iter()
+        .filter(recovering)
+        .map(|share| share.ns as f64)
+        .sum();
+    assert!(
+        share <= 0.01 * (flow.last_ns - flow.first_ns) as f64,
+        "nothing shows how long: {share} ns"
     );
 }

@@ -2,7 +2,7 @@
 
 use inorder_wire::Segment;
 
-use super::{Arrival, Context};
+use super::{Arrival, Context, NEVER_NS};
 use crate::prompt::{MIN_TIMEOUT_NS, Prompt, Waited};
 use crate::result::{Cause, Confidence, Retransmission, Verdict};
 
@@ -80,6 +80,9 @@ impl Arrival {
         let prompt = self.prompt(seg.ts_ns, from + i64::from(len), cx);
         let delay = cx.to_sender_ns.unwrap_or(0);
         let highest = self.order.next();
+        if self.times.una_ns == NEVER_NS {
+            self.recoveries.unheard(seg.ts_ns, highest);
+        }
         let phase = self
             .recoveries
             .retransmitted(seg.ts_ns, from, highest, delay, prompt);

@@ -37,6 +37,8 @@ pub(crate) struct Life<'a> {
     pub(crate) opened_ns: Option<i64>,
     /// No window is scaled.
     pub(crate) unscaled: bool,
+    /// The receiver's packets were captured.
+    pub(crate) answered: bool,
     /// When round trips ended, and how long they took.
     pub(crate) rtts: &'a [(i64, i64)],
     /// Rate of the bottleneck as payload, as packets that followed each other show it.

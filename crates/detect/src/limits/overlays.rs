@@ -36,7 +36,12 @@ impl Judge<'_> {
         for episode in self.episodes.all() {
             // The sender hears of it later.
             let end_ns = episode.end_ns.map(|end| end.saturating_add(self.lag_ns));
-            let end_ns = end_ns.unwrap_or(self.life.last_ns).min(self.life.last_ns);
+            // Where nothing of the receiver was captured, nothing shows how long one lasts.
+            let open_ns = match self.life.answered {
+                true => self.life.last_ns,
+                false => episode.start_ns,
+            };
+            let end_ns = end_ns.unwrap_or(open_ns).min(self.life.last_ns);
             let end_ns = end_ns.max(episode.start_ns);
             let verdict = self
                 .recovery_at(episode.start_ns)

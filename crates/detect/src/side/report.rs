@@ -79,6 +79,7 @@ impl Side {
             },
             opened_ns: end.opened_ns,
             unscaled: end.unscaled,
+            answered: end.answered,
             rtts: &rtts,
             line_bps: cost.bottleneck_bps,
             marks: &main.marks,
