@@ -5,7 +5,7 @@ use inorder_analysis::{Analysis, Claim, headline};
 use inorder_detect::limits::{Limit, LimitSet, Limits, Share, Window};
 use inorder_detect::{Cause, CauseCount, Confidence, FlowReport, Host, Vantage};
 
-use crate::sample;
+use crate::{frames, sample};
 
 const MS: i64 = 1_000_000;
 
@@ -634,4 +634,27 @@ fn what_may_be_the_start_bounds_the_share_of_a_start() {
         "927 kB were too little to leave slow start: 20 % of its time went to opening the connection and 45 to 80 % to the \
          first growth of the window."
     );
+}
+
+/// Seen next to the receiver, an application says a few bytes every second, which arrive within a fraction of a millisecond.
+#[test]
+fn what_comes_at_long_and_equal_intervals_does_not_fill_a_line() {
+    let mut capture = frames::Capture::default();
+    capture.shake(0.0, 0.4);
+    capture.send(
+        0.6,
+        frames::client(frames::A + 1, frames::B + 1, frames::ACK, 30),
+    );
+    for n in 0..30 {
+        let at = 1_000.0 * f64::from(n + 1);
+        let (seq, ack) = (frames::B + 1 + n * 60, frames::A + 31);
+        capture.send(at, frames::server(seq, ack, frames::ACK, 60));
+        capture.send(at + 0.1, frames::client(ack, seq + 60, frames::ACK, 0));
+    }
+    let text = said(&capture.analyse());
+    assert!(
+        text.contains("the sending application had nothing to send"),
+        "{text}"
+    );
+    assert!(!text.contains("line was full"), "{text}");
 }

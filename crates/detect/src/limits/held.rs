@@ -43,6 +43,8 @@ const ANSWER_AWAY_OF_RTT: i64 = 2;
 const PACED_OF_RTT: i64 = 4;
 /// Maximum difference of two times between packets that count as equal: this part of the later one.
 const EQUAL_GAPS: u64 = 16;
+/// Bytes of the smallest packet: the headers of IP (RFC 791 section 3.1) and TCP (RFC 9293 section 3.1).
+const HEADERS: i64 = 40;
 
 /// What follows an acknowledgement within this was released by it, nanoseconds.
 fn answer_ns(rtt_ns: i64) -> i64 {
@@ -136,7 +138,7 @@ impl Rounds {
             true => Held::ByAck,
             false if !short && !progress.near && within(rtt_ns / ANSWER_AWAY_OF_RTT) => Held::ByAck,
             false if !short && self.paces(now, rtt_ns, progress) => Held::Paced,
-            false if !short && !progress.near && self.is_evenly_spaced(now) => Held::Spaced,
+            false if !short && !progress.near && self.is_evenly_spaced(now, rtt_ns) => Held::Spaced,
             false if !short && self.may_hide_a_timer(now, rtt_ns, progress) => Held::Unseen,
             false if !short && !progress.near && progress.sent > progress.una => Held::Buffered,
             false => Held::Idle,
@@ -151,10 +153,14 @@ impl Rounds {
         !progress.near && waited_ns >= UNKNOWN_TIMER_NS.max(rtt_ns.saturating_mul(2))
     }
 
-    /// As much time has passed since the last packet as before that one.
-    fn is_evenly_spaced(&self, now: i64) -> bool {
+    /// As much time has passed since the last packet as before that one, and no more than a line takes for the packet that comes `now`, whatever its
+    /// rate: it takes the round trip of the smallest packet for that at most.
+    fn is_evenly_spaced(&self, now: i64, rtt_ns: i64) -> bool {
         let ns = now.saturating_sub(self.last.sent_ns);
-        ns.abs_diff(self.burst.before_ns) <= ns.unsigned_abs() / EQUAL_GAPS
+        let packet = i64::from(self.burst.next_len).saturating_add(HEADERS);
+        let longest_ns = rtt_ns.saturating_mul(packet) / HEADERS;
+        let even = ns.abs_diff(self.burst.before_ns) <= ns.unsigned_abs() / EQUAL_GAPS;
+        even && ns <= longest_ns
     }
 
     /// What is sent at `now` without being released may be spaced by a timer: it comes soon, or, with data on its way, as soon
