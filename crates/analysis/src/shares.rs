@@ -41,6 +41,11 @@ fn joined(set: LimitSet) -> LimitSet {
     LimitSet::of(&all)
 }
 
+/// Whether it is open which of several limits held the flow.
+pub(crate) fn is_open(set: LimitSet) -> bool {
+    set.only().is_none() && joined(set).only().is_none()
+}
+
 /// Time at the end during which nothing was left to send, nanoseconds: it limits nothing.
 pub(crate) fn end_ns(limits: &Limits) -> i64 {
     let idle = limits.share_of(Limit::Application.into()) * limits.life_ns() as f64;

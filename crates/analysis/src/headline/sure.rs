@@ -62,9 +62,7 @@ const BY_TIMEOUTS: f64 = 1.72;
 
 /// True if clauses like the one on `part`, of `clauses` on `flow`, are seldom false.
 pub(super) fn is_sure(part: &Part, clauses: usize, flow: &FlowReport) -> bool {
-    let parts = shares::parts(&flow.limits);
-    let open = parts.iter().filter(|part| part.limits.only().is_none());
-    let open: f64 = open.map(|part| part.share).sum();
+    let open = flow.limits.share_where(shares::is_open);
     let mixed = open.min(1.0 - open) >= MIN_MIXED;
     let names = BY_NAMES.iter().find(|(names, _)| *names == part.limits);
     let odds = ALL
