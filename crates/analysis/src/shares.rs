@@ -346,16 +346,16 @@ pub(crate) fn line_bps(flow: &FlowReport) -> Option<u64> {
 /// times, of these trains contradict 81, and of these 14 are wrong, of the others 11.
 pub(crate) fn full_line_bps(flow: &FlowReport) -> Option<u64> {
     /// For less of the life a line is full for a short time.
-    const LONG: f64 = 0.3;
-    /// The rate over that of the trains of packets.
-    const AGREES: std::ops::RangeInclusive<f64> = 0.9..=1.03;
+    const MIN_LONG: f64 = 0.3;
+    /// They agree if the rate over theirs lies within this.
+    const RATE_OVER_TRAINS: std::ops::RangeInclusive<f64> = 0.9..=1.03;
     let full = flow.limits.share_of(Limit::Line.into());
     let line = flow.limits.line_bps.filter(|_| full >= MIN_NAMED)?;
     let trains = flow
         .cost
         .bottleneck_bps
         .map(|trains| line as f64 / trains as f64);
-    (full >= LONG || trains.is_some_and(|of| AGREES.contains(&of))).then_some(line)
+    (full >= MIN_LONG || trains.is_some_and(|of| RATE_OVER_TRAINS.contains(&of))).then_some(line)
 }
 
 /// Bytes that fill the path: the line's rate times the round trip.

@@ -11,7 +11,7 @@ use crate::shares::{self, Part};
 
 /// A clause is uncertain if the logarithm of its odds to be false is larger: more than one in seven like it is false. Of those clauses one
 /// in four is false, of the others one in 20, and they tell 6 % of the time.
-const MOST: f64 = -1.79;
+const MAX_LOG_ODDS: f64 = -1.79;
 
 /// Logarithm of the odds to be false that all clauses have, and what is added to it by the names of the limits.
 const ALL: f64 = -2.57;
@@ -54,7 +54,7 @@ const BY_CLAUSES: [f64; 3] = [-0.66, 0.25, 0.41];
 const MIN_MIXED: f64 = 0.2;
 const BY_MIXED: f64 = 0.49;
 /// It speaks of a reduced window or of a timer, and there is this number of recoveries at least, whose verdicts agree by more than chance.
-const MANY: u64 = 10;
+const MIN_AGREEING_RECOVERIES: u64 = 10;
 const BY_MANY: f64 = -0.74;
 /// Or it speaks of lost or discarded packets, of no more than there were recoveries, which are not many, and some are after time-outs, as
 /// also a delay that jumps makes them. Of such clauses two in five are false.
@@ -70,7 +70,7 @@ pub(super) fn is_sure(part: &Part, clauses: usize, flow: &FlowReport) -> bool {
         + by_clauses(clauses)
         + if mixed { BY_MIXED } else { 0.0 }
         + by_recoveries(part.limits, flow);
-    odds <= MOST
+    odds <= MAX_LOG_ODDS
 }
 
 /// What the verdicts on recoveries add, if these are the names.
@@ -80,7 +80,7 @@ fn by_recoveries(names: LimitSet, flow: &FlowReport) -> f64 {
     let unneeded = names.iter().any(Limit::is_unneeded);
     let missed = flow.originals.lost.saturating_add(flow.originals.refused);
     match flow.recoveries.total {
-        MANY.. if needed || unneeded => BY_MANY,
+        MIN_AGREEING_RECOVERIES.. if needed || unneeded => BY_MANY,
         few if needed && !unneeded && missed <= few && flow.timeouts() > 0 => BY_TIMEOUTS,
         _ => 0.0,
     }

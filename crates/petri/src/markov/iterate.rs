@@ -31,7 +31,7 @@ const ACCEPTED: f64 = 1e-5;
 
 /// States are only taken together if that leaves at most this share of their number: with one or two fewer at each level there would be as many levels as
 /// states, each with a chain in memory.
-const MOST_GROUPS: f64 = 0.75;
+const MAX_GROUPS_PER_STATE: f64 = 0.75;
 
 /// Groups up to this number are solved as a full matrix.
 const FEW: usize = 200;
@@ -88,7 +88,7 @@ fn improve(columns: &Links, out: &[f64], p: &mut [f64]) {
         sweep_once(columns, out, p, sweep % 2 == 1);
     }
     let groups = Groups::of(columns, p);
-    if (groups.count as f64) < MOST_GROUPS * p.len() as f64 {
+    if (groups.count as f64) < MAX_GROUPS_PER_STATE * p.len() as f64 {
         share(columns, &groups, p);
     }
     for sweep in 0..SWEEPS {
