@@ -6,8 +6,8 @@ use inorder_detect::{Cause, FlowReport, Gravity, StreamReport, Totals, Trouble};
 use inorder_report::number::{count, percent, plural, time_u64};
 use inorder_report::{Column, Digits, Kind};
 
-use crate::gravity::{Subject, troubled};
-use crate::headline::headline;
+use crate::gravity::Subject;
+use crate::headline::{Claim, bounds, headline, share, subject};
 use crate::limits::{labels_of, troubled_share};
 use crate::model::Analysis;
 
@@ -18,7 +18,7 @@ pub struct Line {
     pub file: String,
     frames: u64,
     flows: u64,
-    /// Payload of the largest flow over the time it took.
+    /// Payload of the flow that the first sentence is about over the time it took.
     goodput_bps: Option<u64>,
     trouble: String,
     limit: String,
@@ -31,18 +31,12 @@ pub struct Line {
 impl Line {
     /// The line of a capture.
     pub fn of(analysis: &Analysis) -> Line {
-        let troubled = troubled(analysis);
         let totals = analysis.totals();
         let attempts = Gravity::of_attempts(&analysis.attempts);
-        let worst = troubled.first();
-        let gravity = worst.map_or(0.0, |worst| worst.gravity().key());
-        let largest = analysis
-            .flows
-            .iter()
-            .max_by_key(|flow| flow.originals.bytes);
-        let largest = largest.filter(|flow| flow.originals.bytes > 0);
+        let subject = subject(analysis);
+        let gravity = subject.map_or(0.0, |of| of.gravity().key());
         let failed = analysis.attempts.failed();
-        let trouble = match worst {
+        let trouble = match subject {
             _ if failed > 0 && attempts > gravity => {
                 format!("{} to connect failed", plural(failed, "attempt"))
             }
@@ -50,16 +44,21 @@ impl Line {
             Some(Subject::Stream(stream)) => of_stream(stream),
             None => String::new(),
         };
+        let flow = match subject {
+            Some(Subject::Flow(flow)) => Some(flow),
+            Some(Subject::Stream(_)) | None => None,
+        };
+        let said = headline(analysis);
         Line {
             file: analysis.file.clone(),
             frames: analysis.frames,
             flows: totals.flows + totals.streams.streams,
-            goodput_bps: largest.and_then(FlowReport::goodput_bps),
+            goodput_bps: flow.and_then(FlowReport::goodput_bps),
             trouble,
-            limit: largest.map_or_else(String::new, limit),
-            lead: headline(analysis).lead,
+            limit: flow.map_or_else(String::new, |flow| limit(flow, &said.claims)),
+            lead: said.lead,
             gravity: gravity.max(attempts),
-            held: largest.map_or(0.0, |flow| troubled_share(&flow.limits)),
+            held: flow.map_or(0.0, |flow| troubled_share(&flow.limits)),
             totals,
         }
     }
@@ -70,6 +69,11 @@ impl Line {
     /// True if something happened that whoever looks for trouble should look at.
     pub(crate) fn is_troubled(&self) -> bool {
         !self.trouble.is_empty() || self.held > 0.0
+    }
+
+    /// The worst trouble in a few words; empty without any.
+    pub(crate) fn trouble(&self) -> &str {
+        &self.trouble
     }
 
     /// The first sentence about it.
@@ -93,15 +97,24 @@ pub(crate) fn by_severity(lines: &[Line]) -> Vec<&Line> {
     all
 }
 
-/// Main limit of a flow with its share of the time: `receiver's window 52 %`.
-fn limit(flow: &FlowReport) -> String {
-    flow.limits.main().map_or_else(String::new, |main| {
-        let share = flow.limits.share_of(main.limits);
-        format!("{} {} %", labels_of(flow, main.limits), percent(share))
-    })
+/// What held `flow` longest by the claims on it, with its share of the time: `receiver's window 52 %`.
+fn limit(flow: &FlowReport, claims: &[Claim]) -> String {
+    let main = claims.iter().find_map(|claim| match claim {
+        Claim::Held(held) => {
+            let doubt = if held.sure { "" } else { "perhaps " };
+            let labels = labels_of(flow, held.limits());
+            Some(format!("{doubt}{labels} {}", bounds(&held.part)))
+        }
+        Claim::Short { opening, start, .. } => Some(format!(
+            "handshake and slow start {}",
+            share(opening + start)
+        )),
+        _ => None,
+    });
+    main.unwrap_or_default()
 }
 
-fn share(part: u64, whole: u64) -> String {
+fn part_of(part: u64, whole: u64) -> String {
     format!("{} %", percent(part as f64 / whole.max(1) as f64))
 }
 
@@ -117,11 +130,11 @@ fn of_flow(flow: &FlowReport) -> String {
     match Gravity::of_flow(flow).worst() {
         Some(Trouble::Loss) => format!(
             "{} lost",
-            share(flow.originals.lost, flow.originals.packets)
+            part_of(flow.originals.lost, flow.originals.packets)
         ),
         Some(Trouble::Refused) => format!("{} refused", plural(flow.originals.refused, "packet")),
         Some(Trouble::Reordering) => {
-            let late = format!("{} late", share(order.reordered, order.received));
+            let late = format!("{} late", part_of(order.reordered, order.received));
             match recoveries(Cause::Reordering) {
                 0 => late,
                 n => format!("{late}, {}", unnecessary(n)),
@@ -137,6 +150,8 @@ fn of_flow(flow: &FlowReport) -> String {
         Some(Trouble::Closing) => plural(flow.endpoints.closing.fins_again, "repeated FIN"),
         Some(Trouble::Unexplained) => "retransmissions of unknown cause".to_owned(),
         Some(Trouble::Unclear) => plural(order.ambiguous, "undecided event"),
+        Some(Trouble::HeldBack) => "held back".to_owned(),
+        None if flow.retransmissions.total == 0 => String::new(),
         _ => plural(flow.retransmissions.total, "retransmission"),
     }
 }
@@ -154,9 +169,9 @@ fn of_stream(stream: &StreamReport) -> String {
     match Gravity::of_stream(stream).worst() {
         Some(Trouble::Loss) => {
             let all = order.received + stream.skipped.missing;
-            format!("{} missing", share(stream.skipped.missing, all))
+            format!("{} missing", part_of(stream.skipped.missing, all))
         }
-        Some(Trouble::Reordering) => format!("{} late", share(order.reordered, order.received)),
+        Some(Trouble::Reordering) => format!("{} late", part_of(order.reordered, order.received)),
         Some(Trouble::Pauses) => format!("silent for {}", time_u64(stream.skipped.pauses.total_ns)),
         Some(Trouble::Absent) => format!("{} absent", plural(stream.skipped.absent, "number")),
         Some(Trouble::Copies) => plural(stream.twice.duplicates, "duplicate"),
@@ -180,14 +195,14 @@ pub(crate) const LINE: &[Column<Line>] = &[
     Column::new(
         "limit",
         Kind::Text,
-        "What limited the largest flow longest, with its share of the time.",
+        "What limited the flow of the first sentence longest, as that says, with its share of the time.",
         |l: &Line| seen(&l.limit).into(),
     )
     .shown("main limit", 1),
     Column::new(
         "goodput_bps",
         Kind::Rate,
-        "Goodput of the largest flow.",
+        "Goodput of the flow of the first sentence.",
         |l: &Line| l.goodput_bps.into(),
     )
     .optional()
@@ -218,7 +233,7 @@ pub(crate) const LINE: &[Column<Line>] = &[
     Column::new(
         "held_share",
         Kind::Share,
-        "Share of the time of the largest flow that limits held which somebody may want to remove.",
+        "Share of the time of the flow of the first sentence that limits held which somebody may want to remove.",
         |l: &Line| l.held.into(),
     ),
     Column::new(

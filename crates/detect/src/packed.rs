@@ -37,7 +37,7 @@ impl Packed {
         }
     }
 
-    /// Writes the numbers of a draft behind the others.
+    /// Appends the numbers of a draft.
     pub(crate) fn push<const N: usize>(&mut self, draft: &Draft<N>) {
         self.bytes.extend_from_slice(&draft.bytes[..draft.len]);
     }

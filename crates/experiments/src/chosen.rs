@@ -15,7 +15,7 @@ pub enum Unknown {
         /// The known one.
         near: String,
     },
-    /// None is.
+    /// No known name is similar.
     #[error("unknown {what} {name}, expected one of {}", known.join(", "))]
     Other {
         /// `paper` or `item`.

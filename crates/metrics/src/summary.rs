@@ -186,7 +186,7 @@ impl Metrics {
         self.occupancy.update(seq);
     }
 
-    /// Number of packets counted so far.
+    /// What has been counted so far.
     pub fn counts(&mut self) -> OrderCounts {
         self.flush();
         *self.order.counts()

@@ -16,7 +16,7 @@ pub struct WhatIf {
     pub coalesce_ns: u64,
     /// Reordered packets left (RFC 4737 section 3).
     pub reordered: u64,
-    /// Left, as a share of the packets.
+    /// Reordered packets left as a share of all packets.
     pub reordered_ratio: f64,
     /// Greatest extent left (RFC 4737 section 4.2), packets.
     pub max_extent: u32,

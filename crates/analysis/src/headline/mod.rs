@@ -102,6 +102,19 @@ pub fn headline(analysis: &Analysis) -> Headline {
     }
 }
 
+/// What the first sentence is about: the worst flow or stream, without trouble the largest flow.
+pub(crate) fn subject(analysis: &Analysis) -> Option<Subject<'_>> {
+    let worst = troubled(analysis).into_iter().next();
+    worst.or_else(|| largest(analysis).map(Subject::Flow))
+}
+
+/// The flow that carried most, if any carried something.
+fn largest(analysis: &Analysis) -> Option<&FlowReport> {
+    let flows = analysis.flows.iter();
+    let largest = flows.max_by_key(|flow| flow.originals.bytes);
+    largest.filter(|flow| flow.originals.bytes > 0)
+}
+
 fn other(about: About, text: String) -> Claim {
     Claim::Other { about, text }
 }
@@ -211,11 +224,7 @@ fn calm(analysis: &Analysis, totals: &Totals) -> Vec<Claim> {
         streams,
         refused_syns: totals.openings.fast_open_refused,
     }];
-    let largest = analysis
-        .flows
-        .iter()
-        .max_by_key(|flow| flow.originals.bytes);
-    if let Some(flow) = largest.filter(|flow| flow.originals.bytes > 0) {
+    if let Some(flow) = largest(analysis) {
         let mut moved = flow::moved(flow);
         if let Claim::Moved { largest, .. } = &mut moved {
             *largest = totals.flows > 1;

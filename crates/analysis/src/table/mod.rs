@@ -115,7 +115,15 @@ fn most_severe(out: &mut dyn Write, lines: &[Line], style: &Style) -> io::Result
     };
     writeln!(out, "\n{bold}{title}{plain}")?;
     for (number, line) in (1..).zip(worst) {
-        let said = format!("{number:>2}. {}: {}", printable(&line.file), line.lead());
+        let trouble = match line.trouble() {
+            "" => String::new(),
+            some => format!(" ({some})"),
+        };
+        let said = format!(
+            "{number:>2}. {}{trouble}: {}",
+            printable(&line.file),
+            line.lead()
+        );
         paragraph(out, &said, "    ", style.width)?;
     }
     Ok(())

@@ -18,6 +18,7 @@ mod json;
 mod parquet;
 mod sample;
 mod schema;
+mod several;
 mod streams;
 mod summed;
 mod table;

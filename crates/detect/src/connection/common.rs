@@ -25,7 +25,7 @@ pub(super) struct Common {
     pub(super) fins: [bool; 2],
     /// `shared` says what the hosts' SYNs do.
     pub(super) is_shared: bool,
-    /// It may hold more than when it was counted last.
+    /// The connection may take more memory than when it was counted last.
     pub(super) grew: bool,
     /// Data that was not just the next in order, modulo 256.
     strays: u8,

@@ -108,7 +108,8 @@ impl Pieces {
         shares
     }
 
-    /// At most [`MAX_STRETCHES`] stretches: of neighbours the shortest ones are joined, and named by what held longest.
+    /// At most [`MAX_STRETCHES`] stretches. Where there are more, the shortest are joined with their neighbours, and the joined one has the limit
+    /// that held longest.
     pub(super) fn stretches(&self) -> Vec<Stretch> {
         let mut list: Vec<Stretch> = self.list.iter().map(stretch).collect();
         join_equal(&mut list);

@@ -51,17 +51,17 @@ impl NotSeen {
 pub struct Blind(u8);
 
 impl Blind {
-    /// Anything.
+    /// True if anything of the flow is not known.
     pub fn any(self) -> bool {
         self.0 != 0
     }
 
-    /// Just this.
+    /// True if `what` is not known.
     pub fn has(self, what: NotSeen) -> bool {
         self.0 & (1 << what as u8) != 0
     }
 
-    /// This, too.
+    /// The same, and `what` is not known either.
     #[must_use]
     pub fn with(self, what: NotSeen) -> Self {
         Blind(self.0 | 1 << what as u8)

@@ -36,10 +36,11 @@ pub(super) struct Policer {
 /// The effect of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Finding {
+    /// Nothing changes.
     Nothing,
     /// The rate of a policer is used from now on.
     Found,
-    /// It is no longer used: the path is probed again.
+    /// The policer's rate is used no longer: the path is probed again.
     Over,
 }
 
