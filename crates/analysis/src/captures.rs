@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use inorder_detect::{Cause, FlowReport, Gravity, StreamReport, Totals, Trouble};
-use inorder_report::number::{count, percent, plural, time_u64};
+use inorder_report::number::{self, count, plural, time_u64};
 use inorder_report::{Column, Digits, Kind};
 
 use crate::gravity::Subject;
@@ -114,10 +114,6 @@ fn limit(flow: &FlowReport, claims: &[Claim]) -> String {
     main.unwrap_or_default()
 }
 
-fn part_of(part: u64, whole: u64) -> String {
-    format!("{} %", percent(part as f64 / whole.max(1) as f64))
-}
-
 /// The worst trouble of a flow in a few words.
 fn of_flow(flow: &FlowReport) -> String {
     let order = &flow.reordering;
@@ -130,11 +126,11 @@ fn of_flow(flow: &FlowReport) -> String {
     match Gravity::of_flow(flow).worst() {
         Some(Trouble::Loss) => format!(
             "{} lost",
-            part_of(flow.originals.lost, flow.originals.packets)
+            number::share(flow.originals.lost, flow.originals.packets)
         ),
         Some(Trouble::Refused) => format!("{} refused", plural(flow.originals.refused, "packet")),
         Some(Trouble::Reordering) => {
-            let late = format!("{} late", part_of(order.reordered, order.received));
+            let late = format!("{} late", number::share(order.reordered, order.received));
             match recoveries(Cause::Reordering) {
                 0 => late,
                 n => format!("{late}, {}", unnecessary(n)),
@@ -169,9 +165,11 @@ fn of_stream(stream: &StreamReport) -> String {
     match Gravity::of_stream(stream).worst() {
         Some(Trouble::Loss) => {
             let all = order.received + stream.skipped.missing;
-            format!("{} missing", part_of(stream.skipped.missing, all))
+            format!("{} missing", number::share(stream.skipped.missing, all))
         }
-        Some(Trouble::Reordering) => format!("{} late", part_of(order.reordered, order.received)),
+        Some(Trouble::Reordering) => {
+            format!("{} late", number::share(order.reordered, order.received))
+        }
         Some(Trouble::Pauses) => format!("silent for {}", time_u64(stream.skipped.pauses.total_ns)),
         Some(Trouble::Absent) => format!("{} absent", plural(stream.skipped.absent, "number")),
         Some(Trouble::Copies) => plural(stream.twice.duplicates, "duplicate"),

@@ -147,10 +147,7 @@ pub static CONNECTION: &[Of] = &[
         "cost_ratio",
         Kind::Share,
         "The same over these and the bytes sent.",
-        |r| {
-            let all = |cost: f64| cost + r.traffic.sent_bytes as f64;
-            r.reduced.cost_bytes.filter(|cost| all(*cost) > 0.0).map(|cost| cost / all(cost)).into()
-        },
+        |r| r.cost_ratio().into(),
     )
     .optional()
     .shown("cost", 2),
@@ -346,6 +343,13 @@ type OfDocument = Column<Document>;
 pub static DOCUMENT: &[OfDocument] = &[
     OfDocument::format(&["inorder-qlog/1"]),
     OfDocument::texts("files", "The logs.", |d| &d.files),
+    OfDocument::new(
+        "headline",
+        Kind::Text,
+        "The result in a few sentences; absent without a packet of a connection.",
+        |d| d.headline().into(),
+    )
+    .optional(),
     OfDocument::texts("warnings", "What limits the result.", |d| &d.warnings),
     OfDocument::nested(
         "connections",

@@ -15,6 +15,7 @@ mod columns;
 mod connection;
 mod cost;
 mod event;
+mod headline;
 mod join;
 mod lost;
 mod read;

@@ -201,6 +201,15 @@ pub struct Report {
     pub losses: Vec<LossRow>,
 }
 
+impl Report {
+    /// What needless reductions cost, as a share of that and what was sent, 0 to 1; `None` if it is not known.
+    pub fn cost_ratio(&self) -> Option<f64> {
+        let cost = self.reduced.cost_bytes?;
+        let all = cost + self.traffic.sent_bytes as f64;
+        (all > 0.0).then(|| cost / all)
+    }
+}
+
 /// All connections of all logs.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Document {

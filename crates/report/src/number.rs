@@ -91,6 +91,11 @@ pub fn plural(n: u64, what: &str) -> String {
     format!("{} {what}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
+/// A part of a whole in percent, with its unit: `2.4 %`.
+pub fn share(part: u64, whole: u64) -> String {
+    format!("{} %", percent(part as f64 / whole.max(1) as f64))
+}
+
 /// Four significant digits; whole numbers from 1,000 on, with separators.
 pub fn short(value: f64) -> String {
     // The sum of nothing is -0.0, of which nobody wants to read the sign.

@@ -13,7 +13,7 @@ use crate::headline::Headline;
 use crate::model::Analysis;
 use crate::table::MAX_RANK;
 use inorder_report::escape::Text;
-use inorder_report::number::{bytes, count, percent, plural, time, time_u64};
+use inorder_report::number::{bytes, count, plural, share, time, time_u64};
 
 /// Maximum number of rows of a table: browsers become slow beyond this.
 const ROWS: usize = 2_000;
@@ -70,10 +70,6 @@ pub(super) fn tiles(out: &mut dyn Write, analysis: &Analysis) -> io::Result<()> 
 
 fn mood(bad: u64) -> &'static str {
     if bad > 0 { "bad" } else { "good" }
-}
-
-fn share(part: u64, whole: u64) -> String {
-    format!("{} %", percent(part as f64 / whole.max(1) as f64))
 }
 
 fn of_streams(t: &Totals) -> Vec<Tile> {

@@ -281,6 +281,10 @@ fn write_text(
         printable(&found.a),
         printable(&found.b)
     )?;
+    if let Some(headline) = found.headline() {
+        paragraph(out, &headline, "", width)?;
+        writeln!(out)?;
+    }
     text::write(out, FLOW, &found.directions, layout)?;
     if found.flows.len() > found.directions.len() {
         writeln!(out)?;

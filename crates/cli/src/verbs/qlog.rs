@@ -214,6 +214,10 @@ fn print(args: &Args, found: &Document) -> Result<(), CliError> {
     let style = outputs::style(0, false);
     let layout = Layout::default().width(style.width).bold(style.colour);
     written.of(outputs::text(|out| {
+        if let Some(headline) = found.headline() {
+            paragraph(out, &headline, "", style.width)?;
+            writeln!(out)?;
+        }
         text::write(out, CONNECTION, &found.connections, &layout)?;
         if args.losses && !losses.is_empty() {
             writeln!(out)?;

@@ -74,6 +74,8 @@ fn a_reduction_after_an_undone_one() {
     };
     assert_eq!(found[0]["reductions"], 2);
     assert_eq!(found[0]["needless_reductions"], 2);
+    let said = "The server of 0102030405060708 declared 2 of 30 packets lost (6.7 %), although all of them were";
+    assert!(text.starts_with(said), "{text}");
     // The rows of losses name connection and end.
     let rows = text.lines().filter(|line| {
         line.contains("0102030405060708") && line.contains("server") && line.contains("application")

@@ -184,6 +184,13 @@ pub static DOCUMENT: &[OfDocument] = &[
     OfDocument::new("a", Kind::Text, "Capture A.", |d| (&d.a).into()),
     OfDocument::new("b", Kind::Text, "Capture B.", |d| (&d.b).into()),
     OfDocument::new(
+        "headline",
+        Kind::Text,
+        "The result in a sentence for each direction; absent if the captures have no packet in common.",
+        |d| d.headline().into(),
+    )
+    .optional(),
+    OfDocument::new(
         "matched",
         Kind::Choice(Keep::NAMES),
         "What a packet has in common in both captures: its bytes except for what every path changes, the same without addresses and ports, or the payload.",

@@ -10,6 +10,7 @@ mod columns;
 mod direction;
 mod fingerprint;
 mod flow;
+mod headline;
 pub mod html;
 mod measure;
 mod pairs;

@@ -2,5 +2,6 @@
 //! those of one file.
 
 mod both_ends;
+mod headline;
 mod logs;
 mod programs;

@@ -34,6 +34,9 @@ pub fn write(out: &mut dyn Write, found: &Difference) -> io::Result<()> {
         Text(&found.a),
         Text(&found.b)
     )?;
+    if let Some(headline) = found.headline() {
+        writeln!(out, "<p><b>{}</b></p>", Text(&headline))?;
+    }
     for warning in &found.warnings {
         writeln!(out, "<p>Note: {}.</p>", Text(warning))?;
     }
