@@ -8,7 +8,7 @@ use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
 use inorder_report::escape::printable;
-use inorder_report::number::{count, percent, plural};
+use inorder_report::number::{count, plural, share};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::error::Error;
@@ -27,18 +27,33 @@ pub struct Outcome {
     retransmissions: u64,
     spurious: u64,
     troubled: usize,
-    /// Severity, share of time held, name and first sentence, the most severe first.
-    worst: Vec<(f64, f64, String, String)>,
+    /// The most severe first.
+    worst: Vec<Troubled>,
     /// Captures that could not be read to their end, and why.
     failed: Vec<(String, String)>,
+}
+
+/// A capture with trouble, or one that a limit held back which somebody may want to remove.
+#[derive(Clone, PartialEq, Debug)]
+struct Troubled {
+    severity: f64,
+    /// Share of the time that such limits held.
+    held: f64,
+    file: String,
+    /// The worst trouble in a few words, `-` without any.
+    trouble: String,
+    /// The first sentence.
+    sentence: String,
 }
 
 impl Outcome {
     /// Adds the lines of a task.
     pub(crate) fn lines(&mut self, path: &Path) -> Result<(), Error> {
         read(path, |batch, row| self.add(batch, row))?;
-        self.worst
-            .sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)));
+        self.worst.sort_by(|a, b| {
+            let severity = b.severity.total_cmp(&a.severity);
+            severity.then(b.held.total_cmp(&a.held))
+        });
         self.worst.truncate(WORST);
         Ok(())
     }
@@ -62,8 +77,13 @@ impl Outcome {
         let (severity, held) = (real(batch, "severity", row), real(batch, "held_share", row));
         if severity > 0.0 || held > 0.0 {
             self.troubled += 1;
-            let (file, sentence) = (text(batch, "file", row), text(batch, "sentence", row));
-            self.worst.push((severity, held, file, sentence));
+            self.worst.push(Troubled {
+                severity,
+                held,
+                file: text(batch, "file", row),
+                trouble: text(batch, "trouble", row),
+                sentence: text(batch, "sentence", row),
+            });
         }
     }
 }
@@ -76,10 +96,9 @@ impl Outcome {
             return write!(f, "{captures} with {flows} and no packets to judge.");
         }
         let arrived = self.packets.saturating_sub(self.lost);
-        let share = |part: u64, whole: u64| percent(part as f64 / whole.max(1) as f64);
         write!(
             f,
-            "{captures} with {flows}: of {} {} % were lost, and {} % of those that arrived were late; {} of {} were spurious.",
+            "{captures} with {flows}: of {} {} were lost, and {} of those that arrived were late; {} of {} were spurious.",
             plural(self.packets, "packet"),
             share(self.lost, self.packets),
             share(self.late, arrived),
@@ -148,9 +167,23 @@ impl fmt::Display for Outcome {
             "\nWith trouble, or held back by a limit: {}, the most severe first",
             count(self.troubled as u64)
         )?;
-        for (number, (_, _, file, sentence)) in (1..).zip(&self.worst) {
-            let (file, sentence) = (printable(file), printable(sentence));
-            write!(f, "\n{number:>2}. {file}: {sentence}")?;
+        for (number, capture) in (1..).zip(&self.worst) {
+            let Troubled {
+                file,
+                trouble,
+                sentence,
+                ..
+            } = capture;
+            let trouble = match trouble.as_str() {
+                "-" => String::new(),
+                some => format!(" ({})", printable(some)),
+            };
+            write!(
+                f,
+                "\n{number:>2}. {}{trouble}: {}",
+                printable(file),
+                printable(sentence)
+            )?;
         }
         Ok(())
     }
