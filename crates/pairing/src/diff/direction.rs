@@ -91,3 +91,24 @@ fn median(values: &mut [i64]) -> Option<i64> {
     let middle = values.len().checked_sub(1)? / 2;
     Some(*values.select_nth_unstable(middle).1)
 }
+
+/// The way of a flow; of a flow without a packet in both captures, that of A first.
+pub(super) fn way_of(ways: &BTreeMap<Flow, Way>, flow: &Flow) -> Way {
+    let hosts = flow.hosts();
+    let opposite = || {
+        let back = ways
+            .get(&hosts.reverse())
+            .filter(|_| hosts != hosts.reverse())?;
+        Some(Way {
+            a_first: !back.a_first,
+            ..*back
+        })
+    };
+    let known = ways.get(&hosts).copied().or_else(opposite);
+    known.unwrap_or(Way {
+        a_first: true,
+        basis: Basis::Assumed,
+        usual_ns: 0,
+        range_ns: (0, 0),
+    })
+}

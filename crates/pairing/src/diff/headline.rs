@@ -7,7 +7,9 @@ use crate::diff::result::{Difference, Matched};
 impl Difference {
     /// What became of the packets of each direction; `None` if the captures have no packet in common.
     pub fn headline(&self) -> Option<String> {
-        let said: Vec<String> = self.directions.iter().map(direction).collect();
+        let ways = self.directions.iter();
+        let ways = ways.filter(|way| way.order.received > 0);
+        let said: Vec<String> = ways.map(direction).collect();
         (!said.is_empty()).then(|| said.join(" "))
     }
 }
@@ -122,5 +124,10 @@ mod tests {
     #[test]
     fn without_a_packet_in_common_there_is_nothing_to_say() {
         assert_eq!(Difference::default().headline(), None);
+        let found = Difference {
+            directions: vec![way("A to B", &[], 0)],
+            ..Difference::default()
+        };
+        assert_eq!(found.headline(), None);
     }
 }

@@ -1,28 +1,15 @@
 //! From pairs to order, loss and delay.
 
-use std::collections::{BTreeMap, HashSet};
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
-use inorder_metrics::{Arrival, Config, Distribution, Metrics};
-
-use crate::diff::direction::{Way, ways};
+use crate::diff::direction::{way_of, ways};
 use crate::diff::flow::Flow;
+use crate::diff::one_way::{Packet, one_way};
 use crate::diff::pairs::{Group, Pair, groups};
 use crate::diff::pieces;
-use crate::diff::result::{Basis, Difference, Fate, Matched, PacketRow};
-use crate::diff::trace::{Seen, Trace};
+use crate::diff::result::{Basis, Difference};
+use crate::diff::trace::Trace;
 use crate::diff::twice;
-
-/// A packet as its direction sees it.
-#[derive(Clone, Copy)]
-struct Packet {
-    flow: Flow,
-    /// In the capture that comes first, and in the other one.
-    first: Option<Seen>,
-    then: Option<Seen>,
-    /// A copy of a packet that both have.
-    copy: bool,
-}
 
 /// How two captures are compared.
 #[derive(Clone, Copy, Default)]
@@ -62,7 +49,7 @@ pub fn compare(a: &mut Trace, b: &mut Trace, settings: Settings<'_>) -> Differen
             let flow = |&j: &usize| (name(&b.flow_of(&b.packets[j])), b.packets[j]);
             for (flow, seen) in group.b.iter().map(flow).filter(|(flow, _)| selected(flow)) {
                 let way = way_of(&ways, &flow);
-                let of = packet(way, flow, None, Some(seen), false);
+                let of = Packet::new(way, flow, None, Some(seen), false);
                 sides[usize::from(!way.a_first)].push(of);
             }
             continue;
@@ -79,7 +66,7 @@ pub fn compare(a: &mut Trace, b: &mut Trace, settings: Settings<'_>) -> Differen
                 Pair::OnlyA(i) => (Some(a.packets[i]), None),
                 Pair::OnlyB(j) => (None, Some(b.packets[j])),
             };
-            sides[usize::from(!way.a_first)].push(packet(way, flow, in_a, in_b, both));
+            sides[usize::from(!way.a_first)].push(Packet::new(way, flow, in_a, in_b, both));
         }
     }
     let mut found = Difference {
@@ -117,198 +104,6 @@ fn names(a: &Trace, b: &Trace, groups: &[Group]) -> BTreeMap<Flow, Flow> {
     single
         .map(|(i, j)| (b.flow_of(&b.packets[j]), a.flow_of(&a.packets[i])))
         .collect()
-}
-
-/// The way of a flow; of a flow without a packet in both captures, that of A first.
-fn way_of(ways: &BTreeMap<Flow, Way>, flow: &Flow) -> Way {
-    let hosts = flow.hosts();
-    let opposite = || {
-        let back = ways
-            .get(&hosts.reverse())
-            .filter(|_| hosts != hosts.reverse())?;
-        Some(Way {
-            a_first: !back.a_first,
-            ..*back
-        })
-    };
-    let known = ways.get(&hosts).copied().or_else(opposite);
-    known.unwrap_or(Way {
-        a_first: true,
-        basis: Basis::Assumed,
-        usual_ns: 0,
-        range_ns: (0, 0),
-    })
-}
-
-fn packet(way: Way, flow: Flow, a: Option<Seen>, b: Option<Seen>, both: bool) -> Packet {
-    let (first, then) = if way.a_first { (a, b) } else { (b, a) };
-    Packet {
-        flow,
-        first,
-        then,
-        copy: both && first.is_none(),
-    }
-}
-
-/// Everything of one direction or flow while it is measured.
-struct Tally {
-    metrics: Metrics,
-    next: u64,
-    found: Matched,
-    differences_ns: Vec<i64>,
-}
-
-impl Tally {
-    fn new(name: String, a_first: bool, basis: Basis) -> Self {
-        Tally {
-            metrics: Metrics::new(Config {
-                start: Some(1),
-                ..Config::default()
-            }),
-            next: 0,
-            found: Matched {
-                name,
-                in_b: None,
-                a_first,
-                basis,
-                sent: 0,
-                order: Default::default(),
-                lost: 0,
-                duplicated: 0,
-                appeared: 0,
-                outside: 0,
-                least_ns: 0,
-                longer_ns: Distribution::new(),
-            },
-            differences_ns: Vec::new(),
-        }
-    }
-
-    fn count(&mut self, fate: Fate) {
-        match fate {
-            Fate::Lost => self.found.lost += 1,
-            Fate::Duplicated => self.found.duplicated += 1,
-            Fate::Appeared => self.found.appeared += 1,
-            Fate::Outside => self.found.outside += 1,
-            Fate::InOrder | Fate::Late => {}
-        }
-        self.found.sent += u64::from(matches!(fate, Fate::InOrder | Fate::Late | Fate::Lost));
-    }
-
-    fn finish(mut self) -> Matched {
-        self.found.least_ns = self.differences_ns.iter().copied().min().unwrap_or(0);
-        for ns in self.differences_ns {
-            self.found
-                .longer_ns
-                .update(ns.abs_diff(self.found.least_ns));
-        }
-        self.found.order = self.metrics.finish().order;
-        self.found
-    }
-}
-
-/// Measures the packets of one direction.
-fn one_way(
-    packets: &mut [Packet],
-    a_first: bool,
-    name: &str,
-    ways: &BTreeMap<Flow, Way>,
-    found: &mut Difference,
-) {
-    let frame = |seen: Option<Seen>| seen.map(|seen| seen.frame);
-    let place = |seen: Option<Seen>| seen.map(|seen| (seen.frame, seen.place));
-    packets.sort_by_key(|p| (place(p.first).unwrap_or((u64::MAX, 0)), place(p.then)));
-    // The other capture was running between the first and the last packet of this one that both have.
-    let both: Vec<usize> = (0..packets.len())
-        .filter(|&i| packets[i].first.is_some() && packets[i].then.is_some())
-        .collect();
-    let running = both
-        .first()
-        .zip(both.last())
-        .map(|(first, last)| *first..=*last);
-    let bases: HashSet<&str> = packets
-        .iter()
-        .map(|p| way_of(ways, &p.flow).basis.name())
-        .collect();
-    let basis = match packets.first() {
-        Some(p) if bases.len() == 1 => way_of(ways, &p.flow).basis,
-        _ if bases.contains(Basis::Assumed.name()) => Basis::Assumed,
-        _ => Basis::BothDirections,
-    };
-    let mut all = Tally::new(name.to_owned(), a_first, basis);
-    let mut of_flows: BTreeMap<Flow, Tally> = BTreeMap::new();
-    // Numbers in the order of the first capture, of the direction and of the flow.
-    let mut numbers = vec![(0, 0); packets.len()];
-    let mut fates = Vec::with_capacity(packets.len());
-    for (i, packet) in packets.iter().enumerate() {
-        let of_flow = of_flows.entry(packet.flow).or_insert_with(|| {
-            let basis = way_of(ways, &packet.flow).basis;
-            Tally::new(packet.flow.to_string(), a_first, basis)
-        });
-        let within = running.as_ref().is_some_and(|running| running.contains(&i));
-        let fate = match (packet.first, packet.then) {
-            (Some(_), Some(_)) => Fate::InOrder,
-            (Some(_), None) if within => Fate::Lost,
-            (Some(_), None) => Fate::Outside,
-            _ if packet.copy => Fate::Duplicated,
-            _ => Fate::Appeared,
-        };
-        if let Fate::InOrder | Fate::Lost = fate {
-            all.next += 1;
-            of_flow.next += 1;
-            numbers[i] = (all.next, of_flow.next);
-        }
-        all.count(fate);
-        of_flow.count(fate);
-        fates.push((fate, None));
-    }
-    // The order of arrival at the other capture.
-    let mut arrivals = both;
-    arrivals.sort_by_key(|&i| place(packets[i].then));
-    for i in arrivals {
-        let (Some(first), Some(then)) = (packets[i].first, packets[i].then) else {
-            continue;
-        };
-        let (number, in_flow) = numbers[i];
-        let arrival = all.metrics.update(number, then.ts_ns, then.bytes);
-        if let Arrival::Reordered(how) = arrival {
-            fates[i] = (Fate::Late, Some(how));
-        }
-        all.differences_ns
-            .push(then.ts_ns.saturating_sub(first.ts_ns));
-        if let Some(of_flow) = of_flows.get_mut(&packets[i].flow) {
-            of_flow.metrics.update(in_flow, then.ts_ns, then.bytes);
-            of_flow
-                .differences_ns
-                .push(then.ts_ns.saturating_sub(first.ts_ns));
-        }
-    }
-    let flows: BTreeMap<Flow, Arc<str>> = of_flows
-        .iter()
-        .map(|(flow, tally)| (*flow, tally.found.name.as_str().into()))
-        .collect();
-    for (packet, (fate, late)) in packets.iter().zip(fates) {
-        let (a, b) = match a_first {
-            true => (packet.first, packet.then),
-            false => (packet.then, packet.first),
-        };
-        found.packets.push(PacketRow {
-            name: flows.get(&packet.flow).cloned().unwrap_or_default(),
-            a_first,
-            fate,
-            frame_a: frame(a),
-            frame_b: frame(b),
-            a_ns: a.map(|seen| seen.ts_ns),
-            b_ns: b.map(|seen| seen.ts_ns),
-            bytes: a.or(b).map_or(0, |seen| seen.bytes),
-            extent: late.map(|how| how.extent),
-            late_ns: late.map(|how| how.late_ns),
-        });
-    }
-    found.directions.push(all.finish());
-    found
-        .flows
-        .extend(of_flows.into_values().map(Tally::finish));
 }
 
 /// Says what the captures cannot show.

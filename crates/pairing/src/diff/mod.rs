@@ -13,6 +13,7 @@ mod flow;
 mod headline;
 pub mod html;
 mod measure;
+mod one_way;
 mod pairs;
 mod pieces;
 mod result;
