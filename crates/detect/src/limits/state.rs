@@ -85,6 +85,9 @@ pub(super) struct State {
     pub(super) fills_window: bool,
     /// As much passes as at all other times behind the same reduction, for longer than a reduced window stays as it is.
     pub(super) one_rate: bool,
+    /// The sender sends as fast as its packets ever follow each other, without gaps and over no queue that shows: a line before the capture
+    /// point, as its own interface, lets no more pass.
+    pub(super) own_line: bool,
 }
 
 /// What is known of all rows.
@@ -263,6 +266,7 @@ impl Course<'_> {
             .and_then(|at| self.reductions.get(at));
         let reduced = reduced.map_or(Reduced::Not, |r| r.1);
         let delayed = self.queues(&row, rtt_ns, (ns, segments));
+        let even = self.comes_without_gaps(&row, (ns, segments));
         let plateau_ns = self.least_plateau_ns(reduced);
         let same_ns = self.same_flight_ns(i, plateau_ns);
         State {
@@ -280,14 +284,24 @@ impl Course<'_> {
             reduced,
             steady: false,
             delayed,
-            even: self.comes_without_gaps(&row, (ns, segments)),
+            even,
             perhaps_line: false,
             rising: false,
             spare: false,
             fills_window: self.largest_window > 0
                 && row.peak >= self.largest_window.saturating_sub(2 * self.mss),
             one_rate: false,
+            own_line: self.at_sender && !delayed && even && self.is_sent_at_line_rate(i),
         }
+    }
+
+    /// New data is sent in row `i` as fast as packets ever follow each other.
+    fn is_sent_at_line_rate(&self, i: usize) -> bool {
+        let sent = |i: usize| self.rows.get(i).map_or(0, |row| row.sent);
+        let before = i.checked_sub(1).map_or(0, sent);
+        let seconds = self.long(i).max(1) as f64 / 1e9;
+        let rate = sent(i).saturating_sub(before).max(0) as f64 / seconds;
+        self.spaced.is_some_and(|spaced| rate >= AT_RATE * spaced)
     }
 
     /// How long as much is in flight as in this row, nanoseconds, until a reduction makes the window another one; where it is longer than `enough_ns`, at least that. Rows of one

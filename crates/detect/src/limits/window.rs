@@ -13,6 +13,9 @@ pub(super) const MIN_BUFFER_AT_ALL: i64 = 2;
 /// The application has nothing to send, or the socket's buffer is full.
 pub(super) const BUFFERED: LimitSet = LimitSet::of(&[Limit::Application, Limit::SendBuffer]);
 
+/// A line before the capture point is full, or the application writes at this rate: no round trip shows a queue there.
+const OWN_LINE: LimitSet = LimitSet::of(&[Limit::Application, Limit::Line]);
+
 /// What holds it. That its flight stays the same may also be the application's doing, if no acknowledgement releases its data, or if the
 /// capture does not show that, for it was made elsewhere.
 pub(super) fn window(state: &State, vantage: Vantage) -> LimitSet {
@@ -41,6 +44,7 @@ fn plateau(state: &State, vantage: Vantage) -> Option<LimitSet> {
         _ if !state.plateau => return None,
         MIN_BUFFER_AT_ALL..MIN_BUFFER if !state.queue => BUFFERED,
         ..MIN_BUFFER_AT_ALL if !state.queue => Limit::Application.into(),
+        _ if state.own_line => OWN_LINE,
         // An application that writes a little at a time keeps its flight, too.
         _ if !reduced && near && state.even && !state.delayed && !state.line => BUFFERED,
         _ if state.fills_window => congestion(state.reduced).with(Limit::ReceiverWindow),
@@ -77,6 +81,7 @@ fn line(state: &State, vantage: Vantage) -> Option<LimitSet> {
 fn growth(state: &State, vantage: Vantage) -> LimitSet {
     let (near, at_receiver) = (vantage == Vantage::Sender, vantage == Vantage::Receiver);
     match state.reduced {
+        _ if state.own_line => OWN_LINE,
         _ if state.unused && !at_receiver && !state.queue => BUFFERED,
         _ if state.plateau && near && !state.paced => Limit::SendBuffer.into(),
         _ if state.plateau || state.spare => BUFFERED,

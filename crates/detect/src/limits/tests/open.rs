@@ -69,6 +69,19 @@ fn data_of_a_busy_line_comes_no_faster_than_before() {
     assert_eq!(at(&report, [100, 180, 250]), ["start"; 3]);
 }
 
+/// A segment leaves each millisecond, for as long as fifteen round trips, and nothing waits behind the capture point: the sender's own interface
+/// may let no more pass.
+#[test]
+fn a_sender_that_fills_its_own_line_shows_no_queue() {
+    let mut trace = Trace::new(Vantage::Sender).open();
+    for ms in 40..640 {
+        trace.send(ms, 1, MSS);
+        trace.acknowledge(ms + 40, 60_000);
+    }
+    let report = trace.report();
+    assert_eq!(at(&report, [300, 500]), ["application+line"; 2]);
+}
+
 /// Three segments every 90 ms, and every second time three more that the acknowledgement releases, as a small buffer of the socket would. The
 /// same buffer may have made the pauses, so they are not the application's for sure.
 #[test]
