@@ -114,6 +114,11 @@ fn limit(flow: &FlowReport, claims: &[Claim]) -> String {
     main.unwrap_or_default()
 }
 
+/// `2.3 % of arrivals late`: what was lost cannot be.
+fn late_of_arrived(late: u64, arrived: u64) -> String {
+    format!("{} of arrivals late", number::share(late, arrived))
+}
+
 /// The worst trouble of a flow in a few words.
 fn of_flow(flow: &FlowReport) -> String {
     let order = &flow.reordering;
@@ -130,7 +135,7 @@ fn of_flow(flow: &FlowReport) -> String {
         ),
         Some(Trouble::Refused) => format!("{} refused", plural(flow.originals.refused, "packet")),
         Some(Trouble::Reordering) => {
-            let late = format!("{} late", number::share(order.reordered, order.received));
+            let late = late_of_arrived(order.reordered, order.received);
             match recoveries(Cause::Reordering) {
                 0 => late,
                 n => format!("{late}, {}", unnecessary(n)),
@@ -167,9 +172,7 @@ fn of_stream(stream: &StreamReport) -> String {
             let all = order.received + stream.skipped.missing;
             format!("{} missing", number::share(stream.skipped.missing, all))
         }
-        Some(Trouble::Reordering) => {
-            format!("{} late", number::share(order.reordered, order.received))
-        }
+        Some(Trouble::Reordering) => late_of_arrived(order.reordered, order.received),
         Some(Trouble::Pauses) => format!("silent for {}", time_u64(stream.skipped.pauses.total_ns)),
         Some(Trouble::Absent) => format!("{} absent", plural(stream.skipped.absent, "number")),
         Some(Trouble::Copies) => plural(stream.twice.duplicates, "duplicate"),

@@ -41,11 +41,6 @@ fn joined(set: LimitSet) -> LimitSet {
     LimitSet::of(&all)
 }
 
-/// Whether it is open which of several limits held the flow.
-pub(crate) fn is_open(set: LimitSet) -> bool {
-    set.only().is_none() && joined(set).only().is_none()
-}
-
 /// Time at the end during which nothing was left to send, nanoseconds: it limits nothing.
 pub(crate) fn end_ns(limits: &Limits) -> i64 {
     let idle = limits.share_of(Limit::Application.into()) * limits.life_ns() as f64;
@@ -177,11 +172,6 @@ fn one_of(part: &Part, perhaps: &[&Part]) -> Part {
     }
 }
 
-/// The parts worth a word: the longest, until most of the life is explained.
-pub(crate) fn named(limits: &Limits) -> Vec<Part> {
-    worth_a_word(&parts(limits), limits)
-}
-
 /// A buffer or the line, if no acknowledgement shows which: an application that writes at a pace of its own keeps as much in flight. Of 66
 /// drawn transfers of which a sentence named only these two, 25 were an application's.
 fn with_its_own_pace(set: LimitSet) -> LimitSet {
@@ -192,10 +182,13 @@ fn with_its_own_pace(set: LimitSet) -> LimitSet {
     }
 }
 
-/// The same for a sentence, in which what the capture leaves open twice, with a limit that both have in common, is named once: the rules
-/// that kept them apart are no surer than those that left each of them open.
-pub(crate) fn told(limits: &Limits) -> Vec<Part> {
+/// The parts worth a word in a sentence, in which what the capture leaves open twice, with a limit that both have in common, is named once: the rules
+/// that kept them apart are no surer than those that left each of them open. `reserved` adds names to a part that its verdicts leave open.
+pub(crate) fn told(limits: &Limits, reserved: impl Fn(&Part) -> LimitSet) -> Vec<Part> {
     let mut told = worth_a_word(&parts_as(limits, with_its_own_pace), limits);
+    for part in &mut told {
+        part.limits = reserved(part);
+    }
     while let Some((first, second)) = in_common(&told) {
         let other = told.remove(second);
         if let Some(one) = told.get_mut(first) {
@@ -235,6 +228,7 @@ fn in_common(told: &[Part]) -> Option<(usize, usize)> {
     found.map(|(first, second, ..)| (first, second))
 }
 
+/// The parts worth a word: the longest, until most of the life is explained.
 fn worth_a_word(parts: &[Part], limits: &Limits) -> Vec<Part> {
     let mut explained = end_ns(limits) as f64 / limits.life_ns().max(1) as f64;
     let mut named = Vec::new();
@@ -519,11 +513,11 @@ mod tests {
             share(&[Limit::Start], 15),
         ];
         let all = LimitSet::of(&[Limit::Application, Limit::SendBuffer, Limit::Line]);
-        let told = told(&limits);
+        let told = told(&limits, |part| part.limits);
         assert_eq!((told.len(), told[0].limits, told[0].ns), (1, all, 85));
         // A buffer that looks like the line may be the pace of an application.
         limits.shares = vec![share(&[Limit::SendBuffer, Limit::Line], 85)];
-        assert_eq!(super::told(&limits)[0].limits, all);
+        assert_eq!(super::told(&limits, |part| part.limits)[0].limits, all);
         // Four names are too many for a sentence.
         limits.shares = vec![
             share(&[Limit::Application, Limit::Line], 45),
@@ -532,6 +526,6 @@ mod tests {
                 40,
             ),
         ];
-        assert_eq!(super::told(&limits).len(), 2);
+        assert_eq!(super::told(&limits, |part| part.limits).len(), 2);
     }
 }

@@ -135,6 +135,8 @@ pub struct Action {
     pub gain: Option<Gain>,
     /// True if what was seen makes sure that it helps; false if it may.
     pub sure: bool,
+    /// What must have held the flow, where that is uncertain; the action helps against nothing else.
+    pub only_if: Option<&'static str>,
     /// Flows (or numbered streams) it is for.
     pub flows: u64,
 }
@@ -163,12 +165,16 @@ impl Action {
             warning: "",
             gain: None,
             sure: false,
+            only_if: None,
             flows: 1,
         }
     }
 
     /// What to expect, in words.
     pub fn expectation(&self) -> String {
+        if let Some(noun) = self.only_if {
+            return format!("may help if {noun} held the transfer back, which is uncertain");
+        }
         match (&self.gain, self.sure) {
             (Some(gain), _) => gain.words(),
             (None, true) => "expected to help, by how much is unknown".to_owned(),

@@ -5,6 +5,7 @@
 //! is known. What nothing would help has no action: [`Cure::none`] says so, or what is not known, and what to capture next.
 
 mod action;
+mod doubt;
 mod mtu;
 mod next;
 mod path;
@@ -21,6 +22,7 @@ pub use next::{NoAction, Why};
 use inorder_detect::limits::{Limit as Held, LimitSet};
 use inorder_detect::{Cause, FlowReport, Limit};
 
+use self::doubt::only_if;
 use crate::headline::{Claim, Headline, headline};
 use crate::model::Analysis;
 use crate::shares::{self, Part};
@@ -53,6 +55,8 @@ pub struct Cure {
 struct Case<'a> {
     flow: &'a FlowReport,
     part: Part,
+    /// The headline does not call it uncertain.
+    sure: bool,
 }
 
 impl Case<'_> {
@@ -104,7 +108,6 @@ fn worth(flow: &FlowReport, part: &Part) -> bool {
 
 /// The limits of one flow that are worth an action.
 fn cases(flow: &FlowReport) -> Vec<Case<'_>> {
-    let case = |part| Case { flow, part };
     // Of short flows there may be very many.
     let mut held = flow.limits.shares.iter();
     let mut may_be_long = || held.any(|s| waits(s.limits) && is_long(flow, s.ns));
@@ -112,8 +115,14 @@ fn cases(flow: &FlowReport) -> Vec<Case<'_>> {
         return Vec::new();
     }
     if flow.limits.life_ns() > 0 {
-        let parts = shares::named(&flow.limits).into_iter();
-        return parts.filter(|p| worth(flow, p)).map(case).collect();
+        let told = crate::headline::parts(flow).into_iter();
+        let worth = told.filter(|held| worth(flow, &held.part));
+        let case = |held: crate::headline::Held| Case {
+            flow,
+            part: held.part,
+            sure: held.sure,
+        };
+        return worth.map(case).collect();
     }
     // As far as the coarse limit goes.
     let window = Part {
@@ -123,7 +132,12 @@ fn cases(flow: &FlowReport) -> Vec<Case<'_>> {
         ns: flow.cost.closed_ns,
     };
     let full = flow.cost.limit == Limit::Receiver && window.share >= MIN_SHARE;
-    full.then_some(case(window)).into_iter().collect()
+    let case = Case {
+        flow,
+        part: window,
+        sure: true,
+    };
+    full.then_some(case).into_iter().collect()
 }
 
 impl Cure {
@@ -137,7 +151,16 @@ impl Cure {
         let (misled, rest): (Vec<&FlowReport>, Vec<&FlowReport>) =
             analysis.flows.iter().partition(|f| misled(f));
         let cases: Vec<Case<'_>> = rest.iter().flat_map(|f| cases(f)).collect();
-        let mut actions = reordering::actions(&misled);
+        let doubted = |action: Action| match action.kind {
+            ActionKind::OneWay => action,
+            _ => only_if(
+                action,
+                &misled,
+                &[Held::WindowUnneeded, Held::TimerUnneeded],
+            ),
+        };
+        let by_late = reordering::actions(&misled).into_iter();
+        let mut actions: Vec<Action> = by_late.map(doubted).collect();
         actions.extend(windows::receiver_window(&cases));
         actions.extend(windows::send_buffer(&cases));
         actions.extend(windows::requests(&cases, &analysis.flows));
@@ -149,7 +172,12 @@ impl Cure {
             true => next::reason(&said.claims, analysis, &rest),
             false => None,
         };
-        actions.extend(none.as_ref().and_then(|none| none.next.clone()));
+        let step = match &none {
+            Some(none) => none.next.clone(),
+            None if actions.is_empty() => None,
+            None => next::first(analysis),
+        };
+        actions.splice(0..0, step);
         let largest = analysis.flows.iter().max_by_key(|f| f.originals.bytes);
         Cure {
             actions,
@@ -198,7 +226,7 @@ fn acquitted(claims: &[Claim]) -> String {
             Claim::Held(_) | Claim::Lost { .. } | Claim::Coarse { .. }
         )
     };
-    let what = claims.iter().filter(is_it).map(Claim::text);
-    let text: Vec<String> = std::iter::once(not.text()).chain(what).collect();
-    crate::headline::capital(&format!("{}.", text.join("; ")))
+    let what = claims.iter().filter(is_it);
+    let all: Vec<Claim> = std::iter::once(not).chain(what).cloned().collect();
+    crate::headline::capital(&format!("{}.", crate::headline::clauses(&all)))
 }

@@ -7,9 +7,12 @@ use inorder_report::number::rate;
 
 use super::{Action, ActionKind, path};
 use crate::gravity::{Subject, troubled};
-use crate::headline::Claim;
+use crate::headline::{Claim, Teller, clauses, is_wait, parts};
 use crate::model::Analysis;
 use crate::shares;
+
+/// What no packet tells apart.
+const UNSENT: LimitSet = LimitSet::of(&[Limit::Application, Limit::SendBuffer]);
 
 /// Which of two reasons it is that nothing is proposed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,7 +55,7 @@ pub(super) fn reason(
     let troubled = troubled(analysis);
     let Some(worst) = troubled.first() else {
         let largest = flows.iter().max_by_key(|f| f.originals.bytes)?;
-        return sender_is_unclear(largest).then(|| ask(largest));
+        return sender_is_unclear(largest).then(|| not_shown(largest));
     };
     let nothing_helps = |text: String| NoAction {
         why: Why::NothingHelps,
@@ -74,7 +77,7 @@ pub(super) fn reason(
         return Some(not_known(flow, unclear));
     }
     if sender_is_unclear(flow) {
-        return Some(ask(flow));
+        return Some(not_shown(flow));
     }
     let (spared, known) = harm(flow);
     if known && spared {
@@ -100,6 +103,29 @@ pub(super) fn reason(
         });
     }
     Some(not_known(flow, &missing(flow)))
+}
+
+/// What would tell what held the worst flow longest, beside actions that may be against something else; nothing where that is known, or where it
+/// would change nothing.
+pub(super) fn first(analysis: &Analysis) -> Option<Action> {
+    let troubled = troubled(analysis);
+    let Subject::Flow(flow) = troubled.first()? else {
+        return None;
+    };
+    if fills_the_line(flow).is_some() {
+        return None;
+    }
+    let told = parts(flow);
+    let main = told.first()?;
+    // What is done about a timer or a dead path does not depend on which it was.
+    let known = is_wait(main.limits()) || main.limits().only().is_some();
+    let open = !main.sure || !known && !main.limits().iter().all(shares::harmless);
+    let long = flow.originals.packets >= super::MIN_PACKETS || super::is_long(flow, main.part.ns);
+    let worth = main.part.at_most >= super::MIN_SHARE && long;
+    (open && worth).then(|| match Teller::of(main.limits(), flow.vantage.vantage) {
+        Teller::SenderKernel => ask(flow, main.limits()),
+        _ => capture(flow),
+    })
 }
 
 /// Goodput and line of a flow that made nearly full use of it. Of 31 such transfers, drawn, no setting made one more than 1.11 times as fast.
@@ -145,10 +171,10 @@ fn held(claims: &[Claim]) -> String {
             Claim::Held(_) | Claim::Short { .. } | Claim::Ended { .. } | Claim::Coarse { .. }
         )
     });
-    let held: Vec<String> = held.map(Claim::text).collect();
+    let held: Vec<Claim> = held.cloned().collect();
     match held.is_empty() {
         true => "nothing but its own length limited it".to_owned(),
-        false => held.join("; "),
+        false => clauses(&held),
     }
 }
 
@@ -178,32 +204,57 @@ fn missing(flow: &FlowReport) -> String {
     text.to_owned()
 }
 
-/// What the sender's kernel counts, where no capture tells.
-fn ask(flow: &FlowReport) -> NoAction {
-    let id = &flow.flow;
-    let (sender, receiver) = (id.src.ip(), id.dst.ip());
+/// Nothing is proposed but to ask the sender's kernel.
+fn not_shown(flow: &FlowReport) -> NoAction {
     NoAction {
         why: Why::NotKnown,
         text: "No action is proposed, because not enough is known: whether the sending application had nothing to send or its \
                socket buffer was full does not show in packets."
             .to_owned(),
-        next: Some(Action {
-            commands: vec![format!("ss -tnmi state established dst {receiver}")],
-            evidence: "`sndbuf_limited` is how long the buffer was full, as a share of the time in which anything was to be sent. Where it is \
-                       large, let the buffer grow: `sysctl net.ipv4.tcp_wmem` has its maximum, and an application that sets \
-                       SO_SNDBUF must ask for more. Where it is missing, the application is what is slow"
-                .to_owned(),
-            holds: "Linux since 4.10; other systems count nothing of the kind.",
-            ..Action::new(
-                ActionKind::Ask,
-                format!("On the sender of the data ({sender}), ask the kernel while the connection is open."),
-            )
-        }),
+        next: Some(ask(flow, UNSENT)),
+    }
+}
+
+/// What the sender's kernel counts, where no capture tells which of `limits` it was.
+fn ask(flow: &FlowReport, limits: LimitSet) -> Action {
+    let id = &flow.flow;
+    let (sender, receiver) = (id.src.ip(), id.dst.ip());
+    let evidence = match limits.contains(Limit::SendBuffer) {
+        true => {
+            "`sndbuf_limited` is how long the buffer was full, as a share of the time in which anything was to be sent. Where it is \
+             large, let the buffer grow: `sysctl net.ipv4.tcp_wmem` has its maximum, and an application that sets SO_SNDBUF must \
+             ask for more. Where it is missing, the application is what is slow"
+        }
+        false => {
+            "`notsent` is what the application has written and TCP has not sent yet. Where it is missing, the application is what is \
+             slow; where it is there, `unacked` below `cwnd` shows that something else than the congestion window holds data back, as a \
+             full line does"
+        }
+    };
+    Action {
+        commands: vec![format!("ss -tnmi state established dst {receiver}")],
+        evidence: evidence.to_owned(),
+        holds: "Linux since 4.10; other systems count nothing of the kind.",
+        ..Action::new(
+            ActionKind::Ask,
+            format!(
+                "On the sender of the data ({sender}), ask the kernel while the connection is open."
+            ),
+        )
+    }
+}
+
+/// Nothing is proposed but another capture, for `what` is not known.
+fn not_known(flow: &FlowReport, what: &str) -> NoAction {
+    NoAction {
+        why: Why::NotKnown,
+        text: format!("No action is proposed, because not enough is known: {what}."),
+        next: Some(capture(flow)),
     }
 }
 
 /// The next capture: where, how long, how much of each packet.
-fn not_known(flow: &FlowReport, what: &str) -> NoAction {
+fn capture(flow: &FlowReport) -> Action {
     let id = &flow.flow;
     let (sender, receiver) = (id.src.ip(), id.dst.ip());
     let other = match flow.vantage.vantage {
@@ -224,19 +275,14 @@ fn not_known(flow: &FlowReport, what: &str) -> NoAction {
     let command = format!(
         "tcpdump -i IF -s 160 -G 60 -W 1 -w {file} 'tcp and host {sender} and host {receiver}'"
     );
-    NoAction {
-        why: Why::NotKnown,
-        text: format!("No action is proposed, because not enough is known: {what}."),
-        next: Some(Action {
-            commands: vec![command],
-            evidence:
-                "the other end shows what this one cannot; with captures of both at the same time, \
-                       `inorder analyze --peer` compares them packet by packet"
-                    .to_owned(),
-            ..Action::new(
-                ActionKind::Capture,
-                format!("Capture {where_} for a minute or the whole transfer{more}."),
-            )
-        }),
+    Action {
+        commands: vec![command],
+        evidence: "the other end shows what this one cannot; with captures of both at the same time, `inorder analyze --peer` compares \
+                   them packet by packet"
+            .to_owned(),
+        ..Action::new(
+            ActionKind::Capture,
+            format!("Capture {where_} for a minute or the whole transfer{more}."),
+        )
     }
 }

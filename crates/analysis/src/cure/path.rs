@@ -6,6 +6,7 @@ use inorder_report::number::{plural, rate, time};
 
 use crate::headline::times;
 
+use super::doubt::{as_sure_as, only_if};
 use super::{Action, ActionKind, Case, Gain, mtu, policer, queue, reset};
 
 /// Fewest recoveries of one cause that are a habit of the path.
@@ -34,10 +35,12 @@ pub(super) fn losses(flows: &[&FlowReport], cases: &[Case<'_>]) -> Vec<Action> {
     let mut all = Vec::new();
     // Against a policer no other control helps.
     if policed.is_none() {
-        all.extend(control(&losing(flows)).or_else(|| recovers_slowly(flows)));
+        let by_losses = control(&losing(flows)).or_else(|| recovers_slowly(flows));
+        let reduced = [Limit::WindowNeeded, Limit::TimerNeeded];
+        all.extend(by_losses.map(|action| only_if(action, flows, &reduced)));
     }
     all.extend(policed);
-    all.extend(queue::managed(flows));
+    all.extend(queue::managed(flows).map(|action| only_if(action, flows, &[Limit::Line])));
     all.extend(mtu::told(flows));
     all.extend(reset::reset(flows));
     if hole.is_none() {
@@ -198,7 +201,7 @@ fn outage(cases: &[Case<'_>]) -> Option<Action> {
         .map(|s| s.start_ns)
         .min();
     let since = first.map(|ns| ns.saturating_sub(case.flow.limits.begun_ns));
-    Some(Action {
+    let action = Action {
         commands: vec![format!("mtr -n -o LSDNABWV {to}")],
         evidence: format!(
             "nothing got through for {}{}",
@@ -215,12 +218,18 @@ fn outage(cases: &[Case<'_>]) -> Option<Action> {
                 "Find out what interrupted the path to {to} (a link, a route, a radio link, the host itself)."
             ),
         )
-    })
+    };
+    Some(as_sure_as(case, action))
 }
 
 /// Waiting for timers that are long against the round trip.
 fn shorter_timer(cases: &[Case<'_>]) -> Option<Action> {
-    let waiting = |limit| matches!(limit, Limit::TimerNeeded | Limit::PathDead);
+    let waiting = |limit| {
+        matches!(
+            limit,
+            Limit::TimerNeeded | Limit::TimerUnneeded | Limit::PathDead
+        )
+    };
     let timer = |set: LimitSet| set.contains(Limit::TimerNeeded) && set.iter().all(waiting);
     let case = super::worst(cases, timer)?;
     let flow = case.flow;
@@ -236,15 +245,18 @@ fn shorter_timer(cases: &[Case<'_>]) -> Option<Action> {
         plural(flow.originals.lost, "packet")
     );
     if !flow.endpoints.sack && flow.endpoints.syn_seen {
-        return Some(Action {
+        let action = Action {
             evidence: format!("{waited}, and the connection has no SACK"),
             holds: "Both ends must offer it. With SACK the sender probes for lost tails (RFC 8985 section 7; Linux since \
                     4.20) instead of waiting.",
             ..Action::sack()
-        });
+        };
+        return Some(as_sure_as(case, action));
     }
     let rtt = crate::shares::round_trip_ns(flow)?;
-    (2 * rtt < LINUX_RTO_MIN_NS).then(|| Action {
+    // Where it may have expired without need, a shorter one expires so more often.
+    let needed = !case.part.limits.contains(Limit::TimerUnneeded);
+    let action = || Action {
         commands: vec![format!(
             "ip route change {to} via GATEWAY dev IF rto_min {}ms",
             (2 * rtt / 1_000_000).max(20)
@@ -254,9 +266,12 @@ fn shorter_timer(cases: &[Case<'_>]) -> Option<Action> {
                 become shorter in proportion. It does not mend the losses.",
         ..Action::new(
             ActionKind::Timer,
-            format!("On the sender of the data, let the retransmission timer of the route to {to} be shorter."),
+            format!(
+                "On the sender of the data, let the retransmission timer of the route to {to} be shorter."
+            ),
         )
-    })
+    };
+    (needed && 2 * rtt < LINUX_RTO_MIN_NS).then(|| as_sure_as(case, action()))
 }
 
 /// Without SACK a sender repairs one loss in a round trip (RFC 6582 section 3.2), and many are lost together.
@@ -270,7 +285,7 @@ fn repaired_one_by_one(cases: &[Case<'_>]) -> Option<Action> {
     // faster and four slower, of 10 with more nine faster and none slower by more than a twentieth.
     let by_duplicates = phases >= MIN_RECOVERIES && phases > case.flow.timeouts();
     let many = by_duplicates && again >= MIN_TOGETHER.saturating_mul(phases);
-    (many && !case.flow.endpoints.sack && case.flow.endpoints.syn_seen).then(|| Action {
+    let action = || Action {
         evidence: format!(
             "the connection has no SACK, and {} in {} were sent again, one in a round trip",
             plural(again, "packet"),
@@ -278,7 +293,9 @@ fn repaired_one_by_one(cases: &[Case<'_>]) -> Option<Action> {
         ),
         holds: "Both ends must offer it; Linux of any version.",
         ..Action::sack()
-    })
+    };
+    let without = !case.flow.endpoints.sack && case.flow.endpoints.syn_seen;
+    (many && without).then(|| as_sure_as(case, action()))
 }
 
 /// Timers that expire although everything arrived.
@@ -290,7 +307,7 @@ fn longer_timer(cases: &[Case<'_>]) -> Option<Action> {
         return None;
     }
     let to = flow.flow.dst.ip();
-    Some(Action {
+    let action = Action {
         commands: vec![format!(
             "ip route change {to} via GATEWAY dev IF rto_min 1s"
         )],
@@ -306,7 +323,8 @@ fn longer_timer(cases: &[Case<'_>]) -> Option<Action> {
                  until then, let the retransmission timer of this route wait longer."
             ),
         )
-    })
+    };
+    Some(as_sure_as(case, action))
 }
 
 /// What is not known of losses.

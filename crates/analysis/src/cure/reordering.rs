@@ -258,7 +258,11 @@ fn one_way(flows: &[&FlowReport]) -> Action {
             "ip link set BOND type bond mode 802.3ad xmit_hash_policy layer3+4".to_owned(),
             "sysctl -w net.ipv4.fib_multipath_hash_policy=1".to_owned(),
         ],
-        evidence: format!("{} of {} were late", count(late), plural(packets, "packet")),
+        evidence: format!(
+            "{} of {} that arrived were late",
+            count(late),
+            plural(packets, "packet")
+        ),
         holds: "It helps where several ways are the reason, which one capture does not show.",
         flows: flows.len() as u64,
         ..Action::new(

@@ -31,7 +31,10 @@ pub(super) fn actions(streams: &[StreamReport]) -> Vec<Action> {
 fn evidence(stream: &StreamReport) -> String {
     let order = &stream.order;
     let packets = plural(order.received, "packet");
-    format!("{} of {packets} were late", count(order.reordered))
+    format!(
+        "{} of {packets} that arrived were late",
+        count(order.reordered)
+    )
 }
 
 fn jitter_buffer(stream: &StreamReport) -> Option<Action> {

@@ -4,6 +4,7 @@ use inorder_detect::FlowReport;
 use inorder_detect::limits::Limit;
 use inorder_report::number::{bytes, plural, rate, time};
 
+use super::doubt::as_sure_as;
 use super::{Action, ActionKind, Case, Gain};
 use crate::shares::{awaits, held_short, line_bps, path_bytes, reads_slowly};
 
@@ -52,7 +53,7 @@ pub(super) fn receiver_window(cases: &[Case<'_>]) -> Option<Action> {
     let (window, to) = (flow.limits.window.unwrap_or_default(), flow.flow.dst.ip());
     let full = format!("the window was full for {} of the time", worst.share());
     if reads_slowly(flow) {
-        return Some(Action {
+        let action = Action {
             commands: vec![format!("ss -tnmi state established src {to}")],
             evidence: match window.closed_ns {
                 0 => full,
@@ -67,7 +68,8 @@ pub(super) fn receiver_window(cases: &[Case<'_>]) -> Option<Action> {
                     rate(flow.goodput_bps().unwrap_or(0))
                 ),
             )
-        });
+        };
+        return Some(as_sure_as(worst, action));
     }
     if window.unscaled {
         let action = Action {
@@ -86,7 +88,7 @@ pub(super) fn receiver_window(cases: &[Case<'_>]) -> Option<Action> {
                 "Switch window scaling on at both ends: without it the window cannot exceed 65,535 bytes.",
             )
         };
-        return Some(with_sack(flow, action));
+        return Some(as_sure_as(worst, with_sack(flow, action)));
     }
     let size = path_bytes(flow).unwrap_or(LARGER * window.largest_bytes);
     if size == 0 {
@@ -113,7 +115,7 @@ pub(super) fn receiver_window(cases: &[Case<'_>]) -> Option<Action> {
             format!("On the receiver of the data ({to}), let the receive buffer grow larger."),
         )
     };
-    Some(with_sack(flow, action))
+    Some(as_sure_as(worst, with_sack(flow, action)))
 }
 
 /// The sender's socket buffer is full of what is in flight.
@@ -149,7 +151,7 @@ pub(super) fn send_buffer(cases: &[Case<'_>]) -> Option<Action> {
             format!("On the sender of the data ({from}), let the socket buffer grow larger."),
         )
     };
-    Some(with_sack(flow, action))
+    Some(as_sure_as(worst, with_sack(flow, action)))
 }
 
 /// A sender that answers requests one at a time: who waits for whom.
@@ -166,7 +168,7 @@ pub(super) fn requests(cases: &[Case<'_>], all: &[FlowReport]) -> Option<Action>
         .iter()
         .find(|f| (f.flow.src, f.flow.dst, f.flow.reuse) == (id.dst, id.src, id.reuse))?;
     let small = back.originals.bytes as f64 <= MAX_REQUESTS * worst.flow.originals.bytes as f64;
-    (back.originals.packets >= MIN_REQUESTS && small).then(|| Action {
+    let action = || Action {
         evidence: format!(
             "{} sent {} and had nothing to send for {} of the time, of which {} ended after {} had sent something ({})",
             id.src,
@@ -186,7 +188,8 @@ pub(super) fn requests(cases: &[Case<'_>], all: &[FlowReport]) -> Option<Action>
                 id.dst.ip()
             ),
         )
-    })
+    };
+    (back.originals.packets >= MIN_REQUESTS && small).then(|| as_sure_as(worst, action()))
 }
 
 /// Ends of answers that wait for the acknowledgement of what was before them. What it brings: each answer takes less by what it waited,

@@ -6,7 +6,7 @@ use inorder_report::number::{bytes, count, percent, plural, rate};
 use super::claim::Claim;
 use super::held::Held;
 use super::sure;
-use crate::shares::{self, Part};
+use crate::shares;
 
 /// What it carried, at what rate, over which path.
 pub(super) fn moved(flow: &FlowReport) -> Claim {
@@ -39,14 +39,7 @@ pub(super) fn held(flow: &FlowReport) -> Vec<Claim> {
                 .limits
                 .share_where(|set| set.contains(inorder_detect::limits::Limit::Start)),
         }],
-        None => {
-            let parts = shares::told(&flow.limits);
-            let held = |part: &Part| {
-                let sure = sure::is_sure(part, parts.len(), flow);
-                Claim::Held(Held::of(flow, *part, sure))
-            };
-            parts.iter().map(held).collect()
-        }
+        None => parts(flow).into_iter().map(Claim::Held).collect(),
     };
     let end = shares::idle_end(&flow.limits);
     // Of a start that took less than the end, the end is what a reader sees.
@@ -59,6 +52,19 @@ pub(super) fn held(flow: &FlowReport) -> Vec<Claim> {
         at_sender,
     };
     held.into_iter().chain(end.map(ended)).collect()
+}
+
+/// The parts of its life that a sentence names, the longest first; what is uncertain stands together.
+pub(crate) fn parts(flow: &FlowReport) -> Vec<Held> {
+    let parts = shares::told(&flow.limits, |part| sure::reserved(part, flow));
+    let told = parts.iter().map(|part| Held::of(flow, *part, parts.len()));
+    let mut told: Vec<Held> = told.collect();
+    if let Some(first) = told.iter().position(|held| !held.sure) {
+        told.get_mut(first..)
+            .into_iter()
+            .for_each(|rest| rest.sort_by_key(|held| held.sure));
+    }
+    told
 }
 
 /// Its worst trouble.
@@ -157,7 +163,8 @@ pub(super) fn gist(flow: &FlowReport) -> String {
         ));
     }
     if flow.late() > 0 {
-        said.push(format!("{} % late", share(flow.late(), flow.came())));
+        let late = share(flow.late(), flow.came());
+        said.push(format!("{late} % of what arrived was late"));
     }
     if flow.retransmissions.total > 0 {
         said.push(format!(

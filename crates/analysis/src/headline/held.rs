@@ -1,10 +1,11 @@
 //! The words for what held a flow back.
 
 use inorder_detect::limits::{Limit, LimitSet, Window};
-use inorder_detect::{Cause, FlowReport};
+use inorder_detect::{Cause, FlowReport, Vantage};
 use inorder_report::number::{bytes, count, plural, rate, time};
 
-use super::share;
+use super::sure::Evidence;
+use super::{open, share};
 use crate::shares::{self, Part};
 
 /// A standing queue shorter than this bothers nobody, nanoseconds (ITU-T G.114 calls delays below 150 ms good for speech;
@@ -19,6 +20,10 @@ pub struct Held {
     pub(crate) part: Part,
     /// Clauses like it are seldom false.
     pub(crate) sure: bool,
+    /// What speaks for that or against it.
+    pub(crate) evidence: Evidence,
+    /// Where the capture was made.
+    pub(super) vantage: Vantage,
     /// The receiver's window.
     pub(crate) window: Option<Window>,
     /// The receiver's application reads too slowly.
@@ -79,13 +84,16 @@ impl Why {
 }
 
 impl Held {
-    /// One part of the life of `flow`.
-    pub(crate) fn of(flow: &FlowReport, part: Part, sure: bool) -> Held {
+    /// One part of the life of `flow`, of which `clauses` parts are told.
+    pub(crate) fn of(flow: &FlowReport, part: Part, clauses: usize) -> Held {
+        let evidence = Evidence::of(part.limits, clauses, flow);
         let (needed, unneeded) = shares::reductions(flow);
         let unnecessary = part.limits.iter().any(Limit::is_unneeded);
         Held {
             part,
-            sure,
+            sure: evidence.is_sure(part.limits),
+            evidence,
+            vantage: flow.vantage.vantage,
             window: flow.limits.window,
             slow_reader: shares::reads_slowly(flow),
             buffer_bytes: flow.limits.send_buffer_bytes,
@@ -151,8 +159,8 @@ impl Held {
     pub(super) fn text(&self) -> String {
         let part = format!("{} of the time", bounds(&self.part));
         match self.part.limits.only() {
-            _ if !self.sure => self.uncertain(&part),
-            None => self.one_of_several(&part),
+            _ if !self.sure => open::uncertain(&[self]),
+            None => open::one_of_several(self),
             Some(Limit::ReceiverWindow) => self.receiver_window(&part),
             Some(Limit::SendBuffer) => format!(
                 "the sender's socket buffer{} held it back for {part}, though both windows had room",
@@ -287,38 +295,6 @@ impl Held {
             "the congestion window was reduced for {part}{reductions} although nothing had been lost{why}"
         )
     }
-
-    /// What it may have been, where this capture cannot tell.
-    fn one_of_several(&self, part: &str) -> String {
-        match self.either() {
-            Some(either) => format!("for {part} {either} (this capture cannot show which)"),
-            None => format!("what held it back for {part} is unknown"),
-        }
-    }
-
-    /// What it seems to be, where clauses like this one are often false.
-    fn uncertain(&self, part: &str) -> String {
-        match self.either() {
-            Some(either) => format!("what held it back for {part} is uncertain, perhaps {either}"),
-            None => format!("what held it back for {part} is unknown"),
-        }
-    }
-
-    /// Its limits as clauses that are joined by "or"; `None` if they are unknown.
-    fn either(&self) -> Option<String> {
-        let phrase = |limit| phrase(limit, self.why);
-        let mut all: Vec<&str> = self.part.limits.iter().map(phrase).collect();
-        all.dedup();
-        for (needed, unneeded, either) in EITHER {
-            let both = [needed, unneeded].map(phrase);
-            if both.iter().all(|one| all.contains(one)) {
-                all.retain(|one| !both.contains(one));
-                all.push(either);
-            }
-        }
-        let known = !self.part.limits.contains(Limit::Unknown) && !all.is_empty();
-        known.then(|| all.join(", or "))
-    }
 }
 
 /// `40 %`, or `40 to 70 %` where the capture leaves so much open that a reader should know.
@@ -333,47 +309,5 @@ pub(super) fn between(least: f64, most: f64) -> String {
     match most - least > SMALL {
         true => format!("{:.0} to {}", 100.0 * least, share(most)),
         false => share(least),
-    }
-}
-
-/// Two limits of which it is open whether anything was lost, in one clause.
-const EITHER: [(Limit, Limit, &str); 2] = [
-    (
-        Limit::WindowNeeded,
-        Limit::WindowUnneeded,
-        "the congestion window was reduced, after losses or although nothing had been lost",
-    ),
-    (
-        Limit::TimerNeeded,
-        Limit::TimerUnneeded,
-        "the sender waited for its retransmission timer, after losses or although everything had arrived",
-    ),
-];
-
-/// The limit as a short main clause.
-fn phrase(limit: Limit, why: Why) -> &'static str {
-    match limit {
-        Limit::WindowNeeded | Limit::RecoveryNeeded if why == Why::Marks => {
-            "the window was reduced after congestion marks (ECN)"
-        }
-        Limit::WindowNeeded | Limit::RecoveryNeeded if why == Why::Discards => {
-            "the window was reduced after the receiver had discarded packets"
-        }
-        Limit::Handshake => "the connection was being opened",
-        Limit::Start => "the congestion window still grew from its start",
-        Limit::Application => "the sending application had nothing to send",
-        Limit::SendBuffer => "the sender's socket buffer was full",
-        Limit::ReceiverWindow => "the receiver's window was full",
-        Limit::Line => "the line was full",
-        Limit::WindowNeeded | Limit::RecoveryNeeded => "the window was reduced after losses",
-        Limit::WindowUnneeded | Limit::RecoveryUnneeded => {
-            "the window was reduced although nothing had been lost"
-        }
-        Limit::TimerNeeded => "the sender waited for its retransmission timer after losses",
-        Limit::TimerUnneeded => {
-            "the sender waited for its retransmission timer although everything had arrived"
-        }
-        Limit::PathDead => "the path was dead",
-        _ => "something unknown held it back",
     }
 }

@@ -9,6 +9,7 @@ mod claim;
 mod doubts;
 mod flow;
 mod held;
+mod open;
 mod rest;
 mod stream;
 mod sure;
@@ -22,8 +23,10 @@ use inorder_report::number::{count, percent, plural};
 
 pub use self::claim::{About, Claim, Counted, Nothing};
 pub(crate) use self::claim::{CLAIM, cost_of};
+pub(crate) use self::flow::parts;
 pub use self::held::Held;
 pub(crate) use self::held::{Why, bounds};
+pub(crate) use self::open::{Teller, is_wait, noun};
 use crate::gravity::{Subject, troubled};
 use crate::model::Analysis;
 use crate::shares;
@@ -144,9 +147,19 @@ fn lead(flow: &FlowReport) -> (Vec<Claim>, bool) {
 
 /// Clauses as one sentence. What a flow moved is followed by a colon; one that ends with a full stop is a sentence already.
 fn sentence(claims: &[Claim]) -> String {
+    let mut text = clauses(claims);
+    if !text.ends_with(['.', '?']) {
+        text.push('.');
+    }
+    capital(&text)
+}
+
+/// Clauses with what stands between them: what is uncertain of one flow is a single one.
+pub(crate) fn clauses(claims: &[Claim]) -> String {
     let mut text = String::new();
     let mut before: Option<&Claim> = None;
-    for claim in claims {
+    let mut left = claims;
+    while let Some((claim, behind)) = left.split_first() {
         text.push_str(match before {
             None => "",
             Some(Claim::Moved { .. }) => ": ",
@@ -155,13 +168,27 @@ fn sentence(claims: &[Claim]) -> String {
             }) if matches!(claim, Claim::Mistaken { .. }) => ", and ",
             Some(_) => "; ",
         });
-        text.push_str(&claim.text());
-        before = Some(claim);
+        let unsure: Vec<&Held> = left.iter().map_while(unsure).collect();
+        (before, left) = match unsure.len() {
+            0 => {
+                text.push_str(&claim.text());
+                (Some(claim), behind)
+            }
+            n => {
+                text.push_str(&open::uncertain(&unsure));
+                (Some(claim), left.get(n..).unwrap_or_default())
+            }
+        };
     }
-    if !text.ends_with(['.', '?']) {
-        text.push('.');
+    text
+}
+
+/// What a clause says to be uncertain.
+fn unsure(claim: &Claim) -> Option<&Held> {
+    match claim {
+        Claim::Held(held) if !held.sure => Some(held),
+        _ => None,
     }
-    capital(&text)
 }
 
 /// With a capital letter, unless the name of a flow or stream comes first.
@@ -267,6 +294,14 @@ fn unused(analysis: &Analysis) -> String {
         true => String::new(),
         false => format!(" ({}{udp})", reasons.join(", ")),
     }
+}
+
+/// `3 of the 200 packets that arrived (1.5 %)`.
+fn of_arrived(n: u64, all: u64) -> String {
+    let share = percent(n as f64 / all.max(1) as f64);
+    let the = if all == 1 { "" } else { "the " };
+    let packets = plural(all, "packet");
+    format!("{} of {the}{packets} that arrived ({share} %)", count(n))
 }
 
 /// `3 of 200 packets (1.5 %)`.

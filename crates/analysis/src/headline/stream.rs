@@ -5,7 +5,7 @@ use inorder_detect::{Gravity, Numbers, StreamDoubt, StreamReport, Trouble};
 use inorder_report::number::{count, percent, plural, time, time_u64};
 use inorder_wire::Service;
 
-use super::{of_packets, times, was};
+use super::{of_arrived, of_packets, times, was};
 
 /// The stream and its troubles.
 pub(super) fn wrong(stream: &StreamReport) -> String {
@@ -18,8 +18,8 @@ pub(super) fn troubles(stream: &StreamReport) -> String {
     let late = (order.reordered, {
         let most = order.late_ns.max().filter(|ns| *ns > 0);
         let by = most.map_or(String::new(), |ns| format!(", by up to {}", time_u64(ns)));
-        let share = of_packets(order.reordered, order.received.max(order.reordered));
-        format!("{share} arrived late{by}")
+        let share = of_arrived(order.reordered, order.received.max(order.reordered));
+        format!("{share} {} late{by}", was(order.reordered))
     });
     let missing = (
         stream.skipped.missing,
@@ -173,7 +173,7 @@ pub(super) fn sum(received: u64, late: u64, missing: u64, pauses: u64) -> String
     let mut said = Vec::new();
     if late > 0 {
         said.push(format!(
-            "{} of {} {} late",
+            "{} of {} that arrived {} late",
             count(late),
             plural(received, "packet"),
             was(late)

@@ -1,93 +1,223 @@
 //! How sure a clause on what held a flow back is.
 //!
-//! By what the analysis itself shows of a clause it has a chance to be false: a logistic regression over the clauses of 1,300 drawn
-//! transfers from three places each (`testdata/lab/confidence`). What the round trips show beside that (queues, plateaus, pacing, their
-//! number, packets, late packets) foretold no more. A clause with a larger chance than a bound says that it is uncertain.
+//! What the analysis itself shows of a clause, its properties, gives it a chance to be false: a logistic regression over the clauses of 1,300 drawn
+//! transfers from three places each. This file alone decides which property a clause has: JSON lists their names beside each clause (`evidence`),
+//! and `testdata/lab/confidence` computes the points from those. A clause with a larger chance than a bound says that it is uncertain.
 
-use inorder_detect::FlowReport;
 use inorder_detect::limits::{Limit, LimitSet};
+use inorder_detect::{Cause, FlowReport};
 
 use crate::shares::{self, Part};
 
-/// A clause is uncertain if the logarithm of its odds to be false is larger: more than one in seven like it is false. Of those clauses one
-/// in four is false, of the others one in 20, and they tell 6 % of the time.
-const MAX_LOG_ODDS: f64 = -1.79;
+/// A clause is uncertain if the logarithm of its odds to be false is larger: more than one in five like it is false. Of those clauses three
+/// in ten are false, of the others one in 20, and they tell 4 % of the time.
+const MAX_LOG_ODDS: f64 = -1.33;
 
 /// Logarithm of the odds to be false that all clauses have, and what is added to it by the names of the limits.
-const ALL: f64 = -2.57;
-const BY_NAMES: [(LimitSet, f64); 17] = [
-    (LimitSet::of(&[Limit::Handshake]), -0.34),
-    (LimitSet::of(&[Limit::Start]), -0.67),
-    (LimitSet::of(&[Limit::Application]), 0.51),
-    (LimitSet::of(&[Limit::Application, Limit::Line]), 0.90),
-    (LimitSet::of(&[Limit::Application, Limit::SendBuffer]), 0.37),
+const ALL: f64 = -2.40;
+const BY_NAMES: [(LimitSet, f64); 18] = [
+    (LimitSet::of(&[Limit::Handshake]), -0.22),
+    (LimitSet::of(&[Limit::Start]), -0.40),
+    (LimitSet::of(&[Limit::Application]), 0.43),
+    (LimitSet::of(&[Limit::Application, Limit::Line]), 0.30),
+    (LimitSet::of(&[Limit::Application, Limit::SendBuffer]), 0.11),
     (
         LimitSet::of(&[Limit::Application, Limit::SendBuffer, Limit::Line]),
-        -0.27,
+        -0.50,
     ),
     (
         LimitSet::of(&[Limit::Application, Limit::TimerNeeded]),
-        0.42,
+        0.79,
     ),
-    (LimitSet::of(&[Limit::SendBuffer]), 0.41),
-    (LimitSet::of(&[Limit::ReceiverWindow]), -0.46),
-    (LimitSet::of(&[Limit::Line]), -1.55),
-    (LimitSet::of(&[Limit::Line, Limit::WindowNeeded]), 1.16),
-    (LimitSet::of(&[Limit::WindowNeeded]), -0.66),
-    (LimitSet::of(&[Limit::WindowUnneeded]), 0.43),
+    (LimitSet::of(&[Limit::SendBuffer]), -0.04),
+    (LimitSet::of(&[Limit::ReceiverWindow]), -0.37),
+    (LimitSet::of(&[Limit::Line]), -1.42),
+    (LimitSet::of(&[Limit::Line, Limit::WindowNeeded]), 1.20),
+    (LimitSet::of(&[Limit::WindowNeeded]), -0.64),
+    (LimitSet::of(&[Limit::WindowUnneeded]), 0.39),
     (
         LimitSet::of(&[Limit::WindowNeeded, Limit::WindowUnneeded]),
-        -0.00,
+        0.08,
     ),
-    (LimitSet::of(&[Limit::TimerNeeded]), -0.12),
-    (LimitSet::of(&[Limit::TimerNeeded, Limit::PathDead]), -0.18),
+    (LimitSet::of(&[Limit::TimerNeeded]), -0.08),
+    (
+        LimitSet::of(&[Limit::TimerNeeded, Limit::TimerUnneeded]),
+        0.19,
+    ),
+    (LimitSet::of(&[Limit::TimerNeeded, Limit::PathDead]), -0.03),
     (
         LimitSet::of(&[Limit::TimerUnneeded, Limit::PathDead]),
-        -0.80,
+        -0.59,
     ),
 ];
 /// By other names, of which fewer than 40 clauses were drawn each.
-const BY_OTHER_NAMES: f64 = 0.85;
-/// By the number of clauses on the flow: one, two, three.
-const BY_CLAUSES: [f64; 3] = [-0.66, 0.25, 0.41];
-/// The capture leaves open what held the flow for a part of its life, and for another part does not, of this share each.
-const MIN_MIXED: f64 = 0.2;
-const BY_MIXED: f64 = 0.49;
-/// It speaks of a reduced window or of a timer, and there is this number of recoveries at least, whose verdicts agree by more than chance.
-const MIN_AGREEING_RECOVERIES: u64 = 10;
-const BY_MANY: f64 = -0.74;
-/// Or it speaks of lost or discarded packets, of no more than there were recoveries, which are not many, and some are after time-outs, as
-/// also a delay that jumps makes them. Of such clauses two in five are false.
-const BY_TIMEOUTS: f64 = 1.72;
+const BY_OTHER_NAMES: f64 = 0.80;
 
-/// True if clauses like the one on `part`, of `clauses` on `flow`, are seldom false.
-pub(super) fn is_sure(part: &Part, clauses: usize, flow: &FlowReport) -> bool {
-    let open = flow.limits.share_where(shares::is_open);
-    let mixed = open.min(1.0 - open) >= MIN_MIXED;
-    let names = BY_NAMES.iter().find(|(names, _)| *names == part.limits);
-    let odds = ALL
-        + names.map_or(BY_OTHER_NAMES, |(_, points)| *points)
-        + by_clauses(clauses)
-        + if mixed { BY_MIXED } else { 0.0 }
-        + by_recoveries(part.limits, flow);
-    odds <= MAX_LOG_ODDS
+/// As many recoveries have verdicts that agree by more than chance.
+const MIN_AGREEING_RECOVERIES: u64 = 10;
+/// More late packets than this for each that was sent again: jitter, which misleads a sender seldom.
+const MANY_LATE: u64 = 10;
+
+/// A clause, and what is known of its flow.
+struct Clause<'a> {
+    names: LimitSet,
+    kind: Kind,
+    clauses: usize,
+    flow: &'a FlowReport,
 }
 
-/// What the verdicts on recoveries add, if these are the names.
-fn by_recoveries(names: LimitSet, flow: &FlowReport) -> f64 {
-    let needed = [Limit::WindowNeeded, Limit::TimerNeeded];
-    let needed = needed.iter().any(|limit| names.contains(*limit));
-    let unneeded = names.iter().any(Limit::is_unneeded);
-    let missed = flow.originals.lost.saturating_add(flow.originals.refused);
-    match flow.recoveries.total {
-        MIN_AGREEING_RECOVERIES.. if needed || unneeded => BY_MANY,
-        few if needed && !unneeded && missed <= few && flow.timeouts() > 0 => BY_TIMEOUTS,
-        _ => 0.0,
+/// What a clause speaks of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A timer, a dead path, or a window that was reduced with need.
+    Losses,
+    /// A window that may have been reduced without need.
+    Unneeded,
+    /// The sender's application or its buffer.
+    Own,
+    /// Anything else.
+    Other,
+}
+
+impl Kind {
+    fn of(names: LimitSet) -> Kind {
+        let any = |limits: &[Limit]| limits.iter().any(|limit| names.contains(*limit));
+        if any(&[Limit::TimerNeeded, Limit::TimerUnneeded, Limit::PathDead]) {
+            Kind::Losses
+        } else if any(&[Limit::WindowUnneeded]) {
+            Kind::Unneeded
+        } else if any(&[Limit::WindowNeeded]) {
+            Kind::Losses
+        } else if any(&[Limit::Application, Limit::SendBuffer]) {
+            Kind::Own
+        } else {
+            Kind::Other
+        }
     }
 }
 
-/// What their number adds.
-fn by_clauses(clauses: usize) -> f64 {
-    let points = BY_CLAUSES.get(clauses.saturating_sub(1));
-    points.or(BY_CLAUSES.last()).copied().unwrap_or(0.0)
+/// Something that speaks for a clause or against it.
+struct Property {
+    /// As JSON names it.
+    name: &'static str,
+    holds: fn(&Clause<'_>) -> bool,
+    /// What it adds to the logarithm of the odds.
+    points: f64,
+}
+
+const PROPERTIES: [Property; 7] = [
+    Property {
+        name: "own-alone",
+        holds: |c| c.kind == Kind::Own && c.clauses == 1,
+        points: -0.92,
+    },
+    // What holds a sender up in part looks like its application or its buffer.
+    Property {
+        name: "own-beside-others",
+        holds: |c| c.kind == Kind::Own && c.clauses > 1,
+        points: 1.09,
+    },
+    Property {
+        name: "other-alone",
+        holds: |c| c.kind == Kind::Other && c.clauses == 1,
+        points: -0.85,
+    },
+    // Each pause ended after data of the other end had come.
+    Property {
+        name: "awaited",
+        holds: |c| c.names == Limit::Application.into() && shares::awaits(c.flow),
+        points: -0.70,
+    },
+    // Verdicts on many recoveries that agree.
+    Property {
+        name: "many-recoveries",
+        holds: |c| {
+            let judged = |limit: Limit| {
+                let needed = matches!(limit, Limit::WindowNeeded | Limit::TimerNeeded);
+                needed || limit.is_unneeded()
+            };
+            c.names.iter().any(judged) && c.flow.recoveries.total >= MIN_AGREEING_RECOVERIES
+        },
+        points: -0.80,
+    },
+    // Without SACK late packets are counted only as far as duplicate acknowledgements show them.
+    Property {
+        name: "unneeded-without-sack",
+        holds: |c| c.kind == Kind::Unneeded && !c.flow.endpoints.sack,
+        points: 0.37,
+    },
+    Property {
+        name: "unneeded-of-many-late",
+        holds: |c| {
+            let again = c.flow.retransmissions.spurious.saturating_mul(MANY_LATE);
+            c.kind == Kind::Unneeded && c.flow.late() > again
+        },
+        points: 0.60,
+    },
+];
+
+/// Which of [`PROPERTIES`] a clause has.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Evidence(u32);
+
+impl Evidence {
+    /// Of the clause that names `names`, one of `clauses` on `flow`.
+    pub(super) fn of(names: LimitSet, clauses: usize, flow: &FlowReport) -> Evidence {
+        let kind = Kind::of(names);
+        let clause = Clause {
+            names,
+            kind,
+            clauses,
+            flow,
+        };
+        let held = PROPERTIES.iter().enumerate();
+        let held = held.filter(|(_, property)| (property.holds)(&clause));
+        Evidence(held.fold(0, |all, (bit, _)| all | 1 << bit))
+    }
+
+    fn properties(self) -> impl Iterator<Item = &'static Property> {
+        let all = PROPERTIES.iter().enumerate();
+        all.filter(move |(bit, _)| self.0 >> bit & 1 == 1)
+            .map(|(_, property)| property)
+    }
+
+    /// The names of what speaks for the clause or against it.
+    pub(crate) fn names(self) -> Vec<String> {
+        self.properties().map(|p| p.name.to_owned()).collect()
+    }
+
+    /// True if clauses like it, with these names, are seldom false.
+    pub(super) fn is_sure(self, names: LimitSet) -> bool {
+        let by_names = BY_NAMES.iter().find(|(own, _)| *own == names);
+        let by_names = by_names.map_or(BY_OTHER_NAMES, |(_, points)| *points);
+        let points: f64 = self.properties().map(|property| property.points).sum();
+        ALL + by_names + points <= MAX_LOG_ODDS
+    }
+}
+
+/// What the sentence calls `part`. A time-out repeats what was lost, or what had arrived before the delay jumped or its acknowledgement was
+/// lost. If no more packets were lost than the sender recovered from, losses do not show elsewhere, and it is open what a timer was for: of
+/// such clauses on losses two in five were false, of those on a timer whose need is open one in fifty.
+pub(super) fn reserved(part: &Part, flow: &FlowReport) -> LimitSet {
+    let few = flow.originals.lost.saturating_add(flow.originals.refused) <= flow.recoveries.total;
+    let seldom = flow.recoveries.total < MIN_AGREEING_RECOVERIES;
+    let after_few = few && seldom && flow.timeouts() > 0 && !is_unanswered(flow);
+    let needed = [
+        (Limit::TimerNeeded, Limit::TimerUnneeded),
+        (Limit::WindowNeeded, Limit::WindowUnneeded),
+    ];
+    let open = needed
+        .iter()
+        .filter(|(needed, _)| part.limits.contains(*needed));
+    let open = open.map(|(_, unneeded)| *unneeded);
+    match after_few {
+        true => LimitSet::of(&part.limits.iter().chain(open).collect::<Vec<Limit>>()),
+        false => part.limits,
+    }
+}
+
+/// What was sent last was repeated until the end, and never acknowledged.
+fn is_unanswered(flow: &FlowReport) -> bool {
+    let mut causes = flow.recoveries.by_cause.iter();
+    causes.any(|count| count.cause == Cause::Unanswered && count.recoveries > 0)
 }

@@ -82,7 +82,7 @@ fn of_streams(t: &Totals) -> Vec<Tile> {
             mood(s.reordered),
             share(s.reordered, s.received),
             format!(
-                "of {} of numbered streams late, by up to {}",
+                "of {} of numbered streams that arrived late, by up to {}",
                 plural(s.received, "packet"),
                 time_u64(s.max_late_ns)
             ),
@@ -109,9 +109,10 @@ fn of_flows(t: &Totals) -> Vec<Tile> {
             mood(t.order.late),
             share(t.order.late, t.order.came),
             match t.order.late {
-                0 => "of the TCP packets late".to_owned(),
+                0 => "of the TCP packets that arrived late".to_owned(),
                 _ => format!(
-                    "of the TCP packets late, by up to {}",
+                    "of the {} that arrived late, by up to {}",
+                    plural(t.order.came, "TCP packet"),
                     time_u64(t.order.max_late_ns)
                 ),
             },

@@ -508,3 +508,72 @@ fn a_flow_that_fills_its_line_gets_no_faster() {
     assert_eq!(full.none.expect("a reason").why, Why::NothingHelps);
     assert_eq!(kinds(&losing(9_000_000)), [ActionKind::Capture]);
 }
+
+/// Some of the time the window was small; for most of it the line was full, or the window reduced, and clauses like that are often false.
+#[test]
+fn what_would_tell_comes_before_what_may_not_be_the_matter() {
+    let open = |vantage| {
+        held(Held::ReceiverWindow, |f| {
+            f.vantage.vantage = vantage;
+            let share = |limits: &[Held], ns| Share {
+                limits: LimitSet::of(limits),
+                ns,
+                confidence: Confidence::Likely,
+            };
+            f.limits.shares = vec![
+                share(&[Held::Line, Held::WindowNeeded], 6_000_000_000),
+                share(&[Held::ReceiverWindow], 3_000_000_000),
+            ];
+            f.limits.window = Some(Window {
+                largest_bytes: 10_500,
+                ..Window::default()
+            });
+            f.cost.goodput_bps = Some(2_000_000);
+        })
+    };
+    let sender = open(Vantage::Sender);
+    assert_eq!(kinds(&sender), [ActionKind::Ask, ActionKind::Window]);
+    assert!(sender.actions[0].evidence.contains("`notsent`"));
+    let receiver = open(Vantage::Receiver);
+    assert_eq!(kinds(&receiver), [ActionKind::Capture, ActionKind::Window]);
+    assert!(receiver.none.is_none());
+}
+
+/// Four hundred late packets, for twelve of which something was sent again: without SACK such verdicts are often wrong.
+#[test]
+fn an_action_against_what_the_headline_calls_uncertain_says_so() {
+    let of = |sack| {
+        cure(4, |f| {
+            let mut limits = Limits::default();
+            (limits.begun_ns, limits.ended_ns) = (0, 10_000_000_000);
+            limits.shares = vec![Share {
+                limits: Held::WindowUnneeded.into(),
+                ns: 9_000_000_000,
+                confidence: Confidence::Likely,
+            }];
+            limits.unnecessary = vec![(Cause::Reordering, 9_000_000_000)];
+            f.limits = limits;
+            f.recoveries.total = 4;
+            f.endpoints.sack = sack;
+            f.reordering.reordered = 400;
+            f.retransmissions.spurious = 12;
+        })
+    };
+    let says = |cure: &Cure| -> Vec<bool> {
+        let reserve = "may help if a congestion window reduced without need held the transfer back, which is uncertain";
+        let all = cure.actions.iter();
+        let all = all.filter(|action| {
+            !matches!(
+                action.kind,
+                ActionKind::OneWay | ActionKind::Ask | ActionKind::Capture
+            )
+        });
+        all.map(|action| action.expectation() == reserve && !action.sure)
+            .collect()
+    };
+    let (uncertain, plain) = (of(false), of(true));
+    assert!(!says(&uncertain).is_empty() && says(&uncertain).iter().all(|says| *says));
+    assert!(says(&plain).iter().all(|says| !*says));
+    // The other end shows what arrived.
+    assert_eq!(uncertain.actions[0].kind, ActionKind::Capture);
+}

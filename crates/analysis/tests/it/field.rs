@@ -146,7 +146,7 @@ const CASES: &[Case] = &[
     case(
         "mirror-numbers-all-zero",
         Told { late: 1, ..NOTHING },
-        &["1 packet was late (12.5 %)"],
+        &["1 of the 8 packets that arrived (12.5 %) was late"],
         &["more than once"],
     ),
     case(
@@ -220,7 +220,7 @@ const CASES: &[Case] = &[
             late: 12,
             ..NOTHING
         },
-        &["12 packets were late"],
+        &["12 of the ", "were late"],
         &["lost"],
     ),
     acting(

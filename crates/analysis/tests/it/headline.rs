@@ -56,7 +56,7 @@ fn reordering_that_misled_the_sender_leads() {
     });
     assert_eq!(
         said(&analysis),
-        "10.1.0.2:1->192.0.2.17:5001 moved 927 kB at 8.24 Mbit/s: 64 of 640 packets (10.0 %) arrived late, \
+        "10.1.0.2:1->192.0.2.17:5001 moved 927 kB at 8.24 Mbit/s: 64 of the 640 packets that arrived (10.0 %) were late, \
          by up to 12.4 ms, and the sender took some of them for lost in 8 of 9 reductions of its window; 8 of 9 \
          retransmissions were unnecessary. 1 packet was lost; the other TCP flow had no trouble."
     );
@@ -150,7 +150,7 @@ fn loss_leads_where_it_is_graver_and_reordering_is_acquitted() {
         said(&analysis),
         "10.1.0.2:1->192.0.2.17:5001 moved 927 kB at 8.24 Mbit/s: 12 of 640 packets (1.9 %) were lost at a full queue \
          (the round-trip time was near its longest); the sender went into recovery 5 times, twice after a time-out. \
-         Reordering is not the problem: 2 packets were late (0.31 %) and started no recovery; the other TCP flow had no \
+         Reordering is not the problem: 2 of the 640 packets that arrived (0.31 %) were late and started no recovery; the other TCP flow had no \
          trouble."
     );
 }
@@ -195,7 +195,7 @@ fn refusals_copies_cuts_and_doubts_are_named() {
     });
     let text = said(&analysis);
     for part in [
-        "2 of 642 packets (0.31 %) arrived late; the receiver discarded them, since their timestamp was too old",
+        "2 of the 642 packets that arrived (0.31 %) were late; the receiver discarded them, since their timestamp was too old",
         "the snap length cuts off SACK options in 1 of 2 TCP flows",
         "3 frames were captured twice and counted once",
         "the capture lacks 1 acknowledged segment",
@@ -217,8 +217,8 @@ fn numbered_streams_are_weighed_like_flows() {
     let text = said(&analysis);
     assert!(
         text.starts_with(
-            "rtp 10.1.0.9:4000->192.0.2.18:4002 id 0xbeef carried 742 packets in 5.00 s: 26 of 742 packets (3.5 %) \
-             arrived late, by up to 7.00 ms, 3 of 745 packets (0.40 %) never arrived. Besides, 1 of 2 TCP flows had \
+            "rtp 10.1.0.9:4000->192.0.2.18:4002 id 0xbeef carried 742 packets in 5.00 s: 26 of the 742 packets that \
+             arrived (3.5 %) were late, by up to 7.00 ms, 3 of 745 packets (0.40 %) never arrived. Besides, 1 of 2 TCP flows had \
              1 lost packet, 1 time-out."
         ),
         "{text}"

@@ -297,7 +297,10 @@ fn a_corpus_and_an_analysis_say_the_same_share() {
         "{}",
         stdout(&run)
     );
-    assert!(stdout(&inorder(&["analyze", DEMO])).contains("4,984 packets (36.9 %) arrived late"));
+    assert!(
+        stdout(&inorder(&["analyze", DEMO]))
+            .contains("4,984 packets that arrived (36.9 %) were late")
+    );
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn the_text_begins_with_a_line_for_each_and_ends_with_the_worst() {
         .iter()
         .position(|line| line.starts_with("With trouble, 1 of 4 captures"));
     assert!(
-        lines[end.unwrap() + 1].contains("receiver.pcap (37.7 % late, "),
+        lines[end.unwrap() + 1].contains("receiver.pcap (37.7 % of arrivals late, "),
         "{lines:?}"
     );
 

@@ -68,6 +68,16 @@ pub(crate) static CLAIM: &[Column<Claim>] = &[
     )
     .optional(),
     Column::new(
+        "evidence",
+        Kind::List(inorder_report::Element::Text),
+        "What speaks for the clause or against it, by name (held): `sure` follows from these and from the limits, as docs/evidence/limits.md says.",
+        |c: &Claim| match c {
+            Claim::Held(held) => held.evidence.names(),
+            _ => Vec::new(),
+        }
+        .into(),
+    ),
+    Column::new(
         "reads_slowly",
         Kind::Flag,
         "The window was full because the receiving application read too slowly, and not because it was small (held, receiver-window).",
@@ -97,7 +107,7 @@ pub(crate) static CLAIM: &[Column<Claim>] = &[
     Column::new(
         "of",
         Kind::Count,
-        "Of how many.",
+        "Of how many: packets sent (lost), packets that arrived (late, outside-window, not-reordering), retransmissions (mistaken, part-reordering).",
         |c: &Claim| c.packets().and_then(|(_, of)| of).into(),
     )
     .optional(),

@@ -3,7 +3,7 @@
 use inorder_detect::Lost;
 use inorder_report::number::{count, percent, plural, time_u64};
 
-use super::super::super::{of_packets, share, was};
+use super::super::super::{of_arrived, share, was};
 
 pub(super) fn late(
     (packets, at_most, of): (u64, Option<u64>, u64),
@@ -36,8 +36,9 @@ pub(super) fn late(
         false => "",
     };
     format!(
-        "{least}{} arrived late{most}{discarded}{harmless}",
-        of_packets(packets, of)
+        "{least}{} {} late{most}{discarded}{harmless}",
+        of_arrived(packets, of),
+        was(packets)
     )
 }
 
@@ -116,24 +117,24 @@ pub(super) fn not_reordering(
     upstream: u64,
     at_most: Option<f64>,
 ) -> String {
-    let packets = match (late, of_all) {
-        (0, _) if upstream > 0 => {
+    let packets = match late {
+        0 if upstream > 0 => {
             return format!(
                 "reordering is not the problem: {} and started no recovery",
                 late_upstream(upstream)
             );
         }
-        (0, _) => return "reordering is not the problem: no late packet was seen".to_owned(),
-        (n, true) => format!("{} of all flows {}", plural(n, "packet"), was(n)),
-        (n, false) => format!("{} {}", plural(n, "packet"), was(n)),
+        0 => return "reordering is not the problem: no late packet was seen".to_owned(),
+        n => of_arrived(n, of),
     };
-    let late = percent(late as f64 / of.max(1) as f64);
+    let all = if of_all { " in all flows" } else { "" };
     let harm = match at_most {
         None => "started no recovery".to_owned(),
         Some(part) if part < 0.0005 => "took none of its time".to_owned(),
         Some(part) => format!("took at most {} % of its time", percent(part)),
     };
-    format!("reordering is not the problem: {packets} late ({late} %) and {harm}")
+    let was = was(late);
+    format!("reordering is not the problem: {packets}{all} {was} late and {harm}")
 }
 
 pub(super) fn part_reordering(

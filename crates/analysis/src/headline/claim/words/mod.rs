@@ -12,7 +12,7 @@ use self::lateness::{
 };
 use self::losses::{lost, probes, unanswered, unexplained};
 use super::super::held::between;
-use super::super::{of_packets, share, times, was};
+use super::super::{of_arrived, share, times, was};
 use super::{Claim, Counted, Nothing};
 
 pub(crate) use self::lateness::cost_of;
@@ -103,8 +103,8 @@ impl Claim {
                 cost,
             } => mistaken(*late, *reductions, *retransmissions, cost.as_ref()),
             Claim::Outside { packets, of } => format!(
-                "{} arrived outside the receiver's window, and the receiver discarded {}",
-                of_packets(*packets, *of),
+                "{} lay outside the receiver's window, and the receiver discarded {}",
+                of_arrived(*packets, *of),
                 it(*packets)
             ),
             Claim::Misled {
