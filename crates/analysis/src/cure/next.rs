@@ -7,7 +7,7 @@ use inorder_report::number::rate;
 
 use super::{Action, ActionKind, path};
 use crate::gravity::{Subject, troubled};
-use crate::headline::{Claim, Teller, clauses, is_wait, parts};
+use crate::headline::{Claim, Held, Teller, clauses, is_wait, parts};
 use crate::model::Analysis;
 use crate::shares;
 
@@ -55,7 +55,7 @@ pub(super) fn reason(
     let troubled = troubled(analysis);
     let Some(worst) = troubled.first() else {
         let largest = flows.iter().max_by_key(|f| f.originals.bytes)?;
-        return sender_is_unclear(largest).then(|| not_shown(largest));
+        return step(largest).map(|next| not_known(&missing(largest), next));
     };
     let nothing_helps = |text: String| NoAction {
         why: Why::NothingHelps,
@@ -74,10 +74,10 @@ pub(super) fn reason(
         )));
     }
     if let Some(unclear) = path::unclear_losses(flows) {
-        return Some(not_known(flow, unclear));
+        return Some(not_known(unclear, capture(flow)));
     }
-    if sender_is_unclear(flow) {
-        return Some(not_shown(flow));
+    if let Some(next) = step(flow) {
+        return Some(not_known(&missing(flow), next));
     }
     let (spared, known) = harm(flow);
     if known && spared {
@@ -102,7 +102,7 @@ pub(super) fn reason(
             next: None,
         });
     }
-    Some(not_known(flow, &missing(flow)))
+    Some(not_known(&missing(flow), capture(flow)))
 }
 
 /// What would tell what held the worst flow longest, beside actions that may be against something else; nothing where that is known, or where it
@@ -112,14 +112,19 @@ pub(super) fn first(analysis: &Analysis) -> Option<Action> {
     let Subject::Flow(flow) = troubled.first()? else {
         return None;
     };
-    if fills_the_line(flow).is_some() {
-        return None;
+    match fills_the_line(flow) {
+        Some(_) => None,
+        None => step(flow),
     }
+}
+
+/// What would tell what held a flow longest; nothing where that is known.
+fn step(flow: &FlowReport) -> Option<Action> {
     let told = parts(flow);
     let main = told.first()?;
     // What is done about a timer or a dead path does not depend on which it was.
     let known = is_wait(main.limits()) || main.limits().only().is_some();
-    let open = !main.sure || !known && !main.limits().iter().all(shares::harmless);
+    let open = (!main.sure || !known) && !main.limits().iter().all(shares::harmless);
     let long = flow.originals.packets >= super::MIN_PACKETS || super::is_long(flow, main.part.ns);
     let worth = main.part.at_most >= super::MIN_SHARE && long;
     (open && worth).then(|| match Teller::of(main.limits(), flow.vantage.vantage) {
@@ -152,17 +157,6 @@ fn harm(flow: &FlowReport) -> (bool, bool) {
     (surely < super::MIN_SHARE, known)
 }
 
-/// Whether the application or the sender's socket buffer held the flow longest, and it does not show which.
-fn sender_is_unclear(flow: &FlowReport) -> bool {
-    let Some(main) = flow.limits.main() else {
-        return false;
-    };
-    let share = main.ns as f64 / flow.limits.life_ns().max(1) as f64;
-    let either =
-        main.limits.contains(Limit::Application) && main.limits.contains(Limit::SendBuffer);
-    either && share >= super::MIN_SHARE && super::is_long(flow, main.ns)
-}
-
 /// What held the largest flow, in the words of the headline.
 fn held(claims: &[Claim]) -> String {
     let held = claims.iter().filter(|c| {
@@ -183,9 +177,13 @@ fn missing(flow: &FlowReport) -> String {
     if let Some(what) = flow.blind.iter().next() {
         return what.sentence().to_owned();
     }
-    let main = flow.limits.main().map(|share| share.limits);
+    let told = parts(flow);
+    let main = told.first().map(Held::limits);
     let full_queue = path::recoveries([flow], Cause::QueueLoss) > 0;
     let text = match main.map(LimitSet::only) {
+        Some(None) if main == Some(UNSENT) => {
+            "whether the sending application had nothing to send or its socket buffer was full does not show in packets"
+        }
         Some(None) => "what limits the transfer does not show at this end",
         Some(Some(Limit::WindowNeeded | Limit::RecoveryNeeded)) if full_queue => {
             "a queue was full when packets were lost, and whether a longer one, a managed one or another congestion control would \
@@ -202,17 +200,6 @@ fn missing(flow: &FlowReport) -> String {
         _ => "why the transfer was not faster does not show here",
     };
     text.to_owned()
-}
-
-/// Nothing is proposed but to ask the sender's kernel.
-fn not_shown(flow: &FlowReport) -> NoAction {
-    NoAction {
-        why: Why::NotKnown,
-        text: "No action is proposed, because not enough is known: whether the sending application had nothing to send or its \
-               socket buffer was full does not show in packets."
-            .to_owned(),
-        next: Some(ask(flow, UNSENT)),
-    }
 }
 
 /// What the sender's kernel counts, where no capture tells which of `limits` it was.
@@ -244,12 +231,12 @@ fn ask(flow: &FlowReport, limits: LimitSet) -> Action {
     }
 }
 
-/// Nothing is proposed but another capture, for `what` is not known.
-fn not_known(flow: &FlowReport, what: &str) -> NoAction {
+/// Nothing is proposed but `next`, which shows `what`.
+fn not_known(what: &str, next: Action) -> NoAction {
     NoAction {
         why: Why::NotKnown,
         text: format!("No action is proposed, because not enough is known: {what}."),
-        next: Some(capture(flow)),
+        next: Some(next),
     }
 }
 

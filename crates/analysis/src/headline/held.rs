@@ -84,7 +84,7 @@ impl Why {
 }
 
 impl Held {
-    /// One part of the life of `flow`, of which `clauses` parts are told.
+    /// One part of the life of `flow`, which a sentence names in `clauses` parts.
     pub(crate) fn of(flow: &FlowReport, part: Part, clauses: usize) -> Held {
         let evidence = Evidence::of(part.limits, clauses, flow);
         let (needed, unneeded) = shares::reductions(flow);
