@@ -164,7 +164,7 @@ pub(super) fn gist(flow: &FlowReport) -> String {
     }
     if flow.late() > 0 {
         let late = share(flow.late(), flow.came());
-        said.push(format!("{late} % of what arrived was late"));
+        said.push(format!("{late} % of arrivals late"));
     }
     if flow.retransmissions.total > 0 {
         said.push(format!(
