@@ -151,6 +151,7 @@ class Capture:
         self.syns = collections.Counter()            # direction: SYNs and SYN/ACKs seen
         self.syn_frames = {}                         # direction: frame of its first SYN
         self.ends = {}                               # direction: time of its first RST
+        self.fins = collections.defaultdict(list)    # direction: its FINs without data
         connections = Connections()
         for time, way, seq, ack, flags, window, header, length, ipid, opts, frame in packets(path):
             tsval, tsecr, mss, scale, blocks = opts
@@ -169,6 +170,8 @@ class Capture:
                 self.acks[back].append(Ack(time, ack, blocks, tsval, tsecr, scaled, ipid, frame, length == 0))
             if length > 0:
                 self.raw[way].append(Segment(time, seq & 0xFFFFFFFF, length, ipid, tsval, header, frame))
+            elif flags & 1:
+                self.fins[way].append(Segment(time, seq & 0xFFFFFFFF, 0, ipid, tsval, header, frame))
 
     def segments(self, way, limit):
         """Data packets of one direction, split at the segment size, in capture order.

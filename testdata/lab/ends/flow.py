@@ -89,6 +89,7 @@ class Flow:
         self.originals, self.copies = [], []
         self.split(sent, arrival)
         self.all = sorted(self.originals + self.copies, key=lambda t: t.sent)
+        self.fin = self.last_packet(origin.fins.get(way), receiver.fins.get(way), pairs and pairs[0])
         if view is not None:
             for t in self.all:
                 t.frame, t.tap_time = view.get(t.own, (None, None))
@@ -123,6 +124,26 @@ class Flow:
                     r = self.received[arrival[i]]
                     t.arrival, t.arrival_time, t.arrival_frame = arrival[i], r.time, r.frame
                 kind.append(t)
+
+    def last_packet(self, sent, received, pairs):
+        """The FIN, where it is a packet of its own: it takes a sequence number (RFC 9293 section 3.4), the highest, so it can
+        overtake data (RFC 4737 section 3) though it carries none. As with data, its first transmission counts."""
+        if not sent:
+            return None
+        arrival = (match_by(pairs, sent, received or []) if pairs else match(sent, received or []))[0][0]
+        a = self.originals[-1].b if self.originals else 0
+        fin = Transmission(a, a, 0, sent[0])
+        if arrival is not None:
+            came = received[arrival]
+            # Between two arrivals of data.
+            fin.arrival = bisect.bisect_left(self.received, came.frame, key=lambda s: s.frame) - 0.5
+            fin.arrival_time, fin.arrival_frame = came.time, came.frame
+        return fin
+
+    def arrived(self):
+        """Originals and the FIN, in the order of their arrival."""
+        fin = [self.fin] if self.fin else []
+        return sorted((t for t in self.originals + fin if t.arrival is not None), key=lambda t: (t.arrival, t.a))
 
     def look_up(self, sent, seen, tell):
         """Tells for each transmission which segment of another capture it is (None: not captured)."""
@@ -178,8 +199,8 @@ class Flow:
                 held, waiting = held.below_gap(), []
 
     def late(self):
-        """RFC 4737 on the arrivals of originals: {original: (extent, late time in ns)}."""
-        order = sorted((t for t in self.originals if t.arrival is not None), key=lambda t: (t.arrival, t.a))
+        """RFC 4737 on the arrivals of originals and of the FIN: {original: (extent, late time in ns)}."""
+        order = self.arrived()
         out, highest, times = {}, [], []
         for i, t in enumerate(order):
             if highest and t.a < highest[-1]:
@@ -190,9 +211,9 @@ class Flow:
         return out
 
     def higher_arrival(self, i):
-        """Index of the first arrival of an original above the i-th one; None if none came."""
+        """Index of the first arrival of an original, or of the FIN, above the i-th one; None if none came."""
         if not hasattr(self, "first_above"):
-            lowest, self.first_above = None, [None] * len(self.originals)
+            lowest, self.first_above = self.fin and self.fin.arrival, [None] * len(self.originals)
             for k in range(len(self.originals) - 1, -1, -1):
                 self.first_above[k] = lowest
                 at = self.originals[k].arrival

@@ -72,7 +72,7 @@ class Sight:
         return last
 
     def learn(self):
-        offset, top, cumulative = Unwrap(self.flow.base), -1, 0
+        offset, top, cumulative, fin = Unwrap(self.flow.base), -1, 0, self.flow.fin
         for k, ack in enumerate(self.acks):
             edge = offset(ack.ack)
             blocks = [(offset.near(x), offset.near(y)) for x, y in ack.blocks]
@@ -87,6 +87,8 @@ class Sight:
                 cumulative = edge
             for x, y in blocks:
                 top = max(top, self.know(x, y, k))
+            if fin and max([edge] + [y for _, y in blocks]) > fin.a:
+                top = len(self.originals)     # the FIN, above all data
             self.highest.append(top)
 
     def smallest_round_trip(self):

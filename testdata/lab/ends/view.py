@@ -66,6 +66,8 @@ def hidden_from_receiver(flow, place):
                 out[t] = "not-captured"
             else:
                 order.append((here(t), t.arrival, t.a, t))
+    if flow.fin and here(flow.fin) is not None:
+        order.append((here(flow.fin), flow.fin.arrival, flow.fin.a, flow.fin))
     order.sort(key=lambda x: x[:3])
     highest, late = -1, set()
     for _, _, a, t in order:

@@ -7,6 +7,7 @@ mod csv;
 mod cure;
 mod digits;
 mod doubtful_streams;
+mod ends;
 mod field;
 mod figures;
 mod frames;

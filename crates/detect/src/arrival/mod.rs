@@ -36,6 +36,8 @@ use unanswered::Unanswered;
 
 /// When nothing has happened yet, nanoseconds.
 const NEVER_NS: i64 = i64::MIN / 4;
+/// The end of the data overtakes no more of it than this, bytes: one further ahead is taken for no part of this connection.
+const MAX_BEHIND_THE_END: i64 = 1 << 24;
 
 /// What is remembered with every hole.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -152,6 +154,8 @@ pub(crate) struct Arrival {
     /// How many originals had arrived when something came that may have been one or a retransmission, and why
     /// that is not known: the extents across it may be one off.
     doubtful: Option<(u64, Reason)>,
+    /// The end of the data has come.
+    ended: bool,
     /// Below this it is known what the capture lacks.
     looked_up_to: i64,
     /// What came first of its bytes and may have been a retransmission.
@@ -194,6 +198,7 @@ impl Arrival {
             watchful: false,
             before: Before::NOTHING,
             doubtful: None,
+            ended: false,
             looked_up_to: 0,
             brought: None,
             kept_ids: KeptIds::default(),
@@ -262,6 +267,27 @@ impl Arrival {
             } else {
                 self.times.old_ns = seg.ts_ns;
             }
+        }
+    }
+
+    /// The FIN comes by as a packet of its own, `above` all data, which ends before the byte `at`. It takes a number of its own (RFC 9293
+    /// section 3.4): what it has overtaken is late, or was lost, as if data had come. Another is a copy.
+    #[cold]
+    pub(crate) fn end_arrives(&mut self, above: Above, at: i64) {
+        self.book_run();
+        let next = self.order.next();
+        let within = at <= self.edge && at - next <= MAX_BEHIND_THE_END;
+        if self.ended || !within {
+            return;
+        }
+        self.ended = true;
+        let note = Note {
+            above,
+            ..Note::default()
+        };
+        self.order.end_arrives(at, above.at_ns, note);
+        if at > next {
+            self.times.top_ns = above.at_ns;
         }
     }
 

@@ -130,7 +130,7 @@ impl Common {
             }
         }
         if seg.payload_len == 0 && seg.flags.any(TcpFlags::FIN) {
-            sides[dir.index()].note_end();
+            sides[dir.index()].note_end(seg);
         }
         if let Some(closing) = &mut self.closing {
             closing.answered(dir, seg);

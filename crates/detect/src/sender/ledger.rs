@@ -161,7 +161,6 @@ impl Ledger {
     pub(super) fn end_came(&mut self, start: i64, ack: &Segment) {
         self.log.end(Place {
             start,
-            len: 1,
             at_ns: ack.ts_ns,
             proof_frame: ack.frame,
             ..Place::default()

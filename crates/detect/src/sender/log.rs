@@ -200,13 +200,7 @@ impl ArrivalLog {
 
 /// The end of the data has its place in the order, and is none of the packets received.
 fn arrive_end(order: &mut Order<u64>, place: Place) {
-    order.arrive(
-        place.start,
-        place.len,
-        place.at_ns,
-        false,
-        place.proof_frame,
-    );
+    order.end_arrives(place.start, place.at_ns, place.proof_frame);
 }
 
 /// What was refused arrived: it has its place in the order, and is not among those received.

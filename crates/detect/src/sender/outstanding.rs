@@ -281,11 +281,9 @@ impl Outstanding {
         Some(((left, right), again))
     }
 
-    /// True where `seg` reports the number of the data's end alone, and nothing above what has not come: that was lost, or the end
-    /// overtook it.
+    /// True where `seg` reports the number of the data's end (FIN) above what has not come: that was lost, or the end overtook it.
     pub(super) fn end_overtook(&self, seg: &Segment, number: i64) -> bool {
-        let end = (self.highest, self.highest + 1);
-        number < self.highest && self.ranges.is_empty() && self.blocks(seg).any(|b| b == end)
+        number < self.highest && self.blocks(seg).any(|b| b.1 == self.highest + 1)
     }
 
     /// Unreported segments below the highest SACKed byte.

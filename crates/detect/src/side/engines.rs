@@ -3,6 +3,7 @@
 use inorder_base::sequence::Offsets;
 use inorder_wire::{Segment, TcpFlags};
 
+use super::known::TheEnd;
 use super::{Reported, Shared};
 use crate::arrival::Arrival;
 use crate::cause::RttTrace;
@@ -145,6 +146,17 @@ impl Engines {
                 self.una = una;
                 self.arrival.begins_with_holes(una, &blocks, since_ns);
             }
+        }
+    }
+
+    /// The end of the data comes by, as a packet of its own.
+    pub(super) fn note_end(&mut self, end: &TheEnd) {
+        if let Some(sender) = &mut self.sender {
+            sender.note_end();
+        }
+        if self.choice.vantage != Vantage::Sender {
+            let at = self.unwrap.offset(end.number);
+            self.arrival.end_arrives(end.above, at);
         }
     }
 

@@ -3,6 +3,8 @@
 use inorder_base::sequence::Offsets;
 use inorder_wire::{Has, NO_WSCALE, Segment, TcpFlags};
 
+use crate::copies::Above;
+
 /// Greatest shift of the window (RFC 7323 section 2.3).
 const MAX_WSCALE: u8 = 14;
 
@@ -115,6 +117,16 @@ pub(crate) struct Reported {
 
 heap!(Reported);
 
+/// The end of the data, a packet of its own (FIN).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TheEnd {
+    /// Of the FIN.
+    pub(super) number: u32,
+    pub(super) above: Above,
+}
+
+heap!(TheEnd);
+
 impl Reported {
     pub(super) fn new(seg: &Segment) -> Self {
         let mut reported = Reported {
@@ -143,6 +155,27 @@ impl Reported {
                 self.blocks_len += 1;
             }
         }
+    }
+
+    /// The same of data alone, where the FIN has the number `end`: it came before all that is followed.
+    pub(super) fn without_end(mut self, end: u32) -> Self {
+        let has_it = |edge: u32| edge == end.wrapping_add(1);
+        if !has_it(self.edge) || has_it(self.ack) {
+            return self;
+        }
+        let blocks = &mut self.blocks[..usize::from(self.blocks_len)];
+        for block in blocks.iter_mut().filter(|block| has_it(block.1)) {
+            block.1 = end;
+        }
+        let kept: Vec<_> = blocks.iter().filter(|b| b.0 != b.1).copied().collect();
+        blocks[..kept.len()].copy_from_slice(&kept);
+        self.blocks_len = kept.len() as u8;
+        self.edge = if kept.iter().any(|block| block.1 == end) {
+            end
+        } else {
+            self.ack
+        };
+        self
     }
 
     /// The blocks as offsets, ascending.

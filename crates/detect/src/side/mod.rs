@@ -13,6 +13,7 @@ use inorder_wire::{Complaint, Dir, FlowKey, Has, Segment, TcpFlags};
 use crate::arrival::{Context, Piece};
 use crate::complaints::Complaints;
 use crate::config::Config;
+use crate::copies::Above;
 use crate::cost::Answer;
 use crate::flow_table::FlowTable;
 use crate::habits::Identification;
@@ -25,6 +26,7 @@ use crate::result::{FlowId, PointKind, Vantage, VantageChoice};
 use crate::stamps::StampClock;
 use cut::Cut;
 use engines::{Engines, Heard};
+use known::TheEnd;
 
 pub(crate) use known::{Hello, Known, Reported, Shared, Start};
 pub(crate) use report::End;
@@ -96,13 +98,15 @@ pub(crate) struct Side {
     clock: StampClock,
     /// What this host said it had before any data of the other one was captured.
     reported: Option<Box<Reported>>,
+    /// The FIN that was captured before any of its data.
+    early_end: Option<Box<TheEnd>>,
     /// Frames of several packets, if there were any.
     merged: Option<Box<Merged>>,
     /// Its SYN was captured before its data: no byte lies before the first one.
     opened: bool,
 }
 
-heap!(Side: engines, recent, reported, merged);
+heap!(Side: engines, recent, reported, early_end, merged);
 
 /// One duplicate is no longer than this, bytes: a super-segment.
 const MAX_REPEATED: i64 = 65_536;
@@ -116,11 +120,16 @@ impl Side {
         }
     }
 
-    /// The end of the data has been sent, as a packet of its own (FIN).
-    pub(crate) fn note_end(&mut self) {
-        let sender = self.engines.as_mut().and_then(|e| e.sender.as_mut());
-        if let Some(sender) = sender {
-            sender.note_end();
+    /// The end of the data comes by, as a packet of its own: the FIN `seg`.
+    #[cold]
+    pub(crate) fn note_end(&mut self, seg: &Segment) {
+        let end = TheEnd {
+            number: seg.seq,
+            above: Above::of(seg),
+        };
+        match &mut self.engines {
+            Some(engines) => engines.note_end(&end),
+            None => _ = self.early_end.get_or_insert_with(|| Box::new(end)),
         }
     }
 
@@ -205,7 +214,12 @@ impl Side {
         (choice, config, shared): (VantageChoice, &Config, &Shared),
     ) {
         self.opened = start.hello.is_some();
+        let end = self.early_end.take();
         let known = start.reported.filter(|_| start.hello.is_none());
+        let known = known.map(|known| match &end {
+            Some(end) => known.without_end(end.number),
+            None => known,
+        });
         let base = start
             .hello
             .map_or(first_byte(seg), |h| h.isn.wrapping_add(1));
@@ -214,6 +228,9 @@ impl Side {
         let engines = self.engines.insert(engines);
         if start.hello.is_none() {
             engines.begins_without_syn(seg, known.as_ref());
+        }
+        if let Some(end) = end {
+            engines.note_end(&end);
         }
     }
 

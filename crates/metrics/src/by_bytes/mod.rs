@@ -197,6 +197,13 @@ impl<T: Copy + Default> Order<T> {
         self.next = to;
     }
 
+    /// The end of the data arrives `now`, a packet without data whose number is `end` (a FIN): what is missing below is late from now
+    /// on, and it takes its place among the arrivals.
+    pub fn end_arrives(&mut self, end: i64, now: i64, note: T) {
+        self.skip_to(end, now, note);
+        self.position += 1;
+    }
+
     fn open_hole(&mut self, end: i64, now: i64, opener_unsure: bool, note: T) {
         let hole = Hole {
             start: self.next,
@@ -381,6 +388,24 @@ mod tests {
             late_of(&[1, 2, 3, 7, 8, 9, 10, 4, 5, 6, 11]),
             [(4, 4, 400), (5, 5, 400), (6, 6, 400)]
         );
+    }
+
+    #[test]
+    fn the_end_of_the_data_overtakes_as_any_packet_does() {
+        let mut order = Order::<()>::new(0);
+        let mut arrive = |n: i64, at_ns| match order.arrive(n * 100, LEN, at_ns, false, ()) {
+            Arrived::Late(late) => Some((late.extent, late.bytes, late.late_ns)),
+            _ => None,
+        };
+        assert_eq!((arrive(0, 0), arrive(2, 1)), (None, None));
+        order.end_arrives(400, 2, ());
+        let mut arrive = |n: i64, at_ns| match order.arrive(n * 100, LEN, at_ns, false, ()) {
+            Arrived::Late(late) => Some((late.extent, late.bytes, late.late_ns)),
+            _ => None,
+        };
+        // Behind the third packet and the end; behind the end and the second.
+        assert_eq!(arrive(1, 3), Some((2, 100, 2)));
+        assert_eq!(arrive(3, 4), Some((2, 0, 2)));
     }
 
     proptest! {

@@ -82,7 +82,7 @@ use inorder_detect::{FlowId, FlowReport, Vantage};
 use matching::{Ends, Matching, frame_of};
 use pair::Pair;
 use pairing::Bounds;
-use recorder::{Recorded, Way};
+use recorder::{DataFrame, Recorded, Way};
 use split::Piece;
 use truth::Scene;
 
@@ -273,6 +273,12 @@ impl<'a> Lane<'a> {
         }
     }
 
+    /// The FIN as it arrived, if that is its first transmission.
+    fn end(&self) -> Option<DataFrame> {
+        let (sent, arrived) = (self.sent.end?, self.arrived.end?);
+        (sent.tsval == arrived.tsval).then_some(arrived)
+    }
+
     /// Sequence number of the first data byte, or of the first that was captured.
     fn base(&self) -> u32 {
         let isn = self.sent.isn.or(self.arrived.isn);
@@ -303,6 +309,7 @@ impl<'a> Lane<'a> {
         let scene = Scene {
             sent: ends.sent,
             arrived: ends.arrived,
+            end: self.end(),
             here: self.here,
             offset_ns: self.offset_ns,
             acked: self.acked(base, &found),

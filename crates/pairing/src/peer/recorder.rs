@@ -7,7 +7,7 @@ use inorder_wire::{Dir, FlowKey, Has, Segment, TcpFlags};
 use super::sample::Sample;
 use inorder_detect::{Acceptance, Evidence};
 
-/// A captured packet with data.
+/// A captured packet with data, or the FIN.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DataFrame {
     pub(crate) ts_ns: i64,
@@ -79,6 +79,8 @@ pub(crate) struct Way {
     pub(crate) base: Option<u32>,
     /// Highest acknowledgement that the other host sent for this direction.
     pub(crate) acked: Option<u32>,
+    /// The first FIN that is a packet of its own: it takes a number (RFC 9293 section 3.4), and may overtake data.
+    pub(crate) end: Option<DataFrame>,
     pub(crate) sample: Sample,
     /// The same by distances from the initial sequence numbers, from when both are known.
     pub(crate) relative: Sample,
@@ -143,6 +145,7 @@ impl Way {
             mss: self.mss,
             base: moved(self.base),
             acked: moved(self.acked),
+            end: self.end,
             fin: self.fin,
             ..Way::default()
         }
@@ -215,6 +218,9 @@ impl Recorded {
             way.data(seg);
         } else {
             way.receiver.arrives(seg);
+            if seg.flags.any(TcpFlags::FIN) {
+                way.end.get_or_insert_with(|| DataFrame::of(seg));
+            }
         }
         let back = &mut self.ways[dir.reverse().index()];
         back.answered(seg);

@@ -122,6 +122,26 @@ fn told(flow: &PeerFlow) -> Vec<(Kind, u64, Option<u32>)> {
 }
 
 #[test]
+fn the_end_of_the_data_overtakes_the_last_packet() {
+    let mut tape = Tape::new(-70_000_000);
+    let end = Segment {
+        flags: TcpFlags(TcpFlags::ACK | TcpFlags::FIN),
+        ..bytes(2_000, 0, 12)
+    };
+    tape.leaves(2_000, bytes(0, 1_000, 10));
+    tape.leaves(2_010, bytes(1_000, 1_000, 11));
+    tape.leaves(2_020, end);
+    tape.arrives(2_500, bytes(0, 1_000, 10));
+    tape.arrives(2_520, end);
+    tape.arrives(2_600, bytes(1_000, 1_000, 11));
+    tape.ack(2_610, 2_001);
+    let flow = tape.flow();
+    assert_eq!(told(&flow), [(Kind::Reordered, 1_000, Some(1))]);
+    assert_eq!(flow.truth.events[0].late_ns, Some(80_000));
+    assert_eq!(flow.truth.data_packets, 2, "it carries none");
+}
+
+#[test]
 fn one_is_late_one_is_lost_and_one_is_sent_twice_for_nothing() {
     let mut tape = Tape::new(-70_000_000);
     for (i, at) in [2_000, 2_010, 2_020, 2_030, 2_040].into_iter().enumerate() {

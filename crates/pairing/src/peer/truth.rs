@@ -17,6 +17,8 @@ use inorder_metrics::by_bytes::Late;
 pub(crate) struct Scene<'a> {
     pub(crate) sent: &'a [DataFrame],
     pub(crate) arrived: &'a [DataFrame],
+    /// The FIN as it arrived, if it was a packet of its own.
+    pub(crate) end: Option<DataFrame>,
     /// Which end the analysed capture is.
     pub(crate) here: Vantage,
     /// The receiver's clock minus the sender's, nanoseconds.
@@ -167,7 +169,8 @@ impl Teller<'_> {
         }
     }
 
-    /// RFC 4737 sections 3 and 4.1 to 4.4 on the arrivals of originals, and the rate at which they were sent.
+    /// RFC 4737 sections 3 and 4.1 to 4.4 on the arrivals of originals, and of the FIN, whose number is the highest; and the rate at which
+    /// they were sent.
     fn arrivals(&self, stretches: &[Stretch], collector: &mut Collector) {
         let mut originals: Vec<&Stretch> = stretches.iter().filter(|s| s.is_original()).collect();
         // Whatever was sent by then goes before an arrival, lost originals too.
@@ -185,12 +188,20 @@ impl Teller<'_> {
             }
         }
         order.sort_unstable();
-        let mut measure = Measure::new(originals.len());
+        let mut measure = Measure::new(originals.len() + 1);
+        let mut end = self.scene.end;
         for (arrival, label) in order {
             let Some(&original) = originals.get(label as usize) else {
                 continue;
             };
-            let at_ns = self.arriving(arrival).ts_ns;
+            let DataFrame {
+                ts_ns: at_ns,
+                number,
+                ..
+            } = self.arriving(arrival);
+            if let Some(end) = end.take_if(|end| end.number < number) {
+                measure.arrive(originals.len() as u32, end.ts_ns, 0);
+            }
             let bytes = (original.end - original.start) as u64;
             sent_until(original.sent, collector);
             let late = measure.arrive(label, at_ns, bytes);

@@ -39,6 +39,9 @@ struct Way {
     channel: Channel,
     from: End,
     sent: Vec<Sent>,
+    /// The FIN, where it is a packet of its own. It takes a sequence number (RFC 9293 section 3.4), the highest, and can overtake data
+    /// (RFC 4737 section 3) though it carries none.
+    fin: Option<Sent>,
     /// Index in `sent` by number of the packet.
     by_id: HashMap<u32, usize>,
     arrivals: u64,
@@ -160,6 +163,11 @@ impl Truth {
             known.isn.get_or_insert(segment.seq);
         }
         if segment.payload == 0 {
+            if segment.flags.has(inorder_tcp::Flags::FIN)
+                && let Some(way) = known.way.and_then(|at| self.ways.get_mut(at))
+            {
+                way.ends(packet.id);
+            }
             return;
         }
         let at = *known.way.get_or_insert(self.ways.len());
@@ -185,8 +193,13 @@ impl Truth {
             if let Some(pairs) = &mut self.pairs {
                 pairs.received(end, packet, way.merged(packet.id), frame);
             }
-        } else if let Some(pairs) = &mut self.pairs {
-            pairs.received(end, packet, vec![packet.id], frame);
+        } else {
+            if let Some(way) = own.way.and_then(|at| self.ways.get_mut(at)) {
+                way.end_received(now_ns, packet.id);
+            }
+            if let Some(pairs) = &mut self.pairs {
+                pairs.received(end, packet, vec![packet.id], frame);
+            }
         }
         if let (Some(at), Some(isn)) = (back.way, back.isn)
             && let Some(way) = self.ways.get_mut(at)
@@ -260,6 +273,7 @@ impl Way {
             channel,
             from,
             sent: Vec::new(),
+            fin: None,
             by_id: HashMap::new(),
             arrivals: 0,
             latest: Vec::new(),
@@ -278,6 +292,27 @@ impl Way {
             arrived: None,
             refused: false,
         });
+    }
+
+    /// The FIN leaves, alone, with this number; copies of it do not count.
+    fn ends(&mut self, id: u32) {
+        self.fin.get_or_insert(Sent {
+            id,
+            start: u64::MAX,
+            end: u64::MAX,
+            acked: self.acked,
+            arrived: None,
+            refused: false,
+        });
+    }
+
+    /// The packet `id`, without data, arrives: it may be the FIN.
+    fn end_received(&mut self, now_ns: i64, id: u32) {
+        let fin = self.fin.as_mut().filter(|fin| fin.id == id);
+        if let Some(fin) = fin.filter(|fin| fin.arrived.is_none()) {
+            fin.arrived = Some((self.arrivals, now_ns));
+            self.arrivals += 1;
+        }
     }
 
     /// Marks the last arrival as refused.
@@ -365,7 +400,7 @@ impl Way {
         };
         let originals = self.originals();
         flow.data_packets = originals.len() as u64;
-        flow.events = late_or_refused(&originals);
+        flow.events = late_or_refused(originals.iter().chain(&self.fin));
         let refused = |event: &&TruthEvent| matches!(event, TruthEvent::Refused { .. });
         flow.refused = flow.events.iter().filter(refused).count() as u64;
         flow.reordered = flow.events.len() as u64 - flow.refused;
@@ -435,10 +470,9 @@ impl Way {
     }
 }
 
-/// RFC 4737 sections 3.3 and 4.2 applied to the arrivals of originals; refused ones keep their position among them.
-fn late_or_refused(originals: &[Sent]) -> Vec<TruthEvent> {
-    let mut arrived: Vec<(u64, i64, &Sent)> = originals
-        .iter()
+/// RFC 4737 sections 3.3 and 4.2 applied to the arrivals of originals, and of the FIN behind them; refused ones keep their position among them.
+fn late_or_refused<'a>(numbered: impl Iterator<Item = &'a Sent>) -> Vec<TruthEvent> {
+    let mut arrived: Vec<(u64, i64, &Sent)> = numbered
         .filter_map(|sent| sent.arrived.map(|(place, time_ns)| (place, time_ns, sent)))
         .collect();
     arrived.sort_by_key(|(place, _, sent)| (*place, sent.start));
@@ -522,5 +556,51 @@ impl TruthEvent {
                 "{{\"kind\":\"refused\",\"seq_offset\":{offset},\"len\":{length}}}"
             ),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use inorder_tcp::{Flags, Segment};
+
+    use super::*;
+    use crate::packet::Body;
+
+    #[test]
+    fn the_end_of_the_data_overtakes_as_any_packet_does() {
+        let packet = |id: u32, payload, flags| Packet {
+            body: Body::Tcp(Segment {
+                payload,
+                flags,
+                ..Segment::default()
+            }),
+            sent_ns: 0,
+            offset: u64::from(id) * 100 * u64::from(payload > 0),
+            channel: Channel(0),
+            id,
+            original: 0,
+            frames: 1,
+            passed: 0,
+            corrupted: false,
+        };
+        // Two packets of data, the FIN and a copy of it; the FIN arrives between the two.
+        let [first, second] = [0, 1].map(|id| packet(id, 100, Flags::ACK));
+        let [end, copy] = [2, 3].map(|id| packet(id, 0, Flags::ACK.with(Flags::FIN)));
+        let mut truth = Truth::default();
+        for (frame, sent) in (1..).zip([&first, &second, &end, &copy]) {
+            truth.sent(End::A, sent, frame);
+        }
+        for (frame, came) in (1..).zip([&first, &end, &copy, &second]) {
+            truth.received(10 * frame as i64, End::B, came, frame);
+        }
+        let flow = &truth.flows()[0];
+        assert_eq!((flow.data_packets, flow.reordered), (2, 1));
+        let late = TruthEvent::Reordered {
+            offset: 100,
+            length: 100,
+            extent: 1,
+            late_ns: 20,
+        };
+        assert_eq!(flow.events, [late]);
     }
 }
