@@ -122,7 +122,20 @@ pub(crate) fn tell(seg: &Segment, above: &Above, means: &Means) -> Copy {
     if means.follows && seg.has(Has::IP_ID) && seg.ip_id != 0 {
         return Copy::Retransmission(Basis::certain(Evidence::ArrivalIpId));
     }
+    if means.kept != Kept::Yes && just_before(seg, above) {
+        return match by_ip_id(seg, above, means) {
+            Copy::Original(basis) => Copy::Original(basis.weaker(Reason::LoneCopy)),
+            copy => copy,
+        };
+    }
     by_timing(seg, means)
+}
+
+/// Its identification is one of the few before that of the higher data: so soon behind each other few hosts give them by chance, even where
+/// the counter serves many connections, or too few packets have come to know how it counts.
+fn just_before(seg: &Segment, above: &Above) -> bool {
+    let before = above.ip_id.wrapping_sub(seg.ip_id);
+    seg.has(Has::IP_ID) && seg.ip_id != 0 && (1..=MAX_JUST_BEFORE).contains(&before)
 }
 
 fn by_ip_id(seg: &Segment, above: &Above, means: &Means) -> Copy {
@@ -163,6 +176,9 @@ fn same_tick(seg: &Segment, means: &Means) -> Copy {
         _ => Copy::Original(Basis::certain(Evidence::ArrivalTimestamps)),
     }
 }
+
+/// How far apart identifications are at most that say that one packet left just before another: of a thousand random ones one is as near.
+const MAX_JUST_BEFORE: u16 = 64;
 
 /// The clocks of common stacks tick every millisecond; a tick and the jitter of hosts fit into this, nanoseconds.
 const MAX_USUAL_TICK_NS: i64 = 2_000_000;

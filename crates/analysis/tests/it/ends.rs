@@ -82,6 +82,21 @@ fn what_the_end_of_the_data_overtakes_is_late_at_the_receiver() {
     );
 }
 
+/// As before, of a connection of which nothing else was captured, and later than the receiver can have been heard: identifications that follow each
+/// other tell that the last packet was sent before the end, and not again.
+#[test]
+fn what_comes_once_and_left_before_the_end_was_not_sent_again() {
+    let mut capture = Capture::default();
+    overtaken_by_the_end(&mut capture, false);
+    capture.frames.drain(..8);
+    for (us, _) in &mut capture.frames[2..] {
+        *us += 2_000;
+    }
+    let analysis = capture.analyse();
+    let text = headline(&analysis).to_string();
+    assert_eq!(analysis.flows[0].retransmissions.total, 0, "{text}");
+}
+
 #[test]
 fn what_the_end_of_the_data_shows_to_be_missing_was_lost() {
     let mut capture = Capture::default();
