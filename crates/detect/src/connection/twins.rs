@@ -125,23 +125,53 @@ impl Pairing {
     }
 }
 
-/// Do the first frames without an identification come twice?
-pub(super) fn among(frames: impl Iterator<Item = (Dir, Segment)>) -> Twins {
-    let (mut pairing, mut compared, mut last_ns) = (Pairing::default(), 0, 0);
-    for frame in frames.take(MAX_FRAMES_COMPARED) {
-        compared += 1;
-        last_ns = frame.1.ts_ns;
-        if frame.1.ip_id == 0 {
-            pairing.push(frame);
+/// Do the first frames without an identification come twice? Where they are too few, those with one tell, too.
+pub(super) fn among<I: Iterator<Item = (Dir, Segment)>>(frames: impl Fn() -> I) -> Twins {
+    let few = Compared::of(frames(), |segment| segment.ip_id == 0);
+    let told = few.verdict();
+    let open = matches!(told, Twins::None | Twins::Perhaps);
+    if open && (1..MIN_PAIRS).contains(&few.pairing.pairs.len()) {
+        let all = Compared::of(frames(), |_| true).verdict();
+        if matches!(all, Twins::All(_) | Twins::SoFar(_)) {
+            return all;
         }
-        pairing.requests[frame.0.index()].note(&frame.1);
     }
-    pairing.verdict(last_ns, compared)
+    told
+}
+
+/// The first frames, once they are paired.
+struct Compared {
+    pairing: Pairing,
+    frames: usize,
+    last_ns: i64,
+}
+
+impl Compared {
+    fn of(frames: impl Iterator<Item = (Dir, Segment)>, counts: impl Fn(&Segment) -> bool) -> Self {
+        let mut all = Compared {
+            pairing: Pairing::default(),
+            frames: 0,
+            last_ns: 0,
+        };
+        for frame in frames.take(MAX_FRAMES_COMPARED) {
+            all.frames += 1;
+            all.last_ns = frame.1.ts_ns;
+            if counts(&frame.1) {
+                all.pairing.push(frame);
+            }
+            all.pairing.requests[frame.0.index()].note(&frame.1);
+        }
+        all
+    }
+
+    fn verdict(&self) -> Twins {
+        self.pairing.verdict(self.last_ns, self.frames)
+    }
 }
 
 /// What a capture point further on leaves unchanged is the same.
 fn are_twins((dir, a): &(Dir, Segment), (dir_b, b): &(Dir, Segment)) -> bool {
-    let content = |s: &Segment| (s.seq, s.ack, s.payload_len, s.flags.0, s.window);
+    let content = |s: &Segment| (s.seq, s.ack, s.payload_len, s.flags.0, s.window, s.ip_id);
     let stamps = |s: &Segment| (s.tsval, s.tsecr);
     dir == dir_b
         && content(a) == content(b)
@@ -173,18 +203,18 @@ mod tests {
 
     #[test]
     fn frames_that_all_come_twice_are_told_from_a_few_that_do() {
-        assert_eq!(among(twice(4, 0)), Twins::All(2));
-        assert_eq!(among(twice(3, 0)), Twins::Perhaps);
+        assert_eq!(among(|| twice(4, 0)), Twins::All(2));
+        assert_eq!(among(|| twice(3, 0)), Twins::Perhaps);
         // The second captures of the last ones are missing yet.
         let mut later: Vec<_> = twice(9, 5 * MS).collect();
         later.sort_by_key(|(_, segment)| segment.ts_ns);
-        let some = |n| among(later.iter().copied().take(n));
+        let some = |n| among(|| later.iter().copied().take(n));
         assert_eq!(some(14), Twins::SoFar(2), "they may come a third time");
         // Keep-alives a second apart.
-        assert_eq!(among(twice(8, 1_000 * MS)), Twins::None);
+        assert_eq!(among(|| twice(8, 1_000 * MS)), Twins::None);
         let duplicate_acks = |before: i64| {
             let acks = (0..before).map(|i| frame(i, i as u32, 0));
-            among(acks.chain((0..9).map(|n| frame(99 + n, 99, 9))))
+            among(|| acks.clone().chain((0..9).map(|n| frame(99 + n, 99, 9))))
         };
         assert_eq!(duplicate_acks(9), Twins::None);
         assert_eq!(duplicate_acks(3), Twins::None);
@@ -192,7 +222,7 @@ mod tests {
 
     #[test]
     fn frames_that_all_come_three_times_are_told_from_those_that_come_twice() {
-        let thrice = (0..8).flat_map(|i| [0, 5, 9].map(|d| frame(i64::from(i) * MS + d, i, 0)));
+        let thrice = || (0..8).flat_map(|i| [0, 5, 9].map(|d| frame(i64::from(i) * MS + d, i, 0)));
         assert_eq!(among(thrice), Twins::All(3));
     }
 
@@ -201,16 +231,17 @@ mod tests {
         let burst = |ns: i64| (0..10).map(move |i| frame(ns, i, 0));
         let thrice: Vec<_> = [0, 3, 6].into_iter().flat_map(burst).collect();
         let next = frame(MS, 10, 0);
-        let some = |n| among(thrice.iter().copied().take(n).chain([next]));
-        assert_eq!(among(thrice.iter().copied().take(20)), Twins::SoFar(2));
+        let some = |n| among(|| thrice.iter().copied().take(n).chain([next]));
+        let first = || thrice.iter().copied().take(20);
+        assert_eq!(among(first), Twins::SoFar(2));
         assert_eq!(some(20), Twins::All(2));
         assert_eq!(some(30), Twins::All(3));
     }
 
     #[test]
     fn a_handshake_that_the_network_delivers_twice_is_waited_past_and_is_not_enough() {
-        let data = (10..20).map(|i| frame(i, i as u32, 0));
-        assert_eq!(among(twice(3, 0).chain(data)), Twins::None);
+        let data = || (10..20).map(|i| frame(i, i as u32, 0));
+        assert_eq!(among(|| twice(3, 0).chain(data())), Twins::None);
     }
 
     #[test]
@@ -230,10 +261,10 @@ mod tests {
             (dir.reverse(), segment)
         };
         let flight = || (0..8).map(|n| data(0, n));
-        let again = (0..8).flat_map(|n| [ack(20 + i64::from(n), n), data(20 + i64::from(n), n)]);
-        assert_eq!(among(flight().chain(again)), Twins::None);
-        let twins = (0..8).map(|n| data(3, n)).chain([ack(20, 8)]);
-        assert_eq!(among(flight().chain(twins)), Twins::All(2));
+        let again = || (0..8).flat_map(|n| [ack(20 + i64::from(n), n), data(20 + i64::from(n), n)]);
+        assert_eq!(among(|| flight().chain(again())), Twins::None);
+        let twins = || (0..8).map(|n| data(3, n)).chain([ack(20, 8)]);
+        assert_eq!(among(|| flight().chain(twins())), Twins::All(2));
     }
 
     #[test]
@@ -244,8 +275,8 @@ mod tests {
                 (dir, Segment { ttl, ..segment })
             })
         };
-        assert_eq!(among(routed(1)), Twins::Perhaps);
-        assert_eq!(among(routed(2)), Twins::All(2));
+        assert_eq!(among(|| routed(1)), Twins::Perhaps);
+        assert_eq!(among(|| routed(2)), Twins::All(2));
     }
 
     #[test]
@@ -259,6 +290,21 @@ mod tests {
                 },
             )
         };
-        assert_eq!(among(twice(8, 0).map(numbered)), Twins::None);
+        assert_eq!(among(|| twice(8, 0).map(numbered)), Twins::None);
+    }
+
+    #[test]
+    fn where_few_frames_lack_an_identification_those_that_have_one_tell_of_them() {
+        // Two of ten frames have none. Each number comes twice, or each frame has one of its own.
+        let few = |each: u16| {
+            (0..20u16).map(move |at| {
+                let n = u32::from(at / 2);
+                let (dir, segment) = frame(i64::from(at), n, 0);
+                let ip_id = if n < 2 { 0 } else { 100 + at / each };
+                (dir, Segment { ip_id, ..segment })
+            })
+        };
+        assert_eq!(among(|| few(2)), Twins::All(2));
+        assert_eq!(among(|| few(1)), Twins::Perhaps);
     }
 }

@@ -181,7 +181,7 @@ impl Waiting {
     pub(super) fn twins(&self) -> Twins {
         match self.unnumbered {
             0 | 1 => Twins::None,
-            _ => twins::among(self.iter()),
+            _ => twins::among(|| self.iter()),
         }
     }
 
