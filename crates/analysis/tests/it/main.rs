@@ -16,6 +16,7 @@ mod held;
 mod html;
 mod invariants;
 mod json;
+mod one_way;
 mod parquet;
 mod sample;
 mod schema;

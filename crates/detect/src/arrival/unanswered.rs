@@ -91,17 +91,19 @@ impl Arrival {
     }
 
     /// At the end of the flow; `heard_ns` is the last time at which the receiver could be heard. Data that was retransmitted for
-    /// longer than the waiting time for an answer before, and never acknowledged, had not arrived. Returns how many
-    /// retransmissions were needed for that, and of how many it is not known.
+    /// longer than the waiting time for an answer before, and never acknowledged, had not arrived. What lies above a hole says nothing:
+    /// no acknowledgement can cover it. Returns how many retransmissions were needed for that, and of how many it is not known.
     pub(super) fn settle_unanswered(&mut self, cx: &Context, heard_ns: Option<i64>) -> (u64, u64) {
         let rtt = cx.to_sender_ns.unwrap_or(0);
         let patience = rtt.saturating_mul(PATIENCE_RTTS).max(MIN_PATIENCE_NS);
+        let covered_to = self.coverable(cx.una);
         let waiting: Vec<Waiting> = self.unanswered.copies.drain(..).collect();
         let (mut needed, mut open, mut lost_to) = (0, 0, i64::MIN);
         for copy in &waiting {
             let first = waiting.iter().find(|first| first.from == copy.from);
             let since_ns = first.map_or(copy.at_ns, |first| first.at_ns);
-            let silent = heard_ns.is_some_and(|until| until.saturating_sub(since_ns) >= patience);
+            let silent = copy.from < covered_to
+                && heard_ns.is_some_and(|until| until.saturating_sub(since_ns) >= patience);
             let verdict = match silent {
                 true => Verdict::Needed,
                 false => Verdict::Ambiguous,
@@ -126,6 +128,14 @@ impl Arrival {
             }
         }
         (needed, open)
+    }
+
+    /// One past the highest byte that an acknowledgement could cover, where everything below `una` has been: what came by above lies behind
+    /// a hole.
+    fn coverable(&self, una: i64) -> i64 {
+        let mut holes = self.order.holes().iter();
+        let open = holes.find(|hole| hole.end > una && hole.note.fill.copies == 0);
+        open.map_or(i64::MAX, |hole| hole.start)
     }
 
     /// What `copy` repeats never got from here to its receiver.

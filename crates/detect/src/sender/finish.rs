@@ -1,6 +1,6 @@
 //! The end of a flow.
 
-use super::board::Sent;
+use super::board::{Copies, Sent};
 use super::ledger::{Ledger, Telling};
 use super::{AckFindings, Sender, SenderEnd};
 use crate::collect::{Basis, Place};
@@ -64,14 +64,23 @@ impl Sender {
     }
 
     /// What was sent again until the end and never acknowledged did not arrive, as far as silence tells: `last_ns` is when
-    /// the connection was last seen, nanoseconds. Nothing is known of data sent less than the waiting time for an answer before. Returns the
-    /// payloads.
+    /// the connection was last seen, nanoseconds. Nothing is known of data sent less than the waiting time for an answer before, nor of data
+    /// that the receiver may have and cannot name: it goes on to answer, waits for what lies below, and lists no ranges, or as many as it
+    /// has room for (RFC 2018 section 3). Returns the payloads.
     fn close_unanswered(&mut self, last_ns: i64) -> Vec<u32> {
         let rtt = self.timing.min_rtt.unwrap_or(0);
         let patience = rtt.saturating_mul(PATIENCE_RTTS).max(MIN_PATIENCE_NS);
         let silent = |sent: &Sent| last_ns.saturating_sub(sent.sent_ns) >= patience;
+        let ranges = self.outstanding.ranges.len();
+        let names_all = self.receiver.sack_seen && ranges < self.receiver.room(None);
+        let named = |sent: &Sent, copies: &Copies| {
+            let answers = self.news.last_ns() > copies.first_ns.saturating_add(rtt);
+            names_all || !answers || sent.start <= self.outstanding.una
+        };
         let open = self.outstanding.sent_again_in_vain();
-        let open: Vec<_> = open.filter(|(sent, _)| silent(sent)).collect();
+        let open: Vec<_> = open
+            .filter(|(sent, copies)| silent(sent) && named(sent, copies))
+            .collect();
         for (sent, copies) in &open {
             self.ledger.unanswered(sent, copies);
         }
