@@ -57,6 +57,8 @@ pub(crate) struct Means {
     /// An old identification is likelier that of a late original than that of a host which keeps them: some data has come sooner than a
     /// retransmission can, or few packets have come so late.
     pub(crate) likelier_late: bool,
+    /// The path delivers packets late by about a round trip: some data has come hardly sooner than a retransmission can.
+    pub(crate) delays: bool,
 }
 
 impl Means {
@@ -84,6 +86,13 @@ impl Means {
     pub(crate) fn is_early(&self, seg: &Segment) -> bool {
         let elapsed = seg.ts_ns.saturating_sub(self.news_ns);
         self.to_sender_ns.is_some_and(|rtt| elapsed < rtt - rtt / 8)
+    }
+
+    /// It comes at the end of the time in which nothing but a late packet can.
+    pub(crate) fn is_nearly_a_round_trip(&self, seg: &Segment) -> bool {
+        let elapsed = seg.ts_ns.saturating_sub(self.news_ns);
+        self.to_sender_ns
+            .is_some_and(|rtt| elapsed >= rtt - rtt / 4)
     }
 
     /// The sender's timestamps may stay the same for as long, nanoseconds.
@@ -209,8 +218,8 @@ pub(crate) fn by_timing(seg: &Segment, means: &Means) -> Copy {
         // Later than a prompt retransmission comes; a time-out would be later still.
         return Copy::Original(Basis::ambiguous(evidence, Reason::LoneCopy));
     }
-    if (rtt..=rtt + rtt / 8).contains(&elapsed) {
-        // A prompt retransmission comes after a round trip or a little more, as this one; a late packet may come at any time.
+    if !means.delays && (rtt..=rtt + rtt / 8).contains(&elapsed) {
+        // A prompt retransmission comes after a round trip or a little more, as this one; where late packets come just before that, they come then, too.
         return Copy::Retransmission(Basis::certain(evidence).weaker(Reason::LoneCopy));
     }
     Copy::Retransmission(Basis::ambiguous(evidence, Reason::LoneCopy))
@@ -271,6 +280,16 @@ mod tests {
         assert_eq!(tell(&bare(800), &above, &means), Copy::Original(lone));
         let open = tell(&bare(1_500), &above, &means);
         assert_eq!(open, Copy::Retransmission(lone));
+        assert_eq!(
+            tell(&bare(1_050), &above, &means),
+            Copy::Retransmission(likely)
+        );
+        let delays = Means {
+            delays: true,
+            ..means
+        };
+        let late = tell(&bare(1_050), &above, &delays);
+        assert_eq!(late, Copy::Retransmission(lone), "others were late, too");
     }
 
     #[test]

@@ -5,6 +5,43 @@ use inorder_detect::{Vantage, Verdict};
 
 use crate::frames::{A, ACK, B, Capture, client, server};
 
+/// Three hundred packets of the server, 10 ms apart, next to the client, of which nothing was captured; every tenth is 5 ms behind the next
+/// one. `stamped`: they carry timestamps of milliseconds.
+fn one_direction(stamped: bool) -> Capture {
+    let mut sent: Vec<(f64, u32)> = (0..300)
+        .map(|n| {
+            let late = if n % 10 == 4 { 15.0 } else { 0.0 };
+            (40.0 + 10.0 * f64::from(n) + late, n)
+        })
+        .collect();
+    sent.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut capture = Capture::default();
+    for (at, n) in sent {
+        let mut segment = server(B + n * 1_000, A, ACK, 1_000);
+        segment.id = if stamped { 0 } else { 500 + n as u16 };
+        segment.stamp = if stamped {
+            (5_000 + 10 * n, 77)
+        } else {
+            (0, 0)
+        };
+        capture.send_as(at, segment);
+    }
+    capture
+}
+
+#[test]
+fn where_the_round_trip_is_unknown_nothing_comes_too_late_for_an_original() {
+    for stamped in [false, true] {
+        let analysis = one_direction(stamped).analyse();
+        let text = headline(&analysis).to_string();
+        let flow = &analysis.flows[0];
+        assert_eq!(flow.retransmissions.total, 0, "{text}");
+        // The first one may have been on its way when the capture began.
+        assert!(flow.reordering.reordered >= 29, "{text}");
+        assert_eq!(flow.originals.packets, 300, "{text}");
+    }
+}
+
 #[test]
 fn what_lies_above_a_hole_that_is_never_filled_cannot_be_acknowledged_and_is_not_lost() {
     let mut capture = Capture::default();

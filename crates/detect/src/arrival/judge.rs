@@ -27,6 +27,7 @@ impl Arrival {
             tick_ns: cx.tick_ns,
             news_ns: news_ns.max(hole.opened_ns),
             likelier_late: self.filled_early > 0 || self.kept_ids.hardly_suspected(),
+            delays: self.filled_just_before,
         }
     }
 
@@ -35,14 +36,17 @@ impl Arrival {
         let old = (seg.ip_id.wrapping_sub(above.ip_id) as i16) < 0;
         if means.is_early(seg) {
             self.filled_early += 1;
+            self.filled_just_before |= means.is_nearly_a_round_trip(seg);
         }
         if !cx.counts || !seg.has(Has::IP_ID) {
             return;
         }
         if !old && matches!(told, Copy::Retransmission(_)) {
             self.kept_ids.renewed();
-        } else if means.perhaps_again(seg, above) {
-            let rtt = cx.to_sender_ns.unwrap_or(self.times.pause_ns);
+        } else if let Some(rtt) = cx.to_sender_ns
+            && means.perhaps_again(seg, above)
+        {
+            // Where no round trip is known, nothing comes too late for an original.
             self.kept_ids
                 .perhaps_again(seg.ts_ns, rtt, self.filled_early);
         }

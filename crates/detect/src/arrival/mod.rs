@@ -137,6 +137,8 @@ pub(crate) struct Arrival {
     listing: Listing,
     /// How often a hole was filled sooner than by a retransmission.
     filled_early: u32,
+    /// One came hardly sooner than that.
+    filled_just_before: bool,
     recoveries: RecoveryTracker,
     order: Order<Note>,
     collector: Box<Collector>,
@@ -195,6 +197,7 @@ impl Arrival {
             suspects: Vec::new(),
             listing: Listing::default(),
             filled_early: 0,
+            filled_just_before: false,
             watchful: false,
             before: Before::NOTHING,
             doubtful: None,

@@ -81,7 +81,9 @@ impl Common {
             Dir::LowToHigh => (low, high),
             Dir::HighToLow => (high, low),
         };
-        let first_stamp = seg.has(Has::TIMESTAMPS) && !side.speaks_timestamps();
+        // Offered only on a SYN; they stand on other segments where both ends have agreed (RFC 7323 section 3.2).
+        let first_stamp =
+            seg.has(Has::TIMESTAMPS) && !side.speaks_timestamps() && !seg.flags.any(TcpFlags::SYN);
         let position = &self.position;
         let loop_ns = || Some(position.answer_time(dir)? + position.answer_time(dir.reverse())?);
         let Some(seen) = side.observe(seg, other, loop_ns) else {
@@ -227,7 +229,7 @@ impl Common {
 
     pub(super) fn find_shared(&self, sides: &[Side; 2], dir: Dir) -> Shared {
         let (ours, theirs) = (dir.index(), dir.reverse().index());
-        let spoken = || sides.iter().all(Side::speaks_timestamps);
+        let spoken = || sides.iter().any(Side::speaks_timestamps);
         let stamped = sides[ours].hides_timestamps();
         match (self.hellos[ours], self.hellos[theirs]) {
             (Some(a), Some(b)) => {

@@ -141,7 +141,7 @@ impl Side {
         }
     }
 
-    /// A packet of this host has carried timestamps.
+    /// A packet of this host behind its SYN has carried timestamps.
     pub(crate) fn note_timestamps(&mut self) {
         self.timestamps = true;
     }
