@@ -28,7 +28,7 @@ fn the_text_begins_with_a_line_for_each_and_ends_with_the_worst() {
     let lines: Vec<&str> = stdout(&output).lines().collect();
     assert!(lines[0].starts_with("capture "), "{}", lines[0]);
     assert!(
-        lines[1].contains("receiver.pcap") && lines[1].contains(" % of what arrived was late"),
+        lines[1].contains("receiver.pcap") && lines[1].contains(" % of arrivals late"),
         "{}",
         lines[1]
     );

@@ -198,7 +198,10 @@ fn a_corpus_takes_captures_by_content_and_ends_with_a_result() {
             text.contains("With trouble, or held back by a limit: 5, the most severe first\n 1. "),
             "{text}"
         );
-        assert!(text.contains("deep/c.trace (36.9 % of arrivals late, "), "{text}");
+        assert!(
+            text.contains("deep/c.trace (36.9 % of arrivals late, "),
+            "{text}"
+        );
     }
 }
 
