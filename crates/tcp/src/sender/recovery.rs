@@ -80,20 +80,30 @@ impl Sender {
         if news.advances() {
             let counted = before.sacked;
             let left = match self.state {
-                CaState::Open | CaState::Disorder | CaState::Cwr => 0,
-                _ => counted.saturating_sub(acked.saturating_sub(1)),
+                CaState::Recovery => counted.saturating_sub(acked.saturating_sub(1)),
+                _ => 0,
             };
             self.board.set_emulated_sacked(left.min(most));
             return acked.saturating_sub(counted).max(u32::from(acked > 0));
         }
-        // After a timeout, duplicates answer data sent before it (RFC 6582 section 4).
-        let stale = self.state == CaState::Loss && self.stream.nxt <= self.loss.recovery.high_seq;
-        if !news.duplicate || stale {
+        if !news.duplicate || self.answers_old_data() {
             return 0;
         }
         let count = (before.sacked + 1).min(most);
         self.board.set_emulated_sacked(count);
         count.saturating_sub(before.sacked)
+    }
+
+    /// A duplicate answers data that was sent before the recovery or the timeout (RFC 6582 sections 4 and 6): no segment has left the
+    /// network with it. That holds while all this data is acknowledged and only the state is kept (Linux `tcp_reset_reno_sack` before
+    /// `tcp_try_undo_recovery`), and after a timeout as long as nothing new was sent (`tcp_process_loss`).
+    fn answers_old_data(&self) -> bool {
+        let high_seq = self.loss.recovery.high_seq;
+        match self.state {
+            CaState::Recovery => self.stream.una >= high_seq,
+            CaState::Loss => self.stream.una >= high_seq || self.stream.nxt <= high_seq,
+            _ => false,
+        }
     }
 
     /// The same where each duplicate takes a segment out of flight (ns-3): right behind the oldest one, until that one is

@@ -250,6 +250,36 @@ fn an_acknowledgement_with_a_larger_window_is_not_a_duplicate() {
     assert_eq!(peer.end.counters().acks.dup_acks_in, 7);
 }
 
+/// RFC 6582 section 6: the state outlasts the full acknowledgement, until something sent later is acknowledged. What duplicates
+/// answer meanwhile was sent before: they let nothing out, although the reduction is undone and its threshold far away (Linux).
+#[test]
+fn duplicates_behind_the_full_acknowledgement_let_nothing_out() {
+    let mut linux = config("linux-6");
+    linux.options.sack = false;
+    linux.options.timestamps = true;
+    let mut peer = Peer::new(&linux, "reno", "static");
+    assert_eq!(peer.write(10).len(), 10);
+    let originals = 100;
+    peer.now += 100 * MS;
+    for _ in 0..3 {
+        peer.ack_echo(0, &[], originals);
+    }
+    assert_eq!(peer.state(), CaState::Recovery);
+    peer.now += 10 * MS;
+    peer.ack_echo(10, &[], originals);
+    assert_eq!(peer.end.counters().undos.tcp_full_undo, 1);
+    assert_eq!(peer.state(), CaState::Recovery);
+    let sent = peer.write(30).len() as u32;
+    assert!(sent > 0);
+    for _ in 0..5 {
+        assert_eq!(peer.ack_echo(10, &[], originals), []);
+    }
+    assert_eq!(peer.info().flight.pipe, sent);
+    peer.now += 90 * MS;
+    assert_ne!(peer.ack_echo(11, &[], 210), []);
+    assert_eq!(peer.state(), CaState::Open);
+}
+
 /// Without SACK a duplicate represents a segment that arrived; at least one of the outstanding segments has not.
 /// Additional duplicates answer copies, and release nothing new.
 #[test]
