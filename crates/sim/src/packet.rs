@@ -37,10 +37,12 @@ impl End {
 pub(crate) struct LineId(pub u16);
 
 /// A packet in transit.
+///
+/// Many are in transit at once, and each is read when no cache holds it any more: it begins with a line of the cache, in which is all that
+/// a packet without SACK blocks needs.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Packet {
-    /// Its content.
-    pub body: Body,
     /// Time of sending, nanoseconds.
     pub sent_ns: i64,
     /// Offset of its payload in the stream, bytes.
@@ -57,6 +59,8 @@ pub struct Packet {
     pub passed: u8,
     /// True if it was damaged in transit.
     pub corrupted: bool,
+    /// Its content.
+    pub body: Body,
 }
 
 /// The content of a packet.
@@ -201,6 +205,15 @@ mod tests {
             passed: 0,
             corrupted: false,
         }
+    }
+
+    #[test]
+    fn what_is_read_of_a_packet_without_sack_blocks_is_one_line_of_the_cache() {
+        use std::mem::{align_of, offset_of};
+        assert_eq!((size_of::<Packet>(), align_of::<Packet>()), (128, 64));
+        // The kind of its content takes no room of its own.
+        assert_eq!(size_of::<Body>(), size_of::<Segment>());
+        assert!(offset_of!(Packet, body) + offset_of!(Segment, sack) < 64);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use inorder_scenario::config as plain;
 use inorder_tcp::config::{
     DelayedAck, Departures, EcnUse, GrowthAtEnd, GrowthUnit, LimitedTransmit, LossProbe, Nagle,
-    Pacing, Reduction, RtoStyle, SackCompression,
+    Numbers, Pacing, Reduction, RtoStyle, SackCompression,
 };
 use inorder_tcp::{Config, Endpoint, congestion, dialects, loss, profiles};
 
@@ -16,7 +16,7 @@ use crate::own::Own;
 /// Everything needed to create endpoints of one kind.
 #[derive(Clone, Debug)]
 pub(crate) struct Recipe {
-    config: Config,
+    config: Arc<Config>,
     control: (&'static str, Control),
     loss: (&'static str, Detection),
     dupthresh: Option<u32>,
@@ -91,7 +91,7 @@ pub(crate) fn endpoint(given: &plain::Endpoint, own: &Own) -> Result<Recipe, Err
     let wanted = given.congestion.as_deref().unwrap_or(congestion);
     let loss = given.loss_detection.as_deref().unwrap_or(detects);
     Ok(Recipe {
-        config: config(given, of_name),
+        config: Arc::new(config(given, of_name)),
         control: control(wanted, own).ok_or_else(|| unknown("congestion control", wanted))?,
         loss: detection(loss, own).ok_or_else(|| unknown("loss detection", loss))?,
         // The scenario's reader has already refused a threshold that no cell uses.
@@ -304,17 +304,19 @@ fn delayed_ack(given: &plain::Endpoint, profile: DelayedAck) -> DelayedAck {
 impl Recipe {
     /// An endpoint with this initial sequence number and this seed for its random numbers.
     pub(crate) fn make(&self, isn: u32, seed: u64) -> Endpoint {
-        let config = self.config.clone().with(|config| {
-            config.isn = isn;
-            config.seed = seed;
-        });
-        Endpoint::new(&config, self.control.1.make(), self.detection())
+        let numbers = Numbers { isn, seed };
+        Endpoint::sharing(
+            &self.config,
+            numbers,
+            self.control.1.make(),
+            self.detection(),
+        )
     }
 
     /// The application reads when it is its time, not as soon as data has arrived.
     #[must_use]
     pub(crate) fn reading_itself(mut self) -> Self {
-        self.config.receive.read_at_once = false;
+        Arc::make_mut(&mut self.config).receive.read_at_once = false;
         self
     }
 

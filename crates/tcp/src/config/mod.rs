@@ -58,6 +58,15 @@ pub struct Config {
     pub habits: Habits,
 }
 
+/// What differs between two endpoints of a kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Numbers {
+    /// Initial sequence number.
+    pub isn: u32,
+    /// Seed for the random numbers of algorithms.
+    pub seed: u64,
+}
+
 impl Config {
     /// These settings, changed by `change`.
     #[must_use]

@@ -1,6 +1,8 @@
 //! Accurate ECN (RFC 9768): negotiation in the handshake, and what is counted here for the peer. The sender's half, which
 //! reads the peer's counters, is `sender/accurate.rs`.
 
+use std::sync::Arc;
+
 use super::{Endpoint, State};
 use crate::Nanos;
 use crate::accurate_ecn::{
@@ -191,12 +193,9 @@ impl Endpoint {
         self.counted.unreported += 1;
     }
 
-    /// A segment of the connection has arrived: counts its mark, and lets changes be acknowledged at once (section
+    /// A segment of a connection with accurate feedback has arrived: counts its mark, and lets changes be acknowledged at once (section
     /// 3.2.2.5.1; Linux does so for every change, the RFC demands it for the first congestion mark).
     pub(super) fn count_mark(&mut self, segment: &Segment, start: Seq) {
-        if !self.sender.ecn.accurate() {
-            return;
-        }
         let (mark, bytes) = (segment.ecn, segment.payload);
         let changed = std::mem::replace(&mut self.counted.last, mark) != mark;
         if mark == Ecn::Congestion {
@@ -326,7 +325,7 @@ impl Endpoint {
 
     /// Changes when the option of accurate ECN is sent from now on (Linux `tcp_ecn_option` while connections exist).
     pub fn set_ecn_option(&mut self, option: EcnOptionUse) {
-        self.config.ecn.accurate.option = option;
+        Arc::make_mut(&mut self.config).ecn.accurate.option = option;
         self.fit_segments();
     }
 }

@@ -65,7 +65,9 @@ impl Endpoint {
         if self.state == State::SynReceived && !self.completes_handshake(now, segment) {
             return;
         }
-        self.count_mark(segment, start);
+        if self.sender.ecn.accurate() {
+            self.count_mark(segment, start);
+        }
         if !self.take_ack(now, segment, start) {
             return;
         }
@@ -211,7 +213,7 @@ impl Endpoint {
         if self.config.acks.challenge {
             self.challenge();
         } else {
-            self.control = Some(self.reset_segment());
+            self.control = Some(Box::new(self.reset_segment()));
             self.fail(Error::Reset);
         }
     }

@@ -111,7 +111,7 @@ impl Endpoint {
         if self.receiver.waits_to_acknowledge() && self.control.is_none() {
             self.sender.counters.sent.out_segs += 1;
             self.sender.counters.acks.acks_out += 1;
-            self.control = Some(self.acknowledgement(now, true));
+            self.control = Some(Box::new(self.acknowledgement(now, true)));
         }
         self.echoes = marked;
         self.receiver.ack_now();

@@ -59,7 +59,7 @@ impl Endpoint {
         if let Some(timestamps) = &mut segment.timestamps {
             timestamps.val = self.sender.tsval(now);
         }
-        Some(segment)
+        Some(*segment)
     }
 
     /// A segment of the stream, with an acknowledgement.
@@ -204,7 +204,7 @@ impl Endpoint {
         if segment.flags.has(Flags::RST) {
             return;
         }
-        self.control = Some(if segment.flags.has(Flags::ACK) {
+        let reset = if segment.flags.has(Flags::ACK) {
             Segment {
                 seq: segment.ack,
                 flags: Flags::RST,
@@ -216,6 +216,7 @@ impl Endpoint {
                 flags: Flags::RST.with(Flags::ACK),
                 ..Segment::default()
             }
-        });
+        };
+        self.control = Some(Box::new(reset));
     }
 }

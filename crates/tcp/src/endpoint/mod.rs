@@ -15,8 +15,10 @@ mod handshake;
 #[cfg(test)]
 mod shortcuts;
 
+use std::sync::Arc;
+
 use crate::Nanos;
-use crate::config::Config;
+use crate::config::{Config, Numbers};
 use crate::congestion::{self, CongestionControl};
 use crate::counters::Counters;
 use crate::destination::Destination;
@@ -102,13 +104,13 @@ pub enum UnknownAlgorithm {
 /// acknowledgements are not queued, they are merged. `now` must never decrease.
 #[derive(Debug)]
 pub struct Endpoint {
-    config: Config,
+    config: Arc<Config>,
     state: State,
     error: Option<Error>,
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
     /// A segment outside the stream: RST, or an answer to a segment that does not belong to the connection.
-    control: Option<Segment>,
+    control: Option<Box<Segment>>,
     ts_recent: u32,
     ts_recent_at: Nanos,
     time_wait_at: Option<Nanos>,
@@ -126,7 +128,7 @@ pub struct Endpoint {
     /// Marks that have arrived, for accurate feedback.
     counted: accurate::Counted,
     /// What earlier connections to the peer have left.
-    known: Option<Destination>,
+    known: Option<Box<Destination>>,
     early: early::Early,
     buffer: SendBuffer,
     /// Since when data can be exchanged, or could be before the connection ended.
@@ -140,10 +142,24 @@ impl Endpoint {
         congestion: Box<dyn CongestionControl>,
         loss: Box<dyn LossDetection>,
     ) -> Self {
+        let numbers = Numbers {
+            isn: config.isn,
+            seed: config.seed,
+        };
+        Self::sharing(&Arc::new(config.clone()), numbers, congestion, loss)
+    }
+
+    /// The same for one of many endpoints of a kind, which share their settings; `numbers` take the place of those in `config`.
+    pub fn sharing(
+        config: &Arc<Config>,
+        numbers: Numbers,
+        congestion: Box<dyn CongestionControl>,
+        loss: Box<dyn LossDetection>,
+    ) -> Self {
         Self {
-            sender: Sender::new(config, congestion, loss),
-            receiver: Receiver::new(config),
-            config: config.clone(),
+            sender: Sender::new(config, numbers, congestion, loss),
+            receiver: Receiver::new(config, numbers.seed),
+            config: Arc::clone(config),
             state: State::Closed,
             error: None,
             control: None,
@@ -167,7 +183,7 @@ impl Endpoint {
 
     /// The connection starts with what earlier ones to the peer have left. Call this before it is established.
     pub fn set_destination(&mut self, known: Destination) {
-        self.known = Some(known);
+        self.known = Some(Box::new(known));
     }
 
     /// A closed endpoint with algorithms from the registries.
@@ -263,14 +279,12 @@ impl Endpoint {
     /// Changes which small segments wait from now on (`TCP_NODELAY` on an open connection).
     pub fn set_nagle(&mut self, nagle: crate::config::Nagle) {
         self.stuck = false;
-        self.config.send.nagle = nagle;
         self.sender.set_nagle(nagle);
     }
 
     /// Changes the rate of sending from now on (`SO_MAX_PACING_RATE` on an open connection).
     pub fn set_pacing(&mut self, pacing: Option<crate::config::Pacing>) {
         self.stuck = false;
-        self.config.send.pacing = pacing;
         self.sender.set_pacing(pacing);
     }
 
@@ -414,7 +428,7 @@ impl Endpoint {
     pub fn abort(&mut self) {
         self.touched = true;
         if self.state.is_synchronized() || self.state == State::SynReceived {
-            self.control = Some(self.reset_segment());
+            self.control = Some(Box::new(self.reset_segment()));
         }
         self.fail(Error::Aborted);
     }

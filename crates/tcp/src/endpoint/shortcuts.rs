@@ -63,7 +63,7 @@ fn what_a_shortcut_leaves_out_would_change_nothing() {
         let mut bytes = input(seed);
         let mut client = endpoint(&mut bytes, 1);
         if seed % 2 == 0 {
-            client.config.send.buffer = 20_000;
+            std::sync::Arc::make_mut(&mut client.config).send.buffer = 20_000;
             client.buffer = SendBuffer::new(&client.config.send);
         }
         let server = endpoint(&mut bytes, 0x8000_0000);

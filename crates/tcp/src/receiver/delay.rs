@@ -1,9 +1,11 @@
 //! When an acknowledgement is sent: at once, later, or with the next segment.
 
+use std::sync::Arc;
+
 use crate::Nanos;
 use crate::config::{Config, DelayedAck, MS, SackCompression};
 use crate::counters::Counters;
-use crate::habits::{AckOfFill, AnswerDuplicates, Habits};
+use crate::habits::{AckOfFill, AnswerDuplicates};
 use crate::seq::Seq;
 use crate::time::{elapsed, first};
 
@@ -48,11 +50,9 @@ impl SackCompression {
 /// Decides when to acknowledge.
 #[derive(Debug, Clone)]
 pub(super) struct AckDelay {
-    style: DelayedAck,
-    compression: Option<SackCompression>,
+    config: Arc<Config>,
     /// Nothing has arrived yet, and the first segment is acknowledged at once.
     first_at_once: bool,
-    habits: Habits,
     /// Segments in order since the last acknowledgement, counted where what fills a hole waits as others do.
     in_turn: u32,
     /// One acknowledgement answers all that comes until then.
@@ -75,16 +75,14 @@ pub(super) struct AckDelay {
 }
 
 impl AckDelay {
-    pub(super) fn new(config: &Config) -> Self {
+    pub(super) fn new(config: &Arc<Config>) -> Self {
         let quick = match config.acks.delayed {
             DelayedAck::Linux { quick, .. } => quick,
             _ => 0,
         };
         Self {
-            style: config.acks.delayed,
-            compression: config.acks.sack_compression,
+            config: Arc::clone(config),
             first_at_once: config.recovery.departures.first_ack_at_once,
-            habits: config.habits,
             in_turn: 0,
             batch_until: None,
             duplicate_at: None,
@@ -103,7 +101,7 @@ impl AckDelay {
     /// Linux averages the interval between arrivals with the previous estimate.
     pub(super) fn data_arrives(&mut self, now: Nanos, rtt: Nanos) {
         let before = std::mem::replace(&mut self.last_data, now);
-        let DelayedAck::Linux { min, max, quick } = self.style else {
+        let DelayedAck::Linux { min, max, quick } = self.config.acks.delayed else {
             return;
         };
         let gap = elapsed(now, before);
@@ -135,7 +133,7 @@ impl AckDelay {
         if self.waits_for_batch(now) {
             return;
         }
-        let as_others = self.habits.ack_of_fill == AckOfFill::Delayed && arrival.in_order;
+        let as_others = self.config.habits.ack_of_fill == AckOfFill::Delayed && arrival.in_order;
         let at_once = match as_others {
             true => self.is_turn(),
             false => self.at_once(arrival),
@@ -151,7 +149,7 @@ impl AckDelay {
 
     /// The acknowledgement waits for the end of a batch, if this receiver answers batches.
     fn waits_for_batch(&mut self, now: Nanos) -> bool {
-        let Some(wait) = self.habits.ack_batch else {
+        let Some(wait) = self.config.habits.ack_batch else {
             return false;
         };
         self.batch_until.get_or_insert(now.saturating_add(wait));
@@ -161,7 +159,7 @@ impl AckDelay {
     /// Counts a segment in order: is it the one that is acknowledged at once?
     fn is_turn(&mut self) -> bool {
         self.in_turn += 1;
-        let segments = match self.style {
+        let segments = match self.config.acks.delayed {
             DelayedAck::Off => 1,
             DelayedAck::Rfc { segments, .. } => segments.max(1),
             DelayedAck::Linux { .. } if self.quick > 0 => 1,
@@ -176,7 +174,7 @@ impl AckDelay {
         let Arrival {
             in_order, missing, ..
         } = *arrival;
-        match self.style {
+        match self.config.acks.delayed {
             DelayedAck::Off => in_order,
             DelayedAck::Rfc { segments, .. } => {
                 in_order
@@ -193,7 +191,7 @@ impl AckDelay {
 
     /// One segment waits for the next one.
     fn wait(&mut self, now: Nanos, rtt: Nanos) {
-        match self.style {
+        match self.config.acks.delayed {
             DelayedAck::Off => self.due = true,
             DelayedAck::Rfc { timeout, .. } => {
                 self.timer = self.timer.or(Some(now.saturating_add(timeout)));
@@ -213,7 +211,7 @@ impl AckDelay {
     /// RFC 5681 section 4.2 requires an immediate acknowledgement; Linux sends three for the same `rcv_nxt` and then
     /// holds them back.
     fn while_missing(&mut self, now: Nanos, arrival: &Arrival) {
-        let Some(compression) = self.compression.filter(|_| arrival.sack) else {
+        let Some(compression) = self.config.acks.sack_compression.filter(|_| arrival.sack) else {
             self.due = true;
             return;
         };
@@ -252,7 +250,7 @@ impl AckDelay {
 
     /// It acknowledges as Linux does.
     pub(super) fn is_linux(&self) -> bool {
-        matches!(self.style, DelayedAck::Linux { .. })
+        matches!(self.config.acks.delayed, DelayedAck::Linux { .. })
     }
 
     /// An acknowledgement waits for more data.
@@ -271,14 +269,14 @@ impl AckDelay {
             return;
         }
         self.due = true;
-        if let DelayedAck::Linux { quick, .. } = self.style {
+        if let DelayedAck::Linux { quick, .. } = self.config.acks.delayed {
             self.quick = self.quick.max(quick);
         }
     }
 
     /// False if a duplicate is passed over, because one was answered a short time ago.
     pub(super) fn answers_duplicate(&mut self, now: Nanos) -> bool {
-        if self.habits.answer_duplicates == AnswerDuplicates::AtOnce {
+        if self.config.habits.answer_duplicates == AnswerDuplicates::AtOnce {
             return true;
         }
         let due = self
@@ -315,7 +313,7 @@ impl AckDelay {
             self.timer = None;
             self.due = true;
             counters.acks.delayed_acks += 1;
-            if let DelayedAck::Linux { max, .. } = self.style {
+            if let DelayedAck::Linux { max, .. } = self.config.acks.delayed {
                 self.ato = (self.ato * 2).min(max);
             }
         }

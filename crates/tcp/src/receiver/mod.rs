@@ -12,6 +12,8 @@ mod round_trip;
 mod sack;
 mod window;
 
+use std::sync::Arc;
+
 use inorder_base::random::Random;
 
 use crate::Nanos;
@@ -55,7 +57,7 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    pub(crate) fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Arc<Config>, seed: u64) -> Self {
         Self {
             irs: 0,
             rcv_nxt: 0,
@@ -68,7 +70,7 @@ impl Receiver {
             queue: Queue::default(),
             reports: Reports::new(config),
             reneging: config.habits.reneging,
-            random: Random::new(config.seed, "receiver"),
+            random: Random::new(seed, "receiver"),
             delay: AckDelay::new(config),
             last_ack_sent: 0,
             mss: config.mss,

@@ -40,9 +40,9 @@ pub(super) struct TimestampClock {
 }
 
 impl TimestampClock {
-    pub(super) fn new(config: &Config) -> Self {
+    pub(super) fn new(config: &Config, seed: u64) -> Self {
         let start = if config.habits.random_timestamps {
-            Random::new(config.seed, "timestamps").next_u32()
+            Random::new(seed, "timestamps").next_u32()
         } else {
             0
         };
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn times_within_a_tick_have_the_same_timestamp() {
-        let mut clock = TimestampClock::new(&Config::default());
+        let mut clock = TimestampClock::new(&Config::default(), 0);
         let sent = clock.read(7 * MS + 900_000);
         assert_eq!(sent, 7);
         assert_eq!(clock.since(7 * MS + 950_000, sent), Some(MS));

@@ -21,18 +21,23 @@ pub(crate) struct Control {
     pub(crate) needs_ecn: bool,
     /// It needs a call for every segment sent.
     watches_sending: bool,
+    /// Seed of its random numbers.
+    seed: u64,
     /// Samples of the delivery rate, if it needs them.
-    pub(super) rate: Option<DeliveryRate>,
+    pub(super) rate: Option<Box<DeliveryRate>>,
 }
 
 impl Control {
-    pub(super) fn new(algorithm: Box<dyn CongestionControl>) -> Self {
+    pub(super) fn new(algorithm: Box<dyn CongestionControl>, seed: u64) -> Self {
         Self {
+            seed,
             governs_window: algorithm.governs_window(),
             paces: algorithm.pacing_rate().is_some(),
             needs_ecn: algorithm.needs_ecn(),
             watches_sending: algorithm.watches_sending(),
-            rate: algorithm.samples_rate().then(DeliveryRate::new),
+            rate: algorithm
+                .samples_rate()
+                .then(|| Box::new(DeliveryRate::new())),
             algorithm,
         }
     }
@@ -54,7 +59,7 @@ impl Control {
     }
 
     fn app_limited(&self) -> bool {
-        self.rate.as_ref().is_some_and(DeliveryRate::app_limited)
+        self.rate.as_ref().is_some_and(|rate| rate.app_limited())
     }
 }
 
@@ -73,7 +78,7 @@ impl Sender {
             srtt: self.time.rtt.srtt,
             min_rtt: self.time.rtt.min_rtt,
             delivered,
-            random: Random::new(self.config.seed, "congestion"),
+            random: Random::new(self.congestion.control.seed, "congestion"),
         };
         self.congestion
             .control

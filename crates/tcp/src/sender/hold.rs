@@ -4,6 +4,7 @@
 //! Source: tcp(7) of Linux (`TCP_CORK`, `TCP_NODELAY`), send(2) (`MSG_MORE`, `MSG_EOR`), `tcp_push`, `tcp_nagle_test`.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use super::Sender;
 use crate::config::Nagle;
@@ -67,7 +68,7 @@ impl Sender {
 
     /// `TCP_NODELAY` was set or reset.
     pub(crate) fn set_nagle(&mut self, nagle: Nagle) {
-        self.config.send.nagle = nagle;
+        Arc::make_mut(&mut self.config).send.nagle = nagle;
         self.hold.push |= nagle == Nagle::Off;
     }
 }

@@ -40,9 +40,11 @@ mod transmit;
 mod undo;
 mod usage;
 
+use std::sync::Arc;
+
 use crate::Nanos;
 use crate::board::Board;
-use crate::config::Config;
+use crate::config::{Config, Numbers};
 use crate::congestion::{CongestionControl, Event, Window};
 use crate::counters::Counters;
 use crate::destination::Destination;
@@ -79,7 +81,7 @@ use usage::Usage;
 /// The sending half of an endpoint.
 #[derive(Debug)]
 pub(crate) struct Sender {
-    config: Config,
+    config: Arc<Config>,
     pub(crate) observer: Option<Box<dyn Observer>>,
     pub(crate) counters: Counters,
     /// What is outstanding, segment by segment.
@@ -127,11 +129,12 @@ pub(crate) struct Time {
 
 impl Sender {
     pub(crate) fn new(
-        config: &Config,
+        config: &Arc<Config>,
+        numbers: Numbers,
         control: Box<dyn CongestionControl>,
         loss: Box<dyn LossDetection>,
     ) -> Self {
-        let iss = seq::first(config.isn);
+        let iss = seq::first(numbers.isn);
         let mut window = Window::new(config.cwnd.initial.max(1));
         window.ssthresh = config.cwnd.ssthresh;
         window.clamp = config.cwnd.clamp.max(1);
@@ -144,15 +147,15 @@ impl Sender {
             peer: PeerWindow::default(),
             agreed: Agreed::wanted(config),
             congestion: Congestion {
-                control: Control::new(control),
+                control: Control::new(control, numbers.seed),
                 window,
                 usage: Usage::default(),
                 pacer: Pacer::default(),
             },
             time: Time {
-                rtt: RttEstimator::new(config.rto),
+                rtt: RttEstimator::new(config),
                 timers: Timers::default(),
-                clock: TimestampClock::new(config),
+                clock: TimestampClock::new(config, numbers.seed),
             },
             loss: Loss {
                 detection: Detection::new(loss),
@@ -163,7 +166,7 @@ impl Sender {
             ecn: EcnSender::default(),
             early: Early::default(),
             hold: Hold::default(),
-            config: config.clone(),
+            config: Arc::clone(config),
         }
     }
 

@@ -5,6 +5,8 @@
 //! time that its bytes take at that rate. Unused time before it reduces this wait by up to one half, and the first
 //! ten segments of a connection are not paced.
 
+use std::sync::Arc;
+
 use super::Sender;
 use super::timers::TimerKind;
 use crate::Nanos;
@@ -47,7 +49,7 @@ impl Pacer {
 impl Sender {
     /// Changes the rate (`SO_MAX_PACING_RATE`).
     pub(crate) fn set_pacing(&mut self, pacing: Option<Pacing>) {
-        self.config.send.pacing = pacing;
+        Arc::make_mut(&mut self.config).send.pacing = pacing;
         self.congestion.pacer.held &= self.pacing().is_some();
     }
 

@@ -1,7 +1,9 @@
 //! Round-trip time, and the retransmission timeout computed from it.
 
+use std::sync::Arc;
+
 use crate::Nanos;
-use crate::config::{Rto, RtoStyle};
+use crate::config::{Config, RtoStyle};
 use crate::seq::Seq;
 
 /// A minimum older than this is replaced by the next sample (RFC 8985 section 6.2 step 1; Linux `tcp_min_rtt_wlen`, 300 s).
@@ -10,7 +12,7 @@ const MIN_RTT_WINDOW: Nanos = 300 * crate::config::SECOND;
 /// Estimator of RFC 6298 section 2, or Linux's variant of it.
 #[derive(Debug, Clone)]
 pub(crate) struct RttEstimator {
-    config: Rto,
+    config: Arc<Config>,
     pub(crate) srtt: Nanos,
     pub(crate) rttvar: Nanos,
     pub(crate) min_rtt: Nanos,
@@ -27,9 +29,10 @@ pub(crate) struct RttEstimator {
 }
 
 impl RttEstimator {
-    pub(crate) fn new(config: Rto) -> Self {
+    pub(crate) fn new(config: &Arc<Config>) -> Self {
+        let rto = config.rto;
         Self {
-            config,
+            config: Arc::clone(config),
             srtt: 0,
             rttvar: 0,
             min_rtt: 0,
@@ -38,8 +41,8 @@ impl RttEstimator {
             mdev_max: 0,
             window_end: 0,
             backoff: 0,
-            base: config.initial,
-            rto: config.initial.clamp(config.min, config.max.max(config.min)),
+            base: rto.initial,
+            rto: rto.initial.clamp(rto.min, rto.max.max(rto.min)),
         }
     }
 
@@ -50,7 +53,7 @@ impl RttEstimator {
             self.min_rtt = rtt;
             self.min_rtt_at = now;
         }
-        match self.config.style {
+        match self.config.rto.style {
             RtoStyle::Rfc => self.sample_rfc(rtt),
             RtoStyle::Linux => self.sample_linux(rtt, una, nxt),
         }
@@ -72,7 +75,7 @@ impl RttEstimator {
     /// falls by a quarter of the difference once per window; a sharp decrease of the round-trip time has a weight of
     /// one eighth.
     fn sample_linux(&mut self, rtt: Nanos, una: Seq, nxt: Seq) {
-        let floor = self.config.min;
+        let floor = self.config.rto.min;
         if self.srtt == 0 {
             self.srtt = rtt;
             self.mdev = rtt * 2;
@@ -104,8 +107,8 @@ impl RttEstimator {
     }
 
     fn update(&mut self) {
-        self.base = match self.config.style {
-            RtoStyle::Rfc => self.srtt + (4 * self.rttvar).max(self.config.granularity),
+        self.base = match self.config.rto.style {
+            RtoStyle::Rfc => self.srtt + (4 * self.rttvar).max(self.config.rto.granularity),
             RtoStyle::Linux => self.srtt + self.rttvar,
         };
         self.set_backoff(0);
@@ -114,8 +117,8 @@ impl RttEstimator {
     /// Doubles the timeout `backoff` times (RFC 6298 section 5 step (5.5)).
     pub(crate) fn set_backoff(&mut self, backoff: u32) {
         self.backoff = backoff;
-        let longest = self.config.max.max(self.config.min);
-        let base = self.base.clamp(self.config.min, longest);
+        let longest = self.config.rto.max.max(self.config.rto.min);
+        let base = self.base.clamp(self.config.rto.min, longest);
         self.rto = base.saturating_mul(1 << backoff.min(32)).min(longest);
     }
 
@@ -132,7 +135,7 @@ impl RttEstimator {
     /// the one measured in the handshake (Linux `tcp_init_metrics`).
     pub(crate) fn expect(&mut self, rtt: Nanos) {
         if rtt > self.srtt {
-            self.base = rtt + (2 * rtt).max(self.config.min);
+            self.base = rtt + (2 * rtt).max(self.config.rto.min);
             self.set_backoff(0);
         }
     }
@@ -141,7 +144,11 @@ impl RttEstimator {
     /// section 5 step (5.7)).
     pub(crate) fn begin_unmeasured(&mut self) {
         if self.srtt == 0 {
-            self.base = self.config.initial.max(self.config.initial_after_syns);
+            self.base = self
+                .config
+                .rto
+                .initial
+                .max(self.config.rto.initial_after_syns);
             self.set_backoff(0);
         }
     }
@@ -160,7 +167,7 @@ mod tests {
 
     #[test]
     fn rfc_6298_first_measurements() {
-        let mut rtt = RttEstimator::new(profiles::rfc().rto);
+        let mut rtt = RttEstimator::new(&Arc::new(profiles::rfc()));
         assert_eq!(rtt.rto(), SECOND);
         rtt.sample(0, 800 * MS, 0, 1);
         assert_eq!(rtt.rto(), 2400 * MS); // R + 4 R/2
@@ -170,7 +177,7 @@ mod tests {
 
     #[test]
     fn linux_never_waits_less_than_srtt_and_200_ms() {
-        let mut rtt = RttEstimator::new(profiles::linux_6().rto);
+        let mut rtt = RttEstimator::new(&Arc::new(profiles::linux_6()));
         for i in 0..1000 {
             rtt.sample(0, 50 * MS, i, i + 1);
         }
@@ -180,7 +187,7 @@ mod tests {
 
     #[test]
     fn back_off_doubles_up_to_the_bound() {
-        let mut rtt = RttEstimator::new(profiles::rfc().rto);
+        let mut rtt = RttEstimator::new(&Arc::new(profiles::rfc()));
         rtt.set_backoff(3);
         assert_eq!(rtt.rto(), 8 * SECOND);
         rtt.set_backoff(60);

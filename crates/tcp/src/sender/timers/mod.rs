@@ -36,6 +36,8 @@ pub(crate) struct Timers {
     user_timeout: Option<Nanos>,
     /// Since when there is none: the first retransmission, or the first probe of a closed window.
     unanswered_since: Option<Nanos>,
+    /// The peer has opened the connection.
+    is_passive: bool,
     /// The connection has ended: no timer expires any more.
     pub(super) stopped: bool,
     pub(super) frto: Frto,
@@ -241,7 +243,7 @@ impl Sender {
 
     /// The connection is opened by the peer: the time of a SYN-ACK is doubled from the first expiry on.
     pub(crate) fn open_passively(&mut self) {
-        self.config.rto.syn_linear = 0;
+        self.time.timers.is_passive = true;
     }
 
     /// RFC 6298 section 5 steps (5.4) to (5.6). False if the limit of retries is reached.
@@ -271,7 +273,11 @@ impl Sender {
         } else {
             self.enter_loss(now);
         }
-        if !handshake || self.time.timers.expiries > self.config.rto.syn_linear {
+        let linear = match self.time.timers.is_passive {
+            true => 0,
+            false => self.config.rto.syn_linear,
+        };
+        if !handshake || self.time.timers.expiries > linear {
             self.time
                 .rtt
                 .set_backoff((self.time.rtt.backoff + 1).min(32));
