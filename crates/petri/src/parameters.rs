@@ -77,7 +77,7 @@ impl Parameters {
             (None, Some(own)) => own,
             (None, None) => {
                 return Err(Wrong {
-                    expected: "a value".to_owned(),
+                    expected: "a value (--set NAME=VALUE gives it one)".to_owned(),
                     found: format!("the parameter {name} without a value"),
                 });
             }

@@ -1,8 +1,9 @@
-//! Projects of GreatSPN's editor (PNPRO): a net of places, exponential, deterministic and immediate transitions.
+//! Projects of GreatSPN's editor (PNPRO): a net of places, and of exponential, deterministic, general and immediate transitions.
 //!
 //! Read from the files of the editor and from Storm's reader of them (`GreatSpnEditorProjectParser`): the `delay` of an
 //! exponential transition is its rate; rates, weights, priorities and markings may be expressions of constants; without
-//! `nservers` a transition has infinitely many servers.
+//! `nservers` a transition has infinitely many servers. The `delay` of a general transition is the density of its firing time; of those that the
+//! editor can write, an impulse and the named families with a counterpart here are read, with the meaning that GreatSPN's `alphaFactory` gives them.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -10,6 +11,7 @@ use std::rc::Rc;
 use super::Located;
 use super::tree::Element;
 use crate::arithmetic::{self, Values, Wrong};
+use crate::net::family::{self, Drawn};
 use crate::net::{Arc, ArcKind, Net, Place, PlaceId, Servers, Timing, Transition};
 use crate::parameters::Parameters;
 use crate::text::Mistake;
@@ -48,7 +50,10 @@ fn children<'a>(element: &'a Element, name: &'a str) -> impl Iterator<Item = &'a
 /// The constants and parameters; a later one may use the earlier ones.
 fn constants(nodes: &[&Element], parameters: &mut Parameters) -> Result<Rc<Values>, Located> {
     for node in nodes {
-        if matches!(node.name.as_str(), "constant" | "template") {
+        // Names of actions and conditions on markings are for composition and for queries of automata.
+        let is_no_number = matches!(node.attribute("type"), Some("ACTION" | "STATEPROP"));
+        if matches!(node.name.as_str(), "constant" | "template") && !is_no_number {
+            refuse_colours(node, "domain")?;
             // A template without a value has that of its last use in the editor.
             let value = node.attribute("value").filter(|value| !value.is_empty());
             let value = value.or_else(|| node.attribute("last-binding"));
@@ -162,8 +167,9 @@ impl<'a> Reader<'a> {
                 self.whole(node, "priority", 1)?,
                 self.number(node, "weight", 1.0)?,
             ),
+            "GEN" => self.general(node)?,
             other => {
-                let expected = "a transition of type EXP, DET or IMM";
+                let expected = "a transition of type EXP, DET, GEN or IMM";
                 return Err(wrong(node, Mistake::unexpected(expected, other)));
             }
         };
@@ -181,6 +187,48 @@ impl<'a> Reader<'a> {
         let id = self.net.add_transition(transition);
         self.transitions.insert(name, id.0);
         Ok(())
+    }
+
+    /// A delay that is given by its density: `FUNCTION[A, B]`.
+    fn general(&self, node: &Element) -> Result<Timing, Located> {
+        let text = node.attribute("delay").unwrap_or_default().trim();
+        let parts = text
+            .strip_suffix(']')
+            .and_then(|text| text.split_once('['))
+            .filter(|(_, arguments)| !arguments.contains(['[', ']']));
+        let (function, arguments) = parts.unwrap_or((text, ""));
+        let number = |text: &str| {
+            arithmetic::value(text, &self.constants)
+                .map_err(|error| self.described(node, "delay", error))
+        };
+        let arguments: Vec<&str> = arguments.split(',').collect();
+        let timing = match (function.trim(), arguments.as_slice()) {
+            ("I", [delay]) => Some(Timing::Deterministic {
+                delay: number(delay)?,
+            }),
+            ("Uniform", [low, high]) => Some(Timing::Uniform {
+                low: number(low)?,
+                high: number(high)?,
+            }),
+            // Its peak is in the middle.
+            ("Triangular", [low, high]) => {
+                let (low, high) = (number(low)?, number(high)?);
+                let parameters = vec![low, low.midpoint(high), high];
+                family::named("triangular")
+                    .map(|family| Timing::Drawn(Drawn::new(family, parameters)))
+            }
+            ("Erlang", [rate, stages]) => Some(Timing::Erlang {
+                rate: number(rate)?,
+                stages: arithmetic::whole(stages, &self.constants)
+                    .map_err(|error| self.described(node, "delay", error))?,
+            }),
+            _ => None,
+        };
+        timing.ok_or_else(|| {
+            let expected =
+                "the delay I[time], Uniform[low,high], Triangular[low,high] or Erlang[rate,stages]";
+            wrong(node, Mistake::unexpected(expected, text))
+        })
     }
 
     fn arc(&mut self, arc: &Element) -> Result<(), Located> {

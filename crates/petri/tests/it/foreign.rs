@@ -71,6 +71,47 @@ fn a_project_of_greatspn() {
     assert_eq!(net.without_lines(), expected);
 }
 
+/// The functions that GreatSPN's editor offers for densities, as its own examples have them (JavaGUI of its sources).
+#[test]
+fn general_transitions_of_greatspn_have_the_delays_of_their_densities() {
+    let delay = |text: &str| {
+        let found = format!("delay=\"{text}\" name=\"tick\" nservers=\"Single\" type=\"GEN\"");
+        let fixed = "delay=\"3.0\" name=\"tick\" nservers=\"Single\" type=\"DET\"";
+        let net = read("p.PNPRO", PROJECT.replacen(fixed, &found, 1).as_bytes()).unwrap();
+        let tick = net.transitions.iter().find(|t| t.name == "tick");
+        tick.map(|t| t.timing.clone()).unwrap()
+    };
+    assert_eq!(delay("I[mends * 8]"), Timing::Deterministic { delay: 4.0 });
+    let uniform = Timing::Uniform {
+        low: 3.0,
+        high: 6.0,
+    };
+    assert_eq!(delay("Uniform[machines/2, 6]"), uniform);
+    let erlang = Timing::Erlang {
+        stages: 4,
+        rate: 1.75,
+    };
+    assert_eq!(delay("Erlang[1.75, 4]"), erlang);
+    let Timing::Drawn(triangular) = delay("Triangular[2,8]") else {
+        panic!("not drawn");
+    };
+    assert_eq!(
+        (triangular.family().name, triangular.mean()),
+        ("triangular", 5.0)
+    );
+}
+
+/// Names of conditions and actions, which GreatSPN's automata use, are no numbers.
+#[test]
+fn templates_that_are_no_numbers_are_left_out() {
+    let condition = "<template last-binding=\"#seen==0\" name=\"Phi\" type=\"STATEPROP\"/><template name=\"act\" type=\"ACTION\"/>";
+    let project = PROJECT.replacen("<nodes>", &format!("<nodes>{condition}"), 1);
+    assert_eq!(
+        read("p.PNPRO", project.as_bytes()),
+        read("p.PNPRO", PROJECT.as_bytes())
+    );
+}
+
 /// Two components that share a place and a transition; a transport arc; a constant.
 const COMPOSED: &str = r#"<?xml version="1.0" encoding="UTF-8" standalone="no"?>
 <pnml xmlns="http://www.informatik.hu-berlin.de/top/pnml/ptNetb">
@@ -139,11 +180,29 @@ fn what_the_nets_here_cannot_mean_is_refused_by_place() {
         ),
         (
             project(("type=\"DET\"", "type=\"GEN\"")),
-            "f:14: transition tick: expected a transition of type EXP, DET or IMM, found GEN",
+            "f:14: transition tick: expected the delay I[time], Uniform[low,high], Triangular[low,high] or Erlang[rate,stages], found 3.0",
+        ),
+        (
+            project(("type=\"DET\"", "type=\"FLUID\"")),
+            "f:14: transition tick: expected a transition of type EXP, DET, GEN or IMM, found FLUID",
+        ),
+        (
+            project((
+                "delay=\"3.0\" name=\"tick\" nservers=\"Single\" type=\"DET\"",
+                "delay=\"Uniform[1,fail]\" name=\"tick\" type=\"GEN\"",
+            )),
+            "f:14: transition tick: expected a number or the name of a constant, found fail; did you mean fails?",
+        ),
+        (
+            project((
+                "consttype=\"REAL\" name=\"mends\" value=\"5 * fails\"",
+                "domain=\"C\" name=\"mends\" value=\"&lt;All&gt;\"",
+            )),
+            "f:6: constant mends: expected a net without colours, found domain C",
         ),
         (
             project((" value=\"6\"", "")),
-            "f:7: template machines: expected a value, found the parameter machines without a value",
+            "f:7: template machines: expected a value (--set NAME=VALUE gives it one), found the parameter machines without a value",
         ),
         (
             project(("delay=\"mends\"", "delay=\"mend\"")),
