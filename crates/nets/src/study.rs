@@ -8,6 +8,7 @@ use std::thread;
 
 use inorder_base::stats::Estimate;
 use inorder_petri::statistics::{plain, run_seed};
+use inorder_report::number::plural;
 
 use crate::ast::{Expr, ExprKind, Kind, Parameter, Values};
 use crate::error::{Checked, Fault, NetError, Span};
@@ -404,14 +405,31 @@ impl Study {
     }
 }
 
-/// That nothing could happen any more before the end of some runs, and what the first of them waited for.
-fn stands_still(still: &[String], runs: usize) -> Option<String> {
-    let first = still.first()?;
-    let how_many = match (still.len(), runs) {
-        (_, 1) => String::new(),
-        (some, runs) => format!(" in {some} of {runs} runs"),
+/// Ways in which runs stand still that have a sentence of their own; the others are counted.
+const WAYS_NAMED: usize = 3;
+
+/// That nothing could happen any more before the end of some runs, and what was waited for: one sentence for each way, the most frequent first.
+fn stands_still(still: &[String], runs: usize) -> Vec<String> {
+    let mut by_way: BTreeMap<&str, usize> = BTreeMap::new();
+    for way in still {
+        *by_way.entry(way).or_default() += 1;
+    }
+    let mut ways: Vec<(&str, usize)> = by_way.into_iter().collect();
+    ways.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
+    let how_many = |times: usize| match runs {
+        1 => String::new(),
+        runs => format!(" in {times} of {runs} runs"),
     };
-    Some(format!("stands still before its end{how_many}: {first}"))
+    let (first, others) = ways.split_at(ways.len().min(WAYS_NAMED));
+    let named = first
+        .iter()
+        .map(|(way, times)| format!("stands still before its end{}: {way}", how_many(*times)));
+    let rest: usize = others.iter().map(|(_, times)| times).sum();
+    let rest = (rest > 0).then(|| {
+        let ways = plural(others.len() as u64, "other way");
+        format!("stands still before its end{} in {ways}", how_many(rest))
+    });
+    named.chain(rest).collect()
 }
 
 /// Places that grew without end in most runs.

@@ -647,6 +647,39 @@ fn a_net_that_stands_still_before_its_time_is_told() {
     );
 }
 
+/// Runs that end in different ways have no common steady state; one of the ways is not that of all.
+#[test]
+fn every_way_in_which_a_net_stands_still_is_told_with_its_runs() {
+    let transition = |name: &str, mean: u32| {
+        format!("transition {name}\n  in a\n  delay exponential({mean} us)\n  out at_{name}\n")
+    };
+    let text = format!(
+        "coloured net s\nplace a 1\nplace at_x\nplace at_y\n{}{}run 1 s\nmeasure x = tokens(at_x)\n",
+        transition("x", 1),
+        transition("y", 1)
+    );
+    let cells = repeated(&text, &[], 40, 1).expect("runs");
+    let doubts = &cells[0].doubts;
+    let runs = |doubt: &String| -> u32 {
+        let (_, rest) = doubt.split_once("before its end in ").expect("a number");
+        rest.split(' ')
+            .next()
+            .and_then(|n| n.parse().ok())
+            .expect("a number")
+    };
+    assert_eq!(doubts.len(), 2, "{doubts:?}");
+    assert_eq!(doubts.iter().map(runs).sum::<u32>(), 40);
+    for place in ["at_x", "at_y"] {
+        let way =
+            format!(" of 40 runs: {place} 1; x waits for a token in a; y waits for a token in a");
+        assert_eq!(
+            doubts.iter().filter(|d| d.ends_with(&way)).count(),
+            1,
+            "{doubts:?}"
+        );
+    }
+}
+
 #[test]
 fn units_that_a_net_lacks_or_hides_are_named() {
     let queue = QUEUE.replace("coloured net queue\n", "coloured net queue\nclock cycle\n");

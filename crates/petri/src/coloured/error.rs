@@ -58,7 +58,8 @@ pub enum ModelError {
     },
     /// Several arcs of the same sort to one place; one arc with a count should be used.
     #[error(
-        "transition `{transition}`: more than one arc from `{place}`; use one that takes several"
+        "transition `{transition}`: more than one arc from `{place}`; use one that takes several, or for tokens of two keys two transitions, one \
+         behind the other"
     )]
     TwoArcs {
         /// The transition.
