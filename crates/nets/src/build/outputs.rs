@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use inorder_base::random::Random;
 use inorder_petri::coloured::{Bound, Counter, Queue, TransitionBuilder};
 
-use super::transition::Parts;
+use super::transition::{Parts, count_of};
 use super::{Builder, Handle};
-use crate::ast::{Assign, Do, Expr, OutLine};
+use crate::ast::{Assign, Do, Expr, Name, OutLine};
 use crate::code::{Int, Make, Real, Shared, Wrong};
 use crate::error::{Checked, Fault, Span};
-use crate::ir::{Node, TokenNode, TokenOp};
+use crate::ir::{Node, TokenNode, TokenOp, Ty};
 use crate::lower::Scope;
 use crate::names::Item;
 use crate::space::relevant::Source;
@@ -45,7 +45,14 @@ pub(super) enum Arc {
         key: Option<(Node, Span)>,
         count: (Node, Span),
     },
-    Token(Vec<(Queue, TokenNode, Option<Node>)>),
+    Token(Vec<Case>),
+}
+
+/// A token for a place, and the condition on which it comes there.
+pub(super) struct Case {
+    to: Queue,
+    token: TokenNode,
+    only_if: Option<Node>,
 }
 
 /// Adds a line to the outputs; one that begins with `else` belongs to the one before.
@@ -107,27 +114,8 @@ pub(super) fn check<const N: usize>(
     let decides = |node: &Node, at: Span| builder.uses.borrow_mut().decides(node, &records, at);
     let checked = |output: &Output<'_>| match output {
         Output::Plain { to, key, count, at } => {
-            let key = match key {
-                Some(key) => Some((lower.number(key)?, key.at)),
-                None => None,
-            };
-            if let Some((node, at)) = &key
-                && node.is_real()
-            {
-                let found = builder.names.type_words(node.ty);
-                return Err(Fault::expected(*at, "a whole number", found));
-            }
-            let count = match count {
-                Some(count) => (lower.int(count)?, count.at),
-                None => (Node::int(1), *at),
-            };
-            if count.0.as_int().is_some_and(|n| u32::try_from(n).is_err()) {
-                return Err(Fault::expected(
-                    count.1,
-                    "a number from 0 to 4294967295",
-                    "another one",
-                ));
-            }
+            let key = builder.key(&lower, *key)?;
+            let count = count_of(&lower, *count, *at)?;
             if count.0.as_int().is_none() && key.is_some() {
                 return Err(Fault::new(
                     count.1,
@@ -154,7 +142,11 @@ pub(super) fn check<const N: usize>(
                 if let (Some(node), Some(on)) = (&only_if, branch.only_if) {
                     decides(node, on.at);
                 }
-                Ok((branch.to, builder.kept(token), only_if))
+                Ok(Case {
+                    to: branch.to,
+                    token: builder.kept(token),
+                    only_if,
+                })
             };
             Ok(Arc::Token(reachable(
                 branches.iter().map(branch).collect::<Checked<_>>()?,
@@ -165,18 +157,17 @@ pub(super) fn check<const N: usize>(
 }
 
 /// Leaves out branches that are never taken because of a constant condition.
-fn reachable(
-    branches: Vec<(Queue, TokenNode, Option<Node>)>,
-) -> Vec<(Queue, TokenNode, Option<Node>)> {
+fn reachable(branches: Vec<Case>) -> Vec<Case> {
     let mut kept = Vec::new();
-    for (to, token, only_if) in branches {
-        match only_if.as_ref().map(Node::as_int) {
+    for mut case in branches {
+        match case.only_if.as_ref().map(Node::as_int) {
             Some(Some(0)) => {}
             None | Some(Some(_)) => {
-                kept.push((to, token, None));
+                case.only_if = None;
+                kept.push(case);
                 return kept;
             }
-            Some(None) => kept.push((to, token, only_if)),
+            Some(None) => kept.push(case),
         }
     }
     kept
@@ -208,35 +199,45 @@ pub(super) fn arc<'b, const N: usize>(
     }
 }
 
+/// A [`Case`] as functions.
+struct MadeCase<const N: usize> {
+    on: Option<Int<N>>,
+    make: Make<N>,
+}
+
+impl<const N: usize> MadeCase<N> {
+    fn holds(&self, b: &Bound<'_, Token<N>>, random: &mut Random) -> bool {
+        self.on.as_ref().is_none_or(|on| on(b, random) != 0)
+    }
+}
+
 fn tokens<'b, const N: usize>(
     t: TransitionBuilder<'b, Token<N>>,
-    branches: &[(Queue, TokenNode, Option<Node>)],
+    branches: &[Case],
     shared: &Shared,
     mut random: Random,
 ) -> TransitionBuilder<'b, Token<N>> {
-    let is_total = branches
-        .last()
-        .is_some_and(|(.., only_if)| only_if.is_none());
-    if let ([(to, token, None)], true) = (branches, is_total) {
+    let is_total = branches.last().is_some_and(|case| case.only_if.is_none());
+    if let ([Case { to, token, .. }], true) = (branches, is_total) {
         if let TokenOp::Bound(index) = token.op {
             return t.pass(*to, index);
         }
         let make: Make<N> = shared.token(token);
         return t.put(*to, move |b| make(b, &mut random));
     }
-    let branch = |(_, token, only_if): &(Queue, TokenNode, Option<Node>)| {
-        let on: Option<Int<N>> = only_if.as_ref().map(|on| shared.int(on));
-        (on, shared.token(token))
-    };
-    let made: Vec<(Option<Int<N>>, Make<N>)> = branches.iter().map(branch).collect();
-    let places: Vec<Queue> = branches.iter().map(|(to, ..)| *to).collect();
+    let made: Vec<MadeCase<N>> = branches
+        .iter()
+        .map(|case| MadeCase {
+            on: case.only_if.as_ref().map(|on| shared.int(on)),
+            make: shared.token(&case.token),
+        })
+        .collect();
+    let places: Vec<Queue> = branches.iter().map(|case| case.to).collect();
     if is_total {
         return t.route_among(&places, move |b| {
-            let first = made
-                .iter()
-                .position(|(on, _)| on.as_ref().is_none_or(|on| on(b, &mut random) != 0));
+            let first = made.iter().position(|case| case.holds(b, &mut random));
             let first = first.unwrap_or(made.len() - 1);
-            (first, made[first].1(b, &mut random))
+            (first, (made[first].make)(b, &mut random))
         });
     }
     // Without a place for all other cases there may be no token: each place asks which branch is taken.
@@ -250,10 +251,8 @@ fn tokens<'b, const N: usize>(
                 (Some(choices), 0) => choices.mark(),
                 (Some(choices), _) => choices.again(),
             }
-            let first = made
-                .iter()
-                .position(|(on, _)| on.as_ref().is_none_or(|on| on(b, &mut random) != 0));
-            let token = (first == Some(number)).then(|| made[number].1(b, &mut random));
+            let first = made.iter().position(|case| case.holds(b, &mut random));
+            let token = (first == Some(number)).then(|| (made[number].make)(b, &mut random));
             choices.iter().for_each(|choices| choices.go_on());
             token
         })
@@ -313,63 +312,64 @@ fn collect<const N: usize>(
             how,
             value,
         } => {
-            let Some(&Item::Variable(number)) = builder.names.item(&name.text) else {
-                let known = builder.names.known();
-                return Err(Fault::unknown(
-                    name.at,
-                    "the name of a variable",
-                    &name.text,
-                    known,
-                ));
-            };
-            let variable = builder.names.variables[number];
-            let lower = builder.lower(scope.clone());
-            let index = match (variable.is_list, index) {
-                (true, Some(index)) => Some((lower.int(index)?, index.at)),
-                (false, None) => None,
-                (true, None) => {
-                    return Err(Fault::expected(
-                        name.at,
-                        format!("{}[INDEX]", name.text),
-                        "no index",
-                    ));
-                }
-                (false, Some(index)) => {
-                    return Err(Fault::new(index.at, format!("{} is not a list", name.text)));
-                }
-            };
-            let node = lower.of_type(value, variable.ty)?;
-            if *how != Assign::Set
-                && !matches!(node.ty, crate::ir::Ty::Int | crate::ir::Ty::Real(_))
-            {
-                return Err(Fault::expected(
-                    value.at,
-                    "a number",
-                    builder.names.type_words(node.ty),
-                ));
-            }
-            let records: Vec<usize> = scope.tokens.iter().map(|(_, record)| *record).collect();
-            let to = Source::Variable(variable.first);
-            if builder.keep.as_ref().is_some_and(|keep| !keep.has(to)) {
-                return Ok(());
-            }
-            let mut uses = builder.uses.borrow_mut();
-            uses.flows(to, &node, &records, value.at);
-            if let Some((index, at)) = &index {
-                uses.flows(to, index, &records, *at);
-            }
-            all.push(assign(
-                &builder.shared,
-                variable.first,
-                variable.cells,
-                index,
-                *how,
-                name.at,
-                &node,
-            ));
+            let assigned = assignment(builder, name, index.as_ref(), *how, value, scope)?;
+            all.extend(assigned);
             Ok(())
         }
     }
+}
+
+/// The change of a variable; `None` if nothing reads it.
+fn assignment<const N: usize>(
+    builder: &Builder<'_, '_, N>,
+    name: &Name,
+    index: Option<&Expr>,
+    how: Assign,
+    value: &Expr,
+    scope: &Scope,
+) -> Checked<Option<Act<N>>> {
+    let Some(&Item::Variable(number)) = builder.names.item(&name.text) else {
+        let (known, expected) = (builder.names.known(), "the name of a variable");
+        return Err(Fault::unknown(name.at, expected, &name.text, known));
+    };
+    let variable = builder.names.variables[number];
+    let lower = builder.lower(scope.clone());
+    let index = match (variable.is_list, index) {
+        (true, Some(index)) => Some((lower.int(index)?, index.at)),
+        (false, None) => None,
+        (true, None) => {
+            let expected = format!("{}[INDEX]", name.text);
+            return Err(Fault::expected(name.at, expected, "no index"));
+        }
+        (false, Some(index)) => {
+            return Err(Fault::new(index.at, format!("{} is not a list", name.text)));
+        }
+    };
+    let node = lower.of_type(value, variable.ty)?;
+    if how != Assign::Set && !matches!(node.ty, Ty::Int | Ty::Real(_)) {
+        let found = builder.names.type_words(node.ty);
+        return Err(Fault::expected(value.at, "a number", found));
+    }
+    let records: Vec<usize> = scope.tokens.iter().map(|(_, record)| *record).collect();
+    let to = Source::Variable(variable.first);
+    if builder.keep.as_ref().is_some_and(|keep| !keep.has(to)) {
+        return Ok(None);
+    }
+    let mut uses = builder.uses.borrow_mut();
+    uses.flows(to, &node, &records, value.at);
+    if let Some((index, at)) = &index {
+        uses.flows(to, index, &records, *at);
+    }
+    let (first, cells) = (variable.first, variable.cells);
+    Ok(Some(assign(
+        &builder.shared,
+        first,
+        cells,
+        index,
+        how,
+        name.at,
+        &node,
+    )))
 }
 
 fn assign<const N: usize>(

@@ -10,7 +10,7 @@ use crate::ast::{ArcKind, ArcLine, CancelLine, Do, Expr, Name, TransitionDecl};
 use crate::code::{DELAYS, Int, Wrong};
 use crate::error::{Checked, Fault, Span};
 use crate::ir::{DrawKind, Node, Op};
-use crate::lower::{May, Scope};
+use crate::lower::{Lower, May, Scope};
 use crate::token::Token;
 use crate::units::{NUMBER, TIME};
 
@@ -30,12 +30,21 @@ enum Input {
     },
 }
 
+/// An arc that forbids starting.
+struct Inhibitor {
+    place: Handle,
+    /// From this number of tokens on.
+    count: u32,
+    /// Only those of the colour count.
+    of_colour: bool,
+}
+
 /// What the lines of a transition say; the last line of a kind that may stand once holds.
 #[derive(Default)]
 pub(super) struct Parts<'l> {
     pub(super) tokens: Vec<(String, usize)>,
     inputs: Vec<Input>,
-    inhibitors: Vec<(Handle, u32, bool)>,
+    inhibitors: Vec<Inhibitor>,
     resets: Vec<Handle>,
     guard: Option<&'l Expr>,
     delay: Option<&'l Expr>,
@@ -84,14 +93,7 @@ impl<'p, const N: usize> Builder<'_, 'p, N> {
         for input in std::mem::take(&mut parts.inputs) {
             t = input_arc(t, input, &shared);
         }
-        for (handle, count, of_colour) in parts.inhibitors {
-            t = match (handle, of_colour) {
-                (Handle::Queue(queue, _), false) => t.inhibit(queue, count),
-                (Handle::Queue(queue, _), true) => t.inhibit_colour(queue, count),
-                (Handle::Counter(counter), false) => t.inhibit(counter, count),
-                (Handle::Counter(counter), true) => t.inhibit_colour(counter, count),
-            };
-        }
+        t = parts.inhibitors.iter().fold(t, inhibitor_arc);
         for handle in parts.resets {
             t = match handle {
                 Handle::Queue(queue, _) => t.reset(queue),
@@ -204,9 +206,11 @@ impl<'p, const N: usize> Builder<'_, 'p, N> {
                     return Err(Fault::expected(key.at, "colour", "another key"));
                 }
                 let count = count.as_ref().map_or(Ok(1), |count| self.natural(count))?;
-                parts
-                    .inhibitors
-                    .push((self.handle(place)?, count, key.is_some()));
+                parts.inhibitors.push(Inhibitor {
+                    place: self.handle(place)?,
+                    count,
+                    of_colour: key.is_some(),
+                });
             }
             ArcKind::Reset(place) => parts.resets.push(self.handle(place)?),
             ArcKind::Cancel(line) => parts.cancels.push(line),
@@ -235,19 +239,7 @@ impl<'p, const N: usize> Builder<'_, 'p, N> {
             ..Scope::default()
         };
         let lower = self.lower(scope);
-        let key = match key {
-            Some(key) => Some((lower.number(key)?, key.at)),
-            None => None,
-        };
-        if let Some((node, at)) = &key
-            && node.is_real()
-        {
-            return Err(Fault::expected(
-                *at,
-                "a whole number",
-                self.names.type_words(node.ty),
-            ));
-        }
+        let key = self.key(&lower, key.as_ref())?;
         let input = match self.handle(place)? {
             Handle::Queue(from, record) => {
                 if let Some(count) = count {
@@ -257,23 +249,15 @@ impl<'p, const N: usize> Builder<'_, 'p, N> {
                         "a number",
                     ));
                 }
-                let many = bind.len().max(1);
-                if many > 1 && (key.is_some() || *keep) {
+                let (many, keep) = (bind.len().max(1), *keep);
+                if many > 1 && (key.is_some() || keep) {
                     return Err(Fault::new(
                         line.at,
                         "an arc with a key, or one that reads, binds one token",
                     ));
                 }
-                let unnamed = || (0..many - bind.len()).map(|_| (String::new(), record));
-                for name in bind {
-                    if parts.tokens.iter().any(|(other, _)| *other == name.text) {
-                        let problem = format!("two tokens are called {}", name.text);
-                        return Err(Fault::new(name.at, problem));
-                    }
-                    parts.tokens.push((name.text.clone(), record));
-                }
-                parts.tokens.extend(unnamed());
-                let (many, keep) = (many as u32, *keep);
+                name(parts, bind, many, record)?;
+                let many = many as u32;
                 Input::Take {
                     from,
                     many,
@@ -286,27 +270,16 @@ impl<'p, const N: usize> Builder<'_, 'p, N> {
                     let problem = format!("{} holds plain tokens, which have no name", place.text);
                     return Err(Fault::new(name.at, problem));
                 }
-                let node = match count {
-                    Some(count) => (lower.int(count)?, count.at),
-                    None => (Node::int(1), line.at),
-                };
-                if node.0.as_int().is_some_and(|n| u32::try_from(n).is_err()) {
-                    return Err(Fault::expected(
-                        node.1,
-                        "a number from 0 to 4294967295",
-                        "another one",
-                    ));
-                }
-                if node.0.as_int().is_none() && (key.is_some() || *keep) {
+                let (count, keep) = (count_of(&lower, count.as_ref(), line.at)?, *keep);
+                if count.0.as_int().is_none() && (key.is_some() || keep) {
                     return Err(Fault::new(
-                        node.1,
+                        count.1,
                         "an arc with a key, or one that reads, has a constant number",
                     ));
                 }
-                let keep = *keep;
                 Input::Spend {
                     from,
-                    count: node,
+                    count,
                     key,
                     keep,
                 }
@@ -314,6 +287,23 @@ impl<'p, const N: usize> Builder<'_, 'p, N> {
         };
         parts.inputs.push(input);
         Ok(())
+    }
+
+    /// The key of an arc.
+    pub(super) fn key(
+        &self,
+        lower: &Lower<'_, '_>,
+        key: Option<&Expr>,
+    ) -> Checked<Option<(Node, Span)>> {
+        let Some(key) = key else {
+            return Ok(None);
+        };
+        let node = lower.number(key)?;
+        if node.is_real() {
+            let found = self.names.type_words(node.ty);
+            return Err(Fault::expected(key.at, "a whole number", found));
+        }
+        Ok(Some((node, key.at)))
     }
 
     pub(super) fn handle(&self, place: &Name) -> Checked<Handle> {
@@ -331,6 +321,49 @@ impl<'p, const N: usize> Builder<'_, 'p, N> {
         let node = self.lower(scope).condition(guard)?;
         // A guard that always holds is none.
         Ok(Some(node).filter(|node| node.as_int() != Some(1)))
+    }
+}
+
+/// The number of plain tokens of an arc, by default 1.
+pub(super) fn count_of(
+    lower: &Lower<'_, '_>,
+    count: Option<&Expr>,
+    default_at: Span,
+) -> Checked<(Node, Span)> {
+    let (node, at) = match count {
+        Some(count) => (lower.int(count)?, count.at),
+        None => (Node::int(1), default_at),
+    };
+    if node.as_int().is_some_and(|n| u32::try_from(n).is_err()) {
+        let expected = "a number from 0 to 4294967295";
+        return Err(Fault::expected(at, expected, "another one"));
+    }
+    Ok((node, at))
+}
+
+/// Names the tokens that an arc takes; those without a name are there, too.
+fn name(parts: &mut Parts<'_>, names: &[Name], many: usize, record: usize) -> Checked<()> {
+    for name in names {
+        if parts.tokens.iter().any(|(other, _)| *other == name.text) {
+            let problem = format!("two tokens are called {}", name.text);
+            return Err(Fault::new(name.at, problem));
+        }
+        parts.tokens.push((name.text.clone(), record));
+    }
+    let unnamed = (names.len()..many).map(|_| (String::new(), record));
+    parts.tokens.extend(unnamed);
+    Ok(())
+}
+
+fn inhibitor_arc<'b, const N: usize>(
+    t: TransitionBuilder<'b, Token<N>>,
+    arc: &Inhibitor,
+) -> TransitionBuilder<'b, Token<N>> {
+    match (arc.place, arc.of_colour) {
+        (Handle::Queue(queue, _), false) => t.inhibit(queue, arc.count),
+        (Handle::Queue(queue, _), true) => t.inhibit_colour(queue, arc.count),
+        (Handle::Counter(counter), false) => t.inhibit(counter, arc.count),
+        (Handle::Counter(counter), true) => t.inhibit_colour(counter, arc.count),
     }
 }
 

@@ -210,14 +210,7 @@ impl<const N: usize> Check<'_, '_, N> {
     fn call(&mut self, function: &Name, arguments: &[Argument], at_once: bool) -> Checked<Typed> {
         let args: Vec<&Expr> = arguments.iter().map(|argument| &argument.value).collect();
         if let ("min" | "max", [a, b]) = (function.text.as_str(), args.as_slice()) {
-            let (left, dim) = self.number(a, at_once)?;
-            let (left, right) = (Box::new(left), Box::new(self.of_dim(b, dim, at_once)?));
-            let arith = match function.text.as_str() {
-                "min" => Arith::Min,
-                _ => Arith::Max,
-            };
-            let measure = Measure::Binary(Operator::Arith(arith), left, right);
-            return Ok((measure, Ty::Real(dim)));
+            return self.extreme(&function.text, a, b, at_once);
         }
         let Some(entry) = MEASURES.iter().find(|entry| entry.name == function.text) else {
             let known = MEASURES.iter().map(|entry| entry.name);
@@ -267,16 +260,7 @@ impl<const N: usize> Check<'_, '_, N> {
             ("count", [of], false) => leaf(self.counted(of)?, NUMBER),
             ("peak", [place], false) => leaf(Leaf::Peak(self.place(place)?), NUMBER),
             ("busy", [of], false) => leaf(Leaf::Busy(self.transition(of)?), NUMBER),
-            ("stay", [place], false) => {
-                let place = self.place(place)?;
-                let tokens = Measure::Leaf(Leaf::Tokens(place));
-                let time = Measure::Binary(
-                    Operator::Arith(Arith::Multiply),
-                    Box::new(tokens),
-                    Box::new(Measure::Leaf(Leaf::Ticks)),
-                );
-                Ok((over(time, Leaf::Arrivals(place)), Ty::Real(TIME)))
-            }
+            ("stay", [place], false) => Ok((stay(self.place(place)?), Ty::Real(TIME))),
             ("mean", [place, value], false) => {
                 let (number, dim) = self.collector(place, value, false)?;
                 leaf(Leaf::Mean(number), dim)
@@ -300,6 +284,18 @@ impl<const N: usize> Check<'_, '_, N> {
                 format!("{} argument(s)", args.len()),
             )),
         }
+    }
+
+    /// The smaller or the greater of two numbers.
+    fn extreme(&mut self, which: &str, a: &Expr, b: &Expr, at_once: bool) -> Checked<Typed> {
+        let (left, dim) = self.number(a, at_once)?;
+        let (left, right) = (Box::new(left), Box::new(self.of_dim(b, dim, at_once)?));
+        let arith = match which {
+            "min" => Arith::Min,
+            _ => Arith::Max,
+        };
+        let measure = Measure::Binary(Operator::Arith(arith), left, right);
+        Ok((measure, Ty::Real(dim)))
     }
 
     fn gauge(&mut self, of: &Expr) -> Checked<Typed> {
@@ -447,6 +443,17 @@ impl<const N: usize> Check<'_, '_, N> {
             receivers: Receivers::new(streams as u32, ends),
         })
     }
+}
+
+/// Mean time of a token in a place, by Little's law.
+fn stay(place: PlaceId) -> Measure {
+    let (tokens, ticks) = (Leaf::Tokens(place), Leaf::Ticks);
+    let time = Measure::Binary(
+        Operator::Arith(Arith::Multiply),
+        Box::new(Measure::Leaf(tokens)),
+        Box::new(Measure::Leaf(ticks)),
+    );
+    over(time, Leaf::Arrivals(place))
 }
 
 fn over(a: Measure, b: Leaf) -> Measure {
