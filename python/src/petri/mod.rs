@@ -136,7 +136,8 @@ pub(crate) fn petri(
         };
         examine(net, &wishes, &watch).map_err(|error| match error {
             Error::Query { .. } | Error::Reserved => usage(error),
-            Error::NotApplicable(_) => usage(format!("{name}: {error}")),
+            Error::NotApplicable { line: 0, problem } => usage(format!("{name}: {problem}")),
+            Error::NotApplicable { line, problem } => usage(format!("{name}:{line}: {problem}")),
             Error::Simulation(_) => malformed(format!("{name}: {error}")),
         })
     })?;

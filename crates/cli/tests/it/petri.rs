@@ -298,6 +298,16 @@ fn options_without_effect_are_refused_in_one_line() {
 }
 
 #[test]
+fn a_net_without_an_exact_solution_is_refused_with_its_line() {
+    let folder = Folder::new("petri-fixed");
+    let fixed = NET.replacen("exponential rate 2", "deterministic 2", 1);
+    let file = folder.file("fixed.net", fixed.as_bytes());
+    let found = complaint(&["petri", "--exact", &file], 2);
+    let expected = "fixed.net:4: transition breaks: a deterministic delay has no exact solution";
+    assert!(found.contains(expected), "{found}");
+}
+
+#[test]
 fn times_that_cannot_be_simulated_or_solved_are_refused() {
     let folder = Folder::new("petri-times");
     let file = folder.file("machine.net", NET.as_bytes());
@@ -359,6 +369,22 @@ fn ctrl_c_keeps_the_estimate_so_far() {
     let output = common::interrupted(&["petri", "--json", "--precision=0", "--time=1e12", &file]);
     assert_eq!(code(&output), 130, "{}", stderr(&output));
     assert_eq!(json(&output)["simulated"]["interrupted"], true);
+}
+
+/// There is nothing of an exact solution before its end.
+#[cfg(target_os = "linux")]
+#[test]
+fn ctrl_c_ends_an_exact_solution_with_one_line() {
+    let folder = Folder::new("petri-interrupt-exact");
+    let endless = "place q\ntransition a exponential rate 1\n out q\ntransition s exponential rate 2\n in q\n";
+    let file = folder.file("endless.net", endless.as_bytes());
+    for options in [["--exact", "--json"], ["--query=P(q = 0)", "--exact"]] {
+        let words = [&["petri", "--limit=2000000000", &file], &options[..]].concat();
+        let output = common::interrupted(&words);
+        assert_eq!(code(&output), 130, "{}", stderr(&output));
+        let said = "inorder: interrupted: there are no results yet\n";
+        assert_eq!((stdout(&output), stderr(&output)), ("", said));
+    }
 }
 
 /// A queue with room for two whose jobs carry the time at which they came.

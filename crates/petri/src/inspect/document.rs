@@ -27,6 +27,18 @@ pub struct Findings {
     pub was_interrupted: bool,
 }
 
+impl Findings {
+    /// Whether nothing was found: what was wanted has no results until its end, and was stopped.
+    pub fn is_empty(&self) -> bool {
+        self.simulated.is_none()
+            && self.exact.is_none()
+            && self.invariants.is_none()
+            && self.reachability.is_none()
+            && self.graph.is_none()
+            && self.answers.is_empty()
+    }
+}
+
 /// A net and what was found out about it.
 pub struct Document {
     /// The net.

@@ -21,8 +21,13 @@ pub enum Error {
     )]
     Reserved,
     /// The net is well-formed, but what is wanted does not apply to it.
-    #[error("{0}")]
-    NotApplicable(String),
+    #[error("{}{problem}", at(*line))]
+    NotApplicable {
+        /// The line of the net's file; 0 for the whole net.
+        line: u32,
+        /// Why.
+        problem: String,
+    },
     /// The net cannot be simulated.
     #[error(transparent)]
     Simulation(#[from] SimulationError),
@@ -31,7 +36,17 @@ pub enum Error {
 impl Error {
     /// Something that does not apply to this net.
     pub(crate) fn not_applicable(error: impl std::fmt::Display) -> Self {
-        Error::NotApplicable(error.to_string())
+        Error::NotApplicable {
+            line: 0,
+            problem: error.to_string(),
+        }
+    }
+}
+
+fn at(line: u32) -> String {
+    match line {
+        0 => String::new(),
+        line => format!("line {line}: "),
     }
 }
 

@@ -57,10 +57,9 @@ pub fn examine(net: Net, wishes: &Wishes, watch: &Watch<'_>) -> Result<Document,
     if wishes.exact || (!wishes.simulate && asks_for_numbers) {
         let limit = wishes.limit.unwrap_or(MAX_MARKINGS);
         let chain = Chain::new_while(&net, limit, |graph| explored(graph, watch));
-        let chain = chain.map_err(Error::not_applicable)?;
-        solve(&chain, wishes, &asked, watch, &mut findings).map_err(Error::not_applicable)?;
+        solve(chain, wishes, &asked, watch, &mut findings)?;
     }
-    if wishes.simulate {
+    if wishes.simulate && !watch.is_stopped() {
         let rewards: Vec<Sum> = queries::numbers(&asked)
             .map(|(_, sum)| sum.clone())
             .collect();
@@ -102,8 +101,7 @@ pub fn examine_moves(
     if wishes.exact || queries::numbers(&asked).next().is_some() {
         let limit = wishes.limit.unwrap_or(MAX_MARKINGS);
         let chain = Chain::of_moves(moves, limit, |graph| explored(graph, watch));
-        let chain = chain.map_err(Error::not_applicable)?;
-        solve(&chain, wishes, &asked, watch, &mut findings).map_err(Error::not_applicable)?;
+        solve(chain, wishes, &asked, watch, &mut findings)?;
     }
     Ok(finished(moves.net().clone(), findings, wishes, watch))
 }
@@ -125,7 +123,7 @@ fn examine_markings(
 ) -> Result<(), Error> {
     let explore = |moves: &mut dyn Moves, limit: usize| {
         let graph = Graph::of_moves(moves, limit, |graph| explored(graph, watch));
-        graph.map_err(Error::NotApplicable)
+        graph.map_err(Error::not_applicable)
     };
     if let Some(bound) = wishes.reachability {
         let graph = explore(moves, bound)?;
@@ -142,21 +140,37 @@ fn examine_markings(
     Ok(())
 }
 
-/// The exact solution in the long run, or at the time that was given.
+/// The exact solution in the long run, or at the time that was given. There is none if the job was stopped.
 fn solve(
+    chain: Result<Chain, MarkovError>,
+    wishes: &Wishes,
+    asked: &[Asked],
+    watch: &Watch<'_>,
+    findings: &mut Findings,
+) -> Result<(), Error> {
+    let solved = chain.and_then(|chain| solve_chain(&chain, wishes, asked, watch, findings));
+    match solved {
+        Err(MarkovError::Stopped { .. }) => Ok(()),
+        solved => solved.map_err(|error| Error::NotApplicable {
+            line: error.line(),
+            problem: error.to_string(),
+        }),
+    }
+}
+
+fn solve_chain(
     chain: &Chain,
     wishes: &Wishes,
     asked: &[Asked],
     watch: &Watch<'_>,
     findings: &mut Findings,
 ) -> Result<(), MarkovError> {
-    watch.tell(Progress::Solving {
-        markings: chain.len(),
-    });
+    let markings = chain.len();
+    let keep_going = |solving| watch.tell(Progress::Solving { markings, solving });
     let time = wishes.simulation.time;
     let solution = match time {
-        Some(time) => chain.transient(time)?,
-        None => chain.steady_state()?,
+        Some(time) => chain.transient_while(time, keep_going)?,
+        None => chain.steady_state_while(keep_going)?,
     };
     let answers = queries::numbers(asked)
         .map(|(text, sum)| queries::solved(text, sum, chain.net(), &solution));

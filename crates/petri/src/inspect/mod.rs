@@ -39,6 +39,7 @@ mod tables;
 mod tests;
 mod watch;
 
+pub use crate::markov::Solving;
 pub use columns::write_schema;
 pub use document::{Document, Findings};
 pub use ends::Ends;

@@ -3,13 +3,12 @@
 use crate::markov::Solution;
 use crate::net::Net;
 use crate::query::{Formula, Query, Sum, Verdict};
-use crate::reachability::Graph;
+use crate::reachability::{Graph, words};
 use crate::statistics::{Estimate, plain, with_digits};
 use inorder_report::{Column, Element, Files, Kind};
 
 use crate::inspect::error::Error;
 use crate::inspect::kind::REAL;
-use crate::inspect::structure;
 
 /// A query as the user wrote it.
 pub(super) struct Asked {
@@ -72,7 +71,7 @@ pub(super) fn formulas(asked: &[Asked]) -> impl Iterator<Item = (&str, &Formula)
 pub(super) fn checked(text: &str, formula: &Formula, net: &Net, graph: &Graph) -> Answer {
     let found = formula.check(net, graph);
     let shown_by = found.witness.map(|(path, marking)| {
-        let names = structure::transition_names(net, &path);
+        let names = words::transition_names(net, &path);
         (names, net.marking_text(graph.marking(marking)))
     });
     Answer {
@@ -194,7 +193,7 @@ pub(super) fn lines(answers: &[Answer], number: impl Fn(f64) -> String) -> Vec<S
         };
         lines.push(format!("{}: {known}", answer.query));
         if let Some((path, marking)) = &answer.shown_by {
-            lines.push(format!("  {marking}: {}", structure::after(path)));
+            lines.push(format!("  {marking}: {}", words::after(path)));
         }
     }
     lines

@@ -85,12 +85,29 @@ pub struct Simulated {
     pub ends: Option<Ends>,
     /// Probability that an interval holds the true value.
     pub confidence: f64,
+    /// Relative half width of the intervals at which it would have stopped; 0 if the whole time was wanted.
+    pub precision: f64,
     /// The wanted precision was reached.
     pub is_precise: bool,
     /// It was stopped before its end.
     pub was_interrupted: bool,
     /// The thresholds of importance splitting, if it was used: then only the numbers of queries were estimated.
     pub split: Option<Vec<Threshold>>,
+}
+
+impl Simulated {
+    /// How many times as many runs, or as much time, the wanted precision would take, since intervals become narrower with the root of
+    /// that; `None` if it was reached, or if nothing can be expected of these intervals.
+    pub fn times_needed(&self) -> Option<f64> {
+        let may_be_expected = !self.is_precise
+            && !self.was_interrupted
+            && self.doubts.is_empty()
+            && self.ends.is_none()
+            && self.precision > 0.0;
+        let worst = self.measures.worst_relative_error();
+        (may_be_expected && worst.is_finite() && worst > self.precision)
+            .then(|| (worst / self.precision).powi(2))
+    }
 }
 
 /// The level that a text names.
@@ -213,6 +230,7 @@ fn one_run<S: Simulation>(
         time: result.end as f64 / clock.ticks_per_unit,
         warm_up: result.warm_up as f64 / clock.ticks_per_unit,
         confidence: options.confidence,
+        precision: options.precision,
         is_precise: result.is_precise && ends.is_none(),
         was_interrupted: watch.is_stopped(),
         split: None,
@@ -262,6 +280,7 @@ fn many_runs<S: Simulation>(
         time: result.end as f64 / clock.ticks_per_unit,
         warm_up: result.warm_up as f64 / clock.ticks_per_unit,
         confidence: options.confidence,
+        precision: options.precision,
         is_precise: result.is_precise,
         was_interrupted: watch.is_stopped(),
         split: None,

@@ -1,44 +1,10 @@
 //! Invariants and reachability as text.
 
 use crate::invariants::Invariants;
-use crate::net::{Net, PlaceId, TransitionId};
+use crate::net::Net;
+use crate::reachability::words::{after, list, place_names, transition_names};
 use crate::reachability::{Boundedness, Report};
 use inorder_report::number::plural;
-
-/// The names of transitions as a list.
-pub(super) fn transition_names(net: &Net, transitions: &[TransitionId]) -> Vec<String> {
-    let name = |t: &TransitionId| net.transitions.get(t.0).map(|t| t.name.clone());
-    transitions.iter().filter_map(name).collect()
-}
-
-/// The names of places.
-pub(super) fn place_names(net: &Net, places: &[PlaceId]) -> Vec<String> {
-    let name = |p: &PlaceId| net.places.get(p.0).map(|p| p.name.clone());
-    places.iter().filter_map(name).collect()
-}
-
-fn list(words: &[String]) -> String {
-    if words.is_empty() {
-        "none".to_owned()
-    } else {
-        words.join(", ")
-    }
-}
-
-/// Firings one after the other, in words; repetitions are counted.
-pub(super) fn after(path: &[String]) -> String {
-    let repeated = |names: &[String]| match names {
-        [name] => name.clone(),
-        names => format!("{} {} times", names[0], names.len()),
-    };
-    match path {
-        [] => "at the start".to_owned(),
-        path => {
-            let parts: Vec<String> = path.chunk_by(|a, b| a == b).map(repeated).collect();
-            format!("after {}", parts.join(", "))
-        }
-    }
-}
 
 /// The invariants, one line each.
 pub(super) fn invariant_lines(net: &Net, invariants: &Invariants) -> Vec<String> {
@@ -108,16 +74,7 @@ fn boundedness(net: &Net, report: &Report) -> String {
     let most = || net.marking_text(&report.most_tokens);
     match &report.boundedness {
         Boundedness::Bounded => format!("bounded; at most {}", most()),
-        Boundedness::Unbounded {
-            places,
-            prefix,
-            pump,
-        } => format!(
-            "unbounded: {}, repeating {} adds tokens to {}",
-            after(&transition_names(net, prefix)),
-            list(&transition_names(net, pump)),
-            list(&place_names(net, places))
-        ),
+        Boundedness::Unbounded(growth) => format!("unbounded: {}", growth.words(net)),
         Boundedness::Unknown { why } => format!("boundedness unknown: {why}; seen: {}", most()),
     }
 }

@@ -171,12 +171,26 @@ fn headline(simulated: &Simulated) -> String {
         (false, true) => "interrupted before the wanted precision was reached",
         (false, false) => "the wanted precision was not reached",
     };
+    let needed =
+        needed(simulated).map_or_else(String::new, |needed| format!(", which takes {needed}"));
     format!(
-        "simulated until time {}, the first {} not counted, {observations}, intervals of {} %; {end}",
+        "simulated until time {}, the first {} not counted, {observations}, intervals of {} %; {end}{needed}",
         plain(simulated.time, 6),
         plain(simulated.warm_up, 6),
         plain(100.0 * simulated.confidence, 6)
     )
+}
+
+/// What the wanted precision would take.
+fn needed(simulated: &Simulated) -> Option<String> {
+    let times = simulated.times_needed()?;
+    Some(match simulated.are_replications {
+        true => format!(
+            "about {} runs",
+            plain(times * simulated.observations as f64, 2)
+        ),
+        false => format!("about the time {}", plain(times * simulated.time, 2)),
+    })
 }
 
 impl Simulated {

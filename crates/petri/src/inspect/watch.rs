@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::markov::Solving;
+
 /// How far a job got.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Progress {
@@ -16,6 +18,8 @@ pub enum Progress {
     Solving {
         /// Number of markings.
         markings: usize,
+        /// How far their solution has come.
+        solving: Solving,
     },
     /// One run goes on until its intervals are narrow.
     Simulated {

@@ -1,9 +1,11 @@
 //! Builds the continuous-time Markov chain of a net.
 
 use super::MarkovError;
+use super::links::Links;
 use super::vanishing::{Row, Vanishing};
 use crate::net::compiled::{Compiled, Fast, Stages};
 use crate::net::{Net, PlaceId, Servers, Timing, Transition};
+use crate::reachability::boundedness::{Boundedness, boundedness};
 use crate::reachability::{Graph, Moves, Plain};
 
 /// Greatest rate of leaving a marking: sums of some of them, and their products with shares, can be represented.
@@ -21,39 +23,10 @@ pub struct Chain {
     pub(super) transitions: Vec<Option<Fast>>,
     /// What each edge deposits, if its transition alone does not say it.
     pub(super) deposits: Option<Vec<Vec<(PlaceId, u32)>>>,
-    pub(super) generator: Generator,
+    /// The rates between different states, row by row.
+    pub(super) generator: Links,
     /// The initial distribution.
     pub(super) initial: Row,
-}
-
-/// The rates between different states, row by row.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Generator {
-    pub first: Vec<usize>,
-    pub to: Vec<u32>,
-    pub rate: Vec<f64>,
-}
-
-impl Generator {
-    pub(super) fn len(&self) -> usize {
-        self.first.len() - 1
-    }
-
-    pub(super) fn row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let range = self.first[i]..self.first[i + 1];
-        let to = self.to[range.clone()].iter().map(|&j| j as usize);
-        to.zip(self.rate[range].iter().copied())
-    }
-
-    pub(super) fn successor(&self, i: usize, edge: usize) -> Option<usize> {
-        let at = self.first[i] + edge;
-        (at < self.first[i + 1]).then(|| self.to[at] as usize)
-    }
-
-    /// The rate of leaving state `i`.
-    pub(super) fn out(&self, i: usize) -> f64 {
-        self.row(i).map(|(_, rate)| rate).sum()
-    }
 }
 
 impl Chain {
@@ -118,7 +91,12 @@ impl Chain {
             });
         }
         if !graph.is_complete() {
-            return Err(MarkovError::TooManyMarkings { limit });
+            return Err(match boundedness(&net, &graph) {
+                Boundedness::Unbounded(growth) => MarkovError::Unbounded {
+                    growth: growth.words(&net),
+                },
+                _ => MarkovError::TooManyMarkings { limit },
+            });
         }
         if let Some(place) = full(&net, &graph) {
             return Err(MarkovError::Full { place });
@@ -136,7 +114,7 @@ impl Chain {
             tangible,
             transitions,
             deposits: moves.deposits().map(<[_]>::to_vec),
-            generator: Generator::default(),
+            generator: Links::with_room(0),
         };
         chain.generator = chain.build_generator()?;
         Ok(chain)
@@ -188,11 +166,8 @@ impl Chain {
         })
     }
 
-    fn build_generator(&self) -> Result<Generator, MarkovError> {
-        let mut generator = Generator {
-            first: vec![0],
-            ..Generator::default()
-        };
+    fn build_generator(&self) -> Result<Links, MarkovError> {
+        let mut generator = Links::with_room(self.len());
         let mut sums = vec![0.0; self.len()];
         for state in 0..self.len() {
             let mut touched = Vec::new();
@@ -218,11 +193,11 @@ impl Chain {
                 let rate = std::mem::take(&mut sums[to as usize]);
                 // A return to the same state is not a change of state.
                 if to as usize != state && rate > 0.0 {
-                    generator.to.push(to);
+                    generator.other.push(to);
                     generator.rate.push(rate);
                 }
             }
-            generator.first.push(generator.to.len());
+            generator.first.push(generator.other.len());
         }
         Ok(generator)
     }

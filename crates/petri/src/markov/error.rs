@@ -10,9 +10,8 @@ pub enum MarkovError {
     Net(#[from] NetError),
     /// A delay that does not consist of memoryless stages.
     #[error(
-        "{}transition {transition}: a {timing} delay has no exact solution; \
-         expected immediate, exponential or single-server Erlang (simulate this net instead)",
-        at(*line)
+        "transition {transition}: a {timing} delay has no exact solution; \
+         expected immediate, exponential or single-server Erlang (simulate this net instead)"
     )]
     NotExponential {
         /// The transition.
@@ -24,11 +23,20 @@ pub enum MarkovError {
     },
     /// More markings than the limit.
     #[error(
-        "more than {limit} markings; raise the limit, or the net is unbounded (see its reachability report)"
+        "more than {limit} markings; raise the limit, or give capacities to places in which tokens may become more and more, or simulate \
+         this net instead"
     )]
     TooManyMarkings {
         /// The limit.
         limit: usize,
+    },
+    /// Infinitely many markings.
+    #[error(
+        "unbounded: {growth}, so that there are infinitely many markings; expected capacities (or simulate this net instead)"
+    )]
+    Unbounded {
+        /// How tokens become more without end.
+        growth: String,
     },
     /// Markings that take more memory than the limit allows.
     #[error(
@@ -60,8 +68,8 @@ pub enum MarkovError {
     /// Something went wrong in a marking.
     #[error("{0}")]
     Moves(String),
-    /// The exploration was stopped from outside.
-    #[error("stopped after {markings} markings, before all were found")]
+    /// The exploration or the solution was stopped from outside.
+    #[error("stopped when {markings} markings were found, before they were solved")]
     Stopped {
         /// Markings found.
         markings: usize,
@@ -127,11 +135,13 @@ pub enum MarkovError {
     BadTime(f64),
 }
 
-fn at(line: u32) -> String {
-    if line == 0 {
-        String::new()
-    } else {
-        format!("line {line}: ")
+impl MarkovError {
+    /// The line of the net's file; 0 if there is none, or it is of the whole net.
+    pub fn line(&self) -> u32 {
+        match self {
+            Self::NotExponential { line, .. } => *line,
+            _ => 0,
+        }
     }
 }
 

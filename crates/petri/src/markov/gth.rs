@@ -7,17 +7,25 @@
 //! mostly empty.
 
 use super::number::Positive;
+use super::solve::{Solving, Watch};
+use super::sparse::Stop;
 
 /// Shares of the stationary distribution of the irreducible chain with these rates (`rates[i * n + j]` from `i` to `j`;
-/// the diagonal is ignored), not yet divided by their sum; `None` if numbers leave the range in which they keep their
-/// digits.
-pub(super) fn shares<P: Positive>(mut rates: Vec<P>, n: usize) -> Option<Vec<P>> {
+/// the diagonal is ignored), not yet divided by their sum.
+pub(super) fn shares<P: Positive>(
+    mut rates: Vec<P>,
+    n: usize,
+    watch: Watch<'_>,
+) -> Result<Vec<P>, Stop> {
     for last in (1..n).rev() {
+        if !watch(Solving::Eliminating { left: last }) {
+            return Err(Stop::Interrupted);
+        }
         let row = &rates[last * n..last * n + last];
         let out = row.iter().fold(P::ZERO, |sum, rate| sum.plus(*rate));
         let is_lost = |rate: &P| rate.is_at_the_edge() && !rate.is_zero();
         if out.is_zero() || out.is_at_the_edge() || row.iter().any(is_lost) {
-            return None;
+            return Err(Stop::Range);
         }
         let (head, tail) = rates.split_at_mut(last * n);
         for row in head.chunks_mut(n) {
@@ -26,7 +34,7 @@ pub(super) fn shares<P: Positive>(mut rates: Vec<P>, n: usize) -> Option<Vec<P>>
             }
             let share = row[last].over(out);
             if share.is_at_the_edge() {
-                return None;
+                return Err(Stop::Range);
             }
             row[last] = share;
             for (rate, onward) in row[..last].iter_mut().zip(&tail[..last]) {
@@ -40,11 +48,11 @@ pub(super) fn shares<P: Positive>(mut rates: Vec<P>, n: usize) -> Option<Vec<P>>
         let before = shares.iter().zip(rates.iter().skip(j).step_by(n));
         let share = before.fold(P::ZERO, |sum, (p, rate): (&P, &P)| sum.plus(p.times(*rate)));
         if share.is_at_the_edge() {
-            return None;
+            return Err(Stop::Range);
         }
         shares.push(share);
     }
-    Some(shares)
+    Ok(shares)
 }
 
 /// Expected visits `(I - Q)^-1` among `n` transient states, where `inside[i * n + j]` is the probability of going
@@ -104,7 +112,7 @@ mod tests {
     #[test]
     fn rates_of_very_different_size_lose_no_digits() {
         // A birth-death chain with rates 1e-9 up and 1 down: p1/p0 is 1e-9 to the last digit.
-        let p = shares(vec![0.0, 1e-9, 1.0, 0.0], 2).unwrap();
+        let p = shares(vec![0.0, 1e-9, 1.0, 0.0], 2, &mut |_| true).unwrap();
         assert!((p[1] / p[0] / 1e-9 - 1.0).abs() < 1e-15);
     }
 

@@ -12,7 +12,8 @@
 use super::balance::{Balance, balance};
 use super::gth;
 use super::links::Links;
-use super::sparse::{self, Budget};
+use super::solve::{Solving, Watch};
+use super::sparse::{Budget, Elimination};
 
 /// Cycles through all levels, at most.
 const CYCLES: usize = 400;
@@ -24,7 +25,7 @@ const LOOK: usize = 4;
 const SWEEPS: usize = 3;
 
 /// A bound on the error that needs no improvement.
-const GOOD: f64 = 1e-9;
+pub(super) const GOOD: f64 = 1e-9;
 
 /// Largest bound on the error that is accepted.
 const ACCEPTED: f64 = 1e-5;
@@ -42,17 +43,29 @@ const CHEAP: Budget = Budget {
     work: 4e6,
 };
 
-/// The best distribution found and its balance; the balance is `None` or its error above what is accepted if the iteration
-/// failed.
+/// Why there is no distribution.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Failure {
+    /// The flows of the best one do not balance well enough, or it is not known how well they do.
+    Unbalanced(Option<Balance>),
+    /// It was stopped from outside.
+    Interrupted,
+}
+
+/// The best distribution found and its balance.
 pub(super) fn stationary(
     columns: &Links,
     out: &[f64],
-) -> Result<(Vec<f64>, Balance), Option<Balance>> {
+    watch: Watch<'_>,
+) -> Result<(Vec<f64>, Balance), Failure> {
     let n = columns.len();
     let mut p = vec![1.0 / n as f64; n];
     let mut best: Option<(Vec<f64>, Balance)> = None;
     let mut idle = 0;
     for cycle in 1..=CYCLES {
+        if !watch(Solving::Iterating { cycles: cycle - 1 }) {
+            return Err(Failure::Interrupted);
+        }
         improve(columns, out, &mut p);
         if cycle % LOOK != 0 {
             continue;
@@ -78,7 +91,7 @@ pub(super) fn stationary(
     }
     match best {
         Some((p, balance)) if balance.error <= ACCEPTED => Ok((p, balance)),
-        best => Err(best.map(|(_, balance)| balance)),
+        best => Err(Failure::Unbalanced(best.map(|(_, balance)| balance))),
     }
 }
 
@@ -127,6 +140,7 @@ fn share(columns: &Links, groups: &Groups, p: &mut [f64]) {
 fn solve(columns: &Links, p: &mut Vec<f64>) -> bool {
     let n = columns.len();
     let rows = columns.transposed();
+    let sparse = || Elimination::new(&rows).within(CHEAP, &mut |_| true);
     let found = if n <= FEW {
         let mut rates = vec![0.0; n * n];
         for state in 0..n {
@@ -134,11 +148,11 @@ fn solve(columns: &Links, p: &mut Vec<f64>) -> bool {
                 rates[state * n + to] = rate;
             }
         }
-        gth::shares(rates, n).or_else(|| sparse::stationary(&rows, CHEAP))
+        gth::shares(rates, n, &mut |_| true).or_else(|_| sparse())
     } else {
-        sparse::stationary(&rows, CHEAP)
+        sparse()
     };
-    let Some(mut found) = found else {
+    let Ok(mut found) = found else {
         return false;
     };
     let total: f64 = found.iter().sum();

@@ -1,6 +1,4 @@
-//! The rates of an irreducible class of states, row by row or column by column.
-
-use super::chain::Generator;
+//! The rates between states, row by row or column by column.
 
 /// For each state the states to which it leads, or from which it is reached, with the rates.
 #[derive(Clone, Debug)]
@@ -11,15 +9,15 @@ pub(super) struct Links {
 }
 
 impl Links {
-    /// The rates out of each state of `class`, numbered by its place in it.
-    pub(super) fn rows(generator: &Generator, class: &[usize]) -> Self {
-        let mut place = vec![0_u32; generator.len()];
+    /// The rates out of each state of `class`, which is never left, numbered by its place in it.
+    pub(super) fn within(&self, class: &[usize]) -> Self {
+        let mut place = vec![0_u32; self.len()];
         for (i, &state) in class.iter().enumerate() {
             place[state] = i as u32;
         }
         let mut rows = Self::with_room(class.len());
         for &state in class {
-            for (to, rate) in generator.row(state) {
+            for (to, rate) in self.of(state) {
                 rows.other.push(place[to]);
                 rows.rate.push(rate);
             }
@@ -49,6 +47,12 @@ impl Links {
             .iter()
             .map(|&other| other as usize);
         others.zip(self.rate[range].iter().copied())
+    }
+
+    /// One of the states to which, or from which, a state leads.
+    pub(super) fn neighbour(&self, state: usize, number: usize) -> Option<usize> {
+        let at = self.first[state] + number;
+        (at < self.first[state + 1]).then(|| self.other[at] as usize)
     }
 
     /// The sum of the rates of each state.

@@ -11,6 +11,7 @@ use std::collections::BinaryHeap;
 use super::gth;
 use super::links::Links;
 use super::number::{Positive, Wide};
+use super::solve::{Solving, Watch};
 
 /// What an elimination may cost.
 #[derive(Clone, Copy)]
@@ -22,13 +23,18 @@ pub(super) struct Budget {
 }
 
 /// Why an elimination gave up.
-#[derive(Debug, PartialEq, Eq)]
-enum Stop {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stop {
     /// It would cost more than it may.
     Cost,
     /// Numbers left the range in which they keep their digits.
     Range,
+    /// It was stopped from outside.
+    Interrupted,
 }
+
+/// States between two looks at what the elimination will cost, and at whether it goes on.
+const LOOK: usize = 64;
 
 /// Remaining states are eliminated as a full matrix if at least this share of it is occupied...
 const FULL: f64 = 0.25;
@@ -39,51 +45,122 @@ const MOST_FULL: usize = 4000;
 /// queues was left to the iteration, which had not ended after two minutes; now they take 4.6 s.
 const FASTER: f64 = 8.0;
 
-/// The stationary distribution of an irreducible chain; `None` if that costs too much.
-pub(super) fn stationary(rows: &Links, budget: Budget) -> Option<Vec<f64>> {
-    match solve::<f64>(rows, budget) {
-        Ok(p) => Some(p),
-        Err(Stop::Range) => solve::<Wide>(rows, budget).ok(),
-        Err(Stop::Cost) => None,
+/// The stationary distribution of an irreducible chain, by an elimination that can be continued with a greater budget.
+pub(super) enum Elimination<'r> {
+    /// With plain numbers.
+    Plain(&'r Links, Begun<f64>),
+    /// Their range was not enough.
+    Wide(Begun<Wide>),
+    /// Nor was that of wide ones.
+    Failed,
+}
+
+impl<'r> Elimination<'r> {
+    pub(super) fn new(rows: &'r Links) -> Self {
+        Self::Plain(rows, Begun::new(rows))
+    }
+
+    /// Goes on until the whole elimination has cost as much as it may.
+    pub(super) fn within(&mut self, budget: Budget, watch: Watch<'_>) -> Result<Vec<f64>, Stop> {
+        if let Self::Plain(rows, begun) = self {
+            match begun.go_on(budget, watch) {
+                Err(Stop::Range) => *self = Self::Wide(Begun::new(rows)),
+                found => return found,
+            }
+        }
+        let Self::Wide(begun) = self else {
+            return Err(Stop::Range);
+        };
+        let found = begun.go_on(budget, watch);
+        if found == Err(Stop::Range) {
+            *self = Self::Failed;
+        }
+        found
     }
 }
 
-fn solve<P: Positive>(rows: &Links, budget: Budget) -> Result<Vec<f64>, Stop> {
-    let mut left = Matrix::<P>::new(rows);
-    let (mut spent, mut kept) = (0.0, 0);
-    let mut eliminated = Vec::with_capacity(rows.len());
-    while let Some(state) = left.next() {
-        if left.is_full() {
-            break;
+/// An elimination with numbers of one kind.
+pub(super) struct Begun<P> {
+    left: Matrix<P>,
+    eliminated: Vec<Eliminated<P>>,
+    /// Numbers of what was eliminated.
+    kept: usize,
+    /// Additions.
+    spent: f64,
+}
+
+/// A state, and its predecessors with the shares of their flow that passed through it.
+struct Eliminated<P> {
+    state: usize,
+    shares: Vec<(u32, P)>,
+}
+
+impl<P: Positive> Begun<P> {
+    fn new(rows: &Links) -> Self {
+        Self {
+            left: Matrix::new(rows),
+            eliminated: Vec::with_capacity(rows.len()),
+            kept: 0,
+            spent: 0.0,
         }
-        let column = left.eliminate(state, &mut spent)?;
-        kept += column.len();
-        eliminated.push((state, column));
-        if spent > budget.work || left.entries + kept > budget.entries {
+    }
+
+    fn go_on(&mut self, budget: Budget, watch: Watch<'_>) -> Result<Vec<f64>, Stop> {
+        let mut before = self.spent;
+        while !self.left.is_full()
+            && let Some(state) = self.left.next()
+        {
+            let shares = self.left.eliminate(state, &mut self.spent)?;
+            self.kept += shares.len();
+            self.eliminated.push(Eliminated { state, shares });
+            if self.spent > budget.work || self.left.entries + self.kept > budget.entries {
+                return Err(Stop::Cost);
+            }
+            if self.eliminated.len().is_multiple_of(LOOK) {
+                let left = self.left.left;
+                if !watch(Solving::Eliminating { left }) {
+                    return Err(Stop::Interrupted);
+                }
+                // The cheapest come first: those that are left cost as much as the last ones, unless all of them become a full matrix.
+                let each = (self.spent - before) / LOOK as f64;
+                let rest = (each * left as f64).min(cost_of_full(left));
+                if self.spent + rest > budget.work {
+                    return Err(Stop::Cost);
+                }
+                before = self.spent;
+            }
+        }
+        let rest = self.left.states();
+        if self.spent + cost_of_full(rest.len()) > budget.work {
             return Err(Stop::Cost);
         }
+        self.back(&rest, watch)
     }
-    let rest = left.states();
-    let cube = (rest.len() as f64).powi(3) / 3.0 / FASTER;
-    if spent + cube > budget.work.max(1e9) {
-        return Err(Stop::Cost);
-    }
-    let mut p = vec![P::ZERO; rows.len()];
-    let shares = gth::shares(left.full(&rest), rest.len()).ok_or(Stop::Range)?;
-    for (&state, share) in rest.iter().zip(shares) {
-        p[state] = share;
-    }
-    for (state, column) in eliminated.into_iter().rev() {
-        let inflow = column
-            .iter()
-            .map(|(from, share)| p[*from as usize].times(*share));
-        let share = inflow.fold(P::ZERO, P::plus);
-        if share.is_at_the_edge() {
-            return Err(Stop::Range);
+
+    /// The shares of the states that are left, and then of those that were eliminated, the last one first.
+    fn back(&self, rest: &[usize], watch: Watch<'_>) -> Result<Vec<f64>, Stop> {
+        let mut p = vec![P::ZERO; self.left.rows.len()];
+        let shares = gth::shares(self.left.full(rest), rest.len(), watch)?;
+        for (&state, share) in rest.iter().zip(shares) {
+            p[state] = share;
         }
-        p[state] = share;
+        for Eliminated { state, shares } in self.eliminated.iter().rev() {
+            let inflow = shares
+                .iter()
+                .map(|(from, share)| p[*from as usize].times(*share));
+            let share = inflow.fold(P::ZERO, P::plus);
+            if share.is_at_the_edge() {
+                return Err(Stop::Range);
+            }
+            p[*state] = share;
+        }
+        Ok(normal(&p))
     }
-    Ok(normal(&p))
+}
+
+/// What the elimination of a full matrix costs.
+fn cost_of_full(rows: usize) -> f64 {
+    (rows as f64).powi(3) / 3.0 / FASTER
 }
 
 /// Divided by their sum.

@@ -4,6 +4,7 @@
 //! of leaving a state, the chain is equivalent to a discrete chain that jumps with the events of a Poisson process of
 //! rate `q`.
 
+use super::solve::{Solving, Watch};
 use super::{Chain, MarkovError, Solution};
 
 /// Maximum expected number of jumps until the given time. With more, rounding errors of the jumps would add up.
@@ -17,6 +18,15 @@ const LEFT_OUT: f64 = 1e-14;
 impl Chain {
     /// The distribution of markings `time` units after the start.
     pub fn transient(&self, time: f64) -> Result<Solution<'_>, MarkovError> {
+        self.transient_while(time, |_| true)
+    }
+
+    /// The same; it ends with an error when `keep_going` returns false.
+    pub(crate) fn transient_while(
+        &self,
+        time: f64,
+        mut keep_going: impl FnMut(Solving) -> bool,
+    ) -> Result<Solution<'_>, MarkovError> {
         if !time.is_finite() || time < 0.0 {
             return Err(MarkovError::BadTime(time));
         }
@@ -24,7 +34,7 @@ impl Chain {
         for &(state, share) in &self.initial {
             now[state as usize] += share;
         }
-        let out: Vec<f64> = (0..self.len()).map(|i| self.generator.out(i)).collect();
+        let out = self.generator.sums();
         // Slightly above the largest rate, so that every state can be kept and the discrete chain is not periodic.
         let q = 1.02 * out.iter().copied().fold(0.0, f64::max);
         if q * time > MAX_JUMPS {
@@ -34,15 +44,28 @@ impl Chain {
             });
         }
         if q * time > 0.0 {
-            now = self.jump(now, &out, q, &Poisson::new(q * time));
+            now = self.jump(now, &out, q, &Poisson::new(q * time), &mut keep_going)?;
         }
         Ok(Solution::new(self, now, None))
     }
 
-    fn jump(&self, mut now: Vec<f64>, out: &[f64], q: f64, jumps: &Poisson) -> Vec<f64> {
+    fn jump(
+        &self,
+        mut now: Vec<f64>,
+        out: &[f64],
+        q: f64,
+        jumps: &Poisson,
+        watch: Watch<'_>,
+    ) -> Result<Vec<f64>, MarkovError> {
         let mut sum = vec![0.0; now.len()];
         let mut left = 1.0;
-        for k in 0..jumps.first + jumps.weights.len() {
+        let most = jumps.first + jumps.weights.len();
+        for k in 0..most {
+            if !watch(Solving::Jumping { done: k, most }) {
+                return Err(MarkovError::Stopped {
+                    markings: now.len(),
+                });
+            }
             let weight = k.checked_sub(jumps.first).map_or(0.0, |i| jumps.weights[i]);
             add(&mut sum, &now, weight);
             left -= weight;
@@ -55,7 +78,7 @@ impl Chain {
             }
         }
         add(&mut sum, &now, left.max(0.0));
-        sum
+        Ok(sum)
     }
 
     fn step(&self, now: &[f64], out: &[f64], q: f64) -> Vec<f64> {
@@ -66,7 +89,7 @@ impl Chain {
             .collect();
         for (i, &p) in now.iter().enumerate() {
             if p > 0.0 {
-                for (j, rate) in self.generator.row(i) {
+                for (j, rate) in self.generator.of(i) {
                     next[j] += p * rate / q;
                 }
             }

@@ -5,13 +5,23 @@ use proptest::prelude::*;
 use super::balance::balance;
 use super::links::Links;
 use super::number::{Positive, Wide};
-use super::sparse::{self, Budget};
+use super::solve::Solving;
+use super::sparse::{Budget, Elimination, Stop};
 use super::{gth, iterate};
 
 const ANY: Budget = Budget {
     entries: usize::MAX,
     work: f64::INFINITY,
 };
+
+/// Nothing stops it.
+fn on(_: Solving) -> bool {
+    true
+}
+
+fn eliminated(rows: &Links) -> Result<Vec<f64>, Stop> {
+    Elimination::new(rows).within(ANY, &mut on)
+}
 
 /// A positive number of about 32 digits.
 #[derive(Clone, Copy, Default)]
@@ -150,13 +160,13 @@ fn agree(found: &[f64], expected: &[f64], relative: f64) {
 fn check(rows: &Links) {
     let expected = twin(rows);
     let columns = rows.transposed();
-    let found = sparse::stationary(rows, ANY).unwrap();
+    let found = eliminated(rows).unwrap();
     agree(&found, &expected, 1e-12);
     let bound = balance(&columns, &found).unwrap();
     agree(&found, &expected, bound.error);
     assert!(bound.error < 1e-9, "{bound:?}");
     // The iteration is right, or says that it is not.
-    if let Ok((found, bound)) = iterate::stationary(&columns, &rows.sums()) {
+    if let Ok((found, bound)) = iterate::stationary(&columns, &rows.sums(), &mut on) {
         agree(&found, &expected, bound.error);
         assert!(bound.error <= 1e-5);
     }
@@ -204,8 +214,8 @@ fn the_iteration_agrees_with_elimination_on_large_chains() {
     for weak in [0.0, -14.0] {
         let rows = plane(60, weak);
         let columns = rows.transposed();
-        let expected = sparse::stationary(&rows, ANY).unwrap();
-        let (found, bound) = iterate::stationary(&columns, &rows.sums()).unwrap();
+        let expected = eliminated(&rows).unwrap();
+        let (found, bound) = iterate::stationary(&columns, &rows.sums(), &mut on).unwrap();
         agree(&found, &expected, bound.error);
     }
 }
@@ -219,7 +229,7 @@ fn a_row_whose_probabilities_leave_the_range_of_numbers() {
         [(i, i + 1, down), (i + 1, i, -down)]
     });
     let rows = chain(n, &edges.collect::<Vec<_>>());
-    let p = sparse::stationary(&rows, ANY).unwrap();
+    let p = eliminated(&rows).unwrap();
     assert!(
         (p[0] / p[n - 1] - 1.0).abs() < 1e-9,
         "{:e} {:e}",
@@ -242,7 +252,7 @@ fn states_around_a_hub_take_no_level_each() {
         ]
     });
     let rows = chain(n, &edges.collect::<Vec<_>>());
-    let (found, _) = iterate::stationary(&rows.transposed(), &rows.sums()).unwrap();
+    let (found, _) = iterate::stationary(&rows.transposed(), &rows.sums(), &mut on).unwrap();
     for state in [1, 12, n - 1] {
         let (there, back) = rates(state);
         let ratio = found[state] / found[0];
@@ -257,15 +267,10 @@ fn states_around_a_hub_take_no_level_each() {
 #[test]
 fn a_chain_with_a_state_that_is_never_left_is_refused() {
     let rows = chain(3, &[(0, 1, 0.0), (1, 0, 0.0), (1, 2, 0.0)]);
-    assert_eq!(sparse::stationary(&rows, ANY), None);
-    assert_eq!(
-        gth::shares(
-            vec![Wide::of(0.0), Wide::of(1.0), Wide::of(0.0), Wide::of(0.0)],
-            2
-        )
-        .map(|p| p.len()),
-        None
-    );
+    assert_eq!(eliminated(&rows), Err(Stop::Range));
+    let rates = vec![Wide::of(0.0), Wide::of(1.0), Wide::of(0.0), Wide::of(0.0)];
+    let shares = gth::shares(rates, 2, &mut on);
+    assert_eq!(shares.map(|p| p.len()), Err(Stop::Range));
 }
 
 /// The same elimination with twice the digits for sparse chains: the state with the fewest pairs of neighbours first.
@@ -468,10 +473,12 @@ fn drawn_chains_have_no_wrong_digit_of_the_first_six() {
             "long rows" => row_twin(&rows),
             _ => sparse_twin(&rows),
         };
-        let found = super::steady::stationary(&rows).ok().map(|(p, _)| p);
+        let found = super::solve::stationary(&rows, &mut on)
+            .ok()
+            .map(|(p, _)| p);
         solved[kind].of(found.as_deref(), &expected);
         // What would be tried if the elimination took too much memory.
-        let found = iterate::stationary(&rows.transposed(), &rows.sums());
+        let found = iterate::stationary(&rows.transposed(), &rows.sums(), &mut on);
         iterated.of(found.ok().map(|(p, _)| p).as_deref(), &expected);
     }
     println!(

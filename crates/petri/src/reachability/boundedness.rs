@@ -15,14 +15,7 @@ pub enum Boundedness {
     /// All markings were found; the report's `most_tokens` is the bound of each place.
     Bounded,
     /// The number of tokens can grow without limit.
-    Unbounded {
-        /// Places whose tokens grow.
-        places: Vec<PlaceId>,
-        /// A firing sequence from the initial marking.
-        prefix: Vec<TransitionId>,
-        /// A sequence that can be repeated after it and adds tokens each time.
-        pump: Vec<TransitionId>,
-    },
+    Unbounded(Growth),
     /// The limit of markings was reached before an answer was found.
     Unknown {
         /// Why there is no answer.
@@ -30,10 +23,21 @@ pub enum Boundedness {
     },
 }
 
+/// How the number of tokens can grow without limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Growth {
+    /// Places whose tokens grow.
+    pub places: Vec<PlaceId>,
+    /// A firing sequence from the initial marking.
+    pub prefix: Vec<TransitionId>,
+    /// A sequence that can be repeated after it and adds tokens each time.
+    pub pump: Vec<TransitionId>,
+}
+
 /// Maximum number of steps up the spanning tree in the search for such a pair.
 const STEPS: usize = 200_000_000;
 
-pub(super) fn boundedness(net: &Net, graph: &Graph) -> Boundedness {
+pub(crate) fn boundedness(net: &Net, graph: &Graph) -> Boundedness {
     if graph.is_complete() {
         return Boundedness::Bounded;
     }
@@ -105,12 +109,12 @@ fn unbounded(graph: &Graph, low: usize, high: usize) -> Boundedness {
     let grows = |&p: &usize| graph.marking(high)[p] > graph.marking(low)[p];
     let mut prefix = graph.path_to(high);
     let pump = prefix.split_off(graph.path_to(low).len());
-    Boundedness::Unbounded {
+    Boundedness::Unbounded(Growth {
         places: (0..graph.marking(low).len())
             .filter(grows)
             .map(PlaceId)
             .collect(),
         prefix,
         pump,
-    }
+    })
 }

@@ -2,15 +2,16 @@
 //!
 //! [`Graph`] is the graph itself, [`Report`] the findings. Both stop at a maximum number of markings and report that.
 
-mod boundedness;
+pub(crate) mod boundedness;
 pub(crate) mod components;
 mod export;
 pub(crate) mod graph;
 mod moves;
 mod report;
 mod states;
+pub(crate) mod words;
 
-pub use boundedness::Boundedness;
+pub use boundedness::{Boundedness, Growth};
 pub use graph::Graph;
 pub use moves::{Move, Moves, Plain};
 pub use report::{Deadlock, LongRun, Report};

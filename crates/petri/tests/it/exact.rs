@@ -281,12 +281,18 @@ fn nets_without_an_exact_solution_are_refused_with_a_reason() {
     let cases = [
         (
             "place p 1\ntransition serve deterministic 3\nin p\nout p",
-            "line 2: transition serve: a deterministic delay has no exact solution; expected immediate, \
+            "transition serve: a deterministic delay has no exact solution; expected immediate, \
              exponential or single-server Erlang (simulate this net instead)",
         ),
         (
             "place p\ntransition t exponential rate 1\nout p",
-            "more than 1000 markings; raise the limit, or the net is unbounded (see its reachability report)",
+            "unbounded: at the start, repeating t adds tokens to p, so that there are infinitely many markings; expected \
+             capacities (or simulate this net instead)",
+        ),
+        (
+            "place p\ntransition t exponential rate 1\nout p\ninhibit p 5000",
+            "more than 1000 markings; raise the limit, or give capacities to places in which tokens may become more and more, \
+             or simulate this net instead",
         ),
         (
             "place p 1\nplace q\nplace r 1\ntransition a immediate\nin p\nread r\nout q\n\

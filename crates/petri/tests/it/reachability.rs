@@ -3,7 +3,7 @@
 use crate::common;
 
 use inorder_petri::net::{Net, Place, PlaceId, Timing, Transition, TransitionId};
-use inorder_petri::reachability::{Boundedness, Graph, Report};
+use inorder_petri::reachability::{Boundedness, Graph, Growth, Report};
 use inorder_petri::text::read;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -115,11 +115,11 @@ fn unbounded_places_are_listed_with_a_firing_sequence() {
     );
     let report = Report::of(&net, 50);
     assert!(!report.is_complete && report.long_run.is_none());
-    let Boundedness::Unbounded {
+    let Boundedness::Unbounded(Growth {
         places,
         prefix,
         pump,
-    } = report.boundedness
+    }) = report.boundedness
     else {
         panic!("{:?}", report.boundedness);
     };
@@ -212,7 +212,7 @@ proptest! {
     #[test]
     fn a_sequence_that_adds_tokens_can_be_repeated(net in common::any_net()) {
         let report = Report::of(&net, 300);
-        if let Boundedness::Unbounded { places, prefix, pump } = report.boundedness {
+        if let Boundedness::Unbounded(Growth { places, prefix, pump }) = report.boundedness {
             let mut marking = net.initial_marking();
             for t in prefix {
                 prop_assert!(net.fire(t, &mut marking));

@@ -8,7 +8,7 @@ use inorder_petri::game::Game;
 use inorder_report::number::plural;
 
 use super::Args;
-use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
+use crate::error::{CliError, ExitCode, Outcome};
 use crate::outputs;
 use crate::progress::Bar;
 use crate::{interrupt, manners};
@@ -129,11 +129,9 @@ pub(super) fn run(args: &Args, file: &Path, text: &str) -> Outcome {
         args,
         &Report::new(study.name(), study.axes(), results, interrupted),
     )?;
-    Ok(if interrupted {
-        manners::complain(format_args!("interrupted: the results are partial"));
-        ExitCode::from(INTERRUPTED)
-    } else {
-        ExitCode::SUCCESS
+    Ok(match interrupted {
+        true => super::interrupted(super::PARTIAL_RESULTS),
+        false => ExitCode::SUCCESS,
     })
 }
 

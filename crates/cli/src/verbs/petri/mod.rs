@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use inorder_petri::draw::{Drawing, dot};
 use inorder_petri::game::Game;
 use inorder_petri::inspect::{
-    Document, Error, Progress, ReadError, Watch, Wishes, examine, examine_moves,
+    Document, Error, Progress, ReadError, Solving, Watch, Wishes, examine, examine_moves,
 };
 use inorder_petri::net::Net;
 use inorder_petri::parameters::Parameters;
 use inorder_petri::reachability::{Graph, Moves};
 use inorder_petri::{pnml, text};
 
-use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
+use crate::error::{CliError, ExitCode, Outcome};
 use crate::outputs::{self, Comment};
 use crate::progress::Bar;
 use crate::{interrupt, manners};
@@ -191,6 +191,10 @@ pub(super) fn run(args: &Args) -> Outcome {
 
 /// Writes and prints what was found.
 fn told(args: &Args, document: &Document, mut written: outputs::Attempts) -> Outcome {
+    if document.findings.was_interrupted && document.findings.is_empty() {
+        written.finish()?;
+        return Ok(interrupted(NO_RESULTS));
+    }
     if let Some(path) = &args.wanted.states
         && let Some(graph) = &document.findings.graph
     {
@@ -201,11 +205,19 @@ fn told(args: &Args, document: &Document, mut written: outputs::Attempts) -> Out
         false => outputs::text(|out| document.write_text(out)),
     });
     written.finish()?;
-    Ok(if document.findings.was_interrupted {
-        ExitCode::from(INTERRUPTED)
-    } else {
-        ExitCode::SUCCESS
+    Ok(match document.findings.was_interrupted {
+        true => interrupted(PARTIAL_RESULTS),
+        false => ExitCode::SUCCESS,
     })
+}
+
+/// What is said of a job that Ctrl-C ended.
+const NO_RESULTS: &str = "there are no results yet";
+const PARTIAL_RESULTS: &str = "the results are partial";
+
+/// The exit code of a job that Ctrl-C ended, after a line that says what became of it.
+fn interrupted(results: &str) -> ExitCode {
+    interrupt::ended(results).unwrap_or(ExitCode::SUCCESS)
 }
 
 /// A file, by its format.
@@ -233,11 +245,16 @@ fn read(path: &Path, source: &Source, parameters: &mut Parameters) -> Result<Net
 
 /// One line: the file, the line of it if there is one, and what is wrong.
 fn malformed(path: &Path, line: Option<u32>, problem: String) -> CliError {
-    let place = match line {
-        Some(line) if line > 0 => format!("{}:{line}", path.display()),
-        _ => path.display().to_string(),
-    };
+    let place = in_file(path, line.unwrap_or(0));
     CliError::Malformed { place, problem }
+}
+
+/// A file, with the line if it is not 0.
+fn in_file(path: &Path, line: u32) -> String {
+    match line {
+        0 => path.display().to_string(),
+        line => format!("{}:{line}", path.display()),
+    }
 }
 
 /// The files that are written beside the results.
@@ -310,7 +327,9 @@ fn found_of(
         Error::Query { .. } => CliError::Usage(format!("--{error}")),
         Error::Reserved => CliError::Usage(error.to_string()),
         // The net is well-formed, but the requested analysis does not apply to it.
-        Error::NotApplicable(_) => CliError::Usage(format!("{}: {error}", file.display())),
+        Error::NotApplicable { line, problem } => {
+            CliError::Usage(format!("{}: {problem}", in_file(file, line)))
+        }
         Error::Simulation(error) => malformed(file, None, error.to_string()),
     })
 }
@@ -330,13 +349,24 @@ impl Bars {
             Progress::Explored { markings, bytes } => {
                 bar.say(format!("{markings} markings, {} MiB", bytes >> 20));
             }
-            Progress::Solving { markings } => bar.say(format!("solving {markings} markings")),
+            Progress::Solving { markings, solving } => {
+                bar.say(format!("solving {markings} markings{}", how_far(solving)));
+            }
             Progress::Simulated { time, worst } => bar.say(format!(
                 "time {time:.6e}, worst interval {:.2} %",
                 100.0 * worst
             )),
             Progress::Runs { done, most } => bar.at(u64::from(done), Some(u64::from(most))),
         }
+    }
+}
+
+/// How far a solution has come.
+fn how_far(solving: Solving) -> String {
+    match solving {
+        Solving::Eliminating { left } => format!(", {left} left to eliminate"),
+        Solving::Iterating { cycles } => format!(", iteration {cycles}"),
+        Solving::Jumping { done, most } => format!(", change {done} of {most} at most"),
     }
 }
 

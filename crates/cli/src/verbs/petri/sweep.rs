@@ -10,7 +10,7 @@ use inorder_petri::parameters::Parameters;
 use inorder_petri::statistics::{Estimate, plain, run_seed};
 
 use super::{Args, Source, coloured, found, read, unused};
-use crate::error::{CliError, ExitCode, Outcome};
+use crate::error::{CliError, Outcome};
 use crate::{interrupt, outputs};
 
 /// Cells, at most.
@@ -167,9 +167,15 @@ pub(super) fn run(args: &Args, plan: &Plan, file: &Path, source: &Source) -> Out
         unused::refuse(args, &net)?;
         let at = plan.at.as_ref().and(values.last().copied());
         let document = found(args, file, net, at)?;
+        if document.findings.was_interrupted && document.findings.is_empty() {
+            break;
+        }
         cells.push(cell(&document.findings, at, &values, args.simulation.seed));
     }
     let interrupted = interrupt::flag().load(Ordering::Relaxed);
+    if interrupted && cells.is_empty() {
+        return Ok(super::interrupted(super::NO_RESULTS));
+    }
     let axes = plan.axes.iter().map(|axis| axis.name.clone());
     let axes: Vec<String> = axes
         .chain(plan.at.as_ref().map(|_| TIME.to_owned()))
@@ -179,8 +185,7 @@ pub(super) fn run(args: &Args, plan: &Plan, file: &Path, source: &Source) -> Out
         name => name,
     };
     coloured::write(args, &Report::new(name, &axes, cells, interrupted))?;
-    let interrupted = interrupt::ended("the results are partial");
-    Ok(interrupted.unwrap_or(ExitCode::SUCCESS))
+    Ok(super::interrupted(super::PARTIAL_RESULTS))
 }
 
 /// Refuses what is about one net only.

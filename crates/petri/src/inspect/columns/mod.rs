@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use crate::invariants::Invariants;
 use crate::net::{Net, TransitionId};
-use crate::reachability::{Boundedness, LongRun, Report};
+use crate::reachability::{Boundedness, LongRun, Report, words};
 use inorder_report::json::Json;
 use inorder_report::schema::{self, Schema};
 use inorder_report::{Column, Element, Files, Kind, List, Map, Maybe, Nested, Object, Value};
@@ -14,7 +14,7 @@ use inorder_report::{Column, Element, Files, Kind, List, Map, Maybe, Nested, Obj
 use crate::inspect::document::Document;
 use crate::inspect::exact::{Exact, ExactPlace, ExactTransition};
 use crate::inspect::kind::REAL;
-use crate::inspect::{queries, structure};
+use crate::inspect::queries;
 
 type Of = Column<Document>;
 type OfExact = Column<Exact>;
@@ -194,14 +194,14 @@ static REACHABILITY: &[Of] = &[
     ),
     Of::new("never_fired", TEXTS, "Transitions that never fired.", |d| {
         reached(d, |net, r| {
-            structure::transition_names(net, &r.never_fired).into()
+            words::transition_names(net, &r.never_fired).into()
         })
     }),
     Of::new(
         "live",
         TEXTS,
         "Transitions that can always fire again; null if unknown.",
-        |d| long_run(d, |net, l| structure::transition_names(net, &l.live).into()),
+        |d| long_run(d, |net, l| words::transition_names(net, &l.live).into()),
     )
     .optional(),
     Of::new(
@@ -234,7 +234,7 @@ fn long_run<'d>(d: &'d Document, of: fn(&'d Net, &'d LongRun) -> Value<'d>) -> V
 fn is_bounded(boundedness: &Boundedness) -> Option<bool> {
     match boundedness {
         Boundedness::Bounded => Some(true),
-        Boundedness::Unbounded { .. } => Some(false),
+        Boundedness::Unbounded(_) => Some(false),
         Boundedness::Unknown { .. } => None,
     }
 }
@@ -278,7 +278,7 @@ impl Nested<Document> for Deadlocks {
             let path: &[TransitionId] = &deadlock.path;
             Deadlock {
                 marking: marking.map(|(place, n)| (place.to_owned(), n)).collect(),
-                path: structure::transition_names(net, path),
+                path: words::transition_names(net, path),
             }
         });
         json.array(DEADLOCK, rows)

@@ -1,5 +1,7 @@
 //! From wishes and a net to the output.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::text;
 
 use super::*;
@@ -69,6 +71,104 @@ fn simulation_and_exact_solution_agree_in_json() {
                 "{replications:?} {reserve} {name}: {found:#}"
             );
         }
+    }
+}
+
+/// 64 runs tell how many more are needed, and as many are enough.
+#[test]
+fn what_a_precision_takes_is_said_where_it_was_not_reached() {
+    let queue = "place q\ntransition a exponential rate 0.5\n out q\ntransition s exponential rate 1\n in q\n";
+    let after = |text: &str, words: &str| -> f64 {
+        let (_, rest) = text.split_once(words).unwrap_or_else(|| panic!("{text}"));
+        let number = rest.split([' ', '\n']).next().unwrap();
+        number.parse().unwrap_or_else(|_| panic!("{text}"))
+    };
+    let simulated = |settings: Settings| {
+        let wishes = Wishes {
+            simulate: true,
+            simulation: settings,
+            ..Wishes::default()
+        };
+        printed(&find(queue, &wishes).unwrap())
+    };
+    let runs = |most: u32| {
+        simulated(Settings {
+            time: Some(200.0),
+            warm_up: Some(50.0),
+            replications: Some(most),
+            precision: 0.02,
+            ..Settings::default()
+        })
+    };
+    let reached = "the wanted precision was reached";
+    let few = runs(64);
+    let needed = after(&few, "was not reached, which takes about ");
+    assert!(few.contains(" runs\n") && needed > 200.0, "{few}");
+    assert!(runs(2 * needed as u32).contains(reached));
+    let short = simulated(Settings {
+        time: Some(2_000.0),
+        precision: 0.02,
+        ..Settings::default()
+    });
+    let needed = after(&short, "was not reached, which takes about the time ");
+    assert!(needed > 10_000.0, "{short}");
+}
+
+/// Philosophers, each of whom eats with both forks beside him.
+fn philosophers(count: usize) -> String {
+    let mut text = String::new();
+    for seat in 0..count {
+        let right = (seat + 1) % count;
+        text += &format!(
+            "place fork{seat} 1\nplace eats{seat}\n\
+             transition begin{seat} exponential rate 2\n in fork{seat}\n in fork{right}\n out eats{seat}\n\
+             transition end{seat} exponential rate 1\n in eats{seat}\n out fork{seat}\n out fork{right}\n"
+        );
+    }
+    text
+}
+
+#[test]
+fn every_way_to_a_solution_can_be_stopped() {
+    type Stops = fn(Solving) -> bool;
+    let row = "place q 0 capacity 400\ntransition a exponential rate 1\n out q\ntransition s exponential rate 1\n in q\n";
+    let eliminates: Stops = |solving| matches!(solving, Solving::Eliminating { .. });
+    let iterates: Stops = |solving| matches!(solving, Solving::Iterating { .. });
+    let jumps: Stops = |solving| matches!(solving, Solving::Jumping { .. });
+    for (text, time, stops) in [
+        (row.to_owned(), None, eliminates),
+        (philosophers(18), None, iterates),
+        (row.to_owned(), Some(50.0), jumps),
+    ] {
+        let stop = AtomicBool::new(false);
+        let watch = Watch {
+            progress: &|progress| {
+                if let Progress::Solving { solving, .. } = progress
+                    && stops(solving)
+                {
+                    assert!(
+                        !stop.swap(true, Ordering::Relaxed),
+                        "it goes on: {solving:?}"
+                    );
+                }
+            },
+            stop: &stop,
+        };
+        let wishes = Wishes {
+            exact: true,
+            queries: queries(&["P(q = 0)"])
+                .into_iter()
+                .filter(|_| text == row)
+                .collect(),
+            simulation: Settings {
+                time,
+                ..Settings::default()
+            },
+            ..Wishes::default()
+        };
+        let net = text::read("some.net", &text).unwrap();
+        let found = examine(net, &wishes, &watch).unwrap().findings;
+        assert!(found.was_interrupted && found.is_empty(), "{time:?}");
     }
 }
 
@@ -208,7 +308,8 @@ fn a_wrong_query_and_too_many_markings_are_told_in_one_line() {
                 limit: Some(3),
                 ..Wishes::default()
             },
-            "more than 3 markings; raise the limit, or the net is unbounded (see its reachability report)",
+            "more than 3 markings; raise the limit, or give capacities to places in which tokens may become more and more, or simulate \
+             this net instead",
         ),
         (
             Wishes {
