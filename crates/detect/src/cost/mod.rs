@@ -224,7 +224,8 @@ impl Recorder {
         if told.edge < i64::MAX && window > self.rounds.largest_window {
             self.rounds.largest_window = window;
         }
-        if opened || told.una > self.told.una || told.sacks {
+        let advances = opened || told.una > self.told.una || told.sacks;
+        if advances {
             let room = told.edge.saturating_sub(self.highest);
             self.rounds.released(told.now, room, told.carries);
         } else if !told.carries && (told.una, told.edge) == (self.told.una, self.told.edge) {
@@ -233,7 +234,7 @@ impl Recorder {
         if told.carries {
             self.rounds.asked(told.now);
         }
-        self.rounds.news(told.now);
+        self.rounds.news(told.now, advances || !told.carries);
         let edge = match self.told.edge {
             i64::MAX => told.edge,
             before => before.max(told.edge),

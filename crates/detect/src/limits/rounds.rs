@@ -314,10 +314,13 @@ impl Rounds {
         self.heard.asked_ns = now;
     }
 
-    /// Any acknowledgement at `now`.
+    /// Any acknowledgement at `now`. Only if it `prompts` can it be why something is sent again: the other end's data that acknowledges
+    /// nothing new is no duplicate acknowledgement (RFC 5681 section 2).
     #[inline(always)]
-    pub(crate) fn news(&mut self, now: i64) {
-        self.heard.news_ns = now;
+    pub(crate) fn news(&mut self, now: i64, prompts: bool) {
+        if prompts {
+            self.heard.news_ns = now;
+        }
         if self.silent {
             self.answered(now);
         }
@@ -372,7 +375,7 @@ impl Rounds {
         now.saturating_sub(self.quiet_ns()) > patience
     }
 
-    /// The last time that anything was sent or heard.
+    /// The last time that anything was sent, or heard that can make a sender repeat something.
     fn quiet_ns(&self) -> i64 {
         self.last.sent_ns.max(self.heard.news_ns).max(self.again_ns)
     }

@@ -274,6 +274,29 @@ fn a_path_that_swallows_a_flight_and_two_timeouts_is_dead() {
     assert_eq!(told, ["path-dead", "path-dead", "timer-needed+path-dead"]);
 }
 
+/// The other end asks again just before the timer expires, and acknowledges nothing new: that is no duplicate acknowledgement.
+#[test]
+fn data_that_acknowledges_nothing_new_prompts_nothing() {
+    let mut trace = Trace::new(Vantage::Sender).open();
+    trace.send(40, 12, MSS);
+    trace.acknowledge(80, 60_000);
+    let lost = trace.sent;
+    trace.send(80, 2, MSS);
+    let request = Segment {
+        seq: 500,
+        ack: lost,
+        payload_len: 10,
+        window: 60_000,
+        flags: TcpFlags(TcpFlags::ACK),
+        ..Segment::default()
+    };
+    trace.push(599, Dir::HighToLow, request);
+    trace.asked = 10;
+    trace.data(600, lost, MSS);
+    trace.acknowledge(640, 60_000);
+    assert_eq!(at(&trace.report(), [300]), ["timer-needed"]);
+}
+
 /// The sender repeats its data three times, then gives up; the other end closes much later, which is no answer.
 #[test]
 fn after_its_last_timer_a_sender_that_gave_up_still_waits() {
