@@ -72,10 +72,10 @@ fn lost(end: &Report) -> String {
         Some(0) if dropped_there.unwrap_or(0) > 0 => String::new(),
         // An end that forgets old ranges never acknowledges what comes very late.
         Some(0) if joined_by.is_none() => {
-            ", and no acknowledgement came for any of them: as far as this log shows, reordering is not the problem"
+            ", and no acknowledgement came for any of them: as far as this log shows, no late packet was taken for lost"
                 .to_owned()
         }
-        Some(0) => ", and none of them was delivered: reordering is not the problem".to_owned(),
+        Some(0) => ", and none of them was delivered: no late packet was taken for lost".to_owned(),
         Some(all) if all == lost => {
             ", although all of them were delivered: they or their acknowledgements were late, not lost"
                 .to_owned()

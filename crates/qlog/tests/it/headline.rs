@@ -78,7 +78,7 @@ fn what_was_taken_for_lost_comes_with_its_cost_and_with_what_would_have_avoided_
 }
 
 #[test]
-fn only_both_logs_show_that_reordering_is_not_the_problem() {
+fn only_both_logs_show_that_no_late_packet_was_taken_for_lost() {
     let lost = |joined_by, delivered| {
         let mut server = end("server");
         server.declared.lost = 5;
@@ -89,12 +89,12 @@ fn only_both_logs_show_that_reordering_is_not_the_problem() {
     let begin = "The server of 0102 declared 5 of 200 packets lost (2.5 %)";
     assert_eq!(
         lost(Some(JoinedBy::Identifier), Some(0)),
-        format!("{begin}, and none of them was delivered: reordering is not the problem.")
+        format!("{begin}, and none of them was delivered: no late packet was taken for lost.")
     );
     assert_eq!(
         lost(None, Some(0)),
         format!(
-            "{begin}, and no acknowledgement came for any of them: as far as this log shows, reordering is not the problem."
+            "{begin}, and no acknowledgement came for any of them: as far as this log shows, no late packet was taken for lost."
         )
     );
     assert_eq!(
@@ -146,8 +146,8 @@ fn a_title_that_begins_with_the_end_is_its_name() {
     client.reduced.needless = Some(0);
     assert_eq!(
         said(vec![client]),
-        "The client 0a0b declared 1 of 200 packets lost (0.50 %), and none of them was delivered: reordering is not the \
-         problem. It reduced its congestion window once, for a packet that was not delivered."
+        "The client 0a0b declared 1 of 200 packets lost (0.50 %), and none of them was delivered: no late packet was \
+         taken for lost. It reduced its congestion window once, for a packet that was not delivered."
     );
 }
 
