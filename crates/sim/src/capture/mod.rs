@@ -8,6 +8,7 @@ mod identification;
 mod pairs;
 mod phases;
 mod routers;
+mod told;
 mod truth;
 
 use std::io::{self, Write};
@@ -27,7 +28,8 @@ use further::Further;
 use identification::Identifications;
 pub use pairs::Pairs;
 use routers::Routers;
-pub use truth::{Truth, TruthEvent, TruthFlow};
+pub use told::{TruthEvent, TruthFlow};
+pub use truth::Truth;
 
 /// Bytes of Ethernet before the IP header.
 const ETHERNET: u32 = 14;
