@@ -55,8 +55,8 @@ const BY_OTHER_NAMES: f64 = 0.80;
 
 /// As many recoveries have verdicts that agree by more than chance.
 const MIN_AGREEING_RECOVERIES: u64 = 10;
-/// More late packets than this for each that was sent again: jitter, which misleads a sender seldom.
-const MANY_LATE: u64 = 10;
+/// Most late packets for each that was sent again without need: beyond it they come by jitter, which misleads a sender seldom.
+const MAX_LATE_PER_REPEATED: u64 = 10;
 
 /// A clause, and what is known of its flow.
 struct Clause<'a> {
@@ -149,7 +149,11 @@ const PROPERTIES: [Property; 7] = [
     Property {
         name: "unneeded-of-many-late",
         holds: |c| {
-            let again = c.flow.retransmissions.spurious.saturating_mul(MANY_LATE);
+            let again = c
+                .flow
+                .retransmissions
+                .spurious
+                .saturating_mul(MAX_LATE_PER_REPEATED);
             c.kind == Kind::Unneeded && c.flow.late() > again
         },
         points: 0.60,

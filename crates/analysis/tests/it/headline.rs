@@ -1,10 +1,10 @@
 //! The headline: the worst trouble first, nothing that the counts do not support, every doubt.
 
 use inorder_analysis::{Analysis, StreamReport, headline};
-use inorder_detect::{Cause, CauseCount, FlowReport, Limit, NotSeen};
+use inorder_detect::{Cause, FlowReport, Limit, NotSeen};
 use inorder_wire::{Endpoint, Service};
 
-use crate::sample;
+use crate::sample::{self, recovered};
 
 /// A file with a flow of 640 packets that is changed by `change`, and one without trouble.
 fn with(change: impl FnOnce(&mut FlowReport)) -> Analysis {
@@ -18,16 +18,6 @@ fn with(change: impl FnOnce(&mut FlowReport)) -> Analysis {
 
 fn said(analysis: &Analysis) -> String {
     headline(analysis).to_string()
-}
-
-fn recovered(flow: &mut FlowReport, cause: Cause, recoveries: u64, timeouts: u64) {
-    let mut count = CauseCount::new(cause);
-    count.recoveries = recoveries;
-    count.timeouts = timeouts;
-    count.retransmissions = recoveries;
-    flow.recoveries.total += recoveries;
-    flow.recoveries.by_cause.push(count);
-    flow.retransmissions.total += recoveries;
 }
 
 fn late(flow: &mut FlowReport, packets: u64) {

@@ -26,8 +26,8 @@ impl Arrival {
             to_sender_ns: cx.to_sender_ns,
             tick_ns: cx.tick_ns,
             news_ns: news_ns.max(hole.opened_ns),
-            likelier_late: self.filled_early > 0 || self.kept_ids.hardly_suspected(),
-            delays: self.filled_just_before,
+            likelier_late: self.early.holes > 0 || self.kept_ids.hardly_suspected(),
+            delays: self.early.just_before,
         }
     }
 
@@ -35,8 +35,8 @@ impl Arrival {
     fn learn(&mut self, seg: &Segment, told: Copy, (above, means): (&Above, &Means), cx: &Context) {
         let old = (seg.ip_id.wrapping_sub(above.ip_id) as i16) < 0;
         if means.is_early(seg) {
-            self.filled_early += 1;
-            self.filled_just_before |= means.is_nearly_a_round_trip(seg);
+            self.early.holes += 1;
+            self.early.just_before |= means.is_nearly_a_round_trip(seg);
         }
         if !cx.counts || !seg.has(Has::IP_ID) {
             return;
@@ -48,7 +48,7 @@ impl Arrival {
         {
             // Where no round trip is known, nothing comes too late for an original.
             self.kept_ids
-                .perhaps_again(seg.ts_ns, rtt, self.filled_early);
+                .perhaps_again(seg.ts_ns, rtt, self.early.holes);
         }
     }
 

@@ -39,6 +39,14 @@ const NEVER_NS: i64 = i64::MIN / 4;
 /// The end of the data overtakes no more of it than this, bytes: one further ahead is taken for no part of this connection.
 const MAX_BEHIND_THE_END: i64 = 1 << 24;
 
+/// Holes that were filled sooner than by a retransmission.
+#[derive(Clone, Copy, Debug, Default)]
+struct EarlyFills {
+    holes: u32,
+    /// One was filled hardly sooner than that.
+    just_before: bool,
+}
+
 /// What is remembered with every hole.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Note {
@@ -135,10 +143,7 @@ pub(crate) struct Arrival {
     /// bytes again or takes them after all.
     suspects: Vec<Suspect>,
     listing: Listing,
-    /// How often a hole was filled sooner than by a retransmission.
-    filled_early: u32,
-    /// One came hardly sooner than that.
-    filled_just_before: bool,
+    early: EarlyFills,
     recoveries: RecoveryTracker,
     order: Order<Note>,
     collector: Box<Collector>,
@@ -196,8 +201,7 @@ impl Arrival {
             receiver: at_receiver.then(Acceptance::default),
             suspects: Vec::new(),
             listing: Listing::default(),
-            filled_early: 0,
-            filled_just_before: false,
+            early: EarlyFills::default(),
             watchful: false,
             before: Before::NOTHING,
             doubtful: None,

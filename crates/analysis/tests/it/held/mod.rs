@@ -3,9 +3,9 @@
 use inorder_analysis::cure::Cure;
 use inorder_analysis::{Analysis, Claim, headline};
 use inorder_detect::limits::{Limit, LimitSet, Limits, Share, Window};
-use inorder_detect::{Cause, CauseCount, Confidence, FlowReport, Host, Vantage};
+use inorder_detect::{Cause, Confidence, FlowReport, Host, Vantage};
 
-use crate::sample;
+use crate::sample::{self, recovered};
 
 mod limits;
 mod open;
@@ -47,16 +47,6 @@ fn said(analysis: &Analysis) -> String {
 
 fn kinds(analysis: &Analysis) -> Vec<&'static str> {
     headline(analysis).claims.iter().map(Claim::kind).collect()
-}
-
-fn recovered(flow: &mut FlowReport, cause: Cause, recoveries: u64, timeouts: u64) {
-    let mut count = CauseCount::new(cause);
-    count.recoveries = recoveries;
-    count.timeouts = timeouts;
-    count.retransmissions = recoveries;
-    flow.recoveries.total += recoveries;
-    flow.recoveries.by_cause.push(count);
-    flow.retransmissions.total += recoveries;
 }
 
 /// The first sentence behind the name and the speed of the flow.

@@ -433,3 +433,14 @@ pub(crate) fn distribution(values: &[u64]) -> Distribution {
     values.iter().for_each(|&v| d.update(v));
     d
 }
+
+/// `flow` recovered so often by `cause`, with one packet sent again each time.
+pub(crate) fn recovered(flow: &mut FlowReport, cause: Cause, recoveries: u64, timeouts: u64) {
+    let mut count = CauseCount::new(cause);
+    count.recoveries = recoveries;
+    count.timeouts = timeouts;
+    count.retransmissions = recoveries;
+    flow.recoveries.total += recoveries;
+    flow.recoveries.by_cause.push(count);
+    flow.retransmissions.total += recoveries;
+}
