@@ -222,7 +222,7 @@ pub(crate) const LINE: &[Column<Line>] = &[
     Column::new(
         "sentence",
         Kind::Text,
-        "The first sentence of `inorder analyze` about it.",
+        "The first sentences of `inorder analyze` about it.",
         |l: &Line| l.lead.as_str().into(),
     ),
     Column::new(

@@ -31,7 +31,7 @@ use crate::gravity::{Subject, troubled};
 use crate::model::Analysis;
 use crate::shares;
 
-/// At most four sentences about one capture.
+/// What one capture shows, in up to four parts of one sentence or more.
 ///
 /// ```
 /// let nothing = inorder_analysis::Analysis { frames: 3, ..Default::default() };
@@ -97,8 +97,8 @@ pub fn headline(analysis: &Analysis) -> Headline {
     claims.extend(doubts.clone().map(|text| other(About::Doubts, text)));
     claims.extend(unread.clone().map(|text| other(About::Unread, text)));
     Headline {
-        lead: sentence(&lead),
-        rest: (!rest.is_empty()).then(|| sentence(&rest)),
+        lead: sentences(&lead),
+        rest: (!rest.is_empty()).then(|| sentences(&rest)),
         doubts,
         unread,
         claims,
@@ -145,40 +145,45 @@ fn lead(flow: &FlowReport) -> (Vec<Claim>, bool) {
     (claims, told)
 }
 
-/// Clauses as one sentence. What a flow moved is followed by a colon; one that ends with a full stop is a sentence already.
-fn sentence(claims: &[Claim]) -> String {
-    let mut text = clauses(claims);
+/// Claims as sentences: what a flow moved with what held it longest, then one for each other claim.
+fn sentences(claims: &[Claim]) -> String {
+    let mut text = joined(claims, |clause| format!(". {}", capital(clause)));
     if !text.ends_with(['.', '?']) {
         text.push('.');
     }
     capital(&text)
 }
 
-/// Clauses with what stands between them: what is uncertain of one flow is a single one.
+/// Claims as clauses of one sentence.
 pub(crate) fn clauses(claims: &[Claim]) -> String {
+    joined(claims, |clause| format!("; {clause}"))
+}
+
+/// Claims with what stands between them: what a flow moved is followed by a colon, what is uncertain of one flow is a single
+/// clause, and `next` begins each clause that does not belong to the one before it.
+fn joined(claims: &[Claim], next: impl Fn(&str) -> String) -> String {
     let mut text = String::new();
     let mut before: Option<&Claim> = None;
     let mut left = claims;
     while let Some((claim, behind)) = left.split_first() {
-        text.push_str(match before {
-            None => "",
-            Some(Claim::Moved { .. }) => ": ",
-            Some(Claim::Late {
-                harmless: false, ..
-            }) if matches!(claim, Claim::Mistaken { .. }) => ", and ",
-            Some(_) => "; ",
-        });
         let unsure: Vec<&Held> = left.iter().map_while(unsure).collect();
-        (before, left) = match unsure.len() {
-            0 => {
-                text.push_str(&claim.text());
-                (Some(claim), behind)
-            }
-            n => {
-                text.push_str(&open::uncertain(&unsure));
-                (Some(claim), left.get(n..).unwrap_or_default())
-            }
+        let (clause, behind) = match unsure.len() {
+            0 => (claim.text(), behind),
+            n => (open::uncertain(&unsure), left.get(n..).unwrap_or_default()),
         };
+        let clause = match (before, claim) {
+            (None, _) => clause,
+            (Some(Claim::Moved { .. }), _) => format!(": {clause}"),
+            (
+                Some(Claim::Late {
+                    harmless: false, ..
+                }),
+                Claim::Mistaken { .. },
+            ) => format!(", and {clause}"),
+            _ => next(&clause),
+        };
+        text.push_str(&clause);
+        (before, left) = (Some(claim), behind);
     }
     text
 }

@@ -30,8 +30,8 @@ fn late(flow: &mut FlowReport, packets: u64) {
 fn without_trouble_it_says_so_with_the_goodput() {
     assert_eq!(
         said(&with(|_| ())),
-        "No packet was lost, late or sent again in 2 TCP flows; the largest, \
-         10.1.0.2:2->192.0.2.17:5001 moved 927 kB at 8.24 Mbit/s."
+        "No packet was lost, late or sent again in 2 TCP flows. The largest, \
+         10.1.0.2:2->192.0.2.17:5001, moved 927 kB at 8.24 Mbit/s."
     );
 }
 
@@ -48,7 +48,7 @@ fn reordering_that_misled_the_sender_leads() {
         said(&analysis),
         "10.1.0.2:1->192.0.2.17:5001 moved 927 kB at 8.24 Mbit/s: 64 of the 640 packets that arrived (10.0 %) were late, \
          by up to 12.4 ms, and the sender took some of them for lost in 8 of 9 reductions of its window; 8 of 9 \
-         retransmissions were unnecessary. 1 packet was lost; the other TCP flow had no trouble."
+         retransmissions were unnecessary. 1 packet was lost. The other TCP flow had no trouble."
     );
 }
 
@@ -100,7 +100,7 @@ fn a_closed_window_is_not_an_idle_application() {
     });
     let said = said(&analysis);
     assert!(
-        said.contains("the receiver's window was closed for 700 ms of "),
+        said.contains("The receiver's window was closed for 700 ms of "),
         "{said}"
     );
 }
@@ -140,7 +140,7 @@ fn loss_leads_where_it_is_graver_and_reordering_is_acquitted() {
         said(&analysis),
         "10.1.0.2:1->192.0.2.17:5001 moved 927 kB at 8.24 Mbit/s: 12 of 640 packets (1.9 %) were lost at a full queue \
          (the round-trip time was near its longest); the sender went into recovery 5 times, twice after a time-out. \
-         Reordering is not the problem: 2 of the 640 packets that arrived (0.31 %) were late and started no recovery; the other TCP flow had no \
+         Reordering is not the problem: 2 of the 640 packets that arrived (0.31 %) were late and started no recovery. The other TCP flow had no \
          trouble."
     );
 }
@@ -156,7 +156,7 @@ fn reordering_is_neither_accused_nor_acquitted_where_it_cannot_be_seen() {
     let text = said(&analysis);
     assert!(text.contains("the capture does not show why."), "{text}");
     assert!(
-        text.contains("Whether packets of this flow arrived out of order is unknown; "),
+        text.contains("Whether packets of this flow arrived out of order is unknown. "),
         "{text}"
     );
     assert!(

@@ -89,7 +89,7 @@ fn every_limit_has_its_words() {
     }
     // What is unknown does not come first.
     assert!(of(Limit::Unknown).starts_with("40 of 640 packets (6.2 %) were lost"));
-    assert!(of(Limit::Unknown).ends_with("; what held it back for 90 % of the time is unknown."));
+    assert!(of(Limit::Unknown).ends_with(". What held it back for 90 % of the time is unknown."));
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_short_transfer_is_limited_by_its_start_and_has_no_problem() {
     analysis.flows[0].limits.at_end_ns = 3_000 * MS;
     assert_eq!(
         said(&analysis),
-        "No problem in 1 TCP flow: no packet was lost, late or sent again; 10.1.0.2:1->192.0.2.17:5001 moved 927 kB at 8.24 \
+        "No problem in 1 TCP flow: no packet was lost, late or sent again. 10.1.0.2:1->192.0.2.17:5001 moved 927 kB at 8.24 \
          Mbit/s (round trip 42.1 ms): 927 kB were too little to leave slow start: 41 % of its time went to \
          opening the connection and 29 % to the first growth of the window."
     );

@@ -8,7 +8,7 @@ fn limits_that_cannot_be_told_apart_are_named_together() {
     let analysis = with(&[(set, 95)], |_| ());
     assert_eq!(
         said(&analysis),
-        "No packet was lost, late or sent again in 1 TCP flow; 10.1.0.2:1->192.0.2.17:5001 moved 927 kB at 8.24 Mbit/s (round \
+        "No packet was lost, late or sent again in 1 TCP flow. 10.1.0.2:1->192.0.2.17:5001 moved 927 kB at 8.24 Mbit/s (round \
          trip 42.1 ms): for 95 % of the time an idle sending application or a full send buffer held it back \
          (the sender's kernel would tell which)."
     );
@@ -34,7 +34,7 @@ fn what_is_uncertain_is_one_clause_the_longest_first() {
     );
     assert_eq!(
         lead(&analysis),
-        "what held it back for 69 % of the time is uncertain, perhaps an idle sending application or a full send buffer (41 %), and a full line or a congestion window reduced after losses (28 %); the receiver's window held it back for \
+        "what held it back for 69 % of the time is uncertain, perhaps an idle sending application or a full send buffer (41 %), and a full line or a congestion window reduced after losses (28 %). The receiver's window held it back for \
          11 % of the time."
     );
     // Each is a claim of its own.
@@ -44,7 +44,7 @@ fn what_is_uncertain_is_one_clause_the_longest_first() {
     let one = with(&[(own, 50), (&[Limit::WindowNeeded], 50)], |_| ());
     assert!(
         lead(&one).starts_with(
-            "what held it back for 50 % of the time is uncertain, perhaps an idle sending application or a full send buffer; "
+            "what held it back for 50 % of the time is uncertain, perhaps an idle sending application or a full send buffer. "
         ),
         "{}",
         lead(&one)
@@ -72,7 +72,7 @@ fn time_outs_among_as_many_recoveries_as_lost_packets_leave_it_open_whether_loss
     assert_eq!(
         of(4, 4),
         "for 60 % of the time a congestion window reduced after losses or without need held it back (a capture at the receiver would tell \
-         which); it waited for its retransmission timer for 3.50 s (35 % of the time, 1 time-out)."
+         which). It waited for its retransmission timer for 3.50 s (35 % of the time, 1 time-out)."
     );
     // Ten verdicts agree by more than chance.
     assert!(of(10, 10).starts_with("after losses the congestion window was below"));

@@ -4,7 +4,7 @@ mod lateness;
 mod losses;
 
 use inorder_detect::columns::name;
-use inorder_detect::{Cause, FlowId, Host, Limit};
+use inorder_detect::{Cause, Host, Limit};
 use inorder_report::number::{bytes, count, plural, rate, time};
 
 use self::lateness::{
@@ -30,13 +30,15 @@ impl Claim {
                 largest,
                 in_vain,
             } => {
-                let largest = if *largest { "the largest, " } else { "" };
                 let path = path(*line_bps, *rtt_ns);
-                let moved = match in_vain {
-                    true => sent(flow, *n, &path),
-                    false => moved(flow, *n, *bps, &path),
+                let flow = match largest {
+                    true => format!("the largest, {},", name(flow)),
+                    false => name(flow),
                 };
-                format!("{largest}{moved}")
+                match in_vain {
+                    true => sent(&flow, *n, &path),
+                    false => moved(&flow, *n, *bps, &path),
+                }
             }
             Claim::Coarse {
                 limit,
@@ -231,22 +233,20 @@ impl Claim {
 }
 
 /// `A->B moved 31.0 MB at 24.0 Mbit/s (line 50.0 Mbit/s, round trip 42.1 ms)`.
-fn moved(flow: &FlowId, n: u64, bps: Option<u64>, path: &str) -> String {
-    let name = name(flow);
+fn moved(flow: &str, n: u64, bps: Option<u64>, path: &str) -> String {
     // Of less than a bit in a second there is no speed to speak of.
     let bps = bps.filter(|&bps| bps > 0);
     let at = bps.map_or_else(String::new, |bps| format!(" at {}", rate(bps)));
     match n {
-        0 => format!("{name} moved no data"),
-        n => format!("{name} moved {}{at}{path}", bytes(n)),
+        0 => format!("{flow} moved no data"),
+        n => format!("{flow} moved {}{at}{path}", bytes(n)),
     }
 }
 
 /// `A->B sent 1.50 kB, not all of which was acknowledged (round trip 42.1 ms)`: what never arrived has no speed.
-fn sent(flow: &FlowId, n: u64, path: &str) -> String {
-    let name = name(flow);
+fn sent(flow: &str, n: u64, path: &str) -> String {
     format!(
-        "{name} sent {}, not all of which was acknowledged{path}",
+        "{flow} sent {}, not all of which was acknowledged{path}",
         bytes(n)
     )
 }
