@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::prompt::Prompt;
+use crate::prompt::{MIN_TIMEOUT_NS, Prompt};
 use crate::result::Facts;
 use crate::result::{Recoveries, Recovery, RecoveryVerdict, Verdict};
 
@@ -152,13 +152,19 @@ impl RecoveryTracker {
             });
         }
         if let Some(last) = self.phases.back_mut() {
+            // One expiry may send several segments again.
+            let expired = last.recovery.retransmissions == 0
+                || now.saturating_sub(last.last_ns) >= MIN_TIMEOUT_NS;
+            let mut timer = prompt == Prompt::Timer && expired;
             (last.last_ns, last.last_highest) = (now, highest);
             if last.probed_ns.is_some_and(|at| now > at) {
                 // A tail loss probe is no recovery, and there is one at a time (RFC 8985 section 7.3): where nothing was heard behind it, the
                 // timer began this one.
-                last.recovery.timeout |= matches!(prompt, Prompt::Timer | Prompt::Probe);
+                timer |= matches!(prompt, Prompt::Timer | Prompt::Probe);
+                last.recovery.timeout |= timer;
                 last.probed_ns = None;
             }
+            last.recovery.expiries += u32::from(timer);
             last.recovery.retransmissions += 1;
             let facts = &mut last.recovery.facts;
             facts.last = facts.last.max(offset);
@@ -216,6 +222,11 @@ impl RecoveryTracker {
             phase.recovery.facts.unanswered = true;
             // Nothing came that could have asked for it.
             phase.recovery.timeout = true;
+            let one = phase.recovery.facts.last <= phase.recovery.seq_offset as i64;
+            phase.recovery.expiries = match one {
+                true => phase.recovery.retransmissions,
+                false => phase.recovery.expiries.max(1),
+            };
         }
     }
 
@@ -310,6 +321,19 @@ mod tests {
         assert!(timeouts(Prompt::Timer));
         assert!(timeouts(Prompt::Probe), "there is one at a time");
         assert!(!timeouts(Prompt::News), "the probe was answered");
+    }
+
+    #[test]
+    fn each_expiry_counts_once_however_much_it_sends_again() {
+        const MS: i64 = 1_000_000;
+        let mut t = RecoveryTracker::new(true);
+        for ms in [300, 900, 2_100] {
+            t.retransmitted(ms * MS, 0, 1_000, 0, Prompt::Timer);
+            t.retransmitted(ms * MS + 1, 500, 1_000, 0, Prompt::Timer);
+        }
+        t.retransmitted(2_150 * MS, 900, 1_000, 0, Prompt::News);
+        let done = t.finish();
+        assert_eq!((done.list[0].expiries, done.by_cause.len()), (3, 0));
     }
 
     #[test]

@@ -173,7 +173,7 @@ pub(super) fn gist(flow: &FlowReport) -> String {
             count(flow.retransmissions.spurious)
         ));
     }
-    match flow.timeouts() {
+    match flow.expiries() {
         0 => {}
         n => said.push(plural(n, "time-out")),
     }

@@ -40,8 +40,8 @@ pub struct Held {
     pub(crate) queueing_ns: Option<i64>,
     /// Reductions of the window: necessary or not, as the part is.
     pub(crate) reductions: u64,
-    /// Time-outs.
-    pub(crate) timeouts: u64,
+    /// How often the retransmission timer expired.
+    pub(crate) expiries: u64,
     /// For most of the application's time it waited for data of the other end.
     pub(crate) awaits: bool,
     /// How often the end of an answer waited for an acknowledgement, and how long altogether, nanoseconds; 0 if that is not worth a word.
@@ -105,7 +105,7 @@ impl Held {
                 true => unneeded,
                 false => needed + flow.ecn_reductions,
             },
-            timeouts: flow.timeouts(),
+            expiries: flow.expiries(),
             awaits: shares::awaits(flow),
             held_short: match shares::held_short(flow) {
                 Some((times, _)) => (times, flow.limits.held_short.ns),
@@ -217,11 +217,15 @@ impl Held {
         format!("the sending application had nothing to send for {part}{awaits}{short}")
     }
 
-    /// `, 7 time-outs`.
-    fn expiries(&self) -> String {
-        match self.timeouts {
+    /// `, 7 time-outs`. Away from the sender those whose packet was lost on the way do not show.
+    pub(super) fn expiries(&self) -> String {
+        let least = match self.vantage {
+            Vantage::Sender => "",
+            _ => "at least ",
+        };
+        match self.expiries {
             0 => String::new(),
-            n => format!(", {}", plural(n, "time-out")),
+            n => format!(", {least}{}", plural(n, "time-out")),
         }
     }
 

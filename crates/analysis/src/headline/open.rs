@@ -2,7 +2,7 @@
 
 use inorder_detect::Vantage;
 use inorder_detect::limits::{Limit, LimitSet};
-use inorder_report::number::{plural, time};
+use inorder_report::number::time;
 
 use super::held::{Held, Why, between, bounds};
 
@@ -58,10 +58,7 @@ pub(super) fn one_of_several(held: &Held) -> String {
         return format!("what held it back for {part} is unknown");
     };
     if is_wait(limits) {
-        let expiries = match held.timeouts {
-            0 => String::new(),
-            n => format!(", {}", plural(n, "time-out")),
-        };
+        let expiries = held.expiries();
         let dead = match limits.contains(Limit::PathDead) {
             true => ", or the path was dead,",
             false => "",

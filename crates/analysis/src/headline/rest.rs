@@ -288,7 +288,7 @@ fn of_flows(all: &Totals, t: &Totals) -> Option<String> {
         (t.originals.lost, "lost packet"),
         (t.order.late, "late packet"),
         (t.retransmissions.spurious, "spurious retransmission"),
-        (t.recoveries.timeouts, "time-out"),
+        (t.recoveries.expiries, "time-out"),
     ];
     let what: Vec<String> = what
         .iter()

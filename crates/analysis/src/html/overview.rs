@@ -138,10 +138,10 @@ fn of_flows(t: &Totals) -> Vec<Tile> {
             ),
         ));
     }
-    if t.recoveries.timeouts > 0 {
+    if t.recoveries.expiries > 0 {
         tiles.push((
             "bad",
-            count(t.recoveries.timeouts),
+            count(t.recoveries.expiries),
             "retransmission time-outs".to_owned(),
         ));
     }

@@ -34,6 +34,12 @@ pub static RECOVERY: &[Column<Recovery>] = &[
         |r| r.timeout.into(),
     ),
     Of::new(
+        "expiries",
+        Kind::Small,
+        "How often the retransmission timer expired in it.",
+        |r| r.expiries.into(),
+    ),
+    Of::new(
         "verdict",
         Kind::Choice(RecoveryVerdict::NAMES),
         "Loss: something was lost; spurious: nothing was.",
@@ -65,6 +71,12 @@ pub static CAUSE_COUNT: &[Column<CauseCount>] = &[
         Kind::Count,
         "Of these, started by a retransmission time-out.",
         |c| c.timeouts.into(),
+    ),
+    Count::new(
+        "expiries",
+        Kind::Count,
+        "How often the retransmission timer expired in them.",
+        |c| c.expiries.into(),
     ),
     Count::new(
         "retransmissions",

@@ -91,6 +91,12 @@ pub static TOTALS: &[Column<Totals>] = &[
         |t| t.recoveries.timeouts.into(),
     ),
     Of::new(
+        "expiries",
+        Kind::Count,
+        "How often retransmission timers expired: at the start of a recovery phase, and again where what was sent then was lost, too.",
+        |t| t.recoveries.expiries.into(),
+    ),
+    Of::new(
         "syns_again",
         Kind::Count,
         "SYNs of these connections that were sent again.",

@@ -84,6 +84,8 @@ pub struct CauseCount {
     pub recoveries: u64,
     /// Of these, started by a time-out.
     pub timeouts: u64,
+    /// How often the retransmission timer expired in them.
+    pub expiries: u64,
     /// Retransmissions sent in them.
     pub retransmissions: u64,
 }
@@ -95,6 +97,7 @@ impl CauseCount {
             cause,
             recoveries: 0,
             timeouts: 0,
+            expiries: 0,
             retransmissions: 0,
         }
     }

@@ -7,8 +7,8 @@ use std::fmt;
 use std::net::SocketAddr;
 
 use super::{
-    Avoidance, Bounds, Closing, Cost, Distribution, Event, Handshake, Icmp, Recoveries, Reordering,
-    Retransmission, Shrunk, Swallowed, VantageChoice, WhatIf,
+    Avoidance, Bounds, CauseCount, Closing, Cost, Distribution, Event, Handshake, Icmp, Recoveries,
+    Reordering, Retransmission, Shrunk, Swallowed, VantageChoice, WhatIf,
 };
 
 /// One direction of one connection.
@@ -313,11 +313,20 @@ impl FlowReport {
             .saturating_add(self.originals.refused)
     }
 
-    /// Retransmission time-outs; tail loss probes are none, although they wait as long.
+    /// Recoveries that a retransmission time-out started; tail loss probes are none, although they wait as long.
     pub fn timeouts(&self) -> u64 {
+        self.of_reductions().map(|c| c.timeouts).sum()
+    }
+
+    /// How often the retransmission timer expired: more often than recoveries were started by it, where what it sent again was lost,
+    /// too.
+    pub fn expiries(&self) -> u64 {
+        self.of_reductions().map(|c| c.expiries).sum()
+    }
+
+    fn of_reductions(&self) -> impl Iterator<Item = &CauseCount> {
         let causes = self.recoveries.by_cause.iter();
-        let real = causes.filter(|c| c.cause.reduces());
-        real.map(|c| c.timeouts).sum()
+        causes.filter(|c| c.cause.reduces())
     }
 
     /// Payload of original segments, bits per second from the first to the last packet; `None`

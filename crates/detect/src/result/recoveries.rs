@@ -16,6 +16,9 @@ pub struct Recovery {
     /// True when a retransmission time-out, not duplicate ACKs, started it (as far as the
     /// capture shows: nothing newly acknowledged or SACKed for longer than an RTT).
     pub timeout: bool,
+    /// How often the retransmission timer expired in it: at its start, and each time that what it sent again was not answered
+    /// either.
+    pub expiries: u32,
     /// Whether anything was lost.
     pub verdict: RecoveryVerdict,
     /// What the sender reacted to.
@@ -32,6 +35,7 @@ impl Recovery {
             seq_offset,
             retransmissions: 1,
             timeout: false,
+            expiries: 0,
             verdict,
             cause: Cause::Unknown,
             facts: Facts::default(),
@@ -80,6 +84,7 @@ impl Recoveries {
             let count = &mut counts[phase.cause as usize];
             count.recoveries += 1;
             count.timeouts += u64::from(phase.timeout);
+            count.expiries += u64::from(phase.expiries);
             count.retransmissions += u64::from(phase.retransmissions);
         }
         let unlisted = self.total.saturating_sub(self.list.len() as u64);
@@ -111,6 +116,7 @@ impl Recoveries {
         for count in self.by_cause.drain(..) {
             unknown.recoveries += count.recoveries;
             unknown.timeouts += count.timeouts;
+            unknown.expiries += count.expiries;
             unknown.retransmissions += count.retransmissions;
         }
         self.by_cause

@@ -66,6 +66,8 @@ pub struct RecoveryTotals {
     pub spurious: u64,
     /// Started by a retransmission time-out.
     pub timeouts: u64,
+    /// How often retransmission timers expired.
+    pub expiries: u64,
     /// By cause, in the order of [`Cause::ALL`].
     pub by_cause: [u64; Cause::ALL.len()],
 }
@@ -195,6 +197,7 @@ impl RecoveryTotals {
             total: flow.recoveries.total,
             spurious: flow.recoveries.spurious,
             timeouts: flow.timeouts(),
+            expiries: flow.expiries(),
             by_cause,
         }
     }
@@ -203,6 +206,7 @@ impl RecoveryTotals {
         self.total += other.total;
         self.spurious += other.spurious;
         self.timeouts += other.timeouts;
+        self.expiries += other.expiries;
         for (sum, more) in self.by_cause.iter_mut().zip(other.by_cause) {
             *sum += more;
         }

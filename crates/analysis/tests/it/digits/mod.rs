@@ -46,7 +46,7 @@ fn of(value: &Value) -> BTreeMap<String, f64> {
         .flatten()
     {
         let name = cause["cause"].as_str().unwrap();
-        for number in ["recoveries", "timeouts", "retransmissions"] {
+        for number in ["recoveries", "timeouts", "expiries", "retransmissions"] {
             let of_cause = cause[number].as_f64().unwrap();
             all.insert(format!("{name} {number}"), of_cause);
             if name.ends_with("loss") {

@@ -202,6 +202,7 @@ impl Case<'_> {
                 recoveries.total,
             ),
             ("timeouts", sum(|c| c.timeouts), recoveries.total),
+            ("expiries", sum(|c| c.expiries), again.total),
             (
                 "retransmissions by cause",
                 sum(|c| c.retransmissions),

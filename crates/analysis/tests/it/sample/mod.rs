@@ -438,7 +438,7 @@ pub(crate) fn distribution(values: &[u64]) -> Distribution {
 pub(crate) fn recovered(flow: &mut FlowReport, cause: Cause, recoveries: u64, timeouts: u64) {
     let mut count = CauseCount::new(cause);
     count.recoveries = recoveries;
-    count.timeouts = timeouts;
+    (count.timeouts, count.expiries) = (timeouts, timeouts);
     count.retransmissions = recoveries;
     flow.recoveries.total += recoveries;
     flow.recoveries.by_cause.push(count);
