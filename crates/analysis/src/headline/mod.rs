@@ -303,21 +303,32 @@ fn unused(analysis: &Analysis) -> String {
 
 /// `3 of the 200 packets that arrived (1.5 %)`.
 fn of_arrived(n: u64, all: u64) -> String {
+    if n == all {
+        return format!("{} that arrived", every(all));
+    }
     let share = percent(n as f64 / all.max(1) as f64);
-    let the = if all == 1 { "" } else { "the " };
-    let packets = plural(all, "packet");
-    format!("{} of {the}{packets} that arrived ({share} %)", count(n))
+    format!(
+        "{} of the {} that arrived ({share} %)",
+        count(n),
+        plural(all, "packet")
+    )
 }
 
 /// `3 of 200 packets (1.5 %)`.
 fn of_packets(n: u64, all: u64) -> String {
-    let share = n as f64 / all.max(1) as f64;
-    format!(
-        "{} of {} ({} %)",
-        count(n),
-        plural(all, "packet"),
-        percent(share)
-    )
+    if n == all {
+        return every(all);
+    }
+    let share = percent(n as f64 / all.max(1) as f64);
+    format!("{} of {} ({share} %)", count(n), plural(all, "packet"))
+}
+
+/// `all 200 packets`.
+fn every(all: u64) -> String {
+    match all {
+        1 => "the only packet".to_owned(),
+        n => format!("all {}", plural(n, "packet")),
+    }
 }
 
 /// A share of a flow's life: `94 %`; a small one keeps its digits.

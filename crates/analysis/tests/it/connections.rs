@@ -325,7 +325,7 @@ fn too_large(forged: bool) -> Analysis {
 fn packets_of_which_icmp_says_that_they_were_too_large() {
     let analysis = too_large(false);
     let text = headline(&analysis).to_string();
-    let wanted = "4 of 4 packets (100.0 %) were too large for the path (ICMP says so: 1,400 bytes)";
+    let wanted = "All 4 packets were too large for the path (ICMP says so: 1,400 bytes)";
     assert!(text.contains(wanted), "{text}");
     assert!(
         !text.contains("queue") && !text.contains("recovery"),
@@ -377,7 +377,7 @@ fn captures_with_known_answers() {
         ("fast-open-refused.pcap", "No problem in 2 TCP flows"),
         (
             "too-large-for-the-path.pcap",
-            "4 of 4 packets (100.0 %) were too large for the path (ICMP says so: 1,400 bytes)",
+            "All 4 packets were too large for the path (ICMP says so: 1,400 bytes)",
         ),
     ] {
         if let Some(analysis) = shared(name) {

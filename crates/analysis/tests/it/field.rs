@@ -276,7 +276,7 @@ const CASES: &[Case] = &[
         ..case(
             "too-large-for-the-path",
             Told::lost(4, 5),
-            &["4 of 4", "too large", "1,400"],
+            &["All 4 packets", "too large", "1,400"],
             &["queue"],
         )
     },

@@ -12,7 +12,7 @@ pub(super) fn late(
     harmless: bool,
 ) -> String {
     let least = match at_most {
-        None if packets > 0 => "at least ",
+        None if (1..of).contains(&packets) => "at least ",
         _ => "",
     };
     let most = match most_ns {

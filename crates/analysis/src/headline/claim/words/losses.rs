@@ -36,8 +36,8 @@ pub(super) fn lost(
                 was(n),
                 count(most - n)
             ),
-            Some(_) => format!("{} {} lost", of_packets(n, of), was(n)),
-            None => format!("at least {} {} lost", of_packets(n, of), was(n)),
+            None if n < of => format!("at least {} {} lost", of_packets(n, of), was(n)),
+            _ => format!("{} {} lost", of_packets(n, of), was(n)),
         },
     };
     let place = place(queue);
