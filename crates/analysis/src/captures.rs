@@ -22,7 +22,7 @@ pub struct Line {
     goodput_bps: Option<u64>,
     trouble: String,
     limit: String,
-    lead: String,
+    first: String,
     gravity: f64,
     held: f64,
     totals: Totals,
@@ -56,7 +56,7 @@ impl Line {
             goodput_bps: flow.and_then(FlowReport::goodput_bps),
             trouble,
             limit: flow.map_or_else(String::new, |flow| limit(flow, &said.claims)),
-            lead: said.lead,
+            first: said.first,
             gravity: gravity.max(attempts),
             held: flow.map_or(0.0, |flow| troubled_share(&flow.limits)),
             totals,
@@ -77,8 +77,8 @@ impl Line {
     }
 
     /// The first sentence about it.
-    pub(crate) fn lead(&self) -> &str {
-        &self.lead
+    pub(crate) fn first(&self) -> &str {
+        &self.first
     }
 
     /// The most severe first; among equals the one that something to be removed held for longer.
@@ -222,8 +222,8 @@ pub(crate) const LINE: &[Column<Line>] = &[
     Column::new(
         "sentence",
         Kind::Text,
-        "The first sentences of `inorder analyze` about it.",
-        |l: &Line| l.lead.as_str().into(),
+        "The first sentence of `inorder analyze` about it.",
+        |l: &Line| l.first.as_str().into(),
     ),
     Column::new(
         "severity",

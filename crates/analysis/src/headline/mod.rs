@@ -44,6 +44,8 @@ use crate::shares;
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct Headline {
+    /// The first sentence of `lead`.
+    pub first: String,
     /// What held the worst flow back, or its worst trouble, or that of a stream.
     pub lead: String,
     /// Other troubles, and what reordering has to do with them.
@@ -97,6 +99,9 @@ pub fn headline(analysis: &Analysis) -> Headline {
     claims.extend(doubts.clone().map(|text| other(About::Doubts, text)));
     claims.extend(unread.clone().map(|text| other(About::Unread, text)));
     Headline {
+        first: spans(&lead)
+            .first()
+            .map_or_else(String::new, |span| sentence(span)),
         lead: sentences(&lead),
         rest: (!rest.is_empty()).then(|| sentences(&rest)),
         doubts,
@@ -147,22 +152,28 @@ fn lead(flow: &FlowReport) -> (Vec<Claim>, bool) {
 
 /// Claims as sentences: what a flow moved with what held it longest, then one for each other claim.
 fn sentences(claims: &[Claim]) -> String {
-    let mut text = joined(claims, |clause| format!(". {}", capital(clause)));
-    if !text.ends_with(['.', '?']) {
-        text.push('.');
-    }
-    capital(&text)
+    let all: Vec<String> = spans(claims).iter().map(|span| sentence(span)).collect();
+    all.join(" ")
+}
+
+/// A clause as a sentence; one that ends as a sentence does is one already.
+fn sentence(clause: &str) -> String {
+    let end = if clause.ends_with(['.', '?']) {
+        ""
+    } else {
+        "."
+    };
+    format!("{}{end}", capital(clause))
 }
 
 /// Claims as clauses of one sentence.
 pub(crate) fn clauses(claims: &[Claim]) -> String {
-    joined(claims, |clause| format!("; {clause}"))
+    spans(claims).join("; ")
 }
 
-/// Claims with what stands between them: what a flow moved is followed by a colon, what is uncertain of one flow is a single
-/// clause, and `next` begins each clause that does not belong to the one before it.
-fn joined(claims: &[Claim], next: impl Fn(&str) -> String) -> String {
-    let mut text = String::new();
+/// A clause for each claim: what a flow moved leads to what is said of it first, and what is uncertain of one flow is one clause.
+fn spans(claims: &[Claim]) -> Vec<String> {
+    let mut spans: Vec<String> = Vec::new();
     let mut before: Option<&Claim> = None;
     let mut left = claims;
     while let Some((claim, behind)) = left.split_first() {
@@ -171,21 +182,28 @@ fn joined(claims: &[Claim], next: impl Fn(&str) -> String) -> String {
             0 => (claim.text(), behind),
             n => (open::uncertain(&unsure), left.get(n..).unwrap_or_default()),
         };
-        let clause = match (before, claim) {
-            (None, _) => clause,
-            (Some(Claim::Moved { .. }), _) => format!(": {clause}"),
-            (
-                Some(Claim::Late {
-                    harmless: false, ..
-                }),
-                Claim::Mistaken { .. },
-            ) => format!(", and {clause}"),
-            _ => next(&clause),
-        };
-        text.push_str(&clause);
+        let link = before.and_then(|before| link(before, claim));
+        match (link, spans.last_mut()) {
+            (Some(link), Some(span)) => span.push_str(&format!("{link}{clause}")),
+            _ => spans.push(clause),
+        }
         (before, left) = (Some(claim), behind);
     }
-    text
+    spans
+}
+
+/// What joins a claim to the one before it, where they belong together.
+fn link(before: &Claim, claim: &Claim) -> Option<&'static str> {
+    match (before, claim) {
+        (Claim::Moved { .. }, _) => Some(": "),
+        (
+            Claim::Late {
+                harmless: false, ..
+            },
+            Claim::Mistaken { .. },
+        ) => Some(", and "),
+        _ => None,
+    }
 }
 
 /// What a clause says to be uncertain.
