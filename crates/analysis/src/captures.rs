@@ -22,7 +22,7 @@ pub struct Line {
     goodput_bps: Option<u64>,
     trouble: String,
     limit: String,
-    first: String,
+    lead: String,
     gravity: f64,
     held: f64,
     totals: Totals,
@@ -56,7 +56,7 @@ impl Line {
             goodput_bps: flow.and_then(FlowReport::goodput_bps),
             trouble,
             limit: flow.map_or_else(String::new, |flow| limit(flow, &said.claims)),
-            first: said.first,
+            lead: said.lead,
             gravity: gravity.max(attempts),
             held: flow.map_or(0.0, |flow| troubled_share(&flow.limits)),
             totals,
@@ -77,8 +77,8 @@ impl Line {
     }
 
     /// The first sentence about it.
-    pub(crate) fn first(&self) -> &str {
-        &self.first
+    pub(crate) fn lead(&self) -> &str {
+        &self.lead
     }
 
     /// The most severe first; among equals the one that something to be removed held for longer.
@@ -223,7 +223,7 @@ pub(crate) const LINE: &[Column<Line>] = &[
         "sentence",
         Kind::Text,
         "The first sentence of `inorder analyze` about it.",
-        |l: &Line| l.first.as_str().into(),
+        |l: &Line| l.lead.as_str().into(),
     ),
     Column::new(
         "severity",

@@ -44,11 +44,9 @@ use crate::shares;
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct Headline {
-    /// The first sentence of `lead`.
-    pub first: String,
-    /// What held the worst flow back, or its worst trouble, or that of a stream.
+    /// The first sentence: what held the worst flow back longest, or its worst trouble, or that of a stream.
     pub lead: String,
-    /// Other troubles, and what reordering has to do with them.
+    /// What else held it back, other troubles, and what reordering has to do with them.
     pub rest: Option<String>,
     /// What limits the conclusions.
     pub doubts: Option<String>,
@@ -98,12 +96,10 @@ pub fn headline(analysis: &Analysis) -> Headline {
     let mut claims = [&lead[..], &rest[..]].concat();
     claims.extend(doubts.clone().map(|text| other(About::Doubts, text)));
     claims.extend(unread.clone().map(|text| other(About::Unread, text)));
+    let mut sentences = sentences(&lead).chain(sentences(&rest));
     Headline {
-        first: spans(&lead)
-            .first()
-            .map_or_else(String::new, |span| sentence(span)),
-        lead: sentences(&lead),
-        rest: (!rest.is_empty()).then(|| sentences(&rest)),
+        lead: sentences.next().unwrap_or_default(),
+        rest: Some(sentences.collect::<Vec<String>>().join(" ")).filter(|rest| !rest.is_empty()),
         doubts,
         unread,
         claims,
@@ -151,9 +147,8 @@ fn lead(flow: &FlowReport) -> (Vec<Claim>, bool) {
 }
 
 /// Claims as sentences: what a flow moved with what held it longest, then one for each other claim.
-fn sentences(claims: &[Claim]) -> String {
-    let all: Vec<String> = spans(claims).iter().map(|span| sentence(span)).collect();
-    all.join(" ")
+fn sentences(claims: &[Claim]) -> impl Iterator<Item = String> {
+    spans(claims).into_iter().map(|span| sentence(&span))
 }
 
 /// A clause as a sentence; one that ends as a sentence does is one already.

@@ -122,7 +122,7 @@ fn most_severe(out: &mut dyn Write, lines: &[Line], style: &Style) -> io::Result
         let said = format!(
             "{number:>2}. {}{trouble}: {}",
             printable(&line.file),
-            line.first()
+            line.lead()
         );
         paragraph(out, &said, "    ", style.width)?;
     }

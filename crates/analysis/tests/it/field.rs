@@ -361,7 +361,7 @@ fn every_time_out_of_a_connection_without_sack_is_one() {
     let causes = analysis.flows.iter().flat_map(|f| &f.recoveries.by_cause);
     assert!(!{ causes }.any(|c| c.cause == Cause::TailProbe));
     // The client's request, which comes again just before the second repetition, did not prompt that.
-    let lead = headline(&analysis).lead;
+    let lead = headline(&analysis).to_string();
     assert!(
         lead.contains("it waited for its retransmission timer for 9.10 s"),
         "{lead}"

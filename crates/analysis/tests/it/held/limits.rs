@@ -50,13 +50,13 @@ fn a_window_without_scaling_and_a_slow_reader_are_named() {
 
 #[test]
 fn every_limit_has_its_words() {
-    let of = |limit: Limit| {
-        lead(&with(&[(&[limit], 90)], |flow| {
+    let with_limit = |limit: Limit| {
+        with(&[(&[limit], 90)], |flow| {
             flow.limits.send_buffer_bytes = Some(100_000);
             flow.limits.queueing_ns = Some(80 * MS);
             recovered(flow, Cause::RandomLoss, 7, 4);
             flow.originals.lost = 40;
-        }))
+        })
     };
     let expected = [
         (
@@ -85,11 +85,12 @@ fn every_limit_has_its_words() {
         ),
     ];
     for (limit, words) in expected {
-        assert_eq!(of(limit), words);
+        assert_eq!(lead(&with_limit(limit)), words);
     }
     // What is unknown does not come first.
-    assert!(of(Limit::Unknown).starts_with("40 of 640 packets (6.2 %) were lost"));
-    assert!(of(Limit::Unknown).ends_with(". What held it back for 90 % of the time is unknown."));
+    let unknown = with_limit(Limit::Unknown);
+    assert!(lead(&unknown).starts_with("40 of 640 packets (6.2 %) were lost"));
+    assert!(told(&unknown).contains(". What held it back for 90 % of the time is unknown."));
 }
 
 #[test]
@@ -181,7 +182,7 @@ fn a_lost_syn_says_nothing_of_how_much_there_was_to_send() {
 #[test]
 fn reductions_are_said_to_follow_losses_only_if_something_was_lost() {
     let of = |change: fn(&mut FlowReport)| {
-        lead(&with(
+        told(&with(
             &[(&[Limit::WindowNeeded], 60), (&[Limit::TimerNeeded], 40)],
             change,
         ))

@@ -51,7 +51,15 @@ fn kinds(analysis: &Analysis) -> Vec<&'static str> {
 
 /// The first sentence behind the name and the speed of the flow.
 fn lead(analysis: &Analysis) -> String {
-    let lead = headline(analysis).lead;
-    let (_, lead) = lead.split_once("round trip 42.1 ms): ").expect(&lead);
-    lead.to_owned()
+    behind_its_speed(&headline(analysis).lead)
+}
+
+/// All that is said behind the name and the speed of the flow.
+fn told(analysis: &Analysis) -> String {
+    behind_its_speed(&headline(analysis).to_string())
+}
+
+fn behind_its_speed(said: &str) -> String {
+    let (_, behind) = said.split_once("round trip 42.1 ms): ").expect(said);
+    behind.to_owned()
 }

@@ -32,26 +32,25 @@ fn what_is_uncertain_is_one_clause_the_longest_first() {
         &[(own, 41), (line, 28), (&[Limit::ReceiverWindow], 11)],
         |_| (),
     );
-    assert_eq!(
-        lead(&analysis),
-        "what held it back for 69 % of the time is uncertain, perhaps an idle sending application or a full send buffer (41 %), and a full line or a congestion window reduced after losses (28 %). The receiver's window held it back for \
-         11 % of the time."
-    );
+    let expected = "what held it back for 69 % of the time is uncertain, perhaps an idle sending application or a full send buffer \
+                    (41 %), and a full line or a congestion window reduced after losses (28 %). The receiver's window held it back for \
+                    11 % of the time.";
+    assert!(told(&analysis).starts_with(expected), "{}", told(&analysis));
     // Each is a claim of its own.
     let claims = headline(&analysis).claims;
     let held = claims.iter().filter(|claim| claim.kind() == "held");
     assert_eq!(held.count(), 3);
     let one = with(&[(own, 50), (&[Limit::WindowNeeded], 50)], |_| ());
     assert!(
-        lead(&one).starts_with(
+        told(&one).starts_with(
             "what held it back for 50 % of the time is uncertain, perhaps an idle sending application or a full send buffer. "
         ),
         "{}",
-        lead(&one)
+        told(&one)
     );
     // What holds it all the time shows itself.
     let analysis = with(&[(own, 98)], |_| ());
-    assert!(lead(&analysis).starts_with("for 98 % of the time an idle sending application"));
+    assert!(told(&analysis).starts_with("for 98 % of the time an idle sending application"));
 }
 
 #[test]
@@ -59,7 +58,7 @@ fn time_outs_among_as_many_recoveries_as_lost_packets_leave_it_open_whether_loss
     let of = |recoveries, lost| {
         let parts: &[(&[Limit], i64)] =
             &[(&[Limit::WindowNeeded], 60), (&[Limit::TimerNeeded], 35)];
-        lead(&with(parts, |flow| {
+        told(&with(parts, |flow| {
             recovered(flow, Cause::Loss, recoveries, 1);
             flow.originals.lost = lost;
         }))
@@ -69,10 +68,12 @@ fn time_outs_among_as_many_recoveries_as_lost_packets_leave_it_open_whether_loss
         "{}",
         of(4, 5)
     );
-    assert_eq!(
-        of(4, 4),
+    assert!(
+        of(4, 4).starts_with(
         "for 60 % of the time a congestion window reduced after losses or without need held it back (a capture at the receiver would tell \
          which). It waited for its retransmission timer for 3.50 s (35 % of the time, 1 time-out)."
+        ),
+        "{}", of(4, 4)
     );
     // Ten verdicts agree by more than chance.
     assert!(of(10, 10).starts_with("after losses the congestion window was below"));
@@ -101,7 +102,7 @@ fn what_may_be_the_start_bounds_the_share_of_a_start() {
         (&[Limit::Start, Limit::Line], 35),
     ];
     assert_eq!(
-        lead(&with(parts, |_| ())),
+        told(&with(parts, |_| ())),
         "927 kB were too little to leave slow start: 20 % of its time went to opening the connection and 45 to 80 % to the \
          first growth of the window."
     );
