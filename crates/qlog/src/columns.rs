@@ -59,6 +59,12 @@ pub static CONNECTION: &[Of] = &[
     )
     .optional(),
     Of::new(
+        "thresholds_known",
+        Kind::Count,
+        "Of the packets declared lost and delivered, those for which both thresholds are known; of the others only the packet threshold is, or none.",
+        |r| r.sufficient.known.into(),
+    ),
+    Of::new(
         "sufficient_packets_half",
         Kind::Count,
         "The packet threshold that would have sufficed for half of the packets declared lost and delivered.",
@@ -131,7 +137,7 @@ pub static CONNECTION: &[Of] = &[
     Of::new(
         "needless_reductions",
         Kind::Count,
-        "Of these, those of whose losses every packet was delivered.",
+        "Of these, those of whose losses every packet had arrived, also if the other end dropped some as duplicates because they came so late.",
         |r| r.reduced.needless.into(),
     )
     .optional()
@@ -314,7 +320,7 @@ pub static LOSS: &[OfLoss] = &[
     OfLoss::new(
         "needed_packets",
         Kind::Count,
-        "The smallest packet threshold that does not declare it lost; by the order of arrival if its acknowledgement is not known.",
+        "The smallest packet threshold that does not declare it lost before its acknowledgement came; by the order of arrival if that is not known.",
         |l| packets(l.needed_packets).into(),
     )
     .optional()
@@ -330,7 +336,7 @@ pub static LOSS: &[OfLoss] = &[
     OfLoss::new(
         "needed_rtts",
         RTTS,
-        "The time threshold that does not declare it lost, in the greater of smoothed and latest round trip.",
+        "The smallest time threshold that does not declare it lost before its acknowledgement came, in the greater of smoothed and latest round trip at each time; absent if that is not known.",
         |l| l.needed_rtts.into(),
     )
     .optional()

@@ -6,6 +6,7 @@ use crate::ack::{only_acknowledges, ranges};
 use crate::arrivals::Unused;
 use crate::event::{About, Clock, Event, SPACES, TimeFormat, about};
 use crate::join::{Heard, JoinedBy};
+use crate::order::{Evidence, Order, PROCESSING_NS};
 use crate::resent::Streams;
 use crate::result::Trigger;
 use crate::space::{Lost, Received, Sent, Space};
@@ -43,6 +44,10 @@ pub struct Connection {
     received_ns: Option<i64>,
     /// Packets that were declared lost at the time of the last event, by space and number.
     just_lost: Vec<(usize, u64)>,
+    /// Packets that were declared lost within the time of processing a packet, by space and number.
+    lost_lately: Vec<(usize, u64)>,
+    /// Whether acknowledgements stand before or behind what follows from them.
+    order: Evidence,
     /// True if the log has acknowledgements: some programs write packets without their frames.
     pub(crate) acknowledges: bool,
     /// True if the log has the frames of packets that were sent.
@@ -53,6 +58,8 @@ pub struct Connection {
     begins: Option<bool>,
     /// Events some of which could not be read, since a member has a type that no draft gives it.
     pub(crate) unreadable: u64,
+    /// Packets whose events have no number although such packets have one.
+    pub(crate) unnumbered: u64,
     /// What the log of the other end says, if it is known.
     pub(crate) heard: Option<Box<Heard>>,
 }
@@ -131,6 +138,7 @@ impl Connection {
     pub(crate) fn event(&mut self, event: &Event, now_ns: i64) {
         self.first_ns.get_or_insert(now_ns);
         self.last_ns = self.last_ns.max(now_ns);
+        self.unnumbered += u64::from(event.lacks_number());
         match event.kind() {
             "packet_sent" => self.sent(&event.data, now_ns),
             "packet_received" => self.received(&event.data, now_ns),
@@ -173,7 +181,30 @@ impl Connection {
         self.acknowledges |= !acknowledged.is_empty();
         let space = &mut self.spaces[packet.space];
         space.received(packet.received(now_ns, false));
+        let measured_ns = space.measures(&acknowledged, now_ns);
         space.acked(&acknowledged, now_ns, rtt_ns);
+        if let Some(measured_ns) = measured_ns {
+            self.order.acknowledged(measured_ns, self.latest_ns);
+        }
+        self.explains(now_ns);
+    }
+
+    /// A packet with acknowledgements may explain the losses that stand right before it.
+    fn explains(&mut self, now_ns: i64) {
+        for (space, number) in std::mem::take(&mut self.lost_lately) {
+            let space = &mut self.spaces[space];
+            let highest = space.largest_acked;
+            if let Some(lost) = space.lost.get_mut(&number)
+                && now_ns.saturating_sub(lost.at_ns) <= PROCESSING_NS
+            {
+                lost.soon_acked = highest;
+            }
+        }
+    }
+
+    /// Whether the log has acknowledgements before or behind what follows from them.
+    pub(crate) fn order(&self) -> Order {
+        self.order.order()
     }
 
     /// A packet was dropped. An end that has forgotten which old numbers came takes a late packet for a duplicate.
@@ -204,6 +235,7 @@ impl Connection {
             said,
             on_arrival,
             highest_acked: of_space.largest_acked.map(|largest| (largest, largest)),
+            soon_acked: None,
             heard: of_space.largest_received,
             acknowledgeable: None,
             rtt_ns,
@@ -218,6 +250,7 @@ impl Connection {
         if in_flight {
             self.window.lost(space, number, at_ns, now_ns, rtt_ns);
         }
+        self.lost_lately.push((space, number));
         if !self.acknowledges {
             self.just_lost.push((space, number));
         }
@@ -318,6 +351,12 @@ impl Connection {
         let arrived = sent.acked.is_some()
             || there.is_some_and(|there| there.arrived[space].contains_key(&number));
         self.knows_deliveries().then_some(arrived)
+    }
+
+    /// True if the packet came so late that the other end took it for a duplicate; `None` without that end's log.
+    pub(crate) fn is_dropped_there(&self, space: usize, number: u64) -> Option<bool> {
+        let there = self.heard.as_ref()?;
+        Some(there.dropped[space].contains(&number))
     }
 
     /// Events of which something could not be read and is left out, since it has a type that no draft gives it.

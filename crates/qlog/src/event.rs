@@ -63,6 +63,13 @@ impl Event {
             && about(&self.data).is_some_and(first)
     }
 
+    /// True of a packet that has a number (RFC 9000 section 17) which the event does not say.
+    pub(crate) fn lacks_number(&self) -> bool {
+        matches!(self.kind(), "packet_sent" | "packet_received")
+            && space(&self.data).is_some()
+            && about(&self.data).is_none()
+    }
+
     /// The type without its category.
     pub(crate) fn kind(&self) -> &str {
         self.name.rsplit(':').next().unwrap_or_default()
@@ -147,28 +154,37 @@ pub(crate) struct About {
 /// Packet number spaces (RFC 9000 section 12.3): Initial, Handshake, application data with 0-RTT.
 pub(crate) const SPACES: usize = 3;
 
-/// Reads type, number and size of the packet; `None` if it has no number (Retry, version negotiation).
-pub(crate) fn about(data: &Value) -> Option<About> {
-    let header = data.get("header").unwrap_or(&Value::Null);
-    let either = |name: &str| header.get(name).or_else(|| data.get(name));
+/// The space of the packet; `None` if it has none (Retry, version negotiation).
+fn space(data: &Value) -> Option<usize> {
     // aioquic calls it `type` in losses.
-    let kind = either("packet_type").or_else(|| data.get("type"));
+    let kind = either(data, "packet_type").or_else(|| data.get("type"));
     let kind = kind.and_then(Value::as_str).unwrap_or("1RTT");
-    let space = match kind.to_ascii_lowercase().as_str() {
-        "initial" => 0,
-        "handshake" => 1,
-        "retry" | "version_negotiation" | "stateless_reset" => return None,
-        _ => 2,
-    };
+    match kind.to_ascii_lowercase().as_str() {
+        "initial" => Some(0),
+        "handshake" => Some(1),
+        "retry" | "version_negotiation" | "stateless_reset" => None,
+        _ => Some(2),
+    }
+}
+
+/// The member of the header, or of the event itself.
+fn either<'a>(data: &'a Value, name: &str) -> Option<&'a Value> {
+    let header = data.get("header").unwrap_or(&Value::Null);
+    header.get(name).or_else(|| data.get(name))
+}
+
+/// Reads type, number and size of the packet; `None` if it has no number.
+pub(crate) fn about(data: &Value) -> Option<About> {
+    let space = space(data)?;
     let raw = data.get("raw").and_then(|raw| raw.get("length"));
     // quinn writes the length of the packet into its header.
     let bytes = raw
-        .or_else(|| either("packet_size"))
-        .or_else(|| header.get("length"));
+        .or_else(|| either(data, "packet_size"))
+        .or_else(|| data.get("header").and_then(|header| header.get("length")));
     let bytes = bytes.and_then(number);
     Some(About {
         space,
-        number: whole(either("packet_number")?)?,
+        number: whole(either(data, "packet_number")?)?,
         bytes: bytes.map(|bytes| bytes as u64),
     })
 }

@@ -18,6 +18,7 @@ mod event;
 mod headline;
 mod join;
 mod lost;
+mod order;
 mod read;
 mod readable;
 mod report;

@@ -106,6 +106,13 @@ impl Log {
                 "no packet of a connection; {events} with members of types that no draft of qlog has"
             ));
         }
+        let unnumbered: u64 = self.connections.iter().map(|c| c.unnumbered).sum();
+        if unnumbered > 0 && self.connections.iter().all(|c| c.packets() == 0) {
+            let packets = plural(unnumbered, "packet");
+            return Some(format!(
+                "none of its {packets} has a number: nothing can be said of losses or order (qh3 2.1 writes such logs)"
+            ));
+        }
         (self.events == 0).then(|| "no events".to_owned())
     }
 

@@ -73,6 +73,7 @@ impl Connection {
             },
             declared: self.declared(&losses, &wrong, known),
             sufficient: Sufficient {
+                known: wrong.iter().filter(|loss| loss.knows_thresholds()).count() as u64,
                 half: sufficient(&wrong, 0.5),
                 most: sufficient(&wrong, 0.95),
                 all: sufficient(&wrong, 1.0),
@@ -115,40 +116,36 @@ impl Connection {
     /// What went over the path with application data.
     fn transfer(&self, losses: &[LossRow]) -> Transfer {
         let data = &self.spaces[DATA];
-        let there = self.heard.as_ref().map(|heard| heard.data.as_slice());
-        let arrived = match there.unwrap_or_default() {
-            [] => {
-                let acked = data.sent.values();
-                let acked = acked.filter_map(|sent| Some((sent.acked?.at_ns, sent.bytes)));
-                let mut acked: Vec<_> = acked.collect();
-                acked.sort_unstable();
-                // Whole milliseconds say nothing of a line that needs less for a packet.
-                if acked.iter().all(|(at_ns, _)| at_ns % MS == 0) {
-                    acked.clear();
-                }
-                acked
-            }
-            there => there.to_vec(),
+        let acked = || {
+            let acked = data.sent.values();
+            let acked = acked.filter_map(|sent| Some((sent.acked?.at_ns, sent.bytes)));
+            let mut acked: Vec<_> = acked.collect();
+            acked.sort_unstable();
+            acked
         };
+        let there = self.heard.as_ref().map(|heard| heard.data.clone());
+        let there = there.filter(|there| shows_line(there));
+        let arrived = there.or_else(|| Some(acked()).filter(|acked| shows_line(acked)));
         Transfer {
             sent: data.sent.values().map(|s| (s.at_ns, s.bytes)).collect(),
-            arrived,
+            arrived: arrived.unwrap_or_default(),
             // What was lost came again, and what was not came twice.
             wasted: total(losses.iter().map(|loss| loss.bytes)),
             rtt_ns: self.least_ns.unwrap_or(0),
         }
     }
 
-    /// True if every one of the packets was delivered.
+    /// True if the network lost none of the packets, also if some came so late that the other end dropped them.
     fn is_needless(&self, losses: &[(usize, u64)]) -> bool {
         losses.iter().all(|&(space, number)| {
             let sent = self.spaces[space].sent.get(&number);
-            sent.is_some_and(|sent| self.is_delivered(space, number, sent) == Some(true))
+            let is_delivered = |sent| self.is_delivered(space, number, sent) == Some(true);
+            sent.is_some_and(is_delivered) || self.is_dropped_there(space, number) == Some(true)
         })
     }
 
     fn losses(&self, name: &Arc<str>) -> Vec<LossRow> {
-        let (mut rows, word) = (Vec::new(), self.word());
+        let (mut rows, word, order) = (Vec::new(), self.word(), self.order());
         let vantage: Arc<str> = self.vantage().into();
         for (space, of) in self.spaces.iter().enumerate() {
             for (&number, lost) in &of.lost {
@@ -169,12 +166,9 @@ impl Connection {
                     bytes: sent.bytes,
                     sent_ns: sent.at_ns,
                     declared_after_ns: lost.at_ns.saturating_sub(sent.at_ns),
-                    trigger: decide(number, sent.at_ns, lost, word),
+                    trigger: decide(number, sent.at_ns, &lost.caused(order), word),
                     delivered,
-                    dropped: self
-                        .heard
-                        .as_ref()
-                        .map(|heard| heard.dropped[space].contains(&number)),
+                    dropped: self.is_dropped_there(space, number),
                     acked_after_ns: sent
                         .acked
                         .map(|acked| acked.at_ns.saturating_sub(sent.at_ns)),
@@ -186,10 +180,7 @@ impl Connection {
                         .or_else(there),
                     needed_rtts: acked
                         .as_ref()
-                        .filter(|acked| acked.rtt_ns > 0 && by_acks.is_some())
-                        .map(|acked| {
-                            acked.at_ns.saturating_sub(sent.at_ns) as f64 / acked.rtt_ns as f64
-                        }),
+                        .and_then(|acked| of.needed_rtts(number, sent.at_ns, acked.at_ns, order)),
                 });
             }
         }
@@ -234,6 +225,11 @@ impl Connection {
             spurious_bytes: known.then(|| total(all().map(|(_, spurious)| *spurious))),
         }
     }
+}
+
+/// True if these times can show the rate of the line: whole milliseconds say nothing of one that needs less for a packet.
+fn shows_line(arrived: &[(i64, u64)]) -> bool {
+    arrived.iter().any(|(at_ns, _)| at_ns % MS != 0)
 }
 
 /// How far the highest number known before was above this one; `None` if it was below: then no threshold declared it

@@ -69,6 +69,13 @@ pub struct LossRow {
     pub needed_rtts: Option<f64>,
 }
 
+impl LossRow {
+    /// True if it is known which packet threshold and which time threshold would not have declared it lost.
+    pub(crate) fn knows_thresholds(&self) -> bool {
+        self.needed_packets.is_some() && self.needed_rtts.is_some()
+    }
+}
+
 /// A packet threshold that would have sufficed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Threshold {
@@ -156,6 +163,9 @@ pub struct Declared {
 /// Thresholds that would have sufficed for packets that were declared lost and delivered.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Sufficient {
+    /// Of the packets declared lost and delivered, those for which both thresholds are known. What is said of the others is
+    /// the packet threshold alone, or nothing.
+    pub known: u64,
     /// Thresholds that would have sufficed for half of the delivered ones.
     pub half: Thresholds,
     /// For 95 %.
@@ -169,7 +179,7 @@ pub struct Sufficient {
 pub struct Reduced {
     /// Reductions of the congestion window after losses.
     pub reductions: u64,
-    /// Of these, those whose losses were all delivered.
+    /// Of these, those whose losses had all arrived, also if the other end dropped some because they came so late.
     pub needless: Option<u64>,
     /// Bytes that could have been sent in addition without the needless ones; `None` if the log does not say the window.
     pub cost_bytes: Option<f64>,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::order::Order;
 use crate::result::Trigger;
 
 /// A packet that was sent.
@@ -24,6 +25,8 @@ pub(crate) struct Lost {
     pub(crate) on_arrival: bool,
     /// Least and greatest number that may have been the highest acknowledged one; `None` if nothing shows it.
     pub(crate) highest_acked: Option<(u64, u64)>,
+    /// The highest number acknowledged by a packet that the log has right behind the loss, if there is one.
+    pub(crate) soon_acked: Option<u64>,
     /// The highest number that had been received in this space.
     pub(crate) heard: Option<u64>,
     /// The highest number that the other end can have acknowledged by then, if its log is known.
@@ -32,15 +35,41 @@ pub(crate) struct Lost {
     pub(crate) rtt_ns: i64,
 }
 
+impl Lost {
+    /// The same with the acknowledgement that caused it, if the log has that one behind it.
+    pub(crate) fn caused(&self, order: Order) -> Lost {
+        let soon = self.soon_acked.filter(|_| order == Order::CauseLast);
+        Lost {
+            highest_acked: soon
+                .map(|highest| (highest, highest))
+                .or(self.highest_acked),
+            ..*self
+        }
+    }
+}
+
 /// The acknowledgement that first contained a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Acked {
     pub(crate) at_ns: i64,
     /// Highest number acknowledged before, `None` if this was the first acknowledgement.
     pub(crate) largest_before: Option<u64>,
-    /// The greater of the smoothed and the latest round trip at that time, nanoseconds; 0 if the log has not said.
-    pub(crate) rtt_ns: i64,
 }
+
+/// What the sender knew from one acknowledgement to the next.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    /// The next acknowledgement came.
+    until_ns: i64,
+    /// Highest number that had been acknowledged.
+    highest: u64,
+    /// The greater of the smoothed and the latest round trip that stands before that acknowledgement in the log, nanoseconds.
+    rtt_ns: i64,
+}
+
+/// Maximum number of acknowledgements that are looked at for one packet. Time goes on from one to the next: earlier ones matter only
+/// if the round trip was several times shorter then.
+const MAX_STEPS: usize = 4_096;
 
 /// A packet that came from the other end.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +92,8 @@ pub(crate) struct Space {
     /// Of these, numbers in flight that were not declared lost either.
     waiting: BTreeSet<u64>,
     pub(crate) largest_acked: Option<u64>,
+    /// The times between acknowledgements, as far as the log says the round trip.
+    steps: Vec<Step>,
     /// What came from the other end, in the order of arrival.
     pub(crate) received: Vec<Received>,
     /// The highest number of them that was processed.
@@ -138,13 +169,30 @@ impl Space {
         Some((at_time.last().unwrap_or(greatest), greatest))
     }
 
-    /// An acknowledgement of these ranges arrives.
+    /// The round trip that an acknowledgement of these ranges measures, nanoseconds: of its highest packet, if that is new (RFC
+    /// 9002 section 5.1).
+    pub(crate) fn measures(&self, ranges: &[(u64, u64)], at_ns: i64) -> Option<i64> {
+        let highest = ranges.iter().map(|(_, last)| *last).max()?;
+        let sent = self.sent.get(&highest)?;
+        (sent.acked.is_none() && sent.in_flight).then(|| at_ns.saturating_sub(sent.at_ns))
+    }
+
+    /// An acknowledgement of these ranges arrives; `rtt_ns` is the greater of the smoothed and the latest round trip before it.
     pub(crate) fn acked(&mut self, ranges: &[(u64, u64)], at_ns: i64, rtt_ns: i64) {
         let acked = Acked {
             at_ns,
             largest_before: self.largest_acked,
-            rtt_ns,
         };
+        if let Some(highest) = self
+            .largest_acked
+            .filter(|_| rtt_ns > 0 && !ranges.is_empty())
+        {
+            self.steps.push(Step {
+                until_ns: at_ns,
+                highest,
+                rtt_ns,
+            });
+        }
         for &(first, last) in ranges {
             let covered: Vec<u64> = self.open.range(first..=last).copied().collect();
             for number in covered {
@@ -157,5 +205,37 @@ impl Space {
                 }
             }
         }
+    }
+
+    /// The time threshold that would not have declared packet `number` lost before its acknowledgement came at `acked_ns`, in
+    /// round trips. An acknowledgement of a later packet declares it lost or sets a timer (RFC 9002 section 6.1.2), which runs
+    /// until the next one measures the round trip anew. `None` if no later packet was acknowledged before.
+    pub(crate) fn needed_rtts(
+        &self,
+        number: u64,
+        sent_ns: i64,
+        acked_ns: i64,
+        order: Order,
+    ) -> Option<f64> {
+        let before = self.steps.partition_point(|step| step.until_ns <= acked_ns);
+        let ratio = |i: usize, step: &Step| {
+            let measured = match order {
+                Order::CauseFirst => step,
+                // Before the first one the log has nothing better.
+                Order::CauseLast => i
+                    .checked_sub(1)
+                    .and_then(|i| self.steps.get(i))
+                    .unwrap_or(step),
+            };
+            let waited_ns = step.until_ns.saturating_sub(sent_ns);
+            waited_ns as f64 / measured.rtt_ns as f64
+        };
+        let steps = self.steps.get(..before)?.iter().enumerate().rev();
+        steps
+            .take(MAX_STEPS)
+            .take_while(|(_, step)| step.until_ns > sent_ns)
+            .filter(|(_, step)| step.highest > number)
+            .map(|(i, step)| ratio(i, step))
+            .max_by(f64::total_cmp)
     }
 }

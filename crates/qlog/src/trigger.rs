@@ -1,7 +1,7 @@
 //! Why a packet was declared lost, where the log's own word cannot be relied on.
 //!
-//! Some programs write one reason whatever the reason was (quinn 0.11 always writes `reordering_threshold`). Numbers and
-//! times then decide between the two rules of RFC 9002 section 6.1.
+//! Some programs write one reason whatever the reason was (quinn 0.11 always writes `reordering_threshold`), and others none
+//! (aioquic 1.7, golang.org/x/net 0.62). Numbers and times then decide between the two rules of RFC 9002 section 6.1.
 
 use crate::result::Trigger;
 use crate::space::Lost;
@@ -24,8 +24,10 @@ pub(crate) enum Word {
 
 /// The reason for the declaration of packet `number`, which was sent at `sent_ns`.
 pub(crate) fn decide(number: u64, sent_ns: i64, lost: &Lost, word: Word) -> Trigger {
-    if lost.said != Trigger::PacketThreshold {
-        return lost.said;
+    match lost.said {
+        Trigger::PacketThreshold => {}
+        Trigger::Unknown => return without_word(number, sent_ns, lost),
+        said => return said,
     }
     let reached = |highest: u64| highest.saturating_sub(number) >= PACKET_THRESHOLD;
     if lost.highest_acked.is_some_and(|(_, most)| !reached(most)) {
@@ -42,11 +44,31 @@ pub(crate) fn decide(number: u64, sent_ns: i64, lost: &Lost, word: Word) -> Trig
     if by_timer || lost.acknowledgeable.is_some_and(|most| !reached(most)) {
         return Trigger::TimeThreshold;
     }
-    let threshold_ns = lost.rtt_ns.saturating_mul(TIME_THRESHOLD_EIGHTHS) / 8;
-    if lost.at_ns.saturating_sub(sent_ns) < threshold_ns {
-        return Trigger::PacketThreshold;
+    match is_early(sent_ns, lost) {
+        true => Trigger::PacketThreshold,
+        false => Trigger::Unknown,
     }
-    Trigger::Unknown
+}
+
+/// The reason where the log gives none. Where nothing later had been acknowledged neither rule applied; where both did, which
+/// one the sender used is not known.
+fn without_word(number: u64, sent_ns: i64, lost: &Lost) -> Trigger {
+    let Some((least, most)) = lost.highest_acked.filter(|(_, most)| *most > number) else {
+        return Trigger::Unknown;
+    };
+    if most - number < PACKET_THRESHOLD {
+        return Trigger::TimeThreshold;
+    }
+    match least.saturating_sub(number) >= PACKET_THRESHOLD && is_early(sent_ns, lost) {
+        true => Trigger::PacketThreshold,
+        false => Trigger::Unknown,
+    }
+}
+
+/// True if the time threshold had not been reached.
+fn is_early(sent_ns: i64, lost: &Lost) -> bool {
+    let threshold_ns = lost.rtt_ns.saturating_mul(TIME_THRESHOLD_EIGHTHS) / 8;
+    lost.at_ns.saturating_sub(sent_ns) < threshold_ns
 }
 
 #[cfg(test)]
@@ -63,6 +85,7 @@ mod tests {
             said: Trigger::PacketThreshold,
             on_arrival: true,
             highest_acked: None,
+            soon_acked: None,
             heard: None,
             acknowledgeable: None,
             rtt_ns: RTT_NS,
@@ -113,5 +136,31 @@ mod tests {
             decide(10, 0, &burst(11, 12), CONSTANT),
             Trigger::TimeThreshold
         );
+    }
+
+    #[test]
+    fn without_a_word_acknowledgements_and_times_decide() {
+        let one = |highest, at_ns| Lost {
+            said: Trigger::Unknown,
+            highest_acked: Some((highest, highest)),
+            ..lost(at_ns)
+        };
+        assert_eq!(
+            decide(10, 0, &one(12, 95), Word::Chosen),
+            Trigger::TimeThreshold
+        );
+        assert_eq!(
+            decide(10, 0, &one(13, 85), Word::Chosen),
+            Trigger::PacketThreshold
+        );
+        // Both thresholds were reached.
+        assert_eq!(decide(10, 0, &one(13, 95), Word::Chosen), Trigger::Unknown);
+        // Nothing later had been acknowledged: a probe time-out.
+        assert_eq!(decide(10, 0, &one(9, 500), Word::Chosen), Trigger::Unknown);
+        let blind = Lost {
+            highest_acked: None,
+            ..one(0, 95)
+        };
+        assert_eq!(decide(10, 0, &blind, Word::Chosen), Trigger::Unknown);
     }
 }

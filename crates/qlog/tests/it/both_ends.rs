@@ -129,6 +129,70 @@ fn what_came_so_late_that_it_was_dropped_was_late() {
     assert_eq!(found[0].losses[0].dropped, Some(true));
 }
 
+/// The network lost nothing: the window need not have been reduced, although the data had to be sent again.
+#[test]
+fn a_reduction_for_what_came_too_late_is_needless() {
+    let (mut server, mut client) = (flight(), Log::new("client"));
+    for number in (0..30).filter(|number| *number != 3) {
+        client.packet(15.0 + number as f64, "received", number, "");
+    }
+    server.acked(40.0, 0, "[[0,2],[4,7]]");
+    server.lost(40.1, 3, 1_200);
+    server.window(40.2, 70_000);
+    let both = reports(&[&server, &client]);
+    assert_eq!(
+        (both[0].reduced.reductions, both[0].reduced.needless),
+        (1, Some(0))
+    );
+    client.packet(80.0, "dropped", 3, r#","trigger":"duplicate""#);
+    let both = reports(&[&server, &client]);
+    assert_eq!(
+        (both[0].reduced.reductions, both[0].reduced.needless),
+        (1, Some(1))
+    );
+}
+
+/// Times in whole milliseconds, as ngtcp2 writes them: packets that arrive within one show no line, whichever end says so.
+#[test]
+fn whole_milliseconds_of_the_other_end_show_no_line_either() {
+    let (mut server, mut client) = (Log::new("server"), Log::new("client"));
+    server.window(0.0, 40_000);
+    for flight in 0..40_u32 {
+        let at = f64::from(flight) * 30.0;
+        let first = u64::from(flight) * 30;
+        for number in first..first + 30 {
+            server.sent(at, number, &stream(1000 * number));
+        }
+        for number in first..first + 30 {
+            client.packet(
+                (at + 15.0 + (number - first) as f64 / 4.0).floor(),
+                "received",
+                number,
+                "",
+            );
+        }
+        let late = first + 5;
+        if flight == 5 {
+            server.acked(
+                at + 30.0,
+                u64::from(flight),
+                &format!("[[0,{}],[{},{}]]", late - 1, late + 1, first + 29),
+            );
+            server.lost(at + 30.0, late, 1_200);
+            server.window(at + 30.0, 20_000);
+        } else {
+            server.acked(
+                at + 30.0,
+                u64::from(flight),
+                &format!("[[0,{}]]", first + 29),
+            );
+        }
+    }
+    let both = reports(&[&server, &client]);
+    assert_eq!(both[0].reduced.needless, Some(1));
+    assert_eq!(both[0].reduced.lost, None);
+}
+
 /// Thirty packets, and a window of 100,000 bytes.
 fn flight() -> Log {
     let mut log = Log::new("server");
@@ -382,4 +446,84 @@ fn data_that_was_sent_again_without_a_loss_is_counted() {
     let mut bare = Log::bare();
     bare.packet(0.0, "sent", 0, "");
     assert_eq!(bare.report().resent, None);
+}
+
+/// The round trip grows while a packet is late: the threshold has to reach over each wait, not over the last one alone.
+#[test]
+fn the_time_threshold_covers_every_wait_for_an_acknowledgement() {
+    let mut log = Log::new("server");
+    let round_trip = |log: &mut Log, ms: f64, rtt_ms: f64| {
+        let data = format!(r#"{{"smoothed_rtt":{rtt_ms},"latest_rtt":{rtt_ms}}}"#);
+        log.event(ms, "recovery:metrics_updated", &data);
+    };
+    for number in 0..10 {
+        log.sent(number as f64, number, &stream(1000 * number));
+    }
+    round_trip(&mut log, 9.5, 20.0);
+    log.acked(21.0, 0, "[[0,0],[2,3]]");
+    log.lost(26.0, 1, 1_200);
+    // Packet 1 was sent at 1 ms: the wait that ends here took 39 ms, and a round trip was 20.
+    log.acked(40.0, 1, "[[0,0],[2,5]]");
+    round_trip(&mut log, 40.0, 40.0);
+    log.acked(45.0, 2, "[[0,6]]");
+    let losses = log.report().losses;
+    assert_eq!(losses[0].needed_rtts, Some(39.0 / 20.0));
+}
+
+/// Neither aioquic nor golang.org/x/net says why it declares a packet lost.
+#[test]
+fn without_a_reason_acknowledgements_tell_which_threshold_it_was() {
+    let mut log = Log::new("server");
+    let lost = |log: &mut Log, ms: f64, number: u64| {
+        let data = format!(r#"{{"header":{{"packet_type":"1RTT","packet_number":{number}}}}}"#);
+        log.event(ms, "recovery:packet_lost", &data);
+    };
+    for number in 0..20 {
+        log.sent(number as f64, number, &stream(1000 * number));
+    }
+    log.window(19.5, 100_000);
+    log.acked(31.0, 0, "[[0,1],[3,5]]");
+    // Three later, 29 ms of a round trip of 30.
+    lost(&mut log, 31.1, 2);
+    log.acked(37.0, 1, "[[0,1],[3,5],[7,7]]");
+    // One later, 34 ms.
+    lost(&mut log, 40.0, 6);
+    log.acked(48.0, 2, "[[0,1],[3,5],[7,11]]");
+    let report = log.report();
+    assert_eq!(
+        triggers(&report),
+        [(2, Trigger::PacketThreshold), (6, Trigger::TimeThreshold)]
+    );
+    assert_eq!(
+        (report.declared.by_packets, report.declared.by_time),
+        (1, 1)
+    );
+}
+
+/// quic-go writes a packet behind what it did for it: the loss stands before the acknowledgement that showed it.
+#[test]
+fn an_acknowledgement_behind_the_loss_does_not_refute_its_reason() {
+    let mut log = Log::new("server");
+    for number in 0..20 {
+        log.sent(number as f64, number, &stream(1000 * number));
+    }
+    let measured = |log: &mut Log, ms: f64, rtt_ms: f64| {
+        let data = format!(r#"{{"smoothed_rtt":30.0,"latest_rtt":{rtt_ms}}}"#);
+        log.event(ms, "recovery:metrics_updated", &data);
+    };
+    let acks = [
+        (31.0, 1, "[[0,1]]"),
+        (33.0, 4, "[[0,1],[3,4]]"),
+        (36.0, 5, "[[0,1],[3,5]]"),
+        (40.0, 7, "[[0,1],[3,7]]"),
+    ];
+    for (answer, (ms, highest, ranges)) in (0..).zip(acks) {
+        measured(&mut log, ms, ms - f64::from(highest));
+        if highest == 5 {
+            log.lost(ms, 2, 1_200);
+        }
+        log.acked(ms + 0.1, answer, ranges);
+    }
+    let report = log.report();
+    assert_eq!(triggers(&report), [(2, Trigger::PacketThreshold)]);
 }

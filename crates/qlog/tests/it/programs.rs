@@ -157,9 +157,28 @@ fn counted_losses_are_the_oldest_in_flight() {
     assert_eq!(
         losses,
         [
-            (2, Some(true), Some(needed(5, false)), Trigger::Unknown),
-            (3, Some(false), None, Trigger::Unknown)
+            (
+                2,
+                Some(true),
+                Some(needed(5, false)),
+                Trigger::PacketThreshold
+            ),
+            (3, Some(false), None, Trigger::PacketThreshold)
         ]
     );
     assert_eq!(report.declared.unknown, 0);
+}
+
+/// qh3 2.1 writes neither numbers nor frames.
+#[test]
+fn packets_without_numbers_are_named_as_the_reason() {
+    let log = r#"{"qlog_format":"JSON","qlog_version":"0.3","traces":[{"vantage_point":{"type":"client"},"events":[
+        {"time":1,"name":"transport:packet_sent","data":{"frames":[],"header":{"packet_type":"initial","dcid":"0a"}}},
+        {"time":2,"name":"transport:packet_received","data":{"frames":[],"header":{"packet_type":"retry","scid":"0b"}}},
+        {"time":3,"name":"transport:packet_sent","data":{"frames":[],"header":{"packet_type":"1RTT"}}}]}]}"#;
+    let error = read(log.as_bytes()).unwrap_err();
+    assert_eq!(
+        error.problem,
+        "none of its 2 packets has a number: nothing can be said of losses or order (qh3 2.1 writes such logs)"
+    );
 }
