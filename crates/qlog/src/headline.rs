@@ -14,7 +14,7 @@ impl Document {
         if worst.declared.lost > 0 {
             said.push(lost(worst));
             said.extend(reductions(worst));
-            said.extend(thresholds(&worst.sufficient));
+            said.extend(thresholds(worst));
         }
         said.extend(resent(&self.connections));
         said.extend(late(&self.connections));
@@ -59,33 +59,10 @@ fn name(end: &Report) -> String {
 fn lost(end: &Report) -> String {
     let Declared {
         lost,
-        delivered,
         dropped_there,
-        joined_by,
         ..
     } = end.declared;
     let sent = end.traffic.sent.max(lost);
-    let fate = match delivered {
-        None => {
-            "; whether any of them was delivered is only known with the log of the other end".to_owned()
-        }
-        Some(0) if dropped_there.unwrap_or(0) > 0 => String::new(),
-        // An end that forgets old ranges never acknowledges what comes very late.
-        Some(0) if joined_by.is_none() => {
-            ", and no acknowledgement came for any of them: as far as this log shows, no late packet was taken for lost"
-                .to_owned()
-        }
-        Some(0) => ", and none of them was delivered: no late packet was taken for lost".to_owned(),
-        Some(all) if all == lost => {
-            ", although all of them were delivered: they or their acknowledgements were late, not lost"
-                .to_owned()
-        }
-        Some(some) => format!(
-            ", although {} of them {} delivered: these or their acknowledgements were late, not lost",
-            count(some),
-            was(some)
-        ),
-    };
     let dropped = match dropped_there {
         Some(n @ 1..) => format!(
             "; {} arrived so late that the other end dropped {} as {}",
@@ -96,12 +73,70 @@ fn lost(end: &Report) -> String {
         _ => String::new(),
     };
     format!(
-        "The {} declared {} of {} lost ({}){fate}{dropped}.",
+        "The {} declared {} of {} lost ({}){}{dropped}.",
         name(end),
         count(lost),
         plural(sent, "packet"),
-        share(lost, sent)
+        share(lost, sent),
+        fate(&end.declared)
     )
+}
+
+/// What became of the packets that were declared lost.
+fn fate(declared: &Declared) -> String {
+    let Declared {
+        lost,
+        dropped_there,
+        joined_by,
+        ..
+    } = *declared;
+    let late = |one: bool| match one {
+        true => "it or its acknowledgement was late, not lost",
+        false => "they or their acknowledgements were late, not lost",
+    };
+    let (them, any) = if lost == 1 {
+        ("it was", "it")
+    } else {
+        ("none of them was", "any of them")
+    };
+    match declared.delivered {
+        None => {
+            format!("; whether {any} was delivered is only known with the log of the other end")
+        }
+        Some(0) if dropped_there.unwrap_or(0) > 0 => String::new(),
+        // An end that forgets old ranges never acknowledges what comes very late.
+        Some(0) if joined_by.is_none() => format!(
+            ", and no acknowledgement came for {any}: as far as this log shows, no late packet was taken for lost"
+        ),
+        Some(0) => {
+            let not = if lost == 1 { " not" } else { "" };
+            format!(", and {them}{not} delivered: no late packet was taken for lost")
+        }
+        Some(1) if lost == 1 => format!(", although it was delivered: {}", late(true)),
+        Some(all) if all == lost => {
+            format!(", although all of them were delivered: {}", late(false))
+        }
+        Some(some) => format!(
+            ", although {}{} of them {} delivered: {}",
+            at_least(declared),
+            count(some),
+            was(some),
+            if some == 1 {
+                late(true)
+            } else {
+                "these or their acknowledgements were late, not lost"
+            }
+        ),
+    }
+}
+
+/// One end's acknowledgements do not show all that arrived: an end that forgets old ranges never acknowledges what comes very
+/// late.
+fn at_least(declared: &Declared) -> &'static str {
+    match declared.joined_by {
+        None => "at least ",
+        Some(_) => "",
+    }
 }
 
 /// What the sender did for them, and what that cost.
@@ -113,7 +148,7 @@ fn reductions(end: &Report) -> Option<String> {
     let cost = end.cost_ratio().filter(|cost| needless > 0 && *cost > 0.0);
     let cost = cost.map_or_else(String::new, |cost| {
         format!(
-            ", which cost {} % of what could have been sent",
+            ", which cost an estimated {} % of what could have been sent",
             percent(cost)
         )
     });
@@ -125,7 +160,11 @@ fn reductions(end: &Report) -> Option<String> {
         0 if all == 1 => format!(", for a packet that was not {known}"),
         0 => format!(", each time for a packet that was not {known}"),
         n if n == all => format!(" without need{cost}"),
-        n => format!(", {} without need{cost}", times(n)),
+        n => format!(
+            ", {}{} without need{cost}",
+            at_least(&end.declared),
+            times(n)
+        ),
     };
     Some(format!(
         "It reduced its congestion window {}{without}.",
@@ -133,27 +172,74 @@ fn reductions(end: &Report) -> Option<String> {
     ))
 }
 
-/// The thresholds that would have declared none of the delivered ones lost: both have to suffice.
-fn thresholds(sufficient: &Sufficient) -> Option<String> {
-    let packets = sufficient
-        .all
+/// kPacketThreshold and kTimeThreshold as RFC 9002 sections 6.1.1 and 6.1.2 recommend them.
+const RECOMMENDED_PACKETS: u64 = 3;
+const RECOMMENDED_RTTS: f64 = 9.0 / 8.0;
+/// The same in words.
+const RECOMMENDED: &str = "RFC 9002 section 6.1 recommends 3 packets and 9/8 of a round trip";
+
+/// The thresholds that would have declared none of the delivered ones lost: both have to suffice. Nobody is told to go below what
+/// is recommended.
+fn thresholds(end: &Report) -> Option<String> {
+    let Sufficient { known, all, .. } = &end.sufficient;
+    let above = all
         .packets
-        .map(|Threshold { packets, at_most }| {
-            let fewer = if at_most { " or less" } else { "" };
-            format!("a packet threshold of {}{fewer}", count(packets))
-        });
-    // Rounded up: a little less would not have sufficed.
-    let rtts = sufficient.all.rtts.map(|rtts| {
-        let rounded = (rtts * 100.0).ceil() / 100.0;
-        format!("a time threshold of {rounded:.2} round trips")
+        .filter(|needed| needed.packets > RECOMMENDED_PACKETS);
+    let packets = above.map(|Threshold { packets, at_most }| {
+        let fewer = if at_most { " or less" } else { "" };
+        format!("{}{fewer}", count(packets))
     });
-    let both: Vec<String> = packets.into_iter().chain(rtts).collect();
-    (!both.is_empty()).then(|| {
-        format!(
-            "With {} none of these would have been declared lost (RFC 9002 section 6.1 recommends 3 packets and 9/8 of a round trip).",
-            both.join(" and ")
-        )
-    })
+    let Some(rtts) = all.rtts.filter(|_| *known > 0) else {
+        all.packets?;
+        return Some(without_times(packets));
+    };
+    let of_these = match end.declared.delivered.unwrap_or(0) {
+        delivered if delivered > *known && *known == 1 => {
+            "the one whose acknowledgement the log shows would not".to_owned()
+        }
+        delivered if delivered > *known => format!(
+            "none of the {} whose acknowledgement the log shows",
+            count(*known)
+        ),
+        1 => "this one would not".to_owned(),
+        delivered if delivered < end.declared.lost => {
+            format!("none of the {} delivered ones", count(delivered))
+        }
+        _ => "none of these".to_owned(),
+    };
+    // Rounded up: a little less would not have sufficed.
+    let rounded = (rtts * 100.0).ceil() / 100.0;
+    let rtts =
+        (rtts > RECOMMENDED_RTTS).then(|| format!("a time threshold of {rounded:.2} round trips"));
+    let packets = packets.map(|packets| format!("a packet threshold of {packets}"));
+    let with = match (packets, rtts) {
+        (Some(packets), Some(rtts)) => format!("{packets} and {rtts}"),
+        (Some(packets), None) => format!("{packets} and the recommended time threshold"),
+        (None, Some(rtts)) => format!("{rtts} and the recommended packet threshold"),
+        (None, None) => "the recommended thresholds".to_owned(),
+    };
+    let would = if of_these.ends_with("not") {
+        ""
+    } else {
+        " would"
+    };
+    Some(format!(
+        "With {with} {of_these}{would} have been declared lost ({RECOMMENDED})."
+    ))
+}
+
+/// What is said where the times of acknowledgements are not known.
+fn without_times(packets: Option<String>) -> String {
+    match packets {
+        Some(packets) => format!(
+            "By packet numbers alone, a threshold of {packets} would have declared none of the delivered ones lost; which time threshold is \
+             needed as well, the logs do not show ({RECOMMENDED})."
+        ),
+        None => format!(
+            "Not the packet threshold declared the delivered ones lost but the time threshold; which one is needed, the logs do not show \
+             ({RECOMMENDED})."
+        ),
+    }
 }
 
 /// Data that was sent again without a loss, by the end that did so most.
@@ -176,15 +262,9 @@ fn resent(ends: &[Report]) -> Option<String> {
 
 /// The order of arrival at the end where it was worst.
 fn late(ends: &[Report]) -> Option<String> {
-    let key = |end: &&Report| {
-        (
-            end.arrivals.order.reordered,
-            end.arrivals.missing.unwrap_or(0),
-        )
-    };
+    let key = |end: &&Report| (end.arrivals.order.reordered, end.arrivals.missing_at_most);
     let worst = ends.iter().max_by_key(key)?;
     let order: &Reordering = &worst.arrivals.order;
-    let missing = worst.arrivals.missing.unwrap_or(0);
     let late = match order.reordered {
         0 => None,
         n => Some(format!(
@@ -196,9 +276,24 @@ fn late(ends: &[Report]) -> Option<String> {
             plural(order.extents.max().unwrap_or(0), "packet")
         )),
     };
-    let missing = (missing > 0).then(|| format!("{} never arrived", plural(missing, "packet")));
-    let both: Vec<String> = late.into_iter().chain(missing).collect();
+    let both: Vec<String> = late.into_iter().chain(missing(worst)).collect();
     (!both.is_empty()).then(|| format!("At the {}, {}.", name(worst), both.join(", and ")))
+}
+
+/// What never arrived, or may never have arrived: a receiver does not know which numbers were used.
+fn missing(end: &Report) -> Option<String> {
+    let of_them = |n: u64| if n == 1 { "it was" } else { "they were" };
+    match (end.arrivals.missing, end.arrivals.missing_at_most) {
+        (Some(0), _) | (None, 0) => None,
+        (Some(n), _) => Some(format!("{} never arrived", plural(n, "packet"))),
+        (None, n) => Some(format!(
+            "{} {} missing: {} lost, or the sender skipped {} on purpose (RFC 9000 section 21.4), which only its log tells",
+            plural(n, "number"),
+            if n == 1 { "is" } else { "are" },
+            of_them(n),
+            if n == 1 { "it" } else { "them" },
+        )),
+    }
 }
 
 /// The losses of all other ends in sums.
@@ -211,6 +306,14 @@ fn others(ends: &[Report], worst: &Report) -> Option<String> {
     (lost > 0).then(|| {
         let of_them = match delivered {
             0 => String::new(),
+            n if n == lost => format!(
+                ", {} delivered",
+                if n == 1 {
+                    "which was"
+                } else {
+                    "all of which were"
+                }
+            ),
             n => format!(", {} of which {} delivered", count(n), was(n)),
         };
         format!(
@@ -225,10 +328,8 @@ fn others(ends: &[Report], worst: &Report) -> Option<String> {
 fn calm(ends: &[Report]) -> String {
     let sent: u64 = ends.iter().map(|end| end.traffic.sent).sum();
     let received: u64 = ends.iter().map(|end| end.arrivals.order.received).sum();
-    let open = ends.iter().any(|end| end.arrivals.missing.is_none());
-    let missing = if open { "" } else { " or missing" };
     format!(
-        "No problem at {}: none of {} sent was declared lost, and none of {} received was late{missing}.",
+        "No problem at {}: none of {} sent was declared lost, and none of {} received was late or missing.",
         plural(ends.len() as u64, "end"),
         plural(sent, "packet"),
         count(received)
