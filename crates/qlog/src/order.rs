@@ -19,7 +19,7 @@ pub(crate) const PROCESSING_NS: i64 = 1_000_000;
 /// Maximum disagreement of one measurement, nanoseconds, so that a few strange ones decide nothing.
 const MAX_ERROR_NS: i64 = 10_000_000;
 
-/// So many times worse the usual order has to fit: where round trips hardly change, both fit.
+/// Factor by which the usual order has to fit worse: where round trips hardly change, both fit.
 const MARGIN: i64 = 2;
 
 /// Learns the order from the round trips: an acknowledgement measures the time since its highest packet was sent (RFC 9002
@@ -34,7 +34,7 @@ pub(crate) struct Evidence {
 }
 
 impl Evidence {
-    /// An acknowledgement that measures so much arrives; `latest_ns` is the latest round trip that the log has so far.
+    /// An acknowledgement that measures this round trip arrives; `latest_ns` is the latest round trip that the log has so far.
     pub(crate) fn acknowledged(&mut self, measured_ns: i64, latest_ns: i64) {
         if latest_ns <= 0 {
             return;

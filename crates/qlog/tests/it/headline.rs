@@ -116,7 +116,7 @@ fn a_packet_threshold_alone_promises_nothing() {
     );
 }
 
-/// Nobody is told to go below what RFC 9002 recommends.
+/// Nobody is told to go below what RFC 9002 section 6.1 recommends.
 #[test]
 fn what_is_recommended_is_the_least_that_is_named() {
     let exact = |packets| Threshold {
