@@ -20,7 +20,7 @@ impl Document {
         said.extend(late(&self.connections));
         said.extend(others(&self.connections, worst));
         if said.is_empty() {
-            said.push(calm(&self.connections));
+            said.push(open(&self.connections).unwrap_or_else(|| calm(&self.connections)));
         }
         Some(said.join(" "))
     }
@@ -276,8 +276,17 @@ fn late(ends: &[Report]) -> Option<String> {
             plural(order.extents.max().unwrap_or(0), "packet")
         )),
     };
-    let both: Vec<String> = late.into_iter().chain(missing(worst)).collect();
+    // Numbers that are perhaps skipped are no news beside what is known, unless packets came late, too.
+    let is_known = worst.arrivals.missing.is_some();
+    let missing = missing(worst).filter(|_| is_known || late.is_some());
+    let both: Vec<String> = late.into_iter().chain(missing).collect();
     (!both.is_empty()).then(|| format!("At the {}, {}.", name(worst), both.join(", and ")))
+}
+
+/// The end that misses most numbers of which nobody knows whether they were sent.
+fn open(ends: &[Report]) -> Option<String> {
+    let worst = ends.iter().max_by_key(|end| end.arrivals.missing_at_most)?;
+    Some(format!("At the {}, {}.", name(worst), missing(worst)?))
 }
 
 /// What never arrived, or may never have arrived: a receiver does not know which numbers were used.
