@@ -10,15 +10,15 @@ import subprocess
 
 import logs
 
-# A packet with so many bytes has data, not acknowledgements alone.
+# A packet with more bytes than these has data, not acknowledgements alone.
 DATA_BYTES = 1_000
 # RFC 9002 sections 6.1.1 and 6.1.2.
 PACKETS, RTTS = 3, 9 / 8
-# The relay sees packets a little later than the ends do, and a busy machine delays both: a round trip of the truth is so exact, as a share
-# and in nanoseconds.
+# The relay sees packets a little later than the ends do, and a busy machine delays both: a round trip of the truth is exact within this share
+# or this time in nanoseconds.
 NEAR = 0.15
 NEAR_NS = 1_500_000
-# A window within so many round trips as large as before a reduction was reduced for nothing and given back.
+# A window that is, within this number of round trips, as large as before a reduction was reduced for nothing and given back.
 UNDONE_RTTS = 2
 # How far the cost may be from what was measured, as a share: two transfers differ by some of it.
 COST_NEAR = 0.15

@@ -81,7 +81,7 @@ class Keys:
         self.made = {}
 
     def of(self, kind, generation):
-        """Key and initialisation vector after so many updates."""
+        """Key and initialisation vector after this number of updates."""
         if (kind, generation) not in self.made:
             secret = self.secret
             for _ in range(generation):
@@ -243,7 +243,7 @@ def variable(data, at):
     return int.from_bytes(data[at:at + length], "big") & ((1 << (8 * length - 2)) - 1), at + length
 
 
-# Frames that are so many numbers and nothing else (RFC 9000 section 19).
+# Frames that are numbers alone (RFC 9000 section 19), with how many.
 PLAIN = {0x01: 0, 0x04: 3, 0x05: 2, 0x10: 1, 0x11: 2, 0x12: 1, 0x13: 1, 0x14: 1, 0x15: 2, 0x16: 1, 0x17: 1, 0x19: 1, 0x1E: 0, 0x1F: 0, 0xAF: 4}
 
 

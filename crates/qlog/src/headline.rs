@@ -276,7 +276,7 @@ fn late(ends: &[Report]) -> Option<String> {
             plural(order.extents.max().unwrap_or(0), "packet")
         )),
     };
-    // Numbers that are perhaps skipped are no news beside what is known, unless packets came late, too.
+    // Numbers that may have been skipped are only told beside other trouble if packets came late, too.
     let is_known = worst.arrivals.missing.is_some();
     let missing = missing(worst).filter(|_| is_known || late.is_some());
     let both: Vec<String> = late.into_iter().chain(missing).collect();

@@ -5,3 +5,4 @@ mod both_ends;
 mod headline;
 mod logs;
 mod programs;
+mod recorded;

@@ -1,7 +1,7 @@
 // Package transfer is what all programs of validation/quic/go do: the words of the command line, the keys and the data.
 //
-// The client opens a stream and sends a byte, `u` or `d`, and the number of bytes as eight bytes; then so many bytes if it is
-// `u`. The server answers with a byte, or with so many bytes if it is `d`.
+// The client opens a stream and sends a byte, `u` or `d`, and the number of bytes as eight bytes; then these bytes if it is
+// `u`. The server answers with a byte, or with as many bytes as asked if it is `d`.
 package transfer
 
 import (
