@@ -4,10 +4,10 @@
 
 The client sends to the front port, the relay to the server's. A plan is words: `delay=MS` (each datagram), `rate=MBITS` and
 `queue=DATAGRAMS` (a line behind a queue that drops what does not fit), `late=SHARE,MS` (this share comes later by this time, and
-others overtake them), `jitter=MS` (up to so much for each, so that they overtake each other), `loss=SHARE`, `double=SHARE`, `after=DATAGRAMS` (from which
-on these happen), `until=DATAGRAMS`. OUT.csv has a row for each datagram: direction, place in its direction, when it came
-and when its copies went on (nanoseconds of the machine's monotonic clock), its length, what happened to it; OUT.bin has its
-bytes, one behind the other.
+others overtake them), `jitter=MS` (a time up to this for each, so that they overtake each other), `loss=SHARE`, `double=SHARE`,
+`after=DATAGRAMS` (from which on these happen), `until=DATAGRAMS`. OUT.csv has a row for each datagram: direction, place in its
+direction, when it came and when its copies went on (nanoseconds of the machine's monotonic clock), its length, what happened to
+it; OUT.bin has its bytes, one behind the other.
 """
 import argparse
 import csv

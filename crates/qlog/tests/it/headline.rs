@@ -195,7 +195,7 @@ fn a_receiver_names_the_numbers_that_are_missing() {
         "At the client of 0102, 2 numbers are missing: they were lost, or the sender skipped them on purpose (RFC 9000 section \
          21.4), which only its log tells."
     );
-    // Beside a loss that was declared they are not told.
+    // Beside a loss that was declared they are left out.
     let mut busy = client.clone();
     busy.declared.lost = 1;
     let declared = "The client of 0102 declared 1 of 200 packets lost (0.50 %); whether it was delivered is only known with the log \
