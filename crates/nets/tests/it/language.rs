@@ -2,6 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 
+use crate::cases::check;
+
 use inorder_nets::{Campaign, CellResult, NetError, Program, Report, Unsure};
 use proptest::prelude::*;
 
@@ -166,180 +168,19 @@ fn random_numbers_of_other_streams_do_not_change() {
     assert!((sizes - 4.0 / 3.0).abs() < 0.03, "{sizes}");
 }
 
-/// The message for a line that replaces one of the queue's, or stands at its end.
-fn message(line: &str, instead_of: &str) -> String {
-    let text = match instead_of {
-        "" => format!("{QUEUE}{line}\n"),
-        old => QUEUE.replacen(old, line, 1),
-    };
-    study(&text, &[]).map_or_else(|error| error.to_string(), |_| "no error".to_owned())
+/// What is said of a net.
+fn told(text: &str) -> String {
+    study(text, &[]).map_or_else(|error| error.to_string(), |_| "no error".to_owned())
 }
 
 #[test]
 fn errors_name_the_place_and_what_was_expected() {
-    let cases = [
-        (
-            "in sever",
-            "in server",
-            "a.net:18:6: expected the name of a place, found sever; did you mean server?",
-        ),
-        (
-            "delay exponential(servise)",
-            "delay exponential(service)",
-            "a.net:19:21: expected a name that is declared, found servise; did you mean service?",
-        ),
-        (
-            "delay exponental(service)",
-            "delay exponential(service)",
-            "a.net:19:9: expected a function, found exponental; did you mean exponential?",
-        ),
-        (
-            "delay 3",
-            "delay exponential(service)",
-            "a.net:19:9: expected a time, such as 5 us, found 3",
-        ),
-        (
-            "delay 3 parsec",
-            "delay exponential(service)",
-            "a.net:19:11: expected a unit, found parsec",
-        ),
-        (
-            "delay service * service",
-            "delay exponential(service)",
-            "a.net:19:9: expected a time, such as 5 us, found a value in time^2 data^0",
-        ),
-        (
-            "out waiting: {came = now, size = 10}",
-            "out waiting: {came = now, size = 3}",
-            "a.net:15:36: expected 0 to 9 for size, found 10",
-        ),
-        (
-            "out waiting: {came = now, sise = 3}",
-            "out waiting: {came = now, size = 3}",
-            "a.net:15:29: expected a field of job, found sise; did you mean size?",
-        ),
-        (
-            "guard chance(0.5)\n",
-            "in server\n",
-            "a.net:18:9: chance is random: only delays and what happens at the end of a firing may be",
-        ),
-        (
-            "measure m = mean(out, came)",
-            "",
-            "a.net:33:13: the measure is a time, such as 5 us: expected `in UNIT` behind it",
-        ),
-        (
-            "measure m = mean(out, came) in byte",
-            "",
-            "a.net:33:32: expected a unit of a time, such as 5 us, found byte",
-        ),
-        (
-            "measure m = P(mean(out, came) == 1)",
-            "",
-            "a.net:33:15: expected tokens(PLACE), which is known at any time, found mean",
-        ),
-        (
-            "transtion x",
-            "",
-            "a.net:33:1: expected a statement, found transtion; did you mean transition?",
-        ),
-        (
-            "place server 2",
-            "",
-            "a.net:33:1: server is declared twice, first in line 9",
-        ),
-        (
-            "constant a = a + 1",
-            "",
-            "a.net:33:14: the value of a depends on itself",
-        ),
-        (
-            "function f(x) = f(x)\nconstant a = f(1)",
-            "",
-            "a.net:33:17: functions call each other more than 32 deep",
-        ),
-        (
-            "parameter load = 2 from 0 to 1",
-            "parameter load = 0.5 from 0 to 0.99",
-            "a.net:2:18: expected 0 to 1 for load, found 2",
-        ),
-        (
-            "constant a = (1 + ",
-            "",
-            "a.net:33:19: expected an expression, found the end of the text",
-        ),
-        (
-            "include \"b.net\"",
-            "",
-            "a.net:33:1: cannot include b.net: no file b.net",
-        ),
-        (
-            "chain hop below 0 from out to waiting",
-            "",
-            "a.net:33:17: expected 1 to 1000 nets, found 0",
-        ),
-        (
-            "chain hop below 2 from waiting to out",
-            "",
-            "a.net:33:24: expected a sink, found waiting",
-        ),
-        (
-            "chain hop below 2 from out to server",
-            "",
-            "a.net:33:31: expected a place of tokens of a record, found server",
-        ),
-        (
-            "chain load below 2 from out to waiting",
-            "",
-            "a.net:33:7: load is declared twice, here as something else",
-        ),
-        (
-            "place p[0]",
-            "",
-            "a.net:33:9: expected 1 to 1048576 keys, found 0",
-        ),
-    ];
-    let wrong = cases.iter().filter_map(|(line, instead_of, expected)| {
-        let found = message(line, instead_of);
-        (found != *expected).then(|| format!("{found}\n  instead of {expected}"))
-    });
-    let wrong: Vec<String> = wrong.collect();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    check(include_str!("../cases/errors.txt"), QUEUE, told);
 }
 
 #[test]
 fn errors_of_a_run_name_the_place() {
-    let cases = [
-        (
-            "out out: {job with size = floor(exponential(100))}",
-            "out out: job",
-            "a.net:21:29: expected 0 to 9 for the field, found ",
-        ),
-        (
-            "delay uniform(-3 us, -1 us)",
-            "delay exponential(service)",
-            "a.net:19:9: expected a delay of 0 to 4e18 ticks, found a negative or a longer one",
-        ),
-        (
-            "delay service / 0",
-            "delay exponential(service)",
-            "a.net:19:9: expected a delay of 0 to 4e18 ticks, found a negative or a longer one",
-        ),
-        (
-            "run 300000000000 s",
-            "run 40000 at out",
-            "a.net:22:5: expected a time of less than 4e18 ticks, found a longer one",
-        ),
-        (
-            "in server 2",
-            "in server",
-            "a.net:22:1: the net stands still after 0 of 40000 tokens",
-        ),
-    ];
-    for (line, instead_of, expected) in cases {
-        let found = message(line, instead_of);
-        assert!(found.starts_with(expected), "{found}");
-    }
+    check(include_str!("../cases/run-errors.txt"), QUEUE, told);
     let set = |name, value| {
         study(QUEUE, &[(name, value)])
             .map(|_| ())
@@ -351,72 +192,6 @@ fn errors_of_a_run_name_the_place() {
     assert_eq!(set("service", "3"), Err(expected.to_owned()));
     let expected = "--set load:1:1: expected 0 to 0.99 for load, found 1.5";
     assert_eq!(set("load", "1.5"), Err(expected.to_owned()));
-}
-
-#[test]
-fn random_functions_refuse_what_they_cannot_have() {
-    let cases = [
-        (
-            "chance(1.5)",
-            "expected a probability from 0 to 1, found 1.5",
-        ),
-        (
-            "chance(0.2 - load)",
-            "expected a probability from 0 to 1, found -0.3",
-        ),
-        (
-            "chance(job.size)",
-            "expected a probability from 0 to 1, found 3",
-        ),
-        ("below(0) == 0", "expected a whole number above 0, found 0"),
-        (
-            "(below(job.size - 3) == 0)",
-            "expected a whole number above 0, found 0",
-        ),
-    ];
-    for (condition, expected) in cases {
-        let line = format!("out out: {{job with size = 1}} if not {condition}\n  else out: job");
-        let found = message(&line, "out out: job");
-        assert!(found.starts_with("a.net:21:"), "{condition}: {found}");
-        assert!(found.ends_with(expected), "{condition}: {found}");
-    }
-    for (delay, expected) in [
-        (
-            "uniform(5 us, 1 us)",
-            "a.net:19:17: expected a lower bound not above the upper one",
-        ),
-        (
-            "erlang(0, 1 us)",
-            "a.net:19:16: expected at least one stage, found 0",
-        ),
-        (
-            "exponential(0 us - 1 us)",
-            "a.net:19:21: expected a mean of 0 or above",
-        ),
-        (
-            "exponential(1e30 s)",
-            "a.net:19:9: expected a delay of 0 to 4e18 ticks",
-        ),
-        (
-            "exponential(0.0001 ns)",
-            "a.net:19:9: expected a delay of 0 or of at least a tick",
-        ),
-        (
-            "0.0001 ns",
-            "a.net:19:9: expected a delay of 0 or of at least a tick",
-        ),
-    ] {
-        let found = message(&format!("delay {delay}"), "delay exponential(service)");
-        assert!(found.starts_with(expected), "{delay}: {found}");
-    }
-    let wide = message(
-        "out out: {job with size = (9223372036854775807 + job.size) mod 2}",
-        "out out: job",
-    );
-    assert!(
-        wide.ends_with("expected a whole number of 64 bits, found a larger one"),
-        "{wide}"
-    );
 }
 
 /// Whole numbers never wrap: neither variables that count, nor signs, divisions and rounded numbers.

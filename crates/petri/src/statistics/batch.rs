@@ -294,38 +294,47 @@ fn first_batch<S: Simulation>(simulation: &mut S, now: u64, wanted: u64) -> Resu
 mod tests {
     use super::super::doubts::BATCHES;
     use super::*;
-    use crate::net::Net;
     use crate::race::{Memory, Race};
 
-    fn queue() -> Net {
-        let text = "place q 0 capacity 5\n\
-            transition arrive exponential rate 1\n out q\n\
-            transition serve exponential rate 2\n in q\n";
-        crate::text::read("queue.net", text).unwrap()
-    }
-
-    fn run(precision: f64, patience: u32) -> SteadyResult {
-        let mut race = Race::new(&queue(), Memory::Enabling, 1).unwrap();
-        let unit = race.ticks_per_unit();
+    /// A run of at most `end` units of time.
+    fn run(
+        text: &str,
+        end: f64,
+        warm_up: Option<f64>,
+        precision: f64,
+        keep_going: impl FnMut(u64, f64) -> bool,
+    ) -> SteadyResult {
+        let net = crate::text::read("net", text).unwrap();
+        let mut race = Race::new(&net, Memory::Enabling, 1).unwrap();
+        let ticks = |units: f64| (units * race.ticks_per_unit()) as u64;
         let plan = Steady {
-            ticks_per_unit: unit,
-            warm_up: Some((100.0 * unit) as u64),
-            batch: (1.0 * unit) as u64,
-            end: (20_000.0 * unit) as u64,
+            ticks_per_unit: race.ticks_per_unit(),
+            warm_up: warm_up.map(ticks),
+            batch: ticks(6.0),
+            end: ticks(end),
             most_firings: u64::MAX,
             precision,
             confidence: 0.95,
         };
-        let mut asked = 0;
-        let patient = |_, _| {
-            asked += 1;
-            asked < patience
-        };
-        steady_state(&mut race, &plan, patient).unwrap()
+        steady_state(&mut race, &plan, keep_going).unwrap()
+    }
+
+    fn of(text: &str, precision: f64) -> SteadyResult {
+        run(text, 1e6, None, precision, |_, _| true)
     }
 
     #[test]
     fn it_ends_when_precise_or_at_the_end_or_on_request() {
+        let queue = "place q 0 capacity 5\n\
+            transition arrive exponential rate 1\n out q\n\
+            transition serve exponential rate 2\n in q\n";
+        let run = |precision: f64, patience: u32| {
+            let mut asked = 0;
+            run(queue, 20_000.0, Some(100.0), precision, |_, _| {
+                asked += 1;
+                asked < patience
+            })
+        };
         let precise = run(0.1, u32::MAX);
         assert!(precise.is_precise && precise.measures.worst_relative_error() <= 0.1);
         let whole = run(0.0, u32::MAX);
@@ -336,22 +345,6 @@ mod tests {
         assert_eq!((told.batches, told.is_precise), (2, false));
         assert!(told.doubts.correlated.is_some());
         assert!(told.measures.places[0].tokens.mean.is_finite());
-    }
-
-    fn of(text: &str, precision: f64) -> SteadyResult {
-        let net = crate::text::read("net", text).unwrap();
-        let mut race = Race::new(&net, Memory::Enabling, 1).unwrap();
-        let unit = race.ticks_per_unit();
-        let plan = Steady {
-            ticks_per_unit: unit,
-            warm_up: None,
-            batch: (6.0 * unit) as u64,
-            end: (1e6 * unit) as u64,
-            most_firings: u64::MAX,
-            precision,
-            confidence: 0.95,
-        };
-        steady_state(&mut race, &plan, |_, _| true).unwrap()
     }
 
     #[test]

@@ -359,23 +359,43 @@ mod tests {
     use super::*;
     use crate::race::{Memory, Race};
 
-    fn of(text: &str, end: f64, may_grow: bool, runs: u32, seed: u64) -> ReplicationsResult {
+    /// The result, and how many runs were made.
+    fn found(text: &str, plan: &Replications, seed: u64) -> (ReplicationsResult, u32) {
         let net = crate::text::read("net", text).unwrap();
         let unit = crate::lower::ticks_per_unit(&net);
+        // Times of the plan are in units.
         let plan = Replications {
             ticks_per_unit: unit,
-            warm_up: None,
-            end: (end * unit) as u64,
-            may_grow,
-            round: 16,
-            most: runs,
-            precision: 0.0,
-            confidence: 0.95,
+            warm_up: plan.warm_up.map(|time| (time as f64 * unit) as u64),
+            end: (plan.end as f64 * unit) as u64,
+            ..plan.clone()
         };
         let start = |number| {
             Ok::<_, RunError>(Race::new(&net, Memory::Enabling, run_seed(seed, number)).unwrap())
         };
-        replicate(&plan, start, |_, _| true).unwrap()
+        let mut made = 0;
+        let found = replicate(&plan, start, |runs, _| {
+            made = runs;
+            true
+        });
+        (found.unwrap(), made)
+    }
+
+    fn plan(end: u64, may_grow: bool, most: u32) -> Replications {
+        Replications {
+            ticks_per_unit: 1.0,
+            warm_up: None,
+            end,
+            may_grow,
+            round: 16,
+            most,
+            precision: 0.0,
+            confidence: 0.95,
+        }
+    }
+
+    fn of(text: &str, end: u64, may_grow: bool, runs: u32, seed: u64) -> ReplicationsResult {
+        found(text, &plan(end, may_grow, runs), seed).0
     }
 
     fn queue(load: f64, start: u32) -> String {
@@ -387,7 +407,7 @@ mod tests {
     #[test]
     fn runs_that_start_far_from_the_steady_state_are_made_long_enough() {
         // 1000 customers are served in about 10,000 units of time.
-        let found = of(&queue(0.9, 1000), 10_000.0, true, 64, 1);
+        let found = of(&queue(0.9, 1000), 10_000, true, 64, 1);
         let tokens = found.measures.places[0].tokens;
         assert!(
             (tokens.mean - 9.0).abs() < 1.5 * tokens.half_width && tokens.half_width < 1.5,
@@ -399,13 +419,13 @@ mod tests {
             found.doubts
         );
         // If they may not be longer, it is said.
-        let short = of(&queue(0.9, 1000), 4_000.0, false, 64, 1);
+        let short = of(&queue(0.9, 1000), 4_000, false, 64, 1);
         assert!(short.doubts.unsettled && !short.is_precise);
     }
 
     #[test]
     fn a_queue_that_grows_is_told_from_one_that_settles() {
-        let found = of(&queue(2.0, 0), 1000.0, true, 50, 1);
+        let found = of(&queue(2.0, 0), 1000, true, 50, 1);
         let [unstable] = found.doubts.unstable.as_slice() else {
             panic!("{:?}", found.doubts);
         };
@@ -414,7 +434,7 @@ mod tests {
             "{unstable:?}"
         );
         assert!(
-            of(&queue(0.9, 0), 10_000.0, true, 50, 1)
+            of(&queue(0.9, 0), 10_000, true, 50, 1)
                 .doubts
                 .unstable
                 .is_empty()
@@ -424,28 +444,13 @@ mod tests {
     /// Of M/M/1 at a load of 0.9. Were all runs to count, those would end first whose queues were short.
     #[test]
     fn runs_that_tell_how_many_are_needed_do_not_count() {
-        let net = crate::text::read("net", &queue(0.9, 0)).unwrap();
-        let unit = crate::lower::ticks_per_unit(&net);
         let to = |precision: f64, most: u32| {
             let plan = Replications {
-                ticks_per_unit: unit,
-                warm_up: Some((500.0 * unit) as u64),
-                end: (2_500.0 * unit) as u64,
-                may_grow: false,
-                round: 16,
-                most,
+                warm_up: Some(500),
                 precision,
-                confidence: 0.95,
+                ..plan(2_500, false, most)
             };
-            let start = |number| {
-                Ok::<_, RunError>(Race::new(&net, Memory::Enabling, run_seed(1, number)).unwrap())
-            };
-            let mut made = 0;
-            let found = replicate(&plan, start, |runs, _| {
-                made = runs;
-                true
-            });
-            (found.unwrap(), made)
+            found(&queue(0.9, 0), &plan, 1)
         };
         let (precise, made) = to(0.1, 4000);
         assert!(
@@ -473,7 +478,7 @@ mod tests {
             stage(0.2, " in b3\n out b4\n inhibit b2"),
             stage(0.6, " in b4"),
         );
-        let doubts = of(&line, 2_000.0, true, 48, 1).doubts;
+        let doubts = of(&line, 2_000, true, 48, 1).doubts;
         assert!(!doubts.unstable.is_empty(), "{doubts:?}");
     }
 
@@ -481,7 +486,7 @@ mod tests {
     #[test]
     fn a_queue_at_full_load_never_settles() {
         for seed in 1..=8 {
-            let doubts = of(&queue(1.0, 0), 1_000.0, true, 200, seed).doubts;
+            let doubts = of(&queue(1.0, 0), 1_000, true, 200, seed).doubts;
             assert!(!doubts.is_empty(), "seed {seed}: {doubts:?}");
         }
     }

@@ -4,103 +4,36 @@
 //! The intervals have a confidence of 99.9 %, so a true value is outside in one of a thousand cases. `--nocapture`
 //! prints all.
 
+use crate::common::runs::{
+    birth_death, holds, mean_of, net, pollaczek_khinchine, raced, single_server, sum,
+};
 use inorder_petri::markov::Chain;
-use inorder_petri::net::Net;
-use inorder_petri::query::{Query, Sum};
-use inorder_petri::race::{Memory, Race};
-use inorder_petri::statistics::{Steady, steady_state};
-use inorder_petri::text;
+use inorder_petri::race::Memory;
 
-/// A model: its net, what is asked of it, and the closed form.
-struct Model {
-    name: &'static str,
-    net: String,
-    query: &'static str,
-    exact: f64,
-    memory: Memory,
-}
-
-fn model(name: &'static str, query: &'static str, exact: f64, net: impl Into<String>) -> Model {
-    Model {
-        name,
-        net: net.into(),
-        query,
-        exact,
-        memory: Memory::Enabling,
-    }
-}
-
-fn parsed(model: &Model) -> (Net, Sum) {
-    let net = text::read(model.name, &model.net).unwrap();
-    match Query::read(model.query, &net).unwrap() {
-        Query::Mean(sum) => (net, sum),
-        Query::Holds(_) => panic!("{} is no number", model.query),
-    }
-}
-
-/// Simulates for 200,000 units of time.
+/// Simulates what a query asks of a net for 200,000 units of time.
 #[track_caller]
-fn simulate(model: &Model) {
-    let (net, sum) = parsed(model);
-    let mut race = Race::new(&net, model.memory, 1).unwrap();
-    race.observe(vec![sum]);
-    let unit = race.ticks_per_unit();
-    let ticks = |units: f64| (units * unit) as u64;
-    let plan = Steady {
-        ticks_per_unit: unit,
-        warm_up: Some(ticks(10_000.0)),
-        batch: ticks(5_000.0),
-        end: ticks(200_000.0),
-        most_firings: u64::MAX,
-        precision: 0.0,
-        confidence: 0.999,
-    };
-    let result = steady_state(&mut race, &plan, |_, _| true).unwrap();
-    let found = result.measures.rewards[0];
-    println!(
-        "{:<44} exact {:9.5}  simulated {:9.5} +- {:.5}",
-        model.name, model.exact, found.mean, found.half_width
-    );
-    assert!(
-        found.covers(model.exact),
-        "{}: {found:?}, not {}",
-        model.name,
-        model.exact
-    );
-    let error = found.relative_error();
-    assert!(
-        error < 0.1,
-        "{}: an interval of {error} shows little",
-        model.name
-    );
+fn simulate(name: &str, query: &str, exact: f64, text: &str) {
+    simulate_with(Memory::Enabling, name, query, exact, text);
+}
+
+#[track_caller]
+fn simulate_with(memory: Memory, name: &str, query: &str, exact: f64, text: &str) {
+    let net = net(text);
+    let measures = raced(&net, memory, 200_000.0, vec![sum(&net, query)]);
+    holds(name, measures.rewards[0], exact, 0.1);
 }
 
 /// The exact solution; places without a limit have a capacity at which they are practically never full.
 #[track_caller]
-fn solve(model: &Model) {
-    let (net, sum) = parsed(model);
+fn solve(name: &str, query: &str, exact: f64, text: &str) {
+    let net = net(text);
+    let sum = sum(&net, query);
     let chain = Chain::new(&net, 200_000).unwrap();
     let solution = chain.steady_state().unwrap();
     let found = solution.expected(|marking| sum.value(&net, marking));
-    println!(
-        "{:<44} exact {:9.5}  solved {found:9.5}",
-        model.name, model.exact
-    );
-    let error = (found / model.exact - 1.0).abs();
-    assert!(error < 1e-6, "{}: {found}, not {}", model.name, model.exact);
-}
-
-/// Mean number in an M/G/1 queue, from the first two moments of the service (Pollaczek and Khinchine; Kleinrock,
-/// "Queueing Systems" I, 5.63).
-fn pollaczek_khinchine(lambda: f64, mean: f64, second: f64) -> f64 {
-    let rho = lambda * mean;
-    rho + lambda * lambda * second / (2.0 * (1.0 - rho))
-}
-
-fn single_server(arrivals: &str, service: &str) -> String {
-    format!(
-        "place queue\ntransition arrive {arrivals}\n out queue\ntransition serve {service}\n in queue\n"
-    )
+    println!("{name:<44} exact {exact:9.5}  solved {found:9.5}");
+    let error = (found / exact - 1.0).abs();
+    assert!(error < 1e-6, "{name}: {found}, not {exact}");
 }
 
 #[test]
@@ -121,14 +54,18 @@ fn single_servers_with_families_of_services() {
             (1.0 + 4.0 + 2.0) / 6.0,
         ),
         ("M/normal/1", "normal mean 1 sd 0.2".to_owned(), 1.04),
+        ("M/D/1", "deterministic 1".to_owned(), 1.0),
+        ("M/U/1", "uniform 0 2".to_owned(), 4.0 / 3.0),
+        ("M/E4/1", "erlang 4 rate 4".to_owned(), 1.25),
+        ("M/empirical/1", "empirical 0.5:2 2:1".to_owned(), 1.5),
     ] {
         let exact = pollaczek_khinchine(0.6, 1.0, second);
-        simulate(&model(
+        simulate(
             name,
             "E(queue)",
             exact,
-            single_server("exponential rate 0.6", &service),
-        ));
+            &single_server("exponential rate 0.6", &service),
+        );
     }
 }
 
@@ -142,28 +79,23 @@ fn g_m_1(rho: f64, transform: impl Fn(f64) -> f64) -> f64 {
 #[test]
 fn arrivals_that_are_not_memoryless() {
     let regular = g_m_1(0.7, |s| libm::exp(-s / 0.7));
-    simulate(&model(
+    simulate(
         "D/M/1",
         "E(queue)",
         regular,
-        single_server("deterministic 1.4285714285714286", "exponential rate 1"),
-    ));
+        &single_server("deterministic 1.4285714285714286", "exponential rate 1"),
+    );
     let erlang = g_m_1(0.7, |s| (1.4 / (1.4 + s)) * (1.4 / (1.4 + s)));
-    simulate(&model(
+    simulate(
         "E2/M/1",
         "E(queue)",
         erlang,
-        single_server("erlang 2 rate 1.4", "exponential rate 1"),
-    ));
+        &single_server("erlang 2 rate 1.4", "exponential rate 1"),
+    );
     // Batches of three: rho (k + 1) / (2 (1 - rho)) (Gross and Harris, "Fundamentals of Queueing Theory", 3.1).
     let batches = "place queue 0 capacity 400\ntransition arrive exponential rate 0.2\n out queue 3\n\
         transition serve exponential rate 1\n in queue\n";
-    solve(&model(
-        "M[3]/M/1",
-        "E(queue)",
-        0.6 * 4.0 / (2.0 * 0.4),
-        batches,
-    ));
+    solve("M[3]/M/1", "E(queue)", 0.6 * 4.0 / (2.0 * 0.4), batches);
 }
 
 #[test]
@@ -174,7 +106,7 @@ fn servers_that_take_two_fail_or_go_on_vacation() {
     let bulk = "place queue 0 capacity 400\ntransition arrive exponential rate 1.2\n out queue\n\
         transition two exponential rate 1\n in queue 2\n\
         transition one exponential rate 1\n in queue\n inhibit queue 2\n";
-    solve(&model("M/M[2]/1", "E(queue)", root / (1.0 - root), bulk));
+    solve("M/M[2]/1", "E(queue)", root / (1.0 - root), bulk);
     // A server that fails at rate a, also when idle, and is repaired at rate b (B. Avi-Itzhak, P. Naor, "Some queuing
     // problems with the service station subject to breakdown", 1963, model A).
     let (l, m, a, b) = (0.4, 1.0, 0.1, 0.5);
@@ -184,12 +116,7 @@ fn servers_that_take_two_fail_or_go_on_vacation() {
         transition serve exponential rate 1\n in queue\n read up\n\
         transition fail exponential rate 0.1\n in up\n out down\n\
         transition repair exponential rate 0.5\n in down\n out up\n";
-    solve(&model(
-        "M/M/1 with breakdowns",
-        "E(queue)",
-        exact,
-        breakdowns,
-    ));
+    solve("M/M/1 with breakdowns", "E(queue)", exact, breakdowns);
     // Vacations of length 2 whenever nobody waits: the number in queue grows by lambda V / 2 (B. T. Doshi, "Queueing
     // systems with vacations", 1986).
     let vacations = "place queue\nplace ready\nplace busy\nplace away 1\n\
@@ -199,12 +126,7 @@ fn servers_that_take_two_fail_or_go_on_vacation() {
         transition start immediate\n in ready\n in queue\n out busy\n\
         transition serve deterministic 1\n in busy\n out ready\n";
     let exact = pollaczek_khinchine(0.5, 1.0, 1.0) + 0.5 * 1.0;
-    simulate(&model(
-        "M/D/1 with vacations",
-        "E(queue + busy)",
-        exact,
-        vacations,
-    ));
+    simulate("M/D/1 with vacations", "E(queue + busy)", exact, vacations);
     // A server that waits until four are there: (N - 1) / 2 more (M. Yadin, P. Naor, "Queueing systems with a
     // removable service station", 1963).
     let policy = "place queue 0 capacity 400\nplace off 1\nplace on\n\
@@ -212,12 +134,12 @@ fn servers_that_take_two_fail_or_go_on_vacation() {
         transition open immediate\n in off\n read queue 4\n out on\n\
         transition serve exponential rate 1\n in queue\n read on\n\
         transition close immediate\n in on\n inhibit queue 1\n out off\n";
-    solve(&model(
+    solve(
         "M/M/1 with an N-policy of 4",
         "E(queue)",
         0.6 / 0.4 + 1.5,
         policy,
-    ));
+    );
 }
 
 #[test]
@@ -228,18 +150,13 @@ fn priorities() {
         transition come2 exponential rate 0.4\n out second\n\
         transition serve1 exponential rate 1\n in first\n\
         transition serve2 exponential rate 1\n in second\n inhibit first 1\n";
-    solve(&model(
-        "preemptive: first class",
-        "E(first)",
-        0.3 / 0.7,
-        preemptive,
-    ));
-    solve(&model(
+    solve("preemptive: first class", "E(first)", 0.3 / 0.7, preemptive);
+    solve(
         "preemptive: second class",
         "E(second)",
         0.7 / 0.3 - 0.3 / 0.7,
         preemptive,
-    ));
+    );
     // Without interruption, services of 1 and 0.5 (A. Cobham, "Priority assignment in waiting line problems", 1954).
     let rest = (0.3 * 1.0 + 0.6 * 0.25) / 2.0;
     let (rho1, rho) = (0.3, 0.6);
@@ -250,19 +167,14 @@ fn priorities() {
         transition start2 immediate priority 1\n in second\n in idle\n out two\n\
         transition end1 deterministic 1\n in one\n out idle\n\
         transition end2 deterministic 0.5\n in two\n out idle\n";
-    simulate(&model(
+    simulate(
         "head of line: first class",
         "E(first)",
         0.3 * rest / (1.0 - rho1),
         polite,
-    ));
+    );
     let second = 0.6 * rest / ((1.0 - rho1) * (1.0 - rho));
-    simulate(&model(
-        "head of line: second class",
-        "E(second)",
-        second,
-        polite,
-    ));
+    simulate("head of line: second class", "E(second)", second, polite);
     // The second class continues where it was interrupted (Kleinrock II, 3.39): memory by age.
     let stay = 0.5 / (1.0 - rho1) + rest / ((1.0 - rho1) * (1.0 - rho));
     let resumed = "place first\nplace second\n\
@@ -270,14 +182,13 @@ fn priorities() {
         transition come2 exponential rate 0.6\n out second\n\
         transition serve1 deterministic 1\n in first\n\
         transition serve2 deterministic 0.5\n in second\n inhibit first 1\n";
-    let mut resumed = model(
+    simulate_with(
+        Memory::Age,
         "preemptive resume: second class",
         "E(second)",
         0.6 * stay,
         resumed,
     );
-    resumed.memory = Memory::Age;
-    simulate(&resumed);
 }
 
 /// Blocking with `load` and `servers`, by the recursion of Erlang's formula.
@@ -293,27 +204,27 @@ fn losses_and_impatience() {
              transition leave {service} servers infinite\n in held\n out free\n"
         )
     };
-    solve(&model(
+    solve(
         "M/M/5/5: blocked",
         "P(free = 0)",
         erlang_b(3.0, 5),
-        loss("exponential rate 1"),
-    ));
-    simulate(&model(
+        &loss("exponential rate 1"),
+    );
+    simulate(
         "M/D/5/5: blocked",
         "P(free = 0)",
         erlang_b(3.0, 5),
-        loss("deterministic 1"),
-    ));
+        &loss("deterministic 1"),
+    );
     let unlimited = "place busy\ntransition come exponential rate 2\n out busy\n\
         transition leave lognormal mean 1.5 sd 2 servers infinite\n in busy\n";
-    simulate(&model("M/G/infinity: busy", "E(busy)", 3.0, unlimited));
-    simulate(&model(
+    simulate("M/G/infinity: busy", "E(busy)", 3.0, unlimited);
+    simulate(
         "M/G/infinity: P(2 busy)",
         "P(busy = 2)",
         4.5 * libm::exp(-3.0),
         unlimited,
-    ));
+    );
     // Two classes that take one and two of ten places: the recursion of Kaufman and Roberts, 1981.
     let (narrow, wide) = (3.0, 1.5);
     let mut weights = vec![1.0];
@@ -327,36 +238,25 @@ fn losses_and_impatience() {
         transition seize2 exponential rate 1.5\n in free 2\n out wide\n\
         transition leave1 exponential rate 1 servers infinite\n in narrow\n out free\n\
         transition leave2 exponential rate 1 servers infinite\n in wide\n out free 2\n";
-    solve(&model(
+    solve(
         "two widths: the wide one blocked",
         "P(free < 2)",
         blocked,
         shared,
-    ));
+    );
     // Customers leave at rate 0.5 each while they wait: a birth-death process.
-    let mut weights = vec![1.0];
-    for n in 1..=150 {
-        let deaths = 1.0 + 0.5 * f64::from(n - 1);
-        weights.push(weights[weights.len() - 1] * 1.4 / deaths);
-    }
-    let total: f64 = weights.iter().sum();
-    let mean = weights
-        .iter()
-        .zip(0..)
-        .map(|(w, n)| w * f64::from(n))
-        .sum::<f64>()
-        / total;
+    let p = birth_death(150, |_| 1.4, |n| 1.0 + 0.5 * f64::from(n - 1));
     let impatient = "place waiting 0 capacity 150\nplace idle 1\nplace busy\n\
         transition come exponential rate 1.4\n out waiting\n\
         transition start immediate\n in waiting\n in idle\n out busy\n\
         transition serve exponential rate 1\n in busy\n out idle\n\
         transition leave exponential rate 0.5 servers infinite\n in waiting\n";
-    solve(&model(
+    solve(
         "M/M/1 with impatience",
         "E(waiting + busy)",
-        mean,
+        mean_of(&p, |n| n),
         impatient,
-    ));
+    );
 }
 
 #[test]
@@ -370,12 +270,7 @@ fn customers_who_come_back() {
         transition wait immediate priority 1\n in here\n out orbit\n\
         transition serve exponential rate 1\n in busy\n out idle\n";
     let exact = 0.6 * (0.6 + 0.6 * 0.5) / (0.4 * 0.5);
-    solve(&model(
-        "M/M/1 with retrials: orbit",
-        "E(orbit)",
-        exact,
-        retrial,
-    ));
+    solve("M/M/1 with retrials: orbit", "E(orbit)", exact, retrial);
     // After the service, 30 % of the customers queue again: a product form (J. R. Jackson, 1957).
     let feedback = "place queue 0 capacity 300\nplace done\n\
         transition come exponential rate 0.5\n out queue\n\
@@ -383,12 +278,12 @@ fn customers_who_come_back() {
         transition again immediate weight 3\n in done\n out queue\n\
         transition leave immediate weight 7\n in done\n";
     let rho = 0.5 / 0.7;
-    solve(&model(
+    solve(
         "M/M/1 with feedback",
         "E(queue)",
         rho / (1.0 - rho),
         feedback,
-    ));
+    );
     // A central server and two disks with six jobs (J. P. Buzen, "Computational algorithms for closed queueing
     // networks", 1973): the central server is busy G(5) / G(6) of the time.
     let central = "place cpu 6\nplace choice\nplace disk1\nplace disk2\n\
@@ -404,12 +299,7 @@ fn customers_who_come_back() {
             g[n] += demand * g[n - 1];
         }
     }
-    solve(&model(
-        "central server: busy",
-        "P(cpu > 0)",
-        g[5] / g[6],
-        central,
-    ));
+    solve("central server: busy", "P(cpu > 0)", g[5] / g[6], central);
 }
 
 /// Two equal queues with one server who needs `switch` to go from one to the other.
@@ -455,6 +345,6 @@ fn a_server_that_walks_between_two_queues() {
     ] {
         let wait = (n * lambda * second + r * (n + sign * rho)) / (2.0 * (1.0 - rho));
         let waiting = "E(queue1 + gate1)";
-        simulate(&model(name, waiting, lambda * wait, polling(is_gated)));
+        simulate(name, waiting, lambda * wait, &polling(is_gated));
     }
 }

@@ -2,7 +2,7 @@
 
 use inorder_petri::coloured::{
     Bound, CounterSpec, Delay, Engine, Model, ModelError, Observer, PlaceId, Queue, QueueSpec,
-    RunError, Stop, TransitionId,
+    RunError, Stop, TransitionBuilder, TransitionId,
 };
 
 /// Records the deposits in one place.
@@ -40,30 +40,39 @@ fn trace(net: Model<u32>, out: Queue, seed: u64) -> Vec<(u64, u32)> {
     trace.seen
 }
 
+/// The same of a net in which `serve` takes the tokens of a queue to `out`.
+fn served(
+    queue: QueueSpec<u32>,
+    seed: u64,
+    serve: impl for<'m> Fn(TransitionBuilder<'m, u32>) -> TransitionBuilder<'m, u32>,
+) -> Vec<(u64, u32)> {
+    let mut net = Model::new();
+    let waiting = net.queue("waiting", queue);
+    let out = net.sink("out");
+    serve(net.transition("serve").take(waiting)).pass(out, 0);
+    trace(net, out, seed)
+}
+
+fn tokens(seen: Vec<(u64, u32)>) -> Vec<u32> {
+    seen.into_iter().map(|(_, token)| token).collect()
+}
+
 #[test]
 fn one_server_serves_in_order() {
-    let mut net = Model::new();
-    let waiting = net.queue("waiting", QueueSpec::fifo().tokens([7, 8, 9]));
-    let out = net.sink("out");
-    net.transition("serve")
-        .take(waiting)
-        .servers(1)
-        .delay(Delay::Deterministic(10))
-        .pass(out, 0);
-    assert_eq!(trace(net, out, 1), [(10, 7), (20, 8), (30, 9)]);
+    let delay = Delay::Deterministic(10);
+    let seen = served(QueueSpec::fifo().tokens([7, 8, 9]), 1, |serve| {
+        serve.servers(1).delay(delay.clone())
+    });
+    assert_eq!(seen, [(10, 7), (20, 8), (30, 9)]);
 }
 
 #[test]
 fn the_delay_may_depend_on_the_token() {
-    let mut net = Model::new();
-    let waiting = net.queue("waiting", QueueSpec::fifo().tokens([30, 10, 20]));
-    let out = net.sink("out");
     // Without a limit all are served at once.
-    net.transition("serve")
-        .take(waiting)
-        .delay_by(|b, _| u64::from(b[0]))
-        .pass(out, 0);
-    assert_eq!(trace(net, out, 1), [(10, 10), (20, 20), (30, 30)]);
+    let seen = served(QueueSpec::fifo().tokens([30, 10, 20]), 1, |serve| {
+        serve.delay_by(|b, _| u64::from(b[0]))
+    });
+    assert_eq!(seen, [(10, 10), (20, 20), (30, 30)]);
 }
 
 #[test]
@@ -87,23 +96,13 @@ fn colours_join_keyed_places() {
 
 #[test]
 fn a_random_key_is_served_but_each_key_in_order() {
-    let orders: Vec<Vec<u32>> = (0..20)
-        .map(|seed| {
-            let mut net = Model::new();
-            let jobs = QueueSpec::fifo().keyed(2, |job: &u32| job % 2).tokens(0..6);
-            let jobs = net.queue("jobs", jobs);
-            let out = net.sink("out");
-            net.transition("serve")
-                .take(jobs)
-                .servers(1)
-                .delay(Delay::Deterministic(1))
-                .pass(out, 0);
-            trace(net, out, seed)
-                .into_iter()
-                .map(|(_, job)| job)
-                .collect()
-        })
-        .collect();
+    let order = |seed| {
+        let jobs = QueueSpec::fifo().keyed(2, |job: &u32| job % 2).tokens(0..6);
+        tokens(served(jobs, seed, |serve| {
+            serve.servers(1).delay(Delay::Deterministic(1))
+        }))
+    };
+    let orders: Vec<Vec<u32>> = (0..20).map(order).collect();
     for order in &orders {
         let even: Vec<_> = order.iter().filter(|job| *job % 2 == 0).collect();
         assert_eq!(even, [&0, &2, &4], "{order:?}");
@@ -131,17 +130,10 @@ fn the_least_rank_comes_first() {
 #[test]
 fn a_guard_blocks_the_head_of_a_queue_but_searches_a_random_place() {
     let run = |spec: QueueSpec<u32>| {
-        let mut net = Model::new();
-        let waiting = net.queue("waiting", spec.tokens([1, 2, 3, 4]));
-        let out = net.sink("out");
-        net.transition("even")
-            .take(waiting)
-            .guard(|b| b[0].is_multiple_of(2))
-            .pass(out, 0);
-        let mut even: Vec<_> = trace(net, out, 1)
-            .into_iter()
-            .map(|(_, token)| token)
-            .collect();
+        let even = served(spec.tokens([1, 2, 3, 4]), 1, |serve| {
+            serve.guard(|b| b[0].is_multiple_of(2))
+        });
+        let mut even = tokens(even);
         even.sort_unstable();
         even
     };
@@ -319,15 +311,9 @@ fn an_observer_may_stop_the_run_and_tokens_come_from_outside() {
 #[test]
 fn equal_seeds_give_equal_runs() {
     let run = |seed| {
-        let mut net = Model::new();
-        let bag = net.queue("bag", QueueSpec::random().tokens(0..50));
-        let out = net.sink("out");
-        net.transition("draw")
-            .take(bag)
-            .servers(3)
-            .delay(Delay::exponential(100.0))
-            .pass(out, 0);
-        trace(net, out, seed)
+        served(QueueSpec::random().tokens(0..50), seed, |serve| {
+            serve.servers(3).delay(Delay::exponential(100.0))
+        })
     };
     assert_eq!(run(1), run(1));
     assert_ne!(run(1), run(2));
@@ -375,48 +361,35 @@ fn zero_time_loops_are_refused() {
 
 #[test]
 fn bad_models_are_refused_by_name() {
-    let refused = |make: &dyn Fn(&mut Model<u32>)| {
+    let refused = |why: &str, make: &dyn Fn(&mut Model<u32>)| {
         let mut net = Model::new();
         make(&mut net);
-        net.check().unwrap_err().to_string()
+        let text = net.check().unwrap_err().to_string();
+        assert!(text.contains(why), "{text}");
     };
-    let text = refused(&|net| {
+    refused("place `p`: 3 tokens", &|net| {
         net.counter("p", CounterSpec::new(3).capacity(2));
     });
-    assert!(text.contains("place `p`: 3 tokens"), "{text}");
-    let text = refused(&|net| {
-        let p = net.queue("p", QueueSpec::fifo().keyed(2, |t| *t).tokens([1, 2]));
-        let _ = p;
+    refused("token 1", &|net| {
+        net.queue("p", QueueSpec::fifo().keyed(2, |t| *t).tokens([1, 2]));
     });
-    assert!(text.contains("token 1"), "{text}");
-    let text = refused(&|net| {
+    refused("transition `t`: more than one arc from `p`", &|net| {
         let p = net.queue("p", QueueSpec::fifo());
         net.transition("t").take(p).take(p);
     });
-    assert!(
-        text.contains("transition `t`: more than one arc from `p`"),
-        "{text}"
-    );
-    let text = refused(&|net| {
+    refused("no keyed input tells which key of `p`", &|net| {
         let p = net.counter("p", CounterSpec::keyed(2, 0));
-        net.transition("t")
-            .delay(Delay::Deterministic(1))
-            .give(p, 1);
+        let delay = Delay::Deterministic(1);
+        net.transition("t").delay(delay).give(p, 1);
     });
-    assert!(
-        text.contains("no keyed input tells which key of `p`"),
-        "{text}"
-    );
-    let text = refused(&|net| {
+    refused("weight", &|net| {
         let p = net.counter("p", CounterSpec::new(1));
         net.transition("t").spend(p, 1).weight(-1.0);
     });
-    assert!(text.contains("weight"), "{text}");
-    let text = refused(&|net| {
+    refused("passes token 1, but binds 1", &|net| {
         let p = net.queue("p", QueueSpec::fifo());
         net.transition("t").take(p).pass(p, 1);
     });
-    assert!(text.contains("passes token 1, but binds 1"), "{text}");
 }
 
 #[test]

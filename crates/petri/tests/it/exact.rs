@@ -1,12 +1,10 @@
 //! Exact solutions compared with closed forms; `random_nets.rs` compares random nets with a straightforward solver.
 
-use inorder_petri::markov::{Chain, Solution};
-use inorder_petri::net::{Net, Place, PlaceId, Servers, Timing, Transition, TransitionId};
-use inorder_petri::text::read;
+use crate::common::cases::check;
+use crate::common::runs::{birth_death, mean_of, net};
 
-fn net(text: &str) -> Net {
-    read("test.net", text).unwrap()
-}
+use inorder_petri::markov::{Chain, Solution};
+use inorder_petri::net::{Net, PlaceId, TransitionId};
 
 fn throughput(solution: &Solution<'_>, net: &Net, name: &str) -> f64 {
     solution.throughput(net.transition_named(name).unwrap())
@@ -27,22 +25,10 @@ fn same(found: f64, expected: f64, relative: f64) {
 
 /// M/M/c/K: `c` servers of rate 1, at most `room` customers, arrivals with rate `load`.
 fn mmck(load: f64, servers: u32, room: u32) -> Net {
-    let mut net = Net::new("mmck");
-    let queue = net.add_place(Place::new("queue", 0).capacity(room));
-    net.add_transition(Transition::new("arrive", Timing::exponential(load)).output(queue, 1));
-    let serve = Transition::new("serve", Timing::exponential(1.0)).input(queue, 1);
-    net.add_transition(serve.servers(Servers::Multiple(servers)));
-    net
-}
-
-/// Probabilities of a birth-death chain with these rates up and down, up to `last`.
-fn birth_death(last: u32, up: impl Fn(u32) -> f64, down: impl Fn(u32) -> f64) -> Vec<f64> {
-    let mut p = vec![1.0];
-    for n in 1..=last {
-        p.push(p[n as usize - 1] * up(n - 1) / down(n));
-    }
-    let total: f64 = p.iter().sum();
-    p.iter().map(|x| x / total).collect()
+    net(&format!(
+        "place queue 0 capacity {room}\ntransition arrive exponential rate {load}\n out queue\n\
+         transition serve exponential rate 1 servers {servers}\n in queue\n"
+    ))
 }
 
 #[test]
@@ -73,11 +59,7 @@ fn mmck_to_the_last_digits() {
             load * (1.0 - lost),
             1e-11,
         );
-        let busy: f64 = expected
-            .iter()
-            .enumerate()
-            .map(|(n, p)| p * (n as f64).min(f64::from(servers)))
-            .sum();
+        let busy = mean_of(&expected, |n| n.min(f64::from(servers)));
         same(solution.busy_servers(TransitionId(1)), busy, 1e-11);
         same(
             solution.utilisation(TransitionId(1)),
@@ -85,7 +67,7 @@ fn mmck_to_the_last_digits() {
             1e-11,
         );
         // Little's law: the time in the system.
-        let customers: f64 = expected.iter().enumerate().map(|(n, p)| n as f64 * p).sum();
+        let customers = mean_of(&expected, |n| n);
         same(
             solution.sojourn(PlaceId(0)).unwrap(),
             customers / (load * (1.0 - lost)),
@@ -153,29 +135,23 @@ fn closed_tandem_by_convolution() {
 fn fork_and_join_takes_the_longest() {
     // The mean of the longest of n exponentials of rate 1 is 1 + 1/2 + ... + 1/n.
     for n in 1..=8_u32 {
-        let mut net = Net::new("fork");
-        let start = net.add_place(Place::new("start", 1));
-        let mut fork = Transition::new("fork", Timing::immediate()).input(start, 1);
-        let mut join = Transition::new("join", Timing::immediate()).output(start, 1);
+        let mut text = "place start 1\n".to_owned();
+        let (mut fork, mut join) = (String::new(), String::new());
         for i in 0..n {
-            let (work, done) = (
-                net.add_place(Place::new(format!("work{i}"), 0)),
-                net.add_place(Place::new(format!("done{i}"), 0)),
+            text += &format!(
+                "place work{i}\nplace done{i}\ntransition do{i} exponential rate 1\n in work{i}\n out done{i}\n"
             );
-            let t = Transition::new(format!("do{i}"), Timing::exponential(1.0));
-            net.add_transition(t.input(work, 1).output(done, 1));
-            fork = fork.output(work, 1);
-            join = join.input(done, 1);
+            fork += &format!(" out work{i}\n");
+            join += &format!(" in done{i}\n");
         }
-        net.add_transition(fork);
-        let join = net.add_transition(join);
+        text += &format!(
+            "transition fork immediate\n in start\n{fork}transition join immediate\n out start\n{join}"
+        );
+        let net = net(&text);
         let chain = Chain::new(&net, 10_000).unwrap();
         let expected: f64 = (1..=n).map(|k| 1.0 / f64::from(k)).sum();
-        same(
-            1.0 / chain.steady_state().unwrap().throughput(join),
-            expected,
-            1e-12,
-        );
+        let solution = chain.steady_state().unwrap();
+        same(1.0 / throughput(&solution, &net, "join"), expected, 1e-12);
     }
 }
 
@@ -273,43 +249,10 @@ fn transient_of_two_states() {
 
 #[test]
 fn nets_without_an_exact_solution_are_refused_with_a_reason() {
-    let message = |text: &str| {
-        let net = net(text);
-        let result = Chain::new(&net, 1000).and_then(|chain| chain.steady_state().map(|_| ()));
+    check(include_str!("../cases/no-solution.txt"), "", |text| {
+        let result = Chain::new(&net(text), 1000).and_then(|c| c.steady_state().map(|_| ()));
         result.unwrap_err().to_string()
-    };
-    let cases = [
-        (
-            "place p 1\ntransition serve deterministic 3\nin p\nout p",
-            "transition serve: a deterministic delay has no exact solution; expected immediate, \
-             exponential or single-server Erlang (simulate this net instead)",
-        ),
-        (
-            "place p\ntransition t exponential rate 1\nout p",
-            "unbounded: at the start, repeating t adds tokens to p, so that there are infinitely many markings; expected \
-             capacities (or simulate this net instead)",
-        ),
-        (
-            "place p\ntransition t exponential rate 1\nout p\ninhibit p 5000",
-            "more than 1000 markings; raise the limit, or give capacities to places in which tokens may become more and more, \
-             or simulate this net instead",
-        ),
-        (
-            "place p 1\nplace q\nplace r 1\ntransition a immediate\nin p\nread r\nout q\n\
-             transition b immediate\nin q\nread r\nout p\ntransition c exponential rate 1\nin r",
-            "zero-time loop: immediate a, b fire for ever from the marking p 1, r 1; expected a way to a \
-             marking in which time passes",
-        ),
-        (
-            "place p 1\nplace q\nplace r\ntransition a exponential rate 1\nin p\nout q\n\
-             transition b exponential rate 1\nin p\nout r\n\
-             transition c exponential rate 1\nin r\nout r\n",
-            "no single steady state: the net can end in 2 different ways, for good: deadlock in q 1; deadlock in r 1",
-        ),
-    ];
-    for (text, expected) in cases {
-        assert_eq!(message(text), expected, "{text}");
-    }
+    });
 }
 
 #[test]

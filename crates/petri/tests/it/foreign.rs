@@ -1,6 +1,7 @@
 //! Nets of GreatSPN's editor and of TAPAAL: what they mean, what is refused, and no panic.
 
 use crate::common;
+use crate::common::cases::check;
 
 use std::fmt::Write;
 
@@ -163,109 +164,9 @@ fn a_net_of_tapaal_is_composed_of_its_components() {
 
 #[test]
 fn what_the_nets_here_cannot_mean_is_refused_by_place() {
-    let project = |change: (&str, &str)| PROJECT.replacen(change.0, change.1, 1);
-    let composed = |change: (&str, &str)| COMPOSED.replacen(change.0, change.1, 1);
-    for (document, message) in [
-        (
-            project(("name=\"broken\"", "domain=\"Colour\" name=\"broken\"")),
-            "f:9: place broken: expected a net without colours, found domain Colour",
-        ),
-        (
-            project(("mult=\"2\"", "mult=\"&lt;x&gt;\"")),
-            "f:21: arc from seen to look: expected a net without colours, found mult <x>",
-        ),
-        (
-            project(("delay=\"mends\"", "delay=\"#broken * mends\"")),
-            "f:13: transition mend: expected a number that does not depend on the marking, found delay #broken * mends",
-        ),
-        (
-            project(("type=\"DET\"", "type=\"GEN\"")),
-            "f:14: transition tick: expected the delay I[time], Uniform[low,high], Triangular[low,high] or Erlang[rate,stages], found 3.0",
-        ),
-        (
-            project(("type=\"DET\"", "type=\"FLUID\"")),
-            "f:14: transition tick: expected a transition of type EXP, DET, GEN or IMM, found FLUID",
-        ),
-        (
-            project((
-                "delay=\"3.0\" name=\"tick\" nservers=\"Single\" type=\"DET\"",
-                "delay=\"Uniform[1,fail]\" name=\"tick\" type=\"GEN\"",
-            )),
-            "f:14: transition tick: expected a number or the name of a constant, found fail; did you mean fails?",
-        ),
-        (
-            project((
-                "consttype=\"REAL\" name=\"mends\" value=\"5 * fails\"",
-                "domain=\"C\" name=\"mends\" value=\"&lt;All&gt;\"",
-            )),
-            "f:6: constant mends: expected a net without colours, found domain C",
-        ),
-        (
-            project((" value=\"6\"", "")),
-            "f:7: template machines: expected a value (--set NAME=VALUE gives it one), found the parameter machines without a value",
-        ),
-        (
-            project(("delay=\"mends\"", "delay=\"mend\"")),
-            "f:13: transition mend: expected a number or the name of a constant, found mend; did you mean mends?",
-        ),
-        (
-            project(("head=\"mend\"", "head=\"mendd\"")),
-            "f:23: arc from seen to mendd: expected the name of a transition, found mendd; did you mean mend?",
-        ),
-        (
-            project(("kind=\"INHIBITOR\"", "kind=\"FLUID\"")),
-            "f:21: arc from seen to look: expected an arc of kind INPUT, OUTPUT or INHIBITOR, found FLUID",
-        ),
-        (
-            project(("<measures", "<gspn name=\"other\"/><measures")),
-            "f:2: project: expected one net, or the name of the one that is wanted (--net NAME), found 2 nets: repair, other",
-        ),
-        (
-            composed((
-                "marking=\"0\" invariant=\"&lt; inf\" name=\"busy\"",
-                "marking=\"0\" invariant=\"&lt;= 5\" name=\"busy\"",
-            ))
-            .replacen(
-                "initialMarking=\"0\" invariant=\"&lt; inf\" name=\"busy\"",
-                "initialMarking=\"0\" invariant=\"&lt;= 5\" name=\"busy\"",
-                1,
-            ),
-            "f:8: place busy: expected a place without an invariant (times of TAPAAL are not modelled), found the invariant <= 5",
-        ),
-        (
-            composed(("[0, inf)", "[2, inf)")),
-            "f:14: arc I2: expected an arc for tokens of any age, [0,inf), found ages [2, inf)",
-        ),
-        (
-            composed((
-                "name=\"begin\" priority=\"0\" urgent=\"false\"",
-                "name=\"begin\" urgent=\"true\"",
-            )),
-            "f:10: transition begin: expected a transition that is not urgent (times of TAPAAL are not modelled), found an urgent one",
-        ),
-        (
-            composed((
-                "name=\"begin\" priority=\"0\"",
-                "name=\"begin\" distribution=\"uniform\" a=\"1\" b=\"2\" priority=\"0\"",
-            )),
-            "f:10: transition begin: expected a transition without a distribution (times of TAPAAL are not modelled; --ignore \
-             distribution leaves it out), found the distribution uniform",
-        ),
-        (
-            composed(("<text>dot</text>", "<text>colours</text>")),
-            "f:7: place idle: expected a net without colours, found tokens of colour type colours",
-        ),
-        (
-            composed((
-                "target=\"T0\" type=\"timed\"",
-                "target=\"T9\" type=\"timed\"",
-            )),
-            "f:14: arc I2: expected the id of a place or transition, found T9; did you mean T0?",
-        ),
-    ] {
-        let error = read("f", document.as_bytes()).unwrap_err().to_string();
-        assert_eq!(error, message);
-    }
+    let message = |document: &str| read("f", document.as_bytes()).unwrap_err().to_string();
+    check(include_str!("../cases/greatspn.txt"), PROJECT, message);
+    check(include_str!("../cases/tapaal.txt"), COMPOSED, message);
 }
 
 /// A net as GreatSPN's editor would save it; `None` for what its format does not have.

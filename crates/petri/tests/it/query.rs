@@ -1,36 +1,16 @@
 //! Formulas and rewards: known answers, errors, and a straightforward twin on random nets.
 
+use crate::common::cases::check;
+use crate::common::runs::{formula, net, philosophers, sum};
+
 use inorder_petri::net::{Net, TransitionId};
 use inorder_petri::query::{Formula, Paths, Query, Verdict};
 use inorder_petri::reachability::Graph;
-use inorder_petri::text;
 use proptest::prelude::*;
-
-/// `n` philosophers who take the left fork first.
-fn philosophers(n: usize) -> Net {
-    let mut lines = String::new();
-    for i in 0..n {
-        let right = (i + 1) % n;
-        lines += &format!(
-            "place fork{i} 1\nplace think{i} 1\nplace left{i}\nplace eat{i}\n\
-             transition take{i} exponential rate 1\n in think{i}\n in fork{i}\n out left{i}\n\
-             transition begin{i} exponential rate 1\n in left{i}\n in fork{right}\n out eat{i}\n\
-             transition end{i} exponential rate 1\n in eat{i}\n out think{i}\n out fork{i}\n out fork{right}\n"
-        );
-    }
-    text::read("philosophers.net", &lines).unwrap()
-}
 
 fn verdict(net: &Net, query: &str) -> Verdict {
     let graph = Graph::explore(net, 100_000);
     formula(net, query).check(net, &graph).verdict
-}
-
-fn formula(net: &Net, query: &str) -> Formula {
-    match Query::read(query, net).unwrap() {
-        Query::Holds(formula) => formula,
-        Query::Mean(_) => panic!("{query} is a number"),
-    }
 }
 
 #[test]
@@ -54,11 +34,7 @@ fn philosophers_can_all_wait_but_need_not() {
         ("AG (deadlock => left0 + left1 + left2 + left3 = 4)", true),
         ("enabled(take0) and not enabled(begin0)", true),
     ] {
-        let expected = if holds {
-            Verdict::Holds
-        } else {
-            Verdict::Fails
-        };
+        let expected = [Verdict::Fails, Verdict::Holds][usize::from(holds)];
         assert_eq!(verdict(&net, query), expected, "{query}");
     }
 }
@@ -78,8 +54,7 @@ fn the_witness_is_a_shortest_firing_sequence() {
 
 #[test]
 fn a_part_of_the_markings_decides_what_it_shows() {
-    let growing = "place p\ntransition t exponential rate 1\n out p\n";
-    let net = text::read("growing.net", growing).unwrap();
+    let net = net("place p\ntransition t exponential rate 1\n out p\n");
     let graph = Graph::explore(&net, 10);
     for (query, expected) in [
         ("EF p = 5", Verdict::Holds),
@@ -99,55 +74,8 @@ fn a_part_of_the_markings_decides_what_it_shows() {
 #[test]
 fn errors_point_at_the_column() {
     let net = philosophers(2);
-    for (query, message) in [
-        (
-            "",
-            "column 1: expected a place, a number or a condition, found the end of the query",
-        ),
-        (
-            "EF eat0",
-            "column 4: expected a condition, such as a comparison, found a number",
-        ),
-        (
-            "EF eat7 = 1",
-            "column 4: expected a place, found eat7; did you mean eat0?",
-        ),
-        (
-            "enabled(tak0)",
-            "column 9: expected a transition, found tak0; did you mean take0?",
-        ),
-        (
-            "P(EF deadlock)",
-            "column 2: expected a condition of one marking, found a formula about what follows",
-        ),
-        ("E[eat0 = 1 eat1 = 1]", "column 12: expected U, found eat1"),
-        (
-            "eat0 = 1 = 2",
-            "column 10: expected an operator or the end of the query, found =",
-        ),
-        (
-            "(eat0 = 1",
-            "column 10: expected ), found the end of the query",
-        ),
-        (
-            "eat0 ~ 1",
-            "column 6: expected a name, a number or an operator (names with other characters in quotes), found ~",
-        ),
-        (
-            "\"eat0 = 1",
-            "column 1: expected a closing quote, found the end of the query",
-        ),
-        (
-            "1x = 2",
-            "column 1: expected a number (a name that begins with a digit in quotes), found 1x",
-        ),
-    ] {
-        assert_eq!(
-            Query::read(query, &net).unwrap_err().to_string(),
-            message,
-            "{query}"
-        );
-    }
+    let message = |query: &str| Query::read(query, &net).unwrap_err().to_string();
+    check(include_str!("../cases/query.txt"), "", message);
     let deep = format!("{}deadlock", "!".repeat(100_000));
     let error = Query::read(&deep, &net).unwrap_err().to_string();
     assert!(
@@ -169,10 +97,7 @@ fn numbers_are_computed_from_the_marking() {
         ("P(#fork0 = 1 & !deadlock)", 1.0),
         ("P(enabled(begin0) or false)", 0.0),
     ] {
-        match Query::read(query, &net).unwrap() {
-            Query::Mean(sum) => assert_eq!(sum.value(&net, &marking), value, "{query}"),
-            Query::Holds(_) => panic!("{query} is a formula"),
-        }
+        assert_eq!(sum(&net, query).value(&net, &marking), value, "{query}");
     }
 }
 
@@ -242,7 +167,7 @@ fn small_net() -> impl Strategy<Value = Net> {
                     lines += &format!(" out p{to}\n");
                 }
             }
-            text::read("small.net", &lines).unwrap()
+            net(&lines)
         })
 }
 
@@ -253,11 +178,8 @@ fn any_formula() -> impl Strategy<Value = Formula> {
         (0usize..4, 0usize..4).prop_map(|(p, q)| format!("p{p} < p{q}")),
         Just("enabled(t0)".to_owned()),
     ];
-    let net = text::read(
-        "names.net",
-        "place p0\nplace p1\nplace p2\nplace p3\ntransition t0 exponential rate 1\n in p0\n",
-    )
-    .unwrap();
+    let net =
+        net("place p0\nplace p1\nplace p2\nplace p3\ntransition t0 exponential rate 1\n in p0\n");
     let leaf = condition.prop_map(move |text| formula(&net, &text));
     leaf.prop_recursive(3, 12, 2, |inner| {
         let paths = || prop_oneof![Just(Paths::Some), Just(Paths::All)];

@@ -1,53 +1,18 @@
 //! Reachable markings: known counts, deadlocks, bounds, live transitions, and a straightforward twin.
 
 use crate::common;
+use crate::common::runs::{net, philosophers};
 
-use inorder_petri::net::{Net, Place, PlaceId, Timing, Transition, TransitionId};
+use inorder_petri::net::{Net, PlaceId, Timing, TransitionId};
 use inorder_petri::reachability::{Boundedness, Graph, Growth, Report};
-use inorder_petri::text::read;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-
-fn net(text: &str) -> Net {
-    read("test.net", text).unwrap()
-}
 
 fn names<'a>(net: &'a Net, transitions: &[TransitionId]) -> Vec<&'a str> {
     transitions
         .iter()
         .map(|t| net.transitions[t.0].name.as_str())
         .collect()
-}
-
-/// `n` philosophers who take the left fork, then the right one.
-fn philosophers(n: usize) -> Net {
-    let mut net = Net::new("philosophers");
-    let mut places = |what: &str, tokens| -> Vec<PlaceId> {
-        (0..n)
-            .map(|i| net.add_place(Place::new(format!("{what}{i}"), tokens)))
-            .collect()
-    };
-    let (forks, thinking) = (places("fork", 1), places("thinking", 1));
-    let (waiting, eating) = (places("waiting", 0), places("eating", 0));
-    for i in 0..n {
-        let right = (i + 1) % n;
-        let step = |name: &str| Transition::new(format!("{name}{i}"), Timing::exponential(1.0));
-        net.add_transition(
-            step("left")
-                .input(thinking[i], 1)
-                .input(forks[i], 1)
-                .output(waiting[i], 1),
-        );
-        net.add_transition(
-            step("right")
-                .input(waiting[i], 1)
-                .input(forks[right], 1)
-                .output(eating[i], 1),
-        );
-        let leave = step("leave").input(eating[i], 1).output(thinking[i], 1);
-        net.add_transition(leave.output(forks[i], 1).output(forks[right], 1));
-    }
-    net
 }
 
 #[test]

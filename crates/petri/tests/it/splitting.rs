@@ -1,18 +1,11 @@
 //! Rare events by importance splitting against exact probabilities.
 
+use crate::common::runs::{net, sum};
 use inorder_petri::lower::ticks_per_unit;
 use inorder_petri::markov::Chain;
 use inorder_petri::net::Net;
-use inorder_petri::query::{Query, Sum};
 use inorder_petri::race::{Memory, Race, Splitting};
 use inorder_petri::statistics::{Estimate, Simulation, Steady, SteadyResult, steady_state};
-
-fn sum(net: &Net, text: &str) -> Sum {
-    match Query::read(text, net).expect("a query") {
-        Query::Mean(sum) => sum,
-        Query::Holds(_) => panic!("{text} is a number"),
-    }
-}
 
 fn exact(net: &Net, rare: &str) -> f64 {
     let chain = Chain::new(net, 100_000).expect("a chain");
@@ -69,9 +62,9 @@ fn held(net: &Net, level: &str, rare: &str) -> (f64, usize) {
 
 #[test]
 fn the_loss_of_a_queue_with_room_for_thirty() {
-    let net = "place q 0 capacity 30\ntransition a exponential rate 0.5\n out q\n\
+    let text = "place q 0 capacity 30\ntransition a exponential rate 0.5\n out q\n\
                transition s exponential rate 1\n in q\n";
-    let net = inorder_petri::text::read("loss.net", net).expect("a net");
+    let net = net(text);
     let (exact, _) = held(&net, "q", "P(q = 30)");
     // (1 - r) r^30 / (1 - r^31) at r = 1/2.
     let formula = 0.5_f64.powi(31) / (1.0 - 0.5_f64.powi(31));
@@ -87,21 +80,21 @@ fn the_loss_of_a_queue_with_room_for_thirty() {
 #[test]
 fn all_of_two_kinds_of_machines_are_down() {
     // Five pumps and three valves fail at small rates and are repaired one at a time: 8.6e-9 or so. The level counts both.
-    let net = "place p 5\nplace pd\nplace v 3\nplace vd\nplace crew 1\n\
+    let text = "place p 5\nplace pd\nplace v 3\nplace vd\nplace crew 1\n\
                transition fp exponential rate 0.02 servers infinite\n in p\n out pd\n\
                transition fv exponential rate 0.02 servers infinite\n in v\n out vd\n\
                transition rp exponential rate 1\n in pd\n out p\n\
                transition rv exponential rate 1\n in vd\n out v\n";
-    let net = inorder_petri::text::read("plant.net", net).expect("a net");
+    let net = net(text);
     let (exact, _) = held(&net, "pd + vd", "P(pd = 5 & vd = 3)");
     assert!(exact < 1e-7, "{exact}");
 }
 
 #[test]
 fn nothing_is_split_beyond_what_is_asked() {
-    let net = "place q\ntransition a exponential rate 0.5\n out q\n\
+    let text = "place q\ntransition a exponential rate 0.5\n out q\n\
                transition s exponential rate 1\n in q\n";
-    let net = inorder_petri::text::read("queue.net", net).expect("a net");
+    let net = net(text);
     let (level, rare) = (sum(&net, "E(q)"), sum(&net, "P(q >= 13)"));
     let run = Splitting::new(&net, Memory::Enabling, 1, &level, &[rare]).expect("a run");
     let top = run.thresholds().last().expect("it is rare").level;

@@ -1,6 +1,7 @@
 //! The text format: valid nets, and error messages.
 
 use crate::common;
+use crate::common::cases::check;
 
 use inorder_petri::net::{ArcKind, Servers, Timing};
 use inorder_petri::parameters::Parameters;
@@ -47,139 +48,11 @@ transition t6 empirical 1 2:0.5 3e2:7 servers 2
     assert_eq!(net.transitions[5].timing.mean(), (1.0 + 1.0 + 2100.0) / 8.5);
 }
 
-/// The error message for `text`.
-fn message(text: &str) -> String {
-    read("f.net", text).unwrap_err().to_string()
-}
-
 #[test]
 fn errors_contain_file_and_line() {
-    let cases = [
-        (
-            "plaice a",
-            "f.net:1: expected one of net, parameter, place, transition, in, out, inhibit, read, reset, found plaice; did you mean place?",
-        ),
-        (
-            "place",
-            "f.net:1: expected the name of a place, found the end of the line",
-        ),
-        (
-            "place a -1",
-            "f.net:1: expected a number of tokens, found -1",
-        ),
-        (
-            "place a 1 limit 3",
-            "f.net:1: expected capacity or the end of the line, found limit",
-        ),
-        (
-            "place a 5000000000",
-            "f.net:1: expected a number of tokens, found 5000000000",
-        ),
-        (
-            "in a",
-            "f.net:1: expected a transition before its arcs, found an input arc",
-        ),
-        (
-            "place a\n\ntransition t expnential rate 1",
-            "f.net:3: expected one of immediate, exponential, deterministic, uniform, erlang, empirical, normal, lognormal, weibull, triangular, found expnential; did you mean exponential?",
-        ),
-        (
-            "transition t exponential 3",
-            "f.net:1: expected rate or mean, found 3",
-        ),
-        (
-            "transition t exponential rate fast",
-            "f.net:1: expected a rate, found fast",
-        ),
-        (
-            "place \"a",
-            "f.net:1: expected a closing quote, found the end of the line",
-        ),
-        (
-            "place queue\ntransition t immediate\n in quue",
-            "f.net:3: expected a place, found quue; did you mean queue?",
-        ),
-        (
-            "place queue\ntransition t immediate\n in xyz",
-            "f.net:3: expected a place, found xyz",
-        ),
-    ];
-    for (text, expected) in cases {
-        assert_eq!(message(text), expected, "{text}");
-    }
-}
-
-#[test]
-fn invalid_nets_are_refused_with_their_line() {
-    let cases = [
-        (
-            "place a\nplace a",
-            "f.net:2: the name a is used twice, first by the place of line 1; expected names of their own",
-        ),
-        (
-            "place a 3 capacity 2",
-            "f.net:1: place a: 3 tokens at the start, above its capacity of 2",
-        ),
-        (
-            "transition t exponential rate -1",
-            "f.net:1: transition t: rate -1; expected a finite number above 0",
-        ),
-        (
-            "transition t immediate weight -0.5",
-            "f.net:1: transition t: weight -0.5; expected a finite number above 0",
-        ),
-        (
-            "transition t exponential rate NaN",
-            "f.net:1: transition t: rate NaN; expected a finite number above 0",
-        ),
-        (
-            "transition t exponential mean 0",
-            "f.net:1: expected a finite mean delay above 0, found 0",
-        ),
-        (
-            "transition t uniform 3 2",
-            "f.net:1: transition t: upper bound 2; expected a number not below the lower bound",
-        ),
-        (
-            "transition t exponential rate 1 servers 0",
-            "f.net:1: transition t: servers 0; expected 1 or more",
-        ),
-        (
-            "transition t exponential rate 1 servers infinite",
-            "f.net:1: transition t: servers infinite; expected an input arc, or a number of servers",
-        ),
-        (
-            "place a\ntransition t exponential rate 1\nin a 0",
-            "f.net:3: transition t: the input arc to a has multiplicity 0; expected 1 or more",
-        ),
-        (
-            "place a\ntransition t exponential rate 1\nin a\nin a",
-            "f.net:4: transition t: two input arcs to a; expected one, with a multiplicity",
-        ),
-        (
-            "place a\ntransition t exponential rate 1\nin a 2\ninhibit a 2",
-            "f.net:4: transition t can never fire: it needs 2 tokens in a and forbids more than 1",
-        ),
-        (
-            "place a 1 capacity 1\ntransition t exponential rate 1\nread a 2",
-            "f.net:3: transition t can never fire: it needs 2 tokens in a, which holds at most 1",
-        ),
-        (
-            "place a 1 capacity 1\ntransition t exponential rate 1\nout a 2",
-            "f.net:3: transition t can never fire: it gives 2 tokens to a, which holds at most 1",
-        ),
-        (
-            "place a\ntransition t immediate\nout a",
-            "f.net:2: zero-time loop: immediate t would fire for ever without needing a token; expected a timed transition, or a way out",
-        ),
-        (
-            "place a 1\nplace b\ntransition t immediate\nin a\nout b\ntransition u immediate\nin b\nout a",
-            "f.net:3: zero-time loop: immediate t, u would fire for ever through a, b; expected a timed transition, or a way out",
-        ),
-    ];
-    for (text, expected) in cases {
-        assert_eq!(message(text), expected, "{text}");
-    }
+    let message = |text: &str| read("f.net", text).unwrap_err().to_string();
+    check(include_str!("../cases/text.txt"), "", message);
+    check(include_str!("../cases/invalid.txt"), "", message);
 }
 
 #[test]
@@ -237,41 +110,8 @@ fn numbers_may_be_expressions_of_parameters() {
 
 #[test]
 fn wrong_parameters_are_reported_with_their_line() {
-    for (from, to, message) in [
-        (
-            "2*rate",
-            "rat",
-            "x.net:4: expected a number or the name of a constant, found rat; did you mean rate?",
-        ),
-        (
-            "parameter fast 2*rate",
-            "parameter rate 2",
-            "x.net:4: expected a name of its own, found rate, which is declared before",
-        ),
-        (
-            "parameter fast 2*rate",
-            "parameter 2fast 2",
-            "x.net:4: expected the name of a parameter: letters, digits and _, found 2fast",
-        ),
-        (
-            "parameter fast 2*rate",
-            "parameter fast",
-            "x.net:4: expected its value, found the end of the line",
-        ),
-        (
-            "in up n/2",
-            "in up n/3",
-            "x.net:8: expected a number of tokens (a whole number, at most 4294967295), found 1.3333333333333333",
-        ),
-        (
-            "servers n",
-            "servers m",
-            "x.net:7: expected a number of servers, or infinite (a number or the name of a constant), found m; did you mean n?",
-        ),
-    ] {
-        let text = PARAMETERS.replacen(from, to, 1);
-        assert_eq!(read("x.net", &text).unwrap_err().to_string(), message);
-    }
+    let message = |text: &str| read("x.net", text).unwrap_err().to_string();
+    check(include_str!("../cases/parameters.txt"), PARAMETERS, message);
 }
 
 proptest! {

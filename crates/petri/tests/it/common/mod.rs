@@ -1,4 +1,7 @@
-//! Nets for property tests.
+//! Nets for property tests, and what several files of tests need.
+
+pub(crate) mod cases;
+pub(crate) mod runs;
 
 use inorder_petri::net::family::FAMILIES;
 use inorder_petri::net::{
