@@ -15,7 +15,7 @@
 //! assert!(game.enabled().is_empty(), "a deadlock");
 //! assert_eq!(game.back(), Some(t));
 //! assert_eq!(game.marking(), [1]);
-//! # Ok::<(), inorder_petri::text::TextError>(())
+//! # Ok::<(), inorder_petri::text::ReadError>(())
 //! ```
 
 use inorder_base::random::Random;

@@ -15,7 +15,7 @@ use crate::arithmetic::{self, Values, Wrong};
 /// let net = inorder_petri::text::read_with("x.net", text, &mut parameters)?;
 /// assert_eq!(net.transitions[0].timing, inorder_petri::net::Timing::exponential(1.6));
 /// assert_eq!(parameters.declared(), [("load".to_owned(), 0.8)]);
-/// # Ok::<(), inorder_petri::text::TextError>(())
+/// # Ok::<(), inorder_petri::text::ReadError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Parameters {

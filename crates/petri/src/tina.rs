@@ -18,13 +18,13 @@
 //! ```
 //! let net = inorder_petri::tina::read("two.net", "net two\npl free (2)\ntr take free -> held*2\n")?;
 //! assert_eq!((net.places.len(), net.places[0].tokens), (2, 2));
-//! # Ok::<(), inorder_petri::text::TextError>(())
+//! # Ok::<(), inorder_petri::text::ReadError>(())
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::net::{Arc, ArcKind, Line, Net, Place, PlaceId, Timing, Transition, TransitionId};
-use crate::text::{Mistake, TextError};
+use crate::text::{Mistake, ReadError, validated};
 
 /// The rate of transitions, of which the format says nothing.
 const RATE: f64 = 1.0;
@@ -39,22 +39,14 @@ pub(crate) fn is_tina(text: &str) -> bool {
 }
 
 /// Reads a net and validates it. `file` is used in error messages.
-pub fn read(file: &str, text: &str) -> Result<Net, TextError> {
-    let at = |line, mistake| TextError {
-        file: file.to_owned(),
-        line,
-        mistake,
-    };
+pub fn read(file: &str, text: &str) -> Result<Net, ReadError> {
     let mut reader = Reader::default();
     for (line, number) in text.lines().zip(1..) {
         reader.line = number;
-        reader.read(line).map_err(|mistake| at(number, mistake))?;
+        let read = reader.read(line);
+        read.map_err(|mistake| ReadError::at(number, mistake).in_file(file))?;
     }
-    let net = reader.net;
-    match net.validate() {
-        Ok(()) => Ok(net),
-        Err(error) => Err(at(error.line, Mistake::Net(error.problem))),
-    }
+    validated(reader.net).map_err(|error| error.in_file(file))
 }
 
 /// Reads any bytes.

@@ -10,7 +10,7 @@
 //! let net = inorder_petri::text::read("one.net", "place p 1\ntransition t exponential rate 2\n in p\n")?;
 //! assert!(dot(&net).starts_with("digraph"));
 //! assert!(Drawing::of(&net).svg().ends_with("</svg>\n"));
-//! # Ok::<(), inorder_petri::text::TextError>(())
+//! # Ok::<(), inorder_petri::text::ReadError>(())
 //! ```
 
 mod dot;

@@ -40,6 +40,7 @@ mod tests;
 mod watch;
 
 pub use crate::markov::Solving;
+pub use crate::text::ReadError;
 pub use columns::write_schema;
 pub use document::{Document, Findings};
 pub use ends::Ends;
@@ -49,5 +50,5 @@ pub use examine::{Wishes, examine, examine_moves};
 pub use kind::REAL;
 pub use queries::{Answer, Known};
 pub use simulate::{Clock, Settings, Simulated};
-pub use source::{ReadError, read, read_with};
+pub use source::{read, read_with};
 pub use watch::{Progress, Watch};

@@ -1,11 +1,10 @@
 //! Decodes the bytes of a document.
 
-use super::Located;
-use crate::text::Mistake;
+use crate::text::{Mistake, ReadError};
 use std::borrow::Cow;
 
 /// The characters of a document in UTF-8, UTF-16 (by its byte order mark) or Latin-1 (by its declaration).
-pub(super) fn text_of(bytes: &[u8]) -> Result<Cow<'_, str>, Located> {
+pub(super) fn text_of(bytes: &[u8]) -> Result<Cow<'_, str>, ReadError> {
     match bytes {
         [0xfe, 0xff, rest @ ..] => Ok(utf16(rest, u16::from_be_bytes).into()),
         [0xff, 0xfe, rest @ ..] => Ok(utf16(rest, u16::from_le_bytes).into()),
@@ -18,16 +17,15 @@ pub(super) fn text_of(bytes: &[u8]) -> Result<Cow<'_, str>, Located> {
     }
 }
 
-fn utf8(bytes: &[u8]) -> Result<&str, Located> {
+fn utf8(bytes: &[u8]) -> Result<&str, ReadError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     std::str::from_utf8(bytes).map_err(|error| {
         let before = &bytes[..error.valid_up_to()];
         let lines = before.iter().filter(|&&b| b == b'\n').count();
-        Located {
-            line: u32::try_from(lines + 1).unwrap_or(u32::MAX),
-            element: String::new(),
-            mistake: Mistake::unexpected("UTF-8", "other bytes, and no encoding is declared"),
-        }
+        ReadError::at(
+            u32::try_from(lines + 1).unwrap_or(u32::MAX),
+            Mistake::unexpected("UTF-8", "other bytes, and no encoding is declared"),
+        )
     })
 }
 

@@ -8,16 +8,15 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::Located;
 use super::tree::Element;
 use crate::arithmetic::{self, Values, Wrong};
 use crate::net::family::{self, Drawn};
 use crate::net::{Arc, ArcKind, Net, Place, PlaceId, Servers, Timing, Transition};
 use crate::parameters::Parameters;
-use crate::text::Mistake;
+use crate::text::{Mistake, ReadError};
 
 /// The net of a project that is wanted, or its only one.
-pub(super) fn net(project: &Element, parameters: &mut Parameters) -> Result<Net, Located> {
+pub(super) fn net(project: &Element, parameters: &mut Parameters) -> Result<Net, ReadError> {
     let nets: Vec<&Element> = children(project, "gspn").collect();
     let gspn = super::chosen(project, &nets, "name", parameters)?;
     let nodes: Vec<&Element> = children(gspn, "nodes").flat_map(|n| &n.children).collect();
@@ -48,7 +47,7 @@ fn children<'a>(element: &'a Element, name: &'a str) -> impl Iterator<Item = &'a
 }
 
 /// The constants and parameters; a later one may use the earlier ones.
-fn constants(nodes: &[&Element], parameters: &mut Parameters) -> Result<Rc<Values>, Located> {
+fn constants(nodes: &[&Element], parameters: &mut Parameters) -> Result<Rc<Values>, ReadError> {
     for node in nodes {
         // Names of actions and conditions on markings are for composition and for queries of automata.
         let is_no_number = matches!(node.attribute("type"), Some("ACTION" | "STATEPROP"));
@@ -65,7 +64,7 @@ fn constants(nodes: &[&Element], parameters: &mut Parameters) -> Result<Rc<Value
 }
 
 /// An error of a node or an arc, with its name.
-fn wrong(element: &Element, mistake: Mistake) -> Located {
+fn wrong(element: &Element, mistake: Mistake) -> ReadError {
     let name = element
         .attribute("name")
         .map(str::to_owned)
@@ -77,18 +76,14 @@ fn wrong(element: &Element, mistake: Mistake) -> Located {
             ))
         })
         .unwrap_or_default();
-    Located {
-        line: element.line,
-        element: format!("{} {name}: ", element.name),
-        mistake,
-    }
+    ReadError::of_element(element.line, format!("{} {name}: ", element.name), mistake)
 }
 
-fn mistaken(element: &Element, error: Wrong) -> Located {
+fn mistaken(element: &Element, error: Wrong) -> ReadError {
     wrong(element, Mistake::unexpected(error.expected, error.found))
 }
 
-fn named(element: &Element) -> Result<&str, Located> {
+fn named(element: &Element) -> Result<&str, ReadError> {
     let name = element.attribute("name").filter(|name| !name.is_empty());
     name.ok_or_else(|| wrong(element, Mistake::unexpected("an attribute name", "none")))
 }
@@ -102,7 +97,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn number(&self, element: &Element, attribute: &str, default: f64) -> Result<f64, Located> {
+    fn number(&self, element: &Element, attribute: &str, default: f64) -> Result<f64, ReadError> {
         match element.attribute(attribute) {
             None | Some("") => Ok(default),
             Some(text) => arithmetic::value(text, &self.constants)
@@ -110,7 +105,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn whole(&self, element: &Element, attribute: &str, default: u32) -> Result<u32, Located> {
+    fn whole(&self, element: &Element, attribute: &str, default: u32) -> Result<u32, ReadError> {
         match element.attribute(attribute) {
             None | Some("") => Ok(default),
             Some(text) => arithmetic::whole(text, &self.constants)
@@ -119,7 +114,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A number that could not be computed; those that depend on the marking or on colours are named as such.
-    fn described(&self, element: &Element, attribute: &str, error: Wrong) -> Located {
+    fn described(&self, element: &Element, attribute: &str, error: Wrong) -> ReadError {
         let text = element.attribute(attribute).unwrap_or_default();
         let (expected, found) = if text.contains(['<', '>']) {
             ("a net without colours", format!("{attribute} {text}"))
@@ -134,7 +129,7 @@ impl<'a> Reader<'a> {
         wrong(element, Mistake::unexpected(expected, found))
     }
 
-    fn node(&mut self, node: &'a Element) -> Result<(), Located> {
+    fn node(&mut self, node: &'a Element) -> Result<(), ReadError> {
         match node.name.as_str() {
             "place" => self.place(node),
             "transition" => self.transition(node),
@@ -143,7 +138,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn place(&mut self, node: &'a Element) -> Result<(), Located> {
+    fn place(&mut self, node: &'a Element) -> Result<(), ReadError> {
         let name = named(node)?;
         refuse_colours(node, "domain")?;
         if let Some(other @ ("CONTINUOUS" | "FLUID")) = node.attribute("type") {
@@ -155,7 +150,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn transition(&mut self, node: &'a Element) -> Result<(), Located> {
+    fn transition(&mut self, node: &'a Element) -> Result<(), ReadError> {
         let name = named(node)?;
         refuse_colours(node, "guard")?;
         let timing = match node.attribute("type").unwrap_or("EXP") {
@@ -190,7 +185,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A delay that is given by its density: `FUNCTION[A, B]`.
-    fn general(&self, node: &Element) -> Result<Timing, Located> {
+    fn general(&self, node: &Element) -> Result<Timing, ReadError> {
         let text = node.attribute("delay").unwrap_or_default().trim();
         let parts = text
             .strip_suffix(']')
@@ -231,7 +226,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn arc(&mut self, arc: &Element) -> Result<(), Located> {
+    fn arc(&mut self, arc: &Element) -> Result<(), ReadError> {
         if arc.name != "arc" {
             return Ok(());
         }
@@ -268,7 +263,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn refuse_colours(node: &Element, attribute: &str) -> Result<(), Located> {
+fn refuse_colours(node: &Element, attribute: &str) -> Result<(), ReadError> {
     match node.attribute(attribute).filter(|text| !text.is_empty()) {
         None => Ok(()),
         Some(text) => {
@@ -286,7 +281,7 @@ fn end(
     attribute: &str,
     nodes: &BTreeMap<&str, usize>,
     expected: &str,
-) -> Result<usize, Located> {
+) -> Result<usize, ReadError> {
     let name = arc.attribute(attribute).unwrap_or_default();
     let unknown = || {
         let known = nodes.keys().copied();

@@ -40,50 +40,9 @@ mod write;
 
 pub use write::write;
 
-use crate::net::{Line, Net};
+use crate::net::Net;
 use crate::parameters::Parameters;
-use crate::text::Mistake;
-
-/// An error in a PNML file, with the element and its line.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{file}{}: {element}{mistake}", at(*line))]
-pub struct PnmlError {
-    /// The file.
-    pub file: Box<str>,
-    /// The line of the element, from 1; 0 if the error has no line.
-    pub line: Line,
-    /// The element, as `place p1: `, or empty.
-    pub element: Box<str>,
-    /// What is wrong.
-    pub mistake: Mistake,
-}
-
-fn at(line: Line) -> String {
-    if line == 0 {
-        String::new()
-    } else {
-        format!(":{line}")
-    }
-}
-
-/// An error before the name of the file is known.
-#[derive(Debug)]
-pub(crate) struct Located {
-    line: Line,
-    element: String,
-    mistake: Mistake,
-}
-
-impl Located {
-    fn in_file(self, file: &str) -> PnmlError {
-        PnmlError {
-            file: file.into(),
-            line: self.line,
-            element: self.element.into(),
-            mistake: self.mistake,
-        }
-    }
-}
+use crate::text::{Mistake, ReadError, validated};
 
 /// Reads the first net of a PNML document and validates it. `file` is used in error messages.
 ///
@@ -98,7 +57,7 @@ impl Located {
 /// let error = pnml::read("x.pnml", document).unwrap_err();
 /// assert_eq!(error.to_string(), "x.pnml:4: arc a: expected the id of a place or transition, found q; did you mean p?");
 /// ```
-pub fn read(file: &str, document: &[u8]) -> Result<Net, PnmlError> {
+pub fn read(file: &str, document: &[u8]) -> Result<Net, ReadError> {
     read_with(file, document, &mut Parameters::default())
 }
 
@@ -107,30 +66,20 @@ pub fn read_with(
     file: &str,
     document: &[u8],
     parameters: &mut Parameters,
-) -> Result<Net, PnmlError> {
-    let net = parse_with(file, document, parameters)?;
-    match net.validate() {
-        Ok(()) => Ok(net),
-        Err(error) => Err(PnmlError {
-            file: file.into(),
-            line: error.line,
-            element: "".into(),
-            mistake: Mistake::Net(error.problem),
-        }),
-    }
+) -> Result<Net, ReadError> {
+    let valid = net_of(document, parameters).and_then(validated);
+    valid.map_err(|error| error.in_file(file))
 }
 
 /// Reads the first net of a PNML document without validating it.
-pub fn parse(file: &str, document: &[u8]) -> Result<Net, PnmlError> {
-    parse_with(file, document, &mut Parameters::default())
+pub fn parse(file: &str, document: &[u8]) -> Result<Net, ReadError> {
+    let read = net_of(document, &mut Parameters::default());
+    read.map_err(|error| error.in_file(file))
 }
 
-fn parse_with(file: &str, document: &[u8], parameters: &mut Parameters) -> Result<Net, PnmlError> {
-    let read = document::text_of(document).and_then(|text| {
-        let root = tree::parse(&text)?;
-        of_element(&root, parameters)
-    });
-    read.map_err(|located| located.in_file(file))
+fn net_of(document: &[u8], parameters: &mut Parameters) -> Result<Net, ReadError> {
+    let text = document::text_of(document)?;
+    of_element(&tree::parse(&text)?, parameters)
 }
 
 /// Reads any bytes; a valid net is written and read again.
@@ -142,7 +91,7 @@ pub fn fuzz_one(data: &[u8]) {
 }
 
 /// The first net below `root`, by the form of the program that wrote it.
-fn of_element(root: &tree::Element, parameters: &mut Parameters) -> Result<Net, Located> {
+fn of_element(root: &tree::Element, parameters: &mut Parameters) -> Result<Net, ReadError> {
     if root.name == "project" {
         return greatspn::net(root, parameters);
     }
@@ -158,7 +107,7 @@ fn chosen<'a>(
     nets: &[&'a tree::Element],
     attribute: &str,
     parameters: &Parameters,
-) -> Result<&'a tree::Element, Located> {
+) -> Result<&'a tree::Element, ReadError> {
     let name = |net: &&'a tree::Element| net.attribute(attribute).unwrap_or_default();
     if let Some(wanted) = parameters.net() {
         let found = nets.iter().find(|net| name(net) == wanted);

@@ -7,12 +7,11 @@
 
 use std::collections::BTreeMap;
 
-use super::Located;
 use super::tree::Element;
 use crate::arithmetic;
 use crate::net::{Arc, ArcKind, Net, Place, PlaceId, Timing, Transition};
 use crate::parameters::Parameters;
-use crate::text::Mistake;
+use crate::text::{Mistake, ReadError};
 
 /// The rate of transitions, of which the format says nothing.
 const RATE: f64 = 1.0;
@@ -28,7 +27,7 @@ pub(super) fn is_tapaal(root: &Element) -> bool {
 }
 
 /// The active components as one net.
-pub(super) fn net(root: &Element, parameters: &mut Parameters) -> Result<Net, Located> {
+pub(super) fn net(root: &Element, parameters: &mut Parameters) -> Result<Net, ReadError> {
     let mut reader = Reader {
         net: Net::default(),
         parameters,
@@ -82,7 +81,7 @@ struct Reader<'p> {
 
 impl Reader<'_> {
     /// What is declared outside of the components.
-    fn shared(&mut self, element: &Element) -> Result<(), Located> {
+    fn shared(&mut self, element: &Element) -> Result<(), ReadError> {
         match element.name.as_str() {
             "constant" => {
                 let name = element.attribute("name").unwrap_or_default();
@@ -107,7 +106,7 @@ impl Reader<'_> {
     }
 
     /// Adds a place.
-    fn place(&mut self, element: &Element, name: &str) -> Result<usize, Located> {
+    fn place(&mut self, element: &Element, name: &str) -> Result<usize, ReadError> {
         refuse_invariant(element)?;
         refuse_colours(element)?;
         let mut place = Place::new(name, self.whole(element, "initialMarking", "0")?);
@@ -116,7 +115,7 @@ impl Reader<'_> {
     }
 
     /// Adds a transition.
-    fn transition(&mut self, element: &Element, name: &str) -> Result<usize, Located> {
+    fn transition(&mut self, element: &Element, name: &str) -> Result<usize, ReadError> {
         refuse_urgent(element)?;
         refuse_distribution(element, self.parameters.ignored())?;
         if let Some(condition) = element.child("condition") {
@@ -131,7 +130,7 @@ impl Reader<'_> {
         Ok(self.net.add_transition(transition).0)
     }
 
-    fn whole(&self, element: &Element, attribute: &str, default: &str) -> Result<u32, Located> {
+    fn whole(&self, element: &Element, attribute: &str, default: &str) -> Result<u32, ReadError> {
         let text = element.attribute(attribute).unwrap_or(default);
         arithmetic::whole(text, self.parameters.values())
             .map_err(|error| named(element, Mistake::unexpected(error.expected, error.found)))
@@ -143,7 +142,7 @@ impl Reader<'_> {
         kind: ArcKind,
         place: usize,
         to: usize,
-    ) -> Result<(), Located> {
+    ) -> Result<(), ReadError> {
         let multiplicity = self.whole(arc, "weight", "1")?;
         let new = Arc {
             kind,
@@ -164,7 +163,7 @@ struct Component<'a, 'r, 'p> {
 }
 
 impl<'a> Component<'a, '_, '_> {
-    fn read(&mut self, component: &'a Element) -> Result<(), Located> {
+    fn read(&mut self, component: &'a Element) -> Result<(), ReadError> {
         for element in &component.children {
             let is_place = match element.name.as_str() {
                 "place" => true,
@@ -192,7 +191,7 @@ impl<'a> Component<'a, '_, '_> {
         Ok(())
     }
 
-    fn place(&mut self, element: &Element, plain: &str, own: &str) -> Result<usize, Located> {
+    fn place(&mut self, element: &Element, plain: &str, own: &str) -> Result<usize, ReadError> {
         match self.reader.shared_places.get(plain) {
             Some(&shared) => {
                 refuse_invariant(element)?;
@@ -202,7 +201,12 @@ impl<'a> Component<'a, '_, '_> {
         }
     }
 
-    fn transition(&mut self, element: &Element, plain: &str, own: &str) -> Result<usize, Located> {
+    fn transition(
+        &mut self,
+        element: &Element,
+        plain: &str,
+        own: &str,
+    ) -> Result<usize, ReadError> {
         match self.reader.shared_transitions.get(plain) {
             Some(&Some(shared)) => {
                 refuse_urgent(element)?;
@@ -218,7 +222,7 @@ impl<'a> Component<'a, '_, '_> {
         }
     }
 
-    fn arc(&mut self, arc: &'a Element, kind: &str) -> Result<(), Located> {
+    fn arc(&mut self, arc: &'a Element, kind: &str) -> Result<(), ReadError> {
         let (source, target) = (self.end(arc, "source")?, self.end(arc, "target")?);
         if !matches!(kind, "normal" | "timed" | "transport" | "tapnInhibitor") {
             let expected = "an arc of type normal, timed, transport or tapnInhibitor";
@@ -244,7 +248,7 @@ impl<'a> Component<'a, '_, '_> {
     }
 
     /// A transport arc of the format of TAPAAL's engines, which names its transition.
-    fn transport_through(&mut self, arc: &'a Element) -> Result<(), Located> {
+    fn transport_through(&mut self, arc: &'a Element) -> Result<(), ReadError> {
         let ends = ["source", "transition", "target"].map(|end| self.end(arc, end));
         let [
             Ok(Node::Place(from)),
@@ -260,7 +264,7 @@ impl<'a> Component<'a, '_, '_> {
         self.reader.arc(arc, ArcKind::Output, to, through)
     }
 
-    fn end(&self, arc: &Element, attribute: &str) -> Result<Node, Located> {
+    fn end(&self, arc: &Element, attribute: &str) -> Result<Node, ReadError> {
         let id = arc.attribute(attribute).unwrap_or_default();
         let unknown = || {
             let known = self.nodes.keys().copied();
@@ -272,18 +276,18 @@ impl<'a> Component<'a, '_, '_> {
 }
 
 /// An error of a place or a transition, which may have no id.
-fn named(element: &Element, mistake: Mistake) -> Located {
+fn named(element: &Element, mistake: Mistake) -> ReadError {
     let name = element
         .attribute("name")
         .or_else(|| element.attribute("id"));
-    Located {
-        line: element.line,
-        element: format!("{} {}: ", element.name, name.unwrap_or_default()),
+    ReadError::of_element(
+        element.line,
+        format!("{} {}: ", element.name, name.unwrap_or_default()),
         mistake,
-    }
+    )
 }
 
-fn refuse_invariant(element: &Element) -> Result<(), Located> {
+fn refuse_invariant(element: &Element) -> Result<(), ReadError> {
     let invariant = element.attribute("invariant").unwrap_or_default();
     if matches!(without_spaces(invariant).as_str(), "" | "<inf") {
         return Ok(());
@@ -293,7 +297,7 @@ fn refuse_invariant(element: &Element) -> Result<(), Located> {
     Err(named(element, Mistake::unexpected(expected, found)))
 }
 
-fn refuse_urgent(element: &Element) -> Result<(), Located> {
+fn refuse_urgent(element: &Element) -> Result<(), ReadError> {
     match element.attribute("urgent") {
         Some("true") => {
             let expected = "a transition that is not urgent (times of TAPAAL are not modelled)";
@@ -308,7 +312,7 @@ fn refuse_urgent(element: &Element) -> Result<(), Located> {
 
 /// Newer versions write a distribution of firing times beside each transition, for statistical model checking; by default the
 /// constant 1.
-fn refuse_distribution(element: &Element, ignored: &[String]) -> Result<(), Located> {
+fn refuse_distribution(element: &Element, ignored: &[String]) -> Result<(), ReadError> {
     let distribution = element.attribute("distribution").unwrap_or("constant");
     let value = element.attribute("value").unwrap_or("1");
     let is_default = distribution == "constant" && value.trim().parse() == Ok(1.0);
@@ -321,7 +325,7 @@ fn refuse_distribution(element: &Element, ignored: &[String]) -> Result<(), Loca
 }
 
 /// Uncoloured nets of newer versions name the only colour `dot`.
-fn refuse_colours(element: &Element) -> Result<(), Located> {
+fn refuse_colours(element: &Element) -> Result<(), ReadError> {
     let colour = element.child("type").map(Element::content);
     match colour.filter(|colour| !colour.eq_ignore_ascii_case("dot")) {
         None => Ok(()),
@@ -336,7 +340,7 @@ fn refuse_colours(element: &Element) -> Result<(), Located> {
 }
 
 /// An arc that takes tokens may do so at any age. Behind a colon stands the number of a transport arc.
-fn refuse_interval(arc: &Element) -> Result<(), Located> {
+fn refuse_interval(arc: &Element) -> Result<(), ReadError> {
     let inscription = arc.attribute("inscription").unwrap_or("[0,inf)");
     let interval = inscription.split(':').next().unwrap_or_default();
     match without_spaces(interval).as_str() {

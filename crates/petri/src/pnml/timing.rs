@@ -1,10 +1,9 @@
 //! Timing of transitions, in this crate's notation and in PIPE's.
 
-use super::Located;
 use super::tree::{Element, own, parsed};
 use crate::net::family::{self, FAMILIES};
 use crate::net::{Drawn, Observation, Servers, Timing};
-use crate::text::Mistake;
+use crate::text::{Mistake, ReadError};
 
 const KINDS: [&str; 6] = [
     "immediate",
@@ -16,14 +15,14 @@ const KINDS: [&str; 6] = [
 ];
 
 /// The timing of a transition; exponential with rate 1 if none is given.
-pub(super) fn timing(transition: &Element) -> Result<Timing, Located> {
+pub(super) fn timing(transition: &Element) -> Result<Timing, ReadError> {
     match own(transition).and_then(|own| own.child("timing")) {
         Some(timing) => own_timing(timing),
         None => pipe_timing(transition),
     }
 }
 
-fn own_timing(element: &Element) -> Result<Timing, Located> {
+fn own_timing(element: &Element) -> Result<Timing, ReadError> {
     match element.attribute("kind").unwrap_or_default() {
         "immediate" => Ok(Timing::Immediate {
             priority: whole(element, "priority", Some("1"))?,
@@ -61,17 +60,17 @@ fn own_timing(element: &Element) -> Result<Timing, Located> {
     }
 }
 
-fn real(element: &Element, name: &str, default: Option<&str>) -> Result<f64, Located> {
+fn real(element: &Element, name: &str, default: Option<&str>) -> Result<f64, ReadError> {
     let text = element.attribute(name).or(default).unwrap_or("none");
     parsed(element, text, &format!("a number as {name}"))
 }
 
-fn whole(element: &Element, name: &str, default: Option<&str>) -> Result<u32, Located> {
+fn whole(element: &Element, name: &str, default: Option<&str>) -> Result<u32, ReadError> {
     let text = element.attribute(name).or(default).unwrap_or("none");
     parsed(element, text, &format!("a whole number as {name}"))
 }
 
-fn empirical(element: &Element) -> Result<Timing, Located> {
+fn empirical(element: &Element) -> Result<Timing, ReadError> {
     let words = element
         .attribute("values")
         .unwrap_or_default()
@@ -88,7 +87,7 @@ fn empirical(element: &Element) -> Result<Timing, Located> {
 }
 
 /// In PIPE `timed` distinguishes timed from immediate transitions, and `rate` is the rate or the weight.
-fn pipe_timing(transition: &Element) -> Result<Timing, Located> {
+fn pipe_timing(transition: &Element) -> Result<Timing, ReadError> {
     let rate = match transition.child("rate") {
         Some(rate) => parsed(rate, rate.content(), "a number as rate")?,
         None => 1.0,
@@ -110,7 +109,7 @@ fn pipe_timing(transition: &Element) -> Result<Timing, Located> {
 }
 
 /// The servers of a transition; one if none are given.
-pub(super) fn servers(transition: &Element) -> Result<Servers, Located> {
+pub(super) fn servers(transition: &Element) -> Result<Servers, ReadError> {
     if let Some(element) = own(transition).and_then(|own| own.child("servers")) {
         return match element.content() {
             "infinite" => Ok(Servers::Infinite),

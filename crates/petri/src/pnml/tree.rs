@@ -1,8 +1,7 @@
 //! The elements of a document as a tree.
 
-use super::Located;
 use crate::net::Line;
-use crate::text::Mistake;
+use crate::text::{Mistake, ReadError};
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::reader::Reader;
 use quick_xml::{XmlVersion, escape};
@@ -57,12 +56,8 @@ impl Element {
         }
     }
 
-    pub(super) fn wrong(&self, mistake: Mistake) -> Located {
-        Located {
-            line: self.line,
-            element: self.title(),
-            mistake,
-        }
+    pub(super) fn wrong(&self, mistake: Mistake) -> ReadError {
+        ReadError::of_element(self.line, self.title(), mistake)
     }
 }
 
@@ -79,13 +74,13 @@ pub(super) fn parsed<T: FromStr>(
     element: &Element,
     text: &str,
     expected: &str,
-) -> Result<T, Located> {
+) -> Result<T, ReadError> {
     text.parse()
         .map_err(|_| element.wrong(Mistake::unexpected(expected, text)))
 }
 
 /// The root element of the document.
-pub(super) fn parse(text: &str) -> Result<Element, Located> {
+pub(super) fn parse(text: &str) -> Result<Element, ReadError> {
     let mut builder = Builder {
         reader: Reader::from_str(text),
         text,
@@ -119,7 +114,7 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn root(&mut self) -> Result<Element, Located> {
+    fn root(&mut self) -> Result<Element, ReadError> {
         // The first element represents the document and contains the root.
         let mut open = vec![Element::default()];
         loop {
@@ -161,7 +156,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn element(&self, start: &BytesStart<'_>) -> Result<Element, Located> {
+    fn element(&self, start: &BytesStart<'_>) -> Result<Element, ReadError> {
         let written = start.name().as_ref().to_owned();
         let prefix = written.split_once(':').map(|(prefix, _)| prefix);
         let mut element = Element {
@@ -199,12 +194,8 @@ impl<'a> Builder<'a> {
         self.counted = now;
     }
 
-    fn broken(&self, found: &str) -> Located {
-        Located {
-            line: self.line,
-            element: String::new(),
-            mistake: Mistake::unexpected("well-formed XML", found),
-        }
+    fn broken(&self, found: &str) -> ReadError {
+        ReadError::at(self.line, Mistake::unexpected("well-formed XML", found))
     }
 }
 

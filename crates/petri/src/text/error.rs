@@ -1,24 +1,60 @@
-//! Errors in a net in the text format.
+//! Errors in the file of a net, in any format.
 
-use crate::net::{Line, Problem};
+use crate::net::{Line, Net, Problem};
 
-/// An error in a file, with its line.
+/// An error in the file of a net, with its place.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{file}{}: {mistake}", at(*line))]
-pub struct TextError {
+#[error("{file}{}: {element}{mistake}", at(*line))]
+pub struct ReadError {
     /// The file.
-    pub file: String,
+    pub file: Box<str>,
     /// The line, from 1; 0 if the error has no line.
     pub line: Line,
+    /// The element of XML, as `place p1: `; empty in other formats.
+    pub element: Box<str>,
     /// What is wrong.
     pub mistake: Mistake,
 }
 
+impl ReadError {
+    /// Before the name of the file is known.
+    pub(crate) fn at(line: Line, mistake: Mistake) -> Self {
+        Self::of_element(line, "", mistake)
+    }
+
+    /// The same of an element of XML.
+    pub(crate) fn of_element(line: Line, element: impl Into<Box<str>>, mistake: Mistake) -> Self {
+        Self {
+            file: "".into(),
+            line,
+            element: element.into(),
+            mistake,
+        }
+    }
+
+    pub(crate) fn in_file(self, file: &str) -> Self {
+        let file = file.into();
+        Self { file, ..self }
+    }
+
+    /// What is wrong and where in its line, without the file and the line.
+    pub fn problem(&self) -> String {
+        format!("{}{}", self.element, self.mistake)
+    }
+}
+
+/// The net if it is valid.
+pub(crate) fn validated(net: Net) -> Result<Net, ReadError> {
+    match net.validate() {
+        Ok(()) => Ok(net),
+        Err(error) => Err(ReadError::at(error.line, Mistake::Net(error.problem))),
+    }
+}
+
 fn at(line: Line) -> String {
-    if line == 0 {
-        String::new()
-    } else {
-        format!(":{line}")
+    match line {
+        0 => String::new(),
+        _ => format!(":{line}"),
     }
 }
 

@@ -53,7 +53,8 @@ mod line;
 mod parse;
 mod print;
 
-pub use error::{Mistake, TextError};
+pub(crate) use error::validated;
+pub use error::{Mistake, ReadError};
 pub use print::print;
 
 use crate::net::Net;
@@ -67,36 +68,21 @@ use crate::parameters::Parameters;
 /// let error = read("queue.net", "place queue\ntransition serve exponential rate 2\n  in qeue\n").unwrap_err();
 /// assert_eq!(error.to_string(), "queue.net:3: expected a place, found qeue; did you mean queue?");
 /// ```
-pub fn read(file: &str, text: &str) -> Result<Net, TextError> {
+pub fn read(file: &str, text: &str) -> Result<Net, ReadError> {
     read_with(file, text, &mut Parameters::default())
 }
 
 /// The same with values of parameters, which then hold what the text declares.
-pub fn read_with(file: &str, text: &str, parameters: &mut Parameters) -> Result<Net, TextError> {
-    let net = parse_with(file, text, parameters)?;
-    match net.validate() {
-        Ok(()) => Ok(net),
-        Err(error) => Err(TextError {
-            file: file.to_owned(),
-            line: error.line,
-            mistake: Mistake::Net(error.problem),
-        }),
-    }
+pub fn read_with(file: &str, text: &str, parameters: &mut Parameters) -> Result<Net, ReadError> {
+    let read = parse::Parser::new(parameters).net(text);
+    let valid = read.and_then(validated);
+    valid.map_err(|error| error.in_file(file))
 }
 
 /// Reads a net from `text` without validating it.
-pub fn parse(file: &str, text: &str) -> Result<Net, TextError> {
-    parse_with(file, text, &mut Parameters::default())
-}
-
-fn parse_with(file: &str, text: &str, parameters: &mut Parameters) -> Result<Net, TextError> {
-    parse::Parser::new(parameters)
-        .net(text)
-        .map_err(|(line, mistake)| TextError {
-            file: file.to_owned(),
-            line,
-            mistake,
-        })
+pub fn parse(file: &str, text: &str) -> Result<Net, ReadError> {
+    let read = parse::Parser::new(&mut Parameters::default()).net(text);
+    read.map_err(|error| error.in_file(file))
 }
 
 /// Reads any bytes; a valid net is printed and read again.

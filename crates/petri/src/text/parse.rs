@@ -1,7 +1,7 @@
 //! Parses lines into a net.
 
-use super::Mistake;
 use super::line::{Word, Words};
+use super::{Mistake, ReadError};
 use crate::arithmetic;
 use crate::net::family::{self, FAMILIES, Family};
 use crate::net::{
@@ -24,8 +24,6 @@ struct PendingArc {
     multiplicity: u32,
     line: Line,
 }
-
-type Misplaced = (Line, Mistake);
 
 const LINES: [&str; 9] = [
     "net",
@@ -56,12 +54,12 @@ impl<'p> Parser<'p> {
         }
     }
 
-    pub(super) fn net(mut self, text: &str) -> Result<Net, Misplaced> {
+    pub(super) fn net(mut self, text: &str) -> Result<Net, ReadError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         for (number, line) in text.lines().enumerate() {
             let number = Line::try_from(number + 1).unwrap_or(Line::MAX);
-            self.line(line, number)
-                .map_err(|mistake| (number, mistake))?;
+            let read = self.line(line, number);
+            read.map_err(|mistake| ReadError::at(number, mistake))?;
         }
         self.connect()?;
         Ok(self.net)
@@ -160,13 +158,14 @@ impl<'p> Parser<'p> {
     }
 
     /// Resolves the places of the arcs, when all places are known.
-    fn connect(&mut self) -> Result<(), Misplaced> {
+    fn connect(&mut self) -> Result<(), ReadError> {
         let names = self.net.places.iter().enumerate().rev();
         let places: BTreeMap<String, usize> = names.map(|(i, p)| (p.name.clone(), i)).collect();
         for arc in std::mem::take(&mut self.arcs) {
             let Some(&place) = places.get(&arc.place) else {
                 let valid = self.net.places.iter().map(|p| p.name.as_str());
-                return Err((arc.line, Mistake::unknown("a place", &arc.place, valid)));
+                let mistake = Mistake::unknown("a place", &arc.place, valid);
+                return Err(ReadError::at(arc.line, mistake));
             };
             self.net.transitions[arc.transition].arcs.push(Arc {
                 kind: arc.kind,

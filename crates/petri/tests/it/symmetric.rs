@@ -1,9 +1,11 @@
 //! High-level nets of PNML, unfolded to places and transitions of plain tokens.
 
+use crate::common::runs::formula;
 use inorder_petri::net::Net;
 use inorder_petri::pnml;
-use inorder_petri::query::{Query, Verdict};
+use inorder_petri::query::Verdict;
 use inorder_petri::reachability::Graph;
+use inorder_petri::text::ReadError;
 
 /// A term with the terms within it.
 fn term(name: &str, parts: &[String]) -> String {
@@ -43,7 +45,7 @@ fn arc(from: &str, to: &str, term: &str) -> String {
     )
 }
 
-fn net(declarations: &str, content: &str) -> Result<Net, pnml::PnmlError> {
+fn net(declarations: &str, content: &str) -> Result<Net, ReadError> {
     let text = format!(
         "<pnml xmlns=\"http://www.pnml.org/version-2009/grammar/pnml\">\n\
          <net id=\"n\" type=\"http://www.pnml.org/version-2009/grammar/symmetricnet\">\n\
@@ -89,10 +91,7 @@ fn philosophers(seats: u32) -> Net {
 
 fn verdict(net: &Net, query: &str) -> Verdict {
     let graph = Graph::explore(net, 100_000);
-    let Ok(Query::Holds(formula)) = Query::read(query, net) else {
-        panic!("{query} is a formula");
-    };
-    formula.check(net, &graph).verdict
+    formula(net, query).check(net, &graph).verdict
 }
 
 #[test]

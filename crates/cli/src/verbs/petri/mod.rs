@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use inorder_petri::draw::{Drawing, dot};
 use inorder_petri::game::Game;
 use inorder_petri::inspect::{
-    Document, Error, Progress, ReadError, Solving, Watch, Wishes, examine, examine_moves,
+    Document, Error, Progress, Solving, Watch, Wishes, examine, examine_moves,
 };
 use inorder_petri::net::Net;
 use inorder_petri::parameters::Parameters;
@@ -240,7 +240,7 @@ fn read(path: &Path, source: &Source, parameters: &mut Parameters) -> Result<Net
         Source::Coloured(text) => text.as_bytes(),
     };
     let read = inorder_petri::inspect::read_with(&path.to_string_lossy(), bytes, parameters);
-    read.map_err(|ReadError { line, problem, .. }| malformed(path, Some(line), problem))
+    read.map_err(|error| malformed(path, Some(error.line), error.problem()))
 }
 
 /// One line: the file, the line of it if there is one, and what is wrong.

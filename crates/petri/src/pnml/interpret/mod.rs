@@ -2,16 +2,15 @@
 
 mod symmetric;
 
-use super::Located;
 use super::timing::{servers, timing};
 use super::tree::{Element, own, parsed};
 use crate::net::{Arc, ArcKind, Net, Place, PlaceId, Transition};
 use crate::parameters::Parameters;
-use crate::text::Mistake;
+use crate::text::{Mistake, ReadError};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The net below `root` that is wanted, or the only one.
-pub(super) fn net(root: &Element, parameters: &Parameters) -> Result<Net, Located> {
+pub(super) fn net(root: &Element, parameters: &Parameters) -> Result<Net, ReadError> {
     let is_net = |element: &&Element| element.name == "net";
     let nets: Vec<&Element> = std::iter::once(root)
         .chain(&root.children)
@@ -42,7 +41,7 @@ const HIGH_LEVEL: [&str; 5] = ["symmetric", "highlevel", "hlpn", "colored", "col
 
 /// Whether a net is a high-level one, by its type; without a type it is a place/transition net. In nets of other types tokens
 /// and transitions may mean anything.
-fn is_high_level(net: &Element) -> Result<bool, Located> {
+fn is_high_level(net: &Element) -> Result<bool, ReadError> {
     let written = net.attribute("type").unwrap_or_default();
     let name = written.trim().to_ascii_lowercase();
     let is_of = |known: &&str| {
@@ -78,7 +77,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn of(net: &'a Element, ignored: &'a [String], is_high_level: bool) -> Result<Self, Located> {
+    fn of(net: &'a Element, ignored: &'a [String], is_high_level: bool) -> Result<Self, ReadError> {
         let mut reader = Self {
             places: Vec::new(),
             transitions: Vec::new(),
@@ -92,7 +91,7 @@ impl<'a> Reader<'a> {
         Ok(reader)
     }
 
-    fn page(&mut self, page: &'a Element) -> Result<(), Located> {
+    fn page(&mut self, page: &'a Element) -> Result<(), ReadError> {
         for element in &page.children {
             refuse_foreign(element, self.ignored)?;
             if !self.is_high_level {
@@ -129,7 +128,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn identify(&mut self, element: &'a Element, node: Node) -> Result<(), Located> {
+    fn identify(&mut self, element: &'a Element, node: Node) -> Result<(), ReadError> {
         let id = required(element, "id")?;
         if self.nodes.insert(id, node).is_some() {
             return Err(element.wrong(Mistake::unexpected("an id of its own", "one used before")));
@@ -137,7 +136,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn net(&self, element: &Element) -> Result<Net, Located> {
+    fn net(&self, element: &Element) -> Result<Net, ReadError> {
         let id = || element.attribute("id").unwrap_or_default().to_owned();
         let mut net = Net::new(name_of(element).unwrap_or_else(id));
         let names = unique_names(self.places.iter().chain(&self.transitions));
@@ -156,7 +155,7 @@ impl<'a> Reader<'a> {
         Ok(net)
     }
 
-    fn arc(&self, element: &Element) -> Result<(usize, Arc), Located> {
+    fn arc(&self, element: &Element) -> Result<(usize, Arc), ReadError> {
         let (source, target) = (self.end(element, "source")?, self.end(element, "target")?);
         let said = arc_kind(element)?;
         let (transition, kind, place) = match (source, target, said) {
@@ -186,7 +185,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The node at one end of an arc, following references.
-    fn end(&self, element: &Element, attribute: &str) -> Result<Node, Located> {
+    fn end(&self, element: &Element, attribute: &str) -> Result<Node, ReadError> {
         let mut id = required(element, attribute)?;
         for _ in 0..=self.references.len() {
             if let Some(node) = self.nodes.get(id) {
@@ -240,7 +239,7 @@ const KNOWN: [&str; 21] = [
 const OF_PIPE: (&str, &str) = ("timed", "priority");
 
 /// Refuses nodes and arcs with elements of which it is not known what they mean.
-fn refuse_foreign(element: &Element, ignored: &[String]) -> Result<(), Located> {
+fn refuse_foreign(element: &Element, ignored: &[String]) -> Result<(), ReadError> {
     if !matches!(element.name.as_str(), "place" | "transition" | "arc") {
         return Ok(());
     }
@@ -264,7 +263,7 @@ fn refuse_foreign(element: &Element, ignored: &[String]) -> Result<(), Located> 
 }
 
 /// Refuses nodes and arcs of high-level nets in a file that says it has none.
-fn refuse_high_level(element: &Element) -> Result<(), Located> {
+fn refuse_high_level(element: &Element) -> Result<(), ReadError> {
     if !matches!(element.name.as_str(), "place" | "transition" | "arc") {
         return Ok(());
     }
@@ -282,7 +281,7 @@ fn refuse_high_level(element: &Element) -> Result<(), Located> {
     }
 }
 
-fn required<'a>(element: &'a Element, attribute: &str) -> Result<&'a str, Located> {
+fn required<'a>(element: &'a Element, attribute: &str) -> Result<&'a str, ReadError> {
     element.attribute(attribute).ok_or_else(|| {
         element.wrong(Mistake::unexpected(
             format!("an attribute {attribute}"),
@@ -322,7 +321,7 @@ fn unique_names<'a>(elements: impl Iterator<Item = &'a &'a Element>) -> Vec<Stri
     chosen.collect()
 }
 
-fn place(element: &Element, name: &str) -> Result<Place, Located> {
+fn place(element: &Element, name: &str) -> Result<Place, ReadError> {
     let mut place = Place::new(name, number(element.child("initialMarking"), 0)?);
     place.line = element.line;
     place.capacity = match own(element).and_then(|own| own.child("capacity")) {
@@ -334,7 +333,7 @@ fn place(element: &Element, name: &str) -> Result<Place, Located> {
 }
 
 /// Special arcs, in the notations of various tools.
-fn arc_kind(element: &Element) -> Result<Option<ArcKind>, Located> {
+fn arc_kind(element: &Element) -> Result<Option<ArcKind>, ReadError> {
     const NAMES: [&str; 3] = ["kind", "type", "arctype"];
     let own = own(element).and_then(|own| own.child("kind"));
     let child = || {
@@ -368,7 +367,7 @@ fn child_ignoring_case<'a>(element: &'a Element, name: &str) -> Option<&'a Eleme
 
 /// The number in an element; `default` if the element or the number is missing. `Default,3` (PIPE's tokens of its
 /// only colour) is 3.
-fn number(element: Option<&Element>, default: u32) -> Result<u32, Located> {
+fn number(element: Option<&Element>, default: u32) -> Result<u32, ReadError> {
     let Some(element) = element else {
         return Ok(default);
     };

@@ -7,11 +7,10 @@ mod terms;
 
 use std::collections::BTreeMap;
 
-use super::super::Located;
 use super::super::tree::Element;
 use super::{Node, Reader, add_arc, arc_kind, name_of, servers, timing, unique_names};
 use crate::net::{Arc, ArcKind, Net, Place, PlaceId, Transition};
-use crate::text::Mistake;
+use crate::text::{Mistake, ReadError};
 use sorts::Sorts;
 use terms::{Binding, Bound, Terms};
 
@@ -19,7 +18,7 @@ use terms::{Binding, Bound, Terms};
 const MAX_NODES: u64 = 2_000_000;
 
 /// Unfolds a net.
-pub(super) fn net(reader: &Reader<'_>, element: &Element) -> Result<Net, Located> {
+pub(super) fn net(reader: &Reader<'_>, element: &Element) -> Result<Net, ReadError> {
     let sorts = Sorts::of(element)?;
     let id = || element.attribute("id").unwrap_or_default().to_owned();
     let mut unfolded = Unfolded {
@@ -58,7 +57,7 @@ struct HighArc<'a> {
 fn high_arc<'a>(
     reader: &Reader<'a>,
     element: &'a Element,
-) -> Result<(usize, HighArc<'a>), Located> {
+) -> Result<(usize, HighArc<'a>), ReadError> {
     let ends = (
         reader.end(element, "source")?,
         reader.end(element, "target")?,
@@ -83,7 +82,7 @@ fn high_arc<'a>(
 }
 
 /// The term of an element.
-fn structure(element: &Element) -> Result<&Element, Located> {
+fn structure(element: &Element) -> Result<&Element, ReadError> {
     let structure = element.child("structure").and_then(|s| s.children.first());
     structure.ok_or_else(|| {
         element.wrong(Mistake::unexpected(
@@ -103,7 +102,7 @@ struct Unfolded<'s> {
 }
 
 impl Unfolded<'_> {
-    fn count(&mut self, element: &Element) -> Result<(), Located> {
+    fn count(&mut self, element: &Element) -> Result<(), ReadError> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
             let expected = format!("at most {MAX_NODES} places and transitions after unfolding");
@@ -112,7 +111,7 @@ impl Unfolded<'_> {
         Ok(())
     }
 
-    fn place(&mut self, element: &Element, name: &str) -> Result<(), Located> {
+    fn place(&mut self, element: &Element, name: &str) -> Result<(), ReadError> {
         let sort = match element.child("type") {
             Some(sort) => self.terms.sorts.of_element(structure(sort)?)?,
             None => self.terms.sorts.dot(),
@@ -148,7 +147,7 @@ impl Unfolded<'_> {
         element: &Element,
         name: &str,
         arcs: &[HighArc<'_>],
-    ) -> Result<(), Located> {
+    ) -> Result<(), ReadError> {
         let condition = element.child("condition").map(structure).transpose()?;
         let terms = arcs.iter().filter_map(|arc| arc.term).chain(condition);
         let mut binding = Binding::of(self.terms.sorts, terms)?;
@@ -176,7 +175,7 @@ impl Unfolded<'_> {
         transition: &mut Transition,
         arc: &HighArc<'_>,
         bound: &Bound,
-    ) -> Result<(), Located> {
+    ) -> Result<(), ReadError> {
         let size = self.sizes[arc.place];
         let tokens = match arc.term {
             Some(term) => self.terms.multiset(term, bound, size)?,

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::pnml::Located;
 use crate::pnml::tree::{Element, parsed};
-use crate::text::Mistake;
+use crate::text::{Mistake, ReadError};
 
 /// Values of one sort, at most.
 const MAX_VALUES: usize = 1_000_000;
@@ -34,7 +33,7 @@ pub(super) struct Sorts {
 }
 
 impl Sorts {
-    pub(super) fn of(net: &Element) -> Result<Self, Located> {
+    pub(super) fn of(net: &Element) -> Result<Self, ReadError> {
         let mut sorts = Self::default();
         // The first atom is that of plain tokens.
         sorts.atoms.push(Atom {
@@ -79,13 +78,13 @@ impl Sorts {
         Ok(sorts)
     }
 
-    fn named_sort(&mut self, element: &Element) -> Result<(), Located> {
+    fn named_sort(&mut self, element: &Element) -> Result<(), ReadError> {
         let sort = self.of_first(element)?;
         self.named.insert(id(element), sort);
         Ok(())
     }
 
-    fn of_first(&mut self, element: &Element) -> Result<Sort, Located> {
+    fn of_first(&mut self, element: &Element) -> Result<Sort, ReadError> {
         let Some(sort) = element.children.first() else {
             return Err(element.wrong(Mistake::unexpected("a sort", "none")));
         };
@@ -101,7 +100,7 @@ impl Sorts {
                 self.atom(sort, Atom { values, from: None })
             }
             "finiteintrange" => {
-                let bound = |name: &str| -> Result<i64, Located> {
+                let bound = |name: &str| -> Result<i64, ReadError> {
                     let text = sort.attribute(name).unwrap_or_default();
                     parsed(sort, text, "a whole number")
                 };
@@ -118,7 +117,7 @@ impl Sorts {
         }
     }
 
-    fn atom(&mut self, element: &Element, atom: Atom) -> Result<Sort, Located> {
+    fn atom(&mut self, element: &Element, atom: Atom) -> Result<Sort, ReadError> {
         if atom.values.is_empty() {
             return Err(element.wrong(Mistake::unexpected("a sort with a value", "none")));
         }
@@ -127,7 +126,7 @@ impl Sorts {
     }
 
     /// The parts of a sort, in their order.
-    fn partition(&mut self, element: &Element) -> Result<(), Located> {
+    fn partition(&mut self, element: &Element) -> Result<(), ReadError> {
         let sort = self.of_first(element)?;
         let [atom] = sort.0[..] else {
             let expected = "a partition of a sort without parts";
@@ -150,7 +149,7 @@ impl Sorts {
     }
 
     /// A sort where it is used.
-    pub(super) fn of_element(&self, element: &Element) -> Result<Sort, Located> {
+    pub(super) fn of_element(&self, element: &Element) -> Result<Sort, ReadError> {
         match element.name.as_str() {
             "dot" => Ok(self.dot()),
             "usersort" => {
@@ -163,7 +162,7 @@ impl Sorts {
             }
             "productsort" => {
                 let parts = element.children.iter().map(|part| self.of_element(part));
-                let parts = parts.collect::<Result<Vec<Sort>, Located>>()?;
+                let parts = parts.collect::<Result<Vec<Sort>, ReadError>>()?;
                 Ok(Sort(parts.into_iter().flat_map(|sort| sort.0).collect()))
             }
             other => {
@@ -209,7 +208,7 @@ impl Sorts {
     }
 
     /// The atom and the index of a constant; the atom of a part of a partition is `usize::MAX`.
-    pub(super) fn constant(&self, element: &Element) -> Result<(usize, usize), Located> {
+    pub(super) fn constant(&self, element: &Element) -> Result<(usize, usize), ReadError> {
         let name = element.attribute("declaration").unwrap_or_default();
         self.constants.get(name).copied().ok_or_else(|| {
             let known = self.constants.keys().map(String::as_str);
@@ -218,7 +217,7 @@ impl Sorts {
     }
 
     /// The atom and the index of a number of a range.
-    pub(super) fn number(&self, element: &Element) -> Result<(usize, usize), Located> {
+    pub(super) fn number(&self, element: &Element) -> Result<(usize, usize), ReadError> {
         let text = element.attribute("value").unwrap_or_default();
         let value: i64 = parsed(element, text, "a whole number")?;
         let range = element.child("finiteintrange");
@@ -239,7 +238,7 @@ impl Sorts {
         }
     }
 
-    pub(super) fn variable(&self, element: &Element) -> Result<(&str, usize), Located> {
+    pub(super) fn variable(&self, element: &Element) -> Result<(&str, usize), ReadError> {
         let name = element.attribute("refvariable").unwrap_or_default();
         let found = self.variables.get_key_value(name);
         found
@@ -251,7 +250,7 @@ impl Sorts {
     }
 
     /// The part of a partition in which a value is.
-    pub(super) fn part(&self, element: &Element, value: usize) -> Result<usize, Located> {
+    pub(super) fn part(&self, element: &Element, value: usize) -> Result<usize, ReadError> {
         let name = element.attribute("refpartition").unwrap_or_default();
         let part = self.partitions.get(name).and_then(|parts| parts.get(value));
         part.copied().ok_or_else(|| {

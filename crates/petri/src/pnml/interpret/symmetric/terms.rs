@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::sorts::{Sort, Sorts};
-use crate::pnml::Located;
 use crate::pnml::tree::{Element, parsed};
-use crate::text::Mistake;
+use crate::text::{Mistake, ReadError};
 
 /// The index of the value of every variable.
 pub(super) type Bound = BTreeMap<String, usize>;
@@ -30,7 +29,7 @@ impl Terms<'_> {
         term: &Element,
         bound: &Bound,
         size: usize,
-    ) -> Result<Multiset, Located> {
+    ) -> Result<Multiset, ReadError> {
         let mut all = Multiset::new();
         match term.name.as_str() {
             "all" => {
@@ -80,8 +79,8 @@ impl Terms<'_> {
         value.iter().fold(0, add)
     }
 
-    fn value(&self, term: &Element, bound: &Bound) -> Result<Value, Located> {
-        let one = |term: &Element| -> Result<(usize, usize), Located> {
+    fn value(&self, term: &Element, bound: &Bound) -> Result<Value, ReadError> {
+        let one = |term: &Element| -> Result<(usize, usize), ReadError> {
             let inner = parts(term).next();
             let inner = inner.ok_or_else(|| term.wrong(Mistake::unexpected("a term", "none")))?;
             match self.value(inner, bound)?[..] {
@@ -109,7 +108,7 @@ impl Terms<'_> {
             "partitionelementof" => vec![(PART, self.sorts.part(term, one(term)?.1)?)],
             "tuple" => {
                 let values = parts(term).map(|part| self.value(part, bound));
-                values.collect::<Result<Vec<Value>, Located>>()?.concat()
+                values.collect::<Result<Vec<Value>, ReadError>>()?.concat()
             }
             other => {
                 let expected = "a term of a symmetric net";
@@ -119,9 +118,9 @@ impl Terms<'_> {
     }
 
     /// Whether a condition holds.
-    pub(super) fn holds(&self, term: &Element, bound: &Bound) -> Result<bool, Located> {
+    pub(super) fn holds(&self, term: &Element, bound: &Bound) -> Result<bool, ReadError> {
         let holds = |part: &Element| self.holds(part, bound);
-        let compared = || -> Result<std::cmp::Ordering, Located> {
+        let compared = || -> Result<std::cmp::Ordering, ReadError> {
             let [a, b] = two_of(term, "two terms")?;
             let (a, b) = (self.value(a, bound)?, self.value(b, bound)?);
             let alike = a.iter().map(|v| v.0).eq(b.iter().map(|v| v.0));
@@ -153,7 +152,7 @@ impl Terms<'_> {
     }
 }
 
-fn all(parts: impl Iterator<Item = Result<bool, Located>>) -> Result<bool, Located> {
+fn all(parts: impl Iterator<Item = Result<bool, ReadError>>) -> Result<bool, ReadError> {
     for part in parts {
         if !part? {
             return Ok(false);
@@ -168,7 +167,7 @@ fn parts(term: &Element) -> impl Iterator<Item = &Element> {
     subterms.filter_map(|subterm| subterm.children.first())
 }
 
-fn two_of<'e>(term: &'e Element, expected: &str) -> Result<[&'e Element; 2], Located> {
+fn two_of<'e>(term: &'e Element, expected: &str) -> Result<[&'e Element; 2], ReadError> {
     let mut all = parts(term);
     match (all.next(), all.next(), all.next()) {
         (Some(a), Some(b), None) => Ok([a, b]),
@@ -188,7 +187,7 @@ impl Binding {
     pub(super) fn of<'e>(
         sorts: &Sorts,
         terms: impl Iterator<Item = &'e Element>,
-    ) -> Result<Self, Located> {
+    ) -> Result<Self, ReadError> {
         let mut atoms = BTreeMap::new();
         for term in terms {
             collect(sorts, term, &mut atoms)?;
@@ -230,7 +229,7 @@ fn collect(
     sorts: &Sorts,
     term: &Element,
     found: &mut BTreeMap<String, usize>,
-) -> Result<(), Located> {
+) -> Result<(), ReadError> {
     if term.name == "variable" {
         let (name, atom) = sorts.variable(term)?;
         found.insert(name.to_owned(), atom);
