@@ -35,7 +35,8 @@ impl Chain {
         Self::new_while(net, limit, |_| true)
     }
 
-    /// The same; the exploration of the markings ends with an error when `keep_going` returns false.
+    /// The same; it ends with an error when `keep_going` returns false, which is asked during the exploration of the markings and
+    /// the elimination of those in which no time passes.
     pub(crate) fn new_while(
         net: &Net,
         limit: usize,
@@ -105,7 +106,7 @@ impl Chain {
         let tangible: Vec<usize> = (0..graph.len())
             .filter(|&i| !graph.is_vanishing(i))
             .collect();
-        let vanishing = Vanishing::eliminate(&net, &graph, &transitions)?;
+        let vanishing = Vanishing::eliminate(&net, &graph, &transitions, || keep_going(&graph))?;
         let mut chain = Self {
             initial: vanishing.tangible_after(0),
             net,

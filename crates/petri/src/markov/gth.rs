@@ -56,8 +56,13 @@ pub(super) fn shares<P: Positive>(
 }
 
 /// Expected visits `(I - Q)^-1` among `n` transient states, where `inside[i * n + j]` is the probability of going
-/// from one to another and `leave[i]` that of leaving; `None` if they cannot be left.
-pub(super) fn fundamental(inside: &[f64], leave: &[f64]) -> Option<Vec<f64>> {
+/// from one to another and `leave[i]` that of leaving; `None` if they cannot be left. `go_on` is asked before each of them, since
+/// a step takes the square of their number.
+pub(super) fn fundamental<E>(
+    inside: &[f64],
+    leave: &[f64],
+    mut go_on: impl FnMut() -> Result<(), E>,
+) -> Result<Option<Vec<f64>>, E> {
     let n = leave.len();
     let (mut q, mut leave) = (inside.to_vec(), leave.to_vec());
     let mut visits = vec![0.0; n * n];
@@ -65,9 +70,10 @@ pub(super) fn fundamental(inside: &[f64], leave: &[f64]) -> Option<Vec<f64>> {
         visits[i * n + i] = 1.0;
     }
     for s in 0..n {
+        go_on()?;
         let out = q[s * n + s + 1..(s + 1) * n].iter().sum::<f64>() + leave[s];
         if out <= 0.0 {
-            return None;
+            return Ok(None);
         }
         scale(&mut q[s * n..(s + 1) * n], 1.0 / out);
         scale(&mut visits[s * n..(s + 1) * n], 1.0 / out);
@@ -82,6 +88,7 @@ pub(super) fn fundamental(inside: &[f64], leave: &[f64]) -> Option<Vec<f64>> {
         }
     }
     for s in (0..n).rev() {
+        go_on()?;
         for j in s + 1..n {
             let share = q[s * n + j];
             if share > 0.0 {
@@ -89,7 +96,7 @@ pub(super) fn fundamental(inside: &[f64], leave: &[f64]) -> Option<Vec<f64>> {
             }
         }
     }
-    Some(visits)
+    Ok(Some(visits))
 }
 
 fn scale(row: &mut [f64], factor: f64) {
@@ -119,8 +126,12 @@ mod tests {
     #[test]
     fn visits_of_a_coin_tossed_until_heads() {
         // The probability of leaving is 1e-12, so there are 1e12 visits.
-        let visits = fundamental(&[1.0 - 1e-12], &[1e-12]).unwrap();
-        assert!((visits[0] / 1e12 - 1.0).abs() < 1e-12);
-        assert_eq!(fundamental(&[0.0, 1.0, 1.0, 0.0], &[0.0, 0.0]), None);
+        let visits = |inside: &[f64], leave: &[f64]| {
+            let found = fundamental(inside, leave, || Ok::<_, Stop>(()));
+            found.expect("nothing stops it")
+        };
+        let tosses = visits(&[1.0 - 1e-12], &[1e-12]).unwrap();
+        assert!((tosses[0] / 1e12 - 1.0).abs() < 1e-12);
+        assert_eq!(visits(&[0.0, 1.0, 1.0, 0.0], &[0.0, 0.0]), None);
     }
 }

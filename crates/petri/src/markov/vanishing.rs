@@ -19,6 +19,9 @@ pub(super) type Row = Vec<(u32, f64)>;
 /// Maximum number of vanishing markings in one cycle; the time grows with the cube, the memory with the square.
 const CYCLE_LIMIT: usize = 2000;
 
+/// Steps of eliminations between two questions whether they go on: a tenth of a second in the largest cycle.
+const LOOK: usize = 64;
+
 /// The role of every state of the graph.
 #[derive(Debug, Clone)]
 pub(super) struct Vanishing {
@@ -44,11 +47,21 @@ struct Component {
 }
 
 impl Vanishing {
+    /// Ends with an error as soon as `keep_going` returns false.
     pub(super) fn eliminate(
         net: &Net,
         graph: &Graph,
         transitions: &[Option<Fast>],
+        mut keep_going: impl FnMut() -> bool,
     ) -> Result<Self, MarkovError> {
+        let (markings, mut steps) = (graph.len(), 0);
+        let mut go_on = || {
+            steps += 1;
+            match steps % LOOK == 0 && !keep_going() {
+                true => Err(MarkovError::Stopped { markings }),
+                false => Ok(()),
+            }
+        };
         let mut all = Self {
             place_of: number_states(graph),
             rows: Vec::new(),
@@ -59,7 +72,7 @@ impl Vanishing {
             return Ok(all);
         }
         for members in vanishing_components(graph) {
-            let solved = all.solve(net, graph, transitions, &members)?;
+            let solved = all.solve(net, graph, transitions, &members, &mut go_on)?;
             for (&member, row) in members.iter().zip(solved.1) {
                 if let Place::Vanishing(slot) = all.place_of[member] {
                     all.rows[slot as usize] = row;
@@ -78,6 +91,7 @@ impl Vanishing {
         graph: &Graph,
         transitions: &[Option<Fast>],
         members: &[usize],
+        go_on: &mut impl FnMut() -> Result<(), MarkovError>,
     ) -> Result<(Vec<f64>, Vec<Row>), MarkovError> {
         let n = members.len();
         let (markings, limit) = (n, CYCLE_LIMIT);
@@ -105,13 +119,15 @@ impl Vanishing {
             exits.push(merged(exit));
         }
         let leave: Vec<f64> = exits.iter().map(|e| e.iter().map(|x| x.1).sum()).collect();
-        let visits = fundamental(&inside, &leave).ok_or_else(|| loops(net, graph, members))?;
+        let visits = fundamental(&inside, &leave, &mut *go_on)?;
+        let visits = visits.ok_or_else(|| loops(net, graph, members))?;
         let row = |i: usize| {
+            go_on()?;
             let visited = exits.iter().zip(&visits[i * n..(i + 1) * n]);
             let scaled = visited.flat_map(|(exit, v)| exit.iter().map(move |&(to, p)| (to, v * p)));
-            merged(scaled.collect())
+            Ok(merged(scaled.collect()))
         };
-        let rows = (0..n).map(row).collect();
+        let rows = (0..n).map(row).collect::<Result<_, MarkovError>>()?;
         Ok((visits, rows))
     }
 

@@ -1,5 +1,6 @@
 //! From wishes and a net to the output.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::text;
@@ -27,6 +28,32 @@ fn json(document: &Document) -> serde_json::Value {
 fn queries(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|&text| text.to_owned()).collect()
 }
+
+fn exact() -> Wishes {
+    Wishes {
+        exact: true,
+        ..Wishes::default()
+    }
+}
+
+fn simulating(simulation: Settings) -> Wishes {
+    Wishes {
+        simulate: true,
+        simulation,
+        ..Wishes::default()
+    }
+}
+
+fn asking(texts: &[&str]) -> Wishes {
+    Wishes {
+        queries: queries(texts),
+        ..Wishes::default()
+    }
+}
+
+/// M/M/1 at a load of one half.
+const QUEUE: &str =
+    "place q\ntransition a exponential rate 0.5\n out q\ntransition s exponential rate 1\n in q\n";
 
 fn confident() -> Settings {
     Settings {
@@ -77,20 +104,12 @@ fn simulation_and_exact_solution_agree_in_json() {
 /// 64 runs tell how many more are needed, and as many are enough.
 #[test]
 fn what_a_precision_takes_is_said_where_it_was_not_reached() {
-    let queue = "place q\ntransition a exponential rate 0.5\n out q\ntransition s exponential rate 1\n in q\n";
     let after = |text: &str, words: &str| -> f64 {
         let (_, rest) = text.split_once(words).unwrap_or_else(|| panic!("{text}"));
         let number = rest.split([' ', '\n']).next().unwrap();
         number.parse().unwrap_or_else(|_| panic!("{text}"))
     };
-    let simulated = |settings: Settings| {
-        let wishes = Wishes {
-            simulate: true,
-            simulation: settings,
-            ..Wishes::default()
-        };
-        printed(&find(queue, &wishes).unwrap())
-    };
+    let simulated = |settings: Settings| printed(&find(QUEUE, &simulating(settings)).unwrap());
     let runs = |most: u32| {
         simulated(Settings {
             time: Some(200.0),
@@ -172,6 +191,36 @@ fn every_way_to_a_solution_can_be_stopped() {
     }
 }
 
+/// Seven jobs among six stages without time can be distributed in 792 ways, all in one cycle that only `leave` ends: to eliminate
+/// them takes some steps for each, and only every 64th is watched.
+#[test]
+fn a_cycle_of_vanishing_markings_can_be_stopped() {
+    let stages = 6;
+    let mut text = "place out\n".to_owned();
+    for at in 0..stages {
+        let (tokens, next) = (if at == 0 { 7 } else { 0 }, (at + 1) % stages);
+        text +=
+            &format!("place s{at} {tokens}\ntransition t{at} immediate\n in s{at}\n out s{next}\n");
+    }
+    text += "transition leave immediate\n in s0 7\n out out\ntransition again exponential rate 1\n in out\n out s0 7\n";
+    let (asked, stop) = (Cell::new(0), AtomicBool::new(false));
+    let watch = Watch {
+        progress: &|progress| {
+            assert!(
+                matches!(progress, Progress::Explored { .. }),
+                "{progress:?}"
+            );
+            asked.set(asked.get() + 1);
+            stop.store(asked.get() == 10, Ordering::Relaxed);
+        },
+        stop: &stop,
+    };
+    let net = text::read("cycle.net", &text).unwrap();
+    let found = examine(net, &exact(), &watch).unwrap().findings;
+    assert!(found.was_interrupted && found.is_empty());
+    assert_eq!(asked.get(), 10, "it went on");
+}
+
 #[test]
 fn structure_is_printed_as_text() {
     let wishes = Wishes {
@@ -180,9 +229,7 @@ fn structure_is_printed_as_text() {
         ..Wishes::default()
     };
     let document = find(REPAIR, &wishes).unwrap();
-    let mut out = Vec::new();
-    document.write_text(&mut out).unwrap();
-    let out = String::from_utf8(out).unwrap();
+    let out = printed(&document);
     for line in [
         "P-invariant  working + broken = 6",
         "all 7 markings",
@@ -197,11 +244,7 @@ fn structure_is_printed_as_text() {
 #[test]
 fn impossible_requests_are_reported_in_one_line() {
     let clock = "place p 1\ntransition tick deterministic 2\n in p\n out p\n";
-    let wishes = Wishes {
-        exact: true,
-        ..Wishes::default()
-    };
-    let error = find(clock, &wishes).err().unwrap().to_string();
+    let error = find(clock, &exact()).err().unwrap().to_string();
     assert!(error.starts_with("line 2: transition tick"), "{error}");
     assert_eq!(error.lines().count(), 1);
 }
@@ -296,10 +339,7 @@ fn a_wrong_query_and_too_many_markings_are_told_in_one_line() {
     };
     for (wishes, message) in [
         (
-            Wishes {
-                queries: queries(&["P(workin = 1)"]),
-                ..Wishes::default()
-            },
+            asking(&["P(workin = 1)"]),
             "query \"P(workin = 1)\": column 3: expected a place, found workin; did you mean working?",
         ),
         (
@@ -336,15 +376,11 @@ fn a_wrong_query_and_too_many_markings_are_told_in_one_line() {
 }
 
 fn simulated(source: &str, replications: Option<u32>) -> Document {
-    let wishes = Wishes {
-        simulate: true,
-        simulation: Settings {
-            replications,
-            precision: 0.05,
-            ..Settings::default()
-        },
-        ..Wishes::default()
-    };
+    let wishes = simulating(Settings {
+        replications,
+        precision: 0.05,
+        ..Settings::default()
+    });
     find(source, &wishes).unwrap()
 }
 
@@ -405,15 +441,11 @@ fn a_queue_without_a_steady_state_is_called_unstable() {
 
 #[test]
 fn the_exact_solution_comes_with_a_bound() {
-    let wishes = Wishes {
-        exact: true,
-        ..Wishes::default()
-    };
     // A queue of 2001 markings in a row beside a switch whose rates are 15 decades smaller.
     let source = "place q 0 capacity 2000\nplace on 1\nplace off\ntransition a exponential rate 0.98e6\n out q\n\
         transition s exponential rate 1e6\n in q\ntransition down exponential rate 2e-9\n in on\n out off\n\
         transition up exponential rate 3e-9\n in off\n out on\n";
-    let found = json(&find(source, &wishes).unwrap());
+    let found = json(&find(source, &exact()).unwrap());
     let (on, error) = (
         &found["exact"]["places"]["on"]["tokens"],
         &found["exact"]["error"],
@@ -443,34 +475,26 @@ fn what_has_not_fired_yet_is_not_in_the_means() {
 fn a_place_that_cannot_hold_more_is_no_queue() {
     let many = "place q 0\ntransition a exponential rate 1\n out q 3000000000\n\
                 transition s exponential rate 1\n in q 3000000000\n";
-    let exact = Wishes {
-        exact: true,
-        ..Wishes::default()
-    };
-    let error = find(many, &exact).err().unwrap().to_string();
+    let error = find(many, &exact()).err().unwrap().to_string();
     assert!(
         error.starts_with("place q cannot hold the tokens of a further firing"),
         "{error}"
     );
     // With a capacity it is what was asked for.
     let limited = many.replace("place q 0", "place q 0 capacity 4000000000");
-    assert!(find(&limited, &exact).is_ok());
+    assert!(find(&limited, &exact()).is_ok());
 }
 
 #[test]
 fn rates_that_are_out_of_range_are_refused() {
-    let exact = Wishes {
-        exact: true,
-        ..Wishes::default()
-    };
     let queue = |rate: &str| {
         let many: String = (0..20)
             .map(|n| format!("transition a{n} exponential rate {rate}\n out q\n"))
             .collect();
         format!("place q 0 capacity 5\n{many}transition s exponential rate 1\n in q\n")
     };
-    assert!(find(&queue("1e290"), &exact).is_ok());
-    let error = find(&queue("1e299"), &exact).err().unwrap().to_string();
+    assert!(find(&queue("1e290"), &exact()).is_ok());
+    let error = find(&queue("1e299"), &exact()).err().unwrap().to_string();
     assert!(error.contains("out of range"), "{error}");
     let error = text::read("a.net", &queue("1e301"))
         .unwrap_err()
@@ -479,7 +503,7 @@ fn rates_that_are_out_of_range_are_refused() {
     let weights = "place a 1\nplace b\nplace c\ntransition x immediate weight 1e-200\n in a\n out b\n\
                    transition y immediate weight 1e200\n in a\n out c\n\
                    transition r exponential rate 1\n in c\n out a\n";
-    let error = find(weights, &exact).err().unwrap().to_string();
+    let error = find(weights, &exact()).err().unwrap().to_string();
     assert!(error.contains("out of range"), "{error}");
 }
 
@@ -494,12 +518,8 @@ fn small_numbers_have_intervals_and_no_sign() {
         let estimate = transition.throughput;
         assert!(estimate.half_width > 0.0, "{estimate:?}");
     }
-    let exact = Wishes {
-        exact: true,
-        ..Wishes::default()
-    };
     let ended = "place p 0\ntransition s exponential rate 1\n in p\n";
-    let text = printed(&find(ended, &exact).unwrap());
+    let text = printed(&find(ended, &exact()).unwrap());
     assert!(!text.contains("-0"), "{text}");
 }
 
@@ -540,17 +560,13 @@ fn rounded_numbers_of_fixed_delays_are_exact() {
 /// At a time numbers still change, which is no reason to make fewer runs.
 #[test]
 fn at_a_time_all_runs_are_made() {
-    let wishes = Wishes {
-        simulate: true,
-        simulation: Settings {
-            replications: Some(100),
-            time: Some(1.0),
-            precision: 0.0,
-            at_end: true,
-            ..Settings::default()
-        },
-        ..Wishes::default()
-    };
+    let wishes = simulating(Settings {
+        replications: Some(100),
+        time: Some(1.0),
+        precision: 0.0,
+        at_end: true,
+        ..Settings::default()
+    });
     let decay = "place q 1000\ntransition s exponential rate 1 servers infinite\n in q\n";
     let document = find(decay, &wishes).unwrap();
     assert_eq!(document.findings.simulated.unwrap().observations, 100);

@@ -42,17 +42,13 @@ fn a_condition_that_always_held_was_never_seen_otherwise() {
 /// At time 2 a place is left in all but exp(-8) = 0.0003 of the runs, of which a hundred show none.
 #[test]
 fn a_place_that_was_empty_at_a_time_in_all_runs_has_a_bound() {
-    let wishes = Wishes {
-        simulate: true,
-        simulation: Settings {
-            replications: Some(100),
-            time: Some(2.0),
-            precision: 0.0,
-            at_end: true,
-            ..Settings::default()
-        },
-        ..Wishes::default()
-    };
+    let wishes = simulating(Settings {
+        replications: Some(100),
+        time: Some(2.0),
+        precision: 0.0,
+        at_end: true,
+        ..Settings::default()
+    });
     let source = "place s 1\nplace d\ntransition t exponential rate 4\n in s\n out d\n";
     let document = find(source, &wishes).unwrap();
     let simulated = document.findings.simulated.unwrap();
@@ -99,17 +95,13 @@ fn numbers_of_tokens_that_are_equal_at_a_time_in_two_runs_are_no_exact_ones() {
 fn counts_that_are_equal_in_two_runs_are_no_exact_ones() {
     let source = "place p 1\ntransition t exponential rate 0.4\n in p\n out p\n";
     let of = |runs: u32, seed: u64| {
-        let wishes = Wishes {
-            simulate: true,
-            simulation: Settings {
-                replications: Some(runs),
-                time: Some(4.0),
-                warm_up: Some(0.0),
-                seed,
-                ..Settings::default()
-            },
-            ..Wishes::default()
-        };
+        let wishes = simulating(Settings {
+            replications: Some(runs),
+            time: Some(4.0),
+            warm_up: Some(0.0),
+            seed,
+            ..Settings::default()
+        });
         let simulated = find(source, &wishes).unwrap().findings.simulated.unwrap();
         simulated.measures.transitions[0].throughput
     };
