@@ -114,32 +114,19 @@ impl Observation {
             return Self::default();
         };
         let share = 1.0 / parts.len() as f64;
+        let mean = |of: &dyn Fn(&Self) -> f64| share * parts.iter().map(of).sum::<f64>();
         let mut all = last.clone();
         for (index, place) in all.places.iter_mut().enumerate() {
-            let mean = |of: fn(&PlaceSeen) -> f64| {
-                share
-                    * parts
-                        .iter()
-                        .map(|part| of(&part.places[index]))
-                        .sum::<f64>()
-            };
-            place.tokens = mean(|p| p.tokens);
-            place.arrivals = mean(|p| p.arrivals);
+            place.tokens = mean(&|part| part.places[index].tokens);
+            place.arrivals = mean(&|part| part.places[index].arrivals);
         }
         for (index, transition) in all.transitions.iter_mut().enumerate() {
-            let mean = |of: fn(&TransitionSeen) -> f64| {
-                share
-                    * parts
-                        .iter()
-                        .map(|part| of(&part.transitions[index]))
-                        .sum::<f64>()
-            };
-            transition.throughput = mean(|t| t.throughput);
-            transition.busy = mean(|t| t.busy);
-            transition.active = mean(|t| t.active);
+            transition.throughput = mean(&|part| part.transitions[index].throughput);
+            transition.busy = mean(&|part| part.transitions[index].busy);
+            transition.active = mean(&|part| part.transitions[index].active);
         }
         for (index, reward) in all.rewards.iter_mut().enumerate() {
-            *reward = share * parts.iter().map(|part| part.rewards[index]).sum::<f64>();
+            *reward = mean(&|part| part.rewards[index]);
         }
         all
     }

@@ -106,51 +106,32 @@ static INVARIANTS: &[Of] = &[
         "p_invariants",
         TEXTS,
         "Weighted sums of tokens that never change.",
-        |d| {
-            d.findings
-                .invariants
-                .as_ref()
-                .map(|i| i.places_text(&d.net))
-                .into()
-        },
+        |d| invariant(d, |net, i| i.places_text(net).into()),
     ),
     Of::new(
         "t_invariants",
         TEXTS,
         "Numbers of firings that lead back to the same marking.",
-        |d| {
-            d.findings
-                .invariants
-                .as_ref()
-                .map(|i| i.transitions_text(&d.net))
-                .into()
-        },
+        |d| invariant(d, |net, i| i.transitions_text(net).into()),
     ),
     Of::new(
         "covered_by_p_invariants",
         Kind::Flag,
         "Every place is in a P-invariant.",
-        |d| {
-            d.findings
-                .invariants
-                .as_ref()
-                .map(Invariants::is_covered_by_places)
-                .into()
-        },
+        |d| invariant(d, |_, i| i.is_covered_by_places().into()),
     ),
     Of::new(
         "covered_by_t_invariants",
         Kind::Flag,
         "Every transition is in a T-invariant.",
-        |d| {
-            d.findings
-                .invariants
-                .as_ref()
-                .map(Invariants::is_covered_by_transitions)
-                .into()
-        },
+        |d| invariant(d, |_, i| i.is_covered_by_transitions().into()),
     ),
 ];
+
+fn invariant<'d>(d: &'d Document, of: fn(&'d Net, &'d Invariants) -> Value<'d>) -> Value<'d> {
+    let invariants = d.findings.invariants.as_ref();
+    invariants.map_or(Value::Absent, |invariants| of(&d.net, invariants))
+}
 
 static REACHABILITY: &[Of] = &[
     Of::new("markings", Kind::Count, "Markings found.", |d| {
