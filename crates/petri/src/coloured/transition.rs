@@ -228,9 +228,7 @@ impl<'a, T: Token> TransitionBuilder<'a, T> {
         places: [Queue; N],
         route: impl FnMut(&Bound<'_, T>) -> (usize, T) + Send + 'static,
     ) -> Self {
-        let places = places.map(|queue| queue.0);
-        let first = places.first().copied().unwrap_or(u32::MAX);
-        self.output(first, Product::Route(places.into(), Box::new(route)))
+        self.route_among(&places, route)
     }
 
     /// As [`route`](Self::route), for places whose number is known only at run time; there must be at least one.

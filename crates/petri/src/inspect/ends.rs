@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use crate::net::{Net, Timing, Transition};
 use crate::reachability::{Graph, Report};
 use crate::statistics::{Simulation, Totals};
+use inorder_report::number::plural;
 use rayon::prelude::*;
 
 use crate::inspect::error::SimulationError;
@@ -52,12 +53,7 @@ impl Ends {
         let ways: Vec<String> = self
             .ways
             .iter()
-            .map(|(way, runs)| {
-                format!(
-                    "{way} in {runs} {}",
-                    if *runs == 1 { "run" } else { "runs" }
-                )
-            })
+            .map(|(way, runs)| format!("{way} in {}", plural(*runs, "run")))
             .collect();
         if !self.reachable.is_empty() {
             return format!(
@@ -97,7 +93,7 @@ pub(crate) fn of_one_run<S: Simulation>(
         true => (ENDING_RUNS, end),
         false => (OTHER_RUNS, end / OTHER_RUN_PART),
     };
-    let runs = late_parts(1..=number, length, others)?;
+    let runs = late_parts(net, 1..=number, length, others)?;
     let own = own.map(|marking| Late {
         still_in: Some(marking),
         fired: Vec::new(),
@@ -116,7 +112,7 @@ pub(crate) fn of_many_runs<S: Simulation>(
     if known == Known::OneWay {
         return Ok(None);
     }
-    let runs = late_parts(0..=OTHER_RUNS, end, start)?;
+    let runs = late_parts(net, 0..=OTHER_RUNS, end, start)?;
     let stands_still = runs.iter().all(|run| run.still_in.is_some());
     Ok(known.beside(judge(net, &runs, stands_still), stands_still))
 }
@@ -184,6 +180,7 @@ struct Late {
 }
 
 fn late_parts<S: Simulation>(
+    net: &Net,
     numbers: std::ops::RangeInclusive<u64>,
     length: u64,
     start: impl Fn(u64) -> Result<S, SimulationError> + Sync,
@@ -195,9 +192,8 @@ fn late_parts<S: Simulation>(
         run.advance(length)?;
         let after = run.totals(length);
         let transitions = before.transitions.iter().zip(&after.transitions);
-        let layout = run.layout();
         Ok(Late {
-            still_in: run.stands_still().then(|| words(&layout.places, &after)),
+            still_in: run.stands_still().then(|| marking(net, &after)),
             fired: transitions
                 .map(|(before, after)| after.firings - before.firings)
                 .collect(),
@@ -247,18 +243,6 @@ fn judge(net: &Net, runs: &[Late], stands_still: bool) -> Option<Ends> {
 }
 
 fn marking(net: &Net, totals: &Totals) -> String {
-    let names: Vec<String> = net.places.iter().map(|place| place.name.clone()).collect();
-    words(&names, totals)
-}
-
-fn words(names: &[String], totals: &Totals) -> String {
-    let places = names.iter().zip(&totals.places);
-    let marked = places.filter(|(_, place)| place.tokens > 0);
-    let words: Vec<String> = marked
-        .map(|(name, place)| format!("{name} {}", place.tokens))
-        .collect();
-    match words.is_empty() {
-        true => "no tokens".to_owned(),
-        false => words.join(", "),
-    }
+    let tokens: Vec<u32> = totals.places.iter().map(|place| place.tokens).collect();
+    net.marking_text(&tokens)
 }

@@ -6,7 +6,8 @@ use crate::net::{Net, PlaceId, Timing};
 use crate::query::{Query, Sum};
 use crate::race::{Memory, Race, Splitting, Threshold};
 use crate::statistics::{
-    Doubts, Measures, Replications, Simulation, Steady, replicate, run_seed, steady_state,
+    Doubts, Estimated, Measures, Replications, Simulation, Steady, replicate, run_seed,
+    steady_state,
 };
 
 use crate::inspect::ends::{self, Ends};
@@ -224,24 +225,12 @@ fn one_run<S: Simulation>(
         Some(ends) if ends.stands_still => result.measures.without_bounds(),
         _ => {}
     }
-    Ok(Simulated {
-        observations: result.batches,
-        are_replications: false,
-        time: result.end as f64 / clock.ticks_per_unit,
-        warm_up: result.warm_up as f64 / clock.ticks_per_unit,
-        confidence: options.confidence,
-        precision: options.precision,
-        is_precise: result.is_precise && ends.is_none(),
-        was_interrupted: watch.is_stopped(),
-        split: None,
-        measures: result.measures,
-        doubts: match ends {
-            // What stands still neither grows nor settles.
-            Some(_) => Doubts::default(),
-            None => result.doubts,
-        },
-        ends,
-    })
+    if ends.is_some() {
+        // What stands still neither grows nor settles.
+        result.doubts = Doubts::default();
+        result.is_precise = false;
+    }
+    Ok(clock.simulated(result, ends, options, watch))
 }
 
 fn many_runs<S: Simulation>(
@@ -274,20 +263,7 @@ fn many_runs<S: Simulation>(
         true => None,
         false => ends::of_many_runs(net, result.end, seeded)?,
     };
-    Ok(Simulated {
-        observations: result.runs as usize,
-        are_replications: true,
-        time: result.end as f64 / clock.ticks_per_unit,
-        warm_up: result.warm_up as f64 / clock.ticks_per_unit,
-        confidence: options.confidence,
-        precision: options.precision,
-        is_precise: result.is_precise,
-        was_interrupted: watch.is_stopped(),
-        split: None,
-        measures: result.measures,
-        doubts: result.doubts,
-        ends,
-    })
+    Ok(clock.simulated(result, ends, options, watch))
 }
 
 /// Units, ticks, and the mean delay of the slowest transition.
@@ -324,6 +300,30 @@ impl Clock {
                 })
             }
             _ => Ok(ticks as u64),
+        }
+    }
+
+    /// A result in units of time.
+    fn simulated(
+        &self,
+        result: Estimated,
+        ends: Option<Ends>,
+        options: &Settings,
+        watch: &Watch<'_>,
+    ) -> Simulated {
+        Simulated {
+            measures: result.measures,
+            observations: result.observations,
+            are_replications: options.replications.is_some(),
+            time: result.end as f64 / self.ticks_per_unit,
+            warm_up: result.warm_up as f64 / self.ticks_per_unit,
+            doubts: result.doubts,
+            ends,
+            confidence: options.confidence,
+            precision: options.precision,
+            is_precise: result.is_precise,
+            was_interrupted: watch.is_stopped(),
+            split: None,
         }
     }
 

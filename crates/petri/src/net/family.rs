@@ -152,6 +152,25 @@ fn not_negative(parameters: &[f64], index: usize) -> Option<(usize, &'static str
     (parameters[index] < 0.0).then_some((index, "a number not below 0"))
 }
 
+/// The words for all kinds of timing, as files have them.
+pub(crate) fn timings() -> impl Iterator<Item = &'static str> {
+    const WITHOUT_FAMILY: [&str; 6] = [
+        "immediate",
+        "exponential",
+        "deterministic",
+        "uniform",
+        "erlang",
+        "empirical",
+    ];
+    let families = FAMILIES.iter().map(|family| family.name);
+    WITHOUT_FAMILY.into_iter().chain(families)
+}
+
+/// The same in words, as what was expected.
+pub(crate) fn one_of_timings() -> String {
+    format!("one of {}", timings().collect::<Vec<_>>().join(", "))
+}
+
 /// The family with this name.
 pub fn named(name: &str) -> Option<&'static Family> {
     FAMILIES.iter().find(|family| family.name == name)

@@ -1,18 +1,9 @@
 //! Timing of transitions, in this crate's notation and in PIPE's.
 
 use super::tree::{Element, own, parsed};
-use crate::net::family::{self, FAMILIES};
+use crate::net::family;
 use crate::net::{Drawn, Observation, Servers, Timing};
 use crate::text::{Mistake, ReadError};
-
-const KINDS: [&str; 6] = [
-    "immediate",
-    "exponential",
-    "deterministic",
-    "uniform",
-    "erlang",
-    "empirical",
-];
 
 /// The timing of a transition; exponential with rate 1 if none is given.
 pub(super) fn timing(transition: &Element) -> Result<Timing, ReadError> {
@@ -51,10 +42,8 @@ fn own_timing(element: &Element) -> Result<Timing, ReadError> {
                 Ok(Timing::Drawn(Drawn::new(family, parameters)))
             }
             None => {
-                let kinds = || KINDS.into_iter().chain(FAMILIES.iter().map(|f| f.name));
-                let list = kinds().collect::<Vec<_>>().join(", ");
-                let expected = format!("a kind, one of {list}");
-                Err(element.wrong(Mistake::unknown(expected, name, kinds())))
+                let expected = format!("a kind, {}", family::one_of_timings());
+                Err(element.wrong(Mistake::unknown(expected, name, family::timings())))
             }
         },
     }

@@ -1,5 +1,6 @@
 //! Steady states by batch means.
 
+use super::Estimated;
 use super::doubts::{Doubts, batches};
 use super::measures::{Kind, Measures, Observation};
 use super::series::{self, of_series};
@@ -47,23 +48,6 @@ pub struct Steady {
     pub confidence: f64,
 }
 
-/// The estimate, and how it was computed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SteadyResult {
-    /// The measures.
-    pub measures: Measures,
-    /// Why they may be wrong.
-    pub doubts: Doubts,
-    /// Number of batches.
-    pub batches: usize,
-    /// Time at the start that did not count, in ticks.
-    pub warm_up: u64,
-    /// Time at the end, in ticks.
-    pub end: u64,
-    /// True if the requested precision was reached, except for what was never seen, and there are no doubts.
-    pub is_precise: bool,
-}
-
 /// Runs `simulation` until the estimates are precise enough, or until `keep_going` returns false. It is called
 /// after every observation, with the time in ticks and the worst relative error so far. An incomplete observation does
 /// not count.
@@ -80,7 +64,7 @@ pub fn steady_state<S: Simulation>(
     simulation: &mut S,
     plan: &Steady,
     mut keep_going: impl FnMut(u64, f64) -> bool,
-) -> Result<SteadyResult, RunError> {
+) -> Result<Estimated, RunError> {
     let layout = simulation.layout();
     let start = plan.warm_up.unwrap_or(0);
     let mut run = Run {
@@ -144,9 +128,9 @@ pub fn steady_state<S: Simulation>(
         }
     }
     let (measures, doubts) = run.estimates();
-    Ok(SteadyResult {
+    Ok(Estimated {
         is_precise,
-        batches: batches(&run.seen[run.warm_up()..]).len(),
+        observations: batches(&run.seen[run.warm_up()..]).len(),
         warm_up: start + run.warm_up() as u64 * run.batch,
         end: now,
         measures,
@@ -303,7 +287,7 @@ mod tests {
         warm_up: Option<f64>,
         precision: f64,
         keep_going: impl FnMut(u64, f64) -> bool,
-    ) -> SteadyResult {
+    ) -> Estimated {
         let net = crate::text::read("net", text).unwrap();
         let mut race = Race::new(&net, Memory::Enabling, 1).unwrap();
         let ticks = |units: f64| (units * race.ticks_per_unit()) as u64;
@@ -319,7 +303,7 @@ mod tests {
         steady_state(&mut race, &plan, keep_going).unwrap()
     }
 
-    fn of(text: &str, precision: f64) -> SteadyResult {
+    fn of(text: &str, precision: f64) -> Estimated {
         run(text, 1e6, None, precision, |_, _| true)
     }
 
@@ -338,11 +322,11 @@ mod tests {
         let precise = run(0.1, u32::MAX);
         assert!(precise.is_precise && precise.measures.worst_relative_error() <= 0.1);
         let whole = run(0.0, u32::MAX);
-        assert!(!whole.is_precise && whole.batches == BATCHES);
+        assert!(!whole.is_precise && whole.observations == BATCHES);
         assert!(precise.end < whole.end);
         // Stopped after the warm-up and two observations.
         let told = run(0.0, 64 + 2);
-        assert_eq!((told.batches, told.is_precise), (2, false));
+        assert_eq!((told.observations, told.is_precise), (2, false));
         assert!(told.doubts.correlated.is_some());
         assert!(told.measures.places[0].tokens.mean.is_finite());
     }

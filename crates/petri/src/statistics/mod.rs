@@ -18,10 +18,27 @@ mod replications;
 mod series;
 mod simulation;
 
-pub use batch::{Steady, SteadyResult, steady_state};
+pub use batch::{Steady, steady_state};
 pub use digits::{plain, with_digits};
 pub use doubts::{Doubts, Unstable, grows_without_end};
 pub use inorder_base::stats::Estimate;
 pub use measures::{MIN_EQUAL_RUNS, Measures, PlaceMeasures, TransitionMeasures};
-pub use replications::{Replications, ReplicationsResult, replicate, run_seed};
+pub use replications::{Replications, replicate, run_seed};
 pub use simulation::{Layout, PlaceTotal, Reward, Simulation, Totals, TransitionTotal};
+
+/// Estimates, and how they were computed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimated {
+    /// The measures.
+    pub measures: Measures,
+    /// Why they may be wrong.
+    pub doubts: Doubts,
+    /// Number of batches of one run, or of runs, that count.
+    pub observations: usize,
+    /// Time at the start of the run, or of each run, that did not count, in ticks.
+    pub warm_up: u64,
+    /// Time at which it ended, in ticks.
+    pub end: u64,
+    /// True if the requested precision was reached, except for what was never seen, and there are no doubts.
+    pub is_precise: bool,
+}

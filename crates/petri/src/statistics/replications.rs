@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
+use super::Estimated;
 use super::batch::warm_up_of;
-use super::doubts::Doubts;
 use super::halves::Halves;
 use super::measures::{Kind, Measures, Observation};
 use super::simulation::{Layout, Simulation};
@@ -64,23 +64,6 @@ pub struct Replications {
     pub confidence: f64,
 }
 
-/// The estimate, and how it was computed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ReplicationsResult {
-    /// The measures; each run is one observation.
-    pub measures: Measures,
-    /// Why they may be wrong.
-    pub doubts: Doubts,
-    /// Number of runs that count.
-    pub runs: u32,
-    /// Time at the start of each run that did not count, in ticks.
-    pub warm_up: u64,
-    /// Time at which each run ended, in ticks.
-    pub end: u64,
-    /// True if the requested precision was reached, except for what was never seen, and there are no doubts.
-    pub is_precise: bool,
-}
-
 /// The seed of run `number` of a campaign: that of the campaign for the first, and numbers that have nothing to do with
 /// those of other campaigns for the others.
 pub fn run_seed(seed: u64, number: u64) -> u64 {
@@ -106,7 +89,7 @@ pub fn replicate<S, E>(
     plan: &Replications,
     start: impl Fn(u64) -> Result<S, E> + Sync,
     mut keep_going: impl FnMut(u32, f64) -> bool,
-) -> Result<ReplicationsResult, E>
+) -> Result<Estimated, E>
 where
     S: Simulation,
     E: From<RunError> + Send,
@@ -169,7 +152,7 @@ fn attempt<S, E>(
     real: f64,
     start: &(impl Fn(u64) -> Result<S, E> + Sync),
     keep_going: &mut impl FnMut(u32, f64) -> bool,
-) -> Result<(ReplicationsResult, bool), E>
+) -> Result<(Estimated, bool), E>
 where
     S: Simulation,
     E: From<RunError> + Send,
@@ -297,7 +280,7 @@ impl Runs<'_> {
         Ok(())
     }
 
-    fn result(&self) -> ReplicationsResult {
+    fn result(&self) -> Estimated {
         let (plan, confidence) = (self.plan, self.plan.confidence);
         let warm_up = plan.warm_up.unwrap_or(0);
         let whole: Vec<Observation> = self.halves[self.not_counted..]
@@ -320,11 +303,11 @@ impl Runs<'_> {
         let runs = whole.len() as f64;
         let time = runs * plan.end as f64 / plan.ticks_per_unit;
         measures.bound_the_unseen(runs, time, confidence);
-        ReplicationsResult {
+        Estimated {
             is_precise: doubts.is_settled() && measures.worst_relative_error() <= plan.precision,
             measures,
             doubts,
-            runs: whole.len() as u32,
+            observations: whole.len(),
             warm_up,
             end: plan.end.max(warm_up),
         }
@@ -360,7 +343,7 @@ mod tests {
     use crate::race::{Memory, Race};
 
     /// The result, and how many runs were made.
-    fn found(text: &str, plan: &Replications, seed: u64) -> (ReplicationsResult, u32) {
+    fn found(text: &str, plan: &Replications, seed: u64) -> (Estimated, u32) {
         let net = crate::text::read("net", text).unwrap();
         let unit = crate::lower::ticks_per_unit(&net);
         // Times of the plan are in units.
@@ -394,7 +377,7 @@ mod tests {
         }
     }
 
-    fn of(text: &str, end: u64, may_grow: bool, runs: u32, seed: u64) -> ReplicationsResult {
+    fn of(text: &str, end: u64, may_grow: bool, runs: u32, seed: u64) -> Estimated {
         found(text, &plan(end, may_grow, runs), seed).0
     }
 
@@ -454,14 +437,17 @@ mod tests {
         };
         let (precise, made) = to(0.1, 4000);
         assert!(
-            precise.is_precise && precise.runs + LEAST_RUNS <= made,
+            precise.is_precise && precise.observations + LEAST_RUNS as usize <= made as usize,
             "{} of {made}",
-            precise.runs
+            precise.observations
         );
         // All count if their number is no matter of chance: for lack of runs, or because no precision is wanted.
         for (precision, most) in [(0.05, 64), (0.0, 64)] {
             let (whole, made) = to(precision, most);
-            assert_eq!((whole.is_precise, whole.runs, made), (false, 64, 64));
+            assert_eq!(
+                (whole.is_precise, whole.observations, made),
+                (false, 64, 64)
+            );
         }
     }
 

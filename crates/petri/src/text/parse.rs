@@ -3,7 +3,7 @@
 use super::line::{Word, Words};
 use super::{Mistake, ReadError};
 use crate::arithmetic;
-use crate::net::family::{self, FAMILIES, Family};
+use crate::net::family::{self, Family};
 use crate::net::{
     Arc, ArcKind, Drawn, Line, Net, Observation, Place, PlaceId, Servers, Timing, Transition,
 };
@@ -35,14 +35,6 @@ const LINES: [&str; 9] = [
     "inhibit",
     "read",
     "reset",
-];
-const TIMINGS: [&str; 6] = [
-    "immediate",
-    "exponential",
-    "deterministic",
-    "uniform",
-    "erlang",
-    "empirical",
 ];
 
 impl<'p> Parser<'p> {
@@ -179,8 +171,7 @@ impl<'p> Parser<'p> {
 }
 
 fn timing(words: &mut Words) -> Result<Timing, Mistake> {
-    let names = || TIMINGS.into_iter().chain(FAMILIES.iter().map(|f| f.name));
-    let expected = format!("one of {}", names().collect::<Vec<_>>().join(", "));
+    let expected = family::one_of_timings();
     let word = words.expect(&expected)?;
     match word.text.as_str() {
         "immediate" => immediate(words),
@@ -201,7 +192,7 @@ fn timing(words: &mut Words) -> Result<Timing, Mistake> {
         "empirical" => empirical(words),
         name => match family::named(name) {
             Some(family) => drawn(words, family),
-            None => Err(Mistake::unknown(expected, name, names())),
+            None => Err(Mistake::unknown(expected, name, family::timings())),
         },
     }
 }

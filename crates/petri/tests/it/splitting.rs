@@ -5,7 +5,7 @@ use inorder_petri::lower::ticks_per_unit;
 use inorder_petri::markov::Chain;
 use inorder_petri::net::Net;
 use inorder_petri::race::{Memory, Race, Splitting};
-use inorder_petri::statistics::{Estimate, Simulation, Steady, SteadyResult, steady_state};
+use inorder_petri::statistics::{Estimate, Estimated, Simulation, Steady, steady_state};
 
 fn exact(net: &Net, rare: &str) -> f64 {
     let chain = Chain::new(net, 100_000).expect("a chain");
@@ -14,7 +14,7 @@ fn exact(net: &Net, rare: &str) -> f64 {
     solution.expected(|marking| rare.value(net, marking))
 }
 
-fn estimated(run: &mut impl Simulation, net: &Net, precision: f64, firings: u64) -> SteadyResult {
+fn estimated(run: &mut impl Simulation, net: &Net, precision: f64, firings: u64) -> Estimated {
     let unit = ticks_per_unit(net);
     let plan = Steady {
         ticks_per_unit: unit,
