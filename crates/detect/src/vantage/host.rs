@@ -66,6 +66,13 @@ pub(super) struct Host {
     pub(super) sooner: u8,
     /// Data of this host that was overtaken or lost before the capture point, until it is acknowledged.
     pub(super) hole: Option<(u32, u32)>,
+    /// Some of that came by later, and all of it has been acknowledged.
+    pub(super) filled: bool,
+    pub(super) closed: bool,
+    /// Holes that were acknowledged and of which nothing came by: the capture lacks frames of this host.
+    pub(super) lacking: u32,
+    /// Its answers that were captured before what they answer.
+    pub(super) early: u32,
     /// The first byte of its data that was captured.
     pub(super) first: u32,
     /// The last byte of this host's data that the other one said to lack.
@@ -92,15 +99,37 @@ impl Host {
         std::mem::replace(&mut self.answered, answered) != answered
     }
 
-    /// Data up to `end` passes that begins at the highest byte so far or behind it.
+    /// Data up to `end` passes that begins at the highest byte so far or behind it. Until data that was captured is acknowledged, what lies
+    /// between may have been sent before the capture began.
     pub(super) fn passed(&mut self, from: u32, end: u32, acknowledged: u32) {
+        let unanswered = acknowledged == 0 || reaches(self.first, acknowledged);
         match self.highest.replace(end) {
             None => self.first = from,
+            Some(highest) if highest != from && unanswered => {
+                self.first = from;
+            }
             Some(highest) if highest != from => {
                 let open = self.hole.filter(|hole| !reaches(acknowledged, hole.1));
                 self.hole = Some((open.map_or(highest, |hole| hole.0), from));
+                if open.is_none() {
+                    (self.filled, self.closed) = (false, false);
+                }
             }
             Some(_) => {}
+        }
+    }
+
+    /// Data from the byte `from` on comes by that is not the highest.
+    pub(super) fn came_below(&mut self, from: u32) {
+        let within = |&(start, end): &(u32, u32)| reaches(from, start) && !reaches(from, end);
+        self.filled |= self.hole.as_ref().is_some_and(within);
+    }
+
+    /// The other host acknowledges all before the byte `ack`.
+    pub(super) fn acknowledged(&mut self, ack: u32) {
+        let covered = self.hole.is_some_and(|hole| reaches(ack, hole.1));
+        if covered && !std::mem::replace(&mut self.closed, true) {
+            self.lacking += u32::from(!self.filled);
         }
     }
 

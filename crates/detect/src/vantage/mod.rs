@@ -87,6 +87,9 @@ impl Position {
         if seg.sack_len > 0 {
             self.locate_hole(from, seg);
         }
+        if seg.flags.any(TcpFlags::ACK) {
+            self.hosts[1 - from].acknowledged(seg.ack);
+        }
         let host = &mut self.hosts[from];
         if host.ttl.is_none() {
             host.ttl = Some(seg.ttl);
@@ -155,6 +158,7 @@ impl Position {
             self.hosts[to].told_ns = Some(seg.ts_ns);
             self.answers_unseen += u32::from(unseen || unseen_echo);
         }
+        let mut early = 0;
         let host = &mut self.hosts[from];
         let numbers = seg.payload_len + u32::from(seg.flags.any(TcpFlags::SYN));
         let end = seg.seq.wrapping_add(numbers);
@@ -165,12 +169,16 @@ impl Position {
         if numbers > 0 {
             let behind = late(&mut host.acknowledged, end);
             self.answered_before += behind;
+            early += behind;
             // Nothing else has the number of a SYN.
             self.hello_late |= behind > 0 && seg.flags.any(TcpFlags::SYN);
         }
         if seg.has(Has::TIMESTAMPS) {
-            self.answered_before += late(&mut host.echoed, seg.tsval);
+            let behind = late(&mut host.echoed, seg.tsval);
+            self.answered_before += behind;
+            early += behind;
         }
+        self.hosts[to].early += early;
     }
 
     /// Packets were captured behind what answers them: two clocks, or a file in another order.
@@ -188,6 +196,9 @@ impl Position {
         let again = self.hosts[from]
             .highest
             .is_some_and(|h| !reaches(seg.seq, h));
+        if numbers > 0 && again {
+            self.hosts[from].came_below(seg.seq);
+        }
         if numbers > 0
             && again
             && self.hosts[to]

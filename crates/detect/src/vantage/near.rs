@@ -79,6 +79,19 @@ impl Position {
             .is_some_and(|host| !host.is_far() && soon(host))
     }
 
+    /// The directions are out of order in the file: only what is next to the capture point can have answered before what it answers was captured.
+    fn in_order(mut self) -> Position {
+        let often = |host: &Host| host.early >= MIN_MISPLACED || self.hello_late && host.early > 0;
+        if self.out_of_order() {
+            let [low, high] = self.hosts.each_ref().map(often);
+            for (i, only) in [low && !high, high && !low].into_iter().enumerate() {
+                self.hosts[i].answer_ns =
+                    self.hosts[i].answer_ns.map(|ns| if only { 0 } else { ns });
+            }
+        }
+        self
+    }
+
     fn near(&self) -> (Near, VantageBasis) {
         let (near, basis) = match self.near_by_time() {
             (Near::Low, _) if self.is_distant(0) => (Near::Neither, VantageBasis::Handshake),
@@ -90,7 +103,9 @@ impl Position {
         // Next to a host are no holes between it and the capture point.
         let [low, high] = [0, 1].map(|i| {
             let (own, other) = (self.hosts[i].holes_between, self.hosts[1 - i].holes_between);
-            own >= MIN_MISPLACED && own * MISPLACED_PER_ACCIDENT > other
+            // Of holes that are the capture's own, some lie where data was lost elsewhere.
+            let lacking = self.hosts[i].lacking;
+            own >= MIN_MISPLACED && own * MISPLACED_PER_ACCIDENT > other && own > lacking
         });
         let refuted = match near {
             Near::Low => low,
@@ -192,7 +207,7 @@ impl Position {
         forced: Option<Vantage>,
         answered: bool,
     ) -> VantageChoice {
-        let (near, basis) = self.near();
+        let (near, basis) = self.in_order().near();
         let sender_is = if dir == Dir::LowToHigh {
             Near::Low
         } else {

@@ -1,7 +1,7 @@
 //! Connections as a capture point sees them, and where it then is.
 
 use super::*;
-use crate::result::{Vantage, VantageBasis};
+use crate::result::{Vantage, VantageBasis, VantageChoice};
 
 fn packet(ms: i64, seq: u32, ack: u32, flags: u8) -> Segment {
     Segment {
@@ -137,6 +137,68 @@ fn what_was_not_captured_and_the_receiver_lacks_was_lost_before_the_capture_poin
     let choice = p.choose(Dir::LowToHigh, None, true);
     assert_ne!(choice.vantage, Vantage::Sender);
     assert_eq!(choice.basis, VantageBasis::Missing);
+}
+
+/// At the sender, by a capture that lacks one frame in three: five of twenty were lost as well.
+#[test]
+fn where_the_capture_lacks_frames_what_it_did_not_see_tells_no_place() {
+    let mut p = handshake(10, 0);
+    for n in 0..20 {
+        let (us, seq) = (20_000 + 20_000 * n, 100 + 300 * n as u32);
+        p.observe(Dir::LowToHigh, &data(us, seq, 100));
+        p.observe(Dir::LowToHigh, &data(us + 10, seq + 200, 100));
+        if n % 4 == 0 {
+            let sacked = Some((seq + 200, seq + 300));
+            p.observe(Dir::HighToLow, &ack(us + 10_000, seq + 100, sacked));
+        }
+        p.observe(Dir::HighToLow, &ack(us + 11_000, seq + 300, None));
+    }
+    let choice = p.choose(Dir::LowToHigh, None, true);
+    assert_eq!(choice.vantage, Vantage::Sender);
+}
+
+#[test]
+fn what_lies_between_the_first_packets_of_a_capture_that_begins_in_a_recovery_was_sent_before() {
+    let mut p = Position::default();
+    // One packet is sent again, and new data far above it.
+    p.observe(Dir::LowToHigh, &data(0, 1_000, 100));
+    p.observe(Dir::LowToHigh, &data(10, 5_000, 100));
+    for n in 0..20 {
+        let (us, lacking) = (10_000 + 1_000 * n, 1_100 + 100 * n as u32);
+        let sacked = Some((4_000, 5_100));
+        p.observe(Dir::HighToLow, &ack(us, lacking, sacked));
+        p.observe(Dir::LowToHigh, &data(us + 10, lacking, 100));
+    }
+    let choice = p.choose(Dir::LowToHigh, None, true);
+    assert_ne!(choice.basis, VantageBasis::Missing);
+}
+
+/// In the file each packet that the sender gets stands behind what it answers to that, but for `in_order`.
+fn swapped(in_order: bool) -> VantageChoice {
+    let both = TcpFlags::SYN | TcpFlags::ACK;
+    let mut p = Position::default();
+    p.observe(Dir::LowToHigh, &packet(0, 99, 0, TcpFlags::SYN));
+    let hello = packet(10, 499, 100, both);
+    if in_order {
+        p.observe(Dir::HighToLow, &hello);
+    }
+    p.observe(Dir::LowToHigh, &data(10_000, 100, 100));
+    if !in_order {
+        p.observe(Dir::HighToLow, &hello);
+    }
+    // The next data comes as late as the receiver's next acknowledgement.
+    for n in 0..20 {
+        let (us, seq) = (14_000 + 10_000 * n, 200 + 100 * n as u32);
+        p.observe(Dir::LowToHigh, &data(us, seq, 100));
+        p.observe(Dir::HighToLow, &ack(us + 9_000, seq + 100, None));
+    }
+    p.choose(Dir::LowToHigh, None, true)
+}
+
+#[test]
+fn what_answers_before_it_was_asked_is_next_to_the_capture_point() {
+    assert_eq!(swapped(true).vantage, Vantage::Sender);
+    assert_eq!(swapped(false).vantage, Vantage::Sender);
 }
 
 #[test]

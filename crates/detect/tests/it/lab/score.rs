@@ -194,6 +194,13 @@ impl<'a> Judge<'a> {
         if told.basis != VantageBasis::Unknown {
             self.counts.vantage.told += 1;
             self.counts.vantage.right += u64::from(told.vantage == truth);
+            if told.vantage != truth {
+                let (vantage, basis) = (told.vantage, told.basis);
+                self.wrong.push(format!(
+                    "{}: told the vantage {vantage:?} {basis:?}",
+                    self.context
+                ));
+            }
         }
     }
 
