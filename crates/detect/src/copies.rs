@@ -190,7 +190,7 @@ fn same_tick(seg: &Segment, means: &Means) -> Copy {
 const MAX_JUST_BEFORE: u16 = 64;
 
 /// The clocks of common stacks tick every millisecond; a tick and the jitter of hosts fit into this, nanoseconds.
-const MAX_USUAL_TICK_NS: i64 = 2_000_000;
+pub(crate) const MAX_USUAL_TICK_NS: i64 = 2_000_000;
 
 /// Minimum time from the report of a hole to the arrival of its retransmission where no round trip is known, nanoseconds.
 const MIN_RETRANSMISSION_DELAY_NS: i64 = 1_000_000;

@@ -5,6 +5,8 @@
 //! that the host gives new ones. And what is late by more than a round trip has been sent again meanwhile: if the host gave new ones, that
 //! retransmission would follow with one, so where none follows, the host keeps them.
 
+use inorder_wire::Segment;
+
 /// Whether a host keeps them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Kept {
@@ -22,6 +24,9 @@ const MIN_LATER_PER_EARLY: u32 = 4;
 /// Up to this number of packets that may be retransmissions with old identifications, late originals are the likelier explanation.
 const MIN_SUSPECTED: u32 = 3;
 
+/// One packet may be as long as two others by chance.
+const MIN_CUT: u32 = 2;
+
 /// What the arrivals of a host's data have shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct KeptIds {
@@ -29,6 +34,26 @@ pub(crate) struct KeptIds {
     /// Since when data has come that was late or sent again with its old identification, nanoseconds, and how often.
     since_ns: Option<i64>,
     perhaps: u32,
+    parts: Parts,
+    /// Packets that were sent again in parts, and those whose first part had its old identification.
+    cut: u32,
+    kept_in_parts: u32,
+}
+
+/// Parts of one packet that came one behind the other.
+#[derive(Clone, Copy, Debug, Default)]
+struct Parts {
+    /// The number of the first byte behind them.
+    next: Option<u32>,
+    len: u32,
+    /// The first has perhaps its old identification.
+    kept: bool,
+}
+
+impl Parts {
+    fn go_on_with(&self, seg: &Segment, full: u32) -> bool {
+        self.next == Some(seg.seq) && self.len + seg.payload_len <= full
+    }
 }
 
 impl KeptIds {
@@ -44,6 +69,38 @@ impl KeptIds {
     /// A retransmission has an identification of its own.
     pub(crate) fn renewed(&mut self) {
         self.is = Kept::No;
+    }
+
+    /// `seg` is perhaps the rest of a packet that was cut anew and whose first part has perhaps kept its identification. A new one of it shows
+    /// nothing.
+    pub(crate) fn goes_on(&self, seg: &Segment, full: u32) -> bool {
+        self.parts.kept && self.parts.go_on_with(seg, full)
+    }
+
+    /// `seg` came into a hole, `perhaps` as a retransmission with its old identification. Parts that together are just as long as a `full` packet
+    /// are one that was cut anew; no original is such a part, so what bears an old identification has kept that.
+    pub(crate) fn note_part(&mut self, seg: &Segment, full: u32, perhaps: bool) {
+        let goes_on = self.parts.go_on_with(seg, full);
+        let before = std::mem::take(&mut self.parts);
+        let (len, kept) = match goes_on {
+            true => (before.len + seg.payload_len, before.kept),
+            false => (seg.payload_len, perhaps),
+        };
+        if len < full {
+            let next = Some(seg.seq.wrapping_add(seg.payload_len));
+            self.parts = Parts { next, len, kept };
+        } else if goes_on {
+            self.cut += 1;
+            self.kept_in_parts += u32::from(kept);
+            if self.kept_in_parts >= MIN_CUT {
+                self.is = Kept::Yes;
+            }
+        }
+    }
+
+    /// What it sends again it cuts anew.
+    pub(crate) fn cuts(&self) -> bool {
+        self.cut >= MIN_CUT
     }
 
     /// At `now` data with an old identification came into a hole, a round trip of `rtt_ns` or more after that had opened; `early` times
@@ -85,6 +142,24 @@ mod tests {
         ids.renewed();
         ids.perhaps_again(50, 10, 0);
         assert_eq!(ids.is(), Kept::No);
+    }
+
+    #[test]
+    fn of_a_packet_that_is_cut_anew_the_first_part_alone_may_keep_the_identification() {
+        let mut ids = KeptIds::default();
+        let part = |seq, payload_len| Segment {
+            seq,
+            payload_len,
+            ..Segment::default()
+        };
+        for at in [0, 3_000] {
+            assert!(!ids.cuts() && ids.is() == Kept::Unknown);
+            ids.note_part(&part(at, 600), 1_000, true);
+            assert!(!ids.goes_on(&part(at + 600, 1_000), 1_000), "a full packet");
+            assert!(ids.goes_on(&part(at + 600, 400), 1_000));
+            ids.note_part(&part(at + 600, 400), 1_000, false);
+        }
+        assert!(ids.cuts() && ids.is() == Kept::Yes);
     }
 
     #[test]

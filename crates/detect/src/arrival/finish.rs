@@ -21,12 +21,15 @@ impl Arrival {
         let mut replaced = Replaced::default();
         // Retransmissions that are cut anew split what was refused as one packet.
         let mut one_refused = (0, i64::MIN);
+        // Of a packet that is sent again in parts, one may be lost: nothing tells it from an original.
+        let cuts = self.kept_ids.cuts();
         let whole = holes.chunk_by(are_parts);
         let parts = whole.flat_map(|parts| {
             let full = are_of_full_packets(parts, mss);
-            (0..parts.len()).map(move |at| full && at > 0)
+            let within = cuts && (parts[parts.len() - 1].end - parts[0].start) % mss != 0;
+            (0..parts.len()).map(move |at| (full && at > 0, within))
         });
-        for (follows, hole) in parts.zip(&holes) {
+        for ((follows, within), hole) in parts.zip(&holes) {
             let from = match follows {
                 true => counted_to.max(hole.start),
                 false => hole.start,
@@ -46,7 +49,10 @@ impl Arrival {
                     one_refused = (refused.frame, hole.start + mss);
                 }
             } else if hole.note.fill.copies > 0 {
-                let basis = self.how_sure_lost(hole, cx.ip_id, lacks);
+                let basis = match self.how_sure_lost(hole, cx.ip_id, lacks) {
+                    basis if within => Basis::ambiguous(basis.evidence, Reason::LoneCopy),
+                    basis => basis,
+                };
                 let told = basis.confidence != Confidence::Ambiguous;
                 counted_to = self.lost(hole, (from, mss), basis);
                 // What may have left before the capture began was counted when it came.
@@ -254,5 +260,51 @@ mod tests {
         }
         let end = arrival.finish(&Context { una, ..cx }, Some(200 * MS));
         assert_eq!((end.packets, end.collector.losses()), (103, 101));
+    }
+
+    /// Packets of 1,000 bytes are sent again in parts of 600 and 400. First a hole of two of them is filled; then what follows comes in parts as
+    /// well, without one, which comes last.
+    #[test]
+    fn a_part_of_a_packet_is_not_known_to_have_been_lost_as_a_packet() {
+        let mut arrival = Arrival::new(Half::EndToEnd, true, true, Explanations::default());
+        let cx = Context {
+            mss: LEN,
+            timestamps: true,
+            sack: true,
+            to_sender_ns: Some(20 * MS),
+            syn_seen: true,
+            ..Context::default()
+        };
+        let came = [
+            (0, 0, 1_000),
+            (1, 3_000, 1_000),
+            (50, 1_000, 600),
+            (50, 1_600, 400),
+            (50, 2_000, 600),
+            (50, 2_600, 400),
+            (90, 4_000, 600),
+            (90, 5_000, 600),
+            (140, 4_600, 400),
+        ];
+        for ((at_ms, start, len), frame) in came.into_iter().zip(1..) {
+            let seg = Segment {
+                ts_ns: at_ms * MS + frame,
+                seq: start,
+                payload_len: len,
+                tsval: at_ms as u32,
+                has: Has::TIMESTAMPS,
+                frame: frame as u64,
+                ..Segment::default()
+            };
+            arrival.data(&seg, start.into(), &cx, |_, _, _| {});
+        }
+        let end = arrival.finish(&Context { una: 5_600, ..cx }, Some(400 * MS));
+        let events = end.collector.finish().events;
+        let told: Vec<_> = events
+            .iter()
+            .map(|e| (e.seq_offset, e.confidence))
+            .collect();
+        let (sure, open) = (Confidence::Certain, Confidence::Ambiguous);
+        assert_eq!(told, [(1_000, sure), (2_000, sure), (4_600, open)]);
     }
 }

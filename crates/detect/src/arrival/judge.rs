@@ -6,6 +6,7 @@ use super::{Arrival, Context, Note};
 use crate::collect::Basis;
 use crate::copies::{Above, Copy, Means, by_timing, tell};
 use crate::explanation::Explanation;
+use crate::kept::Kept;
 use crate::result::{Confidence, Evidence, Reason};
 use inorder_metrics::by_bytes::Hole;
 
@@ -38,14 +39,16 @@ impl Arrival {
             self.early.holes += 1;
             self.early.just_before |= means.is_nearly_a_round_trip(seg);
         }
-        if !cx.counts || !seg.has(Has::IP_ID) {
+        let counts = cx.counts && seg.has(Has::IP_ID);
+        let again = counts && means.perhaps_again(seg, above);
+        let goes_on = self.kept_ids.goes_on(seg, cx.mss);
+        self.kept_ids.note_part(seg, cx.mss, again);
+        if !counts {
             return;
         }
-        if !old && matches!(told, Copy::Retransmission(_)) {
+        if !old && !goes_on && matches!(told, Copy::Retransmission(_)) {
             self.kept_ids.renewed();
-        } else if let Some(rtt) = cx.to_sender_ns
-            && means.perhaps_again(seg, above)
-        {
+        } else if let (true, Some(rtt)) = (again, cx.to_sender_ns) {
             // Where no round trip is known, nothing comes too late for an original.
             self.kept_ids
                 .perhaps_again(seg.ts_ns, rtt, self.early.holes);
@@ -64,8 +67,13 @@ impl Arrival {
             true => by_timing(seg, &means),
             false => tell(seg, &hole.note.above, &means),
         };
+        let rest = cx.kept == Kept::Unknown && self.kept_ids.goes_on(seg, cx.mss);
         self.learn(seg, told, (&hole.note.above, &means), cx);
         let told = match told {
+            // The first part of the packet would have come late, and the rest not at all.
+            Copy::Retransmission(basis) if rest => {
+                Copy::Retransmission(Basis::ambiguous(basis.evidence, Reason::LoneCopy))
+            }
             Copy::Original(_) if from <= cx.una && self.resent_unasked(seg, hole, cx) => {
                 Copy::Retransmission(Basis::ambiguous(
                     Evidence::ArrivalTimestamps,

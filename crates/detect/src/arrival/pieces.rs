@@ -7,7 +7,7 @@ use super::again::Fill;
 use super::unanswered::Waiting;
 use super::{Arrival, Context, Note, Piece};
 use crate::collect::{Basis, Place};
-use crate::copies::{Above, Copy};
+use crate::copies::{Above, Copy, MAX_USUAL_TICK_NS};
 use crate::result::{Confidence, Evidence, Reason, Verdict};
 
 impl Arrival {
@@ -141,24 +141,24 @@ impl Arrival {
 
     /// What came by before, and was not late, comes again by `seg`.
     fn repeats(&mut self, seg: &Segment, (from, len): (i64, u32), cx: &Context) {
-        if cx.counts && cx.newest {
+        if cx.counts && cx.newest && !self.kept_ids.goes_on(seg, cx.mss) {
             self.kept_ids.renewed();
         }
+        let sure = sure_to_be_later(cx);
         if (cx.una..self.order.forgotten_to()).contains(&from) {
             let told = (Verdict::Ambiguous, Confidence::Ambiguous);
             self.count_copy(seg, (from, len), told, cx);
             self.resent.unclear += 1;
         } else if from < cx.una {
-            // The receiver has it: whatever this is, it was not needed. Where nothing marks it, what came first may have
-            // been the retransmission.
-            let marked = cx.ip_id || cx.timestamps;
-            let sure = match marked {
-                true => Confidence::Certain,
-                false => Confidence::Likely,
-            };
+            // The receiver has it: whatever this is, it was not needed.
             self.count_copy(seg, (from, len), (Verdict::Spurious, sure), cx);
         } else {
-            let told = (Verdict::Ambiguous, Confidence::Certain);
+            // So soon behind what it repeats, a copy without any mark may be the network's.
+            let sure = match cx.ip_id || cx.timestamps {
+                true => sure,
+                false => Confidence::Ambiguous,
+            };
+            let told = (Verdict::Ambiguous, sure);
             let phase = self.count_copy(seg, (from, len), told, cx);
             self.await_answer(Waiting {
                 from,
@@ -236,5 +236,46 @@ impl Arrival {
             sent_ns: seg.ts_ns,
         };
         self.collector.late(place, *late, late.label, basis);
+    }
+}
+
+/// How sure it is that what repeats data was sent after what brought that first. Where nothing marks it, what came first may have been the
+/// retransmission; an identification tells if it is the highest, and a timestamp if its clock ticks before a retransmission comes.
+fn sure_to_be_later(cx: &Context) -> Confidence {
+    let ticks = |rtt| rtt >= cx.tick_ns.max(MAX_USUAL_TICK_NS);
+    let stamped = cx.timestamps && cx.to_sender_ns.is_none_or(ticks);
+    match if cx.ip_id { cx.newest } else { stamped } {
+        true => Confidence::Certain,
+        false => Confidence::Likely,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_first_may_be_the_retransmission_where_no_mark_says_otherwise() {
+        let counted = |newest| Context {
+            ip_id: true,
+            newest,
+            ..Context::default()
+        };
+        let stamped = |rtt_ns| Context {
+            timestamps: true,
+            to_sender_ns: Some(rtt_ns),
+            ..Context::default()
+        };
+        let (certain, likely) = (Confidence::Certain, Confidence::Likely);
+        for (cx, sure) in [
+            (counted(true), certain),
+            (counted(false), likely),
+            (stamped(20_000_000), certain),
+            // Within a tick of the clock.
+            (stamped(300_000), likely),
+            (Context::default(), likely),
+        ] {
+            assert_eq!(sure_to_be_later(&cx), sure, "{cx:?}");
+        }
     }
 }
