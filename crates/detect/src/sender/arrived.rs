@@ -8,7 +8,7 @@ use super::filled::{EITHER, Filled};
 use super::log::{Entry, Status};
 use super::report::Report;
 use crate::collect::Basis;
-use crate::habits::TooOld;
+use crate::habits::{Duplicates, TooOld};
 use crate::result::Evidence;
 
 /// How long a DSACK is waited for that tells which copy came, at least, nanoseconds.
@@ -68,6 +68,11 @@ impl Sender {
                 };
                 let untimed = self.unseen.clock_set_between(report.sent.sent_ns, now);
                 filled.last_too_young &= !untimed;
+                let silent = self.receiver.duplicates() != Duplicates::Reported;
+                if silent && self.ledger.tally.late_copied > 0 {
+                    // Its original may come late as others did, and nothing tells.
+                    self.ledger.hides_arrival();
+                }
                 self.ledger.copy_first(filled);
             }
             First::Unknown => self.doubtful(report, &copies, ack),
@@ -144,6 +149,7 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::super::trace::Trace;
+    use crate::result::{Confidence, Kind};
 
     /// How many originals were late of five that are sent again before their ACKs come: `all` of them, or the first, whose turn the
     /// others took.
@@ -165,5 +171,27 @@ mod tests {
     #[test]
     fn what_is_sent_again_with_all_that_is_outstanding_was_not_late() {
         assert_eq!((late(true), late(false)), (0, 1));
+    }
+
+    /// An original comes late, sooner than its retransmission can; the receiver does not report that. Then two segments miss their turn: a
+    /// retransmission brings the first, and the original of the second comes.
+    #[test]
+    fn the_original_of_what_a_retransmission_brought_may_have_come_before_what_is_late() {
+        let mut trace = Trace::stamped(None);
+        trace.in_order(0, 0, 20);
+        (0..5).for_each(|n| trace.send(50 + n, 20 + n));
+        (1..5).for_each(|n| trace.sack(60 + n, 20, &[(21, 21 + n)]));
+        trace.send_again(64, 20);
+        trace.ack_echoing(68, 25, &[], 1_050);
+        (0..6).for_each(|n| trace.send(100 + n, 25 + n));
+        (2..6).for_each(|n| trace.sack(110 + n, 25, &[(27, 26 + n)]));
+        trace.send_again(114, 25);
+        trace.ack_echoing(124, 26, &[(27, 31)], 1_114);
+        trace.ack_echoing(125, 31, &[], 1_101);
+        trace.in_order(200, 31, 51);
+        let told = trace.end();
+        let late: Vec<_> = told.iter().filter(|t| t.0 == Kind::Reordered).collect();
+        let second = (Kind::Reordered, 26, Confidence::Likely);
+        assert_eq!((late.len(), late[1]), (2, &second), "{told:?}");
     }
 }

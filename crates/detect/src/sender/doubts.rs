@@ -1,4 +1,4 @@
-//! Originals that may be retransmissions, because their first transmission was lost before the capture point.
+//! Originals that may be retransmissions, because their first transmission was lost before the capture point, or the capture lacks it.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use crate::result::Confidence;
 /// Originals remembered until the receiver has them, and as many until they come by again.
 const MAX_DOUBTED: usize = 256;
 
-/// What came by behind higher data on the path, where that may be a retransmission: what the receiver says of it is no surer.
+/// What came by behind higher data and may be a retransmission: what the receiver says of it is no surer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Doubts {
     /// First bytes, in the order in which they came by.

@@ -246,13 +246,11 @@ impl Sender {
     }
 
     /// What was just said to be sent first at `start` came by behind higher data, and is an original as sure as `basis` is: on the way from
-    /// the sender another may have been lost before it.
+    /// the sender another may have been lost before it, or the capture may lack that.
     pub(crate) fn perhaps_sent_before(&mut self, start: i64, basis: Basis) {
-        if self.news.away_ns > 0 {
-            self.doubts.note(start, basis);
-            if basis.confidence == Confidence::Ambiguous {
-                self.ledger.recoveries.perhaps_again(start);
-            }
+        self.doubts.note(start, basis);
+        if basis.confidence == Confidence::Ambiguous {
+            self.ledger.recoveries.perhaps_again(start);
         }
     }
 

@@ -36,6 +36,11 @@ fn part(seg: &Segment, nth: u16, packets: u16, len: u32) -> Segment {
     }
 }
 
+/// A retransmission that was asked for takes `loop_ns`, and this is sooner.
+fn is_soon(apart_ns: i64, loop_ns: Option<i64>) -> bool {
+    apart_ns < loop_ns.map_or(MAX_APART_WITHOUT_ID_NS, |ns| ns - ns / 4)
+}
+
 impl Side {
     /// Looks at a packet this host sent to `other`, before the engines do. `None` for a frame that was captured twice. A retransmission
     /// that was asked for passes no sooner than `loop_ns` after what it repeats.
@@ -44,7 +49,7 @@ impl Side {
         &mut self,
         seg: &Segment,
         other: &Side,
-        loop_ns: impl FnOnce() -> Option<i64>,
+        loop_ns: impl Fn() -> Option<i64>,
     ) -> Option<Numbering> {
         let packets = match seg.payload_len {
             len if len > MAX_ETHERNET_PAYLOAD => len.div_ceil(self.packet_len()) as u16,
@@ -66,7 +71,7 @@ impl Side {
         }
         let unnumbered = self.merged.is_some() && seg.ip_id == 0 && packets == 1;
         let seen = match seen.unusual || unnumbered {
-            true => self.look_closer(seg, seen, packets, other)?,
+            true => self.look_closer(seg, seen, packets, (other, &loop_ns))?,
             false => seen,
         };
         self.recent.note_ttl(seg);
@@ -113,20 +118,26 @@ impl Side {
             };
             return self.note_twin(apart_ns <= most_ns, apart_ns);
         }
-        let soon = apart_ns < loop_ns.map_or(MAX_APART_WITHOUT_ID_NS, |ns| ns - ns / 4);
-        let usual = apart_ns <= self.twin_ns.saturating_mul(2);
-        let twice = match self.kept {
-            _ if seg.ip_id == 0 => apart_ns <= MAX_APART_WITHOUT_ID_NS && !asked,
-            Kept::No => apart_ns <= MAX_APART_NS,
-            _ if asked => soon || usual,
-            Kept::Yes => apart_ns <= MAX_APART_WITHOUT_ID_NS || usual,
-            Kept::Unknown => apart_ns <= MAX_APART_NS,
-        };
+        let soon = is_soon(apart_ns, loop_ns);
+        let twice = self.is_data_twice(seg, apart_ns, (asked, soon));
         if seg.ip_id != 0 && !twice {
             (self.kept, self.kept_for_sure) = (Kept::Yes, true);
         }
         self.note_twin(twice && soon, apart_ns);
         twice
+    }
+
+    /// Data that came `apart_ns` before, and that the other host has `asked` for meanwhile or not, is a duplicate frame. `soon`: a
+    /// retransmission takes longer.
+    fn is_data_twice(&self, seg: &Segment, apart_ns: i64, (asked, soon): (bool, bool)) -> bool {
+        let usual = apart_ns <= self.twin_ns.saturating_mul(2);
+        match self.kept {
+            _ if seg.ip_id == 0 => apart_ns <= MAX_APART_WITHOUT_ID_NS && !asked,
+            Kept::No => apart_ns <= MAX_APART_NS,
+            _ if asked => soon || usual,
+            Kept::Yes => apart_ns <= MAX_APART_WITHOUT_ID_NS || usual,
+            Kept::Unknown => apart_ns <= MAX_APART_NS,
+        }
     }
 
     /// Where `twice`, a duplicate frame of the capture came `apart_ns` after its first one.
@@ -145,15 +156,15 @@ impl Side {
         seg: &Segment,
         seen: Numbering,
         packets: u16,
-        other: &Side,
+        (other, loop_ns): (&Side, &impl Fn() -> Option<i64>),
     ) -> Option<Numbering> {
         let overlaps = seen.overlaps();
-        if (overlaps || seg.ip_id == 0) && self.was_merged(seg, other) {
+        if (overlaps || seg.ip_id == 0) && self.was_merged(seg, other, loop_ns) {
             self.duplicated += 1;
             return None;
         }
         let seen = match packets {
-            2.. if overlaps => self.without_twins(seg, seen, packets, other),
+            2.. if overlaps => self.without_twins(seg, seen, packets, (other, loop_ns)),
             _ => seen,
         };
         if seen.repeated == 0 {
@@ -171,15 +182,14 @@ impl Side {
         u32::from(self.wire_mss.max(MIN_PACKET_LEN))
     }
 
-    /// An earlier frame holds this packet, merged with its neighbours. Where its identification does not tell a retransmission, its time does:
-    /// no sender repeats so soon what nobody has asked for.
-    fn was_merged(&self, seg: &Segment, other: &Side) -> bool {
+    /// An earlier frame holds this packet, merged with its neighbours, and it is no retransmission.
+    fn was_merged(&self, seg: &Segment, other: &Side, loop_ns: &impl Fn() -> Option<i64>) -> bool {
         let merged = self.merged.as_ref();
         let Some(age_ns) = merged.and_then(|merged| merged.age_ns(seg)) else {
             return false;
         };
-        let tells = seg.ip_id != 0 && self.ids.trusted() && self.kept != Kept::Yes;
-        tells || age_ns <= MAX_APART_WITHOUT_ID_NS && !other.requests.are_for(seg, age_ns)
+        let asked = other.requests.are_for(seg, age_ns);
+        self.is_data_twice(seg, age_ns, (asked, is_soon(age_ns, loop_ns())))
     }
 
     /// A merged frame may begin with packets that the network delivered twice, and whose first copies came before it.
@@ -188,12 +198,12 @@ impl Side {
         seg: &Segment,
         seen: Numbering,
         packets: u16,
-        other: &Side,
+        (other, loop_ns): (&Side, &impl Fn() -> Option<i64>),
     ) -> Numbering {
         let len = self.packet_len();
         let came = |nth: &u16| {
             let packet = part(seg, *nth, 1, len);
-            self.recent.contains(&packet) || self.was_merged(&packet, other)
+            self.recent.contains(&packet) || self.was_merged(&packet, other, loop_ns)
         };
         let repeated = (0..packets - 1).take_while(came).count() as u16;
         if repeated == 0 {

@@ -366,6 +366,43 @@ fn a_packet_of_a_merged_frame_that_the_network_delivers_twice_is_no_retransmissi
 }
 
 #[test]
+fn a_packet_of_a_merged_frame_that_is_sent_again_with_its_identification_is_a_retransmission() {
+    let mut trace = Trace::new(Some(Vantage::Middle));
+    trace.handshake(0, &[20_000], 50_000, true);
+    for n in 0..20 {
+        let (at_us, from) = (60_000 + i64::from(n) * 1_000, n * 10 * LEN);
+        trace.bytes(at_us, from, 10 * LEN, 100 + n as u16 * 10);
+        trace.ack(at_us + 20_000, from + 10 * LEN, 60_000, &[], 0);
+    }
+    trace.bytes(110_000, 200 * LEN, 10 * LEN, 300);
+    // Behind this capture point the fourth packet was lost.
+    let above = (204 * LEN, 210 * LEN);
+    trace.ack(130_000, 203 * LEN, 60_000, &[above], 0);
+    trace.data(160_000, 203, 303);
+    trace.ack(180_000, 210 * LEN, 60_000, &[], 0);
+    let flow = trace.flow();
+    assert_eq!(flow.artefacts.duplicated_frames, 0);
+    assert_eq!(flow.retransmissions.total, 1);
+}
+
+#[test]
+fn what_the_receiver_asked_for_and_the_capture_lacks_is_not_certain_to_be_late() {
+    let mut trace = Trace::new(Some(Vantage::Sender));
+    trace.handshake(0, &[20_000], 20_010, true);
+    let at_us = |n: u32| 30_000 + i64::from(n) * 100;
+    // The capture lacks the third packet, which was lost; nothing marks its retransmission.
+    let captured = (0..6).filter(|&n| n != 2);
+    captured.for_each(|n| trace.data(at_us(n), n, 0));
+    for n in 3..6 {
+        let above = (3 * LEN, (n + 1) * LEN);
+        trace.ack(at_us(n) + 20_000, 2 * LEN, 60_000, &[above], 0);
+    }
+    trace.data(50_600, 2, 0);
+    trace.ack(70_600, 6 * LEN, 60_000, &[], 0);
+    assert_eq!(asserted(&trace.flow()), []);
+}
+
+#[test]
 fn the_retransmission_of_a_lost_tail_that_newer_data_overtakes_is_not_certain_to_be_an_original() {
     let mut trace = Trace::new(Some(Vantage::Receiver));
     trace.handshake(0, &[10], 50_010, true);
