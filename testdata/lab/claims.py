@@ -72,12 +72,22 @@ def held(claim, truth):
     if claim.get("reads_slowly") and "slow-reader" not in truth.known["kinds"]:
         return False
     most = claim["share_at_most"] + claim.get("beside", 0)
-    return claim["share"] - OFF <= truth.of(limits_of(claim)) <= most + OFF
+    true = truth.of(limits_of(claim))
+    return claim["share"] - OFF <= true + at_end(claim, truth) and true <= most + OFF
+
+
+def at_end(claim, truth):
+    """What was true behind the last data may be reported as the application's, too, where no clause is about the end."""
+    idle = "application" in claim["limits"].split("+")
+    return truth.shares["application:end"] if idle and not claim.get("end_told") else 0
 
 
 def note_beside(claims):
-    """Adds to each clause of several limits the shares of the other clauses that share one with it."""
+    """Adds to each clause of several limits the shares of the other clauses that share one with it, and whether another is about the end."""
     clauses = [claim for claim in claims if claim["kind"] == "held"]
+    ended = any(claim["kind"] == "ended" for claim in claims)
+    for one in clauses:
+        one["end_told"] = ended
     for one in clauses:
         if "+" in one["limits"]:
             others = [other for other in clauses if other is not one and limits_of(other) & limits_of(one)]
@@ -125,8 +135,10 @@ def ended(claim, truth):
 
 
 def short(claim, truth):
+    """What the first window takes at once leaves nothing to send: its way is the start of it, or the application's end."""
     started = truth.shares["handshake"] + truth.shares["start"]
-    return claim["share"] - OFF <= started <= (claim.get("share_at_most") or claim["share"]) + OFF
+    ended = truth.shares["application:end"]
+    return claim["share"] - OFF <= started + ended and started <= (claim.get("share_at_most") or claim["share"]) + OFF
 
 
 def not_reordering(claim, truth):

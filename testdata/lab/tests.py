@@ -1,5 +1,6 @@
 """The rules of the programs here that need neither a kernel nor the command: `python3 -m unittest testdata/lab/tests.py`."""
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -9,7 +10,9 @@ import claims
 import common
 import remedies
 import verdicts
+from real import limits
 from real.actions import Cannot
+from real.logs import Blocked, Packet
 from verdicts import ASK, ASKED_FOR, CAPTURE, Outcome
 
 SCENARIO = """[run]
@@ -145,6 +148,49 @@ class Remedy(unittest.TestCase):
         found = remedies.alternatives(SCENARIO)
         self.assertEqual(len(found), len(remedies.ANY))
         self.assertTrue(all(scenario != SCENARIO for _, scenario in found))
+
+
+class Truth(unittest.TestCase):
+    """What the counters of a kernel and the log of an application say."""
+
+    @staticmethod
+    def packet(ns, start=0, length=0, ack=0, **more):
+        known = {"out": length > 0, "syn": False, "reset": False, "port": 1, "arrived": ns + 10 if length else ns}
+        return Packet(ns, 0, start=start, length=length, ack=ack, **{**known, **more})
+
+    def test_a_writer_that_sleeps_between_short_calls_is_not_blocked(self):
+        with tempfile.TemporaryDirectory() as folder:
+            calls = [(ms * 500_000, ms * 500_000 + 2_000) for ms in range(20)] + [(20_000_000, 90_000_000), (90_400_000, 150_000_000)]
+            rows = "\n".join(f"{start},{end}" for start, end in calls)
+            Path(f"{folder}/x.writes.csv").write_text(f"start_ns,end_ns\n{rows}\n")
+            blocked = Blocked(f"{folder}/x")
+        self.assertEqual([blocked.at(ns) for ns in (5_000_000, 50_000_000, 90_200_000, 160_000_000)], [False, True, True, False])
+
+    def test_a_recovery_may_follow_another_at_once(self):
+        """The kernel stays in the state of recovery: what had been sent at 100 is acknowledged at 300, and more is sent again at 310."""
+        packets = [self.packet(10, 0, 3000), self.packet(100, 0, 1000, again=True), self.packet(110, 3000, 3000),
+                   self.packet(300, ack=3000), self.packet(310, 3000, 1000, again=True), self.packet(500, ack=6000)]
+        sample = {"retransmits": 0, "snd_cwnd": 10, "snd_ssthresh": 10}
+        samples = [{"ns": ns, "ca_state": state, **sample} for ns, state in ((50, 0), (150, 3), (250, 3), (350, 3), (550, 0))]
+        found, _ = limits.recoveries(samples, packets, limits.Positions(packets))
+        self.assertEqual([(each["start"], each["end"]) for each in found], [(100, 300), (310, 500)])
+
+    def test_what_became_of_packets_is_counted(self):
+        packets = [self.packet(1, 0, 1000), self.packet(2, 1000, 1000, arrived=30), self.packet(3, 2000, 1000), self.packet(4, 3000, 1000, arrived=None),
+                   self.packet(40, ack=3000), self.packet(50, 3000, 1000, again=True), self.packet(70, ack=4000), self.packet(80, 4000, 1000, arrived=None)]
+        counts = limits.counts(packets, "flow")
+        self.assertEqual([counts[key] for key in ("losses", "reordered", "again", "spurious", "data", "undecided")], [1, 1, 1, 0, 5, 1])
+
+    def test_what_a_client_has_reset_is_over(self):
+        packets = [self.packet(1, 0, 1000), self.packet(5, out=True, reset=True), self.packet(900, ack=1000)]
+        self.assertEqual(limits.ended(packets), 5)
+
+    def test_the_applications_end_counts_where_no_clause_is_about_it(self):
+        known = {"kinds": []}
+        truth = claims.Truth([(0, 10, "handshake"), (10, 100, "application:end")], None, known)
+        claim = {"kind": "held", "limits": "application+line", "share": 0.88, "share_at_most": 0.88}
+        self.assertTrue(claims.held(claim, truth))
+        self.assertFalse(claims.held({**claim, "end_told": True}, truth))
 
 
 class Numbers(unittest.TestCase):

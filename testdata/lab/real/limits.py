@@ -107,10 +107,21 @@ class Positions:
             k += 1
         return self.times[k] if k < len(self.times) else None
 
+    def heard_after(self, ns, until):
+        """When it first heard something behind a time and before another; None if it did not."""
+        k = bisect.bisect_right(self.heard, ns)
+        return self.heard[k] if k < len(self.heard) and self.heard[k] < until else None
+
     def news_before(self, ns):
         """The last time before at which it heard or sent something."""
         before = lambda times: times[k - 1] if (k := bisect.bisect_left(times, ns)) else 0
         return max(before(self.heard), before(self.sent))
+
+
+def is_over(found, positions, ns):
+    """What had been sent when the last recovery began was acknowledged before this time: the kernel has left it, and what is sent again
+    belongs to another one, which may begin with the same acknowledgement (tcp_fastretrans_alert in net/ipv4/tcp_input.c)."""
+    return bool(found) and positions.at(ns)[0] >= found[-1]["recover"]
 
 
 def recoveries(samples, packets, positions):
@@ -122,7 +133,7 @@ def recoveries(samples, packets, positions):
         first = bisect.bisect_right(times, before["ns"])
         own = again[first:bisect.bisect_right(times, now["ns"])]
         expired = now["retransmits"] > before["retransmits"] or now["ca_state"] == LOSS != before["ca_state"]
-        begins = now["ca_state"] == RECOVERY and before["ca_state"] != RECOVERY
+        begins = now["ca_state"] == RECOVERY and (before["ca_state"] != RECOVERY or own and is_over(out, positions, own[0].ns))
         if own and (expired or begins):
             start = own[0].ns
             if out and out[-1]["end"] is None:
@@ -150,23 +161,23 @@ def recoveries(samples, packets, positions):
 
 def level(all_recoveries, ns, known, info):
     """What the congestion window is due to, where no link is busy. BBR shows its phase by its gains (256 is 1) and keeps no
-    reduction beyond a recovery."""
+    reduction beyond a recovery: at a policer it sends at the rate that it measures, as at a line of that rate."""
     if known["control"] == "bbr":
         gain, probe = info["pacing_gain"], info["cwnd_gain"] == 256
-        return "start" if gain > 500 else "window-unneeded" if probe else "window-needed" if known["policed"] else "unknown"
+        return "start" if gain > 500 else "window-unneeded" if probe else "window-needed:line" if known["policed"] else "unknown"
     standing = [r for r in all_recoveries if r["start"] <= ns and not (r["undone"] and r["undone"] <= ns)]
     if not standing:
         return "start"
     return "window-needed" if standing[-1]["needed"] else "window-unneeded"
 
 
-def base(info, una, nxt, blocked, over, nagle):
-    """The limit by the state of the sender alone; `window` for the congestion window or pacing."""
+def base(info, una, nxt, blocked, written, nagle):
+    """The limit by the state of the sender alone; `window` for the congestion window or pacing. `written`: the application has written all."""
     flight = info["unacked"] - info["sacked"] - info["lost"] + info["retrans"]
     unsent, mss = info["notsent_bytes"], max(1, info["snd_mss"])
     lost = info["lost"] > info["retrans"]
     if unsent == 0 and not lost or unsent < mss and nagle and info["unacked"] > 0 and not lost:
-        return "send-buffer" if blocked else "application:end" if over else "application"
+        return "send-buffer" if blocked else "application:end" if written else "application"
     if flight >= info["snd_cwnd"]:
         return "window"
     room, window = info["snd_wnd"] - (nxt - una), info["snd_cwnd"] * mss
@@ -197,8 +208,27 @@ def silences(packets, found, outages):
             yield start, end
 
 
+def counts(packets, flow):
+    """What became of the packets of the flow, as of a simulated one (`counts` of diagnose)."""
+    data = [p for p in packets if p.out and p.length > 0]
+    originals = [p for p in data if not p.again]
+    acknowledged = max((p.ack for p in packets if not p.out), default=0)
+    lost = [p for p in originals if not p.arrived]
+    highest, late = 0, 0
+    for packet in sorted((p for p in data if p.arrived), key=lambda p: p.arrived):
+        late += not packet.again and packet.end <= highest
+        highest = max(highest, packet.end)
+    return {"flow": flow, "losses": sum(p.end <= acknowledged for p in lost), "reordered": late, "again": sum(p.again for p in data),
+            "spurious": sum(p.again and p.spurious for p in data), "data": len(originals), "undecided": sum(p.end > acknowledged for p in lost)}
+
+
+def ended(packets):
+    """When the connection was over for the client: nothing limits what it has reset."""
+    return next((p.ns for p in packets if p.out and p.reset), packets[-1].ns)
+
+
 def timeline(name, known):
-    """The flow's name, and (start, end, limit) in order."""
+    """The flow's name, (start, end, limit) in order, what the receiver sees of that, and what became of the packets."""
     packets = logs.packets(name)
     data = [p for p in packets if p.out and p.length > 0]
     if not data:
@@ -209,14 +239,15 @@ def timeline(name, known):
     round_ns = max(1_000_000, min((i["min_rtt"] for i in infos if i["min_rtt"] < 2**31), default=1000) * 1000)
     busy = [Busy(times, round_ns) for times in links]
     found, probes = recoveries(infos, packets, positions)
-    line = Line(packets[0].ns, packets[-1].ns)
+    over = ended(packets)
+    line = Line(packets[0].ns, over)
     # A sample stands for the time half way to its neighbours.
     times = [info["ns"] for info in infos]
-    between = [packets[0].ns, *((a + b) // 2 for a, b in zip(times, times[1:])), packets[-1].ns]
+    between = [packets[0].ns, *((a + b) // 2 for a, b in zip(times, times[1:])), over]
     for info, start, end in zip(infos, between, between[1:]):
         una, nxt = positions.at(info["ns"])
-        over = info["ns"] > blocked.last
-        limit = base(info, una, nxt, blocked.at(info["ns"]), over, known["nagle"])
+        written = info["ns"] > blocked.last
+        limit = base(info, una, nxt, blocked.at(info["ns"]), written, known["nagle"])
         full = any(b.at(info["ns"]) for b in busy)
         if limit == "window":
             limit = "line" if full else level(found, info["ns"], known, info)
@@ -233,11 +264,16 @@ def timeline(name, known):
     for probe in probes:
         if not probe.spurious:
             line.paint(positions.news_before(probe.ns), probe.ns, "timer-needed")
+    last = found[-1] if found else None
+    if last and last["timeout"] and positions.heard_after(last["start"], over) is None:
+        # Nothing came any more: it waited for the next timer until it gave up.
+        line.paint(last["start"], over, "timer-needed")
     for start, end in silences(packets, found, [(begin + a, begin + b) for a, b in known["outages"]]):
         line.paint(start, end, "path-dead")
     opened = next((p.ns for p in packets if not p.out and p.syn), packets[-1].ns)
     line.paint(packets[0].ns, opened, "handshake")
-    return f"192.0.2.1:{packets[0].port}->192.0.2.2:5001", line.joined(), Seen(packets)
+    flow = f"192.0.2.1:{packets[0].port}->192.0.2.2:5001"
+    return flow, line.joined(), Seen(packets), counts(packets, flow)
 
 
 class Seen:

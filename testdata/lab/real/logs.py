@@ -17,6 +17,7 @@ class Packet:
     length: int
     ack: int
     syn: bool
+    reset: bool
     port: int
     #: When it arrived at the other end; None if the path dropped it.
     arrived: int | None = None
@@ -63,7 +64,7 @@ def packets(name):
         wrap = lambda n: (n - isn - 1 + 2**31) % 2**32 - 2**31
         length = total - header - (offset >> 4) * 4
         packet = Packet(ns, frame, mine, wrap(seq) if mine else 0, length, 0 if mine else wrap(ack), bool(flags & 2),
-                        source if mine else target)
+                        bool(flags & 4), source if mine else target)
         packet.arrived = arrivals["snd"].get(frame) if mine else ns
         out.append(packet)
     judge(out)
@@ -96,8 +97,12 @@ def samples(name):
         return [{key: int(value) for key, value in row.items()} for row in csv.DictReader(rows)]
 
 
+#: Calls that take less of a time than this do not fill it: an application that writes little at a time sleeps between them.
+FILLED = 0.5
+
+
 class Blocked:
-    """When the application was in a call that writes, for longer than a call takes that has room."""
+    """When the application was in calls that write, for longer than a call takes that has room."""
 
     def __init__(self, name, least=1_000_000):
         with open(f"{name}.writes.csv", newline="", encoding="ascii") as rows:
@@ -106,10 +111,10 @@ class Blocked:
         merged = []
         for start, end in calls:
             if merged and start - merged[-1][1] < least:
-                merged[-1] = (merged[-1][0], end)
+                merged[-1] = (merged[-1][0], end, merged[-1][2] + end - start)
             else:
-                merged.append((start, end))
-        self.times = [(start, end) for start, end in merged if end - start > least]
+                merged.append((start, end, end - start))
+        self.times = [(start, end) for start, end, inside in merged if end - start > least and inside >= FILLED * (end - start)]
         self.starts = [start for start, _ in self.times]
 
     def at(self, ns):

@@ -101,6 +101,8 @@ def finish(folder, name):
     found = limits.timeline(folder / name, known)
     if not found:
         return "no data was sent"
-    limits.write(folder / f"{name}.limits.csv", *found)
-    (folder / f"{name}.drawn.json").rename(folder / f"{name}.known.json")
+    *timeline, packets = found
+    limits.write(folder / f"{name}.limits.csv", *timeline)
+    (folder / f"{name}.known.json").write_text(json.dumps({**known, "packets": [packets]}))
+    (folder / f"{name}.drawn.json").unlink()
     return None
