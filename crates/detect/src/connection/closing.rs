@@ -114,6 +114,18 @@ impl End {
         (self.behind_reset(dir) > 0).then_some(self.reset_ns[dir.index()])
     }
 
+    /// When the host whose data goes `dir` reset the connection, nanoseconds.
+    pub(super) fn given_up_ns(&self, dir: Dir) -> Option<i64> {
+        let own = self.reset_by[dir.index()] == Some(Host::Sender);
+        own.then_some(self.reset_ns[dir.index()])
+    }
+
+    /// The host that receives the data which goes `dir` repeated its FIN, and nothing acknowledged it.
+    pub(super) fn is_unheard(&self, dir: Dir) -> bool {
+        let fin = self.fins[dir.reverse().index()];
+        fin.is_some_and(|fin| fin.again > 0 && !fin.acknowledged)
+    }
+
     /// What is out of the ordinary about how `dir` was closed.
     pub(super) fn of(&self, dir: Dir) -> Closing {
         let reset_by = self.reset_by[dir.index()];

@@ -86,6 +86,14 @@ impl Connection {
                 .closing
                 .as_deref()
                 .and_then(|end| end.refused_ns(dir)),
+            given_up_ns: common
+                .closing
+                .as_deref()
+                .and_then(|end| end.given_up_ns(dir)),
+            unheard: common
+                .closing
+                .as_deref()
+                .is_some_and(|end| end.is_unheard(dir)),
             reversals: head.reversals[dir.index()],
             receiver_identification: receiver.identification(),
             answers_duplicated: match common.followed[dir.reverse().index()] {

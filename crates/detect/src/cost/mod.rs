@@ -234,7 +234,8 @@ impl Recorder {
         if told.carries {
             self.rounds.asked(told.now);
         }
-        self.rounds.news(told.now, advances || !told.carries);
+        self.rounds
+            .news(told.now, advances || !told.carries, told.una);
         let edge = match self.told.edge {
             i64::MAX => told.edge,
             before => before.max(told.edge),
@@ -369,6 +370,11 @@ impl Recorder {
         self.dispersion.arrived(answer.now, self.delivered);
     }
 
+    /// When new data was sent last, nanoseconds.
+    pub(crate) fn last_data_ns(&self) -> i64 {
+        self.rounds.last_sent_ns()
+    }
+
     /// What limited the flow over its `life`.
     pub(crate) fn limits(
         &mut self,
@@ -379,6 +385,7 @@ impl Recorder {
         self.catch_up(i64::MAX);
         let progress = self.progress();
         let last_data_ns = self.rounds.last_sent_ns();
+        let last_came_ns = self.rounds.last_came_ns();
         let (largest_window, awaited_ns) = (self.rounds.largest_window, self.rounds.awaited_ns);
         let held_short = self.rounds.held_short;
         let (rows, silences) = self.rounds.finish(life.last_ns, &progress);
@@ -392,6 +399,7 @@ impl Recorder {
             ends,
             lag_ns: self.lag.as_ref().map_or(0, |lag| lag.ns()),
             last_data_ns,
+            last_came_ns,
             awaited_ns,
             held_short,
             largest_window,

@@ -33,6 +33,10 @@ pub(crate) struct Life<'a> {
     pub(crate) last_ns: i64,
     /// When the transfer was over, at `last_ns` or before, nanoseconds.
     pub(crate) over_ns: i64,
+    /// Something is missing below what has come until the end.
+    pub(crate) lacks: bool,
+    /// The receiver repeated its FIN, and nothing acknowledged it.
+    pub(crate) unheard: bool,
     /// When the sender could send data; `None` if the handshake was not captured.
     pub(crate) opened_ns: Option<i64>,
     /// No window is scaled.
@@ -59,6 +63,8 @@ pub(crate) struct Judge<'a> {
     pub(crate) ends: &'a Ends,
     /// The last new data.
     pub(crate) last_data_ns: i64,
+    /// The last data, new or not.
+    pub(crate) last_came_ns: i64,
     /// The time without anything to send that ended after the other end's data had come, nanoseconds.
     pub(crate) awaited_ns: i64,
     pub(crate) held_short: HeldShort,
@@ -114,7 +120,7 @@ impl Judge<'_> {
         Limits {
             begun_ns,
             ended_ns: over_ns,
-            at_end_ns: over_ns.saturating_sub(self.last_data_ns).max(0),
+            at_end_ns: self.at_end_ns(&pieces),
             awaited_ns: self.awaited_ns,
             held_short: self.held_short,
             shares: pieces.shares(),
@@ -126,6 +132,12 @@ impl Judge<'_> {
             send_buffer_bytes: self.send_buffer(&states),
             policed_bps: policed.map(|rate| (rate * 8.0) as u64),
         }
+    }
+
+    /// Of the time behind the last new data, what no recovery and no timer took.
+    fn at_end_ns(&self, pieces: &Pieces) -> i64 {
+        let idle = Limit::Application.into();
+        pieces.before(i64::MAX, idle) - pieces.before(self.last_data_ns, idle)
     }
 
     /// One application writes all data of a flow. Where it may as well have been the socket's buffer that held part of it, times in which

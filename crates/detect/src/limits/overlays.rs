@@ -75,15 +75,49 @@ impl Judge<'_> {
             done_ns = done_ns.max(end_ns);
         }
         overlays.extend(silent);
+        if let Some(last) = self.last_silence() {
+            let before = |over: &mut Overlay| over.end_ns = over.end_ns.min(last.start_ns);
+            overlays.iter_mut().for_each(before);
+            overlays.push(last);
+        }
         overlays.retain(|over| over.start_ns < over.end_ns);
         overlays
     }
 
-    /// The receiver may have missed several time-outs.
-    fn hides_timeouts(&self, silence: &Silence) -> bool {
-        let ns = silence.end_ns.saturating_sub(silence.start_ns);
+    /// The receiver may have missed several time-outs in a silence of `ns`.
+    fn hides_timeouts(&self, ns: i64) -> bool {
         let rtt_ns = self.ends.rtt_ns.unwrap_or(0);
-        self.at_receiver() && ns >= MIN_DEAD_AT_RECEIVER_NS.max(rtt_ns.saturating_mul(8))
+        ns >= MIN_DEAD_AT_RECEIVER_NS.max(rtt_ns.saturating_mul(8))
+    }
+
+    /// Away from the sender, the time behind the last packet if the sender is known to have been cut off: it must repeat what is missing
+    /// (RFC 9293 section 3.8.1), and acknowledge a FIN (section 3.6).
+    fn last_silence(&self) -> Option<Overlay> {
+        let limits = match (self.life.lacks, self.life.unheard) {
+            (true, _) => LimitSet::of(&[Limit::PathDead, Limit::TimerNeeded]),
+            (false, true) => LimitSet::of(&[Limit::Application, Limit::PathDead]),
+            (false, false) => return None,
+        };
+        let (start_ns, end_ns) = (self.last_came_ns, self.life.over_ns);
+        let hides = self.at_receiver() && self.hides_timeouts(end_ns.saturating_sub(start_ns));
+        hides.then_some(Overlay {
+            start_ns,
+            end_ns,
+            limits,
+        })
+    }
+
+    /// What came when the transfer was over answered no timer: since the last one the sender had waited for the next, until it gave up.
+    fn given_up(&self, before: Option<&Overlay>) -> Option<Overlay> {
+        let over_ns = self.life.over_ns;
+        let last = self.silences.last()?;
+        last.answered_ns.filter(|&ns| ns > over_ns)?;
+        let limits = before.map_or(Limit::TimerNeeded.into(), |before| before.limits);
+        Some(Overlay {
+            start_ns: last.end_ns,
+            end_ns: over_ns,
+            limits: limits.with(Limit::PathDead),
+        })
     }
 
     /// Silences by what they waited for.
@@ -95,7 +129,9 @@ impl Judge<'_> {
         let mut rest = self.silences;
         while !rest.is_empty() {
             // Those without new information in between.
-            let answered = rest.iter().position(|s| s.answered_ns.is_some());
+            let over_ns = self.life.over_ns;
+            let in_time = |s: &Silence| s.answered_ns.is_some_and(|ns| ns <= over_ns);
+            let answered = rest.iter().position(in_time);
             let (chain, more) = rest.split_at(answered.map_or(rest.len(), |at| at + 1));
             rest = more;
             let unanswered = chain.len() - usize::from(answered.is_some());
@@ -104,9 +140,16 @@ impl Judge<'_> {
             let last_ns = chain.last().map_or(0, |last| last.end_ns);
             let verdict = self.recovery_at(last_ns).map(|r| r.verdict);
             let verdict = verdict.unwrap_or(RecoveryVerdict::Ambiguous);
+            let cleared = |last: &Silence| last.cleared && !last.all_sent;
+            let verdict = match chain.last().is_some_and(cleared) {
+                true => RecoveryVerdict::Spurious,
+                false => verdict,
+            };
             for (i, silence) in chain.iter().enumerate() {
                 let dead = unanswered >= MIN_UNANSWERED;
-                let limits = match dead || self.hides_timeouts(silence) {
+                let ns = silence.end_ns.saturating_sub(silence.start_ns);
+                let hides = self.at_receiver() && self.hides_timeouts(ns);
+                let limits = match dead || hides {
                     true if dead && all_lost && i < unanswered => Limit::PathDead.into(),
                     true if untroubled => {
                         LimitSet::of(&[Limit::Application, Limit::PathDead, Limit::TimerNeeded])
@@ -122,6 +165,13 @@ impl Judge<'_> {
                     }
                     false => by_verdict(verdict, Limit::TimerNeeded, Limit::TimerUnneeded),
                 };
+                // Two explanations for a lost repetition: by chance, or with all else.
+                let limits = match limits.only() {
+                    Some(Limit::TimerNeeded | Limit::TimerUnneeded) if unanswered > 0 => {
+                        limits.with(Limit::PathDead)
+                    }
+                    _ => limits,
+                };
                 silent.push(Overlay {
                     start_ns: silence.start_ns,
                     end_ns: silence.end_ns,
@@ -129,6 +179,7 @@ impl Judge<'_> {
                 });
             }
         }
+        silent.extend(self.given_up(silent.last()));
         silent
     }
 }

@@ -94,6 +94,13 @@ pub(crate) struct Silence {
     pub(crate) flight: i64,
     /// The last new data ended with a segment that was not full: the application had no more.
     pub(crate) all_sent: bool,
+    /// All of this had been sent.
+    sent: i64,
+    /// Several segments were on their way, of which nothing but the lack of an acknowledgement was known.
+    several: bool,
+    /// What came next acknowledged all of them at once, although only the first was sent again: they had arrived, and their acknowledgements
+    /// were lost. Of a lost first one the others would have made duplicate acknowledgements (RFC 5681 section 3.2).
+    pub(crate) cleared: bool,
 }
 
 /// How far the flow has come.
@@ -128,6 +135,8 @@ pub(super) struct Heard {
     /// An acknowledgement made room; it carried data.
     pub(super) released_ns: i64,
     pub(super) carried: bool,
+    /// It was a duplicate.
+    repeated: bool,
     /// Any acknowledgement.
     news_ns: i64,
     /// When the receiver's window first grew after the last new data; `i64::MAX` if it has not.
@@ -202,6 +211,7 @@ impl Rounds {
             heard: Heard {
                 released_ns: i64::MIN,
                 carried: false,
+                repeated: false,
                 news_ns: i64::MIN,
                 opened_ns: i64::MAX,
                 asked_ns: i64::MIN,
@@ -252,6 +262,11 @@ impl Rounds {
         self.last.sent_ns
     }
 
+    /// When data was sent last, new or again, nanoseconds.
+    pub(crate) fn last_came_ns(&self) -> i64 {
+        self.last.sent_ns.max(self.again_ns)
+    }
+
     /// Books the time until `now`, when new data is about to be sent, or what may be a copy of data that came `late`.
     #[inline(never)]
     pub(crate) fn next(&mut self, now: i64, (late, len): (bool, u32), progress: &Progress) {
@@ -291,6 +306,7 @@ impl Rounds {
         self.row.answered += u32::from(!before);
         self.heard.released_ns = now;
         self.heard.carried = carried;
+        self.heard.repeated = false;
         if self.heard.opened_ns == i64::MAX && room >= self.worth_sending() {
             self.heard.opened_ns = now;
         }
@@ -300,6 +316,7 @@ impl Rounds {
     pub(crate) fn repeated(&mut self, now: i64) {
         self.heard.released_ns = now;
         self.heard.carried = false;
+        self.heard.repeated = true;
     }
 
     /// A sender waits for room for a full segment, or half of the largest window (RFC 9293 section 3.8.6.2.1).
@@ -317,17 +334,17 @@ impl Rounds {
     /// Any acknowledgement at `now`. Only if it `prompts` can it be why something is sent again: the other end's data that acknowledges
     /// nothing new is no duplicate acknowledgement (RFC 5681 section 2).
     #[inline(always)]
-    pub(crate) fn news(&mut self, now: i64, prompts: bool) {
+    pub(crate) fn news(&mut self, now: i64, prompts: bool, una: i64) {
         if prompts {
             self.heard.news_ns = now;
         }
         if self.silent {
-            self.answered(now);
+            self.answered(now, una);
         }
     }
 
     #[cold]
-    fn answered(&mut self, now: i64) {
+    fn answered(&mut self, now: i64, una: i64) {
         self.silent = false;
         let gave_up = self.gave_up(now);
         let Some(last) = self.silences.last_mut() else {
@@ -335,6 +352,7 @@ impl Rounds {
         };
         if !gave_up {
             last.answered_ns = Some(now);
+            last.cleared = last.several && una >= last.sent && self.again_ns == last.end_ns;
             return;
         }
         let more = Silence {
@@ -403,6 +421,12 @@ impl Rounds {
                 answered_ns: None,
                 flight: progress.sent.saturating_sub(progress.delivered),
                 all_sent: self.is_short(self.full(progress)),
+                sent: progress.sent,
+                several: progress.near
+                    && !self.heard.repeated
+                    && progress.sent.saturating_sub(progress.delivered)
+                        > MIN_PROBED * self.full(progress),
+                cleared: false,
             });
         }
     }

@@ -72,11 +72,9 @@ impl Side {
         let life = Life {
             first_ns: end.first_ns,
             last_ns: end.last_ns,
-            // Beside the receiver nothing limits any more what it refuses.
-            over_ns: match vantage {
-                Vantage::Receiver => end.refused_ns.unwrap_or(end.last_ns),
-                _ => end.last_ns,
-            },
+            over_ns: over_ns(end, vantage, engines.cost.last_data_ns()),
+            lacks: main.originals.unfilled > 0,
+            unheard: end.unheard,
             opened_ns: end.opened_ns,
             unscaled: end.unscaled,
             answered: end.answered,
@@ -258,10 +256,23 @@ pub(crate) struct End {
     pub(crate) closing: Closing,
     /// When the receiver reset the connection, if data came by behind that, nanoseconds.
     pub(crate) refused_ns: Option<i64>,
+    /// When the sender reset the connection, nanoseconds.
+    pub(crate) given_up_ns: Option<i64>,
+    /// The receiver repeated its FIN, and nothing acknowledged it.
+    pub(crate) unheard: bool,
     /// How often its packets went back in time.
     pub(crate) reversals: u64,
     /// How the receiver numbers its packets.
     pub(crate) receiver_identification: Identification,
+}
+
+/// When nothing limits the transfer any more, whose last data came at `last_data_ns`: the sender has reset the connection, or, beside the receiver,
+/// the receiver refuses what comes.
+fn over_ns(end: &End, vantage: Vantage, last_data_ns: i64) -> i64 {
+    let refused_ns = end.refused_ns.filter(|_| vantage == Vantage::Receiver);
+    let given_up_ns = end.given_up_ns.filter(|ns| *ns >= last_data_ns);
+    let ended = [refused_ns, given_up_ns].into_iter().flatten();
+    ended.fold(end.last_ns, i64::min)
 }
 
 impl End {

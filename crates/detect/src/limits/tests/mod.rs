@@ -2,6 +2,7 @@
 
 mod open;
 mod reduced;
+mod silent;
 
 use super::*;
 use crate::config::Config;
