@@ -1,6 +1,7 @@
 """What limited a transfer over real Linux, by the rules of crates/sim/src/limits: from the kernel's own counters every few
 milliseconds, the application's log, the path's record of each packet and link, and the capture of the sender's end."""
 import bisect
+from itertools import accumulate
 
 from real import logs
 
@@ -282,11 +283,11 @@ class Seen:
     def __init__(self, packets):
         arrived = [(p.ns, p.arrived) for p in packets if p.out and p.arrived]
         self.shortest = min((there - here for here, there in arrived), default=0)
-        self.sent, self.there, latest = [], [], 0
-        for here, there in arrived:
-            latest = max(latest, there)
-            self.sent.append(here)
-            self.there.append(latest)
+        self.sent = [here for here, _ in arrived]
+        self.there = list(accumulate((there for _, there in arrived), max))
+        # What comes late shows nothing that a later packet has shown before.
+        first = list(accumulate((there for _, there in reversed(arrived)), min))[::-1]
+        self.there = [min(pair) for pair in zip(self.there, first[1:] + self.there[-1:])]
 
     def at(self, ns, limit):
         k = bisect.bisect_right(self.sent, ns) - 1
