@@ -118,7 +118,8 @@ fn part_or_open(flow: &FlowReport, part: bool, at_least: Option<f64>) -> Claim {
     match part && caused + shares::repeated_in_vain(flow) > 0 {
         true => Claim::PartReordering {
             late: flow.late(),
-            retransmissions: (shares::repeated_in_vain(flow), again.total),
+            retransmissions: (again.spurious, again.total),
+            discarded: shares::repeated_in_vain(flow).saturating_sub(again.spurious),
             recoveries: (caused, recoveries.total),
             at_least,
         },
@@ -159,6 +160,7 @@ fn beside_streams(t: &Totals) -> Claim {
         return Claim::PartReordering {
             late: t.order.late,
             retransmissions: (t.retransmissions.spurious, t.retransmissions.total),
+            discarded: 0,
             recoveries: (caused, t.recoveries.total),
             at_least: None,
         };

@@ -211,8 +211,10 @@ pub enum Claim {
     PartReordering {
         /// Late packets.
         late: u64,
-        /// Retransmissions of what had arrived, whether the receiver took or discarded it, and all of them.
+        /// Retransmissions of what the receiver had taken, as the table counts them, and all of them.
         retransmissions: (u64, u64),
+        /// Retransmissions of what it had discarded because it came late.
+        discarded: u64,
         /// Recoveries for late packets, and all of them.
         recoveries: (u64, u64),
         /// Share of its life that they took at least.

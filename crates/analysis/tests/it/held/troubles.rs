@@ -128,6 +128,30 @@ fn without_limits_spurious_retransmissions_beside_late_packets_are_no_acquittal(
     analysis.flows[0].limits = Limits::default();
     let text = said(&analysis);
     assert!(text.contains("Reordering had a part in it: 27 of 35 retransmissions repeated what had arrived, with 27 late packets"), "{text}");
+    // The table counts the same as spurious, and what the receiver discarded stands beside it.
+    analysis.flows[0].originals.refused = 2;
+    let text = said(&analysis);
+    assert!(text.contains("27 of 35 retransmissions repeated what had arrived and 2 what the receiver had discarded, with"), "{text}");
+    analysis.flows[0].retransmissions.spurious = 0;
+    let text = said(&analysis);
+    assert!(
+        text.contains("2 of 35 retransmissions repeated what the receiver had discarded, with"),
+        "{text}"
+    );
+}
+
+/// A receiver whose sender fell silent for good saw nothing of what was lost then.
+#[test]
+fn beside_a_path_that_may_be_dead_nothing_visible_is_not_nothing_lost() {
+    let dead = [Limit::Application, Limit::PathDead];
+    let analysis = with(&[(&[Limit::Start], 5), (&dead, 95)], |flow| {
+        flow.originals.lost = 0;
+    });
+    let text = said(&analysis);
+    assert!(
+        !text.contains("No problem in") && !text.contains("No packet was lost"),
+        "{text}"
+    );
 }
 
 #[test]

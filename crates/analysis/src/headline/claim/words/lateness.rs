@@ -139,7 +139,7 @@ pub(super) fn not_reordering(
 
 pub(super) fn part_reordering(
     late: u64,
-    (spurious, retransmissions): (u64, u64),
+    ((spurious, retransmissions), discarded): ((u64, u64), u64),
     (caused, recoveries): (u64, u64),
     at_least: Option<f64>,
 ) -> String {
@@ -155,14 +155,22 @@ pub(super) fn part_reordering(
             plural(recoveries, "recovery phase")
         ));
     }
-    if spurious > 0 {
-        facts.push(format!(
-            "{} of {} repeated what had arrived, with {}",
-            count(spurious),
-            plural(retransmissions, "retransmission"),
-            plural(late, "late packet")
-        ));
-    }
+    let of_all = |n: u64| {
+        let all = plural(retransmissions, "retransmission");
+        format!("{} of {all} repeated", count(n))
+    };
+    let late = plural(late, "late packet");
+    let refused = "what the receiver had discarded";
+    facts.extend(match (spurious, discarded) {
+        (0, 0) => None,
+        (0, n) => Some(format!("{} {refused}, with {late}", of_all(n))),
+        (n, 0) => Some(format!("{} what had arrived, with {late}", of_all(n))),
+        (n, more) => Some(format!(
+            "{} what had arrived and {} {refused}, with {late}",
+            of_all(n),
+            count(more)
+        )),
+    });
     format!(
         "reordering had a part in it{taken}: {}",
         facts.join(", and ")

@@ -199,9 +199,15 @@ impl Claim {
             Claim::PartReordering {
                 late,
                 retransmissions,
+                discarded,
                 recoveries,
                 at_least,
-            } => part_reordering(*late, *retransmissions, *recoveries, *at_least),
+            } => part_reordering(
+                *late,
+                (*retransmissions, *discarded),
+                *recoveries,
+                *at_least,
+            ),
             Claim::OpenReordering {
                 late,
                 undecided,
