@@ -41,9 +41,9 @@ use crate::result::{Cause, Confidence};
 pub struct Limits {
     /// When the life begins: the first SYN, or the first packet captured. Nanoseconds since the epoch.
     pub begun_ns: i64,
-    /// When it ends: the last packet.
+    /// When it ends: the last packet, or the reset of the sender.
     pub ended_ns: i64,
-    /// Of this, the time behind the last new data, nanoseconds: the sender had nothing more to send.
+    /// Of the application's time, what passed behind the last new data, nanoseconds: the sender had nothing more to send.
     pub at_end_ns: i64,
     /// Of the application's time before, what ended after data of the other end had come, nanoseconds: it waited for that.
     pub awaited_ns: i64,

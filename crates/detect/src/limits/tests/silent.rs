@@ -87,6 +87,8 @@ fn nothing_limits_what_its_sender_has_reset() {
     let report = trace.report();
     assert_eq!(at(&report, [700]), ["timer-needed+path-dead"]);
     assert_eq!(report.limits.life_ns() / MS, 900);
+    // Behind the last data it waited, and was not at its end.
+    assert_eq!(report.limits.at_end_ns, 0);
 }
 
 /// What the receiver lacks, and a FIN of it that nothing acknowledges, are not what an idle application leaves.
