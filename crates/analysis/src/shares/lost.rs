@@ -42,8 +42,12 @@ pub(crate) fn taken_by_late(flow: &FlowReport) -> Option<(f64, f64)> {
     };
     let surely = sum(&|cause| of_late(cause) && cause != Cause::Unknown);
     let others = sum(&|cause| !of_late(cause));
-    let perhaps =
-        limits.share_where(|set| set.iter().any(unneeded) || set.contains(Limit::Unknown));
+    // Without a recovery for late packets no timer was theirs, whether it was needed or the path dead.
+    let any_late = flow.recoveries.by_cause.iter().any(|c| of_late(c.cause));
+    let perhaps = limits.share_where(|set| {
+        let theirs = any_late || !set.contains(Limit::PathDead);
+        set.contains(Limit::Unknown) || theirs && set.iter().any(unneeded)
+    });
     // What was called necessary may not have been, as far as the recoveries behind it are undecided, or repeated what had
     // arrived beside what was lost.
     let of = |part: u64, all: u64| (part as f64 / all.max(1) as f64).min(1.0);

@@ -1,7 +1,7 @@
 //! Time lost by reductions, recoveries and timers without need, by what made the sender take something for lost.
 
+use super::Limit;
 use super::pieces::Piece;
-use super::{Limit, LimitSet};
 use crate::result::{Cause, Recovery, RecoveryVerdict};
 
 /// Nanoseconds of the pieces that surely were unneeded, by the cause of the recovery in force, the most first.
@@ -14,11 +14,11 @@ pub(super) fn by_cause(pieces: &[Piece], recoveries: &[Recovery]) -> Vec<(Cause,
         None => sums.push((cause, ns)),
     };
     for piece in pieces {
-        if !is_unneeded(piece.limits) {
+        if !piece.limits.only().is_some_and(Limit::is_unneeded) {
             continue;
         }
         // A timer is waited for before the recovery that it starts.
-        let timer = piece.limits.contains(Limit::TimerUnneeded);
+        let timer = piece.limits == Limit::TimerUnneeded.into();
         let mut next = misled.partition_point(|r| r.start_ns <= piece.start_ns);
         if next == 0 || timer && next < misled.len() {
             next += 1;
@@ -28,22 +28,12 @@ pub(super) fn by_cause(pieces: &[Piece], recoveries: &[Recovery]) -> Vec<(Cause,
             let cause = misled.get(next - 1).map_or(Cause::Unknown, |r| r.cause);
             let until = misled.get(next).map_or(piece.end_ns, |r| r.start_ns);
             let until = until.clamp(at, piece.end_ns);
-            let late = matches!(cause, Cause::Reordering | Cause::Refused);
-            // Late packets took at least what is counted for them.
-            if !late || piece.limits.only().is_some() {
-                add(cause, until - at);
-            }
+            add(cause, until - at);
             (at, next) = (until, next + 1);
         }
     }
     sums.sort_by_key(|sum| (-sum.1, sum.0));
     sums
-}
-
-/// It was not needed, or, for a timer, the path was dead: its cause is the same.
-fn is_unneeded(limits: LimitSet) -> bool {
-    const TIMER: LimitSet = LimitSet::of(&[Limit::TimerUnneeded, Limit::PathDead]);
-    limits == TIMER || limits.only().is_some_and(Limit::is_unneeded)
 }
 
 #[cfg(test)]
@@ -76,16 +66,5 @@ mod tests {
         ];
         let sums = by_cause(&pieces, &recoveries);
         assert_eq!(sums, [(Cause::DelayJump, 25), (Cause::Reordering, 20)]);
-        // That the path may have been dead as well makes no other cause, but late packets may have cost less.
-        let open = pieces.map(|piece| match piece.limits.only() {
-            Some(Limit::TimerUnneeded) => Piece {
-                limits: piece.limits.with(Limit::PathDead),
-                ..piece
-            },
-            _ => piece,
-        });
-        assert_eq!(by_cause(&open, &recoveries), sums);
-        let late = [recovery(60, RecoveryVerdict::Spurious, Cause::Reordering)];
-        assert_eq!(by_cause(&open[2..3], &late), []);
     }
 }
