@@ -124,7 +124,7 @@ fn rows_of_csv_are_those_requested() {
     );
     assert_eq!(
         header(&["--rows", "recoveries"]),
-        "file,flow,overlay,reuse,start_ns,seq_offset,retransmissions,timeout,verdict,cause"
+        "file,flow,overlay,reuse,start_ns,seq_offset,retransmissions,timeout,expiries,verdict,cause"
     );
 }
 
