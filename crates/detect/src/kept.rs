@@ -24,7 +24,8 @@ const MIN_LATER_PER_EARLY: u32 = 4;
 /// Up to this number of packets that may be retransmissions with old identifications, late originals are the likelier explanation.
 const MIN_SUSPECTED: u32 = 3;
 
-/// One packet may be as long as two others by chance.
+/// Minimum number of full packets that came again in parts before a host is taken to cut anew what it sends again: two short originals that
+/// are as long as one full packet together may be chance once.
 const MIN_CUT: u32 = 2;
 
 /// What the arrivals of a host's data have shown.

@@ -40,6 +40,23 @@ impl Probe {
     }
 }
 
+/// Data that higher data of its host passed: the bytes from `start` to before `end`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Hole {
+    start: u32,
+    end: u32,
+    /// Some of it came by later.
+    filled: bool,
+    /// All of it has been acknowledged.
+    closed: bool,
+}
+
+impl Hole {
+    pub(super) fn contains(&self, number: u32) -> bool {
+        reaches(number, self.start) && !reaches(number, self.end)
+    }
+}
+
 /// One host of a connection as the capture point sees it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Host {
@@ -65,10 +82,7 @@ pub(super) struct Host {
     pub(super) never_sooner: u8,
     pub(super) sooner: u8,
     /// Data of this host that was overtaken or lost before the capture point, until it is acknowledged.
-    pub(super) hole: Option<(u32, u32)>,
-    /// Some of that came by later, and all of it has been acknowledged.
-    pub(super) filled: bool,
-    pub(super) closed: bool,
+    pub(super) hole: Option<Hole>,
     /// Holes that were acknowledged and of which nothing came by: the capture lacks frames of this host.
     pub(super) lacking: u32,
     /// Its answers that were captured before what they answer.
@@ -109,11 +123,15 @@ impl Host {
                 self.first = from;
             }
             Some(highest) if highest != from => {
-                let open = self.hole.filter(|hole| !reaches(acknowledged, hole.1));
-                self.hole = Some((open.map_or(highest, |hole| hole.0), from));
-                if open.is_none() {
-                    (self.filled, self.closed) = (false, false);
-                }
+                let open = self.hole.filter(|hole| !reaches(acknowledged, hole.end));
+                let new = Hole {
+                    start: highest,
+                    ..Hole::default()
+                };
+                self.hole = Some(Hole {
+                    end: from,
+                    ..open.unwrap_or(new)
+                });
             }
             Some(_) => {}
         }
@@ -121,15 +139,17 @@ impl Host {
 
     /// Data from the byte `from` on comes by that is not the highest.
     pub(super) fn came_below(&mut self, from: u32) {
-        let within = |&(start, end): &(u32, u32)| reaches(from, start) && !reaches(from, end);
-        self.filled |= self.hole.as_ref().is_some_and(within);
+        if let Some(hole) = &mut self.hole {
+            hole.filled |= hole.contains(from);
+        }
     }
 
     /// The other host acknowledges all before the byte `ack`.
     pub(super) fn acknowledged(&mut self, ack: u32) {
-        let covered = self.hole.is_some_and(|hole| reaches(ack, hole.1));
-        if covered && !std::mem::replace(&mut self.closed, true) {
-            self.lacking += u32::from(!self.filled);
+        if let Some(hole) = self.hole.as_mut().filter(|hole| reaches(ack, hole.end))
+            && !std::mem::replace(&mut hole.closed, true)
+        {
+            self.lacking += u32::from(!hole.filled);
         }
     }
 

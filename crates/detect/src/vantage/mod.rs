@@ -130,12 +130,8 @@ impl Position {
             return;
         }
         sender.lacked = Some(seg.ack);
-        let before = |&(hole, end): &(u32, u32)| reaches(seg.ack, hole) && !reaches(seg.ack, end);
-        let place = if sender.hole.as_ref().is_some_and(before) {
-            1 - from
-        } else {
-            from
-        };
+        let is_before = sender.hole.is_some_and(|hole| hole.contains(seg.ack));
+        let place = if is_before { 1 - from } else { from };
         self.hosts[place].holes_between += 1;
     }
 
