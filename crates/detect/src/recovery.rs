@@ -222,11 +222,17 @@ impl RecoveryTracker {
             phase.recovery.facts.unanswered = true;
             // Nothing came that could have asked for it.
             phase.recovery.timeout = true;
-            let one = phase.recovery.facts.last <= phase.recovery.seq_offset as i64;
-            phase.recovery.expiries = match one {
-                true => phase.recovery.retransmissions,
-                false => phase.recovery.expiries.max(1),
-            };
+            let Recovery {
+                retransmissions,
+                facts,
+                seq_offset,
+                ..
+            } = phase.recovery;
+            // Where it repeated one segment alone, each repetition was an expiry, except for a tail loss probe (RFC 8985 section 7).
+            let alone = facts.last <= seq_offset as i64;
+            let probes = u32::from(facts.prompt == Prompt::Probe);
+            let least = if alone { retransmissions - probes } else { 1 };
+            phase.recovery.expiries = phase.recovery.expiries.max(least).max(1);
         }
     }
 
@@ -334,6 +340,19 @@ mod tests {
         t.retransmitted(2_150 * MS, 900, 1_000, 0, Prompt::News);
         let done = t.finish();
         assert_eq!((done.list[0].expiries, done.by_cause.len()), (3, 0));
+    }
+
+    /// The first repetitions come sooner than this capture shows a timer to expire; nothing ever answers.
+    #[test]
+    fn each_repetition_of_what_is_never_answered_was_an_expiry_but_a_probe() {
+        for (first, expiries) in [(Prompt::Nothing, 3), (Prompt::Probe, 2)] {
+            let mut t = RecoveryTracker::new(true);
+            t.retransmitted(300, 900, 1_000, 0, first);
+            t.retransmitted(600, 900, 1_000, 0, Prompt::Nothing);
+            let phase = t.retransmitted(1_200, 900, 1_000, 0, Prompt::Timer);
+            t.unanswered(phase);
+            assert_eq!(t.finish().list[0].expiries, expiries, "{first:?}");
+        }
     }
 
     #[test]

@@ -306,6 +306,9 @@ fn longer_timer(cases: &[Case<'_>]) -> Option<Action> {
     if recoveries([flow], Cause::DelayJump) < MIN_RECOVERIES {
         return None;
     }
+    let causes = flow.recoveries.by_cause.iter();
+    let needless = causes.filter(|c| c.cause == Cause::DelayJump);
+    let expiries = needless.map(|c| c.expiries).sum();
     let to = flow.flow.dst.ip();
     let action = Action {
         commands: vec![format!(
@@ -313,7 +316,7 @@ fn longer_timer(cases: &[Case<'_>]) -> Option<Action> {
         )],
         evidence: format!(
             "the timer expired {} although everything had arrived",
-            times(flow.timeouts())
+            times(expiries)
         ),
         holds: "Linux of any version. It also delays the repair of what is lost at the end of a burst.",
         ..Action::new(

@@ -153,6 +153,28 @@ fn at_the_sender(path: &Path) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// A path that loses everything for a while: the flight, then one repetition after the other, until one comes through.
+#[test]
+fn the_timer_expired_as_often_as_the_sender_counts() {
+    for lost in 0..=6 {
+        let path = Path {
+            profile: "linux-6",
+            sack: true,
+            dsack: true,
+            timestamps: true,
+            ip_id: true,
+            delay_us: 20_000,
+            kilobytes: 100,
+            data: (10..30 + lost).map(|n| (n, model::Fate::Drop)).collect(),
+            acks: BTreeMap::new(),
+        };
+        let trace = Trace::of(&path);
+        let flow = analyse(&trace.at_sender, Vantage::Sender).expect("it carries data");
+        assert!(trace.expiries >= lost, "{lost}: {}", trace.expiries);
+        assert_eq!(flow.expiries(), trace.expiries, "{lost}");
+    }
+}
+
 proptest! {
     #![proptest_config(cases())]
 

@@ -114,6 +114,8 @@ pub(crate) struct Trace {
     /// First bytes of retransmissions that the path doubled: a DSACK for the second copy looks like one for a
     /// late original (RFC 2883 section 5).
     pub doubled: Vec<i64>,
+    /// How often the sender's retransmission timer expired, as it counts itself.
+    pub expiries: u64,
     highest: i64,
 }
 
@@ -277,8 +279,12 @@ impl Trace {
             hook.lock().unwrap().arrived(to, end);
         }));
         pair.transfer(path.kilobytes.cast_unsigned() * 1_000, 300 * SECOND);
+        let expiries = pair.client.counters().recoveries.tcp_timeouts;
         drop(pair);
-        Arc::try_unwrap(trace).unwrap().into_inner().unwrap()
+        Trace {
+            expiries,
+            ..Arc::try_unwrap(trace).unwrap().into_inner().unwrap()
+        }
     }
 
     /// The packets of first transmissions; `None` if any packet repeats old bytes and brings new ones, too.
