@@ -137,9 +137,19 @@ pub(super) fn not_reordering(
     format!("reordering is not the problem: {packets}{all} {was} late and {harm}")
 }
 
+/// Retransmissions that were not needed.
+pub(super) struct Repeated {
+    /// Of what the receiver had taken.
+    pub(super) spurious: u64,
+    /// Of what it had discarded because it came late.
+    pub(super) discarded: u64,
+    /// Among as many retransmissions.
+    pub(super) of: u64,
+}
+
 pub(super) fn part_reordering(
     late: u64,
-    ((spurious, retransmissions), discarded): ((u64, u64), u64),
+    repeated: &Repeated,
     (caused, recoveries): (u64, u64),
     at_least: Option<f64>,
 ) -> String {
@@ -156,12 +166,12 @@ pub(super) fn part_reordering(
         ));
     }
     let of_all = |n: u64| {
-        let all = plural(retransmissions, "retransmission");
+        let all = plural(repeated.of, "retransmission");
         format!("{} of {all} repeated", count(n))
     };
     let late = plural(late, "late packet");
     let refused = "what the receiver had discarded";
-    facts.extend(match (spurious, discarded) {
+    facts.extend(match (repeated.spurious, repeated.discarded) {
         (0, 0) => None,
         (0, n) => Some(format!("{} {refused}, with {late}", of_all(n))),
         (n, 0) => Some(format!("{} what had arrived, with {late}", of_all(n))),

@@ -8,7 +8,7 @@ use inorder_detect::{Cause, Host, Limit};
 use inorder_report::number::{bytes, count, plural, rate, time};
 
 use self::lateness::{
-    it, late, misled, mistaken, not_reordering, open_reordering, part_reordering,
+    Repeated, it, late, misled, mistaken, not_reordering, open_reordering, part_reordering,
 };
 use self::losses::{lost, probes, unanswered, unexplained};
 use super::super::held::between;
@@ -202,12 +202,14 @@ impl Claim {
                 discarded,
                 recoveries,
                 at_least,
-            } => part_reordering(
-                *late,
-                (*retransmissions, *discarded),
-                *recoveries,
-                *at_least,
-            ),
+            } => {
+                let repeated = Repeated {
+                    spurious: retransmissions.0,
+                    discarded: *discarded,
+                    of: retransmissions.1,
+                };
+                part_reordering(*late, &repeated, *recoveries, *at_least)
+            }
             Claim::OpenReordering {
                 late,
                 undecided,
