@@ -193,19 +193,19 @@ fn thresholds(end: &Report) -> Option<String> {
         all.packets?;
         return Some(without_times(packets));
     };
-    let of_these = match end.declared.delivered.unwrap_or(0) {
+    let none_would = match end.declared.delivered.unwrap_or(0) {
         delivered if delivered > *known && *known == 1 => {
             "the one whose acknowledgement the log shows would not".to_owned()
         }
         delivered if delivered > *known => format!(
-            "none of the {} whose acknowledgement the log shows",
+            "none of the {} whose acknowledgement the log shows would",
             count(*known)
         ),
         1 => "this one would not".to_owned(),
         delivered if delivered < end.declared.lost => {
-            format!("none of the {} delivered ones", count(delivered))
+            format!("none of the {} delivered ones would", count(delivered))
         }
-        _ => "none of these".to_owned(),
+        _ => "none of these would".to_owned(),
     };
     // Rounded up: a little less would not have sufficed.
     let rounded = (rtts * 100.0).ceil() / 100.0;
@@ -218,13 +218,8 @@ fn thresholds(end: &Report) -> Option<String> {
         (None, Some(rtts)) => format!("{rtts} and the recommended packet threshold"),
         (None, None) => "the recommended thresholds".to_owned(),
     };
-    let would = if of_these.ends_with("not") {
-        ""
-    } else {
-        " would"
-    };
     Some(format!(
-        "With {with} {of_these}{would} have been declared lost ({RECOMMENDED})."
+        "With {with} {none_would} have been declared lost ({RECOMMENDED})."
     ))
 }
 
