@@ -21,6 +21,19 @@ const INITIAL_RTT_NS: i64 = 333_000_000;
 /// have microseconds.
 const ROUNDING_NS: u64 = 1_000;
 
+/// How the program writes its log.
+#[derive(Clone, Copy, Default, Debug)]
+struct Manner {
+    /// Whether acknowledgements stand before or behind what follows from them.
+    order: Evidence,
+    /// The log has acknowledgements: some programs write packets without their frames.
+    acknowledges: bool,
+    /// It has the frames of packets that were sent.
+    has_frames: bool,
+    /// An event other than an arrival had the time of the arrival before it.
+    clock_stands: bool,
+}
+
 /// What a trace says.
 #[derive(Clone, Default, Debug)]
 pub struct Connection {
@@ -46,14 +59,7 @@ pub struct Connection {
     just_lost: Vec<(usize, u64)>,
     /// Packets that were declared lost within the time of processing a packet, by space and number.
     lost_lately: Vec<(usize, u64)>,
-    /// Whether acknowledgements stand before or behind what follows from them.
-    order: Evidence,
-    /// True if the log has acknowledgements: some programs write packets without their frames.
-    pub(crate) acknowledges: bool,
-    /// True if the log has the frames of packets that were sent.
-    pub(crate) has_frames: bool,
-    /// True if an event other than an arrival had the time of the arrival before it.
-    clock_stands: bool,
+    manner: Manner,
     /// True if the first packet of the log was sent, not received: a client begins (RFC 9000 section 7).
     begins: Option<bool>,
     /// Events some of which could not be read, since a member has a type that no draft gives it.
@@ -159,7 +165,7 @@ impl Connection {
         }) = about(data)
         {
             self.begins.get_or_insert(true);
-            self.has_frames |= data.get("frames").is_some();
+            self.manner.has_frames |= data.get("frames").is_some();
             let in_flight = !only_acknowledges(data);
             self.spaces[space].sent(number, now_ns, bytes.unwrap_or(0), in_flight);
             if space == SPACES - 1 {
@@ -178,15 +184,17 @@ impl Connection {
         self.begins.get_or_insert(false);
         self.received_ns = Some(now_ns);
         let acknowledged = ranges(data);
-        self.acknowledges |= !acknowledged.is_empty();
+        self.manner.acknowledges |= !acknowledged.is_empty();
         let space = &mut self.spaces[packet.space];
         space.received(packet.received(now_ns, false));
         let measured_ns = space.measures(&acknowledged, now_ns);
         space.acked(&acknowledged, now_ns, rtt_ns);
         if let Some(measured_ns) = measured_ns {
-            self.order.acknowledged(measured_ns, self.latest_ns);
+            self.manner.order.acknowledged(measured_ns, self.latest_ns);
         }
-        self.explains(now_ns);
+        if !acknowledged.is_empty() {
+            self.explains(now_ns);
+        }
     }
 
     /// A packet with acknowledgements may explain the losses that stand right before it.
@@ -204,7 +212,7 @@ impl Connection {
 
     /// Whether the log has acknowledgements before or behind what follows from them.
     pub(crate) fn order(&self) -> Order {
-        self.order.order()
+        self.manner.order.order()
     }
 
     /// A packet was dropped. An end that has forgotten which old numbers came takes a late packet for a duplicate.
@@ -228,7 +236,7 @@ impl Connection {
     fn declare(&mut self, space: usize, number: u64, now_ns: i64, said: Trigger, in_flight: bool) {
         let rtt_ns = self.greater_rtt_ns();
         let on_arrival = self.received_ns == Some(now_ns);
-        self.clock_stands |= on_arrival;
+        self.manner.clock_stands |= on_arrival;
         let of_space = &mut self.spaces[space];
         let lost = Lost {
             at_ns: now_ns,
@@ -251,7 +259,7 @@ impl Connection {
             self.window.lost(space, number, at_ns, now_ns, rtt_ns);
         }
         self.lost_lately.push((space, number));
-        if !self.acknowledges {
+        if !self.manner.acknowledges {
             self.just_lost.push((space, number));
         }
     }
@@ -364,18 +372,23 @@ impl Connection {
         self.unreadable
     }
 
+    /// True if the log has the frames of packets that were sent.
+    pub(crate) fn has_frames(&self) -> bool {
+        self.manner.has_frames
+    }
+
     /// True if something tells which packets were delivered.
     pub fn knows_deliveries(&self) -> bool {
-        self.acknowledges || self.heard.is_some()
+        self.manner.acknowledges || self.heard.is_some()
     }
 
     /// How far the reasons of declared losses in this log can be relied on.
     pub(crate) fn word(&self) -> Word {
         let mut said = self.spaces.iter().flat_map(|space| space.lost.values());
         let constant = said.all(|lost| lost.said == Trigger::PacketThreshold);
-        match constant && !self.acknowledges {
+        match constant && !self.manner.acknowledges {
             true => Word::Constant {
-                clock_stands: self.clock_stands,
+                clock_stands: self.manner.clock_stands,
             },
             false => Word::Chosen,
         }

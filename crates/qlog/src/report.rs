@@ -85,7 +85,7 @@ impl Connection {
                 cost_bytes: (known && !self.window.history.is_empty()).then_some(cost),
                 lost: lost.filter(|_| known),
             },
-            resent: self.has_frames.then(|| self.resent()),
+            resent: self.has_frames().then(|| self.resent()),
             arrivals: arrivals(&self.spaces[DATA].received, self.unused_there()),
             name,
             losses,
