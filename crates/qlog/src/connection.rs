@@ -48,7 +48,8 @@ pub struct Connection {
     pub(crate) streams: Streams,
     /// Smoothed round trip whenever the log says it.
     smoothed: Vec<(i64, i64)>,
-    latest_ns: i64,
+    /// Each round trip that was measured, and when.
+    round_trips: Vec<(i64, i64)>,
     /// Least round trip that was measured.
     pub(crate) least_ns: Option<i64>,
     first_ns: Option<i64>,
@@ -190,7 +191,9 @@ impl Connection {
         let measured_ns = space.measures(&acknowledged, now_ns);
         space.acked(&acknowledged, now_ns, rtt_ns);
         if let Some(measured_ns) = measured_ns {
-            self.manner.order.acknowledged(measured_ns, self.latest_ns);
+            self.manner
+                .order
+                .acknowledged(measured_ns, self.latest_ns());
         }
         if !acknowledged.is_empty() {
             self.explains(now_ns);
@@ -302,7 +305,7 @@ impl Connection {
             self.smoothed.push((now_ns, smoothed_ns));
         }
         if let Some(latest_ns) = latest {
-            self.latest_ns = latest_ns;
+            self.round_trips.push((now_ns, latest_ns));
             self.measured(latest_ns, now_ns);
         }
         self.just_lost.clear();
@@ -323,7 +326,16 @@ impl Connection {
 
     /// The greater of the smoothed and the latest round trip (RFC 9002 section 6.1.2), 0 before the first.
     fn greater_rtt_ns(&self) -> i64 {
-        self.rtt_ns().max(self.latest_ns)
+        self.rtt_ns().max(self.latest_ns())
+    }
+
+    fn latest_ns(&self) -> i64 {
+        self.round_trips.last().map_or(0, |(_, ns)| *ns)
+    }
+
+    /// Each round trip that was measured, and when.
+    pub(crate) fn round_trips(&self) -> &[(i64, i64)] {
+        &self.round_trips
     }
 
     fn rtt_ns(&self) -> i64 {

@@ -17,6 +17,7 @@ mod cost;
 mod event;
 mod headline;
 mod join;
+mod line;
 mod lost;
 mod order;
 mod read;

@@ -1,14 +1,9 @@
 //! What needless reductions cost, growth included: the rest of the transfer once more without them.
 
-use inorder_cost::{Dispersion, LineRate, OnceMore, Recognised, Rest, by_factors};
+use inorder_cost::{OnceMore, Recognised, Rest, by_factors};
 
 use crate::window::{Episode, Window};
 
-/// Number of round trips over which the sustained rate of delivery is measured.
-const SUSTAINED_RTTS: i64 = 4;
-/// Share by which a sustained rate may exceed the rate measured by trains. If it exceeds more, the trains are wrong, because
-/// no sustained rate exceeds that of the line.
-const SUSTAINED_ERROR: f64 = 0.05;
 /// From this share of the window in flight on, the window limits the sender.
 const NEARLY_FULL: f64 = 0.75;
 /// The share of the time for which the window has to limit the sender.
@@ -23,6 +18,10 @@ pub(crate) struct Transfer {
     pub(crate) sent: Vec<(i64, u64)>,
     /// When packets arrived, by the clock of either end, and their bytes.
     pub(crate) arrived: Vec<(i64, u64)>,
+    /// When packets were acknowledged, and their bytes; empty if the log has no acknowledgements.
+    pub(crate) acked: Vec<(i64, u64)>,
+    /// Each round trip that was measured, and when.
+    pub(crate) round_trips: Vec<(i64, i64)>,
     /// Bytes of packets that were lost, and of those repeated in vain.
     pub(crate) wasted: u64,
     /// Least round trip, nanoseconds.
@@ -149,40 +148,6 @@ impl Transfer {
     fn sent_until(&self, ns: i64) -> u64 {
         let before = self.sent.iter().take_while(|(at_ns, _)| *at_ns <= ns);
         before.fold(0, |sum, (_, bytes)| sum.saturating_add(*bytes))
-    }
-
-    /// Rate of the bottleneck, segments a second, from packets that arrive one behind the other.
-    fn line(&self, segment: f64) -> Option<LineRate> {
-        let (mut dispersion, mut total) = (Dispersion::default(), 0);
-        for &(at_ns, bytes) in &self.arrived {
-            total = i64::saturating_add(total, i64::try_from(bytes).unwrap_or(0));
-            dispersion.arrived(at_ns, total);
-        }
-        let mut rate = dispersion.rate()?;
-        let sustained = self.sustained(self.rtt_ns.saturating_mul(SUSTAINED_RTTS));
-        if sustained > rate.likely * (1.0 + SUSTAINED_ERROR) {
-            rate.likely = sustained;
-            rate.high = rate.high.max(sustained * (1.0 + SUSTAINED_ERROR));
-        }
-        (rate.low > 0.0).then_some(LineRate {
-            low: rate.low / segment,
-            likely: rate.likely / segment,
-            high: rate.high / segment,
-        })
-    }
-
-    /// The most that arrived within `span_ns`, bytes a second.
-    fn sustained(&self, span_ns: i64) -> f64 {
-        let (mut most, mut sum, mut from) = (0, 0, 0);
-        for &(at_ns, bytes) in &self.arrived {
-            sum = u64::saturating_add(sum, bytes);
-            while at_ns.saturating_sub(self.arrived[from].0) > span_ns {
-                sum = sum.saturating_sub(self.arrived[from].1);
-                from += 1;
-            }
-            most = most.max(sum);
-        }
-        most as f64 * 1e9 / span_ns.max(1) as f64
     }
 }
 

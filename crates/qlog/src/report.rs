@@ -116,19 +116,20 @@ impl Connection {
     /// What went over the path with application data.
     fn transfer(&self, losses: &[LossRow]) -> Transfer {
         let data = &self.spaces[DATA];
-        let acked = || {
-            let acked = data.sent.values();
-            let acked = acked.filter_map(|sent| Some((sent.acked?.at_ns, sent.bytes)));
-            let mut acked: Vec<_> = acked.collect();
-            acked.sort_unstable();
-            acked
-        };
+        let acked = data.sent.values();
+        let acked = acked.filter_map(|sent| Some((sent.acked?.at_ns, sent.bytes)));
+        let mut acked: Vec<_> = acked.collect();
+        acked.sort_unstable();
         let there = self.heard.as_ref().map(|heard| heard.data.clone());
         let there = there.filter(|there| shows_line(there));
-        let arrived = there.or_else(|| Some(acked()).filter(|acked| shows_line(acked)));
+        let arrived = there.or_else(|| Some(&acked).filter(|acked| shows_line(acked)).cloned());
+        // What only acknowledges or closes is no part of the transfer, and may come long after it.
+        let in_flight = data.sent.values().filter(|sent| sent.in_flight);
         Transfer {
-            sent: data.sent.values().map(|s| (s.at_ns, s.bytes)).collect(),
+            sent: in_flight.map(|s| (s.at_ns, s.bytes)).collect(),
             arrived: arrived.unwrap_or_default(),
+            acked,
+            round_trips: self.round_trips().to_vec(),
             // What was lost came again, and what was not came twice.
             wasted: total(losses.iter().map(|loss| loss.bytes)),
             rtt_ns: self.least_ns.unwrap_or(0),
