@@ -11,6 +11,7 @@ use crate::resent::Streams;
 use crate::result::Trigger;
 use crate::space::{Lost, Received, Sent, Space};
 use crate::trigger::Word;
+use crate::trips::RoundTrips;
 use crate::value::member;
 use crate::window::Window;
 
@@ -46,10 +47,7 @@ pub struct Connection {
     pub(crate) window: Window,
     /// Stream data in packets that were sent.
     pub(crate) streams: Streams,
-    /// Smoothed round trip whenever the log says it.
-    smoothed: Vec<(i64, i64)>,
-    /// Each round trip that was measured, and when.
-    round_trips: Vec<(i64, i64)>,
+    pub(crate) trips: RoundTrips,
     /// Least round trip that was measured.
     pub(crate) least_ns: Option<i64>,
     first_ns: Option<i64>,
@@ -181,7 +179,7 @@ impl Connection {
         let Some(packet) = about(data) else {
             return;
         };
-        let rtt_ns = self.greater_rtt_ns();
+        let rtt_ns = self.trips.greater_ns();
         self.begins.get_or_insert(false);
         self.received_ns = Some(now_ns);
         let acknowledged = ranges(data);
@@ -193,7 +191,7 @@ impl Connection {
         if let Some(measured_ns) = measured_ns {
             self.manner
                 .order
-                .acknowledged(measured_ns, self.latest_ns());
+                .acknowledged(measured_ns, self.trips.latest_ns());
         }
         if !acknowledged.is_empty() {
             self.explains(now_ns);
@@ -237,7 +235,7 @@ impl Connection {
     }
 
     fn declare(&mut self, space: usize, number: u64, now_ns: i64, said: Trigger, in_flight: bool) {
-        let rtt_ns = self.greater_rtt_ns();
+        let rtt_ns = self.trips.greater_ns();
         let on_arrival = self.received_ns == Some(now_ns);
         self.manner.clock_stands |= on_arrival;
         let of_space = &mut self.spaces[space];
@@ -286,7 +284,7 @@ impl Connection {
     /// 5.1). Logs without acknowledgements show it in no other way. Programs measure before they declare packets lost, and
     /// write it behind them.
     fn measured(&mut self, latest_ns: i64, now_ns: i64) {
-        let greater_ns = self.greater_rtt_ns();
+        let greater_ns = self.trips.greater_ns();
         for (space, number) in std::mem::take(&mut self.just_lost) {
             let space = &mut self.spaces[space];
             let acked = space.sent_at(now_ns.saturating_sub(latest_ns), ROUNDING_NS);
@@ -302,10 +300,10 @@ impl Connection {
             |name: &str| member(data, name).map(|value| self.clock.round_trip(value) as i64);
         let (smoothed, latest, least) = (ns("smoothed_rtt"), ns("latest_rtt"), ns("min_rtt"));
         if let Some(smoothed_ns) = smoothed.filter(|ns| *ns > 0) {
-            self.smoothed.push((now_ns, smoothed_ns));
+            self.trips.smoothed(now_ns, smoothed_ns);
         }
         if let Some(latest_ns) = latest {
-            self.round_trips.push((now_ns, latest_ns));
+            self.trips.measured(now_ns, latest_ns);
             self.measured(latest_ns, now_ns);
         }
         self.just_lost.clear();
@@ -320,33 +318,8 @@ impl Connection {
         }
         let window = member(data, "congestion_window").or_else(|| member(data, "cwnd"));
         let in_flight = member(data, "bytes_in_flight");
-        let rtt_ns = self.greater_rtt_ns();
+        let rtt_ns = self.trips.greater_ns();
         self.window.set(now_ns, window, in_flight, rtt_ns);
-    }
-
-    /// The greater of the smoothed and the latest round trip (RFC 9002 section 6.1.2), 0 before the first.
-    fn greater_rtt_ns(&self) -> i64 {
-        self.rtt_ns().max(self.latest_ns())
-    }
-
-    fn latest_ns(&self) -> i64 {
-        self.round_trips.last().map_or(0, |(_, ns)| *ns)
-    }
-
-    /// Each round trip that was measured, and when.
-    pub(crate) fn round_trips(&self) -> &[(i64, i64)] {
-        &self.round_trips
-    }
-
-    fn rtt_ns(&self) -> i64 {
-        self.smoothed.last().map_or(0, |(_, ns)| *ns)
-    }
-
-    /// The smoothed round trip at a time, or the first one known.
-    pub(crate) fn rtt_at(&self, at_ns: i64) -> i64 {
-        let after = self.smoothed.partition_point(|(when, _)| *when <= at_ns);
-        let known = self.smoothed.get(after.saturating_sub(1));
-        known.map_or(0, |(_, ns)| *ns)
     }
 
     /// Time from the first to the last event, nanoseconds.

@@ -27,6 +27,7 @@ mod resent;
 mod result;
 mod space;
 mod trigger;
+mod trips;
 mod value;
 mod window;
 

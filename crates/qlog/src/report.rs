@@ -54,11 +54,7 @@ impl Connection {
                 .filter(|(e, _)| e.fell.is_some())
         };
         let is_needless = |i: usize| needless.get(i) == Some(&true);
-        let kept = || {
-            bytes_missing(&self.window, is_needless, self.last_ns, |at| {
-                self.rtt_at(at)
-            })
-        };
+        let kept = || bytes_missing(&self.window, is_needless, self.last_ns, &self.trips);
         let sent_bytes = total(sent().map(|packet| packet.bytes));
         let lost = lost(&self.window, &needless, &self.transfer(&losses));
         let cost = lost.map_or_else(kept, |l| l.share / (1.0 - l.share) * sent_bytes as f64);
@@ -129,7 +125,7 @@ impl Connection {
             sent: in_flight.map(|s| (s.at_ns, s.bytes)).collect(),
             arrived: arrived.unwrap_or_default(),
             acked,
-            round_trips: self.round_trips().to_vec(),
+            round_trips: self.trips.all().to_vec(),
             // What was lost came again, and what was not came twice.
             wasted: total(losses.iter().map(|loss| loss.bytes)),
             rtt_ns: self.least_ns.unwrap_or(0),

@@ -7,6 +7,8 @@ pub(crate) struct Episode {
     pub(crate) start_ns: i64,
     /// Window before, bytes; `None` if the log had not said it.
     pub(crate) before: Option<f64>,
+    /// Bytes in flight then; `None` if the log had not said them.
+    pub(crate) in_flight: Option<f64>,
     /// The packets, by space and number.
     pub(crate) losses: Vec<(usize, u64)>,
     /// Which value of the history is the first below the window before; `None` if it did not fall within a round trip.
@@ -58,6 +60,7 @@ impl Window {
         self.episodes.push(Episode {
             start_ns: now_ns,
             before: self.history.last().map(|level| level.window),
+            in_flight: self.history.last().and_then(|level| level.in_flight),
             losses: vec![(space, number)],
             fell: None,
             over: false,
