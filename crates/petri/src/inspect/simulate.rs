@@ -82,6 +82,9 @@ pub struct Simulated {
     pub warm_up: f64,
     /// Why the estimates of a steady state may be wrong.
     pub doubts: Doubts,
+    /// Transitions of which the youngest clock stops when another one takes a token, whichever token it was meant for: each with one
+    /// that does.
+    pub youngest_stops: Vec<(String, String)>,
     /// How the net ended, if it stands still or can end in several ways.
     pub ends: Option<Ends>,
     /// Probability that an interval holds the true value.
@@ -133,6 +136,18 @@ pub(crate) fn run(
         let start = |seed| Ok(Engine::new(lower::to_model(net), seed)?);
         return estimate(net, options, watch, start);
     }
+    let mut found = race(net, options, rewards, watch)?;
+    found.youngest_stops = net.youngest_stops();
+    Ok(found)
+}
+
+/// Where transitions take their tokens at the end of their delays.
+fn race(
+    net: &Net,
+    options: &Settings,
+    rewards: &[Sum],
+    watch: &Watch<'_>,
+) -> Result<Simulated, SimulationError> {
     if let Some(level) = &options.level {
         let level = level_of(net, level)?;
         let first = Splitting::new(net, options.memory, options.seed, &level, rewards)?;
@@ -318,6 +333,7 @@ impl Clock {
             time: result.end as f64 / self.ticks_per_unit,
             warm_up: result.warm_up as f64 / self.ticks_per_unit,
             doubts: result.doubts,
+            youngest_stops: Vec::new(),
             ends,
             confidence: options.confidence,
             precision: options.precision,

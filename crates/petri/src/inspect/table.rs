@@ -194,7 +194,7 @@ fn needed(simulated: &Simulated) -> Option<String> {
 }
 
 impl Simulated {
-    /// Why the estimates may be wrong, one sentence each.
+    /// Why the estimates may be wrong, or may not mean what the modeller has in mind, one sentence each.
     pub fn doubts_in_words(&self) -> Vec<String> {
         let Doubts {
             unstable,
@@ -213,6 +213,12 @@ impl Simulated {
                 "not fired yet: {transition}, after {} on average; what follows is not in the means; expected a longer \
                  --time, or --exact",
                 plain(*mean, 4)
+            ));
+        }
+        for (transition, other) in &self.youngest_stops {
+            sentences.push(format!(
+                "which clock ends: of several clocks of {transition} the youngest stops when {other} takes a token, since clocks \
+                 belong to no token; customers with clocks of their own are a coloured net (cancel)"
             ));
         }
         for place in unstable {

@@ -226,6 +226,40 @@ impl Net {
             .map(TransitionId)
     }
 
+    /// Transitions with several clocks of which one stops when another transition takes a token that they share, each with one such transition.
+    /// Where delays remember how long they have lasted, it matters that this is the youngest and not the token's own.
+    pub(crate) fn youngest_stops(&self) -> Vec<(String, String)> {
+        let takes = |other: &Transition, place| {
+            let arcs = other.arcs.iter();
+            arcs.filter(|arc| matches!(arc.kind, ArcKind::Input | ArcKind::Reset))
+                .any(|arc| arc.place == place)
+        };
+        let several = self.transitions.iter().filter(|transition| {
+            let remembers = !matches!(
+                transition.timing,
+                Timing::Exponential { .. } | Timing::Immediate { .. }
+            );
+            remembers && !matches!(transition.servers, Servers::Single | Servers::Multiple(1))
+        });
+        several
+            .filter_map(|transition| {
+                let inputs = transition
+                    .arcs
+                    .iter()
+                    .filter(|arc| arc.kind == ArcKind::Input);
+                let others = || {
+                    self.transitions
+                        .iter()
+                        .filter(|other| other.name != transition.name)
+                };
+                let other = inputs
+                    .map(|arc| arc.place)
+                    .find_map(|place| others().find(|other| takes(other, place)))?;
+                Some((transition.name.clone(), other.name.clone()))
+            })
+            .collect()
+    }
+
     /// Refuses an invalid net and returns its first error, in the order of the file.
     pub fn validate(&self) -> Result<(), NetError> {
         self.problems().into_iter().next().map_or(Ok(()), Err)

@@ -471,6 +471,32 @@ fn what_has_not_fired_yet_is_not_in_the_means() {
     );
 }
 
+/// Customers who give up stop the youngest clock, and not their own: the mean is 1.163 instead of 2 (1 - 1/e).
+#[test]
+fn which_clock_ends_is_said_where_it_matters() {
+    let net = |delay: &str, servers: &str| {
+        format!(
+            "place q\ntransition a exponential rate 2\n out q\ntransition s {delay} servers {servers}\n in q\n\
+             transition leave exponential rate 1 servers infinite\n in q\n"
+        )
+    };
+    let says = |delay, servers| {
+        let document = simulated(&net(delay, servers), None);
+        assert!(document.findings.simulated.as_ref().unwrap().is_precise);
+        printed(&document).contains("of several clocks of s the youngest stops when leave takes")
+    };
+    assert!(says("deterministic 1", "infinite"));
+    assert!(says("deterministic 1", "2"));
+    assert!(!says("deterministic 1", "1"));
+    assert!(!says("exponential rate 1", "infinite"));
+    let reserving = simulating(Settings {
+        reserve: true,
+        ..Settings::default()
+    });
+    let document = find(&net("deterministic 1", "infinite"), &reserving);
+    assert!(!printed(&document.unwrap()).contains("youngest"));
+}
+
 #[test]
 fn a_place_that_cannot_hold_more_is_no_queue() {
     let many = "place q 0\ntransition a exponential rate 1\n out q 3000000000\n\
