@@ -177,6 +177,7 @@ pub fn linux_6() -> Config {
             forward_retransmit: false,
             frto: true,
             frto_grows: true,
+            duplicates_mark: false,
             loss_probe: LossProbe::Linux,
             undo: Undo {
                 eifel: true,
@@ -227,6 +228,7 @@ pub(crate) fn linux_2_6_24() -> Config {
         config.rto.syn_retries = 5;
         config.recovery.forward_retransmit = true;
         config.recovery.frto_grows = false;
+        config.recovery.duplicates_mark = true;
         config.recovery.loss_probe = LossProbe::Off;
         config.recovery.undo.partial_within_recovery = true;
         config.recovery.undo.unstamped_is_original = true;
@@ -244,6 +246,7 @@ pub(crate) fn linux_3_19() -> Config {
         config.cwnd.growth = GrowthUnit::Cumulative;
         config.cwnd.reduction = Reduction::PrrSlowStart;
         config.acks.sack_compression = None;
+        config.recovery.duplicates_mark = true;
     })
 }
 

@@ -14,6 +14,10 @@ pub struct LossRecovery {
     /// Otherwise two segments more than are in flight may be sent (RFC 5682 section 2.1 step 2.b). The two are the same if the
     /// acknowledgement covers the retransmission alone.
     pub frto_grows: bool,
+    /// Without SACK a duplicate in recovery marks the oldest segment as lost (Linux until 4.17 `tcp_update_scoreboard`), which a partial
+    /// acknowledgement of an original has left unmarked. RFC 6582 section 3.2 step 3 and later kernels mark it at partial acknowledgements
+    /// only.
+    pub duplicates_mark: bool,
     /// Which tail loss probe is sent.
     pub loss_probe: LossProbe,
     /// Undoing reductions that turn out to be unnecessary.
@@ -67,8 +71,8 @@ pub struct Undo {
     /// that Eifel detection fails until no retransmission is outstanding. RFC 3522 section 3.2 step (2) takes the time
     /// anew in each recovery.
     pub stamp_outlives_recovery: bool,
-    /// While a partial acknowledgement of an original waits because a retransmission is outstanding, that acknowledgement marks
-    /// nothing as lost (Linux `tcp_try_undo_partial`, which skips `tcp_identify_packet_loss`).
+    /// A partial acknowledgement of an original that waits because a retransmission is outstanding, or with `partial_within_recovery`
+    /// each, marks nothing as lost (Linux `tcp_try_undo_partial`, which skips `tcp_identify_packet_loss`).
     pub hold_marks: bool,
 }
 

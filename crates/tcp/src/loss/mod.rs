@@ -120,6 +120,9 @@ pub struct Context<'a> {
     pub sack: bool,
     /// Timestamps are in use.
     pub timestamps: bool,
+    /// Without SACK each duplicate in recovery marks the oldest segment
+    /// ([`LossRecovery::duplicates_mark`](crate::config::LossRecovery::duplicates_mark)).
+    pub duplicates_mark: bool,
     /// Data is waiting that the peer's window would allow.
     pub unsent: bool,
     /// The retransmission timer has expired and F-RTO has not decided yet.

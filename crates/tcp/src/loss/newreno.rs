@@ -3,10 +3,10 @@
 use super::{AckNews, CaState, Context};
 
 /// The oldest segment is lost after `threshold` duplicates, and again on each partial acknowledgement in recovery
-/// (RFC 5681 section 3.2 step 2, RFC 6582 section 3.2 step 3). True if a segment is lost.
+/// (RFC 5681 section 3.2 step 2, RFC 6582 section 3.2 step 3); older Linux also on each duplicate there. True if a segment is lost.
 pub(super) fn mark_without_sack(cx: &mut Context<'_>, ack: &AckNews<'_>, threshold: u32) -> bool {
     let due = match cx.state {
-        CaState::Recovery => ack.advances(),
+        CaState::Recovery => ack.advances() || ack.duplicate && cx.duplicates_mark,
         CaState::Loss => false,
         _ => cx.board.sacked_out() >= threshold,
     };

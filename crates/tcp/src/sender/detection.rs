@@ -91,6 +91,7 @@ impl Sender {
             rto: self.time.rtt.rto(),
             sack: self.agreed.sack,
             timestamps: self.agreed.timestamps,
+            duplicates_mark: self.config.recovery.duplicates_mark,
             unsent,
             frto: self.time.timers.frto.deciding,
             undo_marker: self.loss.undo.marker,

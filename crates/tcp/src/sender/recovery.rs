@@ -260,7 +260,11 @@ impl Sender {
             return self.in_order(now, news);
         }
         if news.advances() {
-            if self.try_undo_partial(now, news) {
+            let waits = self.try_undo_partial(now, news);
+            if !waits {
+                self.partial_acknowledgement(news);
+            }
+            if waits || self.loss.recovery.hold_retransmit {
                 // Other data may be missing: that would be another recovery.
                 self.board.marks_held =
                     self.config.recovery.undo.hold_marks && self.loss.recovery.hold_retransmit;
@@ -268,7 +272,6 @@ impl Sender {
                 self.board.marks_held = false;
                 return verdict;
             }
-            self.partial_acknowledgement(news);
         } else if self.inflates() && news.duplicate {
             self.loss.recovery.reducer.inflation += 1;
         }

@@ -92,6 +92,32 @@ fn without_the_time_of_a_retransmission_every_acknowledgement_is_an_originals() 
     }
 }
 
+/// Without SACK the original of segment 0 restores the window and marks nothing. Linux 2.6 then takes the first duplicate, and not the third,
+/// for the loss of what is the oldest segment now.
+#[test]
+fn without_sack_a_duplicate_in_recovery_marks_the_oldest_segment() {
+    for (duplicates_mark, sent_again) in [(true, 2), (false, 1)] {
+        let mut custom = config("linux-6");
+        custom.options.sack = false;
+        custom.options.timestamps = true;
+        custom.recovery.duplicates_mark = duplicates_mark;
+        custom.recovery.undo = Undo {
+            partial_within_recovery: true,
+            ..EIFEL
+        };
+        let mut peer = Peer::new(&custom, "reno", "static");
+        peer.write(40);
+        unnecessary_recovery(&mut peer);
+        peer.ack_echo(1, &[], 100);
+        assert_eq!(peer.end.counters().undos.tcp_partial_undo, 1);
+        assert_eq!(peer.state(), CaState::Recovery);
+        assert_eq!(peer.end.counters().sent.retrans_segs, 1);
+        peer.now += MS;
+        peer.ack_echo(1, &[], 100);
+        assert_eq!(peer.end.counters().sent.retrans_segs, sent_again);
+    }
+}
+
 #[test]
 fn with_the_switch_off_nothing_is_undone() {
     let mut peer = open(NONE, true);
