@@ -22,10 +22,6 @@ struct Scalable {
 }
 
 impl CongestionControl for Scalable {
-    fn name(&self) -> &'static str {
-        "scalable"
-    }
-
     fn grow(&mut self, window: &mut Window, ack: &AckEvent) {
         let left = if window.in_slow_start() {
             window.slow_start(ack.acked)

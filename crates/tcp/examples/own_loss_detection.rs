@@ -14,10 +14,6 @@ struct HalfRoundTrip {
 }
 
 impl LossDetection for HalfRoundTrip {
-    fn name(&self) -> &'static str {
-        "half-round-trip"
-    }
-
     fn dupthresh(&self) -> u32 {
         0
     }

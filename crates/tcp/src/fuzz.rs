@@ -164,12 +164,11 @@ fn check(pair: &Pair, arrived: &[Mutex<Arrived>; 2], [size, back]: [u64; 2]) {
 fn describe(pair: &Pair) -> String {
     let side = |end: &Endpoint| {
         format!(
-            "{:?} {:?} timer {:?} with {} and {}: {:?} {:?} {:?}",
+            "{:?} {:?} timer {:?} with {:?}: {:?} {:?} {:?}",
             end.state(),
             end.error(),
             end.next_timer(),
-            end.congestion().name(),
-            end.sender.loss_name(),
+            end.congestion(),
             end.info(),
             end.counters(),
             end.config(),

@@ -33,6 +33,7 @@ pub mod counters;
 mod destination;
 pub mod dialects;
 mod endpoint;
+mod entry;
 #[doc(hidden)]
 pub mod fuzz;
 pub mod habits;
@@ -54,6 +55,7 @@ pub use config::Config;
 pub use counters::Counters;
 pub use destination::Destination;
 pub use endpoint::{Endpoint, Error, State, UnknownAlgorithm};
+pub use entry::Entry;
 pub use info::Info;
 pub use observe::Observer;
 pub use pair::{ArrivalHook, Departure, Fate, Pair, Side};

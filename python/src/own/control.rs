@@ -106,12 +106,11 @@ pub(crate) struct Loss {
 }
 
 /// Creates one object for each connection.
-pub(super) fn make(name: &'static str, class: Py<PyAny>, failure: Failure) -> MakeControl {
+pub(super) fn make(class: Py<PyAny>, failure: Failure) -> MakeControl {
     Arc::new(move || {
         let object = instance(&class, &failure);
         let has = |method| has(object.as_ref(), method);
         Box::new(Control {
-            name,
             starts: has("start"),
             measures: has("measure"),
             undoes: has("undo_cwnd"),
@@ -124,7 +123,6 @@ pub(super) fn make(name: &'static str, class: Py<PyAny>, failure: Failure) -> Ma
 
 #[derive(Debug)]
 struct Control {
-    name: &'static str,
     /// `None` if it could not be created: the simulation is about to end.
     object: Option<Py<PyAny>>,
     starts: bool,
@@ -152,10 +150,6 @@ impl Control {
 }
 
 impl CongestionControl for Control {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
     fn start(&mut self, window: &mut tcp::Window, start: &Start) {
         if self.starts {
             let (mss, now_ns) = (start.mss, start.now);

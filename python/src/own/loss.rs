@@ -96,12 +96,11 @@ impl Arrival {
 }
 
 /// Creates one object for each connection.
-pub(super) fn make(name: &'static str, class: Py<PyAny>, failure: Failure) -> MakeLossDetection {
+pub(super) fn make(class: Py<PyAny>, failure: Failure) -> MakeLossDetection {
     Arc::new(move || {
         let object = instance(&class, &failure);
         let has = |method| has(object.as_ref(), method);
         Box::new(Detection {
-            name,
             has_deadlines: has("deadline_ns"),
             hears_timeouts: has("on_timeout"),
             has_threshold: has("dupthresh"),
@@ -113,7 +112,6 @@ pub(super) fn make(name: &'static str, class: Py<PyAny>, failure: Failure) -> Ma
 
 #[derive(Debug)]
 struct Detection {
-    name: &'static str,
     /// `None` if it could not be created: the simulation is about to end.
     object: Option<Py<PyAny>>,
     has_deadlines: bool,
@@ -162,10 +160,6 @@ impl Detection {
 }
 
 impl LossDetection for Detection {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
     fn dupthresh(&self) -> u32 {
         match self.has_threshold {
             true => self.ask("dupthresh", 0),

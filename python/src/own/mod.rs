@@ -75,12 +75,10 @@ impl std::fmt::Debug for Failure {
 pub(crate) fn own(algorithms: Algorithms, failure: &Failure) -> Own {
     let mut own = Own::reading(text_beside);
     for (name, class) in algorithms.congestion {
-        let name = interned(&name);
-        own.add_congestion(name, control::make(name, class, failure.clone()));
+        own.add_congestion(interned(&name), control::make(class, failure.clone()));
     }
     for (name, class) in algorithms.loss_detection {
-        let name = interned(&name);
-        own.add_loss_detection(name, loss::make(name, class, failure.clone()));
+        own.add_loss_detection(interned(&name), loss::make(class, failure.clone()));
     }
     for (name, class) in algorithms.sorters {
         own.add_sorter(&name, sorter::make(class, failure.clone()));

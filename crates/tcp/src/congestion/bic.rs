@@ -65,7 +65,6 @@ enum Counting {
 /// BIC.
 #[derive(Debug, Clone)]
 pub struct Bic {
-    name: &'static str,
     /// Number of round trips spent near Wmax.
     smooth: u32,
     counting: Counting,
@@ -79,7 +78,6 @@ pub struct Bic {
 impl Default for Bic {
     fn default() -> Self {
         Self {
-            name: ENTRY.name,
             smooth: 20,
             counting: Counting::SegmentsByRatio,
             last_max: 0,
@@ -103,7 +101,6 @@ impl Bic {
     /// Linux 4.0 to 5.6.
     pub fn linux_4_0() -> Self {
         Self {
-            name: ENTRY_4_0.name,
             counting: Counting::Acknowledgements,
             ..Self::default()
         }
@@ -112,7 +109,6 @@ impl Bic {
     /// Constants and counting of ns-3.
     pub fn ns3() -> Self {
         Self {
-            name: ENTRY_NS3.name,
             counting: Counting::Segments,
             ..Self::with_smooth_part(5)
         }
@@ -167,10 +163,6 @@ impl Bic {
 }
 
 impl CongestionControl for Bic {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
     fn measure(&mut self, _window: &mut Window, ack: &AckEvent) {
         if !ack.dubious {
             self.ratio.sample(ack.acked);
@@ -210,14 +202,12 @@ impl CongestionControl for Bic {
     fn event(&mut self, _window: &mut Window, event: Event, _now: Nanos) {
         if event == Event::Timeout {
             let Self {
-                name,
                 smooth,
                 counting,
                 before_loss,
                 ..
             } = *self;
             *self = Self {
-                name,
                 smooth,
                 counting,
                 before_loss,

@@ -127,10 +127,6 @@ fn growth(x: u32) -> u32 {
 }
 
 impl CongestionControl for Compound {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
-
     fn measure(&mut self, _window: &mut Window, ack: &AckEvent) {
         if let Some(rtt) = ack.rtt {
             self.round.sample(rtt);

@@ -148,14 +148,6 @@ impl Cubic {
 }
 
 impl CongestionControl for Cubic {
-    fn name(&self) -> &'static str {
-        match self.hystart.as_ref().map(HyStart::rounds) {
-            Some(Rounds::Acknowledged) => ENTRY.name,
-            Some(Rounds::Growing) => ENTRY_5_16.name,
-            None => ENTRY_PLAIN.name,
-        }
-    }
-
     fn measure(&mut self, window: &mut Window, ack: &AckEvent) {
         let Some(rtt) = ack.rtt else { return };
         let rtt_us = micros(rtt).max(1);

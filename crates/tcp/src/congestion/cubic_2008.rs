@@ -78,10 +78,6 @@ pub(super) fn slowest_linear(cwnd: u32, delay_min: u64) -> u32 {
 }
 
 impl CongestionControl for Cubic2008 {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
-
     fn measure(&mut self, _window: &mut Window, ack: &AckEvent) {
         if !ack.dubious {
             self.steps.ratio.sample(ack.acked);

@@ -82,10 +82,6 @@ impl Cubic319 {
 }
 
 impl CongestionControl for Cubic319 {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
-
     fn measure(&mut self, window: &mut Window, ack: &AckEvent) {
         if !ack.dubious {
             self.steps.ratio.sample(ack.acked);

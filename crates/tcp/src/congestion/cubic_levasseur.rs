@@ -69,10 +69,6 @@ impl CubicLevasseur {
 }
 
 impl CongestionControl for CubicLevasseur {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
-
     fn measure(&mut self, _window: &mut Window, ack: &AckEvent) {
         if !ack.dubious {
             self.steps.ratio.sample(ack.acked);

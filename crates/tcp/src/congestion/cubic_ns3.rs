@@ -144,10 +144,6 @@ impl CubicNs3 {
 }
 
 impl CongestionControl for CubicNs3 {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
-
     fn measure(&mut self, window: &mut Window, ack: &AckEvent) {
         self.srtt = ack.srtt;
         self.observe(window, ack.now);

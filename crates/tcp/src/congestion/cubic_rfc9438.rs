@@ -98,10 +98,6 @@ impl CubicRfc9438 {
 }
 
 impl CongestionControl for CubicRfc9438 {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
-
     fn grow(&mut self, window: &mut Window, ack: &AckEvent) {
         let mut left = ack.acked;
         // Reno's slow start (RFC 9438 section 4.10).

@@ -64,10 +64,6 @@ impl Dctcp {
 }
 
 impl CongestionControl for Dctcp {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
-
     fn needs_ecn(&self) -> bool {
         true
     }

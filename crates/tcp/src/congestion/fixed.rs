@@ -30,10 +30,6 @@ impl Fixed {
 }
 
 impl CongestionControl for Fixed {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
-
     fn start(&mut self, window: &mut Window, _start: &Start) {
         if self.segments == 0 {
             self.segments = window.cwnd;

@@ -109,10 +109,6 @@ impl HighSpeed {
 }
 
 impl CongestionControl for HighSpeed {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
-
     fn start(&mut self, window: &mut Window, _start: &Start) {
         window.clamp = window.clamp.min(LARGEST_WINDOW);
     }

@@ -98,11 +98,6 @@ impl HyStart {
         }
     }
 
-    /// Where the end of a round is noticed.
-    pub(super) fn rounds(&self) -> Rounds {
-        self.rounds
-    }
-
     /// An acknowledgement in slow start that may increase the window.
     pub(super) fn growing(&mut self, ack: &AckEvent) {
         if self.rounds == Rounds::Growing && ack.snd_una > self.round_end {

@@ -274,9 +274,6 @@ pub enum Event {
 
 /// A congestion control algorithm.
 pub trait CongestionControl: Debug + Send {
-    /// Its name in [`REGISTRY`], scenario files and results.
-    fn name(&self) -> &'static str;
-
     /// True if the algorithm lives on congestion marks (Linux `TCP_CONG_NEEDS_ECN`): ECN is requested and accepted
     /// whatever the configuration says, all segments can be marked, and the receiver with this algorithm echoes
     /// exactly which data was marked (RFC 8257 section 3.2). Called once.
@@ -363,18 +360,8 @@ pub trait CongestionControl: Debug + Send {
     fn trace(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
 }
 
-/// An algorithm that can be selected by name.
-#[derive(Debug)]
-pub struct Entry {
-    /// Name in scenario files: lower case.
-    pub name: &'static str,
-    /// One line for help texts.
-    pub about: &'static str,
-    /// RFC, paper or kernel version that it follows.
-    pub source: &'static str,
-    /// Creates an instance.
-    pub build: fn() -> Box<dyn CongestionControl>,
-}
+/// A [`CongestionControl`] that can be selected by name.
+pub type Entry = crate::entry::Entry<dyn CongestionControl>;
 
 /// All algorithms of this crate.
 pub static REGISTRY: &[Entry] = &[

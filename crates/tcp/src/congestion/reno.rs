@@ -55,10 +55,6 @@ pub(super) fn half(segments: u32) -> u32 {
 }
 
 impl CongestionControl for Reno {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
-
     fn grow(&mut self, window: &mut Window, ack: &AckEvent) {
         grow(window, ack.acked);
     }

@@ -42,10 +42,6 @@ impl RenoNs3 {
 }
 
 impl CongestionControl for RenoNs3 {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
-
     fn grow(&mut self, window: &mut Window, ack: &AckEvent) {
         let mss = u64::from(ack.mss.max(1));
         let mut bytes = self.bytes(window, mss);

@@ -134,10 +134,6 @@ fn filter(old: u64, new: u64) -> u64 {
 }
 
 impl CongestionControl for Westwood {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
-
     fn start(&mut self, _window: &mut Window, start: &Start) {
         self.since = jiffies(start.now);
     }

@@ -61,10 +61,6 @@ impl WestwoodNs3 {
 }
 
 impl CongestionControl for WestwoodNs3 {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
-
     fn measure(&mut self, _window: &mut Window, ack: &AckEvent) {
         self.update(ack.now);
         self.min_rtt = ack.min_rtt;

@@ -127,10 +127,6 @@ impl Yeah {
 }
 
 impl CongestionControl for Yeah {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
-
     fn start(&mut self, window: &mut Window, _start: &Start) {
         window.clamp = window.clamp.min(LARGEST_WINDOW);
     }

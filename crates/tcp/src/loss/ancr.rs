@@ -101,13 +101,6 @@ impl Ancr {
 }
 
 impl LossDetection for Ancr {
-    fn name(&self) -> &'static str {
-        match self.variant {
-            Variant::Careful => ENTRY_CAREFUL.name,
-            Variant::Aggressive => ENTRY_AGGRESSIVE.name,
-        }
-    }
-
     fn dupthresh(&self) -> u32 {
         self.threshold
     }

@@ -134,13 +134,6 @@ impl AncrLinux {
 }
 
 impl LossDetection for AncrLinux {
-    fn name(&self) -> &'static str {
-        match self.variant {
-            Variant::Careful => ENTRY_CAREFUL.name,
-            Variant::Aggressive => ENTRY_AGGRESSIVE.name,
-        }
-    }
-
     fn dupthresh(&self) -> u32 {
         self.threshold
     }

@@ -76,10 +76,6 @@ impl AncrThreshold {
 }
 
 impl LossDetection for AncrThreshold {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
-
     fn dupthresh(&self) -> u32 {
         self.metric.reordering
     }

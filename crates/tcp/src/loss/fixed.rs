@@ -27,10 +27,6 @@ impl Static {
 }
 
 impl LossDetection for Static {
-    fn name(&self) -> &'static str {
-        "static"
-    }
-
     fn dupthresh(&self) -> u32 {
         self.threshold
     }

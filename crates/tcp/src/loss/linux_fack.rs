@@ -205,13 +205,6 @@ fn mark_timed_out(cx: &mut Context<'_>) {
 }
 
 impl LossDetection for LinuxFack {
-    fn name(&self) -> &'static str {
-        match self.version {
-            Version::V2_6_24 => ENTRY_2_6_24.name,
-            Version::V3_19 => ENTRY_3_19.name,
-        }
-    }
-
     fn dupthresh(&self) -> u32 {
         self.reordering
     }

@@ -54,10 +54,6 @@ impl LinuxRack {
 }
 
 impl LossDetection for LinuxRack {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
-
     fn dupthresh(&self) -> u32 {
         self.metric.reordering
     }

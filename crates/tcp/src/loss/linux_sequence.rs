@@ -145,10 +145,6 @@ impl LinuxSequence {
 }
 
 impl LossDetection for LinuxSequence {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
-
     fn dupthresh(&self) -> u32 {
         self.metric.reordering
     }

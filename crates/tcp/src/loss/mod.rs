@@ -179,9 +179,6 @@ pub struct Transmission {
 
 /// An algorithm that decides which segments are lost.
 pub trait LossDetection: Debug + Send {
-    /// Its name in [`REGISTRY`], scenario files and results.
-    fn name(&self) -> &'static str;
-
     /// The duplicate-ACK threshold in force, segments, for traces. Algorithms without one return the equivalent of
     /// their time in segments, or 0.
     fn dupthresh(&self) -> u32;
@@ -249,18 +246,8 @@ pub trait LossDetection: Debug + Send {
     }
 }
 
-/// An algorithm that can be selected by name.
-#[derive(Debug)]
-pub struct Entry {
-    /// Name in scenario files: lower case.
-    pub name: &'static str,
-    /// One line for help texts.
-    pub about: &'static str,
-    /// RFC, draft, paper or kernel version that it follows.
-    pub source: &'static str,
-    /// Creates an instance.
-    pub build: fn() -> Box<dyn LossDetection>,
-}
+/// A [`LossDetection`] that can be selected by name.
+pub type Entry = crate::entry::Entry<dyn LossDetection>;
 
 /// All algorithms of this crate.
 pub static REGISTRY: &[Entry] = &[

@@ -63,13 +63,6 @@ impl Ncr {
 }
 
 impl LossDetection for Ncr {
-    fn name(&self) -> &'static str {
-        match self.variant {
-            Variant::Careful => ENTRY_CAREFUL.name,
-            Variant::Aggressive => ENTRY_AGGRESSIVE.name,
-        }
-    }
-
     fn dupthresh(&self) -> u32 {
         self.threshold
     }

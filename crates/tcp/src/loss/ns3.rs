@@ -64,10 +64,6 @@ fn mark_head(cx: &mut Context<'_>) {
 }
 
 impl LossDetection for Ns3 {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
-
     fn dupthresh(&self) -> u32 {
         THRESHOLD
     }

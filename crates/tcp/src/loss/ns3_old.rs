@@ -106,13 +106,6 @@ fn mark_head(cx: &mut Context<'_>) {
 }
 
 impl LossDetection for Ns3Old {
-    fn name(&self) -> &'static str {
-        match self.version {
-            Version::V3_26 => ENTRY_3_26.name,
-            Version::V3_27 => ENTRY_3_27.name,
-        }
-    }
-
     fn dupthresh(&self) -> u32 {
         THRESHOLD
     }

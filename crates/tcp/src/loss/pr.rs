@@ -161,10 +161,6 @@ impl TcpPr {
 }
 
 impl LossDetection for TcpPr {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
-
     fn dupthresh(&self) -> u32 {
         0
     }

@@ -54,10 +54,6 @@ impl Rack {
 }
 
 impl LossDetection for Rack {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
-
     fn dupthresh(&self) -> u32 {
         THRESHOLD
     }

@@ -181,14 +181,6 @@ impl Rfc9002 {
 }
 
 impl LossDetection for Rfc9002 {
-    fn name(&self) -> &'static str {
-        if self.adapts {
-            ENTRY_ADAPTIVE.name
-        } else {
-            ENTRY.name
-        }
-    }
-
     fn dupthresh(&self) -> u32 {
         self.threshold as u32
     }

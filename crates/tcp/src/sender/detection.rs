@@ -98,15 +98,6 @@ impl Sender {
         }
     }
 
-    /// Name of the loss detection, for reports of a fuzzer.
-    pub(crate) fn loss_name(&self) -> &'static str {
-        self.loss
-            .detection
-            .algorithm
-            .as_ref()
-            .map_or("-", |loss| loss.name())
-    }
-
     /// True if the loss detection controls the window; the sender then has no recovery and no retransmission timer.
     pub(super) fn detection_governs(&self) -> bool {
         self.loss.detection.governs_window

@@ -336,10 +336,6 @@ impl Bbr {
 }
 
 impl CongestionControl for Bbr {
-    fn name(&self) -> &'static str {
-        ENTRY.name
-    }
-
     fn start(&mut self, window: &mut Window, start: &Start) {
         self.random = start.random.clone();
         self.mss = start.mss;

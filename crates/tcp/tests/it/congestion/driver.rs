@@ -209,7 +209,7 @@ impl Driver {
                 found = Some(value);
             }
         });
-        found.unwrap_or_else(|| panic!("{} traces no {name}", self.cc.name()))
+        found.unwrap_or_else(|| panic!("{:?} traces no {name}", self.cc))
     }
 
     /// Mean window over time for `epochs` losses, one in each `1 / p` segments, after the same number of losses that

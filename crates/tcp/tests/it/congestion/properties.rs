@@ -187,10 +187,9 @@ proptest! {
 }
 
 #[test]
-fn names_are_unique_and_equal_those_of_the_algorithms() {
+fn names_are_unique_and_lower_case() {
     let mut names: Vec<_> = REGISTRY.iter().map(|entry| entry.name).collect();
     for entry in REGISTRY {
-        assert_eq!((entry.build)().name(), entry.name);
         assert_eq!(entry.name, entry.name.to_lowercase());
     }
     names.sort_unstable();

@@ -27,10 +27,6 @@ struct Steady {
 }
 
 impl CongestionControl for Steady {
-    fn name(&self) -> &'static str {
-        "steady"
-    }
-
     fn grow(&mut self, _window: &mut Window, _ack: &AckEvent) {
         unreachable!("it governs the window itself");
     }
