@@ -259,7 +259,8 @@ impl Seen {
 mod tests {
     use super::*;
     use crate::frame::testing::super_packet;
-    use inorder_path::{Link, LinkConfig};
+    use inorder_path::Link;
+    use inorder_path::config::Line;
 
     #[test]
     fn the_columns_are_in_order() {
@@ -269,9 +270,9 @@ mod tests {
     #[test]
     fn a_super_packet_is_delivered_packet_by_packet() {
         // 1,200 bits per us: a packet of 14 + 52 + 1,000 bytes with Ethernet's 38 takes 1,090 * 8 / 100 Mbit/s.
-        let link = LinkConfig {
-            propagation_ns: 1_000_000,
-            ..LinkConfig::new(100_000_000)
+        let link = Line {
+            delay_ns: 1_000_000,
+            ..Line::new(100_000_000)
         };
         let mut lane = Emulated::new("forward", Path::new(vec![Link::new(&link).into()]));
         let mut frame = super_packet(false, 1, 0x18, &[0; 3_000], 1_000);
@@ -291,9 +292,9 @@ mod tests {
 
     #[test]
     fn bytes_in_transit_are_limited() {
-        let link = LinkConfig {
-            propagation_ns: i64::MAX / 4,
-            ..LinkConfig::new(1_000_000_000_000)
+        let link = Line {
+            delay_ns: i64::MAX / 4,
+            ..Line::new(1_000_000_000_000)
         };
         let mut lane = Emulated::new("forward", Path::new(vec![Link::new(&link).into()]));
         let frame = super_packet(false, 1, 0x18, &[0; 60_000], 60_000);

@@ -103,6 +103,12 @@ impl Dice {
         }
     }
 
+    /// As a scenario has it: both as shares between 0 and 1.
+    pub(crate) fn of_shares(probability: f64, correlation: f64, random: Random) -> Self {
+        let share = Probability::ratio;
+        Dice::new(share(probability), share(correlation), random)
+    }
+
     /// True if the event can happen at all.
     #[inline]
     pub fn is_never(&self) -> bool {

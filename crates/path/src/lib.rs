@@ -6,11 +6,12 @@
 //! [`Timeline`] is a path with a queue, for tests and live tools.
 //!
 //! ```
-//! use inorder_path::{Delay, DelayConfig, Link, LinkConfig, Path, Probe, Timeline};
+//! use inorder_path::config::{self, Line};
+//! use inorder_path::{Delay, Link, Path, Probe, Timeline};
 //! use inorder_base::random::Random;
 //!
-//! let link = Link::new(&LinkConfig::new(1_000_000_000));
-//! let jitter = DelayConfig::normal(2_500_000, 250_000);
+//! let link = Link::new(&Line::new(1_000_000_000));
+//! let jitter = config::Delay::normal(2_500_000, 250_000);
 //! let delay = Delay::new(&jitter, Random::new(1, "forward/delay"));
 //! let mut line = Timeline::new(Path::new(vec![link.into(), delay.into()]));
 //!
@@ -67,12 +68,14 @@ pub use any::Impairment;
 pub use busy::Busy;
 pub use chance::{Correlated, Dice, Probability};
 pub use counters::{Counters, Reason};
-pub use distribution::{DISTRIBUTIONS, Distribution, SCALE, Table};
+pub use distribution::{SCALE, Table};
+/// The settings of stages: the tables of a scenario.
+pub use inorder_scenario::config;
+/// Maximum content of a drop-tail queue. The packet being sent is no longer in the queue.
+pub use inorder_scenario::config::Queue as Limit;
 pub use nic::{Card, Coalesce, MergeConfig, Nic, NicConfig};
 pub use packet::{Packet, Probe};
 pub use path::{Driver, Mark, Path, Place};
-pub use queue::Limit;
-pub use rate::{Rate, Step, Steps};
 pub use stage::{Fate, Outbox, Pass, Stage};
 pub use stages::*;
 pub use timeline::Timeline;

@@ -1,54 +1,17 @@
 //! Limits of queues, and the number of waiting packets.
 
-use inorder_scenario::config as plain;
+use inorder_scenario::config::Queue as Limit;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Maximum content of a drop-tail queue. The packet being sent is no longer in the queue.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Limit {
-    /// Nothing is ever dropped.
-    Unlimited,
-    /// Packets.
-    Packets(u64),
-    /// Bytes on the wire, frame overhead included.
-    Bytes(u64),
-    /// The bytes that the link's rate at time 0 carries in a round-trip time: a bandwidth-delay product.
-    Bdp {
-        /// Round-trip time, nanoseconds.
-        rtt_ns: i64,
-    },
-}
-
-impl Limit {
-    /// True if a frame of `frame` bytes may be added to `packets` packets with `bytes` bytes in total.
-    #[inline]
-    pub(crate) fn admits(self, packets: usize, bytes: u64, frame: u32) -> bool {
-        match self {
-            Limit::Packets(limit) => (packets as u64) < limit,
-            Limit::Bytes(limit) => bytes.saturating_add(frame.into()) <= limit,
-            Limit::Unlimited | Limit::Bdp { .. } => true,
-        }
-    }
-
-    /// A bandwidth-delay product in bytes, for a rate in bit/s.
-    pub(crate) fn resolve(self, bits_per_s: u64) -> Limit {
-        let Limit::Bdp { rtt_ns } = self else {
-            return self;
-        };
-        let bytes =
-            u128::from(bits_per_s) * u128::from(rtt_ns.max(0).cast_unsigned()) / 8_000_000_000;
-        Limit::Bytes(u64::try_from(bytes).unwrap_or(u64::MAX))
-    }
-}
-
-impl From<plain::Queue> for Limit {
-    fn from(queue: plain::Queue) -> Self {
-        match queue {
-            plain::Queue::Unlimited => Limit::Unlimited,
-            plain::Queue::Packets(packets) => Limit::Packets(packets),
-            plain::Queue::Bytes(bytes) => Limit::Bytes(bytes),
-        }
+/// True if a frame of `frame` bytes may be added to `packets` packets with `bytes` bytes on the wire in total. The packet
+/// being sent is no longer in the queue.
+#[inline]
+pub(crate) fn admits(limit: Limit, packets: usize, bytes: u64, frame: u32) -> bool {
+    match limit {
+        Limit::Packets(limit) => (packets as u64) < limit,
+        Limit::Bytes(limit) => bytes.saturating_add(frame.into()) <= limit,
+        Limit::Unlimited => true,
     }
 }
 
@@ -92,7 +55,7 @@ impl Backlog {
 
     #[inline]
     fn fits(&self, bytes: u32) -> bool {
-        self.limit.admits(self.leave.len(), self.bytes, bytes)
+        admits(self.limit, self.leave.len(), self.bytes, bytes)
     }
 }
 
@@ -152,15 +115,6 @@ impl Census {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    #[test]
-    fn a_bandwidth_delay_product() {
-        let bdp = Limit::Bdp { rtt_ns: 40_000_000 };
-        assert_eq!(bdp.resolve(20_000_000), Limit::Bytes(100_000));
-        assert_eq!(Limit::Packets(3).resolve(1), Limit::Packets(3));
-        let huge = Limit::Bdp { rtt_ns: i64::MAX };
-        assert_eq!(huge.resolve(u64::MAX), Limit::Bytes(u64::MAX));
-    }
 
     proptest! {
         #[test]

@@ -4,7 +4,8 @@
 //! integer number of nanoseconds plus an integer number of nanobits in the next one. Both are exact, so rounding
 //! errors do not accumulate over many packets.
 
-use inorder_scenario::{Trace, config as plain};
+use inorder_scenario::Trace;
+use inorder_scenario::config::{Line, RateStep as Step};
 
 use crate::busy::BusyLog;
 use crate::opportunities::Opportunities;
@@ -13,7 +14,7 @@ use crate::time::elapsed;
 
 /// Bits per second over time.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Rate {
+pub(crate) enum Rate {
     /// A constant rate, bit/s.
     Constant(u64),
     /// Changes at given times; see [`Steps`].
@@ -25,25 +26,16 @@ pub enum Rate {
 /// A rate that changes at given times. If the rate changes while a packet is sent, the remaining bits are sent at the
 /// new rate.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Steps {
+pub(crate) struct Steps {
     /// From `at_ns` on, the rate is `bits_per_s`; 0 is an outage. The first step also holds before its time.
     pub steps: Vec<Step>,
     /// Repeats from the start after this many nanoseconds; steps at or after that time are ignored.
     pub period_ns: Option<i64>,
 }
 
-/// One change of a rate.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Step {
-    /// Nanoseconds since the start of the run or of the period.
-    pub at_ns: i64,
-    /// Bits per second from then on.
-    pub bits_per_s: u64,
-}
-
 impl Rate {
     /// The rate at `now_ns`, bit/s; of a trace its mean.
-    pub fn at(&self, now_ns: i64) -> u64 {
+    pub(crate) fn at(&self, now_ns: i64) -> u64 {
         match self {
             Rate::Constant(rate) => *rate,
             Rate::Steps(steps) => Segments::new(steps).find(now_ns).rate,
@@ -52,14 +44,8 @@ impl Rate {
     }
 }
 
-impl From<u64> for Rate {
-    fn from(bits_per_s: u64) -> Self {
-        Rate::Constant(bits_per_s)
-    }
-}
-
-impl From<&plain::Line> for Rate {
-    fn from(line: &plain::Line) -> Self {
+impl From<&Line> for Rate {
+    fn from(line: &Line) -> Self {
         if let Some(trace) = &line.trace {
             return Rate::Trace(trace.clone());
         }
@@ -70,10 +56,7 @@ impl From<&plain::Line> for Rate {
             at_ns: 0,
             bits_per_s: line.bits_per_s,
         };
-        let later = line.changes.iter().map(|change| Step {
-            at_ns: change.at_ns,
-            bits_per_s: change.bits_per_s,
-        });
+        let later = line.changes.iter().copied();
         Rate::Steps(Steps {
             steps: std::iter::once(first).chain(later).collect(),
             period_ns: line.period_ns,

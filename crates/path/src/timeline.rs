@@ -10,9 +10,10 @@ use crate::path::{Driver, Mark, Path, Place};
 /// A path and the packets in transit in it.
 ///
 /// ```
-/// use inorder_path::{Link, LinkConfig, Path, Probe, Timeline};
+/// use inorder_path::config::Line;
+/// use inorder_path::{Link, Path, Probe, Timeline};
 ///
-/// let link = LinkConfig { propagation_ns: 5_000_000, ..LinkConfig::new(1_000_000_000) };
+/// let link = Line { delay_ns: 5_000_000, ..Line::new(1_000_000_000) };
 /// let mut line = Timeline::new(Path::new(vec![Link::new(&link).into()]));
 /// line.push(0, Probe::new(1, 1250 - 38)); // 38 bytes of Ethernet around it
 /// assert_eq!(line.next_wake_ns(), Some(5_010_000));

@@ -34,7 +34,8 @@
 //!
 //! A check of several keys together is a function: `struct Run in "run", check Run::check {`.
 //!
-//! An enum is a table with variants, each with its own keys; keys of another variant are refused:
+//! An enum is a table with variants, each with its own keys; keys of another variant are refused. The keys of a
+//! variant are a struct with the variant's name:
 //!
 //! ```text
 //! keys! {
@@ -69,7 +70,6 @@ macro_rules! keys {
     ) => {
         $(#[doc = $doc])+
         #[derive(Clone, PartialEq, Debug)]
-        #[non_exhaustive]
         $vis struct $name {
             $($(#[doc = $about])+ pub $field: $crate::declare::field_type!($need $kind),)*
         }
@@ -123,11 +123,17 @@ macro_rules! keys {
         $vis enum $name {
             $(
                 $(#[doc = $word_doc])+
-                $variant $({
-                    $($(#[doc = $about])+ $field: $crate::declare::field_type!($need $kind),)*
-                })?,
+                $variant $(($crate::declare::table_of!($variant $($field)*)))?,
             )+
         }
+
+        $($(
+            #[doc = concat!("The keys of `", stringify!($tag), " = \"", $word, "\"`.")]
+            #[derive(Clone, PartialEq, Debug)]
+            $vis struct $variant {
+                $($(#[doc = $about])+ pub $field: $crate::declare::field_type!($need $kind),)*
+            }
+        )?)+
 
         impl $name {
             const SELECTOR: $crate::schema::Key = $crate::schema::Key {
@@ -159,13 +165,13 @@ macro_rules! keys {
 
         impl $crate::reader::Table for $name {
             fn read(r: &$crate::reader::Reader<'_>) -> Result<Self, $crate::error::Problem> {
-                let table = r.select(&$name::SELECTOR, &[$(($word, |_r| Ok($name::$variant $({
+                let table = r.select(&$name::SELECTOR, &[$(($word, |_r| Ok($name::$variant $(($variant {
                     $($field: $crate::declare::read!(_r $need [$kind] [$($text)*] $crate::declare::key!(
                         [$($about)+] [$field $($key)?] [$kind] $need [$($text)*]
                         [$($low)? $($from)?] [$($high)?] [$($above)?] [$($below)?]
                         [$tag = $word]
                     )),)*
-                })?))),+])?;
+                }))?))),+])?;
                 $($check(&table, r)?;)?
                 Ok(table)
             }
@@ -211,6 +217,13 @@ macro_rules! choices {
                 $crate::quantity::choice(node, &[$(($word, Self::$variant)),+])
             }
         }
+    };
+}
+
+/// The type with the keys of a variant. The fields only say that there is one.
+macro_rules! table_of {
+    ($variant:ident $($field:ident)*) => {
+        $variant
     };
 }
 
@@ -341,5 +354,5 @@ macro_rules! read {
 }
 
 pub(crate) use {
-    choices, field_type, form, item, key, key_name, keys, need, optional, owner, read,
+    choices, field_type, form, item, key, key_name, keys, need, optional, owner, read, table_of,
 };

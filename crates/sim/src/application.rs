@@ -117,13 +117,13 @@ impl Application {
         if self.done {
             return self.close(sender);
         }
-        match self.kind {
+        match &self.kind {
             plain::Application::Bulk => self.bulk(now_ns, sender),
-            plain::Application::Paced {
+            &plain::Application::Paced(plain::Paced {
                 bits_per_s,
                 write_bytes,
-            } => self.paced(now_ns, bits_per_s, write_bytes, sender),
-            plain::Application::Interactive { .. } => self.interactive(now_ns, sender, receiver),
+            }) => self.paced(now_ns, bits_per_s, write_bytes, sender),
+            plain::Application::Interactive(_) => self.interactive(now_ns, sender, receiver),
         }
     }
 
@@ -189,12 +189,12 @@ impl Application {
         client: &mut Endpoint,
         server: &mut Endpoint,
     ) -> Option<i64> {
-        let plain::Application::Interactive {
+        let plain::Application::Interactive(plain::Interactive {
             request_bytes,
             response_bytes,
             think_ns,
             think_times,
-        } = self.kind
+        }) = self.kind
         else {
             return None;
         };

@@ -112,15 +112,13 @@ fn demand(flow: &Flow, rtt_ns: f64, most: f64, run_s: f64) -> f64 {
     let until_s = flow.stop_ns.map_or(run_s, seconds).min(run_s);
     let active_s = (until_s - seconds(flow.start_ns)).max(0.0);
     let rtt_s = (rtt_ns + 2.0 * flow.access_delay_ns as f64) * 1e-9;
-    let rate = match flow.application {
+    let rate = match &flow.application {
         Application::Bulk => window_bits(flow) / rtt_s,
-        Application::Paced { bits_per_s, .. } => bits_per_s as f64,
-        Application::Interactive {
-            request_bytes,
-            response_bytes,
-            think_ns,
-            ..
-        } => (request_bytes + response_bytes) as f64 * 8.0 / (rtt_s + seconds(think_ns)),
+        Application::Paced(paced) => paced.bits_per_s as f64,
+        Application::Interactive(talk) => {
+            let bytes = talk.request_bytes + talk.response_bytes;
+            bytes as f64 * 8.0 / (rtt_s + seconds(talk.think_ns))
+        }
     };
     let each = rate.min(most) * active_s;
     let mean = flow

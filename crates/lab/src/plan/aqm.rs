@@ -1,7 +1,7 @@
 //! Queues that drop or mark early, as words of `tc`.
 
-use inorder_path::RedConfig;
-use inorder_scenario::config::{DelayEstimate, Discipline, Queue};
+use inorder_path::red_weight;
+use inorder_scenario::config::{DelayEstimate, Pie, Queue, Red};
 
 use super::refusal::Refusal;
 
@@ -18,21 +18,8 @@ pub(super) fn mark(on: bool) -> &'static str {
 }
 
 /// PIE with a queue of this many packets; nothing else is asked for.
-pub(super) fn pie(key: &str, discipline: &Discipline, packets: u64) -> Result<String, Refusal> {
-    let Discipline::Pie {
-        target_ns,
-        update_ns,
-        alpha,
-        beta,
-        burst_ns,
-        estimate,
-        by_bytes,
-        mark: marks,
-    } = *discipline
-    else {
-        return Ok(String::new());
-    };
-    if burst_ns != PIE_BURST_NS {
+pub(super) fn pie(key: &str, pie: &Pie, packets: u64) -> Result<String, Refusal> {
+    if pie.burst_ns != PIE_BURST_NS {
         let what = "Linux has no option for it";
         return Err(Refusal::new(format!("{key}.burst"), what, "\"150 ms\""));
     }
@@ -45,29 +32,24 @@ pub(super) fn pie(key: &str, discipline: &Discipline, packets: u64) -> Result<St
     };
     let mut words = format!(
         "pie limit {packets} target {}us tupdate {}us alpha {} beta {} {}",
-        target_ns / 1000,
-        update_ns / 1000,
-        sixteenths("alpha", alpha)?,
-        sixteenths("beta", beta)?,
-        mark(marks),
+        pie.target_ns / 1000,
+        pie.update_ns / 1000,
+        sixteenths("alpha", pie.alpha)?,
+        sixteenths("beta", pie.beta)?,
+        mark(pie.mark),
     );
-    if by_bytes {
+    if pie.by_bytes {
         words.push_str(" bytemode");
     }
-    if estimate == DelayEstimate::DepartureRate {
+    if pie.estimate == DelayEstimate::DepartureRate {
         words.push_str(" dq_rate_estimator");
     }
     Ok(words)
 }
 
 /// RED before a link of this rate.
-pub(super) fn red(
-    key: &str,
-    discipline: &Discipline,
-    queue: Queue,
-    bits_per_s: u64,
-) -> Result<String, Refusal> {
-    let Discipline::Red {
+pub(super) fn red(key: &str, red: &Red, queue: Queue, bits_per_s: u64) -> Result<String, Refusal> {
+    let Red {
         min_bytes,
         max_bytes,
         max_probability,
@@ -77,10 +59,7 @@ pub(super) fn red(
         gentle,
         mark: marks,
         hard_drop,
-    } = *discipline
-    else {
-        return Ok(String::new());
-    };
+    } = *red;
     let limit = match queue {
         Queue::Unlimited => NO_LIMIT_BYTES,
         Queue::Bytes(bytes) => bytes,
@@ -98,7 +77,7 @@ pub(super) fn red(
         return Err(Refusal::new(format!("{key}.gentle"), what, "false"));
     }
     let burst = match weight {
-        None => Some(RedConfig::usual_burst(min_bytes, max_bytes, packet_bytes)),
+        None => Some(red_weight::usual_burst(min_bytes, max_bytes, packet_bytes)),
         Some(weight) => burst_of(min_bytes, packet_bytes, weight),
     };
     let Some(burst) = burst else {
@@ -127,6 +106,6 @@ fn burst_of(min_bytes: u64, packet_bytes: u32, weight: f64) -> Option<u64> {
     /// Bursts that are tried: a larger one makes the mean slower than the longest run.
     const MAX_BURST_PACKETS: u64 = 100_000;
     let least = min_bytes.div_ceil(packet_bytes.max(1).into());
-    let fits = |burst: &u64| RedConfig::weight_for_burst(min_bytes, *burst, packet_bytes) == weight;
+    let fits = |burst: &u64| red_weight::for_burst(min_bytes, *burst, packet_bytes) == weight;
     (least..MAX_BURST_PACKETS).find(fits)
 }

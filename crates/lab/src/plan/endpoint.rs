@@ -111,28 +111,21 @@ fn kept(metrics: DestinationMetrics) -> impl Iterator<Item = (&'static str, &'st
 }
 
 fn work(application: &Application) -> Work {
-    match *application {
+    match application {
         Application::Bulk => Work::Bulk,
-        Application::Paced {
-            bits_per_s,
-            write_bytes,
-        } => {
-            let gap = u128::from(write_bytes) * 8_000_000_000 / u128::from(bits_per_s.max(1));
+        Application::Paced(paced) => {
+            let write_bits = u128::from(paced.write_bytes) * 8;
+            let gap = write_bits * 1_000_000_000 / u128::from(paced.bits_per_s.max(1));
             Work::Paced {
-                write_bytes,
+                write_bytes: paced.write_bytes,
                 gap_ns: i64::try_from(gap).unwrap_or(i64::MAX).max(1),
             }
         }
-        Application::Interactive {
-            request_bytes,
-            response_bytes,
-            think_ns,
-            think_times,
-        } => Work::Dialogue {
-            request_bytes,
-            response_bytes,
-            think_ns,
-            exponential: think_times == Gaps::Exponential,
+        Application::Interactive(talk) => Work::Dialogue {
+            request_bytes: talk.request_bytes,
+            response_bytes: talk.response_bytes,
+            think_ns: talk.think_ns,
+            exponential: talk.think_times == Gaps::Exponential,
         },
     }
 }

@@ -183,38 +183,30 @@ fn queue_words(
             Refusal::new(format!("{key}.queue"), what, "packets, as \"1000 packets\"")
         })
     };
-    match *discipline {
+    match discipline {
         Discipline::DropTail => Ok(match queue {
             Queue::Bytes(bytes) => format!("bfifo limit {bytes}"),
             _ => format!("pfifo limit {}", packets.unwrap_or(NO_LIMIT)),
         }),
-        Discipline::Codel {
-            target_ns,
-            interval_ns,
-            mark: marks,
-        } => Ok(format!(
+        Discipline::Codel(codel) => Ok(format!(
             "codel limit {} target {}us interval {}us {}",
             counted()?,
-            target_ns / 1000,
-            interval_ns / 1000,
-            aqm::mark(marks)
+            codel.target_ns / 1000,
+            codel.interval_ns / 1000,
+            aqm::mark(codel.mark)
         )),
-        Discipline::FqCodel {
-            queues,
-            quantum_bytes,
-            target_ns,
-            interval_ns,
-            mark: marks,
-        } => Ok(format!(
-            "fq_codel limit {} flows {queues} quantum {quantum_bytes} target {}us interval {}us {}",
+        Discipline::FqCodel(fair) => Ok(format!(
+            "fq_codel limit {} flows {} quantum {} target {}us interval {}us {}",
             counted()?,
-            target_ns / 1000,
-            interval_ns / 1000,
-            aqm::mark(marks)
+            fair.queues,
+            fair.quantum_bytes,
+            fair.target_ns / 1000,
+            fair.interval_ns / 1000,
+            aqm::mark(fair.mark)
         )),
-        Discipline::Pie { .. } => aqm::pie(key, discipline, counted()?),
-        Discipline::Red { .. } => aqm::red(key, discipline, queue, bits_per_s),
-        Discipline::DualPi2 { .. } => {
+        Discipline::Pie(pie) => aqm::pie(key, pie, counted()?),
+        Discipline::Red(red) => aqm::red(key, red, queue, bits_per_s),
+        Discipline::DualPi2(_) => {
             let what = "dualpi2 is in Linux since 6.17, and the lab's kernels are older";
             let expected = "\"pie\", \"codel\" or \"fq-codel\"";
             Err(Refusal::new(

@@ -2,8 +2,8 @@
 //!
 //! netem applies duplication, loss, damage and delay in this order, so successive stages that follow it share one netem.
 
-use inorder_path::{Distribution, SCALE};
-use inorder_scenario::config::{self as plain, Loss};
+use inorder_path::SCALE;
+use inorder_scenario::config::{self as plain, Distribution, Loss};
 
 use super::Table;
 use super::refusal::Refusal;
@@ -102,7 +102,7 @@ impl Netem {
         let (wait, tables) = match jitter_ns {
             0 => (Wait::Fixed(delay_ns), Vec::new()),
             _ => {
-                let (words, tables) = random(delay_ns, jitter_ns, plain::Distribution::Normal, 0.0);
+                let (words, tables) = random(delay_ns, jitter_ns, Distribution::Normal, 0.0);
                 (Wait::Random(words), tables)
             }
         };
@@ -310,16 +310,16 @@ fn join_waits(first: &Wait, second: &Wait) -> Option<Wait> {
 fn random(
     mean_ns: i64,
     jitter_ns: i64,
-    shape: plain::Distribution,
+    shape: Distribution,
     correlation: f64,
 ) -> (String, Vec<Table>) {
-    let (name, shape) = match shape {
-        plain::Distribution::Uniform => ("", Distribution::Uniform),
-        plain::Distribution::UniformUnit => ("uniform-unit", Distribution::UniformOfUnitDeviation),
-        plain::Distribution::Normal => ("normal", Distribution::Normal),
-        plain::Distribution::Exponential => ("exponential", Distribution::Exponential),
-        plain::Distribution::Pareto => ("pareto", Distribution::Pareto),
-        plain::Distribution::ParetoNormal => ("paretonormal", Distribution::ParetoNormal),
+    let name = match shape {
+        Distribution::Uniform => "",
+        Distribution::UniformUnit => "uniform-unit",
+        Distribution::Normal => "normal",
+        Distribution::Exponential => "exponential",
+        Distribution::Pareto => "pareto",
+        Distribution::ParetoNormal => "paretonormal",
     };
     let mut words = format!(
         "delay {} {} {}",
@@ -328,7 +328,7 @@ fn random(
         time(jitter_ns),
         percent(correlation)
     );
-    let table = shape.table().map(|table| Table {
+    let table = inorder_path::Table::of(shape).map(|table| Table {
         name: name.to_owned(),
         numbers: table.numbers().to_vec(),
     });
@@ -356,36 +356,24 @@ fn lane_name(share: f64) -> String {
 }
 
 fn loss_words(stage: &Loss) -> String {
-    match *stage {
-        Loss::Uniform {
-            probability,
-            correlation,
-        } => format!("loss random {}", chance(probability, correlation)),
-        Loss::GilbertElliott {
-            to_bad,
-            to_good,
-            loss_in_bad,
-            loss_in_good,
-        } => {
-            let r = to_good.unwrap_or(1.0 - to_bad);
+    match stage {
+        Loss::Uniform(loss) => {
+            format!("loss random {}", chance(loss.probability, loss.correlation))
+        }
+        Loss::GilbertElliott(model) => {
+            let r = model.to_good.unwrap_or(1.0 - model.to_bad);
             // netem wants 1 - h, the loss in the bad state, and 1 - k, that in the good one.
             format!(
                 "loss gemodel {} {} {} {}",
-                percent(to_bad),
+                percent(model.to_bad),
                 percent(r),
-                percent(loss_in_bad),
-                percent(loss_in_good)
+                percent(model.loss_in_bad),
+                percent(model.loss_in_good)
             )
         }
-        Loss::Markov {
-            p13,
-            p31,
-            p32,
-            p23,
-            p14,
-        } => {
-            let p31 = p31.unwrap_or(1.0 - p13);
-            let words = [p13, p31, p32, p23, p14].map(percent);
+        Loss::Markov(model) => {
+            let p31 = model.p31.unwrap_or(1.0 - model.p13);
+            let words = [model.p13, p31, model.p32, model.p23, model.p14].map(percent);
             format!("loss state {}", words.join(" "))
         }
     }

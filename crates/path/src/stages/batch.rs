@@ -8,17 +8,6 @@ use crate::time::later;
 use inorder_base::random::Random;
 use inorder_scenario::config as plain;
 
-/// Settings of [`Batch`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct BatchConfig {
-    /// Time from the first waiting packet to the interrupt, nanoseconds.
-    pub delay_ns: i64,
-    /// Minimum time between two interrupts, nanoseconds.
-    pub gap_ns: i64,
-    /// Time that the processor takes for each packet, nanoseconds.
-    pub packet_ns: i64,
-}
-
 /// A router or an emulator whose card limits its interrupts: all packets that arrived since the last interrupt are
 /// forwarded one behind the other, as fast as the processor is. Jitter behind it reorders packets that were far apart on the line
 /// before.
@@ -27,7 +16,7 @@ pub struct BatchConfig {
 /// default, 4000 under bulk traffic (InterruptThrottleRate 3): a gap of 250 us.
 #[derive(Clone, Debug)]
 pub struct Batch {
-    config: BatchConfig,
+    config: plain::Batch,
     /// Time of the interrupt that takes the waiting packets, or of the last one.
     interrupt_ns: Option<i64>,
     /// When the processor has forwarded all before; the smallest time while there was none.
@@ -36,7 +25,7 @@ pub struct Batch {
 
 impl Batch {
     /// A card without packets.
-    pub fn new(config: BatchConfig) -> Self {
+    pub fn new(config: plain::Batch) -> Self {
         Batch {
             config,
             interrupt_ns: None,
@@ -89,11 +78,7 @@ impl<P: Packet> Declared<P> for plain::Batch {
     type Stage = Batch;
 
     fn build(&self, _: Random) -> Batch {
-        Batch::new(BatchConfig {
-            delay_ns: self.delay_ns,
-            gap_ns: self.gap_ns,
-            packet_ns: self.packet_ns,
-        })
+        Batch::new(self.clone())
     }
 }
 
@@ -102,8 +87,13 @@ mod tests {
     use super::*;
     use crate::Probe;
 
-    fn leave(config: BatchConfig, times_us: &[i64]) -> Vec<i64> {
-        let mut batch = Batch::new(config);
+    /// When packets leave a card with this delay, minimum gap and time for each packet, nanoseconds.
+    fn leave([delay_ns, gap_ns, packet_ns]: [i64; 3], times_us: &[i64]) -> Vec<i64> {
+        let mut batch = Batch::new(plain::Batch {
+            delay_ns,
+            gap_ns,
+            packet_ns,
+        });
         let mut out = Outbox::new();
         for (n, t) in times_us.iter().enumerate() {
             batch.push(t * 1000, Probe::new(n as u64, 1500), &mut out);
@@ -113,43 +103,31 @@ mod tests {
 
     #[test]
     fn waiting_packets_are_forwarded_together() {
-        let config = BatchConfig {
-            gap_ns: 250_000,
-            ..BatchConfig::default()
-        };
         let times = [0, 12, 24, 240, 250, 251, 700, 900];
         assert_eq!(
-            leave(config, &times),
+            leave([0, 250_000, 0], &times),
             [0, 250, 250, 250, 250, 500, 750, 1000]
         );
     }
 
     #[test]
     fn the_processor_forwards_one_packet_after_the_other() {
-        let config = BatchConfig {
-            gap_ns: 250_000,
-            packet_ns: 2_000,
-            ..BatchConfig::default()
-        };
         // The second batch waits until the processor has done with it, one by one.
         assert_eq!(
-            leave(config, &[0, 12, 24, 240, 700]),
+            leave([0, 250_000, 2_000], &[0, 12, 24, 240, 700]),
             [2, 252, 254, 256, 702]
         );
-        let slow = BatchConfig {
-            packet_ns: 200_000,
-            ..config
-        };
+        let slow = [0, 250_000, 200_000];
         assert_eq!(leave(slow, &[0, 12, 24, 240]), [200, 450, 650, 850]);
     }
 
     #[test]
     fn the_delay_starts_with_the_first_packet() {
-        let config = BatchConfig {
-            delay_ns: 75_000,
-            ..BatchConfig::default()
-        };
-        assert_eq!(leave(config, &[0, 50, 75, 76, 500]), [75, 75, 75, 151, 575]);
-        assert_eq!(leave(BatchConfig::default(), &[3, 4, 5]), [3, 4, 5]);
+        let delayed = [75_000, 0, 0];
+        assert_eq!(
+            leave(delayed, &[0, 50, 75, 76, 500]),
+            [75, 75, 75, 151, 575]
+        );
+        assert_eq!(leave([0; 3], &[3, 4, 5]), [3, 4, 5]);
     }
 }

@@ -4,22 +4,10 @@ use crate::declared::Declared;
 use inorder_base::random::Random;
 use inorder_scenario::config as plain;
 
-use crate::chance::{Dice, Probability};
+use crate::chance::Dice;
 use crate::counters::Reason;
 use crate::packet::Packet;
 use crate::stage::{Fate, Outbox, Pass, Stage};
-
-/// Settings of [`Corrupt`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct CorruptConfig {
-    /// Probability of damage.
-    pub probability: Probability,
-    /// Correlation of each random number with the previous one.
-    pub correlation: Probability,
-    /// True if damaged packets are dropped here, as by a link with its own checksum; otherwise they continue if
-    /// [`Packet::corrupt`] allows it.
-    pub discard: bool,
-}
 
 /// Damages some packets.
 #[derive(Clone, Debug)]
@@ -31,10 +19,10 @@ pub struct Corrupt {
 
 impl Corrupt {
     /// `random` is the stream of this stage.
-    pub fn new(config: &CorruptConfig, random: Random) -> Self {
+    pub fn new(config: &plain::Corrupt, random: Random) -> Self {
         Corrupt {
             places: random.fork(1),
-            dice: Dice::new(config.probability, config.correlation, random),
+            dice: Dice::of_shares(config.probability, config.correlation, random),
             discard: config.discard,
         }
     }
@@ -71,14 +59,7 @@ impl<P: Packet> Declared<P> for plain::Corrupt {
     type Stage = Corrupt;
 
     fn build(&self, random: Random) -> Corrupt {
-        Corrupt::new(
-            &CorruptConfig {
-                probability: Probability::ratio(self.probability),
-                correlation: Probability::ratio(self.correlation),
-                discard: self.discard,
-            },
-            random,
-        )
+        Corrupt::new(self, random)
     }
 }
 
@@ -88,9 +69,9 @@ mod tests {
     use crate::Probe;
 
     fn pass(discard: bool) -> (Vec<bool>, u64) {
-        let config = CorruptConfig {
-            probability: Probability::percent(50.0),
-            correlation: Probability::NEVER,
+        let config = plain::Corrupt {
+            probability: 0.5,
+            correlation: 0.0,
             discard,
         };
         let mut corrupt = Corrupt::new(&config, Random::new(1, "corrupt"));

@@ -6,48 +6,11 @@ use inorder_scenario::config as plain;
 
 use crate::chance::{Correlated, Probability};
 use crate::counters::Reason;
-use crate::distribution::{Distribution, SCALE, Table};
+use crate::distribution::{SCALE, Table};
 use crate::packet::Packet;
 use crate::queue::Census;
 use crate::stage::{Outbox, Pass, Stage};
 use crate::time::later;
-
-/// Settings of a [`Delay`].
-#[derive(Clone, PartialEq, Debug)]
-pub struct DelayConfig {
-    /// Mean, nanoseconds.
-    pub delay_ns: i64,
-    /// Jitter, nanoseconds; its ratio to the standard deviation depends on the distribution.
-    pub jitter_ns: i64,
-    /// Shape of the jitter.
-    pub distribution: Distribution,
-    /// Correlation of each random number with the previous one.
-    pub correlation: Probability,
-    /// Maximum number of packets delayed at the same time, further ones are dropped; netem's default is 1000.
-    pub limit_packets: Option<usize>,
-}
-
-impl DelayConfig {
-    /// A constant delay, nanoseconds, without limit.
-    pub fn constant(delay_ns: i64) -> Self {
-        DelayConfig {
-            delay_ns,
-            jitter_ns: 0,
-            distribution: Distribution::Uniform,
-            correlation: Probability::NEVER,
-            limit_packets: None,
-        }
-    }
-
-    /// Normal jitter, nanoseconds, without limit.
-    pub fn normal(delay_ns: i64, jitter_ns: i64) -> Self {
-        DelayConfig {
-            jitter_ns,
-            distribution: Distribution::Normal,
-            ..DelayConfig::constant(delay_ns)
-        }
-    }
-}
 
 /// Generates random delays.
 #[derive(Clone, Debug)]
@@ -59,7 +22,7 @@ pub(crate) struct DelayDraws {
 }
 
 impl DelayDraws {
-    pub(crate) fn new(config: &DelayConfig, random: Random) -> Self {
+    pub(crate) fn new(config: &plain::Delay, random: Random) -> Self {
         // 2^47 ns are 39 hours, so the product with an entry of the table fits.
         let jitter_ns = config.jitter_ns.clamp(0, 1 << 47);
         DelayDraws {
@@ -68,9 +31,9 @@ impl DelayDraws {
             // A table takes milliseconds to compute.
             table: match jitter_ns {
                 0 => None,
-                _ => config.distribution.table(),
+                _ => Table::of(config.distribution),
             },
-            draws: Correlated::new(config.correlation, random),
+            draws: Correlated::new(Probability::ratio(config.correlation), random),
         }
     }
 
@@ -111,10 +74,10 @@ pub struct Delay {
 
 impl Delay {
     /// `random` is the stream of this stage.
-    pub fn new(config: &DelayConfig, random: Random) -> Self {
+    pub fn new(config: &plain::Delay, random: Random) -> Self {
         Delay {
             draws: DelayDraws::new(config, random),
-            census: Census::new(config.limit_packets),
+            census: Census::new(config.limit_packets.map(length)),
             limited: config.limit_packets.is_some(),
         }
     }
@@ -148,16 +111,7 @@ impl<P: Packet> Declared<P> for plain::Delay {
     type Stage = Delay;
 
     fn build(&self, random: Random) -> Delay {
-        Delay::new(
-            &DelayConfig {
-                delay_ns: self.delay_ns,
-                jitter_ns: self.jitter_ns,
-                distribution: self.distribution.into(),
-                correlation: Probability::ratio(self.correlation),
-                limit_packets: self.limit_packets.map(length),
-            },
-            random,
-        )
+        Delay::new(self, random)
     }
 }
 
@@ -165,10 +119,11 @@ impl<P: Packet> Declared<P> for plain::Delay {
 mod tests {
     use super::*;
     use crate::Probe;
+    use inorder_scenario::config::Distribution;
 
     const MS: i64 = 1_000_000;
 
-    fn delays(config: &DelayConfig, n: u32) -> Vec<f64> {
+    fn delays(config: &plain::Delay, n: u32) -> Vec<f64> {
         let mut draws = DelayDraws::new(config, Random::new(1, "delays"));
         (0..n).map(|_| draws.draw_ns() as f64).collect()
     }
@@ -188,9 +143,9 @@ mod tests {
             (Distribution::Pareto, -0.034, 0.82),
             (Distribution::ParetoNormal, -0.025, 0.83),
         ] {
-            let config = DelayConfig {
-                distribution: distribution.clone(),
-                ..DelayConfig::normal(10 * MS, MS)
+            let config = plain::Delay {
+                distribution,
+                ..plain::Delay::normal(10 * MS, MS)
             };
             let (m, d) = moments(&delays(&config, 200_000));
             assert!(
@@ -203,9 +158,9 @@ mod tests {
 
     #[test]
     fn a_uniform_delay_reaches_from_minus_to_below_plus_jitter() {
-        let config = DelayConfig {
+        let config = plain::Delay {
             distribution: Distribution::Uniform,
-            ..DelayConfig::normal(100, 3)
+            ..plain::Delay::normal(100, 3)
         };
         let values = delays(&config, 1000);
         let all = |x: f64| (97.0..103.0).contains(&x) && values.contains(&x);
@@ -226,9 +181,9 @@ mod tests {
 
     #[test]
     fn the_limit_counts_packets_delayed_at_the_same_time() {
-        let config = DelayConfig {
+        let config = plain::Delay {
             limit_packets: Some(3),
-            ..DelayConfig::constant(10)
+            ..plain::Delay::constant(10)
         };
         let mut delay = Delay::new(&config, Random::new(1, "limit"));
         let mut out = Outbox::new();
@@ -241,7 +196,7 @@ mod tests {
 
     #[test]
     fn extreme_settings_and_times_do_not_panic() {
-        let config = DelayConfig::normal(i64::MAX, i64::MAX);
+        let config = plain::Delay::normal(i64::MAX, i64::MAX);
         let mut delay = Delay::new(&config, Random::new(1, "harm"));
         let mut out = Outbox::new();
         for t in [i64::MIN, 0, i64::MAX - 5, i64::MAX] {

@@ -3,7 +3,7 @@
 use inorder_base::random::Random;
 use inorder_scenario::config as plain;
 
-use super::link::{Link, LinkConfig};
+use super::link::Link;
 use crate::busy::BusyLog;
 use crate::declared::Declared;
 use crate::packet::Packet;
@@ -23,9 +23,9 @@ pub struct Device {
 
 impl Device {
     /// An idle device.
-    pub fn new(config: &LinkConfig) -> Self {
+    pub fn new(line: &plain::Line) -> Self {
         Device {
-            link: Link::new(config),
+            link: Link::new(line),
         }
     }
 
@@ -61,7 +61,7 @@ impl<P: Packet> Declared<P> for plain::Device {
     type Stage = Device;
 
     fn build(&self, _: Random) -> Device {
-        Device::new(&LinkConfig::from(&self.line))
+        Device::new(&self.line)
     }
 }
 
@@ -69,15 +69,15 @@ impl<P: Packet> Declared<P> for plain::Device {
 mod tests {
     use super::*;
     use crate::Probe;
-    use crate::queue::Limit;
+    use inorder_scenario::config::{Framing, Line, QueueLimit};
 
     #[test]
     fn a_packet_finds_room_exactly_if_it_would_not_be_dropped() {
         // 1,250 bytes take a millisecond; one is being sent while two wait.
-        let mut device = Device::new(&LinkConfig {
-            queue: Limit::Packets(2),
-            framing: crate::Framing::NONE,
-            ..LinkConfig::new(10_000_000)
+        let mut device = Device::new(&Line {
+            buffer: QueueLimit::Packets(2).into(),
+            framing: Framing::None,
+            ..Line::new(10_000_000)
         });
         let mut out = Outbox::new();
         for (at_ns, room) in [

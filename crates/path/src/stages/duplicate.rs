@@ -4,20 +4,9 @@ use crate::declared::Declared;
 use inorder_base::random::Random;
 use inorder_scenario::config as plain;
 
-use crate::chance::{Dice, Probability};
+use crate::chance::Dice;
 use crate::packet::Packet;
 use crate::stage::{Fate, Outbox, Stage};
-
-/// Settings of [`Duplicate`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct DuplicateConfig {
-    /// Probability of a second copy.
-    pub probability: Probability,
-    /// Correlation of each random number with the previous one.
-    pub correlation: Probability,
-    /// Delay of the copy after the original, nanoseconds.
-    pub copy_delay_ns: i64,
-}
 
 /// Duplicates some packets.
 #[derive(Clone, Debug)]
@@ -28,9 +17,9 @@ pub struct Duplicate {
 
 impl Duplicate {
     /// `random` is the stream of this stage.
-    pub fn new(config: &DuplicateConfig, random: Random) -> Self {
+    pub fn new(config: &plain::Duplicate, random: Random) -> Self {
         Duplicate {
-            dice: Dice::new(config.probability, config.correlation, random),
+            dice: Dice::of_shares(config.probability, config.correlation, random),
             copy_delay_ns: config.copy_delay_ns,
         }
     }
@@ -58,14 +47,7 @@ impl<P: Packet> Declared<P> for plain::Duplicate {
     type Stage = Duplicate;
 
     fn build(&self, random: Random) -> Duplicate {
-        Duplicate::new(
-            &DuplicateConfig {
-                probability: Probability::ratio(self.probability),
-                correlation: Probability::ratio(self.correlation),
-                copy_delay_ns: self.copy_delay_ns,
-            },
-            random,
-        )
+        Duplicate::new(self, random)
     }
 }
 
@@ -76,9 +58,9 @@ mod tests {
 
     #[test]
     fn copies_follow_their_originals() {
-        let config = DuplicateConfig {
-            probability: Probability::ALWAYS,
-            correlation: Probability::NEVER,
+        let config = plain::Duplicate {
+            probability: 1.0,
+            correlation: 0.0,
             copy_delay_ns: 7,
         };
         let mut duplicate = Duplicate::new(&config, Random::new(1, "duplicate"));

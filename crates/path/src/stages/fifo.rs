@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
-use crate::queue::Limit;
+use crate::queue::admits;
 use crate::time::elapsed;
+use inorder_scenario::config::Queue as Limit;
 
 /// A waiting packet.
 pub(super) struct Waiting<P> {
@@ -49,7 +50,7 @@ impl<P> Fifo<P> {
 
     /// True if `limit` lets a packet of `frame_bytes` in.
     pub(super) fn admits(&self, limit: Limit, frame_bytes: u32) -> bool {
-        limit.admits(self.packets.len(), self.bytes, frame_bytes)
+        admits(limit, self.packets.len(), self.bytes, frame_bytes)
     }
 
     /// Adds a packet at the end.

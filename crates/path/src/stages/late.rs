@@ -4,22 +4,11 @@ use crate::declared::Declared;
 use inorder_base::random::Random;
 use inorder_scenario::config as plain;
 
-use crate::chance::{Dice, Probability};
+use crate::chance::Dice;
 use crate::counters::Reason;
 use crate::packet::Packet;
 use crate::stage::{Fate, Outbox, Pass, Stage};
 use crate::time::later;
-
-/// Settings of [`Late`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LateConfig {
-    /// Share of packets that are late.
-    pub probability: Probability,
-    /// Correlation of each random number with the previous one.
-    pub correlation: Probability,
-    /// Additional delay, nanoseconds.
-    pub delay_ns: i64,
-}
 
 /// Holds a share of the packets back: the change to netem of Schulte and others, "I'll be a bit
 /// late: Packet Reordering in Mobile Networks", section VI-B: "to directly set the desired fraction of packets that should be reordered for later
@@ -36,22 +25,12 @@ pub struct Late {
 
 impl Late {
     /// `random` is the stream of this stage.
-    pub fn new(config: &LateConfig, random: Random) -> Self {
+    pub fn new(late: &plain::Late, random: Random) -> Self {
         Late {
-            dice: Dice::new(config.probability, config.correlation, random),
-            delay_ns: config.delay_ns,
-            from_ns: i64::MIN,
-            until_ns: i64::MAX,
-        }
-    }
-
-    /// Outside this time all packets pass at once.
-    #[must_use]
-    pub fn between(self, from_ns: i64, until_ns: i64) -> Self {
-        Late {
-            from_ns,
-            until_ns,
-            ..self
+            dice: Dice::of_shares(late.probability, late.correlation, random),
+            delay_ns: late.delay_ns,
+            from_ns: late.from_ns,
+            until_ns: late.until_ns.unwrap_or(i64::MAX),
         }
     }
 }
@@ -79,15 +58,7 @@ impl<P: Packet> Declared<P> for plain::Late {
     type Stage = Late;
 
     fn build(&self, random: Random) -> Late {
-        Late::new(
-            &LateConfig {
-                probability: Probability::ratio(self.probability),
-                correlation: Probability::ratio(self.correlation),
-                delay_ns: self.delay_ns,
-            },
-            random,
-        )
-        .between(self.from_ns, self.until_ns.unwrap_or(i64::MAX))
+        Late::new(self, random)
     }
 }
 
@@ -96,14 +67,20 @@ mod tests {
     use super::*;
     use crate::Probe;
 
+    fn late(probability: f64, from_ns: i64, until_ns: Option<i64>) -> Late {
+        let late = plain::Late {
+            probability,
+            correlation: 0.0,
+            delay_ns: 20_000_000,
+            from_ns,
+            until_ns,
+        };
+        Late::new(&late, Random::new(1, "late"))
+    }
+
     #[test]
     fn two_percent_arrive_20_ms_later() {
-        let config = LateConfig {
-            probability: Probability::percent(2.0),
-            correlation: Probability::NEVER,
-            delay_ns: 20_000_000,
-        };
-        let mut late = Late::new(&config, Random::new(1, "late"));
+        let mut late = late(0.02, 0, None);
         let mut out = Outbox::new();
         (0..100_000).for_each(|n| late.push(n as i64, Probe::new(n, 1500), &mut out));
         let delays: Vec<i64> = out.take().map(|(t, p)| t - p.number as i64).collect();
@@ -115,12 +92,7 @@ mod tests {
 
     #[test]
     fn outside_its_time_nothing_is_late() {
-        let config = LateConfig {
-            probability: Probability::percent(100.0),
-            correlation: Probability::NEVER,
-            delay_ns: 20_000_000,
-        };
-        let mut late = Late::new(&config, Random::new(1, "late")).between(10, 20);
+        let mut late = late(1.0, 10, Some(20));
         let mut out = Outbox::new();
         (0..30).for_each(|n| late.push(n as i64, Probe::new(n, 1500), &mut out));
         let held = out.take().filter(|(t, p)| *t > p.number as i64);

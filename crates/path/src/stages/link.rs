@@ -3,56 +3,51 @@
 use crate::busy::BusyLog;
 use crate::counters::Reason;
 use crate::packet::Packet;
-use crate::queue::{Backlog, Limit};
+use crate::queue::Backlog;
 use crate::rate::{Rate, Server};
 use crate::stage::{Outbox, Pass, Stage};
 use crate::time::later;
-use inorder_scenario::config as plain;
-
-/// Settings of a [`Link`].
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct LinkConfig {
-    /// Bits per second on the wire.
-    pub rate: Rate,
-    /// From the last bit sent to the last bit received, nanoseconds.
-    pub propagation_ns: i64,
-    /// Maximum content of the queue.
-    pub queue: Limit,
-    /// Framing of packets.
-    pub framing: Framing,
-}
+use inorder_scenario::config::{self as plain, Line};
 
 /// The length of a packet on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Framing {
+pub(crate) struct Framing {
     /// Bytes added to each packet.
-    pub overhead_bytes: u32,
+    overhead_bytes: u32,
     /// Minimum length of a packet, bytes, overhead included.
-    pub min_bytes: u32,
+    min_bytes: u32,
 }
 
 impl Framing {
     /// Ethernet as the wire sees it: preamble 8, header 14, check sequence 4, gap 12 bytes, and
     /// frames of at least 64 bytes (IEEE 802.3 clauses 3 and 4.4.2).
-    pub const ETHERNET: Framing = Framing {
+    const ETHERNET: Framing = Framing {
         overhead_bytes: 38,
         min_bytes: 84,
     };
     /// Ethernet as Linux queueing disciplines count it: the header alone.
-    pub const ETHERNET_HEADER: Framing = Framing {
+    const ETHERNET_HEADER: Framing = Framing {
         overhead_bytes: 14,
         min_bytes: 0,
     };
     /// PPP as in ns-3's point-to-point link: two bytes.
-    pub const PPP: Framing = Framing {
+    const PPP: Framing = Framing {
         overhead_bytes: 2,
         min_bytes: 0,
     };
     /// No additional bytes.
-    pub const NONE: Framing = Framing {
+    const NONE: Framing = Framing {
         overhead_bytes: 0,
         min_bytes: 0,
     };
+
+    /// That of a line: a trace counts IP packets.
+    pub(crate) fn of(line: &Line) -> Self {
+        match line.trace {
+            Some(_) => Framing::NONE,
+            None => line.framing.into(),
+        }
+    }
 
     /// Bytes on the wire of a packet of `bytes`.
     #[inline]
@@ -60,18 +55,6 @@ impl Framing {
         bytes
             .saturating_add(self.overhead_bytes)
             .max(self.min_bytes)
-    }
-}
-
-impl LinkConfig {
-    /// Ethernet of this rate, bit/s, without propagation or limit.
-    pub fn new(bits_per_s: u64) -> Self {
-        LinkConfig {
-            rate: Rate::Constant(bits_per_s),
-            propagation_ns: 0,
-            queue: Limit::Unlimited,
-            framing: Framing::ETHERNET,
-        }
     }
 }
 
@@ -86,12 +69,12 @@ pub struct Link {
 
 impl Link {
     /// An idle link.
-    pub fn new(config: &LinkConfig) -> Self {
+    pub fn new(line: &Line) -> Self {
         Link {
-            server: Server::new(&config.rate),
-            backlog: Backlog::new(config.queue.resolve(config.rate.at(0))),
-            propagation_ns: config.propagation_ns,
-            framing: config.framing,
+            server: Server::new(&Rate::from(line)),
+            backlog: Backlog::new(line.queue()),
+            propagation_ns: line.delay_ns,
+            framing: Framing::of(line),
         }
     }
 
@@ -134,20 +117,6 @@ impl<P: Packet> Stage<P> for Link {
     }
 }
 
-impl From<&plain::Line> for LinkConfig {
-    fn from(line: &plain::Line) -> Self {
-        LinkConfig {
-            rate: Rate::from(line),
-            propagation_ns: line.delay_ns,
-            queue: line.queue().into(),
-            framing: match line.trace {
-                Some(_) => Framing::NONE,
-                None => line.framing.into(),
-            },
-        }
-    }
-}
-
 impl From<plain::Framing> for Framing {
     fn from(framing: plain::Framing) -> Self {
         match framing {
@@ -162,22 +131,20 @@ impl From<plain::Framing> for Framing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Probe;
+    use crate::{Limit, Probe};
+    use inorder_scenario::config::QueueLimit;
     use proptest::prelude::*;
 
     /// The straightforward twin: a queue that holds packets, simulated nanosecond by nanosecond.
-    fn slow(config: &LinkConfig, arrivals: &[(i64, u32)], until_ns: i64) -> Vec<(i64, u64)> {
-        let Rate::Constant(rate) = config.rate else {
-            return Vec::new();
-        };
+    fn slow(config: &Line, arrivals: &[(i64, u32)], until_ns: i64) -> Vec<(i64, u64)> {
         let (mut queue, mut delivered) = (std::collections::VecDeque::new(), Vec::new());
         let mut sending: Option<(u64, u128)> = None;
         let mut next = 0;
         for now in 0..until_ns {
             while next < arrivals.len() && arrivals[next].0 == now {
-                let frame = config.framing.frame_bytes(arrivals[next].1);
+                let frame = Framing::of(config).frame_bytes(arrivals[next].1);
                 let held: u64 = queue.iter().map(|&(_, b): &(u64, u32)| u64::from(b)).sum();
-                let room = match config.queue {
+                let room = match config.queue() {
                     Limit::Packets(n) => (queue.len() as u64) < n,
                     Limit::Bytes(n) => held + u64::from(frame) <= n,
                     _ => true,
@@ -189,7 +156,7 @@ mod tests {
                 }
                 next += 1;
             }
-            let mut budget = u128::from(rate);
+            let mut budget = u128::from(config.bits_per_s);
             while let Some((number, work)) = sending {
                 let step = budget.min(work);
                 budget -= step;
@@ -197,7 +164,7 @@ mod tests {
                 if work > step {
                     break;
                 }
-                delivered.push((now + 1 + config.propagation_ns, number));
+                delivered.push((now + 1 + config.delay_ns, number));
                 let next = queue.pop_front();
                 sending = next.map(|(n, b)| (n, u128::from(b) * 8_000_000_000));
                 if budget == 0 {
@@ -214,18 +181,17 @@ mod tests {
             // A whole number of nanoseconds per byte, so that the twin starts each packet on a whole nanosecond.
             ns_per_byte in 1u64..4,
             limit in prop_oneof![
-                Just(Limit::Unlimited),
-                (0u64..5).prop_map(Limit::Packets),
-                (0u64..300).prop_map(Limit::Bytes),
+                Just(QueueLimit::Unlimited),
+                (0u64..5).prop_map(QueueLimit::Packets),
+                (0u64..300).prop_map(QueueLimit::Bytes),
             ],
             gaps in prop::collection::vec((0i64..120, 1u32..90), 1..60),
-            propagation_ns in 0i64..50,
+            delay_ns in 0i64..50,
         ) {
-            let config = LinkConfig {
-                propagation_ns,
-                queue: limit,
-                framing: Framing { overhead_bytes: 3, min_bytes: 20 },
-                ..LinkConfig::new(8_000_000_000 / ns_per_byte)
+            let config = Line {
+                delay_ns,
+                buffer: limit.into(),
+                ..Line::new(8_000_000_000 / ns_per_byte)
             };
             // 8e9 is divisible by 1 and 2 but not by 3: the exact server handles 3 ns per byte.
             prop_assume!(8_000_000_000 % ns_per_byte == 0);
@@ -237,15 +203,15 @@ mod tests {
                 link.push(t, Probe::new(number as u64, bytes), &mut out);
                 sent.extend(out.take().map(|(t, p)| (t, p.number)));
             }
-            prop_assert_eq!(sent, slow(&config, &arrivals, now + 60 * 100 * 3 + 100));
+            prop_assert_eq!(sent, slow(&config, &arrivals, now + 60 * 130 * 3 + 100));
         }
     }
 
     #[test]
     fn the_queue_does_not_count_what_is_being_sent() {
-        let config = LinkConfig {
-            queue: Limit::Packets(2),
-            ..LinkConfig::new(1_000_000_000)
+        let config = Line {
+            buffer: QueueLimit::Packets(2).into(),
+            ..Line::new(1_000_000_000)
         };
         let (mut link, mut out) = (Link::new(&config), Outbox::new());
         for n in 0..5 {
@@ -266,7 +232,7 @@ mod tests {
     #[test]
     fn rounding_errors_do_not_accumulate() {
         // 1538 bytes at 7 Gb/s take 1757.714285... ns; 1,000,000 of them 1,757,714,285.71 ns.
-        let mut link = Link::new(&LinkConfig::new(7_000_000_000));
+        let mut link = Link::new(&Line::new(7_000_000_000));
         let last = (0..1_000_000).try_fold(0, |_, _| link.carry(0, 1500));
         assert_eq!(last, Ok(1_757_714_286));
     }

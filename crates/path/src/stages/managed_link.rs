@@ -1,5 +1,7 @@
 //! A link whose queue decides which packet is sent next and which are dropped: active queue management.
 
+use inorder_scenario::config::Line;
+
 use super::link::Framing;
 use crate::busy::BusyLog;
 use crate::counters::Reason;
@@ -36,13 +38,13 @@ pub struct ManagedLink<D> {
 }
 
 impl<D> ManagedLink<D> {
-    /// An idle link of this rate (bit/s on the wire), propagation delay in nanoseconds and framing.
-    pub(crate) fn with_queue(queue: D, rate: &Rate, propagation_ns: i64, framing: Framing) -> Self {
+    /// An idle link with an empty queue.
+    pub fn new(line: &Line, queue: D) -> Self {
         ManagedLink {
             queue,
-            server: Server::new(rate),
-            propagation_ns,
-            framing,
+            server: Server::new(&Rate::from(line)),
+            propagation_ns: line.delay_ns,
+            framing: Framing::of(line),
             free_ns: None,
         }
     }

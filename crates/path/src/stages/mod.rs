@@ -44,29 +44,29 @@ use crate::nic::Nic;
 use crate::packet::Packet;
 use crate::stage::{Outbox, Pass, Stage};
 
-pub use batch::{Batch, BatchConfig};
-pub use codel::{Codel, CodelConfig, CodelLink};
-pub use corrupt::{Corrupt, CorruptConfig};
-pub use delay::{Delay, DelayConfig};
+pub use batch::Batch;
+pub use codel::{Codel, CodelLink};
+pub use corrupt::Corrupt;
+pub use delay::Delay;
 pub use device::Device;
-pub use dualpi2::{DualPi2, DualPi2Config, DualPi2Link};
-pub use duplicate::{Duplicate, DuplicateConfig};
-pub use fq_codel::{FqCodel, FqCodelConfig, FqCodelLink};
-pub use late::{Late, LateConfig};
-pub use link::{Framing, Link, LinkConfig};
-pub use loss::{GilbertElliott, Loss, LossConfig, Markov};
+pub use dualpi2::{DualPi2, DualPi2Link};
+pub use duplicate::Duplicate;
+pub use fq_codel::{FqCodel, FqCodelLink};
+pub use late::Late;
+pub use link::Link;
+pub use loss::Loss;
 pub use managed_link::{Discipline, ManagedLink};
 pub use netem::{Netem, NetemConfig};
 pub use outage::Outage;
-pub use periodic::{PeriodicConfig, PeriodicReorder};
-pub use pie::{DelayEstimate, Pie, PieConfig, PieLink};
+pub use periodic::PeriodicReorder;
+pub use pie::{Pie, PieLink};
 pub use processor::{Processor, ProcessorConfig};
-pub use radio::{Radio, RadioConfig};
-pub use red::{Red, RedConfig, RedLink};
+pub use radio::Radio;
+pub use red::{Red, RedLink, weight as red_weight};
 pub use reorder::{Reorder, ReorderConfig};
-pub use shared_link::{CrossTraffic, Pattern, SharedLink, SharedLinkConfig};
-pub use spray::{LaneConfig, Spray, SprayConfig, SprayPolicy};
-pub use token_bucket::{Charge, TokenBucket, TokenBucketConfig};
+pub use shared_link::SharedLink;
+pub use spray::Spray;
+pub use token_bucket::TokenBucket;
 
 stages! {
     /// rate (constant or changing over time), propagation, drop-tail queue in packets, bytes or BDP
@@ -184,111 +184,24 @@ impl<P: Packet> Declared<P> for plain::Link {
     type Stage = AnyStage<P>;
 
     fn build(&self, random: Random) -> AnyStage<P> {
-        let link = LinkConfig::from(&self.line);
-        match self.discipline {
-            plain::Discipline::DropTail => Link::new(&link).into(),
-            plain::Discipline::Codel {
-                target_ns,
-                interval_ns,
-                mark,
-            } => CodelLink::new(&CodelConfig {
-                link,
-                target_ns,
-                interval_ns,
-                mark,
-            })
-            .into(),
-            plain::Discipline::FqCodel {
-                queues,
-                quantum_bytes,
-                target_ns,
-                interval_ns,
-                mark,
-            } => FqCodelLink::new(
-                &FqCodelConfig {
-                    link,
-                    queues,
-                    quantum_bytes,
-                    target_ns,
-                    interval_ns,
-                    mark,
-                },
-                random,
-            )
-            .into(),
-            plain::Discipline::Pie {
-                target_ns,
-                update_ns,
-                alpha,
-                beta,
-                burst_ns,
-                estimate,
-                by_bytes,
-                mark,
-            } => PieLink::new(
-                &PieConfig {
-                    link,
-                    target_ns,
-                    update_ns,
-                    alpha,
-                    beta,
-                    burst_ns,
-                    estimate: estimate.into(),
-                    by_bytes,
-                    mark,
-                },
-                random,
-            )
-            .into(),
-            plain::Discipline::Red {
-                min_bytes,
-                max_bytes,
-                max_probability,
-                weight,
-                packet_bytes,
-                adaptive,
-                gentle,
-                mark,
-                hard_drop,
-            } => RedLink::new(
-                &RedConfig {
-                    link,
-                    min_bytes,
-                    max_bytes,
-                    max_probability,
-                    weight: weight.unwrap_or_else(|| {
-                        RedConfig::usual_weight(min_bytes, max_bytes, packet_bytes)
-                    }),
-                    packet_bytes,
-                    adaptive,
-                    gentle,
-                    mark,
-                    hard_drop,
-                },
-                random,
-            )
-            .into(),
-            plain::Discipline::DualPi2 {
-                target_ns,
-                update_ns,
-                alpha,
-                beta,
-                coupling,
-                ramp_from_ns,
-                ramp_range_ns,
-                classic_share,
-            } => DualPi2Link::new(&DualPi2Config {
-                link,
-                target_ns,
-                update_ns,
-                alpha,
-                beta,
-                coupling,
-                ramp_from_ns,
-                ramp_range_ns,
-                classic_share,
-            })
-            .into(),
+        let line = &self.line;
+        match &self.discipline {
+            plain::Discipline::DropTail => Link::new(line).into(),
+            plain::Discipline::Codel(codel) => {
+                ManagedLink::new(line, Codel::new(line, codel)).into()
+            }
+            plain::Discipline::FqCodel(fair) => {
+                ManagedLink::new(line, FqCodel::new(line, fair, random)).into()
+            }
+            plain::Discipline::Pie(pie) => {
+                ManagedLink::new(line, Pie::new(line, pie, random)).into()
+            }
+            plain::Discipline::Red(red) => {
+                ManagedLink::new(line, Red::new(line, red, random)).into()
+            }
+            plain::Discipline::DualPi2(dual) => {
+                ManagedLink::new(line, DualPi2::new(line, dual)).into()
+            }
         }
     }
 }

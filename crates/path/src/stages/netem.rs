@@ -7,10 +7,10 @@ use crate::declared::{Declared, length};
 use inorder_base::random::Random;
 use inorder_scenario::config as plain;
 
-use super::corrupt::{Corrupt, CorruptConfig};
-use super::delay::{DelayConfig, DelayDraws};
+use super::corrupt::Corrupt;
+use super::delay::DelayDraws;
 use super::link::Framing;
-use super::loss::{Loss, LossConfig};
+use super::loss::Loss;
 use super::reorder::{Jumps, ReorderConfig};
 use crate::chance::{Dice, Probability};
 use crate::counters::Reason;
@@ -23,35 +23,38 @@ use crate::time::later;
 #[derive(Clone, PartialEq, Debug)]
 pub struct NetemConfig {
     /// `delay`, `distribution` and `limit`, which counts packets.
-    pub delay: DelayConfig,
+    pub delay: plain::Delay,
     /// `duplicate`.
     pub duplicate: Probability,
     /// Correlation of duplication.
     pub duplicate_correlation: Probability,
     /// `loss`.
-    pub loss: LossConfig,
+    pub loss: plain::Loss,
     /// `corrupt`.
-    pub corrupt: CorruptConfig,
+    pub corrupt: plain::Corrupt,
     /// `reorder` and `gap`.
     pub reorder: ReorderConfig,
     /// `rate`, here in bit/s (a multiple of 8, because the kernel counts bytes/s); 0 for none. Each packet is timed
     /// relative to the last one queued, so jitter causes no reordering.
     pub rate_bits_per_s: u64,
     /// The bytes that `rate` counts for a packet.
-    pub framing: Framing,
+    pub framing: plain::Framing,
 }
 
 impl NetemConfig {
     /// `tc qdisc add ... netem` with only a delay.
-    pub fn delay(delay: DelayConfig) -> Self {
+    pub fn delay(delay: plain::Delay) -> Self {
         NetemConfig {
             delay,
             duplicate: Probability::NEVER,
             duplicate_correlation: Probability::NEVER,
-            loss: LossConfig::None,
-            corrupt: CorruptConfig {
-                probability: Probability::NEVER,
-                correlation: Probability::NEVER,
+            loss: plain::Loss::Uniform(plain::Uniform {
+                probability: 0.0,
+                correlation: 0.0,
+            }),
+            corrupt: plain::Corrupt {
+                probability: 0.0,
+                correlation: 0.0,
                 discard: false,
             },
             reorder: ReorderConfig {
@@ -59,7 +62,7 @@ impl NetemConfig {
                 ..ReorderConfig::probability(Probability::NEVER)
             },
             rate_bits_per_s: 0,
-            framing: Framing::ETHERNET_HEADER,
+            framing: plain::Framing::EthernetHeader,
         }
     }
 }
@@ -91,11 +94,11 @@ impl Netem {
             ),
             loss: Loss::new(&config.loss, random.fork(2)),
             corrupt: Corrupt::new(&config.corrupt, random.fork(3)),
-            census: Census::new(config.delay.limit_packets),
+            census: Census::new(config.delay.limit_packets.map(length)),
             jumps: Jumps::new(&config.reorder, random.fork(4)),
             draws: DelayDraws::new(&config.delay, random.fork(5)),
             bytes_per_s: config.rate_bits_per_s / 8,
-            framing: config.framing,
+            framing: config.framing.into(),
             last_ns: i64::MIN,
         }
     }
@@ -201,22 +204,22 @@ impl<P: Packet> Declared<P> for plain::Netem {
     fn build(&self, random: Random) -> Netem {
         let p = Probability::ratio;
         let config = NetemConfig {
-            delay: DelayConfig {
+            delay: plain::Delay {
                 delay_ns: self.delay_ns,
                 jitter_ns: self.jitter_ns,
-                distribution: self.distribution.into(),
-                correlation: p(self.correlation),
-                limit_packets: Some(length(self.limit_packets)),
+                distribution: self.distribution,
+                correlation: self.correlation,
+                limit_packets: Some(self.limit_packets),
             },
             duplicate: p(self.duplicate),
             duplicate_correlation: p(self.duplicate_correlation),
-            loss: LossConfig::Uniform {
-                probability: p(self.loss),
-                correlation: p(self.loss_correlation),
-            },
-            corrupt: CorruptConfig {
-                probability: p(self.corrupt),
-                correlation: p(self.corrupt_correlation),
+            loss: plain::Loss::Uniform(plain::Uniform {
+                probability: self.loss,
+                correlation: self.loss_correlation,
+            }),
+            corrupt: plain::Corrupt {
+                probability: self.corrupt,
+                correlation: self.corrupt_correlation,
                 discard: false,
             },
             reorder: ReorderConfig {
@@ -226,7 +229,7 @@ impl<P: Packet> Declared<P> for plain::Netem {
             },
             // A rate of 0 means no rate.
             rate_bits_per_s: self.bits_per_s.unwrap_or(0),
-            framing: Framing::ETHERNET_HEADER,
+            framing: plain::Framing::EthernetHeader,
         };
         Netem::new(&config, &random)
     }
@@ -235,7 +238,8 @@ impl<P: Packet> Declared<P> for plain::Netem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Distribution, GilbertElliott, Probe};
+    use crate::Probe;
+    use inorder_scenario::config::Distribution;
 
     const MS: i64 = 1_000_000;
 
@@ -260,7 +264,7 @@ mod tests {
     }
 
     fn jitter() -> NetemConfig {
-        NetemConfig::delay(DelayConfig::normal(10 * MS, MS))
+        NetemConfig::delay(plain::Delay::normal(10 * MS, MS))
     }
 
     #[test]
@@ -280,7 +284,7 @@ mod tests {
         // 1514 bytes at 12.112 Mbit/s take 1 ms; the delay is added only once.
         let config = NetemConfig {
             rate_bits_per_s: 12_112_000,
-            ..NetemConfig::delay(DelayConfig::constant(5 * MS))
+            ..NetemConfig::delay(plain::Delay::constant(5 * MS))
         };
         let (sent, _) = run(&config, 4, 0);
         let times: Vec<i64> = sent.iter().map(|&(t, _)| t / MS).collect();
@@ -293,9 +297,9 @@ mod tests {
     #[test]
     fn the_default_limit_drops_packets_if_rate_times_delay_exceeds_it() {
         // 1 Gbit/s times 50 ms are about 4100 packets of 1500 bytes.
-        let config = NetemConfig::delay(DelayConfig {
+        let config = NetemConfig::delay(plain::Delay {
             limit_packets: Some(1000),
-            ..DelayConfig::constant(50 * MS)
+            ..plain::Delay::constant(50 * MS)
         });
         let (sent, out) = run(&config, 8200, 12_000);
         assert_eq!(
@@ -322,10 +326,10 @@ mod tests {
         // Half of the packets are duplicated and all are lost: of a duplicated packet the original continues.
         let config = NetemConfig {
             duplicate: Probability::percent(50.0),
-            loss: LossConfig::Uniform {
-                probability: Probability::ALWAYS,
-                correlation: Probability::NEVER,
-            },
+            loss: plain::Loss::Uniform(plain::Uniform {
+                probability: 1.0,
+                correlation: 0.0,
+            }),
             ..jitter()
         };
         let (sent, out) = run(&config, 10_000, 0);
@@ -341,7 +345,7 @@ mod tests {
     fn packets_that_skip_the_delay_leave_at_once() {
         let config = NetemConfig {
             reorder: ReorderConfig::gap(4),
-            ..NetemConfig::delay(DelayConfig::constant(9))
+            ..NetemConfig::delay(plain::Delay::constant(9))
         };
         let (sent, _) = run(&config, 8, 0);
         assert_eq!(
@@ -353,7 +357,12 @@ mod tests {
     #[test]
     fn switching_loss_on_leaves_the_delays_of_the_others_as_they_were() {
         let lossy = NetemConfig {
-            loss: LossConfig::GilbertElliott(GilbertElliott::new(Probability::percent(10.0))),
+            loss: plain::Loss::GilbertElliott(plain::GilbertElliott {
+                to_bad: 0.1,
+                to_good: None,
+                loss_in_bad: 1.0,
+                loss_in_good: 0.0,
+            }),
             ..jitter()
         };
         let (all, _) = run(&jitter(), 100, 0);
@@ -367,9 +376,9 @@ mod tests {
     fn a_paced_queue_never_goes_back_in_time() {
         let config = NetemConfig {
             rate_bits_per_s: 100_000_000,
-            delay: DelayConfig {
+            delay: plain::Delay {
                 distribution: Distribution::Uniform,
-                ..DelayConfig::normal(MS, 5 * MS)
+                ..plain::Delay::normal(MS, 5 * MS)
             },
             ..jitter()
         };

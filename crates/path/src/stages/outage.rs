@@ -9,27 +9,23 @@ use crate::packet::Packet;
 use crate::stage::{Outbox, Pass, Stage};
 
 /// Drops every packet for a time, once or again and again.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Outage {
-    /// When it begins, nanoseconds.
-    pub from_ns: i64,
-    /// When it ends, nanoseconds.
-    pub until_ns: i64,
-    /// It begins again this long after it began.
-    pub every_ns: Option<i64>,
-}
+#[derive(Clone, PartialEq, Debug)]
+pub struct Outage(plain::Outage);
 
 impl Outage {
     /// True if nothing passes at this time.
     pub fn is_on(&self, now_ns: i64) -> bool {
-        let Some(since_ns) = now_ns.checked_sub(self.from_ns).filter(|&since| since >= 0) else {
+        let Some(since_ns) = now_ns
+            .checked_sub(self.0.from_ns)
+            .filter(|&since| since >= 0)
+        else {
             return false;
         };
-        let since_ns = match self.every_ns {
+        let since_ns = match self.0.every_ns {
             Some(every_ns) if every_ns > 0 => since_ns % every_ns,
             _ => since_ns,
         };
-        since_ns < self.until_ns.saturating_sub(self.from_ns)
+        since_ns < self.0.until_ns.saturating_sub(self.0.from_ns)
     }
 }
 
@@ -51,17 +47,7 @@ impl<P: Packet> Declared<P> for plain::Outage {
     type Stage = Outage;
 
     fn build(&self, _: Random) -> Outage {
-        Outage::from(self)
-    }
-}
-
-impl From<&plain::Outage> for Outage {
-    fn from(plan: &plain::Outage) -> Self {
-        Outage {
-            from_ns: plan.from_ns,
-            until_ns: plan.until_ns,
-            every_ns: plan.every_ns,
-        }
+        Outage(self.clone())
     }
 }
 
@@ -73,11 +59,11 @@ mod tests {
     #[test]
     fn nothing_passes_for_a_time() {
         let passed = |every_ns| -> Vec<u64> {
-            let mut outage = Outage {
+            let mut outage = Outage(plain::Outage {
                 from_ns: 3,
                 until_ns: 5,
                 every_ns,
-            };
+            });
             let mut out = Outbox::new();
             (0..12).for_each(|n| outage.push(n as i64, Probe::new(n, 1500), &mut out));
             out.take().map(|(_, packet)| packet.number).collect()

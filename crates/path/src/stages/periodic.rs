@@ -5,24 +5,14 @@ use inorder_base::random::Random;
 use inorder_scenario::config as plain;
 use std::collections::VecDeque;
 
-use super::link::{Framing, LinkConfig};
+use super::link::Framing;
 use crate::counters::Reason;
 use crate::packet::Packet;
-use crate::queue::Limit;
+use crate::queue::admits;
 use crate::rate::{Rate, Server};
 use crate::stage::{Fate, Outbox, Stage};
 use crate::time::later;
-
-/// Settings of a [`PeriodicReorder`].
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PeriodicConfig {
-    /// RI: the packet at the head of the queue is moved behind this many others; 0: never.
-    pub reorder_interval_packets: usize,
-    /// How many packets of the queue are in the device: of them alone one is moved; the others wait above it. `usize::MAX`: all.
-    pub device_queue_packets: usize,
-    /// The bottleneck link, whose queue is reordered.
-    pub link: LinkConfig,
-}
+use inorder_scenario::config::Queue as Limit;
 
 /// A link that moves the head of its queue back, after Fukuda, Nobayashi, Ikenaga, "Performance
 /// Evaluation of TCP Variants with Packet Reordering" (ICN 2018), section III:
@@ -51,17 +41,17 @@ pub struct PeriodicReorder<P> {
 
 impl<P: Packet> PeriodicReorder<P> {
     /// An idle link.
-    pub fn new(config: &PeriodicConfig) -> Self {
-        let rate: &Rate = &config.link.rate;
+    pub fn new(config: &plain::Periodic) -> Self {
+        let line = &config.link;
         PeriodicReorder {
-            interval: config.reorder_interval_packets,
-            device: config.device_queue_packets,
+            interval: length(config.interval_packets),
+            device: config.device_queue_packets.map_or(usize::MAX, length),
             queue: VecDeque::new(),
             bytes: 0,
-            limit: config.link.queue.resolve(rate.at(0)),
-            server: Server::new(rate),
-            propagation_ns: config.link.propagation_ns,
-            framing: config.link.framing,
+            limit: line.queue(),
+            server: Server::new(&Rate::from(line)),
+            propagation_ns: line.delay_ns,
+            framing: Framing::of(line),
             until_moved: 0,
             free_ns: None,
         }
@@ -72,7 +62,7 @@ impl<P: Packet> PeriodicReorder<P> {
     }
 
     fn admits(&self, frame: u32) -> bool {
-        self.limit.admits(self.queue.len(), self.bytes, frame)
+        admits(self.limit, self.queue.len(), self.bytes, frame)
     }
 
     /// The link is free: sends the next packet, if any.
@@ -153,11 +143,7 @@ impl<P: Packet> Declared<P> for plain::Periodic {
     type Stage = PeriodicReorder<P>;
 
     fn build(&self, _: Random) -> PeriodicReorder<P> {
-        PeriodicReorder::new(&PeriodicConfig {
-            reorder_interval_packets: length(self.interval_packets),
-            device_queue_packets: self.device_queue_packets.map_or(usize::MAX, length),
-            link: LinkConfig::from(&self.link),
-        })
+        PeriodicReorder::new(self)
     }
 }
 
@@ -165,31 +151,39 @@ impl<P: Packet> Declared<P> for plain::Periodic {
 mod tests {
     use super::*;
     use crate::{Path, Probe, Timeline};
+    use std::ops::RangeInclusive;
 
     /// Packet numbers in the order of departure; all are sent at time 0, except the first, which is a little earlier.
-    fn order(interval: usize, numbers: std::ops::RangeInclusive<u64>) -> Vec<u64> {
-        order_with_device(interval, usize::MAX, numbers)
+    fn order(interval_packets: u64, numbers: RangeInclusive<u64>) -> Vec<u64> {
+        order_with_device(interval_packets, None, numbers)
     }
 
     fn order_with_device(
-        interval: usize,
-        device: usize,
-        numbers: std::ops::RangeInclusive<u64>,
+        interval_packets: u64,
+        device_queue_packets: Option<u64>,
+        numbers: RangeInclusive<u64>,
     ) -> Vec<u64> {
-        let link = LinkConfig {
-            framing: Framing::NONE,
-            ..LinkConfig::new(10_000_000)
-        };
-        let config = PeriodicConfig {
-            reorder_interval_packets: interval,
-            device_queue_packets: device,
-            link,
-        };
-        let mut line = Timeline::new(Path::new(vec![PeriodicReorder::new(&config).into()]));
+        let mut line = line(&plain::Periodic {
+            interval_packets,
+            device_queue_packets,
+            link: link(0),
+        });
         numbers.for_each(|n| line.push(0, Probe::new(n, 1500)));
         std::iter::from_fn(|| line.pop(i64::MAX))
             .map(|(_, p)| p.number)
             .collect()
+    }
+
+    fn link(delay_ns: i64) -> plain::Line {
+        plain::Line {
+            framing: plain::Framing::None,
+            delay_ns,
+            ..plain::Line::new(10_000_000)
+        }
+    }
+
+    fn line(config: &plain::Periodic) -> Timeline<Probe> {
+        Timeline::new(Path::new(vec![PeriodicReorder::new(config).into()]))
     }
 
     #[test]
@@ -210,10 +204,10 @@ mod tests {
     fn only_what_is_in_the_device_counts() {
         // As in the paper with RI 100: a device that holds 4 of the packets that wait never has more than RI.
         assert_eq!(
-            order_with_device(4, 4, 1..=12),
+            order_with_device(4, Some(4), 1..=12),
             (1..=12).collect::<Vec<_>>()
         );
-        assert_eq!(order_with_device(4, 5, 1..=12), order(4, 1..=12));
+        assert_eq!(order_with_device(4, Some(5), 1..=12), order(4, 1..=12));
     }
 
     #[test]
@@ -231,16 +225,11 @@ mod tests {
 
     #[test]
     fn reordering_does_not_change_the_rate() {
-        let config = PeriodicConfig {
-            reorder_interval_packets: 4,
-            device_queue_packets: usize::MAX,
-            link: LinkConfig {
-                framing: Framing::NONE,
-                propagation_ns: 5_000_000,
-                ..LinkConfig::new(10_000_000)
-            },
-        };
-        let mut line = Timeline::new(Path::new(vec![PeriodicReorder::new(&config).into()]));
+        let mut line = line(&plain::Periodic {
+            interval_packets: 4,
+            device_queue_packets: None,
+            link: link(5_000_000),
+        });
         (0..20).for_each(|n| line.push(0, Probe::new(n, 1500)));
         let times: Vec<i64> = std::iter::from_fn(|| line.pop(i64::MAX))
             .map(|(t, _)| t)

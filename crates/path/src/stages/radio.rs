@@ -19,48 +19,13 @@ use crate::counters::Reason;
 use crate::packet::Packet;
 use crate::stage::{Fate, Outbox, Pass, Stage};
 
-/// Settings of a [`Radio`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RadioConfig {
-    /// Length of a transmission time interval, nanoseconds; 1 ms in LTE. Packets of one interval share a block and
-    /// arrive together at its end. 0 makes each packet a block.
-    pub tti_ns: i64,
-    /// Probability that a block fails at its first transmission if the previous block succeeded.
-    pub block_error: Probability,
-    /// The same if the previous block failed: fading lasts longer than a TTI.
-    pub block_error_again: Probability,
-    /// Probability that a retransmission fails; lower, because HARQ combines the received copies.
-    pub retransmission_error: Probability,
-    /// Time from one transmission to the next of the same block, nanoseconds: 8 ms in LTE FDD.
-    pub harq_rtt_ns: i64,
-    /// Number of HARQ retransmissions before RLC retransmits.
-    pub harq_retransmissions: u32,
-    /// Additional delay if RLC retransmits, nanoseconds; `None` if RLC gives the block up (unacknowledged mode).
-    pub rlc_delay_ns: Option<i64>,
-    /// Whether RLC delivers in order.
-    pub in_order: bool,
-}
-
-impl Default for RadioConfig {
-    /// LTE FDD with the usual target of one failed block in ten, without reordering by RLC.
-    fn default() -> Self {
-        RadioConfig {
-            tti_ns: 1_000_000,
-            block_error: Probability::percent(10.0),
-            block_error_again: Probability::percent(10.0),
-            retransmission_error: Probability::percent(10.0),
-            harq_rtt_ns: 8_000_000,
-            harq_retransmissions: 4,
-            rlc_delay_ns: Some(20_000_000),
-            in_order: false,
-        }
-    }
-}
-
 /// Sends packets in blocks, some of which need several transmissions.
 #[derive(Clone, Debug)]
 pub struct Radio {
-    config: RadioConfig,
+    config: plain::Radio,
+    block_error: Probability,
+    block_error_again: Probability,
+    retransmission_error: Probability,
     random: Random,
     /// The block being filled.
     block: Option<Block>,
@@ -78,9 +43,12 @@ struct Block {
 
 impl Radio {
     /// `random` is the stream of this stage.
-    pub fn new(config: &RadioConfig, random: Random) -> Self {
+    pub fn new(config: &plain::Radio, random: Random) -> Self {
         Radio {
-            config: *config,
+            block_error: Probability::ratio(config.block_error),
+            block_error_again: Probability::ratio(config.block_error_again),
+            retransmission_error: Probability::ratio(config.retransmission_error),
+            config: config.clone(),
             random,
             block: None,
             failed_before: false,
@@ -110,8 +78,8 @@ impl Radio {
     /// The additional delay of a block by retransmissions.
     fn transmit(&mut self) -> Option<i64> {
         let error = match self.failed_before {
-            true => self.config.block_error_again,
-            false => self.config.block_error,
+            true => self.block_error_again,
+            false => self.block_error,
         };
         self.failed_before = error.hits(self.random.next_u32());
         if !self.failed_before {
@@ -119,11 +87,7 @@ impl Radio {
         }
         let harq_ns = self.config.harq_rtt_ns.max(0);
         for attempt in 1..=self.config.harq_retransmissions {
-            let fails = self
-                .config
-                .retransmission_error
-                .hits(self.random.next_u32());
-            if !fails {
+            if !self.retransmission_error.hits(self.random.next_u32()) {
                 return Some(harq_ns.saturating_mul(attempt.into()));
             }
         }
@@ -171,19 +135,7 @@ impl<P: Packet> Declared<P> for plain::Radio {
     type Stage = Radio;
 
     fn build(&self, random: Random) -> Radio {
-        Radio::new(
-            &RadioConfig {
-                tti_ns: self.tti_ns,
-                block_error: Probability::ratio(self.block_error),
-                block_error_again: Probability::ratio(self.block_error_again),
-                retransmission_error: Probability::ratio(self.retransmission_error),
-                harq_rtt_ns: self.harq_rtt_ns,
-                harq_retransmissions: self.harq_retransmissions,
-                rlc_delay_ns: self.rlc_delay_ns,
-                in_order: self.in_order,
-            },
-            random,
-        )
+        Radio::new(self, random)
     }
 }
 
@@ -194,8 +146,20 @@ mod tests {
 
     const MS: i64 = 1_000_000;
 
+    /// LTE FDD with the usual target of one failed block in ten, without reordering by RLC.
+    const LTE: plain::Radio = plain::Radio {
+        tti_ns: MS,
+        block_error: 0.1,
+        block_error_again: 0.1,
+        retransmission_error: 0.1,
+        harq_rtt_ns: 8 * MS,
+        harq_retransmissions: 4,
+        rlc_delay_ns: Some(20 * MS),
+        in_order: false,
+    };
+
     /// Times sent and received in milliseconds, for packets every 0.2 ms from 0.1 ms on.
-    fn run(config: &RadioConfig, n: u64) -> (Vec<(f64, f64)>, Outbox<Probe>) {
+    fn run(config: &plain::Radio, n: u64) -> (Vec<(f64, f64)>, Outbox<Probe>) {
         let mut radio = Radio::new(config, Random::new(1, "radio"));
         let mut out = Outbox::new();
         for n in 0..n {
@@ -210,7 +174,7 @@ mod tests {
 
     #[test]
     fn packets_of_a_tti_arrive_together_by_a_multiple_of_8_ms() {
-        let (times, out) = run(&RadioConfig::default(), 50_000);
+        let (times, out) = run(&LTE, 50_000);
         for block in times.chunks(5) {
             assert!(block.iter().all(|(_, received)| received == &block[0].1));
             let late = block[0].1 - block[4].0.ceil();
@@ -225,9 +189,9 @@ mod tests {
 
     #[test]
     fn in_order_delivery_causes_bursts_and_no_reordering() {
-        let config = RadioConfig {
+        let config = plain::Radio {
             in_order: true,
-            ..RadioConfig::default()
+            ..LTE
         };
         let (times, _) = run(&config, 50_000);
         assert!(times.is_sorted_by_key(|t| t.1));
@@ -240,11 +204,11 @@ mod tests {
 
     #[test]
     fn failures_come_in_runs() {
-        let fading = RadioConfig {
-            block_error: Probability::percent(1.0),
-            block_error_again: Probability::percent(80.0),
-            retransmission_error: Probability::NEVER,
-            ..RadioConfig::default()
+        let fading = plain::Radio {
+            block_error: 0.01,
+            block_error_again: 0.8,
+            retransmission_error: 0.0,
+            ..LTE
         };
         let (times, _) = run(&fading, 500_000);
         let late: Vec<bool> = times.chunks(5).map(|b| b[0].1 - b[0].0 > 8.0).collect();
@@ -259,12 +223,12 @@ mod tests {
 
     #[test]
     fn a_block_may_be_given_up() {
-        let config = RadioConfig {
-            block_error: Probability::ALWAYS,
-            block_error_again: Probability::ALWAYS,
-            retransmission_error: Probability::ALWAYS,
+        let config = plain::Radio {
+            block_error: 1.0,
+            block_error_again: 1.0,
+            retransmission_error: 1.0,
             rlc_delay_ns: None,
-            ..RadioConfig::default()
+            ..LTE
         };
         let (times, out) = run(&config, 100);
         assert!(times.is_empty());

@@ -4,7 +4,7 @@ use crate::declared::Declared;
 use inorder_base::random::Random;
 use inorder_scenario::config as plain;
 
-use super::delay::{DelayConfig, DelayDraws};
+use super::delay::DelayDraws;
 use crate::chance::{Dice, Probability};
 use crate::counters::Reason;
 use crate::packet::Packet;
@@ -86,7 +86,7 @@ pub struct Reorder {
 
 impl Reorder {
     /// `random` is the stream of this stage. All settings of `delay` apply except the limit.
-    pub fn new(config: &ReorderConfig, delay: &DelayConfig, random: Random) -> Self {
+    pub fn new(config: &ReorderConfig, delay: &plain::Delay, random: Random) -> Self {
         Reorder {
             draws: DelayDraws::new(delay, random.fork(1)),
             jumps: Jumps::new(config, random),
@@ -119,7 +119,7 @@ impl<P: Packet> Declared<P> for plain::Reorder {
                 correlation: Probability::ratio(self.correlation),
                 gap: self.gap,
             },
-            &DelayConfig::constant(self.delay_ns),
+            &plain::Delay::constant(self.delay_ns),
             random,
         )
     }
@@ -133,7 +133,7 @@ mod tests {
     const MS: i64 = 1_000_000;
 
     fn times(config: ReorderConfig, n: u64) -> Vec<i64> {
-        let delay = DelayConfig::constant(20 * MS);
+        let delay = plain::Delay::constant(20 * MS);
         let mut reorder = Reorder::new(&config, &delay, Random::new(1, "reorder"));
         let mut out = Outbox::new();
         (0..n).for_each(|n| reorder.push(0, Probe::new(n, 1500), &mut out));

@@ -2,61 +2,24 @@
 
 use crate::declared::Declared;
 use inorder_base::random::Random;
-use inorder_scenario::config as plain;
+use inorder_scenario::config::{self as plain, OnOff, Pattern};
 
-use super::link::{Link, LinkConfig};
+use super::link::Link;
 use crate::busy::BusyLog;
 use crate::packet::Packet;
 use crate::stage::{Outbox, Pass, Stage};
-
-/// Settings of a [`SharedLink`].
-#[derive(Clone, PartialEq, Debug)]
-pub struct SharedLinkConfig {
-    /// The link.
-    pub link: LinkConfig,
-    /// The sources of cross traffic; each takes part of the link and of its queue.
-    pub sources: Vec<CrossTraffic>,
-}
-
-/// One source of cross traffic.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct CrossTraffic {
-    /// When it sends.
-    pub pattern: Pattern,
-    /// Mean rate while it sends, bit/s of IP packets.
-    pub bits_per_s: u64,
-    /// Length of each packet including the IP header, bytes.
-    pub packet_bytes: u32,
-}
-
-/// When a source sends.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Pattern {
-    /// Constant intervals.
-    Constant,
-    /// A Poisson process: exponential intervals.
-    Poisson,
-    /// Alternates between sending at a constant rate and silence, both with Pareto-distributed durations: many such
-    /// sources together are self-similar (Willinger, Taqqu, Sherman, Wilson, "Self-similarity through
-    /// high-variability", 1997).
-    OnOffPareto {
-        /// Mean time on, nanoseconds.
-        on_ns: i64,
-        /// Mean time off, nanoseconds.
-        off_ns: i64,
-        /// Index of both Pareto distributions, above 1; below 2 the variance is infinite.
-        shape: f64,
-    },
-}
 
 /// After a long time without packets, cross traffic is simulated only from this long before now, or for this many
 /// packets: earlier packets have left the queue, or the queue is full anyway.
 const LOOK_BACK_NS: i64 = 10_000_000_000;
 const LOOK_BACK_PACKETS: f64 = 1e6;
 
+/// A source of cross traffic. Many sources that alternate between a constant rate and silence, both with Pareto-distributed
+/// durations, are self-similar together (Willinger, Taqqu, Sherman, Wilson, "Self-similarity through high-variability", 1997).
 #[derive(Clone, Debug)]
 struct Source {
-    config: CrossTraffic,
+    pattern: Pattern,
+    packet_bytes: u32,
     /// Mean interval between packets, nanoseconds.
     gap_ns: f64,
     random: Random,
@@ -66,11 +29,12 @@ struct Source {
 }
 
 impl Source {
-    fn new(config: CrossTraffic, random: Random) -> Self {
+    fn new(config: &plain::CrossSource, random: Random) -> Self {
         let bits = f64::from(config.packet_bytes) * 8.0;
         let mut source = Source {
             gap_ns: (bits * 1e9 / config.bits_per_s as f64).max(1.0),
-            config,
+            pattern: config.pattern.clone(),
+            packet_bytes: config.packet_bytes,
             random,
             next_ns: 0,
             on_until_ns: 0,
@@ -96,18 +60,18 @@ impl Source {
 
     /// The packet that was due has been sent: sets the time of the next one.
     fn step(&mut self) {
-        let gap_ns = match self.config.pattern {
+        let gap_ns = match self.pattern {
             Pattern::Poisson => self.gap_ns * self.random.exponential(),
-            Pattern::Constant | Pattern::OnOffPareto { .. } => self.gap_ns,
+            Pattern::Constant | Pattern::OnOff(_) => self.gap_ns,
         };
         // The time must increase, at any rate.
         let next_ns = after(self.next_ns, gap_ns).max(self.next_ns.saturating_add(1));
-        self.next_ns = match self.config.pattern {
-            Pattern::OnOffPareto {
+        self.next_ns = match self.pattern {
+            Pattern::OnOff(OnOff {
                 on_ns,
                 off_ns,
                 shape,
-            } if next_ns > self.on_until_ns => {
+            }) if next_ns > self.on_until_ns => {
                 let start_ns = self.on_until_ns.max(self.next_ns);
                 let off_ns = self.pareto(off_ns, shape);
                 let resumed_ns = after(start_ns, off_ns).max(next_ns);
@@ -147,14 +111,14 @@ impl SharedLink {
     }
 
     /// Each source uses a stream of its own from `random`.
-    pub fn new(config: &SharedLinkConfig, random: &Random) -> Self {
-        let sends = |source: &&CrossTraffic| source.bits_per_s > 0 && source.packet_bytes > 0;
+    pub fn new(config: &plain::SharedLink, random: &Random) -> Self {
+        let sends = |source: &&plain::CrossSource| source.bits_per_s > 0 && source.packet_bytes > 0;
         let streams = (0..).map(|number| random.fork(number));
-        let sources = config.sources.iter().filter(sends).zip(streams);
+        let sources = config.cross.iter().filter(sends).zip(streams);
         SharedLink {
             link: Link::new(&config.link),
             sources: sources
-                .map(|(&config, random)| Source::new(config, random))
+                .map(|(source, random)| Source::new(source, random))
                 .collect(),
             carried: (0, 0),
         }
@@ -169,7 +133,7 @@ impl SharedLink {
             && source.next_ns <= now_ns
             && source.next_ns < i64::MAX
         {
-            let (at_ns, bytes) = (source.next_ns, source.config.packet_bytes);
+            let (at_ns, bytes) = (source.next_ns, source.packet_bytes);
             source.step();
             match self.link.carry(at_ns, bytes) {
                 Ok(_) => self.carried.0 += 1,
@@ -195,51 +159,26 @@ impl<P: Packet> Declared<P> for plain::SharedLink {
     type Stage = SharedLink;
 
     fn build(&self, random: Random) -> SharedLink {
-        let config = SharedLinkConfig {
-            link: LinkConfig::from(&self.link),
-            sources: self.cross.iter().map(CrossTraffic::from).collect(),
-        };
-        SharedLink::new(&config, &random)
-    }
-}
-
-impl From<&plain::CrossSource> for CrossTraffic {
-    fn from(source: &plain::CrossSource) -> Self {
-        CrossTraffic {
-            pattern: match source.pattern {
-                plain::Pattern::Constant => Pattern::Constant,
-                plain::Pattern::Poisson => Pattern::Poisson,
-                plain::Pattern::OnOff {
-                    on_ns,
-                    off_ns,
-                    shape,
-                } => Pattern::OnOffPareto {
-                    on_ns,
-                    off_ns,
-                    shape,
-                },
-            },
-            bits_per_s: source.bits_per_s,
-            packet_bytes: source.packet_bytes,
-        }
+        SharedLink::new(self, &random)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Framing, Limit, Probe};
+    use crate::Probe;
+    use inorder_scenario::config::{Framing, QueueLimit};
 
     const S: i64 = 1_000_000_000;
 
     fn shared(pattern: Pattern, bits_per_s: u64) -> SharedLink {
-        let config = SharedLinkConfig {
-            link: LinkConfig {
-                framing: Framing::NONE,
-                queue: Limit::Packets(100),
-                ..LinkConfig::new(100_000_000)
+        let config = plain::SharedLink {
+            link: plain::Line {
+                framing: Framing::None,
+                buffer: QueueLimit::Packets(100).into(),
+                ..plain::Line::new(100_000_000)
             },
-            sources: vec![CrossTraffic {
+            cross: vec![plain::CrossSource {
                 pattern,
                 bits_per_s,
                 packet_bytes: 1000,
@@ -285,11 +224,11 @@ mod tests {
 
     #[test]
     fn on_off_sources_send_in_the_share_of_time_they_are_on() {
-        let pattern = Pattern::OnOffPareto {
+        let pattern = Pattern::OnOff(OnOff {
             on_ns: S / 100,
             off_ns: S / 50,
             shape: 1.9,
-        };
+        });
         let mut link = shared(pattern, 90_000_000);
         mean_wait_us(&mut link, 60);
         let sent = link.carried.0 as f64 / (60.0 * 11_250.0);

@@ -2,46 +2,15 @@
 
 use crate::declared::Declared;
 use inorder_base::random::Random;
-use inorder_scenario::config as plain;
+use inorder_scenario::config::{self as plain, Policy};
 use inorder_sort::FlowKey;
 
-use super::delay::{DelayConfig, DelayDraws};
-use super::link::{Link, LinkConfig};
-use crate::chance::{Dice, Probability};
+use super::delay::DelayDraws;
+use super::link::Link;
+use crate::chance::Dice;
 use crate::counters::Reason;
 use crate::packet::Packet;
 use crate::stage::{Outbox, Pass, Stage};
-
-/// Settings of a [`Spray`].
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SprayConfig {
-    /// The paths, each with its own queue.
-    pub lanes: Vec<LaneConfig>,
-    /// How a path is chosen.
-    pub policy: SprayPolicy,
-}
-
-/// One of the paths.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct LaneConfig {
-    /// Its rate, delay and queue.
-    pub link: LinkConfig,
-    /// Standard deviation of a normal jitter behind the link, nanoseconds.
-    pub jitter_ns: i64,
-    /// A packet is lost behind the link.
-    pub loss: Probability,
-}
-
-impl From<LinkConfig> for LaneConfig {
-    /// Neither jitter nor loss.
-    fn from(link: LinkConfig) -> Self {
-        LaneConfig {
-            link,
-            jitter_ns: 0,
-            loss: Probability::NEVER,
-        }
-    }
-}
 
 /// A path in use.
 #[derive(Clone, Debug)]
@@ -53,13 +22,13 @@ struct Lane {
 }
 
 impl Lane {
-    fn new(config: &LaneConfig, random: &Random) -> Self {
-        let jitter = DelayConfig::normal(0, config.jitter_ns);
+    fn new(lane: &plain::Lane, random: &Random) -> Self {
+        let jitter = plain::Delay::normal(0, lane.jitter_ns);
         Lane {
-            link: Link::new(&config.link),
-            propagation_ns: config.link.propagation_ns.max(0),
+            link: Link::new(&lane.link),
+            propagation_ns: lane.link.delay_ns.max(0),
             jitter: DelayDraws::new(&jitter, random.fork(0)),
-            loss: Dice::new(config.loss, Probability::NEVER, random.fork(1)),
+            loss: Dice::of_shares(lane.loss, 0.0, random.fork(1)),
         }
     }
 
@@ -79,24 +48,6 @@ impl Lane {
     }
 }
 
-/// How a path is chosen.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SprayPolicy {
-    /// A random path for each packet, with equal probabilities.
-    Random,
-    /// Round robin.
-    RoundRobin,
-    /// One path per flow: no reordering (ECMP, RFC 2992).
-    Flow,
-    /// One path per flow, chosen again at random after a pause of the flow (FLARE: Kandula, Katabi, Sinha, Berger,
-    /// "Dynamic Load Balancing Without Packet Reordering", 2007). The order is kept if the pause is longer than the
-    /// difference of the paths' delays.
-    Flowlet {
-        /// The pause, nanoseconds.
-        gap_ns: i64,
-    },
-}
-
 /// Number of hash bits that distinguish flows, as in switches' flowlet tables.
 const FLOWLET_BITS: u32 = 10;
 
@@ -109,10 +60,15 @@ struct Flowlet {
 }
 
 /// Sprays packets over paths.
+///
+/// One path for each flow keeps the order (ECMP, RFC 2992). Flowlets are chosen again at random after a pause (FLARE:
+/// Kandula, Katabi, Sinha, Berger, "Dynamic Load Balancing Without Packet Reordering", 2007); they keep it if the pause is
+/// longer than the difference of the paths' delays.
 #[derive(Clone, Debug)]
 pub struct Spray {
     lanes: Vec<Lane>,
-    policy: SprayPolicy,
+    policy: Policy,
+    flowlet_gap_ns: i64,
     random: Random,
     next: usize,
     flowlets: Vec<Flowlet>,
@@ -121,9 +77,9 @@ pub struct Spray {
 
 impl Spray {
     /// `random` is the stream of this stage. Without any path packets pass at once.
-    pub fn new(config: &SprayConfig, mut random: Random) -> Self {
+    pub fn new(config: &plain::Spray, mut random: Random) -> Self {
         let flowlets = match config.policy {
-            SprayPolicy::Flowlet { .. } => 1 << FLOWLET_BITS,
+            Policy::Flowlet => 1 << FLOWLET_BITS,
             _ => 0,
         };
         let lanes = (0..).zip(&config.lanes);
@@ -131,6 +87,7 @@ impl Spray {
         Spray {
             lanes: lanes.collect(),
             policy: config.policy,
+            flowlet_gap_ns: config.flowlet_gap_ns,
             seed: random.next_u64(),
             random,
             next: 0,
@@ -142,19 +99,19 @@ impl Spray {
     fn choose<P: Packet>(&mut self, now_ns: i64, packet: &P) -> usize {
         let lanes = self.lanes.len() as u64;
         match self.policy {
-            SprayPolicy::Random => self.random.below(lanes) as usize,
-            SprayPolicy::RoundRobin => {
+            Policy::Random => self.random.below(lanes) as usize,
+            Policy::RoundRobin => {
                 let lane = self.next;
                 self.next = (lane + 1) % self.lanes.len().max(1);
                 lane
             }
-            SprayPolicy::Flow => (packet.flow().hash64(self.seed) % lanes.max(1)) as usize,
-            SprayPolicy::Flowlet { gap_ns } => {
+            Policy::Flow => (packet.flow().hash64(self.seed) % lanes.max(1)) as usize,
+            Policy::Flowlet => {
                 let place = packet.flow().hash64(self.seed) >> (64 - FLOWLET_BITS);
                 let Some(flowlet) = self.flowlets.get_mut(place as usize) else {
                     return 0;
                 };
-                let paused = now_ns.saturating_sub(flowlet.last_ns) > gap_ns;
+                let paused = now_ns.saturating_sub(flowlet.last_ns) > self.flowlet_gap_ns;
                 if paused || !flowlet.used {
                     flowlet.lane = self.random.below(lanes) as usize;
                 }
@@ -185,23 +142,7 @@ impl<P: Packet> Declared<P> for plain::Spray {
     type Stage = Spray;
 
     fn build(&self, random: Random) -> Spray {
-        let lanes = self.lanes.iter().map(|lane| LaneConfig {
-            link: LinkConfig::from(&lane.link),
-            jitter_ns: lane.jitter_ns,
-            loss: Probability::ratio(lane.loss),
-        });
-        let config = SprayConfig {
-            lanes: lanes.collect(),
-            policy: match self.policy {
-                plain::Policy::Random => SprayPolicy::Random,
-                plain::Policy::RoundRobin => SprayPolicy::RoundRobin,
-                plain::Policy::Flow => SprayPolicy::Flow,
-                plain::Policy::Flowlet => SprayPolicy::Flowlet {
-                    gap_ns: self.flowlet_gap_ns,
-                },
-            },
-        };
-        Spray::new(&config, random)
+        Spray::new(self, random)
     }
 }
 
@@ -212,19 +153,30 @@ mod tests {
 
     const MS: i64 = 1_000_000;
 
-    fn lanes(delays_ms: &[i64]) -> Vec<LaneConfig> {
-        let link = |ms: i64| LinkConfig {
-            propagation_ns: ms * MS,
-            ..LinkConfig::new(1_000_000_000_000)
+    fn lane(delay_ms: i64) -> plain::Lane {
+        let link = plain::Line {
+            delay_ns: delay_ms * MS,
+            ..plain::Line::new(1_000_000_000_000)
         };
-        let lane = |&ms: &i64| LaneConfig::from(link(ms));
-        delays_ms.iter().map(lane).collect()
+        plain::Lane {
+            link,
+            jitter_ns: 0,
+            loss: 0.0,
+        }
+    }
+
+    fn spray(policy: Policy, lanes: Vec<plain::Lane>) -> Spray {
+        let config = plain::Spray {
+            policy,
+            flowlet_gap_ns: 5 * MS,
+            lanes,
+        };
+        Spray::new(&config, Random::new(1, "spray"))
     }
 
     /// Delays in milliseconds of packets of flow `n % flows` sent every `gap_ns`.
-    fn delays(policy: SprayPolicy, flows: u32, n: u32, gap_ns: i64) -> Vec<i64> {
-        let lanes = lanes(&[10, 20, 40]);
-        let mut spray = Spray::new(&SprayConfig { lanes, policy }, Random::new(1, "spray"));
+    fn delays(policy: Policy, flows: u32, n: u32, gap_ns: i64) -> Vec<i64> {
+        let mut spray = spray(policy, [10, 20, 40].map(lane).into());
         let mut out = Outbox::new();
         let mut delays = Vec::new();
         for i in 0..n {
@@ -237,15 +189,12 @@ mod tests {
 
     #[test]
     fn round_robin_takes_turns() {
-        assert_eq!(
-            delays(SprayPolicy::RoundRobin, 1, 5, MS),
-            [10, 20, 40, 10, 20]
-        );
+        assert_eq!(delays(Policy::RoundRobin, 1, 5, MS), [10, 20, 40, 10, 20]);
     }
 
     #[test]
     fn random_choice_is_uniform() {
-        let delays = delays(SprayPolicy::Random, 1, 30_000, MS);
+        let delays = delays(Policy::Random, 1, 30_000, MS);
         for lane in [10, 20, 40] {
             let share = delays.iter().filter(|&&d| d == lane).count();
             assert!((9_700..10_300).contains(&share), "{lane}: {share}");
@@ -254,17 +203,12 @@ mod tests {
 
     #[test]
     fn a_lane_may_jitter_and_lose() {
-        let lane = LaneConfig {
+        let lossy = plain::Lane {
             jitter_ns: MS,
-            loss: Probability::percent(10.0),
-            ..LaneConfig::from(LinkConfig {
-                propagation_ns: 20 * MS,
-                ..LinkConfig::new(1_000_000_000_000)
-            })
+            loss: 0.1,
+            ..lane(20)
         };
-        let lanes = vec![lane];
-        let policy = SprayPolicy::RoundRobin;
-        let mut spray = Spray::new(&SprayConfig { lanes, policy }, Random::new(1, "spray"));
+        let mut spray = spray(Policy::RoundRobin, vec![lossy]);
         assert!(!Stage::<Probe>::keeps_order(&spray));
         let mut out = Outbox::new();
         let mut delays_ns = Vec::new();
@@ -281,17 +225,16 @@ mod tests {
 
     #[test]
     fn a_flow_stays_on_its_path() {
-        let delays = delays(SprayPolicy::Flow, 8, 80, MS);
+        let delays = delays(Policy::Flow, 8, 80, MS);
         assert!((0..72).all(|i| delays[i] == delays[i + 8]));
         assert!(delays.iter().any(|d| d != &delays[0]));
     }
 
     #[test]
     fn a_flowlet_stays_until_it_pauses() {
-        let policy = SprayPolicy::Flowlet { gap_ns: 5 * MS };
-        let steady = delays(policy, 1, 200, 5 * MS);
+        let steady = delays(Policy::Flowlet, 1, 200, 5 * MS);
         assert!(steady.iter().all(|d| d == &steady[0]));
-        let pausing = delays(policy, 1, 200, 5 * MS + 1);
+        let pausing = delays(Policy::Flowlet, 1, 200, 5 * MS + 1);
         assert!([10, 20, 40].iter().all(|d| pausing.contains(d)));
     }
 }

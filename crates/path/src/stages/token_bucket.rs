@@ -5,38 +5,11 @@ use crate::busy::BusyLog;
 use crate::counters::Reason;
 use crate::declared::Declared;
 use crate::packet::Packet;
-use crate::queue::{Backlog, Limit};
+use crate::queue::Backlog;
 use crate::stage::{Outbox, Pass, Stage};
 use crate::time::elapsed;
 use inorder_base::random::Random;
-use inorder_scenario::config as plain;
-
-/// Settings of a [`TokenBucket`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TokenBucketConfig {
-    /// Rate at which tokens are added, bit/s.
-    pub rate_bits_per_s: u64,
-    /// Size of the bucket, bytes; it is full at the start.
-    pub burst_bytes: u64,
-    /// A second bucket that limits the bursts: rate in bit/s and its size in bytes (TBF
-    /// `peakrate` and `mtu`, HTB `ceil` and `cburst`).
-    pub peak: Option<(u64, u64)>,
-    /// When the tokens must be available.
-    pub charge: Charge,
-    /// Maximum content of the queue.
-    pub queue: Limit,
-    /// Bytes charged for a packet.
-    pub framing: Framing,
-}
-
-/// When a packet may pass.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Charge {
-    /// When the bucket holds tokens for the whole packet, as in TBF. A packet larger than the bucket never passes.
-    Before,
-    /// When the bucket is not negative, as in HTB; the packet may make it negative.
-    After,
-}
+use inorder_scenario::config::{self as plain, Charge};
 
 /// Passes packets at once while there are tokens, then at the rate.
 ///
@@ -103,14 +76,15 @@ impl Bucket {
 
 impl TokenBucket {
     /// Full buckets and an empty queue.
-    pub fn new(config: &TokenBucketConfig) -> Self {
+    pub fn new(config: &plain::TokenBucket) -> Self {
+        let peak = |rate| Bucket::new(rate, config.peak_burst_bytes);
         TokenBucket {
-            rate: Bucket::new(config.rate_bits_per_s, config.burst_bytes),
-            peak: config.peak.map(|(rate, bytes)| Bucket::new(rate, bytes)),
+            rate: Bucket::new(config.bits_per_s, config.burst_bytes),
+            peak: config.peak_bits_per_s.map(peak),
             charge: config.charge,
-            backlog: Backlog::new(config.queue.resolve(config.rate_bits_per_s)),
+            backlog: Backlog::new(config.buffer.queue(config.bits_per_s)),
             log: BusyLog::default(),
-            framing: config.framing,
+            framing: config.framing.into(),
             last_ns: i64::MIN,
         }
     }
@@ -162,19 +136,7 @@ impl<P: Packet> Declared<P> for plain::TokenBucket {
     type Stage = TokenBucket;
 
     fn build(&self, _: Random) -> TokenBucket {
-        TokenBucket::new(&TokenBucketConfig {
-            rate_bits_per_s: self.bits_per_s,
-            burst_bytes: self.burst_bytes,
-            peak: self
-                .peak_bits_per_s
-                .map(|rate| (rate, self.peak_burst_bytes)),
-            charge: match self.charge {
-                plain::Charge::Before => Charge::Before,
-                plain::Charge::After => Charge::After,
-            },
-            queue: self.buffer.queue(self.bits_per_s).into(),
-            framing: self.framing.into(),
-        })
+        TokenBucket::new(self)
     }
 }
 
@@ -184,18 +146,19 @@ mod tests {
     use crate::Probe;
     use proptest::prelude::*;
 
-    fn config(charge: Charge) -> TokenBucketConfig {
-        TokenBucketConfig {
-            rate_bits_per_s: 8_000_000, // a byte a microsecond
+    fn config(charge: Charge) -> plain::TokenBucket {
+        plain::TokenBucket {
+            bits_per_s: 8_000_000, // a byte a microsecond
             burst_bytes: 3000,
-            peak: None,
+            peak_bits_per_s: None,
+            peak_burst_bytes: 0,
             charge,
-            queue: Limit::Packets(4),
-            framing: Framing::NONE,
+            buffer: plain::QueueLimit::Packets(4).into(),
+            framing: plain::Framing::None,
         }
     }
 
-    fn run(config: &TokenBucketConfig, packets: &[(i64, u32)]) -> Vec<Option<i64>> {
+    fn run(config: &plain::TokenBucket, packets: &[(i64, u32)]) -> Vec<Option<i64>> {
         let (mut bucket, mut out) = (TokenBucket::new(config), Outbox::new());
         let mut sent = Vec::new();
         for &(t_us, bytes) in packets {
@@ -226,8 +189,9 @@ mod tests {
 
     #[test]
     fn a_peak_rate_spreads_the_burst() {
-        let config = TokenBucketConfig {
-            peak: Some((80_000_000, 1000)),
+        let config = plain::TokenBucket {
+            peak_bits_per_s: Some(80_000_000),
+            peak_burst_bytes: 1000,
             ..config(Charge::Before)
         };
         let sent = run(&config, &[(0, 1000); 5]);
@@ -236,8 +200,8 @@ mod tests {
 
     /// The straightforward twin: a bucket that gains one byte per nanosecond, and a queue that holds packets. Returns
     /// number and time of each packet that passes.
-    fn slow(config: &TokenBucketConfig, packets: &[(i64, u32)]) -> Vec<(usize, i64)> {
-        let Limit::Packets(limit) = config.queue else {
+    fn slow(config: &plain::TokenBucket, packets: &[(i64, u32)]) -> Vec<(usize, i64)> {
+        let plain::QueueLimit::Packets(limit) = config.buffer.limit else {
             return Vec::new();
         };
         let full = config.burst_bytes as i64;
@@ -281,10 +245,10 @@ mod tests {
         ) {
             let mut now = 0;
             let packets: Vec<_> = gaps.iter().map(|&(gap, b)| { now += gap; (now, b) }).collect();
-            let config = TokenBucketConfig {
-                rate_bits_per_s: 8_000_000_000, // a byte a nanosecond
+            let config = plain::TokenBucket {
+                bits_per_s: 8_000_000_000, // a byte a nanosecond
                 burst_bytes,
-                queue: Limit::Packets(limit),
+                buffer: plain::QueueLimit::Packets(limit).into(),
                 ..config(charge)
             };
             let (mut bucket, mut out) = (TokenBucket::new(&config), Outbox::new());
@@ -302,7 +266,7 @@ mod tests {
         ) {
             let mut now = 0;
             let packets: Vec<_> = gaps.iter().map(|&(gap, b)| { now += gap; (now, b) }).collect();
-            let config = TokenBucketConfig { queue: Limit::Unlimited, ..config(Charge::Before) };
+            let config = plain::TokenBucket { buffer: plain::QueueLimit::Unlimited.into(), ..config(Charge::Before) };
             let sent = run(&config, &packets);
             let sent: Vec<(i64, u32)> = sent.iter().zip(&packets).filter_map(|(t, p)| Some(((*t)?, p.1))).collect();
             prop_assert_eq!(sent.len(), packets.len());

@@ -1,6 +1,10 @@
 //! A path evaluated ahead of time gives the same result as a path with an event at every stage.
 
 use inorder_base::random::Random;
+use inorder_path::config::{
+    self, Charge, CrossSource, Distribution, Framing, GilbertElliott, Lane, Line, Pattern,
+    Periodic, Policy, QueueLimit, StageKind, Uniform,
+};
 use inorder_path::*;
 use proptest::prelude::*;
 
@@ -8,146 +12,140 @@ use proptest::prelude::*;
 fn stage(kind: u8, a: u64, b: u64, seed: u64) -> AnyStage<Probe> {
     let random = Random::new(seed, "ahead");
     let (a_ns, b_ns) = (a.cast_signed(), b.cast_signed());
-    let often = Probability::percent(30.0);
-    let link = LinkConfig {
-        propagation_ns: b_ns,
-        queue: Limit::Packets(a % 7),
-        framing: Framing::NONE,
-        ..LinkConfig::new(1_000_000_000 * (1 + a % 3))
+    let often = 0.3;
+    let line = Line {
+        delay_ns: b_ns,
+        buffer: QueueLimit::Packets(a % 7).into(),
+        framing: Framing::None,
+        ..Line::new(1_000_000_000 * (1 + a % 3))
     };
-    let jitter = DelayConfig {
+    let jitter = config::Delay {
         distribution: Distribution::Uniform,
-        limit_packets: Some(1 + b as usize % 9),
-        ..DelayConfig::normal(a_ns, b_ns)
+        limit_packets: Some(1 + b % 9),
+        ..config::Delay::normal(a_ns, b_ns)
     };
-    let uniform = LossConfig::Uniform {
-        probability: often,
-        correlation: often,
-    };
-    match kind {
-        0 => Link::new(&link).into(),
-        1 => Delay::new(&jitter, random).into(),
-        2 => Delay::new(&DelayConfig::constant(a_ns), random).into(),
-        3 => Loss::new(&uniform, random).into(),
-        4 => Loss::new(
-            &LossConfig::GilbertElliott(GilbertElliott::new(often)),
-            random,
-        )
-        .into(),
-        5 => Duplicate::new(
-            &DuplicateConfig {
-                probability: often,
-                correlation: Probability::NEVER,
-                copy_delay_ns: a_ns % 3 * b_ns,
-            },
-            random,
-        )
-        .into(),
-        6 => Corrupt::new(
-            &CorruptConfig {
-                probability: often,
-                correlation: often,
-                discard: a.is_multiple_of(2),
-            },
-            random,
-        )
-        .into(),
-        7 => Reorder::new(&ReorderConfig::gap(a as u32 % 5), &jitter, random).into(),
-        8 => Late::new(
-            &LateConfig {
-                probability: often,
-                correlation: Probability::NEVER,
-                delay_ns: b_ns,
-            },
-            random,
-        )
-        .into(),
-        9 => Netem::new(
-            &NetemConfig {
-                duplicate: often,
+    let uniform = uniform(often, often);
+    let declared = match kind {
+        0 => return Link::new(&line).into(),
+        1 => return Delay::new(&jitter, random).into(),
+        2 => return Delay::new(&config::Delay::constant(a_ns), random).into(),
+        3 => StageKind::Loss(uniform),
+        4 => StageKind::Loss(bursts(often)),
+        5 => StageKind::Duplicate(config::Duplicate {
+            probability: often,
+            correlation: 0.0,
+            copy_delay_ns: a_ns % 3 * b_ns,
+        }),
+        6 => StageKind::Corrupt(config::Corrupt {
+            probability: often,
+            correlation: often,
+            discard: a.is_multiple_of(2),
+        }),
+        7 => return Reorder::new(&ReorderConfig::gap(a as u32 % 5), &jitter, random).into(),
+        8 => StageKind::Late(late(often, b_ns)),
+        9 => {
+            let config = NetemConfig {
+                duplicate: Probability::ratio(often),
                 loss: uniform,
                 reorder: ReorderConfig {
                     gap: a as u32 % 3,
-                    ..ReorderConfig::probability(often)
+                    ..ReorderConfig::probability(Probability::ratio(often))
                 },
                 rate_bits_per_s: b % 2 * 8_000_000_000,
                 ..NetemConfig::delay(jitter)
-            },
-            &random,
-        )
-        .into(),
-        10 => Spray::new(
-            &SprayConfig {
-                lanes: vec![
-                    link.clone().into(),
-                    LaneConfig {
-                        jitter_ns: b_ns,
-                        loss: often,
-                        ..LinkConfig {
-                            propagation_ns: a_ns,
-                            ..link
-                        }
-                        .into()
-                    },
-                ],
-                policy: [SprayPolicy::Random, SprayPolicy::RoundRobin][a as usize % 2],
-            },
-            random,
-        )
-        .into(),
-        11 => Radio::new(
-            &RadioConfig {
-                tti_ns: a_ns % 50,
-                block_error: often,
-                harq_rtt_ns: b_ns,
-                in_order: a.is_multiple_of(2),
-                ..RadioConfig::default()
-            },
-            random,
-        )
-        .into(),
-        12 => SharedLink::new(
-            &SharedLinkConfig {
-                link,
-                sources: vec![CrossTraffic {
-                    pattern: Pattern::Poisson,
-                    bits_per_s: 300_000_000,
-                    packet_bytes: 30,
-                }],
-            },
-            &random,
-        )
-        .into(),
-        13 => TokenBucket::new(&TokenBucketConfig {
-            rate_bits_per_s: 1_000_000_000,
+            };
+            return Netem::new(&config, &random).into();
+        }
+        10 => {
+            let lane = |delay_ns, jitter_ns, loss| Lane {
+                link: Line {
+                    delay_ns,
+                    ..line.clone()
+                },
+                jitter_ns,
+                loss,
+            };
+            StageKind::Spray(config::Spray {
+                lanes: vec![lane(b_ns, 0, 0.0), lane(a_ns, b_ns, often)],
+                policy: [Policy::Random, Policy::RoundRobin][a as usize % 2],
+                flowlet_gap_ns: 0,
+            })
+        }
+        11 => StageKind::Radio(config::Radio {
+            tti_ns: a_ns % 50,
+            block_error: often,
+            block_error_again: 0.1,
+            retransmission_error: 0.1,
+            harq_rtt_ns: b_ns,
+            harq_retransmissions: 4,
+            rlc_delay_ns: Some(20_000_000),
+            in_order: a.is_multiple_of(2),
+        }),
+        12 => StageKind::SharedLink(config::SharedLink {
+            link: line,
+            cross: vec![CrossSource {
+                pattern: Pattern::Poisson,
+                bits_per_s: 300_000_000,
+                packet_bytes: 30,
+            }],
+        }),
+        13 => StageKind::TokenBucket(config::TokenBucket {
+            bits_per_s: 1_000_000_000,
             burst_bytes: 40 + a,
-            peak: Some((2_000_000_000, 50)),
-            charge: [Charge::Before, Charge::After][b as usize % 2],
-            queue: Limit::Bytes(a),
-            framing: Framing::NONE,
-        })
-        .into(),
-        14 => PeriodicReorder::new(&PeriodicConfig {
-            reorder_interval_packets: 1 + a as usize % 4,
-            device_queue_packets: 1 + b as usize % 9,
-            link: LinkConfig {
-                queue: Limit::Unlimited,
-                ..link
+            peak_bits_per_s: Some(2_000_000_000),
+            peak_burst_bytes: 50,
+            charge: Charge::ALL[b as usize % 2],
+            buffer: QueueLimit::Bytes(a).into(),
+            framing: Framing::None,
+        }),
+        14 => StageKind::Periodic(Periodic {
+            interval_packets: 1 + a % 4,
+            device_queue_packets: Some(1 + b % 9),
+            link: Line {
+                buffer: QueueLimit::Unlimited.into(),
+                ..line
             },
-        })
-        .into(),
-        15 => Box::new(processor(a, b, random)).into(),
-        _ => Nic::new(
-            &NicConfig {
+        }),
+        15 => return Box::new(processor(a, b, random)).into(),
+        _ => {
+            let config = NicConfig {
                 ring_packets: 3 + b as usize % 20,
                 coalesce: Coalesce::delay(a_ns),
                 service_ns: b_ns % 30,
                 ..NicConfig::default()
-            }
-            .with_srpic(1 + a as usize % 5),
-        )
-        .unwrap()
-        .into(),
+            };
+            return Nic::new(&config.with_srpic(1 + a as usize % 5))
+                .unwrap()
+                .into();
+        }
+    };
+    AnyStage::declared(&declared, random)
+}
+
+fn uniform(probability: f64, correlation: f64) -> config::Loss {
+    config::Loss::Uniform(Uniform {
+        probability,
+        correlation,
+    })
+}
+
+/// Losses one behind the other, each behind the one before with the probability `1 - to_bad`.
+fn bursts(to_bad: f64) -> config::Loss {
+    config::Loss::GilbertElliott(GilbertElliott {
+        to_bad,
+        to_good: None,
+        loss_in_bad: 1.0,
+        loss_in_good: 0.0,
+    })
+}
+
+fn late(probability: f64, delay_ns: i64) -> config::Late {
+    config::Late {
+        probability,
+        correlation: 0.0,
+        delay_ns,
+        from_ns: i64::MIN,
+        until_ns: None,
     }
 }
 
@@ -210,8 +208,8 @@ proptest! {
 
 #[test]
 fn a_link_and_netem_cost_one_event_per_packet() {
-    let link = Link::new(&LinkConfig::new(1_000_000_000));
-    let jitter = NetemConfig::delay(DelayConfig::normal(2_500_000, 250_000));
+    let link = Link::new(&Line::new(1_000_000_000));
+    let jitter = NetemConfig::delay(config::Delay::normal(2_500_000, 250_000));
     let netem = Netem::new(&jitter, &Random::new(1, "netem"));
     let mut path = Path::new(vec![link.into(), netem.into()]);
     let mut events = Vec::new();
@@ -227,12 +225,12 @@ fn a_link_and_netem_cost_one_event_per_packet() {
 fn a_stage_that_depends_on_the_order_waits_for_its_event_after_jitter() {
     let jitter = || {
         Delay::new(
-            &DelayConfig::normal(10_000, 1_000),
+            &config::Delay::normal(10_000, 1_000),
             Random::new(1, "jitter"),
         )
     };
-    let constant = || Delay::new(&DelayConfig::constant(10_000), Random::new(1, "constant"));
-    let link = || Link::new(&LinkConfig::new(1_000_000_000));
+    let constant = || Delay::new(&config::Delay::constant(10_000), Random::new(1, "constant"));
+    let link = || Link::new(&Line::new(1_000_000_000));
     let mut path = Path::new(vec![
         link().into(),
         jitter().into(),
@@ -266,17 +264,8 @@ impl Driver<Probe> for Truth {
 
 #[test]
 fn a_driver_that_watches_is_told_the_truth() {
-    let loss = LossConfig::Uniform {
-        probability: Probability::percent(10.0),
-        correlation: Probability::NEVER,
-    };
-    let loss = Loss::new(&loss, Random::new(1, "loss"));
-    let late = LateConfig {
-        probability: Probability::percent(5.0),
-        correlation: Probability::NEVER,
-        delay_ns: 2_500,
-    };
-    let late = Late::new(&late, Random::new(1, "late"));
+    let loss = Loss::new(&uniform(0.1, 0.0), Random::new(1, "loss"));
+    let late = Late::new(&late(0.05, 2_500), Random::new(1, "late"));
     let mut path = Path::new(vec![loss.into(), late.into()]);
     let mut truth = Truth(Vec::new());
     (0..1000).for_each(|n| path.push(n as i64 * 1000, Probe::new(n, 100), &mut truth));
@@ -327,7 +316,7 @@ impl Stage<Probe> for Swap {
 
 #[test]
 fn a_custom_stage() {
-    let link = Link::new(&LinkConfig::new(1_000_000_000));
+    let link = Link::new(&Line::new(1_000_000_000));
     let swap = AnyStage::Custom(Box::new(Swap(None)));
     let mut line = Timeline::new(Path::new(vec![swap, link.into()]));
     (0..4).for_each(|n| line.push(0, Probe::new(n, 1212)));

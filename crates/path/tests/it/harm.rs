@@ -2,6 +2,10 @@
 //! origin.
 
 use inorder_base::random::Random;
+use inorder_path::config::{
+    self, Buffer, Charge, CrossSource, Distribution, Framing, GilbertElliott, Lane, Line, Markov,
+    OnOff, Pattern, Periodic, Policy, QueueLimit, RateStep, StageKind, Uniform,
+};
 use inorder_path::*;
 use inorder_sort::{SORTERS, SorterConfig, Surroundings};
 use proptest::prelude::*;
@@ -34,74 +38,83 @@ fn odd(x: u64) -> bool {
     x & 1 == 1
 }
 
-fn probability(x: u64) -> Probability {
-    Probability::ratio(x as f64 / u64::MAX as f64)
+fn share(x: u64) -> f64 {
+    x as f64 / u64::MAX as f64
 }
 
-fn lane(x: &[u64; 6]) -> LaneConfig {
-    LaneConfig {
+fn probability(x: u64) -> Probability {
+    Probability::ratio(share(x))
+}
+
+fn lane(x: &[u64; 6]) -> Lane {
+    Lane {
+        link: line(x),
         jitter_ns: ns(x[1]),
-        loss: probability(x[5]),
-        ..link(x).into()
+        loss: share(x[5]),
     }
 }
 
-fn link(x: &[u64; 6]) -> LinkConfig {
-    let step = |at_ns, bits_per_s| Step {
+fn line(x: &[u64; 6]) -> Line {
+    let step = |at_ns, bits_per_s| RateStep {
         at_ns: ns(at_ns),
         bits_per_s,
     };
-    let steps = Steps {
-        steps: vec![step(x[0], x[1]), step(x[2], x[3])],
-        period_ns: Some(ns(x[4])).filter(|p| p % 3 != 0),
-    };
     let limits = [
-        Limit::Unlimited,
-        Limit::Packets(x[4]),
-        Limit::Bytes(x[4]),
-        Limit::Bdp { rtt_ns: ns(x[4]) },
+        QueueLimit::Unlimited,
+        QueueLimit::Packets(x[4]),
+        QueueLimit::Bytes(x[4]),
+        QueueLimit::Bdp(f64::from_bits(x[4])),
     ];
-    LinkConfig {
-        rate: match x[5] % 2 {
-            0 => Rate::Constant(x[0]),
-            _ => Rate::Steps(steps),
+    let framings = [
+        Framing::Ethernet,
+        Framing::EthernetHeader,
+        Framing::Ppp,
+        Framing::None,
+    ];
+    Line {
+        bits_per_s: x[1],
+        changes: match x[5] % 2 {
+            0 => Vec::new(),
+            _ => vec![step(x[0], x[1]), step(x[2], x[3])],
         },
-        propagation_ns: ns(x[3]),
-        queue: limits[x[2] as usize % 4],
-        framing: Framing {
-            overhead_bytes: x[1] as u32,
-            min_bytes: x[5] as u32,
+        period_ns: Some(ns(x[4])).filter(|p| p % 3 != 0),
+        delay_ns: ns(x[3]),
+        buffer: Buffer {
+            limit: limits[x[2] as usize % 4],
+            rtt_ns: Some(ns(x[4])),
         },
+        framing: framings[x[5] as usize % 4],
+        ..Line::new(x[0])
     }
 }
 
-fn delay(x: &[u64; 6]) -> DelayConfig {
-    DelayConfig {
+fn delay(x: &[u64; 6]) -> config::Delay {
+    config::Delay {
         delay_ns: ns(x[0]),
         jitter_ns: ns(x[1]),
-        distribution: DISTRIBUTIONS[x[2] as usize % DISTRIBUTIONS.len()].1.clone(),
-        correlation: probability(x[3]),
-        limit_packets: Some(x[4] as usize).filter(|&n| odd(n as u64)),
+        distribution: Distribution::ALL[x[2] as usize % Distribution::ALL.len()],
+        correlation: share(x[3]),
+        limit_packets: Some(x[4]).filter(|&n| odd(n)),
     }
 }
 
-fn loss(x: &[u64; 6]) -> LossConfig {
-    let [a, b, c, d, e, _] = x.map(probability);
+fn loss(x: &[u64; 6]) -> config::Loss {
+    let [a, b, c, d, e, _] = x.map(share);
     match x[5] % 3 {
-        0 => LossConfig::Uniform {
+        0 => config::Loss::Uniform(Uniform {
             probability: a,
             correlation: b,
-        },
-        1 => LossConfig::Markov(Markov {
+        }),
+        1 => config::Loss::Markov(Markov {
             p13: a,
-            p31: b,
+            p31: Some(b),
             p32: c,
             p23: d,
             p14: e,
         }),
-        _ => LossConfig::GilbertElliott(GilbertElliott {
+        _ => config::Loss::GilbertElliott(GilbertElliott {
             to_bad: a,
-            to_good: b,
+            to_good: Some(b),
             loss_in_bad: c,
             loss_in_good: d,
         }),
@@ -115,52 +128,40 @@ fn stage(kind: u8, x: &[u64; 6]) -> AnyStage<Probe> {
         correlation: probability(x[4]),
         gap: x[3] as u32,
     };
-    let corrupt = CorruptConfig {
-        probability: probability(x[1]),
-        correlation: probability(x[2]),
+    let corrupt = config::Corrupt {
+        probability: share(x[1]),
+        correlation: share(x[2]),
         discard: odd(x[3]),
     };
     let pattern = [
         Pattern::Constant,
         Pattern::Poisson,
-        Pattern::OnOffPareto {
+        Pattern::OnOff(OnOff {
             on_ns: ns(x[0]),
             off_ns: ns(x[1]),
             shape: f64::from_bits(x[2]),
-        },
+        }),
     ];
-    let policy = [
-        SprayPolicy::Random,
-        SprayPolicy::RoundRobin,
-        SprayPolicy::Flow,
-        SprayPolicy::Flowlet { gap_ns: ns(x[1]) },
-    ];
-    match kind {
-        0 => Link::new(&link(x)).into(),
-        1 => Delay::new(&delay(x), random).into(),
-        2 => Loss::new(&loss(x), random).into(),
-        3 => Duplicate::new(
-            &DuplicateConfig {
-                probability: probability(x[0]),
-                correlation: probability(x[1]),
-                copy_delay_ns: ns(x[2]),
-            },
-            random,
-        )
-        .into(),
-        4 => Corrupt::new(&corrupt, random).into(),
-        5 => Reorder::new(&reorder, &delay(x), random).into(),
-        6 => Late::new(
-            &LateConfig {
-                probability: probability(x[0]),
-                correlation: probability(x[1]),
-                delay_ns: ns(x[2]),
-            },
-            random,
-        )
-        .into(),
-        7 => Netem::new(
-            &NetemConfig {
+    let declared = match kind {
+        0 => StageKind::Device(config::Device { line: line(x) }),
+        1 => return Delay::new(&delay(x), random).into(),
+        2 => StageKind::Loss(loss(x)),
+        3 => StageKind::Duplicate(config::Duplicate {
+            probability: share(x[0]),
+            correlation: share(x[1]),
+            copy_delay_ns: ns(x[2]),
+        }),
+        4 => StageKind::Corrupt(corrupt),
+        5 => return Reorder::new(&reorder, &delay(x), random).into(),
+        6 => StageKind::Late(config::Late {
+            probability: share(x[0]),
+            correlation: share(x[1]),
+            delay_ns: ns(x[2]),
+            from_ns: i64::MIN,
+            until_ns: None,
+        }),
+        7 => {
+            let netem = NetemConfig {
                 delay: delay(x),
                 duplicate: probability(x[5]),
                 duplicate_correlation: probability(x[2]),
@@ -168,85 +169,73 @@ fn stage(kind: u8, x: &[u64; 6]) -> AnyStage<Probe> {
                 corrupt,
                 reorder,
                 rate_bits_per_s: x[3],
-                framing: Framing::ETHERNET,
-            },
-            &random,
-        )
-        .into(),
-        8 => PeriodicReorder::new(&PeriodicConfig {
-            reorder_interval_packets: x[2] as usize,
-            device_queue_packets: 1 + x[4] as usize % 100,
-            link: link(x),
-        })
-        .into(),
-        9 => Spray::new(
-            &SprayConfig {
-                lanes: vec![lane(x); x[0] as usize % 4],
-                policy: policy[x[3] as usize % 4],
-            },
-            random,
-        )
-        .into(),
-        10 => Radio::new(
-            &RadioConfig {
-                tti_ns: ns(x[0]),
-                block_error: probability(x[1]),
-                block_error_again: probability(x[2]),
-                retransmission_error: probability(x[3]),
-                harq_rtt_ns: ns(x[4]),
-                harq_retransmissions: x[5] as u32 % 9,
-                rlc_delay_ns: Some(ns(x[5])).filter(|_| odd(x[5])),
-                in_order: odd(x[3]),
-            },
-            random,
-        )
-        .into(),
-        11 => TokenBucket::new(&TokenBucketConfig {
-            rate_bits_per_s: x[0],
+                framing: Framing::Ethernet,
+            };
+            return Netem::new(&netem, &random).into();
+        }
+        8 => StageKind::Periodic(Periodic {
+            interval_packets: x[2],
+            device_queue_packets: Some(1 + x[4] % 100),
+            link: line(x),
+        }),
+        9 => StageKind::Spray(config::Spray {
+            lanes: vec![lane(x); x[0] as usize % 4],
+            policy: Policy::ALL[x[3] as usize % 4],
+            flowlet_gap_ns: ns(x[1]),
+        }),
+        10 => StageKind::Radio(config::Radio {
+            tti_ns: ns(x[0]),
+            block_error: share(x[1]),
+            block_error_again: share(x[2]),
+            retransmission_error: share(x[3]),
+            harq_rtt_ns: ns(x[4]),
+            harq_retransmissions: x[5] as u32 % 9,
+            rlc_delay_ns: Some(ns(x[5])).filter(|_| odd(x[5])),
+            in_order: odd(x[3]),
+        }),
+        11 => StageKind::TokenBucket(config::TokenBucket {
+            bits_per_s: x[0],
             burst_bytes: x[1],
-            peak: Some((x[2], x[3])).filter(|_| odd(x[5])),
-            charge: [Charge::Before, Charge::After][x[4] as usize % 2],
-            queue: Limit::Packets(x[4]),
-            framing: Framing::ETHERNET_HEADER,
+            peak_bits_per_s: Some(x[2]).filter(|_| odd(x[5])),
+            peak_burst_bytes: x[3],
+            charge: Charge::ALL[x[4] as usize % 2],
+            buffer: QueueLimit::Packets(x[4]).into(),
+            framing: Framing::EthernetHeader,
+        }),
+        12 => return card(x).into(),
+        _ => StageKind::SharedLink(config::SharedLink {
+            link: line(x),
+            cross: vec![CrossSource {
+                pattern: pattern[x[3] as usize % 3].clone(),
+                // Higher rates are valid, but a million packets in each case would make the test slow.
+                bits_per_s: x[4] % 10_000,
+                packet_bytes: x[5] as u32,
+            }],
+        }),
+    };
+    AnyStage::declared(&declared, random)
+}
+
+fn card(x: &[u64; 6]) -> Nic<Probe> {
+    let config = NicConfig {
+        ring_packets: x[0] as usize,
+        coalesce: Coalesce {
+            delay_ns: ns(x[1]),
+            frames: Some(x[2] as usize).filter(|&n| odd(n as u64)),
+            gap_ns: ns(x[3]),
+        },
+        service_ns: ns(x[4]),
+        sort_ns: ns(x[5]),
+        merge: Some(MergeConfig {
+            max_bytes: x[1] as u32,
+            max_frames: x[2] as u32,
+            max_flows: x[3] as usize % 9,
         })
-        .into(),
-        12 => Nic::with_sorter(
-            &NicConfig {
-                ring_packets: x[0] as usize,
-                coalesce: Coalesce {
-                    delay_ns: ns(x[1]),
-                    frames: Some(x[2] as usize).filter(|&n| odd(n as u64)),
-                    gap_ns: ns(x[3]),
-                },
-                service_ns: ns(x[4]),
-                sort_ns: ns(x[5]),
-                merge: Some(MergeConfig {
-                    max_bytes: x[1] as u32,
-                    max_frames: x[2] as u32,
-                    max_flows: x[3] as usize % 9,
-                })
-                .filter(|_| odd(x[4])),
-                ..NicConfig::default()
-            },
-            SorterConfig::of(SORTERS[x[3] as usize % SORTERS.len()])
-                .build(&Surroundings::ring(64))
-                .unwrap(),
-        )
-        .into(),
-        _ => SharedLink::new(
-            &SharedLinkConfig {
-                link: link(x),
-                sources: vec![CrossTraffic {
-                    pattern: pattern[x[3] as usize % 3],
-                    // Higher rates are valid, but a million packets in each case would make the test slow.
-                    bits_per_s: x[4] % 10_000,
-                    packet_bytes: x[5] as u32,
-                }],
-            },
-            &random,
-        )
-        .into(),
-    }
+        .filter(|_| odd(x[4])),
+        ..NicConfig::default()
+    };
+    let sorter = SorterConfig::of(SORTERS[x[3] as usize % SORTERS.len()]);
+    Nic::with_sorter(&config, sorter.build(&Surroundings::ring(64)).unwrap())
 }
 
 proptest! {

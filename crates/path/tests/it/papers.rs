@@ -2,6 +2,9 @@
 
 use inorder_base::random::Random;
 use inorder_metrics::{Metrics, Summary};
+use inorder_path::config::{
+    self, CrossSource, Distribution, Framing, GilbertElliott, Line, OnOff, Pattern,
+};
 use inorder_path::*;
 
 const MS: i64 = 1_000_000;
@@ -24,19 +27,19 @@ fn measure(stages: Vec<AnyStage<Probe>>, packets: u64, bytes: u32, gap_ns: i64) 
     metrics.finish()
 }
 
-fn no_framing(bits_per_s: u64) -> LinkConfig {
-    LinkConfig {
-        framing: Framing::NONE,
-        ..LinkConfig::new(bits_per_s)
+fn no_framing(bits_per_s: u64) -> Line {
+    Line {
+        framing: Framing::None,
+        ..Line::new(bits_per_s)
     }
 }
 
 /// Torres and Ribeiro 2020: 65,535 probes of 1518 bytes at 100 Mb/s, 100 ms and a jitter.
 fn mean_displacement(distribution: Distribution, jitter_ns: i64) -> f64 {
-    let delay = DelayConfig {
+    let delay = config::Delay {
         distribution,
         limit_packets: Some(5000),
-        ..DelayConfig::normal(100 * MS, jitter_ns)
+        ..config::Delay::normal(100 * MS, jitter_ns)
     };
     let link = Link::new(&no_framing(100_000_000));
     let netem = Netem::new(&NetemConfig::delay(delay), &Random::new(1, "netem"));
@@ -51,12 +54,12 @@ fn mean_displacement_at_a_jitter_of_1_ms() {
     // standard deviation of 1 ms: netem without a table gives 4.1. The exponential table differs from theirs: limited
     // to 4 SD it gives 6.0.
     for (distribution, expected) in [
-        (Distribution::UniformOfUnitDeviation, 7.1),
+        (Distribution::UniformUnit, 7.1),
         (Distribution::Normal, 6.6),
         (Distribution::Uniform, 4.1),
         (Distribution::Exponential, 6.0),
     ] {
-        let found = mean_displacement(distribution.clone(), MS);
+        let found = mean_displacement(distribution, MS);
         assert!((found - expected).abs() < 0.15, "{distribution:?}: {found}");
     }
 }
@@ -76,10 +79,12 @@ fn mean_displacement_is_linear_in_the_jitter() {
 /// Median extent with 2 % of packets 20 ms late, at a rate in Mbit/s.
 fn median_extent(mbit_per_s: u64) -> u64 {
     let link = Link::new(&no_framing(mbit_per_s * 1_000_000));
-    let late = LateConfig {
-        probability: Probability::percent(2.0),
-        correlation: Probability::NEVER,
+    let late = config::Late {
+        probability: 0.02,
+        correlation: 0.0,
         delay_ns: 20 * MS,
+        from_ns: 0,
+        until_ns: None,
     };
     let late = Late::new(&late, Random::new(1, "late"));
     let gap_ns = 1460 * 8_000 / mbit_per_s as i64 + 1;
@@ -99,8 +104,8 @@ fn extents_grow_with_the_rate_at_a_constant_reordering_delay() {
 
 /// Share of packets reordered at the stack, 1 Gb/s, with jitter, behind a card.
 fn reordered(jitter_ns: i64, nic: &NicConfig) -> f64 {
-    let link = || Link::new(&LinkConfig::new(1_000_000_000));
-    let delay = DelayConfig::normal(2_500 * US, jitter_ns);
+    let link = || Link::new(&Line::new(1_000_000_000));
+    let delay = config::Delay::normal(2_500 * US, jitter_ns);
     let netem = Netem::new(&NetemConfig::delay(delay), &Random::new(1, "netem"));
     let nic = Nic::new(nic).unwrap();
     let stages = vec![link().into(), netem.into(), link().into(), nic.into()];
@@ -134,14 +139,18 @@ fn srpic_sorts_within_a_block_and_coalescing_alone_changes_nothing() {
 
 #[test]
 fn late_radio_blocks_cause_bursts_of_reordering() {
-    let link = Link::new(&LinkConfig::new(60_000_000));
-    let config = RadioConfig {
-        block_error: Probability::percent(2.0),
-        block_error_again: Probability::percent(50.0),
-        ..RadioConfig::default()
-    };
+    let link = Link::new(&Line::new(60_000_000));
     let radio = |in_order| {
-        let config = RadioConfig { in_order, ..config };
+        let config = config::Radio {
+            tti_ns: MS,
+            block_error: 0.02,
+            block_error_again: 0.5,
+            retransmission_error: 0.1,
+            harq_rtt_ns: 8 * MS,
+            harq_retransmissions: 4,
+            rlc_delay_ns: Some(20 * MS),
+            in_order,
+        };
         let radio = Radio::new(&config, Random::new(1, "radio"));
         measure(
             vec![link.clone().into(), radio.into()],
@@ -161,26 +170,31 @@ fn late_radio_blocks_cause_bursts_of_reordering() {
 
 #[test]
 fn a_run_is_the_same_on_every_machine() {
-    let loss = LossConfig::GilbertElliott(GilbertElliott::new(Probability::percent(1.0)));
+    let loss = config::Loss::GilbertElliott(GilbertElliott {
+        to_bad: 0.01,
+        to_good: None,
+        loss_in_bad: 1.0,
+        loss_in_good: 0.0,
+    });
     let config = NetemConfig {
         loss,
         duplicate: Probability::percent(1.0),
-        ..NetemConfig::delay(DelayConfig {
+        ..NetemConfig::delay(config::Delay {
             distribution: Distribution::ParetoNormal,
-            correlation: Probability::percent(25.0),
-            ..DelayConfig::normal(5 * MS, MS)
+            correlation: 0.25,
+            ..config::Delay::normal(5 * MS, MS)
         })
     };
     let netem = Netem::new(&config, &Random::new(1, "netem"));
     let cross = SharedLink::new(
-        &SharedLinkConfig {
-            link: LinkConfig::new(1_000_000_000),
-            sources: vec![CrossTraffic {
-                pattern: Pattern::OnOffPareto {
+        &config::SharedLink {
+            link: Line::new(1_000_000_000),
+            cross: vec![CrossSource {
+                pattern: Pattern::OnOff(OnOff {
                     on_ns: MS,
                     off_ns: 2 * MS,
                     shape: 1.5,
-                },
+                }),
                 bits_per_s: 600_000_000,
                 packet_bytes: 700,
             }],

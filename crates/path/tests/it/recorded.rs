@@ -1,6 +1,7 @@
 //! A path with every kind of random number gives the recorded deliveries, exact to the nanosecond.
 
 use inorder_base::random::Random;
+use inorder_path::config::{self, CrossSource, Distribution, Line, OnOff, Pattern, Uniform};
 use inorder_path::*;
 
 /// FNV-1a over numbers, least significant byte first.
@@ -15,30 +16,30 @@ fn fingerprint(numbers: impl Iterator<Item = u64>) -> u64 {
 fn a_path_with_random_numbers_logarithms_and_powers_equals_the_recorded_one() {
     // Recorded on x86-64; `tools/other-machine` runs this on other processors.
     let random = |name| Random::new(7, name);
-    let shared = SharedLinkConfig {
-        link: LinkConfig::new(20_000_000),
-        sources: [
+    let shared = config::SharedLink {
+        link: Line::new(20_000_000),
+        cross: [
             Pattern::Poisson,
-            Pattern::OnOffPareto {
+            Pattern::OnOff(OnOff {
                 on_ns: 20_000_000,
                 off_ns: 50_000_000,
                 shape: 1.5,
-            },
+            }),
         ]
-        .map(|pattern| CrossTraffic {
+        .map(|pattern| CrossSource {
             pattern,
             bits_per_s: 5_000_000,
             packet_bytes: 1_000,
         })
         .into(),
     };
-    let uniform = LossConfig::Uniform {
-        probability: Probability::percent(1.0),
-        correlation: Probability::NEVER,
-    };
-    let jitter = DelayConfig {
+    let uniform = config::Loss::Uniform(Uniform {
+        probability: 0.01,
+        correlation: 0.0,
+    });
+    let jitter = config::Delay {
         distribution: Distribution::Pareto,
-        ..DelayConfig::normal(5_000_000, 1_000_000)
+        ..config::Delay::normal(5_000_000, 1_000_000)
     };
     let mut line = Timeline::new(Path::new(vec![
         Loss::new(&uniform, random("loss")).into(),

@@ -110,16 +110,11 @@ keys! {
 
 impl Discipline {
     fn check(&self, r: &Reader<'_>) -> Result<(), Problem> {
-        let Discipline::Red {
-            min_bytes,
-            max_bytes,
-            ..
-        } = self
-        else {
+        let Discipline::Red(red) = self else {
             return Ok(());
         };
         require(
-            min_bytes < max_bytes,
+            red.min_bytes < red.max_bytes,
             r.place("min"),
             "min is not below max",
             "two different thresholds",

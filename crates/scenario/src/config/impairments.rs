@@ -26,6 +26,28 @@ keys! {
     }
 }
 
+impl Delay {
+    /// A constant delay, without limit.
+    pub fn constant(delay_ns: i64) -> Self {
+        Delay {
+            delay_ns,
+            jitter_ns: 0,
+            distribution: Distribution::Uniform,
+            correlation: 0.0,
+            limit_packets: None,
+        }
+    }
+
+    /// Normal jitter, without limit.
+    pub fn normal(delay_ns: i64, jitter_ns: i64) -> Self {
+        Delay {
+            jitter_ns,
+            distribution: Distribution::Normal,
+            ..Delay::constant(delay_ns)
+        }
+    }
+}
+
 choices! {
     /// Shape of random delays, by the names of `inorder-path`.
     pub enum Distribution {
@@ -86,9 +108,9 @@ keys! {
 impl Loss {
     /// Each state of the four is left for one other at most, so what leads out of one is not more than certain.
     fn check(&self, r: &Reader<'_>) -> Result<(), Problem> {
-        let Loss::Markov {
+        let Loss::Markov(Markov {
             p13, p31, p32, p14, ..
-        } = *self
+        }) = *self
         else {
             return Ok(());
         };

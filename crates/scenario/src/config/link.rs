@@ -54,6 +54,19 @@ keys! {
 }
 
 impl Line {
+    /// Ethernet of this rate, without propagation delay or limit of its queue.
+    pub fn new(bits_per_s: u64) -> Self {
+        Line {
+            bits_per_s,
+            changes: Vec::new(),
+            period_ns: None,
+            trace: None,
+            delay_ns: 0,
+            buffer: QueueLimit::Unlimited.into(),
+            framing: Framing::Ethernet,
+        }
+    }
+
     fn check(&self, r: &Reader<'_>) -> Result<(), Problem> {
         const OF_A_RATE: [&str; 4] = ["rate", "rate_changes", "rate_period", "framing"];
         if self.trace.is_some() {
@@ -96,6 +109,14 @@ keys! {
         limit as "queue": Limit, default "unlimited";
         /// Round-trip time of a bandwidth-delay product.
         rtt_ns as "rtt": Duration, unset "needed by a queue in BDP";
+    }
+}
+
+impl From<QueueLimit> for Buffer {
+    /// Without a round-trip time.
+    fn from(limit: QueueLimit) -> Self {
+        let rtt_ns = None;
+        Buffer { limit, rtt_ns }
     }
 }
 

@@ -1,8 +1,8 @@
 //! The command line.
 
+use inorder_path::config::{self, Line, QueueLimit, Uniform};
 use inorder_path::{
-    AnyStage, Coalesce, Delay, DelayConfig, Duplicate, DuplicateConfig, Late, LateConfig, Limit,
-    Link, LinkConfig, Loss, LossConfig, Nic, NicConfig, Path, Probability,
+    AnyStage, Coalesce, Delay, Duplicate, Late, Link, Loss, Nic, NicConfig, Path,
 };
 use inorder_base::random::Random;
 use inorder_scenario::{Registries, Scenario};
@@ -141,42 +141,43 @@ pub fn stages(words: &str, seed: u64, name: &str) -> Result<Vec<AnyStage<Packet>
             .collect::<Result<_, _>>()?;
         let random = Random::new(seed, &format!("{name}/{at}"));
         let ns = |ms: f64| (ms * 1e6) as i64;
-        let never = Probability::NEVER;
         let stage: AnyStage<Packet> = match (kind, &numbers[..]) {
             ("duplicate", &[share]) => Duplicate::new(
-                &DuplicateConfig {
-                    probability: Probability::ratio(share),
-                    correlation: never,
+                &config::Duplicate {
+                    probability: share,
+                    correlation: 0.0,
                     copy_delay_ns: 0,
                 },
                 random,
             )
             .into(),
             ("loss", &[share]) => {
-                let config = LossConfig::Uniform {
-                    probability: Probability::ratio(share),
-                    correlation: never,
-                };
-                Loss::new(&config, random).into()
+                let loss = config::Loss::Uniform(Uniform {
+                    probability: share,
+                    correlation: 0.0,
+                });
+                Loss::new(&loss, random).into()
             }
             ("rate", &[mbit, packets]) => {
-                let config = LinkConfig {
-                    queue: Limit::Packets(packets as u64),
-                    ..LinkConfig::new((mbit * 1e6) as u64)
+                let line = Line {
+                    buffer: QueueLimit::Packets(packets as u64).into(),
+                    ..Line::new((mbit * 1e6) as u64)
                 };
-                Link::new(&config).into()
+                Link::new(&line).into()
             }
             ("late", &[share, ms]) => {
-                let config = LateConfig {
-                    probability: Probability::ratio(share),
-                    correlation: never,
+                let late = config::Late {
+                    probability: share,
+                    correlation: 0.0,
                     delay_ns: ns(ms),
+                    from_ns: i64::MIN,
+                    until_ns: None,
                 };
-                Late::new(&config, random).into()
+                Late::new(&late, random).into()
             }
-            ("delay", &[ms]) => Delay::new(&DelayConfig::constant(ns(ms)), random).into(),
+            ("delay", &[ms]) => Delay::new(&config::Delay::constant(ns(ms)), random).into(),
             ("jitter", &[ms, deviation]) => {
-                Delay::new(&DelayConfig::normal(ns(ms), ns(deviation)), random).into()
+                Delay::new(&config::Delay::normal(ns(ms), ns(deviation)), random).into()
             }
             _ => return Err(wrong()),
         };

@@ -6,38 +6,14 @@
 //! leave, and the n-th following one after `interval / sqrt(n)`, until a packet is on time. If the packet's transport
 //! supports ECN, it is marked instead.
 
+use inorder_scenario::config as plain;
+
 use super::fifo::Fifo;
-use super::link::LinkConfig;
 use super::managed_link::{Discipline, ManagedLink};
 use crate::counters::Reason;
 use crate::packet::Packet;
-use crate::queue::Limit;
 use crate::stage::Outbox;
-
-/// Settings of a [`CodelLink`].
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CodelConfig {
-    /// The link; the limit of its queue is only a bound for bursts.
-    pub link: LinkConfig,
-    /// Acceptable delay, nanoseconds; 5 ms in RFC 8289.
-    pub target_ns: i64,
-    /// The longest usual round-trip time, nanoseconds; 100 ms in RFC 8289.
-    pub interval_ns: i64,
-    /// Whether packets that can be marked are marked instead of dropped.
-    pub mark: bool,
-}
-
-impl CodelConfig {
-    /// The defaults of RFC 8289 section 4.3.
-    pub fn new(link: LinkConfig) -> Self {
-        CodelConfig {
-            link,
-            target_ns: 5_000_000,
-            interval_ns: 100_000_000,
-            mark: true,
-        }
-    }
-}
+use inorder_scenario::config::Queue as Limit;
 
 /// If two series of drops are further apart than this many intervals, the second starts slowly again.
 const MEMORY_INTERVALS: i64 = 16;
@@ -215,6 +191,18 @@ pub struct Codel<P> {
     limit: Limit,
 }
 
+impl<P> Codel<P> {
+    /// An empty queue in front of `line`, whose limit is only a bound for bursts.
+    pub fn new(line: &plain::Line, codel: &plain::Codel) -> Self {
+        Codel {
+            law: Law::new(codel.target_ns, codel.interval_ns, codel.mark),
+            queue: Fifo::default(),
+            largest: 0,
+            limit: line.queue(),
+        }
+    }
+}
+
 impl<P: Packet> Discipline<P> for Codel<P> {
     fn enqueue(
         &mut self,
@@ -247,20 +235,6 @@ impl<P: Packet> Discipline<P> for Codel<P> {
 
 /// A link with a CoDel queue.
 pub type CodelLink<P> = ManagedLink<Codel<P>>;
-
-impl<P: Packet> CodelLink<P> {
-    /// An idle link.
-    pub fn new(config: &CodelConfig) -> Self {
-        let link = &config.link;
-        let queue = Codel {
-            law: Law::new(config.target_ns, config.interval_ns, config.mark),
-            queue: Fifo::default(),
-            largest: 0,
-            limit: link.queue.resolve(link.rate.at(0)),
-        };
-        ManagedLink::with_queue(queue, &link.rate, link.propagation_ns, link.framing)
-    }
-}
 
 #[cfg(test)]
 mod tests;

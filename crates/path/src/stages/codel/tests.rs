@@ -1,19 +1,32 @@
 //! The control law drop by drop, and the whole link compared with the program in RFC 8289.
 
 use super::*;
-use crate::{Framing, Path, Probe, Timeline};
+use crate::{Path, Probe, Timeline};
+use inorder_scenario::config::{Framing, Line, QueueLimit};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
 const MS: i64 = 1_000_000;
 
-fn config(queue: Limit) -> CodelConfig {
-    // 1500 bytes in a millisecond.
-    CodelConfig::new(LinkConfig {
-        queue,
-        framing: Framing::NONE,
-        ..LinkConfig::new(12_000_000)
-    })
+/// 1500 bytes in a millisecond.
+fn line(limit: QueueLimit) -> Line {
+    Line {
+        buffer: limit.into(),
+        framing: Framing::None,
+        ..Line::new(12_000_000)
+    }
+}
+
+/// The defaults of RFC 8289 section 4.3.
+const CODEL: plain::Codel = plain::Codel {
+    target_ns: 5 * MS,
+    interval_ns: 100 * MS,
+    mark: true,
+};
+
+fn link<P: Packet>(limit: QueueLimit, codel: &plain::Codel) -> CodelLink<P> {
+    let line = line(limit);
+    ManagedLink::new(&line, Codel::new(&line, codel))
 }
 
 /// A packet that may support marking.
@@ -39,8 +52,8 @@ impl Packet for Marked {
 }
 
 /// Sends one packet at each of these times; returns what arrives, and when.
-fn through(config: &CodelConfig, times: &[i64], capable: bool) -> Vec<(i64, Marked)> {
-    let mut line = Timeline::new(Path::new(vec![CodelLink::new(config).into()]));
+fn through(link: CodelLink<Marked>, times: &[i64], capable: bool) -> Vec<(i64, Marked)> {
+    let mut line = Timeline::new(Path::new(vec![link.into()]));
     for (number, &at) in times.iter().enumerate() {
         let packet = Marked {
             number: number as u64,
@@ -65,7 +78,7 @@ fn drops(arrived: &[(i64, Marked)]) -> Vec<i64> {
 #[test]
 fn the_rate_of_drops_increases_while_the_queue_stands() {
     let times: Vec<i64> = (0..1000).map(|n| n * 800_000).collect();
-    let arrived = through(&config(Limit::Unlimited), &times, false);
+    let arrived = through(link(QueueLimit::Unlimited, &CODEL), &times, false);
     let drops = drops(&arrived);
     // The first packet that waited 5 ms left at 26 ms, and 100 ms later the first is dropped.
     let first = drops[0];
@@ -86,14 +99,14 @@ fn the_rate_of_drops_increases_while_the_queue_stands() {
 #[test]
 fn a_burst_shorter_than_the_interval_passes() {
     let times = vec![0; 50];
-    let arrived = through(&config(Limit::Unlimited), &times, false);
+    let arrived = through(link(QueueLimit::Unlimited, &CODEL), &times, false);
     assert_eq!(arrived.len(), 50);
 }
 
 /// A full queue drops new packets, like any queue.
 #[test]
 fn a_full_queue_drops_arrivals() {
-    let arrived = through(&config(Limit::Packets(10)), &[0; 50], false);
+    let arrived = through(link(QueueLimit::Packets(10), &CODEL), &[0; 50], false);
     assert_eq!(arrived.len(), 11);
 }
 
@@ -101,19 +114,20 @@ fn a_full_queue_drops_arrivals() {
 #[test]
 fn marks_replace_drops() {
     let times: Vec<i64> = (0..1000).map(|n| n * 800_000).collect();
-    let without = through(&config(Limit::Unlimited), &times, false);
-    let marking = through(&config(Limit::Unlimited), &times, true);
+    let without = through(link(QueueLimit::Unlimited, &CODEL), &times, false);
+    let marking = through(link(QueueLimit::Unlimited, &CODEL), &times, true);
     assert_eq!(marking.len(), 1000);
     let first = marking
         .iter()
         .find(|(_, packet)| packet.marked)
         .map(|(at, _)| *at);
     assert!(first.is_some_and(|at| (at - drops(&without)[0]).abs() <= 2 * MS));
-    let never = CodelConfig {
+    let never = plain::Codel {
         mark: false,
-        ..config(Limit::Unlimited)
+        ..CODEL
     };
-    assert_eq!(through(&never, &times, true).len(), without.len());
+    let never = through(link(QueueLimit::Unlimited, &never), &times, true);
+    assert_eq!(never.len(), without.len());
 }
 
 /// After the load ends the queue becomes empty, and the next load starts with the rate of drops that was right
@@ -122,7 +136,7 @@ fn marks_replace_drops() {
 fn the_rate_of_drops_is_remembered() {
     let overload = |from: i64| (0..2000).map(move |n| from + n * 800_000);
     let times: Vec<i64> = overload(0).chain(overload(2100 * MS)).collect();
-    let arrived = through(&config(Limit::Unlimited), &times, false);
+    let arrived = through(link(QueueLimit::Unlimited, &CODEL), &times, false);
     let drops = drops(&arrived);
     let again: Vec<i64> = drops.into_iter().filter(|&at| at > 2100 * MS).collect();
     // The first two drops under the second load are closer than the interval.
@@ -255,7 +269,7 @@ proptest! {
             }
         }
         let mut line = Timeline::new(Path::new(vec![
-            CodelLink::new(&config(Limit::Unlimited)).into(),
+            link(QueueLimit::Unlimited, &CODEL).into(),
         ]));
         for (number, &(at, bytes)) in arrivals.iter().enumerate() {
             line.push(at, Probe::new(number as u64, bytes));

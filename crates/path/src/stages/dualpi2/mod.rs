@@ -12,54 +12,16 @@
 //! probabilities (p_Cmax and p_Lmax of the RFC), and a queue with no more than one packet is not marked by its own ramp
 //! (Th_len of the RFC).
 
+use inorder_scenario::config as plain;
+
 use super::fifo::Fifo;
-use super::link::LinkConfig;
 use super::managed_link::{Discipline, ManagedLink};
 use super::ticks::Ticks;
 use crate::counters::Reason;
 use crate::packet::Packet;
-use crate::queue::Limit;
+use crate::queue::admits;
 use crate::stage::Outbox;
-
-/// Settings of a [`DualPi2Link`].
-#[derive(Clone, PartialEq, Debug)]
-pub struct DualPi2Config {
-    /// The link; the limit of its queue holds for both queues together.
-    pub link: LinkConfig,
-    /// Delay of the C queue to keep, nanoseconds; 15 ms in RFC 9332.
-    pub target_ns: i64,
-    /// Time between two changes of the base probability, nanoseconds; 15 ms in RFC 9332.
-    pub update_ns: i64,
-    /// Integral gain, per second; 0.15 in RFC 9332.
-    pub alpha: f64,
-    /// Proportional gain, per second; 3 in RFC 9332.
-    pub beta: f64,
-    /// k: L packets are marked with k times the base probability; 2 in RFC 9332.
-    pub coupling: f64,
-    /// Delay of the L queue above which its own ramp begins, nanoseconds; 800 us in RFC 9332.
-    pub ramp_from_ns: i64,
-    /// Length of the ramp, nanoseconds: above it every packet is marked. 400 us in RFC 9332; 0 is a step.
-    pub ramp_range_ns: i64,
-    /// Share of the link for the C queue while both have packets; 10 % in Linux.
-    pub classic_share: f64,
-}
-
-impl DualPi2Config {
-    /// The defaults of RFC 9332 appendix A.1 and, for the scheduler, of Linux.
-    pub fn new(link: LinkConfig) -> Self {
-        DualPi2Config {
-            link,
-            target_ns: 15_000_000,
-            update_ns: 15_000_000,
-            alpha: 0.15,
-            beta: 3.0,
-            coupling: 2.0,
-            ramp_from_ns: 800_000,
-            ramp_range_ns: 400_000,
-            classic_share: 0.1,
-        }
-    }
-}
+use inorder_scenario::config::Queue as Limit;
 
 /// Computes the base probability.
 #[derive(Clone, PartialEq, Debug)]
@@ -142,24 +104,25 @@ pub struct DualPi2<P> {
 }
 
 impl<P: Packet> DualPi2<P> {
-    fn new(config: &DualPi2Config) -> Self {
+    /// Empty queues in front of `line`, whose limit holds for both together.
+    pub fn new(line: &plain::Line, dual: &plain::DualPi2) -> Self {
         DualPi2 {
             controller: Controller {
-                target_s: config.target_ns as f64 / 1e9,
-                alpha: config.alpha,
-                beta: config.beta,
-                coupling: config.coupling,
+                target_s: dual.target_ns as f64 / 1e9,
+                alpha: dual.alpha,
+                beta: dual.beta,
+                coupling: dual.coupling,
                 base: 0.0,
                 before_s: 0.0,
             },
-            ticks: Ticks::every(config.update_ns),
+            ticks: Ticks::every(dual.update_ns),
             low: Half::new(),
             classic: Half::new(),
-            ramp_from_ns: config.ramp_from_ns,
-            ramp_range_ns: config.ramp_range_ns,
-            classic_share: config.classic_share,
+            ramp_from_ns: dual.ramp_from_ns,
+            ramp_range_ns: dual.ramp_range_ns,
+            classic_share: dual.classic_share,
             credit: 0.0,
-            limit: config.link.queue.resolve(config.link.rate.at(0)),
+            limit: line.queue(),
         }
     }
 
@@ -257,7 +220,7 @@ impl<P: Packet> Discipline<P> for DualPi2<P> {
         let (low, classic) = (&self.low.queue, &self.classic.queue);
         let packets = low.len() + classic.len();
         let bytes = low.bytes() + classic.bytes();
-        if !idle && !self.limit.admits(packets, bytes, frame_bytes) {
+        if !idle && !admits(self.limit, packets, bytes, frame_bytes) {
             return out.drop(packet, Reason::QueueFull);
         }
         let half = match packet.wants_low_latency() {
@@ -285,15 +248,6 @@ impl<P: Packet> Discipline<P> for DualPi2<P> {
 
 /// A link with a DualPI2 queue.
 pub type DualPi2Link<P> = ManagedLink<DualPi2<P>>;
-
-impl<P: Packet> DualPi2Link<P> {
-    /// An idle link.
-    pub fn new(config: &DualPi2Config) -> Self {
-        let link = &config.link;
-        let queue = DualPi2::new(config);
-        ManagedLink::with_queue(queue, &link.rate, link.propagation_ns, link.framing)
-    }
-}
 
 #[cfg(test)]
 mod tests;

@@ -1,28 +1,45 @@
 //! The coupling in numbers, the scheduler, and the whole queue beside the program in RFC 9332.
 
 use super::*;
-use crate::Framing;
 use crate::stages::twin::{Capable, Numbered, Twin, packets, slow, through};
+use inorder_scenario::config::{Framing, Line, QueueLimit};
 use proptest::prelude::*;
 
 const MS: i64 = 1_000_000;
 
 /// 8 Mbit/s: a microsecond for each byte.
-fn config() -> DualPi2Config {
-    DualPi2Config::new(LinkConfig {
-        framing: Framing::NONE,
-        queue: Limit::Packets(200),
-        ..LinkConfig::new(8_000_000)
-    })
+fn line(limit: QueueLimit) -> Line {
+    Line {
+        framing: Framing::None,
+        buffer: limit.into(),
+        ..Line::new(8_000_000)
+    }
+}
+
+/// The defaults of RFC 9332 appendix A.1 and, for the scheduler, of Linux.
+const DUAL: plain::DualPi2 = plain::DualPi2 {
+    target_ns: 15 * MS,
+    update_ns: 15 * MS,
+    alpha: 0.15,
+    beta: 3.0,
+    coupling: 2.0,
+    ramp_from_ns: 800_000,
+    ramp_range_ns: 400_000,
+    classic_share: 0.1,
+};
+
+/// A queue for at most 200 packets.
+fn empty() -> DualPi2<Numbered> {
+    DualPi2::new(&line(QueueLimit::Packets(200)), &DUAL)
 }
 
 /// A queue with many packets of both kinds, and a base probability that does not change.
 fn filled(base: f64, capable: Capable) -> (DualPi2<Numbered>, Outbox<Numbered>) {
-    let mut queue = DualPi2::new(&DualPi2Config {
-        link: LinkConfig::new(8_000_000),
+    let dual = plain::DualPi2 {
         ramp_from_ns: i64::MAX / 2,
-        ..config()
-    });
+        ..DUAL
+    };
+    let mut queue = DualPi2::new(&Line::new(8_000_000), &dual);
     queue.ticks = Ticks::every(i64::MAX);
     queue.controller.base = base;
     let mut out = Outbox::new();
@@ -78,7 +95,7 @@ fn overload_drops_from_both_queues() {
 /// Appendix A.1: alpha 0.15, beta 3, a delay of 25 ms after none.
 #[test]
 fn the_first_steps_of_the_base_probability() {
-    let mut controller = DualPi2::<Numbered>::new(&config()).controller;
+    let mut controller = empty().controller;
     controller.update(0.025);
     let first = 0.15 * 0.010 + 3.0 * 0.025;
     assert!((controller.base - first).abs() < 1e-12);
@@ -104,7 +121,7 @@ fn the_ramp_marks_by_the_delay_of_its_own_queue() {
         (at(800), at(1000), at(1200), at(5000)),
         (0.0, 0.5, 1.0, 1.0)
     );
-    assert_eq!(DualPi2::<Numbered>::new(&config()).ramp(5 * MS as u64), 0.0);
+    assert_eq!(empty().ramp(5 * MS as u64), 0.0);
 }
 
 /// While both queues have packets, the C queue gets 10 % of the bytes.
@@ -112,16 +129,14 @@ fn the_ramp_marks_by_the_delay_of_its_own_queue() {
 fn the_classic_queue_keeps_its_share() {
     let both = (0..2000).flat_map(|_| [(0, 1000, Capable::Ect1), (0, 1000, Capable::No)]);
     let list: Vec<_> = both.collect();
-    let config = DualPi2Config {
-        link: LinkConfig {
-            queue: Limit::Unlimited,
-            ..config().link
-        },
+    let dual = plain::DualPi2 {
         alpha: 0.0,
         beta: 0.0,
-        ..config()
+        ..DUAL
     };
-    let left = through(DualPi2Link::new(&config), &packets(&list));
+    let line = line(QueueLimit::Unlimited);
+    let link = ManagedLink::new(&line, DualPi2::new(&line, &dual));
+    let left = through(link, &packets(&list));
     let classic = left[..1000]
         .iter()
         .filter(|(_, p)| p.capable == Capable::No);
@@ -250,6 +265,6 @@ proptest! {
         };
         let arrivals = packets(&list);
         let expected = slow(rfc, 15 * MS, 1000, &arrivals);
-        prop_assert_eq!(through(DualPi2Link::new(&config()), &arrivals), expected);
+        prop_assert_eq!(through(ManagedLink::new(&line(QueueLimit::Packets(200)), empty()), &arrivals), expected);
     }
 }

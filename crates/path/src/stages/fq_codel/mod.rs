@@ -9,47 +9,17 @@
 use std::collections::VecDeque;
 
 use inorder_base::random::Random;
+use inorder_scenario::config as plain;
 use inorder_sort::FlowKey;
 
 use super::codel::{Head, Law};
 use super::fifo::Fifo;
-use super::link::LinkConfig;
 use super::managed_link::{Discipline, ManagedLink};
 use crate::counters::Reason;
 use crate::packet::Packet;
-use crate::queue::Limit;
+use crate::queue::admits;
 use crate::stage::Outbox;
-
-/// Settings of a [`FqCodelLink`].
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct FqCodelConfig {
-    /// The link; its queue limit applies to all flows together. Linux's default is 10,240 packets.
-    pub link: LinkConfig,
-    /// Number of queues into which flows are hashed; 1024 in RFC 8290, at least 1.
-    pub queues: u32,
-    /// Bytes on the wire that a queue may send before the next queue's turn; 1514 in RFC 8290, at least 1.
-    pub quantum_bytes: u32,
-    /// CoDel's acceptable delay, nanoseconds; 5 ms in RFC 8290.
-    pub target_ns: i64,
-    /// CoDel's interval, nanoseconds; 100 ms in RFC 8290.
-    pub interval_ns: i64,
-    /// Whether packets that can be marked are marked instead of dropped for their delay.
-    pub mark: bool,
-}
-
-impl FqCodelConfig {
-    /// The defaults of RFC 8290 section 5.2.
-    pub fn new(link: LinkConfig) -> Self {
-        FqCodelConfig {
-            link,
-            queues: 1024,
-            quantum_bytes: 1514,
-            target_ns: 5_000_000,
-            interval_ns: 100_000_000,
-            mark: true,
-        }
-    }
-}
+use inorder_scenario::config::Queue as Limit;
 
 /// Maximum number of packets that a queue loses at once if there is no room (`drop_batch_size` in Linux).
 const MAX_DROPPED_AT_ONCE: u32 = 64;
@@ -81,8 +51,10 @@ pub struct FqCodel<P> {
 }
 
 impl<P: Packet> FqCodel<P> {
-    fn new(config: &FqCodelConfig, mut random: Random) -> Self {
-        let law = Law::new(config.target_ns, config.interval_ns, config.mark);
+    /// Empty queues in front of `line`, whose limit is that of all together; flows are hashed with a number from `random`,
+    /// the stream of this stage.
+    pub fn new(line: &plain::Line, fair: &plain::FqCodel, mut random: Random) -> Self {
+        let law = Law::new(fair.target_ns, fair.interval_ns, fair.mark);
         let queue = || Queue {
             law: law.clone(),
             packets: Fifo::default(),
@@ -90,12 +62,12 @@ impl<P: Packet> FqCodel<P> {
             listed: false,
         };
         FqCodel {
-            queues: (0..config.queues.max(1)).map(|_| queue()).collect(),
+            queues: (0..fair.queues.max(1)).map(|_| queue()).collect(),
             new: VecDeque::new(),
             old: VecDeque::new(),
-            quantum: i64::from(config.quantum_bytes.max(1)),
+            quantum: i64::from(fair.quantum_bytes.max(1)),
             hash_seed: random.next_u64(),
-            limit: config.link.queue.resolve(config.link.rate.at(0)),
+            limit: line.queue(),
             packets: 0,
             bytes: 0,
             largest: 0,
@@ -179,7 +151,7 @@ impl<P: Packet> Discipline<P> for FqCodel<P> {
         out: &mut Outbox<P>,
     ) {
         self.largest = self.largest.max(frame_bytes);
-        let full = !idle && !self.limit.admits(self.packets, self.bytes, frame_bytes);
+        let full = !idle && !admits(self.limit, self.packets, self.bytes, frame_bytes);
         let at = self.queue_of(&packet);
         let Some(queue) = self.queues.get_mut(at) else {
             return out.drop(packet, Reason::QueueFull);
@@ -223,15 +195,6 @@ impl<P: Packet> Discipline<P> for FqCodel<P> {
 
 /// A link with an FQ-CoDel queue.
 pub type FqCodelLink<P> = ManagedLink<FqCodel<P>>;
-
-impl<P: Packet> FqCodelLink<P> {
-    /// An idle link; flows are hashed with a number from `random`, the stream of this stage.
-    pub fn new(config: &FqCodelConfig, random: Random) -> Self {
-        let link = &config.link;
-        let queue = FqCodel::new(config, random);
-        ManagedLink::with_queue(queue, &link.rate, link.propagation_ns, link.framing)
-    }
-}
 
 #[cfg(test)]
 mod tests;

@@ -12,66 +12,16 @@
 //! departure.
 
 use inorder_base::random::Random;
-use inorder_scenario::config as plain;
+use inorder_scenario::config::{self as plain, DelayEstimate};
 
 use super::fifo::{Fifo, Waiting};
-use super::link::LinkConfig;
 use super::managed_link::{Discipline, ManagedLink};
 use super::ticks::Ticks;
 use crate::counters::Reason;
 use crate::packet::Packet;
-use crate::queue::Limit;
 use crate::stage::Outbox;
 use crate::time::elapsed;
-
-/// Settings of a [`PieLink`].
-#[derive(Clone, PartialEq, Debug)]
-pub struct PieConfig {
-    /// The link; Linux's default for its queue is 1,000 packets.
-    pub link: LinkConfig,
-    /// QDELAY_REF: the delay to keep, nanoseconds; 15 ms in RFC 8033.
-    pub target_ns: i64,
-    /// T_UPDATE: time between two changes of the probability, nanoseconds; 15 ms in RFC 8033.
-    pub update_ns: i64,
-    /// Weight of the distance from the target, per second; 1/8 in RFC 8033.
-    pub alpha: f64,
-    /// Weight of the growth since the last change, per second; 5/4 in RFC 8033.
-    pub beta: f64,
-    /// MAX_BURST: how long nothing is dropped after a calm, nanoseconds; 150 ms in RFC 8033.
-    pub burst_ns: i64,
-    /// Where the delay is taken from.
-    pub estimate: DelayEstimate,
-    /// Whether small packets are dropped less often, in proportion to their bytes (`bytemode` in Linux).
-    pub by_bytes: bool,
-    /// Whether packets that can be marked are marked instead of dropped.
-    pub mark: bool,
-}
-
-/// Where PIE takes the delay from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum DelayEstimate {
-    /// How long the last packet waited (Linux's default).
-    LastPacket,
-    /// The queue's bytes divided by the mean rate at which they left (RFC 8033 section 4.3).
-    DepartureRate,
-}
-
-impl PieConfig {
-    /// The defaults of RFC 8033 section 4.2, and Linux's where it has none.
-    pub fn new(link: LinkConfig) -> Self {
-        PieConfig {
-            link,
-            target_ns: 15_000_000,
-            update_ns: 15_000_000,
-            alpha: 0.125,
-            beta: 1.25,
-            burst_ns: 150_000_000,
-            estimate: DelayEstimate::LastPacket,
-            by_bytes: false,
-            mark: false,
-        }
-    }
-}
+use inorder_scenario::config::Queue as Limit;
 
 /// A queue shorter than this many bytes drops nothing: two full Ethernet frames (RFC 8033 section 4.1).
 const SHORT_QUEUE_BYTES: u64 = 2 * FULL_FRAME_BYTES;
@@ -188,27 +138,28 @@ pub struct Pie<P> {
 }
 
 impl<P: Packet> Pie<P> {
-    fn new(config: &PieConfig, random: Random) -> Self {
+    /// An empty queue in front of `line`; `random` decides which packets are dropped.
+    pub fn new(line: &plain::Line, pie: &plain::Pie, random: Random) -> Self {
         Pie {
             controller: Controller {
-                target_s: config.target_ns as f64 / 1e9,
-                alpha: config.alpha,
-                beta: config.beta,
+                target_s: pie.target_ns as f64 / 1e9,
+                alpha: pie.alpha,
+                beta: pie.beta,
                 probability: 0.0,
                 before_s: 0.0,
             },
-            ticks: Ticks::every(config.update_ns),
+            ticks: Ticks::every(pie.update_ns),
             departures: Departures::default(),
-            estimate: config.estimate,
+            estimate: pie.estimate,
             waited_s: 0.0,
-            burst_ns: config.burst_ns,
-            allowance_ns: config.burst_ns,
+            burst_ns: pie.burst_ns,
+            allowance_ns: pie.burst_ns,
             left_ns: None,
             spread: 0.0,
-            by_bytes: config.by_bytes,
-            mark: config.mark,
+            by_bytes: pie.by_bytes,
+            mark: pie.mark,
             queue: Fifo::default(),
-            limit: config.link.queue.resolve(config.link.rate.at(0)),
+            limit: line.queue(),
             random,
         }
     }
@@ -339,24 +290,6 @@ impl<P: Packet> Discipline<P> for Pie<P> {
 
 /// A link with a PIE queue.
 pub type PieLink<P> = ManagedLink<Pie<P>>;
-
-impl<P: Packet> PieLink<P> {
-    /// An idle link; `random` decides which packets are dropped.
-    pub fn new(config: &PieConfig, random: Random) -> Self {
-        let link = &config.link;
-        let queue = Pie::new(config, random);
-        ManagedLink::with_queue(queue, &link.rate, link.propagation_ns, link.framing)
-    }
-}
-
-impl From<plain::DelayEstimate> for DelayEstimate {
-    fn from(estimate: plain::DelayEstimate) -> Self {
-        match estimate {
-            plain::DelayEstimate::LastPacket => DelayEstimate::LastPacket,
-            plain::DelayEstimate::DepartureRate => DelayEstimate::DepartureRate,
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests;

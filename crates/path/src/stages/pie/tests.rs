@@ -1,23 +1,44 @@
 //! The controller step by step and beside Linux's integers; the whole queue beside one that calculates at each time.
 
 use super::*;
-use crate::Framing;
 use crate::stages::twin::{Capable, Numbered, Twin, packets, slow, through};
+use inorder_scenario::config::{Framing, Line, QueueLimit};
 use proptest::prelude::*;
 
 const MS: i64 = 1_000_000;
 
+/// A queue of 1,000 packets.
+fn line(bits_per_s: u64) -> Line {
+    Line {
+        framing: Framing::None,
+        buffer: QueueLimit::Packets(1000).into(),
+        ..Line::new(bits_per_s)
+    }
+}
+
+/// The defaults of RFC 8033 section 4.2, and Linux's where it has none.
+const PIE: plain::Pie = plain::Pie {
+    target_ns: 15 * MS,
+    update_ns: 15 * MS,
+    alpha: 0.125,
+    beta: 1.25,
+    burst_ns: 150 * MS,
+    estimate: DelayEstimate::LastPacket,
+    by_bytes: false,
+    mark: false,
+};
+
 /// 12 Mbit/s: 1500 bytes in a millisecond.
-fn config() -> PieConfig {
-    PieConfig::new(LinkConfig {
-        framing: Framing::NONE,
-        queue: Limit::Packets(1000),
-        ..LinkConfig::new(12_000_000)
-    })
+fn queue(pie: &plain::Pie, random: Random) -> Pie<Numbered> {
+    Pie::new(&line(12_000_000), pie, random)
+}
+
+fn link(pie: &plain::Pie, random: Random) -> PieLink<Numbered> {
+    ManagedLink::new(&line(12_000_000), queue(pie, random))
 }
 
 fn controller() -> Controller {
-    Pie::<Numbered>::new(&config(), Random::new(1, "pie")).controller
+    queue(&PIE, Random::new(1, "pie")).controller
 }
 
 /// RFC 8033 section 4.2: `alpha * (30 ms - 15 ms) + beta * (30 ms - 0 ms)`, divided by 2048 below one in a million.
@@ -66,7 +87,7 @@ fn a_steady_overload_is_held_near_the_target() {
         .map(|n| (n * 875_000, 1500, Capable::No))
         .collect();
     let arrivals = packets(&list);
-    let left = through(PieLink::new(&config(), Random::new(1, "steady")), &arrivals);
+    let left = through(link(&PIE, Random::new(1, "steady")), &arrivals);
     let wait = |(at, packet): &(i64, Numbered)| at - MS - arrivals[packet.number as usize].0;
     assert!(
         left.iter()
@@ -84,18 +105,12 @@ fn a_steady_overload_is_held_near_the_target() {
 /// Up to 10 % packets are marked instead of dropped; above that, they are dropped (RFC 8033 section 5.1).
 #[test]
 fn marks_end_at_ten_percent() {
-    let marking = PieConfig {
-        mark: true,
-        ..config()
-    };
+    let marking = plain::Pie { mark: true, ..PIE };
     let marks = |gap_ns: i64| {
         let list: Vec<_> = (0..40_000)
             .map(|n| (n * gap_ns, 1500, Capable::Ect0))
             .collect();
-        let left = through(
-            PieLink::new(&marking, Random::new(1, "marks")),
-            &packets(&list),
-        );
+        let left = through(link(&marking, Random::new(1, "marks")), &packets(&list));
         let late = &left[left.len() / 2..];
         let marked = late.iter().filter(|(_, packet)| packet.marked).count();
         (
@@ -110,7 +125,7 @@ fn marks_end_at_ten_percent() {
 
 /// The straightforward twin: probabilities in Linux's integers, everything calculated when it is due.
 struct Integers {
-    config: PieConfig,
+    config: plain::Pie,
     probability: u64,
     spread: u128,
     delay: u64,
@@ -125,7 +140,7 @@ struct Integers {
 const ONE: u64 = u64::MAX >> 8;
 
 impl Integers {
-    fn new(config: &PieConfig, random: Random) -> Self {
+    fn new(config: &plain::Pie, random: Random) -> Self {
         Integers {
             probability: 0,
             spread: 0,
@@ -234,7 +249,7 @@ proptest! {
     fn the_controller_agrees_with_linux_s_integers(
         delays in prop::collection::vec(prop_oneof![Just(0u64), 0u64..40_000_000, 0u64..400_000_000], 1..300),
     ) {
-        let mut twin = Integers::new(&config(), Random::new(1, "unused"));
+        let mut twin = Integers::new(&PIE, Random::new(1, "unused"));
         let mut controller = controller();
         for delay in delays {
             twin.update(delay, 1);
@@ -268,27 +283,25 @@ proptest! {
             }
             now += silence * MS;
         }
-        let config = PieConfig { mark, ..config() };
+        let config = plain::Pie { mark, ..PIE };
         let arrivals = packets(&list);
         let random = Random::new(seed, "pie");
-        // 12 Mbit/s: 2,000 ns for three bytes.
-        let link = PieConfig {
-            link: LinkConfig { framing: Framing::NONE, queue: Limit::Packets(1000), ..LinkConfig::new(8_000_000) },
-            ..config.clone()
-        };
-        let expected = slow(Integers::new(&config, random.clone()), config.update_ns, 1000, &arrivals);
-        prop_assert_eq!(through(PieLink::new(&link, random), &arrivals), expected);
+        // 8 Mbit/s: a microsecond for each byte.
+        let line = line(8_000_000);
+        let link = ManagedLink::new(&line, Pie::new(&line, &config, random.clone()));
+        let expected = slow(Integers::new(&config, random), config.update_ns, 1000, &arrivals);
+        prop_assert_eq!(through(link, &arrivals), expected);
     }
 }
 
 /// Little's law: with 16 KiB measured at 12 Mbit/s, 30,000 bytes wait 20 ms.
 #[test]
 fn the_departure_rate_measures_the_delay() {
-    let by_rate = PieConfig {
+    let by_rate = plain::Pie {
         estimate: DelayEstimate::DepartureRate,
-        ..config()
+        ..PIE
     };
-    let mut pie = Pie::new(&by_rate, Random::new(1, "rate"));
+    let mut pie = queue(&by_rate, Random::new(1, "rate"));
     let mut out = Outbox::new();
     let list: Vec<_> = (0..60).map(|_| (0, 1500, Capable::No)).collect();
     for (at, packet) in packets(&list) {

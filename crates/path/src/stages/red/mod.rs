@@ -9,91 +9,20 @@
 //! instead. `adaptive` changes the maximum twice a second (S. Floyd, R. Gummadi, S. Shenker, "Adaptive RED", 2001,
 //! with Linux's constants).
 
+pub mod weight;
+
 use inorder_base::random::Random;
+use inorder_scenario::config as plain;
 
 use super::fifo::Fifo;
-use super::link::LinkConfig;
 use super::managed_link::{Discipline, ManagedLink};
 use super::ticks::Ticks;
 use crate::counters::Reason;
 use crate::packet::Packet;
-use crate::queue::Limit;
 use crate::rate::Rate;
 use crate::stage::Outbox;
 use crate::time::elapsed;
-
-/// Settings of a [`RedLink`].
-#[derive(Clone, PartialEq, Debug)]
-pub struct RedConfig {
-    /// The link and the limit of its queue.
-    pub link: LinkConfig,
-    /// Mean length from which packets are dropped, bytes.
-    pub min_bytes: u64,
-    /// Mean length from which all packets are dropped, bytes.
-    pub max_bytes: u64,
-    /// Probability just below `max_bytes`.
-    pub max_probability: f64,
-    /// Weight of a new length in the mean, above 0 to 1; see `RedConfig::usual_weight`.
-    pub weight: f64,
-    /// Usual size of a packet, bytes: how fast the mean decays while the link is idle.
-    pub packet_bytes: u32,
-    /// Adapts `max_probability`, so that the mean stays half-way between the thresholds.
-    pub adaptive: bool,
-    /// The probability rises to 1 between `max_bytes` and twice that.
-    pub gentle: bool,
-    /// Whether packets that can be marked are marked instead of dropped.
-    pub mark: bool,
-    /// Whether they are nevertheless dropped above `max_bytes` (`harddrop` in Linux).
-    pub hard_drop: bool,
-}
-
-impl RedConfig {
-    /// The defaults of Linux's `tc`, for a queue whose limit is `limit_bytes`.
-    pub fn new(link: LinkConfig, limit_bytes: u64) -> Self {
-        let max_bytes = limit_bytes / 4;
-        let min_bytes = max_bytes / 3;
-        RedConfig {
-            link,
-            min_bytes,
-            max_bytes,
-            max_probability: 0.02,
-            weight: Self::usual_weight(min_bytes, max_bytes, 1000),
-            packet_bytes: 1000,
-            adaptive: false,
-            gentle: false,
-            mark: false,
-            hard_drop: false,
-        }
-    }
-
-    /// The weight that `tc` chooses: the largest power of 1/2 with which a burst of `(2 min + max) / (3 packet)` packets
-    /// into an empty queue does not lift the mean to `min`: equation 3 of the paper, with a power that is smaller by 1.
-    pub(crate) fn usual_weight(min_bytes: u64, max_bytes: u64, packet_bytes: u32) -> f64 {
-        let burst = Self::usual_burst(min_bytes, max_bytes, packet_bytes);
-        Self::weight_for_burst(min_bytes, burst, packet_bytes)
-    }
-
-    /// The burst, in packets, for which `tc` chooses the weight if it is given none.
-    pub fn usual_burst(min_bytes: u64, max_bytes: u64, packet_bytes: u32) -> u64 {
-        let bytes = min_bytes.saturating_mul(2).saturating_add(max_bytes);
-        bytes / (3 * u64::from(packet_bytes.max(1)))
-    }
-
-    /// The weight that `tc` chooses for a burst of `burst_packets` packets.
-    pub fn weight_for_burst(min_bytes: u64, burst_packets: u64, packet_bytes: u32) -> f64 {
-        let packet = f64::from(packet_bytes.max(1));
-        let burst = burst_packets as f64;
-        let most = burst + 1.0 - min_bytes as f64 / packet;
-        let mut weight = 0.5;
-        for _ in 1..32 {
-            if most <= (1.0 - libm::pow(1.0 - weight, burst)) / weight {
-                break;
-            }
-            weight /= 2.0;
-        }
-        weight
-    }
-}
+use inorder_scenario::config::Queue as Limit;
 
 /// Time between two adaptations of the maximum probability, nanoseconds (Linux).
 const ADAPT_NS: i64 = 500_000_000;
@@ -199,27 +128,29 @@ pub struct Red<P> {
 }
 
 impl<P: Packet> Red<P> {
-    fn new(config: &RedConfig, random: Random) -> Self {
+    /// An empty queue in front of `line`; `random` decides which packets are dropped.
+    pub fn new(line: &plain::Line, red: &plain::Red, random: Random) -> Self {
+        let usual = || weight::usual(red.min_bytes, red.max_bytes, red.packet_bytes);
         Red {
             detector: Detector {
-                min: config.min_bytes as f64,
-                max: config.max_bytes as f64,
-                max_probability: config.max_probability,
-                weight: config.weight.clamp(0.0, 1.0),
-                gentle: config.gentle,
+                min: red.min_bytes as f64,
+                max: red.max_bytes as f64,
+                max_probability: red.max_probability,
+                weight: red.weight.unwrap_or_else(usual).clamp(0.0, 1.0),
+                gentle: red.gentle,
                 mean: 0.0,
                 count: None,
                 draw: 0.0,
                 random,
             },
-            ticks: config.adaptive.then(|| Ticks::every(ADAPT_NS)),
+            ticks: red.adaptive.then(|| Ticks::every(ADAPT_NS)),
             idle_ns: None,
-            rate: config.link.rate.clone(),
-            packet_bytes: config.packet_bytes.max(1),
-            mark: config.mark,
-            hard_drop: config.hard_drop,
+            rate: Rate::from(line),
+            packet_bytes: red.packet_bytes.max(1),
+            mark: red.mark,
+            hard_drop: red.hard_drop,
             queue: Fifo::default(),
-            limit: config.link.queue.resolve(config.link.rate.at(0)),
+            limit: line.queue(),
         }
     }
 
@@ -285,15 +216,6 @@ impl<P: Packet> Discipline<P> for Red<P> {
 
 /// A link with a RED queue.
 pub type RedLink<P> = ManagedLink<Red<P>>;
-
-impl<P: Packet> RedLink<P> {
-    /// An idle link; `random` decides which packets are dropped.
-    pub fn new(config: &RedConfig, random: Random) -> Self {
-        let link = &config.link;
-        let queue = Red::new(config, random);
-        ManagedLink::with_queue(queue, &link.rate, link.propagation_ns, link.framing)
-    }
-}
 
 #[cfg(test)]
 mod tests;

@@ -1,22 +1,38 @@
 //! The mean, the distances of drops and the thresholds; the whole queue beside one that follows the paper's algorithm.
 
 use super::*;
-use crate::Framing;
 use crate::stages::twin::{Capable, Numbered, Twin, packets, slow, through};
+use inorder_scenario::config::{Framing, Line, QueueLimit};
 use proptest::prelude::*;
 
 /// 8 Mbit/s: a microsecond for each byte. Thresholds of 15,000 and 45,000 bytes.
-fn config() -> RedConfig {
-    let link = LinkConfig {
-        framing: Framing::NONE,
-        queue: Limit::Bytes(180_000),
-        ..LinkConfig::new(8_000_000)
-    };
-    RedConfig::new(link, 180_000)
+fn line() -> Line {
+    Line {
+        framing: Framing::None,
+        buffer: QueueLimit::Bytes(180_000).into(),
+        ..Line::new(8_000_000)
+    }
 }
 
-fn detector(config: &RedConfig, seed: u64) -> Detector {
-    Red::<Numbered>::new(config, Random::new(seed, "red")).detector
+/// The defaults of Linux's `tc` for this queue.
+const RED: plain::Red = plain::Red {
+    min_bytes: 15_000,
+    max_bytes: 45_000,
+    max_probability: 0.02,
+    weight: None,
+    packet_bytes: 1000,
+    adaptive: false,
+    gentle: false,
+    mark: false,
+    hard_drop: false,
+};
+
+fn link(red: &plain::Red, random: Random) -> RedLink<Numbered> {
+    ManagedLink::new(&line(), Red::new(&line(), red, random))
+}
+
+fn detector(config: &plain::Red, seed: u64) -> Detector {
+    Red::<Numbered>::new(&line(), config, Random::new(seed, "red")).detector
 }
 
 /// Equation 3 of the paper: a burst of 50 packets from an empty queue keeps the mean below 5 with a weight of 0.0042 or
@@ -24,17 +40,17 @@ fn detector(config: &RedConfig, seed: u64) -> Detector {
 #[test]
 fn the_usual_weight_is_that_of_tc() {
     // (2 min + max) / 3 packets = 50 packets.
-    assert_eq!(RedConfig::usual_weight(5_000, 140_000, 1000), 1.0 / 512.0);
+    assert_eq!(weight::usual(5_000, 140_000, 1000), 1.0 / 512.0);
     // `tc qdisc add ... red limit 400000 min 30000 max 90000 avpkt 1000 burst 55`, the example of tc-red(8).
-    assert_eq!(RedConfig::usual_weight(30_000, 90_000, 1000), 1.0 / 32.0);
+    assert_eq!(weight::usual(30_000, 90_000, 1000), 1.0 / 32.0);
 }
 
 #[test]
 fn the_mean_follows_slowly_and_decays_while_idle() {
     let mut detector = detector(
-        &RedConfig {
-            weight: 0.002,
-            ..config()
+        &plain::Red {
+            weight: Some(0.002),
+            ..RED
         },
         1,
     );
@@ -49,9 +65,9 @@ fn the_mean_follows_slowly_and_decays_while_idle() {
 #[test]
 fn distances_of_drops_are_uniform() {
     let mut detector = detector(
-        &RedConfig {
+        &plain::Red {
             max_probability: 0.1,
-            ..config()
+            ..RED
         },
         3,
     );
@@ -73,14 +89,14 @@ fn distances_of_drops_are_uniform() {
 
 #[test]
 fn above_the_upper_threshold_everything_is_dropped_unless_gentle() {
-    let mut strict = detector(&config(), 1);
+    let mut strict = detector(&RED, 1);
     strict.mean = 45_000.0;
     assert_eq!(strict.judge(), Verdict::Forced);
     let mut gentle = detector(
-        &RedConfig {
+        &plain::Red {
             gentle: true,
             max_probability: 0.1,
-            ..config()
+            ..RED
         },
         1,
     );
@@ -92,7 +108,7 @@ fn above_the_upper_threshold_everything_is_dropped_unless_gentle() {
 
 #[test]
 fn the_maximum_adapts_to_where_the_mean_is() {
-    let mut detector = detector(&config(), 1);
+    let mut detector = detector(&RED, 1);
     detector.adapt(40_000.0);
     assert!((detector.max_probability - 0.025).abs() < 1e-12); // by a quarter
     detector.max_probability = 0.3;
@@ -111,16 +127,13 @@ fn marks_replace_drops() {
         .map(|n| (n * 700_000, 1000, Capable::Ect0))
         .collect();
     let left = |mark, hard_drop| {
-        let config = RedConfig {
+        let config = plain::Red {
             mark,
             hard_drop,
-            weight: 0.01,
-            ..config()
+            weight: Some(0.01),
+            ..RED
         };
-        let left = through(
-            RedLink::new(&config, Random::new(1, "marks")),
-            &packets(&list),
-        );
+        let left = through(link(&config, Random::new(1, "marks")), &packets(&list));
         let marked = left.iter().filter(|(_, packet)| packet.marked).count();
         (left.len(), marked)
     };
@@ -135,7 +148,8 @@ fn marks_replace_drops() {
 
 /// The paper's algorithm (figure 2), the mean in one formula, adaptation at its times.
 struct Paper {
-    config: RedConfig,
+    config: plain::Red,
+    weight: f64,
     max_probability: f64,
     mean: f64,
     count: i64,
@@ -158,7 +172,7 @@ impl Paper {
         let bits = (now_ns - idle) as f64 / 1e9 * 8_000_000.0;
         self.mean
             * libm::pow(
-                1.0 - self.config.weight,
+                1.0 - self.weight,
                 bits / (8.0 * f64::from(self.config.packet_bytes)),
             )
     }
@@ -181,7 +195,7 @@ impl Twin for Paper {
     fn arrive(&mut self, now_ns: i64, packet: Numbered) {
         self.mean = match self.idle.is_some() {
             true => self.mean_at(now_ns),
-            false => self.mean + self.config.weight * (self.bytes() as f64 - self.mean),
+            false => self.mean + self.weight * (self.bytes() as f64 - self.mean),
         };
         self.idle = None;
         let (low, high) = (self.config.min_bytes as f64, self.config.max_bytes as f64);
@@ -235,7 +249,7 @@ proptest! {
             }
             now += silence * 1_000_000;
         }
-        let config = RedConfig { adaptive, weight: 0.02, max_probability: 0.1, ..config() };
+        let config = plain::Red { adaptive, weight: Some(0.02), max_probability: 0.1, ..RED };
         let arrivals = packets(&list);
         let random = Random::new(seed, "red");
         let paper = Paper {
@@ -246,9 +260,10 @@ proptest! {
             idle: None,
             queue: Vec::new(),
             random: random.clone(),
+            weight: 0.02,
             config: config.clone(),
         };
         let expected = slow(paper, 500_000_000, 1000, &arrivals);
-        prop_assert_eq!(through(RedLink::new(&config, random), &arrivals), expected);
+        prop_assert_eq!(through(link(&config, random), &arrivals), expected);
     }
 }
