@@ -22,7 +22,7 @@ use crate::packet::Packet;
 use crate::stage::{Outbox, Stage};
 use crate::time::elapsed;
 
-pub use account::{Account, Bill, Costs};
+pub use account::Account;
 pub use inorder_base::stats::Histogram;
 pub use merge::MergeConfig;
 

@@ -1,14 +1,13 @@
-//! The cost of the sender's operations in cycles of its processor; the receiver's prices are those of the card model
-//! ([`inorder_path::nic::Costs`]).
+//! The cost of the sender's and the receiver's operations in cycles of their processors.
 //!
 //! The paper shows samples of a profiler, but no cost per operation. The 40 ns (80 cycles at 2 GHz) for a cache line
 //! that is not cached come from the Linux commit "tcp: implement rb-tree based retransmit queue" (E. Dumazet, 2017),
 //! which gives them for each entry of the queue that a search visits. The other prices are assumed: round numbers of
-//! the same size as the card's prices, in accordance with profiles of that time (A. Menon, W. Zwaenepoel, "Optimizing
+//! the size published for servers of the paper's time, in accordance with profiles (A. Menon, W. Zwaenepoel, "Optimizing
 //! TCP receive performance", USENIX 2008: costs depend on packets rather than bytes). To avoid that a result depends
 //! on a single price, claims are judged over every combination of half and double of each price ([`corners`]).
 
-use inorder_path::nic::{Account, Costs};
+use inorder_path::nic::Account;
 use inorder_sim::RunResult;
 
 /// A list over the kinds of operations: the number of each, or the cost of each.
@@ -60,6 +59,19 @@ pub(super) const DUPLICATE_ACKS: usize = 3;
 /// Index of packets that take the stack's slow path in [`receiver_work`].
 pub(super) const SLOW_PATH: usize = 6;
 
+/// The receiver's prices, cycles, in the order of [`receiver_work`].
+const RECEIVER: [f64; 7] = [
+    // An interrupt and its softirq.
+    4000.0, // A frame fetched from the ring.
+    600.0,
+    // A packet that the sorter appends to its list, and what it costs besides to insert it elsewhere.
+    80.0, 120.0, // A frame merged into another one.
+    300.0,
+    // A packet, merged or not, on the stack's fast path, and what the slow path costs besides: out-of-order queue,
+    // duplicate ACK, SACK blocks.
+    2500.0, 2500.0,
+];
+
 /// How often each operation of the receiver occurred. Packets on the slow path are counted with those on the fast
 /// path and once more separately. So every price is an additional cost, and none of the [`corners`] makes the slow
 /// path cheaper than the fast one.
@@ -76,19 +88,9 @@ pub(super) fn receiver_work(card: &Account) -> Vector {
     counts.map(|count| count as f64).to_vec()
 }
 
-/// The receiver's prices, cycles, in the order of [`receiver_work`].
+/// The receiver's prices, cycles.
 pub(super) fn receiver_prices() -> Vector {
-    let card = Costs::default();
-    let prices = [
-        card.interrupt,
-        card.driver,
-        card.sort_fast,
-        card.sort_slow - card.sort_fast,
-        card.merge,
-        card.stack_fast,
-        card.stack_slow - card.stack_fast,
-    ];
-    prices.map(|price| price as f64).to_vec()
+    RECEIVER.to_vec()
 }
 
 /// Total cost, cycles.
@@ -128,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_receivers_cost_equals_that_of_the_card_model() {
+    fn every_operation_that_is_priced_occurs() {
         let stop = std::sync::atomic::AtomicBool::new(false);
         let context = Context::quick(&stop);
         let sets = ["run.duration=100 ms", "sender_card.coalesce=0 s"].map(str::to_owned);
@@ -136,9 +138,8 @@ mod tests {
         let runs = campaign::run(&context, &cells[1..], 1, RunResult::clone).expect("runs");
         let run = &runs[0][0];
         let account = card(run, "receiver card").expect("a card");
-        let ours = bill(&receiver_work(account), &receiver_prices());
         assert!(account.sorted_slow > 0);
-        assert_eq!(ours, account.bill(&Costs::default()).total() as f64);
+        assert_eq!(receiver_work(account).len(), receiver_prices().len());
         let sender = card(run, "sender card").expect("a card");
         let work = sender_work(run, sender);
         assert_eq!(work.len(), SENDER.len());
