@@ -52,7 +52,8 @@
 //! }
 //! ```
 //!
-//! `choices!` declares the words that a key accepts; the resulting enum is the kind of the key.
+//! `choices!` declares the words that a key accepts; the resulting enum is the kind of the key. `type Nagle = inorder_tcp::...`
+//! instead of `enum Nagle` takes the enum of the crate that acts by it.
 
 /// Declares a table of a scenario file; see the module.
 macro_rules! keys {
@@ -179,7 +180,8 @@ macro_rules! keys {
     };
 }
 
-/// Declares the words that a key accepts. The enum is both the kind of the key and the type of its value.
+/// Declares the words that a key accepts. The enum is both the kind of the key and the type of its value; it is declared here, or
+/// one of the crate that acts by it.
 macro_rules! choices {
     (
         $(#[doc = $doc:literal])+
@@ -205,6 +207,24 @@ macro_rules! choices {
             }
         }
 
+        $crate::declare::words!($name { $($(#[doc = $word_doc])+ $variant = $word,)+ });
+    };
+    (
+        $(#[doc = $doc:literal])+
+        $vis:vis type $name:ident = $type:path {
+            $($(#[doc = $word_doc:literal])+ $variant:ident = $word:literal,)+
+        }
+    ) => {
+        $(#[doc = $doc])+
+        $vis type $name = $type;
+
+        $crate::declare::words!($name { $($(#[doc = $word_doc])+ $variant = $word,)+ });
+    };
+}
+
+/// Makes an enum the kind of a key.
+macro_rules! words {
+    ($name:ident { $($(#[doc = $word_doc:literal])+ $variant:ident = $word:literal,)+ }) => {
         impl $crate::kind::Kind for $name {
             type Value = Self;
             const FORM: $crate::schema::Form = $crate::schema::Form::Choice(&[
@@ -355,4 +375,5 @@ macro_rules! read {
 
 pub(crate) use {
     choices, field_type, form, item, key, key_name, keys, need, optional, owner, read, table_of,
+    words,
 };

@@ -208,8 +208,9 @@ fn sysctls(endpoint: &plain::Endpoint, at: &str) -> Result<Vec<(&'static str, St
     let ecn = |word| match word {
         Ecn::Off => "0",
         Ecn::Accept => "2",
-        Ecn::On => "1",
+        Ecn::Request => "1",
         Ecn::Accurate => "3",
+        Ecn::RequestAcceptAccurate => "4",
         Ecn::AcceptAccurate => "5",
     };
     add("tcp_ecn", endpoint.ecn.map(|word| ecn(word).to_owned()));

@@ -188,7 +188,7 @@ pub(super) fn refused(endpoint: &plain::Endpoint, key: &str) -> Option<(String, 
             "\"segments\"",
         ),
         "limited_transmit" => no(
-            endpoint.limited_transmit == Some(LimitedTransmit::Linux),
+            endpoint.limited_transmit == Some(LimitedTransmit::Pipe),
             of_linux,
             "\"linux\"",
         ),

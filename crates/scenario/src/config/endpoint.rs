@@ -167,13 +167,13 @@ choices! {
 
 choices! {
     /// Explicit congestion notification (RFC 3168; Linux's `tcp_ecn`).
-    pub enum Ecn {
+    pub type Ecn = inorder_tcp::config::EcnUse {
         /// Never.
         Off = "off",
         /// If the peer requests it, which is the default of Linux.
         Accept = "accept",
         /// Requested when a connection opens, and accepted.
-        On = "on",
+        Request = "on",
         /// Accurate feedback (RFC 9768) is requested when a connection opens; accurate and classic are accepted.
         Accurate = "accurate",
         /// Accurate or classic, if the peer requests it.
@@ -193,7 +193,7 @@ choices! {
 
 choices! {
     /// Which small segments wait for acknowledgements.
-    pub enum Nagle {
+    pub type Nagle = inorder_tcp::config::Nagle {
         /// None.
         Off = "off",
         /// Any, while data is outstanding (RFC 896).
@@ -205,7 +205,7 @@ choices! {
 
 choices! {
     /// How the retransmission timeout is computed from round-trip times.
-    pub enum RtoStyle {
+    pub type RtoStyle = inorder_tcp::config::RtoStyle {
         /// As in RFC 6298 section 2.
         Rfc = "rfc",
         /// As in Linux.
@@ -215,7 +215,7 @@ choices! {
 
 choices! {
     /// How much an acknowledgement lets the window grow.
-    pub enum Growth {
+    pub type Growth = inorder_tcp::config::GrowthUnit {
         /// As for one segment, for any number of acknowledged segments.
         PerAck = "per-ack",
         /// As for all segments that it acknowledges.
@@ -227,7 +227,7 @@ choices! {
 
 choices! {
     /// Growth of the window by the acknowledgement that ends fast recovery.
-    pub enum GrowthAtEnd {
+    pub type GrowthAtEnd = inorder_tcp::config::GrowthAtEnd {
         /// As by any other.
         Acknowledged = "acknowledged",
         /// For the segments sent after recovery began, if it covers some (ns-3.26).
@@ -239,7 +239,7 @@ choices! {
 
 choices! {
     /// Sending of new data on duplicate acknowledgements.
-    pub enum LimitedTransmit {
+    pub type LimitedTransmit = inorder_tcp::config::LimitedTransmit {
         /// None.
         Off = "off",
         /// One segment for each of the first two (RFC 3042).
@@ -247,13 +247,13 @@ choices! {
         /// The same, however much is outstanding (ns-3.26).
         Always = "always",
         /// As in Linux: data reported as received is no longer in flight.
-        Linux = "linux",
+        Pipe = "linux",
     }
 }
 
 choices! {
     /// How the window is reduced in fast recovery.
-    pub enum Reduction {
+    pub type Reduction = inorder_tcp::config::Reduction {
         /// At once (RFC 6675 section 5; RFC 5681 section 3.2 without SACK).
         Immediate = "immediate",
         /// At once, with inflation of the window itself: a partial acknowledgement may leave it below the threshold (ns-3.26).
@@ -273,7 +273,7 @@ choices! {
 
 choices! {
     /// Tail loss probe: what is sent if the last segments of a flight are not acknowledged.
-    pub enum LossProbe {
+    pub type LossProbe = inorder_tcp::config::LossProbe {
         /// Nothing.
         Off = "off",
         /// A probe as in RFC 8985 section 7.2.

@@ -53,7 +53,7 @@ keys! {
 
 choices! {
     /// How IPv4 identifications are chosen.
-    pub enum Identification {
+    pub type Identification = inorder_tcp::habits::Identification {
         /// One counter for the connection, from 0.
         Plain = "plain",
         /// One counter for the connection, from a random number; 0 on SYN-ACKs and resets (Linux).
@@ -73,7 +73,7 @@ choices! {
 
 choices! {
     /// What a tail loss probe repeats.
-    pub enum ProbePart {
+    pub type ProbePart = inorder_tcp::habits::ProbePart {
         /// The last segment as it was sent.
         LastSegment = "last-segment",
         /// The last bytes that fill a segment, wherever it begins.
@@ -95,7 +95,7 @@ choices! {
 
 choices! {
     /// What is sent again after a time-out.
-    pub enum AfterTimeout {
+    pub type AfterTimeout = inorder_tcp::habits::AfterTimeout {
         /// What no acknowledgement reports.
         Missing = "missing",
         /// All that is outstanding (RFC 2018 section 8).
@@ -105,7 +105,7 @@ choices! {
 
 choices! {
     /// What is sent again when a fast retransmission begins.
-    pub enum AtDuplicates {
+    pub type AtDuplicates = inorder_tcp::habits::AtDuplicates {
         /// What counts as lost.
         Lost = "lost",
         /// All that is outstanding.
@@ -115,7 +115,7 @@ choices! {
 
 choices! {
     /// When data that fills a hole is acknowledged.
-    pub enum AckOfFill {
+    pub type AckOfFill = inorder_tcp::habits::AckOfFill {
         /// At once (RFC 5681 section 4.2).
         AtOnce = "at-once",
         /// As other data in order, counted in segments.
@@ -125,7 +125,7 @@ choices! {
 
 choices! {
     /// When a segment is answered of which nothing is new.
-    pub enum AnswerDuplicates {
+    pub type AnswerDuplicates = inorder_tcp::habits::AnswerDuplicates {
         /// At once (RFC 9293 section 3.10.7.4).
         AtOnce = "at-once",
         /// Once in half a second at most.
@@ -135,7 +135,7 @@ choices! {
 
 choices! {
     /// How a segment is answered that is too old by its timestamp (RFC 7323 section 5.3).
-    pub enum PawsAnswer {
+    pub type PawsAnswer = inorder_tcp::habits::PawsAnswer {
         /// With a DSACK of bytes that had arrived before.
         Dsack = "dsack",
         /// With an acknowledgement that says nothing new.
@@ -145,7 +145,7 @@ choices! {
 
 choices! {
     /// In which order a SACK option lists its blocks.
-    pub enum SackOrder {
+    pub type SackOrder = inorder_tcp::habits::SackOrder {
         /// The block that grew last comes first (RFC 2018 section 4).
         Newest = "newest",
         /// The lowest comes first.
@@ -157,7 +157,7 @@ choices! {
 
 choices! {
     /// Which timestamp is echoed.
-    pub enum Echo {
+    pub type Echo = inorder_tcp::habits::Echo {
         /// That of the segment for which the last acknowledgement waited (RFC 7323 section 4.3).
         Rfc7323 = "rfc7323",
         /// The newest that was seen; a receiver that also has PAWS then refuses all that comes late.
@@ -169,7 +169,7 @@ choices! {
 
 choices! {
     /// Which bytes reduce the advertised window.
-    pub enum WindowAccount {
+    pub type WindowAccount = inorder_tcp::config::WindowAccount {
         /// Bytes that the application has not read.
         Unread = "unread",
         /// All bytes held, also those out of order, except one segment (Linux).
@@ -181,7 +181,7 @@ choices! {
 
 choices! {
     /// When a receiver tells that reading has made room.
-    pub enum WindowUpdate {
+    pub type WindowUpdate = inorder_tcp::config::WindowUpdate {
         /// When the window can grow by two segments or half of its greatest size (RFC 9293 section 3.8.6.2.2).
         TwoSegments = "two-segments",
         /// When the window is half of its greatest size or less and can be doubled (Linux).
@@ -191,7 +191,7 @@ choices! {
 
 choices! {
     /// What becomes of a segment that ends beyond the window.
-    pub enum BeyondWindow {
+    pub type BeyondWindow = inorder_tcp::config::BeyondWindow {
         /// Its part within the window is taken (RFC 9293 section 3.10.7.4).
         Cut = "cut",
         /// It is taken as a whole (Linux until 6.17).

@@ -3,10 +3,7 @@
 use std::sync::Arc;
 
 use inorder_scenario::config as plain;
-use inorder_tcp::config::{
-    DelayedAck, Departures, EcnUse, GrowthAtEnd, GrowthUnit, LimitedTransmit, LossProbe, Nagle,
-    Numbers, Pacing, Reduction, RtoStyle, SackCompression,
-};
+use inorder_tcp::config::{DelayedAck, Departures, Numbers, Pacing, SackCompression};
 use inorder_tcp::{Config, Endpoint, congestion, dialects, loss, profiles};
 
 use super::habits;
@@ -117,7 +114,7 @@ fn config(given: &plain::Endpoint, profile: Config) -> Config {
 }
 
 /// What the scenario gives takes the place of what the profile has.
-fn replace<T>(kept: &mut T, given: Option<T>) {
+pub(super) fn replace<T>(kept: &mut T, given: Option<T>) {
     if let Some(given) = given {
         *kept = given;
     }
@@ -186,95 +183,22 @@ fn departures(given: &plain::Endpoint, kept: &mut Departures) {
         given.timer_at_first_partial,
     );
     replace(&mut kept.first_ack_at_once, given.first_ack_at_once);
-    kept.growth_at_end = given
-        .growth_at_end
-        .map_or(kept.growth_at_end, growth_at_end);
+    replace(&mut kept.growth_at_end, given.growth_at_end);
 }
 
 /// Replaces the profile's settings by those the scenario gives.
 fn styles(given: &plain::Endpoint, config: &mut Config) {
-    config.ecn.usage = given.ecn.map_or(config.ecn.usage, ecn);
+    replace(&mut config.ecn.usage, given.ecn);
     config.ecn.ect1 |= given.ecn_codepoint == plain::EcnCodepoint::Ect1;
-    config.send.nagle = given.nagle.map_or(config.send.nagle, nagle);
-    config.rto.style = given.rto_style.map_or(config.rto.style, rto_style);
-    config.cwnd.growth = given.growth.map_or(config.cwnd.growth, growth);
-    config.recovery.limited_transmit = given
-        .limited_transmit
-        .map_or(config.recovery.limited_transmit, limited_transmit);
-    config.recovery.loss_probe = given
-        .loss_probe
-        .map_or(config.recovery.loss_probe, loss_probe);
-    config.cwnd.reduction = given.reduction.map_or(config.cwnd.reduction, reduction);
-}
-
-fn ecn(word: plain::Ecn) -> EcnUse {
-    match word {
-        plain::Ecn::Off => EcnUse::Off,
-        plain::Ecn::Accept => EcnUse::Accept,
-        plain::Ecn::On => EcnUse::Request,
-        plain::Ecn::Accurate => EcnUse::Accurate,
-        plain::Ecn::AcceptAccurate => EcnUse::AcceptAccurate,
-    }
-}
-
-fn nagle(word: plain::Nagle) -> Nagle {
-    match word {
-        plain::Nagle::Off => Nagle::Off,
-        plain::Nagle::Rfc896 => Nagle::Rfc896,
-        plain::Nagle::Minshall => Nagle::Minshall,
-    }
-}
-
-fn rto_style(word: plain::RtoStyle) -> RtoStyle {
-    match word {
-        plain::RtoStyle::Rfc => RtoStyle::Rfc,
-        plain::RtoStyle::Linux => RtoStyle::Linux,
-    }
-}
-
-fn growth(word: plain::Growth) -> GrowthUnit {
-    match word {
-        plain::Growth::PerAck => GrowthUnit::PerAck,
-        plain::Growth::Cumulative => GrowthUnit::Cumulative,
-        plain::Growth::Segments => GrowthUnit::Segments,
-    }
-}
-
-fn growth_at_end(word: plain::GrowthAtEnd) -> GrowthAtEnd {
-    match word {
-        plain::GrowthAtEnd::Acknowledged => GrowthAtEnd::Acknowledged,
-        plain::GrowthAtEnd::Beyond => GrowthAtEnd::Beyond,
-        plain::GrowthAtEnd::Nothing => GrowthAtEnd::Nothing,
-    }
-}
-
-fn limited_transmit(word: plain::LimitedTransmit) -> LimitedTransmit {
-    match word {
-        plain::LimitedTransmit::Off => LimitedTransmit::Off,
-        plain::LimitedTransmit::Rfc3042 => LimitedTransmit::Rfc3042,
-        plain::LimitedTransmit::Always => LimitedTransmit::Always,
-        plain::LimitedTransmit::Linux => LimitedTransmit::Pipe,
-    }
-}
-
-fn loss_probe(word: plain::LossProbe) -> LossProbe {
-    match word {
-        plain::LossProbe::Off => LossProbe::Off,
-        plain::LossProbe::Rfc8985 => LossProbe::Rfc8985,
-        plain::LossProbe::Linux => LossProbe::Linux,
-    }
-}
-
-fn reduction(word: plain::Reduction) -> Reduction {
-    match word {
-        plain::Reduction::Immediate => Reduction::Immediate,
-        plain::Reduction::Inflate => Reduction::Inflate,
-        plain::Reduction::RateHalving => Reduction::RateHalving,
-        plain::Reduction::PrrConservative => Reduction::PrrConservative,
-        plain::Reduction::PrrSlowStart => Reduction::PrrSlowStart,
-        plain::Reduction::PrrNs3 => Reduction::PrrNs3,
-        plain::Reduction::PrrLinux => Reduction::PrrLinux,
-    }
+    replace(&mut config.send.nagle, given.nagle);
+    replace(&mut config.rto.style, given.rto_style);
+    replace(&mut config.cwnd.growth, given.growth);
+    replace(
+        &mut config.recovery.limited_transmit,
+        given.limited_transmit,
+    );
+    replace(&mut config.recovery.loss_probe, given.loss_probe);
+    replace(&mut config.cwnd.reduction, given.reduction);
 }
 
 fn pacing(word: plain::Pacing) -> Option<Pacing> {
