@@ -43,83 +43,6 @@ pub struct Capture {
     offset: u64,
     /// The input has ended.
     ended: bool,
-    /// Fill level to reach in the current block, if the source ran out of bytes before.
-    goal: Option<usize>,
-}
-
-/// The result of a call to read a block.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Step {
-    /// The block contains frames.
-    Frames,
-    /// The block is empty, and the capture has ended.
-    End,
-    /// The source has no more bytes at the moment.
-    Starved,
-}
-
-/// A capture whose file header is not read completely.
-pub(crate) struct Opening {
-    /// `None` as soon as the capture is open.
-    source: Option<Source>,
-    info: FileInfo,
-    head: [u8; FILE_HEADER_LEN],
-    len: usize,
-}
-
-impl Opening {
-    /// `name` is used in messages. The first [`MAGIC_LEN`](crate::source::MAGIC_LEN) bytes must be available, because
-    /// the compression is recognised by them.
-    pub(crate) fn new(name: &str, reader: Box<dyn Read + Send>) -> Result<Opening, CaptureError> {
-        let mut info = FileInfo {
-            name: name.to_string(),
-            format: Format::PcapNg,
-            compression: Compression::Plain,
-            snaplen: 0,
-            interfaces: Vec::new(),
-        };
-        let source = Source::new(reader).map_err(|e| failure(&info, 0, e))?;
-        info.compression = source.compression;
-        Ok(Opening {
-            source: Some(source),
-            info,
-            head: [0; FILE_HEADER_LEN],
-            len: 0,
-        })
-    }
-
-    /// Continues reading; `None` while the source has too few bytes.
-    pub(crate) fn go_on(&mut self) -> Result<Option<Capture>, CaptureError> {
-        let Some(source) = &mut self.source else {
-            return Ok(None);
-        };
-        let (len, result) = source.fill(self.head.get_mut(self.len..).unwrap_or_default());
-        self.len += len;
-        if is_starved(&result) {
-            return Ok(None);
-        }
-        result.map_err(|e| failure(&self.info, 0, e))?;
-        let head = self.head.get(..self.len).unwrap_or_default();
-        let (format, carry) = detect(head, &mut self.info)?;
-        Ok(self.source.take().map(|source| Capture {
-            offset: (self.len - carry.len()) as u64,
-            source,
-            total: None,
-            info: self.info.clone(),
-            format,
-            carry,
-            frames: 0,
-            ended: false,
-            goal: None,
-        }))
-    }
-}
-
-/// True if the source may have more bytes later.
-fn is_starved(result: &io::Result<()>) -> bool {
-    result
-        .as_ref()
-        .is_err_and(|e| e.kind() == io::ErrorKind::WouldBlock)
 }
 
 #[derive(Debug)]
@@ -164,11 +87,30 @@ impl Capture {
 
     /// Reads from any reader; `name` is used in messages.
     pub fn from_reader(name: &str, reader: Box<dyn Read + Send>) -> Result<Capture, CaptureError> {
-        let mut opening = Opening::new(name, reader)?;
-        match opening.go_on()? {
-            Some(capture) => Ok(capture),
-            None => Err(failure(&opening.info, 0, io::ErrorKind::WouldBlock.into())),
-        }
+        let mut info = FileInfo {
+            name: name.to_string(),
+            format: Format::PcapNg,
+            compression: Compression::Plain,
+            snaplen: 0,
+            interfaces: Vec::new(),
+        };
+        let mut source = Source::new(reader).map_err(|e| failure(&info, 0, e))?;
+        info.compression = source.compression;
+        let mut head = [0; FILE_HEADER_LEN];
+        let (len, result) = source.fill(&mut head);
+        result.map_err(|e| failure(&info, 0, e))?;
+        let head = head.get(..len).unwrap_or_default();
+        let (format, carry) = detect(head, &mut info)?;
+        Ok(Capture {
+            offset: (len - carry.len()) as u64,
+            source,
+            total: None,
+            info,
+            format,
+            carry,
+            frames: 0,
+            ended: false,
+        })
     }
 
     /// Clears `block` and fills it with the next frames, about 256 KiB. Returns `Ok(false)` at the end.
@@ -176,41 +118,20 @@ impl Capture {
     /// After an error, `block` contains the frames before it, and every further call
     /// returns `Ok(false)`.
     pub fn read_block(&mut self, block: &mut Block) -> Result<bool, CaptureError> {
-        match self.advance(block)? {
-            Step::Frames => Ok(true),
-            Step::End => Ok(false),
-            Step::Starved => {
-                self.ended = true;
-                self.goal = None;
-                let at = self.offset + block.filled().len() as u64;
-                Err(failure(&self.info, at, io::ErrorKind::WouldBlock.into()))
-            }
+        if !self.begin(block) {
+            return Ok(false);
         }
-    }
-
-    /// As [`Capture::read_block`], but it is no error if the source has no bytes *at the moment* (`WouldBlock`): the
-    /// next call, with the same block, continues there. The blocks are the same for any timing of the source.
-    pub(crate) fn advance(&mut self, block: &mut Block) -> Result<Step, CaptureError> {
-        let mut goal = match self.goal.take() {
-            Some(goal) => goal,
-            None if self.begin(block) => block.goal(),
-            None => return Ok(Step::End),
-        };
+        let mut goal = block.goal();
         loop {
             let room = block.room(goal);
             let wanted = room.len();
             let (len, result) = self.source.fill(room);
             block.add_filled(len);
-            if is_starved(&result) {
-                self.goal = Some(goal);
-                return Ok(Step::Starved);
-            }
             let walk = self.walk(block);
             block.set_len(walk.frames);
             let at_end = len < wanted;
             if walk.frames > 0 || walk.damage.is_some() || at_end {
-                let more = self.finish(block, walk, at_end, result)?;
-                return Ok(if more { Step::Frames } else { Step::End });
+                return self.finish(block, walk, at_end, result);
             }
             // The input so far contained no frames, or a frame is longer than the buffer: continue reading.
             block.drop_front(walk.consumed);

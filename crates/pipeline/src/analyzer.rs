@@ -7,7 +7,7 @@ use inorder_detect::Config;
 
 use crate::detector::{Detectors, Recorder};
 use crate::engine::{Consumed, consume};
-use crate::{Analysis, Error, Input, Push, Selection, Unwatched, Watch};
+use crate::{Analysis, Error, Input, Selection, Unwatched, Watch};
 
 /// Analyses captures. Create one, set the options that differ from the default, and use it for any number of
 /// captures.
@@ -16,12 +16,10 @@ use crate::{Analysis, Error, Input, Push, Selection, Unwatched, Watch};
 /// use inorder_pipeline::{Analyzer, Config};
 ///
 /// let analyzer = Analyzer::new().config(Config::default().keep_events(true));
-/// # #[cfg(feature = "files")] {
 /// let analysis = analyzer.run("../../testdata/captures/gro-jitter-a.rcv.pcap.gz")?;
 /// let events: usize = analysis.flows.iter().map(|flow| flow.records.events.len()).sum();
 /// # assert_eq!(analysis.format, "pcap (nanoseconds) in gzip");
 /// # let _ = events;
-/// # }
 /// # Ok::<(), inorder_pipeline::Error>(())
 /// ```
 #[derive(Clone)]
@@ -67,7 +65,6 @@ impl Analyzer {
     }
 
     /// Sets how many threads share one capture, at least 1. The result is the same for any number.
-    #[cfg(feature = "threads")]
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads.max(1);
@@ -105,16 +102,6 @@ impl Analyzer {
         peer: impl Into<Input>,
     ) -> Result<Analysis, Error> {
         self.run_with(capture.into(), Some(peer.into()))
-    }
-
-    /// Starts the analysis of a capture whose bytes will be pushed; `name` is for the report.
-    pub fn push(&self, name: impl Into<String>) -> Push {
-        Push::new(
-            name.into(),
-            Detectors::new(&self.config, &self.selection, false),
-            self.selection.clone(),
-            Arc::clone(&self.watch),
-        )
     }
 
     fn run_with(&self, capture: Input, peer: Option<Input>) -> Result<Analysis, Error> {

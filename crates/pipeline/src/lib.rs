@@ -3,7 +3,6 @@
 //! ```
 //! use inorder_pipeline::Analyzer;
 //!
-//! # #[cfg(all(feature = "files", feature = "threads"))] {
 //! # let path = "../../testdata/captures/tso-gro-late20.rcv.pcap.gz";
 //! let analysis = Analyzer::new().threads(2).run(path)?;
 //!
@@ -19,25 +18,17 @@
 //!     );
 //! }
 //! # assert!(analysis.flows.iter().any(|flow| flow.reordering.reordered > 0));
-//! # }
 //! # Ok::<(), inorder_pipeline::Error>(())
 //! ```
 //!
-//! Bytes come out of files, the standard input, any reader ([`Input`]), or are pushed
-//! ([`Analyzer::push`]); they are cut into blocks, parsed into segments, handed to the trackers of
+//! Bytes come out of files, the standard input, or any reader ([`Input`]); they are cut into blocks, parsed into segments, handed to the trackers of
 //! `inorder-detect` and collected in one [`Analysis`]. It is the same, bit for bit, for any number
 //! of threads and any way for the bytes to come.
 //!
 //! A damaged capture is analysed up to the damage: [`Error::Partial`] carries both. Whoever wants
 //! something else of the packets than reports of flows writes a [`Sink`] and calls [`consume`].
 //!
-//! # Features
-//!
-//! All are on by default; none is needed to push bytes, so that a browser can.
-//!
-//! - `files`: files by name and the standard input.
-//! - `threads`: several threads for one capture.
-//! - `zstd`: captures in Zstandard; needs a C compiler for the target.
+//! The feature `zstd`, on by default, reads captures in Zstandard; it needs a C compiler for the target.
 
 #![forbid(unsafe_code)]
 
@@ -48,7 +39,6 @@ mod engine;
 mod error;
 pub mod memory;
 mod peer;
-mod push;
 mod selection;
 mod source;
 mod watch;
@@ -61,13 +51,8 @@ pub use inorder_capture::CaptureError;
 pub use inorder_detect::Config;
 pub use inorder_filter::{Filter, FilterError};
 pub use peer::{PeerComparison, PeerFlow, PeerTotal};
-pub use push::Push;
 pub use selection::{Moment, Selection};
-#[cfg(feature = "files")]
-pub use source::Below;
-pub use source::Input;
-#[cfg(feature = "files")]
-pub use source::{Pipe, is_pipe, open};
+pub use source::{Below, Input, Pipe, is_pipe, open};
 pub use watch::{Unwatched, Watch};
 
 #[cfg(doctest)]

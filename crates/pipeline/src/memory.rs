@@ -1,7 +1,6 @@
 //! How much memory an analysis may take: what the user says, or a part of what the machine has.
 
 /// Part of the machine's memory that an analysis takes if nobody says otherwise.
-#[cfg(feature = "files")]
 const PART: usize = 4;
 /// An analysis takes no less, bytes: buffers and tables need as much.
 const LEAST: usize = 16 << 20;
@@ -44,14 +43,12 @@ pub fn parse(text: &str) -> Result<usize, String> {
 /// The limit for [`Config::memory`](crate::Config::memory): what the user `said`, by default a quarter of the memory of this
 /// machine, or of the control group in which this program runs if that has less. `None` sets no limit, for it is not
 /// known or not wanted.
-#[cfg(feature = "files")]
 pub fn limit(said: Option<usize>) -> Option<usize> {
     let bytes = said.or_else(|| Some((of_machine()? / PART).max(LEAST)));
     bytes.filter(|&bytes| bytes != usize::MAX)
 }
 
 /// Bytes of memory that this program can have at most, as Linux says.
-#[cfg(feature = "files")]
 fn of_machine() -> Option<usize> {
     let read = |path: &str| std::fs::read_to_string(path).ok();
     let machine = read("/proc/meminfo").and_then(|text| total_of(&text));
@@ -64,7 +61,6 @@ fn of_machine() -> Option<usize> {
 }
 
 /// The machine's memory in `/proc/meminfo`, bytes.
-#[cfg(feature = "files")]
 fn total_of(text: &str) -> Option<usize> {
     let line = text
         .lines()
@@ -75,7 +71,6 @@ fn total_of(text: &str) -> Option<usize> {
 
 /// The files with the limits of the groups named in `/proc/self/cgroup`, and of those around them: cgroups of version 2, and of
 /// version 1 where the line names the memory controller.
-#[cfg(feature = "files")]
 fn limits_of(groups: &str) -> Vec<String> {
     let mut files = Vec::new();
     for line in groups.lines() {
@@ -100,7 +95,7 @@ fn limits_of(groups: &str) -> Vec<String> {
     files
 }
 
-#[cfg(all(test, feature = "files"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -35,7 +35,6 @@ impl Moment {
 /// ```
 /// use inorder_pipeline::{Analyzer, Moment, Selection};
 ///
-/// # #[cfg(feature = "files")] {
 /// let selection = Selection {
 ///     filter: Some("port 5001".parse().unwrap()),
 ///     from: Some(Moment::After(50_000_000)),
@@ -44,7 +43,6 @@ impl Moment {
 /// let path = "../../testdata/captures/gro-jitter-a.rcv.pcap.gz";
 /// let analysis = Analyzer::new().select(selection).run(path)?;
 /// assert!(analysis.left_out > 0);
-/// # }
 /// # Ok::<(), inorder_pipeline::Error>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Default, Debug)]

@@ -1,5 +1,4 @@
 //! The analysis of a capture is the same, bit for bit, for every way of reading it.
-#![cfg(all(feature = "files", feature = "threads"))]
 
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -22,29 +21,16 @@ fn recorded(name: &str) -> PathBuf {
     .join(name)
 }
 
-fn pushed(bytes: &[u8], piece: usize) -> Result<Analysis, Error> {
-    let mut push = analyzer().push("test");
-    for piece in bytes.chunks(piece) {
-        if !push.push(piece) {
-            break;
-        }
-    }
-    push.finish()
-}
-
 fn read(bytes: &[u8], threads: usize) -> Result<Analysis, Error> {
     let input = Input::reader("test", Cursor::new(bytes.to_vec()));
     analyzer().threads(threads).run(input)
 }
 
-/// The same result for all numbers of threads and all sizes of pieces.
-fn same(bytes: &[u8], pieces: &[usize]) -> Analysis {
+/// The same result for all numbers of threads.
+fn same(bytes: &[u8]) -> Analysis {
     let one = read(bytes, 1).unwrap();
     for threads in [2, 3, 8] {
         assert!(read(bytes, threads).unwrap() == one, "{threads} threads");
-    }
-    for &piece in pieces {
-        assert!(pushed(bytes, piece).unwrap() == one, "pieces of {piece}");
     }
     one
 }
@@ -61,7 +47,7 @@ fn recorded_captures() {
         let mut by_name = analyzer().run(&path).unwrap();
         assert!(!by_name.flows.is_empty() || !by_name.streams.is_empty());
         by_name.file = "test".to_owned();
-        assert!(same(&bytes, &[100, 65_536, bytes.len()]) == by_name);
+        assert!(same(&bytes) == by_name);
     }
 }
 
@@ -104,7 +90,7 @@ fn segment(ip_id: u32, seq: u32) -> Vec<u8> {
 #[test]
 fn connections_that_end_during_the_capture() {
     let bytes = long_traffic(140_000);
-    let analysis = same(&bytes, &[10_007, 1 << 18, bytes.len()]);
+    let analysis = same(&bytes);
     assert_eq!((analysis.frames, analysis.flows.len()), (140_000, 2_000));
     let reordered = analysis.flows.iter().map(|flow| flow.reordering.reordered);
     // The first pair of each connection does not count: what was sent before it is unknown.
@@ -146,28 +132,19 @@ fn frames_before_damage_are_analysed() {
     let (analysis, error) = parts(read(&bytes, 1));
     assert_eq!(analysis.frames, 9_999);
     assert!(analysis.warnings[0].starts_with(&error));
-    for result in [
-        read(&bytes, 2),
-        pushed(&bytes, 1_000),
-        pushed(&bytes, 1 << 20),
-    ] {
-        assert!(parts(result) == (analysis.clone(), error.clone()));
-    }
+    assert!(parts(read(&bytes, 2)) == (analysis.clone(), error.clone()));
 }
 
 #[test]
 fn input_that_is_not_a_capture_is_refused() {
-    for result in [
-        read(b"neither", 1),
-        read(b"neither", 2),
-        pushed(b"neither", 2),
-    ] {
+    for threads in [1, 2] {
+        let result = read(b"neither", threads);
         let Err(Error::Open(CaptureError::NotACapture { found, .. })) = result else {
             panic!("{result:?}");
         };
         assert!(!found.is_empty());
     }
-    let Err(Error::Open(error)) = pushed(b"", 1) else {
+    let Err(Error::Open(error)) = read(b"", 1) else {
         panic!("an empty capture is none");
     };
     assert!(error.to_string().contains("an empty file"));
@@ -177,29 +154,31 @@ fn input_that_is_not_a_capture_is_refused() {
     ));
 }
 
-/// A watch that stops when told to.
+/// A watch that stops behind the first block.
 #[derive(Default)]
 struct Button(AtomicBool);
 
 impl Watch for Button {
+    fn progress(&self, _: u64, _: Option<u64>) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
     fn stop(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
 #[test]
-fn a_push_may_be_stopped() {
+fn an_analysis_may_be_stopped() {
     let bytes = long_traffic(20_000);
-    let button = Arc::new(Button::default());
-    let watch: Arc<dyn Watch> = button.clone();
-    let mut push = analyzer().watch(watch).push("test");
-    let (first, second) = bytes.split_at(bytes.len() / 2);
-    assert!(push.push(first));
-    let frames = push.frames();
-    button.0.store(true, Ordering::Relaxed);
-    assert!(!push.push(second));
-    let analysis = push.finish().unwrap();
-    assert!(frames > 0 && analysis.frames == frames);
+    let input = Input::reader("test", Cursor::new(bytes));
+    let watched = analyzer().watch(Arc::new(Button::default()));
+    let analysis = watched.run(input).unwrap();
+    assert!(
+        (1..20_000).contains(&analysis.frames),
+        "{}",
+        analysis.frames
+    );
     assert!(analysis.warnings[0].starts_with("interrupted"));
 }
 

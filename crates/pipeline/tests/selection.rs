@@ -1,5 +1,4 @@
 //! A selection gives what a capture of only the selected packets would give.
-#![cfg(all(feature = "files", feature = "threads"))]
 
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -29,14 +28,11 @@ fn cut(path: &Path, keep: impl Fn(&Frame<'_>) -> bool) -> Vec<u8> {
     writer.expect("some frames").into_inner()
 }
 
-/// The analysis with the selection, the same on one thread, on three, and for pushed bytes.
+/// The analysis with the selection, the same on one thread and on three.
 fn selected(path: &Path, selection: &Selection) -> Analysis {
     let analyzer = |threads| Analyzer::new().threads(threads).select(selection.clone());
     let one = analyzer(1).run(path).unwrap();
     assert!(analyzer(3).run(path).unwrap() == one);
-    let mut push = analyzer(1).push(one.file.clone());
-    assert!(push.push(&std::fs::read(path).unwrap()));
-    assert!(push.finish().unwrap() == one);
     one
 }
 

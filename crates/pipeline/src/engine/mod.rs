@@ -5,16 +5,14 @@
 //! block order within a shard). Connections are assigned to shards by hash, so each sink receives the packets of its
 //! connections in file order, and results do not depend on the number of threads.
 
-#[cfg(feature = "threads")]
 mod batch;
 mod fragments;
-#[cfg(feature = "threads")]
 mod parallel;
 mod place;
 mod serial;
 mod sink;
 mod tally;
-#[cfg(all(test, feature = "files", feature = "threads"))]
+#[cfg(test)]
 mod tests;
 mod tidy;
 
@@ -24,8 +22,8 @@ use inorder_capture::{Block, CaptureError};
 
 use crate::source::{Input, Reader};
 use crate::{Selection, Watch};
+use serial::Serial;
 
-pub(crate) use serial::Serial;
 pub use sink::Sink;
 pub use tally::{Frames, Tally};
 
@@ -49,7 +47,7 @@ pub struct Consumed<S> {
 /// Packets that `selection` leaves out are only counted.
 ///
 /// This is the engine below [`Analyzer`](crate::Analyzer), for programs that want something else than reports of
-/// flows. It fails only if the input cannot be opened. More than one thread needs the feature `threads`.
+/// flows. It fails only if the input cannot be opened.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -67,13 +65,11 @@ pub struct Consumed<S> {
 ///     fn numbered(&mut self, _: StreamKey, _: &Numbered) {}
 /// }
 ///
-/// # #[cfg(feature = "files")] {
 /// let trace = Input::file("../../testdata/captures/gro-jitter-a.rcv.pcap.gz");
 /// let everything = Selection::default();
 /// let consumed = consume(trace, &everything, 2, Arc::new(Unwatched), Payload::default)?;
 /// let bytes: u64 = consumed.sinks.iter().map(|sink| sink.0).sum();
 /// assert!(bytes > 100_000 && consumed.error.is_none());
-/// # }
 /// # Ok::<(), inorder_capture::CaptureError>(())
 /// ```
 pub fn consume<S: Sink>(
@@ -85,7 +81,6 @@ pub fn consume<S: Sink>(
 ) -> Result<Consumed<S>, CaptureError> {
     let mut reader = Reader::open(input, watch)?;
     let (sinks, tally) = match threads {
-        #[cfg(feature = "threads")]
         2.. => parallel::run(&mut reader, selection, sink, threads),
         _ => {
             let mut serial = Serial::new(sink(), selection.clone());

@@ -100,11 +100,6 @@ impl<S: Sink> Serial<S> {
         }
     }
 
-    /// Frames consumed so far.
-    pub(crate) fn frames(&self) -> u64 {
-        self.tally.all.count + self.tally.left_out
-    }
-
     /// The sink, and the counts over all frames.
     pub(crate) fn finish(mut self) -> (S, Tally) {
         let tally = &mut self.tally;

@@ -5,10 +5,8 @@ use inorder_wire::{Aside, Dir, FlowKey, Numbered, Segment, StreamKey};
 /// Number of shards over which TCP connections are spread; one more shard takes all other packets.
 pub(crate) const TCP_SHARDS: usize = 8;
 /// The shard of numbered packets other than TCP.
-#[cfg(feature = "threads")]
 pub(crate) const NUMBERED_SHARD: usize = TCP_SHARDS;
 /// Number of all shards.
-#[cfg(feature = "threads")]
 pub(crate) const SHARDS: usize = TCP_SHARDS + 1;
 
 /// Takes the packets of one shard, in the order of the capture.
@@ -41,7 +39,6 @@ pub(crate) fn shard_of(key: &FlowKey) -> usize {
 
 /// The shards of what a frame tells beside its packet: what is said of a connection goes where its segments go, and fragments
 /// to every shard of TCP.
-#[cfg(feature = "threads")]
 pub(crate) fn shards_of_aside(aside: &Aside) -> std::ops::Range<usize> {
     let one = |shard: usize| shard..shard + 1;
     match aside {

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::io::Read;
-#[cfg(feature = "files")]
 use std::path::{Path, PathBuf};
 
 /// What to read as one capture: a file, several files one after the other, or any reader.
@@ -10,11 +9,9 @@ use std::path::{Path, PathBuf};
 /// ```
 /// use inorder_pipeline::Input;
 ///
-/// # #[cfg(feature = "files")] {
 /// assert_eq!(Input::file("trace.pcap").name(), "trace.pcap");
 /// assert_eq!(Input::file("-").name(), "standard input");
 /// assert_eq!(Input::files(["a.0", "a.1", "a.2"]).name(), "a.0 and 2 more");
-/// # }
 /// assert_eq!(Input::reader("upload", std::io::empty()).name(), "upload");
 /// ```
 #[derive(Debug)]
@@ -27,7 +24,6 @@ pub struct Input {
 /// One file or reader.
 pub(super) enum Part {
     /// A file, opened when the parts before it are read; `-` is the standard input.
-    #[cfg(feature = "files")]
     File(PathBuf),
     Reader(String, Box<dyn Read + Send>),
 }
@@ -35,7 +31,6 @@ pub(super) enum Part {
 impl std::fmt::Debug for Part {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            #[cfg(feature = "files")]
             Part::File(path) => f.debug_tuple("File").field(path).finish(),
             Part::Reader(name, _) => f.debug_tuple("Reader").field(name).finish(),
         }
@@ -44,13 +39,11 @@ impl std::fmt::Debug for Part {
 
 impl Input {
     /// One file; `-` is the standard input.
-    #[cfg(feature = "files")]
     pub fn file(path: impl AsRef<Path>) -> Self {
         Input::files([path])
     }
 
     /// Files that follow each other, such as those of a rotated capture. Frame numbers continue from file to file.
-    #[cfg(feature = "files")]
     pub fn files<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Self {
         let path = |path: P| path.as_ref().to_owned();
         let paths: Vec<PathBuf> = paths.into_iter().map(path).collect();
@@ -76,7 +69,6 @@ impl Input {
     }
 }
 
-#[cfg(feature = "files")]
 impl<P: AsRef<Path>> From<P> for Input {
     fn from(path: P) -> Self {
         Input::file(path)
@@ -84,7 +76,6 @@ impl<P: AsRef<Path>> From<P> for Input {
 }
 
 /// One name for all files.
-#[cfg(feature = "files")]
 fn name(files: &[PathBuf]) -> String {
     let show = |path: &Path| match path.to_str() {
         Some("-") => "standard input".to_owned(),

@@ -106,10 +106,8 @@ impl Reader {
     }
 }
 
-#[cfg_attr(not(feature = "files"), allow(unused_variables))]
 fn open(part: Part, watch: &Arc<dyn Watch>) -> Result<Capture, CaptureError> {
     match part {
-        #[cfg(feature = "files")]
         Part::File(path) => super::pipe::open(&path, watch),
         Part::Reader(name, reader) => Capture::from_reader(&name, reader),
     }
@@ -118,14 +116,13 @@ fn open(part: Part, watch: &Arc<dyn Watch>) -> Result<Capture, CaptureError> {
 /// Size of a part in bytes, if the system knows it.
 fn length(part: &Part) -> Option<u64> {
     match part {
-        #[cfg(feature = "files")]
         Part::File(path) => Some(std::fs::metadata(path).ok()?.len()),
         Part::Reader(..) => None,
     }
 }
 
 /// Format and compression, as text for people.
-pub(crate) fn describe(info: &FileInfo) -> String {
+fn describe(info: &FileInfo) -> String {
     match info.compression {
         Compression::Plain => info.format.to_string(),
         packed => format!("{} in {packed}", info.format),
