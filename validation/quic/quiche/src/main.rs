@@ -69,21 +69,13 @@ fn serve(port: u16, words: &[&str]) -> Outcome<()> {
     let (len, from) = socket.recv_from(&mut first)?;
     let id = [0x5a; quiche::MAX_CONN_ID_LEN];
     let id = quiche::ConnectionId::from_ref(&id);
-    let mut connection = quiche::accept(&id, None, socket.local_addr()?, from, &mut config)?;
-    log(&mut connection, "server")?;
+    let connection = quiche::accept(&id, None, socket.local_addr()?, from, &mut config)?;
     let info = quiche::RecvInfo {
         from,
         to: socket.local_addr()?,
     };
-    connection.recv(&mut first[..len], info)?;
-    let mut end = End {
-        socket,
-        connection,
-        request: Vec::new(),
-        is_asked: false,
-        unsent: 0,
-        has_all: None,
-    };
+    let mut end = End::new(socket, connection, "server")?;
+    end.connection.recv(&mut first[..len], info)?;
     end.run(|end| {
         let way = end.request.first().copied();
         if let (true, Some(size)) = (end.is_asked, end.request.get(1..9)) {
@@ -107,25 +99,17 @@ fn ask(port: u16, way: &str, bytes: u64, words: &[&str]) -> Outcome<()> {
     let mut id = [0x43; quiche::MAX_CONN_ID_LEN];
     id[..seed.len()].copy_from_slice(&seed);
     let id = quiche::ConnectionId::from_ref(&id);
-    let mut connection = quiche::connect(
+    let connection = quiche::connect(
         Some("localhost"),
         &id,
         socket.local_addr()?,
         server,
         &mut config,
     )?;
-    log(&mut connection, "client")?;
     let mut request = way.as_bytes()[..1].to_vec();
     request.extend(bytes.to_be_bytes());
     let unsent = if way == "up" { bytes } else { 0 };
-    let mut end = End {
-        socket,
-        connection,
-        request: Vec::new(),
-        is_asked: false,
-        unsent: 0,
-        has_all: None,
-    };
+    let mut end = End::new(socket, connection, "client")?;
     let mut has_asked = false;
     end.run(|end| {
         if end.connection.is_established() && !has_asked {
@@ -162,6 +146,19 @@ struct End {
 }
 
 impl End {
+    /// Nothing has come or gone; the log is called `name`.
+    fn new(socket: UdpSocket, mut connection: quiche::Connection, name: &str) -> Outcome<End> {
+        log(&mut connection, name)?;
+        Ok(End {
+            socket,
+            connection,
+            request: Vec::new(),
+            is_asked: false,
+            unsent: 0,
+            has_all: None,
+        })
+    }
+
     /// Sends and receives until the connection is closed; `step` does what this end does of its own accord.
     fn run(&mut self, mut step: impl FnMut(&mut End) -> Outcome<()>) -> Outcome<()> {
         self.socket.set_nonblocking(true)?;
