@@ -1,27 +1,13 @@
 //! The macro that turns the list of impairments in [`crate::stages`] into one type for all stages, so that passing a
 //! packet to a stage is a jump and not a call through a pointer.
 
-/// One impairment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct Impairment {
-    /// Name in scenarios; also `AnyStage::name`.
-    pub name: &'static str,
-    /// A description in one line.
-    pub about: &'static str,
-    /// The source of its rules.
-    pub source: &'static str,
-}
-
-/// Turns the list of impairments into [`REGISTRY`](crate::REGISTRY) and [`AnyStage`](crate::AnyStage). An entry
-/// contains a description of the impairment, its type, the scenario table that declares its keys (or its name, if
-/// there is none), whether it may request a call at a later time
-/// ([`Stage::next_wake_ns`](crate::Stage::next_wake_ns)), and the source of its rules.
+/// Turns the list of impairments into [`AnyStage`](crate::AnyStage). An entry contains a description of the impairment, its type,
+/// the scenario table that declares its keys (or its name, if there is none), and whether it may request a call at a later time
+/// ([`Stage::next_wake_ns`](crate::Stage::next_wake_ns)).
 macro_rules! stages {
     ($(
         #[doc = $about:literal]
-        $name:ident($type:ty) $(, keys $keys:ident)? $(, named $named:literal)?, wakes $wakes:literal,
-            source $source:literal;
+        $name:ident($type:ty) $(, keys $keys:ident)? $(, named $named:literal)?, wakes $wakes:literal;
     )*) => {
         /// The name of each impairment: the name of its table in scenarios, if it has one.
         mod name {
@@ -33,13 +19,6 @@ macro_rules! stages {
                 ][0];
             )*
         }
-
-        /// Every impairment of this crate.
-        pub const REGISTRY: &[Impairment] = &[$(Impairment {
-            name: name::$name,
-            about: $about.trim_ascii(),
-            source: $source,
-        }),*];
 
         /// Any stage.
         pub enum AnyStage<P: Packet> {
@@ -61,7 +40,7 @@ macro_rules! stages {
                 }
             }
 
-            /// Its name in [`crate::REGISTRY`]; "custom" for a stage defined outside this crate.
+            /// The name of its impairment; "custom" for a stage defined outside this crate.
             pub fn name(&self) -> &'static str {
                 match self {
                     $(AnyStage::$name(_) => name::$name,)*

@@ -37,21 +37,6 @@ impl Reason {
         Reason::QueueDelay,
         Reason::Early,
     ];
-
-    /// A short name for tables and files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Reason::Loss => "loss",
-            Reason::QueueFull => "queue-full",
-            Reason::RingFull => "ring-full",
-            Reason::Corrupted => "corrupted",
-            Reason::TooLarge => "too-large",
-            Reason::NoService => "no-service",
-            Reason::RadioFailure => "radio-failure",
-            Reason::QueueDelay => "queue-delay",
-            Reason::Early => "early",
-        }
-    }
 }
 
 /// What happened to a packet, for those who record the truth.

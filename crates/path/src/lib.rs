@@ -26,8 +26,8 @@
 //! Times are nanoseconds, rates are bits per second on the wire. Random numbers come from streams that are passed in,
 //! so a path is a function of its settings, its packets and a seed.
 //!
-//! [`AnyStage`] lists the impairments with descriptions. A stage defined elsewhere is used as [`AnyStage::Custom`].
-//! [`REGISTRY`] lists all impairments with their sources.
+//! [`AnyStage`] lists the impairments with descriptions; the file of each names the source of its rules. A stage defined
+//! elsewhere is used as [`AnyStage::Custom`].
 //!
 //! # Driving a path
 //!
@@ -64,7 +64,6 @@ mod stages;
 mod time;
 mod timeline;
 
-pub use any::Impairment;
 pub use busy::Busy;
 pub use chance::{Correlated, Dice, Probability};
 pub use counters::{Counters, Reason};

@@ -1,4 +1,4 @@
-//! Corruption.
+//! Corruption, as in Linux `sch_netem`.
 
 use crate::declared::Declared;
 use inorder_base::random::Random;

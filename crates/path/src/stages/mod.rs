@@ -37,7 +37,7 @@ mod twin;
 use inorder_base::random::Random;
 use inorder_scenario::config::{self as plain, StageKind};
 
-use crate::any::{Impairment, stages};
+use crate::any::stages;
 use crate::busy::BusyLog;
 use crate::declared::Declared;
 use crate::nic::Nic;
@@ -70,74 +70,51 @@ pub use token_bucket::TokenBucket;
 
 stages! {
     /// rate (constant or changing over time), propagation, drop-tail queue in packets, bytes or BDP
-    Link(Link), keys Link, wakes false,
-        source "IEEE 802.3 framing; drop-tail first in, first out";
+    Link(Link), keys Link, wakes false;
     /// the sending host's own device: TCP keeps what its full queue does not take, and reduces its window
-    Device(Device), keys Device, wakes false,
-        source "Linux tcp_transmit_skb, tcp_enter_cwr; web100 SendStall";
+    Device(Device), keys Device, wakes false;
     /// a link whose queue limits the delay: CoDel
-    Codel(Box<CodelLink<P>>), named "codel", wakes true,
-        source "RFC 8289; Linux codel_impl.h for marks";
+    Codel(Box<CodelLink<P>>), named "codel", wakes true;
     /// a link shared fairly between flows, each with a CoDel queue: FQ-CoDel
-    FqCodel(Box<FqCodelLink<P>>), named "fq-codel", wakes true,
-        source "RFC 8290; Linux sch_fq_codel";
+    FqCodel(Box<FqCodelLink<P>>), named "fq-codel", wakes true;
     /// a link whose queue keeps its delay near a target: PIE
-    Pie(Box<PieLink<P>>), named "pie", wakes true,
-        source "RFC 8033; Linux 6.1 sch_pie";
+    Pie(Box<PieLink<P>>), named "pie", wakes true;
     /// a link whose queue drops at random by its mean length: RED
-    Red(Box<RedLink<P>>), named "red", wakes true,
-        source "Floyd and Jacobson 1993; Linux sch_red for marks and adaptation";
+    Red(Box<RedLink<P>>), named "red", wakes true;
     /// a link with a queue for low latency and another one coupled to it: DualPI2
-    DualPi2(Box<DualPi2Link<P>>), named "dualpi2", wakes true,
-        source "RFC 9332 appendix A; Linux sch_dualpi2 for the scheduler";
+    DualPi2(Box<DualPi2Link<P>>), named "dualpi2", wakes true;
     /// delay with jitter from a distribution, correlated; packets with shorter delays overtake
-    Delay(Delay), keys Delay, wakes false,
-        source "Linux sch_netem, tables of iproute2";
+    Delay(Delay), keys Delay, wakes false;
     /// duplication, loss, corruption, limit, delay, rate, reorder and gap in the kernel's order
-    Netem(Box<Netem>), keys Netem, wakes false,
-        source "Linux 6.12 sch_netem";
+    Netem(Box<Netem>), keys Netem, wakes false;
     /// uniform loss with correlation, four-state Markov, Gilbert-Elliott
-    Loss(Loss), keys Loss, wakes false,
-        source "Linux sch_netem; Salsano and others 2012; Gilbert 1960, Elliott 1963";
+    Loss(Loss), keys Loss, wakes false;
     /// nothing passes for a time
-    Outage(Outage), keys Outage, wakes false,
-        source "RFC 9293 section 3.8.3: connection failures";
+    Outage(Outage), keys Outage, wakes false;
     /// some packets are duplicated
-    Duplicate(Duplicate), keys Duplicate, wakes false,
-        source "Linux sch_netem";
+    Duplicate(Duplicate), keys Duplicate, wakes false;
     /// some packets are damaged, and continue or are dropped
-    Corrupt(Corrupt), keys Corrupt, wakes false,
-        source "Linux sch_netem";
+    Corrupt(Corrupt), keys Corrupt, wakes false;
     /// delays packets, except some that are sent at once (probability, gap)
-    Reorder(Reorder), keys Reorder, wakes false,
-        source "Linux sch_netem";
+    Reorder(Reorder), keys Reorder, wakes false;
     /// a fixed share of the packets is delayed by an additional fixed time
-    Late(Late), keys Late, wakes false,
-        source "Schulte and others, I'll be a bit late: Packet Reordering in Mobile Networks, VI-B";
+    Late(Late), keys Late, wakes false;
     /// a link whose queue moves the packet at its head behind RI others
-    PeriodicReorder(PeriodicReorder<P>), keys Periodic, wakes true,
-        source "Fukuda, Nobayashi, Ikenaga, TCP Variants with Packet Reordering, ICN 2018, III";
+    PeriodicReorder(PeriodicReorder<P>), keys Periodic, wakes true;
     /// a network processor whose threads reorder, under an ordering scheme, with other traffic
-    Processor(Box<Processor<P>>), keys Processor, wakes true,
-        source "Govind, Govindarajan, Kuri, Packet reordering in network processors, IPDPS 2007";
+    Processor(Box<Processor<P>>), keys Processor, wakes true;
     /// packets of one flow over several unequal paths: random, in turn, by flow or flowlet
-    Spray(Spray), keys Spray, wakes false,
-        source "RFC 2992 (by flow); Kandula and others 2007 (flowlets)";
+    Spray(Spray), keys Spray, wakes false;
     /// blocks of consecutive packets late by multiples of 8 ms, released in order or not
-    Radio(Radio), keys Radio, wakes false,
-        source "3GPP TS 36.321 (HARQ) and 36.322 (RLC); Schulte and others, V-B";
+    Radio(Radio), keys Radio, wakes false;
     /// a link with cross traffic: constant, Poisson, on-off Pareto
-    SharedLink(SharedLink), keys SharedLink, wakes false,
-        source "Willinger and others 1997 (on-off Pareto)";
+    SharedLink(SharedLink), keys SharedLink, wakes false;
     /// the receiver's card: ring, interrupt coalescing, softirq, sorter, LRO/GRO, costs
-    Nic(Box<Nic<P>>), named "nic", wakes true,
-        source "Wu, Demar, Crawford, Sorting Reordered Packets with Interrupt Coalescing, 2009";
+    Nic(Box<Nic<P>>), named "nic", wakes true;
     /// a device on the path that receives packets by interrupt and forwards them together
-    Batch(Batch), keys Batch, wakes false,
-        source "Linux e1000, InterruptThrottleRate";
+    Batch(Batch), keys Batch, wakes false;
     /// passes bursts at once, then limits the rate
-    TokenBucket(TokenBucket), keys TokenBucket, wakes false,
-        source "Linux sch_tbf and sch_htb";
+    TokenBucket(TokenBucket), keys TokenBucket, wakes false;
 }
 
 /// Stages so large that they lie in a box.
@@ -203,20 +180,5 @@ impl<P: Packet> Declared<P> for plain::Link {
                 ManagedLink::new(line, DualPi2::new(line, dual)).into()
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_impairment_has_a_unique_name_and_a_description() {
-        let filled = |e: &Impairment| !e.about.is_empty() && !e.source.is_empty();
-        assert!(REGISTRY.iter().all(filled));
-        let mut names: Vec<&str> = REGISTRY.iter().map(|entry| entry.name).collect();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), REGISTRY.len());
     }
 }

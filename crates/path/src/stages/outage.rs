@@ -1,4 +1,4 @@
-//! A path that is interrupted.
+//! A path that is interrupted (RFC 9293 section 3.8.3: connection failures).
 
 use inorder_base::random::Random;
 use inorder_scenario::config as plain;
