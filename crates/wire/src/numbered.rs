@@ -16,7 +16,7 @@ pub struct StreamKey {
     pub src: Endpoint,
     /// Destination.
     pub dst: Endpoint,
-    /// What distinguishes streams between the same ends; see [`Service::id_is`].
+    /// What distinguishes streams between the same ends: SSRC, SPI, receiver index, queue pair, ...
     pub id: u32,
     /// As in [`crate::FlowKey::overlay`].
     pub overlay: u32,

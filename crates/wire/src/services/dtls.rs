@@ -15,9 +15,7 @@ const WITH_CID: u8 = 25;
 
 pub(super) static SERVICE: Declared = Declared {
     name: "dtls",
-    about: "DTLS 1.0 and 1.2 records (RFC 6347)",
     bits: 48,
-    id: "epoch",
     carried: &[Carrier::Udp(parse)],
     // The minimum and the preferred size of RFC 6347 section 4.1.2.6.
     windows: &[32, 64],

@@ -6,8 +6,6 @@ use crate::layer::{Context, Ends, Network, Parsed, Rest, be32};
 
 pub(super) static SERVICE: Declared = Declared {
     name: "esp",
-    about: "IPsec ESP (RFC 4303)",
-    id: "SPI",
     carried: &[Carrier::Udp(in_udp), Carrier::Ip(50, in_ip)],
     // The minimum and the default of RFC 4303 section 3.4.3, and the largest windows of Linux (4,096 packets).
     windows: &[32, 64, 1024, 4096],

@@ -14,8 +14,6 @@ const PORT: u16 = 4754;
 
 pub(super) static SERVICE: Declared = Declared {
     name: "gre",
-    about: "GRE with sequence numbers (RFC 2890)",
-    id: "key",
     carried: &[Carrier::Ip(PROTOCOL, in_ip), Carrier::Udp(in_udp)],
     ..Declared::USUAL
 };

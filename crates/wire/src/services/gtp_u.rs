@@ -9,9 +9,7 @@ const PORT: u16 = 2152;
 
 pub(super) static SERVICE: Declared = Declared {
     name: "gtp-u",
-    about: "GTP-U with sequence numbers (3GPP TS 29.281)",
     bits: 16,
-    id: "tunnel endpoint identifier",
     carried: &[Carrier::Udp(parse)],
     ..Declared::USUAL
 };

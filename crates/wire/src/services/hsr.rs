@@ -7,9 +7,7 @@ use crate::layer::{Context, Ends, Inner, Parsed, Rest};
 
 pub(super) static SERVICE: Declared = Declared {
     name: "hsr",
-    about: "HSR tags (IEC 62439-3)",
     bits: 16,
-    id: "path",
     carried: &[Carrier::Ethernet(0x892f, in_ethernet)],
     ..Declared::USUAL
 };

@@ -5,9 +5,7 @@ use crate::layer::{Context, Network, Parsed, Rest};
 
 pub(super) static SERVICE: Declared = Declared {
     name: "icmp-echo",
-    about: "ICMP or ICMPv6 echo requests or replies (RFC 792, RFC 4443)",
     bits: 16,
-    id: "identifier, and 65,536 for replies",
     carried: &[Carrier::Ip(1, v4), Carrier::Ip(58, v6)],
     ..Declared::USUAL
 };

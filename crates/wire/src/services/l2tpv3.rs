@@ -9,9 +9,7 @@ const PORT: u16 = 1701;
 
 pub(super) static SERVICE: Declared = Declared {
     name: "l2tpv3",
-    about: "L2TPv3 data with sequence numbers (RFC 3931)",
     bits: 24,
-    id: "session",
     carried: &[Carrier::Udp(in_udp), Carrier::Ip(115, in_ip)],
     // The length of the cookie is negotiated and not in the packet, so the place of the number is a guess.
     needs_proof: true,

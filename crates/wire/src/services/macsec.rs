@@ -7,9 +7,7 @@ use crate::layer::{Context, Ends, Inner, Parsed, Rest, be16};
 
 pub(super) static SERVICE: Declared = Declared {
     name: "macsec",
-    about: "MACsec packet numbers (IEEE 802.1AE)",
     bits: 32,
-    id: "port of the secure channel times 4, plus the association number",
     carried: &[Carrier::Ethernet(0x88e5, in_ethernet)],
     // replayWindow 0 of section 10.6.5, strict order, accepts what a window of one packet accepts.
     windows: &[1, 64, 1024],

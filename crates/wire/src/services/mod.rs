@@ -70,12 +70,8 @@ services! {
 pub(crate) struct Declared {
     /// Short lower-case name for output and filters.
     pub(crate) name: &'static str,
-    /// What it is, with its standard.
-    pub(crate) about: &'static str,
     /// Width of the sequence number in bits.
     pub(crate) bits: u32,
-    /// What distinguishes streams between the same ends.
-    pub(crate) id: &'static str,
     /// What carries it.
     pub(crate) carried: &'static [Carrier],
     /// True if one packet does not prove that it belongs to the service; see [`Gate`](crate::Gate).
@@ -92,9 +88,7 @@ impl Declared {
     /// What most services have in common.
     pub(crate) const USUAL: Declared = Declared {
         name: "",
-        about: "",
         bits: 32,
-        id: "",
         carried: &[],
         needs_proof: false,
         has_clock: false,
@@ -119,19 +113,9 @@ impl Service {
         self.declared().name
     }
 
-    /// What it is, with its standard.
-    pub fn about(self) -> &'static str {
-        self.declared().about
-    }
-
     /// Width of the sequence number in bits.
     pub fn bits(self) -> u32 {
         self.declared().bits
-    }
-
-    /// What [`StreamKey::id`](crate::StreamKey::id) is.
-    pub fn id_is(self) -> &'static str {
-        self.declared().id
     }
 
     /// Sizes of its anti-replay window that are in use, packets, ascending; empty if it has none. A receiver refuses a

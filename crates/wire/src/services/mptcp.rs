@@ -7,8 +7,6 @@ use super::Declared;
 
 pub(super) static SERVICE: Declared = Declared {
     name: "mptcp",
-    about: "Multipath TCP, bytes of data over all subflows (RFC 8684)",
     bits: 64,
-    id: "token of the receiver",
     ..Declared::USUAL
 };

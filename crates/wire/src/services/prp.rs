@@ -7,9 +7,7 @@ use crate::{Numbered, StreamKey};
 
 pub(super) static SERVICE: Declared = Declared {
     name: "prp",
-    about: "PRP trailers (IEC 62439-3)",
     bits: 16,
-    id: "network, 10 or 11",
     ..Declared::USUAL
 };
 

@@ -15,9 +15,7 @@ const RESPONSE: u32 = 1 << 24;
 
 pub(super) static SERVICE: Declared = Declared {
     name: "rocev2",
-    about: "RoCEv2 packet sequence numbers (InfiniBand annex A17)",
     bits: 24,
-    id: "destination queue pair, and 2^24 for responses to RDMA READ",
     carried: &[Carrier::Udp(parse)],
     ..Declared::USUAL
 };

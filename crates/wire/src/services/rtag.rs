@@ -7,9 +7,7 @@ use crate::layer::{Context, Ends, Inner, Parsed, Rest};
 
 pub(super) static SERVICE: Declared = Declared {
     name: "r-tag",
-    about: "redundancy tags (IEEE 802.1CB)",
     bits: 16,
-    id: "VLAN",
     carried: &[Carrier::Ethernet(0xf1c1, in_ethernet)],
     ..Declared::USUAL
 };

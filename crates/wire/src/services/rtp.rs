@@ -6,9 +6,7 @@ use crate::{Numbered, Packet};
 
 pub(super) static SERVICE: Declared = Declared {
     name: "rtp",
-    about: "RTP (RFC 3550)",
     bits: 16,
-    id: "SSRC",
     carried: &[Carrier::Udp(parse)],
     needs_proof: true,
     has_clock: true,

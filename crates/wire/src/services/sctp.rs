@@ -16,9 +16,7 @@ const I_DATA: u8 = 64;
 
 pub(super) static SERVICE: Declared = Declared {
     name: "sctp",
-    about: "SCTP transmission sequence numbers (RFC 9260)",
     bits: 32,
-    id: "verification tag",
     carried: &[Carrier::Udp(in_udp), Carrier::Ip(132, in_ip)],
     is_reported: true,
     ..Declared::USUAL

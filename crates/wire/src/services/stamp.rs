@@ -14,9 +14,7 @@ const NTP_EPOCH: u32 = 2_208_988_800;
 
 pub(super) static SERVICE: Declared = Declared {
     name: "stamp",
-    about: "test packets of STAMP, TWAMP and OWAMP (RFC 8762, RFC 5357, RFC 4656)",
     bits: 32,
-    id: "nothing",
     carried: &[Carrier::Udp(parse)],
     needs_proof: true,
     ..Declared::USUAL

@@ -10,9 +10,7 @@ const PORT: u16 = 4793;
 
 pub(super) static SERVICE: Declared = Declared {
     name: "uet",
-    about: "Ultra Ethernet packet delivery, requests (Ultra Ethernet Specification 1.0)",
     bits: 32,
-    id: "source packet delivery context",
     carried: &[Carrier::Udp(parse)],
     ..Declared::USUAL
 };

@@ -5,9 +5,7 @@ use crate::layer::{Context, Ends, Parsed, Rest};
 
 pub(super) static SERVICE: Declared = Declared {
     name: "wireguard",
-    about: "WireGuard transport data",
     bits: 64,
-    id: "receiver index",
     carried: &[Carrier::Udp(parse)],
     // RFC 6479 with a bitmap of 2,048 bits and one of 8,192 bits, as programs have it: a word less is usable.
     windows: &[1984, 8128],
