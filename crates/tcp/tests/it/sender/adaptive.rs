@@ -6,12 +6,7 @@ use inorder_tcp::config::MS;
 use super::peer::{Peer, config};
 
 fn open(profile: &str, loss: &str, window: u32) -> Peer {
-    let mut custom = config(profile);
-    custom.cwnd.initial = window;
-    let mut peer = Peer::new(&custom, "fixed", loss);
-    peer.write(1000);
-    peer.now += 100 * MS;
-    peer
+    Peer::a_round_trip_on(profile, "fixed", loss, window)
 }
 
 #[test]

@@ -6,12 +6,7 @@ use inorder_tcp::config::MS;
 use super::peer::{Peer, config};
 
 fn open(loss: &str, window: u32) -> Peer {
-    let mut custom = config("rfc");
-    custom.cwnd.initial = window;
-    let mut peer = Peer::new(&custom, "reno", loss);
-    peer.write(1000);
-    peer.now += 100 * MS;
-    peer
+    Peer::a_round_trip_on("rfc", "reno", loss, window)
 }
 
 /// Careful: one new segment for two that left the network; the threshold is two thirds of the flight.

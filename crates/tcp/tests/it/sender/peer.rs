@@ -26,6 +26,16 @@ pub(crate) fn config(profile: &str) -> Config {
 }
 
 impl Peer {
+    /// A sender whose first `window` segments of many left a round trip of 100 ms ago.
+    pub(crate) fn a_round_trip_on(profile: &str, control: &str, loss: &str, window: u32) -> Self {
+        let mut custom = config(profile);
+        custom.cwnd.initial = window;
+        let mut peer = Peer::new(&custom, control, loss);
+        peer.write(1000);
+        peer.now += 100 * MS;
+        peer
+    }
+
     /// A connection with a round-trip time of 100 ms, opened.
     pub(crate) fn new(config: &Config, congestion: &str, loss: &str) -> Self {
         let find = |name| inorder_tcp::congestion::find(name).unwrap();

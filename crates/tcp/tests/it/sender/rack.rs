@@ -6,12 +6,7 @@ use inorder_tcp::config::{LossProbe, MS};
 use super::peer::{Peer, config};
 
 fn open(loss: &str) -> Peer {
-    let mut custom = config("linux-6");
-    custom.cwnd.initial = 20;
-    let mut peer = Peer::new(&custom, "fixed", loss);
-    peer.write(1000);
-    peer.now += 100 * MS;
-    peer
+    Peer::a_round_trip_on("linux-6", "fixed", loss, 20)
 }
 
 #[test]

@@ -7,12 +7,7 @@ use super::peer::{Peer, config};
 
 /// 20 segments sent at 100 ms, with a round trip of 100 ms so far.
 fn open(loss: &str) -> Peer {
-    let mut custom = config("linux-6");
-    custom.cwnd.initial = 20;
-    let mut peer = Peer::new(&custom, "fixed", loss);
-    peer.write(1000);
-    peer.now += 100 * MS;
-    peer
+    Peer::a_round_trip_on("linux-6", "fixed", loss, 20)
 }
 
 /// Section 6.1.1: "packets sent before the largest acknowledged packet by at least kPacketThreshold", which is 3.
