@@ -8,6 +8,7 @@ use inorder_detect::{
 };
 
 use crate::sample;
+use crate::words::says;
 
 /// The cure for one flow whose sender took late packets for lost `times`, changed by `change`.
 fn cure(times: u64, change: impl FnOnce(&mut FlowReport)) -> Cure {
@@ -79,10 +80,7 @@ fn what_comes_later_than_a_round_trip_is_nothing_for_rack() {
     // At 94 Mbit/s, 487 packets of 1,448 bytes come in 60 ms.
     let command = "sysctl -w net.ipv4.tcp_reordering=487 net.ipv4.tcp_max_reordering=974 net.ipv4.tcp_recovery=0";
     assert_eq!(wait.commands[0], command);
-    assert!(
-        wait.warning
-            .contains("switches RACK off for every connection")
-    );
+    says(&wait.warning, "switches RACK off for every connection");
     assert!(wait.holds.starts_with("Linux senders before 6.17."));
 }
 

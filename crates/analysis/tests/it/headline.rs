@@ -5,6 +5,7 @@ use inorder_detect::{Cause, FlowReport, Limit, NotSeen};
 use inorder_wire::{Endpoint, Service};
 
 use crate::sample::{self, recovered};
+use crate::words::says;
 
 /// A file with a flow of 640 packets that is changed by `change`, and one without trouble.
 fn with(change: impl FnOnce(&mut FlowReport)) -> Analysis {
@@ -73,9 +74,9 @@ fn late_packets_before_the_capture_point_are_seen_though_the_end_of_the_path_is_
         late(&mut upstream, 1);
         flow.upstream = Some(Box::new(upstream.reordering));
     }));
-    assert!(
-        said.contains("eordering is not the problem: 1 packet was late before the capture point and started no recovery"),
-        "{said}"
+    says(
+        &said,
+        "eordering is not the problem: 1 packet was late before the capture point and started no recovery",
     );
 }
 
@@ -99,10 +100,7 @@ fn a_closed_window_is_not_an_idle_application() {
         flow.cost.closed_ns = 700_000_000;
     });
     let said = said(&analysis);
-    assert!(
-        said.contains("The receiver's window was closed for 700 ms of "),
-        "{said}"
-    );
+    says(&said, "The receiver's window was closed for 700 ms of ");
 }
 
 #[test]
@@ -114,9 +112,9 @@ fn a_packet_that_is_missing_at_the_end_may_have_been_lost() {
         ),
         "{said}"
     );
-    assert!(
-        said.contains("2 packets were still missing although later ones had arrived: lost, late or not captured"),
-        "{said}"
+    says(
+        &said,
+        "2 packets were still missing although later ones had arrived: lost, late or not captured",
     );
 }
 
@@ -155,9 +153,9 @@ fn reordering_is_neither_accused_nor_acquitted_where_it_cannot_be_seen() {
     });
     let text = said(&analysis);
     assert!(text.contains("the capture does not show why."), "{text}");
-    assert!(
-        text.contains("Whether packets of this flow arrived out of order is unknown. "),
-        "{text}"
+    says(
+        &text,
+        "Whether packets of this flow arrived out of order is unknown. ",
     );
     assert!(
         text.ends_with(

@@ -3,6 +3,7 @@
 use inorder_analysis::html::{self, Page};
 
 use crate::sample;
+use crate::words::says;
 
 fn page(file: &str, charts: bool) -> String {
     let mut analysis = sample::analysis(file, 3);
@@ -86,8 +87,9 @@ fn the_page_makes_no_request() {
 fn without_charts_the_page_has_tables() {
     let page = page("a.pcap", false);
     assert!(page.contains("Charts were left out"));
-    assert!(
-        page.contains("<th scope=col>displacement, packets</th><th scope=col>% of packets</th>")
+    says(
+        &page,
+        "<th scope=col>displacement, packets</th><th scope=col>% of packets</th>",
     );
     assert!(page.contains("<th scope=col>if sorted in blocks of</th>"));
     assert!(!page.contains("vega-lite"), "no trace of the libraries");
@@ -337,9 +339,8 @@ fn an_overview_of_thousands_stays_small() {
     let mut out = Vec::new();
     let analysis = sample::analysis("a.pcap", 3);
     html::write_one_of(&mut out, &analysis, &Page::default(), "../day.html").unwrap();
-    assert!(
-        String::from_utf8(out)
-            .unwrap()
-            .contains("<a href=\"../day.html\">All captures</a>")
+    says(
+        String::from_utf8(out).unwrap(),
+        "<a href=\"../day.html\">All captures</a>",
     );
 }

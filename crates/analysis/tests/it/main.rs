@@ -24,3 +24,4 @@ mod several;
 mod streams;
 mod summed;
 mod table;
+mod words;

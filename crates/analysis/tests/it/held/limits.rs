@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::frames;
+use crate::words::{omits, says};
 
 #[test]
 fn a_small_window_of_the_receiver_is_a_problem_although_nothing_was_lost() {
@@ -116,11 +117,7 @@ fn a_round_trip_of_nothing_is_not_told() {
     let analysis = with(&[(&[Limit::Application], 95)], |flow| {
         flow.min_rtt_ns = Some(0);
     });
-    assert!(
-        !said(&analysis).contains("round trip"),
-        "{}",
-        said(&analysis)
-    );
+    omits(said(&analysis), "round trip");
 }
 
 #[test]
@@ -172,10 +169,9 @@ fn a_lost_syn_says_nothing_of_how_much_there_was_to_send() {
             ) = (1, 1_000 * MS);
         },
     );
-    assert!(
-        lead(&analysis).contains("opening the connection took 9.00 s (90 % of the time)"),
-        "{}",
-        lead(&analysis)
+    says(
+        lead(&analysis),
+        "opening the connection took 9.00 s (90 % of the time)",
     );
 }
 
@@ -191,10 +187,7 @@ fn reductions_are_said_to_follow_losses_only_if_something_was_lost() {
         flow.originals.lost = 3;
         recovered(flow, Cause::Loss, 2, 1);
     });
-    assert!(
-        lost.contains("after losses the congestion window was below"),
-        "{lost}"
-    );
+    says(&lost, "after losses the congestion window was below");
     assert!(lost.contains("after packets were lost"), "{lost}");
     let discarded = of(|flow| {
         flow.originals.refused = 3;
@@ -204,10 +197,9 @@ fn reductions_are_said_to_follow_losses_only_if_something_was_lost() {
         !discarded.contains("loss") && !discarded.contains("lost"),
         "{discarded}"
     );
-    assert!(
-        discarded
-            .contains("after the receiver had discarded packets the congestion window was below"),
-        "{discarded}"
+    says(
+        &discarded,
+        "after the receiver had discarded packets the congestion window was below",
     );
     let marked = of(|flow| flow.ecn_reductions = 3);
     assert!(
@@ -228,11 +220,7 @@ fn what_waits_for_the_other_end_is_told_and_has_an_action_only_then() {
     requests.originals.bytes = 4_000;
     analysis.flows.push(requests);
     let idle = "the sending application had nothing to send for 90 % of the time";
-    assert!(
-        said(&analysis).contains(&format!("{idle}.")),
-        "{}",
-        said(&analysis)
-    );
+    says(said(&analysis), &format!("{idle}."));
     let proposed = |analysis: &Analysis| !Cure::of(analysis).actions.is_empty();
     assert!(!proposed(&analysis));
     analysis.flows[0].limits.awaited_ns = 6_000 * MS;
@@ -271,10 +259,7 @@ fn ends_of_answers_that_wait_for_acknowledgements_are_told_and_have_an_action() 
     };
     let often = with_ends(20, 3_000 * MS);
     let text = said(&often);
-    assert!(
-        text.contains("for 3.00 s of this the last segment of an answer"),
-        "{text}"
-    );
+    says(&text, "for 3.00 s of this the last segment of an answer");
     assert!(text.contains("20 times: Nagle's algorithm"), "{text}");
     assert!(!text.contains("No problem"), "{text}");
     let actions = Cure::of(&often).actions;
@@ -323,9 +308,6 @@ fn what_comes_at_long_and_equal_intervals_does_not_fill_a_line() {
         capture.send(at + 0.1, frames::client(ack, seq + 60, frames::ACK, 0));
     }
     let text = said(&capture.analyse());
-    assert!(
-        text.contains("the sending application had nothing to send"),
-        "{text}"
-    );
+    says(&text, "the sending application had nothing to send");
     assert!(!text.contains("line was full"), "{text}");
 }
