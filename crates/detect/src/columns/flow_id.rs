@@ -1,35 +1,24 @@
 //! How a flow is named.
 
-use inorder_report::{Column, Kind};
+use inorder_report::columns;
 use inorder_wire::Vlan;
 
 use crate::FlowId;
 
-/// What names a flow.
-pub static FLOW_ID: &[Column<FlowId>] = &[Column::new(
-    "flow",
-    Kind::Text,
-    "`src:port->dst:port`, the direction of the data; IPv6 addresses in brackets.",
-    |id: &FlowId| id.to_string().into(),
-)
-.shown("flow", 0)
-.adapted(|id, _| name(id))];
+columns! {
+    /// What names a flow.
+    pub FLOW_ID: FlowId, |id|
+    "flow": Text, "`src:port->dst:port`, the direction of the data; IPv6 addresses in brackets."
+        => id.to_string(), shown("flow", 0), adapted(|id, _| name(id));
+}
 
-/// What tells flows of the same addresses and ports apart.
-pub static FLOW_PLACE: &[Column<FlowId>] = &[
-    Column::new(
-        "overlay",
-        Kind::Small,
-        "VXLAN VNI, GRE key, ...; 0 for none. Outside of tunnels the VLAN: 4261412864 (0xfe000000) + 4096 x outer tag + inner tag.",
-        |id| id.overlay.into(),
-    ),
-    Column::new(
-        "reuse",
-        Kind::Small,
-        "0 for the first connection with these addresses and ports, 1 for the next, ...",
-        |id| id.reuse.into(),
-    ),
-];
+columns! {
+    /// What tells flows of the same addresses and ports apart.
+    pub FLOW_PLACE: FlowId, |id|
+    "overlay": Small, "VXLAN VNI, GRE key, ...; 0 for none. Outside of tunnels the VLAN: 4261412864 (0xfe000000) + 4096 x outer tag + inner tag."
+        => id.overlay;
+    "reuse": Small, "0 for the first connection with these addresses and ports, 1 for the next, ..." => id.reuse;
+}
 
 /// A flow's ends, with what tells it from others of the same name.
 pub fn name(id: &FlowId) -> String {

@@ -1,147 +1,49 @@
 //! Sums over flows.
 
-use inorder_report::{Column, Digits, Kind, List};
+use inorder_report::{Digits, columns};
 
 use crate::{Moments, Totals};
 
-type Of = Column<Totals>;
+columns! {
+    /// Sums over flows.
+    pub TOTALS: Totals, |t|
+    "tcp_flows": Count, "Flows that carried data." => t.flows;
+    "reordered_flows": Count, "Of these, with reordered packets." => t.reordered_flows;
+    "troubled_flows": Count, "Of all flows, with late, lost, refused, repeated or undecided packets."
+        => t.troubled_flows;
+    "data_packets": Count, "Original data segments." => t.originals.packets;
+    "data_bytes": Bytes, "Their payload." => t.originals.bytes;
+    "received": Count, "Original transmissions that certainly arrived." => t.order.arrived;
+    "reordered": Count, "Of these, reordered." => t.order.reordered;
+    "late": Count, "Late packets: the reordered ones, and those that came so late that the receiver discarded them."
+        => t.order.late;
+    "max_extent": Count, "Greatest extent." => t.order.max_extent, unit("packets");
+    "max_late_ms": Duration, "Greatest late time." => t.order.max_late_ns;
+    "ambiguous": Count, "Ambiguous events." => t.order.ambiguous;
+    "losses": Count, "Packets lost." => t.originals.lost;
+    "refused": Count, "Packets that arrived and that the receiver discarded although it lacked them."
+        => t.originals.refused;
+    "retransmissions": Count, "Retransmissions." => t.retransmissions.total;
+    "spurious_retransmissions": Count, "Of these, spurious." => t.retransmissions.spurious;
+    "recoveries": Count, "Recovery phases." => t.recoveries.total;
+    "spurious_recoveries": Count, "Of these, the ones during which no packet had been lost." => t.recoveries.spurious;
+    "timeouts": Count, "Of all recovery phases, started by a retransmission time-out." => t.recoveries.timeouts;
+    "expiries": Count, "How often retransmission timers expired: at the start of a recovery phase, and again where what was sent then was lost, too."
+        => t.recoveries.expiries;
+    "syns_again": Count, "SYNs of these connections that were sent again." => t.openings.syns_again;
+    "fast_open_refused": Count, "Connections whose data in the SYN was not acknowledged with it and came again (RFC 7413)."
+        => t.openings.fast_open_refused;
+    "measures": Rows(MOMENTS), "The numbers by which captures are judged and compared." => t.measures.all();
+}
 
-/// Sums over flows.
-pub static TOTALS: &[Column<Totals>] = &[
-    Of::new("tcp_flows", Kind::Count, "Flows that carried data.", |t| {
-        t.flows.into()
-    }),
-    Of::new(
-        "reordered_flows",
-        Kind::Count,
-        "Of these, with reordered packets.",
-        |t| t.reordered_flows.into(),
-    ),
-    Of::new(
-        "troubled_flows",
-        Kind::Count,
-        "Of all flows, with late, lost, refused, repeated or undecided packets.",
-        |t| t.troubled_flows.into(),
-    ),
-    Of::new(
-        "data_packets",
-        Kind::Count,
-        "Original data segments.",
-        |t| t.originals.packets.into(),
-    ),
-    Of::new("data_bytes", Kind::Bytes, "Their payload.", |t| {
-        t.originals.bytes.into()
-    }),
-    Of::new(
-        "received",
-        Kind::Count,
-        "Original transmissions that certainly arrived.",
-        |t| t.order.arrived.into(),
-    ),
-    Of::new("reordered", Kind::Count, "Of these, reordered.", |t| {
-        t.order.reordered.into()
-    }),
-    Of::new(
-        "late",
-        Kind::Count,
-        "Late packets: the reordered ones, and those that came so late that the receiver discarded them.",
-        |t| t.order.late.into(),
-    ),
-    Of::new("max_extent", Kind::Count, "Greatest extent.", |t| {
-        t.order.max_extent.into()
-    })
-    .unit("packets"),
-    Of::new("max_late_ms", Kind::Duration, "Greatest late time.", |t| {
-        t.order.max_late_ns.into()
-    }),
-    Of::new("ambiguous", Kind::Count, "Ambiguous events.", |t| {
-        t.order.ambiguous.into()
-    }),
-    Of::new("losses", Kind::Count, "Packets lost.", |t| {
-        t.originals.lost.into()
-    }),
-    Of::new(
-        "refused",
-        Kind::Count,
-        "Packets that arrived and that the receiver discarded although it lacked them.",
-        |t| t.originals.refused.into(),
-    ),
-    Of::new("retransmissions", Kind::Count, "Retransmissions.", |t| {
-        t.retransmissions.total.into()
-    }),
-    Of::new(
-        "spurious_retransmissions",
-        Kind::Count,
-        "Of these, spurious.",
-        |t| t.retransmissions.spurious.into(),
-    ),
-    Of::new("recoveries", Kind::Count, "Recovery phases.", |t| {
-        t.recoveries.total.into()
-    }),
-    Of::new(
-        "spurious_recoveries",
-        Kind::Count,
-        "Of these, the ones during which no packet had been lost.",
-        |t| t.recoveries.spurious.into(),
-    ),
-    Of::new(
-        "timeouts",
-        Kind::Count,
-        "Of all recovery phases, started by a retransmission time-out.",
-        |t| t.recoveries.timeouts.into(),
-    ),
-    Of::new(
-        "expiries",
-        Kind::Count,
-        "How often retransmission timers expired: at the start of a recovery phase, and again where what was sent then was lost, too.",
-        |t| t.recoveries.expiries.into(),
-    ),
-    Of::new(
-        "syns_again",
-        Kind::Count,
-        "SYNs of these connections that were sent again.",
-        |t| t.openings.syns_again.into(),
-    ),
-    Of::new(
-        "fast_open_refused",
-        Kind::Count,
-        "Connections whose data in the SYN was not acknowledged with it and came again (RFC 7413).",
-        |t| t.openings.fast_open_refused.into(),
-    ),
-    Of::nested(
-        "measures",
-        "The numbers by which captures are judged and compared.",
-        &List {
-            columns: MOMENTS,
-            of: |t: &Totals| t.measures.all(),
-        },
-    ),
-];
-
-type One = Column<Moments>;
-
-/// The sums of a measure over flows.
-static MOMENTS: &[Column<Moments>] = &[
-    One::new("measure", Kind::Text, "Name of the measure.", |m| {
-        m.measure.into()
-    }),
-    One::new("flows", Kind::Count, "Flows that have the number.", |m| {
-        m.flows.into()
-    }),
-    One::new("of", SUM, "Sum of the numerators.", |m| m.of().into()),
-    One::new("per", SUM, "Sum of the denominators.", |m| m.per().into()),
-    One::new("of_of", SUM, "Sum of the squared numerators.", |m| {
-        m.of_of().into()
-    }),
-    One::new(
-        "of_per",
-        SUM,
-        "Sum of the products of numerator and denominator.",
-        |m| m.of_per().into(),
-    ),
-    One::new("per_per", SUM, "Sum of the squared denominators.", |m| {
-        m.per_per().into()
-    }),
-];
-
-const SUM: Kind = Kind::Number(Digits::Short);
+columns! {
+    /// The sums of a measure over flows.
+    MOMENTS: Moments, |m|
+    "measure": Text, "Name of the measure." => m.measure;
+    "flows": Count, "Flows that have the number." => m.flows;
+    "of": Number(Digits::Short), "Sum of the numerators." => m.of();
+    "per": Number(Digits::Short), "Sum of the denominators." => m.per();
+    "of_of": Number(Digits::Short), "Sum of the squared numerators." => m.of_of();
+    "of_per": Number(Digits::Short), "Sum of the products of numerator and denominator." => m.of_per();
+    "per_per": Number(Digits::Short), "Sum of the squared denominators." => m.per_per();
+}

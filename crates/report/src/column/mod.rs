@@ -1,6 +1,7 @@
 //! A column: one fact of a row, declared once for all outputs.
 
 pub mod json;
+mod list;
 pub mod schema;
 
 use std::io;
