@@ -69,103 +69,40 @@ impl Default for Config {
     }
 }
 
+/// Methods that change one field each.
+macro_rules! setters {
+    ($($field:ident: $type:ty),+ $(,)?) => {$(
+        #[doc = concat!("See [`Config::", stringify!($field), "`](#structfield.", stringify!($field), ").")]
+        #[must_use]
+        pub fn $field(mut self, $field: $type) -> Self {
+            self.$field = $field;
+            self
+        }
+    )+};
+}
+
 /// Each method changes one choice, so that they can be chained:
 /// `Config::default().keep_events(true).what_if(false)`.
 impl Config {
-    /// See [`Config::vantage`](#structfield.vantage).
-    #[must_use]
-    pub fn vantage(mut self, vantage: Option<Vantage>) -> Self {
-        self.vantage = vantage;
-        self
-    }
-
-    /// See [`Config::keep_events`](#structfield.keep_events).
-    #[must_use]
-    pub fn keep_events(mut self, keep: bool) -> Self {
-        self.keep_events = keep;
-        self
-    }
-
-    /// See [`Config::keep_points`](#structfield.keep_points).
-    #[must_use]
-    pub fn keep_points(mut self, keep: bool) -> Self {
-        self.keep_points = keep;
-        self
-    }
-
-    /// See [`Config::what_if`](#structfield.what_if).
-    #[must_use]
-    pub fn what_if(mut self, what_if: bool) -> Self {
-        self.what_if = what_if;
-        self
-    }
-
-    /// See [`Config::block_sizes`](#structfield.block_sizes).
-    #[must_use]
-    pub fn block_sizes(mut self, packets: Vec<u32>) -> Self {
-        self.block_sizes = packets;
-        self
-    }
-
-    /// See [`Config::sorters`](#structfield.sorters).
-    #[must_use]
-    pub fn sorters(mut self, sorters: Vec<SorterConfig>) -> Self {
-        self.sorters = sorters;
-        self
-    }
-
-    /// See [`Config::coalesce_ns`](#structfield.coalesce_ns).
-    #[must_use]
-    pub fn coalesce_ns(mut self, times_ns: Vec<u64>) -> Self {
-        self.coalesce_ns = times_ns;
-        self
-    }
-
-    /// See [`Config::explanations`](#structfield.explanations).
-    #[must_use]
-    pub fn explanations(mut self, explanations: Explanations) -> Self {
-        self.explanations = explanations;
-        self
-    }
-
-    /// See [`Config::assumed`](#structfield.assumed).
-    #[must_use]
-    pub fn assumed(mut self, assumed: Assumed) -> Self {
-        self.assumed = assumed;
-        self
-    }
-
-    /// See [`Config::idle_ns`](#structfield.idle_ns).
-    #[must_use]
-    pub fn idle_ns(mut self, idle_ns: i64) -> Self {
-        self.idle_ns = idle_ns;
-        self
-    }
-
-    /// See [`Config::max_flows`](#structfield.max_flows).
-    #[must_use]
-    pub fn max_flows(mut self, flows: usize) -> Self {
-        self.max_flows = flows;
-        self
-    }
-
-    /// See [`Config::memory`](#structfield.memory).
-    #[must_use]
-    pub fn memory(mut self, bytes: Option<usize>) -> Self {
-        self.memory = bytes;
-        self
+    setters! {
+        vantage: Option<Vantage>,
+        keep_events: bool,
+        keep_points: bool,
+        what_if: bool,
+        block_sizes: Vec<u32>,
+        sorters: Vec<SorterConfig>,
+        coalesce_ns: Vec<u64>,
+        explanations: Explanations,
+        assumed: Assumed,
+        idle_ns: i64,
+        max_flows: usize,
+        memory: Option<usize>,
+        only: Option<FlowChoice>,
     }
 
     /// Reports that are kept at most: [`Config::max_flows`], if there is memory for as many.
     pub(crate) fn reports(&self) -> usize {
         let room = |memory: usize| memory / REPORTS_PART / BYTES_OF_REPORT;
         self.memory.map_or(usize::MAX, room).min(self.max_flows)
-    }
-
-    /// See [`Config::only`](#structfield.only).
-    #[must_use]
-    pub fn only(mut self, flows: Option<FlowChoice>) -> Self {
-        self.only = flows;
-        self
     }
 }

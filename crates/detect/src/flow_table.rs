@@ -244,7 +244,7 @@ impl FlowTable {
     pub fn merge(&mut self, other: FlowTable) {
         self.summed.merge(&other.summed);
         self.attempts.merge(other.attempts);
-        self.early.add(&other.early);
+        self.early.merge(&other.early);
         let fits = other.kept.len() <= self.most;
         if self.kept.is_empty() && self.floor.is_none() && fits {
             self.kept = other.kept; // As usual: no report has to be moved.

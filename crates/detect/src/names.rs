@@ -29,7 +29,7 @@ names!(Evidence {
 });
 names!(FastOpen { Accepted => "accepted", Refused => "refused" });
 names!(Host { Sender => "sender", Receiver => "receiver" });
-names!(Outcome {
+names!(all Outcome {
     Unanswered => "unanswered",
     Refused => "refused",
     Unreachable => "unreachable",
@@ -47,7 +47,7 @@ names!(Reason {
     NotSeen => "not-seen",
     Unanswered => "unanswered",
 });
-names!(NotSeen {
+names!(all NotSeen {
     Vantage => "vantage",
     SackOptions => "sack-options",
     OneWay => "one-way",
@@ -55,7 +55,7 @@ names!(NotSeen {
     Sack => "sack",
     Holes => "holes",
 });
-names!(Cause {
+names!(all Cause {
     QueueLoss => "queue-loss",
     RandomLoss => "random-loss",
     Loss => "loss",

@@ -185,10 +185,14 @@ impl RecoveryTracker {
         self.perhaps.push_back((offset, last));
     }
 
+    /// Phase `id`, while its retransmissions may still get their verdict.
+    fn phase_mut(&mut self, id: u32) -> Option<&mut Phase> {
+        self.phases.get_mut(id.wrapping_sub(self.first) as usize)
+    }
+
     /// A verdict on `copies` retransmissions of phase `id`.
     pub(crate) fn resolve(&mut self, id: u32, verdict: Verdict, copies: u32) {
-        let index = id.wrapping_sub(self.first) as usize;
-        if let Some(phase) = self.phases.get_mut(index) {
+        if let Some(phase) = self.phase_mut(id) {
             match verdict {
                 Verdict::Needed => phase.needed += copies,
                 Verdict::Spurious => phase.spurious += copies,
@@ -200,8 +204,7 @@ impl RecoveryTracker {
     /// A segment that phase `id` retransmitted was lost with probability `share`, and discarded by the receiver otherwise; or it came
     /// late after all, with probability `came`.
     pub(crate) fn lost(&mut self, id: u32, share: f64, came: f64) {
-        let index = id.wrapping_sub(self.first) as usize;
-        if let Some(phase) = self.phases.get_mut(index) {
+        if let Some(phase) = self.phase_mut(id) {
             phase.recovery.facts.lost += share;
             phase.recovery.facts.perhaps_refused += 1;
             phase.recovery.facts.none_lost += (1.0 - share * (1.0 - came)).ln();
@@ -217,8 +220,7 @@ impl RecoveryTracker {
 
     /// Something that phase `id` sent again was never acknowledged.
     pub(crate) fn unanswered(&mut self, id: u32) {
-        let index = id.wrapping_sub(self.first) as usize;
-        if let Some(phase) = self.phases.get_mut(index) {
+        if let Some(phase) = self.phase_mut(id) {
             phase.recovery.facts.unanswered = true;
             // Nothing came that could have asked for it.
             phase.recovery.timeout = true;
@@ -258,8 +260,7 @@ impl RecoveryTracker {
     /// The counts, and the phases, of which only the first are remembered unless events are kept.
     pub(crate) fn finish(mut self) -> Recoveries {
         for (_, id) in std::mem::take(&mut self.perhaps) {
-            let index = id.wrapping_sub(self.first) as usize;
-            if let Some(phase) = self.phases.get_mut(index) {
+            if let Some(phase) = self.phase_mut(id) {
                 phase.open = true;
             }
         }

@@ -23,6 +23,8 @@ pub trait Name {
 /// assert_eq!(Weather::NAMES, ["dry", "rainy-again"]);
 /// # let _ = Weather::Dry;
 /// ```
+///
+/// With `all`, the enum also has a constant `ALL` of its variants, in this order.
 #[macro_export]
 macro_rules! names {
     ($type:ty { $($variant:ident => $name:literal),+ $(,)? }) => {
@@ -32,6 +34,14 @@ macro_rules! names {
             fn name(&self) -> &'static str {
                 match self { $(<$type>::$variant => $name),+ }
             }
+        }
+    };
+    (all $type:ty { $($variant:ident => $name:literal),+ $(,)? }) => {
+        $crate::names!($type { $($variant => $name),+ });
+
+        impl $type {
+            /// All there are, in the order of the declaration.
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
         }
     };
 }

@@ -80,39 +80,31 @@ fn lost_none(facts: &Facts) -> bool {
 }
 
 impl Flow<'_> {
-    fn any(&self, kind: Kind, from: i64, to: i64) -> bool {
+    /// What happened so to what begins in `from..=to`.
+    fn of(&self, kind: Kind, (from, to): (i64, i64)) -> impl Iterator<Item = &Mark> {
         let first = self.marks.partition_point(|m| m.start < from);
-        let within = self.marks.iter().skip(first).take_while(|m| m.start <= to);
-        within.into_iter().any(|m| m.kind == kind)
+        let behind = self.marks.iter().skip(first);
+        let within = behind.take_while(move |m| m.start <= to);
+        within.filter(move |m| m.kind == kind)
     }
 
-    /// The losses of a phase.
-    fn losses(&self, phase: &Recovery) -> impl Iterator<Item = &Mark> {
-        let from = i64::try_from(phase.seq_offset).unwrap_or(i64::MAX);
-        let to = phase.facts.last.max(from);
-        let first = self.marks.partition_point(|m| m.start < from);
-        let within = self
-            .marks
-            .iter()
-            .skip(first)
-            .take_while(move |m| m.start <= to);
-        within.filter(|m| m.kind == Kind::Lost)
+    fn any(&self, kind: Kind, bytes: (i64, i64)) -> bool {
+        self.of(kind, bytes).next().is_some()
     }
 
     /// The cause of a phase.
     pub(crate) fn cause(&self, phase: &Recovery) -> Cause {
-        let from = i64::try_from(phase.seq_offset).unwrap_or(i64::MAX);
-        let to = phase.facts.last.max(from);
-        let late = self.any(Kind::Reordered, from, to);
+        let sent_again = phase.sent_again();
+        let late = self.any(Kind::Reordered, sent_again);
         let one = phase.retransmissions == 1 && phase.facts.to_end <= i64::from(self.mss);
         let probe = one && phase.facts.prompt == Prompt::Probe;
         match phase.verdict {
             _ if phase.facts.unanswered => Cause::Unanswered,
-            RecoveryVerdict::Loss if self.any(Kind::Lost, from, to) => Cause::Loss,
+            RecoveryVerdict::Loss if self.any(Kind::Lost, sent_again) => Cause::Loss,
             RecoveryVerdict::Loss if lost_one(&phase.facts) => Cause::Loss,
             RecoveryVerdict::Loss if lost_some(&phase.facts) => Cause::Loss,
             RecoveryVerdict::Loss if phase.facts.lost > MAX_LOST_BESIDE_REFUSED => Cause::Unknown,
-            RecoveryVerdict::Loss if self.any(Kind::Refused, from, to) => Cause::Refused,
+            RecoveryVerdict::Loss if self.any(Kind::Refused, sent_again) => Cause::Refused,
             // Something was needed, and it is not known whether it had been lost or refused.
             RecoveryVerdict::Loss => Cause::Unknown,
             RecoveryVerdict::Ambiguous if lost_some(&phase.facts) => Cause::Loss,
@@ -130,13 +122,13 @@ impl Flow<'_> {
     /// The cause of a retransmission sent in a phase of the cause `phase`.
     fn cause_of(&self, retransmission: &Retransmission, phase: Cause) -> Cause {
         let from = i64::try_from(retransmission.seq_offset).unwrap_or(i64::MAX);
-        let to = from + i64::from(retransmission.len.max(1)) - 1;
+        let bytes = (from, from + i64::from(retransmission.len.max(1)) - 1);
         match retransmission.verdict {
-            Verdict::Needed if self.any(Kind::Refused, from, to) => Cause::Refused,
-            Verdict::Needed if !self.any(Kind::Lost, from, to) => Cause::Unknown,
+            Verdict::Needed if self.any(Kind::Refused, bytes) => Cause::Refused,
+            Verdict::Needed if !self.any(Kind::Lost, bytes) => Cause::Unknown,
             Verdict::Needed if phase.is_loss() || phase == Cause::Unanswered => phase,
             Verdict::Needed => Cause::Loss,
-            Verdict::Spurious if self.any(Kind::Reordered, from, to) => Cause::Reordering,
+            Verdict::Spurious if self.any(Kind::Reordered, bytes) => Cause::Reordering,
             Verdict::Spurious if !phase.is_loss() && phase != Cause::Refused => phase,
             _ => Cause::Unknown,
         }
@@ -164,7 +156,8 @@ impl Flow<'_> {
             return;
         }
         let of_phase = |phase: &Recovery| -> Vec<i64> {
-            let losses = self.losses(phase).filter(|_| phase.cause.is_loss());
+            let losses = self.of(Kind::Lost, phase.sent_again());
+            let losses = losses.filter(|_| phase.cause.is_loss());
             losses.map(|m| m.rtt_ns).filter(|&rtt| rtt > 0).collect()
         };
         let met: Vec<Vec<i64>> = phases.iter().map(of_phase).collect();

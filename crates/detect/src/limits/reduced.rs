@@ -9,8 +9,9 @@ use super::state::{Course, State};
 use crate::result::{Recovery, RecoveryVerdict};
 
 /// Which reductions of the window are in force.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Reduced {
+    #[default]
     Not,
     Needed,
     Unneeded,

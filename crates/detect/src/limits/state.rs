@@ -45,7 +45,7 @@ const PLATEAU_REDUCED_NS: i64 = 4_000_000_000;
 const LEVEL_RTTS: i64 = 3;
 
 /// What is known of a row beside its parts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct State {
     /// The shortest round trip in it, nanoseconds; 0 if there is none.
     pub(super) rtt_ns: i64,
@@ -274,7 +274,6 @@ impl Course<'_> {
             queue: delayed && self.is_often_acknowledged(&row, ns, rtt_ns),
             upstream: row.way_ns > self.way_ns + MIN_QUEUE_BY_STAMPS_NS,
             rate: delivered(i).saturating_sub(before).max(0) as f64 / seconds,
-            line: false,
             plateau: same_ns >= plateau_ns,
             highest: row.peak >= self.highest.saturating_sub(self.mss),
             level: same_ns / self.min_rtt_ns.max(1) >= LEVEL_RTTS,
@@ -282,16 +281,12 @@ impl Course<'_> {
             paced: row.part(Held::Paced) > row.part(Held::ByAck),
             unused: row.unanswered >= MIN_UNUSED.saturating_mul(row.answered.max(1)),
             reduced,
-            steady: false,
             delayed,
             even,
-            perhaps_line: false,
-            rising: false,
-            spare: false,
             fills_window: self.largest_window > 0
                 && row.peak >= self.largest_window.saturating_sub(2 * self.mss),
-            one_rate: false,
             own_line: self.at_sender && !delayed && even && self.is_sent_at_line_rate(i),
+            ..State::default()
         }
     }
 

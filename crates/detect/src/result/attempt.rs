@@ -44,17 +44,6 @@ pub enum Outcome {
     Open,
 }
 
-impl Outcome {
-    /// Every outcome, in the order of the declaration.
-    pub const ALL: [Outcome; 5] = [
-        Outcome::Unanswered,
-        Outcome::Refused,
-        Outcome::Unreachable,
-        Outcome::Unfinished,
-        Outcome::Open,
-    ];
-}
-
 /// An attempt to open a connection that carried no data.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Attempt {

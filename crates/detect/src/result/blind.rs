@@ -23,16 +23,6 @@ pub enum NotSeen {
 }
 
 impl NotSeen {
-    /// All there are.
-    pub const ALL: [Self; 6] = [
-        Self::Vantage,
-        Self::SackOptions,
-        Self::OneWay,
-        Self::Order,
-        Self::Sack,
-        Self::Holes,
-    ];
-
     /// What is so where this is not known, as a main clause.
     pub fn sentence(self) -> &'static str {
         match self {

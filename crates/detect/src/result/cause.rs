@@ -40,24 +40,6 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// Every cause, in the order of the declaration.
-    pub const ALL: [Cause; 14] = [
-        Cause::QueueLoss,
-        Cause::RandomLoss,
-        Cause::Loss,
-        Cause::TooLarge,
-        Cause::Unreachable,
-        Cause::TimeExceeded,
-        Cause::Refused,
-        Cause::Reordering,
-        Cause::AckReordering,
-        Cause::TailProbe,
-        Cause::DelayJump,
-        Cause::InAdvance,
-        Cause::Unanswered,
-        Cause::Unknown,
-    ];
-
     /// True if it makes a sender reduce its window: a probe or a copy in advance does not, and neither does what had to be
     /// cut anew for the path (RFC 1191 section 6.4).
     pub fn reduces(self) -> bool {

@@ -18,12 +18,4 @@ pub struct EndedEarly {
     pub later_packets: u64,
 }
 
-impl EndedEarly {
-    /// Adds those of another table.
-    pub(crate) fn add(&mut self, other: &EndedEarly) {
-        self.connections += other.connections;
-        self.flows += other.flows;
-        self.packets += other.packets;
-        self.later_packets += other.later_packets;
-    }
-}
+sums!(EndedEarly: connections, flows, packets, later_packets);

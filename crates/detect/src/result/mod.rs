@@ -1,5 +1,18 @@
 //! What an analysis hands to whoever prints it: plain data, no behaviour that decides anything.
 
+/// Adds the fields of another of the type, and keeps the greater one of those that are maxima.
+macro_rules! sums {
+    ($type:ident: $($field:ident),+ $(; max $($most:ident),+)?) => {
+        impl $type {
+            /// Adds what was summed elsewhere.
+            pub(crate) fn merge(&mut self, other: &Self) {
+                $(self.$field = self.$field.saturating_add(other.$field);)+
+                $($(self.$most = self.$most.max(other.$most);)+)?
+            }
+        }
+    };
+}
+
 mod attempt;
 mod blind;
 mod cause;

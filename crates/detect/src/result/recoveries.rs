@@ -41,6 +41,12 @@ impl Recovery {
             facts: Facts::default(),
         }
     }
+
+    /// Where the first and the highest segment begin that were sent again in it.
+    pub(crate) fn sent_again(&self) -> (i64, i64) {
+        let from = i64::try_from(self.seq_offset).unwrap_or(i64::MAX);
+        (from, self.facts.last.max(from))
+    }
 }
 
 /// Recovery phases, when the sender cut its rate.
@@ -96,9 +102,8 @@ impl Recoveries {
     pub(crate) fn explain_by(&mut self, lost: &[Mark]) {
         let open = |phase: &&mut Recovery| phase.verdict == RecoveryVerdict::Ambiguous;
         for phase in self.list.iter_mut().filter(open) {
-            let from = i64::try_from(phase.seq_offset).unwrap_or(i64::MAX);
+            let (from, to) = phase.sent_again();
             let next = lost.partition_point(|mark| mark.start < from);
-            let to = phase.facts.last.max(from);
             if lost.get(next).is_some_and(|mark| mark.start <= to) {
                 phase.verdict = RecoveryVerdict::Loss;
                 self.ambiguous = self.ambiguous.saturating_sub(1);

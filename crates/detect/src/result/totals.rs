@@ -133,13 +133,13 @@ impl Totals {
         self.flows += 1;
         self.reordered_flows += u64::from(flow.reordering.reordered > 0);
         self.troubled_flows += u64::from(flow.has_problems());
-        self.originals.add(&flow.originals);
+        self.originals.merge(&flow.originals);
         self.order.merge(&OrderTotals::of(flow));
-        self.retransmissions.add(&flow.retransmissions);
+        self.retransmissions.merge(&flow.retransmissions);
         self.recoveries.merge(&RecoveryTotals::of(flow));
         self.openings.merge(&Openings::of(flow));
         self.network_duplicates += flow.network_duplicates;
-        self.artefacts.add(&flow.artefacts);
+        self.artefacts.merge(&flow.artefacts);
         self.measures.add(flow);
         self.blind.add(flow.blind, flow.rough);
     }
@@ -149,13 +149,13 @@ impl Totals {
         self.flows += other.flows;
         self.reordered_flows += other.reordered_flows;
         self.troubled_flows += other.troubled_flows;
-        self.originals.add(&other.originals);
+        self.originals.merge(&other.originals);
         self.order.merge(&other.order);
-        self.retransmissions.add(&other.retransmissions);
+        self.retransmissions.merge(&other.retransmissions);
         self.recoveries.merge(&other.recoveries);
         self.openings.merge(&other.openings);
         self.network_duplicates += other.network_duplicates;
-        self.artefacts.add(&other.artefacts);
+        self.artefacts.merge(&other.artefacts);
         self.measures.merge(&other.measures);
         self.blind.merge(&other.blind);
         self.streams.merge(&other.streams);
@@ -175,17 +175,9 @@ impl OrderTotals {
             max_late_ns: order.late_ns.max().unwrap_or(0),
         }
     }
-
-    fn merge(&mut self, other: &Self) {
-        self.arrived += other.arrived;
-        self.reordered += other.reordered;
-        self.late += other.late;
-        self.came += other.came;
-        self.ambiguous += other.ambiguous;
-        self.max_extent = self.max_extent.max(other.max_extent);
-        self.max_late_ns = self.max_late_ns.max(other.max_late_ns);
-    }
 }
+
+sums!(OrderTotals: arrived, reordered, late, came, ambiguous; max max_extent, max_late_ns);
 
 impl RecoveryTotals {
     fn of(flow: &FlowReport) -> Self {
@@ -224,46 +216,14 @@ impl Openings {
             cut_off: u64::from(flow.was_cut_off()),
         }
     }
-
-    fn merge(&mut self, other: &Self) {
-        self.syns_again += other.syns_again;
-        self.fast_open_refused += other.fast_open_refused;
-        self.other_answers += other.other_answers;
-        self.fins_again += other.fins_again;
-        self.cut_off += other.cut_off;
-    }
 }
 
-impl Originals {
-    fn add(&mut self, other: &Self) {
-        self.packets += other.packets;
-        self.bytes += other.bytes;
-        self.lost += other.lost;
-        self.lost_upstream += other.lost_upstream;
-        self.refused += other.refused;
-        self.outside_window += other.outside_window;
-        self.undecided += other.undecided;
-        self.unfilled += other.unfilled;
-    }
-}
-
-impl Retransmissions {
-    fn add(&mut self, other: &Self) {
-        self.total += other.total;
-        self.needed += other.needed;
-        self.spurious += other.spurious;
-        self.ambiguous += other.ambiguous;
-    }
-}
-
-impl Artefacts {
-    fn add(&mut self, other: &Artefacts) {
-        self.duplicated_frames += other.duplicated_frames;
-        self.swapped_frames += other.swapped_frames;
-        self.missing_segments += other.missing_segments;
-        self.time_reversals += other.time_reversals;
-    }
-}
+sums!(Openings: syns_again, fast_open_refused, other_answers, fins_again, cut_off);
+sums!(Originals: packets, bytes, lost, lost_upstream, refused, outside_window, undecided, unfilled);
+sums!(Retransmissions: total, needed, spurious, ambiguous);
+sums!(Artefacts: duplicated_frames, swapped_frames, missing_segments, time_reversals);
+sums!(StreamTotals: streams, troubled, received, reordered, missing, duplicates, captured_twice, pauses, absent, shared, doubtful,
+    uncounted, ambiguous; max max_late_ns);
 
 impl StreamTotals {
     /// Adds a stream.
@@ -284,22 +244,5 @@ impl StreamTotals {
         self.doubtful += is(StreamDoubt::LostOrElsewhere);
         self.uncounted += u64::from(stream.numbering.numbers != Numbers::Count);
         self.ambiguous += order.ambiguous;
-    }
-
-    fn merge(&mut self, other: &StreamTotals) {
-        self.streams += other.streams;
-        self.troubled += other.troubled;
-        self.received += other.received;
-        self.reordered += other.reordered;
-        self.max_late_ns = self.max_late_ns.max(other.max_late_ns);
-        self.missing += other.missing;
-        self.duplicates += other.duplicates;
-        self.captured_twice += other.captured_twice;
-        self.pauses += other.pauses;
-        self.absent = self.absent.saturating_add(other.absent);
-        self.shared += other.shared;
-        self.doubtful += other.doubtful;
-        self.uncounted += other.uncounted;
-        self.ambiguous += other.ambiguous;
     }
 }

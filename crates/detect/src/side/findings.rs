@@ -118,16 +118,14 @@ impl Findings {
         if self.proven.is_empty() {
             return;
         }
-        let lost = |from: i64, to: i64| {
+        let lost = |(from, to): (i64, i64)| {
             let marks = self.marks.iter();
             let within =
                 marks.filter(move |m| m.kind == Kind::Lost && (from..=to).contains(&m.start));
             within.map(|m| m.start)
         };
-        let offset = |at: u64| i64::try_from(at).unwrap_or(i64::MAX);
         for phase in &mut self.recoveries.list {
-            let from = offset(phase.seq_offset);
-            let told = complaints::cause_of(&self.proven, lost(from, phase.facts.last.max(from)));
+            let told = complaints::cause_of(&self.proven, lost(phase.sent_again()));
             if let Some(cause) = told {
                 phase.cause = cause;
             }
@@ -137,7 +135,7 @@ impl Findings {
             .iter_mut()
             .filter(|r| r.verdict == Verdict::Needed);
         for one in needed {
-            let from = offset(one.seq_offset);
+            let from = i64::try_from(one.seq_offset).unwrap_or(i64::MAX);
             let told = complaints::cause_of(&self.proven, [from].into_iter());
             one.cause = told.unwrap_or(one.cause);
         }
