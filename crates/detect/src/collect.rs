@@ -70,6 +70,28 @@ pub struct Place {
     pub sent_ns: i64,
 }
 
+impl Place {
+    /// A packet that was captured `at_ns` in `frame`, which shows by itself what happened.
+    pub(crate) fn captured(start: i64, len: u32, frame: u64, at_ns: i64) -> Self {
+        Place {
+            start,
+            len,
+            frame,
+            proof_frame: frame,
+            at_ns,
+            sent_ns: at_ns,
+        }
+    }
+
+    /// What its retransmission, captured `at_ns` in `frame`, shows to have been lost.
+    pub(crate) fn lost(start: i64, len: u32, frame: u64, at_ns: i64) -> Self {
+        Place {
+            frame: 0,
+            ..Place::captured(start, len, frame, at_ns)
+        }
+    }
+}
+
 /// Late, lost and refused originals remembered for the causes of recoveries.
 const MAX_MARKS_REMEMBERED: usize = 1 << 16;
 

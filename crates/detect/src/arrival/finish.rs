@@ -144,14 +144,8 @@ impl Arrival {
         }
         while from < hole.end {
             let to = from + mss;
-            let place = Place {
-                start: from,
-                len: (hole.end.min(to) - from) as u32,
-                frame: 0,
-                proof_frame: fill.frame,
-                at_ns: fill.at_ns,
-                sent_ns: fill.at_ns,
-            };
+            let len = (hole.end.min(to) - from) as u32;
+            let place = Place::lost(from, len, fill.frame, fill.at_ns);
             self.collector.lost(place, basis);
             from = to;
         }

@@ -227,14 +227,7 @@ impl Arrival {
         late: &Late,
         basis: Basis,
     ) {
-        let place = Place {
-            start: from,
-            len,
-            frame: seg.frame,
-            proof_frame: seg.frame,
-            at_ns: seg.ts_ns,
-            sent_ns: seg.ts_ns,
-        };
+        let place = Place::captured(from, len, seg.frame, seg.ts_ns);
         self.collector.late(place, *late, late.label, basis);
     }
 }

@@ -276,14 +276,7 @@ impl Refused {
     }
 
     fn place(&self, from: i64, to: i64) -> Place {
-        Place {
-            start: from,
-            len: (to - from) as u32,
-            frame: self.frame,
-            proof_frame: self.frame,
-            at_ns: self.at_ns,
-            sent_ns: self.at_ns,
-        }
+        Place::captured(from, (to - from) as u32, self.frame, self.at_ns)
     }
 }
 

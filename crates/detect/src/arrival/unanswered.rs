@@ -140,14 +140,7 @@ impl Arrival {
 
     /// What `copy` repeats never got from here to its receiver.
     fn lost_beyond(&mut self, copy: &Waiting) {
-        let place = Place {
-            start: copy.from,
-            len: copy.len,
-            frame: 0,
-            proof_frame: copy.frame,
-            at_ns: copy.at_ns,
-            sent_ns: copy.at_ns,
-        };
+        let place = Place::lost(copy.from, copy.len, copy.frame, copy.at_ns);
         let basis = Basis::certain(Evidence::Silence).weaker(Reason::Unanswered);
         self.collector.lost(place, basis);
     }

@@ -29,6 +29,18 @@ pub(crate) struct Ack {
     pub(crate) stale: bool,
 }
 
+impl Ack {
+    /// In its turn, with none missing before it.
+    #[inline]
+    pub(crate) fn of(seg: &Segment) -> Self {
+        Ack {
+            seg: *seg,
+            missing: 0,
+            stale: false,
+        }
+    }
+}
+
 /// SACK blocks that an ACK has room for beside timestamps, and without (RFC 2018 section 3).
 const BLOCKS_BESIDE_TIMESTAMPS: u8 = 3;
 const BLOCKS: u8 = 4;
@@ -116,11 +128,7 @@ impl AckQueue {
     fn push_by_id(&mut self, seg: &Segment, out: &mut impl FnMut(Ack)) {
         let Some(next) = self.next_id else {
             self.next_id = Some(i64::from(seg.ip_id) + 1);
-            out(Ack {
-                seg: *seg,
-                missing: 0,
-                stale: false,
-            });
+            out(Ack::of(seg));
             return;
         };
         let step = seg.ip_id.wrapping_sub(next as u16) as i16;
@@ -130,21 +138,13 @@ impl AckQueue {
                 let missing = self.next_id.map_or(0, |n| (held.order - n).max(0));
                 self.hand_out_by_id(&held, missing, out);
             }
-            out(Ack {
-                seg: *seg,
-                missing: 0,
-                stale: false,
-            });
+            out(Ack::of(seg));
             return;
         }
         let id = next + i64::from(step);
         if id == next {
             self.next_id = Some(next + 1);
-            out(Ack {
-                seg: self.no_later_than(0, seg),
-                missing: 0,
-                stale: false,
-            });
+            out(Ack::of(&self.no_later_than(0, seg)));
             if !self.held.is_empty() {
                 self.reordered += 1; // Others had overtaken it.
                 self.release_by_id(seg.ts_ns, out);

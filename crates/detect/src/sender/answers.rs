@@ -200,12 +200,8 @@ impl Sender {
         let hides = matches!(trigger, Trigger::Nothing | Trigger::Again | Trigger::Lost);
         let status = Status::Unexplained { deadline, hides };
         let entry = Entry {
-            place,
-            status,
             unsure,
-            told: false,
-            in_turn: false,
-            came_last: false,
+            ..Entry::new(place, status)
         };
         let id = self.ledger.arrives(entry);
         self.windows.push(UnexplainedAck {

@@ -30,12 +30,17 @@ pub(crate) struct Sent {
 impl Sent {
     /// A first transmission of `[start, start + len)` in `seg`, that nothing has reported.
     pub(crate) fn new(start: i64, len: u32, seg: &Segment) -> Self {
+        Self::of(start, len, seg.ts_ns, seg.frame, seg.tsval)
+    }
+
+    #[inline]
+    fn of(start: i64, len: u32, sent_ns: i64, frame: u64, tsval: u32) -> Self {
         Sent {
             start,
-            sent_ns: seg.ts_ns,
-            frame: seg.frame,
+            sent_ns,
+            frame,
             len,
-            tsval: seg.tsval,
+            tsval,
             due_ns: 0,
             reported: false,
             copies: 0,
@@ -143,16 +148,7 @@ impl Board {
     /// A first transmission; usually the highest, seldom (capture order) in the middle.
     #[inline]
     pub(crate) fn insert(&mut self, start: i64, len: u32, sent_ns: i64, frame: u64, tsval: u32) {
-        let sent = Sent {
-            start,
-            sent_ns,
-            frame,
-            len,
-            tsval,
-            due_ns: 0,
-            reported: false,
-            copies: 0,
-        };
+        let sent = Sent::of(start, len, sent_ns, frame, tsval);
         self.changes += 1;
         match self.sent.last_mut() {
             // The rest of a captured frame that is longer than a segment is none of its own.

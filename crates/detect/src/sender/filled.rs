@@ -14,9 +14,10 @@ const MAX_FILLED_REMEMBERED: usize = 16_384;
 pub(super) const EITHER: f64 = 0.5;
 
 /// Which copy a first report was about.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum By {
     /// The original.
+    #[default]
     Original,
     /// A retransmission.
     Copy,
@@ -25,7 +26,7 @@ pub(crate) enum By {
 }
 
 /// One retransmitted and reported segment.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Filled {
     pub(crate) place: Place,
     pub(crate) tsval: u32,
@@ -68,17 +69,8 @@ impl Filled {
             copies,
             first,
             reported_ns: ack.ts_ns,
-            duplicates: 0,
             original_in: first == By::Original,
-            after: 0,
-            last_too_young: false,
-            refused: 0.0,
-            discardable: false,
-            doubled: 0.0,
-            refused_in: false,
-            named: false,
-            silent: 0.0,
-            rtt_behind_ns: 0,
+            ..Filled::default()
         }
     }
 

@@ -211,14 +211,9 @@ impl Ledger {
         place.at_ns = ack.seg.ts_ns;
         place.proof_frame = ack.seg.frame;
         let unsure = (ack.missing > 0).then_some(Reason::AcksMissing);
-        let status = Status::Original(basis);
         self.arrives(Entry {
-            place,
-            status,
             unsure,
-            told: false,
-            in_turn: false,
-            came_last: false,
+            ..Entry::new(place, Status::Original(basis))
         });
         self.original_came(start, By::Copy, basis.confidence);
     }
@@ -384,14 +379,8 @@ impl Ledger {
     /// A segment that was reported as soon as it came, or never sent again.
     #[inline]
     pub(super) fn log_sent(&mut self, sent: &Sent, ack: &Ack, basis: Basis) {
-        self.arrives(Entry {
-            place: sent.place(&ack.seg),
-            status: Status::Original(basis),
-            unsure: None,
-            told: false,
-            in_turn: false,
-            came_last: false,
-        });
+        let entry = Entry::new(sent.place(&ack.seg), Status::Original(basis));
+        self.arrives(entry);
     }
 }
 
@@ -497,14 +486,10 @@ mod tests {
     #[test]
     fn an_original_that_comes_after_its_retransmission_makes_that_spurious() {
         let mut ledger = filled();
-        let duplicate = Ack {
-            seg: Segment {
-                ts_ns: 30,
-                ..Segment::default()
-            },
-            missing: 0,
-            stale: false,
-        };
+        let duplicate = Ack::of(&Segment {
+            ts_ns: 30,
+            ..Segment::default()
+        });
         ledger.late_original(0, &duplicate, Basis::certain(Evidence::Dsack));
         assert_eq!(ledger.tally.came_after, 1);
         assert_eq!(

@@ -52,6 +52,21 @@ pub(crate) struct Entry {
     pub(crate) came_last: bool,
 }
 
+impl Entry {
+    /// What came at `place`, when its ACK says.
+    #[inline]
+    pub(crate) fn new(place: Place, status: Status) -> Self {
+        Entry {
+            place,
+            status,
+            unsure: None,
+            told: false,
+            in_turn: false,
+            came_last: false,
+        }
+    }
+}
+
 /// The log and the order it feeds.
 #[derive(Debug)]
 pub(crate) struct ArrivalLog {
@@ -102,14 +117,7 @@ impl ArrivalLog {
             deadline: i64::MIN,
             hides: true,
         };
-        self.entries.push_back(Entry {
-            place: Place::default(),
-            status,
-            unsure: None,
-            told: false,
-            in_turn: false,
-            came_last: false,
-        });
+        self.entries.push_back(Entry::new(Place::default(), status));
     }
 
     /// The end of the data arrived here, at `place`, above what has not come: from now on that is late.
@@ -117,14 +125,7 @@ impl ArrivalLog {
         if self.entries.is_empty() {
             return arrive_end(&mut self.order, place);
         }
-        self.entries.push_back(Entry {
-            place,
-            status: Status::End,
-            unsure: None,
-            told: false,
-            in_turn: false,
-            came_last: false,
-        });
+        self.entries.push_back(Entry::new(place, Status::End));
     }
 
     /// Sets the status of entry `id`, if it still waits.
@@ -281,14 +282,7 @@ mod tests {
             at_ns: start,
             ..Place::default()
         };
-        Entry {
-            place,
-            status,
-            unsure: None,
-            told: false,
-            in_turn: false,
-            came_last: false,
-        }
+        Entry::new(place, status)
     }
 
     #[test]

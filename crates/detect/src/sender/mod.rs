@@ -290,11 +290,7 @@ impl Sender {
             self.receiver.sack_seen = true;
         }
         if self.queue.passes(seg, by_id) {
-            return self.process(&Ack {
-                seg: *seg,
-                missing: 0,
-                stale: false,
-            });
+            return self.process(&Ack::of(seg));
         }
         let mut ready = std::mem::take(&mut self.ready);
         self.queue.push(seg, by_id, |ack| ready.push(ack));

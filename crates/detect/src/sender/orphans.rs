@@ -119,11 +119,7 @@ impl Sender {
         });
         if !self.receiver.dsack_seen && self.ledger.lost_share() <= 1.0 - MIN_LIKELY {
             // Nothing will tell that it came, and hardly anything is lost from here on.
-            let came = Ack {
-                seg: *seg,
-                missing: 0,
-                stale: false,
-            };
+            let came = Ack::of(seg);
             let basis = Basis::certain(Evidence::CumulativeAck).weaker(Reason::WhichCopy);
             self.ledger.late_original(start, &came, basis);
         }
