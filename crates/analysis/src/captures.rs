@@ -122,11 +122,7 @@ fn late_of_arrived(late: u64, arrived: u64) -> String {
 /// The worst trouble of a flow in a few words.
 fn of_flow(flow: &FlowReport) -> String {
     let order = &flow.reordering;
-    let recoveries = |cause: Cause| {
-        let causes = flow.recoveries.by_cause.iter();
-        let of_it = causes.filter(|c| c.cause == cause);
-        of_it.map(|c| c.recoveries).sum::<u64>()
-    };
+    let recoveries = |cause: Cause| flow.recoveries.of(cause).recoveries;
     let of_cause = |cause, what: &str| format!("{}{what}", unnecessary(recoveries(cause)));
     match Gravity::of_flow(flow).worst() {
         Some(Trouble::Loss) => format!(

@@ -201,9 +201,7 @@ fn rank(action: &Action) -> f64 {
 
 /// Late packets cost this flow what is worth an action, and it is sure that they did.
 fn misled(flow: &FlowReport) -> bool {
-    let by = |cause| flow.recoveries.by_cause.iter().find(|c| c.cause == cause);
-    let late = by(Cause::Reordering).map_or(0, |c| c.recoveries);
-    if late < MIN_UNNECESSARY {
+    if flow.recoveries.of(Cause::Reordering).recoveries < MIN_UNNECESSARY {
         return false;
     }
     if let Some((low, _)) = shares::taken_by_late(flow) {

@@ -179,7 +179,7 @@ fn missing(flow: &FlowReport) -> String {
     }
     let told = parts(flow);
     let main = told.first().map(Held::limits);
-    let full_queue = path::recoveries([flow], Cause::QueueLoss) > 0;
+    let full_queue = flow.recoveries.of(Cause::QueueLoss).recoveries > 0;
     let text = match main.map(LimitSet::only) {
         Some(None) if main == Some(UNSENT) => {
             "whether the sending application had nothing to send or its socket buffer was full does not show in packets"

@@ -23,9 +23,8 @@ const BBR_SHARE: (f64, f64) = (0.5, 1.0);
 const LINUX_RTO_MIN_NS: i64 = 200_000_000;
 
 pub(super) fn recoveries<'a>(flows: impl IntoIterator<Item = &'a FlowReport>, cause: Cause) -> u64 {
-    let causes = flows.into_iter().flat_map(|f| &f.recoveries.by_cause);
-    let of_it = causes.filter(|c| c.cause == cause);
-    of_it.map(|c| c.recoveries).sum()
+    let flows = flows.into_iter();
+    flows.map(|flow| flow.recoveries.of(cause).recoveries).sum()
 }
 
 /// What can be done about flows that lose packets.
@@ -133,7 +132,7 @@ fn recovers_slowly(flows: &[&FlowReport]) -> Option<Action> {
     let slow = |f: &&FlowReport| recovers_too_slowly(f);
     let slow: Vec<&FlowReport> = flows.iter().copied().filter(slow).collect();
     let flow = slow.iter().max_by_key(|f| f.originals.bytes)?;
-    let of = |cause| recoveries([*flow], cause);
+    let of = |cause| flow.recoveries.of(cause).recoveries;
     let (bps, line) = (flow.goodput_bps()?, flow.limits.line_bps?);
     Some(Action {
         evidence: format!(
@@ -164,7 +163,7 @@ fn recovers_too_slowly(flow: &FlowReport) -> bool {
     const MAX_LATE: f64 = 0.1;
     let reduced = |limit| matches!(limit, Limit::WindowNeeded | Limit::RecoveryNeeded);
     let share = flow.limits.share_where(|set| set.iter().all(reduced));
-    let of = |cause| recoveries([flow], cause);
+    let of = |cause| flow.recoveries.of(cause).recoveries;
     let room = flow
         .limits
         .line_bps
@@ -303,12 +302,10 @@ fn longer_timer(cases: &[Case<'_>]) -> Option<Action> {
     let late = |set: LimitSet| set.only() == Some(Limit::TimerUnneeded);
     let case = super::worst(cases, late)?;
     let flow = case.flow;
-    if recoveries([flow], Cause::DelayJump) < MIN_RECOVERIES {
+    let needless = flow.recoveries.of(Cause::DelayJump);
+    if needless.recoveries < MIN_RECOVERIES {
         return None;
     }
-    let causes = flow.recoveries.by_cause.iter();
-    let needless = causes.filter(|c| c.cause == Cause::DelayJump);
-    let expiries = needless.map(|c| c.expiries).sum();
     let to = flow.flow.dst.ip();
     let action = Action {
         commands: vec![format!(
@@ -316,7 +313,7 @@ fn longer_timer(cases: &[Case<'_>]) -> Option<Action> {
         )],
         evidence: format!(
             "the timer expired {} although everything had arrived",
-            times(expiries)
+            times(needless.expiries)
         ),
         holds: "Linux of any version. It also delays the repair of what is lost at the end of a burst.",
         ..Action::new(

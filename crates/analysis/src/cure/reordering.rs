@@ -3,7 +3,7 @@
 use inorder_detect::{Cause, FlowReport, Vantage, WhatIf};
 use inorder_report::number::{count, plural, time, time_u64};
 
-use super::{Action, ActionKind, Gain};
+use super::{Action, ActionKind, Gain, path};
 use crate::shares;
 
 /// The share of late packets that a quantile of them covers (`avoidance` gives the 95th percentile).
@@ -53,14 +53,7 @@ fn gain(flows: &[&FlowReport], covered: f64) -> Option<Gain> {
 
 /// Unnecessary reductions by late packets, in words.
 fn reductions(flows: &[&FlowReport]) -> String {
-    let by_late = |f: &&FlowReport| {
-        let causes = f.recoveries.by_cause.iter();
-        causes
-            .filter(|c| c.cause == Cause::Reordering)
-            .map(|c| c.recoveries)
-            .sum::<u64>()
-    };
-    let late: u64 = flows.iter().map(by_late).sum();
+    let late = path::recoveries(flows.iter().copied(), Cause::Reordering);
     let all: u64 = flows.iter().map(|f| f.recoveries.total).sum();
     format!(
         "late packets caused {} of {}",

@@ -11,7 +11,7 @@ use crate::shares;
 /// What it carried, at what rate, over which path.
 pub(super) fn moved(flow: &FlowReport) -> Claim {
     let known = flow.limits.life_ns() > 0;
-    let in_vain = recoveries(flow, Cause::Unanswered) > 0;
+    let in_vain = flow.recoveries.of(Cause::Unanswered).recoveries > 0;
     Claim::Moved {
         flow: flow.flow,
         bytes: flow.originals.bytes,
@@ -75,15 +75,15 @@ pub(super) fn wrong(flow: &FlowReport) -> Vec<Claim> {
         Some(Trouble::AckReordering) => vec![misled(flow, Cause::AckReordering)],
         Some(Trouble::DelayJump) => vec![misled(flow, Cause::DelayJump)],
         Some(Trouble::TailProbe) => vec![Claim::Probes {
-            sent: repeated_for(flow, Cause::TailProbe),
+            sent: flow.recoveries.of(Cause::TailProbe).retransmissions,
             undecided: flow.retransmissions.ambiguous > 0,
         }],
         Some(Trouble::InAdvance) => vec![Claim::InAdvance {
-            packets: repeated_for(flow, Cause::InAdvance),
+            packets: flow.recoveries.of(Cause::InAdvance).retransmissions,
         }],
         Some(Trouble::Unanswered) => vec![Claim::Unanswered {
             packets: flow.originals.lost.max(1),
-            repeated: repeated_for(flow, Cause::Unanswered),
+            repeated: flow.recoveries.of(Cause::Unanswered).retransmissions,
             timer: flow.timeouts() > 0,
         }],
         Some(Trouble::Handshake) => vec![Claim::Opening {
@@ -180,32 +180,13 @@ pub(super) fn gist(flow: &FlowReport) -> String {
     said.join(" · ")
 }
 
-/// Recoveries of one cause.
-pub(super) fn recoveries(flow: &FlowReport, cause: Cause) -> u64 {
-    let causes = flow.recoveries.by_cause.iter();
-    causes
-        .filter(|c| c.cause == cause)
-        .map(|c| c.recoveries)
-        .sum()
-}
-
-/// Retransmissions of one cause.
-fn repeated_for(flow: &FlowReport, cause: Cause) -> u64 {
-    let causes = flow.recoveries.by_cause.iter();
-    let of_it = causes.filter(|c| c.cause == cause);
-    of_it.map(|c| c.retransmissions).sum()
-}
-
 /// The recoveries that have no other cause.
 fn unexplained(flow: &FlowReport) -> Claim {
-    let causes = flow.recoveries.by_cause.iter();
-    let timeouts = causes
-        .filter(|c| c.cause == Cause::Unknown)
-        .map(|c| c.timeouts);
+    let unknown = flow.recoveries.of(Cause::Unknown);
     Claim::Unexplained {
-        packets: repeated_for(flow, Cause::Unknown),
-        recoveries: recoveries(flow, Cause::Unknown),
-        timeouts: timeouts.sum(),
+        packets: unknown.retransmissions,
+        recoveries: unknown.recoveries,
+        timeouts: unknown.timeouts,
         in_vain: all_in_vain(flow),
     }
 }
@@ -227,7 +208,8 @@ fn loss(flow: &FlowReport) -> Claim {
         at_most: most_lost(flow),
         of: flow.originals.packets.max(flow.originals.lost),
         needed: flow.retransmissions.needed,
-        queue: [Cause::QueueLoss, Cause::RandomLoss, Cause::Loss].map(|c| recoveries(flow, c)),
+        queue: [Cause::QueueLoss, Cause::RandomLoss, Cause::Loss]
+            .map(|c| flow.recoveries.of(c).recoveries),
         icmp: flow.icmp,
         recoveries: recovered,
     }
@@ -257,8 +239,8 @@ fn most_lost(flow: &FlowReport) -> Option<u64> {
 fn late(flow: &FlowReport) -> Vec<Claim> {
     let mut all = Vec::new();
     let late = flow.late();
-    let unnecessary = recoveries(flow, Cause::Reordering);
-    let for_them = unnecessary + recoveries(flow, Cause::Refused);
+    let unnecessary = flow.recoveries.of(Cause::Reordering).recoveries;
+    let for_them = unnecessary + flow.recoveries.of(Cause::Refused).recoveries;
     if late > 0 || unnecessary > 0 {
         all.push(Claim::Late {
             packets: late,
@@ -306,7 +288,7 @@ pub(super) fn reset(flow: &FlowReport) -> Option<Claim> {
 fn misled(flow: &FlowReport, cause: Cause) -> Claim {
     Claim::Misled {
         cause,
-        reductions: (recoveries(flow, cause), flow.recoveries.total),
+        reductions: (flow.recoveries.of(cause).recoveries, flow.recoveries.total),
         cost: cost(flow),
     }
 }

@@ -97,7 +97,7 @@ fn of_flow(flow: &FlowReport, t: &Totals) -> Option<Claim> {
     if is_late(flow) {
         return None;
     }
-    let caused = flow::recoveries(flow, Cause::Reordering) > 0;
+    let caused = flow.recoveries.of(Cause::Reordering).recoveries > 0;
     match !caused && harmless(flow) {
         // Of other flows as well, where those have any.
         true if late == t.order.late => Some(not(None)),
@@ -114,7 +114,7 @@ fn of_flow(flow: &FlowReport, t: &Totals) -> Option<Claim> {
 
 fn part_or_open(flow: &FlowReport, part: bool, at_least: Option<f64>) -> Claim {
     let (again, recoveries) = (flow.retransmissions, &flow.recoveries);
-    let caused = flow::recoveries(flow, Cause::Reordering);
+    let caused = flow.recoveries.of(Cause::Reordering).recoveries;
     match part && caused + shares::repeated_in_vain(flow) > 0 {
         true => Claim::PartReordering {
             late: flow.late(),
@@ -149,7 +149,7 @@ fn harmless(flow: &FlowReport) -> bool {
     let undecided = flow.reordering.ambiguous + again.ambiguous;
     let decided = flow.originals.lost + flow.late() + again.total;
     let few = |n: u64, all: u64| n as f64 <= shares::UNNOTICED * all as f64;
-    let explained = 2 * flow::recoveries(flow, Cause::Unknown) <= flow.recoveries.total;
+    let explained = 2 * flow.recoveries.of(Cause::Unknown).recoveries <= flow.recoveries.total;
     !flow.blind.any() && explained && few(undecided, decided) && !is_spurious(flow)
 }
 

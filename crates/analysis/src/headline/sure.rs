@@ -222,6 +222,5 @@ pub(super) fn reserved(part: &Part, flow: &FlowReport) -> LimitSet {
 
 /// What was sent last was repeated until the end, and never acknowledged.
 fn is_unanswered(flow: &FlowReport) -> bool {
-    let mut causes = flow.recoveries.by_cause.iter();
-    causes.any(|count| count.cause == Cause::Unanswered && count.recoveries > 0)
+    flow.recoveries.of(Cause::Unanswered).recoveries > 0
 }

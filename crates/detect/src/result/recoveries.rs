@@ -80,6 +80,12 @@ pub struct Avoidance {
 }
 
 impl Recoveries {
+    /// What goes back to `cause`.
+    pub fn of(&self, cause: Cause) -> CauseCount {
+        let found = self.by_cause.iter().find(|c| c.cause == cause);
+        found.copied().unwrap_or_else(|| CauseCount::new(cause))
+    }
+
     /// Counts the causes of those listed; others are unknown.
     pub(crate) fn count_causes(&mut self) {
         if self.total == 0 && self.list.is_empty() {
@@ -138,8 +144,8 @@ impl Avoidance {
     ) -> Self {
         const MIN_LATE_PACKETS: u64 = 10;
         const SHARE_AVOIDED: f64 = 0.95;
-        let caused = |c: &CauseCount| c.cause == Cause::Reordering && c.recoveries > 0;
-        if extents.count() < MIN_LATE_PACKETS || !recoveries.by_cause.iter().any(caused) {
+        let caused = recoveries.of(Cause::Reordering).recoveries > 0;
+        if extents.count() < MIN_LATE_PACKETS || !caused {
             return Avoidance::default();
         }
         let extent = extents.quantile(SHARE_AVOIDED).unwrap_or(0);
