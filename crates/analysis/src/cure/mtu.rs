@@ -23,12 +23,12 @@ const MIN_TOO_LARGE: u64 = 100;
 /// ICMP says so, and often: smaller ones from the start.
 pub(super) fn told(flows: &[&FlowReport]) -> Option<Action> {
     let often = |f: &&&FlowReport| {
-        let packets = f.icmp.too_large;
+        let packets = f.path.icmp.too_large;
         packets > 0 && packets.saturating_mul(MIN_TOO_LARGE) >= f.originals.packets
     };
     let large = || flows.iter().filter(often);
-    let packets: u64 = large().map(|f| f.icmp.too_large).sum();
-    let mtu = large().filter_map(|f| f.icmp.mtu).min();
+    let packets: u64 = large().map(|f| f.path.icmp.too_large).sum();
+    let mtu = large().filter_map(|f| f.path.icmp.mtu).min();
     let to = large().next()?.flow.dst.ip();
     let size = mtu.map_or_else(|| "MTU".to_owned(), |mtu| mtu.to_string());
     Some(Action {
@@ -54,7 +54,7 @@ pub(super) fn told(flows: &[&FlowReport]) -> Option<Action> {
 
 /// Full segments were lost whole each time, and arrived once the sender had cut them (RFC 2923 section 2.1).
 pub(super) fn shrunk(flows: &[&FlowReport]) -> Option<Action> {
-    let of = |f: &&&FlowReport| f.shrunk.filter(|_| f.icmp.too_large == 0);
+    let of = |f: &&&FlowReport| f.path.shrunk.filter(|_| f.path.icmp.too_large == 0);
     let found = |f: &&&FlowReport| of(f).is_some();
     let flow = flows.iter().find(found)?;
     let sizes = of(&flow)?;
@@ -95,7 +95,7 @@ pub(super) fn black_hole(flows: &[&FlowReport]) -> Option<Action> {
             && f.cost.goodput_bps.unwrap_or(0) == 0
             && f.retransmissions.total >= MIN_REPEATED
             && f.limits.share_where(waits) >= MIN_WAITED
-            && f.icmp.too_large == 0
+            && f.path.icmp.too_large == 0
     };
     let flow = flows.iter().find(swallowed)?;
     Some(Action {
@@ -125,8 +125,8 @@ pub(super) fn black_hole(flows: &[&FlowReport]) -> Option<Action> {
 /// Shorter segments got through and the connection ended with longer ones that never did: perhaps a link of the path carries less.
 pub(super) fn swallowed(flows: &[&FlowReport]) -> Option<Action> {
     let of = |f: &&&FlowReport| {
-        let repeated = f.retransmissions.total >= MIN_REPEATED && f.icmp.too_large == 0;
-        f.swallowed.filter(|_| repeated)
+        let repeated = f.retransmissions.total >= MIN_REPEATED && f.path.icmp.too_large == 0;
+        f.path.swallowed.filter(|_| repeated)
     };
     let flow = flows.iter().find(|f| of(f).is_some())?;
     let sizes = of(&flow)?;

@@ -210,7 +210,7 @@ fn loss(flow: &FlowReport) -> Claim {
         needed: flow.retransmissions.needed,
         queue: [Cause::QueueLoss, Cause::RandomLoss, Cause::Loss]
             .map(|c| flow.recoveries.of(c).recoveries),
-        icmp: flow.icmp,
+        icmp: flow.path.icmp,
         recoveries: recovered,
     }
 }

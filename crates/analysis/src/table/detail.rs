@@ -448,7 +448,7 @@ fn artefacts(flow: &FlowReport) -> Option<String> {
     let facts: Vec<String> = [
         (a.duplicated_frames, "frames captured twice"),
         (
-            flow.network_duplicates,
+            flow.path.network_duplicates,
             "packets delivered twice by the network",
         ),
         (a.swapped_frames, "frames swapped by the capturing host"),

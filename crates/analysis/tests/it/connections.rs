@@ -324,7 +324,11 @@ fn packets_of_which_icmp_says_that_they_were_too_large() {
     );
     let flow = &analysis.flows[0];
     assert_eq!(
-        (flow.originals.lost, flow.icmp.too_large, flow.icmp.mtu),
+        (
+            flow.originals.lost,
+            flow.path.icmp.too_large,
+            flow.path.icmp.mtu
+        ),
         (4, 4, Some(1_400))
     );
     assert_eq!(flow.retransmissions.needed, flow.retransmissions.total);
@@ -345,7 +349,7 @@ fn packets_of_which_icmp_says_that_they_were_too_large() {
 #[test]
 fn an_icmp_message_about_what_was_never_sent_proves_nothing() {
     let flow = &too_large(true).flows[0];
-    assert_eq!((flow.originals.lost, flow.icmp.all()), (4, 0));
+    assert_eq!((flow.originals.lost, flow.path.icmp.all()), (4, 0));
 }
 
 /// A request of 200 bytes, its answer, and what the client sends last, which the server answers with a reset that acknowledges `reset_ack` more bytes.

@@ -293,7 +293,8 @@ fn against_a_policer_the_sender_stays_below_its_rate() {
 fn a_path_whose_limit_the_sender_has_learnt_needs_no_action() {
     let told = |data_packets| {
         held(Held::Line, |f| {
-            (f.originals.packets, f.icmp.too_large, f.icmp.mtu) = (data_packets, 10, Some(820));
+            (f.originals.packets, f.path.icmp.too_large, f.path.icmp.mtu) =
+                (data_packets, 10, Some(820));
         })
     };
     assert_eq!(kinds(&told(200)), [ActionKind::PathMtu]);
@@ -305,11 +306,11 @@ fn a_path_whose_limit_the_sender_has_learnt_needs_no_action() {
 fn a_path_that_swallows_full_segments_without_a_word_needs_a_lower_mss() {
     let told = |too_large| {
         held(Held::Application, |f| {
-            f.shrunk = Some(Shrunk {
+            f.path.shrunk = Some(Shrunk {
                 whole: 1_460,
                 cut: 536,
             });
-            (f.icmp.too_large, f.icmp.mtu) = (too_large, Some(1_400));
+            (f.path.icmp.too_large, f.path.icmp.mtu) = (too_large, Some(1_400));
         })
     };
     let cure = told(0);

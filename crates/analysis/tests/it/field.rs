@@ -43,7 +43,7 @@ impl Told {
             timeouts: sum(FlowReport::timeouts),
             unnecessary: sum(|f| f.cost.unnecessary),
             captured_twice: sum(|f| f.artefacts.duplicated_frames),
-            delivered_twice: sum(|f| f.network_duplicates),
+            delivered_twice: sum(|f| f.path.network_duplicates),
         }
     }
 }

@@ -42,16 +42,16 @@ columns! {
     "last_ns": Instant, "Last packet." => f.last_ns;
     "syn_seen": Flag, "The capture has the connection's SYN." => f.endpoints.syn_seen;
     "icmp_too_large": Count, "Of the losses, packets that were too large for a link of the path, as ICMP says."
-        => f.icmp.too_large;
-    "icmp_mtu": Small, "Size of IP packets that the path can carry, as ICMP says." => f.icmp.mtu, optional();
+        => f.path.icmp.too_large;
+    "icmp_mtu": Small, "Size of IP packets that the path can carry, as ICMP says." => f.path.icmp.mtu, optional();
     "icmp_unreachable": Count, "Of the losses, packets that could not be delivered, as ICMP says."
-        => f.icmp.unreachable;
+        => f.path.icmp.unreachable;
     "icmp_time_exceeded": Count, "Of the losses, packets that routers passed on in a loop, as ICMP says (time exceeded)."
-        => f.icmp.time_exceeded;
+        => f.path.icmp.time_exceeded;
     "payload_too_large": Small, "Payload of full segments that were lost whole every time, and arrived only cut, without a word of ICMP (RFC 2923), bytes."
-        => f.shrunk.map(|sizes| sizes.whole), optional();
+        => f.path.shrunk.map(|sizes| sizes.whole), optional();
     "payload_passed": Small, "Payload of what arrived in their place, bytes."
-        => f.shrunk.map(|sizes| sizes.cut), optional();
+        => f.path.shrunk.map(|sizes| sizes.cut), optional();
     "syns_again": Small, "How often the SYN was sent again. Of the two flows of a connection, one has this."
         => f.endpoints.handshake.syns_again;
     "handshake_wait_ms": Duration, "From the first SYN to the last: the time that its repetition cost."
@@ -148,7 +148,7 @@ columns! {
     "acks_reordered": Count, "ACKs that were overtaken." => f.ack_path.reordered, at("ack_path.reordered");
     "acks_missing": Count, "ACKs known to be missing." => f.ack_path.missing, at("ack_path.missing");
     "network_duplicates": Count, "Packets that the network delivered twice, as the receiver reports; not known next to the sender."
-        => f.network_duplicates;
+        => f.path.network_duplicates;
     "duplicated_frames": Count, "Frames captured twice."
         => f.artefacts.duplicated_frames, at("artefacts.duplicated_frames");
     "swapped_frames": Count, "Frames swapped by the capturing host."

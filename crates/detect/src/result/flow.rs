@@ -176,6 +176,20 @@ pub struct Originals {
     pub unfilled: u64,
 }
 
+/// What the path did with packets, beside losing and delaying them.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct PathFindings {
+    /// Of the lost ones, those that ICMP explains.
+    pub icmp: Icmp,
+    /// Full segments arrive only when the sender cuts them; `None` where nothing shows that.
+    pub shrunk: Option<Shrunk>,
+    /// What was sent again to the end and never acknowledged is longer than all that was; `None` where nothing shows that.
+    pub swallowed: Option<Swallowed>,
+    /// Packets that came twice because the network duplicated them, as the receiver reports (RFC 2883 section 4) of what was not sent
+    /// again; not known next to the sender.
+    pub network_duplicates: u64,
+}
+
 /// What is kept one by one, when asked for.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Records {
@@ -207,12 +221,8 @@ pub struct FlowReport {
     pub min_rtt_ns: Option<i64>,
     /// What was sent first.
     pub originals: Originals,
-    /// Of the lost ones, those that ICMP explains.
-    pub icmp: Icmp,
-    /// Full segments arrive only when the sender cuts them; `None` where nothing shows that.
-    pub shrunk: Option<Shrunk>,
-    /// What was sent again to the end and never acknowledged is longer than all that was; `None` where nothing shows that.
-    pub swallowed: Option<Swallowed>,
+    /// What the path did with packets, beside losing and delaying them.
+    pub path: PathFindings,
     /// What was sent again.
     pub retransmissions: Retransmissions,
     /// Reordering of the originals; packet numbers are estimates from their sizes.
@@ -241,9 +251,6 @@ pub struct FlowReport {
     pub limits: Limits,
     /// Reordering of acknowledgements.
     pub ack_path: AckPath,
-    /// Packets that came twice because the network duplicated them, as the receiver reports (RFC 2883 section 4) of what was not sent
-    /// again; not known next to the sender.
-    pub network_duplicates: u64,
     /// The capture's own doing.
     pub artefacts: Artefacts,
     /// What sorting would have left (receiver-side captures).
@@ -263,9 +270,7 @@ impl FlowReport {
             endpoints: Endpoints::default(),
             min_rtt_ns: None,
             originals: Originals::default(),
-            icmp: Icmp::default(),
-            shrunk: None,
-            swallowed: None,
+            path: PathFindings::default(),
             retransmissions: Retransmissions::default(),
             reordering: Reordering::default(),
             bounds: Bounds::default(),
@@ -280,7 +285,6 @@ impl FlowReport {
             ecn_reductions: 0,
             limits: Limits::default(),
             ack_path: AckPath::default(),
-            network_duplicates: 0,
             artefacts: Artefacts::default(),
             what_if: Vec::new(),
             records: Records::default(),

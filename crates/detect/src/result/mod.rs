@@ -37,8 +37,8 @@ pub use event::{
     Bound, Bounds, Confidence, Event, Evidence, Half, Kind, Reason, Retransmission, Verdict,
 };
 pub use flow::{
-    AckPath, Artefacts, Bursts, Endpoints, FlowId, FlowReport, Originals, Point, PointKind,
-    RateClass, Records, Retransmissions,
+    AckPath, Artefacts, Bursts, Endpoints, FlowId, FlowReport, Originals, PathFindings, Point,
+    PointKind, RateClass, Records, Retransmissions,
 };
 pub use icmp::{Icmp, Shrunk, Swallowed};
 pub use inorder_cost::{Control, Cost, GoodputBin, Limit, Lost, RecoveryVerdict};

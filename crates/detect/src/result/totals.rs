@@ -138,7 +138,7 @@ impl Totals {
         self.retransmissions.merge(&flow.retransmissions);
         self.recoveries.merge(&RecoveryTotals::of(flow));
         self.openings.merge(&Openings::of(flow));
-        self.network_duplicates += flow.network_duplicates;
+        self.network_duplicates += flow.path.network_duplicates;
         self.artefacts.merge(&flow.artefacts);
         self.measures.add(flow);
         self.blind.add(flow.blind, flow.rough);

@@ -14,7 +14,7 @@ use crate::limits::Ends;
 use crate::limits::Life;
 use crate::result::{
     Artefacts, Avoidance, Blind, Closing, Endpoints, FlowId, FlowReport, Handshake, NotSeen,
-    Records, Reordering, Vantage, VantageBasis, VantageChoice,
+    PathFindings, Records, Reordering, Vantage, VantageBasis, VantageChoice,
 };
 use crate::sender::{AckFindings, SenderEnd};
 
@@ -67,6 +67,12 @@ impl Side {
             rtt_ns: round_trip(&choice, min_rtt_ns),
             spurious: main.retransmissions.spurious,
         };
+        let path = PathFindings {
+            icmp: complaints::sum(&main.proven),
+            shrunk: acks.and_then(|acks| acks.shrunk),
+            swallowed: acks.and_then(|acks| acks.swallowed),
+            network_duplicates,
+        };
         let mut cost = engines.cost.finish(&main.recoveries.list, &ends);
         let rtts = engines.rtts.samples();
         let life = Life {
@@ -98,9 +104,7 @@ impl Side {
             endpoints: self.endpoints(end, &cx, acks),
             min_rtt_ns,
             originals: main.originals,
-            icmp: complaints::sum(&main.proven),
-            shrunk: acks.and_then(|acks| acks.shrunk),
-            swallowed: acks.and_then(|acks| acks.swallowed),
+            path,
             retransmissions: main.retransmissions,
             reordering: main.collected.reordering,
             bounds: main.bounds,
@@ -115,7 +119,6 @@ impl Side {
             ecn_reductions,
             limits,
             ack_path: acks.map(|acks| acks.path).unwrap_or_default(),
-            network_duplicates,
             artefacts: Artefacts {
                 // What the receiver reports beside retransmissions came to it twice: these frames were not captured twice.
                 duplicated_frames: self.duplicated + end.answers_duplicated - network_duplicates,

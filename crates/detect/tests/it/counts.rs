@@ -254,7 +254,12 @@ fn came_twice(reported: bool) -> FlowReport {
 
 #[test]
 fn a_frame_that_its_receiver_got_twice_was_not_captured_twice() {
-    let numbers = |flow: FlowReport| (flow.network_duplicates, flow.artefacts.duplicated_frames);
+    let numbers = |flow: FlowReport| {
+        (
+            flow.path.network_duplicates,
+            flow.artefacts.duplicated_frames,
+        )
+    };
     assert_eq!(numbers(came_twice(true)), (1, 0));
     assert_eq!(numbers(came_twice(false)), (0, 1));
 }
