@@ -22,7 +22,6 @@ impl Sender {
             let took = now - report.sent.sent_ns;
             if !self.unseen.clock_set_between(report.sent.sent_ns, now) {
                 self.timing.sample_rtt(took, had_hole);
-                self.timing.note_sent_last(report.sent.sent_ns, now);
                 if report.opens {
                     self.openers.push(report.sent.start, took);
                 }

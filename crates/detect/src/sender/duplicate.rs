@@ -16,11 +16,6 @@ use crate::explanation::Explanation;
 use crate::habits::TooOld;
 use crate::result::{Confidence, Evidence, Reason};
 
-/// Retransmissions of a segment whose times are all remembered: the first and the last.
-const MAX_COPIES_TIMED: u32 = 2;
-/// Assumed probability that a late original arrived exactly where a retransmission was expected: too large for a certain
-/// verdict.
-const CHANCE_IN_TURN: f64 = 0.01;
 /// Number of packets for each late one at which lateness still counts as frequent.
 const PACKETS_PER_LATE_WHERE_MANY_ARE: u64 = 10;
 
@@ -145,18 +140,12 @@ impl Sender {
     fn either_copy(&mut self, f: &Filled, ack: &Ack) {
         let guess = self.who_came(f, ack, true);
         let start = f.place.start;
-        let all_timed = self.all_timed(f);
-        match guess.filter(|g| !g.close && all_timed).map(|g| g.pair) {
+        match guess.filter(|g| !g.close).map(|g| g.pair) {
             Some(Pair::OriginalSecond) => {
                 let basis = Basis::certain(Evidence::TimestampsDsack).weaker(Reason::WhichCopy);
                 self.ledger.late_original(start, ack, basis);
             }
             Some(_) => {}
-            None if self.came_in_turn(f, ack.seg.ts_ns) => {
-                if let Some(f) = self.ledger.filled.get_mut(start) {
-                    f.refused += CHANCE_IN_TURN;
-                }
-            }
             None => {
                 let sure = guess.is_none()
                     && self.timing.another_copy(f, ack.seg.ts_ns)
@@ -168,23 +157,6 @@ impl Sender {
                 }
             }
         }
-    }
-
-    /// The duplicate that comes at `now` came when it was the turn of the last retransmission: just behind the last segment that was
-    /// sent before that, and ahead of all that was sent behind it.
-    fn came_in_turn(&self, f: &Filled, now: i64) -> bool {
-        let sent_ns = f.copies.last_ns;
-        let (before_ns, came_ns) = self.timing.sent_last;
-        let just = now.saturating_sub(came_ns) <= self.timing.usual_rtt();
-        let before = self
-            .outstanding
-            .board
-            .iter()
-            .take_while(|s| s.sent_ns < sent_ns);
-        self.explanations.has(Explanation::InTurn)
-            && before_ns < sent_ns
-            && just
-            && before.last().is_none_or(|s| s.reported)
     }
 
     /// A duplicate was reported: the original and a retransmission have come, unless the network made copies.
@@ -207,17 +179,11 @@ impl Sender {
         self.timing.who_came(f, ack.seg.ts_ns, (by_copy, often))
     }
 
-    /// The times of all retransmissions of `f` are known.
-    fn all_timed(&self, f: &Filled) -> bool {
-        f.copies.count <= MAX_COPIES_TIMED || !self.explanations.has(Explanation::ManyCopies)
-    }
-
     /// The duplicate of a segment that nothing told of yet which copy came first.
     fn doubtful_pair(&mut self, f: &Filled, id: u64, ack: &Ack) {
         let start = f.place.start;
         let guess = self.who_came(f, ack, false);
-        let all_timed = self.all_timed(f);
-        let guess = guess.filter(|_| all_timed && !self.outstanding.echoes(&ack.seg));
+        let guess = guess.filter(|_| !self.outstanding.echoes(&ack.seg));
         let basis = self.both_came(Evidence::Dsack);
         // Of several retransmissions the duplicate may be another one: times are no proof.
         let basis = match guess {
@@ -304,58 +270,5 @@ mod tests {
         assert_eq!(told(None), [(Kind::Reordered, 20, Confidence::Ambiguous)]);
         let asserted = told(Some(Explanation::PairOrder));
         assert_eq!(asserted, [(Kind::Reordered, 20, Confidence::Certain)]);
-    }
-
-    #[test]
-    fn of_three_retransmissions_no_time_tells_one_from_the_original() {
-        let told = |without| {
-            let mut trace = Trace::new(true, without);
-            for n in 0..4 {
-                trace.in_order(n * 200, n * 25, n * 25 + 20);
-                // The original comes 80 ms late, after its retransmission.
-                trace.lost(n * 200 + 50, n * 25 + 20);
-                trace.ack(n * 200 + 140, n * 25 + 25, &[(n * 25 + 20, n * 25 + 21)]);
-            }
-            trace.in_order(800, 100, 120);
-            (0..5).for_each(|n| trace.send(850 + n, 120 + n));
-            (1..5).for_each(|n| trace.ack(860 + n, 120, &[(121, 121 + n)]));
-            trace.send_again(864, 120);
-            trace.send_again(880, 120);
-            trace.send_again(896, 120);
-            trace.ack(906, 125, &[]);
-            trace.ack(940, 125, &[(120, 121)]);
-            let told = trace.end();
-            told.into_iter().filter(|t| t.1 == 120).collect::<Told>()
-        };
-        assert_eq!(told(None), [(Kind::Lost, 120, Confidence::Ambiguous)]);
-        let asserted = told(Some(Explanation::ManyCopies));
-        assert_eq!(asserted, [(Kind::Reordered, 120, Confidence::Likely)]);
-    }
-
-    /// The path stands still: segment 25 is sent again after 14 ms and after 200 ms, both come at last, and so does what was
-    /// sent before them, just then or long before: what is said of 25 where originals came late before.
-    fn told_of_a_stall(before_ms: i64, without: Option<Explanation>) -> Told {
-        let mut trace = Trace::stamped(without);
-        trace.in_order(0, 0, 25);
-        trace.sender.ledger.tally.late_copied = 5;
-        (0..5).for_each(|n| trace.send(100 + n, 25 + n));
-        (1..4).for_each(|n| trace.ack_echoing(110 + n, 25, &[(26, 26 + n)], 1_024));
-        trace.send_again(114, 25);
-        trace.send_again(300, 25);
-        trace.ack_echoing(before_ms, 25, &[(26, 30)], 1_024);
-        trace.ack_echoing(699, 30, &[], 1_114);
-        trace.ack_echoing(705, 30, &[(25, 26)], 1_114);
-        trace.in_order(720, 30, 60);
-        let told = trace.end().into_iter();
-        told.filter(|t| t.1 == 25).collect()
-    }
-
-    #[test]
-    fn a_duplicate_behind_what_was_sent_before_it_is_the_retransmission() {
-        let lost = |sure| [(Kind::Lost, 25, sure)];
-        assert_eq!(told_of_a_stall(698, None), lost(Confidence::Likely));
-        assert_eq!(told_of_a_stall(620, None), lost(Confidence::Ambiguous));
-        let off = told_of_a_stall(698, Some(Explanation::InTurn));
-        assert_eq!(off, lost(Confidence::Ambiguous));
     }
 }

@@ -1,6 +1,6 @@
-//! What may have answered with an ACK that nothing visible explains: an original, or a retransmission, that was refused.
+//! What may have answered with an ACK that nothing visible explains: an original that was refused.
 
-use super::filled::{Filled, FilledMap};
+use super::filled::Filled;
 use super::paws::ticks_too_old;
 use super::timing::Timing;
 use super::unexplained::{Trigger, UnexplainedAck};
@@ -47,20 +47,4 @@ impl Missing {
         let unreported = ack.at_ns <= self.filled_ns || self.start >= ack.una;
         ack.at_ns >= self.due_ns && unreported && old
     }
-}
-
-/// An ACK may be the answer to a retransmission that was refused: to one of a segment that had to be sent once more, if it
-/// had the time to come and was too old by then.
-pub(super) fn perhaps_a_copy(filled: &FilledMap, ack: &UnexplainedAck, timing: &Timing) -> bool {
-    let rtt = timing.some_min_rtt();
-    let refused = |f: &Filled| {
-        let above = ack.una > i64::MIN && f.place.start >= ack.una;
-        let unreported = ack.at_ns <= f.reported_ns || above;
-        let came = f.copies.first_ns.saturating_add(rtt) <= ack.at_ns;
-        let old = ticks_too_old(f.copies.first_tsval, ack.recent) > 0;
-        f.copies.count > 1 && unreported && came && old
-    };
-    let recent = ack.at_ns.saturating_sub(timing.patience());
-    let latest = filled.latest().take(MAX_FILLED_PER_WINDOW);
-    latest.filter(|f| f.reported_ns >= recent).any(refused)
 }

@@ -282,9 +282,6 @@ impl Sender {
             self.news.una = ack;
             self.ledger.recoveries.acknowledged(ack, seg.ts_ns);
         }
-        if ack >= self.news.una {
-            self.news.has_blocks = seg.all_sack_blocks(0) > 0;
-        }
         self.news.heard(seg.ts_ns);
         if seg.sack_len > 0 {
             self.receiver.sack_seen = true;

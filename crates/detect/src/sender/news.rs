@@ -11,8 +11,6 @@ pub(super) struct News {
     pub(super) away_ns: i64,
     /// Everything below has been acknowledged, by ACKs in the order of capture.
     pub(super) una: i64,
-    /// The latest of these had SACK blocks.
-    pub(super) has_blocks: bool,
     last_ns: i64,
     /// Times of some of the latest, ascending.
     passed: [i64; MAX_UNDER_WAY],
@@ -23,7 +21,6 @@ impl Default for News {
         News {
             away_ns: 0,
             una: 0,
-            has_blocks: false,
             last_ns: i64::MIN,
             passed: [i64::MIN; MAX_UNDER_WAY],
         }

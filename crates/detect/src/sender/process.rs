@@ -69,7 +69,6 @@ impl Sender {
             self.sizes.arrived(sent.start, sent.len);
             if !sent.reported {
                 self.timing.sample_rtt(now - sent.sent_ns, false);
-                self.timing.note_sent_last(sent.sent_ns, now);
                 let basis = Basis::certain(Evidence::Sack);
                 self.ledger.log_sent(&sent, ack, basis);
             }

@@ -3,7 +3,6 @@
 use inorder_wire::Segment;
 
 use super::Sender;
-use crate::explanation::Explanation;
 use crate::prompt::{Prompt, Waited};
 use crate::result::{Confidence, Verdict};
 
@@ -53,16 +52,7 @@ impl Sender {
             last,
             sack: self.receiver.has_sack(),
         };
-        // A round trip after an ACK that reports no later data, nothing but a timer makes a sender repeat what is not the
-        // last (RFC 6675 section 5). RACK waits no longer (RFC 8985 section 6.2).
-        let a_while = shortest.is_some_and(|rtt| quiet_ns >= rtt);
-        let told = self.explanations.has(Explanation::TimerAlone);
-        let unasked = told && a_while && self.receiver.has_sack() && !self.news.has_blocks;
-        let heard = news_ns.is_some();
-        match waited.prompt() {
-            Prompt::News if heard && unasked && start == self.news.una && !last => Prompt::Timer,
-            prompt => prompt,
-        }
+        waited.prompt()
     }
 
     /// Books a copy where its segment is; `Ambiguous` while its fate is open, `None` if it is no

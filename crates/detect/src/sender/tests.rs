@@ -2,22 +2,6 @@ use super::trace::Trace;
 use crate::explanation::Explanation;
 use crate::result::{Confidence, Kind};
 
-/// Ten segments are in flight, and four behind the fifth are reported or not before the fifth is retransmitted. True if the
-/// verdict is a time-out.
-fn timed_out(reported: bool, without: Option<Explanation>) -> bool {
-    let mut trace = Trace::stamped(without);
-    trace.in_order(0, 0, 20);
-    (0..10).for_each(|n| trace.send(40 + n, 20 + n));
-    (0..5).for_each(|n| trace.ack(50 + n, 21 + n, &[]));
-    if reported {
-        (1..5).for_each(|n| trace.ack(55 + n, 25, &[(26, 26 + n)]));
-    }
-    trace.send_again(90, 25);
-    trace.ack(100, 30, &[]);
-    let end = Box::new(trace.sender).finish(0, true);
-    end.data.recoveries.list[0].timeout
-}
-
 /// Segments 28 to 31, 33, 35 and 37 come in their turn, and their ACKs are lost; the ACK of 39 has no block for the range
 /// that ends at 31. What is told of these and of 34, which comes late.
 fn behind_missing_acks(without: Option<Explanation>) -> [Option<(Kind, Confidence)>; 2] {
@@ -74,11 +58,4 @@ fn data_that_the_end_overtakes_is_late_where_it_comes_and_lost_where_it_does_not
         "{:?}",
         told(false)
     );
-}
-
-#[test]
-fn without_a_report_of_later_data_a_timer_made_the_sender_repeat_soon_after_an_ack() {
-    assert!(timed_out(false, None));
-    assert!(!timed_out(true, None));
-    assert!(!timed_out(false, Some(Explanation::TimerAlone)));
 }

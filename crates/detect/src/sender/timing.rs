@@ -57,8 +57,6 @@ pub(super) struct Timing {
     pub(super) turn: i64,
     /// When what lies just below `top` arrived, as far as its ACK tells.
     reached_ns: i64,
-    /// When what was sent last, of all that has come and was sent once, was sent and reported, nanoseconds.
-    pub(super) sent_last: (i64, i64),
 }
 
 heap!(Timing: lateness, spacing);
@@ -74,7 +72,6 @@ impl Default for Timing {
             top: 0,
             turn: 0,
             reached_ns: i64::MIN / 2,
-            sent_last: (i64::MIN / 2, i64::MIN / 2),
         }
     }
 }
@@ -135,14 +132,6 @@ impl Timing {
     pub(super) fn late_enough_to_be_refused(&self) -> bool {
         let latest = self.lateness.values().last().copied().unwrap_or(0);
         latest.saturating_mul(2) >= self.some_min_rtt()
-    }
-
-    /// What was sent once at `sent_ns` is reported at `now`.
-    #[inline]
-    pub(super) fn note_sent_last(&mut self, sent_ns: i64, now: i64) {
-        if sent_ns >= self.sent_last.0 {
-            self.sent_last = (sent_ns, now);
-        }
     }
 
     /// An ACK at `now` advances to `number` while nothing is missing.

@@ -13,7 +13,7 @@ use super::assign::{Candidate, Posterior, assign_best};
 use super::clutter::Clutter;
 use super::filled::FilledMap;
 use super::ledger::{Ledger, MIN_LIKELY, Tally};
-use super::missing::{MAX_FILLED_PER_WINDOW, Missing, perhaps_a_copy};
+use super::missing::{MAX_FILLED_PER_WINDOW, Missing};
 use super::paws::ticks_too_old;
 use super::receiver::Receiver;
 use super::timing::{CLOCK_ACCURACY_NS, Timing};
@@ -320,8 +320,6 @@ impl Windows {
         let explained: f64 = pairs().filter(|p| p.0.0 == ack).map(|p| p.1).sum();
         let possible = pairs().filter(|p| p.0.0 == ack).count();
         let left_over = self.learn(window, &heard, (possible, explained), ledger);
-        let rivalled = self.explanations.has(Explanation::RefusedCopies)
-            && perhaps_a_copy(&ledger.filled, &heard, timing);
         let causes = pairs().filter(|p| p.0.0 == ack && *p.1 >= MIN_CAUSE);
         let few = causes.count() <= MAX_CAUSES_TO_NAME_ONE || timing.late_by_habit();
         let few = few || !self.explanations.has(Explanation::FewCauses);
@@ -332,7 +330,6 @@ impl Windows {
             a == ack
                 && free
                 && !window.cut_short
-                && !rivalled
                 && (p >= MIN_LIKELY || together && of_hole(h) >= MIN_LIKELY)
         };
         let best = pairs().filter(told).max_by(|a, b| a.1.total_cmp(b.1));
@@ -347,7 +344,7 @@ impl Windows {
         }
         let lacking = |p: &(usize, usize, i64, i64)| heard.at_ns <= window.holes[p.1].filled_ns;
         let of_ack = pairs().filter(|p| p.0.0 == ack && lacking(p.0));
-        if !rivalled && of_ack.map(|p| p.1).sum::<f64>() >= MIN_LIKELY {
+        if of_ack.map(|p| p.1).sum::<f64>() >= MIN_LIKELY {
             // One was refused; whose it was is not known.
             ledger.collector.refused_unnamed();
         }
@@ -478,31 +475,6 @@ mod tests {
         assert_eq!(told_after_unexplained_acks(None), Some(Kind::Refused));
         let off = told_after_unexplained_acks(Some(Explanation::LeftOver));
         assert_eq!(off, Some(Kind::Lost));
-    }
-
-    /// Originals come late by 30 ms. Of two that are missing one is sent again twice, first so early that its retransmission
-    /// is too old when the receiver repeats an ACK, 30 ms behind the turn of the other: what is said of that one.
-    fn told_beside_a_copy(without: Option<Explanation>) -> Option<Kind> {
-        let mut trace = after_late_ones((30, 0), without);
-        trace.in_order(100, 25, 60);
-        (0..6).for_each(|n| trace.send(600 + n, 60 + n));
-        (2..6).for_each(|n| trace.sack(610 + n, 60, &[(62, 61 + n)]));
-        trace.send_again(617, 61);
-        trace.send_again(631, 60);
-        trace.ack(640, 60, &[(62, 66)]);
-        trace.send_again(640, 61);
-        trace.ack(641, 61, &[(62, 66)]);
-        trace.ack(650, 66, &[]);
-        trace.in_order(700, 66, 200);
-        let told = trace.end();
-        told.iter().find(|t| t.1 == 60).map(|t| t.0)
-    }
-
-    #[test]
-    fn an_ack_without_news_may_be_for_a_retransmission_that_was_too_old() {
-        assert_eq!(told_beside_a_copy(None), Some(Kind::Lost));
-        let off = told_beside_a_copy(Some(Explanation::RefusedCopies));
-        assert_eq!(off, Some(Kind::Refused));
     }
 
     /// Originals come late by 8 ms. One misses its turn at the left edge, and 8 ms later an ACK is missing, behind which its
