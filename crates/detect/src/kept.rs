@@ -36,9 +36,8 @@ pub(crate) struct KeptIds {
     since_ns: Option<i64>,
     perhaps: u32,
     parts: Parts,
-    /// Packets that were sent again in parts, and those whose first part had its old identification.
+    /// Packets that were sent again in parts.
     cut: u32,
-    kept_in_parts: u32,
 }
 
 /// Parts of one packet that came one behind the other.
@@ -47,8 +46,6 @@ struct Parts {
     /// The number of the first byte behind them.
     next: Option<u32>,
     len: u32,
-    /// The first has perhaps its old identification.
-    kept: bool,
 }
 
 impl Parts {
@@ -72,30 +69,16 @@ impl KeptIds {
         self.is = Kept::No;
     }
 
-    /// `seg` is perhaps the rest of a packet that was cut anew and whose first part has perhaps kept its identification. A new one of it shows
-    /// nothing.
-    pub(crate) fn goes_on(&self, seg: &Segment, full: u32) -> bool {
-        self.parts.kept && self.parts.go_on_with(seg, full)
-    }
-
-    /// `seg` came into a hole, `perhaps` as a retransmission with its old identification. Parts that together are just as long as a `full` packet
-    /// are one that was cut anew; no original is such a part, so what bears an old identification has kept that.
-    pub(crate) fn note_part(&mut self, seg: &Segment, full: u32, perhaps: bool) {
+    /// `seg` came into a hole. Parts that together are just as long as a `full` packet are one that was cut anew.
+    pub(crate) fn note_part(&mut self, seg: &Segment, full: u32) {
         let goes_on = self.parts.go_on_with(seg, full);
         let before = std::mem::take(&mut self.parts);
-        let (len, kept) = match goes_on {
-            true => (before.len + seg.payload_len, before.kept),
-            false => (seg.payload_len, perhaps),
-        };
+        let len = if goes_on { before.len } else { 0 } + seg.payload_len;
         if len < full {
             let next = Some(seg.seq.wrapping_add(seg.payload_len));
-            self.parts = Parts { next, len, kept };
+            self.parts = Parts { next, len };
         } else if goes_on {
             self.cut += 1;
-            self.kept_in_parts += u32::from(kept);
-            if self.kept_in_parts >= MIN_CUT {
-                self.is = Kept::Yes;
-            }
         }
     }
 
@@ -146,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_packet_that_is_cut_anew_the_first_part_alone_may_keep_the_identification() {
+    fn parts_of_one_packet_show_a_host_that_cuts_anew() {
         let mut ids = KeptIds::default();
         let part = |seq, payload_len| Segment {
             seq,
@@ -154,13 +137,11 @@ mod tests {
             ..Segment::default()
         };
         for at in [0, 3_000] {
-            assert!(!ids.cuts() && ids.is() == Kept::Unknown);
-            ids.note_part(&part(at, 600), 1_000, true);
-            assert!(!ids.goes_on(&part(at + 600, 1_000), 1_000), "a full packet");
-            assert!(ids.goes_on(&part(at + 600, 400), 1_000));
-            ids.note_part(&part(at + 600, 400), 1_000, false);
+            assert!(!ids.cuts());
+            ids.note_part(&part(at, 600), 1_000);
+            ids.note_part(&part(at + 600, 400), 1_000);
         }
-        assert!(ids.cuts() && ids.is() == Kept::Yes);
+        assert!(ids.cuts());
     }
 
     #[test]

@@ -6,7 +6,6 @@ use super::{Arrival, Context, Note};
 use crate::collect::Basis;
 use crate::copies::{Above, Copy, Means, by_timing, tell};
 use crate::explanation::Explanation;
-use crate::kept::Kept;
 use crate::result::{Confidence, Evidence, Reason};
 use inorder_metrics::by_bytes::Hole;
 
@@ -41,12 +40,11 @@ impl Arrival {
         }
         let counts = cx.counts && seg.has(Has::IP_ID);
         let again = counts && means.perhaps_again(seg, above);
-        let goes_on = self.kept_ids.goes_on(seg, cx.mss);
-        self.kept_ids.note_part(seg, cx.mss, again);
+        self.kept_ids.note_part(seg, cx.mss);
         if !counts {
             return;
         }
-        if !old && !goes_on && matches!(told, Copy::Retransmission(_)) {
+        if !old && matches!(told, Copy::Retransmission(_)) {
             self.kept_ids.renewed();
         } else if let (true, Some(rtt)) = (again, cx.to_sender_ns) {
             // Where no round trip is known, nothing comes too late for an original.
@@ -67,13 +65,8 @@ impl Arrival {
             true => by_timing(seg, &means),
             false => tell(seg, &hole.note.above, &means),
         };
-        let rest = cx.kept == Kept::Unknown && self.kept_ids.goes_on(seg, cx.mss);
         self.learn(seg, told, (&hole.note.above, &means), cx);
         let told = match told {
-            // The first part of the packet would have come late, and the rest not at all.
-            Copy::Retransmission(basis) if rest => {
-                Copy::Retransmission(Basis::ambiguous(basis.evidence, Reason::LoneCopy))
-            }
             Copy::Original(_) if from <= cx.una && self.resent_unasked(seg, hole, cx) => {
                 Copy::Retransmission(Basis::ambiguous(
                     Evidence::ArrivalTimestamps,

@@ -28,7 +28,7 @@ use crate::result::{Half, Reason};
 use again::{Fill, FirstToCome};
 use begun::Before;
 use inorder_metrics::by_bytes::Order;
-use refused::{Listing, Refused, Suspect};
+use refused::{Refused, Suspect};
 use resent::Resent;
 use run::Run;
 use tail::LostTail;
@@ -142,7 +142,6 @@ pub(crate) struct Arrival {
     /// Holes in which an original lies that the receiver should have discarded, until it asks for the
     /// bytes again or takes them after all.
     suspects: Vec<Suspect>,
-    listing: Listing,
     early: EarlyFills,
     recoveries: RecoveryTracker,
     order: Order<Note>,
@@ -200,7 +199,6 @@ impl Arrival {
             times: Times::default(),
             receiver: at_receiver.then(Acceptance::default),
             suspects: Vec::new(),
-            listing: Listing::default(),
             early: EarlyFills::default(),
             watchful: false,
             before: Before::NOTHING,

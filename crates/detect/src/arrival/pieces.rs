@@ -141,7 +141,7 @@ impl Arrival {
 
     /// What came by before, and was not late, comes again by `seg`.
     fn repeats(&mut self, seg: &Segment, (from, len): (i64, u32), cx: &Context) {
-        if cx.counts && cx.newest && !self.kept_ids.goes_on(seg, cx.mss) {
+        if cx.counts && cx.newest {
             self.kept_ids.renewed();
         }
         let sure = sure_to_be_later(cx);

@@ -11,9 +11,6 @@ use inorder_metrics::by_bytes::{Hole, Late};
 /// Suspects at once; beyond, one is taken for refused without waiting for what the receiver says.
 const MAX_SUSPECTED_HOLES: usize = 256;
 
-/// Number of ACKs in which another block than the first one is new from which on the order of the blocks tells nothing.
-const MIN_ELSEWHERE: u8 = 2;
-
 /// An original in a hole that its receiver should have discarded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Refused {
@@ -37,49 +34,7 @@ pub(super) struct Suspect {
     denied: bool,
 }
 
-/// In which order the receiver lists what it has above a hole.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Listing {
-    last: [(u32, u32); 4],
-    len: u8,
-    /// How often something else than the first block was new.
-    elsewhere: u8,
-}
-
-impl Listing {
-    fn note(&mut self, blocks: &[(u32, u32)]) {
-        let before = self.last.iter().take(self.len.into());
-        // One that was not listed may only have had no room.
-        let grew = |block: &(u32, u32)| {
-            let shares = |b: &&(u32, u32)| b.0 == block.0 || b.1 == block.1;
-            let mut same = before.clone().filter(shares);
-            same.next().is_some_and(|b| b != block)
-        };
-        if let [first, others @ ..] = blocks
-            && before.clone().any(|b| b == first)
-            && others.iter().any(grew)
-        {
-            self.elsewhere = self.elsewhere.saturating_add(1);
-        }
-        self.len = 0;
-        for (place, block) in self.last.iter_mut().zip(blocks) {
-            *place = *block;
-            self.len += 1;
-        }
-    }
-
-    /// What has just come is in the first block (RFC 2018 section 4), as far as is known.
-    fn newest_first(&self) -> bool {
-        self.elsewhere < MIN_ELSEWHERE
-    }
-}
-
 impl Arrival {
-    /// The receiver lists these `blocks`, several at least.
-    pub(crate) fn lists(&mut self, blocks: &[(u32, u32)]) {
-        self.listing.note(blocks);
-    }
-
     /// Data reaches the receiver beside this capture point: what speaks against its being taken.
     ///
     /// Only a retransmission can make the timestamps of originals too old, those above it included
@@ -194,14 +149,13 @@ impl Arrival {
     /// The receiver acknowledges everything below `ack`, and reports what it has above or not (`blocks`); `sacked` says of a range whether it
     /// shares bytes with a SACK block. That it lacks something it says at its left edge, or by blocks which do not name it.
     pub(crate) fn answered(&mut self, ack: i64, blocks: bool, sacked: impl Fn(i64, i64) -> bool) {
-        let tells = blocks && self.listing.newest_first();
         let mut accepted = Vec::new();
         self.suspects.retain_mut(|suspect| {
             let held = suspect.from < ack || sacked(suspect.from, suspect.to);
             if held {
                 accepted.push((suspect.from, suspect.to));
             }
-            suspect.denied |= tells || suspect.from == ack;
+            suspect.denied |= blocks || suspect.from == ack;
             !held
         });
         for (from, to) in accepted {

@@ -358,9 +358,6 @@ impl Side {
             let edges = edges.map(|block| engines.unwrap.offset(block.1));
             engines.arrival.reported(edges.fold(ack, i64::max));
         }
-        if seg.sack_len > 1 && engines.sender.is_none() {
-            engines.arrival.lists(seg.sack_blocks());
-        }
         if engines.arrival.suspects_refusal() {
             let unwrap = &engines.unwrap;
             let sacked = |from, to| {
