@@ -1,69 +1,48 @@
-//! What each explanation earns: how many statements are made, and how many are false, without it.
+//! What each explanation earns: how many statements are made and are false without it, and what is found.
 
 use std::fmt::Write;
 
 use inorder_detect::{Config, Explanation, Explanations};
 
-use super::count::{About, Counts, Sure, share};
+use super::count::{Counts, Sure, share};
 use super::many::score_all;
 use super::recording::Recording;
-use super::truth::Fate;
+use super::table::number;
 
-/// Columns: side and what is said.
-const SENDER: [(&str, About); 5] = [
-    ("reordered", About::Event(Fate::Reordered)),
-    ("its extent, certain", About::Extent),
-    ("lost", About::Event(Fate::Lost)),
-    ("refused", About::Event(Fate::Refused)),
-    ("spurious", About::Spurious),
-];
+const HEAD: &str = "\
+| without | sender: false | late, F1 | lost, F1 | causes told | receiver: false | late, F1 | lost, F1 | path: false | late, F1 | lost, F1 |
+|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
+";
 
-/// A table in Markdown: a row for all explanations and one without each, of false statements and all, certain and likely.
+/// A table in Markdown: a row for all explanations and one without each, of false statements and all, certain and likely, at the
+/// sender, the receiver and on the path.
 pub(crate) fn table(recordings: &[Recording], threads: usize) -> Result<String, String> {
-    let mut out = "| without |".to_owned();
-    SENDER.iter().for_each(|(name, _)| {
-        let _ = write!(out, " {name} |");
-    });
-    out += " causes wrong | extents exact | receiver: spurious |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|\n";
+    let mut out = HEAD.to_owned();
     let all = Explanations::default();
     let each = Explanation::ALL.map(|off| (format!("`{}`", off.name()), all.without(off)));
     let rows = std::iter::once(("none: all are weighed".to_owned(), all)).chain(each);
     for (name, explanations) in rows {
         let config = Config::default().explanations(explanations);
-        let (mut sender, mut receiver) = (Counts::default(), Counts::default());
+        let mut sides: [Counts; 3] = Default::default();
         for scored in score_all(recordings, &config, threads)? {
-            sender += &scored.sender;
-            receiver += &scored.receiver;
+            let told = [&scored.sender, &scored.receiver, &scored.middle];
+            sides.iter_mut().zip(told).for_each(|(sum, of)| *sum += of);
         }
-        let _ = writeln!(
-            out,
-            "| {name} | {} |",
-            cells(&sender, &receiver).join(" | ")
-        );
+        let [sender, receiver, path] = &sides;
+        let causes = number(share(sender.causes_told, sender.recoveries));
+        let cells = [cells(sender), causes, cells(receiver), cells(path)];
+        let _ = writeln!(out, "| {name} | {} |", cells.join(" | "));
     }
     Ok(out)
 }
 
-fn cells(sender: &Counts, receiver: &Counts) -> Vec<String> {
-    let of_sender = SENDER.iter().map(|&(_, about)| false_of(sender, about));
-    let causes = (sender.causes_told - sender.causes_right, sender.causes_told);
-    let (causes, again) = (words(causes), words(false_of(receiver, About::Spurious)));
-    let exact = share(sender.exact, sender.extents).map_or("-".to_owned(), |e| format!("{e:.4}"));
-    of_sender.map(words).chain([causes, exact, again]).collect()
-}
-
-fn words((wrong, told): (u64, u64)) -> String {
-    format!("{wrong} of {told}")
-}
-
-/// False statements, and all that assert something; of extents only what is certain asserts how far.
-fn false_of(counts: &Counts, about: About) -> (u64, u64) {
-    let sure: &[Sure] = match about {
-        About::Extent => &[Sure::Certain],
-        _ => &[Sure::Certain, Sure::Likely],
-    };
-    let trust = sure.iter().filter_map(|&s| counts.trust.get(&(about, s)));
-    trust.fold((0, 0), |(wrong, told), t| {
+/// False statements of all, and what is found.
+fn cells(counts: &Counts) -> String {
+    let trust = counts.trust.iter();
+    let trust = trust.filter(|((_, sure), _)| *sure != Sure::Ambiguous);
+    let (wrong, told) = trust.fold((0, 0), |(wrong, told), (_, t)| {
         (wrong + t.told - t.right, told + t.told)
-    })
+    });
+    let [late, lost] = [&counts.reordered, &counts.lost].map(|found| number(found.f1()));
+    format!("{wrong} of {told} | {late} | {lost}")
 }

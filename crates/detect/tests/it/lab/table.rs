@@ -65,7 +65,7 @@ fn side_row(out: &mut String, name: &str, c: &Counts) {
 }
 
 /// Four digits, nothing rounded up to 1.
-fn number(x: Option<f64>) -> String {
+pub(crate) fn number(x: Option<f64>) -> String {
     match x {
         None => "-".to_owned(),
         Some(1.0) => "1".to_owned(),
