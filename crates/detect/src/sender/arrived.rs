@@ -20,7 +20,7 @@ impl Sender {
         let alone = self.reading.alone;
         let Some(copies) = report.copies.filter(|c| c.first_ns < now) else {
             let took = now - report.sent.sent_ns;
-            if !self.unseen.clock_set_between(report.sent.sent_ns, now) {
+            if !self.gaps.unseen.clock_set_between(report.sent.sent_ns, now) {
                 self.timing.sample_rtt(took, had_hole);
                 if report.opens {
                     self.openers.push(report.sent.start, took);
@@ -65,7 +65,7 @@ impl Sender {
                     rtt_behind_ns: self.rtt_behind(report),
                     ..Filled::by_copy(&report.sent, copies, &ack.seg, rtt)
                 };
-                let untimed = self.unseen.clock_set_between(report.sent.sent_ns, now);
+                let untimed = self.gaps.unseen.clock_set_between(report.sent.sent_ns, now);
                 filled.last_too_young &= !untimed;
                 let silent = self.receiver.duplicates() != Duplicates::Reported;
                 if silent && self.ledger.tally.late_copied > 0 {
@@ -130,7 +130,7 @@ impl Sender {
     pub(super) fn log_report(&mut self, report: &Report, ack: &Ack, status: Status) -> u64 {
         let status = match status {
             Status::Original(basis) => {
-                Status::Original(self.doubts.weaken(report.sent.start, basis))
+                Status::Original(self.gaps.doubts.weaken(report.sent.start, basis))
             }
             other => other,
         };

@@ -62,7 +62,7 @@ impl Sender {
         self.receiver.dsack_seen = true;
         let starts = self.ledger.filled.starts_in(left, right);
         // Of several retransmissions whose original has not come by, one came again.
-        if starts.is_empty() && !self.orphans.hold(left, right) {
+        if starts.is_empty() && !self.gaps.orphans.hold(left, right) {
             self.ledger.copies.reported += 1;
         }
         let copied_by_network = self.explanations.has(Explanation::NetworkCopies)

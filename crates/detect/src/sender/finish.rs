@@ -36,7 +36,7 @@ impl Sender {
             duplicates: self.receiver.duplicates(),
             too_old: self.receiver.too_old,
             echo: self.receiver.echo(),
-            after_timeout: match self.awaited.ever >= MIN_REPEATED_NEEDLESSLY {
+            after_timeout: match self.repeats.awaited.ever >= MIN_REPEATED_NEEDLESSLY {
                 true => AfterTimeout::Everything,
                 false => AfterTimeout::Unknown,
             },

@@ -98,25 +98,41 @@ pub(crate) struct Sender {
     windows: Windows,
     ledger: Ledger,
     openers: Openers,
-    awaited: Awaited,
-    /// When retransmissions were sent, where there may be no SACK, nanoseconds.
-    copy_times: Ring,
+    repeats: Repeats,
     no_sack: NoSack,
-    orphans: Orphans,
     queue: AckQueue,
     numbers: SharedNumbers,
     /// The ACK before the present one, in the order of emission.
     last: Option<Segment>,
     news: News,
-    doubts: Doubts,
+    gaps: Gaps,
     timestamps: bool,
-    unseen: Unseen,
     explanations: Explanations,
     /// ACKs whose turn has come; kept for its memory only.
     ready: Vec<Ack>,
     end: End,
     sizes: Sizes,
 }
+
+/// Retransmissions whose answers are known by their times.
+#[derive(Default, Debug)]
+struct Repeats {
+    awaited: Awaited,
+    /// When they were sent, where there may be no SACK, nanoseconds.
+    times: Ring,
+}
+
+heap!(Repeats: awaited, times);
+
+/// What the capture lacks of the data, or leaves in doubt.
+#[derive(Default, Debug)]
+struct Gaps {
+    orphans: Orphans,
+    doubts: Doubts,
+    unseen: Unseen,
+}
+
+heap!(Gaps: orphans, doubts, unseen);
 
 /// What is known of the end of the data (FIN).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -130,7 +146,7 @@ enum End {
     Overtook,
 }
 
-heap!(Sender: outstanding, timing, receiver, reading, windows, ledger, openers, awaited, copy_times, orphans, queue, doubts, unseen, ready);
+heap!(Sender: outstanding, timing, receiver, reading, windows, ledger, openers, repeats, queue, gaps, ready);
 
 /// What [`Sender::finish`] tells.
 #[derive(Debug)]
@@ -175,17 +191,14 @@ impl Sender {
             windows: Windows::new(options.explanations),
             ledger: Ledger::new(keep),
             openers: Openers::default(),
-            awaited: Awaited::default(),
-            copy_times: Ring::default(),
+            repeats: Repeats::default(),
             no_sack: NoSack::default(),
-            orphans: Orphans::default(),
             queue: AckQueue::default(),
             numbers: SharedNumbers::default(),
             last: None,
             news: News::default(),
-            doubts: Doubts::default(),
+            gaps: Gaps::default(),
             timestamps: options.timestamps,
-            unseen: Unseen::default(),
             explanations: options.explanations,
             ready: Vec::new(),
             end: End::Open,
@@ -233,7 +246,7 @@ impl Sender {
     pub(crate) fn sent(&mut self, seg: &Segment, start: i64, len: u32) {
         self.ledger.sent(seg.ts_ns, len);
         self.outstanding.sent(seg, start, len);
-        if !self.orphans.is_empty() {
+        if !self.gaps.orphans.is_empty() {
             self.join_orphans(seg, start, len);
         }
     }
@@ -248,7 +261,7 @@ impl Sender {
     /// What was just said to be sent first at `start` came by behind higher data, and is an original as sure as `basis` is: on the way from
     /// the sender another may have been lost before it, or the capture may lack that.
     pub(crate) fn perhaps_sent_before(&mut self, start: i64, basis: Basis) {
-        self.doubts.note(start, basis);
+        self.gaps.doubts.note(start, basis);
         if basis.confidence == Confidence::Ambiguous {
             self.ledger.recoveries.perhaps_again(start);
         }

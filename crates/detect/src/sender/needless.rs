@@ -26,7 +26,7 @@ impl Sender {
     /// A retransmission was sent at `now`.
     pub(super) fn note_copy(&mut self, now: i64) {
         if self.receiver.may_lack_sack() {
-            self.copy_times.push(now);
+            self.repeats.times.push(now);
         }
     }
 
@@ -44,7 +44,7 @@ impl Sender {
             return false;
         }
         let (soonest, latest) = self.answer_takes();
-        let Some((_, start)) = self.awaited.answered(now, soonest, latest) else {
+        let Some((_, start)) = self.repeats.awaited.answered(now, soonest, latest) else {
             return false;
         };
         let open = |start| Some((start, self.ledger.filled.get(start)?.first));
@@ -62,7 +62,7 @@ impl Sender {
         let told = self.explanations.has(Explanation::AnsweredCopies);
         let awaited = told && !self.receiver.hides_blocks && copies.last_ns >= since_ns;
         if awaited {
-            self.awaited.add((copies.last_ns, None));
+            self.repeats.awaited.add((copies.last_ns, None));
         }
         awaited
     }
@@ -77,7 +77,7 @@ impl Sender {
         }
         let (soonest, latest) = self.answer_takes();
         let from = self.no_sack.above_ns.saturating_sub(latest);
-        let copies = under_way(&self.copy_times, from, now.saturating_sub(soonest));
+        let copies = under_way(&self.repeats.times, from, now.saturating_sub(soonest));
         copies.is_some_and(|copies| above >= copies.saturating_add(MIN_FOR_NEW_DATA))
     }
 
@@ -138,7 +138,7 @@ impl Sender {
         let decides = self.receiver.answers_each_fill();
         if after {
             let start = Some(report.sent.start).filter(|_| decides);
-            self.awaited.add((copies.last_ns, start));
+            self.repeats.awaited.add((copies.last_ns, start));
         }
         if !after || !decides {
             return By::Copy;

@@ -70,7 +70,7 @@ impl Sender {
             .timing
             .usual_from(rtt)
             .saturating_add(rtt / 2 + PATH_JITTER_NS);
-        let answers = self.awaited.answered(now, rtt - rtt / 64, latest);
+        let answers = self.repeats.awaited.answered(now, rtt - rtt / 64, latest);
         let answers = answers.is_some();
         self.receiver.duplicates_hidden += u32::from(answers);
         answers

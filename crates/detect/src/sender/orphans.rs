@@ -78,7 +78,7 @@ impl Sender {
     pub(super) fn note_orphan(&mut self, seg: &Segment, start: i64, end: i64, phase: u32) -> bool {
         let told = self.news.away_ns > 0 && self.explanations.has(Explanation::CopyAhead);
         if told {
-            self.orphans.note(Orphan {
+            self.gaps.orphans.note(Orphan {
                 start,
                 end,
                 sent_ns: seg.ts_ns,
@@ -93,7 +93,7 @@ impl Sender {
     #[cold]
     pub(super) fn join_orphans(&mut self, seg: &Segment, start: i64, len: u32) {
         let end = start + i64::from(len);
-        let Some(copies) = self.orphans.of(start, end) else {
+        let Some(copies) = self.gaps.orphans.of(start, end) else {
             return;
         };
         let board = &mut self.outstanding.board;

@@ -57,7 +57,7 @@ impl Sender {
     fn advance_in_order(&mut self, ack: &Ack, number: i64) -> bool {
         let out = &mut self.outstanding;
         let advances = ack.seg.sack_len == 0 && number > out.una;
-        let advances = advances && !self.unseen.untimed(number);
+        let advances = advances && !self.gaps.unseen.untimed(number);
         if !advances || !out.ranges.is_empty() || !out.board.all_sent_once() {
             return false;
         }

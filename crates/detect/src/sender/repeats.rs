@@ -21,11 +21,11 @@ impl Sender {
         );
         let verdict = self.place_copy(seg, start, len, phase);
         if verdict == Some(Verdict::Spurious) {
-            self.awaited.push(seg.ts_ns);
+            self.repeats.awaited.push(seg.ts_ns);
         }
         // Its bytes had been reported when it was sent.
         let sure = match verdict {
-            Some(Verdict::Spurious) => self.doubts.of_copy(start),
+            Some(Verdict::Spurious) => self.gaps.doubts.of_copy(start),
             _ => Confidence::Ambiguous,
         };
         let told = verdict.map(|verdict| (verdict, sure));

@@ -38,12 +38,12 @@ impl Unseen {
 impl Sender {
     /// Identifications of the sender are missing just before what was captured at `now`.
     pub(crate) fn note_unseen(&mut self, now: i64) {
-        self.unseen.gap_ns = Some(now);
+        self.gaps.unseen.gap_ns = Some(now);
     }
 
     /// The acknowledgement in this frame, the next to come, reports data whose transmission was not captured.
     pub(crate) fn note_unseen_arrival(&mut self, frame: u64) {
-        let reported = &mut self.unseen.reported_by;
+        let reported = &mut self.gaps.unseen.reported_by;
         if reported.len() >= MAX_WAITING {
             reported.remove(0);
         }
@@ -53,7 +53,7 @@ impl Sender {
     /// What arrived without having been captured has no place among the arrivals: where that was is known when its
     /// acknowledgement is handled, for others may have to be waited for.
     pub(super) fn hide_unseen(&mut self, ack: &Ack) {
-        let reported = &mut self.unseen.reported_by;
+        let reported = &mut self.gaps.unseen.reported_by;
         if let Some(at) = reported.iter().position(|&frame| frame == ack.seg.frame) {
             reported.remove(at);
             self.ledger.hides_arrival();
@@ -62,14 +62,14 @@ impl Sender {
 
     /// The clock was set back just before `now`.
     pub(crate) fn note_clock_set(&mut self, now: i64) {
-        self.unseen.clock_ns = Some(now);
-        self.unseen.sent_by_then = self.outstanding.highest;
+        self.gaps.unseen.clock_ns = Some(now);
+        self.gaps.unseen.sent_by_then = self.outstanding.highest;
     }
 
     /// May a packet of the sender be missing from the capture that was sent after `since_ns`? Where identifications
     /// do not tell, data that was acknowledged and never captured says that some are.
     pub(super) fn sent_unseen(&self, since_ns: i64) -> bool {
-        match self.unseen.gap_ns {
+        match self.gaps.unseen.gap_ns {
             Some(gap_ns) => gap_ns > since_ns,
             None => self.outstanding.missing() > 0,
         }
@@ -81,7 +81,7 @@ impl Sender {
     pub(super) fn unless_sent_unseen(&self, basis: Basis, sent_ns: i64, now: i64) -> Basis {
         let rtt = self.timing.min_rtt.unwrap_or(0);
         let time_for_another = now.saturating_sub(sent_ns) >= rtt.saturating_add(rtt / 2);
-        let untimed = self.unseen.clock_set_between(sent_ns, now);
+        let untimed = self.gaps.unseen.clock_set_between(sent_ns, now);
         if untimed || time_for_another && self.sent_unseen(sent_ns) {
             Basis::ambiguous(basis.evidence, Reason::NotSeen)
         } else {
