@@ -99,33 +99,18 @@ mod tests {
     use super::*;
 
     fn data(seq: u32, tsval: u32) -> Segment {
-        Segment {
-            seq,
-            tsval,
-            payload_len: 100,
-            flags: TcpFlags(TcpFlags::ACK),
-            has: Has::TIMESTAMPS,
-            wscale: NO_WSCALE,
-            ..Segment::default()
-        }
+        segment!(
+            seq, tsval, payload_len: 100, flags: TcpFlags(TcpFlags::ACK), has: Has::TIMESTAMPS,
+            wscale: NO_WSCALE
+        )
     }
 
     fn ack(number: u32, window: u16) -> Segment {
-        Segment {
-            ack: number,
-            window,
-            flags: TcpFlags(TcpFlags::ACK),
-            wscale: NO_WSCALE,
-            ..Segment::default()
-        }
+        segment!(ack: number, window, flags: TcpFlags(TcpFlags::ACK), wscale: NO_WSCALE)
     }
 
     fn syn(wscale: u8, flags: u8) -> Segment {
-        Segment {
-            flags: TcpFlags(flags),
-            wscale,
-            ..Segment::default()
-        }
+        segment!(flags: TcpFlags(flags), wscale)
     }
 
     #[test]

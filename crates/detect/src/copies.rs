@@ -230,13 +230,7 @@ mod tests {
     use super::*;
 
     fn seg(ip_id: u16, tsval: u32, ts_ns: i64) -> Segment {
-        Segment {
-            ip_id,
-            tsval,
-            ts_ns,
-            has: Has::IP_ID | Has::TIMESTAMPS,
-            ..Segment::default()
-        }
+        segment!(ip_id, tsval, ts_ns, has: Has::IP_ID | Has::TIMESTAMPS)
     }
 
     #[test]
@@ -264,10 +258,7 @@ mod tests {
 
     #[test]
     fn without_marks_only_a_copy_sooner_than_the_round_trip_is_an_original() {
-        let bare = |ts_ns| Segment {
-            ts_ns,
-            ..Segment::default()
-        };
+        let bare = |ts_ns| segment!(ts_ns);
         let means = Means {
             to_sender_ns: Some(1_000),
             news_ns: 0,

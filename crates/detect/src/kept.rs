@@ -131,11 +131,7 @@ mod tests {
     #[test]
     fn parts_of_one_packet_show_a_host_that_cuts_anew() {
         let mut ids = KeptIds::default();
-        let part = |seq, payload_len| Segment {
-            seq,
-            payload_len,
-            ..Segment::default()
-        };
+        let part = |seq, payload_len| segment!(seq, payload_len);
         for at in [0, 3_000] {
             assert!(!ids.cuts());
             ids.note_part(&part(at, 600), 1_000);

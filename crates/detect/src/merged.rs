@@ -70,12 +70,7 @@ mod tests {
     use super::*;
 
     fn seg(seq: u32, payload_len: u32, ip_id: u16) -> Segment {
-        Segment {
-            seq,
-            payload_len,
-            ip_id,
-            ..Segment::default()
-        }
+        segment!(seq, payload_len, ip_id)
     }
 
     #[test]

@@ -274,10 +274,6 @@ mod tests {
     }
 
     fn seg(ip_id: u16) -> Segment {
-        Segment {
-            ip_id,
-            has: Has::IP_ID,
-            ..Segment::default()
-        }
+        segment!(ip_id, has: Has::IP_ID)
     }
 }

@@ -298,14 +298,11 @@ mod tests {
             [|n| n as u16, |n| (n as u16).swap_bytes(), |_| 0];
         for id in identifications {
             let mut recent = Recent::default();
-            let packet = |n: u32| Segment {
-                ts_ns: i64::from(n) * 10_000,
-                seq: n * 1_000,
-                payload_len: 1_000,
-                ip_id: id(n),
-                tsval: 7,
-                has: Has::IP_ID | Has::TIMESTAMPS,
-                ..Segment::default()
+            let packet = |n: u32| {
+                segment!(
+                    ts_ns: i64::from(n) * 10_000, seq: n * 1_000, payload_len: 1_000, ip_id: id(n),
+                    tsval: 7, has: Has::IP_ID | Has::TIMESTAMPS
+                )
             };
             (0..2_000).for_each(|n| {
                 recent.push(&packet(n), true);
@@ -321,13 +318,10 @@ mod tests {
 
     #[test]
     fn another_packet_on_the_same_place_does_not_hide_that_one_comes_again() {
-        let packet = |ts_ns, seq, ip_id| Segment {
-            ts_ns,
-            seq,
-            payload_len: 100,
-            ip_id,
-            has: Has::IP_ID,
-            ..Segment::default()
+        let packet = |ts_ns, seq, ip_id| {
+            segment!(
+                ts_ns, seq, payload_len: 100, ip_id, has: Has::IP_ID
+            )
         };
         let mut recent = Recent::default();
         for n in 0..40 {
@@ -341,13 +335,7 @@ mod tests {
 
     #[test]
     fn how_long_ago_a_like_packet_came_is_known() {
-        let packet = |ts_ns| Segment {
-            ts_ns,
-            payload_len: 9,
-            ip_id: 5,
-            has: Has::IP_ID,
-            ..Segment::default()
-        };
+        let packet = |ts_ns| segment!(ts_ns, payload_len: 9, ip_id: 5, has: Has::IP_ID);
         let mut recent = Recent::default();
         assert_eq!(recent.push(&packet(0), true), None);
         assert_eq!(recent.push(&packet(1 << 20), true), Some(1 << 20));

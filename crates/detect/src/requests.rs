@@ -50,19 +50,12 @@ mod tests {
 
     #[test]
     fn a_host_asks_for_what_it_waits_for_and_for_what_lies_below_what_it_has() {
-        let ack = |ts_ns, ack, block: Option<(u32, u32)>| Segment {
-            ts_ns,
-            ack,
-            sack: [block.unwrap_or_default(); 4],
-            sack_len: u8::from(block.is_some()),
-            ..Segment::default()
+        let ack = |ts_ns, ack, block: Option<(u32, u32)>| {
+            segment!(
+                ts_ns, ack, sack: [block.unwrap_or_default(); 4], sack_len: u8::from(block.is_some())
+            )
         };
-        let data = |ts_ns, seq| Segment {
-            ts_ns,
-            seq,
-            payload_len: 100,
-            ..Segment::default()
-        };
+        let data = |ts_ns, seq| segment!(ts_ns, seq, payload_len: 100);
         let mut requests = Requests::default();
         requests.note(&ack(50, 100, None));
         assert!(requests.are_for(&data(60, 100), 20), "the next");

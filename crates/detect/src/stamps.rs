@@ -56,11 +56,7 @@ mod tests {
     #[test]
     fn a_timestamp_that_stays_shows_how_long_a_tick_is() {
         let mut clock = StampClock::default();
-        let data = |ms: i64, tsval| Segment {
-            ts_ns: ms * 1_000_000,
-            tsval,
-            ..Segment::default()
-        };
+        let data = |ms: i64, tsval| segment!(ts_ns: ms * 1_000_000, tsval);
         for (ms, tsval) in [(0, 7), (1, 8), (2, 9)] {
             clock.note(&data(ms, tsval));
         }

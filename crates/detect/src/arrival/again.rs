@@ -327,14 +327,7 @@ mod tests {
             ..Context::default()
         };
         for (&(at_ms, i, ip_id), frame) in arrivals.iter().zip(1..) {
-            let seg = Segment {
-                ts_ns: at_ms * MS,
-                payload_len: LEN,
-                ip_id,
-                has: Has::IP_ID,
-                frame,
-                ..Segment::default()
-            };
+            let seg = segment!(ts_ns: at_ms * MS, payload_len: LEN, ip_id, has: Has::IP_ID, frame);
             let start = i * i64::from(LEN);
             if !arrival.in_order(&seg, start, LEN) {
                 arrival.data(&seg, start, &cx, |_, _, _| {});

@@ -208,7 +208,7 @@ fn fills(holes: &[Hole<Note>], which: impl Fn(&Fill) -> bool) -> Vec<u64> {
 
 #[cfg(test)]
 mod tests {
-    use inorder_wire::{Has, Segment};
+    use inorder_wire::Has;
 
     use super::*;
     use crate::explanation::Explanations;
@@ -242,14 +242,10 @@ mod tests {
         };
         let all = [first, behind].into_iter().chain(again);
         for ((at_ms, start, len), frame) in all.zip(1..) {
-            let seg = Segment {
-                ts_ns: at_ms * MS + frame,
-                payload_len: len,
-                tsval: at_ms as u32,
-                has: Has::TIMESTAMPS,
-                frame: frame as u64,
-                ..Segment::default()
-            };
+            let seg = segment!(
+                ts_ns: at_ms * MS + frame, payload_len: len, tsval: at_ms as u32,
+                has: Has::TIMESTAMPS, frame: frame as u64
+            );
             arrival.data(&seg, start.into(), &cx, |_, _, _| {});
         }
         let end = arrival.finish(&Context { una, ..cx }, Some(200 * MS));
@@ -281,15 +277,10 @@ mod tests {
             (140, 4_600, 400),
         ];
         for ((at_ms, start, len), frame) in came.into_iter().zip(1..) {
-            let seg = Segment {
-                ts_ns: at_ms * MS + frame,
-                seq: start,
-                payload_len: len,
-                tsval: at_ms as u32,
-                has: Has::TIMESTAMPS,
-                frame: frame as u64,
-                ..Segment::default()
-            };
+            let seg = segment!(
+                ts_ns: at_ms * MS + frame, seq: start, payload_len: len, tsval: at_ms as u32,
+                has: Has::TIMESTAMPS, frame: frame as u64
+            );
             arrival.data(&seg, start.into(), &cx, |_, _, _| {});
         }
         let end = arrival.finish(&Context { una: 5_600, ..cx }, Some(400 * MS));

@@ -71,30 +71,18 @@ mod tests {
             };
             tracker.push(&key, dir, &segment);
         };
-        let data = |n: u32| Segment {
-            seq: n * LEN,
-            payload_len: LEN,
-            tsval: 10 + n,
-            ..Segment::default()
-        };
-        let hello = |seq: u32| Segment {
-            seq,
-            flags: TcpFlags(TcpFlags::SYN),
-            has: Has::SACK_PERMITTED,
-            tsval: 9,
-            ..Segment::default()
+        let data = |n: u32| segment!(seq: n * LEN, payload_len: LEN, tsval: 10 + n);
+        let hello = |seq: u32| {
+            segment!(
+                seq, flags: TcpFlags(TcpFlags::SYN), has: Has::SACK_PERMITTED, tsval: 9
+            )
         };
         push(there, 0, hello(u32::MAX));
         push(there.reverse(), 0, hello(500));
         push(there, 10, data(0));
         push(there, 11, data(2));
         push(there, 13, data(4));
-        let mut ack = Segment {
-            seq: 501,
-            ack: LEN,
-            sack_len: blocks.len() as u8,
-            ..Segment::default()
-        };
+        let mut ack = segment!(seq: 501, ack: LEN, sack_len: blocks.len() as u8);
         for (slot, &(from, to)) in ack.sack.iter_mut().zip(blocks) {
             *slot = (from * LEN, to * LEN);
         }

@@ -267,15 +267,10 @@ mod tests {
             (51, 3, 8),
         ];
         for ((at_ms, i, tsval), frame) in arrivals.into_iter().zip(1..) {
-            let seg = Segment {
-                ts_ns: at_ms * MS,
-                seq: i * LEN,
-                payload_len: LEN,
-                tsval,
-                has: Has::TIMESTAMPS,
-                frame,
-                ..Segment::default()
-            };
+            let seg = segment!(
+                ts_ns: at_ms * MS, seq: i * LEN, payload_len: LEN, tsval, has: Has::TIMESTAMPS,
+                frame
+            );
             let una = if frame > 1 { i64::from(LEN) } else { 0 };
             let cx = Context { una, ..cx };
             arrival.data(&seg, i64::from(i * LEN), &cx, |_, _, _| {});

@@ -161,21 +161,14 @@ mod tests {
         let dir = Dir::LowToHigh;
         let mut all = End::default();
         for &(at_ms, payload_len) in fins {
-            let fin = Segment {
-                ts_ns: at_ms * MS,
-                seq: 1_000 - payload_len,
-                payload_len,
-                flags: TcpFlags(TcpFlags::FIN | TcpFlags::ACK),
-                ..Segment::default()
-            };
+            let fin = segment!(
+                ts_ns: at_ms * MS, seq: 1_000 - payload_len, payload_len,
+                flags: TcpFlags(TcpFlags::FIN | TcpFlags::ACK)
+            );
             all.sent(dir, &fin);
         }
         if let Some(ack) = acknowledged_by {
-            let ack = Segment {
-                ack,
-                flags: TcpFlags(TcpFlags::ACK),
-                ..Segment::default()
-            };
+            let ack = segment!(ack, flags: TcpFlags(TcpFlags::ACK));
             all.answered(dir.reverse(), &ack);
         }
         all.of(dir)
@@ -227,10 +220,10 @@ mod tests {
     #[test]
     fn data_behind_the_reset_of_its_receiver_is_counted_once() {
         let dir = Dir::LowToHigh;
-        let data = |nth: u32| Segment {
-            seq: nth.wrapping_mul(100).wrapping_sub(150),
-            payload_len: 100,
-            ..Segment::default()
+        let data = |nth: u32| {
+            segment!(
+                seq: nth.wrapping_mul(100).wrapping_sub(150), payload_len: 100
+            )
         };
         let mut end = End::default();
         end.data(dir, &data(0));

@@ -187,12 +187,7 @@ mod tests {
     const MS: i64 = 1_000_000;
 
     fn frame(at_ns: i64, seq: u32, ack: u32) -> (Dir, Segment) {
-        let segment = Segment {
-            ts_ns: at_ns,
-            seq,
-            ack,
-            ..Segment::default()
-        };
+        let segment = segment!(ts_ns: at_ns, seq, ack);
         (Dir::LowToHigh, segment)
     }
 

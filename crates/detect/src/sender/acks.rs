@@ -389,13 +389,10 @@ mod tests {
         ) {
             let mut q = AckQueue::default();
             for (number, tsval, left, len) in acks {
-                let mut seg = Segment {
-                    ack: number * 100,
-                    tsval,
-                    has: Has::TIMESTAMPS,
-                    sack_len: u8::from(left > number),
-                    ..Segment::default()
-                };
+                let mut seg = segment!(
+                    ack: number * 100, tsval, has: Has::TIMESTAMPS,
+                    sack_len: u8::from(left > number)
+                );
                 seg.sack[0] = (left * 100, (left + len) * 100);
                 let key = Key::of(&seg, q.base.get_or_insert(seg));
                 let after = q.held.iter().rposition(|h| !key.is_before(&h.key));
@@ -406,13 +403,7 @@ mod tests {
     }
 
     fn ack(ip_id: u16, number: u32) -> Segment {
-        Segment {
-            ip_id,
-            ack: number,
-            has: Has::IP_ID,
-            ts_ns: 0,
-            ..Segment::default()
-        }
+        segment!(ip_id, ack: number, has: Has::IP_ID, ts_ns: 0)
     }
 
     #[test]
@@ -472,12 +463,9 @@ mod tests {
             &[(1_500, 1_800)],
         ];
         for (at, blocks) in (0..).zip(blocks) {
-            let mut seg = Segment {
-                ack: 1_000,
-                ts_ns: at * 20_000_000,
-                sack_len: blocks.len() as u8,
-                ..Segment::default()
-            };
+            let mut seg = segment!(
+                ack: 1_000, ts_ns: at * 20_000_000, sack_len: blocks.len() as u8
+            );
             seg.sack[..blocks.len()].copy_from_slice(blocks);
             q.push(&seg, false, |a| assert!(!a.stale));
         }
@@ -509,12 +497,7 @@ mod tests {
             ],
         ];
         for (at, blocks) in (0..).zip(ranges) {
-            let mut seg = Segment {
-                ack: 3_400,
-                ts_ns: at * 1_000_000,
-                sack_len: 4,
-                ..Segment::default()
-            };
+            let mut seg = segment!(ack: 3_400, ts_ns: at * 1_000_000, sack_len: 4);
             seg.sack[..4].copy_from_slice(blocks);
             q.push(&seg, false, |a| assert!(!a.stale));
         }
@@ -528,10 +511,7 @@ mod tests {
         let mut q = AckQueue::default();
         let mut got = Vec::new();
         for number in [10, 30, 20, 40] {
-            let seg = Segment {
-                ack: number,
-                ..Segment::default()
-            };
+            let seg = segment!(ack: number);
             q.push(&seg, false, |a| got.push(a.seg.ack));
         }
         q.flush(|a| got.push(a.seg.ack));

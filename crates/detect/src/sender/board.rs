@@ -545,10 +545,7 @@ mod tests {
         trace.in_order(0, 0, 40);
         for start in [40_000, 43_000] {
             for (before, len) in [(0, 1_100), (1_100, 1_100), (2_200, 800)] {
-                let seg = Segment {
-                    ts_ns: 100_000_000,
-                    ..Segment::default()
-                };
+                let seg = segment!(ts_ns: 100_000_000);
                 trace.sender.sent(&seg, start + before, len);
             }
         }

@@ -413,11 +413,7 @@ mod tests {
         board.insert(0, 100, 0, 1, 0);
         let mut ledger = Ledger::new(true);
         ledger.sent(0, 100);
-        let again = Segment {
-            ts_ns: 5,
-            frame: 2,
-            ..Segment::default()
-        };
+        let again = segment!(ts_ns: 5, frame: 2);
         let phase = ledger.recoveries.retransmitted(5, 0, 100, 0, Prompt::News);
         ledger.sent_again(
             &again,
@@ -427,10 +423,7 @@ mod tests {
         );
         board.retransmitted(0, 5, 0, phase, true);
         let (sent, copies) = board.pop_acked(100).unwrap();
-        let report = Segment {
-            ts_ns: 15,
-            ..Segment::default()
-        };
+        let report = segment!(ts_ns: 15);
         ledger.copy_first(Filled {
             named: true,
             ..Filled::by_copy(&sent, copies.unwrap(), &report, 10)
@@ -486,10 +479,7 @@ mod tests {
     #[test]
     fn an_original_that_comes_after_its_retransmission_makes_that_spurious() {
         let mut ledger = filled();
-        let duplicate = Ack::of(&Segment {
-            ts_ns: 30,
-            ..Segment::default()
-        });
+        let duplicate = Ack::of(&segment!(ts_ns: 30));
         ledger.late_original(0, &duplicate, Basis::certain(Evidence::Dsack));
         assert_eq!(ledger.tally.came_after, 1);
         assert_eq!(

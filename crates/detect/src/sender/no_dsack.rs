@@ -143,15 +143,10 @@ mod tests {
     }
 
     fn stamped(ts_ns: i64, tsval: i64, tsecr: i64) -> Segment {
-        Segment {
-            ts_ns,
-            tsval: tsval as u32,
-            tsecr: tsecr as u32,
-            flags: TcpFlags(TcpFlags::ACK),
-            has: Has::TIMESTAMPS,
-            window: 500,
-            ..Segment::default()
-        }
+        segment!(
+            ts_ns, tsval: tsval as u32, tsecr: tsecr as u32, flags: TcpFlags(TcpFlags::ACK),
+            has: Has::TIMESTAMPS, window: 500
+        )
     }
 
     /// Segment i is sent after i ms (121 together with 120), 10 ms from its ACK. Those `held` miss their turn and are sent

@@ -318,32 +318,17 @@ mod tests {
     fn five() -> Outstanding {
         let mut out = Outstanding::new(Offsets::new(1_000), true, Explanations::ALL);
         for i in 0..5 {
-            let seg = Segment {
-                ts_ns: i,
-                tsval: 10 + i as u32,
-                has: Has::TIMESTAMPS,
-                ..Segment::default()
-            };
+            let seg = segment!(ts_ns: i, tsval: 10 + i as u32, has: Has::TIMESTAMPS);
             out.sent(&seg, i * 100, 100);
         }
-        let again = Segment {
-            ts_ns: 9,
-            tsval: 19,
-            has: Has::TIMESTAMPS,
-            ..Segment::default()
-        };
+        let again = segment!(ts_ns: 9, tsval: 19, has: Has::TIMESTAMPS);
         out.sent_again(&again);
         out.mark_copies(1, &again, 200, 0);
         out
     }
 
     fn ack(at: i64, blocks: &[(u32, u32)]) -> Segment {
-        let mut seg = Segment {
-            ts_ns: at,
-            ack: 1_000,
-            sack_len: blocks.len() as u8,
-            ..Segment::default()
-        };
+        let mut seg = segment!(ts_ns: at, ack: 1_000, sack_len: blocks.len() as u8);
         for (to, &(left, right)) in seg.sack.iter_mut().zip(blocks) {
             *to = (1_000 + left, 1_000 + right);
         }
@@ -390,11 +375,7 @@ mod tests {
     #[test]
     fn an_echo_counts_if_it_was_sent() {
         let out = five();
-        let echo = |tsecr| Segment {
-            tsecr,
-            has: Has::TIMESTAMPS,
-            ..Segment::default()
-        };
+        let echo = |tsecr| segment!(tsecr, has: Has::TIMESTAMPS);
         let heard = [9, 10, 19, 20].map(|t| out.echoes(&echo(t)));
         assert_eq!(heard, [false, true, true, false]);
     }
@@ -402,10 +383,7 @@ mod tests {
     #[test]
     fn what_is_acknowledged_and_was_never_captured_is_counted() {
         let mut out = five();
-        let upto = |ack: u32| Segment {
-            ack: 1_000 + ack,
-            ..Segment::default()
-        };
+        let upto = |ack: u32| segment!(ack: 1_000 + ack);
         assert_eq!(out.acknowledged_by(&upto(501)), 500, "the FIN");
         assert_eq!((out.acknowledged_by(&upto(750)), out.missing()), (750, 3));
     }

@@ -95,8 +95,6 @@ impl Timing {
 
 #[cfg(test)]
 mod tests {
-    use inorder_wire::Segment;
-
     use super::super::board::Board;
     use super::*;
 
@@ -121,10 +119,7 @@ mod tests {
             board.retransmitted(0, at * MS, 0, 0, true);
         }
         let (sent, copies) = board.pop_acked(1_000)?;
-        let report = Segment {
-            ts_ns: first * MS,
-            ..Segment::default()
-        };
+        let report = segment!(ts_ns: first * MS);
         let mut filled = Filled::by_copy(&sent, copies?, &report, 10 * MS);
         filled.duplicates = 1;
         timing.who_came(&filled, second * MS, told)

@@ -298,10 +298,7 @@ mod tests {
     fn ten() -> Outstanding {
         let mut out = Outstanding::new(Offsets::new(0), false, Explanations::ALL);
         for i in 0..10 {
-            let seg = Segment {
-                ts_ns: i * 1_000_000,
-                ..Segment::default()
-            };
+            let seg = segment!(ts_ns: i * 1_000_000);
             out.sent(&seg, i * 100, 100);
         }
         out
@@ -309,10 +306,7 @@ mod tests {
 
     /// What an ACK with these blocks, in hundreds of bytes, reports: the order it is read in.
     fn read(out: &mut Outstanding, number: i64, blocks: &[(u32, u32)]) -> Reading {
-        let mut seg = Segment {
-            sack_len: blocks.len() as u8,
-            ..Segment::default()
-        };
+        let mut seg = segment!(sack_len: blocks.len() as u8);
         for (to, &(left, right)) in seg.sack.iter_mut().zip(blocks) {
             *to = (left * 100, right * 100);
         }

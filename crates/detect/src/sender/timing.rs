@@ -318,17 +318,10 @@ mod tests {
         timing.note_rtt(10 * MS);
         let mut out = Outstanding::new(Offsets::new(0), false, Explanations::ALL);
         for i in 0..3 {
-            let seg = Segment {
-                ts_ns: i * MS,
-                ..Segment::default()
-            };
+            let seg = segment!(ts_ns: i * MS);
             out.sent(&seg, i * 100, 100);
         }
-        let mut seg = Segment {
-            ts_ns: 12 * MS,
-            sack_len: 1,
-            ..Segment::default()
-        };
+        let mut seg = segment!(ts_ns: 12 * MS, sack_len: 1);
         seg.sack[0] = (200, 300);
         timing.expect(&mut out, &seg, 0, MS);
         let due: Vec<i64> = out.board.iter().map(|s| s.due_ns / MS).collect();

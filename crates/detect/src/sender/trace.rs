@@ -83,14 +83,10 @@ impl Trace {
         } else {
             Has::IP_ID
         };
-        Segment {
-            ts_ns: at * MS,
-            tsval: 1_000 + at as u32,
-            tsecr: (990 + at) as u32,
-            has,
-            flags: TcpFlags(TcpFlags::ACK),
-            ..Segment::default()
-        }
+        segment!(
+            ts_ns: at * MS, tsval: 1_000 + at as u32, tsecr: (990 + at) as u32, has,
+            flags: TcpFlags(TcpFlags::ACK)
+        )
     }
 
     /// The receiver waits for segment `next`; each block is of segments from one to before another.

@@ -10,13 +10,7 @@ fn ends(n: u32) -> (FlowKey, Dir) {
 }
 
 fn segment(ts_ns: i64, flags: u8, seq: u32, payload_len: u32) -> Segment {
-    Segment {
-        ts_ns,
-        seq,
-        payload_len,
-        flags: TcpFlags(flags),
-        ..Segment::default()
-    }
+    segment!(ts_ns, seq, payload_len, flags: TcpFlags(flags))
 }
 
 /// Addresses whose halves cancel the constant of a hash that multiplies: its product is 0, whatever the other address is.

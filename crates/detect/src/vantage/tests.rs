@@ -4,13 +4,7 @@ use super::*;
 use crate::result::{Vantage, VantageBasis, VantageChoice};
 
 fn packet(ms: i64, seq: u32, ack: u32, flags: u8) -> Segment {
-    Segment {
-        ts_ns: ms * 1_000_000,
-        seq,
-        ack,
-        flags: TcpFlags(flags),
-        ..Segment::default()
-    }
+    segment!(ts_ns: ms * 1_000_000, seq, ack, flags: TcpFlags(flags))
 }
 
 /// SYN at 0, SYN-ACK after `there`, ACK after `back` more, as the capture point sees them.

@@ -56,14 +56,11 @@ impl Trace {
 
     /// SYN at 0; the sender may send from 40 ms on. Windows are not scaled.
     fn open(mut self) -> Self {
-        let hello = |seq, flags| Segment {
-            seq,
-            flags: TcpFlags(flags),
-            mss: MSS as u16,
-            window: 60_000,
-            wscale: NO_WSCALE,
-            has: Has::SACK_PERMITTED,
-            ..Segment::default()
+        let hello = |seq, flags| {
+            segment!(
+                seq, flags: TcpFlags(flags), mss: MSS as u16, window: 60_000, wscale: NO_WSCALE,
+                has: Has::SACK_PERMITTED
+            )
         };
         self.push(self.out(0), Dir::LowToHigh, hello(u32::MAX, TcpFlags::SYN));
         let both = Segment {
@@ -71,24 +68,15 @@ impl Trace {
             ..hello(499, TcpFlags::SYN | TcpFlags::ACK)
         };
         self.push(self.back(40), Dir::HighToLow, both);
-        let third = Segment {
-            seq: 0,
-            ack: 500,
-            flags: TcpFlags(TcpFlags::ACK),
-            ..Segment::default()
-        };
+        let third = segment!(seq: 0, ack: 500, flags: TcpFlags(TcpFlags::ACK));
         self.push(self.out(40), Dir::LowToHigh, third);
         self
     }
 
     fn data(&mut self, ms: i64, seq: u32, len: u32) {
-        let seg = Segment {
-            seq,
-            ack: 500 + self.asked,
-            payload_len: len,
-            flags: TcpFlags(TcpFlags::ACK),
-            ..Segment::default()
-        };
+        let seg = segment!(
+            seq, ack: 500 + self.asked, payload_len: len, flags: TcpFlags(TcpFlags::ACK)
+        );
         self.push(self.out(ms), Dir::LowToHigh, seg);
     }
 
@@ -103,26 +91,18 @@ impl Trace {
 
     /// All that was sent is acknowledged, as the sender hears at `ms`, with this window.
     fn acknowledge(&mut self, ms: i64, window: u16) {
-        let seg = Segment {
-            seq: 500 + self.asked,
-            ack: self.sent,
-            window,
-            flags: TcpFlags(TcpFlags::ACK),
-            ..Segment::default()
-        };
+        let seg = segment!(
+            seq: 500 + self.asked, ack: self.sent, window, flags: TcpFlags(TcpFlags::ACK)
+        );
         self.push(self.back(ms), Dir::HighToLow, seg);
     }
 
     /// The other end's data, 10 bytes each time, reaches the sender at `ms`.
     fn ask(&mut self, ms: i64) {
-        let seg = Segment {
-            seq: 500 + self.asked,
-            ack: self.sent,
-            payload_len: 10,
-            window: 60_000,
-            flags: TcpFlags(TcpFlags::ACK),
-            ..Segment::default()
-        };
+        let seg = segment!(
+            seq: 500 + self.asked, ack: self.sent, payload_len: 10, window: 60_000,
+            flags: TcpFlags(TcpFlags::ACK)
+        );
         self.asked += 10;
         self.push(self.back(ms), Dir::HighToLow, seg);
     }
@@ -283,14 +263,9 @@ fn data_that_acknowledges_nothing_new_prompts_nothing() {
     trace.acknowledge(80, 60_000);
     let lost = trace.sent;
     trace.send(80, 2, MSS);
-    let request = Segment {
-        seq: 500,
-        ack: lost,
-        payload_len: 10,
-        window: 60_000,
-        flags: TcpFlags(TcpFlags::ACK),
-        ..Segment::default()
-    };
+    let request = segment!(
+        seq: 500, ack: lost, payload_len: 10, window: 60_000, flags: TcpFlags(TcpFlags::ACK)
+    );
     trace.push(599, Dir::HighToLow, request);
     trace.asked = 10;
     trace.data(600, lost, MSS);
@@ -310,13 +285,9 @@ fn after_its_last_timer_a_sender_that_gave_up_still_waits() {
         for ms in [400, 1_000, 2_200] {
             trace.data(ms, lost, MSS);
         }
-        let mut last = Segment {
-            seq: 500,
-            ack: lost,
-            window: 60_000,
-            flags: TcpFlags(TcpFlags::ACK | TcpFlags::FIN),
-            ..Segment::default()
-        };
+        let mut last = segment!(
+            seq: 500, ack: lost, window: 60_000, flags: TcpFlags(TcpFlags::ACK | TcpFlags::FIN)
+        );
         let mut dir = Dir::HighToLow;
         if !closed {
             (last.seq, last.ack) = (trace.sent, 500);
@@ -397,15 +368,10 @@ fn packets() -> impl Strategy<Value = Vec<(Dir, Segment)>> {
         let mut ts_ns = 5_000 * MS;
         let packet = |(up, wait, seq, ack, len, window, sack, flags)| {
             ts_ns += wait;
-            let mut seg = Segment {
-                ts_ns,
-                seq: seq * 1_000,
-                ack: ack * 1_000,
-                payload_len: len,
-                window,
-                flags: TcpFlags(flags),
-                ..Segment::default()
-            };
+            let mut seg = segment!(
+                ts_ns, seq: seq * 1_000, ack: ack * 1_000, payload_len: len, window,
+                flags: TcpFlags(flags)
+            );
             if let Some((left, len)) = sack {
                 seg.sack[0] = (left * 1_000, (left + len) * 1_000);
                 seg.sack_len = 1;

@@ -3,13 +3,7 @@
 use super::*;
 
 fn control(seq: u32, ack: u32, flags: u8) -> Segment {
-    Segment {
-        seq,
-        ack,
-        window: 60_000,
-        flags: TcpFlags(TcpFlags::ACK | flags),
-        ..Segment::default()
-    }
+    segment!(seq, ack, window: 60_000, flags: TcpFlags(TcpFlags::ACK | flags))
 }
 
 /// A flight is lost, and the repetition of its first segment: the second one, 800 ms later, is answered. Chance may have taken the first

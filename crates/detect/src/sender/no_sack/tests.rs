@@ -11,16 +11,10 @@ use inorder_base::sequence::Offsets;
 const MS: i64 = 1_000_000;
 
 fn segment(at_ms: i64, tsval: i64, tsecr: i64, ack: i64) -> Segment {
-    Segment {
-        ts_ns: at_ms * MS,
-        tsval: tsval as u32,
-        tsecr: tsecr as u32,
-        ack: ack as u32 * 1_000,
-        flags: TcpFlags(TcpFlags::ACK),
-        has: Has::TIMESTAMPS,
-        window: 500,
-        ..Segment::default()
-    }
+    segment!(
+        ts_ns: at_ms * MS, tsval: tsval as u32, tsecr: tsecr as u32, ack: ack as u32 * 1_000,
+        flags: TcpFlags(TcpFlags::ACK), has: Has::TIMESTAMPS, window: 500
+    )
 }
 
 /// Ten segments a millisecond apart, 10 ms from their ACKs; 2 and 5 do not come in their turn

@@ -239,11 +239,7 @@ mod tests {
     #[test]
     fn a_duplicate_takes_the_room_of_a_block() {
         let receiver = Receiver::default();
-        let mut last = Segment {
-            ack: 500,
-            sack_len: 1,
-            ..Segment::default()
-        };
+        let mut last = segment!(ack: 500, sack_len: 1);
         last.sack[0] = (600, 700);
         assert_eq!(receiver.room(Some(&last)), 4);
         last.sack[0] = (100, 200);
