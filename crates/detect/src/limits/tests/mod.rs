@@ -97,6 +97,20 @@ impl Trace {
         self.push(self.back(ms), Dir::HighToLow, seg);
     }
 
+    /// From 40 ms on each of these numbers of segments is `sent` at once, the last one of `last` bytes, and acknowledged 40 ms later.
+    fn rounds(
+        &mut self,
+        apart_ms: i64,
+        sent: impl IntoIterator<Item = u32>,
+        last: u32,
+        window: u16,
+    ) {
+        for (ms, count) in (40..).step_by(apart_ms as usize).zip(sent) {
+            self.send(ms, count, last);
+            self.acknowledge(ms + 40, window);
+        }
+    }
+
     /// The other end's data, 10 bytes each time, reaches the sender at `ms`.
     fn ask(&mut self, ms: i64) {
         let seg = segment!(
@@ -141,10 +155,7 @@ const BOTH: [Vantage; 2] = [Vantage::Sender, Vantage::Receiver];
 fn a_full_window_of_the_receiver_holds_all_of_each_round_trip() {
     for vantage in BOTH {
         let mut trace = Trace::new(vantage).open();
-        for round in 0..20 {
-            trace.send(40 + 40 * round, 6, MSS);
-            trace.acknowledge(80 + 40 * round, 6_000);
-        }
+        trace.rounds(40, [6; 20], MSS, 6_000);
         let report = trace.report();
         assert_eq!(report.vantage.vantage, vantage);
         assert_eq!(at(&report, [10]), ["handshake"], "{vantage:?}");
@@ -173,10 +184,7 @@ fn a_window_that_holds_one_segment_of_loopback_is_not_full_of_a_small_answer() {
 fn an_application_that_writes_seldom_holds_the_transfer() {
     for vantage in BOTH {
         let mut trace = Trace::new(vantage).open();
-        for round in 0..20 {
-            trace.send(40 + 300 * round, 3, 700);
-            trace.acknowledge(80 + 300 * round, 60_000);
-        }
+        trace.rounds(300, [3; 20], 700, 60_000);
         let report = trace.report();
         let held = report.limits.share_of(Limit::Application.into());
         assert!(held > 0.95, "{vantage:?}: {:?}", report.limits.shares);
@@ -187,10 +195,7 @@ fn an_application_that_writes_seldom_holds_the_transfer() {
 fn a_window_that_grows_is_at_its_start() {
     for vantage in BOTH {
         let mut trace = Trace::new(vantage).open();
-        for round in 0..5 {
-            trace.send(40 + 40 * round, 3 << round, MSS);
-            trace.acknowledge(80 + 40 * round, 60_000);
-        }
+        trace.rounds(40, (0..5).map(|n| 3 << n), MSS, 60_000);
         let report = trace.report();
         assert_eq!(at(&report, [10, 60, 140]), ["handshake", "start", "start"]);
     }
@@ -199,10 +204,7 @@ fn a_window_that_grows_is_at_its_start() {
 #[test]
 fn a_flight_that_stays_the_same_below_the_window_fills_the_senders_buffer() {
     let mut trace = Trace::new(Vantage::Sender).open();
-    for round in 0..20 {
-        trace.send(40 + 40 * round, 8, MSS);
-        trace.acknowledge(80 + 40 * round, 60_000);
-    }
+    trace.rounds(40, [8; 20], MSS, 60_000);
     let report = trace.report();
     let held = report.limits.share_of(Limit::SendBuffer.into());
     assert!(held > 0.85, "{:?}", report.limits.shares);
@@ -213,10 +215,7 @@ fn a_flight_that_stays_the_same_below_the_window_fills_the_senders_buffer() {
 fn what_a_timer_ends_is_its_wait() {
     for vantage in BOTH {
         let mut trace = Trace::new(vantage).open();
-        for round in 0..4 {
-            trace.send(40 + 40 * round, 3 << round, MSS);
-            trace.acknowledge(80 + 40 * round, 60_000);
-        }
+        trace.rounds(40, (0..4).map(|n| 3 << n), MSS, 60_000);
         let lost = trace.sent;
         if vantage == Vantage::Sender {
             trace.data(200, lost, MSS);
@@ -305,10 +304,7 @@ fn after_its_last_timer_a_sender_that_gave_up_still_waits() {
 #[test]
 fn where_nothing_was_ever_lost_a_silence_at_the_receiver_may_be_the_applications() {
     let mut trace = Trace::new(Vantage::Receiver).open();
-    for round in 0..5 {
-        trace.send(40 + 40 * round, 10, MSS);
-        trace.acknowledge(80 + 40 * round, 60_000);
-    }
+    trace.rounds(40, [10; 5], MSS, 60_000);
     // The capture lacks the acknowledgement of these.
     trace.send(240, 10, MSS);
     trace.send(5_000, 10, MSS);
@@ -467,10 +463,7 @@ fn what_duplicate_acknowledgements_release_is_not_the_applications() {
 fn a_level_flight_is_the_start_or_the_senders_buffer() {
     for vantage in BOTH {
         let mut trace = Trace::new(vantage).open();
-        for round in 0..5 {
-            trace.send(40 + 40 * round, 8, MSS);
-            trace.acknowledge(80 + 40 * round, 60_000);
-        }
+        trace.rounds(40, [8; 5], MSS, 60_000);
         let report = trace.report();
         assert_eq!(at(&report, [140]), ["start+send-buffer"], "{vantage:?}");
     }

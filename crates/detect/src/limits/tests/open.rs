@@ -34,10 +34,7 @@ fn the_answer_to_an_open_window_may_be_held_up_on_its_way() {
 #[test]
 fn a_window_that_is_not_reduced_allows_what_it_allowed_before() {
     let mut trace = Trace::new(Vantage::Sender).open();
-    for round in 0..5 {
-        trace.send(40 + 40 * round, 1 << round, MSS);
-        trace.acknowledge(80 + 40 * round, 60_000);
-    }
+    trace.rounds(40, (0..5).map(|n| 1 << n), MSS, 60_000);
     for round in 0..5 {
         trace.send(240 + 40 * round, 4 + round as u32 % 3, MSS);
         trace.acknowledge(280 + 40 * round, 60_000);

@@ -23,10 +23,7 @@ fn lose_one_of_three(trace: &mut Trace, ms: i64) {
 #[test]
 fn behind_a_pause_that_may_hide_a_timer_the_window_may_be_reduced() {
     let mut trace = Trace::new(Vantage::Receiver).open();
-    for round in 0..4 {
-        trace.send(40 + 40 * round, 3 << round, MSS);
-        trace.acknowledge(80 + 40 * round, 60_000);
-    }
+    trace.rounds(40, (0..4).map(|n| 3 << n), MSS, 60_000);
     for round in 0..5 {
         trace.send(600 + 40 * round, 1 << round, MSS);
         trace.acknowledge(640 + 40 * round, 60_000);
@@ -88,10 +85,7 @@ fn one_rate_behind_a_reduction_is_not_the_windows() {
 #[test]
 fn a_plateau_that_nearly_fills_the_receivers_window_is_no_buffers() {
     let mut trace = Trace::new(Vantage::Sender).open();
-    for round in 0..20 {
-        trace.send(40 + 40 * round, 58, MSS);
-        trace.acknowledge(80 + 40 * round, 60_000);
-    }
+    trace.rounds(40, [58; 20], MSS, 60_000);
     let told = at(&trace.report(), [400, 600]);
     assert_eq!(told, ["start+receiver-window"; 2]);
 }
@@ -100,10 +94,7 @@ fn a_plateau_that_nearly_fills_the_receivers_window_is_no_buffers() {
 #[test]
 fn a_window_with_room_for_a_segment_is_not_full() {
     let mut trace = Trace::new(Vantage::Sender).open();
-    for round in 0..20 {
-        trace.send(40 + 80 * round, 9, MSS);
-        trace.acknowledge(80 + 80 * round, 10_000);
-    }
+    trace.rounds(80, [9; 20], MSS, 10_000);
     let limits = trace.report().limits;
     let held = limits.share_of(Limit::Application.into());
     assert!(held > 0.85, "{:?}", limits.shares);

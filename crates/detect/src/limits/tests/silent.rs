@@ -90,10 +90,7 @@ fn nothing_limits_what_its_sender_has_reset() {
 fn a_receiver_that_lacks_data_or_is_not_heard_may_be_cut_off() {
     let told = |lacks: bool, fins: &[i64]| {
         let mut trace = Trace::new(Vantage::Receiver).open();
-        for round in 0..5 {
-            trace.send(40 + 40 * round, 10, MSS);
-            trace.acknowledge(80 + 40 * round, 60_000);
-        }
+        trace.rounds(40, [10; 5], MSS, 60_000);
         let all = trace.sent;
         if lacks {
             trace.data(260, all + MSS, MSS);
