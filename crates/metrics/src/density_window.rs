@@ -1,6 +1,6 @@
 //! The window of reorder density (RFC 5236 section 6, "stay-back") while packets are out of order.
 
-use std::collections::VecDeque;
+use inorder_base::line::Line;
 
 use crate::displacement::Displacements;
 use crate::missing::Missing;
@@ -20,7 +20,7 @@ use crate::missing::Missing;
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     threshold: u16,
-    runs: VecDeque<Run>,
+    runs: Line<Run>,
     /// Packets in `runs`.
     waiting: u64,
     /// The receive index to assign next.
@@ -52,7 +52,7 @@ impl Window {
     pub(crate) fn new(threshold: u16) -> Self {
         Window {
             threshold,
-            runs: VecDeque::new(),
+            runs: Line::default(),
             waiting: 0,
             index: 0,
             missing: Missing::default(),
@@ -124,7 +124,7 @@ impl Window {
     #[inline]
     fn push(&mut self, start: u64, len: u64) {
         self.waiting += len;
-        match self.runs.back_mut() {
+        match self.runs.last_mut() {
             Some(last) if last.start + last.len == start => last.len += len,
             _ => self.runs.push_back(Run { start, len }),
         }
@@ -135,7 +135,7 @@ impl Window {
     #[inline]
     fn leave(&mut self, stay: u16) {
         let threshold = u64::from(self.threshold);
-        while let Some(run) = self.runs.front().copied() {
+        while let Some(run) = self.runs.first().copied() {
             let surplus = self.waiting.saturating_sub(stay.into());
             let missing = self.missing.first().unwrap_or(u64::MAX);
             if missing == self.index {
@@ -172,7 +172,7 @@ impl Window {
     #[inline]
     fn remove_oldest(&mut self, n: u64) {
         self.waiting -= n;
-        match self.runs.front_mut() {
+        match self.runs.first_mut() {
             Some(run) if n < run.len => {
                 run.start += n;
                 run.len -= n;

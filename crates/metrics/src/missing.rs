@@ -1,11 +1,11 @@
 //! The numbers below a limit that are missing.
 
-use std::collections::VecDeque;
+use inorder_base::line::Line;
 
 /// Missing numbers as disjoint ranges, ascending, no two adjacent.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Missing {
-    ranges: VecDeque<Range>,
+    ranges: Line<Range>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,13 +26,13 @@ impl Missing {
     /// The smallest missing number.
     #[inline]
     pub(crate) fn first(&self) -> Option<u64> {
-        self.ranges.front().map(|range| range.lo)
+        self.ranges.first().map(|range| range.lo)
     }
 
     /// Adds the numbers `lo .. end`, all larger than any present; at least one.
     #[inline]
     pub(crate) fn push(&mut self, lo: u64, end: u64) {
-        match self.ranges.back_mut() {
+        match self.ranges.last_mut() {
             Some(last) if last.end == lo => last.end = end,
             _ => self.ranges.push_back(Range { lo, end }),
         }
@@ -46,7 +46,7 @@ impl Missing {
         while let Some(near) = self.ranges.get(at).filter(|range| range.lo <= end) {
             lo = lo.min(near.lo);
             end = end.max(near.end);
-            self.ranges.remove(at);
+            self.ranges.remove(at, at + 1);
         }
         self.ranges.insert(at, Range { lo, end });
     }
@@ -71,7 +71,7 @@ impl Missing {
                 let lo = number + 1;
                 self.ranges.insert(index + 1, Range { lo, end });
             }
-            _ => drop(self.ranges.remove(index)),
+            _ => self.ranges.remove(index, index + 1),
         }
         true
     }
@@ -79,14 +79,15 @@ impl Missing {
     /// The range that contains `number`, and its index.
     #[inline]
     fn find(&self, number: u64) -> Option<(usize, Range)> {
-        let len = self.ranges.len();
-        for (back, range) in self.ranges.iter().rev().take(NEAR).enumerate() {
+        let ranges = &self.ranges[..];
+        for index in (ranges.len().saturating_sub(NEAR)..ranges.len()).rev() {
+            let range = ranges[index];
             if range.lo <= number {
-                return (number < range.end).then_some((len - 1 - back, *range));
+                return (number < range.end).then_some((index, range));
             }
         }
-        let index = self.ranges.partition_point(|range| range.end <= number);
-        let range = *self.ranges.get(index)?;
+        let index = ranges.partition_point(|range| range.end <= number);
+        let range = *ranges.get(index)?;
         (range.lo <= number).then_some((index, range))
     }
 }

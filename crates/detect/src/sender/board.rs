@@ -1,8 +1,8 @@
 //! What the sender has sent and what the receiver has reported of it.
 
+use inorder_base::line::Line;
 use inorder_wire::Segment;
 
-use super::line::Line;
 use crate::collect::Place;
 
 /// Pieces of what was sent in one go leave within this time, nanoseconds.
@@ -414,7 +414,9 @@ impl Ranges {
                 self.bytes -= from - first.0;
                 first.0 = from;
             }
-            self.found = self.found.map(|(left, right)| (left.max(una), right));
+            for range in &mut self.found {
+                range.0 = range.0.max(una);
+            }
         }
     }
 

@@ -25,7 +25,6 @@ mod finish;
 mod hidden;
 mod lateness;
 mod ledger;
-mod line;
 mod list;
 mod log;
 mod missing;

@@ -1,6 +1,6 @@
 //! The round trips of what came right behind a hole: how full the queues were when something was lost.
 
-use std::collections::VecDeque;
+use inorder_base::line::Line;
 
 /// Holes remembered; beyond, the oldest is forgotten.
 const MAX_OPENERS_REMEMBERED: usize = 1_024;
@@ -8,7 +8,7 @@ const MAX_OPENERS_REMEMBERED: usize = 1_024;
 /// The segments whose reports opened holes, by first byte, ascending, with their round trips.
 #[derive(Debug, Default)]
 pub(super) struct Openers {
-    all: VecDeque<(i64, i64)>,
+    all: Line<(i64, i64)>,
 }
 
 heap!(Openers: all);
@@ -19,7 +19,7 @@ impl Openers {
         if self.all.len() >= MAX_OPENERS_REMEMBERED {
             self.all.pop_front();
         }
-        if self.all.back().is_none_or(|last| last.0 < start) {
+        if self.all.last().is_none_or(|last| last.0 < start) {
             return self.all.push_back((start, rtt_ns)); // As mostly.
         }
         let at = self.all.partition_point(|o| o.0 < start);
@@ -33,8 +33,9 @@ impl Openers {
     }
 
     /// Everything below `una` has been acknowledged.
+    #[inline]
     pub(super) fn drop_below(&mut self, una: i64) {
-        while self.all.front().is_some_and(|o| o.0 < una) {
+        while self.all.first().is_some_and(|o| o.0 < una) {
             self.all.pop_front();
         }
     }

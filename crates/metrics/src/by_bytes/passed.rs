@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use inorder_base::line::Line;
+
 /// Late arrivals remembered for the byte offset.
 const MAX_LATE_REMEMBERED: usize = 16_384;
 /// Arrivals summed up together: a query walks fewer than two of these, and looks at each of the others once.
@@ -60,7 +62,7 @@ impl Chunk {
 /// The last late arrivals in the order they came.
 #[derive(Debug, Default)]
 pub(super) struct LateArrivals {
-    all: VecDeque<Passed>,
+    all: Line<Passed>,
     /// How many have been forgotten.
     forgotten: usize,
     /// Whole chunks, made when they are first asked for, since most late arrivals overtake few others. The first of them may be
@@ -91,7 +93,7 @@ impl LateArrivals {
                 self.first_chunk += 1;
             }
         }
-        if self.all.back().is_some_and(|last| last.start >= start) {
+        if self.all.last().is_some_and(|last| last.start >= start) {
             self.ascending = self.forgotten + self.all.len();
         }
         let arrival = Passed {
@@ -122,7 +124,7 @@ impl LateArrivals {
 
     fn chunk(&self, number: usize) -> Chunk {
         let from = number * CHUNK - self.forgotten;
-        Chunk::new(self.all.range(from..from + CHUNK).copied())
+        Chunk::new(self.all[from..from + CHUNK].iter().copied())
     }
 
     /// Bytes of those that came behind `position` and begin below `start`.
@@ -195,18 +197,9 @@ impl LateArrivals {
 
     /// Bytes of those in the places from `from` to `to` that begin below `start`.
     fn walk(&self, (from, to): (usize, usize), start: i64) -> u64 {
-        let (front, back) = self.all.as_slices();
-        let of_front = front.get(from..to.min(front.len())).unwrap_or_default();
-        let in_back = from.saturating_sub(front.len())..to.saturating_sub(front.len());
-        let of_back = back.get(in_back).unwrap_or_default();
-        let mut bytes = 0;
-        // Loops, since the iterator of such a queue takes a call for each.
-        for part in [of_front, of_back] {
-            for p in part {
-                bytes += if p.start < start { u64::from(p.len) } else { 0 };
-            }
-        }
-        bytes
+        let all = self.all.get(from..to).unwrap_or_default().iter();
+        all.map(|p| if p.start < start { p.len.into() } else { 0 })
+            .sum()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use inorder_base::heap::Heap;
+use crate::heap::Heap;
 
 /// Elements in a row, of which most come at the end and go at the front.
 ///
@@ -10,7 +10,7 @@ use inorder_base::heap::Heap;
 /// without going round the end of a buffer, which took a tenth of the instructions of heavy reordering. The places of those that have gone
 /// at the front are used again before more room is made.
 #[derive(Clone, Debug)]
-pub(super) struct Line<T> {
+pub struct Line<T> {
     /// Those that have gone, and the others behind them.
     all: Vec<T>,
     gone: usize,
@@ -53,7 +53,7 @@ impl<T> DerefMut for Line<T> {
 impl<T: Copy> Line<T> {
     /// One more at the end.
     #[inline]
-    pub(super) fn push_back(&mut self, element: T) {
+    pub fn push_back(&mut self, element: T) {
         if self.all.len() == self.all.capacity() {
             self.use_again();
         }
@@ -62,7 +62,7 @@ impl<T: Copy> Line<T> {
 
     /// The first one goes.
     #[inline]
-    pub(super) fn pop_front(&mut self) -> Option<T> {
+    pub fn pop_front(&mut self) -> Option<T> {
         let first = self.all.get(self.gone).copied()?;
         self.gone += 1;
         if self.gone == self.all.len() {
@@ -73,7 +73,7 @@ impl<T: Copy> Line<T> {
     }
 
     /// One more at place `at`, which is no greater than the length. What lies before it moves, or what lies behind it.
-    pub(super) fn insert(&mut self, at: usize, element: T) {
+    pub fn insert(&mut self, at: usize, element: T) {
         if self.gone > 0 && at < self.len() / 2 {
             self.all
                 .copy_within(self.gone..self.gone + at, self.gone - 1);
@@ -85,13 +85,15 @@ impl<T: Copy> Line<T> {
     }
 
     /// Those from place `from` up to `to` go.
-    pub(super) fn remove(&mut self, from: usize, to: usize) {
+    #[inline]
+    pub fn remove(&mut self, from: usize, to: usize) {
         if from < self.len() - to {
             let first = self.gone;
             self.gone += to - from;
             self.all.copy_within(first..first + from, self.gone);
         } else {
-            self.all.drain(self.gone + from..self.gone + to);
+            self.all.copy_within(self.gone + to.., self.gone + from);
+            self.all.truncate(self.all.len() - (to - from));
         }
     }
 
