@@ -2,8 +2,8 @@
 
 use inorder_base::heap::Heap;
 
-use super::ByOffset;
 use super::Hole;
+use super::by_offset::{ByOffset, Spot};
 
 /// Disjoint ranges, none of them empty. All operations are logarithmic in their number: a flow may have thousands,
 /// and each arrival cuts one of them somewhere in the middle.
@@ -48,13 +48,23 @@ impl<T: Copy> Holes<T> {
     /// The lowest that ends beyond `offset`.
     #[inline]
     pub fn beyond(&self, offset: i64) -> Option<Hole<T>> {
+        self.find_beyond(offset).map(|(_, hole)| hole)
+    }
+
+    /// The same, and where it is.
+    #[inline]
+    pub(super) fn find_beyond(&self, offset: i64) -> Option<(Spot, Hole<T>)> {
         // Mostly there is none, or it is the lowest.
         let first = self.all.first()?;
         if first.end > offset {
-            return Some(*first);
+            return Some(((0, 0), *first));
         }
-        let (below, from) = self.all.around(offset);
-        below.filter(|hole| hole.end > offset).or(from).copied()
+        let (below, from) = self.all.spots_around(offset);
+        let hole = |spot| Some((spot, *self.all.value(spot)?));
+        let below = below.and_then(hole);
+        below
+            .filter(|(_, hole)| hole.end > offset)
+            .or_else(|| hole(from))
     }
 
     /// The one that begins at `start`.
@@ -66,8 +76,14 @@ impl<T: Copy> Holes<T> {
         self.all.insert(hole.start, hole);
     }
 
-    pub(super) fn remove(&mut self, start: i64) {
-        self.all.remove(start);
+    /// Takes the one there out.
+    pub(super) fn take(&mut self, spot: Spot) {
+        self.all.take(spot);
+    }
+
+    /// Puts what is left of the one there in its place.
+    pub(super) fn set(&mut self, spot: Spot, left: Hole<T>) {
+        self.all.set(spot, left.start, left);
     }
 
     /// Forgets the lowest, which it returns.

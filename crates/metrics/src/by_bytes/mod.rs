@@ -12,6 +12,7 @@ mod passed;
 pub use by_offset::ByOffset;
 pub use holes::Holes;
 
+use by_offset::Spot;
 use passed::LateArrivals;
 
 use inorder_base::heap::Heap;
@@ -251,7 +252,7 @@ impl<T: Copy + Default> Order<T> {
         let end = start + i64::from(len);
         // The first hole that ends beyond `start`; a segment that straddles a hole's edge
         // counts for the part in the hole.
-        let Some(hole) = self.holes.beyond(start) else {
+        let Some((spot, hole)) = self.holes.find_beyond(start) else {
             return Arrived::Known;
         };
         if hole.start >= end || len == 0 {
@@ -259,7 +260,7 @@ impl<T: Copy + Default> Order<T> {
         }
         let (from, to) = (start.max(hole.start), end.min(hole.end));
         let late = self.pass(&hole, start, len, now);
-        self.cut(&hole, from, to);
+        self.cut(spot, &hole, from, to);
         Arrived::Late(late)
     }
 
@@ -289,13 +290,13 @@ impl<T: Copy + Default> Order<T> {
     /// Changes the note of the missing bytes in `[from, to)`, splitting holes at its edges.
     pub fn annotate(&mut self, from: i64, to: i64, mut change: impl FnMut(&mut T)) {
         let mut next = from;
-        while let Some(hole) = self.holes.beyond(next).filter(|h| h.start < to) {
+        while let Some((spot, hole)) = self.holes.find_beyond(next).filter(|h| h.1.start < to) {
             if hole.start < from {
-                self.split(&hole, from);
+                self.split((spot, &hole), from);
                 continue;
             }
             if hole.end > to {
-                self.split(&hole, to);
+                self.split((spot, &hole), to);
             }
             if let Some(hole) = self.holes.get_mut(hole.start) {
                 change(&mut hole.note);
@@ -306,9 +307,9 @@ impl<T: Copy + Default> Order<T> {
 
     /// Takes whatever is still missing of `[from, to)` off the record, telling its notes.
     pub fn clear(&mut self, from: i64, to: i64, mut gone: impl FnMut(&T)) {
-        while let Some(hole) = self.holes.beyond(from).filter(|h| h.start < to) {
+        while let Some((spot, hole)) = self.holes.find_beyond(from).filter(|h| h.1.start < to) {
             gone(&hole.note);
-            self.cut(&hole, from.max(hole.start), to.min(hole.end));
+            self.cut(spot, &hole, from.max(hole.start), to.min(hole.end));
             if hole.start < from || hole.end > to {
                 break;
             }
@@ -316,23 +317,26 @@ impl<T: Copy + Default> Order<T> {
     }
 
     /// Makes two of a hole.
-    fn split(&mut self, hole: &Hole<T>, at: i64) {
-        self.cut(hole, at, at);
+    fn split(&mut self, (spot, hole): (Spot, &Hole<T>), at: i64) {
+        self.cut(spot, hole, at, at);
     }
 
-    /// Takes `[from, to)` out of a hole.
-    fn cut(&mut self, hole: &Hole<T>, from: i64, to: i64) {
-        if from <= hole.start {
-            self.holes.remove(hole.start);
-        } else if let Some(left) = self.holes.get_mut(hole.start) {
-            left.end = from;
-        }
-        if to < hole.end {
-            self.remember(Hole {
-                start: to,
-                first_label: self.label_in(hole, to),
-                ..*hole
-            });
+    /// Takes `[from, to)` out of the hole at `spot`.
+    fn cut(&mut self, spot: Spot, hole: &Hole<T>, from: i64, to: i64) {
+        let above = (to < hole.end).then(|| Hole {
+            start: to,
+            first_label: self.label_in(hole, to),
+            ..*hole
+        });
+        match above {
+            _ if from > hole.start => {
+                self.holes.set(spot, Hole { end: from, ..*hole });
+                if let Some(above) = above {
+                    self.remember(above);
+                }
+            }
+            Some(above) => self.holes.set(spot, above),
+            None => self.holes.take(spot),
         }
     }
 }
