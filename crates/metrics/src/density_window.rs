@@ -80,7 +80,7 @@ impl Window {
         let new = self.missing.remove(seq);
         if new {
             self.push(seq, 1);
-            self.leave(self.threshold);
+            self.leave_if_due();
         }
         new
     }
@@ -93,6 +93,15 @@ impl Window {
     pub(crate) fn update_run(&mut self, first: u64, n: u64) {
         if n > 0 {
             self.push(first, n);
+            self.leave_if_due();
+        }
+    }
+
+    /// Packets leave when too many wait, or when none is missing that they wait for. Before that it would change nothing: they take the
+    /// same indices whenever they leave, and until too many wait none is given up.
+    #[inline]
+    fn leave_if_due(&mut self) {
+        if self.waiting > self.threshold.into() || self.missing.is_empty() {
             self.leave(self.threshold);
         }
     }

@@ -77,8 +77,9 @@ impl NReordering {
         self.received += 1;
         self.late += 1;
         let predecessors = self.received - 1;
-        while let Some(run) = self.stack.pop_if(|run| run.start > seq) {
+        while let Some(run) = self.stack.last().filter(|run| run.start > seq) {
             self.overtaking += run.in_order;
+            self.stack.pop();
         }
         let smaller = match self.stack.last() {
             Some(run) => run.position,

@@ -161,6 +161,9 @@ impl ReorderDensity {
             self.account_start();
         }
         let (first, n) = (self.run, self.next - self.run);
+        if n == 0 {
+            return;
+        }
         self.run = self.next;
         match (self.state, &mut self.window) {
             (State::Disturbed, Some(window)) => {
