@@ -59,7 +59,6 @@ impl Buckets {
         }
     }
 
-    #[inline]
     fn add(&mut self, bucket: usize, more: u64) {
         match self {
             Buckets::Counted(counts) => {
@@ -174,12 +173,19 @@ impl Distribution {
     #[inline]
     pub fn update(&mut self, value: u64) {
         let values = self.values.get_or_insert_default();
-        values.buckets.add(bucket_of(value), 1);
         values.min = values.min.min(value);
         values.max = values.max.max(value);
         values.count += 1;
         values.sum += u128::from(value);
-        if values.count == MAX_VALUES_LISTED + 1 {
+        let bucket = bucket_of(value);
+        if let Buckets::Counted(counts) = &mut values.buckets
+            && let Some(count) = counts.get_mut(bucket)
+        {
+            *count += 1;
+            return;
+        }
+        values.buckets.add(bucket, 1);
+        if values.count > MAX_VALUES_LISTED {
             values.buckets.count();
         }
     }
