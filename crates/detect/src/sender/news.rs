@@ -36,9 +36,9 @@ impl News {
         if self.away_ns > 0
             && now.saturating_sub(latest) >= self.away_ns / (MAX_UNDER_WAY as i64 - 1)
         {
-            self.passed.rotate_left(1);
-            let [.., latest] = &mut self.passed;
-            *latest = now;
+            let [_, later @ ..] = self.passed;
+            let [earlier @ .., latest] = &mut self.passed;
+            (*earlier, *latest) = (later, now);
         }
     }
 

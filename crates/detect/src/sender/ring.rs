@@ -27,38 +27,54 @@ pub(super) fn apart(a: i64, b: i64) -> i64 {
 
 impl Values {
     fn push(&mut self, value: i64) {
-        let place = self.sorted[..self.len].partition_point(|&v| v < value);
+        let mut at = self.len;
         if self.len == VALUES_KEPT {
-            self.replace(self.values[self.next], place, value);
+            at = place_of(&self.sorted, self.values[self.next]);
         } else {
-            self.sorted.copy_within(place..self.len, place + 1);
-            self.sorted[place] = value;
             self.len += 1;
         }
+        self.replace(at, value);
         self.values[self.next] = value;
         self.next = (self.next + 1) % VALUES_KEPT;
     }
 
-    /// Puts `value` before the one at `place`, and takes `oldest` away: only those between the two move, and what a path
+    /// Puts `value` where it belongs, in place of the one at `at`: only those between the two move, and what a path
     /// shows one after the other is mostly alike.
-    fn replace(&mut self, oldest: i64, place: usize, value: i64) {
-        let gone = self.sorted.partition_point(|&v| v < oldest);
-        if gone < place {
-            self.sorted.copy_within(gone + 1..place, gone);
-            self.sorted[place - 1] = value;
-        } else {
-            self.sorted.copy_within(place..gone, place + 1);
-            self.sorted[place] = value;
+    fn replace(&mut self, mut at: usize, value: i64) {
+        let sorted = &mut self.sorted[..self.len];
+        while at > 0 && sorted[at - 1] > value {
+            sorted[at] = sorted[at - 1];
+            at -= 1;
         }
+        while at + 1 < sorted.len() && sorted[at + 1] < value {
+            sorted[at] = sorted[at + 1];
+            at += 1;
+        }
+        sorted[at] = value;
     }
 }
 
+/// The first place whose value is not below `value`.
+#[inline]
+fn place_of(sorted: &[i64; VALUES_KEPT], value: i64) -> usize {
+    let (mut first, mut left) = (0, VALUES_KEPT);
+    while left > 0 {
+        let half = left / 2;
+        let below = sorted[first + half] < value;
+        first += if below { half + 1 } else { 0 };
+        left = if below { left - half - 1 } else { half };
+    }
+    first
+}
+
 impl Ring {
+    #[inline]
     pub(super) fn push(&mut self, value: i64) {
         self.values.get_or_insert_default().push(value);
     }
 
     /// The values, ascending.
+    #[inline]
     pub(super) fn values(&self) -> &[i64] {
         self.values.as_ref().map_or(&[], |v| &v.sorted[..v.len])
     }
@@ -68,12 +84,14 @@ impl Ring {
         len >= VALUES_KEPT
     }
 
-    /// How many values there are, 31 at most.
+    /// There are none.
+    #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.values.is_none()
     }
 
-    /// How many there are.
+    /// How many values there are, 31 at most.
+    #[inline]
     pub(super) fn len(&self) -> usize {
         self.values().len()
     }
@@ -127,6 +145,7 @@ impl Ring {
     }
 
     /// Lower and upper quartile; `None` for fewer than five values.
+    #[inline]
     pub(super) fn quartiles(&self) -> Option<(i64, i64)> {
         let (n, sorted) = (self.len(), self.values());
         (n >= 5).then(|| (sorted[n / 4], sorted[n * 3 / 4]))
