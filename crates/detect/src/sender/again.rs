@@ -50,8 +50,8 @@ impl Sender {
         if news || !self.explanations.has(Explanation::MovedBlock) {
             return None;
         }
-        let first = self.outstanding.blocks(seg).next();
-        let before = self.outstanding.blocks(last).next();
+        let first = self.outstanding.blocks(seg).first();
+        let before = self.outstanding.blocks(last).first();
         // An ACK that was overtaken lists a range as it was.
         let whole = first.filter(|b| self.outstanding.ranges.holds(*b));
         if seg.ack == last.ack

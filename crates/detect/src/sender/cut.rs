@@ -25,7 +25,7 @@ impl Sender {
             return None;
         }
         self.receiver.cuts_blocks = true;
-        let first = self.outstanding.blocks(seg).next();
+        let first = self.outstanding.blocks(seg).first();
         let (first, within) = match (first, cut.left) {
             (Some(first), _) if seg.sack_len == 1 => (first, self.range_around(first)),
             (Some(_), _) => return None,

@@ -14,6 +14,7 @@ mod answers;
 mod arrived;
 mod assign;
 mod attribute;
+mod blocks;
 mod board;
 mod clutter;
 mod copied;

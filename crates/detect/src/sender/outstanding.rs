@@ -6,6 +6,7 @@
 use inorder_base::sequence::Offsets;
 use inorder_wire::{Has, Segment};
 
+use super::blocks::Blocks;
 use super::board::{Board, Copies, Ranges, Sent};
 use super::paws::ticks_too_old;
 use crate::explanation::{Explanation, Explanations};
@@ -82,9 +83,9 @@ impl Outstanding {
     }
 
     /// The SACK blocks of `seg` as offsets, in its order.
-    pub(super) fn blocks(&self, seg: &Segment) -> impl Iterator<Item = (i64, i64)> {
-        let blocks = seg.sack_blocks().iter();
-        blocks.map(|&(left, right)| (self.offset(left), self.offset(right)))
+    #[inline]
+    pub(super) fn blocks(&self, seg: &Segment) -> Blocks {
+        Blocks::of(seg, &self.unwrap)
     }
 
     /// A first transmission of `[start, start + len)`.
@@ -155,6 +156,7 @@ impl Outstanding {
 
     /// The offset that `seg` acknowledges. What was never captured (the FIN, which takes one number, apart)
     /// is counted as missing and taken to have been sent.
+    #[inline]
     pub(super) fn acknowledged_by(&mut self, seg: &Segment) -> i64 {
         let number = self.offset(seg.ack);
         let bytes = number - self.highest;
@@ -217,24 +219,24 @@ impl Outstanding {
         self.board.iter().filter(open).count() as u64
     }
 
-    /// One past the highest byte that `seg` acknowledges (`number`) or SACKs.
-    pub(super) fn top_reported(&self, seg: &Segment, number: i64) -> i64 {
-        let mut top = number;
-        for &(_, right) in seg.sack_blocks() {
-            top = top.max(self.offset(right));
-        }
-        top.min(self.highest)
+    /// One past the highest byte that an ACK acknowledges (`number`) or SACKs.
+    #[inline]
+    pub(super) fn top_reported(&self, blocks: &Blocks, number: i64) -> i64 {
+        number.max(blocks.top()).min(self.highest)
     }
 
     /// The duplicate that a first block reports (RFC 2883 sections 4 and 5). All of it must have been acknowledged
     /// before: some stacks put what has just moved the left edge first, which RFC 2018 section 4 tells them
     /// not to.
-    pub(super) fn dsack(&self, seg: &Segment, number: i64) -> Option<(i64, i64)> {
-        let mut blocks = self.blocks(seg);
-        let first = blocks.next().filter(|b| b.0 < b.1)?;
-        let second = blocks.next().filter(|b| b.0 < b.1);
+    #[inline]
+    pub(super) fn dsack(&self, blocks: &Blocks, number: i64) -> Option<(i64, i64)> {
+        let first = blocks.first().filter(|b| b.0 < b.1)?;
+        let second = blocks.get(1).filter(|b| b.0 < b.1);
         let inside = |outer: (i64, i64)| outer.0 <= first.0 && first.1 <= outer.1;
         let end = self.end_of_bytes(first.1);
+        if end > number {
+            return second.is_some_and(inside).then_some(first); // As usual: it lies above a hole.
+        }
         if first.0 < self.una && self.una < end && end == number {
             // A retransmission that was cut differently repeats what had been acknowledged, and brings what this ACK is the first to cover.
             return Some((first.0, self.una));
@@ -245,7 +247,7 @@ impl Outstanding {
 
     /// The first block of `seg` goes on above `right`, where the duplicate that it reports ended.
     pub(super) fn first_block_reaches_above(&self, seg: &Segment, right: i64) -> bool {
-        let first = self.blocks(seg).next();
+        let first = self.blocks(seg).first();
         first.is_some_and(|block| self.end_of_bytes(block.1) > right)
     }
 
@@ -255,35 +257,36 @@ impl Outstanding {
         right - i64::from(right == self.highest + 1)
     }
 
-    /// The first block of an ACK that is the first to cover what the block holds, and whether all of that had
+    /// The first block of an ACK at `now` that is the first to cover what the block holds, and whether all of that had
     /// been sent again before the ACK came.
+    #[inline]
     pub(super) fn first_block_crossed(
         &self,
-        seg: &Segment,
+        blocks: &Blocks,
+        now: i64,
         number: i64,
     ) -> Option<((i64, i64), bool)> {
-        let (left, right) = self.blocks(seg).next()?;
+        let (left, right) = blocks.first()?;
         let right = self.end_of_bytes(right);
+        if right > number {
+            return None; // As usual.
+        }
         let left = match left < self.una && right == number {
             true => self.una,
             false => left,
         };
-        if left >= right || left < self.una || right > number {
+        if left >= right || left < self.una {
             return None;
         }
         let within = self.board.tail(self.board.find(left)).iter();
         let mut within = within.take_while(|s| s.start < right);
-        let again = within.all(|s| {
-            self.board
-                .copies_of(s)
-                .is_some_and(|c| c.first_ns < seg.ts_ns)
-        });
+        let again = within.all(|s| self.board.copies_of(s).is_some_and(|c| c.first_ns < now));
         Some(((left, right), again))
     }
 
-    /// True where `seg` reports the number of the data's end (FIN) above what has not come: that was lost, or the end overtook it.
-    pub(super) fn end_overtook(&self, seg: &Segment, number: i64) -> bool {
-        number < self.highest && self.blocks(seg).any(|b| b.1 == self.highest + 1)
+    /// True where an ACK reports the number of the data's end (FIN) above what has not come: that was lost, or the end overtook it.
+    pub(super) fn end_overtook(&self, blocks: &Blocks, number: i64) -> bool {
+        number < self.highest && blocks.any(|b| b.1 == self.highest + 1)
     }
 
     /// Unreported segments below the highest SACKed byte.
@@ -338,20 +341,23 @@ mod tests {
     #[test]
     fn a_first_block_is_a_duplicate_below_the_left_edge_or_inside_the_second_block() {
         let mut out = five();
-        assert_eq!(out.dsack(&ack(20, &[(200, 300)]), 0), None);
-        let inside = ack(20, &[(200, 300), (200, 500)]);
-        assert_eq!(out.dsack(&inside, 0), Some((200, 300)));
+        let told = |out: &Outstanding, blocks: &[(u32, u32)], number| {
+            out.dsack(&out.blocks(&ack(20, blocks)), number)
+        };
+        let block = [(200, 300)];
+        assert_eq!(told(&out, &block, 0), None);
+        let inside = [(200, 300), (200, 500)];
+        assert_eq!(told(&out, &inside, 0), Some((200, 300)));
         out.una = 300;
-        assert_eq!(out.dsack(&ack(20, &[(200, 300)]), 300), Some((200, 300)));
+        assert_eq!(told(&out, &block, 300), Some((200, 300)));
         out.una = 500;
-        let with_fin = ack(20, &[(400, 501)]);
-        assert_eq!(out.dsack(&with_fin, 500), Some((400, 501)));
-        assert_eq!(out.dsack(&ack(20, &[(500, 501)]), 500), None);
+        assert_eq!(told(&out, &[(400, 501)], 500), Some((400, 501)), "the FIN");
+        assert_eq!(told(&out, &[(500, 501)], 500), None);
         out.una = 300;
-        let across = ack(20, &[(250, 400)]);
-        assert_eq!(out.dsack(&across, 400), Some((250, 300)));
-        assert_eq!(out.dsack(&across, 300), None, "above what it acknowledges");
-        assert_eq!(out.dsack(&across, 500), None, "an ACK between is missing");
+        let across = [(250, 400)];
+        assert_eq!(told(&out, &across, 400), Some((250, 300)));
+        assert_eq!(told(&out, &across, 300), None, "above what it acknowledges");
+        assert_eq!(told(&out, &across, 500), None, "an ACK between is missing");
     }
 
     #[test]
@@ -359,9 +365,12 @@ mod tests {
     {
         let mut out = five();
         out.una = 100;
-        let crossed = |at, block| out.first_block_crossed(&ack(at, &[block]), 300);
-        let across = out.first_block_crossed(&ack(20, &[(50, 200)]), 200);
-        assert_eq!(across, Some(((100, 200), true)));
+        let crossed_by = |at, block, number| {
+            let blocks = out.blocks(&ack(at, &[block]));
+            out.first_block_crossed(&blocks, at, number)
+        };
+        let crossed = |at, block| crossed_by(at, block, 300);
+        assert_eq!(crossed_by(20, (50, 200), 200), Some(((100, 200), true)));
         assert_eq!(crossed(20, (100, 200)), Some(((100, 200), true)));
         assert_eq!(
             crossed(5, (100, 200)),

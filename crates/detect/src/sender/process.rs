@@ -3,6 +3,7 @@
 use inorder_wire::{Has, Segment};
 
 use super::acks::Ack;
+use super::blocks::Blocks;
 use super::report::Report;
 use super::ring::apart;
 use super::windows::AckNumbers;
@@ -33,11 +34,17 @@ impl Sender {
             self.note_gap(ack);
         }
         self.hide_unseen(ack);
-        let completed = match seg.has(Has::OPTIONS_CUT) {
-            true => self.completed(ack, number),
-            false => None,
-        };
-        let ack = completed.as_ref().unwrap_or(ack);
+        if seg.has(Has::OPTIONS_CUT)
+            && let Some(completed) = self.completed(ack, number)
+        {
+            return self.process_known(&completed, number);
+        }
+        self.process_known(ack, number);
+    }
+
+    /// An ACK of which all blocks are known that ever will be, and which acknowledges everything below `number`.
+    #[inline(never)] // A segment that may be another one would be looked for with each of its fields.
+    fn process_known(&mut self, ack: &Ack, number: i64) {
         let seg = &ack.seg;
         if self.receiver.may_lack_sack() {
             self.process_without_sack(ack, number);
@@ -86,11 +93,11 @@ impl Sender {
 
     fn process_with_sack(&mut self, ack: &Ack, number: i64) {
         let seg = &ack.seg;
-        let dsack = self.outstanding.dsack(seg, number);
-        let had_hole = !self.outstanding.ranges.is_empty();
-        self.reading.crossed = self.crossed_dsack(seg, number);
-        let room = self.receiver.room(self.last.as_ref());
-        let full = self.outstanding.ranges.len() > room;
+        let blocks = self.outstanding.blocks(seg);
+        let dsack = self.outstanding.dsack(&blocks, number);
+        self.reading.crossed = self.crossed_dsack(&blocks, seg.ts_ns, number);
+        let ranges = self.outstanding.ranges.len();
+        let had_hole = ranges > 0;
         let advanced = number > self.outstanding.una;
         self.reading.reports.clear();
         if had_hole {
@@ -99,19 +106,21 @@ impl Sender {
             self.windows.clutter.expose(waited);
         }
         let since = self.since();
+        let reported = (number, &blocks);
         self.timing
-            .expect(&mut self.outstanding, seg, number, since);
+            .expect(&mut self.outstanding, reported, since, seg.ts_ns);
         if advanced {
             self.reading.cover(&mut self.outstanding, number);
         }
         let covered = self.reading.reports.len();
+        let full = covered > 1 && ranges > self.receiver.room(self.last.as_ref());
         let cut = self.receiver.cuts_blocks;
         if cut {
             self.reading.extend_known();
             self.receiver.cuts_blocks = !self.outstanding.ranges.is_empty();
         }
         self.reading
-            .report_blocks(&mut self.outstanding, seg, dsack.is_some(), cut);
+            .report_blocks(&mut self.outstanding, &blocks, dsack.is_some(), cut);
         let listed = seg.all_sack_blocks(0);
         if listed > 0 && !ack.stale {
             let ranges = self.outstanding.ranges.len();
@@ -126,9 +135,11 @@ impl Sender {
             self.reading.doubt_hidden();
         }
         let listed = usize::from(listed).saturating_sub(usize::from(dsack.is_some()));
-        let room = self.receiver.room(Some(seg));
-        let top = self.outstanding.ranges.top();
-        self.reading.note_room(listed, room, ack.missing, top);
+        if ack.missing > 0 || self.receiver.may_have_no_room() {
+            let room = self.receiver.room(Some(seg));
+            let top = self.outstanding.ranges.top();
+            self.reading.note_room(listed, room, ack.missing, top);
+        }
         self.hide_unlisted(ack, listed);
         if !advanced {
             self.explain_flush(ack);
@@ -142,15 +153,17 @@ impl Sender {
             self.arrived(report, ack, had_hole);
         }
         self.reading.reports = reports;
-        if self.end == End::Sent && self.outstanding.end_overtook(seg, number) {
+        if self.end == End::Sent && self.outstanding.end_overtook(&blocks, number) {
             self.end = End::Overtook;
             self.ledger.end_came(self.outstanding.highest, seg);
         }
         self.learn_echo(seg, advanced);
         if dsack.is_none() && !ack.stale {
-            self.learn_order(seg);
+            self.learn_order(&blocks);
         }
-        self.openers.drop_below(self.outstanding.una);
+        if advanced {
+            self.openers.drop_below(self.outstanding.una);
+        }
         self.answer(ack, dsack, advanced);
     }
 
@@ -184,14 +197,11 @@ impl Sender {
     }
 
     /// Does this receiver list first what has just come?
-    fn learn_order(&mut self, seg: &Segment) {
-        if let ([report], [first, _, ..]) = (&self.reading.reports[..], seg.sack_blocks())
+    fn learn_order(&mut self, blocks: &Blocks) {
+        if let ([report], Some((left, right))) = (&self.reading.reports[..], blocks.first())
+            && blocks.len() > 1
             && !report.left_edge
         {
-            let (left, right) = (
-                self.outstanding.offset(first.0),
-                self.outstanding.offset(first.1),
-            );
             self.receiver
                 .listing
                 .learn_order((left..right).contains(&report.sent.start));
@@ -215,20 +225,28 @@ impl Sender {
         } else if !advanced {
             self.receiver.compression.under_way |= reported > 1;
             self.unexplained(ack, reported);
-            let waited = match reported {
-                0 => 0,
-                _ => self.held_back(ack.seg.ts_ns),
-            };
-            if reported > 0 {
-                let at_once = waited <= self.timing.jitter();
-                self.receiver.compression.reported_at_once = reported == 1 && at_once;
-            }
-            if reported > 1 && ack.missing == 0 {
-                self.receiver.compression.learn(waited);
-            }
+            self.learn_compression(ack, reported);
         }
         if dsack.is_some() || advanced {
             self.receiver.compression.under_way = false;
+        }
+    }
+
+    /// An ACK that does not advance reports `reported` segments: did the receiver hold them back?
+    fn learn_compression(&mut self, ack: &Ack, reported: usize) {
+        let known = self.receiver.compression.is_known();
+        match reported {
+            0 => {}
+            // Nobody asks before it is known, which several reported at once make it.
+            1 if !known => self.receiver.compression.reported_at_once = false,
+            _ => {
+                let waited = self.held_back(ack.seg.ts_ns);
+                let at_once = reported == 1 && waited <= self.timing.jitter();
+                self.receiver.compression.reported_at_once = at_once;
+                if reported > 1 && ack.missing == 0 {
+                    self.receiver.compression.learn(waited);
+                }
+            }
         }
     }
 
@@ -241,23 +259,28 @@ impl Sender {
     /// A duplicate among what the ACK is the first to cover: an original and its retransmission have
     /// both come since the ACK before, as when a probe of the tail crosses a delayed ACK. A stack that
     /// lists first whatever moved the left edge does so of data that was sent once, too.
-    fn crossed_dsack(&mut self, seg: &Segment, number: i64) -> Option<(i64, i64)> {
-        if seg.sack_len == 0 || !self.explanations.has(Explanation::Crossed) {
+    fn crossed_dsack(&mut self, blocks: &Blocks, now: i64, number: i64) -> Option<(i64, i64)> {
+        if !self.explanations.has(Explanation::Crossed) {
             return None;
         }
-        let (block, again) = self.outstanding.first_block_crossed(seg, number)?;
+        let out = &self.outstanding;
+        let (block, again) = out.first_block_crossed(blocks, now, number)?;
         self.receiver.listing.edge_first |= !again;
         (!self.receiver.listing.edge_first).then_some(block)
     }
 
     /// Puts the reports of one ACK into the order of arrival, as far as it can be known.
+    #[inline]
     fn put_in_order(&mut self, ack: &Ack, covered: usize, had_hole: bool) {
         if had_hole && covered > 0 && ack.missing == 0 {
             self.receiver.learn_fill(self.reading.reports.len() == 1);
         }
-        if !self.reading.several(covered, had_hole, ack.missing > 0) {
-            return;
+        if self.reading.several(covered, had_hole, ack.missing > 0) {
+            self.order_several(ack, covered, had_hole);
         }
+    }
+
+    fn order_several(&mut self, ack: &Ack, covered: usize, had_hole: bool) {
         let reason = if ack.missing > 0 {
             Reason::AcksMissing
         } else {

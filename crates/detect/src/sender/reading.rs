@@ -1,7 +1,6 @@
 //! What one ACK reports: which segments for the first time, and in which order they came.
 
-use inorder_wire::Segment;
-
+use super::blocks::Blocks;
 use super::outstanding::Outstanding;
 use super::report::Report;
 use super::timing::Timing;
@@ -60,19 +59,18 @@ impl Reading {
     pub(super) fn report_blocks(
         &mut self,
         out: &mut Outstanding,
-        seg: &Segment,
+        blocks: &Blocks,
         skip_first: bool,
         cut: bool,
     ) {
         let from = self.reports.len();
         self.newest = from;
         self.sacked_more = false;
-        for i in (usize::from(skip_first)..seg.sack_blocks().len()).rev() {
-            if i == usize::from(skip_first) {
-                self.newest = self.reports.len();
-            }
-            let (left, right) = seg.sack[i];
-            let (left, right) = (out.offset(left), out.offset(right));
+        for nth in (usize::from(skip_first)..blocks.len()).rev() {
+            let Some((left, right)) = blocks.get(nth) else {
+                continue;
+            };
+            self.newest = self.reports.len();
             // One more than all bytes is the FIN.
             self.sacked_more |= right > out.highest + 1;
             let (left, right) = (left.max(out.una), right.min(out.highest));
@@ -154,7 +152,7 @@ impl Reading {
 
     /// Marks the arrival time of all `covered` reports but the first as unknown: the SACK blocks had no room for them.
     pub(super) fn doubt_covered(&mut self, covered: usize) {
-        for report in self.reports.iter_mut().take(covered).skip(1) {
+        for report in self.reports.get_mut(1..covered).unwrap_or_default() {
             report.unsure = Some(Reason::BlockLimit);
         }
     }
@@ -293,6 +291,7 @@ mod tests {
     use super::*;
     use crate::explanation::Explanations;
     use inorder_base::sequence::Offsets;
+    use inorder_wire::Segment;
 
     /// Ten segments of 100 bytes, sent a millisecond apart.
     fn ten() -> Outstanding {
@@ -312,7 +311,8 @@ mod tests {
         }
         let mut reading = Reading::default();
         reading.cover(out, number * 100);
-        reading.report_blocks(out, &seg, false, false);
+        let blocks = out.blocks(&seg);
+        reading.report_blocks(out, &blocks, false, false);
         reading
     }
 

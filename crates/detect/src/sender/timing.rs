@@ -5,8 +5,7 @@
 //! same each time: that tells where in a compressed ACK a late arrival belongs, and which discarded original an
 //! unexplained ACK ([`super::unexplained`]) was for.
 
-use inorder_wire::{MAX_SACK_BLOCKS, Segment};
-
+use super::blocks::Blocks;
 use super::board::Sent;
 use super::filled::Filled;
 use super::lateness::Density;
@@ -86,6 +85,7 @@ impl Timing {
     }
 
     /// A segment that was sent once was acknowledged after `sample` nanoseconds.
+    #[inline]
     pub(super) fn sample_rtt(&mut self, sample: i64, had_hole: bool) {
         if sample <= 0 {
             return;
@@ -143,14 +143,19 @@ impl Timing {
         }
     }
 
-    /// Notes of the segments that `seg` is the first to report higher data than, and of those it reports in
+    /// Notes of the segments that an ACK at `now` is the first to report higher data than, and of those it reports in
     /// their turn, when they arrived or should have: after the one below, no sooner than the path lets
     /// them, a segment's time apart when they queued. What is reported only now was not there when the ACK
     /// before left, at `since`.
-    pub(super) fn expect(&mut self, out: &mut Outstanding, seg: &Segment, number: i64, since: i64) {
-        let now = seg.ts_ns;
+    pub(super) fn expect(
+        &mut self,
+        out: &mut Outstanding,
+        (number, blocks): (i64, &Blocks),
+        since: i64,
+        now: i64,
+    ) {
         self.turn = self.top;
-        let top = out.top_reported(seg, number);
+        let top = out.top_reported(blocks, number);
         if top <= self.top {
             return;
         }
@@ -160,12 +165,6 @@ impl Timing {
             return; // No hole, nothing that may come late.
         }
         let Some(rtt) = self.min_rtt else { return };
-        let mut listed = [(0, 0); MAX_SACK_BLOCKS];
-        let blocks = seg.sack_blocks();
-        for (to, block) in listed.iter_mut().zip(blocks) {
-            *to = (out.offset(block.0), out.offset(block.1));
-        }
-        let blocks = &listed[..blocks.len()];
         let first = out.board.find(from);
         let above = out.board.tail_mut(first);
         let count = above.iter().take_while(|s| s.start < top).count();
@@ -178,7 +177,7 @@ impl Timing {
             at = at
                 .saturating_add(spacing)
                 .max(s.sent_ns.saturating_add(rtt));
-            if s.start < number || blocks.iter().any(|b| (b.0..b.1).contains(&s.start)) {
+            if s.start < number || blocks.any(|b| (b.0..b.1).contains(&s.start)) {
                 at = at.max(since);
             }
             at = at.min(now);
@@ -199,12 +198,14 @@ impl Timing {
 
     /// Time between two segments behind one another out of a queue. What waits for its ACK or comes out of an
     /// empty queue takes longer, so the lower values are the ones to believe.
+    #[inline]
     fn spacing(&self) -> i64 {
         self.spacing.quartiles().map_or(0, |q| q.0)
     }
 
     /// How far off an arrival may be from where it is expected: the segments before and after it are as near,
     /// and clocks and hosts are no better.
+    #[inline]
     pub(super) fn jitter(&self) -> i64 {
         let spacing = self.spacing();
         spacing.saturating_add(spacing / 4).max(PATH_JITTER_NS)
@@ -297,6 +298,7 @@ mod tests {
     use super::*;
     use crate::explanation::Explanations;
     use inorder_base::sequence::Offsets;
+    use inorder_wire::Segment;
 
     const MS: i64 = 1_000_000;
 
@@ -321,12 +323,13 @@ mod tests {
             let seg = segment!(ts_ns: i * MS);
             out.sent(&seg, i * 100, 100);
         }
-        let mut seg = segment!(ts_ns: 12 * MS, sack_len: 1);
+        let mut seg = segment!(sack_len: 1);
         seg.sack[0] = (200, 300);
-        timing.expect(&mut out, &seg, 0, MS);
+        let blocks = out.blocks(&seg);
+        timing.expect(&mut out, (0, &blocks), MS, 12 * MS);
         let due: Vec<i64> = out.board.iter().map(|s| s.due_ns / MS).collect();
         assert_eq!((due, timing.turn), (vec![10, 11, 12], 0));
-        timing.expect(&mut out, &seg, 0, 12 * MS);
+        timing.expect(&mut out, (0, &blocks), 12 * MS, 12 * MS);
         assert_eq!(timing.turn, 300);
     }
 

@@ -79,10 +79,12 @@ impl Sender {
     /// that was not captured may have been there by then. That takes two round trips: one to hear of the hole, one to
     /// fill it.
     pub(super) fn unless_sent_unseen(&self, basis: Basis, sent_ns: i64, now: i64) -> Basis {
-        let rtt = self.timing.min_rtt.unwrap_or(0);
-        let time_for_another = now.saturating_sub(sent_ns) >= rtt.saturating_add(rtt / 2);
+        let time_for_another = || {
+            let rtt = self.timing.min_rtt.unwrap_or(0);
+            now.saturating_sub(sent_ns) >= rtt.saturating_add(rtt / 2)
+        };
         let untimed = self.gaps.unseen.clock_set_between(sent_ns, now);
-        if untimed || time_for_another && self.sent_unseen(sent_ns) {
+        if untimed || self.sent_unseen(sent_ns) && time_for_another() {
             Basis::ambiguous(basis.evidence, Reason::NotSeen)
         } else {
             basis

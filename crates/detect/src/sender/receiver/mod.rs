@@ -210,6 +210,12 @@ impl Receiver {
         if self.timestamps { 3 } else { 4 }
     }
 
+    /// It lists so few blocks that a duplicate may leave no room for a range.
+    #[inline]
+    pub(super) fn may_have_no_room(&self) -> bool {
+        self.listing.is_of_at_most(1)
+    }
+
     /// How many SACKed ranges the ACK `last` had room for. RFC 2018 section 3: three blocks beside
     /// timestamps, four without; a duplicate takes one, and so does data that is acknowledged already, which
     /// some stacks list first.
