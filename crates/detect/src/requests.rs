@@ -1,15 +1,16 @@
 //! What a host asks the other one for: by these a retransmission is distinguished from a frame that was captured twice.
 
-use inorder_wire::Segment;
+use inorder_wire::{MAX_SACK_BLOCKS, Segment};
 
 /// What a host last acknowledged, and what it last asked for: it repeated an acknowledgement, or reported data above a hole.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Requests {
     ack: u32,
     ack_ns: i64,
-    /// From the first byte that it lacked to the highest that it had, or one byte.
+    /// The first byte that it lacked when it last asked, and the blocks that it reported then.
     from: u32,
-    to: u32,
+    sack_len: u8,
+    sack: [(u32, u32); MAX_SACK_BLOCKS],
     asked_ns: i64,
 }
 
@@ -25,20 +26,22 @@ impl Requests {
 
     #[inline(never)]
     fn note_request(&mut self, seg: &Segment) {
-        let mut above = 1;
-        for &(_, right) in seg.sack_blocks() {
-            above = above.max(right.wrapping_sub(seg.ack) as i32);
-        }
-        self.from = seg.ack;
-        self.to = seg.ack.wrapping_add(above as u32);
-        self.asked_ns = seg.ts_ns;
+        (self.from, self.asked_ns) = (seg.ack, seg.ts_ns);
+        (self.sack_len, self.sack) = (seg.sack_len, seg.sack);
+    }
+
+    /// From the first byte that it lacked to the highest that it had, or one byte.
+    fn asked_bytes(&self) -> u32 {
+        let blocks = self.sack.iter().take(self.sack_len.into());
+        let ends = blocks.map(|block| block.1.wrapping_sub(self.from).cast_signed());
+        ends.fold(1, i32::max).cast_unsigned()
     }
 
     /// Has it said within the last `apart_ns` that it lacks the data of `seg`: that it waits for just that, or has what lies above?
     pub(crate) fn are_for(&self, seg: &Segment, apart_ns: i64) -> bool {
         let since = |at_ns: i64| seg.ts_ns.saturating_sub(at_ns) < apart_ns;
         let waits = self.ack == seg.seq && since(self.ack_ns);
-        let within = seg.seq.wrapping_sub(self.from) < self.to.wrapping_sub(self.from);
+        let within = seg.seq.wrapping_sub(self.from) < self.asked_bytes();
         let lacks = self.ack.wrapping_sub(seg.seq) as i32 <= 0;
         waits || within && lacks && since(self.asked_ns)
     }
