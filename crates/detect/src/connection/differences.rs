@@ -11,21 +11,50 @@ use crate::packed::{folded, unfolded};
 /// Differences that are written only if there is one: of the numbers that a host sends with each segment.
 const FIELDS: usize = 5;
 /// How many bytes a difference takes, by the code of its width. A time's, a frame's, a field's, and that of all else together.
-const TIME: [u8; 4] = [2, 3, 4, 8];
-const FRAME: [u8; 2] = [2, 4];
-const FIELD: [u8; 4] = [0, 1, 2, 4];
-const REST: [u8; 4] = [0, 2, 5, 8];
-/// Bytes that a segment takes at most, and those that are written beyond a number because it is written in eight.
+static TIME: Widths<4> = Widths::new([2, 3, 4, 8]);
+static FRAME: Widths<2> = Widths::new([2, 4]);
+static FIELD: Widths<4> = Widths::new([0, 1, 2, 4]);
+static REST: Widths<4> = Widths::new([0, 2, 5, 8]);
+/// Bytes that a segment takes at most, and those that are written and read beyond a number because it is taken for eight.
 const MAX_BYTES: usize = 2 + 8 + 4 + 4 * FIELDS + 8;
 const DRAFT_BYTES: usize = MAX_BYTES + 8;
 /// Room that is made at first, bytes, and later, as a part of what there is: most connections end soon.
 const FIRST_BYTES: usize = 256;
 const GROWTH_PART: usize = 3;
 
+/// Widths by their codes, ascending.
+struct Widths<const N: usize> {
+    bytes: [u8; N],
+    /// By the bytes that a number has: the code of the least width that it fits into.
+    codes: [u8; 9],
+}
+
+impl<const N: usize> Widths<N> {
+    const fn new(bytes: [u8; N]) -> Self {
+        let (mut codes, mut code, mut len) = ([0; 9], 0, 0);
+        while len < codes.len() {
+            if bytes[code] < len as u8 && code + 1 < N {
+                code += 1;
+            } else {
+                codes[len] = code as u8;
+                len += 1;
+            }
+        }
+        Widths { bytes, codes }
+    }
+
+    #[inline(always)]
+    fn code_of(&self, number: u64) -> u8 {
+        self.codes[(u64::BITS - number.leading_zeros()).div_ceil(8) as usize]
+    }
+}
+
 /// Segments in the order they came.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Differences {
+    /// What is written, and room for more.
     bytes: Vec<u8>,
+    written: usize,
     len: usize,
     before: Before,
 }
@@ -121,30 +150,30 @@ fn step(value: u32, expected: u32) -> i64 {
 }
 
 /// The segment that is written now: first the codes of all widths, two bytes, then the numbers.
-struct Draft {
-    bytes: [u8; DRAFT_BYTES],
+struct Draft<'a> {
+    bytes: &'a mut [u8; DRAFT_BYTES],
     len: usize,
     codes: u16,
     /// Where the next code goes.
     shift: u32,
 }
 
-impl Draft {
+impl Draft<'_> {
     #[inline(always)]
-    fn put<const N: usize>(&mut self, number: u64, widths: [u8; N]) {
-        let wider = |width: &&u8| number >> (8 * **width) != 0;
-        let code = widths.iter().take(N - 1).filter(wider).count();
-        self.codes |= (code as u16) << self.shift;
+    fn put<const N: usize>(&mut self, number: u64, widths: &Widths<N>) {
+        let code = widths.code_of(number);
+        self.codes |= u16::from(code) << self.shift;
         self.shift += N.trailing_zeros();
-        if let Some(place) = self.bytes.get_mut(self.len..self.len + 8) {
-            place.copy_from_slice(&number.to_le_bytes());
+        let place = self.bytes.get_mut(self.len..);
+        if let Some(place) = place.and_then(|place| place.first_chunk_mut()) {
+            *place = number.to_le_bytes();
         }
-        self.len += usize::from(widths[code]);
+        self.len += usize::from(widths.bytes[usize::from(code)]);
     }
 
     /// There is nothing to write.
     #[inline(always)]
-    fn skip<const N: usize>(&mut self, _: [u8; N]) {
+    fn skip<const N: usize>(&mut self, _: &Widths<N>) {
         self.shift += N.trailing_zeros();
     }
 }
@@ -157,38 +186,29 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The codes of the next segment; `None` behind the last one.
+    /// The codes of the next segment.
     #[inline(always)]
     fn begin(&mut self) -> Option<()> {
-        let codes = self.bytes.get(self.at..self.at + 2)?;
-        self.codes = u16::from_le_bytes(codes.try_into().ok()?);
+        let codes = self.bytes.get(self.at..)?.first_chunk()?;
+        self.codes = u16::from_le_bytes(*codes);
         self.at += 2;
         Some(())
     }
 
     #[inline(always)]
-    fn take<const N: usize>(&mut self, widths: [u8; N]) -> u64 {
+    fn take<const N: usize>(&mut self, widths: &Widths<N>) -> u64 {
         let code = usize::from(self.codes) & (N - 1);
         self.codes >>= N.trailing_zeros();
-        let width = usize::from(widths[code]);
+        let width = usize::from(widths.bytes[code]);
         if width == 0 {
             return 0;
         }
-        let eight = self.bytes.get(self.at..self.at + 8);
-        let number = match eight.and_then(|eight| eight.try_into().ok()) {
-            Some(eight) => u64::from_le_bytes(eight),
-            None => self.last(width),
-        };
+        let eight = self.bytes.get(self.at..).unwrap_or_default();
+        let number = eight
+            .first_chunk()
+            .map_or(0, |eight| u64::from_le_bytes(*eight));
         self.at += width;
         number & u64::MAX >> (64 - 8 * width)
-    }
-
-    /// A number so near to the end that no eight bytes follow.
-    #[cold]
-    fn last(&self, width: usize) -> u64 {
-        let bytes = self.bytes.get(self.at..self.at + width);
-        let bytes = bytes.unwrap_or_default().iter().rev();
-        bytes.fold(0, |number, byte| number << 8 | u64::from(*byte))
     }
 }
 
@@ -199,37 +219,50 @@ impl Differences {
 
     pub(super) fn push(&mut self, packed: &Packed) {
         let host = usize::from(packed.marks & FROM_HIGH != 0);
-        let before = &mut self.before;
-        let (fields, expected) = (Fields::of(packed), before.expected[host]);
+        let fields = Fields::of(packed);
+        let (ts_ns, frames) = (self.before.ts_ns, self.before.frames);
+        let expected = self.before.expected[host];
+        let Some(bytes) = self.room() else { return };
         let mut draft = Draft {
-            bytes: [0; DRAFT_BYTES],
+            bytes,
             len: 2,
             codes: host as u16,
             shift: 1,
         };
-        draft.put(folded(packed.ts_ns.wrapping_sub(before.ts_ns)), TIME);
-        draft.put(folded(step(packed.frames, before.frames)), FRAME);
-        for (field, expected) in fields.numbers.iter().zip(&expected.numbers) {
-            match step(*field, *expected) {
-                0 => draft.skip(FIELD),
-                step => draft.put(folded(step), FIELD),
+        draft.put(folded(packed.ts_ns.wrapping_sub(ts_ns)), &TIME);
+        draft.put(folded(step(packed.frames, frames)), &FRAME);
+        for nth in 0..FIELDS {
+            match step(fields.numbers[nth], expected.numbers[nth]) {
+                0 => draft.skip(&FIELD),
+                step => draft.put(folded(step), &FIELD),
             }
         }
-        draft.put(fields.rest ^ expected.rest, REST);
-        let [low, high] = draft.codes.to_le_bytes();
-        (draft.bytes[0], draft.bytes[1]) = (low, high);
-        if self.bytes.capacity() - self.bytes.len() < MAX_BYTES {
-            let more = match self.bytes.len() {
-                0 => FIRST_BYTES,
-                len => MAX_BYTES.max(len / GROWTH_PART),
-            };
-            self.bytes.reserve_exact(more);
-        }
-        let written = draft.bytes.get(..draft.len);
-        self.bytes.extend_from_slice(written.unwrap_or_default());
+        draft.put(fields.rest ^ expected.rest, &REST);
+        [draft.bytes[0], draft.bytes[1]] = draft.codes.to_le_bytes();
+        self.written += draft.len;
+        let before = &mut self.before;
         before.expected[host] = fields.expected_after();
         (before.ts_ns, before.frames) = (packed.ts_ns, packed.frames);
         self.len += 1;
+    }
+
+    /// Room for one more segment.
+    #[inline(always)]
+    fn room(&mut self) -> Option<&mut [u8; DRAFT_BYTES]> {
+        if self.bytes.len() - self.written < DRAFT_BYTES {
+            self.make_room();
+        }
+        self.bytes.get_mut(self.written..)?.first_chunk_mut()
+    }
+
+    #[cold]
+    fn make_room(&mut self) {
+        let more = match self.bytes.len() {
+            0 => FIRST_BYTES,
+            len => DRAFT_BYTES.max(len / GROWTH_PART),
+        };
+        self.bytes.reserve_exact(more);
+        self.bytes.resize(self.bytes.capacity(), 0);
     }
 
     pub(super) fn all(&self) -> impl Iterator<Item = Packed> {
@@ -239,18 +272,20 @@ impl Differences {
             codes: 0,
         };
         let mut before = Before::default();
+        let mut left = self.len;
         std::iter::from_fn(move || {
+            left = left.checked_sub(1)?;
             reader.begin()?;
             let host = usize::from(reader.codes & 1);
             reader.codes >>= 1;
-            let ts_ns = before.ts_ns.wrapping_add(unfolded(reader.take(TIME)));
-            let frames = unfolded(reader.take(FRAME)) as u32;
+            let ts_ns = before.ts_ns.wrapping_add(unfolded(reader.take(&TIME)));
+            let frames = unfolded(reader.take(&FRAME)) as u32;
             let frames = before.frames.wrapping_add(frames);
             let mut fields = before.expected[host];
             for field in &mut fields.numbers {
-                *field = field.wrapping_add(unfolded(reader.take(FIELD)) as u32);
+                *field = field.wrapping_add(unfolded(reader.take(&FIELD)) as u32);
             }
-            fields.rest ^= reader.take(REST);
+            fields.rest ^= reader.take(&REST);
             before.expected[host] = fields.expected_after();
             (before.ts_ns, before.frames) = (ts_ns, frames);
             Some(fields.packed(ts_ns, frames))

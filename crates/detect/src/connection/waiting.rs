@@ -3,7 +3,7 @@
 use super::differences::Differences;
 use super::twins::{self, MAX_FRAMES_COMPARED, Twins};
 use inorder_base::heap::Heap;
-use inorder_wire::{Dir, MAX_SACK_BLOCKS, NO_WSCALE, Segment, TcpFlags};
+use inorder_wire::{Dir, Has, MAX_SACK_BLOCKS, NO_WSCALE, Segment, TcpFlags};
 
 /// Number of segments that wait as they came, those of a short connection. Those of longer ones are written down as differences,
 /// because this is most of the memory of many connections that are open at once.
@@ -76,15 +76,12 @@ impl Rare {
         frames_high: 0,
     };
 
-    /// It differs from [`Rare::NONE`]; every segment is asked, and comparing list by list would take as long as all else.
+    /// It differs from [`Rare::NONE`]; every segment is asked. The list holds nothing where neither blocks were read nor options cut.
     #[inline]
-    fn is_any(&self) -> bool {
-        let edges = self
-            .sack
-            .iter()
-            .fold(0, |all, (left, right)| all | left | right);
+    fn is_any(&self, has: u8) -> bool {
         let small = u32::from(self.mss) | u32::from(self.ecn) | u32::from(self.sack_len);
-        (edges | small | self.frames_high) != 0 || self.wscale != NO_WSCALE
+        let listed = has & Has::OPTIONS_CUT != 0 && self.sack != Rare::NONE.sack;
+        (small | self.frames_high) != 0 || self.wscale != NO_WSCALE || listed
     }
 }
 
@@ -128,7 +125,7 @@ impl Waiting {
             frames_high: (frames >> 32) as u32,
         };
         let from_high = if dir == Dir::HighToLow { FROM_HIGH } else { 0 };
-        let is_rare = if rare.is_any() { IS_RARE } else { 0 };
+        let is_rare = if rare.is_any(has) { IS_RARE } else { 0 };
         if ip_id == 0 && self.len() < MAX_FRAMES_COMPARED {
             self.unnumbered += 1;
         }
@@ -257,7 +254,6 @@ impl Packed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use inorder_wire::Has;
 
     #[test]
     fn segments_come_out_as_they_went_in() {
