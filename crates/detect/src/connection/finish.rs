@@ -6,7 +6,7 @@ use super::Connection;
 use crate::config::Config;
 use crate::flow_table::FlowTable;
 use crate::result::Closing;
-use crate::side::End;
+use crate::side::{End, Side};
 
 /// Number of packets that may be out of order by more.
 const MAX_TOLERATED_DISORDERED: u32 = 2;
@@ -113,7 +113,7 @@ impl Connection {
         out: &mut FlowTable,
     ) {
         let mut connection = Connection::new(key, 0, seg.ts_ns, config);
-        connection.sides.get_or_insert_default();
+        connection.sides.get_or_insert_with(Side::both);
         connection.push_seldom(dir, seg, config);
         connection.finish(config, out);
     }

@@ -100,7 +100,7 @@ impl Connection {
         };
         Connection {
             head: Box::new(head),
-            sides: config.vantage.is_some().then(Box::default),
+            sides: config.vantage.is_some().then(Side::both),
             counted: 0,
         }
     }
@@ -244,14 +244,17 @@ impl Connection {
     #[inline(never)]
     fn release(&mut self, config: &Config) {
         self.head.common.grew = true;
-        let sides = self.sides.get_or_insert_default();
+        let sides = self.sides.get_or_insert_with(Side::both);
         let twins = self.head.waiting.twins();
         if let Twins::All(copies) | Twins::SoFar(copies) = twins {
             sides.iter_mut().for_each(|side| side.note_copied(copies));
         }
-        for (dir, seg) in std::mem::take(&mut self.head.waiting).iter() {
-            self.head.common.handle_seldom(sides, dir, &seg, config);
-        }
+        let common = &mut self.head.common;
+        let waiting = std::mem::take(&mut self.head.waiting);
+        // No loop: that would ask before each segment whether it is among the first ones.
+        waiting
+            .iter()
+            .for_each(|(dir, seg)| common.handle_seldom(sides, dir, &seg, config));
     }
 
     /// An ICMP message about a segment that went `dir`.

@@ -90,6 +90,7 @@ heap!(Ledger: log, filled, collector, recoveries, list, complaints);
 
 impl Ledger {
     /// `keep`: events and retransmissions are listed, not only counted.
+    #[inline(always)] // Made where it stays, instead of copied there.
     pub(super) fn new(keep: bool) -> Self {
         Ledger {
             log: ArrivalLog::new(),

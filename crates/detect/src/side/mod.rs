@@ -112,6 +112,12 @@ heap!(Side: engines, recent, reported, early_end, merged);
 const MAX_REPEATED: i64 = 65_536;
 
 impl Side {
+    /// Both directions. An array's default would copy each of them twice.
+    #[inline(always)]
+    pub(crate) fn both() -> Box<[Side; 2]> {
+        Box::new([Side::default(), Side::default()])
+    }
+
     /// The capture's clock was set back just before `now`.
     pub(crate) fn note_clock_set(&mut self, now: i64) {
         let sender = self.engines.as_mut().and_then(|e| e.sender.as_mut());
