@@ -43,6 +43,35 @@ pub(crate) struct Position {
     hosts: [Host; 2],
 }
 
+/// The host of what goes `dir`, and the other one.
+#[inline(always)]
+fn pair(hosts: &mut [Host; 2], dir: Dir) -> (&mut Host, &mut Host) {
+    let [low, high] = hosts;
+    match dir {
+        Dir::LowToHigh => (low, high),
+        Dir::HighToLow => (high, low),
+    }
+}
+
+/// A host reports a hole in the data of the `sender` with SACK (RFC 2018 section 4). Where the capture point saw no hole there, the packet was
+/// lost or overtaken behind it.
+#[cold]
+fn locate_hole(host: &mut Host, sender: &mut Host, seg: &Segment) {
+    let above = |&(left, right): &(u32, u32)| {
+        left != seg.ack
+            && reaches(left, seg.ack)
+            && sender.highest.is_some_and(|h| reaches(h, right))
+    };
+    let captured = reaches(seg.ack, sender.first) && seg.sack_blocks().iter().any(above);
+    if !captured || sender.lacked == Some(seg.ack) {
+        return;
+    }
+    sender.lacked = Some(seg.ack);
+    let is_before = sender.hole.is_some_and(|hole| hole.contains(seg.ack));
+    let place = if is_before { sender } else { host };
+    place.holes_between += 1;
+}
+
 impl Position {
     /// A segment that goes `dir`. The smallest answers come early in most connections: after
     /// the first [`MAX_SEGMENTS_ALL_WEIGHED`] segments only a window in each round of [`SEGMENTS_PER_WINDOW`] is looked at.
@@ -62,7 +91,6 @@ impl Position {
         }
         // Never back to the start: the first packets are special.
         self.packets = self.packets.checked_add(1).unwrap_or(SEGMENTS_PER_WINDOW);
-        let (from, to) = (dir.index(), dir.reverse().index());
         if self.packets.is_multiple_of(SEGMENTS_PER_WINDOW) {
             // What was asked before the pause has been answered unseen, and what was sent in it
             // may be sent again: ask only about what is newer than this segment.
@@ -73,24 +101,24 @@ impl Position {
             self.quiet = SEGMENTS_BEFORE_WEIGHING;
         }
         if self.quiet == 0 {
-            self.compare_order(from, to, seg);
+            self.compare_order(dir, seg);
         }
-        self.answer(from, seg);
-        self.ask(from, to, seg);
+        self.answer(dir, seg);
+        self.ask(dir, seg);
         if self.packets % SEGMENTS_PER_WINDOW == MAX_SEGMENTS_ALL_WEIGHED {
             self.pause = SEGMENTS_PER_WINDOW - MAX_SEGMENTS_ALL_WEIGHED - 1;
             self.packets += self.pause;
         }
     }
 
-    fn answer(&mut self, from: usize, seg: &Segment) {
+    fn answer(&mut self, dir: Dir, seg: &Segment) {
+        let (host, other) = pair(&mut self.hosts, dir);
         if seg.sack_len > 0 {
-            self.locate_hole(from, seg);
+            locate_hole(host, other, seg);
         }
         if seg.flags.any(TcpFlags::ACK) {
-            self.hosts[1 - from].acknowledged(seg.ack);
+            other.acknowledged(seg.ack);
         }
-        let host = &mut self.hosts[from];
         if host.ttl.is_none() {
             host.ttl = Some(seg.ttl);
         }
@@ -102,7 +130,6 @@ impl Position {
             host.sample(seg.ts_ns - probe.at_ns);
             self.handshake |= probe.hello && !seg.flags.any(TcpFlags::SYN);
         }
-        let host = &mut self.hosts[from];
         if let Some(probe) = host.timestamp
             && seg.has(Has::TIMESTAMPS)
             && reaches(seg.tsecr, probe.number)
@@ -115,31 +142,11 @@ impl Position {
         }
     }
 
-    /// The host `from` reports a hole with SACK (RFC 2018 section 4). Where the capture point saw no hole there, the packet was lost or
-    /// overtaken behind it.
-    #[cold]
-    fn locate_hole(&mut self, from: usize, seg: &Segment) {
-        let sender = &mut self.hosts[1 - from];
-        let above = |&(left, right): &(u32, u32)| {
-            left != seg.ack
-                && reaches(left, seg.ack)
-                && sender.highest.is_some_and(|h| reaches(h, right))
-        };
-        let captured = reaches(seg.ack, sender.first) && seg.sack_blocks().iter().any(above);
-        if !captured || sender.lacked == Some(seg.ack) {
-            return;
-        }
-        sender.lacked = Some(seg.ack);
-        let is_before = sender.hole.is_some_and(|hole| hole.contains(seg.ack));
-        let place = if is_before { 1 - from } else { from };
-        self.hosts[place].holes_between += 1;
-    }
-
     /// Does `seg` answer what has not been captured, or has its answer been captured before it?
-    fn compare_order(&mut self, from: usize, to: usize, seg: &Segment) {
+    fn compare_order(&mut self, dir: Dir, seg: &Segment) {
+        let (host, other) = pair(&mut self.hosts, dir);
         let beyond = |number: u32, known: Option<u32>| known.is_none_or(|k| !reaches(k, number));
         let answers = seg.flags.any(TcpFlags::ACK) && !seg.flags.any(TcpFlags::RST);
-        let other = &mut self.hosts[to];
         let unseen = answers && beyond(seg.ack, other.highest);
         if unseen {
             other.acknowledged.get_or_insert(seg.ack);
@@ -149,13 +156,12 @@ impl Position {
         if unseen_echo {
             other.echoed.get_or_insert(seg.tsecr);
         }
-        if answers && self.hosts[from].says_more(seg) {
+        if answers && host.says_more(seg) {
             self.answers += 1;
-            self.hosts[to].told_ns = Some(seg.ts_ns);
+            other.told_ns = Some(seg.ts_ns);
             self.answers_unseen += u32::from(unseen || unseen_echo);
         }
         let mut early = 0;
-        let host = &mut self.hosts[from];
         let numbers = seg.payload_len + u32::from(seg.flags.any(TcpFlags::SYN));
         let end = seg.seq.wrapping_add(numbers);
         let late = |expected: &mut Option<u32>, number: u32| {
@@ -174,7 +180,7 @@ impl Position {
             self.answered_before += behind;
             early += behind;
         }
-        self.hosts[to].early += early;
+        other.early += early;
     }
 
     /// Packets were captured behind what answers them: two clocks, or a file in another order.
@@ -183,50 +189,42 @@ impl Position {
         self.hello_late || self.answered_before >= MIN_ANSWERED_BEFORE && often
     }
 
-    fn ask(&mut self, from: usize, to: usize, seg: &Segment) {
+    fn ask(&mut self, dir: Dir, seg: &Segment) {
+        let (host, other) = pair(&mut self.hosts, dir);
         self.quiet = self.quiet.saturating_sub(1);
-        let numbers = seg.payload_len + u32::from(seg.flags.any(TcpFlags::SYN));
+        let hello = seg.flags.any(TcpFlags::SYN);
+        let numbers = seg.payload_len + u32::from(hello);
         let end = seg.seq.wrapping_add(numbers);
         // Only data never sent before: the answer to a retransmission may be the original's (Karn's
         // rule, RFC 6298 section 3), and the original's the retransmission's.
-        let again = self.hosts[from]
-            .highest
-            .is_some_and(|h| !reaches(seg.seq, h));
+        let again = host.highest.is_some_and(|h| !reaches(seg.seq, h));
         if numbers > 0 && again {
-            self.hosts[from].came_below(seg.seq);
-        }
-        if numbers > 0
-            && again
-            && self.hosts[to]
-                .sequence
-                .is_some_and(|p| reaches(end, p.number) && !p.captured_twice(seg))
-        {
-            self.hosts[to].sequence = None;
-        }
-        if numbers > 0 && self.hosts[from].highest.is_none_or(|h| reaches(seg.seq, h)) {
-            self.hosts[from].follows(seg.ts_ns);
-            let acknowledged = self.hosts[to].answered.0;
-            self.hosts[from].passed(seg.seq, end, acknowledged);
-            if self.quiet == 0 && self.hosts[to].sequence.is_none() {
-                self.hosts[to].sequence = Some(Probe {
+            host.came_below(seg.seq);
+            let answered = |p: &mut Probe| reaches(end, p.number) && !p.captured_twice(seg);
+            other.sequence.take_if(answered);
+        } else if numbers > 0 {
+            host.follows(seg.ts_ns);
+            host.passed(seg.seq, end, other.answered.0);
+            if self.quiet == 0 && other.sequence.is_none() {
+                other.sequence = Some(Probe {
                     number: end,
                     at_ns: seg.ts_ns,
-                    hello: seg.flags.any(TcpFlags::SYN),
+                    hello,
                 });
             }
         }
         if seg.has(Has::TIMESTAMPS) {
-            let fresh = self.hosts[from]
+            let fresh = host
                 .last_tsval
                 .is_none_or(|last| seg.tsval != last && reaches(seg.tsval, last));
             if fresh {
-                self.hosts[from].last_tsval = Some(seg.tsval);
+                host.last_tsval = Some(seg.tsval);
                 // Of a SYN that is repeated, the last is answered.
-                if self.hosts[to].timestamp.is_none() || seg.flags.any(TcpFlags::SYN) {
-                    self.hosts[to].timestamp = Some(Probe {
+                if other.timestamp.is_none() || hello {
+                    other.timestamp = Some(Probe {
                         number: seg.tsval,
                         at_ns: seg.ts_ns,
-                        hello: seg.flags.any(TcpFlags::SYN),
+                        hello,
                     });
                 }
             }

@@ -80,16 +80,15 @@ impl Position {
     }
 
     /// The directions are out of order in the file: only what is next to the capture point can have answered before what it answers was captured.
-    fn in_order(mut self) -> Position {
+    #[cold]
+    fn in_order(&self) -> Position {
+        let mut ordered = *self;
         let often = |host: &Host| host.early >= MIN_MISPLACED || self.hello_late && host.early > 0;
-        if self.out_of_order() {
-            let [low, high] = self.hosts.each_ref().map(often);
-            for (i, only) in [low && !high, high && !low].into_iter().enumerate() {
-                self.hosts[i].answer_ns =
-                    self.hosts[i].answer_ns.map(|ns| if only { 0 } else { ns });
-            }
+        let [low, high] = self.hosts.each_ref().map(often);
+        for (host, only) in ordered.hosts.iter_mut().zip([low && !high, high && !low]) {
+            host.answer_ns = host.answer_ns.map(|ns| if only { 0 } else { ns });
         }
-        self
+        ordered
     }
 
     fn near(&self) -> (Near, VantageBasis) {
@@ -207,7 +206,10 @@ impl Position {
         forced: Option<Vantage>,
         answered: bool,
     ) -> VantageChoice {
-        let (near, basis) = self.in_order().near();
+        let (near, basis) = match self.out_of_order() {
+            true => self.in_order().near(),
+            false => self.near(),
+        };
         let sender_is = if dir == Dir::LowToHigh {
             Near::Low
         } else {
