@@ -250,7 +250,7 @@ impl Recorder {
             delivered: self.delivered,
             una: self.told.una,
             rtt_ns: self.rtt_ns + self.lag.as_ref().map_or(0, |lag| lag.ns()),
-            full: self.segments.largest,
+            full: self.rounds.full(self.segments.largest),
             mending: self.episodes.is_open(),
             near: self.lag.is_none(),
         }

@@ -52,13 +52,14 @@ fn answer_ns(rtt_ns: i64) -> i64 {
 }
 
 impl Rounds {
-    /// Payload of a full segment, bytes.
-    pub(super) fn full(&self, progress: &Progress) -> i64 {
+    /// Payload of a full segment, bytes, where the largest one so far had `largest`.
+    #[inline]
+    pub(crate) fn full(&self, largest: u32) -> i64 {
         let full = match self.mss {
-            0 => progress.full,
+            0 => largest,
             // Some paths take less than the handshake says, but none of them so little.
-            mss if progress.full < mss / 2 => mss,
-            mss => progress.full.min(mss),
+            mss if largest < mss / 2 => mss,
+            mss => largest.min(mss),
         };
         i64::from(full.max(1))
     }
@@ -66,6 +67,9 @@ impl Rounds {
     /// What is sent at `now` is the end of an answer that waited until all before it was acknowledged: no more than one for each time
     /// that data of the other end came, for a socket's small buffer looks the same.
     pub(super) fn note_short(&mut self, now: i64, progress: &Progress) {
+        if progress.sent != progress.una {
+            return; // As mostly.
+        }
         let rtt_ns = progress.rtt_ns;
         let within_ns = match progress.near {
             true => answer_ns(rtt_ns),
@@ -74,10 +78,10 @@ impl Rounds {
         let released = self.heard.released_ns >= self.last.sent_ns
             && !self.heard.carried
             && now.saturating_sub(self.heard.released_ns) <= within_ns;
-        let partial = i64::from(self.burst.next_len) % self.full(progress) != 0;
+        let partial = i64::from(self.burst.next_len) % progress.full != 0;
         let answers = self.heard.asked_ns > self.held_short_ns;
         let nothing_again = self.again_ns < self.last.sent_ns && !progress.mending;
-        if released && partial && answers && nothing_again && progress.sent == progress.una {
+        if released && partial && answers && nothing_again {
             self.held_short.times += 1;
             let waited_ns = now.saturating_sub(self.last.sent_ns);
             self.held_short.ns = self.held_short.ns.saturating_add(waited_ns);
@@ -85,20 +89,20 @@ impl Rounds {
         }
     }
 
-    /// When new data was sent last, the receiver's window had no room for one more segment of `full` bytes, nor for half
+    /// When new data was sent last, the receiver's window had no room for one more full segment, nor for half
     /// of all that it ever took, which a sender does not wait for (RFC 9293 section 3.8.6.2.1): on loopback interfaces a
     /// segment is as large as the window.
-    pub(super) fn is_full(&self, full: i64, progress: &Progress) -> bool {
+    pub(super) fn is_full(&self, progress: &Progress) -> bool {
         let flight = progress.sent.saturating_sub(progress.una);
         let window = self
             .largest_window
             .max(self.last.room.saturating_add(flight));
-        self.last.room < full.min(window / 2)
+        self.last.room < progress.full.min(window / 2)
     }
 
     /// The last new data ended with a segment that is not full.
-    pub(super) fn is_short(&self, full: i64) -> bool {
-        i64::from(self.last.len) % full != 0
+    pub(super) fn is_short(&self, progress: &Progress) -> bool {
+        i64::from(self.last.len) % progress.full != 0
     }
 
     /// What held the sender until `now`; if it was two things, the time of the change and the second.
@@ -107,14 +111,13 @@ impl Rounds {
             0 => UNKNOWN_RTT_NS,
             rtt => rtt,
         };
-        let full = self.full(progress);
         let answer_ns = answer_ns(rtt_ns);
         let within = |ns: i64| {
             let since_ns = now.saturating_sub(self.heard.released_ns);
             self.heard.released_ns >= self.last.sent_ns && since_ns <= ns && !self.heard.carried
         };
         let released = within(answer_ns);
-        if self.is_full(full, progress) {
+        if self.is_full(progress) {
             // What opened the window did not make it send: it had nothing. Away from the sender a queue may hold its answer up, for as
             // long as the way is.
             let way_ns = if progress.near { 0 } else { rtt_ns };
@@ -126,12 +129,12 @@ impl Rounds {
             };
             return (Held::ByReceiver, since.map(|since| (since, waits)));
         }
-        let short = self.is_short(full);
+        let short = self.is_short(progress);
         let held = match released {
             // Just counted among the short ends that waited for an acknowledgement (`held_short`).
             _ if self.held_short_ns == now => Held::Idle,
             // A small buffer, too, is cut into segments of which the last is not full.
-            true if short && progress.sent == progress.una && self.burst.bytes > full => {
+            true if short && progress.sent == progress.una && self.burst.bytes > progress.full => {
                 Held::Buffered
             }
             true if short && progress.sent == progress.una => Held::Idle,
@@ -169,7 +172,7 @@ impl Rounds {
         let waited_ns = now.saturating_sub(self.last.sent_ns);
         let flight = progress.sent.saturating_sub(progress.una);
         // Bursts of more are an application's.
-        let small = self.burst.bytes <= 2 * self.full(progress);
+        let small = self.burst.bytes <= 2 * progress.full;
         let spacing_ns = match flight > 0 && small {
             true => (self.burst.bytes as f64 * rtt_ns as f64 / flight as f64) as i64,
             false => 0,

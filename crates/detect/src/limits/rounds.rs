@@ -112,7 +112,7 @@ pub(crate) struct Progress {
     /// The usual round trip, 0 if it is not known.
     pub(crate) rtt_ns: i64,
     /// Payload of the largest packet, bytes.
-    pub(crate) full: u32,
+    pub(crate) full: i64,
     /// A recovery is under way.
     pub(crate) mending: bool,
     /// The capture was made next to the sender.
@@ -288,14 +288,14 @@ impl Rounds {
     /// New data at `now` is a probe that a timer sent (RFC 8985 section 7.3): several segments were on their way, and for
     /// longer than a round trip nothing acknowledged them.
     fn probes(&self, now: i64, progress: &Progress) -> bool {
-        let full = self.full(progress);
+        let full = progress.full;
         let flight = progress.sent.saturating_sub(progress.una);
         let quiet_ns = now.saturating_sub(self.quiet_ns());
-        let several = flight >= MIN_PROBED * full && !self.is_short(full);
-        several
-            && self.last.room >= 2 * full
-            && progress.rtt_ns > 0
+        progress.rtt_ns > 0
             && quiet_ns > 2 * progress.rtt_ns
+            && self.last.room >= 2 * full
+            && flight >= MIN_PROBED * full
+            && !self.is_short(progress)
     }
 
     /// An acknowledgement at `now` made room; it `carried` data. The receiver's window has room for `room` bytes.
@@ -420,12 +420,12 @@ impl Rounds {
                 end_ns: now,
                 answered_ns: None,
                 flight: progress.sent.saturating_sub(progress.delivered),
-                all_sent: self.is_short(self.full(progress)),
+                all_sent: self.is_short(progress),
                 sent: progress.sent,
                 several: progress.near
                     && !self.heard.repeated
                     && progress.sent.saturating_sub(progress.delivered)
-                        > MIN_PROBED * self.full(progress),
+                        > MIN_PROBED * progress.full,
                 cleared: false,
             });
         }
@@ -515,8 +515,7 @@ impl Rounds {
         } else if progress.mending {
             self.skip(last_ns);
         } else {
-            let full = self.is_full(self.full(progress), progress);
-            if full {
+            if self.is_full(progress) {
                 self.book(
                     last_ns.min(self.heard.opened_ns),
                     Held::ByReceiver,

@@ -189,6 +189,9 @@ impl Course<'_> {
             let at = (rates.len() as f64 * LINE_QUANTILE) as usize;
             rates.get(at.min(rates.len().checked_sub(1)?)).copied()
         };
+        if !states.iter().any(|state| state.queue) {
+            return None; // As mostly.
+        }
         let queued = rates(&|state: &State| state.queue);
         let most_queued = most(&queued)?;
         let any = most(&rates(&|_: &State| true))? * AT_RATE;
