@@ -4,6 +4,7 @@ use inorder_wire::{Dir, Has, Segment, TcpFlags};
 
 use super::closing;
 use crate::config::Config;
+use crate::numbering::Numbering;
 use crate::side::{Hello, Known, Shared, Side, Start};
 use crate::vantage::Position;
 
@@ -89,26 +90,47 @@ impl Common {
         let Some(seen) = side.observe(seg, other, loop_ns) else {
             return;
         };
-        let rest;
-        let seg = match seen.unusual {
-            true if seen.repeated > 0 => {
-                rest = side.behind_twins(seg, seen.repeated);
-                &rest
-            }
-            _ => seg,
-        };
+        if first_stamp || seen.unusual && seen.repeated > 0 || seg.has(Has::OPTIONS_CUT) {
+            return self.pass_changed(sides, dir, seg, (seen, first_stamp), config);
+        }
+        self.pass_on(sides, dir, seg, seen, config);
+    }
+
+    /// As [`Common::pass_on`], with what is left of a segment, or what its host's other packets tell of it, or the first timestamps.
+    #[cold]
+    #[inline(never)]
+    fn pass_changed(
+        &mut self,
+        sides: &mut [Side; 2],
+        dir: Dir,
+        seg: &Segment,
+        (seen, first_stamp): (Numbering, bool),
+        config: &Config,
+    ) {
+        let mut seg = *seg;
+        if seen.unusual && seen.repeated > 0 {
+            seg = sides[dir.index()].behind_twins(&seg, seen.repeated);
+        }
         if first_stamp {
-            side.note_timestamps();
+            sides[dir.index()].note_timestamps();
             self.share(sides);
         }
-        let counted;
-        let seg = match seg.has(Has::OPTIONS_CUT) {
-            true => {
-                counted = self.cut(sides, dir, seg);
-                &counted
-            }
-            false => seg,
-        };
+        if seg.has(Has::OPTIONS_CUT) {
+            seg = self.cut(sides, dir, &seg);
+        }
+        self.pass_on(sides, dir, &seg, seen, config);
+    }
+
+    /// A segment that is no duplicate frame, as it was `seen`.
+    #[inline(always)]
+    fn pass_on(
+        &mut self,
+        sides: &mut [Side; 2],
+        dir: Dir,
+        seg: &Segment,
+        seen: Numbering,
+        config: &Config,
+    ) {
         if seg
             .flags
             .any(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST | TcpFlags::CWR)
