@@ -409,17 +409,16 @@ impl Collector {
 fn sort_nearly_sorted(marks: &mut [Mark]) {
     const MAX_MOVES: usize = 16;
     let mut left = marks.len().saturating_mul(MAX_MOVES);
-    for at in 1..marks.len() {
-        let mark = marks[at];
-        let below = marks[..at].iter().rev().take(left + 1);
-        let higher = below.take_while(|b| **b > mark).count();
-        if higher > left {
-            return marks.sort_unstable();
+    for nth in 1..marks.len() {
+        let (mark, mut at) = (marks[nth], nth);
+        while at > 0 && marks[at - 1] > mark {
+            marks[at] = marks[at - 1];
+            at -= 1;
         }
-        left -= higher;
-        if higher > 0 {
-            marks.copy_within(at - higher..at, at - higher + 1);
-            marks[at - higher] = mark;
+        marks[at] = mark;
+        match left.checked_sub(nth - at) {
+            Some(rest) => left = rest,
+            None => return marks.sort_unstable(),
         }
     }
 }

@@ -75,8 +75,11 @@ impl Older {
     /// One more packet is remembered.
     #[inline]
     fn count(&mut self) {
+        if self.sets.len() == SETS {
+            return; // It does not grow any more.
+        }
         self.packets += 1;
-        if self.packets > self.sets.len() && self.sets.len() < SETS {
+        if self.packets > self.sets.len() {
             // A residue that fell on one set falls on it or on the one as far behind the middle.
             self.sets.extend_from_within(..);
         }
@@ -145,7 +148,7 @@ impl Recent {
 
     /// Remembers a packet. If a packet that is the same byte for byte came before it, as far as the headers show, how long
     /// ago, nanoseconds. Among the first packets it is only looked for on request (`search`).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, seg: &Segment, search: bool) -> Option<i64> {
         let print = Self::print_of(seg);
         let new = Print::new(print, seg.ts_ns);
@@ -153,10 +156,16 @@ impl Recent {
             return self.push_first(seg, search, print);
         };
         let set = older.set(Self::residue(seg, print));
-        if let Some(same) = set.iter().find(|p| p.short == new.short) {
+        let [latest, before] = *set;
+        if latest.short == new.short || before.short == new.short {
+            let same = if latest.short == new.short {
+                latest
+            } else {
+                before
+            };
             return Some(same.age_ns(new)).filter(|_| Self::is_marked(seg));
         }
-        *set = [new, set[0]];
+        *set = [new, latest];
         older.count();
         if search && self.packets < LAST_BEHIND_FIRST {
             // A second capture of one of the first may come yet.

@@ -6,7 +6,7 @@
 
 use crate::flow::{Dir, Endpoint, FlowKey, Vlan};
 use crate::layer::{be16, be32};
-use crate::segment::{Has, NO_WSCALE, Segment, TcpFlags};
+use crate::segment::{Has, MAX_SACK_BLOCKS, NO_WSCALE, Segment, TcpFlags};
 use crate::services::prp;
 use crate::{Frame, LinkType, Packet};
 
@@ -178,7 +178,7 @@ fn segment(
     segment.wscale = NO_WSCALE;
     segment.ecn = network.ecn;
     segment.sack_len = 0;
-    segment.sack = Default::default();
+    segment.sack = [(0, 0); MAX_SACK_BLOCKS];
     if !options.sack.is_empty() {
         sack(segment, options.sack);
     }
