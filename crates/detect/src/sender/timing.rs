@@ -298,7 +298,6 @@ mod tests {
     use super::*;
     use crate::explanation::Explanations;
     use inorder_base::sequence::Offsets;
-    use inorder_wire::Segment;
 
     const MS: i64 = 1_000_000;
 
