@@ -16,6 +16,7 @@ use inorder_wire::{Complaint, Dir, FlowKey, Segment, TcpFlags};
 use crate::complaints::MAX_COMPLAINTS;
 use crate::config::Config;
 use crate::side::{Hello, Side};
+use crate::vantage::MIN_SYN_TIMEOUT_NS;
 use common::Common;
 use inorder_base::heap::Heap;
 use opening::Opening;
@@ -173,7 +174,12 @@ impl Connection {
             return false;
         }
         match self.head.common.hellos[dir.index()] {
-            Some(hello) => hello.isn != seg.seq,
+            // Whoever plays a recording again uses its numbers again. No SYN is repeated once both hosts have said all.
+            Some(hello) => {
+                let since_ns = seg.ts_ns.saturating_sub(self.head.last_ns);
+                let over = self.head.common.fins == [true; 2] && since_ns >= MIN_SYN_TIMEOUT_NS;
+                hello.isn != seg.seq || over
+            }
             // Mid-flow so far, or the other end of a simultaneous open (RFC 9293 section 3.5).
             None => self.head.common.hellos[dir.reverse().index()].is_none() || self.closed(),
         }

@@ -122,6 +122,28 @@ fn a_connection_begins_with_its_syn_however_many_others_open_in_between() {
     assert_eq!((flows[0].first_ns, flows[0].originals.packets), (10, 2));
 }
 
+/// A recording is played three times, every second: its SYN has the same number each time.
+#[test]
+fn a_connection_that_is_played_again_once_it_is_over_is_another_one() {
+    let mut tracker = Tracker::new(Config::default());
+    let (key, dir) = ends(0);
+    let (syn, ack, fin) = (TcpFlags::SYN, TcpFlags::ACK, TcpFlags::FIN | TcpFlags::ACK);
+    for at in [0, 1_000_000_000, 2_000_000_000] {
+        tracker.push(&key, dir, &segment(at, syn, 99, 0));
+        tracker.push(&key, dir.reverse(), &segment(at + 1, syn | ack, 499, 0));
+        tracker.push(&key, dir, &segment(at + 2, ack, 100, 100));
+        tracker.push(&key, dir, &segment(at + 3, fin, 200, 0));
+        tracker.push(&key, dir.reverse(), &segment(at + 4, fin, 500, 0));
+    }
+    let flows = tracker.finish();
+    let reused: Vec<u32> = flows.iter().map(|flow| flow.flow.reuse).collect();
+    assert_eq!(reused, [0, 1, 2]);
+    for flow in &flows {
+        assert_eq!((flow.originals.packets, flow.retransmissions.total), (1, 0));
+        assert_eq!(flow.endpoints.handshake.syns_again, 0);
+    }
+}
+
 #[test]
 fn a_finished_connection_is_let_go_though_its_vantage_point_is_not_certain() {
     let mut tracker = Tracker::new(Config::default());
