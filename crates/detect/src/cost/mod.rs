@@ -228,6 +228,9 @@ impl Recorder {
         if advances {
             let room = told.edge.saturating_sub(self.highest);
             self.rounds.released(told.now, room, told.carries);
+            if told.sacks {
+                self.rounds.reported_hole();
+            }
         } else if !told.carries && (told.una, told.edge) == (self.told.una, self.told.edge) {
             self.rounds.repeated(told.now);
         }

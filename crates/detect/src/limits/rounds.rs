@@ -135,7 +135,7 @@ pub(super) struct Heard {
     /// An acknowledgement made room; it carried data.
     pub(super) released_ns: i64,
     pub(super) carried: bool,
-    /// It was a duplicate.
+    /// It said that something is missing: it was a duplicate, or had SACK blocks.
     repeated: bool,
     /// Any acknowledgement.
     news_ns: i64,
@@ -310,6 +310,11 @@ impl Rounds {
         if self.heard.opened_ns == i64::MAX && room >= self.worth_sending() {
             self.heard.opened_ns = now;
         }
+    }
+
+    /// The last acknowledgement had SACK blocks: what lies below them is missing.
+    pub(crate) fn reported_hole(&mut self) {
+        self.heard.repeated = true;
     }
 
     /// A duplicate acknowledgement at `now`: it makes no room, but may release a segment (limited transmit, RFC 3042).

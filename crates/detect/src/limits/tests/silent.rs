@@ -63,6 +63,26 @@ fn behind_duplicate_acknowledgements_a_timer_was_needed() {
     assert_ne!(at(&trace.report(), [300]), ["timer-unneeded"]);
 }
 
+/// The same, but SACK blocks had reported three of them: the first one was missing.
+#[test]
+fn behind_a_hole_that_was_reported_a_timer_was_needed() {
+    let mut trace = Trace::new(Vantage::Sender).open();
+    trace.send(40, 10, MSS);
+    trace.acknowledge(80, 60_000);
+    let first = trace.sent;
+    trace.send(80, 10, MSS);
+    for (ms, arrived) in [(120, 1), (121, 2), (122, 3)] {
+        let mut ack = control(500, first, 0);
+        (ack.sack[0], ack.sack_len) = ((first + MSS, first + (1 + arrived) * MSS), 1);
+        trace.push(ms, Dir::HighToLow, ack);
+    }
+    trace.data(400, first, MSS);
+    trace.acknowledge(440, 60_000);
+    trace.send(440, 4, MSS);
+    trace.acknowledge(480, 60_000);
+    assert_ne!(at(&trace.report(), [300]), ["timer-unneeded"]);
+}
+
 /// The sender waits for its timer in vain and resets the connection at 900 ms, which the other end, which closes 30 seconds later, never hears.
 #[test]
 fn nothing_limits_what_its_sender_has_reset() {
