@@ -1,7 +1,7 @@
 //! Frames that the capture holds a second time, as on a mirrored port or on several interfaces of a host.
 //!
 //! The network may deliver a packet twice as well, bit by bit alike. Microseconds apart, with an identification, it is the
-//! same frame. Otherwise only that nearly all of them come twice distinguishes the two. What comes with its time behind all others, beginning with the
+//! same frame; without one if every packet comes so. Otherwise only that nearly all of many come twice distinguishes the two. What comes with its time behind all others, beginning with the
 //! first packet, is in the file twice: files were appended to each other.
 
 use inorder_wire::Numbered;
@@ -27,6 +27,8 @@ pub(super) struct Captured {
     next: u8,
     /// Packets that came twice with one identification, microseconds apart.
     same: u32,
+    /// Others that came twice without one, microseconds apart.
+    close: u32,
     /// Others that came twice, alike, milliseconds apart.
     alike: u32,
     /// Of the first packet.
@@ -44,6 +46,7 @@ impl Captured {
             times_us: [0; REMEMBERED],
             next: 0,
             same: 0,
+            close: 0,
             alike: 0,
             first: print(first),
             replayed: 0,
@@ -69,11 +72,13 @@ impl Captured {
             return;
         };
         let apart_us = time_us(packet).wrapping_sub(self.times_us[at]);
-        if apart_us <= MAX_SAME_US && packet.ip_id != 0 {
-            self.same = self.same.saturating_add(1);
-        } else if apart_us <= MAX_BETWEEN_US {
-            self.alike = self.alike.saturating_add(1);
-        }
+        let count = match apart_us {
+            0..=MAX_SAME_US if packet.ip_id != 0 => &mut self.same,
+            0..=MAX_SAME_US => &mut self.close,
+            0..=MAX_BETWEEN_US => &mut self.alike,
+            _ => return,
+        };
+        *count = count.saturating_add(1);
     }
 
     /// True if `packet`, which is no later than the last, is one of those from `first_ns` to `last_ns`, which come again.
@@ -95,15 +100,16 @@ impl Captured {
 
     /// Second captures among `duplicates` of `received` packets.
     pub(super) fn finish(&self, received: u64, duplicates: u64) -> u64 {
-        let (same, pairs) = (
-            u64::from(self.same),
-            u64::from(self.same) + u64::from(self.alike),
-        );
+        let same = u64::from(self.same);
+        let near = same + u64::from(self.close);
+        let pairs = near + u64::from(self.alike);
         let lone = received.saturating_sub(pairs);
         let nearly_all = pairs >= MIN_PAIRS
             && lone <= 1 + pairs / PAIRS_PER_LONE_FRAME
             && duplicates < MAX_CAPTURES * received;
-        if nearly_all { pairs } else { same }.min(duplicates)
+        let each_twice = near == received && duplicates == received;
+        let sure = if each_twice { near } else { same };
+        if nearly_all { pairs } else { sure }.min(duplicates)
     }
 }
 

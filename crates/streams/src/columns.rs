@@ -100,7 +100,7 @@ pub static STREAM: &[Column<StreamReport>] = &[
     Of::new(
         "doubt",
         Kind::Choice(StreamDoubt::NAMES),
-        "Why absent numbers are no evidence of loss: other traffic shares the tunnel, since the TCP in it lacks far less (other-traffic); or more are absent than loss leaves of traffic that goes on, so they were lost, or carried elsewhere, or not captured (lost-or-elsewhere).",
+        "Why absent numbers are no evidence of loss: other traffic shares the tunnel, since the TCP in it lacks far less (other-traffic); or more are absent than loss leaves of traffic that goes on, so they were lost, or carried elsewhere, or not captured (lost-or-elsewhere); or the receiver acknowledged them, so the capture lacks their frames (not-captured).",
         |s| s.skipped.doubt.map(|doubt| doubt.name()).into(),
     )
     .optional(),

@@ -43,6 +43,16 @@ impl StreamReport {
         }
     }
 
+    /// Of the missing numbers the receiver acknowledged `unseen`: these packets arrived.
+    pub(super) fn spare_acknowledged(&mut self, unseen: u64) {
+        let spared = unseen.min(self.skipped.missing);
+        if spared > 0 {
+            self.skipped.missing -= spared;
+            self.skipped.absent += spared;
+            self.skipped.doubt = Some(StreamDoubt::NotCaptured);
+        }
+    }
+
     fn be_absent(&mut self, doubt: StreamDoubt) {
         self.skipped.absent += std::mem::take(&mut self.skipped.missing);
         self.skipped.doubt = Some(doubt);

@@ -14,6 +14,8 @@ const MAX_OUTSTANDING: usize = 1 << 14;
 struct Sent {
     times: u32,
     reported_missing: bool,
+    /// A report covers it, and others below it are open.
+    arrived: bool,
 }
 
 /// Follows packets until a report covers them.
@@ -22,6 +24,8 @@ pub(super) struct Reports {
     outstanding: BTreeMap<u64, Sent>,
     /// Every number up to this one is covered.
     cumulative: Option<u64>,
+    /// Numbers that a report covers and that did not come by before.
+    unseen: u64,
     found: Reported,
 }
 
@@ -37,6 +41,7 @@ impl Reports {
             let first = Sent {
                 times: 1,
                 reported_missing: false,
+                arrived: false,
             };
             self.outstanding.insert(seq, first);
         }
@@ -52,25 +57,29 @@ impl Reports {
         if self.cumulative.is_some_and(|covered| cumulative < covered) {
             return;
         }
-        self.cumulative = Some(cumulative);
+        let overflown = self.outstanding.len() >= MAX_OUTSTANDING;
         let beyond = self.outstanding.split_off(&cumulative.saturating_add(1));
         let covered = std::mem::replace(&mut self.outstanding, beyond);
+        // What the first report covers may have come before the capture began.
+        let open = self.cumulative.map(|covered| covered.saturating_add(1));
+        if let Some(first) = open.or(covered.keys().next().copied())
+            && !overflown
+        {
+            let all = cumulative.saturating_add(1).saturating_sub(first);
+            self.unseen += all.saturating_sub(covered.len() as u64);
+        }
+        self.cumulative = Some(cumulative);
         covered.values().for_each(|sent| self.arrived(*sent));
         for &(first, last) in &report.ranges {
             let (first, last) = (extend(first), extend(last));
-            let covered: Vec<u64> = match first <= last {
-                true => self
-                    .outstanding
-                    .range(first..=last)
-                    .map(|(n, _)| *n)
-                    .collect(),
-                false => Vec::new(),
-            };
-            for seq in covered {
-                if let Some(sent) = self.outstanding.remove(&seq) {
-                    self.arrived(sent);
+            let mut covered = Vec::new();
+            if first <= last {
+                for (_, sent) in self.outstanding.range_mut(first..=last) {
+                    covered.push(*sent);
+                    sent.arrived = true;
                 }
             }
+            covered.into_iter().for_each(|sent| self.arrived(sent));
             // What is left below the range is missing.
             for (_, sent) in self.outstanding.range_mut(..first) {
                 sent.reported_missing = true;
@@ -79,10 +88,15 @@ impl Reports {
     }
 
     fn arrived(&mut self, sent: Sent) {
-        if sent.reported_missing {
+        if sent.reported_missing && !sent.arrived {
             self.found.late += u64::from(sent.times == 1);
             self.found.repeated += u64::from(sent.times > 1);
         }
+    }
+
+    /// Packets that the receiver got and that did not come by.
+    pub(super) fn unseen(&self) -> u64 {
+        self.unseen
     }
 
     /// What was found; `None` without any report.

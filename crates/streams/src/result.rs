@@ -129,6 +129,8 @@ pub enum StreamDoubt {
     OtherTraffic,
     /// More are absent than loss leaves of traffic that goes on: lost, or carried elsewhere, or not captured.
     LostOrElsewhere,
+    /// The receiver acknowledged them: the capture lacks their frames.
+    NotCaptured,
 }
 
 /// Silences of at least a second for which the numbers ran on at the sender's pace: it paused, or the line was dead.
@@ -249,4 +251,5 @@ names!(Numbers {
 names!(StreamDoubt {
     OtherTraffic => "other-traffic",
     LostOrElsewhere => "lost-or-elsewhere",
+    NotCaptured => "not-captured",
 });

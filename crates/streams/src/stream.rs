@@ -370,7 +370,10 @@ impl Stream {
         }
         report.twice.repeats = self.repeats;
         report.inside = self.inside;
-        report.reported = self.reports.and_then(|reports| reports.finish());
+        if let Some(reports) = &self.reports {
+            report.reported = reports.finish();
+            report.spare_acknowledged(reports.unseen());
+        }
         let packets = report.order.received + report.order.ambiguous;
         report.replay = self
             .replay

@@ -280,6 +280,50 @@ fn a_clock_that_is_set_back_makes_no_packet_a_copy() {
     assert_eq!((r.order.received, r.twice.captured_twice), (5, 0));
 }
 
+/// A capture on all interfaces of a host has each packet twice, with identifications or without.
+#[test]
+fn of_few_packets_too_each_may_have_been_captured_twice() {
+    for (apart_us, lone, captured_twice) in
+        [(0, false, 2), (9, false, 2), (9, true, 0), (500, false, 0)]
+    {
+        let mut streams = Streams::new();
+        for seq in 1..=2 {
+            let first = packet(seq as i64, seq);
+            let second = Numbered {
+                ts_ns: first.ts_ns + apart_us * 1_000,
+                ..first
+            };
+            streams.push(&key(Service::Sctp, 7), &first);
+            streams.push(&key(Service::Sctp, 7), &second);
+        }
+        if lone {
+            streams.push(&key(Service::Sctp, 7), &packet(9, 3));
+        }
+        let [r] = streams.finish().try_into().unwrap();
+        let all = (r.twice.captured_twice, r.twice.duplicates);
+        assert_eq!(all, (captured_twice, 2 - captured_twice), "{apart_us} us");
+    }
+}
+
+/// Packet 3 arrived, since the receiver acknowledges it, and packet 5 perhaps not.
+#[test]
+fn what_the_receiver_acknowledged_is_not_missing() {
+    let mut streams = Streams::new();
+    for seq in [1, 2, 4, 6] {
+        streams.push(&key(Service::Sctp, 0xabcd), &packet(seq as i64, seq));
+        let report = Report {
+            ts_ns: 0,
+            cumulative: seq.min(4),
+            ranges: Vec::new(),
+            duplicates: 0,
+        };
+        streams.aside(&Aside::Report(key(Service::Sctp, 0), report));
+    }
+    let skipped = streams.finish()[0].skipped;
+    assert_eq!((skipped.missing, skipped.absent), (1, 1));
+    assert_eq!(skipped.doubt, Some(StreamDoubt::NotCaptured));
+}
+
 #[test]
 fn reports_of_the_receiver_find_their_stream() {
     let mut streams = Streams::new();

@@ -1,7 +1,7 @@
 //! The last sentence: what limits the conclusions.
 
 use inorder_detect::columns::stream_name;
-use inorder_detect::{Attempts, NotSeen, Outcome, StreamDoubt, Totals};
+use inorder_detect::{Attempts, NotSeen, Outcome, StreamDoubt, StreamReport, Totals};
 use inorder_report::number::{count, plural};
 
 use super::{stream, was};
@@ -173,6 +173,15 @@ fn of_streams(analysis: &Analysis, totals: &Totals, worst: Option<&Subject<'_>>)
             absent(StreamDoubt::LostOrElsewhere)
         )
     });
+    let acknowledged = |s: &&StreamReport| s.skipped.doubt == Some(StreamDoubt::NotCaptured);
+    let not_captured = match analysis.streams.iter().filter(acknowledged).count() {
+        0 => None,
+        n => Some(format!(
+            "the capture lacks packets of {} that the receiver acknowledged ({})",
+            streams(n as u64),
+            absent(StreamDoubt::NotCaptured)
+        )),
+    };
     let mut uncounted = analysis
         .streams
         .iter()
@@ -188,7 +197,7 @@ fn of_streams(analysis: &Analysis, totals: &Totals, worst: Option<&Subject<'_>>)
             streams(n)
         )),
     };
-    [shared, doubtful, uncounted]
+    [shared, doubtful, not_captured, uncounted]
         .into_iter()
         .flatten()
         .collect()

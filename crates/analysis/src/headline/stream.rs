@@ -79,6 +79,7 @@ pub(super) fn remarks(stream: &StreamReport) -> Vec<String> {
         pauses(stream),
         possible_loss(stream),
         others(stream),
+        not_captured(stream),
         twice,
         anew,
     ];
@@ -120,6 +121,16 @@ fn others(stream: &StreamReport) -> Option<String> {
     (stream.skipped.doubt == Some(StreamDoubt::OtherTraffic)).then(|| {
         format!(
             "{} not in the capture and say nothing: other traffic shares the tunnel, since the TCP in it does not lack them",
+            absent(stream)
+        )
+    })
+}
+
+/// Numbers that the receiver has, and the capture has not.
+fn not_captured(stream: &StreamReport) -> Option<String> {
+    (stream.skipped.doubt == Some(StreamDoubt::NotCaptured)).then(|| {
+        format!(
+            "{} not in the capture although the receiver acknowledged as many",
             absent(stream)
         )
     })
