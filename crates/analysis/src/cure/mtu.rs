@@ -6,8 +6,8 @@ use inorder_report::number::{count, plural};
 
 use super::{Action, ActionKind};
 
-/// Every path carries segments of this payload (RFC 9293 section 3.7.1).
-const CARRIED_EVERYWHERE: u32 = 536;
+/// Paths carry segments of this payload, bytes: IPv6 asks 1,280 of every link (RFC 8200 section 5), of which the headers take 60.
+const CARRIED_EVERYWHERE: u32 = 1_220;
 /// Bytes of TCP's header that ICMP's, shorter by 12, has not: a ping of this much more than a segment's payload is as long as the segment.
 const PING_BEYOND_PAYLOAD: u32 = 12;
 /// Bytes by which options may shorten a full segment (RFC 9293 section 3.1).
@@ -126,7 +126,9 @@ pub(super) fn black_hole(flows: &[&FlowReport]) -> Option<Action> {
 pub(super) fn swallowed(flows: &[&FlowReport]) -> Option<Action> {
     let of = |f: &&&FlowReport| {
         let repeated = f.retransmissions.total >= MIN_REPEATED && f.path.icmp.too_large == 0;
-        f.path.swallowed.filter(|_| repeated)
+        f.path
+            .swallowed
+            .filter(|sizes| repeated && sizes.shortest > CARRIED_EVERYWHERE)
     };
     let flow = flows.iter().find(|f| of(f).is_some())?;
     let sizes = of(&flow)?;

@@ -350,6 +350,13 @@ fn what_is_too_large_for_a_path_that_does_not_say_so_gets_smaller() {
     );
     let twice = held(Held::PathDead, |f| f.retransmissions.total = 5);
     assert_eq!(kinds(&twice), [ActionKind::Outage]);
+    // A request of 621 bytes is too large for no path.
+    let short = held(Held::PathDead, |f| {
+        f.cost.goodput_bps = None;
+        (f.endpoints.mss, f.originals.bytes) = (621, 621);
+        f.retransmissions.total = 5;
+    });
+    assert!(!kinds(&short).contains(&ActionKind::PathMtu));
 }
 
 #[test]
