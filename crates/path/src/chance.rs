@@ -9,18 +9,11 @@ pub struct Probability(u32);
 impl Probability {
     /// Never.
     pub const NEVER: Probability = Probability(0);
-    /// Always.
-    pub(crate) const ALWAYS: Probability = Probability(u32::MAX);
 
     /// From a ratio; NaN and values below 0 count as 0, values above 1 as 1.
     pub fn ratio(p: f64) -> Self {
         // A cast from float to integer saturates, and takes NaN to 0.
         Probability(libm::rint(p * f64::from(u32::MAX)) as u32)
-    }
-
-    /// From percent.
-    pub fn percent(percent: f64) -> Self {
-        Self::ratio(percent / 100.0)
     }
 
     /// True if the probability is 0.
@@ -39,12 +32,6 @@ impl Probability {
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Probability(self.0.saturating_add(other.0))
-    }
-
-    /// 1 - p.
-    #[must_use]
-    pub fn complement(self) -> Self {
-        Probability(!self.0)
     }
 }
 
@@ -177,16 +164,15 @@ mod tests {
 
     #[test]
     fn never_and_always_are_certain() {
-        assert!(!Probability::ratio(0.0).hits(0) && !Probability::percent(-3.0).hits(0));
+        assert!(!Probability::ratio(0.0).hits(0) && !Probability::ratio(-0.03).hits(0));
         assert!(!Probability::ratio(f64::NAN).hits(0));
-        assert!(Probability::percent(100.0).hits(u32::MAX));
-        assert!(Probability::percent(1e300).hits(u32::MAX));
-        assert_eq!(Probability::ALWAYS.complement(), Probability::NEVER);
+        assert!(Probability::ratio(1.0).hits(u32::MAX));
+        assert!(Probability::ratio(1e300).hits(u32::MAX));
     }
 
     #[test]
     fn full_correlation_repeats_the_first_draw() {
-        let mut draws = Correlated::new(Probability::ALWAYS, Random::new(3, "stuck"));
+        let mut draws = Correlated::new(Probability::ratio(1.0), Random::new(3, "stuck"));
         let first = draws.draw();
         assert!((0..100).all(|_| draws.draw() == first));
     }

@@ -63,7 +63,7 @@ pub use pie::{Pie, PieLink};
 pub use processor::{Processor, ProcessorConfig};
 pub use radio::Radio;
 pub use red::{Red, RedLink, weight as red_weight};
-pub use reorder::{Reorder, ReorderConfig};
+pub use reorder::Reorder;
 pub use shared_link::SharedLink;
 pub use spray::Spray;
 pub use token_bucket::TokenBucket;

@@ -11,7 +11,7 @@ use super::corrupt::Corrupt;
 use super::delay::DelayDraws;
 use super::link::Framing;
 use super::loss::Loss;
-use super::reorder::{Jumps, ReorderConfig};
+use super::reorder::Jumps;
 use crate::chance::{Dice, Probability};
 use crate::counters::Reason;
 use crate::packet::Packet;
@@ -32,8 +32,12 @@ pub struct NetemConfig {
     pub loss: plain::Loss,
     /// `corrupt`.
     pub corrupt: plain::Corrupt,
-    /// `reorder` and `gap`.
-    pub reorder: ReorderConfig,
+    /// `reorder`: a packet is sent at once, if it is eligible.
+    pub reorder: Probability,
+    /// Correlation of `reorder`.
+    pub reorder_correlation: Probability,
+    /// `gap`: a packet is eligible after one less delayed packets; 0: never.
+    pub gap: u32,
     /// `rate`, here in bit/s (a multiple of 8, because the kernel counts bytes/s); 0 for none. Each packet is timed
     /// relative to the last one queued, so jitter causes no reordering.
     pub rate_bits_per_s: u64,
@@ -57,10 +61,9 @@ impl NetemConfig {
                 correlation: 0.0,
                 discard: false,
             },
-            reorder: ReorderConfig {
-                gap: 0,
-                ..ReorderConfig::probability(Probability::NEVER)
-            },
+            reorder: Probability::NEVER,
+            reorder_correlation: Probability::NEVER,
+            gap: 0,
             rate_bits_per_s: 0,
             framing: plain::Framing::EthernetHeader,
         }
@@ -95,7 +98,10 @@ impl Netem {
             loss: Loss::new(&config.loss, random.fork(2)),
             corrupt: Corrupt::new(&config.corrupt, random.fork(3)),
             census: Census::new(config.delay.limit_packets.map(length)),
-            jumps: Jumps::new(&config.reorder, random.fork(4)),
+            jumps: Jumps::new(
+                config.gap,
+                Dice::new(config.reorder, config.reorder_correlation, random.fork(4)),
+            ),
             draws: DelayDraws::new(&config.delay, random.fork(5)),
             bytes_per_s: config.rate_bits_per_s / 8,
             framing: config.framing.into(),
@@ -222,11 +228,9 @@ impl<P: Packet> Declared<P> for plain::Netem {
                 correlation: self.corrupt_correlation,
                 discard: false,
             },
-            reorder: ReorderConfig {
-                probability: p(self.reorder),
-                correlation: p(self.reorder_correlation),
-                gap: self.gap,
-            },
+            reorder: p(self.reorder),
+            reorder_correlation: p(self.reorder_correlation),
+            gap: self.gap,
             // A rate of 0 means no rate.
             rate_bits_per_s: self.bits_per_s.unwrap_or(0),
             framing: plain::Framing::EthernetHeader,
@@ -312,7 +316,7 @@ mod tests {
     #[test]
     fn a_copy_has_its_own_delay_and_is_queued_first() {
         let config = NetemConfig {
-            duplicate: Probability::ALWAYS,
+            duplicate: Probability::ratio(1.0),
             ..jitter()
         };
         let (sent, out) = run(&config, 1000, 0);
@@ -325,7 +329,7 @@ mod tests {
     fn loss_takes_one_of_two_copies() {
         // Half of the packets are duplicated and all are lost: of a duplicated packet the original continues.
         let config = NetemConfig {
-            duplicate: Probability::percent(50.0),
+            duplicate: Probability::ratio(0.5),
             loss: plain::Loss::Uniform(plain::Uniform {
                 probability: 1.0,
                 correlation: 0.0,
@@ -344,7 +348,8 @@ mod tests {
     #[test]
     fn packets_that_skip_the_delay_leave_at_once() {
         let config = NetemConfig {
-            reorder: ReorderConfig::gap(4),
+            reorder: Probability::ratio(1.0),
+            gap: 4,
             ..NetemConfig::delay(plain::Delay::constant(9))
         };
         let (sent, _) = run(&config, 8, 0);

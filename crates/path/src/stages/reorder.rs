@@ -4,42 +4,11 @@ use crate::declared::Declared;
 use inorder_base::random::Random;
 use inorder_scenario::config as plain;
 
-use super::delay::DelayDraws;
-use crate::chance::{Dice, Probability};
+use crate::chance::Dice;
 use crate::counters::Reason;
 use crate::packet::Packet;
 use crate::stage::{Outbox, Pass, Stage};
 use crate::time::later;
-
-/// Which packets are sent at once.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ReorderConfig {
-    /// Probability of being sent at once, for an eligible packet.
-    pub probability: Probability,
-    /// Correlation of each random number with the previous one.
-    pub correlation: Probability,
-    /// A packet is eligible after `gap - 1` delayed packets; 0: never.
-    pub gap: u32,
-}
-
-impl ReorderConfig {
-    /// `reorder P`: every packet is eligible, as with gap 1.
-    pub fn probability(probability: Probability) -> Self {
-        ReorderConfig {
-            probability,
-            correlation: Probability::NEVER,
-            gap: 1,
-        }
-    }
-
-    /// `gap N` alone: every N-th packet with certainty.
-    pub fn gap(gap: u32) -> Self {
-        ReorderConfig {
-            gap,
-            ..ReorderConfig::probability(Probability::ALWAYS)
-        }
-    }
-}
 
 /// Decides which packets are sent at once.
 #[derive(Clone, Debug)]
@@ -50,11 +19,12 @@ pub(crate) struct Jumps {
 }
 
 impl Jumps {
-    pub(crate) fn new(config: &ReorderConfig, random: Random) -> Self {
+    /// A packet is eligible after `gap - 1` delayed packets; 0: never.
+    pub(crate) fn new(gap: u32, dice: Dice) -> Self {
         Jumps {
-            gap: config.gap,
+            gap,
             delayed: 0,
-            dice: Dice::new(config.probability, config.correlation, random),
+            dice,
         }
     }
 
@@ -81,15 +51,16 @@ impl Jumps {
 #[derive(Clone, Debug)]
 pub struct Reorder {
     jumps: Jumps,
-    draws: DelayDraws,
+    delay_ns: i64,
 }
 
 impl Reorder {
-    /// `random` is the stream of this stage. All settings of `delay` apply except the limit.
-    pub fn new(config: &ReorderConfig, delay: &plain::Delay, random: Random) -> Self {
+    /// `random` is the stream of this stage.
+    pub fn new(reorder: &plain::Reorder, random: Random) -> Self {
+        let dice = Dice::of_shares(reorder.probability, reorder.correlation, random);
         Reorder {
-            draws: DelayDraws::new(delay, random.fork(1)),
-            jumps: Jumps::new(config, random),
+            jumps: Jumps::new(reorder.gap, dice),
+            delay_ns: reorder.delay_ns,
         }
     }
 }
@@ -100,12 +71,12 @@ impl<P: Packet> Stage<P> for Reorder {
         if self.jumps.roll() {
             return Pass::Leaves(now_ns);
         }
-        let at_ns = later(now_ns, self.draws.draw_ns());
+        let at_ns = later(now_ns, self.delay_ns);
         at_ns.ok_or(Reason::NoService).into()
     }
 
     fn keeps_order(&self) -> bool {
-        self.jumps.is_never() && self.draws.is_constant()
+        self.jumps.is_never()
     }
 }
 
@@ -113,15 +84,7 @@ impl<P: Packet> Declared<P> for plain::Reorder {
     type Stage = Reorder;
 
     fn build(&self, random: Random) -> Reorder {
-        Reorder::new(
-            &ReorderConfig {
-                probability: Probability::ratio(self.probability),
-                correlation: Probability::ratio(self.correlation),
-                gap: self.gap,
-            },
-            &plain::Delay::constant(self.delay_ns),
-            random,
-        )
+        Reorder::new(self, random)
     }
 }
 
@@ -132,9 +95,14 @@ mod tests {
 
     const MS: i64 = 1_000_000;
 
-    fn times(config: ReorderConfig, n: u64) -> Vec<i64> {
-        let delay = plain::Delay::constant(20 * MS);
-        let mut reorder = Reorder::new(&config, &delay, Random::new(1, "reorder"));
+    fn times(probability: f64, gap: u32, n: u64) -> Vec<i64> {
+        let config = plain::Reorder {
+            probability,
+            correlation: 0.0,
+            gap,
+            delay_ns: 20 * MS,
+        };
+        let mut reorder = Reorder::new(&config, Random::new(1, "reorder"));
         let mut out = Outbox::new();
         (0..n).for_each(|n| reorder.push(0, Probe::new(n, 1500), &mut out));
         out.take().map(|(t, _)| t / MS).collect()
@@ -142,10 +110,7 @@ mod tests {
 
     #[test]
     fn reorder_98_percent_sends_98_percent_at_once() {
-        let times = times(
-            ReorderConfig::probability(Probability::percent(98.0)),
-            100_000,
-        );
+        let times = times(0.98, 1, 100_000);
         let late = times.iter().filter(|&&t| t == 20).count();
         assert!((1_850..2_150).contains(&late), "{late}");
         assert!(times.iter().all(|t| [0, 20].contains(t)));
@@ -154,21 +119,17 @@ mod tests {
     #[test]
     fn gap_alone_sends_every_nth_at_once() {
         assert_eq!(
-            times(ReorderConfig::gap(5), 12),
+            times(1.0, 5, 12),
             [20, 20, 20, 20, 0, 20, 20, 20, 20, 0, 20, 20]
         );
-        assert_eq!(times(ReorderConfig::gap(1), 3), [0, 0, 0]);
-        assert_eq!(times(ReorderConfig::gap(0), 3), [20, 20, 20]);
+        assert_eq!(times(1.0, 1, 3), [0, 0, 0]);
+        assert_eq!(times(1.0, 0, 3), [20, 20, 20]);
     }
 
     #[test]
     fn packets_stay_eligible_until_one_is_sent_at_once() {
         // After four delayed packets, each packet is eligible until one is sent at once.
-        let config = ReorderConfig {
-            gap: 5,
-            ..ReorderConfig::probability(Probability::percent(50.0))
-        };
-        let times = times(config, 10_000);
+        let times = times(0.5, 5, 10_000);
         let jumped: Vec<usize> = (0..times.len()).filter(|&i| times[i] == 0).collect();
         let gaps: Vec<usize> = jumped.windows(2).map(|w| w[1] - w[0]).collect();
         let mean = gaps.iter().sum::<usize>() as f64 / gaps.len() as f64;

@@ -41,16 +41,19 @@ fn stage(kind: u8, a: u64, b: u64, seed: u64) -> AnyStage<Probe> {
             correlation: often,
             discard: a.is_multiple_of(2),
         }),
-        7 => return Reorder::new(&ReorderConfig::gap(a as u32 % 5), &jitter, random).into(),
+        7 => StageKind::Reorder(config::Reorder {
+            probability: 1.0,
+            correlation: 0.0,
+            gap: a as u32 % 5,
+            delay_ns: a_ns,
+        }),
         8 => StageKind::Late(late(often, b_ns)),
         9 => {
             let config = NetemConfig {
                 duplicate: Probability::ratio(often),
                 loss: uniform,
-                reorder: ReorderConfig {
-                    gap: a as u32 % 3,
-                    ..ReorderConfig::probability(Probability::ratio(often))
-                },
+                reorder: Probability::ratio(often),
+                gap: a as u32 % 3,
                 rate_bits_per_s: b % 2 * 8_000_000_000,
                 ..NetemConfig::delay(jitter)
             };

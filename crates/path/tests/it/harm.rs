@@ -123,11 +123,6 @@ fn loss(x: &[u64; 6]) -> config::Loss {
 
 fn stage(kind: u8, x: &[u64; 6]) -> AnyStage<Probe> {
     let random = Random::new(1, "harm");
-    let reorder = ReorderConfig {
-        probability: probability(x[5]),
-        correlation: probability(x[4]),
-        gap: x[3] as u32,
-    };
     let corrupt = config::Corrupt {
         probability: share(x[1]),
         correlation: share(x[2]),
@@ -152,7 +147,12 @@ fn stage(kind: u8, x: &[u64; 6]) -> AnyStage<Probe> {
             copy_delay_ns: ns(x[2]),
         }),
         4 => StageKind::Corrupt(corrupt),
-        5 => return Reorder::new(&reorder, &delay(x), random).into(),
+        5 => StageKind::Reorder(config::Reorder {
+            probability: share(x[5]),
+            correlation: share(x[4]),
+            gap: x[3] as u32,
+            delay_ns: ns(x[0]),
+        }),
         6 => StageKind::Late(config::Late {
             probability: share(x[0]),
             correlation: share(x[1]),
@@ -167,7 +167,9 @@ fn stage(kind: u8, x: &[u64; 6]) -> AnyStage<Probe> {
                 duplicate_correlation: probability(x[2]),
                 loss: loss(x),
                 corrupt,
-                reorder,
+                reorder: probability(x[5]),
+                reorder_correlation: probability(x[4]),
+                gap: x[3] as u32,
                 rate_bits_per_s: x[3],
                 framing: Framing::Ethernet,
             };

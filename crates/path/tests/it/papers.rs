@@ -178,7 +178,7 @@ fn a_run_is_the_same_on_every_machine() {
     });
     let config = NetemConfig {
         loss,
-        duplicate: Probability::percent(1.0),
+        duplicate: Probability::ratio(0.01),
         ..NetemConfig::delay(config::Delay {
             distribution: Distribution::ParetoNormal,
             correlation: 0.25,
