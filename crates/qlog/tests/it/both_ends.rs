@@ -1,6 +1,8 @@
 //! What numbers, times and frames of two logs show: numbers skipped on purpose, packets dropped because they came late,
 //! reductions, reasons that are always the same, connections without a common name, data sent again without a loss.
 
+use std::ops::Range;
+
 use inorder_qlog::{Connection, JoinedBy, Report, Threshold, Trigger, join, read};
 
 /// A log that is written event by event; times in milliseconds.
@@ -44,6 +46,13 @@ impl Log {
         self.packet(ms, "sent", number, &format!(r#","frames":[{frame}]"#));
     }
 
+    /// Packets with stream data of these numbers, one a millisecond.
+    fn sends(&mut self, numbers: Range<u64>) {
+        for number in numbers {
+            self.sent(number as f64, number, &stream(1000 * number));
+        }
+    }
+
     fn acked(&mut self, ms: f64, number: u64, ranges: &str) {
         let frames = format!(r#","frames":[{}]"#, ack(ranges));
         self.packet(ms, "received", number, &frames);
@@ -78,6 +87,11 @@ fn reports(logs: &[&Log]) -> Vec<Report> {
     connections.iter().map(Connection::report).collect()
 }
 
+/// Reductions of the window, and how many of them were needless.
+fn reduced(report: &Report) -> (u64, Option<u64>) {
+    (report.reduced.reductions, report.reduced.needless)
+}
+
 #[test]
 fn numbers_that_the_sender_skipped_are_not_missing() {
     let (mut server, mut client) = (Log::new("server"), Log::new("client"));
@@ -103,9 +117,7 @@ fn numbers_that_the_sender_skipped_are_not_missing() {
 #[test]
 fn what_came_so_late_that_it_was_dropped_was_late() {
     let (mut server, mut client) = (Log::new("server"), Log::new("client"));
-    for number in 0..8 {
-        server.sent(number as f64, number, &stream(1000 * number));
-    }
+    server.sends(0..8);
     for number in [0, 1, 3, 4, 5, 6] {
         client.packet(15.0 + number as f64, "received", number, "");
     }
@@ -140,16 +152,10 @@ fn a_reduction_for_what_came_too_late_is_needless() {
     server.lost(40.1, 3, 1_200);
     server.window(40.2, 70_000);
     let both = reports(&[&server, &client]);
-    assert_eq!(
-        (both[0].reduced.reductions, both[0].reduced.needless),
-        (1, Some(0))
-    );
+    assert_eq!(reduced(&both[0]), (1, Some(0)));
     client.packet(80.0, "dropped", 3, r#","trigger":"duplicate""#);
     let both = reports(&[&server, &client]);
-    assert_eq!(
-        (both[0].reduced.reductions, both[0].reduced.needless),
-        (1, Some(1))
-    );
+    assert_eq!(reduced(&both[0]), (1, Some(1)));
 }
 
 /// Times in whole milliseconds, as ngtcp2 writes them: packets that arrive within one show no line, whichever end says so.
@@ -196,9 +202,7 @@ fn whole_milliseconds_of_the_other_end_show_no_line_either() {
 /// Thirty packets, and a window of 100,000 bytes.
 fn flight() -> Log {
     let mut log = Log::new("server");
-    for number in 0..30 {
-        log.sent(number as f64, number, &stream(1000 * number));
-    }
+    log.sends(0..30);
     log.window(0.5, 100_000);
     log
 }
@@ -215,10 +219,7 @@ fn a_reduction_after_one_that_was_undone_counts() {
     log.lost(50.1, 12, 1_200);
     log.window(50.2, 70_000);
     let report = log.report();
-    assert_eq!(
-        (report.reduced.reductions, report.reduced.needless),
-        (2, Some(1))
-    );
+    assert_eq!(reduced(&report), (2, Some(1)));
 }
 
 #[test]
@@ -228,9 +229,7 @@ fn packets_that_were_not_in_flight_reduce_nothing() {
     for number in 0..3 {
         log.sent(number as f64, number, &ack("[[0,0]]"));
     }
-    for number in 3..20 {
-        log.sent(number as f64, number, &stream(1000 * number));
-    }
+    log.sends(3..20);
     log.window(0.5, 100_000);
     log.acked(40.0, 0, "[[3,6]]");
     log.lost(40.1, 0, 1_200);
@@ -241,10 +240,7 @@ fn packets_that_were_not_in_flight_reduce_nothing() {
     let report = log.report();
     assert_eq!(report.declared.lost, 2);
     // The acknowledgement that was lost makes the reduction no needed one.
-    assert_eq!(
-        (report.reduced.reductions, report.reduced.needless),
-        (1, Some(1))
-    );
+    assert_eq!(reduced(&report), (1, Some(1)));
 
     // By the bytes in flight that quinn writes.
     let mut log = Log::bare();
@@ -398,9 +394,7 @@ fn the_only_two_logs_are_not_joined_if_they_contradict_each_other() {
 #[test]
 fn losses_name_the_end_that_declared_them_and_bounds_are_bounds() {
     let (mut server, mut client) = (Log::new("server"), Log::new("client"));
-    for number in 0..6 {
-        server.sent(number as f64, number, &stream(1000 * number));
-    }
+    server.sends(0..6);
     for (at, number) in (15..).zip([0, 2, 3, 4, 1, 5]) {
         client.packet(f64::from(at), "received", number, "");
     }
@@ -428,9 +422,7 @@ fn losses_name_the_end_that_declared_them_and_bounds_are_bounds() {
 #[test]
 fn data_that_was_sent_again_without_a_loss_is_counted() {
     let mut log = Log::new("server");
-    for number in 0..6 {
-        log.sent(number as f64, number, &stream(1000 * number));
-    }
+    log.sends(0..6);
     log.acked(40.0, 0, "[[0,1],[3,4]]");
     log.lost(40.1, 2, 1_200);
     // The retransmission of what was declared lost, and two probes: of what had come, and of what was lost.
@@ -456,9 +448,7 @@ fn the_time_threshold_covers_every_wait_for_an_acknowledgement() {
         let data = format!(r#"{{"smoothed_rtt":{rtt_ms},"latest_rtt":{rtt_ms}}}"#);
         log.event(ms, "recovery:metrics_updated", &data);
     };
-    for number in 0..10 {
-        log.sent(number as f64, number, &stream(1000 * number));
-    }
+    log.sends(0..10);
     round_trip(&mut log, 9.5, 20.0);
     log.acked(21.0, 0, "[[0,0],[2,3]]");
     log.lost(26.0, 1, 1_200);
@@ -478,9 +468,7 @@ fn without_a_reason_acknowledgements_tell_which_threshold_it_was() {
         let data = format!(r#"{{"header":{{"packet_type":"1RTT","packet_number":{number}}}}}"#);
         log.event(ms, "recovery:packet_lost", &data);
     };
-    for number in 0..20 {
-        log.sent(number as f64, number, &stream(1000 * number));
-    }
+    log.sends(0..20);
     log.window(19.5, 100_000);
     log.acked(31.0, 0, "[[0,1],[3,5]]");
     // Three later, 29 ms of a round trip of 30.
@@ -504,9 +492,7 @@ fn without_a_reason_acknowledgements_tell_which_threshold_it_was() {
 #[test]
 fn an_acknowledgement_behind_the_loss_does_not_refute_its_reason() {
     let mut log = Log::new("server");
-    for number in 0..20 {
-        log.sent(number as f64, number, &stream(1000 * number));
-    }
+    log.sends(0..20);
     let measured = |log: &mut Log, ms: f64, rtt_ms: f64| {
         let data = format!(r#"{{"smoothed_rtt":30.0,"latest_rtt":{rtt_ms}}}"#);
         log.event(ms, "recovery:metrics_updated", &data);
