@@ -10,13 +10,18 @@ use inorder_detect::{
 use crate::sample;
 use crate::words::says;
 
+/// This number of recoveries for one cause, and the expiries of timers in them.
+fn counted(cause: Cause, recoveries: u64, timeouts: u64) -> CauseCount {
+    let mut count = CauseCount::new(cause);
+    (count.recoveries, count.timeouts) = (recoveries, timeouts);
+    count
+}
+
 /// The cure for one flow whose sender took late packets for lost `times`, changed by `change`.
 fn cure(times: u64, change: impl FnOnce(&mut FlowReport)) -> Cure {
     let mut flow = sample::busy(1, Vantage::Sender, 3);
     flow.limits = Limits::default();
-    let mut late = CauseCount::new(Cause::Reordering);
-    late.recoveries = times;
-    flow.recoveries.by_cause = vec![late];
+    flow.recoveries.by_cause = vec![counted(Cause::Reordering, times, 0)];
     change(&mut flow);
     let flows = vec![flow];
     Cure::of(&Analysis {
@@ -80,16 +85,14 @@ fn what_comes_later_than_a_round_trip_is_nothing_for_rack() {
     // At 94 Mbit/s, 487 packets of 1,448 bytes come in 60 ms.
     let command = "sysctl -w net.ipv4.tcp_reordering=487 net.ipv4.tcp_max_reordering=974 net.ipv4.tcp_recovery=0";
     assert_eq!(wait.commands[0], command);
-    says(&wait.warning, "switches RACK off for every connection");
+    says(wait.warning, "switches RACK off for every connection");
     assert!(wait.holds.starts_with("Linux senders before 6.17."));
 }
 
 #[test]
 fn where_losses_limit_the_cure_says_so() {
     let cure = cure(0, |f| {
-        let mut lost = CauseCount::new(Cause::RandomLoss);
-        lost.recoveries = 12;
-        f.recoveries.by_cause = vec![lost];
+        f.recoveries.by_cause = vec![counted(Cause::RandomLoss, 12, 0)];
         f.cost.limit = Limit::Loss;
         f.cost.lost = Some(Lost {
             share: 0.0,
@@ -109,9 +112,7 @@ fn where_losses_limit_the_cure_says_so() {
 fn losses_without_a_place_call_for_a_capture_at_the_sender() {
     let of = |vantage| {
         cure(0, |f| {
-            let mut lost = CauseCount::new(Cause::Loss);
-            lost.recoveries = 12;
-            f.recoveries.by_cause = vec![lost];
+            f.recoveries.by_cause = vec![counted(Cause::Loss, 12, 0)];
             f.cost.limit = Limit::Loss;
             f.vantage.vantage = vantage;
         })
@@ -228,9 +229,7 @@ fn every_limit_that_somebody_can_change_has_its_action() {
     assert!(queue.actions[0].commands[0].ends_with("fq_codel target 5ms interval 100ms"));
     let short = held(Held::TimerNeeded, |f| {
         f.originals.lost = 12;
-        let mut lost = CauseCount::new(Cause::Loss);
-        (lost.recoveries, lost.timeouts) = (12, 2);
-        f.recoveries.by_cause = vec![lost];
+        f.recoveries.by_cause = vec![counted(Cause::Loss, 12, 2)];
         f.recoveries.total = 12;
         f.min_rtt_ns = Some(19_000_000);
     });
@@ -273,9 +272,7 @@ fn a_queue_of_few_packets_is_short() {
 #[test]
 fn against_a_policer_the_sender_stays_below_its_rate() {
     let cure = held(Held::WindowNeeded, |f| {
-        let mut lost = CauseCount::new(Cause::RandomLoss);
-        lost.recoveries = 12;
-        f.recoveries.by_cause = vec![lost];
+        f.recoveries.by_cause = vec![counted(Cause::RandomLoss, 12, 0)];
         f.recoveries.total = 12;
         f.originals.lost = 40;
         f.limits.policed_bps = Some(3_400_000);
@@ -385,9 +382,7 @@ fn who_reset_a_connection_with_data_under_way_is_to_be_found_out() {
 #[test]
 fn what_late_packets_did_not_take_no_action_gives_back() {
     let cure = held(Held::ReceiverWindow, |f| {
-        let mut late = CauseCount::new(Cause::Reordering);
-        late.recoveries = 5;
-        f.recoveries.by_cause = vec![late];
+        f.recoveries.by_cause = vec![counted(Cause::Reordering, 5, 0)];
         f.recoveries.total = 5;
         f.cost.lost = Some(Lost {
             share: 0.64,
@@ -403,9 +398,7 @@ fn what_late_packets_did_not_take_no_action_gives_back() {
 fn a_window_that_stays_far_below_a_line_with_room_calls_for_another_control() {
     let losing = |change: fn(&mut FlowReport)| {
         let cure = held(Held::WindowNeeded, |f| {
-            let mut lost = CauseCount::new(Cause::Loss);
-            lost.recoveries = 12;
-            f.recoveries.by_cause = vec![lost];
+            f.recoveries.by_cause = vec![counted(Cause::Loss, 12, 0)];
             (f.recoveries.total, f.originals.lost) = (12, 12);
             change(f);
         });
@@ -418,9 +411,7 @@ fn a_window_that_stays_far_below_a_line_with_room_calls_for_another_control() {
     );
     assert!(!losing(|f| f.endpoints.sack = false).contains(&ActionKind::Control));
     let late = losing(|f| {
-        let mut late = CauseCount::new(Cause::Reordering);
-        late.recoveries = 4;
-        f.recoveries.by_cause.push(late);
+        f.recoveries.by_cause.push(counted(Cause::Reordering, 4, 0));
         f.recoveries.total = 16;
     });
     assert!(!late.contains(&ActionKind::Control));
@@ -476,9 +467,7 @@ fn whether_a_buffer_was_full_is_a_question_to_the_kernel() {
 #[test]
 fn what_was_sent_again_after_a_time_out_does_not_ask_for_sack() {
     let cure = held(Held::WindowNeeded, |f| {
-        let mut lost = CauseCount::new(Cause::Loss);
-        (lost.recoveries, lost.timeouts) = (1, 1);
-        f.recoveries.by_cause = vec![lost];
+        f.recoveries.by_cause = vec![counted(Cause::Loss, 1, 1)];
         (
             f.endpoints.sack,
             f.originals.lost,
@@ -502,9 +491,7 @@ fn a_flow_that_fills_its_line_gets_no_faster() {
                 ns: 4_000_000_000,
                 confidence: Confidence::Likely,
             });
-            let mut lost = CauseCount::new(Cause::QueueLoss);
-            lost.recoveries = 12;
-            f.recoveries.by_cause = vec![lost];
+            f.recoveries.by_cause = vec![counted(Cause::QueueLoss, 12, 0)];
             (f.recoveries.total, f.originals.lost) = (12, 12);
             f.cost.goodput_bps = Some(bps);
         })
