@@ -73,10 +73,10 @@ impl Captured {
         };
         let apart_us = time_us(packet).wrapping_sub(self.times_us[at]);
         let count = match apart_us {
-            0..=MAX_SAME_US if packet.ip_id != 0 => &mut self.same,
-            0..=MAX_SAME_US => &mut self.close,
-            0..=MAX_BETWEEN_US => &mut self.alike,
-            _ => return,
+            us if us > MAX_BETWEEN_US => return,
+            us if us > MAX_SAME_US => &mut self.alike,
+            _ if packet.ip_id != 0 => &mut self.same,
+            _ => &mut self.close,
         };
         *count = count.saturating_add(1);
     }
