@@ -136,7 +136,6 @@ impl RecoveryTracker {
             // After a time-out in the phase before, the sender goes on with what had been sent by then.
             recovery.timeout = offset < self.timed_out;
             recovery.facts = Facts {
-                lowest: offset,
                 last: offset,
                 to_end: highest.saturating_sub(offset),
                 prompt,
@@ -168,7 +167,6 @@ impl RecoveryTracker {
             last.recovery.expiries += u32::from(timer);
             last.recovery.retransmissions += 1;
             let facts = &mut last.recovery.facts;
-            facts.lowest = facts.lowest.min(offset);
             facts.last = facts.last.max(offset);
             facts.asked |= prompt != Prompt::Nothing;
         }
@@ -229,10 +227,11 @@ impl RecoveryTracker {
             let Recovery {
                 retransmissions,
                 facts,
+                seq_offset,
                 ..
             } = phase.recovery;
             // Where it repeated one segment alone, each repetition was an expiry, except for a tail loss probe (RFC 8985 section 7).
-            let alone = facts.last == facts.lowest;
+            let alone = facts.last <= seq_offset as i64;
             let probes = u32::from(facts.prompt == Prompt::Probe);
             let least = if alone { retransmissions - probes } else { 1 };
             phase.recovery.expiries = phase.recovery.expiries.max(least).max(1);

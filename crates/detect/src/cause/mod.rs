@@ -184,7 +184,6 @@ mod tests {
         let mut phase = Recovery::new(1_000, (first * MSS) as u64, verdict);
         phase.retransmissions = (last - first + 1) as u32;
         phase.facts = Facts {
-            lowest: first * MSS,
             last: last * MSS,
             to_end: (end - first) * MSS,
             prompt: Prompt::Probe,
@@ -228,15 +227,6 @@ mod tests {
         assert_eq!(cause(&probe, &[mark(3, Kind::Reordered)]), Cause::TailProbe);
         let needed = phase(RecoveryVerdict::Loss, 9, 9, 10);
         assert_eq!(cause(&needed, &[mark(9, Kind::Lost)]), Cause::Loss);
-    }
-
-    #[test]
-    fn what_was_lost_lies_below_the_probe_that_began_the_recovery() {
-        // Segment 9, and behind it segment 8, which had been lost.
-        let mut needed = phase(RecoveryVerdict::Loss, 9, 9, 10);
-        needed.retransmissions = 2;
-        needed.facts.lowest = 8 * MSS;
-        assert_eq!(cause(&needed, &[mark(8, Kind::Lost)]), Cause::Loss);
     }
 
     #[test]

@@ -88,9 +88,7 @@ impl CauseCount {
 /// What is known of a recovery phase beside what outputs say of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Facts {
-    /// Offset of the lowest segment sent again in it: a tail loss probe repeats the last one, and what was lost lies below.
-    pub(crate) lowest: i64,
-    /// Offset of the highest.
+    /// Offset of the highest segment sent again in it.
     pub(crate) last: i64,
     /// Bytes from the first segment sent again to the end of what had been sent.
     pub(crate) to_end: i64,

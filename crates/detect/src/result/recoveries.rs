@@ -30,7 +30,6 @@ pub struct Recovery {
 impl Recovery {
     /// One that began at `start_ns`, nanoseconds since the epoch, with the byte `seq_offset`.
     pub fn new(start_ns: i64, seq_offset: u64, verdict: RecoveryVerdict) -> Self {
-        let offset = i64::try_from(seq_offset).unwrap_or(i64::MAX);
         Recovery {
             start_ns,
             seq_offset,
@@ -39,17 +38,14 @@ impl Recovery {
             expiries: 0,
             verdict,
             cause: Cause::Unknown,
-            facts: Facts {
-                lowest: offset,
-                last: offset,
-                ..Facts::default()
-            },
+            facts: Facts::default(),
         }
     }
 
-    /// Where the lowest and the highest segment begin that were sent again in it.
+    /// Where the first and the highest segment begin that were sent again in it.
     pub(crate) fn sent_again(&self) -> (i64, i64) {
-        (self.facts.lowest, self.facts.last)
+        let from = i64::try_from(self.seq_offset).unwrap_or(i64::MAX);
+        (from, self.facts.last.max(from))
     }
 }
 
