@@ -5,6 +5,7 @@ use std::process::Command;
 
 #[cfg(target_os = "linux")]
 use crate::common::interrupt;
+use crate::common::says;
 use crate::common::{self, Folder, code, complaint, inorder, stderr, stdout};
 
 const DEMO: &str = concat!(
@@ -23,10 +24,7 @@ fn captures_joined_by_cat_end_where_the_second_begins() {
     let run = inorder(&["analyze", &joined]);
     assert_eq!(code(&run), 3);
     let problem = stderr(&run);
-    assert!(
-        problem.contains("another capture file begins here"),
-        "{problem}"
-    );
+    says(problem, "another capture file begins here");
     assert_eq!(problem.lines().count(), 1, "{problem}");
     let rows = |capture: &str| -> Vec<String> {
         let run = inorder(&["analyze", "--csv", capture]);
@@ -51,11 +49,7 @@ fn a_pipe_is_not_annotated() {
     );
     let run = inorder(&["analyze", &pipe, "--annotate", &folder.path("out.pcapng")]);
     assert_eq!(code(&run), 2);
-    assert!(
-        stderr(&run).contains("expected a regular file"),
-        "{}",
-        stderr(&run)
-    );
+    says(stderr(&run), "expected a regular file");
 }
 
 #[test]
@@ -65,11 +59,7 @@ fn an_output_that_fails_takes_neither_text_nor_other_files_away() {
     let run = inorder(&["analyze", DEMO, "--json=/dev/full", &format!("--csv={csv}")]);
     assert_eq!(code(&run), 1);
     assert!(stdout(&run).contains("moved 7.24 MB"));
-    assert!(
-        stderr(&run).contains("/dev/full: cannot write"),
-        "{}",
-        stderr(&run)
-    );
+    says(stderr(&run), "/dev/full: cannot write");
     assert!(fs::read_to_string(csv).unwrap().lines().count() > 1);
 }
 
@@ -118,11 +108,7 @@ fn help_that_cannot_be_written_is_no_success() {
 fn a_time_that_ends_before_it_begins_is_refused() {
     let run = inorder(&["analyze", "--from", "+10s", "--to", "+5s", DEMO]);
     assert_eq!(code(&run), 2);
-    assert!(
-        stderr(&run).contains("expected --to later than --from"),
-        "{}",
-        stderr(&run)
-    );
+    says(stderr(&run), "expected --to later than --from");
 }
 
 #[test]
@@ -146,11 +132,7 @@ fn a_folder_for_captures_is_no_file_and_a_filter_selects_something() {
     let scenario = folder.file("s.toml", b"[[flow]]\nsize = \"10 kB\"\n");
     let run = inorder(&["simulate", "--pcap", &file, &scenario]);
     assert_eq!(code(&run), 1);
-    assert!(
-        stderr(&run).contains("expected a folder"),
-        "{}",
-        stderr(&run)
-    );
+    says(stderr(&run), "expected a folder");
     let run = inorder(&["diff", "--filter", "port 9", DEMO, DEMO]);
     assert_eq!(code(&run), 2);
     assert!(stderr(&run).contains("--filter"), "{}", stderr(&run));
@@ -256,11 +238,7 @@ fn what_is_no_list_of_numbers_has_no_metrics() {
     let text = folder.file("text.txt", b"hello, this is text\n");
     let run = inorder(&["metrics", &text]);
     assert_eq!((code(&run), stdout(&run)), (3, ""), "{}", stderr(&run));
-    assert!(
-        stderr(&run).contains("text.txt:1: expected a sequence number"),
-        "{}",
-        stderr(&run)
-    );
+    says(stderr(&run), "text.txt:1: expected a sequence number");
 }
 
 #[test]
@@ -292,11 +270,7 @@ fn a_corpus_of_nothing_has_no_shares() {
 fn a_corpus_and_an_analysis_say_the_same_share() {
     let folder = Folder::new("same-share");
     let run = inorder(&["corpus", DEMO, "--out", &folder.path("study")]);
-    assert!(
-        stdout(&run).contains("36.9 % of those that arrived were late"),
-        "{}",
-        stdout(&run)
-    );
+    says(stdout(&run), "36.9 % of those that arrived were late");
     assert!(
         stdout(&inorder(&["analyze", DEMO]))
             .contains("4,984 packets that arrived (36.9 %) were late")
@@ -311,11 +285,7 @@ fn a_cut_capture_of_the_other_end_does_not_take_the_analysis_away() {
     let cut = folder.file("receiver.pcap", &bytes);
     let run = inorder(&["analyze", DEMO, "--peer", &cut]);
     assert_eq!(code(&run), 3, "{}", stderr(&run));
-    assert!(
-        stderr(&run).contains("receiver.pcap: damaged at frame"),
-        "{}",
-        stderr(&run)
-    );
+    says(stderr(&run), "receiver.pcap: damaged at frame");
     assert!(stdout(&run).contains("moved 7.24 MB"), "{}", stdout(&run));
     assert!(
         stdout(&run)

@@ -22,26 +22,15 @@ fn segment(n: u32) -> Vec<u8> {
     frame
 }
 
-/// A classic pcap of raw IP packets, a millisecond apart.
-fn pcap(frames: &[Vec<u8>]) -> Vec<u8> {
-    let mut file = Vec::new();
-    for word in [0xa1b2_c3d4u32, 2 | 4 << 16, 0, 0, 65_535, 101] {
-        file.extend(word.to_le_bytes());
-    }
-    for (i, frame) in frames.iter().enumerate() {
-        let len = frame.len() as u32;
-        for word in [1_700_000_000, i as u32 * 1_000, len, len] {
-            file.extend(word.to_le_bytes());
-        }
-        file.extend(frame);
-    }
-    file
+/// A classic pcap of raw IP packets.
+fn pcap(frames: impl IntoIterator<Item = Vec<u8>>) -> Vec<u8> {
+    common::pcap(101, 1_700_000_000, frames)
 }
 
 /// Ten segments, the third of which is four positions late.
 fn late() -> Vec<u8> {
     let order = [0, 1, 3, 4, 5, 6, 2, 7, 8, 9];
-    pcap(&order.map(segment))
+    pcap(order.map(segment))
 }
 
 #[test]
@@ -184,7 +173,7 @@ fn every_output_is_written() {
 #[test]
 fn several_files_are_analysed_separately_or_joined() {
     let folder = Folder::new("several");
-    let half = |numbers: std::ops::Range<u32>| pcap(&numbers.map(segment).collect::<Vec<_>>());
+    let half = |numbers: std::ops::Range<u32>| pcap(numbers.map(segment));
     let first = folder.file("0.pcap", &half(0..5));
     let second = folder.file("1.pcap", &half(5..10));
     let apart = json(&inorder(&["analyze", "--json", &first, &second]));
@@ -363,7 +352,7 @@ fn ctrl_c_ends_reading_and_reports_the_frames_read() {
     // More than pipe and buffers hold, so that the command must be running when it is written. The input stays open
     // and stops in the middle of a frame.
     let frames: Vec<Vec<u8>> = (0..30_000).map(|n| segment(n % 200)).collect();
-    let bytes = pcap(&frames);
+    let bytes = pcap(frames);
     let mut input = child.stdin.take().unwrap();
     input.write_all(&bytes[..bytes.len() - 9]).unwrap();
     common::interrupt(&child);

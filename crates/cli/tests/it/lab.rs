@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use crate::common;
+use crate::common::says;
 
 /// A short run over a slow line.
 const SCENARIO: &str = "[run]\nduration = \"1 s\"\n[output]\ntrace_interval = \"100 ms\"\n\
@@ -48,9 +49,9 @@ fn commands_are_printed_without_a_kernel() {
     let output = inorder(&["lab", "--print-commands", &path]);
     assert!(output.status.success());
     let said = String::from_utf8(output.stdout).unwrap();
-    assert!(
-        said.contains("tc -n x qdisc add dev fout parent 1:1 handle 10: pfifo limit 20\n"),
-        "{said}"
+    says(
+        &said,
+        "tc -n x qdisc add dev fout parent 1:1 handle 10: pfifo limit 20\n",
     );
 }
 
@@ -138,9 +139,9 @@ fn the_kernel_of_a_package_has_no_modules_of_ours() {
     let output = inorder(&["lab", "--engine", "uml-package", &path]);
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        said.contains("this needs the module inorder, which is not built for the package's kernel"),
-        "{said}"
+    says(
+        &said,
+        "this needs the module inorder, which is not built for the package's kernel",
     );
 }
 

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use crate::common::says;
 use crate::common::{Folder, code, complaint, inorder, json, stderr, stdout};
 
 const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/demo/");
@@ -85,11 +86,7 @@ fn the_page_of_many_is_a_table_with_a_page_for_each() {
     // A file of the user in the folder stays.
     fs::write(Path::new(&pages).join("0001-a-b-1.pcap.html"), "mine").unwrap();
     let output = inorder(&line);
-    assert!(
-        stderr(&output).contains("was not written by inorder"),
-        "{}",
-        stderr(&output)
-    );
+    says(stderr(&output), "was not written by inorder");
     assert_eq!(
         fs::read_to_string(Path::new(&pages).join("0001-a-b-1.pcap.html")).unwrap(),
         "mine"
@@ -109,10 +106,7 @@ fn folders_are_compared_capture_by_capture() {
     let output = inorder(&["compare", &before, &after]);
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     let text = stdout(&output);
-    assert!(
-        text.contains("Captures of the same name, before > after"),
-        "{text}"
-    );
+    says(text, "Captures of the same name, before > after");
     assert!(text.contains("\ndeep/same.trace0"), "{text}");
     assert!(text.contains("Only in one of them: only.pcap ("), "{text}");
     let told = stderr(&output);

@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
+use crate::common::says;
 use crate::common::{Folder, code, complaint, inorder, json, stderr, stdout};
 
 const SENDER: &str = concat!(
@@ -127,11 +128,7 @@ fn it_is_said_that_flows_are_only_summed() {
     let file = folder.path("crowd.pcap");
     fs::write(&file, crowd()).unwrap();
     let text = inorder(&["analyze", "--max-flows", "10", &file]);
-    assert!(
-        stdout(&text).contains("4 others only summed"),
-        "{}",
-        stdout(&text)
-    );
+    says(stdout(&text), "4 others only summed");
     let rows = inorder(&["analyze", "--csv", "--max-flows", "10", &file]);
     assert_eq!(stdout(&rows).lines().count(), 11);
     assert!(stderr(&rows).contains("4 flows"), "{}", stderr(&rows));
@@ -139,10 +136,7 @@ fn it_is_said_that_flows_are_only_summed() {
     let judged = inorder(&[&["analyze", "-q"], &bound[..], &[&file]].concat());
     assert_eq!(code(&judged), 0);
     let said = stderr(&judged);
-    assert!(
-        said.contains("flow.late=99% was not applied to 4 flows"),
-        "{said}"
-    );
+    says(said, "flow.late=99% was not applied to 4 flows");
     complaint(&["analyze", "--max-flows", "0", SENDER], 2);
     let both = ["analyze", "--max-flows", "5", "--peer", SENDER, SENDER];
     complaint(&both, 2);
@@ -249,11 +243,7 @@ fn connections_that_have_no_room_are_ended_early_and_it_is_said() {
         }
     }
     let text = inorder(&["analyze", "--memory", "16M", &file]);
-    assert!(
-        stdout(&text).contains("the memory (16 MiB) was used up"),
-        "{}",
-        stdout(&text)
-    );
+    says(stdout(&text), "the memory (16 MiB) was used up");
     complaint(&["analyze", "--memory", "1 apple", SENDER], 2);
     complaint(&["analyze", "--memory", "64M", "--peer", SENDER, SENDER], 2);
 }

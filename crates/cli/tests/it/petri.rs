@@ -3,6 +3,7 @@
 use std::fs;
 use std::process::Output;
 
+use crate::common::says;
 use crate::common::{self, Folder, code, complaint, inorder, json, stderr, stdout};
 
 /// A machine that fails and is repaired: it works half of the time.
@@ -54,11 +55,7 @@ fn what_speaks_against_numbers_in_csv_is_told_beside_them() {
         "{}",
         stdout(&output)
     );
-    assert!(
-        stderr(&output).contains("unstable: q gets"),
-        "{}",
-        stderr(&output)
-    );
+    says(stderr(&output), "unstable: q gets");
     let quiet = inorder(&["-q", "petri", "--csv", "--time=5000", &file]);
     assert_eq!((stdout(&quiet), stderr(&quiet)), (stdout(&output), ""));
 }
@@ -454,11 +451,7 @@ fn a_coloured_net_is_solved_explored_asked_drawn_traced_and_played() {
     assert_eq!(first["transition"], "arrive.starts");
     assert_eq!(first["marking"]["arrive.busy"], 1);
     let played = common::inorder_fed(&["petri", "--play", &file], b"\n\n?\n+ 5\nb 7\nq\n");
-    assert!(
-        stdout(&played).contains("step 1: server 1, arrive.busy"),
-        "{}",
-        stdout(&played)
-    );
+    says(stdout(&played), "step 1: server 1, arrive.busy");
 }
 
 #[test]
@@ -530,9 +523,8 @@ fn a_rare_event_is_estimated_on_a_level() {
         "{mean} {half_width}"
     );
     let text = inorder(&[&asked[..], &[&file]].concat());
-    assert!(
-        stdout(&text).contains("importance splitting where the level reaches"),
-        "{}",
-        stdout(&text)
+    says(
+        stdout(&text),
+        "importance splitting where the level reaches",
     );
 }

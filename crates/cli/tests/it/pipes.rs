@@ -4,6 +4,7 @@
 use std::fs;
 use std::process::Command;
 
+use crate::common::says;
 use crate::common::{self, Folder, code, complaint, inorder, stderr, stdout};
 
 const SENDER: &str = concat!(
@@ -63,11 +64,7 @@ fn what_is_interrupted_is_not_compared() {
     assert!(!stdout(&run).contains("Compared with"), "{}", stdout(&run));
     let run = common::interrupted_while_waiting(&["compare", SENDER, &pipe], b"");
     assert_eq!(stdout(&run), "");
-    assert!(
-        stderr(&run).contains("nothing is compared"),
-        "{}",
-        stderr(&run)
-    );
+    says(stderr(&run), "nothing is compared");
 }
 
 /// The standard output of CSV and JSON, and of --quiet, has no place for a warning.
@@ -117,8 +114,5 @@ fn what_is_read_twice_is_no_pipe() {
     let folder = Folder::new("twice");
     let pipe = pipe(&folder, "pipe");
     let said = complaint(&["diff", &pipe, SENDER], 2);
-    assert!(
-        said.contains("expected a regular file, not a pipe"),
-        "{said}"
-    );
+    says(&said, "expected a regular file, not a pipe");
 }

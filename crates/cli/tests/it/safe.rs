@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use crate::common::says;
 use crate::common::{self, Folder, code, json, stderr};
 use crate::namespaces::{Namespaces, Running};
 
@@ -333,11 +334,7 @@ fn a_pair_of_interfaces_is_forwarded_once() {
             .output()
             .expect("ip runs");
         assert_eq!(code(&refused), 1);
-        assert!(
-            stderr(&refused).contains("another process of inorder"),
-            "{}",
-            stderr(&refused)
-        );
+        says(stderr(&refused), "another process of inorder");
     }
     running.end("INT");
     let next = namespaces.start(1, &["live", "a0", "b0"]);

@@ -3,6 +3,7 @@
 use std::fs;
 use std::process::Command;
 
+use crate::common::says;
 use crate::common::{Folder, code, complaint, inorder, json, stderr, stdout};
 
 const SENDER: &str = concat!(
@@ -24,11 +25,7 @@ fn a_filter_selects_flows_and_counts_what_it_leaves_out() {
     assert_eq!(flows(&["--filter", "tcp and dst port 5001"]), 1);
     let text = inorder(&["analyze", "--from", "+100ms", "--to", "200ms", SENDER]);
     assert_eq!(code(&text), 0, "{}", stderr(&text));
-    assert!(
-        stdout(&text).contains("of 9,928 frames"),
-        "{}",
-        stdout(&text)
-    );
+    says(stdout(&text), "of 9,928 frames");
     let part = json(&inorder(&["analyze", "--json", "--from", "+100ms", SENDER]));
     let file = &part["files"][0];
     let frames = file["frames"].as_u64().unwrap() + file["left_out"].as_u64().unwrap();
@@ -39,10 +36,7 @@ fn a_filter_selects_flows_and_counts_what_it_leaves_out() {
 #[test]
 fn a_selection_of_nothing_says_what_there_is() {
     let text = complaint(&["analyze", "--flow", "zzz", SENDER], 1);
-    assert!(
-        text.contains("there are 10.0.1.1:47138->10.0.3.2:5001"),
-        "{text}"
-    );
+    says(&text, "there are 10.0.1.1:47138->10.0.3.2:5001");
     let text = complaint(&["analyze", "--filter", "port 1", SENDER], 1);
     assert!(text.contains("0 frames of 9,928 frames selected"), "{text}");
     // Programs still get their document.

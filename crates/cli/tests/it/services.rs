@@ -239,21 +239,9 @@ impl Sample {
         self.first.wrapping_add(n) & (u64::MAX >> (64 - self.bits))
     }
 
-    /// Classic pcap, Ethernet, a frame each millisecond.
     fn pcap(&self) -> Vec<u8> {
-        let mut file = Vec::new();
-        for word in [0xa1b2_c3d4u32, 2 | 4 << 16, 0, 0, 65_535, 1] {
-            file.extend(word.to_le_bytes());
-        }
-        for (i, n) in (0..).zip(ORDER) {
-            let frame = (self.frame)(self.number(n));
-            let len = frame.len() as u32;
-            for word in [START_S, i * 1_000, len, len] {
-                file.extend(word.to_le_bytes());
-            }
-            file.extend(frame);
-        }
-        file
+        let frames = ORDER.iter().map(|n| (self.frame)(self.number(*n)));
+        common::pcap(1, START_S, frames)
     }
 }
 

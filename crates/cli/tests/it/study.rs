@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use crate::common::says;
 use crate::common::{Folder, code, complaint, inorder, interrupted, stderr, stdout};
 
 /// 60 runs that take some seconds together.
@@ -97,11 +98,7 @@ fn ctrl_c_ends_a_campaign_and_says_how_to_go_on() {
         &study,
     ]);
     assert_eq!(code(&output), 130);
-    assert!(
-        stderr(&output).contains("the same command goes on"),
-        "{}",
-        stderr(&output)
-    );
+    says(stderr(&output), "the same command goes on");
     // What is there is whole.
     assert!(Path::new(&study).join("study.json").is_file());
     let other = ["campaign", &scenario, "--out", &study];
@@ -185,23 +182,17 @@ fn a_corpus_takes_captures_by_content_and_ends_with_a_result() {
         let output = inorder(&["corpus", &captures, "--out", &study]);
         assert_eq!(code(&output), 3, "{}", stderr(&output));
         let told = stderr(&output);
-        assert!(
-            told.contains("1 of 6 files skipped: no capture ("),
-            "{told}"
-        );
+        says(told, "1 of 6 files skipped: no capture (");
         assert!(told.contains("README.md"), "{told}");
         let text = stdout(&output);
         assert!(text.starts_with("5 captures: "), "{text}");
         assert!(text.contains("5 captures with 5 flows: of "), "{text}");
         assert!(text.contains("half.pcap: damaged"), "{text}");
-        assert!(
-            text.contains("With trouble, or held back by a limit: 5, the most severe first\n 1. "),
-            "{text}"
+        says(
+            text,
+            "With trouble, or held back by a limit: 5, the most severe first\n 1. ",
         );
-        assert!(
-            text.contains("deep/c.trace (36.9 % of arrivals late, "),
-            "{text}"
-        );
+        says(text, "deep/c.trace (36.9 % of arrivals late, ");
     }
 }
 

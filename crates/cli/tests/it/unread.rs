@@ -2,25 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::common::says;
 use crate::common::{self, Folder, code, complaint, inorder, json, stderr, stdout};
 
 const ETHERNET: u32 = 1;
 const NFLOG: u32 = 239;
 
-/// Classic pcap, a frame each millisecond.
 fn pcap(link: u32, frames: &[Vec<u8>]) -> Vec<u8> {
-    let mut file = Vec::new();
-    for word in [0xa1b2_c3d4u32, 2 | 4 << 16, 0, 0, 65_535, link] {
-        file.extend(word.to_le_bytes());
-    }
-    for (ms, frame) in (0..).zip(frames) {
-        let len = frame.len() as u32;
-        for word in [1_714_564_800, ms * 1_000, len, len] {
-            file.extend(word.to_le_bytes());
-        }
-        file.extend(frame);
-    }
-    file
+    common::pcap(link, 1_714_564_800, frames.iter().cloned())
 }
 
 fn eth(ether_type: u16, body: &[u8]) -> Vec<u8> {
@@ -103,10 +92,7 @@ fn what_is_not_read_is_told_by_name_and_number() {
     ];
     let expected = expected.map(|(frames, reason)| (frames, reason.to_owned()));
     assert_eq!(found, expected);
-    assert!(
-        text.contains("; the UDP is between 2 pairs of hosts)"),
-        "{text}"
-    );
+    says(&text, "; the UDP is between 2 pairs of hosts)");
     assert!(!text.contains("direction"), "{text}");
     let message = complaint(
         &["analyze", &folder.file("usb.pcap", &pcap(189, &frames))],
@@ -215,9 +201,6 @@ fn what_is_not_confirmed_is_counted_and_is_no_question_about_directions() {
     let (text, skipped) = said(&folder.file("unproved.pcap", &pcap(ETHERNET, &frames)));
     let expected = (14, "UDP of no numbered service".to_owned());
     assert_eq!(counted(&skipped), [expected]);
-    assert!(
-        text.contains("; the UDP is between one pair of hosts)"),
-        "{text}"
-    );
+    says(&text, "; the UDP is between one pair of hosts)");
     assert!(!text.contains("direction"), "{text}");
 }

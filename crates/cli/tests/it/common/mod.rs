@@ -50,6 +50,36 @@ pub(crate) fn stderr(output: &Output) -> &str {
     std::str::from_utf8(&output.stderr).expect("text")
 }
 
+/// A classic pcap of this link type with a frame each millisecond from `start_s` on, seconds since the epoch.
+pub(crate) fn pcap(link: u32, start_s: u32, frames: impl IntoIterator<Item = Vec<u8>>) -> Vec<u8> {
+    let mut file = Vec::new();
+    for word in [0xa1b2_c3d4u32, 2 | 4 << 16, 0, 0, 65_535, link] {
+        file.extend(word.to_le_bytes());
+    }
+    for (ms, frame) in (0..).zip(frames) {
+        let len = frame.len() as u32;
+        for word in [start_s, ms * 1_000, len, len] {
+            file.extend(word.to_le_bytes());
+        }
+        file.extend(frame);
+    }
+    file
+}
+
+/// The text has these words.
+#[track_caller]
+pub(crate) fn says(text: impl AsRef<str>, words: &str) {
+    let text = text.as_ref();
+    assert!(text.contains(words), "it does not say {words:?}: {text}");
+}
+
+/// The text does not have these words.
+#[track_caller]
+pub(crate) fn omits(text: impl AsRef<str>, words: &str) {
+    let text = text.as_ref();
+    assert!(!text.contains(words), "it says {words:?}: {text}");
+}
+
 /// A folder that is deleted when this value is dropped.
 pub(crate) struct Folder(PathBuf);
 
