@@ -121,20 +121,32 @@ pub(crate) fn complaint(arguments: &[&str], expected: i32) -> String {
     message
 }
 
-/// Starts a command that would run for ever, and ends it with Ctrl-C as soon as it handles that signal.
+/// Starts a command that would run for ever, and ends it with Ctrl-C once it handles that signal and has worked for a tenth of a second of
+/// processor time, so that there is something to keep.
 #[cfg(target_os = "linux")]
 pub(crate) fn interrupted(arguments: &[&str]) -> Output {
+    const TICKS: u64 = 10;
     let mut child = Command::new(env!("CARGO_BIN_EXE_inorder"))
         .args(arguments)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("the command starts");
-    while !catches_interrupt(&child) && child.try_wait().expect("a child").is_none() {
+    let works = |child: &Child| catches_interrupt(child) && ticks(child) >= TICKS;
+    while !works(&child) && child.try_wait().expect("a child").is_none() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     interrupt(&child);
     child.wait_with_output().expect("the command ends")
+}
+
+/// Processor time that the process has used, in hundredths of a second, according to /proc.
+#[cfg(target_os = "linux")]
+fn ticks(child: &Child) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
+    let behind_name = stat.rsplit(')').next().unwrap_or_default();
+    let user = behind_name.split_whitespace().nth(11);
+    user.and_then(|ticks| ticks.parse().ok()).unwrap_or(0)
 }
 
 /// Gives the command this input, and ends it with Ctrl-C while it waits for more.
