@@ -41,9 +41,12 @@ def python():
 
 
 def linked(script):
-    link = os.path.join(BIN, script)
-    if not os.path.lexists(link):
-        os.symlink(f"{HERE}/{script}", link)
+    """The cache outlives clones: a link may lead into one that is gone."""
+    link, script = os.path.join(BIN, script), os.path.join(HERE, script)
+    if os.path.realpath(link) != script:
+        if os.path.lexists(link):
+            os.remove(link)
+        os.symlink(script, link)
 
 
 def ngtcp2():
