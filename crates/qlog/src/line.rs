@@ -11,13 +11,13 @@ const SUSTAINED_RTTS: i64 = 4;
 /// Share by which a sustained rate may exceed the rate measured by trains. If it exceeds more, the trains are wrong, because
 /// no sustained rate exceeds that of the line.
 const SUSTAINED_ERROR: f64 = 0.05;
-/// While a queue stands, even the least round trip is longer than the path's by this factor.
-const QUEUED: f64 = 1.25;
+/// While a queue stands, even the least round trip is at least this many times as long as the path's.
+const MIN_QUEUED_RTT: f64 = 1.25;
 /// From this share of the greatest rate of delivery on, a time shows what the line can do.
-const NEAR_MOST: f64 = 0.75;
-/// The share of such times in which a queue has to stand, and their least number.
-const MOSTLY: f64 = 0.8;
-const MIN_TIMES: usize = 4;
+const MIN_SHARE_OF_MOST: f64 = 0.75;
+/// Least share of such times in which a queue stood, and the least number of these.
+const MIN_QUEUED_SHARE: f64 = 0.8;
+const MIN_QUEUED_TIMES: usize = 4;
 
 /// A time of a few round trips: bytes a second that were acknowledged, and whether a queue stood all the while.
 #[derive(Clone, Copy, Debug)]
@@ -65,13 +65,16 @@ impl Transfer {
     fn behind_queue(&self) -> Option<LineRate> {
         let stretches = self.stretches();
         let most = stretches.iter().fold(0.0, |most: f64, s| most.max(s.rate));
-        let near = stretches.iter().filter(|s| s.rate >= NEAR_MOST * most);
+        let near = stretches
+            .iter()
+            .filter(|s| s.rate >= MIN_SHARE_OF_MOST * most);
         let near: Vec<&Stretch> = near.collect();
         let queued = near.iter().filter(|s| s.queued).map(|s| s.rate);
         let (count, sum) = queued.fold((0, 0.0), |(n, sum), rate| (n + 1, sum + rate));
-        let stands = count >= MIN_TIMES && count as f64 >= MOSTLY * near.len() as f64;
+        let stands =
+            count >= MIN_QUEUED_TIMES && count as f64 >= MIN_QUEUED_SHARE * near.len() as f64;
         stands.then(|| LineRate {
-            low: NEAR_MOST * most,
+            low: MIN_SHARE_OF_MOST * most,
             likely: sum / count as f64,
             high: most,
         })
@@ -89,7 +92,7 @@ impl Transfer {
             let least = least.entry(number(at_ns)).or_insert(rtt_ns);
             *least = rtt_ns.min(*least);
         }
-        let long = QUEUED * self.rtt_ns as f64;
+        let long = MIN_QUEUED_RTT * self.rtt_ns as f64;
         let whole = |stretch: &&[(i64, u64)]| number(stretch[0].0) < number(last.0);
         let of = |stretch: &[(i64, u64)]| Stretch {
             rate: stretch.iter().map(|(_, bytes)| *bytes as f64).sum::<f64>() * 1e9

@@ -29,6 +29,16 @@ pub(super) struct Reports {
     found: Reported,
 }
 
+impl Reported {
+    /// A report covers this packet for the first time, or again.
+    fn arrived(&mut self, sent: Sent) {
+        if sent.reported_missing && !sent.arrived {
+            self.late += u64::from(sent.times == 1);
+            self.repeated += u64::from(sent.times > 1);
+        }
+    }
+}
+
 impl Reports {
     /// A packet of the stream, its number extended.
     pub(super) fn sent(&mut self, seq: u64) {
@@ -69,28 +79,19 @@ impl Reports {
             self.unseen += all.saturating_sub(covered.len() as u64);
         }
         self.cumulative = Some(cumulative);
-        covered.values().for_each(|sent| self.arrived(*sent));
+        covered.values().for_each(|sent| self.found.arrived(*sent));
         for &(first, last) in &report.ranges {
             let (first, last) = (extend(first), extend(last));
-            let mut covered = Vec::new();
             if first <= last {
                 for (_, sent) in self.outstanding.range_mut(first..=last) {
-                    covered.push(*sent);
+                    self.found.arrived(*sent);
                     sent.arrived = true;
                 }
             }
-            covered.into_iter().for_each(|sent| self.arrived(sent));
             // What is left below the range is missing.
             for (_, sent) in self.outstanding.range_mut(..first) {
                 sent.reported_missing = true;
             }
-        }
-    }
-
-    fn arrived(&mut self, sent: Sent) {
-        if sent.reported_missing && !sent.arrived {
-            self.found.late += u64::from(sent.times == 1);
-            self.found.repeated += u64::from(sent.times > 1);
         }
     }
 

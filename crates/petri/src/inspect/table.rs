@@ -218,7 +218,7 @@ impl Simulated {
         for (transition, other) in &self.youngest_stops {
             sentences.push(format!(
                 "which clock ends: of several clocks of {transition} the youngest stops when {other} takes a token, since clocks \
-                 belong to no token; customers with clocks of their own are a coloured net (cancel)"
+                 belong to no token; for customers who each have a clock of their own write a coloured net with cancel"
             ));
         }
         for place in unstable {
