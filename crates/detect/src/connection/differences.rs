@@ -15,7 +15,7 @@ static TIME: Widths<4> = Widths::new([2, 3, 4, 8]);
 static FRAME: Widths<2> = Widths::new([2, 4]);
 static FIELD: Widths<4> = Widths::new([0, 1, 2, 4]);
 static REST: Widths<4> = Widths::new([0, 2, 5, 8]);
-/// Bytes that a segment takes at most, and those that are written and read beyond a number because it is taken for eight.
+/// Bytes that a segment takes at most. Each number is written and read as eight bytes, whatever its width, so there is room behind the last one, too.
 const MAX_BYTES: usize = 2 + 8 + 4 + 4 * FIELDS + 8;
 const DRAFT_BYTES: usize = MAX_BYTES + 8;
 /// Room that is made at first, bytes, and later, as a part of what there is: most connections end soon.
