@@ -22,6 +22,10 @@ class Reproduction(Result):
         """Printed numbers beside ours, without judgement."""
         return self.table("comparisons")
 
+    def html(self) -> str:
+        """The page of ``inorder reproduce --html``, which needs no network."""
+        return self._findings.html()
+
 
 class Paper(NamedTuple):
     """A paper whose experiments can be run again."""

@@ -23,7 +23,6 @@ from typing import Any
 
 import altair
 
-from inorder import figures
 from inorder._draft import draft
 from inorder.analysis import Analysis
 from inorder.errors import UsageError
@@ -123,7 +122,7 @@ def paper_figures(result: Reproduction) -> list[tuple[str, str]]:
     >>> paper_figures(result)[0]
     ('figure-3', 'normalized throughput')
     """
-    return figures.listed(result.comparisons.to_dicts())
+    return [(figure["item"], figure["measure"]) for figure in _figures(result)]
 
 
 def paper(result: Reproduction, item: str, measure: str = "") -> altair.Chart:
@@ -139,14 +138,19 @@ def paper(result: Reproduction, item: str, measure: str = "") -> altair.Chart:
     >>> paper(result, "figure-3").to_dict()["encoding"]["x"]["title"]
     'reorder interval, packets'
     """
-    rows, axes = result.comparisons.to_dicts(), result.to_dict()["axes"]
-    known = figures.listed(rows)
-    for of, what in known:
-        if of == item and measure in ("", what):
-            chart: altair.Chart = altair.Chart.from_dict(figures.spec(rows, axes, of, what))
+    known = _figures(result)
+    for figure in known:
+        if figure["item"] == item and measure in ("", figure["measure"]):
+            chart: altair.Chart = altair.Chart.from_dict(figure["spec"])
             return chart
-    names = ", ".join(f"{of}: {what}" for of, what in known) or "none"
+    names = ", ".join(f"{figure['item']}: {figure['measure']}" for figure in known) or "none"
     raise UsageError(f"no figure {item} {measure}".rstrip() + f"; there are {names}")
+
+
+def _figures(result: Reproduction) -> list[Data]:
+    """Item, measure and specification of each figure."""
+    figures: list[Data] = json.loads(result._findings.charts())
+    return figures
 
 
 def save(chart: altair.Chart, path: str | os.PathLike[str]) -> None:

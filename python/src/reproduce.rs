@@ -4,6 +4,8 @@ use std::io;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
+use inorder_experiments::figure::figures;
+use inorder_experiments::html;
 use inorder_experiments::report::{CLAIMS, COMPARISONS, REPORT, Report};
 use inorder_experiments::{Context, ExperimentError, Item, paper_named};
 use inorder_report::arrow::{Batches, Texts};
@@ -95,5 +97,16 @@ impl Outcome for Reproduced {
     fn text(&self, out: &mut Vec<u8>) -> io::Result<()> {
         let command = format!("inorder reproduce {}", self.0.paper);
         inorder_experiments::markdown::write(out, &self.0, &command)
+    }
+
+    fn html(&self, out: &mut Vec<u8>) -> io::Result<()> {
+        let command = format!("inorder reproduce {}", self.0.paper);
+        html::write(out, &self.0, &command)
+    }
+
+    fn charts(&self, out: &mut Vec<u8>) -> io::Result<()> {
+        let charts = html::charts(&figures(&self.0.findings));
+        out.extend(charts.to_string().into_bytes());
+        Ok(())
     }
 }

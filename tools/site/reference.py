@@ -1,17 +1,9 @@
 """Pages that the code writes: verbs from their help, columns from their schemas, papers from their claims."""
 
-import importlib.util
 import json
 import os
-import pathlib
 import re
 import subprocess
-
-# The package draws the same figures; this file of it needs no native part.
-_FIGURES = pathlib.Path(__file__).resolve().parents[2] / "python" / "inorder" / "figures.py"
-_found = importlib.util.spec_from_file_location("figures_of_papers", _FIGURES)
-paper_figures = importlib.util.module_from_spec(_found)
-_found.loader.exec_module(paper_figures)
 
 # Reads a list of specifications and prints the list of their pictures.
 DRAW = "import json, sys, vl_convert as v; print(json.dumps([v.vegalite_to_svg(s) for s in json.load(sys.stdin)]))"
@@ -85,17 +77,19 @@ def papers(command, folder, quick, python):
         page = folder / f"{paper}.md"
         if not page.exists():
             extra = ["--quick"] if quick else []
-            numbers = folder / f"{paper}.json"
-            files = ["--markdown", str(page), f"--json={numbers}"]
+            numbers, drawn = folder / f"{paper}.json", folder / f"{paper}.html"
+            files = ["--markdown", str(page), f"--json={numbers}", "--html", str(drawn)]
             run(command, "reproduce", paper, *extra, "--no-progress", "-q", *files)
-            result = json.loads(numbers.read_text())
+            claims = json.loads(numbers.read_text())["claims"]
+            figures = json.loads(re.search(r'id=data>(.*?)</script>', drawn.read_text())[1])
             numbers.unlink()
-            note = tally(result["claims"])
+            drawn.unlink()
+            note = tally(claims)
             if quick:
                 note += "\n!!! note\n    A quick run: smaller grids and shorter runs, so that many claims are undecided. "
                 note += f"`inorder reproduce {paper}` has them all.\n"
             head, _, rest = page.read_text().partition("\n")
-            page.write_text(illustrated(f"{head}\n{note}{rest}", paper, result, folder, python))
+            page.write_text(illustrated(f"{head}\n{note}{rest}", paper, figures, folder, python))
         written.append((paper, f"{folder.name}/{paper}.md"))
     return written
 
@@ -110,14 +104,13 @@ def tally(claims):
     return text + "".join(f"\n- {claim['text']}: {claim['why']}" for claim in reasons) + "\n"
 
 
-def illustrated(text, paper, result, folder, python):
+def illustrated(text, paper, figures, folder, python):
     """The page with each figure drawn below the heading of its item."""
-    rows = result["comparisons"]
-    drawn = paper_figures.listed(rows)
-    specs = json.dumps([paper_figures.spec(rows, result["axes"], *one) for one in drawn])
+    specs = json.dumps([figure["spec"] for figure in figures])
     done = subprocess.run([python, "-c", DRAW], input=specs, capture_output=True, text=True, check=True)
     pictures = {}
-    for number, ((item, measure), svg) in enumerate(zip(drawn, json.loads(done.stdout))):
+    for number, (figure, svg) in enumerate(zip(figures, json.loads(done.stdout))):
+        item, measure = figure["item"], figure["measure"]
         name = f"{paper}-{item}-{number}.svg"
         (folder / name).write_text(svg)
         pictures.setdefault(item, []).append(f"![{item}: {measure}, ours filled, printed hollow]({name})\n")

@@ -181,7 +181,7 @@ impl Findings {
     }
 
     /// Claims that rest on `basis`.
-    pub fn resting_on(&self, basis: Basis) -> impl Iterator<Item = &Claim> {
+    pub fn resting_on(&self, basis: Basis) -> impl Iterator<Item = &Claim> + Clone {
         self.claims.iter().filter(move |claim| claim.basis == basis)
     }
 }

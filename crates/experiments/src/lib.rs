@@ -30,6 +30,8 @@ mod campaign;
 mod chosen;
 mod claim;
 mod data;
+pub mod figure;
+pub mod html;
 mod interval;
 mod judge;
 mod magnitude;
@@ -41,6 +43,7 @@ mod printed;
 mod quantity;
 pub mod report;
 mod setting;
+mod table;
 #[cfg(test)]
 mod testing;
 mod verdict;

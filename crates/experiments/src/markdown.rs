@@ -5,8 +5,9 @@ use std::io::{self, Write};
 
 use inorder_report::number::short;
 
-use crate::claim::{Claim, Comparison};
+use crate::claim::Claim;
 use crate::report::Report;
+use crate::table::{Grid, in_words};
 
 /// Writes the page; `command` is what it was made by.
 pub fn write(out: &mut dyn Write, report: &Report, command: &str) -> io::Result<()> {
@@ -20,15 +21,8 @@ pub fn write(out: &mut dyn Write, report: &Report, command: &str) -> io::Result<
     for claim in &findings.claims {
         write_claim(out, claim)?;
     }
-    let mut items: Vec<&str> = Vec::new();
-    for comparison in &findings.comparisons {
-        if !items.contains(&&*comparison.item) {
-            items.push(&comparison.item);
-        }
-    }
-    for item in items {
-        let of_item = findings.comparisons.iter().filter(|c| c.item == item);
-        write_item(out, item, &of_item.collect::<Vec<_>>())?;
+    for grid in Grid::all(&findings.comparisons) {
+        write_item(out, &grid)?;
     }
     for all in &findings.magnitudes {
         writeln!(out, "\n{}: {}", all.item, all.in_words())?;
@@ -61,44 +55,19 @@ fn write_claim(out: &mut dyn Write, claim: &Claim) -> io::Result<()> {
 }
 
 /// A row for each cell, a column for each measure; half the width of an interval follows its value.
-fn write_item(out: &mut dyn Write, item: &str, all: &[&Comparison]) -> io::Result<()> {
-    let (mut cells, mut measures): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
-    for comparison in all {
-        if !cells.contains(&&*comparison.cell) {
-            cells.push(&comparison.cell);
-        }
-        if !measures.contains(&&*comparison.measure) {
-            measures.push(&comparison.measure);
-        }
-    }
-    writeln!(out, "\n## {item}\n")?;
-    let heads = ["cell"]
-        .iter()
-        .chain(&measures)
-        .map(|&head| head.to_owned());
-    row(out, &heads.collect::<Vec<_>>())?;
-    writeln!(out, "|{}", "---|".repeat(measures.len() + 1))?;
-    for cell in cells {
-        let value = |measure: &&str| {
-            let found = all.iter().find(|c| c.cell == cell && c.measure == *measure);
-            found.map_or_else(String::new, |comparison| shown(comparison))
-        };
-        let fields = [cell.to_owned()]
-            .into_iter()
-            .chain(measures.iter().map(value));
+fn write_item(out: &mut dyn Write, grid: &Grid<'_>) -> io::Result<()> {
+    writeln!(out, "\n## {}\n", grid.item)?;
+    let heads = ["cell"].iter().chain(&grid.measures);
+    row(out, &heads.map(|&head| head.to_owned()).collect::<Vec<_>>())?;
+    writeln!(out, "|{}", "---|".repeat(grid.measures.len() + 1))?;
+    for (cell, values) in &grid.rows {
+        let values = values
+            .iter()
+            .map(|value| value.map_or_else(String::new, in_words));
+        let fields = [(*cell).to_owned()].into_iter().chain(values);
         row(out, &fields.collect::<Vec<_>>())?;
     }
     Ok(())
-}
-
-fn shown(comparison: &Comparison) -> String {
-    let half = comparison.interval.map(|[low, high]| (high - low) / 2.0);
-    let half = half.filter(|half| *half > 0.0);
-    let half = half.map(|half| format!(" ± {}", short(half)));
-    let printed = comparison
-        .printed
-        .map(|p| format!(" (printed {})", short(p)));
-    short(comparison.ours) + &half.unwrap_or_default() + &printed.unwrap_or_default()
 }
 
 fn row(out: &mut dyn Write, fields: &[String]) -> io::Result<()> {
@@ -112,6 +81,7 @@ fn row(out: &mut dyn Write, fields: &[String]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::claim::Comparison;
 
     #[test]
     fn cells_are_rows_and_measures_are_columns() {

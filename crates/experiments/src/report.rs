@@ -27,6 +27,41 @@ impl Report {
             findings: Findings::default(),
         }
     }
+
+    /// How many claims held, failed and are undecided, then a line for each kind of claim with what its verdicts rest on.
+    pub fn tally(&self) -> Vec<String> {
+        let count = |verdict| self.findings.count(verdict);
+        let all = format!(
+            "{}: of {} claims {} held, {} failed, {} are undecided",
+            self.paper,
+            self.findings.claims.len(),
+            count(Verdict::Held),
+            count(Verdict::Failed),
+            count(Verdict::Undecided)
+        );
+        let kinds = Basis::ALL.into_iter().filter_map(|basis| self.held(basis));
+        std::iter::once(all).chain(kinds).collect()
+    }
+
+    /// How many of the claims that rest on `basis` held, if there are any.
+    fn held(&self, basis: Basis) -> Option<String> {
+        let all = self.findings.resting_on(basis).count();
+        let held = self.findings.resting_on(basis);
+        let held = held.filter(|claim| claim.verdict == Verdict::Held);
+        let by_ratio = held.clone().filter(|claim| claim.by_ratio_only).count();
+        let by_ratio = match by_ratio {
+            0 => String::new(),
+            some => format!(", {some} of them by ratio only"),
+        };
+        let of = match basis {
+            Basis::Prediction => "the paper's, by prediction",
+            Basis::Fitted => "the paper's, with constants fitted to them",
+            Basis::Construction => "the paper's, by construction",
+            Basis::Ours => "ours",
+            Basis::Variant => "the paper's, in a variant",
+        };
+        (all > 0).then(|| format!("  {of}: {} of {all} held{by_ratio}", held.count()))
+    }
 }
 
 const REAL: Kind = Kind::Number(Digits::Short);

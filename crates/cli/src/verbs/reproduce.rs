@@ -4,12 +4,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use inorder_experiments::markdown;
 use inorder_experiments::report::{CLAIMS, COMPARISONS, REPORT, Report};
 use inorder_experiments::{
-    Basis, Claim, Context, ExperimentError, Findings, Item, Paper, Unknown, Verdict, Why,
-    paper_named, papers,
+    Claim, Context, ExperimentError, Findings, Item, Paper, Unknown, Verdict, Why, paper_named,
+    papers,
 };
+use inorder_experiments::{html, markdown};
 use inorder_report::number::short;
 use inorder_report::text::{self, Layout};
 use inorder_report::{csv, json, schema};
@@ -25,7 +25,7 @@ use crate::{interrupt, manners, outputs};
 A claim is judged by its 95 % interval over the repetitions: it held if the whole interval satisfies the criterion, it \
 failed if no part of it does, else it is undecided, as everything random is with a single repetition. A quick run fails no \
 claim. A claim that fails is a result, not an error: the exit code is 0.\n\n\
-Examples:\n  inorder reproduce network-processor table-1 table-3 --quick")]
+Examples:\n  inorder reproduce network-processor table-1 table-3 --quick\n  inorder reproduce srpic table-4 --html table-4.html")]
 pub(crate) struct Args {
     /// The paper; without it, the papers and their items are listed
     paper: Option<String>,
@@ -39,7 +39,7 @@ pub(crate) struct Args {
     seed: u64,
     /// Run the experiment that was made to find out why this claim fails, such as figure-16/linux: its item as it is and with
     /// one change
-    #[arg(long, value_name = "CLAIM", conflicts_with_all = ["json", "csv", "markdown"])]
+    #[arg(long, value_name = "CLAIM", conflicts_with_all = ["json", "csv", "markdown", "html"])]
     why: Option<String>,
     /// Independent repetitions [default: as the experiment defines]
     #[arg(long, value_name = "N")]
@@ -62,6 +62,9 @@ pub(crate) struct Args {
     /// Write a Markdown page to FILE: claims, then a table for each item with a row for each cell
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
+    /// Write a page with the claims, and the figures drawn with printed values beside ours, which needs no network
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Write claims.parquet and comparisons.parquet into DIR
     #[cfg(feature = "parquet")]
     #[arg(long, value_name = "DIR")]
@@ -164,20 +167,20 @@ fn run_items(items: &[&Item], args: &Args, report: &mut Report) -> Result<bool, 
 
 /// True if no other output uses the standard output.
 fn prints_text(args: &Args) -> bool {
-    let files = [&args.json, &args.csv, &args.markdown];
-    let files = files.into_iter().flatten();
-    files.into_iter().all(|path| path.as_os_str() != "-")
+    files(args).all(|path| path.as_os_str() != "-")
+}
+
+/// The files that were asked for.
+fn files(args: &Args) -> impl Iterator<Item = &Path> {
+    let files = [&args.json, &args.csv, &args.markdown, &args.html];
+    files.into_iter().flatten().map(PathBuf::as_path)
 }
 
 /// Checks the outputs before the first run.
 fn prepare(args: &Args) -> Result<(), CliError> {
-    let files: Vec<&Path> = [&args.json, &args.csv, &args.markdown]
-        .into_iter()
-        .flatten()
-        .map(PathBuf::as_path)
-        .collect();
+    let files: Vec<&Path> = files(args).collect();
     if files.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
-        let problem = "the standard output takes one of --json, --csv and --markdown";
+        let problem = "the standard output takes one of --json, --csv, --markdown and --html";
         return Err(CliError::Usage(problem.to_owned()));
     }
     outputs::check(&files, &[])?;
@@ -208,6 +211,12 @@ fn print(args: &Args, report: &Report) -> Result<(), CliError> {
             Comment::Xml.write(out)
         }));
     }
+    if let Some(path) = &args.html {
+        let command = command(args, report);
+        written.of(outputs::write_to(path, |out| {
+            html::write(out, report, &command)
+        }));
+    }
     #[cfg(feature = "parquet")]
     if let Some(dir) = &args.parquet {
         let [claims, comparisons] = PARQUET.map(|name| dir.join(name));
@@ -220,7 +229,10 @@ fn print(args: &Args, report: &Report) -> Result<(), CliError> {
         ));
     }
     if prints_text(args) {
-        written.of(outputs::text(|out| print_count(out, report)));
+        let lines = report.tally();
+        written.of(outputs::text(|out| {
+            lines.iter().try_for_each(|line| writeln!(out, "{line}"))
+        }));
     }
     written.finish()
 }
@@ -246,44 +258,6 @@ fn command(args: &Args, report: &Report) -> String {
 /// The files of --parquet.
 #[cfg(feature = "parquet")]
 const PARQUET: [&str; 2] = ["claims.parquet", "comparisons.parquet"];
-
-fn print_count(out: &mut dyn Write, report: &Report) -> io::Result<()> {
-    let count = |verdict| report.findings.count(verdict);
-    writeln!(
-        out,
-        "{}: of {} claims {} held, {} failed, {} are undecided",
-        report.paper,
-        report.findings.claims.len(),
-        count(Verdict::Held),
-        count(Verdict::Failed),
-        count(Verdict::Undecided)
-    )?;
-    for basis in Basis::ALL {
-        let all: Vec<&Claim> = report.findings.resting_on(basis).collect();
-        let held = all.iter().filter(|claim| claim.verdict == Verdict::Held);
-        let by_ratio = held.clone().filter(|claim| claim.by_ratio_only).count();
-        let by_ratio = match by_ratio {
-            0 => String::new(),
-            some => format!(", {some} of them by ratio only"),
-        };
-        let of = match basis {
-            Basis::Prediction => "the paper's, by prediction",
-            Basis::Fitted => "the paper's, with constants fitted to them",
-            Basis::Construction => "the paper's, by construction",
-            Basis::Ours => "ours",
-            _ => "the paper's, in a variant",
-        };
-        if !all.is_empty() {
-            writeln!(
-                out,
-                "  {of}: {} of {} held{by_ratio}",
-                held.count(),
-                all.len()
-            )?;
-        }
-    }
-    Ok(())
-}
 
 fn run_item(item: &Item, args: &Args, stop: &AtomicBool) -> Result<Findings, ExperimentError> {
     with_context(item, args, stop, |context| item.run(context))
