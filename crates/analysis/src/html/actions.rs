@@ -68,7 +68,7 @@ fn list(out: &mut dyn Write, actions: &[Action], start: usize) -> io::Result<()>
             let commands = action.commands.join("\n");
             writeln!(
                 out,
-                "<pre tabindex=0 role=region aria-label=\"Commands\">{}</pre>",
+                "<pre tabindex=0 role=group aria-label=\"Commands\">{}</pre>",
                 Text(&commands)
             )?;
         }
