@@ -11,6 +11,9 @@ const REPETITIONS_TO_TRUST_EQUALITY: usize = 5;
 /// Upper 95 % limit for the mean of a Poisson distribution if no event was observed: `-ln(0.025)`.
 const NO_EVENT_SEEN: f64 = 3.689;
 
+/// Quantile of the normal distribution for intervals of 95 %.
+const NORMAL: f64 = 1.959_963_984_540_054;
+
 /// A value and the ends of its interval; the ends are infinite if they are unknown.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Interval {
@@ -38,6 +41,49 @@ impl Interval {
             value,
             low: value,
             high: value,
+        }
+    }
+
+    /// A share of `all` independent observations, with the interval of Wilson (E. B. Wilson, "Probable inference, the law of
+    /// succession, and statistical inference", 1927).
+    pub(crate) fn share(hits: usize, all: usize) -> Self {
+        if all == 0 {
+            return Self::unknown(f64::NAN);
+        }
+        let (n, value) = (all as f64, hits as f64 / all as f64);
+        let spread = NORMAL * NORMAL / n;
+        let middle = value + spread / 2.0;
+        let half = NORMAL * (value * (1.0 - value) / n + spread / (4.0 * n)).sqrt();
+        let end = |end: f64| end / (1.0 + spread);
+        Self {
+            value,
+            low: if hits == 0 { 0.0 } else { end(middle - half) },
+            high: if hits == all { 1.0 } else { end(middle + half) },
+        }
+    }
+
+    /// A quantile of ascending values, with the interval between two of them that holds for any distribution: their places
+    /// are quantiles of the binomial distribution, by its normal approximation. An end beyond the values is unknown.
+    pub(crate) fn quantile(ascending: &[f64], share: f64) -> Self {
+        let n = ascending.len() as f64;
+        let half = NORMAL * (n * share * (1.0 - share)).sqrt();
+        let at = |place: f64| match place {
+            place if place >= 1.0 => ascending.get(place as usize - 1).copied(),
+            _ => None,
+        };
+        Self {
+            value: at((n * share).ceil()).unwrap_or(f64::NAN),
+            low: at((n * share - half).floor() + 1.0).unwrap_or(f64::NEG_INFINITY),
+            high: at((n * share + half).ceil()).unwrap_or(f64::INFINITY),
+        }
+    }
+
+    /// In another unit.
+    pub(crate) fn scaled(self, factor: f64) -> Self {
+        Self {
+            value: self.value * factor,
+            low: self.low * factor,
+            high: self.high * factor,
         }
     }
 
@@ -314,5 +360,17 @@ mod tests {
         assert!(zero_at(ratio.high)[1].abs() < 1e-6, "{ratio:?}");
         let uncertain = Value::of([1.0, 2.0]).over(&Value::of([-1.0, 1.5]));
         assert_eq!(uncertain.judged().ends(), None);
+    }
+
+    #[test]
+    fn shares_and_quantiles_have_intervals_that_hold_for_any_distribution() {
+        let round = |i: Interval| [i.value, i.low, i.high].map(|x| (x * 1e3).round() / 1e3);
+        assert_eq!(round(Interval::share(5, 10)), [0.5, 0.237, 0.763]);
+        assert_eq!(Interval::share(0, 4000).low, 0.0);
+        assert_eq!(Interval::share(4000, 4000).high, 1.0);
+        let values: Vec<f64> = (1..=100).map(f64::from).collect();
+        assert_eq!(round(Interval::quantile(&values, 0.5)), [50.0, 41.0, 60.0]);
+        // Four values do not bound their 95th percentile.
+        assert_eq!(Interval::quantile(&values[..4], 0.95).ends(), None);
     }
 }

@@ -49,6 +49,7 @@ mod fuzz;
 mod grid;
 pub mod kind;
 mod names;
+pub mod population;
 mod quantity;
 mod reader;
 mod reference;

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::campaign::Campaign;
 use crate::corpus::Corpus;
 use crate::error::Error;
-use crate::population::Population;
 use crate::work::Work;
+use inorder_scenario::population::Population;
 
 /// The sign of our plans, with the version of their form.
 const SCHEMA: &str = "inorder-study/1";

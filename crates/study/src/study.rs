@@ -29,7 +29,7 @@ impl Ready {
         Ok(match job {
             Job::Corpus(job) => Ready::Corpus(Box::new(job.ready()?)),
             Job::Campaign(job) => Ready::Campaign(Box::new(job.ready()?)),
-            Job::Population(job) => Ready::Population(Box::new(job.ready()?)),
+            Job::Population(job) => Ready::Population(Box::new(population::Ready::new(job)?)),
         })
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use inorder_study::{Job, Population, Study};
 
-use crate::error::Outcome;
+use crate::error::{CliError, Outcome};
 use crate::manners;
 use crate::verbs::runs::read_text;
 use crate::verbs::study::{Place, query};
@@ -37,7 +37,8 @@ pub(crate) struct Args {
 /// Plans the tasks, or goes on with them, and runs them.
 pub(super) fn run(args: &Args) -> Outcome {
     let name = args.file.display().to_string();
-    let mut population = Population::parse(&read_text(&args.file)?, &name)?;
+    let population = Population::parse(&read_text(&args.file)?, &name);
+    let mut population = population.map_err(|error| CliError::Usage(error.to_string()))?;
     population.connections = args.connections.unwrap_or(population.connections);
     population.seed = args.seed.unwrap_or(population.seed);
     let job = Job::Population(population);

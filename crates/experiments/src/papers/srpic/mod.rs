@@ -1,9 +1,10 @@
 //! W. Wu, P. Demar, M. Crawford, "Sorting Reordered Packets with Interrupt Coalescing", Computer Networks 53(15),
-//! 2009: figures 2, 5 and 6. Its tables use the general reduction.
+//! 2009: figures 2, 3, 5 and 6, and the worked examples of tables 1 and 2. The other tables use the general reduction.
 
 mod blocks;
 mod cycles;
 mod delay;
+mod example;
 mod prices;
 
 use inorder_path::nic::Account;
@@ -15,6 +16,8 @@ pub(super) const REDUCTIONS: &[Named] = &[
     ("srpic-blocks", blocks::blocks),
     ("srpic-cycles", cycles::cycles),
     ("srpic-delay", delay::delay),
+    ("srpic-example", example::blocks),
+    ("srpic-lists", example::lists),
 ];
 
 /// The counters of the receiver's or the sender's card.

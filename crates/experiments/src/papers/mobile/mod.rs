@@ -7,6 +7,9 @@
 //! time that the sender had measured then: without any additional waiting, a loss is detected one round trip after
 //! the segment was sent. Figure 16 gives it in round-trip times.
 
+mod population;
+mod study;
+
 use std::collections::BTreeMap;
 
 use inorder_scenario::Cell;
@@ -21,7 +24,10 @@ use crate::interval::Value;
 use crate::quantity::Quantities;
 use crate::setting::{ExperimentError, Setting};
 
-pub(super) const REDUCTIONS: &[Named] = &[("mobile-flows", flows)];
+pub(super) const REDUCTIONS: &[Named] = &[
+    ("mobile-flows", flows),
+    ("mobile-population", population::population),
+];
 
 /// Settings of the reduction.
 #[derive(Deserialize)]
