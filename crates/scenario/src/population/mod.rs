@@ -60,7 +60,7 @@ fn one() -> f64 {
 pub struct PopulationError(String);
 
 impl PopulationError {
-    fn new(problem: impl ToString) -> Self {
+    fn new(problem: &impl ToString) -> Self {
         Self(problem.to_string())
     }
 }
@@ -100,17 +100,18 @@ impl Population {
     pub fn drawable(&self, names: Registries) -> Result<Drawable, PopulationError> {
         let first = self.networks.first();
         let first = first
-            .ok_or_else(|| PopulationError::new("network: expected at least one [[network]]"))?;
+            .ok_or_else(|| PopulationError::new(&"network: expected at least one [[network]]"))?;
         let total: f64 = self.networks.iter().map(|network| network.weight).sum();
         if !total.is_finite() || total <= 0.0 || self.networks.iter().any(|one| one.weight < 0.0) {
             let problem = "weight: expected numbers of 0 and more, and one above 0";
-            return Err(PopulationError::new(problem));
+            return Err(PopulationError::new(&problem));
         }
         for network in &self.networks {
             network.check(first)?;
         }
         let drawable = Drawable {
-            scenario: toml::to_string(&self.scenario).map_err(PopulationError::new)?,
+            scenario: toml::to_string(&self.scenario)
+                .map_err(|error| PopulationError::new(&error))?,
             names,
             population: self.clone(),
         };
@@ -125,7 +126,7 @@ impl Network {
     fn check(&self, first: &Network) -> Result<(), PopulationError> {
         if !self.labels.keys().eq(first.labels.keys()) || !self.draw.keys().eq(first.draw.keys()) {
             return Err(PopulationError::new(
-                "network: expected the same labels and the same keys under `draw` for all networks",
+                &"network: expected the same labels and the same keys under `draw` for all networks",
             ));
         }
         self.draw.iter().try_for_each(|(key, draw)| {
@@ -166,30 +167,34 @@ impl Drawable {
         let stream = |name: &str| Random::new(population.seed, name).fork(number);
         let network = choose(&population.networks, stream("network").unit());
         let network =
-            network.ok_or_else(|| PopulationError::new("network: expected at least one"))?;
+            network.ok_or_else(|| PopulationError::new(&"network: expected at least one"))?;
         let drawn = network.draw.iter();
         let drawn: Vec<(&String, &Draw, f64)> = drawn
             .map(|(key, draw)| (key, draw, draw.value(&mut stream(key))))
             .collect();
         let mut scenario = Scenario::load(&self.scenario, "scenario", &self.names)
-            .map_err(PopulationError::new)?;
+            .map_err(|error| PopulationError::new(&error))?;
         let set = drawn
             .iter()
             .map(|(key, draw, value)| format!("{key}={}", draw.written(*value)));
         for assignment in set.chain([format!("run.seed={seed}")]) {
-            scenario.set(&assignment).map_err(PopulationError::new)?;
+            scenario
+                .set(&assignment)
+                .map_err(|error| PopulationError::new(&error))?;
         }
-        let mut cells = scenario.cells().map_err(PopulationError::new)?;
+        let mut cells = scenario
+            .cells()
+            .map_err(|error| PopulationError::new(&error))?;
         let config = match (cells.pop(), cells.is_empty()) {
             (Some(cell), true) => cell.config,
             _ => {
                 let problem = "scenario: expected one without a grid";
-                return Err(PopulationError::new(problem));
+                return Err(PopulationError::new(&problem));
             }
         };
         if config.flows.len() != 1 || config.flows.iter().any(|flow| flow.count != 1) {
             let problem = "scenario: expected one flow, of one connection";
-            return Err(PopulationError::new(problem));
+            return Err(PopulationError::new(&problem));
         }
         Ok(Drawn {
             network,
