@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use inorder_detect::{Cause, FlowReport, Gravity, StreamReport, Totals, Trouble};
 use inorder_report::number::{self, count, plural, time_u64};
-use inorder_report::{Column, Digits, Kind};
+use inorder_report::{Column, Digits, columns};
 
 use crate::gravity::Subject;
 use crate::headline::{Claim, bounds, headline, share, subject};
@@ -176,88 +176,29 @@ fn of_stream(stream: &StreamReport) -> String {
     }
 }
 
-/// The columns for people.
-pub(crate) const LINE: &[Column<Line>] = &[
-    Column::new("file", Kind::Text, "The capture.", |l: &Line| {
-        l.file.as_str().into()
-    })
-    .shown("capture", 0),
-    Column::new(
-        "trouble",
-        Kind::Text,
-        "The worst trouble of a flow or stream of it.",
-        |l: &Line| seen(&l.trouble).into(),
-    )
-    .shown("worst trouble", 0),
-    Column::new(
-        "limit",
-        Kind::Text,
-        "What limited the flow of the first sentence longest, as that says, with its share of the time.",
-        |l: &Line| seen(&l.limit).into(),
-    )
-    .shown("main limit", 1),
-    Column::new(
-        "goodput_bps",
-        Kind::Rate,
-        "Goodput of the flow of the first sentence.",
-        |l: &Line| l.goodput_bps.into(),
-    )
-    .optional()
-    .shown("goodput", 0),
-    Column::new(
-        "flows",
-        Kind::Count,
-        "TCP flows with data, and other numbered streams.",
-        |l: &Line| l.flows.into(),
-    )
-    .shown("flows", 2),
-    Column::new("frames", Kind::Count, "Frames analysed.", |l: &Line| {
-        l.frames.into()
-    })
-    .shown("frames", 3),
-    Column::new(
-        "sentence",
-        Kind::Text,
-        "The first sentence of `inorder analyze` about it.",
-        |l: &Line| l.lead.as_str().into(),
-    ),
-    Column::new(
-        "severity",
-        Kind::Number(Digits::Short),
-        "The order of severity: greater for worse troubles, 0 without any.",
-        |l: &Line| l.gravity.into(),
-    ),
-    Column::new(
-        "held_share",
-        Kind::Share,
-        "Share of the time of the flow of the first sentence that limits held which somebody may want to remove.",
-        |l: &Line| l.held.into(),
-    ),
-    Column::new(
-        "packets",
-        Kind::Count,
-        "Data packets of TCP, and packets of other numbered streams.",
-        |l: &Line| (l.totals.originals.packets + l.totals.streams.received).into(),
-    ),
-    Column::new("late", Kind::Count, "Of these, late.", |l: &Line| {
-        (l.totals.order.reordered + l.totals.streams.reordered).into()
-    }),
-    Column::new("lost", Kind::Count, "Of these, lost.", |l: &Line| {
-        (l.totals.originals.lost + l.totals.streams.missing).into()
-    }),
-    Column::new(
-        "retransmissions",
-        Kind::Count,
-        "Retransmissions.",
-        |l: &Line| l.totals.retransmissions.total.into(),
-    ),
-    Column::new(
-        "spurious",
-        Kind::Count,
-        "Of these, spurious.",
-        |l: &Line| l.totals.retransmissions.spurious.into(),
-    ),
-];
+columns! {
+    /// The columns for people.
+    pub(crate) LINE: Line, |l|
+    "file": Text, "The capture." => l.file.as_str(), shown("capture", 0);
+    "trouble": Text, "The worst trouble of a flow or stream of it." => seen(&l.trouble), shown("worst trouble", 0);
+    "limit": Text, "What limited the flow of the first sentence longest, as that says, with its share of the time."
+        => seen(&l.limit), shown("main limit", 1);
+    "goodput_bps": Rate, "Goodput of the flow of the first sentence."
+        => l.goodput_bps, optional(), shown("goodput", 0);
+    "flows": Count, "TCP flows with data, and other numbered streams." => l.flows, shown("flows", 2);
+    "frames": Count, "Frames analysed." => l.frames, shown("frames", 3);
+    "sentence": Text, "The first sentence of `inorder analyze` about it." => l.lead.as_str();
+    "severity": Number(Digits::Short), "The order of severity: greater for worse troubles, 0 without any."
+        => l.gravity;
+    "held_share": Share, "Share of the time of the flow of the first sentence that limits held which somebody may want to remove."
+        => l.held;
+    "packets": Count, "Data packets of TCP, and packets of other numbered streams."
+        => l.totals.originals.packets + l.totals.streams.received;
+    "late": Count, "Of these, late." => l.totals.order.reordered + l.totals.streams.reordered;
+    "lost": Count, "Of these, lost." => l.totals.originals.lost + l.totals.streams.missing;
+    "retransmissions": Count, "Retransmissions." => l.totals.retransmissions.total;
+    "spurious": Count, "Of these, spurious." => l.totals.retransmissions.spurious;
+}
 
 fn seen(text: &str) -> &str {
     if text.is_empty() { "-" } else { text }

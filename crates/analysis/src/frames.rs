@@ -7,7 +7,7 @@ use inorder_detect::{
     Cause, Confidence, Event, Evidence, FlowReport, Reason, Retransmission, Verdict,
 };
 use inorder_report::Name;
-use inorder_report::{Column, Kind, csv};
+use inorder_report::{columns, csv};
 
 /// What is concluded from one frame.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -44,78 +44,28 @@ impl FrameVerdict {
     }
 }
 
-type Of = Column<FrameVerdict>;
-
-/// The verdict on a frame. `tools/wireshark` shows these columns as fields of the same names (`late_ms` as
-/// `inorder.late`).
-pub static FRAME: &[Of] = &[
-    Of::new("frame", Kind::Count, "Number of the frame.", |v| {
-        v.frame().into()
-    }),
-    Of::new(
-        "kind",
-        Kind::Choice(KINDS),
-        "Late, lost or refused, or a retransmission.",
-        |v| v.event().map_or("retransmission", |e| e.kind.name()).into(),
-    ),
-    Of::new(
-        "verdict",
-        Kind::Choice(Verdict::NAMES),
-        "Of a retransmission: needed, spurious or ambiguous.",
-        |v| v.again().map(|r| r.verdict.name()).into(),
-    )
-    .optional(),
-    Of::new(
-        "confidence",
-        Kind::Choice(Confidence::NAMES),
-        "Of an event: how sure.",
-        |v| v.event().map(|e| e.confidence.name()).into(),
-    )
-    .optional(),
-    Of::new(
-        "extent",
-        Kind::Small,
-        "Extent, RFC 4737 section 4.2.",
-        |v| v.event().and_then(|e| e.extent).into(),
-    )
-    .unit("packets")
-    .optional(),
-    Of::new(
-        "late_ms",
-        Kind::Duration,
-        "Late time, RFC 4737 section 4.3.",
-        |v| v.event().and_then(|e| e.late_ns).into(),
-    )
-    .optional(),
-    Of::new(
-        "cause",
-        Kind::Choice(Cause::NAMES),
-        "Of a retransmission: why it was sent.",
-        |v| v.again().map(|r| r.cause.name()).into(),
-    )
-    .optional(),
-    Of::new(
-        "evidence",
-        Kind::Choice(Evidence::NAMES),
-        "Of an event: what it rests on.",
-        |v| v.event().map(|e| e.evidence.name()).into(),
-    )
-    .optional(),
-    Of::new(
-        "reason",
-        Kind::Choice(Reason::NAMES),
-        "Of an event: why it is not certain.",
-        |v| v.event().and_then(|e| e.reason).map(|r| r.name()).into(),
-    )
-    .optional(),
-    Of::new(
-        "proof_frame",
-        Kind::Count,
-        "Of an event: frame of the packet that proves it.",
-        |v| v.event().map(|e| e.proof_frame).into(),
-    )
-    .optional(),
-];
+columns! {
+    /// The verdict on a frame. `tools/wireshark` shows these columns as fields of the same names (`late_ms` as
+    /// `inorder.late`).
+    pub FRAME: FrameVerdict, |v|
+    "frame": Count, "Number of the frame." => v.frame();
+    "kind": Choice(KINDS), "Late, lost or refused, or a retransmission."
+        => v.event().map_or("retransmission", |e| e.kind.name());
+    "verdict": Choice(Verdict::NAMES), "Of a retransmission: needed, spurious or ambiguous."
+        => v.again().map(|r| r.verdict.name()), optional();
+    "confidence": Choice(Confidence::NAMES), "Of an event: how sure."
+        => v.event().map(|e| e.confidence.name()), optional();
+    "extent": Small, "Extent, RFC 4737 section 4.2." => v.event().and_then(|e| e.extent), unit("packets"), optional();
+    "late_ms": Duration, "Late time, RFC 4737 section 4.3." => v.event().and_then(|e| e.late_ns), optional();
+    "cause": Choice(Cause::NAMES), "Of a retransmission: why it was sent."
+        => v.again().map(|r| r.cause.name()), optional();
+    "evidence": Choice(Evidence::NAMES), "Of an event: what it rests on."
+        => v.event().map(|e| e.evidence.name()), optional();
+    "reason": Choice(Reason::NAMES), "Of an event: why it is not certain."
+        => v.event().and_then(|e| e.reason).map(|r| r.name()), optional();
+    "proof_frame": Count, "Of an event: frame of the packet that proves it."
+        => v.event().map(|e| e.proof_frame), optional();
+}
 
 /// The verdicts on the captured frames of a flow, in the order of the capture. Packets that were not captured have no
 /// frame and no verdict.

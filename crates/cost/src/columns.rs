@@ -1,141 +1,47 @@
 //! Throughput, and what unnecessary reductions of the window cost.
 
-use inorder_report::{Column, Digits, Kind, List, Maybe};
+use inorder_report::{Digits, columns};
 
 use crate::{Control, Cost, GoodputBin, Limit, Lost};
 use inorder_report::Name;
 
-type Of = Column<Cost>;
+columns! {
+    /// What is said of the cost.
+    pub COST: Cost, |c|
+    "goodput_bps": Rate, "Payload that arrived over the time from the first data to the last report of an arrival."
+        => c.goodput_bps, optional();
+    "bottleneck_bps": Rate, "Rate of the bottleneck as payload, from packets that followed each other."
+        => c.bottleneck_bps, optional();
+    "limit": Choice(Limit::NAMES), "What keeps the flow from being faster; `misled`: unnecessary reductions of the congestion window."
+        => c.limit.name();
+    "control": Choice(Control::NAMES), "Congestion control, as far as the sender's behaviour tells."
+        => c.control.name();
+    "control_confidence": Number(Digits::Fixed(2)), "How sure that is, 0 to 1." => c.control_confidence;
+    "unnecessary": Count, "Recoveries and time-outs that no loss had caused, without probes of the tail."
+        => c.unnecessary;
+    "restored": Count, "Of these, those after which the window was what it had been." => c.restored;
+    "lost": Maybe(LOST), "Goodput lost by them." => c.lost.as_ref();
+    "without_bps": Rate, "Goodput that the flow would have reached without them." => c.without_bps(), optional();
+    "timeout_ms": Duration, "Time without any arrival before unnecessary time-outs." => c.timeout_ns;
+    "recovery_ms": Duration, "Time spent in unnecessary recoveries." => c.recovery_ns;
+    "window_closed_ms": Duration, "Time during which the receiver's window was closed: it had no room, and the sender had to wait."
+        => c.closed_ns;
+    "wasted_bytes": Bytes, "Payload sent again without need." => c.wasted_bytes;
+    "goodput": Rows(GOODPUT), "Goodput over time, in intervals of one width." => &c.goodput;
+}
 
-/// What is said of the cost.
-pub static COST: &[Column<Cost>] = &[
-    Of::new(
-        "goodput_bps",
-        Kind::Rate,
-        "Payload that arrived over the time from the first data to the last report of an arrival.",
-        |c| c.goodput_bps.into(),
-    )
-    .optional(),
-    Of::new(
-        "bottleneck_bps",
-        Kind::Rate,
-        "Rate of the bottleneck as payload, from packets that followed each other.",
-        |c| c.bottleneck_bps.into(),
-    )
-    .optional(),
-    Of::new(
-        "limit",
-        Kind::Choice(Limit::NAMES),
-        "What keeps the flow from being faster; `misled`: unnecessary reductions of the congestion window.",
-        |c| c.limit.name().into(),
-    ),
-    Of::new(
-        "control",
-        Kind::Choice(Control::NAMES),
-        "Congestion control, as far as the sender's behaviour tells.",
-        |c| c.control.name().into(),
-    ),
-    Of::new(
-        "control_confidence",
-        Kind::Number(Digits::Fixed(2)),
-        "How sure that is, 0 to 1.",
-        |c| c.control_confidence.into(),
-    ),
-    Of::new(
-        "unnecessary",
-        Kind::Count,
-        "Recoveries and time-outs that no loss had caused, without probes of the tail.",
-        |c| c.unnecessary.into(),
-    ),
-    Of::new(
-        "restored",
-        Kind::Count,
-        "Of these, those after which the window was what it had been.",
-        |c| c.restored.into(),
-    ),
-    Of::nested(
-        "lost",
-        "Goodput lost by them.",
-        &Maybe {
-            columns: LOST,
-            of: |c: &Cost| c.lost.as_ref(),
-        },
-    ),
-    Of::new(
-        "without_bps",
-        Kind::Rate,
-        "Goodput that the flow would have reached without them.",
-        |c| c.without_bps().into(),
-    )
-    .optional(),
-    Of::new(
-        "timeout_ms",
-        Kind::Duration,
-        "Time without any arrival before unnecessary time-outs.",
-        |c| c.timeout_ns.into(),
-    ),
-    Of::new(
-        "recovery_ms",
-        Kind::Duration,
-        "Time spent in unnecessary recoveries.",
-        |c| c.recovery_ns.into(),
-    ),
-    Of::new(
-        "window_closed_ms",
-        Kind::Duration,
-        "Time during which the receiver's window was closed: it had no room, and the sender had to wait.",
-        |c| c.closed_ns.into(),
-    ),
-    Of::new(
-        "wasted_bytes",
-        Kind::Bytes,
-        "Payload sent again without need.",
-        |c| c.wasted_bytes.into(),
-    ),
-    Of::nested(
-        "goodput",
-        "Goodput over time, in intervals of one width.",
-        &List {
-            columns: GOODPUT,
-            of: |c: &Cost| &c.goodput,
-        },
-    ),
-];
+columns! {
+    /// A share of the goodput, with its interval.
+    pub LOST: Lost, |l|
+    "share": Share, "Of what the flow would have reached, the share that it missed." => l.share;
+    "low": Share, "No less than this." => l.low;
+    "high": Share, "No more than this." => l.high;
+}
 
-/// A share of the goodput, with its interval.
-pub static LOST: &[Column<Lost>] = &[
-    Column::new(
-        "share",
-        Kind::Share,
-        "Of what the flow would have reached, the share that it missed.",
-        |l: &Lost| l.share.into(),
-    ),
-    Column::new("low", Kind::Share, "No less than this.", |l: &Lost| {
-        l.low.into()
-    }),
-    Column::new("high", Kind::Share, "No more than this.", |l: &Lost| {
-        l.high.into()
-    }),
-];
-
-/// Goodput in one interval.
-pub static GOODPUT: &[Column<GoodputBin>] = &[
-    Column::new(
-        "start_ns",
-        Kind::Instant,
-        "Start of the interval.",
-        |b: &GoodputBin| b.start_ns.into(),
-    ),
-    Column::new(
-        "goodput_bps",
-        Kind::Rate,
-        "Payload that arrived for the first time.",
-        |b: &GoodputBin| b.goodput_bps.into(),
-    ),
-    Column::new(
-        "again_bps",
-        Kind::Rate,
-        "Payload sent again.",
-        |b: &GoodputBin| b.again_bps.into(),
-    ),
-];
+columns! {
+    /// Goodput in one interval.
+    pub GOODPUT: GoodputBin, |b|
+    "start_ns": Instant, "Start of the interval." => b.start_ns;
+    "goodput_bps": Rate, "Payload that arrived for the first time." => b.goodput_bps;
+    "again_bps": Rate, "Payload sent again." => b.again_bps;
+}

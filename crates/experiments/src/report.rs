@@ -1,6 +1,6 @@
 //! The output of `reproduce`: claims and comparisons as columns, from which every format is made.
 
-use inorder_report::{Column, Digits, Element, Files, Kind, List, Value};
+use inorder_report::{Digits, Element, Files, Value, columns};
 
 use crate::claim::{Axis, Basis, Claim, Comparison, Findings};
 use crate::magnitude::Magnitudes;
@@ -64,56 +64,23 @@ impl Report {
     }
 }
 
-const REAL: Kind = Kind::Number(Digits::Short);
+const REAL: Digits = Digits::Short;
 
-type OfReport = Column<Report>;
-
-/// The report as one JSON object.
-pub static REPORT: &[OfReport] = &[
-    OfReport::format(&["inorder-reproduce/1"]),
-    OfReport::new("paper", Kind::Text, "Name of the paper.", |r| {
-        (&r.paper).into()
-    }),
-    OfReport::new("title", Kind::Text, "Its title.", |r| (&r.title).into()),
-    OfReport::nested(
-        "claims",
-        "Statements of the paper, each held, failed or undecided.",
-        &List {
-            columns: CLAIMS,
-            of: |r: &Report| &r.findings.claims,
-        },
-    ),
-    OfReport::nested(
-        "comparisons",
-        "Printed numbers beside ours, without judgement.",
-        &List {
-            columns: COMPARISONS,
-            of: |r: &Report| &r.findings.comparisons,
-        },
-    ),
-    OfReport::nested(
-        "magnitudes",
-        "How many printed cells of each table or figure are within which factor of ours.",
-        &List {
-            columns: MAGNITUDES,
-            of: |r: &Report| &r.findings.magnitudes,
-        },
-    ),
-    OfReport::nested(
-        "axes",
-        "Numbers in the names of cells over which the figures of an item are drawn.",
-        &List {
-            columns: AXES,
-            of: |r: &Report| &r.findings.axes,
-        },
-    ),
-    OfReport::new(
-        "remarks",
-        Kind::List(Element::Text),
-        "Definitions, assumptions, and what was left out.",
-        |r| r.findings.remarks.iter().collect::<Vec<_>>().into(),
-    ),
-];
+columns! {
+    /// The report as one JSON object.
+    pub REPORT: Report, |r|
+    format &["inorder-reproduce/1"];
+    "paper": Text, "Name of the paper." => &r.paper;
+    "title": Text, "Its title." => &r.title;
+    "claims": Rows(CLAIMS), "Statements of the paper, each held, failed or undecided." => &r.findings.claims;
+    "comparisons": Rows(COMPARISONS), "Printed numbers beside ours, without judgement." => &r.findings.comparisons;
+    "magnitudes": Rows(MAGNITUDES), "How many printed cells of each table or figure are within which factor of ours."
+        => &r.findings.magnitudes;
+    "axes": Rows(AXES), "Numbers in the names of cells over which the figures of an item are drawn."
+        => &r.findings.axes;
+    "remarks": List(Element::Text), "Definitions, assumptions, and what was left out."
+        => r.findings.remarks.iter().collect::<Vec<_>>();
+}
 
 /// The names of verdicts in files.
 static VERDICTS: &[&str] = &[
@@ -131,193 +98,64 @@ static BASES: &[&str] = &[
     Basis::Variant.name(),
 ];
 
-type OfMagnitudes = Column<Magnitudes>;
+columns! {
+    MAGNITUDES: Magnitudes, |m|
+    "item": Text, "Table or figure." => &m.item;
+    "close": Count, "Printed cells within a factor of 1.25 of ours." => m.close;
+    "near": Count, "Others within a factor of 2." => m.near;
+    "far": Count, "The rest." => m.far;
+}
 
-static MAGNITUDES: &[OfMagnitudes] = &[
-    OfMagnitudes::new("item", Kind::Text, "Table or figure.", |m| (&m.item).into()),
-    OfMagnitudes::new(
-        "close",
-        Kind::Count,
-        "Printed cells within a factor of 1.25 of ours.",
-        |m| m.close.into(),
-    ),
-    OfMagnitudes::new("near", Kind::Count, "Others within a factor of 2.", |m| {
-        m.near.into()
-    }),
-    OfMagnitudes::new("far", Kind::Count, "The rest.", |m| m.far.into()),
-];
+columns! {
+    AXES: Axis, |a|
+    "item": Text, "Table or figure." => &a.item;
+    "label": Text, "The part of a cell's name between commas that has the number, with `#` for it." => &a.label;
+    "title": Text, "The quantity, with its unit." => &a.title;
+}
 
-type OfAxis = Column<Axis>;
+columns! {
+    /// One row for each claim.
+    pub CLAIMS: Claim, |c|
+    "id": Text, "Table or figure, and a name that is unique within the paper." => &c.id;
+    "text": Text, "The statement, with its criterion and unit." => &c.text;
+    "source": Text, "Where the paper says so: table, figure or section." => &c.source;
+    "printed": Number(REAL), "The number that the paper prints for it, if there is one." => c.printed, optional();
+    "ours": Number(REAL), "Our result; for a claim about several cells, that of the cell that decides."
+        => c.ours, optional();
+    "interval": List(Element::Number), INTERVAL => ends(c.interval), optional();
+    "low": Number(REAL), LOW => c.interval.map(|[low, _]| low), optional(), only(Files::Flat);
+    "high": Number(REAL), HIGH => c.interval.map(|[_, high]| high), optional(), only(Files::Flat);
+    "verdict": Choice(VERDICTS), "The verdict according to the interval." => c.verdict.name();
+    "basis": Choice(BASES), "What the verdict rests on: a claim of the paper by prediction, by constants fitted to it or by construction, a claim of ours, or one of the paper in a variant that it did not use."
+        => c.basis.name();
+    "by_ratio_only": Flag, "It held for a ratio or difference of numbers of which one is more than a factor of 2 from the printed one."
+        => c.by_ratio_only;
+    "criterion": Text, "Why the criterion is as it is, where that is not plain." => c.criterion.as_ref(), optional();
+    "why": Text, "For a claim that failed: the experiment that was made to find out why, and what came of it."
+        => c.why.as_ref(), optional();
+    "detail": Text, "For a claim about several cells: the cell that decides, and the cells in which it did not hold."
+        => c.detail.as_ref(), optional();
+}
 
-static AXES: &[OfAxis] = &[
-    OfAxis::new("item", Kind::Text, "Table or figure.", |a| (&a.item).into()),
-    OfAxis::new(
-        "label",
-        Kind::Text,
-        "The part of a cell's name between commas that has the number, with `#` for it.",
-        |a| (&a.label).into(),
-    ),
-    OfAxis::new("title", Kind::Text, "The quantity, with its unit.", |a| {
-        (&a.title).into()
-    }),
-];
-
-type OfClaim = Column<Claim>;
-
-/// One row for each claim.
-pub static CLAIMS: &[OfClaim] = &[
-    OfClaim::new(
-        "id",
-        Kind::Text,
-        "Table or figure, and a name that is unique within the paper.",
-        |c| (&c.id).into(),
-    ),
-    OfClaim::new(
-        "text",
-        Kind::Text,
-        "The statement, with its criterion and unit.",
-        |c| (&c.text).into(),
-    ),
-    OfClaim::new(
-        "source",
-        Kind::Text,
-        "Where the paper says so: table, figure or section.",
-        |c| (&c.source).into(),
-    ),
-    OfClaim::new(
-        "printed",
-        REAL,
-        "The number that the paper prints for it, if there is one.",
-        |c| c.printed.into(),
-    )
-    .optional(),
-    OfClaim::new(
-        "ours",
-        REAL,
-        "Our result; for a claim about several cells, that of the cell that decides.",
-        |c| c.ours.into(),
-    )
-    .optional(),
-    OfClaim::new("interval", Kind::List(Element::Number), INTERVAL, |c| {
-        ends(c.interval)
-    })
-    .optional(),
-    OfClaim::new("low", REAL, LOW, |c| c.interval.map(|[low, _]| low).into())
-        .optional()
-        .only(Files::Flat),
-    OfClaim::new("high", REAL, HIGH, |c| {
-        c.interval.map(|[_, high]| high).into()
-    })
-    .optional()
-    .only(Files::Flat),
-    OfClaim::new(
-        "verdict",
-        Kind::Choice(VERDICTS),
-        "The verdict according to the interval.",
-        |c| c.verdict.name().into(),
-    ),
-    OfClaim::new(
-        "basis",
-        Kind::Choice(BASES),
-        "What the verdict rests on: a claim of the paper by prediction, by constants fitted to it or by construction, a claim of ours, or one of the paper in a variant that it did not use.",
-        |c| c.basis.name().into(),
-    ),
-    OfClaim::new(
-        "by_ratio_only",
-        Kind::Flag,
-        "It held for a ratio or difference of numbers of which one is more than a factor of 2 from the printed one.",
-        |c| c.by_ratio_only.into(),
-    ),
-    OfClaim::new(
-        "criterion",
-        Kind::Text,
-        "Why the criterion is as it is, where that is not plain.",
-        |c| c.criterion.as_ref().into(),
-    )
-    .optional(),
-    OfClaim::new(
-        "why",
-        Kind::Text,
-        "For a claim that failed: the experiment that was made to find out why, and what came of it.",
-        |c| c.why.as_ref().into(),
-    )
-    .optional(),
-    OfClaim::new(
-        "detail",
-        Kind::Text,
-        "For a claim about several cells: the cell that decides, and the cells in which it did not hold.",
-        |c| c.detail.as_ref().into(),
-    )
-    .optional(),
-];
-
-type OfComparison = Column<Comparison>;
-
-/// One row for each printed number.
-pub static COMPARISONS: &[OfComparison] = &[
-    OfComparison::new("item", Kind::Text, "Table or figure.", |c| (&c.item).into()),
-    OfComparison::new(
-        "cell",
-        Kind::Text,
-        "Position in the table or figure.",
-        |c| (&c.cell).into(),
-    )
-    .shown("", 0),
-    OfComparison::new(
-        "measure",
-        Kind::Text,
-        "The measured quantity, with its unit.",
-        |c| (&c.measure).into(),
-    )
-    .shown("", 0),
-    OfComparison::new(
-        "printed",
-        REAL,
-        "The paper's value, if it is printed; many are only shown in a graph.",
-        |c| c.printed.into(),
-    )
-    .optional()
-    .shown("printed", 0),
-    OfComparison::new(
-        "printed_half_width",
-        REAL,
-        "Half width of the paper's interval, if it is printed.",
-        |c| c.printed_half_width.into(),
-    )
-    .optional(),
-    OfComparison::new("ours", REAL, "Our result.", |c| c.ours.into())
-        .optional()
-        .shown("ours", 0),
-    OfComparison::new(
-        "factor",
-        REAL,
-        "Ours over the printed value, if it is printed.",
-        |c| c.factor().into(),
-    )
-    .optional()
-    .shown("factor", 2),
-    OfComparison::new("interval", Kind::List(Element::Number), INTERVAL, |c| {
-        ends(c.interval)
-    })
-    .optional(),
-    OfComparison::new("low", REAL, LOW, |c| c.interval.map(|[low, _]| low).into())
-        .optional()
-        .only(Files::Flat),
-    OfComparison::new("high", REAL, HIGH, |c| {
-        c.interval.map(|[_, high]| high).into()
-    })
-    .optional()
-    .only(Files::Flat),
-    OfComparison::new(
-        "half_width",
-        REAL,
-        "Half of the width of the 95 % interval.",
-        |c| half_width(c.interval).into(),
-    )
-    .optional()
-    .only(Files::None)
-    .shown("+-", 1),
-];
+columns! {
+    /// One row for each printed number.
+    pub COMPARISONS: Comparison, |c|
+    "item": Text, "Table or figure." => &c.item;
+    "cell": Text, "Position in the table or figure." => &c.cell, shown("", 0);
+    "measure": Text, "The measured quantity, with its unit." => &c.measure, shown("", 0);
+    "printed": Number(REAL), "The paper's value, if it is printed; many are only shown in a graph."
+        => c.printed, optional(), shown("printed", 0);
+    "printed_half_width": Number(REAL), "Half width of the paper's interval, if it is printed."
+        => c.printed_half_width, optional();
+    "ours": Number(REAL), "Our result." => c.ours, optional(), shown("ours", 0);
+    "factor": Number(REAL), "Ours over the printed value, if it is printed."
+        => c.factor(), optional(), shown("factor", 2);
+    "interval": List(Element::Number), INTERVAL => ends(c.interval), optional();
+    "low": Number(REAL), LOW => c.interval.map(|[low, _]| low), optional(), only(Files::Flat);
+    "high": Number(REAL), HIGH => c.interval.map(|[_, high]| high), optional(), only(Files::Flat);
+    "half_width": Number(REAL), "Half of the width of the 95 % interval."
+        => half_width(c.interval), optional(), only(Files::None), shown("+-", 1);
+}
 
 const INTERVAL: &str = "Both ends of the 95 % interval of ours: equal where nothing is random, absent where an end is not known.";
 const LOW: &str = "Lower end of the 95 % interval of ours, where it is known.";

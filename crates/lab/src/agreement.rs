@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use inorder_report::number::short;
-use inorder_report::{Column, Digits, Kind, text};
+use inorder_report::{Digits, columns, text};
 use inorder_sim::{CellResult, Estimate};
 
 /// Means agree if they differ by no more than this share of Linux's.
@@ -82,52 +82,21 @@ pub fn compare(linux: &[CellResult], simulation: &[CellResult]) -> Vec<Agreement
     rows
 }
 
-type Of = Column<Agreement>;
+const REAL: Digits = Digits::Short;
 
-const REAL: Kind = Kind::Number(Digits::Short);
-
-/// The columns.
-pub static AGREEMENT: &[Of] = &[
-    Of::new("cell", Kind::Text, "Place in the grid.", |a| {
-        (&a.cell).into()
-    })
-    .shown("cell", 0),
-    Of::new("measure", Kind::Text, "The measure.", |a| a.measure.into()).shown("measure", 0),
-    Of::new("linux", REAL, "Mean on real Linux.", |a| {
-        a.linux.mean.into()
-    }),
-    Of::new("linux_half", REAL, "Half the width of its interval.", |a| {
-        a.linux.half.into()
-    })
-    .optional(),
-    Of::new("simulation", REAL, "Mean in the simulation.", |a| {
-        a.simulation.mean.into()
-    }),
-    Of::new(
-        "simulation_half",
-        REAL,
-        "Half the width of its interval.",
-        |a| a.simulation.half.into(),
-    )
-    .optional(),
-    Of::new(
-        "ratio",
-        REAL,
-        "The simulation's mean divided by Linux's.",
-        |a| a.ratio().into(),
-    )
-    .optional(),
-    Of::new("ratio_half", REAL, "Half the width of its interval.", |a| {
-        a.half().into()
-    })
-    .optional(),
-    Of::new(
-        "agrees",
-        Kind::Flag,
-        "Whether the means differ by at most 15 %.",
-        |a| a.agrees().into(),
-    ),
-];
+columns! {
+    /// The columns.
+    pub AGREEMENT: Agreement, |a|
+    "cell": Text, "Place in the grid." => &a.cell, shown("cell", 0);
+    "measure": Text, "The measure." => a.measure, shown("measure", 0);
+    "linux": Number(REAL), "Mean on real Linux." => a.linux.mean;
+    "linux_half": Number(REAL), "Half the width of its interval." => a.linux.half, optional();
+    "simulation": Number(REAL), "Mean in the simulation." => a.simulation.mean;
+    "simulation_half": Number(REAL), "Half the width of its interval." => a.simulation.half, optional();
+    "ratio": Number(REAL), "The simulation's mean divided by Linux's." => a.ratio(), optional();
+    "ratio_half": Number(REAL), "Half the width of its interval." => a.half(), optional();
+    "agrees": Flag, "Whether the means differ by at most 15 %." => a.agrees();
+}
 
 /// Writes a table for people, and a line with how many agree.
 ///

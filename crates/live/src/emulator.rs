@@ -2,7 +2,7 @@
 
 use inorder_base::stats::Distribution;
 use inorder_path::{Path, Reason, Timeline};
-use inorder_report::{Column, Kind, List, Value};
+use inorder_report::{Value, columns};
 
 use crate::frame::Frame;
 use crate::frame::split::split;
@@ -138,116 +138,35 @@ fn lost_bytes(mark: &inorder_path::Mark<Frame>) -> isize {
     }
 }
 
-type Of = Column<Seen>;
+columns! {
+    /// The columns of a direction.
+    pub SEEN: Seen, |s|
+    "direction": Choice(&["forward", "reverse"]), "Forward: from the first interface to the second."
+        => s.name, shown("direction", 0);
+    "received": Count, "Frames received; a super-packet of offloading is one." => s.received, shown("frames", 4);
+    "size": Bytes, "Bytes of these frames." => s.bytes, unit("bytes");
+    "packets": Count, "Packets, after super-packets were split." => s.packets, shown("packets", 0);
+    "delivered": Count, "Packets delivered, copies included." => s.delivered, shown("delivered", 1);
+    "dropped": Count, "Packets that the path dropped." => s.dropped, shown("dropped", 0);
+    "overtook": Count, "Packets that overtook an earlier one, over all stages." => s.overtook, shown("overtook", 0);
+    "marked": Count, "Packets on which the path marked congestion (ECN)." => s.marked, shown("marked", 5);
+    "refused": Count, "Packets dropped because more than 256 MiB were in transit, malformed, or super-packets of a tunnel that is not known."
+        => s.refused, shown("refused", 3);
+    "missed": Count, "Frames that the kernel dropped because they were not taken fast enough."
+        => s.missed, shown("missed", 0);
+    "unsent": Count, "Frames that the kernel did not send: too large, or no room." => s.unsent, shown("unsent", 2);
+    "median_error_ms": Duration, "Median of how much later than due packets were delivered."
+        => s.error(0.5), optional(), in_group("later than due", "median", 3);
+    "p99_error_ms": Duration, "99th percentile of that; at most 1/32 too high."
+        => s.error(0.99), optional(), in_group("later than due", "p99", 2);
+    "max_error_ms": Duration, "Greatest of these." => s.error(1.0), optional(), in_group("later than due", "max", 3);
+}
 
-/// The columns of a direction.
-pub static SEEN: &[Of] = &[
-    Of::new(
-        "direction",
-        Kind::Choice(&["forward", "reverse"]),
-        "Forward: from the first interface to the second.",
-        |s| s.name.into(),
-    )
-    .shown("direction", 0),
-    Of::new(
-        "received",
-        Kind::Count,
-        "Frames received; a super-packet of offloading is one.",
-        |s| s.received.into(),
-    )
-    .shown("frames", 4),
-    Of::new("size", Kind::Bytes, "Bytes of these frames.", |s| {
-        s.bytes.into()
-    })
-    .unit("bytes"),
-    Of::new(
-        "packets",
-        Kind::Count,
-        "Packets, after super-packets were split.",
-        |s| s.packets.into(),
-    )
-    .shown("packets", 0),
-    Of::new(
-        "delivered",
-        Kind::Count,
-        "Packets delivered, copies included.",
-        |s| s.delivered.into(),
-    )
-    .shown("delivered", 1),
-    Of::new(
-        "dropped",
-        Kind::Count,
-        "Packets that the path dropped.",
-        |s| s.dropped.into(),
-    )
-    .shown("dropped", 0),
-    Of::new(
-        "overtook",
-        Kind::Count,
-        "Packets that overtook an earlier one, over all stages.",
-        |s| s.overtook.into(),
-    )
-    .shown("overtook", 0),
-    Of::new(
-        "marked",
-        Kind::Count,
-        "Packets on which the path marked congestion (ECN).",
-        |s| s.marked.into(),
-    )
-    .shown("marked", 5),
-    Of::new(
-        "refused",
-        Kind::Count,
-        "Packets dropped because more than 256 MiB were in transit, malformed, or super-packets of a tunnel that is not known.",
-        |s| s.refused.into(),
-    )
-    .shown("refused", 3),
-    Of::new(
-        "missed",
-        Kind::Count,
-        "Frames that the kernel dropped because they were not taken fast enough.",
-        |s| s.missed.into(),
-    )
-    .shown("missed", 0),
-    Of::new(
-        "unsent",
-        Kind::Count,
-        "Frames that the kernel did not send: too large, or no room.",
-        |s| s.unsent.into(),
-    )
-    .shown("unsent", 2),
-    Of::new(
-        "median_error_ms",
-        Kind::Duration,
-        "Median of how much later than due packets were delivered.",
-        |s| s.error(0.5),
-    )
-    .optional()
-    .in_group("later than due", "median", 3),
-    Of::new(
-        "p99_error_ms",
-        Kind::Duration,
-        "99th percentile of that; at most 1/32 too high.",
-        |s| s.error(0.99),
-    )
-    .optional()
-    .in_group("later than due", "p99", 2),
-    Of::new("max_error_ms", Kind::Duration, "Greatest of these.", |s| {
-        s.error(1.0)
-    })
-    .optional()
-    .in_group("later than due", "max", 3),
-];
-
-/// The columns of both directions together, which JSON has.
-pub static EMULATED: &[Column<[Seen; 2]>] = &[Column::nested(
-    "directions",
-    "Each direction.",
-    &List {
-        columns: SEEN,
-        of: |both: &[Seen; 2]| both,
-    },
-)];
+columns! {
+    /// The columns of both directions together, which JSON has.
+    pub EMULATED: [Seen; 2], |both|
+    "directions": Rows(SEEN), "Each direction." => both;
+}
 
 impl Seen {
     fn error(&self, quantile: f64) -> Value<'static> {

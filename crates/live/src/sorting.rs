@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use inorder_base::stats::Distribution;
 use inorder_path::Packet;
-use inorder_report::{Column, Kind, List, Value};
+use inorder_report::{Value, columns};
 use inorder_sort::{AnySorter, ConfigError, Sorter, SorterConfig, Surroundings};
 use inorder_wire::{Dir, FlowKey};
 
@@ -248,61 +248,38 @@ impl Order {
     }
 }
 
-type Of = Column<Sorted>;
+columns! {
+    /// The columns of a direction.
+    pub SORTED: Sorted, |s|
+    "direction": Choice(&["forward", "reverse"]), "Forward: from the first interface to the second."
+        => s.name, shown("direction", 0);
+    "sorter": Text, "The sorter with its settings." => &s.sorter, shown("sorter", 5);
+    "received": Count, "Frames received; a super-packet is one." => s.received, shown("frames", 0);
+    "size": Bytes, "Bytes of these frames." => s.bytes, unit("bytes");
+    "suitable": Count, "Frames that might be held and sorted." => s.suitable, shown("suitable", 4);
+    "late_before": Count, "Data packets that came behind a later one of their flow, retransmissions included, before sorting."
+        => s.late_before, in_group("late", "before", 0);
+    "late_after": Count, "The same after sorting." => s.late_after, in_group("late", "after", 0);
+    "sent": Count, "Frames sent; a sorted run that was merged is one." => s.sent, shown("sent", 3);
+    "held": Count, "Frames held now." => s.held, in_group("held", "now", 6);
+    "most_held": Count, "Most frames held at a time." => s.most_held, in_group("held", "most", 4);
+    "refused": Count, "Super-packets dropped because they are in a tunnel that is not known, so that they cannot be cut into packets."
+        => s.refused, shown("refused", 6);
+    "missed": Count, "Frames that the kernel dropped because they were not taken fast enough."
+        => s.missed, shown("missed", 0);
+    "unsent": Count, "Frames that the kernel did not send." => s.unsent, shown("unsent", 3);
+    "median_latency_ms": Duration, "Median of the time from arrival to departure."
+        => s.latency(0.5), optional(), in_group("latency", "median", 2);
+    "p99_latency_ms": Duration, "99th percentile of that; at most 1/32 too high."
+        => s.latency(0.99), optional(), in_group("latency", "p99", 1);
+    "max_latency_ms": Duration, "Greatest of these." => s.latency(1.0), optional(), in_group("latency", "max", 3);
+}
 
-/// The columns of a direction.
-pub static SORTED: &[Of] = &[
-    Of::new("direction", Kind::Choice(&["forward", "reverse"]), "Forward: from the first interface to the second.", |s| {
-        s.name.into()
-    })
-    .shown("direction", 0),
-    Of::new("sorter", Kind::Text, "The sorter with its settings.", |s| (&s.sorter).into()).shown("sorter", 5),
-    Of::new("received", Kind::Count, "Frames received; a super-packet is one.", |s| s.received.into()).shown("frames", 0),
-    Of::new("size", Kind::Bytes, "Bytes of these frames.", |s| s.bytes.into()).unit("bytes"),
-    Of::new("suitable", Kind::Count, "Frames that might be held and sorted.", |s| s.suitable.into()).shown("suitable", 4),
-    Of::new(
-        "late_before",
-        Kind::Count,
-        "Data packets that came behind a later one of their flow, retransmissions included, before sorting.",
-        |s| s.late_before.into(),
-    )
-    .in_group("late", "before", 0),
-    Of::new("late_after", Kind::Count, "The same after sorting.", |s| s.late_after.into()).in_group("late", "after", 0),
-    Of::new("sent", Kind::Count, "Frames sent; a sorted run that was merged is one.", |s| s.sent.into()).shown("sent", 3),
-    Of::new("held", Kind::Count, "Frames held now.", |s| s.held.into()).in_group("held", "now", 6),
-    Of::new("most_held", Kind::Count, "Most frames held at a time.", |s| s.most_held.into()).in_group("held", "most", 4),
-    Of::new(
-        "refused",
-        Kind::Count,
-        "Super-packets dropped because they are in a tunnel that is not known, so that they cannot be cut into packets.",
-        |s| s.refused.into(),
-    )
-    .shown("refused", 6),
-    Of::new("missed", Kind::Count, "Frames that the kernel dropped because they were not taken fast enough.", |s| {
-        s.missed.into()
-    })
-    .shown("missed", 0),
-    Of::new("unsent", Kind::Count, "Frames that the kernel did not send.", |s| s.unsent.into()).shown("unsent", 3),
-    Of::new("median_latency_ms", Kind::Duration, "Median of the time from arrival to departure.", |s| s.latency(0.5))
-        .optional()
-        .in_group("latency", "median", 2),
-    Of::new("p99_latency_ms", Kind::Duration, "99th percentile of that; at most 1/32 too high.", |s| s.latency(0.99))
-        .optional()
-        .in_group("latency", "p99", 1),
-    Of::new("max_latency_ms", Kind::Duration, "Greatest of these.", |s| s.latency(1.0))
-        .optional()
-        .in_group("latency", "max", 3),
-];
-
-/// The columns of all directions together, which JSON has.
-pub static LIVE: &[Column<Vec<Sorted>>] = &[Column::nested(
-    "directions",
-    "Each direction.",
-    &List {
-        columns: SORTED,
-        of: |all: &Vec<Sorted>| all,
-    },
-)];
+columns! {
+    /// The columns of all directions together, which JSON has.
+    pub LIVE: Vec<Sorted>, |all|
+    "directions": Rows(SORTED), "Each direction." => all;
+}
 
 impl Sorted {
     fn latency(&self, quantile: f64) -> Value<'static> {

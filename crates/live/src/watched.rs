@@ -1,7 +1,7 @@
 //! What `inorder watch` counts over all its intervals.
 
 use inorder_detect::Totals;
-use inorder_report::{Column, Kind};
+use inorder_report::columns;
 
 /// Sums over all intervals so far.
 #[derive(Clone, Debug, Default)]
@@ -67,85 +67,26 @@ impl Watched {
     }
 }
 
-type Of = Column<Watched>;
-
-/// The columns of the sums.
-pub static WATCHED: &[Of] = &[
-    Of::new("interface", Kind::Text, "The interface.", |w| {
-        (&w.interface).into()
-    }),
-    Of::new("intervals", Kind::Count, "Intervals analysed.", |w| {
-        w.intervals.into()
-    }),
-    Of::new(
-        "unwritten",
-        Kind::Count,
-        "Intervals whose flows could not be written into a file.",
-        |w| w.unwritten.into(),
-    ),
-    Of::new("frames", Kind::Count, "Frames analysed.", |w| {
-        w.frames.into()
-    }),
-    Of::new(
-        "size",
-        Kind::Bytes,
-        "Bytes of these frames on the wire.",
-        |w| w.bytes.into(),
-    )
-    .unit("bytes"),
-    Of::new(
-        "missed",
-        Kind::Count,
-        "Frames that the kernel dropped because they were not taken fast enough.",
-        |w| w.missed.into(),
-    ),
-    Of::new(
-        "flows",
-        Kind::Count,
-        "TCP flows that carried data, counted in each interval.",
-        |w| w.flows.into(),
-    ),
-    Of::new(
-        "reordered_flows",
-        Kind::Count,
-        "Flows with late packets, counted in each interval.",
-        |w| w.reordered_flows.into(),
-    ),
-    Of::new(
-        "arrived",
-        Kind::Count,
-        "Original transmissions that certainly arrived.",
-        |w| w.arrived.into(),
-    ),
-    Of::new(
-        "reordered",
-        Kind::Count,
-        "Of these, late ones (RFC 4737).",
-        |w| w.reordered.into(),
-    ),
-    Of::new("losses", Kind::Count, "Packets lost.", |w| w.losses.into()),
-    Of::new("retransmissions", Kind::Count, "Retransmissions.", |w| {
-        w.retransmissions.into()
-    }),
-    Of::new(
-        "spurious_retransmissions",
-        Kind::Count,
-        "Retransmissions of data that had arrived.",
-        |w| w.spurious.into(),
-    ),
-    Of::new("recoveries", Kind::Count, "Recoveries.", |w| {
-        w.recoveries.into()
-    }),
-    Of::new(
-        "spurious_recoveries",
-        Kind::Count,
-        "Recoveries although nothing was lost.",
-        |w| w.spurious_recoveries.into(),
-    ),
-    Of::new("timeouts", Kind::Count, "Retransmission time-outs.", |w| {
-        w.timeouts.into()
-    }),
-];
+columns! {
+    /// The columns of the sums.
+    pub WATCHED: Watched, |w|
+    "interface": Text, "The interface." => &w.interface;
+    "intervals": Count, "Intervals analysed." => w.intervals;
+    "unwritten": Count, "Intervals whose flows could not be written into a file." => w.unwritten;
+    "frames": Count, "Frames analysed." => w.frames;
+    "size": Bytes, "Bytes of these frames on the wire." => w.bytes, unit("bytes");
+    "missed": Count, "Frames that the kernel dropped because they were not taken fast enough." => w.missed;
+    "flows": Count, "TCP flows that carried data, counted in each interval." => w.flows;
+    "reordered_flows": Count, "Flows with late packets, counted in each interval." => w.reordered_flows;
+    "arrived": Count, "Original transmissions that certainly arrived." => w.arrived;
+    "reordered": Count, "Of these, late ones (RFC 4737)." => w.reordered;
+    "losses": Count, "Packets lost." => w.losses;
+    "retransmissions": Count, "Retransmissions." => w.retransmissions;
+    "spurious_retransmissions": Count, "Retransmissions of data that had arrived." => w.spurious;
+    "recoveries": Count, "Recoveries." => w.recoveries;
+    "spurious_recoveries": Count, "Recoveries although nothing was lost." => w.spurious_recoveries;
+    "timeouts": Count, "Retransmission time-outs." => w.timeouts;
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! What receivers that acknowledge cumulatively make of the order of their packets: duplicate ACKs, and retransmissions
 //! by several definitions. Also the metrics of several streams together.
 
-use inorder_report::{Column, Digits, Kind, Value};
+use inorder_report::{Digits, columns};
 
 use crate::reordering::Reordering;
 use crate::summary::{Config, Metrics};
@@ -127,47 +127,18 @@ impl Receivers {
     }
 }
 
-/// The counts of all definitions of "reordering" and "retransmission", in percent of the packets.
-pub static RECEIVED: &[Column<Readings>] = &[
-    counted(
-        "reordered (RFC 4737)",
-        "%",
-        "Packets that a later one overtook.",
-        |r| r.percent(r.reordered).into(),
-    ),
-    counted(
-        "duplicate ACKs",
-        "%",
-        "Packets that do not advance the cumulative ACK.",
-        |r| r.percent(r.dupacks).into(),
-    ),
-    counted(
-        "fast retransmits",
-        "%",
-        "Third duplicate ACKs in a row.",
-        |r| r.percent(r.fast_retransmits).into(),
-    ),
-    counted(
-        "duplicate ACKs from the third",
-        "%",
-        "Duplicate ACKs from the third in a row on.",
-        |r| r.percent(r.dupacks_from_third).into(),
-    ),
-    counted(
-        "late by three",
-        "%",
-        "Packets that at least three later ones overtook.",
-        |r| r.percent(r.late_by_three).into(),
-    ),
-];
-
-const fn counted(
-    name: &'static str,
-    unit: &'static str,
-    about: &'static str,
-    value: for<'r> fn(&'r Readings) -> Value<'r>,
-) -> Column<Readings> {
-    Column::new(name, Kind::Number(Digits::Short), about, value).unit(unit)
+columns! {
+    /// The counts of all definitions of "reordering" and "retransmission", in percent of the packets.
+    pub RECEIVED: Readings, |r|
+    "reordered (RFC 4737)": Number(Digits::Short), "Packets that a later one overtook." => r.percent(r.reordered), unit("%");
+    "duplicate ACKs": Number(Digits::Short), "Packets that do not advance the cumulative ACK."
+        => r.percent(r.dupacks), unit("%");
+    "fast retransmits": Number(Digits::Short), "Third duplicate ACKs in a row."
+        => r.percent(r.fast_retransmits), unit("%");
+    "duplicate ACKs from the third": Number(Digits::Short), "Duplicate ACKs from the third in a row on."
+        => r.percent(r.dupacks_from_third), unit("%");
+    "late by three": Number(Digits::Short), "Packets that at least three later ones overtook."
+        => r.percent(r.late_by_three), unit("%");
 }
 
 /// RFC 4737 and RFC 5236 for lanes: the flows of a lane are one numbered stream, one after the other.

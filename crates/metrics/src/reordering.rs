@@ -1,6 +1,6 @@
 //! The result from which all metrics are read, and the list of metrics that every output has.
 
-use inorder_report::{Column, Digits, Kind, Value};
+use inorder_report::{Digits, Value, columns};
 
 use crate::order::Reordered;
 use crate::{Bursts, Displacements, Distribution, NReordering, ReorderDensity, Runs};
@@ -270,193 +270,58 @@ impl Tally {
     }
 }
 
-type Of = Column<Reordering>;
+const PACKETS: Digits = Digits::Fixed(3);
 
-const PACKETS: Kind = Kind::Number(Digits::Fixed(3));
+columns! {
+    /// The counts to which the shares of [`METRICS`] refer.
+    pub COUNTS: Reordering, |r|
+    "received": Count, "Packets received, duplicates not counted; for TCP, original transmissions that certainly arrived."
+        => r.received;
+    "reordered": Count, "Of these, reordered (RFC 4737 section 3.3); ambiguous ones are not counted." => r.reordered;
+}
 
-/// The counts to which the shares of [`METRICS`] refer.
-pub static COUNTS: &[Column<Reordering>] = &[
-    Of::new(
-        "received",
-        Kind::Count,
-        "Packets received, duplicates not counted; for TCP, original transmissions that certainly arrived.",
-        |r| r.received.into(),
-    ),
-    Of::new(
-        "reordered",
-        Kind::Count,
-        "Of these, reordered (RFC 4737 section 3.3); ambiguous ones are not counted.",
-        |r| r.reordered.into(),
-    ),
-];
-
-/// Every metric that is a single number, with its name and unit in all outputs. To add a metric, add it here.
-pub static METRICS: &[Column<Reordering>] = &[
-    Of::new(
-        "reordered_ratio",
-        Kind::Share,
-        "Reordered over received packets, RFC 4737 section 4.1.",
-        |r| r.reordered_ratio().into(),
-    )
-    .in_group("reordered", "%", 5),
-    Of::new(
-        "involved_ratio",
-        Kind::Share,
-        "Packets that overtook another or were overtaken, over received ones.",
-        |r| r.involved_ratio().into(),
-    ),
-    Of::new(
-        "max_extent",
-        Kind::Count,
-        "Greatest extent, RFC 4737 section 4.2; 0 if no packet was late.",
-        |r| r.of_late(r.extents.max()),
-    )
-    .unit("packets")
-    .optional()
-    .in_group("extent", "max", 4)
-    .adapted(if_late),
-    Of::new(
-        "mean_extent",
-        Kind::Number(Digits::Mean),
-        "Mean extent of late packets.",
-        |r| r.of_late(r.extents.mean()),
-    )
-    .unit("packets")
-    .optional()
-    .in_group("extent", "mean", 8)
-    .adapted(if_late),
-    Of::new(
-        "p99_extent",
-        Kind::Count,
-        "Extent that 99 % of the late packets do not exceed; at most 1/32 too high.",
-        |r| r.of_late(r.extents.quantile(0.99)),
-    )
-    .unit("packets")
-    .optional()
-    .adapted(if_late),
-    Of::new(
-        "max_late_ms",
-        Kind::Duration,
-        "Greatest late time, RFC 4737 section 4.3; 0 if no packet was late.",
-        |r| r.of_late(r.late_ns.max()),
-    )
-    .optional()
-    .in_group("late", "max", 3)
-    .adapted(if_late),
-    Of::new(
-        "mean_late_ms",
-        Kind::Duration,
-        "Mean late time of late packets.",
-        |r| r.of_late(r.late_ns.mean()),
-    )
-    .optional()
-    .adapted(if_late),
-    Of::new(
-        "p99_late_ms",
-        Kind::Duration,
-        "Late time that 99 % of the late packets do not exceed; at most 1/32 too high.",
-        |r| r.of_late(r.late_ns.quantile(0.99)),
-    )
-    .optional()
-    .adapted(if_late),
-    Of::new(
-        "n1_reordering",
-        Kind::Share,
-        "Packets whose predecessor was sent later, RFC 4737 section 5.",
-        |r| r.degree(1).into(),
-    ),
-    Of::new(
-        "n2_reordering",
-        Kind::Share,
-        "Packets whose two predecessors were sent later, RFC 4737 section 5.",
-        |r| r.degree(2).into(),
-    ),
-    Of::new(
-        "n3_reordering",
-        Kind::Share,
-        "Packets whose three predecessors were sent later, RFC 4737 section 5: TCP considers them lost.",
-        |r| r.degree(3).into(),
-    ),
-    Of::new("run_mean", PACKETS, "Mean length of the runs in order before late packets, RFC 4737 section 4.6.", |r| {
-        r.runs.mean().into()
-    })
-    .unit("packets")
-    .optional(),
-    Of::new(
-        "run_variation",
-        PACKETS,
-        "Variation of these runs, (q / a) / (a / x): 1 if all are equally long, more if late packets come in bursts.",
-        |r| r.runs.variation().into(),
-    )
-    .optional(),
-    Of::new(
-        "mean_burst",
-        PACKETS,
-        "Mean number of late packets in a row, the counterpart of the runs of RFC 4737 section 4.6.",
-        |r| r.bursts.mean().into(),
-    )
-    .unit("packets")
-    .optional()
-    .shown("late in a row", 8),
-    Of::new(
-        "mean_displacement",
-        PACKETS,
-        "Sum of |displacement| x density of the reorder density, RFC 5236.",
-        |r| r.displacements.mean_displacement().into(),
-    )
-    .unit("packets")
-    .in_group("displacement", "mean", 9)
-    .adapted(if_late),
-    Of::new(
-        "entropy",
-        PACKETS,
-        "Entropy of the reorder density, natural logarithm.",
-        |r| r.displacements.entropy().into(),
-    )
-    .unit("nats")
-    .in_group("displacement", "entropy", 10)
-    .adapted(if_late),
-    Of::new(
-        "mean_lateness",
-        PACKETS,
-        "Mean displacement of the packets displaced to later positions.",
-        |r| r.displacements.mean_lateness().into(),
-    )
-    .unit("packets")
-    .optional(),
-    Of::new(
-        "mean_earliness",
-        PACKETS,
-        "Mean displacement of the packets displaced to earlier positions.",
-        |r| r.displacements.mean_earliness().into(),
-    )
-    .unit("packets")
-    .optional(),
-    Of::new(
-        "displacement_variance",
-        PACKETS,
-        "Variance of the displacement.",
-        |r| r.displacements.variance().into(),
-    ),
-    Of::new(
-        "late_ratio",
-        Kind::Share,
-        "Share of packets displaced to later positions.",
-        |r| r.displacements.late_ratio().into(),
-    ),
-    Of::new(
-        "early_ratio",
-        Kind::Share,
-        "Share of packets displaced to earlier positions.",
-        |r| r.displacements.early_ratio().into(),
-    ),
-    Of::new(
-        "displaced_ratio",
-        Kind::Share,
-        "Share of packets displaced, early or late.",
-        |r| r.displacements.displaced_ratio().into(),
-    ),
-];
+columns! {
+    /// Every metric that is a single number, with its name and unit in all outputs. To add a metric, add it here.
+    pub METRICS: Reordering, |r|
+    "reordered_ratio": Share, "Reordered over received packets, RFC 4737 section 4.1."
+        => r.reordered_ratio(), in_group("reordered", "%", 5);
+    "involved_ratio": Share, "Packets that overtook another or were overtaken, over received ones."
+        => r.involved_ratio();
+    "max_extent": Count, "Greatest extent, RFC 4737 section 4.2; 0 if no packet was late."
+        => r.of_late(r.extents.max()), unit("packets"), optional(), in_group("extent", "max", 4), adapted(if_late);
+    "mean_extent": Number(Digits::Mean), "Mean extent of late packets."
+        => r.of_late(r.extents.mean()), unit("packets"), optional(), in_group("extent", "mean", 8), adapted(if_late);
+    "p99_extent": Count, "Extent that 99 % of the late packets do not exceed; at most 1/32 too high."
+        => r.of_late(r.extents.quantile(0.99)), unit("packets"), optional(), adapted(if_late);
+    "max_late_ms": Duration, "Greatest late time, RFC 4737 section 4.3; 0 if no packet was late."
+        => r.of_late(r.late_ns.max()), optional(), in_group("late", "max", 3), adapted(if_late);
+    "mean_late_ms": Duration, "Mean late time of late packets."
+        => r.of_late(r.late_ns.mean()), optional(), adapted(if_late);
+    "p99_late_ms": Duration, "Late time that 99 % of the late packets do not exceed; at most 1/32 too high."
+        => r.of_late(r.late_ns.quantile(0.99)), optional(), adapted(if_late);
+    "n1_reordering": Share, "Packets whose predecessor was sent later, RFC 4737 section 5." => r.degree(1);
+    "n2_reordering": Share, "Packets whose two predecessors were sent later, RFC 4737 section 5." => r.degree(2);
+    "n3_reordering": Share, "Packets whose three predecessors were sent later, RFC 4737 section 5: TCP considers them lost."
+        => r.degree(3);
+    "run_mean": Number(PACKETS), "Mean length of the runs in order before late packets, RFC 4737 section 4.6."
+        => r.runs.mean(), unit("packets"), optional();
+    "run_variation": Number(PACKETS), "Variation of these runs, (q / a) / (a / x): 1 if all are equally long, more if late packets come in bursts."
+        => r.runs.variation(), optional();
+    "mean_burst": Number(PACKETS), "Mean number of late packets in a row, the counterpart of the runs of RFC 4737 section 4.6."
+        => r.bursts.mean(), unit("packets"), optional(), shown("late in a row", 8);
+    "mean_displacement": Number(PACKETS), "Sum of |displacement| x density of the reorder density, RFC 5236."
+        => r.displacements.mean_displacement(), unit("packets"), in_group("displacement", "mean", 9), adapted(if_late);
+    "entropy": Number(PACKETS), "Entropy of the reorder density, natural logarithm."
+        => r.displacements.entropy(), unit("nats"), in_group("displacement", "entropy", 10), adapted(if_late);
+    "mean_lateness": Number(PACKETS), "Mean displacement of the packets displaced to later positions."
+        => r.displacements.mean_lateness(), unit("packets"), optional();
+    "mean_earliness": Number(PACKETS), "Mean displacement of the packets displaced to earlier positions."
+        => r.displacements.mean_earliness(), unit("packets"), optional();
+    "displacement_variance": Number(PACKETS), "Variance of the displacement." => r.displacements.variance();
+    "late_ratio": Share, "Share of packets displaced to later positions." => r.displacements.late_ratio();
+    "early_ratio": Share, "Share of packets displaced to earlier positions." => r.displacements.early_ratio();
+    "displaced_ratio": Share, "Share of packets displaced, early or late." => r.displacements.displaced_ratio();
+}
 
 impl Reordering {
     /// A number about the late packets: 0 if there are none, absent if it was not measured.

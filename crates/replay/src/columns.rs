@@ -6,13 +6,11 @@ use inorder_metrics::{METRICS, Reordering};
 use inorder_report::json::Json;
 use inorder_report::schema::Schema;
 use inorder_report::text::{self, Layout};
-use inorder_report::{AnyColumn, Column, Digits, Field, Kind, Nested, Sheet};
+use inorder_report::{AnyColumn, Column, Digits, Field, Kind, Nested, Sheet, columns};
 
 use crate::tally::Summary;
 
-type Of = Column<Summary>;
-
-const REAL: Kind = Kind::Number(Digits::Short);
+const REAL: Digits = Digits::Short;
 
 /// The metrics of [`METRICS`] that are measured at each side. The others need consecutive packet numbers, but TCP
 /// numbers bytes.
@@ -26,53 +24,19 @@ const MEASURED: [&str; 7] = [
     "p99_late_ms",
 ];
 
-/// The summary as `inorder sort --json` prints it.
-pub static SUMMARY: &[Of] = &[
-    Of::new("frames", Kind::Count, "Frames read.", |s| s.frames.into()),
-    Of::new(
-        "sortable",
-        Kind::Count,
-        "Frames that could be sorted.",
-        |s| s.sortable.into(),
-    ),
-    Of::new(
-        "batches",
-        Kind::Count,
-        "Batches the network card delivered.",
-        |s| s.batches.into(),
-    ),
-    Of::new(
-        "batch_mean",
-        REAL,
-        "Mean number of frames per batch.",
-        |s| rounded(s.batch_mean(), 1e3).into(),
-    )
-    .unit("frames"),
-    Of::new(
-        "batch_max",
-        Kind::Count,
-        "Frames in the largest batch.",
-        |s| s.batch_max.into(),
-    )
-    .unit("frames"),
-    Of::nested("before", "Order in which the frames arrived.", &BEFORE),
-    Of::nested(
-        "after",
-        "Order in which the stack receives the frames.",
-        &AFTER,
-    ),
-    Of::new("delay_mean_ns", REAL, "Mean delay added to a frame.", |s| {
-        rounded(s.delay_mean_ns, 10.0).into()
-    })
-    .unit("ns"),
-    Of::new(
-        "delay_max_ns",
-        Kind::Count,
-        "Largest delay added to a frame.",
-        |s| s.delay_max_ns.into(),
-    )
-    .unit("ns"),
-];
+columns! {
+    /// The summary as `inorder sort --json` prints it.
+    pub SUMMARY: Summary, |s|
+    "frames": Count, "Frames read." => s.frames;
+    "sortable": Count, "Frames that could be sorted." => s.sortable;
+    "batches": Count, "Batches the network card delivered." => s.batches;
+    "batch_mean": Number(REAL), "Mean number of frames per batch." => rounded(s.batch_mean(), 1e3), unit("frames");
+    "batch_max": Count, "Frames in the largest batch." => s.batch_max, unit("frames");
+    "before": Nested(BEFORE), "Order in which the frames arrived." => s;
+    "after": Nested(AFTER), "Order in which the stack receives the frames." => s;
+    "delay_mean_ns": Number(REAL), "Mean delay added to a frame." => rounded(s.delay_mean_ns, 10.0), unit("ns");
+    "delay_max_ns": Count, "Largest delay added to a frame." => s.delay_max_ns, unit("ns");
+}
 
 /// The order at one side of the sorter, as an object of the JSON document.
 struct Side(fn(&Summary) -> &Reordering);
@@ -90,23 +54,12 @@ impl Nested<Summary> for Side {
     }
 }
 
-/// The counts of one side. The sorter sees sequence numbers only, so a retransmission counts if its original is missing.
-static COUNTS: &[Column<Reordering>] = &[
-    Column::new(
-        "received",
-        Kind::Count,
-        "First copies of numbered packets.",
-        |o: &Reordering| o.received.into(),
-    )
-    .shown("received", 0),
-    Column::new(
-        "reordered",
-        Kind::Count,
-        "Of these, reordered (RFC 4737 section 3.3).",
-        |o: &Reordering| o.reordered.into(),
-    )
-    .shown("reordered", 0),
-];
+columns! {
+    /// The counts of one side. The sorter sees sequence numbers only, so a retransmission counts if its original is missing.
+    COUNTS: Reordering, |o|
+    "received": Count, "First copies of numbered packets." => o.received, shown("received", 0);
+    "reordered": Count, "Of these, reordered (RFC 4737 section 3.3)." => o.reordered, shown("reordered", 0);
+}
 
 /// The columns of one side.
 fn order() -> Vec<Column<Reordering>> {
@@ -121,7 +74,7 @@ fn order() -> Vec<Column<Reordering>> {
 /// # Errors
 /// If `out` cannot be written.
 pub fn write_text(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    let facts: Vec<&Of> = SUMMARY.iter().filter(|c| c.rows().is_none()).collect();
+    let facts: Vec<&Column<Summary>> = SUMMARY.iter().filter(|c| c.rows().is_none()).collect();
     text::facts(out, &facts, summary, &Layout::default())?;
     writeln!(out)?;
     let sides = [("before", &summary.before), ("after", &summary.after)];

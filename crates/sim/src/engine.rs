@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use inorder_report::{Column, Element, Kind};
+use inorder_report::{Element, columns};
 
 /// What carried out the runs of a cell.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -19,45 +19,22 @@ pub struct Engine {
     pub commands: Vec<String>,
 }
 
-type Of = Column<Engine>;
+columns! {
+    /// The columns of an engine in every output.
+    pub(crate) ENGINE: Engine, |e|
+    "engine": Text, "What carried out the run: simulation, or how the kernel ran (uml is User Mode Linux)."
+        => &e.name;
+    "kernel": Text, "Version of the Linux kernel; empty for a simulation." => &e.kernel;
+    "clock": Text, "What the times are of: virtual, or real (then a busy machine changes the results)." => &e.clock;
+}
 
-/// The columns of an engine in every output.
-pub(crate) static ENGINE: &[Of] = &[
-    Of::new(
-        "engine",
-        Kind::Text,
-        "What carried out the run: simulation, or how the kernel ran (uml is User Mode Linux).",
-        |e: &Engine| (&e.name).into(),
-    ),
-    Of::new(
-        "kernel",
-        Kind::Text,
-        "Version of the Linux kernel; empty for a simulation.",
-        |e: &Engine| (&e.kernel).into(),
-    ),
-    Of::new(
-        "clock",
-        Kind::Text,
-        "What the times are of: virtual, or real (then a busy machine changes the results).",
-        |e: &Engine| (&e.clock).into(),
-    ),
-];
-
-/// The further columns of an engine, only in JSON.
-pub(crate) static MADE_BY: &[Of] = &[
-    Of::new(
-        "config",
-        Kind::Text,
-        "Identifies the configuration of the kernel; empty for a simulation.",
-        |e: &Engine| (&e.config).into(),
-    ),
-    Of::new(
-        "commands",
-        Kind::List(Element::Text),
-        "The commands that made the network and the settings of its hosts; empty for a simulation.",
-        |e: &Engine| e.commands.iter().collect::<Vec<_>>().into(),
-    ),
-];
+columns! {
+    /// The further columns of an engine, only in JSON.
+    pub(crate) MADE_BY: Engine, |e|
+    "config": Text, "Identifies the configuration of the kernel; empty for a simulation." => &e.config;
+    "commands": List(Element::Text), "The commands that made the network and the settings of its hosts; empty for a simulation."
+        => e.commands.iter().collect::<Vec<_>>();
+}
 
 impl Engine {
     /// The simulator.

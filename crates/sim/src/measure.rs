@@ -4,7 +4,9 @@ use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
 use inorder_metrics::{METRICS, Reordering};
-use inorder_report::{AnyColumn, Column, Digits, Field, Kind, Nested, Rank, Value, number};
+use inorder_report::{
+    AnyColumn, Column, Digits, Field, Kind, Nested, Rank, Value, columns, number,
+};
 
 use crate::result::{FlowResult, ProbeResult, RunResult};
 
@@ -46,25 +48,6 @@ impl AnyColumn<RunResult> for Measure {
     }
 }
 
-/// Shows the measure in tables. A smaller `rank` means that it is dropped later on a narrow terminal and appears
-/// earlier on the page. Measures without a rank are only in files.
-const fn measure(
-    name: &'static str,
-    heading: &'static str,
-    unit: &'static str,
-    rank: Option<u8>,
-    value: for<'r> fn(&'r RunResult) -> Value<'r>,
-    about: &'static str,
-) -> Column<RunResult> {
-    let column = Column::new(name, Kind::Number(Digits::Short), about, value);
-    let mut column = column.unit(unit).optional();
-    column.field.heading = heading;
-    match rank {
-        Some(rank) => column.shown(heading, rank),
-        None => column,
-    }
-}
-
 /// A metric of the probes' order, with its name after `probes_`.
 fn of_probes(column: &'static Column<Reordering>) -> Measure {
     /// Rank of the metrics that are shown in all tables.
@@ -97,252 +80,70 @@ pub(crate) const RANKS_ALWAYS_SHOWN: RangeInclusive<u8> = 1..=3;
 /// metric of `inorder-metrics`.
 pub static MEASURES: LazyLock<Vec<Measure>> = LazyLock::new(|| {
     let of_runs = RUN.iter().map(|column| Measure {
-        field: column.field,
+        field: column.optional().field,
         of: Of::Run(*column),
     });
     of_runs.chain(METRICS.iter().map(of_probes)).collect()
 });
 
-/// Measures of runs. To add one, add it here.
-static RUN: &[Column<RunResult>] = &[
-    measure(
-        "throughput",
-        "throughput",
-        "Mbit/s",
-        Some(0),
-        |run| of_flows(run, throughput),
-        "Sum of the flows' throughputs: payload delivered in order, each over the time from the flow's start or the end of the warm-up to its completion or the end of the run. Of flows that are not there at the same time it may exceed the rate of the line.",
-    ),
-    measure(
-        "fairness",
-        "fairness",
-        "",
-        Some(18),
-        |run| of_flows(run, fairness),
-        "Jain's index over the flows' throughputs; 1 is equal.",
-    ),
-    measure(
-        "segments",
-        "segments",
-        "",
-        None,
-        |run| of_flows(run, |f| sum(f, |r| r.counts.segments)),
-        "Segments sent by the senders.",
-    ),
-    measure(
-        "retransmissions",
-        "retrans",
-        "",
-        Some(1),
-        |run| of_flows(run, |f| sum(f, |r| r.counts.retransmissions)),
-        "Segments sent again (PktsRetrans).",
-    ),
-    measure(
-        "spurious",
-        "spurious",
-        "",
-        Some(4),
-        |run| of_flows(run, |f| sum(f, |r| r.counts.spurious)),
-        "Spurious retransmissions: an earlier transmission of each of their bytes arrived and was not refused.",
-    ),
-    measure(
-        "refused",
-        "refused",
-        "",
-        Some(20),
-        |run| of_flows(run, |f| sum(f, |r| r.counts.refused)),
-        "Segments with data that arrived and that the receiver's TCP discarded although the bytes were missing: too old \
-         by their timestamps (PAWS, RFC 7323), or outside the window.",
-    ),
-    measure(
-        "duplicate_acks",
-        "dupACKs",
-        "",
-        Some(2),
-        |run| of_flows(run, |f| sum(f, |r| r.counts.duplicate_acks)),
-        "Duplicate acknowledgements (DupAcksIn).",
-    ),
-    measure(
-        "sack_blocks",
-        "SACK blocks",
-        "",
-        None,
-        |run| of_flows(run, |f| sum(f, |r| r.counts.sack_blocks)),
-        "SACK blocks received (SackBlocksRcvd).",
-    ),
-    measure(
-        "recoveries",
-        "recoveries",
-        "",
-        Some(3),
-        |run| of_flows(run, |f| sum(f, |r| r.counts.recoveries)),
-        "Fast recoveries.",
-    ),
-    measure(
-        "undone",
-        "undone",
-        "",
-        Some(13),
-        |run| of_flows(run, |f| sum(f, |r| r.counts.undone)),
-        "Fast recoveries undone by the sender.",
-    ),
-    measure(
-        "timeouts",
-        "timeouts",
-        "",
-        Some(12),
-        |run| of_flows(run, |f| sum(f, |r| r.counts.timeouts)),
-        "Expiries of retransmission timers.",
-    ),
-    measure(
-        "loss_probes",
-        "loss probes",
-        "",
-        None,
-        |run| of_flows(run, |f| sum(f, |r| r.counts.loss_probes)),
-        "Tail loss probes sent (RFC 8985 section 7).",
-    ),
-    measure(
-        "reordered_at_card",
-        "reordered",
-        "%",
-        Some(19),
-        |run| {
-            of_flows(run, |f| {
-                percent(f, |r| (r.counts.reordered_at_card, r.counts.at_card))
-            })
-        },
-        "Share of the originals that are late when they reach the receiver's card (RFC 4737).",
-    ),
-    measure(
-        "reordered_at_stack",
-        "after card",
-        "%",
-        Some(10),
-        |run| {
-            of_flows(run, |f| {
-                percent(f, |r| (r.counts.reordered_at_stack, r.counts.at_stack))
-            })
-        },
-        "Share of the originals that are late when they reach TCP, behind the card (RFC 4737).",
-    ),
-    measure(
-        "delay",
-        "delay",
-        "ms",
-        None,
-        |run| {
-            of_flows(run, |f| {
-                mean_ms(f, |r| (r.counts.delay_ns, r.counts.at_stack))
-            })
-        },
-        "Mean one-way delay of originals, to TCP.",
-    ),
-    measure(
-        "rtt",
-        "RTT",
-        "ms",
-        Some(11),
-        |run| of_flows(run, |f| mean_ms(f, |r| (r.counts.rtt_ns, r.counts.rtts))),
-        "Mean of the round-trip times measured by the senders.",
-    ),
-    measure(
-        "response",
-        "response",
-        "ms",
-        Some(8),
-        |run| {
-            of_flows(run, |f| {
-                mean_ms(f, |r| (r.counts.response_ns, r.counts.responses))
-            })
-        },
-        "Mean time from request to response of interactive flows.",
-    ),
-    measure(
-        "completion",
-        "completion",
-        "ms",
-        Some(9),
-        |run| of_flows(run, completion),
-        "Mean time from opening to the arrival of all data, of flows that completed.",
-    ),
-    measure(
-        "completion_small",
-        "small",
-        "ms",
-        Some(22),
-        |run| of_flows(run, |f| completion_of(f, SMALL, mean_of)),
-        "Mean completion of connections of up to 100 kB.",
-    ),
-    measure(
-        "completion_small_p99",
-        "small p99",
-        "ms",
-        Some(23),
-        |run| of_flows(run, |f| completion_of(f, SMALL, p99_of)),
-        "99th percentile of the completion of connections of up to 100 kB.",
-    ),
-    measure(
-        "completion_medium",
-        "medium",
-        "ms",
-        Some(24),
-        |run| of_flows(run, |f| completion_of(f, MEDIUM, mean_of)),
-        "Mean completion of connections of more than 100 kB and up to 10 MB.",
-    ),
-    measure(
-        "completion_large",
-        "large",
-        "ms",
-        Some(25),
-        |run| of_flows(run, |f| completion_of(f, LARGE, mean_of)),
-        "Mean completion of connections of more than 10 MB.",
-    ),
-    measure(
-        "broken",
-        "broken",
-        "",
-        Some(14),
-        |run| of_flows(run, |f| sum(f, |r| u64::from(r.error.is_some()))),
-        "Connections that ended with an error.",
-    ),
-    measure(
-        "dropped",
-        "dropped",
-        "",
-        Some(15),
-        |run| drops(run).into(),
-        "Packets dropped by the paths and cards, probes included.",
-    ),
-    measure(
-        "marked",
-        "marked",
-        "",
-        Some(21),
-        |run| marks(run).into(),
-        "Packets on which the queues of the paths marked congestion (CE of RFC 3168) instead of dropping them.",
-    ),
-    measure(
-        "probes_received",
-        "probes",
-        "",
-        Some(16),
-        |run| of_probe(run, |p| Some(p.received as f64)),
-        "Probes that arrived.",
-    ),
-    measure(
-        "probe_delay",
-        "probe delay",
-        "ms",
-        Some(17),
-        |run| {
-            of_probe(run, |p| {
-                ratio(p.delay_ns.cast_unsigned(), p.received).map(|ns| ns / 1e6)
-            })
-        },
-        "Mean one-way delay of the probes.",
-    ),
-];
+columns! {
+    /// Measures of runs. To add one, add it here.
+    RUN: RunResult, |run|
+    "throughput": Number(Digits::Short), "Sum of the flows' throughputs: payload delivered in order, each over the time from the flow's start or the end of the warm-up to its completion or the end of the run. Of flows that are not there at the same time it may exceed the rate of the line."
+        => of_flows(run, throughput), unit("Mbit/s"), shown("throughput", 0);
+    "fairness": Number(Digits::Short), "Jain's index over the flows' throughputs; 1 is equal."
+        => of_flows(run, fairness), shown("fairness", 18);
+    "segments": Number(Digits::Short), "Segments sent by the senders."
+        => of_flows(run, |f| sum(f, |r| r.counts.segments)), headed("segments");
+    "retransmissions": Number(Digits::Short), "Segments sent again (PktsRetrans)."
+        => of_flows(run, |f| sum(f, |r| r.counts.retransmissions)), shown("retrans", 1);
+    "spurious": Number(Digits::Short), "Spurious retransmissions: an earlier transmission of each of their bytes arrived and was not refused."
+        => of_flows(run, |f| sum(f, |r| r.counts.spurious)), shown("spurious", 4);
+    "refused": Number(Digits::Short), "Segments with data that arrived and that the receiver's TCP discarded although the bytes were missing: too old by their timestamps (PAWS, RFC 7323), or outside the window."
+        => of_flows(run, |f| sum(f, |r| r.counts.refused)), shown("refused", 20);
+    "duplicate_acks": Number(Digits::Short), "Duplicate acknowledgements (DupAcksIn)."
+        => of_flows(run, |f| sum(f, |r| r.counts.duplicate_acks)), shown("dupACKs", 2);
+    "sack_blocks": Number(Digits::Short), "SACK blocks received (SackBlocksRcvd)."
+        => of_flows(run, |f| sum(f, |r| r.counts.sack_blocks)), headed("SACK blocks");
+    "recoveries": Number(Digits::Short), "Fast recoveries."
+        => of_flows(run, |f| sum(f, |r| r.counts.recoveries)), shown("recoveries", 3);
+    "undone": Number(Digits::Short), "Fast recoveries undone by the sender."
+        => of_flows(run, |f| sum(f, |r| r.counts.undone)), shown("undone", 13);
+    "timeouts": Number(Digits::Short), "Expiries of retransmission timers."
+        => of_flows(run, |f| sum(f, |r| r.counts.timeouts)), shown("timeouts", 12);
+    "loss_probes": Number(Digits::Short), "Tail loss probes sent (RFC 8985 section 7)."
+        => of_flows(run, |f| sum(f, |r| r.counts.loss_probes)), headed("loss probes");
+    "reordered_at_card": Number(Digits::Short), "Share of the originals that are late when they reach the receiver's card (RFC 4737)."
+        => of_flows(run, |f| percent(f, |r| (r.counts.reordered_at_card, r.counts.at_card))), unit("%"), shown("reordered", 19);
+    "reordered_at_stack": Number(Digits::Short), "Share of the originals that are late when they reach TCP, behind the card (RFC 4737)."
+        => of_flows(run, |f| percent(f, |r| (r.counts.reordered_at_stack, r.counts.at_stack))), unit("%"), shown("after card", 10);
+    "delay": Number(Digits::Short), "Mean one-way delay of originals, to TCP."
+        => of_flows(run, |f| mean_ms(f, |r| (r.counts.delay_ns, r.counts.at_stack))), unit("ms"), headed("delay");
+    "rtt": Number(Digits::Short), "Mean of the round-trip times measured by the senders."
+        => of_flows(run, |f| mean_ms(f, |r| (r.counts.rtt_ns, r.counts.rtts))), unit("ms"), shown("RTT", 11);
+    "response": Number(Digits::Short), "Mean time from request to response of interactive flows."
+        => of_flows(run, |f| mean_ms(f, |r| (r.counts.response_ns, r.counts.responses))), unit("ms"), shown("response", 8);
+    "completion": Number(Digits::Short), "Mean time from opening to the arrival of all data, of flows that completed."
+        => of_flows(run, completion), unit("ms"), shown("completion", 9);
+    "completion_small": Number(Digits::Short), "Mean completion of connections of up to 100 kB."
+        => of_flows(run, |f| completion_of(f, SMALL, mean_of)), unit("ms"), shown("small", 22);
+    "completion_small_p99": Number(Digits::Short), "99th percentile of the completion of connections of up to 100 kB."
+        => of_flows(run, |f| completion_of(f, SMALL, p99_of)), unit("ms"), shown("small p99", 23);
+    "completion_medium": Number(Digits::Short), "Mean completion of connections of more than 100 kB and up to 10 MB."
+        => of_flows(run, |f| completion_of(f, MEDIUM, mean_of)), unit("ms"), shown("medium", 24);
+    "completion_large": Number(Digits::Short), "Mean completion of connections of more than 10 MB."
+        => of_flows(run, |f| completion_of(f, LARGE, mean_of)), unit("ms"), shown("large", 25);
+    "broken": Number(Digits::Short), "Connections that ended with an error."
+        => of_flows(run, |f| sum(f, |r| u64::from(r.error.is_some()))), shown("broken", 14);
+    "dropped": Number(Digits::Short), "Packets dropped by the paths and cards, probes included."
+        => drops(run), shown("dropped", 15);
+    "marked": Number(Digits::Short), "Packets on which the queues of the paths marked congestion (CE of RFC 3168) instead of dropping them."
+        => marks(run), shown("marked", 21);
+    "probes_received": Number(Digits::Short), "Probes that arrived."
+        => of_probe(run, |p| Some(p.received as f64)), shown("probes", 16);
+    "probe_delay": Number(Digits::Short), "Mean one-way delay of the probes."
+        => of_probe(run, |p| ratio(p.delay_ns.cast_unsigned(), p.received).map(|ns| ns / 1e6)), unit("ms"), shown("probe delay", 17);
+}
 
 /// The measure called `name`.
 pub fn find(name: &str) -> Option<&'static Measure> {

@@ -1,6 +1,6 @@
 //! The state of senders over time.
 
-use inorder_report::{Column, Kind};
+use inorder_report::columns;
 use inorder_tcp::CaState;
 
 /// The state of a flow's sender at one time.
@@ -36,75 +36,25 @@ pub struct Sample {
     pub held: u32,
 }
 
-type Of = Column<Sample>;
-
-/// The columns of a sample.
-pub static SAMPLES: &[Of] = &[
-    Of::new(
-        "time_ns",
-        Kind::Count,
-        "Time since the start of the run.",
-        |s| s.time_ns.into(),
-    )
-    .unit("ns"),
-    Of::new("flow", Kind::Small, "Number of the flow in the run.", |s| {
-        s.flow.into()
-    }),
-    Of::new("cwnd", Kind::Small, "Congestion window.", |s| s.cwnd.into()).unit("segments"),
-    Of::new(
-        "ssthresh",
-        Kind::Small,
-        "Slow-start threshold; 4294967295 if there is none.",
-        |s| s.ssthresh.into(),
-    )
-    .unit("segments"),
-    Of::new("dupthresh", Kind::Small, "Duplicate-ACK threshold.", |s| {
-        s.dupthresh.into()
-    })
-    .unit("segments"),
-    Of::new("pipe", Kind::Small, "Segments in flight.", |s| {
-        s.pipe.into()
-    })
-    .unit("segments"),
-    Of::new("srtt_ns", Kind::Count, "Smoothed round-trip time.", |s| {
-        s.srtt_ns.into()
-    })
-    .unit("ns"),
-    Of::new("state", Kind::Text, "State of the sender.", |s| {
-        format!("{:?}", s.state).into()
-    }),
-    Of::new(
-        "delivered_bytes",
-        Kind::Bytes,
-        "Bytes delivered in order since the start.",
-        |s| s.delivered_bytes.into(),
-    ),
-    Of::new(
-        "arrived_bytes",
-        Kind::Bytes,
-        "Bytes that have arrived since the start, in order or not, each counted once.",
-        |s| s.arrived_bytes.into(),
-    ),
-    Of::new(
-        "retransmissions",
-        Kind::Count,
-        "Segments retransmitted since the start.",
-        |s| s.retransmissions.into(),
-    ),
-    Of::new(
-        "hold_ns",
-        Kind::Count,
-        "Longest hold of a packet of the flow in the receiver's card, as the sorter has it now; 0 without such a sorter.",
-        |s| s.hold_ns.into(),
-    )
-    .unit("ns"),
-    Of::new(
-        "held",
-        Kind::Small,
-        "Packets that the sorter of the receiver's card holds, of all flows.",
-        |s| s.held.into(),
-    ),
-];
+columns! {
+    /// The columns of a sample.
+    pub SAMPLES: Sample, |s|
+    "time_ns": Count, "Time since the start of the run." => s.time_ns, unit("ns");
+    "flow": Small, "Number of the flow in the run." => s.flow;
+    "cwnd": Small, "Congestion window." => s.cwnd, unit("segments");
+    "ssthresh": Small, "Slow-start threshold; 4294967295 if there is none." => s.ssthresh, unit("segments");
+    "dupthresh": Small, "Duplicate-ACK threshold." => s.dupthresh, unit("segments");
+    "pipe": Small, "Segments in flight." => s.pipe, unit("segments");
+    "srtt_ns": Count, "Smoothed round-trip time." => s.srtt_ns, unit("ns");
+    "state": Text, "State of the sender." => format!("{:?}", s.state);
+    "delivered_bytes": Bytes, "Bytes delivered in order since the start." => s.delivered_bytes;
+    "arrived_bytes": Bytes, "Bytes that have arrived since the start, in order or not, each counted once."
+        => s.arrived_bytes;
+    "retransmissions": Count, "Segments retransmitted since the start." => s.retransmissions;
+    "hold_ns": Count, "Longest hold of a packet of the flow in the receiver's card, as the sorter has it now; 0 without such a sorter."
+        => s.hold_ns, unit("ns");
+    "held": Small, "Packets that the sorter of the receiver's card holds, of all flows." => s.held;
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 //! Tables that only studies have.
 
-use inorder_report::{Column, Kind};
+use inorder_report::columns;
 
 /// The table of tasks that are done.
 pub(crate) const TASKS: &str = "tasks";
@@ -21,24 +21,13 @@ pub struct TaskRow {
     pub bytes: u64,
 }
 
-/// The columns of a task.
-pub(crate) static TASK: &[Column<TaskRow>] = &[
-    Column::new(
-        "items",
-        Kind::Count,
-        "Captures, runs or connections in the task.",
-        |task: &TaskRow| task.items.into(),
-    ),
-    Column::new(
-        "failed",
-        Kind::Count,
-        "Of these, captures that could not be read to their end.",
-        |task: &TaskRow| task.failed.into(),
-    ),
-    Column::new("bytes", Kind::Bytes, "Bytes of its captures.", |task| {
-        task.bytes.into()
-    }),
-];
+columns! {
+    /// The columns of a task.
+    pub(crate) TASK: TaskRow, |task|
+    "items": Count, "Captures, runs or connections in the task." => task.items;
+    "failed": Count, "Of these, captures that could not be read to their end." => task.failed;
+    "bytes": Bytes, "Bytes of its captures." => task.bytes;
+}
 
 /// A capture that could not be read to its end.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,28 +41,12 @@ pub(crate) struct Failure {
 /// Why a capture could not be read to its end.
 pub(crate) const FAILURES: &[&str] = &["damaged", "not-a-capture", "unreadable", "changed"];
 
-/// The columns of a failure.
-pub(crate) static FAILURE: &[Column<Failure>] = &[
-    Column::new("file", Kind::Text, "The capture.", |f: &Failure| {
-        f.file.as_str().into()
-    }),
-    Column::new(
-        "kind",
-        Kind::Choice(FAILURES),
-        "Damaged: what came before the damage was analysed; not-a-capture; unreadable: it cannot be opened or read; \
-         changed: it is not the capture that the study began with, so it was not read.",
-        |f: &Failure| f.kind.into(),
-    ),
-    Column::new(
-        "problem",
-        Kind::Text,
-        "What is wrong, in one line.",
-        |f: &Failure| f.problem.as_str().into(),
-    ),
-    Column::new(
-        "frames",
-        Kind::Count,
-        "Frames that were analysed.",
-        |f: &Failure| f.frames.into(),
-    ),
-];
+columns! {
+    /// The columns of a failure.
+    pub(crate) FAILURE: Failure, |f|
+    "file": Text, "The capture." => f.file.as_str();
+    "kind": Choice(FAILURES), "Damaged: what came before the damage was analysed; not-a-capture; unreadable: it cannot be opened or read; changed: it is not the capture that the study began with, so it was not read."
+        => f.kind;
+    "problem": Text, "What is wrong, in one line." => f.problem.as_str();
+    "frames": Count, "Frames that were analysed." => f.frames;
+}

@@ -7,7 +7,7 @@ use inorder_detect::columns::{
 use inorder_detect::{
     Attempt, CauseCount, FlowReport, RateClass, Reordering, ReplayWindow, StreamReport, WhatIf,
 };
-use inorder_report::{Column, Digits, Kind, Sheet};
+use inorder_report::{Column, Digits, Sheet, columns};
 
 use super::{FILE_NAME, Row, SKIPPED, rows, sheet};
 use crate::model::Analysis;
@@ -180,28 +180,13 @@ struct BucketOf {
     count: f64,
 }
 
-type Of = Column<BucketOf>;
-
-static BUCKET: &[Of] = &[
-    Of::new(
-        "distribution",
-        Kind::Text,
-        "The list in JSON: extents, late_ns, extent_bytes, rd, burst_lengths; those of `upstream` have this before them.",
-        |b| b.which.into(),
-    ),
-    Of::new(
-        "value",
-        Kind::Number(Digits::Short),
-        "Last value of the bucket, in the unit of the list.",
-        |b| b.value.into(),
-    ),
-    Of::new(
-        "count",
-        Kind::Number(Digits::Short),
-        "Packets or runs in the bucket; for rd their share.",
-        |b| b.count.into(),
-    ),
-];
+columns! {
+    BUCKET: BucketOf, |b|
+    "distribution": Text, "The list in JSON: extents, late_ns, extent_bytes, rd, burst_lengths; those of `upstream` have this before them."
+        => b.which;
+    "value": Number(Digits::Short), "Last value of the bucket, in the unit of the list." => b.value;
+    "count": Number(Digits::Short), "Packets or runs in the bucket; for rd their share." => b.count;
+}
 
 /// The distributions.
 pub(crate) fn buckets<'c, 'a: 'c>() -> Sheet<'c, Bucket<'a>> {
@@ -281,23 +266,14 @@ struct ExtentsAtRate {
     packets: u64,
 }
 
-static EXTENTS_AT_RATE: &[Column<ExtentsAtRate>] = &[
-    Column::new(
-        "rate_bps",
-        Kind::Rate,
-        "Lower bound of the sending rate, averaged over 250 ms; classes are a quarter octave wide.",
-        |e| e.rate_bps.into(),
-    ),
-    Column::new(
-        "extent_bytes",
-        Kind::Bytes,
-        "Lower bound of the extent in bytes (RFC 4737 section 4.4); buckets are an octave wide.",
-        |e| e.extent_bytes.into(),
-    ),
-    Column::new("packets", Kind::Count, "Late packets.", |e| {
-        e.packets.into()
-    }),
-];
+columns! {
+    EXTENTS_AT_RATE: ExtentsAtRate, |e|
+    "rate_bps": Rate, "Lower bound of the sending rate, averaged over 250 ms; classes are a quarter octave wide."
+        => e.rate_bps;
+    "extent_bytes": Bytes, "Lower bound of the extent in bytes (RFC 4737 section 4.4); buckets are an octave wide."
+        => e.extent_bytes;
+    "packets": Count, "Late packets." => e.packets;
+}
 
 /// Extents by sending rate.
 pub(crate) fn rate_extents<'c, 'a: 'c>() -> Sheet<'c, RateExtent<'a>> {

@@ -16,7 +16,7 @@ use inorder_pairing::{AGREEMENT, COUNTS, Matched};
 use inorder_report::Name;
 use inorder_report::json::Json;
 use inorder_report::schema::Schema;
-use inorder_report::{Column, Element, Kind, List, Maybe, Nested, Object, Sheet, Value};
+use inorder_report::{Column, Element, Nested, Sheet, Value, columns};
 
 pub(crate) use self::frames::{frame_rows, frames};
 pub(crate) use self::lists::{
@@ -34,23 +34,13 @@ use crate::peer::{PeerComparison, PeerFlow};
 /// Value of the member `schema`.
 pub const SCHEMA: &str = "inorder-analyze/1";
 
-/// All analyses as one JSON object.
-pub(crate) static DOCUMENT: &[Column<[Analysis]>] = &[
-    Column::format(&[SCHEMA]),
-    Column::nested(
-        "files",
-        "The captures, in the order given.",
-        &List {
-            columns: FILE,
-            of: |all: &[Analysis]| all,
-        },
-    ),
-    Column::nested(
-        "flows",
-        "The flows of all files, file by file.",
-        &FlowsOfAll,
-    ),
-];
+columns! {
+    /// All analyses as one JSON object.
+    pub(crate) DOCUMENT: [Analysis], |all|
+    format &[SCHEMA];
+    "files": Rows(FILE), "The captures, in the order given." => all;
+    "flows": Nested(FlowsOfAll), "The flows of all files, file by file." => all;
+}
 
 /// The flows of all files, each with the name of its file.
 struct FlowsOfAll;
@@ -65,139 +55,40 @@ impl Nested<[Analysis]> for FlowsOfAll {
     }
 }
 
-type File = Column<Analysis>;
-
 /// Columns that name the capture to which a flow, an event, ... belongs.
-static FILE_NAME: &[Column<Analysis>] = &[Column::new(
-    "file",
-    Kind::Text,
-    "Name of the capture, as it was given.",
-    |a| (&a.file).into(),
-)];
+static FILE_NAME: &[Column<Analysis>] = FILE.split_at(1).0;
 
-/// A capture.
-pub(crate) static FILE: &[Column<Analysis>] = &[
-    FILE_NAME[0],
-    File::new("format", Kind::Text, "Format, for people.", |a| {
-        (&a.format).into()
-    }),
-    File::new(
-        "frames",
-        Kind::Count,
-        "Frames analysed: all that were read, or those that --filter, --from and --to select.",
-        |a| a.frames.into(),
-    ),
-    File::new(
-        "left_out",
-        Kind::Count,
-        "Frames that --filter, --from and --to left out; no other number counts them.",
-        |a| a.left_out.into(),
-    ),
-    File::new("bytes", Kind::Bytes, "Their size on the wire.", |a| {
-        a.bytes.into()
-    }),
-    File::new(
-        "first_ns",
-        Kind::Instant,
-        "Earliest frame; 0 without frames.",
-        |a| a.first_ns.into(),
-    ),
-    File::new(
-        "last_ns",
-        Kind::Instant,
-        "Latest frame; 0 without frames.",
-        |a| a.last_ns.into(),
-    ),
-    File::new(
-        "flows",
-        Kind::Count,
-        "How many members of the top-level `flows` belong to this file.",
-        |a| a.flows.len().into(),
-    ),
-    File::new(
-        "headline",
-        Kind::Text,
-        "The result in at most three sentences, the worst trouble first.",
-        |a| headline(a).to_string().into(),
-    ),
-    File::nested(
-        "claims",
-        "The clauses of the headline in their order, with the numbers by which each can be checked.",
-        &Claims,
-    ),
-    File::nested(
-        "summed",
-        "Sums over the flows of this file that are not among them: those that matter less (--max-flows).",
-        &Object {
-            columns: TOTALS,
-            of: |a: &Analysis| &a.summed,
-        },
-    ),
-    File::nested(
-        "ended_early",
-        "Connections that were ended early because the memory was used up (--memory).",
-        &Object {
-            columns: ENDED_EARLY,
-            of: |a: &Analysis| &a.ended_early,
-        },
-    ),
-    File::nested(
-        "attempts",
-        "Attempts to open connections that carried no data.",
-        &Object {
-            columns: ATTEMPTS,
-            of: |a: &Analysis| &a.attempts,
-        },
-    ),
-    File::nested(
-        "skipped",
-        "Frames that could not be analysed, by reason.",
-        &List {
-            columns: SKIPPED,
-            of: |a: &Analysis| &a.skipped,
-        },
-    ),
-    File::new(
-        "warnings",
-        Kind::List(Element::Text),
-        "Limits of the result: damage, interruption, ...",
-        |a| Value::List(a.warnings.iter().map(Value::from).collect()),
-    ),
-    File::nested(
-        "streams",
-        "Numbered packets other than TCP.",
-        &List {
-            columns: STREAM,
-            of: |a: &Analysis| &a.streams,
-        },
-    ),
-    File::new(
-        "limited_by",
-        Kind::Text,
-        "Says that reordering is not the problem, and what is; empty if it is, or if nothing is wrong.",
-        |a| Cure::of(a).reordering_is_not_it.into(),
-    ),
-    File::nested(
-        "actions",
-        "What can be done, the most effective action first.",
-        &Actions,
-    ),
-    File::new(
-        "no_action",
-        Kind::Choice(Why::NAMES),
-        "Why nothing is proposed that would make the flows faster: nothing would, or not enough is known.",
-        |a| Cure::of(a).none.map(|none| none.why.name()).into(),
-    )
-    .optional(),
-    File::nested(
-        "peer",
-        "Comparison with the other end (--peer).",
-        &Maybe {
-            columns: PEER,
-            of: |a: &Analysis| a.peer.as_ref(),
-        },
-    ),
-];
+columns! {
+    /// A capture.
+    pub(crate) FILE: Analysis, |a|
+    "file": Text, "Name of the capture, as it was given." => &a.file;
+    "format": Text, "Format, for people." => &a.format;
+    "frames": Count, "Frames analysed: all that were read, or those that --filter, --from and --to select."
+        => a.frames;
+    "left_out": Count, "Frames that --filter, --from and --to left out; no other number counts them." => a.left_out;
+    "bytes": Bytes, "Their size on the wire." => a.bytes;
+    "first_ns": Instant, "Earliest frame; 0 without frames." => a.first_ns;
+    "last_ns": Instant, "Latest frame; 0 without frames." => a.last_ns;
+    "flows": Count, "How many members of the top-level `flows` belong to this file." => a.flows.len();
+    "headline": Text, "The result in at most three sentences, the worst trouble first." => headline(a).to_string();
+    "claims": Nested(Claims), "The clauses of the headline in their order, with the numbers by which each can be checked."
+        => a;
+    "summed": Object(TOTALS), "Sums over the flows of this file that are not among them: those that matter less (--max-flows)."
+        => &a.summed;
+    "ended_early": Object(ENDED_EARLY), "Connections that were ended early because the memory was used up (--memory)."
+        => &a.ended_early;
+    "attempts": Object(ATTEMPTS), "Attempts to open connections that carried no data." => &a.attempts;
+    "skipped": Rows(SKIPPED), "Frames that could not be analysed, by reason." => &a.skipped;
+    "warnings": List(Element::Text), "Limits of the result: damage, interruption, ..."
+        => Value::List(a.warnings.iter().map(Value::from).collect());
+    "streams": Rows(STREAM), "Numbered packets other than TCP." => &a.streams;
+    "limited_by": Text, "Says that reordering is not the problem, and what is; empty if it is, or if nothing is wrong."
+        => Cure::of(a).reordering_is_not_it;
+    "actions": Nested(Actions), "What can be done, the most effective action first." => a;
+    "no_action": Choice(Why::NAMES), "Why nothing is proposed that would make the flows faster: nothing would, or not enough is known."
+        => Cure::of(a).none.map(|none| none.why.name()), optional();
+    "peer": Maybe(PEER), "Comparison with the other end (--peer)." => a.peer.as_ref();
+}
 
 /// The columns of captures.
 pub(crate) fn files<'c>() -> Sheet<'c, &'c Analysis> {
@@ -235,145 +126,49 @@ impl Nested<Analysis> for Claims {
     }
 }
 
-/// Frames that could not be analysed for one reason.
-static SKIPPED: &[Column<(String, u64)>] = &[
-    Column::new("reason", Kind::Text, "Why.", |s| (&s.0).into()),
-    Column::new("count", Kind::Count, "How many.", |s| s.1.into()),
-];
+columns! {
+    /// Frames that could not be analysed for one reason.
+    SKIPPED: (String, u64), |s|
+    "reason": Text, "Why." => &s.0;
+    "count": Count, "How many." => s.1;
+}
 
-type Peer = Column<PeerComparison>;
-
-/// The comparison with the other end.
-static PEER: &[Column<PeerComparison>] = &[
-    Peer::new("file", Kind::Text, "The other capture.", |p| {
-        (&p.file).into()
-    }),
-    Peer::nested(
-        "flows",
-        "Flows that both captures hold.",
-        &List {
-            columns: PEER_FLOW,
-            of: |p: &PeerComparison| &p.flows,
-        },
-    ),
-    Peer::new(
-        "only_here",
-        Kind::List(Element::Text),
-        "Flows that only this capture holds.",
-        |p| names(&p.only_here),
-    ),
-    Peer::new(
-        "only_there",
-        Kind::List(Element::Text),
-        "Flows that only the other capture holds.",
-        |p| names(&p.only_there),
-    ),
-    Peer::new(
-        "ambiguous",
-        Kind::List(Element::Text),
-        "Of those in only_here, the flows that match several flows of the other capture.",
-        |p| names(&p.ambiguous),
-    ),
-];
+columns! {
+    /// The comparison with the other end.
+    PEER: PeerComparison, |p|
+    "file": Text, "The other capture." => &p.file;
+    "flows": Rows(PEER_FLOW), "Flows that both captures hold." => &p.flows;
+    "only_here": List(Element::Text), "Flows that only this capture holds." => names(&p.only_here);
+    "only_there": List(Element::Text), "Flows that only the other capture holds." => names(&p.only_there);
+    "ambiguous": List(Element::Text), "Of those in only_here, the flows that match several flows of the other capture."
+        => names(&p.ambiguous);
+}
 
 fn names(flows: &[FlowId]) -> Value<'static> {
     let names: Vec<String> = flows.iter().map(FlowId::to_string).collect();
     names.into()
 }
 
-type Both = Column<PeerFlow>;
-
-/// A flow seen at both ends.
-static PEER_FLOW: &[Column<PeerFlow>] = &[
-    Both::new(
-        "flow",
-        Kind::Text,
-        "`src:port->dst:port`, the direction of the data; IPv6 addresses in brackets.",
-        |f| f.flow.to_string().into(),
-    ),
-    Both::new(
-        "there",
-        Kind::Text,
-        "The name of the same flow in the other capture; a device on the path may have translated it.",
-        |f| f.there.to_string().into(),
-    ),
-    Both::new(
-        "matched_by",
-        Kind::Choice(Matched::NAMES),
-        "How the two were matched: addresses and ports; sequence numbers and timestamps of packets; \
-         both initial sequence numbers; distances from those and timestamps, where something on \
-         the path numbers anew.",
-        |f| f.matched.name().into(),
-    ),
-    Both::nested(
-        "truth",
-        "Counts with both captures in hand.",
-        &Object {
-            columns: COUNTS,
-            of: |f: &PeerFlow| &f.truth,
-        },
-    ),
-    Both::nested(
-        "inferred",
-        "Counts as inferred from this capture alone.",
-        &Object {
-            columns: COUNTS,
-            of: |f: &PeerFlow| &f.inferred,
-        },
-    ),
-    Both::nested(
-        "reordered",
-        "Reordered packets, packet by packet.",
-        &Object {
-            columns: AGREEMENT,
-            of: |f: &PeerFlow| &f.reordered,
-        },
-    ),
-    Both::nested(
-        "lost",
-        "Lost packets, packet by packet.",
-        &Object {
-            columns: AGREEMENT,
-            of: |f: &PeerFlow| &f.lost,
-        },
-    ),
-    Both::nested(
-        "refused",
-        "Packets that arrived and that the receiver discarded, packet by packet.",
-        &Object {
-            columns: AGREEMENT,
-            of: |f: &PeerFlow| &f.refused,
-        },
-    ),
-    Both::nested(
-        "spurious",
-        "Spurious retransmissions, one by one.",
-        &Object {
-            columns: AGREEMENT,
-            of: |f: &PeerFlow| &f.spurious,
-        },
-    ),
-    Both::new(
-        "extents_compared",
-        Kind::Count,
-        "Packets that both call reordered.",
-        |f| f.extents.compared.into(),
-    ),
-    Both::new(
-        "extents_exact",
-        Kind::Share,
-        "Share with the same extent.",
-        |f| f.extents.exact_share().into(),
-    )
-    .optional(),
-    Both::new(
-        "extents_within_one",
-        Kind::Share,
-        "Share at most one packet apart.",
-        |f| f.extents.within_one_share().into(),
-    )
-    .optional(),
-];
+columns! {
+    /// A flow seen at both ends.
+    PEER_FLOW: PeerFlow, |f|
+    "flow": Text, "`src:port->dst:port`, the direction of the data; IPv6 addresses in brackets."
+        => f.flow.to_string();
+    "there": Text, "The name of the same flow in the other capture; a device on the path may have translated it."
+        => f.there.to_string();
+    "matched_by": Choice(Matched::NAMES), "How the two were matched: addresses and ports; sequence numbers and timestamps of packets; both initial sequence numbers; distances from those and timestamps, where something on the path numbers anew."
+        => f.matched.name();
+    "truth": Object(COUNTS), "Counts with both captures in hand." => &f.truth;
+    "inferred": Object(COUNTS), "Counts as inferred from this capture alone." => &f.inferred;
+    "reordered": Object(AGREEMENT), "Reordered packets, packet by packet." => &f.reordered;
+    "lost": Object(AGREEMENT), "Lost packets, packet by packet." => &f.lost;
+    "refused": Object(AGREEMENT), "Packets that arrived and that the receiver discarded, packet by packet."
+        => &f.refused;
+    "spurious": Object(AGREEMENT), "Spurious retransmissions, one by one." => &f.spurious;
+    "extents_compared": Count, "Packets that both call reordered." => f.extents.compared;
+    "extents_exact": Share, "Share with the same extent." => f.extents.exact_share(), optional();
+    "extents_within_one": Share, "Share at most one packet apart." => f.extents.within_one_share(), optional();
+}
 
 /// An item of a flow (the flow itself, an event, ...) with the file and flow in which it was found.
 pub(crate) struct Row<'a, T> {

@@ -2,7 +2,7 @@
 
 use inorder_pairing::{AGREEMENT, Matched, Score};
 use inorder_report::Name;
-use inorder_report::{Column, Kind, Sheet};
+use inorder_report::{Sheet, columns};
 
 use super::FILE_NAME;
 use crate::model::Analysis;
@@ -22,40 +22,15 @@ struct PeerLine {
     score: Score,
 }
 
-type Of = Column<PeerLine>;
-
-static PEER_LINE: &[Of] = &[
-    Of::new("flow", Kind::Text, "Its name in this capture.", |l| {
-        l.flow.flow.to_string().into()
-    }),
-    Of::new("there", Kind::Text, "Its name in the other capture.", |l| {
-        l.flow.there.to_string().into()
-    }),
-    Of::new(
-        "matched_by",
-        Kind::Choice(Matched::NAMES),
-        "How the two were matched.",
-        |l| l.flow.matched.name().into(),
-    ),
-    Of::new(
-        "what",
-        Kind::Text,
-        "Kind of event: reordered, lost, refused or spurious.",
-        |l| l.what.into(),
-    ),
-    Of::new(
-        "true",
-        Kind::Count,
-        "How many, with both captures in hand.",
-        |l| l.truth.into(),
-    ),
-    Of::new(
-        "inferred",
-        Kind::Count,
-        "How many, from this capture alone.",
-        |l| l.inferred.into(),
-    ),
-];
+columns! {
+    PEER_LINE: PeerLine, |l|
+    "flow": Text, "Its name in this capture." => l.flow.flow.to_string();
+    "there": Text, "Its name in the other capture." => l.flow.there.to_string();
+    "matched_by": Choice(Matched::NAMES), "How the two were matched." => l.flow.matched.name();
+    "what": Text, "Kind of event: reordered, lost, refused or spurious." => l.what;
+    "true": Count, "How many, with both captures in hand." => l.truth;
+    "inferred": Count, "How many, from this capture alone." => l.inferred;
+}
 
 /// The columns.
 pub(crate) fn peers<'c, 'a: 'c>() -> Sheet<'c, PeerRow<'a>> {

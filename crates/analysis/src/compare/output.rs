@@ -5,115 +5,44 @@ use std::io::{self, Write};
 use inorder_report::escape::printable;
 use inorder_report::number::{count, people, plural, short};
 use inorder_report::text::{self, Layout, paragraph};
-use inorder_report::{Column, Digits, Element, Field, Kind, List, Sheet, Value, csv, json, schema};
+use inorder_report::{Digits, Element, Field, Kind, Sheet, Value, columns, csv, json, schema};
 
 use super::judge::{Change, Comparison, Verdict};
 
-const REAL: Kind = Kind::Number(Digits::Short);
+const REAL: Digits = Digits::Short;
 
-type Of = Column<Change>;
-
-/// A measure before and after.
-static CHANGE: &[Of] = &[
-    Of::new(
-        "cell",
-        Kind::Text,
-        "Position in the grid of a simulation, or name of a capture that both folders have; empty for everything \
-         together.",
-        |c| (&c.cell).into(),
-    ),
-    Of::new("measure", Kind::Text, "Name of the measure.", |c| {
-        (&c.measure).into()
-    }),
-    Of::new(
-        "unit",
-        Kind::Text,
-        "Unit of the values; empty for shares and counts.",
-        |c| (&c.unit).into(),
-    ),
-    Of::new(
-        "before",
-        REAL,
-        "Value before the change; null if nothing has one.",
-        |c| c.before.0.into(),
-    )
-    .optional(),
-    Of::new("after", REAL, "Value after the change.", |c| {
-        c.after.0.into()
-    })
-    .optional(),
-    Of::new("difference", REAL, "After less before.", |c| {
-        c.difference.map(|d| d.mean).into()
-    })
-    .optional(),
-    Of::new(
-        "low",
-        REAL,
-        "Lower end of the 95 % interval of the difference; null with too little data.",
-        |c| interval(c).map(|[low, _]| low).into(),
-    )
-    .optional(),
-    Of::new("high", REAL, "Upper end of this interval.", |c| {
-        interval(c).map(|[_, high]| high).into()
-    })
-    .optional(),
-    Of::new(
-        "before_units",
-        Kind::Count,
-        "Flows or runs before the change that have a value.",
-        |c| c.before.1.into(),
-    ),
-    Of::new(
-        "after_units",
-        Kind::Count,
-        "The same after the change.",
-        |c| c.after.1.into(),
-    ),
-    Of::new(
-        "verdict",
-        Kind::Choice(Verdict::NAMES),
-        "Better, worse or changed: the interval does not contain 0; equal in every run; undecided: it contains 0; \
-         too-little-data: there is no interval.",
-        |c| c.verdict.name().into(),
-    ),
-    Of::new("about", Kind::Text, "Meaning of the measure.", |c| {
-        (&c.about).into()
-    }),
-];
+columns! {
+    /// A measure before and after.
+    CHANGE: Change, |c|
+    "cell": Text, "Position in the grid of a simulation, or name of a capture that both folders have; empty for everything together."
+        => &c.cell;
+    "measure": Text, "Name of the measure." => &c.measure;
+    "unit": Text, "Unit of the values; empty for shares and counts." => &c.unit;
+    "before": Number(REAL), "Value before the change; null if nothing has one." => c.before.0, optional();
+    "after": Number(REAL), "Value after the change." => c.after.0, optional();
+    "difference": Number(REAL), "After less before." => c.difference.map(|d| d.mean), optional();
+    "low": Number(REAL), "Lower end of the 95 % interval of the difference; null with too little data."
+        => interval(c).map(|[low, _]| low), optional();
+    "high": Number(REAL), "Upper end of this interval." => interval(c).map(|[_, high]| high), optional();
+    "before_units": Count, "Flows or runs before the change that have a value." => c.before.1;
+    "after_units": Count, "The same after the change." => c.after.1;
+    "verdict": Choice(Verdict::NAMES), "Better, worse or changed: the interval does not contain 0; equal in every run; undecided: it contains 0; too-little-data: there is no interval."
+        => c.verdict.name();
+    "about": Text, "Meaning of the measure." => &c.about;
+}
 
 const SCHEMA: &str = "inorder-compare/1";
 
-type OfDocument = Column<Comparison>;
-
-static DOCUMENT: &[OfDocument] = &[
-    OfDocument::format(&[SCHEMA]),
-    OfDocument::new("before", Kind::Text, "The result before the change.", |c| {
-        (&c.before).into()
-    }),
-    OfDocument::new("after", Kind::Text, "The result after it.", |c| {
-        (&c.after).into()
-    }),
-    OfDocument::new(
-        "units",
-        Kind::Choice(&["flows", "runs"]),
-        "What the independent observations are.",
-        |c| c.units.into(),
-    ),
-    OfDocument::new(
-        "unmatched",
-        Kind::List(Element::Text),
-        "Cells, or names of captures, that only one of them has.",
-        |c| Value::List(c.unmatched.iter().map(Value::from).collect()),
-    ),
-    OfDocument::nested(
-        "changes",
-        "Every measure of every cell.",
-        &List {
-            columns: CHANGE,
-            of: |c: &Comparison| &c.changes,
-        },
-    ),
-];
+columns! {
+    DOCUMENT: Comparison, |c|
+    format &[SCHEMA];
+    "before": Text, "The result before the change." => &c.before;
+    "after": Text, "The result after it." => &c.after;
+    "units": Choice(&["flows", "runs"]), "What the independent observations are." => c.units;
+    "unmatched": List(Element::Text), "Cells, or names of captures, that only one of them has."
+        => Value::List(c.unmatched.iter().map(Value::from).collect());
+    "changes": Rows(CHANGE), "Every measure of every cell." => &c.changes;
+}
 
 fn interval(change: &Change) -> Option<[f64; 2]> {
     let difference = change.difference?;
@@ -341,22 +270,22 @@ fn table() -> Sheet<'static, Change> {
             (&c.measure).into()
         })
         .and_seen_as(
-            shown("before", REAL, 0),
+            shown("before", Kind::Number(REAL), 0),
             |c: &Change| c.before.0.into(),
             |c, _| value(c, c.before.0),
         )
         .and_seen_as(
-            shown("after", REAL, 0),
+            shown("after", Kind::Number(REAL), 0),
             |c: &Change| c.after.0.into(),
             |c, _| value(c, c.after.0),
         )
         .and_seen_as(
-            shown("difference", REAL, 2),
+            shown("difference", Kind::Number(REAL), 2),
             |c: &Change| c.difference.map(|d| d.mean).into(),
             |c, _| signed(c, c.difference.map(|d| d.mean)),
         )
         .and_seen_as(
-            shown("95 % interval", REAL, 1),
+            shown("95 % interval", Kind::Number(REAL), 1),
             |c: &Change| interval(c).map(|i| i[0]).into(),
             |c, _| match interval(c) {
                 Some([low, high]) => {

@@ -1,7 +1,7 @@
 //! An action: what somebody can do, why, and what it will bring.
 
+use inorder_report::columns;
 use inorder_report::number::percent;
-use inorder_report::{Column, Kind, Maybe};
 
 /// What kind of action it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -183,77 +183,23 @@ impl Action {
     }
 }
 
-/// What is said of an action.
-pub static ACTION: &[Column<Action>] = &[
-    Column::new(
-        "kind",
-        Kind::Choice(ActionKind::NAMES),
-        "What kind of action it is.",
-        |a: &Action| a.kind.name().into(),
-    ),
-    Column::new(
-        "advice",
-        Kind::Text,
-        "What to do, and where.",
-        |a: &Action| (&a.advice).into(),
-    ),
-    Column::new(
-        "commands",
-        Kind::List(inorder_report::Element::Text),
-        "Commands that do it.",
-        |a: &Action| a.commands.clone().into(),
-    ),
-    Column::new(
-        "evidence",
-        Kind::Text,
-        "What speaks for it.",
-        |a: &Action| (&a.evidence).into(),
-    ),
-    Column::new(
-        "holds",
-        Kind::Text,
-        "For which kernels and under which conditions it holds; empty if for all.",
-        |a: &Action| a.holds.into(),
-    ),
-    Column::new(
-        "warning",
-        Kind::Text,
-        "What it does to other connections of the host; empty if nothing.",
-        |a: &Action| a.warning.into(),
-    ),
-    Column::new(
-        "expected",
-        Kind::Text,
-        "What to expect, in words.",
-        |a: &Action| a.expectation().into(),
-    ),
-    Column::nested(
-        "gain",
-        "By how much goodput grows, as a share of what it is.",
-        &Maybe {
-            columns: GAIN,
-            of: |a: &Action| a.gain.as_ref(),
-        },
-    ),
-    Column::new(
-        "sure",
-        Kind::Flag,
-        "What was seen makes sure that it helps.",
-        |a: &Action| a.sure.into(),
-    ),
-    Column::new(
-        "flows",
-        Kind::Count,
-        "Flows or numbered streams it is for.",
-        |a: &Action| a.flows.into(),
-    ),
-];
+columns! {
+    /// What is said of an action.
+    pub ACTION: Action, |a|
+    "kind": Choice(ActionKind::NAMES), "What kind of action it is." => a.kind.name();
+    "advice": Text, "What to do, and where." => &a.advice;
+    "commands": List(inorder_report::Element::Text), "Commands that do it." => a.commands.clone();
+    "evidence": Text, "What speaks for it." => &a.evidence;
+    "holds": Text, "For which kernels and under which conditions it holds; empty if for all." => a.holds;
+    "warning": Text, "What it does to other connections of the host; empty if nothing." => a.warning;
+    "expected": Text, "What to expect, in words." => a.expectation();
+    "gain": Maybe(GAIN), "By how much goodput grows, as a share of what it is." => a.gain.as_ref();
+    "sure": Flag, "What was seen makes sure that it helps." => a.sure;
+    "flows": Count, "Flows or numbered streams it is for." => a.flows;
+}
 
-static GAIN: &[Column<Gain>] = &[
-    Column::new("low", Kind::Share, "No less than this.", |g: &Gain| {
-        g.low.into()
-    }),
-    Column::new("high", Kind::Share, "No more than this.", |g: &Gain| {
-        g.high.into()
-    }),
-];
+columns! {
+    GAIN: Gain, |g|
+    "low": Share, "No less than this." => g.low;
+    "high": Share, "No more than this." => g.high;
+}

@@ -8,7 +8,7 @@ use inorder_detect::columns::{ATTEMPT, STREAM, stream_name};
 use inorder_pairing::{AGREEMENT, Matched};
 use inorder_report::escape::printable;
 use inorder_report::text::{self, paragraph};
-use inorder_report::{Column, Kind, Sheet};
+use inorder_report::{Sheet, columns};
 
 use super::Style;
 use super::detail::compared;
@@ -116,26 +116,12 @@ pub(crate) struct PeerRow {
     score: Score,
 }
 
-static PEER_ROW: &[Column<PeerRow>] = &[
-    Column::new("what", Kind::Text, "Kind of event.", |r: &PeerRow| {
-        r.what.into()
-    })
-    .shown("against the other end", 0),
-    Column::new(
-        "true",
-        Kind::Count,
-        "With both captures in hand.",
-        |r: &PeerRow| r.truth.into(),
-    )
-    .shown("true", 0),
-    Column::new(
-        "inferred",
-        Kind::Count,
-        "From this capture alone.",
-        |r: &PeerRow| r.inferred.into(),
-    )
-    .shown("inferred", 0),
-];
+columns! {
+    PEER_ROW: PeerRow, |r|
+    "what": Text, "Kind of event." => r.what, shown("against the other end", 0);
+    "true": Count, "With both captures in hand." => r.truth, shown("true", 0);
+    "inferred": Count, "From this capture alone." => r.inferred, shown("inferred", 0);
+}
 
 /// The columns of the comparison.
 pub(crate) fn peer_columns<'c>() -> Sheet<'c, PeerRow> {

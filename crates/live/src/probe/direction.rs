@@ -1,7 +1,7 @@
 //! The result of one direction, and its columns.
 
 use inorder_metrics::{COUNTS, METRICS, Metrics, Reordering};
-use inorder_report::{Column, Kind, List, Part, Value};
+use inorder_report::{Value, columns};
 
 use super::Protocol;
 
@@ -82,63 +82,30 @@ impl Arriving {
     }
 }
 
-type Of = Column<Direction>;
-
 /// The names of the directions.
 const NAMES: &[&str] = &["forward", "reverse", "round trip"];
 
-/// The columns of a direction: counts, delays, and every metric of `inorder-metrics`.
-pub static DIRECTION: &[Of] = &[
-    Of::new(
-        "direction",
-        Kind::Choice(NAMES),
-        "Forward: to the peer. Reverse: its answers. Round trip: answers in the order of the packets they answer.",
-        |d| d.name.into(),
-    )
-    .shown("direction", 0),
-    Of::new(
-        "sent",
-        Kind::Count,
-        "Packets sent in this direction, as far as is known: answers behind the last one that arrived are unknown.",
-        |d| d.sent.into(),
-    )
-    .shown("sent", 0),
-    Of::nested("counts", "Received and reordered packets.", &Part { columns: COUNTS, of: |d: &Direction| &d.order }),
-    Of::new(
-        "lost",
-        Kind::Count,
-        "Packets lost in this direction; forward, packets whose answers were lost do not count.",
-        |d| d.lost.into(),
-    )
-    .shown("lost", 0),
-    Of::new("duplicates", Kind::Count, "Copies of packets that had arrived before.", |d| d.duplicates.into())
-        .shown("copies", 5),
-    Of::new(
-        "min_delay_ms",
-        Kind::Duration,
-        "Smallest round-trip time without the time inside the peer; absent for one direction, because the clocks differ.",
-        |d| match d.name {
-            "round trip" => d.min_ns.into(),
-            _ => Value::Absent,
-        },
-    )
-    .optional()
-    .in_group("delay", "min", 3),
-    Of::new("median_above_min_ms", Kind::Duration, "Median of the delays above the smallest one of the direction.", |d| {
-        d.above(0.5)
-    })
-    .optional()
-    .in_group("above the min", "median", 4),
-    Of::new("p99_above_min_ms", Kind::Duration, "99th percentile of the delays above the smallest one.", |d| {
-        d.above(0.99)
-    })
-    .optional()
-    .in_group("above the min", "p99", 3),
-    Of::new("max_above_min_ms", Kind::Duration, "Greatest delay above the smallest one.", |d| d.above(1.0))
-        .optional()
-        .in_group("above the min", "max", 4),
-    Of::nested("metrics", "The metrics that are single numbers.", &Part { columns: METRICS, of: |d: &Direction| &d.order }),
-];
+columns! {
+    /// The columns of a direction: counts, delays, and every metric of `inorder-metrics`.
+    pub DIRECTION: Direction, |d|
+    "direction": Choice(NAMES), "Forward: to the peer. Reverse: its answers. Round trip: answers in the order of the packets they answer."
+        => d.name, shown("direction", 0);
+    "sent": Count, "Packets sent in this direction, as far as is known: answers behind the last one that arrived are unknown."
+        => d.sent, shown("sent", 0);
+    "counts": Part(COUNTS), "Received and reordered packets." => &d.order;
+    "lost": Count, "Packets lost in this direction; forward, packets whose answers were lost do not count."
+        => d.lost, shown("lost", 0);
+    "duplicates": Count, "Copies of packets that had arrived before." => d.duplicates, shown("copies", 5);
+    "min_delay_ms": Duration, "Smallest round-trip time without the time inside the peer; absent for one direction, because the clocks differ."
+        => (d.name == "round trip").then_some(d.min_ns).flatten(), optional(), in_group("delay", "min", 3);
+    "median_above_min_ms": Duration, "Median of the delays above the smallest one of the direction."
+        => d.above(0.5), optional(), in_group("above the min", "median", 4);
+    "p99_above_min_ms": Duration, "99th percentile of the delays above the smallest one."
+        => d.above(0.99), optional(), in_group("above the min", "p99", 3);
+    "max_above_min_ms": Duration, "Greatest delay above the smallest one."
+        => d.above(1.0), optional(), in_group("above the min", "max", 4);
+    "metrics": Part(METRICS), "The metrics that are single numbers." => &d.order;
+}
 
 /// The result of a probe.
 #[derive(Clone, Debug)]
@@ -155,39 +122,15 @@ pub struct Probed {
     pub directions: Vec<Direction>,
 }
 
-type OfProbe = Column<Probed>;
-
-/// The columns of the result.
-pub static PROBED: &[OfProbe] = &[
-    OfProbe::new("host", Kind::Text, "The peer.", |p| (&p.host).into()),
-    OfProbe::new(
-        "protocol",
-        Kind::Choice(Protocol::NAMES),
-        "STAMP (RFC 8762) or ICMP echo.",
-        |p| p.protocol.name().into(),
-    ),
-    OfProbe::new(
-        "size",
-        Kind::Bytes,
-        "Size of the UDP payload or ICMP message.",
-        |p| p.bytes.into(),
-    )
-    .unit("bytes"),
-    OfProbe::new(
-        "complete",
-        Kind::Flag,
-        "False if the probe was interrupted.",
-        |p| p.complete.into(),
-    ),
-    OfProbe::nested(
-        "directions",
-        "Each direction that can be distinguished.",
-        &List {
-            columns: DIRECTION,
-            of: |p: &Probed| &p.directions,
-        },
-    ),
-];
+columns! {
+    /// The columns of the result.
+    pub PROBED: Probed, |p|
+    "host": Text, "The peer." => &p.host;
+    "protocol": Choice(Protocol::NAMES), "STAMP (RFC 8762) or ICMP echo." => p.protocol.name();
+    "size": Bytes, "Size of the UDP payload or ICMP message." => p.bytes, unit("bytes");
+    "complete": Flag, "False if the probe was interrupted." => p.complete;
+    "directions": Rows(DIRECTION), "Each direction that can be distinguished." => &p.directions;
+}
 
 #[cfg(test)]
 mod tests {

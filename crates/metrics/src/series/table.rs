@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 
 use inorder_report::text::{self, Layout};
-use inorder_report::{Column, Digits, Kind, Value};
+use inorder_report::{Digits, Value, columns};
 
 use super::SeriesReport;
 use super::columns::SERIES;
 use crate::Distribution;
 
-const REAL: Kind = Kind::Number(Digits::Short);
+const REAL: Digits = Digits::Short;
 
 /// Writes all metrics for people.
 ///
@@ -89,25 +89,15 @@ impl Spread {
     }
 }
 
-type OfSpread = Column<Spread>;
-
-static SPREAD: &[OfSpread] = &[
-    OfSpread::new("name", Kind::Text, "What is distributed.", |s| {
-        s.name.into()
-    })
-    .shown("RFC 4737", 0),
-    OfSpread::new("min", REAL, "Least.", |s| s.number(s.of.min())).shown("min", 0),
-    OfSpread::new("median", REAL, "Median.", |s| s.number(s.of.quantile(0.5))).shown("median", 0),
-    OfSpread::new("mean", REAL, "Mean.", |s| {
-        s.of.mean().map(|m| m / s.unit).into()
-    })
-    .shown("mean", 0),
-    OfSpread::new("p99", REAL, "99th percentile.", |s| {
-        s.number(s.of.quantile(0.99))
-    })
-    .shown("p99", 0),
-    OfSpread::new("max", REAL, "Greatest.", |s| s.number(s.of.max())).shown("max", 0),
-];
+columns! {
+    SPREAD: Spread, |s|
+    "name": Text, "What is distributed." => s.name, shown("RFC 4737", 0);
+    "min": Number(REAL), "Least." => s.number(s.of.min()), shown("min", 0);
+    "median": Number(REAL), "Median." => s.number(s.of.quantile(0.5)), shown("median", 0);
+    "mean": Number(REAL), "Mean." => s.of.mean().map(|m| m / s.unit), shown("mean", 0);
+    "p99": Number(REAL), "99th percentile." => s.number(s.of.quantile(0.99)), shown("p99", 0);
+    "max": Number(REAL), "Greatest." => s.number(s.of.max()), shown("max", 0);
+}
 
 /// The number of packets that are n-reordered.
 struct Degree {
@@ -116,13 +106,12 @@ struct Degree {
     share: f64,
 }
 
-type OfDegree = Column<Degree>;
-
-static DEGREE: &[OfDegree] = &[
-    OfDegree::new("n", Kind::Count, "The n.", |d| d.n.into()).shown("n-reordering, n", 0),
-    OfDegree::new("packets", Kind::Count, "Packets.", |d| d.packets.into()).shown("packets", 0),
-    OfDegree::new("share", Kind::Share, "Their share.", |d| d.share.into()).shown("%", 0),
-];
+columns! {
+    DEGREE: Degree, |d|
+    "n": Count, "The n." => d.n, shown("n-reordering, n", 0);
+    "packets": Count, "Packets." => d.packets, shown("packets", 0);
+    "share": Share, "Their share." => d.share, shown("%", 0);
+}
 
 /// n = 1, 2, 3 (with 3, TCP retransmits) and the powers of two.
 fn write_n_reordering(report: &SeriesReport, out: &mut dyn Write) -> io::Result<()> {

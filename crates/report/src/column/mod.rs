@@ -174,6 +174,12 @@ impl<R: ?Sized> Column<R> {
         self
     }
 
+    /// A heading for pages that show columns which tables for people do not have.
+    pub const fn headed(mut self, heading: &'static str) -> Self {
+        self.field.heading = heading;
+        self
+    }
+
     /// Path in the JSON object, if it differs from the name: `recoveries.total`.
     pub const fn at(mut self, path: &'static str) -> Self {
         self.field = self.field.at(path);

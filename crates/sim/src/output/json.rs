@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use inorder_report::json::Json;
 use inorder_report::schema::{self, Schema};
-use inorder_report::{Column, Digits, Element, Field, Kind, List, Map, Nested, Part, Sheet, json};
+use inorder_report::{Digits, Element, Field, Kind, Nested, Sheet, columns, json};
 
 use super::Report;
 use super::runs::{Run, of_cell, with_measures};
@@ -13,7 +13,7 @@ use crate::engine::{ENGINE, MADE_BY};
 use crate::measure::{MEASURES, Measure};
 use crate::statistics::Estimate;
 
-const REAL: Kind = Kind::Number(Digits::Short);
+const REAL: Digits = Digits::Short;
 
 /// Writes the object: `cells[]` with `labels`, `estimates` and `runs[]`.
 ///
@@ -51,124 +51,55 @@ impl Document {
     }
 }
 
-type OfDocument = Column<Document>;
+columns! {
+    DOCUMENT: Document, |d|
+    format &["inorder-simulate/1"];
+    "file": Text, "The scenario." => &d.file;
+    "title": Text, "Its title; may be empty." => &d.title;
+    "partial": Flag, "True if the campaign was interrupted: cells may have fewer runs than requested."
+        => d.is_partial;
+    "measures": Keyed(MEASURE), "The measures, by name." => MEASURES.iter().map(|m| (m.field.name, m)).collect();
+    "cells": Rows(CELL), "The cells of the grid." => &d.cells;
+}
 
-static DOCUMENT: &[OfDocument] = &[
-    OfDocument::format(&["inorder-simulate/1"]),
-    OfDocument::new("file", Kind::Text, "The scenario.", |d| (&d.file).into()),
-    OfDocument::new("title", Kind::Text, "Its title; may be empty.", |d| {
-        (&d.title).into()
-    }),
-    OfDocument::new(
-        "partial",
-        Kind::Flag,
-        "True if the campaign was interrupted: cells may have fewer runs than requested.",
-        |d| d.is_partial.into(),
-    ),
-    OfDocument::nested(
-        "measures",
-        "The measures, by name.",
-        &Map {
-            columns: MEASURE,
-            of: |_: &Document| MEASURES.iter().map(|m| (m.field.name, m)).collect(),
-        },
-    ),
-    OfDocument::nested(
-        "cells",
-        "The cells of the grid.",
-        &List {
-            columns: CELL,
-            of: |d: &Document| &d.cells,
-        },
-    ),
-];
+columns! {
+    MEASURE: Measure, |m|
+    "unit": Text, "Unit; empty for counts." => m.field.unit;
+    "about": Text, "Its meaning." => m.field.about;
+}
 
-type OfMeasure = Column<Measure>;
-
-static MEASURE: &[OfMeasure] = &[
-    OfMeasure::new("unit", Kind::Text, "Unit; empty for counts.", |m| {
-        m.field.unit.into()
-    }),
-    OfMeasure::new("about", Kind::Text, "Its meaning.", |m| {
-        m.field.about.into()
-    }),
-];
-
-type OfCell = Column<CellResult>;
-
-static CELL: &[OfCell] = &[
-    OfCell::new(
-        "labels",
-        Kind::Map(Element::Text),
-        "Position in the grid: value by axis.",
-        |c| {
+columns! {
+    CELL: CellResult, |c|
+    "labels": Map(Element::Text), "Position in the grid: value by axis."
+        => {
             let labels = c.labels.iter().map(|(axis, label)| (axis, label));
-            labels.collect::<Vec<_>>().into()
-        },
-    ),
-    OfCell::new(
-        "confidence",
-        REAL,
-        "Confidence level of the intervals; 0.95 is 95 %.",
-        |c| c.confidence.into(),
-    ),
-    OfCell::nested(
-        "engine",
-        "What carried out the runs.",
-        &Part {
-            columns: ENGINE,
-            of: |c: &CellResult| &*c.engine,
-        },
-    ),
-    OfCell::nested(
-        "made_by",
-        "How it was made.",
-        &Part {
-            columns: MADE_BY,
-            of: |c: &CellResult| &*c.engine,
-        },
-    ),
-    OfCell::nested(
-        "estimates",
-        "Mean over the runs, by measure; measures that no run has are left out.",
-        &Map {
-            columns: ESTIMATE,
-            of: |c: &CellResult| {
-                let all = MEASURES.iter().zip(&c.estimates);
-                all.filter_map(|(measure, of)| Some((measure.field.name, of.as_ref()?)))
-                    .collect()
-            },
-        },
-    ),
-    OfCell::nested(
-        "runs",
-        "The runs: seed and measures; measures that no run of the cell has are left out.",
-        &Runs,
-    ),
-];
+            labels.collect::<Vec<_>>()
+        };
+    "confidence": Number(REAL), "Confidence level of the intervals; 0.95 is 95 %." => c.confidence;
+    "engine": Part(ENGINE), "What carried out the runs." => &*c.engine;
+    "made_by": Part(MADE_BY), "How it was made." => &*c.engine;
+    "estimates": Keyed(ESTIMATE), "Mean over the runs, by measure; measures that no run has are left out."
+        => {
+            let all = MEASURES.iter().zip(&c.estimates);
+            all.filter_map(|(measure, of)| Some((measure.field.name, of.as_ref()?)))
+                .collect()
+        };
+    "runs": Nested(Runs), "The runs: seed and measures; measures that no run of the cell has are left out." => c;
+}
 
-type OfEstimate = Column<Estimate>;
-
-static ESTIMATE: &[OfEstimate] = &[
-    OfEstimate::new("mean", REAL, "Mean.", |e| e.mean.into()),
-    OfEstimate::new(
-        "half",
-        REAL,
-        "Half the width of the confidence interval; null for a single run.",
-        |e| e.half.into(),
-    )
-    .optional(),
-    OfEstimate::new("n", Kind::Count, "Number of runs that have a value.", |e| {
-        e.n.into()
-    }),
-];
+columns! {
+    ESTIMATE: Estimate, |e|
+    "mean": Number(REAL), "Mean." => e.mean;
+    "half": Number(REAL), "Half the width of the confidence interval; null for a single run." => e.half, optional();
+    "n": Count, "Number of runs that have a value." => e.n;
+}
 
 /// The runs of a cell.
 struct Runs;
 
 impl Nested<CellResult> for Runs {
     fn schema(&self) -> Schema {
-        Schema::array(Schema::map(Schema::of(REAL).or_null()))
+        Schema::array(Schema::map(Schema::of(Kind::Number(REAL)).or_null()))
     }
 
     fn write(&self, cell: &CellResult, json: &mut Json<'_>) -> io::Result<()> {

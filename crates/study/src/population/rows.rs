@@ -1,7 +1,7 @@
 //! The rows of a population: connections with their truth.
 
 use inorder_report::Digits;
-use inorder_report::{Column, Field, Kind, Sheet};
+use inorder_report::{Field, Kind, Sheet, columns};
 use inorder_sim::{EventKind, FlowResult, TruthEvent, TruthFlow};
 use inorder_tcp::CaState;
 
@@ -29,62 +29,23 @@ pub(super) struct TruthRow {
     event: TruthEvent,
 }
 
-type Of = Column<TruthRow>;
-
-/// The columns of an event.
-pub(super) static TRUTH: &[Of] = &[
-    Of::new("file", Kind::Text, "The capture.", |row| {
-        row.file.as_str().into()
-    }),
-    Of::new(
-        "kind",
-        Kind::Choice(&["reordered", "lost", "refused"]),
-        "What happened.",
-        |row| {
-            match row.event {
-                TruthEvent::Reordered { .. } => "reordered",
-                TruthEvent::Lost { .. } => "lost",
-                TruthEvent::Refused { .. } => "refused",
-            }
-            .into()
-        },
-    ),
-    Of::new(
-        "seq_offset",
-        Kind::Count,
-        "Bytes from the flow's first data byte.",
-        |row| place(&row.event).0.into(),
-    ),
-    Of::new("len", Kind::Count, "Payload bytes.", |row| {
-        place(&row.event).1.into()
-    }),
-    Of::new(
-        "extent",
-        Kind::Count,
-        "Extent, RFC 4737 section 4.2.",
-        |row| {
-            match row.event {
-                TruthEvent::Reordered { extent, .. } => Some(extent),
-                _ => None,
-            }
-            .into()
-        },
-    )
-    .optional(),
-    Of::new(
-        "late_ms",
-        Kind::Duration,
-        "Late time, RFC 4737 section 4.3.",
-        |row| {
-            match row.event {
-                TruthEvent::Reordered { late_ns, .. } => Some(late_ns),
-                _ => None,
-            }
-            .into()
-        },
-    )
-    .optional(),
-];
+columns! {
+    /// The columns of an event.
+    pub(super) TRUTH: TruthRow, |row|
+    "file": Text, "The capture." => row.file.as_str();
+    "kind": Choice(&["reordered", "lost", "refused"]), "What happened."
+        => match row.event {
+            TruthEvent::Reordered { .. } => "reordered",
+            TruthEvent::Lost { .. } => "lost",
+            TruthEvent::Refused { .. } => "refused",
+        };
+    "seq_offset": Count, "Bytes from the flow's first data byte." => place(&row.event).0;
+    "len": Count, "Payload bytes." => place(&row.event).1;
+    "extent": Count, "Extent, RFC 4737 section 4.2."
+        => match row.event { TruthEvent::Reordered { extent, .. } => Some(extent), _ => None }, optional();
+    "late_ms": Duration, "Late time, RFC 4737 section 4.3."
+        => match row.event { TruthEvent::Reordered { late_ns, .. } => Some(late_ns), _ => None }, optional();
+}
 
 /// Offset and length.
 fn place(event: &TruthEvent) -> (u64, u64) {
@@ -104,66 +65,25 @@ pub(super) fn events(file: &str, truth: &TruthFlow) -> Vec<TruthRow> {
     truth.events.iter().map(row).collect()
 }
 
-/// What connections have beside labels and settings.
-static SUMS: &[Column<Connection>] = &[
-    Column::new(
-        "data_packets",
-        Kind::Count,
-        "Original transmissions.",
-        |c: &Connection| c.truth.data_packets.into(),
-    ),
-    Column::new(
-        "reordered",
-        Kind::Count,
-        "Of those, reordered and accepted by the receiver.",
-        |c| c.truth.reordered.into(),
-    ),
-    Column::new("losses", Kind::Count, "Of those, lost.", |c| {
-        c.truth.losses.into()
-    }),
-    Column::new(
-        "refused",
-        Kind::Count,
-        "Of those, discarded by the receiver although it lacked the bytes.",
-        |c| c.truth.refused.into(),
-    ),
-    Column::new("needed", Kind::Count, "Needed retransmissions.", |c| {
-        c.truth.needed.into()
-    }),
-    Column::new("spurious", Kind::Count, "Spurious retransmissions.", |c| {
-        c.truth.spurious.into()
-    }),
-    Column::new(
-        "recoveries",
-        Kind::Count,
-        "Recovery phases, as `analyze` counts them: from a retransmission until what had been sent by then is acknowledged.",
-        |c| c.truth.recoveries.into(),
-    ),
-    Column::new(
-        "recoveries_spurious",
-        Kind::Count,
-        "Of those, the ones in which every retransmission was spurious.",
-        |c| c.truth.recoveries_spurious.into(),
-    ),
-    Column::new(
-        "entered",
-        Kind::Count,
-        "Fast recoveries and time-outs of the sender, which leaves one early when its reduction is undone.",
-        |c| c.entered.into(),
-    ),
-    Column::new(
-        "entered_spurious",
-        Kind::Count,
-        "Of those, the ones in which nothing that it retransmitted had been lost or refused.",
-        |c| c.entered_spurious.into(),
-    ),
-    Column::new(
-        "delivered_bytes",
-        Kind::Bytes,
-        "Payload that was delivered.",
-        |c| c.delivered_bytes.into(),
-    ),
-];
+columns! {
+    /// What connections have beside labels and settings.
+    SUMS: Connection, |c|
+    "data_packets": Count, "Original transmissions." => c.truth.data_packets;
+    "reordered": Count, "Of those, reordered and accepted by the receiver." => c.truth.reordered;
+    "losses": Count, "Of those, lost." => c.truth.losses;
+    "refused": Count, "Of those, discarded by the receiver although it lacked the bytes." => c.truth.refused;
+    "needed": Count, "Needed retransmissions." => c.truth.needed;
+    "spurious": Count, "Spurious retransmissions." => c.truth.spurious;
+    "recoveries": Count, "Recovery phases, as `analyze` counts them: from a retransmission until what had been sent by then is acknowledged."
+        => c.truth.recoveries;
+    "recoveries_spurious": Count, "Of those, the ones in which every retransmission was spurious."
+        => c.truth.recoveries_spurious;
+    "entered": Count, "Fast recoveries and time-outs of the sender, which leaves one early when its reduction is undone."
+        => c.entered;
+    "entered_spurious": Count, "Of those, the ones in which nothing that it retransmitted had been lost or refused."
+        => c.entered_spurious;
+    "delivered_bytes": Bytes, "Payload that was delivered." => c.delivered_bytes;
+}
 
 /// The columns of a connection: its capture, its labels, what was drawn, and the truth.
 pub(super) fn sheet<'c>(labels: &'c [String], keys: &'c [String]) -> Sheet<'c, Connection> {

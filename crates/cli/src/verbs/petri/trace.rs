@@ -6,11 +6,11 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
 use inorder_nets::Study;
-use inorder_petri::inspect::{Clock, REAL};
+use inorder_petri::inspect::Clock;
 use inorder_petri::net::{Net, TransitionId};
 use inorder_petri::race::Race;
 use inorder_report::json::Json;
-use inorder_report::{Column, Element, Kind};
+use inorder_report::{Digits, Element, columns};
 
 use super::malformed;
 use super::simulation::Options;
@@ -50,24 +50,13 @@ impl Firing {
     }
 }
 
-/// What a line holds.
-pub(super) static COLUMNS: &[Column<Firing>] = &[
-    Column::new(
-        "time",
-        REAL,
-        "Time of the firing, in the unit of the net.",
-        |f: &Firing| f.time.into(),
-    ),
-    Column::new("transition", Kind::Text, "What fired.", |f: &Firing| {
-        (&f.net.transitions[f.transition.0].name).into()
-    }),
-    Column::new(
-        "marking",
-        Kind::Map(Element::Number),
-        "Tokens after it, by place; empty places are left out.",
-        |f: &Firing| f.held().into(),
-    ),
-];
+columns! {
+    /// What a line holds.
+    pub(super) COLUMNS: Firing, |f|
+    "time": Number(Digits::Fine), "Time of the firing, in the unit of the net." => f.time;
+    "transition": Text, "What fired." => &f.net.transitions[f.transition.0].name;
+    "marking": Map(Element::Number), "Tokens after it, by place; empty places are left out." => f.held();
+}
 
 /// Simulates until the time of the options and writes every firing.
 pub(super) fn write(net: &Net, options: &Options, path: &Path) -> Result<(), CliError> {
