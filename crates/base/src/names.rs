@@ -1,4 +1,48 @@
-//! Suggests the known name that a mistyped name probably meant.
+//! Names of values in files and outputs, and the known name that a mistyped name probably meant.
+
+/// Declares an enum whose variants have names in files and outputs: lower case, words joined by `-`. It has `ALL` variants, all
+/// `NAMES`, both in the order of the declaration, and the `name` of each.
+///
+/// ```
+/// inorder_base::named! {
+///     /// What the weather is.
+///     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+///     pub enum Weather {
+///         /// No rain.
+///         Dry = "dry",
+///         /// Rain, as yesterday.
+///         RainyAgain = "rainy-again",
+///     }
+/// }
+/// assert_eq!(Weather::RainyAgain.name(), "rainy-again");
+/// assert_eq!(Weather::NAMES, ["dry", "rainy-again"]);
+/// assert_eq!(Weather::ALL[0], Weather::Dry);
+/// ```
+#[macro_export]
+macro_rules! named {
+    ($(#[$about:meta])* $vis:vis enum $type:ident {
+        $($(#[$meaning:meta])* $variant:ident = $name:literal),+ $(,)?
+    }) => {
+        $(#[$about])*
+        $vis enum $type {
+            $($(#[$meaning])* $variant),+
+        }
+
+        #[allow(dead_code, reason = "not every enum needs both lists")]
+        impl $type {
+            /// All, in the order of the declaration.
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
+
+            /// All names, in the order of the declaration.
+            pub const NAMES: &'static [&'static str] = &[$($name),+];
+
+            /// The name in files and outputs.
+            pub const fn name(self) -> &'static str {
+                Self::NAMES[self as usize]
+            }
+        }
+    };
+}
 
 /// Maximum length in characters: longer names come from files and not from a keyboard, and comparing them takes long.
 const MAX_CHARS: usize = 200;

@@ -1,48 +1,30 @@
 //! The claims of a paper, and our results.
 
+use inorder_base::named;
+
 use serde::Deserialize;
 
 use crate::magnitude::Magnitudes;
 use crate::quantity::Quantity;
 use crate::verdict::Verdict;
 
-/// What a claim's verdict rests on.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Basis {
-    /// A claim of the paper, judged by a model that was not adjusted to it.
-    #[default]
-    Prediction,
-    /// A claim of the paper about numbers to which constants of the model were adjusted.
-    Fitted,
-    /// A claim of the paper that holds by how the experiment was built.
-    Construction,
-    /// A claim of ours beside the paper's.
-    Ours,
-    /// A claim of the paper, judged in a variant that the paper did not use.
-    Variant,
-}
-
-impl Basis {
-    /// All of them, in the order of summaries.
-    pub const ALL: [Self; 5] = [
-        Self::Prediction,
-        Self::Fitted,
-        Self::Construction,
-        Self::Ours,
-        Self::Variant,
-    ];
-
-    /// The name in files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Prediction => "prediction",
-            Self::Fitted => "fitted",
-            Self::Construction => "construction",
-            Self::Ours => "ours",
-            Self::Variant => "variant",
-        }
+named! {
+    /// What a claim's verdict rests on.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    #[non_exhaustive]
+    pub enum Basis {
+        /// A claim of the paper, judged by a model that was not adjusted to it.
+        #[default]
+        Prediction = "prediction",
+        /// A claim of the paper about numbers to which constants of the model were adjusted.
+        Fitted = "fitted",
+        /// A claim of the paper that holds by how the experiment was built.
+        Construction = "construction",
+        /// A claim of ours beside the paper's.
+        Ours = "ours",
+        /// A claim of the paper, judged in a variant that the paper did not use.
+        Variant = "variant",
     }
 }
 

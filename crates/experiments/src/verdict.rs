@@ -1,29 +1,24 @@
 //! Verdicts: compares an interval with a range of admissible values.
 
+use inorder_base::named;
+
 use crate::interval::Interval;
 
-/// The verdict on a claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Verdict {
-    /// Failed: the whole interval violates the criterion.
-    Failed,
-    /// Undecided: the interval contains the bound, or is unknown.
-    Undecided,
-    /// Held: the whole interval satisfies the criterion.
-    Held,
+named! {
+    /// The verdict on a claim.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    #[non_exhaustive]
+    pub enum Verdict {
+        /// Failed: the whole interval violates the criterion.
+        Failed = "failed",
+        /// Undecided: the interval contains the bound, or is unknown.
+        Undecided = "undecided",
+        /// Held: the whole interval satisfies the criterion.
+        Held = "held",
+    }
 }
 
 impl Verdict {
-    /// The name in files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Failed => "failed",
-            Self::Undecided => "undecided",
-            Self::Held => "held",
-        }
-    }
-
     /// Combines the parts of a claim: it held if all parts held, it failed if one part failed, otherwise it is
     /// undecided.
     ///

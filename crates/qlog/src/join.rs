@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use inorder_base::named;
+
 use crate::arrivals::Unused;
 use crate::connection::Connection;
 use crate::event::SPACES;
@@ -20,24 +22,16 @@ const MAX_UNSENT: usize = 100;
 const MARGIN: f64 = 1.5;
 const PROCESSING_NS: f64 = 1e6;
 
-/// How two logs were found to be of one connection.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum JoinedBy {
-    /// They name the same connection identifier.
-    Identifier,
-    /// There is one connection at each end, and what arrived at one was sent by the other.
-    OnlyTwo,
-    /// What arrived at one end was sent by the other, at times that no other pair explains as well.
-    NumbersAndTimes,
-}
-
-impl JoinedBy {
-    /// All names.
-    pub const NAMES: &[&str] = &["identifier", "only-two", "numbers-and-times"];
-
-    /// Its name in output.
-    pub fn name(self) -> &'static str {
-        JoinedBy::NAMES[self as usize]
+named! {
+    /// How two logs were found to be of one connection.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum JoinedBy {
+        /// They name the same connection identifier.
+        Identifier = "identifier",
+        /// There is one connection at each end, and what arrived at one was sent by the other.
+        OnlyTwo = "only-two",
+        /// What arrived at one end was sent by the other, at times that no other pair explains as well.
+        NumbersAndTimes = "numbers-and-times",
     }
 }
 

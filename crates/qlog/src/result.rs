@@ -1,32 +1,27 @@
 //! What is found, as plain data.
 
+use inorder_base::named;
 use inorder_metrics::Reordering;
 
 use crate::join::JoinedBy;
 use crate::lost::Lost;
 
-/// Why a packet was declared lost: as the log says, or by numbers and times where a program writes the same reason always.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Trigger {
-    /// A later packet was acknowledged, and its number was higher by the threshold (RFC 9002 section 6.1.1).
-    PacketThreshold,
-    /// A later packet was acknowledged, and the time threshold had passed since it was sent (section 6.1.2).
-    TimeThreshold,
-    /// Something else: a probe time-out, or a rule of the sender's own.
-    Other,
-    /// The log does not say, and numbers and times do not tell.
-    Unknown,
+named! {
+    /// Why a packet was declared lost: as the log says, or by numbers and times where a program writes the same reason always.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum Trigger {
+        /// A later packet was acknowledged, and its number was higher by the threshold (RFC 9002 section 6.1.1).
+        PacketThreshold = "packet-threshold",
+        /// A later packet was acknowledged, and the time threshold had passed since it was sent (section 6.1.2).
+        TimeThreshold = "time-threshold",
+        /// Something else: a probe time-out, or a rule of the sender's own.
+        Other = "other",
+        /// The log does not say, and numbers and times do not tell.
+        Unknown = "unknown",
+    }
 }
 
 impl Trigger {
-    /// All names.
-    pub const NAMES: &[&str] = &["packet-threshold", "time-threshold", "other", "unknown"];
-
-    /// Its name in output.
-    pub fn name(self) -> &'static str {
-        Trigger::NAMES[self as usize]
-    }
-
     /// Of the word in a log.
     pub(crate) fn of(word: Option<&str>) -> Trigger {
         match word {

@@ -1,5 +1,6 @@
 //! What changed, and how sure that is.
 
+use inorder_base::named;
 use inorder_base::stats::{Estimate, Sampled, difference};
 use inorder_report::Kind;
 
@@ -31,37 +32,22 @@ pub struct Change {
     pub verdict: Verdict,
 }
 
-/// What can be said of a change.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verdict {
-    /// The whole interval of the difference is on the good side.
-    Better,
-    /// The whole interval is on the bad side.
-    Worse,
-    /// The interval does not contain 0, and neither side is the good one.
-    Changed,
-    /// The values are equal, in every run.
-    Equal,
-    /// The interval contains 0.
-    Undecided,
-    /// There is no interval: fewer than two units on a side, or no value at all.
-    TooLittle,
-}
-
-impl Verdict {
-    /// All names, in the order of the variants.
-    pub const NAMES: &'static [&'static str] = &[
-        "better",
-        "worse",
-        "changed",
-        "equal",
-        "undecided",
-        "too-little-data",
-    ];
-
-    /// Its name in files.
-    pub fn name(self) -> &'static str {
-        Self::NAMES[self as usize]
+named! {
+    /// What can be said of a change.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum Verdict {
+        /// The whole interval of the difference is on the good side.
+        Better = "better",
+        /// The whole interval is on the bad side.
+        Worse = "worse",
+        /// The interval does not contain 0, and neither side is the good one.
+        Changed = "changed",
+        /// The values are equal, in every run.
+        Equal = "equal",
+        /// The interval contains 0.
+        Undecided = "undecided",
+        /// There is no interval: fewer than two units on a side, or no value at all.
+        TooLittle = "too-little-data",
     }
 }
 

@@ -1,88 +1,58 @@
 //! An action: what somebody can do, why, and what it will bring.
 
+use inorder_base::named;
 use inorder_report::columns;
 use inorder_report::number::percent;
 
-/// What kind of action it is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum ActionKind {
-    /// The sender waits longer before it takes a packet for lost.
-    WaitLonger,
-    /// The receiver sorts packets before TCP sees them.
-    Sort,
-    /// The network keeps the packets of a flow on one way.
-    OneWay,
-    /// Selective acknowledgements are switched on.
-    Sack,
-    /// Timestamps and duplicate SACKs are switched on, so that the sender can undo reductions.
-    Undo,
-    /// The queue of the bottleneck is managed.
-    Queue,
-    /// Packets that fit the path.
-    PathMtu,
-    /// The sender stays below the rate of a policer.
-    Shape,
-    /// A congestion control that does not take every loss for congestion.
-    Control,
-    /// The receiver offers a larger window.
-    Window,
-    /// Window scaling is switched on.
-    Scaling,
-    /// The receiving application reads faster.
-    Reader,
-    /// The sender's socket buffer grows.
-    SendBuffer,
-    /// The application sends sooner.
-    Application,
-    /// The ends of messages do not wait for acknowledgements.
-    NoDelay,
-    /// The retransmission timer of a route is shortened or lengthened.
-    Timer,
-    /// What interrupted the path is found.
-    Outage,
-    /// It is found who reset the connection, and why.
-    Reset,
-    /// A receiver that checks numbers accepts later packets.
-    ReplayWindow,
-    /// A player waits longer before it plays.
-    JitterBuffer,
-    /// The sender's kernel is asked what it waits for.
-    Ask,
-    /// Another capture, where what remains open can be seen.
-    Capture,
-}
-
-impl ActionKind {
-    /// All names, in the order of the declaration.
-    pub const NAMES: &'static [&'static str] = &[
-        "wait-longer",
-        "sort",
-        "one-way",
-        "sack",
-        "undo",
-        "queue",
-        "path-mtu",
-        "shape",
-        "control",
-        "window",
-        "scaling",
-        "reader",
-        "send-buffer",
-        "application",
-        "no-delay",
-        "timer",
-        "outage",
-        "reset",
-        "replay-window",
-        "jitter-buffer",
-        "ask",
-        "capture",
-    ];
-
-    /// The name: lower case, words joined by `-`.
-    pub fn name(self) -> &'static str {
-        Self::NAMES[self as usize]
+named! {
+    /// What kind of action it is.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    #[non_exhaustive]
+    pub enum ActionKind {
+        /// The sender waits longer before it takes a packet for lost.
+        WaitLonger = "wait-longer",
+        /// The receiver sorts packets before TCP sees them.
+        Sort = "sort",
+        /// The network keeps the packets of a flow on one way.
+        OneWay = "one-way",
+        /// Selective acknowledgements are switched on.
+        Sack = "sack",
+        /// Timestamps and duplicate SACKs are switched on, so that the sender can undo reductions.
+        Undo = "undo",
+        /// The queue of the bottleneck is managed.
+        Queue = "queue",
+        /// Packets that fit the path.
+        PathMtu = "path-mtu",
+        /// The sender stays below the rate of a policer.
+        Shape = "shape",
+        /// A congestion control that does not take every loss for congestion.
+        Control = "control",
+        /// The receiver offers a larger window.
+        Window = "window",
+        /// Window scaling is switched on.
+        Scaling = "scaling",
+        /// The receiving application reads faster.
+        Reader = "reader",
+        /// The sender's socket buffer grows.
+        SendBuffer = "send-buffer",
+        /// The application sends sooner.
+        Application = "application",
+        /// The ends of messages do not wait for acknowledgements.
+        NoDelay = "no-delay",
+        /// The retransmission timer of a route is shortened or lengthened.
+        Timer = "timer",
+        /// What interrupted the path is found.
+        Outage = "outage",
+        /// It is found who reset the connection, and why.
+        Reset = "reset",
+        /// A receiver that checks numbers accepts later packets.
+        ReplayWindow = "replay-window",
+        /// A player waits longer before it plays.
+        JitterBuffer = "jitter-buffer",
+        /// The sender's kernel is asked what it waits for.
+        Ask = "ask",
+        /// Another capture, where what remains open can be seen.
+        Capture = "capture",
     }
 }
 

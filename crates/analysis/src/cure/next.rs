@@ -1,5 +1,6 @@
 //! Why nothing is proposed, and what to capture next.
 
+use inorder_base::named;
 use inorder_detect::limits::{Limit, LimitSet};
 use inorder_detect::{Cause, FlowReport, NotSeen, Vantage};
 
@@ -14,23 +15,15 @@ use crate::shares;
 /// What no packet tells apart.
 const UNSENT: LimitSet = LimitSet::of(&[Limit::Application, Limit::SendBuffer]);
 
-/// Which of two reasons it is that nothing is proposed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum Why {
-    /// Nothing on hosts or network would make the flows faster.
-    NothingHelps,
-    /// Too little is known.
-    NotKnown,
-}
-
-impl Why {
-    /// All names, in the order of the declaration.
-    pub const NAMES: &'static [&'static str] = &["nothing-helps", "not-known"];
-
-    /// The name: lower case, words joined by `-`.
-    pub fn name(self) -> &'static str {
-        Self::NAMES[self as usize]
+named! {
+    /// Which of two reasons it is that nothing is proposed.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    #[non_exhaustive]
+    pub enum Why {
+        /// Nothing on hosts or network would make the flows faster.
+        NothingHelps = "nothing-helps",
+        /// Too little is known.
+        NotKnown = "not-known",
     }
 }
 

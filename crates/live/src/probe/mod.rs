@@ -2,6 +2,7 @@
 
 mod direction;
 
+use inorder_base::named;
 use inorder_base::sequence::nearest;
 
 use direction::Arriving;
@@ -10,22 +11,14 @@ pub use direction::{DIRECTION, Direction, PROBED, Probed};
 use crate::icmp::Echo;
 use crate::stamp::ReflectedPacket;
 
-/// How a probe asks its peer for answers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Protocol {
-    /// STAMP over UDP: the reflector counts, so both directions are distinguished.
-    Stamp,
-    /// ICMP echo: only the round trip is seen.
-    Icmp,
-}
-
-impl Protocol {
-    /// The names in outputs, in the order of the variants.
-    pub const NAMES: &[&str] = &["stamp", "icmp"];
-
-    /// Its name in outputs.
-    pub fn name(self) -> &'static str {
-        Self::NAMES[self as usize]
+named! {
+    /// How a probe asks its peer for answers.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum Protocol {
+        /// STAMP over UDP: the reflector counts, so both directions are distinguished.
+        Stamp = "stamp",
+        /// ICMP echo: only the round trip is seen.
+        Icmp = "icmp",
     }
 }
 

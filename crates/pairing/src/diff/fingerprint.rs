@@ -4,6 +4,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::LazyLock;
 
 use foldhash::quality::FixedState;
+use inorder_base::named;
 use inorder_wire::{Frame, Network, network};
 
 use crate::diff::flow::Flow;
@@ -11,27 +12,17 @@ use crate::diff::flow::Flow;
 /// Longest header that is copied so that bytes in it can be cleared: IPv4 with options, and the start of TCP.
 const HEAD: usize = 96;
 
-/// What of a packet both captures are expected to have in common.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Keep {
-    /// All bytes but those that every path may change.
-    Bytes,
-    /// Also without addresses and ports, which a device translates between the captures (RFC 3022).
-    Translated,
-    /// Also without the IPv4 identification, and of TCP without sequence and acknowledgement number: some devices
-    /// rewrite these, too. Only packets with a payload of TCP or UDP have anything left to tell them by.
-    Payload,
-}
-
-impl Keep {
-    /// All, from the strictest on.
-    pub const ALL: [Keep; 3] = [Keep::Bytes, Keep::Translated, Keep::Payload];
-    /// All names.
-    pub const NAMES: &[&str] = &["bytes", "translated", "payload"];
-
-    /// Its name in options and output.
-    pub fn name(self) -> &'static str {
-        Keep::NAMES[self as usize]
+named! {
+    /// What of a packet both captures are expected to have in common.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+    pub enum Keep {
+        /// All bytes but those that every path may change.
+        Bytes = "bytes",
+        /// Also without addresses and ports, which a device translates between the captures (RFC 3022).
+        Translated = "translated",
+        /// Also without the IPv4 identification, and of TCP without sequence and acknowledgement number: some devices
+        /// rewrite these, too. Only packets with a payload of TCP or UDP have anything left to tell them by.
+        Payload = "payload",
     }
 }
 

@@ -1,25 +1,18 @@
 //! What the comparison finds, without decisions.
 
+use inorder_base::named;
 use inorder_metrics::{Distribution, Reordering};
 
-/// Why one capture is taken to come first.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Basis {
-    /// The time to live is lower in the other one.
-    TimeToLive,
-    /// The times of the two directions.
-    BothDirections,
-    /// Nothing tells: the first capture of the command.
-    Assumed,
-}
-
-impl Basis {
-    /// All names.
-    pub const NAMES: &[&str] = &["time-to-live", "both-directions", "assumed"];
-
-    /// Its name in output.
-    pub fn name(self) -> &'static str {
-        Basis::NAMES[self as usize]
+named! {
+    /// Why one capture is taken to come first.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum Basis {
+        /// The time to live is lower in the other one.
+        TimeToLive = "time-to-live",
+        /// The times of the two directions.
+        BothDirections = "both-directions",
+        /// Nothing tells: the first capture of the command.
+        Assumed = "assumed",
     }
 }
 
@@ -53,37 +46,22 @@ pub struct Matched {
     pub longer_ns: Distribution,
 }
 
-/// What became of a packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fate {
-    /// In both captures, in order.
-    InOrder,
-    /// In both captures, late in the other one.
-    Late,
-    /// Only in the first capture.
-    Lost,
-    /// A further copy in the other capture.
-    Duplicated,
-    /// Only in the other capture.
-    Appeared,
-    /// In the first capture while the other one was not running.
-    Outside,
-}
-
-impl Fate {
-    /// All names.
-    pub const NAMES: &[&str] = &[
-        "in-order",
-        "late",
-        "lost",
-        "duplicated",
-        "appeared",
-        "outside",
-    ];
-
-    /// Its name in output.
-    pub fn name(self) -> &'static str {
-        Fate::NAMES[self as usize]
+named! {
+    /// What became of a packet.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum Fate {
+        /// In both captures, in order.
+        InOrder = "in-order",
+        /// In both captures, late in the other one.
+        Late = "late",
+        /// Only in the first capture.
+        Lost = "lost",
+        /// A further copy in the other capture.
+        Duplicated = "duplicated",
+        /// Only in the other capture.
+        Appeared = "appeared",
+        /// In the first capture while the other one was not running.
+        Outside = "outside",
     }
 }
 

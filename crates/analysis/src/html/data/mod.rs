@@ -10,6 +10,7 @@ mod events;
 mod points;
 mod when;
 
+use inorder_base::named;
 use inorder_detect::Reordering;
 use inorder_detect::{FlowReport, StreamReport};
 use serde::Serialize;
@@ -164,42 +165,30 @@ impl Charts {
     }
 }
 
-/// A chart of a section.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Chart {
-    /// What limited it over time.
-    Limits,
-    /// Goodput over time.
-    Goodput,
-    /// Everything that happened, over time.
-    When,
-    /// Time and sequence.
-    Sequence,
-    /// Distribution of late times.
-    Late,
-    /// Extents.
-    Extents,
-    /// Reorder density.
-    Density,
-    /// Reordering by sending rate.
-    ByRate,
+named! {
+    /// A chart of a section.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub(crate) enum Chart {
+        /// What limited it over time.
+        Limits = "limits",
+        /// Goodput over time.
+        Goodput = "goodput",
+        /// Everything that happened, over time.
+        When = "when",
+        /// Time and sequence.
+        Sequence = "sequence",
+        /// Distribution of late times.
+        Late = "late",
+        /// Extents.
+        Extents = "extents",
+        /// Reorder density.
+        Density = "rd",
+        /// Reordering by sending rate.
+        ByRate = "by_rate",
+    }
 }
 
 impl Chart {
-    /// Its name in the page's script.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Chart::Limits => "limits",
-            Chart::Goodput => "goodput",
-            Chart::When => "when",
-            Chart::Sequence => "sequence",
-            Chart::Late => "late",
-            Chart::Extents => "extents",
-            Chart::Density => "rd",
-            Chart::ByRate => "by_rate",
-        }
-    }
-
     /// True if time goes from left to right: it takes the whole width, and all of these move together.
     pub(super) fn is_over_time(self) -> bool {
         matches!(
