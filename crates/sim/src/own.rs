@@ -121,10 +121,13 @@ pub(crate) struct Boxed {
 }
 
 impl Sorter<u32, Box<Packet>> for Boxed {
-    fn push<F>(&mut self, meta: &Meta<u32>, packet: Box<Packet>, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(Box<Packet>) + ?Sized,
-    {
+    fn push(
+        &mut self,
+        meta: &Meta<u32>,
+        packet: Box<Packet>,
+        now_ns: i64,
+        out: &mut (impl FnMut(Box<Packet>) + ?Sized),
+    ) {
         match meta.is_suitable() {
             true => self.counters.suitable += 1,
             false => self.counters.unsuitable += 1,
@@ -133,10 +136,7 @@ impl Sorter<u32, Box<Packet>> for Boxed {
             .push(meta, *packet, now_ns, &mut |p| out(Box::new(p)));
     }
 
-    fn end_of_batch<F>(&mut self, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(Box<Packet>) + ?Sized,
-    {
+    fn end_of_batch(&mut self, now_ns: i64, out: &mut (impl FnMut(Box<Packet>) + ?Sized)) {
         self.counters.batches += 1;
         self.sorter.end_of_batch(now_ns, &mut |p| out(Box::new(p)));
     }
@@ -145,17 +145,11 @@ impl Sorter<u32, Box<Packet>> for Boxed {
         self.sorter.next_deadline_ns()
     }
 
-    fn on_deadline<F>(&mut self, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(Box<Packet>) + ?Sized,
-    {
+    fn on_deadline(&mut self, now_ns: i64, out: &mut (impl FnMut(Box<Packet>) + ?Sized)) {
         self.sorter.on_deadline(now_ns, &mut |p| out(Box::new(p)));
     }
 
-    fn flush<F>(&mut self, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(Box<Packet>) + ?Sized,
-    {
+    fn flush(&mut self, now_ns: i64, out: &mut (impl FnMut(Box<Packet>) + ?Sized)) {
         self.sorter.flush(now_ns, &mut |p| out(Box::new(p)));
     }
 

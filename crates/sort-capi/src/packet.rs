@@ -225,10 +225,12 @@ pub(crate) unsafe fn places<'a>(out: *mut *mut c_void, room: usize) -> Option<&'
 
 /// Pushes the packets of a batch.
 #[inline]
-pub(crate) fn push<F>(sorter: &mut Sorter, burst: &[inorder_sort_packet], now_ns: i64, out: &mut F)
-where
-    F: FnMut(Pointer) + ?Sized,
-{
+pub(crate) fn push(
+    sorter: &mut Sorter,
+    burst: &[inorder_sort_packet],
+    now_ns: i64,
+    out: &mut (impl FnMut(Pointer) + ?Sized),
+) {
     sorter.push_burst(
         burst,
         inorder_sort_packet::meta,

@@ -14,14 +14,10 @@ use crate::out::{Each, Out, Places};
 /// `K` tells flows apart, `P` is a packet of any type, which the sorter only moves.
 pub trait Sorter<K, P> {
     /// One packet arrives.
-    fn push<F>(&mut self, meta: &Meta<K>, packet: P, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized;
+    fn push(&mut self, meta: &Meta<K>, packet: P, now_ns: i64, out: &mut (impl FnMut(P) + ?Sized));
 
     /// The interrupt-coalesced batch ends: the ring is empty, the stack gets its turn.
-    fn end_of_batch<F>(&mut self, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized;
+    fn end_of_batch(&mut self, now_ns: i64, out: &mut (impl FnMut(P) + ?Sized));
 
     /// When [`Sorter::on_deadline`] must be called at the latest although nothing arrives;
     /// `None`: no such time. It may be asked after every call and changes only by calls.
@@ -31,17 +27,12 @@ pub trait Sorter<K, P> {
 
     /// The time that [`Sorter::next_deadline_ns`] named has come: what has waited long enough
     /// goes to `out`, and the next deadline is later than `now_ns`.
-    fn on_deadline<F>(&mut self, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn on_deadline(&mut self, now_ns: i64, out: &mut (impl FnMut(P) + ?Sized)) {
         let _ = (now_ns, out);
     }
 
     /// Gives back everything held, whatever the rule says: the link goes down, the file ends.
-    fn flush<F>(&mut self, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized;
+    fn flush(&mut self, now_ns: i64, out: &mut (impl FnMut(P) + ?Sized));
 
     /// The longest that a packet of `flow` that came now would be held, nanoseconds, for plots; `None`: it is never held
     /// past the end of a batch.
@@ -69,18 +60,14 @@ pub trait Sorter<K, P> {
     /// do more with an array than with one packet after another has its own way here; who has a burst calls
     /// [`Sorter::push_burst`] or [`Sorter::sort_batch`].
     #[inline]
-    fn take_burst<'b, T, M, G, O>(
+    fn take_burst<'b, T>(
         &mut self,
         burst: &'b [T],
-        meta: &M,
-        packet: &G,
+        meta: &impl Fn(&T) -> Meta<K>,
+        packet: &impl Fn(&'b T) -> P,
         now_ns: i64,
-        out: &mut O,
-    ) where
-        M: Fn(&T) -> Meta<K>,
-        G: Fn(&'b T) -> P,
-        O: Out<P>,
-    {
+        out: &mut impl Out<P>,
+    ) {
         for t in burst {
             self.push(&meta(t), packet(t), now_ns, &mut |packet| out.one(packet));
         }
@@ -91,18 +78,14 @@ pub trait Sorter<K, P> {
     /// `meta` tells the facts of a packet and may be asked more than once; `packet` makes what is
     /// delivered and is asked once for each.
     #[inline]
-    fn push_burst<'b, T, M, G, F>(
+    fn push_burst<'b, T>(
         &mut self,
         burst: &'b [T],
-        meta: M,
-        packet: G,
+        meta: impl Fn(&T) -> Meta<K>,
+        packet: impl Fn(&'b T) -> P,
         now_ns: i64,
-        out: &mut F,
-    ) where
-        M: Fn(&T) -> Meta<K>,
-        G: Fn(&'b T) -> P,
-        F: FnMut(P) + ?Sized,
-    {
+        out: &mut (impl FnMut(P) + ?Sized),
+    ) {
         self.take_burst(burst, &meta, &packet, now_ns, &mut Each(out));
     }
 
@@ -113,17 +96,15 @@ pub trait Sorter<K, P> {
     /// `None`, and no packet is taken, when `places` are fewer than these. `packet` may be asked
     /// more than once.
     #[inline]
-    fn sort_batch<'b, T, M, G>(
+    fn sort_batch<'b, T>(
         &mut self,
         burst: &'b [T],
-        meta: M,
-        packet: G,
+        meta: impl Fn(&T) -> Meta<K>,
+        packet: impl Fn(&'b T) -> P,
         now_ns: i64,
         places: &mut [P],
     ) -> Option<usize>
     where
-        M: Fn(&T) -> Meta<K>,
-        G: Fn(&'b T) -> P,
         P: Copy,
     {
         if places.len() < self.held().saturating_add(burst.len()) {

@@ -54,10 +54,7 @@ impl Oracle {
     }
 
     /// Delivers what nothing is waited for before any longer; `all`: whatever is held of the channel.
-    fn settle<F>(&mut self, channel: Channel, all: bool, out: &mut F)
-    where
-        F: FnMut(Packet) + ?Sized,
-    {
+    fn settle(&mut self, channel: Channel, all: bool, out: &mut (impl FnMut(Packet) + ?Sized)) {
         let Some(flow) = self.flows.get_mut(&channel) else {
             return;
         };
@@ -79,10 +76,7 @@ impl Oracle {
         self.look_ns = (self.held > 0).then(|| now_ns.saturating_add(LOOK_NS));
     }
 
-    fn settle_all<F>(&mut self, all: bool, out: &mut F)
-    where
-        F: FnMut(Packet) + ?Sized,
-    {
+    fn settle_all(&mut self, all: bool, out: &mut (impl FnMut(Packet) + ?Sized)) {
         let waiting = self.flows.iter().filter(|(_, flow)| !flow.held.is_empty());
         let waiting: Vec<Channel> = waiting.map(|(channel, _)| *channel).collect();
         for channel in waiting {
@@ -92,10 +86,13 @@ impl Oracle {
 }
 
 impl Sorter<u32, Box<Packet>> for Oracle {
-    fn push<F>(&mut self, meta: &Meta<u32>, packet: Box<Packet>, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(Box<Packet>) + ?Sized,
-    {
+    fn push(
+        &mut self,
+        meta: &Meta<u32>,
+        packet: Box<Packet>,
+        now_ns: i64,
+        out: &mut (impl FnMut(Box<Packet>) + ?Sized),
+    ) {
         let channel = packet.channel;
         let mut boxed = |packet| out(Box::new(packet));
         self.knowledge.arrives(&packet);
@@ -115,10 +112,7 @@ impl Sorter<u32, Box<Packet>> for Oracle {
         self.look_again(now_ns);
     }
 
-    fn end_of_batch<F>(&mut self, _now_ns: i64, _out: &mut F)
-    where
-        F: FnMut(Box<Packet>) + ?Sized,
-    {
+    fn end_of_batch(&mut self, _now_ns: i64, _out: &mut (impl FnMut(Box<Packet>) + ?Sized)) {
         self.counters = add(self.counters, 0, 0, 1);
     }
 
@@ -126,18 +120,12 @@ impl Sorter<u32, Box<Packet>> for Oracle {
         self.look_ns
     }
 
-    fn on_deadline<F>(&mut self, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(Box<Packet>) + ?Sized,
-    {
+    fn on_deadline(&mut self, now_ns: i64, out: &mut (impl FnMut(Box<Packet>) + ?Sized)) {
         self.settle_all(false, &mut |packet| out(Box::new(packet)));
         self.look_again(now_ns);
     }
 
-    fn flush<F>(&mut self, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(Box<Packet>) + ?Sized,
-    {
+    fn flush(&mut self, now_ns: i64, out: &mut (impl FnMut(Box<Packet>) + ?Sized)) {
         self.settle_all(true, &mut |packet| out(Box::new(packet)));
         self.look_again(now_ns);
     }

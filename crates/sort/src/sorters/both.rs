@@ -53,19 +53,13 @@ impl<K: FlowKey, P> Both<K, P> {
 }
 
 impl<K: FlowKey, P> Sorter<K, P> for Both<K, P> {
-    fn push<F>(&mut self, meta: &Meta<K>, packet: P, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn push(&mut self, meta: &Meta<K>, packet: P, now_ns: i64, out: &mut (impl FnMut(P) + ?Sized)) {
         let Both { batch, gaps } = self;
         let mut next = |(meta, packet): (Meta<K>, P)| gaps.push(&meta, packet, now_ns, out);
         Sorter::push(batch, meta, (*meta, packet), now_ns, &mut next);
     }
 
-    fn end_of_batch<F>(&mut self, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn end_of_batch(&mut self, now_ns: i64, out: &mut (impl FnMut(P) + ?Sized)) {
         let Both { batch, gaps } = self;
         let mut next = |(meta, packet): (Meta<K>, P)| gaps.push(&meta, packet, now_ns, out);
         Sorter::end_of_batch(batch, now_ns, &mut next);
@@ -76,17 +70,11 @@ impl<K: FlowKey, P> Sorter<K, P> for Both<K, P> {
         self.gaps.next_deadline_ns()
     }
 
-    fn on_deadline<F>(&mut self, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn on_deadline(&mut self, now_ns: i64, out: &mut (impl FnMut(P) + ?Sized)) {
         self.gaps.on_deadline(now_ns, out);
     }
 
-    fn flush<F>(&mut self, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn flush(&mut self, now_ns: i64, out: &mut (impl FnMut(P) + ?Sized)) {
         let Both { batch, gaps } = self;
         let mut next = |(meta, packet): (Meta<K>, P)| gaps.push(&meta, packet, now_ns, out);
         Sorter::flush(batch, now_ns, &mut next);

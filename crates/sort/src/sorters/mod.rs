@@ -98,18 +98,12 @@ impl SorterConfig {
 /// them, and a call through a pointer for each packet is what this type is to spare.
 impl<K: FlowKey, P> Sorter<K, P> for AnySorter<K, P> {
     #[inline]
-    fn push<F>(&mut self, meta: &Meta<K>, packet: P, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn push(&mut self, meta: &Meta<K>, packet: P, now_ns: i64, out: &mut (impl FnMut(P) + ?Sized)) {
         each!(self, sorter => Sorter::push(sorter, meta, packet, now_ns, out));
     }
 
     #[inline]
-    fn end_of_batch<F>(&mut self, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn end_of_batch(&mut self, now_ns: i64, out: &mut (impl FnMut(P) + ?Sized)) {
         each!(self, sorter => Sorter::end_of_batch(sorter, now_ns, out));
     }
 
@@ -119,17 +113,11 @@ impl<K: FlowKey, P> Sorter<K, P> for AnySorter<K, P> {
     }
 
     #[inline]
-    fn on_deadline<F>(&mut self, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn on_deadline(&mut self, now_ns: i64, out: &mut (impl FnMut(P) + ?Sized)) {
         each!(self, sorter => Sorter::on_deadline(sorter, now_ns, out));
     }
 
-    fn flush<F>(&mut self, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn flush(&mut self, now_ns: i64, out: &mut (impl FnMut(P) + ?Sized)) {
         each!(self, sorter => Sorter::flush(sorter, now_ns, out));
     }
 
@@ -158,18 +146,14 @@ impl<K: FlowKey, P> Sorter<K, P> for AnySorter<K, P> {
     }
 
     #[inline]
-    fn take_burst<'b, T, M, G, O>(
+    fn take_burst<'b, T>(
         &mut self,
         burst: &'b [T],
-        meta: &M,
-        packet: &G,
+        meta: &impl Fn(&T) -> Meta<K>,
+        packet: &impl Fn(&'b T) -> P,
         now_ns: i64,
-        out: &mut O,
-    ) where
-        M: Fn(&T) -> Meta<K>,
-        G: Fn(&'b T) -> P,
-        O: Out<P>,
-    {
+        out: &mut impl Out<P>,
+    ) {
         each!(self, sorter => Sorter::take_burst(sorter, burst, meta, packet, now_ns, out));
     }
 }

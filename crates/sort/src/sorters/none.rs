@@ -39,10 +39,13 @@ impl<K: FlowKey, P> PassThrough<K, P> {
 
 impl<K, P> Sorter<K, P> for PassThrough<K, P> {
     #[inline]
-    fn push<F>(&mut self, meta: &Meta<K>, packet: P, _now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn push(
+        &mut self,
+        meta: &Meta<K>,
+        packet: P,
+        _now_ns: i64,
+        out: &mut (impl FnMut(P) + ?Sized),
+    ) {
         let suitable = u64::from(meta.is_suitable());
         self.counters.suitable += suitable;
         self.counters.unsuitable += 1 - suitable;
@@ -50,18 +53,11 @@ impl<K, P> Sorter<K, P> for PassThrough<K, P> {
     }
 
     #[inline]
-    fn end_of_batch<F>(&mut self, _now_ns: i64, _out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn end_of_batch(&mut self, _now_ns: i64, _out: &mut (impl FnMut(P) + ?Sized)) {
         self.counters.batches += 1;
     }
 
-    fn flush<F>(&mut self, _now_ns: i64, _out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
-    }
+    fn flush(&mut self, _now_ns: i64, _out: &mut (impl FnMut(P) + ?Sized)) {}
 
     fn held(&self) -> usize {
         0

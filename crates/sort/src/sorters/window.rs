@@ -198,10 +198,7 @@ impl<K: FlowKey, P> Window<K, P> {
     }
 
     /// A packet that may be held.
-    fn data<F>(&mut self, meta: &Meta<K>, packet: P, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn data(&mut self, meta: &Meta<K>, packet: P, now_ns: i64, out: &mut (impl FnMut(P) + ?Sized)) {
         let end = meta.seq.wrapping_add(meta.len);
         let Some(at) = self.find(&meta.flow) else {
             if let Some(at) = self.vacancy(&meta.flow)
@@ -290,10 +287,7 @@ impl<K: FlowKey, P> Window<K, P> {
 
     /// Delivers the held packets of a flow up to slot `until`, gaps or not, and then those in
     /// order. [`NIL`]: only those in order.
-    fn release<F>(&mut self, at: usize, mut until: u32, why: Why, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn release(&mut self, at: usize, mut until: u32, why: Why, out: &mut (impl FnMut(P) + ?Sized)) {
         while let Some(Some(flow)) = self.flows.get_mut(at) {
             let lowest = flow.lowest;
             let Some(slot) = self.slots.get_mut(lowest as usize) else {
@@ -351,10 +345,7 @@ impl<K: FlowKey, P> Window<K, P> {
 
     /// A packet that must not wait. What is held of its flow goes before it, unless it only
     /// acknowledges: data and acknowledgements of one direction have no order among themselves.
-    fn unsuitable<F>(&mut self, meta: &Meta<K>, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn unsuitable(&mut self, meta: &Meta<K>, out: &mut (impl FnMut(P) + ?Sized)) {
         if meta.kind == Kind::Ack {
             return;
         }
@@ -380,10 +371,7 @@ impl<K: FlowKey, P> Window<K, P> {
 }
 
 impl<K: FlowKey, P> Sorter<K, P> for Window<K, P> {
-    fn push<F>(&mut self, meta: &Meta<K>, packet: P, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn push(&mut self, meta: &Meta<K>, packet: P, now_ns: i64, out: &mut (impl FnMut(P) + ?Sized)) {
         if meta.is_suitable() {
             self.counters.suitable += 1;
             self.data(meta, packet, now_ns, out);
@@ -394,10 +382,7 @@ impl<K: FlowKey, P> Sorter<K, P> for Window<K, P> {
         }
     }
 
-    fn end_of_batch<F>(&mut self, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn end_of_batch(&mut self, now_ns: i64, out: &mut (impl FnMut(P) + ?Sized)) {
         self.counters.batches += 1;
         self.on_deadline(now_ns, out);
     }
@@ -407,10 +392,7 @@ impl<K: FlowKey, P> Sorter<K, P> for Window<K, P> {
         Some(oldest.since_ns.saturating_add(self.hold_ns))
     }
 
-    fn on_deadline<F>(&mut self, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn on_deadline(&mut self, now_ns: i64, out: &mut (impl FnMut(P) + ?Sized)) {
         while let Some(slot) = self.slots.get(self.oldest as usize)
             && slot.since_ns.saturating_add(self.hold_ns) <= now_ns
         {
@@ -418,10 +400,7 @@ impl<K: FlowKey, P> Sorter<K, P> for Window<K, P> {
         }
     }
 
-    fn flush<F>(&mut self, _now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn flush(&mut self, _now_ns: i64, out: &mut (impl FnMut(P) + ?Sized)) {
         while let Some(slot) = self.slots.get(self.oldest as usize) {
             let at = slot.flow as usize;
             let highest = self

@@ -126,18 +126,14 @@ impl<K: FlowKey> Course<K> {
 impl<K: FlowKey, P> Resequencer<K, P> {
     /// A burst arrives.
     #[inline]
-    pub(super) fn take_whole<'b, T, M, G, O>(
+    pub(super) fn take_whole<'b, T>(
         &mut self,
         burst: &'b [T],
-        meta: &M,
-        packet: &G,
+        meta: &impl Fn(&T) -> Meta<K>,
+        packet: &impl Fn(&'b T) -> P,
         now_ns: i64,
-        out: &mut O,
-    ) where
-        M: Fn(&T) -> Meta<K>,
-        G: Fn(&'b T) -> P,
-        O: Out<P>,
-    {
+        out: &mut impl Out<P>,
+    ) {
         let mut rest = burst;
         while let Some((first, others)) = rest.split_first() {
             let block = rest.get(..MAX_BLOCK_IN_PLACE).unwrap_or(rest);
@@ -153,20 +149,15 @@ impl<K: FlowKey, P> Resequencer<K, P> {
 
     /// Delivers the front of a block, whose first packet is `first`; how many packets it was.
     #[inline]
-    fn take_front<'b, T, M, G, O>(
+    fn take_front<'b, T>(
         &mut self,
         first: &Meta<K>,
         block: &'b [T],
-        meta: &M,
-        packet: &G,
+        meta: &impl Fn(&T) -> Meta<K>,
+        packet: &impl Fn(&'b T) -> P,
         now_ns: i64,
-        out: &mut O,
-    ) -> usize
-    where
-        M: Fn(&T) -> Meta<K>,
-        G: Fn(&'b T) -> P,
-        O: Out<P>,
-    {
+        out: &mut impl Out<P>,
+    ) -> usize {
         let Some((at, next)) = self.calm(first) else {
             return 0;
         };

@@ -203,10 +203,7 @@ impl<K: FlowKey, P> Resequencer<K, P> {
 
     /// A packet that may be held.
     #[inline]
-    fn data<F>(&mut self, meta: &Meta<K>, packet: P, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn data(&mut self, meta: &Meta<K>, packet: P, now_ns: i64, out: &mut (impl FnMut(P) + ?Sized)) {
         let end = meta.seq.wrapping_add(meta.len);
         let clock = self.counters.suitable;
         let Some(at) = self.flows.find(meta.flow) else {
@@ -231,10 +228,7 @@ impl<K: FlowKey, P> Resequencer<K, P> {
 
     /// A packet that must not wait. What is held of its flow goes before it, unless it only
     /// acknowledges: data and acknowledgements of one direction have no order among themselves.
-    fn unsuitable<F>(&mut self, meta: &Meta<K>, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn unsuitable(&mut self, meta: &Meta<K>, now_ns: i64, out: &mut (impl FnMut(P) + ?Sized)) {
         let found = self.flows.find(meta.flow);
         let after = meta.seq.wrapping_add(meta.len);
         match (meta.kind, found) {
@@ -272,10 +266,7 @@ impl<K: FlowKey, P> Resequencer<K, P> {
     }
 
     /// Delivers all that is held of a flow.
-    fn empty<F>(&mut self, at: usize, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn empty(&mut self, at: usize, now_ns: i64, out: &mut (impl FnMut(P) + ?Sized)) {
         while self.flows.get(at).is_some_and(|f| !f.chain.is_empty()) {
             self.give_up(at, Why::Flushed, now_ns, out);
         }
@@ -284,10 +275,7 @@ impl<K: FlowKey, P> Resequencer<K, P> {
 
 impl<K: FlowKey, P> Sorter<K, P> for Resequencer<K, P> {
     #[inline]
-    fn push<F>(&mut self, meta: &Meta<K>, packet: P, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn push(&mut self, meta: &Meta<K>, packet: P, now_ns: i64, out: &mut (impl FnMut(P) + ?Sized)) {
         if meta.is_suitable() {
             self.counters.suitable += 1;
             self.data(meta, packet, now_ns, out);
@@ -300,25 +288,18 @@ impl<K: FlowKey, P> Sorter<K, P> for Resequencer<K, P> {
 
     /// Packets of one flow that are complete go up together.
     #[inline]
-    fn take_burst<'b, T, M, G, O>(
+    fn take_burst<'b, T>(
         &mut self,
         burst: &'b [T],
-        meta: &M,
-        packet: &G,
+        meta: &impl Fn(&T) -> Meta<K>,
+        packet: &impl Fn(&'b T) -> P,
         now_ns: i64,
-        out: &mut O,
-    ) where
-        M: Fn(&T) -> Meta<K>,
-        G: Fn(&'b T) -> P,
-        O: Out<P>,
-    {
+        out: &mut impl Out<P>,
+    ) {
         self.take_whole(burst, meta, packet, now_ns, out);
     }
 
-    fn end_of_batch<F>(&mut self, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn end_of_batch(&mut self, now_ns: i64, out: &mut (impl FnMut(P) + ?Sized)) {
         self.counters.batches += 1;
         self.on_deadline(now_ns, out);
     }
@@ -328,10 +309,7 @@ impl<K: FlowKey, P> Sorter<K, P> for Resequencer<K, P> {
         self.deadlines.first().map(|(due_ns, _)| due_ns)
     }
 
-    fn on_deadline<F>(&mut self, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn on_deadline(&mut self, now_ns: i64, out: &mut (impl FnMut(P) + ?Sized)) {
         while let Some((due_ns, at)) = self.deadlines.first()
             && due_ns <= now_ns
         {
@@ -339,10 +317,7 @@ impl<K: FlowKey, P> Sorter<K, P> for Resequencer<K, P> {
         }
     }
 
-    fn flush<F>(&mut self, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn flush(&mut self, now_ns: i64, out: &mut (impl FnMut(P) + ?Sized)) {
         while let Some((_, at)) = self.deadlines.first() {
             self.empty(at as usize, now_ns, out);
         }

@@ -9,16 +9,14 @@ use crate::sorter::Sorter;
 impl<K: FlowKey, P> Resequencer<K, P> {
     /// A packet of the flow at `at`: up it goes, or it waits.
     #[inline]
-    pub(super) fn place<F>(
+    pub(super) fn place(
         &mut self,
         at: usize,
         (seq, end): (u32, u32),
         packet: P,
         now_ns: i64,
-        out: &mut F,
-    ) where
-        F: FnMut(P) + ?Sized,
-    {
+        out: &mut (impl FnMut(P) + ?Sized),
+    ) {
         let Some(flow) = self.flows.get(at) else {
             return out(packet);
         };
@@ -32,16 +30,14 @@ impl<K: FlowKey, P> Resequencer<K, P> {
         self.on_deadline(now_ns, out);
     }
 
-    fn place_slowly<F>(
+    fn place_slowly(
         &mut self,
         at: usize,
         (seq, end): (u32, u32),
         packet: P,
         now_ns: i64,
-        out: &mut F,
-    ) where
-        F: FnMut(P) + ?Sized,
-    {
+        out: &mut (impl FnMut(P) + ?Sized),
+    ) {
         while let Some(flow) = self.flows.get(at) {
             if !before(flow.next, seq) {
                 return self.at_or_below_next(at, (seq, end), packet, now_ns, out);
@@ -96,16 +92,14 @@ impl<K: FlowKey, P> Resequencer<K, P> {
     }
 
     /// A packet that nothing is missing before: in order, or late itself.
-    fn at_or_below_next<F>(
+    fn at_or_below_next(
         &mut self,
         at: usize,
         (seq, end): (u32, u32),
         packet: P,
         now_ns: i64,
-        out: &mut F,
-    ) where
-        F: FnMut(P) + ?Sized,
-    {
+        out: &mut (impl FnMut(P) + ?Sized),
+    ) {
         let Some(flow) = self.flows.get(at) else {
             return out(packet);
         };
@@ -126,10 +120,7 @@ impl<K: FlowKey, P> Resequencer<K, P> {
 
     /// A retransmission repairs a loss, and goes behind all that its flow holds. It was sent after them, and a receiver
     /// that has seen its timestamp throws older ones away (PAWS, RFC 7323 section 5.3).
-    fn make_way<F>(&mut self, at: usize, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn make_way(&mut self, at: usize, now_ns: i64, out: &mut (impl FnMut(P) + ?Sized)) {
         while self.flows.get(at).is_some_and(|f| !f.chain.is_empty()) {
             self.give_up(at, Why::Resent, now_ns, out);
         }
@@ -144,10 +135,7 @@ impl<K: FlowKey, P> Resequencer<K, P> {
     }
 
     /// Delivers the held packets that nothing is missing before any longer.
-    fn release<F>(&mut self, at: usize, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn release(&mut self, at: usize, now_ns: i64, out: &mut (impl FnMut(P) + ?Sized)) {
         let mut any = false;
         while let Some(flow) = self.flows.get(at)
             && let Some((seq, _)) = self.held.first(&flow.chain)
@@ -176,10 +164,13 @@ impl<K: FlowKey, P> Resequencer<K, P> {
     }
 
     /// Gives up a flow's first gap.
-    pub(super) fn give_up<F>(&mut self, at: usize, why: Why, now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    pub(super) fn give_up(
+        &mut self,
+        at: usize,
+        why: Why,
+        now_ns: i64,
+        out: &mut (impl FnMut(P) + ?Sized),
+    ) {
         let Some(flow) = self.flows.get(at) else {
             return;
         };

@@ -29,12 +29,13 @@ impl<K: FlowKey, P> Srpic<K, P> {
     /// # Ok::<(), inorder_sort::ConfigError>(())
     /// ```
     #[inline]
-    pub fn push_burst<'b, T, M, G, F>(&mut self, burst: &'b [T], meta: M, packet: G, out: &mut F)
-    where
-        M: Fn(&T) -> Meta<K>,
-        G: Fn(&'b T) -> P,
-        F: FnMut(P) + ?Sized,
-    {
+    pub fn push_burst<'b, T>(
+        &mut self,
+        burst: &'b [T],
+        meta: impl Fn(&T) -> Meta<K>,
+        packet: impl Fn(&'b T) -> P,
+        out: &mut (impl FnMut(P) + ?Sized),
+    ) {
         self.take_burst(burst, &meta, &packet, &mut Each(out));
     }
 
@@ -55,16 +56,14 @@ impl<K: FlowKey, P> Srpic<K, P> {
     /// # Ok::<(), inorder_sort::ConfigError>(())
     /// ```
     #[inline]
-    pub fn sort_batch<'b, T, M, G>(
+    pub fn sort_batch<'b, T>(
         &mut self,
         burst: &'b [T],
-        meta: M,
-        packet: G,
+        meta: impl Fn(&T) -> Meta<K>,
+        packet: impl Fn(&'b T) -> P,
         places: &mut [P],
     ) -> Option<usize>
     where
-        M: Fn(&T) -> Meta<K>,
-        G: Fn(&'b T) -> P,
         P: Copy,
     {
         if places.len() < self.held().saturating_add(burst.len()) {
@@ -77,17 +76,13 @@ impl<K: FlowKey, P> Srpic<K, P> {
     }
 
     #[inline]
-    pub(super) fn take_burst<'b, T, M, G, O>(
+    pub(super) fn take_burst<'b, T>(
         &mut self,
         burst: &'b [T],
-        meta: &M,
-        packet: &G,
-        out: &mut O,
-    ) where
-        M: Fn(&T) -> Meta<K>,
-        G: Fn(&'b T) -> P,
-        O: Out<P>,
-    {
+        meta: &impl Fn(&T) -> Meta<K>,
+        packet: &impl Fn(&'b T) -> P,
+        out: &mut impl Out<P>,
+    ) {
         let mut rest = burst;
         while !rest.is_empty() {
             let in_place = self.block_size() <= MAX_BLOCK_IN_PLACE && !self.literal;
@@ -111,18 +106,13 @@ impl<K: FlowKey, P> Srpic<K, P> {
 
     /// Sorts and delivers a block within the array; returns false if that is not possible.
     #[inline]
-    fn sort_in_place<'b, T, M, G, O>(
+    fn sort_in_place<'b, T>(
         &mut self,
         block: &'b [T],
-        meta: &M,
-        packet: &G,
-        out: &mut O,
-    ) -> bool
-    where
-        M: Fn(&T) -> Meta<K>,
-        G: Fn(&'b T) -> P,
-        O: Out<P>,
-    {
+        meta: &impl Fn(&T) -> Meta<K>,
+        packet: &impl Fn(&'b T) -> P,
+        out: &mut impl Out<P>,
+    ) -> bool {
         let Some(first) = block.first().map(meta) else {
             return false;
         };
@@ -161,10 +151,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
 
     /// True when packets of `flow` are held. Otherwise the flow is added.
     #[inline]
-    fn holds<F>(&mut self, flow: K, out: &mut F) -> bool
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn holds(&mut self, flow: K, out: &mut (impl FnMut(P) + ?Sized)) -> bool {
         if self.table.is_empty() && self.lead.is_none_or(|lead| lead == flow) {
             self.lead = Some(flow);
             return false;
@@ -174,10 +161,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
     }
 
     /// The number of held packets, less than a block, of the flow that `block` begins with.
-    fn held_of<T, M>(&mut self, block: &[T], meta: &M) -> usize
-    where
-        M: Fn(&T) -> Meta<K>,
-    {
+    fn held_of<T>(&mut self, block: &[T], meta: &impl Fn(&T) -> Meta<K>) -> usize {
         match block.first().map(|t| self.table.find(meta(t).flow)) {
             Some(Place::Known(flow)) => self.table.get_mut(flow).count as usize,
             _ => 0,

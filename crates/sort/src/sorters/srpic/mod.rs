@@ -119,10 +119,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
 
     /// One packet arrives; packets that are due go to `out`.
     #[inline]
-    pub fn push<F>(&mut self, meta: &Meta<K>, packet: P, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    pub fn push(&mut self, meta: &Meta<K>, packet: P, out: &mut (impl FnMut(P) + ?Sized)) {
         if !meta.is_suitable() {
             return self.pass(meta.flow, packet, out);
         }
@@ -134,19 +131,13 @@ impl<K: FlowKey, P> Srpic<K, P> {
 
     /// The batch ends: everything held is delivered, and every flow is forgotten.
     #[inline]
-    pub fn end_of_batch<F>(&mut self, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    pub fn end_of_batch(&mut self, out: &mut (impl FnMut(P) + ?Sized)) {
         self.counters.batches += 1;
         self.flush_all(out);
     }
 
     /// Like [`Srpic::end_of_batch`], but not counted as a batch.
-    pub fn flush<F>(&mut self, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    pub fn flush(&mut self, out: &mut (impl FnMut(P) + ?Sized)) {
         self.flush_all(out);
     }
 
@@ -193,10 +184,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
     }
 
     /// Passes a packet that must not be held.
-    fn pass<F>(&mut self, flow: K, packet: P, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn pass(&mut self, flow: K, packet: P, out: &mut (impl FnMut(P) + ?Sized)) {
         self.counters.passed += 1;
         if !self.literal
             && let Place::Known(flow) = self.table.find(flow)
@@ -210,10 +198,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
 
     /// Find_SRPIC_manager_for_packet, or Create_.
     #[inline]
-    pub(crate) fn enter<F>(&mut self, flow: K, out: &mut F) -> usize
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    pub(crate) fn enter(&mut self, flow: K, out: &mut (impl FnMut(P) + ?Sized)) -> usize {
         if let Some(lead) = self.lead.take() {
             self.enter_first(lead);
         }
@@ -235,10 +220,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
 
     /// Flushes `flow` if its block is full, and every flow if the ring is.
     #[inline]
-    fn flush_if_due<F>(&mut self, flow: usize, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn flush_if_due(&mut self, flow: usize, out: &mut (impl FnMut(P) + ?Sized)) {
         let block = self.table.get_mut(flow);
         if block.count >= self.block_size {
             self.counters.full_blocks += 1;
@@ -249,10 +231,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
 
     /// Flushes every flow if the ring is full.
     #[inline]
-    pub(crate) fn flush_full_ring<F>(&mut self, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    pub(crate) fn flush_full_ring(&mut self, out: &mut (impl FnMut(P) + ?Sized)) {
         if self.ring.is_full() {
             self.counters.full_rings += 1;
             self.flush_all(out);
@@ -261,10 +240,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
 
     /// Empties a full table, then adds `flow` to it.
     #[cold]
-    fn make_room<F>(&mut self, flow: K, out: &mut F) -> usize
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn make_room(&mut self, flow: K, out: &mut (impl FnMut(P) + ?Sized)) -> usize {
         self.counters.full_tables += 1;
         self.flush_all(out);
         match self.table.find(flow) {
@@ -274,10 +250,7 @@ impl<K: FlowKey, P> Srpic<K, P> {
     }
 
     /// Flush_all_SRPIC_managers. Costs O(flows and packets since the last time).
-    fn flush_all<F>(&mut self, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn flush_all(&mut self, out: &mut (impl FnMut(P) + ?Sized)) {
         for flow in 0..self.table.len() {
             let block = self.table.get_mut(flow);
             self.ring.deliver(block, self.literal, out);
@@ -291,25 +264,22 @@ impl<K: FlowKey, P> Srpic<K, P> {
 
 impl<K: FlowKey, P> Sorter<K, P> for Srpic<K, P> {
     #[inline]
-    fn push<F>(&mut self, meta: &Meta<K>, packet: P, _now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn push(
+        &mut self,
+        meta: &Meta<K>,
+        packet: P,
+        _now_ns: i64,
+        out: &mut (impl FnMut(P) + ?Sized),
+    ) {
         Srpic::push(self, meta, packet, out);
     }
 
     #[inline]
-    fn end_of_batch<F>(&mut self, _now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn end_of_batch(&mut self, _now_ns: i64, out: &mut (impl FnMut(P) + ?Sized)) {
         Srpic::end_of_batch(self, out);
     }
 
-    fn flush<F>(&mut self, _now_ns: i64, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn flush(&mut self, _now_ns: i64, out: &mut (impl FnMut(P) + ?Sized)) {
         Srpic::flush(self, out);
     }
 
@@ -328,18 +298,14 @@ impl<K: FlowKey, P> Sorter<K, P> for Srpic<K, P> {
     }
 
     #[inline]
-    fn take_burst<'b, T, M, G, O>(
+    fn take_burst<'b, T>(
         &mut self,
         burst: &'b [T],
-        meta: &M,
-        packet: &G,
+        meta: &impl Fn(&T) -> Meta<K>,
+        packet: &impl Fn(&'b T) -> P,
         _now_ns: i64,
-        out: &mut O,
-    ) where
-        M: Fn(&T) -> Meta<K>,
-        G: Fn(&'b T) -> P,
-        O: Out<P>,
-    {
+        out: &mut impl Out<P>,
+    ) {
         Srpic::take_burst(self, burst, meta, packet, out);
     }
 }

@@ -99,10 +99,12 @@ impl<P> Ring<P> {
     /// With `literal` the packets are delivered as Prev, Curr, After, whatever these contain. Otherwise the order is
     /// a stable sort of the block, which is the same unless numbers overlap.
     #[inline]
-    pub(crate) fn deliver<F>(&mut self, block: &mut Block, literal: bool, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    pub(crate) fn deliver(
+        &mut self,
+        block: &mut Block,
+        literal: bool,
+        out: &mut (impl FnMut(P) + ?Sized),
+    ) {
         if block.count == 0 {
             return;
         }
@@ -124,10 +126,7 @@ impl<P> Ring<P> {
     }
 
     #[inline]
-    fn deliver_run<F>(&mut self, run: List, out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn deliver_run(&mut self, run: List, out: &mut (impl FnMut(P) + ?Sized)) {
         let slots = self.packets.get_mut(run.head as usize..=run.tail as usize);
         for packet in slots.into_iter().flatten().filter_map(Option::take) {
             out(packet);
@@ -135,10 +134,7 @@ impl<P> Ring<P> {
     }
 
     #[inline]
-    fn deliver_lists<F>(&mut self, lists: [List; 3], out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn deliver_lists(&mut self, lists: [List; 3], out: &mut (impl FnMut(P) + ?Sized)) {
         for list in lists {
             for slot in list.slots(&self.links) {
                 let packet = self.packets.get_mut(slot as usize).and_then(Option::take);
@@ -149,10 +145,7 @@ impl<P> Ring<P> {
 
     /// Slots are numbered by arrival, so sorting by (key, slot) is stable.
     #[cold]
-    fn deliver_sorted<F>(&mut self, lists: &[List], out: &mut F)
-    where
-        F: FnMut(P) + ?Sized,
-    {
+    fn deliver_sorted(&mut self, lists: &[List], out: &mut (impl FnMut(P) + ?Sized)) {
         let mut order = core::mem::take(&mut self.scratch);
         order.clear();
         for slot in lists.iter().flat_map(|list| list.slots(&self.links)) {
