@@ -79,58 +79,27 @@ impl Value<'_> {
     }
 }
 
-impl From<bool> for Value<'_> {
-    fn from(flag: bool) -> Self {
-        Value::Flag(flag)
-    }
+/// What becomes a value by itself.
+macro_rules! values {
+    ($($type:ty, $from:ident => $value:expr;)+) => {
+        $(impl<'r> From<$type> for Value<'r> {
+            fn from($from: $type) -> Self {
+                $value
+            }
+        })+
+    };
 }
 
-impl From<u64> for Value<'_> {
-    fn from(n: u64) -> Self {
-        Value::Count(n)
-    }
-}
-
-impl From<u32> for Value<'_> {
-    fn from(n: u32) -> Self {
-        Value::Count(n.into())
-    }
-}
-
-impl From<usize> for Value<'_> {
-    fn from(n: usize) -> Self {
-        Value::Count(n as u64)
-    }
-}
-
-impl From<i64> for Value<'_> {
-    fn from(n: i64) -> Self {
-        Value::Integer(n)
-    }
-}
-
-impl From<f64> for Value<'_> {
-    fn from(x: f64) -> Self {
-        Value::Number(x)
-    }
-}
-
-impl From<String> for Value<'_> {
-    fn from(text: String) -> Self {
-        Value::Text(Cow::Owned(text))
-    }
-}
-
-impl<'r> From<&'r str> for Value<'r> {
-    fn from(text: &'r str) -> Self {
-        Value::Text(Cow::Borrowed(text))
-    }
-}
-
-impl<'r> From<&'r String> for Value<'r> {
-    fn from(text: &'r String) -> Self {
-        Value::Text(Cow::Borrowed(text))
-    }
+values! {
+    bool, flag => Value::Flag(flag);
+    u64, n => Value::Count(n);
+    u32, n => Value::Count(n.into());
+    usize, n => Value::Count(n as u64);
+    i64, n => Value::Integer(n);
+    f64, x => Value::Number(x);
+    String, text => Value::Text(Cow::Owned(text));
+    &'r str, text => Value::Text(Cow::Borrowed(text));
+    &'r String, text => Value::Text(Cow::Borrowed(text));
 }
 
 impl<'r, T: Into<Value<'r>>> From<Option<T>> for Value<'r> {
