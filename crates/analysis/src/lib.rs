@@ -55,5 +55,5 @@ pub use captures::Line;
 pub use headline::{About, Claim, Counted, Headline, Held, Nothing, headline};
 pub use inorder_detect::{StreamTotals, Totals};
 pub use model::{Analysis, StreamReport};
-pub use peer::{ExtentAgreement, PeerComparison, PeerCounts, PeerFlow, PeerTotal, Score};
+pub use peer::{ExtentAgreement, PeerComparison, PeerCounts, PeerFlow, PeerFound, Score};
 pub use rows::Rows;

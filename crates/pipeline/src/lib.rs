@@ -50,7 +50,7 @@ pub use error::Error;
 pub use inorder_capture::CaptureError;
 pub use inorder_detect::Config;
 pub use inorder_filter::{Filter, FilterError};
-pub use peer::{PeerComparison, PeerFlow, PeerTotal};
+pub use peer::{PeerComparison, PeerFlow, PeerFound};
 pub use selection::{Moment, Selection};
 pub use source::{Below, Input, Pipe, is_pipe, open};
 pub use watch::{Unwatched, Watch};

@@ -27,6 +27,13 @@ pub struct PeerFlow {
     pub there: FlowId,
     /// How the two were matched.
     pub matched: Matched,
+    /// What both captures show of it.
+    pub found: PeerFound,
+}
+
+/// What both captures show together of a flow, or of all flows of a comparison.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct PeerFound {
     /// Counts that use both captures.
     pub truth: PeerCounts,
     /// Counts inferred from the first capture alone.
@@ -43,25 +50,6 @@ pub struct PeerFlow {
     pub extents: ExtentAgreement,
 }
 
-/// The sum over all flows of a comparison.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct PeerTotal {
-    /// Counts that use both captures.
-    pub truth: PeerCounts,
-    /// Counts inferred from the first capture alone.
-    pub inferred: PeerCounts,
-    /// Reordered packets.
-    pub reordered: Score,
-    /// Lost packets.
-    pub lost: Score,
-    /// Packets that the receiver refused.
-    pub refused: Score,
-    /// Spurious retransmissions.
-    pub spurious: Score,
-    /// Extents.
-    pub extents: ExtentAgreement,
-}
-
 impl PeerComparison {
     /// Adds the flows of another part of the comparison.
     pub fn extend(&mut self, part: &PeerReport) {
@@ -69,13 +57,15 @@ impl PeerComparison {
             flow: flow.flow,
             there: flow.there,
             matched: flow.matched,
-            truth: (&flow.truth).into(),
-            inferred: flow.inferred.unwrap_or_default(),
-            reordered: flow.reordered,
-            lost: flow.lost,
-            refused: flow.refused,
-            spurious: flow.spurious,
-            extents: flow.extents,
+            found: PeerFound {
+                truth: (&flow.truth).into(),
+                inferred: flow.inferred.unwrap_or_default(),
+                reordered: flow.reordered,
+                lost: flow.lost,
+                refused: flow.refused,
+                spurious: flow.spurious,
+                extents: flow.extents,
+            },
         }));
         self.only_here.extend(&part.only_here);
         self.only_there.extend(&part.only_there);
@@ -83,18 +73,18 @@ impl PeerComparison {
     }
 
     /// All flows together.
-    pub fn total(&self) -> PeerTotal {
-        let mut total = PeerTotal::default();
-        for flow in &self.flows {
-            add_counts(&mut total.truth, &flow.truth);
-            add_counts(&mut total.inferred, &flow.inferred);
-            add_score(&mut total.reordered, &flow.reordered);
-            add_score(&mut total.lost, &flow.lost);
-            add_score(&mut total.refused, &flow.refused);
-            add_score(&mut total.spurious, &flow.spurious);
-            total.extents.compared += flow.extents.compared;
-            total.extents.exact += flow.extents.exact;
-            total.extents.within_one += flow.extents.within_one;
+    pub fn total(&self) -> PeerFound {
+        let mut total = PeerFound::default();
+        for PeerFlow { found, .. } in &self.flows {
+            add_counts(&mut total.truth, &found.truth);
+            add_counts(&mut total.inferred, &found.inferred);
+            add_score(&mut total.reordered, &found.reordered);
+            add_score(&mut total.lost, &found.lost);
+            add_score(&mut total.refused, &found.refused);
+            add_score(&mut total.spurious, &found.spurious);
+            total.extents.compared += found.extents.compared;
+            total.extents.exact += found.extents.exact;
+            total.extents.within_one += found.extents.within_one;
         }
         total
     }

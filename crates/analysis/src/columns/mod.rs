@@ -158,16 +158,16 @@ columns! {
         => f.there.to_string();
     "matched_by": Choice(Matched::NAMES), "How the two were matched: addresses and ports; sequence numbers and timestamps of packets; both initial sequence numbers; distances from those and timestamps, where something on the path numbers anew."
         => f.matched.name();
-    "truth": Object(COUNTS), "Counts with both captures in hand." => &f.truth;
-    "inferred": Object(COUNTS), "Counts as inferred from this capture alone." => &f.inferred;
-    "reordered": Object(AGREEMENT), "Reordered packets, packet by packet." => &f.reordered;
-    "lost": Object(AGREEMENT), "Lost packets, packet by packet." => &f.lost;
+    "truth": Object(COUNTS), "Counts with both captures in hand." => &f.found.truth;
+    "inferred": Object(COUNTS), "Counts as inferred from this capture alone." => &f.found.inferred;
+    "reordered": Object(AGREEMENT), "Reordered packets, packet by packet." => &f.found.reordered;
+    "lost": Object(AGREEMENT), "Lost packets, packet by packet." => &f.found.lost;
     "refused": Object(AGREEMENT), "Packets that arrived and that the receiver discarded, packet by packet."
-        => &f.refused;
-    "spurious": Object(AGREEMENT), "Spurious retransmissions, one by one." => &f.spurious;
-    "extents_compared": Count, "Packets that both call reordered." => f.extents.compared;
-    "extents_exact": Share, "Share with the same extent." => f.extents.exact_share(), optional();
-    "extents_within_one": Share, "Share at most one packet apart." => f.extents.within_one_share(), optional();
+        => &f.found.refused;
+    "spurious": Object(AGREEMENT), "Spurious retransmissions, one by one." => &f.found.spurious;
+    "extents_compared": Count, "Packets that both call reordered." => f.found.extents.compared;
+    "extents_exact": Share, "Share with the same extent." => f.found.extents.exact_share(), optional();
+    "extents_within_one": Share, "Share at most one packet apart." => f.found.extents.within_one_share(), optional();
 }
 
 /// An item of a flow (the flow itself, an event, ...) with the file and flow in which it was found.

@@ -49,23 +49,29 @@ pub(crate) fn peer_rows(analyses: &[Analysis]) -> impl Iterator<Item = PeerRow<'
 }
 
 fn lines(flow: &PeerFlow) -> [PeerLine; 4] {
-    let (truth, inferred) = (flow.truth, flow.inferred);
-    [
-        (
-            "reordered",
-            truth.reordered,
-            inferred.reordered,
-            flow.reordered,
-        ),
-        ("lost", truth.lost, inferred.lost, flow.lost),
-        ("refused", truth.refused, inferred.refused, flow.refused),
-        ("spurious", truth.spurious, inferred.spurious, flow.spurious),
-    ]
-    .map(|(what, truth, inferred, score)| PeerLine {
+    let found = &flow.found;
+    let (truth, inferred) = (found.truth, found.inferred);
+    let line = |what, truth, inferred, score| PeerLine {
         flow: *flow,
         what,
         truth,
         inferred,
         score,
-    })
+    };
+    [
+        line(
+            "reordered",
+            truth.reordered,
+            inferred.reordered,
+            found.reordered,
+        ),
+        line("lost", truth.lost, inferred.lost, found.lost),
+        line("refused", truth.refused, inferred.refused, found.refused),
+        line(
+            "spurious",
+            truth.spurious,
+            inferred.spurious,
+            found.spurious,
+        ),
+    ]
 }

@@ -132,32 +132,34 @@ pub(crate) fn peer_columns<'c>() -> Sheet<'c, PeerRow> {
 
 /// Totals over all flows: one row for each kind of event.
 pub(crate) fn peer_rows(peer: &PeerComparison) -> [PeerRow; 4] {
-    let t = peer.total();
+    let found = peer.total();
+    let (truth, inferred) = (found.truth, found.inferred);
+    let row = |what, truth, inferred, score| PeerRow {
+        what,
+        truth,
+        inferred,
+        score,
+    };
     [
-        PeerRow {
-            what: "reordered",
-            truth: t.truth.reordered,
-            inferred: t.inferred.reordered,
-            score: t.reordered,
-        },
-        PeerRow {
-            what: "lost",
-            truth: t.truth.lost,
-            inferred: t.inferred.lost,
-            score: t.lost,
-        },
-        PeerRow {
-            what: "discarded by the receiver",
-            truth: t.truth.refused,
-            inferred: t.inferred.refused,
-            score: t.refused,
-        },
-        PeerRow {
-            what: "spurious retransmissions",
-            truth: t.truth.spurious,
-            inferred: t.inferred.spurious,
-            score: t.spurious,
-        },
+        row(
+            "reordered",
+            truth.reordered,
+            inferred.reordered,
+            found.reordered,
+        ),
+        row("lost", truth.lost, inferred.lost, found.lost),
+        row(
+            "discarded by the receiver",
+            truth.refused,
+            inferred.refused,
+            found.refused,
+        ),
+        row(
+            "spurious retransmissions",
+            truth.spurious,
+            inferred.spurious,
+            found.spurious,
+        ),
     ]
 }
 

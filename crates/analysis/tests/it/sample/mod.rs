@@ -7,7 +7,7 @@ use inorder_wire::{Service, StreamKey};
 use std::net::SocketAddr;
 
 use inorder_analysis::{
-    Analysis, ExtentAgreement, PeerComparison, PeerCounts, PeerFlow, Score, StreamReport,
+    Analysis, ExtentAgreement, PeerComparison, PeerCounts, PeerFlow, PeerFound, Score, StreamReport,
 };
 use inorder_detect::limits::{Limit as Phase, LimitSet, Limits, Share, Stretch};
 use inorder_detect::{
@@ -406,19 +406,21 @@ fn peer() -> PeerComparison {
             flow: id(43210),
             there: id(1024),
             matched: Matched::Numbers,
-            truth: counts,
-            inferred: PeerCounts {
-                reordered: 81,
-                ..counts
-            },
-            reordered: score(80),
-            lost: score(5),
-            refused: score(2),
-            spurious: score(38),
-            extents: ExtentAgreement {
-                compared: 80,
-                exact: 71,
-                within_one: 78,
+            found: PeerFound {
+                truth: counts,
+                inferred: PeerCounts {
+                    reordered: 81,
+                    ..counts
+                },
+                reordered: score(80),
+                lost: score(5),
+                refused: score(2),
+                spurious: score(38),
+                extents: ExtentAgreement {
+                    compared: 80,
+                    exact: 71,
+                    within_one: 78,
+                },
             },
         }],
         only_here: vec![id(50_000)],
