@@ -82,7 +82,22 @@ pub(crate) enum CliError {
     },
 }
 
+/// The failure of a verb that was called the wrong way: what is wrong and what was expected, as the arguments of `format!`.
+macro_rules! usage {
+    ($($message:tt)+) => {
+        Err($crate::error::CliError::Usage(format!($($message)+)))
+    };
+}
+
+pub(crate) use usage;
+
 impl CliError {
+    /// A library refuses what the options say.
+    #[allow(clippy::needless_pass_by_value, reason = "an argument of map_err")]
+    pub(crate) fn usage(error: impl std::fmt::Display) -> CliError {
+        CliError::Usage(error.to_string())
+    }
+
     /// Adds the name of the file to an I/O error.
     pub(crate) fn file(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> CliError {
         let path = path.to_owned();

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use inorder_pipeline::{Filter, Moment, Selection};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::error::CliError;
+use crate::error::{CliError, usage};
 
 /// Which packets of a capture are analysed.
 #[derive(clap::Args, Clone, Debug)]
@@ -47,10 +47,10 @@ impl Select {
             _ => false,
         };
         match backwards {
-            true => Err(CliError::Usage(format!(
+            true => usage!(
                 "{}: no time is between these; expected --to later than --from",
                 self.describe()
-            ))),
+            ),
             false => Ok(()),
         }
     }

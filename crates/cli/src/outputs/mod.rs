@@ -9,7 +9,7 @@ use anstream::{AutoStream, ColorChoice};
 use inorder_analysis::table::Style;
 use inorder_capture::Capture;
 
-use crate::error::CliError;
+use crate::error::{CliError, usage};
 use crate::manners;
 
 mod draft;
@@ -43,20 +43,20 @@ pub(crate) fn check(outputs: &[&Path], inputs: &[&Path]) -> Result<(), CliError>
     for (number, path) in outputs.iter().enumerate() {
         expect_folder(path)?;
         if let Some(input) = inputs.iter().find(|input| is_one_file(path, input)) {
-            return Err(CliError::Usage(format!(
+            return usage!(
                 "{}: is the input {}; expected another file for the output",
                 path.display(),
                 input.display()
-            )));
+            );
         }
         if outputs[..number]
             .iter()
             .any(|other| is_one_file(path, other))
         {
-            return Err(CliError::Usage(format!(
+            return usage!(
                 "{}: is given for two outputs; expected a different file for each",
                 path.display()
-            )));
+            );
         }
         expect_replaceable(path)?;
     }
@@ -92,10 +92,10 @@ fn expect_replaceable(path: &Path) -> Result<(), CliError> {
     }
     match ours::is_ours(path) {
         Ok(true) => Ok(()),
-        Ok(false) => Err(CliError::Usage(format!(
+        Ok(false) => usage!(
             "{}: this file exists and was not written by inorder; expected a new file, or --force to replace it",
             path.display()
-        ))),
+        ),
         Err(error) => Err(CliError::file(path, "read")(error)),
     }
 }
@@ -104,10 +104,10 @@ fn expect_replaceable(path: &Path) -> Result<(), CliError> {
 fn expect_no_capture(path: &Path) -> Result<(), CliError> {
     // Only a regular file is opened: opening a pipe would wait for a writer.
     if path.is_file() && Capture::open(path).is_ok() {
-        return Err(CliError::Usage(format!(
+        return usage!(
             "{}: this file is a capture and is not replaced; expected a new file",
             path.display()
-        )));
+        );
     }
     Ok(())
 }

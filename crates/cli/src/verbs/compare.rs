@@ -11,7 +11,7 @@ use inorder_capture::{Capture, CaptureError};
 use inorder_pipeline::{Analyzer, Below, Input};
 use inorder_report::text::Layout;
 
-use crate::error::{CliError, ExitCode, Outcome};
+use crate::error::{CliError, ExitCode, Outcome, usage};
 use crate::progress::Reading;
 use crate::select::Select;
 use crate::{interrupt, manners, outputs};
@@ -64,8 +64,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         return Ok(code);
     }
     let (before, after) = sides?;
-    let comparison =
-        compare(&before, &after).map_err(|error| CliError::Usage(error.to_string()))?;
+    let comparison = compare(&before, &after).map_err(CliError::usage)?;
     if !files.iter().any(|path| path.as_os_str() == "-") {
         let style = outputs::style(0, false);
         let layout = Layout::default().width(style.width).bold(style.colour);
@@ -92,9 +91,7 @@ fn folder(args: &Args, path: &Path, damage: &mut Option<ExitCode>) -> Result<Sid
     let remark = found.remark();
     if found.captures.is_empty() {
         let skipped = remark.map_or_else(String::new, |said| format!("; {said}"));
-        return Err(CliError::Usage(format!(
-            "{name}: no capture here, expected a folder of captures{skipped}"
-        )));
+        return usage!("{name}: no capture here, expected a folder of captures{skipped}");
     }
     if let Some(remark) = remark {
         manners::complain(remark);
@@ -140,8 +137,7 @@ fn analysis(
 fn side(args: &Args, path: &Path, damage: &mut Option<ExitCode>) -> Result<Side, CliError> {
     let name = path.display().to_string();
     if path == Path::new("-") {
-        let problem = "compare reads files and folders, not the standard input";
-        return Err(CliError::Usage(problem.to_owned()));
+        return usage!("compare reads files and folders, not the standard input");
     }
     if path.is_dir() {
         return folder(args, path, damage);
@@ -208,9 +204,7 @@ fn of_capture(
 fn refuse_selection(args: &Args, name: &str) -> Result<(), CliError> {
     match args.select.is_all() {
         true => Ok(()),
-        false => Err(CliError::Usage(format!(
-            "{name}: --filter, --from and --to need a capture"
-        ))),
+        false => usage!("{name}: --filter, --from and --to need a capture"),
     }
 }
 

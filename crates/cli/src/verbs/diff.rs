@@ -12,7 +12,7 @@ use inorder_report::text::{self, Layout, paragraph};
 use inorder_report::{csv, number::plural};
 use inorder_wire::Frame;
 
-use crate::error::{CliError, ExitCode, Outcome};
+use crate::error::{CliError, ExitCode, Outcome, usage};
 use crate::progress::Reading;
 use crate::{interrupt, manners, outputs};
 
@@ -83,17 +83,16 @@ pub(super) fn run(args: &Args) -> Outcome {
     let mut files = outputs::json_and_csv(args.json.as_deref(), args.csv.as_deref())?;
     files.extend(args.html.as_deref());
     if [a, b].iter().any(|path| path.as_os_str() == "-") {
-        let problem = "diff reads each capture twice, so it needs files, not the standard input";
-        return Err(CliError::Usage(problem.to_owned()));
+        return usage!("diff reads each capture twice, so it needs files, not the standard input");
     }
     if let Some(pipe) = [a, b]
         .into_iter()
         .find(|path| inorder_pipeline::is_pipe(path))
     {
-        return Err(CliError::Usage(format!(
+        return usage!(
             "{}: diff reads each capture twice; expected a regular file, not a pipe",
             pipe.display()
-        )));
+        );
     }
     outputs::check(&files, &[a, b])?;
     #[cfg(feature = "parquet")]
@@ -113,8 +112,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     };
     let mut found = compare(&mut trace_a, &mut trace_b, settings);
     if args.filter.is_some() && found.flows.is_empty() {
-        let problem = "no packet of either capture matches --filter";
-        return Err(CliError::Usage(problem.to_owned()));
+        return usage!("no packet of either capture matches --filter");
     }
     found.matched = keep.name();
     if args.keep == "auto" && keep != Keep::Bytes {
@@ -170,7 +168,7 @@ fn matching(
     }
     match best {
         Some((_, a, b, keep)) => Ok((a, b, keep)),
-        None => Err(CliError::Usage(format!("--match {}: unknown", args.keep))),
+        None => usage!("--match {}: unknown", args.keep),
     }
 }
 

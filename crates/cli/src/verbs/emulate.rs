@@ -9,7 +9,7 @@ use inorder_path::Path;
 use inorder_scenario::{Config, Scenario};
 use inorder_sim::{Own, registries_with};
 
-use crate::error::{CliError, ExitCode, Outcome};
+use crate::error::{CliError, ExitCode, Outcome, usage};
 use crate::running::{Forwarding, RunningOptions};
 use crate::verbs::runs::read_beside;
 
@@ -107,9 +107,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     };
     if a == b {
-        return Err(CliError::Usage(format!(
-            "{a}: given twice; expected two interfaces"
-        )));
+        return usage!("{a}: given twice; expected two interfaces");
     }
     let config = config(args)?;
     let path = |stages, name| Path::<Frame>::declared(stages, name, args.seed);
@@ -152,17 +150,14 @@ fn config(args: &Args) -> Result<Config, CliError> {
     }
     let mut cells = scenario.cells().map_err(wrong)?;
     if cells.len() > 1 {
-        let problem = format!(
+        return usage!(
             "{name}: its grid has {} cells; expected one, chosen with --set KEY=VALUE",
             cells.len()
         );
-        return Err(CliError::Usage(problem));
     }
     match cells.pop() {
         Some(cell) => Ok(cell.config),
-        None => Err(CliError::Usage(format!(
-            "{name}: its grid is empty; expected one cell"
-        ))),
+        None => usage!("{name}: its grid is empty; expected one cell"),
     }
 }
 

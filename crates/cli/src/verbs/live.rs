@@ -4,7 +4,7 @@ use inorder_live::os;
 use inorder_live::sorting::{LIVE, SORTED, Sorted, Sorting, SortingConfig};
 use inorder_sort::SorterConfig;
 
-use crate::error::{CliError, ExitCode, Outcome};
+use crate::error::{CliError, ExitCode, Outcome, usage};
 use crate::running::{Forwarding, RunningOptions};
 use crate::sorters;
 
@@ -72,8 +72,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let mut gone = None;
     let done = match args.b.as_deref() {
         None if args.both => {
-            let problem = "--both: what the kernel sends is not sorted; expected two interfaces";
-            return Err(CliError::Usage(problem.to_owned()));
+            return usage!("--both: what the kernel sends is not sorted; expected two interfaces");
         }
         None => {
             let notice = format!("sorting what {a} receives with {sorter}; Ctrl-C ends it");
@@ -84,9 +83,7 @@ pub(super) fn run(args: &Args) -> Outcome {
             done
         }
         Some(b) if a == b => {
-            return Err(CliError::Usage(format!(
-                "{a}: given twice; expected two interfaces"
-            )));
+            return usage!("{a}: given twice; expected two interfaces");
         }
         Some(b) => {
             let back = match args.both {
@@ -120,5 +117,5 @@ fn sorting(args: &Args, name: &'static str, sorter: SorterConfig) -> Result<Sort
         merge: !args.no_merge,
         hash_seed: os::random(),
     };
-    Sorting::new(name, &config).map_err(|error| CliError::Usage(error.to_string()))
+    Sorting::new(name, &config).map_err(CliError::usage)
 }

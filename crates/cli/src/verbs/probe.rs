@@ -9,7 +9,7 @@ use inorder_live::{icmp, stamp};
 use inorder_report::text::{self, Layout};
 use inorder_report::{csv, json, schema};
 
-use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
+use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome, usage};
 use crate::running::{Confining, seconds};
 use crate::{interrupt, manners, outputs};
 
@@ -136,17 +136,15 @@ fn plan(args: &Args) -> Result<Plan, CliError> {
     within("--size", size, least_bytes as f64, most, args)?;
     let padding = args.size - least_bytes;
     if !args.icmp && (1..stamp::TLV_HEADER_BYTES).contains(&padding) {
-        let problem = format!(
+        return usage!(
             "--size {}: the padding of a STAMP packet has a header; expected {} or at least {}",
             args.size,
             stamp::BASE_BYTES,
             stamp::BASE_BYTES + stamp::TLV_HEADER_BYTES
         );
-        return Err(CliError::Usage(problem));
     }
     if args.rate * args.duration > MAX_PACKETS {
-        let problem = "--rate and --duration give more than 100,000,000 packets; expected fewer";
-        return Err(CliError::Usage(problem.to_owned()));
+        return usage!("--rate and --duration give more than 100,000,000 packets; expected fewer");
     }
     let plan = Plan::at_rate(args.rate, args.burst, args.duration, args.size);
     Ok(Plan {
@@ -167,8 +165,7 @@ fn within(option: &str, value: f64, least: f64, most: f64, args: &Args) -> Resul
         true => format!("{least} to {most}"),
         false => format!("more than 0, at most {most}"),
     };
-    let problem = format!("{option} {value}: expected {expected}{hint}");
-    Err(CliError::Usage(problem))
+    usage!("{option} {value}: expected {expected}{hint}")
 }
 
 /// The first address of a name; the port is that of STAMP unless one is given.

@@ -14,7 +14,7 @@ use inorder_report::number::short;
 use inorder_report::text::{self, Layout};
 use inorder_report::{csv, json, schema};
 
-use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
+use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome, usage};
 use crate::outputs::Comment;
 use crate::progress::Bar;
 use crate::{interrupt, manners, outputs};
@@ -78,7 +78,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         outputs::to_stdout(|out| schema::write(out, "inorder reproduce", about, REPORT))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let papers = papers().map_err(|error| CliError::Usage(error.to_string()))?;
+    let papers = papers().map_err(CliError::usage)?;
     let Some(name) = &args.paper else {
         outputs::to_stdout(|out| list(out, papers))?;
         return Ok(ExitCode::SUCCESS);
@@ -125,13 +125,10 @@ fn explain(items: &[&Item], args: &Args, claim: &str) -> Outcome {
                 return Ok(ExitCode::SUCCESS);
             }
             Err(ExperimentError::Stopped) => return Ok(ExitCode::from(INTERRUPTED)),
-            Err(error) => return Err(CliError::Usage(format!("{}: {error}", item.name))),
+            Err(error) => return usage!("{}: {error}", item.name),
         }
     }
-    let problem = format!(
-        "no claim {claim:?} with an experiment in these items (`--json` has the ids of claims)"
-    );
-    Err(CliError::Usage(problem))
+    usage!("no claim {claim:?} with an experiment in these items (`--json` has the ids of claims)")
 }
 
 fn print_why(out: &mut dyn Write, why: &Why) -> io::Result<()> {
@@ -180,8 +177,7 @@ fn files(args: &Args) -> impl Iterator<Item = &Path> {
 fn prepare(args: &Args) -> Result<(), CliError> {
     let files: Vec<&Path> = files(args).collect();
     if files.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
-        let problem = "the standard output takes one of --json, --csv, --markdown and --html";
-        return Err(CliError::Usage(problem.to_owned()));
+        return usage!("the standard output takes one of --json, --csv, --markdown and --html");
     }
     outputs::check(&files, &[])?;
     #[cfg(feature = "parquet")]

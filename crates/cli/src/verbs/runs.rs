@@ -8,7 +8,7 @@ use inorder_scenario::{Cell, Scenario};
 use inorder_sim::output::{self, Report};
 use inorder_sim::{Campaign, Own, Results, run_cells};
 
-use crate::error::CliError;
+use crate::error::{CliError, usage};
 use crate::progress::Bar;
 use crate::{manners, outputs};
 
@@ -74,7 +74,7 @@ impl Changes {
         };
         let name = file.display().to_string();
         inorder_sim::cells(&text, &name, &changes, &Own::reading(read_beside))
-            .map_err(|error| CliError::Usage(error.to_string()))
+            .map_err(CliError::usage)
     }
 
     /// The campaign that these options ask for.
@@ -109,8 +109,7 @@ impl Outputs {
         let files = [&self.json, &self.csv, &self.html];
         let printed = |path: &&PathBuf| path.as_os_str() == "-";
         if files.into_iter().flatten().filter(printed).count() > 1 {
-            let problem = "the standard output takes one of --json, --csv and --html";
-            return Err(CliError::Usage(problem.to_owned()));
+            return usage!("the standard output takes one of --json, --csv and --html");
         }
         let named: Vec<&Path> = files.into_iter().flatten().map(PathBuf::as_path).collect();
         outputs::check(&named, &[scenario])?;
@@ -228,6 +227,5 @@ pub(super) fn simulated(
         progress: &bar,
         stop,
     };
-    run_cells(cells, &campaign, &Own::default(), outputs.draws())
-        .map_err(|error| CliError::Usage(error.to_string()))
+    run_cells(cells, &campaign, &Own::default(), outputs.draws()).map_err(CliError::usage)
 }

@@ -90,7 +90,7 @@ fn settings(args: &Args) -> Result<Settings, CliError> {
     });
     // Before anything is written.
     let checked = settings.and_then(|settings| settings.check().map(|()| settings));
-    checked.map_err(|error| CliError::Usage(error.to_string()))
+    checked.map_err(CliError::usage)
 }
 
 /// The sorter of `--sorter`, with the settings of the options `--block-size` and `--literal`.

@@ -13,7 +13,7 @@ use inorder_pipeline::{Analysis, Analyzer, Error, Filter, Input, Selection, memo
 use inorder_report::json;
 use inorder_report::number::{count, plural};
 
-use crate::error::{CliError, ExitCode, Outcome};
+use crate::error::{CliError, ExitCode, Outcome, usage};
 use crate::running::{Confining, Outlet, RunningOptions, seconds};
 use crate::{interrupt, manners, outputs};
 
@@ -78,11 +78,10 @@ pub(super) fn run(args: &Args) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     };
     if !(0.1..=86_400.0).contains(&args.interval) {
-        let problem = format!(
+        return usage!(
             "--interval {}: expected 0.1 to 86400 seconds",
             args.interval
         );
-        return Err(CliError::Usage(problem));
     }
     let (mut outlet, server) = options.outlet("inorder_watch")?;
     let folder = folder(args)?;

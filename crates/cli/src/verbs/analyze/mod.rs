@@ -11,7 +11,7 @@ use inorder_detect::{Assumed, Config};
 use inorder_pipeline::{Analyzer, Input, memory};
 use inorder_report::number::plural;
 
-use crate::error::{CliError, DAMAGED, EXCEEDED, ExitCode, Outcome};
+use crate::error::{CliError, DAMAGED, EXCEEDED, ExitCode, Outcome, usage};
 use crate::progress::Reading;
 use crate::{interrupt, manners, outputs};
 
@@ -31,11 +31,11 @@ pub(super) fn run(args: &Args) -> Outcome {
     check(args)?;
     args.select.check()?;
     if let (Some(peer), Some(file)) = (&args.peer, args.files.iter().find(|f| is_same(args, f))) {
-        return Err(CliError::Usage(format!(
+        return usage!(
             "--peer {}: is {} itself; expected a capture from the other end",
             peer.display(),
             file.display()
-        )));
+        );
     }
     outputs::check(&written(args), &read(args))?;
     #[cfg(feature = "parquet")]

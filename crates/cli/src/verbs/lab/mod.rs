@@ -18,7 +18,7 @@ use inorder_sim::output::{self, Report};
 use inorder_wire::LinkType;
 
 use super::runs::{Changes, Outputs, names, simulated};
-use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
+use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome, usage};
 use crate::progress::Bar;
 use crate::{interrupt, manners, outputs};
 
@@ -87,12 +87,12 @@ pub(super) fn run(args: &Args) -> Outcome {
         (Some(Action::Kernel(args)), _) => return kernel::run(args),
         (Some(Action::Module(args)), _) => return module::run(args),
         (None, Some(file)) => file,
-        (None, None) => return Err(CliError::Usage("expected a scenario".to_owned())),
+        (None, None) => return usage!("expected a scenario"),
     };
     let (scenario, cells) = args.changes.cells(file, args.outputs.draws())?;
     let ways = args.engine.ways().map_err(CliError::Lab)?;
     let checked = args.engine.check(&scenario, &cells, ways);
-    checked.map_err(|error| CliError::Usage(error.to_string()))?;
+    checked.map_err(CliError::usage)?;
     if args.print_commands {
         return print_commands(&scenario, &cells, ways);
     }

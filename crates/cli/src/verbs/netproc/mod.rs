@@ -175,7 +175,7 @@ pub(super) fn run(args: &Args) -> Done {
     }
     let config = args.load.config()?;
     // All configurations are checked before the first run starts.
-    check(&config).map_err(|error| CliError::Usage(error.to_string()))?;
+    check(&config).map_err(CliError::usage)?;
     if let Some(path) = &args.svg {
         outputs::check(
             &[path],
@@ -194,7 +194,7 @@ pub(super) fn run(args: &Args) -> Done {
             seed,
             ..config.clone()
         };
-        run_while(&config, go_on).map_err(|error| CliError::Usage(error.to_string()))
+        run_while(&config, go_on).map_err(CliError::usage)
     })?;
     let outcomes = &repeated.outcomes;
     let rows = outcomes.iter().map(Outcome::rows).collect::<Vec<_>>();
@@ -270,8 +270,7 @@ fn list() -> Done {
 
 fn list_constants() -> Done {
     let mut out = io::stdout().lock();
-    let all =
-        constants(Calibration::EMBEDDED).map_err(|error| CliError::Usage(error.to_string()))?;
+    let all = constants(Calibration::EMBEDDED).map_err(CliError::usage)?;
     for c in all {
         writeln!(
             out,

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use inorder_netproc::Repetitions;
 
-use crate::error::{CliError, ExitCode, INTERRUPTED};
+use crate::error::{CliError, ExitCode, INTERRUPTED, usage};
 use crate::progress::Bar;
 use crate::{interrupt, manners};
 
@@ -34,9 +34,7 @@ pub(super) fn repeat<T: Send>(
     run: impl Fn(u64, &dyn Fn(u64) -> bool) -> Result<T, CliError> + Sync,
 ) -> Result<Repeated<T>, CliError> {
     if times == 0 {
-        return Err(CliError::Usage(
-            "repetitions: expected at least 1, found 0".to_owned(),
-        ));
+        return usage!("repetitions: expected at least 1, found 0");
     }
     let stop = interrupt::flag();
     let bar = Bar::counting("", "packets");

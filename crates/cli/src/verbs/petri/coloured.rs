@@ -8,7 +8,7 @@ use inorder_petri::game::Game;
 use inorder_report::number::plural;
 
 use super::Args;
-use crate::error::{CliError, ExitCode, Outcome};
+use crate::error::{CliError, ExitCode, Outcome, usage};
 use crate::outputs;
 use crate::progress::Bar;
 use crate::{interrupt, manners};
@@ -89,9 +89,7 @@ impl Options {
             Some((name, value)) if !name.trim().is_empty() => {
                 Ok((name.trim().to_owned(), value.to_owned()))
             }
-            _ => Err(CliError::Usage(format!(
-                "--set: expected NAME=VALUE, found {text}"
-            ))),
+            _ => usage!("--set: expected NAME=VALUE, found {text}"),
         };
         self.set.iter().map(pair).collect()
     }
@@ -195,16 +193,15 @@ fn refuse(args: &Args) -> Result<(), CliError> {
     let timed = args.wanted.exact || !args.wanted.query.is_empty() || args.trace.is_some();
     let of_runs = |name: &&str| !(timed && *name == "--time");
     if let Some(name) = own.or_else(|| args.simulation.given().find(of_runs)) {
-        return Err(CliError::Usage(format!(
+        return usage!(
             "{name}: only for place/transition nets; a coloured net says itself how long it runs and what is measured, \
              and --set changes its parameters"
-        )));
+        );
     }
     if args.wanted.limit.is_some()
         && !(args.wanted.exact || !args.wanted.query.is_empty() || args.wanted.states.is_some())
     {
-        let problem = "--limit: only with --exact, --query or --states";
-        return Err(CliError::Usage(problem.to_owned()));
+        return usage!("--limit: only with --exact, --query or --states");
     }
     if args.wanted.simulate && is_open(args) {
         let problem =
@@ -212,8 +209,7 @@ fn refuse(args: &Args) -> Result<(), CliError> {
         return Err(CliError::Usage(problem.to_owned()));
     }
     if is_open(args) && (args.coloured.has_files() || args.coloured.repetitions.is_some()) {
-        let problem = "--csv, --html, --parquet, --repetitions: only for the numbers of runs";
-        return Err(CliError::Usage(problem.to_owned()));
+        return usage!("--csv, --html, --parquet, --repetitions: only for the numbers of runs");
     }
     Ok(())
 }

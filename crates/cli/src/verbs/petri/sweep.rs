@@ -10,7 +10,7 @@ use inorder_petri::parameters::Parameters;
 use inorder_petri::statistics::{Estimate, plain, run_seed};
 
 use super::{Args, Source, coloured, found, read, unused};
-use crate::error::{CliError, Outcome};
+use crate::error::{CliError, Outcome, usage};
 use crate::{interrupt, outputs};
 
 /// Cells, at most.
@@ -45,8 +45,7 @@ impl Plan {
             at: at.map(|text| values("--at", text)).transpose()?,
         };
         if let Some(time) = plan.at.iter().flatten().find(|time| **time < 0.0) {
-            let problem = format!("--at: expected times not below 0, found {time}");
-            return Err(CliError::Usage(problem));
+            return usage!("--at: expected times not below 0, found {time}");
         }
         for (name, text) in set {
             let values = values(&format!("--set {name}"), text)?;
@@ -62,9 +61,7 @@ impl Plan {
         let sizes = plan.axes.iter().map(|axis| axis.values.len());
         let cells = sizes.fold(times, usize::saturating_mul);
         match cells > MAX_CELLS {
-            true => Err(CliError::Usage(format!(
-                "expected at most {MAX_CELLS} cells, found {cells}"
-            ))),
+            true => usage!("expected at most {MAX_CELLS} cells, found {cells}"),
             false => Ok(plan),
         }
     }
@@ -142,9 +139,9 @@ pub(super) fn check_names(parameters: &Parameters) -> Result<(), CliError> {
         Some(name) => format!("; did you mean {name}?"),
         None => String::new(),
     };
-    Err(CliError::Usage(format!(
+    usage!(
         "--set: expected the name of a parameter of the net (see --parameters), found {unknown}{hint}"
-    )))
+    )
 }
 
 /// Examines the net in each cell and writes the numbers.
@@ -204,9 +201,9 @@ fn refuse(args: &Args) -> Result<(), CliError> {
     let mut given = options.into_iter().filter(|(_, given)| *given);
     match given.next() {
         None => Ok(()),
-        Some((name, _)) => Err(CliError::Usage(format!(
+        Some((name, _)) => usage!(
             "{name}: not with several values of a parameter, --at, --csv, --html or --parquet"
-        ))),
+        ),
     }
 }
 

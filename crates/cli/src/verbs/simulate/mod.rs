@@ -163,9 +163,8 @@ fn capture_cell(dir: &Path, name: &str, cell: &Cell) -> Result<(), CliError> {
     )
     .map_err(CliError::file(&snd, "write"))?
     .of_run(config, config.run.seed)
-    .map_err(|error| CliError::Usage(error.to_string()))?;
-    let result = run_tapped(config, config.run.seed, &mut tap)
-        .map_err(|error| CliError::Usage(error.to_string()))?;
+    .map_err(CliError::usage)?;
+    let result = run_tapped(config, config.run.seed, &mut tap).map_err(CliError::usage)?;
     if config.output.limits {
         let path = dir.join(format!("{name}.limits.csv"));
         outputs::to_file(&path, |out| limits::write(&result.limits, out))?;
