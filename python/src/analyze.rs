@@ -5,12 +5,12 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::thread;
 
-use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use inorder_analysis::{Analysis, Rows, html, json, table};
 use inorder_command::{parse_moment, parse_sorter};
 use inorder_detect::{Config, Vantage};
 use inorder_pipeline::{Analyzer, Error, Filter, Selection, memory};
+use inorder_report::arrow::TakeBatch;
 use pyo3::prelude::*;
 
 use crate::errors::{capture, usage};
@@ -165,12 +165,7 @@ impl Outcome for Analyses {
         Rows::ALL.iter().map(|rows| rows.name).collect()
     }
 
-    fn batches(
-        &self,
-        name: &str,
-        size: usize,
-        take: &mut dyn FnMut(RecordBatch) -> bool,
-    ) -> io::Result<SchemaRef> {
+    fn batches(&self, name: &str, size: usize, take: &mut TakeBatch<'_>) -> io::Result<SchemaRef> {
         let rows = Rows::named(name).ok_or_else(|| io::Error::other("no such table"))?;
         rows.batches(&self.analyses, size, take)
     }

@@ -2,9 +2,9 @@
 
 use std::io;
 
-use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use inorder_analysis::compare::{self as library, Comparison, Side, write_json, write_text};
+use inorder_report::arrow::TakeBatch;
 use inorder_report::text::Layout;
 use pyo3::prelude::*;
 
@@ -38,12 +38,7 @@ impl Outcome for Compared {
         vec!["changes"]
     }
 
-    fn batches(
-        &self,
-        _name: &str,
-        size: usize,
-        take: &mut dyn FnMut(RecordBatch) -> bool,
-    ) -> io::Result<SchemaRef> {
+    fn batches(&self, _name: &str, size: usize, take: &mut TakeBatch<'_>) -> io::Result<SchemaRef> {
         library::batches(&self.0.changes, size, take)
     }
 

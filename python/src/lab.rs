@@ -3,15 +3,14 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use inorder_lab::agreement::AGREEMENT;
 use inorder_lab::beside::SideBySide;
 use inorder_lab::campaign::{self, Campaign};
 use inorder_lab::place::ENGINES;
 use inorder_lab::program;
-use inorder_report::arrow::{Batches, Texts};
-use inorder_report::{Column, Kind};
+use inorder_report::arrow::{Batches, TakeBatch, Texts};
+use inorder_report::columns;
 use inorder_sim::output::{
     Report, run_batches, sample_batches, write_json, write_page, write_table,
 };
@@ -97,12 +96,10 @@ struct OnLinux {
     failures: Vec<String>,
 }
 
-static FAILURES: &[Column<String>] = &[Column::new(
-    "why",
-    Kind::Text,
-    "The run that has no result, and why.",
-    |failure: &String| failure.into(),
-)];
+columns! {
+    FAILURES: String, |failure|
+    "why": Text, "The run that has no result, and why." => failure;
+}
 
 impl OnLinux {
     fn report(&self) -> Report<'_> {
@@ -122,12 +119,7 @@ impl Outcome for OnLinux {
         vec!["runs", "samples", "agreement", "failures"]
     }
 
-    fn batches(
-        &self,
-        name: &str,
-        size: usize,
-        take: &mut dyn FnMut(RecordBatch) -> bool,
-    ) -> io::Result<SchemaRef> {
+    fn batches(&self, name: &str, size: usize, take: &mut TakeBatch<'_>) -> io::Result<SchemaRef> {
         let agreements = &self.side_by_side.agreements;
         match name {
             "runs" => run_batches(&self.report(), size, take),

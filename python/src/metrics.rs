@@ -4,12 +4,11 @@ use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::PathBuf;
 
-use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use inorder_metrics::{
     Config, DEFAULT_MAX_HOLES, DEFAULT_N_MAX, Record, SERIES, Series, SeriesReport, write_text,
 };
-use inorder_report::arrow::{Batches, Texts};
+use inorder_report::arrow::{Batches, TakeBatch, Texts};
 use inorder_report::json;
 use pyo3::prelude::*;
 
@@ -136,12 +135,7 @@ impl Outcome for Measured {
         vec!["summary"]
     }
 
-    fn batches(
-        &self,
-        _name: &str,
-        size: usize,
-        take: &mut dyn FnMut(RecordBatch) -> bool,
-    ) -> io::Result<SchemaRef> {
+    fn batches(&self, _name: &str, size: usize, take: &mut TakeBatch<'_>) -> io::Result<SchemaRef> {
         Batches::new(SERIES, [&self.0], Texts::Views, size).pass(take)
     }
 

@@ -2,13 +2,13 @@
 
 use std::io;
 
-use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use inorder_netproc::calibration::Calibration;
 use inorder_netproc::{
     Arbitration, Config, Dequeue, Length, Outcome as Ran, Repetitions, Report, Traffic, check,
     repeat, run_while,
 };
+use inorder_report::arrow::TakeBatch;
 use pyo3::prelude::*;
 
 use crate::errors::{malformed, one_of, usage};
@@ -121,12 +121,7 @@ impl Outcome for Simulated {
         vec!["results"]
     }
 
-    fn batches(
-        &self,
-        _name: &str,
-        size: usize,
-        take: &mut dyn FnMut(RecordBatch) -> bool,
-    ) -> io::Result<SchemaRef> {
+    fn batches(&self, _name: &str, size: usize, take: &mut TakeBatch<'_>) -> io::Result<SchemaRef> {
         self.0.batches(size, take)
     }
 

@@ -2,13 +2,12 @@
 
 use std::io;
 
-use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use inorder_experiments::figure::figures;
 use inorder_experiments::html;
 use inorder_experiments::report::{CLAIMS, COMPARISONS, REPORT, Report};
 use inorder_experiments::{Context, ExperimentError, Item, paper_named};
-use inorder_report::arrow::{Batches, Texts};
+use inorder_report::arrow::{Batches, TakeBatch, Texts};
 use inorder_report::json;
 use pyo3::prelude::*;
 
@@ -77,12 +76,7 @@ impl Outcome for Reproduced {
         vec!["claims", "comparisons"]
     }
 
-    fn batches(
-        &self,
-        name: &str,
-        size: usize,
-        take: &mut dyn FnMut(RecordBatch) -> bool,
-    ) -> io::Result<SchemaRef> {
+    fn batches(&self, name: &str, size: usize, take: &mut TakeBatch<'_>) -> io::Result<SchemaRef> {
         let findings = &self.0.findings;
         match name {
             "claims" => Batches::new(CLAIMS, &findings.claims, Texts::Views, size).pass(take),

@@ -8,6 +8,7 @@ use std::thread;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
+use inorder_report::arrow::TakeBatch;
 use pyo3::prelude::*;
 
 use crate::errors::{fault, usage};
@@ -23,12 +24,7 @@ pub trait Outcome: Send + Sync + 'static {
 
     /// Passes the rows of a table to `take`, in batches of at most `size` rows, until it returns false; returns the
     /// schema. `name` is one of [`Outcome::tables`].
-    fn batches(
-        &self,
-        name: &str,
-        size: usize,
-        take: &mut dyn FnMut(RecordBatch) -> bool,
-    ) -> io::Result<SchemaRef>;
+    fn batches(&self, name: &str, size: usize, take: &mut TakeBatch<'_>) -> io::Result<SchemaRef>;
 
     /// The JSON that the command prints.
     fn json(&self, out: &mut Vec<u8>) -> io::Result<()>;

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
+use inorder_report::arrow::TakeBatch;
 use inorder_sim::output::{
     Report, run_batches, sample_batches, write_json, write_page, write_table,
 };
@@ -132,12 +132,7 @@ impl Outcome for Simulated {
         vec!["runs", "samples"]
     }
 
-    fn batches(
-        &self,
-        name: &str,
-        size: usize,
-        take: &mut dyn FnMut(RecordBatch) -> bool,
-    ) -> io::Result<SchemaRef> {
+    fn batches(&self, name: &str, size: usize, take: &mut TakeBatch<'_>) -> io::Result<SchemaRef> {
         match name {
             "runs" => run_batches(&self.report(), size, take),
             _ => sample_batches(&self.report(), size, take),

@@ -4,7 +4,6 @@ use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use inorder_capture::Capture;
 use inorder_command::parse_sorter;
@@ -12,6 +11,7 @@ use inorder_pipeline::Filter;
 use inorder_replay::{
     Done, Error, Format, SUMMARY, Settings, Summary, batches, replay, write_text,
 };
+use inorder_report::arrow::TakeBatch;
 use inorder_report::json;
 use pyo3::prelude::*;
 
@@ -77,12 +77,7 @@ impl Outcome for Sorted {
         vec!["order"]
     }
 
-    fn batches(
-        &self,
-        _name: &str,
-        size: usize,
-        take: &mut dyn FnMut(RecordBatch) -> bool,
-    ) -> io::Result<SchemaRef> {
+    fn batches(&self, _name: &str, size: usize, take: &mut TakeBatch<'_>) -> io::Result<SchemaRef> {
         batches(&self.0, size, take)
     }
 

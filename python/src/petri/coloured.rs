@@ -9,6 +9,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema, SchemaRef};
 use bytes::Bytes;
 use inorder_nets::{Campaign, Program, Report, write_schema};
+use inorder_report::arrow::TakeBatch;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use pyo3::prelude::*;
 
@@ -81,12 +82,7 @@ impl Outcome for Ran {
         vec!["results"]
     }
 
-    fn batches(
-        &self,
-        _name: &str,
-        size: usize,
-        take: &mut dyn FnMut(RecordBatch) -> bool,
-    ) -> io::Result<SchemaRef> {
+    fn batches(&self, _name: &str, size: usize, take: &mut TakeBatch<'_>) -> io::Result<SchemaRef> {
         // By way of the Parquet file that the library writes: a row for each number of each cell, so a small one.
         let mut file = Vec::new();
         self.0.write_parquet(&mut file)?;

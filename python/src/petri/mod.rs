@@ -3,12 +3,12 @@
 use std::io;
 use std::path::Path;
 
-use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use inorder_petri::draw::{Drawing, dot};
 use inorder_petri::inspect::{Document, Error, Settings, Watch, Wishes, examine, read};
 use inorder_petri::pnml;
 use inorder_petri::race::Memory;
+use inorder_report::arrow::TakeBatch;
 use pyo3::prelude::*;
 
 use crate::errors::{malformed, one_of, usage};
@@ -173,12 +173,7 @@ impl Outcome for Examined {
         self.0.tables()
     }
 
-    fn batches(
-        &self,
-        name: &str,
-        size: usize,
-        take: &mut dyn FnMut(RecordBatch) -> bool,
-    ) -> io::Result<SchemaRef> {
+    fn batches(&self, name: &str, size: usize, take: &mut TakeBatch<'_>) -> io::Result<SchemaRef> {
         self.0.batches(name, size, take)
     }
 
