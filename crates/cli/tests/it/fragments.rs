@@ -1,10 +1,10 @@
 //! `inorder analyze` of a capture whose data packets were fragmented on the path.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
+
+use crate::common::{Folder, inorder, json};
 
 const FILE_HEADER: usize = 24;
 const RECORD_HEADER: usize = 16;
@@ -59,25 +59,14 @@ fn fragmented(capture: &[u8]) -> Vec<u8> {
     out
 }
 
-fn analyze(file: &Path, threads: &str) -> Value {
-    let output = Command::new(env!("CARGO_BIN_EXE_inorder"))
-        .args(["analyze", "--json", "--threads", threads])
-        .arg(file)
-        .output()
-        .expect("the command starts");
-    assert!(output.status.success());
-    serde_json::from_slice(&output.stdout).expect("JSON")
-}
-
 #[test]
 fn a_fragmented_capture_gives_the_same_result_as_the_original() {
-    let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/demo");
-    let folder = std::env::temp_dir().join(format!("inorder-fragments-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
+    let folder = Folder::new("fragments");
+    let analyze =
+        |file: &str, threads| json(&inorder(&["analyze", "--json", "--threads", threads, file]));
     for end in ["demo-sender.pcap", "demo-receiver.pcap"] {
-        let whole = demo.join(end);
-        let cut = folder.join(end);
-        fs::write(&cut, fragmented(&fs::read(&whole).unwrap())).unwrap();
+        let whole = format!("{}/../../testdata/demo/{end}", env!("CARGO_MANIFEST_DIR"));
+        let cut = folder.file(end, &fragmented(&fs::read(&whole).unwrap()));
         let (plain, one) = (analyze(&whole, "1"), analyze(&cut, "1"));
         assert_eq!(one, analyze(&cut, "3"), "{end}");
         let frames = |all: &Value| all["files"][0]["frames"].as_u64().unwrap();
@@ -95,5 +84,4 @@ fn a_fragmented_capture_gives_the_same_result_as_the_original() {
             assert_eq!(plain[same], one[same], "{end}: {same}");
         }
     }
-    fs::remove_dir_all(&folder).unwrap();
 }

@@ -1,10 +1,8 @@
 //! `inorder analyze --peer` with an address translator between the two captures.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
-use serde_json::Value;
+use crate::common::{Folder, inorder, json};
 
 /// Lengths of the header of a classic pcap file and of the header of a record, bytes.
 const FILE_HEADER: usize = 24;
@@ -28,44 +26,35 @@ fn translate(capture: &mut [u8]) {
     }
 }
 
-fn json(arguments: &[&str]) -> Value {
-    let output = Command::new(env!("CARGO_BIN_EXE_inorder"))
-        .args(arguments)
-        .output()
-        .expect("the command starts");
-    assert!(output.status.success());
-    serde_json::from_slice(&output.stdout).expect("JSON")
-}
-
 #[test]
 fn translated_addresses_and_the_number_of_threads_do_not_change_the_result() {
-    let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/demo");
-    let folder = std::env::temp_dir().join(format!("inorder-peer-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
-    let mut capture = fs::read(demo.join("demo-receiver.pcap")).unwrap();
+    let demo = |end| {
+        format!(
+            "{}/../../testdata/demo/demo-{end}.pcap",
+            env!("CARGO_MANIFEST_DIR")
+        )
+    };
+    let folder = Folder::new("peer");
+    let (sender, receiver) = (demo("sender"), demo("receiver"));
+    let mut capture = fs::read(&receiver).unwrap();
     translate(&mut capture);
-    let translated = folder.join("translated.pcap");
-    fs::write(&translated, capture).unwrap();
+    let translated = folder.file("translated.pcap", &capture);
 
-    let sender = demo.join("demo-sender.pcap");
-    let receiver = demo.join("demo-receiver.pcap");
-    let run = |peer: &Path, threads: &str| {
-        let [peer, sender] = [peer, &sender].map(|path| path.to_str().unwrap());
-        let mut all = json(&[
+    let run = |peer: &str, threads: &str| {
+        let given = [
             "analyze",
             "--json",
             "--threads",
             threads,
             "--peer",
             peer,
-            sender,
-        ]);
-        all["files"][0]["peer"].take()
+            &sender,
+        ];
+        json(&inorder(&given))["files"][0]["peer"].take()
     };
     let plain = run(&receiver, "1");
     let one = run(&translated, "1");
     assert_eq!(one, run(&translated, "3"));
-    fs::remove_dir_all(&folder).unwrap();
 
     let (plain, one) = (&plain["flows"][0], &one["flows"][0]);
     assert_eq!(plain["matched_by"], "addresses");

@@ -135,9 +135,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    #[test]
-    fn of_three_equal_packets_the_second_is_missing() {
-        let seen = |ts_ns: i64| Seen {
+    fn seen(ts_ns: i64) -> Seen {
+        Seen {
             hash: 1,
             ts_ns,
             frame: 1,
@@ -147,7 +146,11 @@ mod tests {
             range: Default::default(),
             datagram: None,
             place: 0,
-        };
+        }
+    }
+
+    #[test]
+    fn of_three_equal_packets_the_second_is_missing() {
         let a = [0, 1_000, 2_000].map(seen);
         let b = [10, 2_012].map(seen);
         let group = Group {
@@ -170,19 +173,8 @@ mod tests {
     /// Pairs of packets sent and arrived at these times in milliseconds. Other packets take 10 to 60 ms, usually 40.
     fn copies(sent: &[i64], arrived: &[i64]) -> Vec<(usize, usize)> {
         const MS: i64 = 1_000_000;
-        let seen = |ms: &i64| Seen {
-            hash: 1,
-            ts_ns: ms * MS,
-            frame: 1,
-            flow: 0,
-            bytes: 0,
-            ttl: 0,
-            range: Default::default(),
-            datagram: None,
-            place: 0,
-        };
-        let sent: Vec<Seen> = sent.iter().map(seen).collect();
-        let arrived: Vec<Seen> = arrived.iter().map(seen).collect();
+        let at = |ms: &[i64]| -> Vec<Seen> { ms.iter().map(|ms| seen(ms * MS)).collect() };
+        let (sent, arrived) = (at(sent), at(arrived));
         let all = |of: &[Seen]| (0..of.len()).collect();
         let group = Group {
             a: all(&sent),
