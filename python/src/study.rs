@@ -28,7 +28,7 @@ pub(crate) fn list_captures(py: Python<'_>, places: Vec<String>) -> PyResult<Str
 /// The job of a population's file as JSON.
 #[pyfunction]
 pub(crate) fn read_population(text: &str, name: &str) -> PyResult<String> {
-    let population = inorder_study::Population::parse(text, name).map_err(raised)?;
+    let population = inorder_study::Population::parse(text, name).map_err(usage)?;
     serde_json::to_string(&population).map_err(usage)
 }
 
