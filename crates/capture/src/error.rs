@@ -19,7 +19,7 @@ pub enum CaptureError {
     /// A pcap file with frames of a link type that cannot be parsed.
     #[error(
         "{name}: frames of {link} cannot be read; \
-         expected Ethernet, Linux cooked, raw IP, BSD loopback or PPP"
+         expected one that is read, such as Ethernet, Linux cooked, raw IP, PPP or IEEE 802.11"
     )]
     UnknownLinkType {
         /// The file.

@@ -37,8 +37,14 @@ impl LinkType {
     pub(crate) const LOOP: LinkType = LinkType(108);
     /// Linux cooked capture, version 1 (the `any` device).
     pub(crate) const LINUX_SLL: LinkType = LinkType(113);
+    /// IEEE 802.11 behind a header of Prism cards, or of AVS, which some drivers put under the same number.
+    pub const IEEE_802_11_PRISM: LinkType = LinkType(119);
     /// IEEE 802.11 behind a header of radiotap.
     pub const IEEE_802_11_RADIOTAP: LinkType = LinkType(127);
+    /// IEEE 802.11 behind a header of AVS.
+    pub const IEEE_802_11_AVS: LinkType = LinkType(163);
+    /// Per-packet information, read where a frame of IEEE 802.11 is behind it.
+    pub const PPI: LinkType = LinkType(192);
     /// Raw IPv4.
     pub const IPV4: LinkType = LinkType(228);
     /// Raw IPv6.
@@ -168,6 +174,9 @@ impl LinkType {
                 | LinkType::LOOP
                 | LinkType::LINUX_SLL
                 | LinkType::IEEE_802_11_RADIOTAP
+                | LinkType::IEEE_802_11_PRISM
+                | LinkType::IEEE_802_11_AVS
+                | LinkType::PPI
                 | LinkType::IPV4
                 | LinkType::IPV6
                 | LinkType::NFLOG

@@ -38,7 +38,11 @@ fn skip(link: LinkType, rest: Rest<'_>) -> Result<(u16, Rest<'_>), Other> {
         LinkType::PPP_HDLC if matches!(rest.data, [0x0f | 0x8f, 0, ..]) => at(2, 4)?,
         LinkType::CISCO_HDLC => at(2, 4)?,
         LinkType::NFLOG => nflog::network(rest)?,
-        LinkType::IEEE_802_11 | LinkType::IEEE_802_11_RADIOTAP => wireless::network(link, rest)?,
+        LinkType::IEEE_802_11
+        | LinkType::IEEE_802_11_RADIOTAP
+        | LinkType::IEEE_802_11_PRISM
+        | LinkType::IEEE_802_11_AVS
+        | LinkType::PPI => wireless::network(link, rest)?,
         LinkType::FRAME_RELAY => frame_relay::network(rest)?,
         LinkType::FDDI => llc::in_fddi(rest)?,
         LinkType::TOKEN_RING => llc::in_token_ring(rest)?,

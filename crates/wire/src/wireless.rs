@@ -1,4 +1,5 @@
-//! IEEE 802.11 frames, with the header that radiotap puts before them (link type 127) or without it (105).
+//! IEEE 802.11 frames, without anything before them (link type 105) or behind a header of radiotap (127), Prism cards (119), AVS
+//! (163) or per-packet information (192).
 
 use crate::layer::Rest;
 use crate::{LinkType, Other, llc};
@@ -31,6 +32,17 @@ pub(crate) fn network(link: LinkType, rest: Rest<'_>) -> Result<(u16, Rest<'_>),
                 return Err(Other::Malformed);
             }
             in_frame(rest.skip(radio.len)?, radio.padded)
+        }
+        LinkType::IEEE_802_11_PRISM | LinkType::IEEE_802_11_AVS => {
+            in_frame(rest.skip(card_len(rest)?)?, false)
+        }
+        LinkType::PPI => {
+            let [_, _, low, high, kind @ ..] = *rest.head::<8>()?;
+            let kind = LinkType(u32::from_le_bytes(kind).try_into().unwrap_or(u16::MAX));
+            if kind != LinkType::IEEE_802_11 {
+                return Err(Other::UnknownLink(kind));
+            }
+            in_frame(rest.skip(u16::from_le_bytes([low, high]).into())?, false)
         }
         _ => in_frame(rest, false),
     }
@@ -67,6 +79,16 @@ fn in_frame(rest: Rest<'_>, padded: bool) -> Result<(u16, Rest<'_>), Other> {
         len = len.next_multiple_of(4);
     }
     llc::network(rest.skip(len)?)
+}
+
+/// Bytes of the header of AVS, which begins with its version and length, or of that of Prism cards (as in tcpdump's `print-802_11.c`).
+fn card_len(rest: Rest<'_>) -> Result<usize, Other> {
+    const PRISM_LEN: usize = 144;
+    let [a, b, c, version, len @ ..] = *rest.head::<8>()?;
+    Ok(match ([a, b, c], version) {
+        ([0x80, 0x21, 0x10], 1 | 2) => u32::from_be_bytes(len) as usize,
+        _ => PRISM_LEN,
+    })
 }
 
 /// What the header of radiotap (radiotap.org) tells.

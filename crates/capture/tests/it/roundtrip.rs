@@ -260,7 +260,7 @@ fn unsupported_link_types_are_refused_by_name() {
     assert_eq!(
         refused.to_string(),
         "test: frames of USB (189) cannot be read; \
-         expected Ethernet, Linux cooked, raw IP, BSD loopback or PPP"
+         expected one that is read, such as Ethernet, Linux cooked, raw IP, PPP or IEEE 802.11"
     );
 }
 

@@ -63,6 +63,10 @@ fn header(rest: Rest<'_>) -> Result<Gre, Other> {
     if routing == 1 || version > 1 || (version == 1 && (key == 0 || checksum == 1)) {
         return Err(Other::Protocol(PROTOCOL));
     }
+    // Without a number a packet of PPTP has no payload and only acknowledges (RFC 2637 section 4.1).
+    if version == 1 && seq == 0 {
+        return Err(Other::Unnumbered);
+    }
     // The acknowledgement number of PPTP comes after the sequence number.
     let acknowledgement = if version == 1 { bit(0x0080) } else { 0 };
     let len = 4 + 4 * (checksum + key + seq + acknowledgement);

@@ -36,7 +36,11 @@ pub(super) fn parse(link: LinkType, rest: Rest<'_>, context: Context<'_>) -> Par
             let (kind, rest) = nflog::network(rest)?;
             ether_type(kind, rest, context)
         }
-        LinkType::IEEE_802_11 | LinkType::IEEE_802_11_RADIOTAP => {
+        LinkType::IEEE_802_11
+        | LinkType::IEEE_802_11_RADIOTAP
+        | LinkType::IEEE_802_11_PRISM
+        | LinkType::IEEE_802_11_AVS
+        | LinkType::PPI => {
             let (kind, rest) = wireless::network(link, rest)?;
             ether_type(kind, rest, context)
         }

@@ -191,6 +191,40 @@ fn data_frames_of_wireless_networks() {
 }
 
 #[test]
+fn wireless_frames_behind_other_headers_of_cards() {
+    let frame = wireless([QOS_DATA, 2], &[0, 0]);
+    let mut prism = [0; 144];
+    prism[..8].copy_from_slice(&[0x44, 0, 0, 0, 144, 0, 0, 0]);
+    let mut avs = [0; 64];
+    avs[..8].copy_from_slice(&[0x80, 0x21, 0x10, 1, 0, 0, 0, 64]);
+    let ppi = [0, 0, 12, 0, 105, 0, 0, 0, 4, 0, 0, 0];
+    for (link, header) in [
+        (LinkType::IEEE_802_11_PRISM, &prism[..]),
+        (LinkType::IEEE_802_11_PRISM, &avs),
+        (LinkType::IEEE_802_11_AVS, &avs),
+        (LinkType::PPI, &ppi),
+    ] {
+        assert_eq!(found(parse(link, &join(header, &frame))), 0, "{link}");
+    }
+    let usb = parse(LinkType::PPI, &join(&[0, 0, 8, 0, 189, 0, 0, 0], &frame));
+    assert_eq!(other(usb), Other::UnknownLink(LinkType(189)));
+    // A header that is longer than the frame.
+    let longer = parse(
+        LinkType::PPI,
+        &join(&[0, 0, 255, 255, 105, 0, 0, 0], &frame),
+    );
+    assert_eq!(other(longer), Other::Malformed);
+}
+
+/// An acknowledgement of PPTP without a payload has no number, and nothing inside (RFC 2637 section 4.1).
+#[test]
+fn what_only_acknowledges_in_pptp_is_not_malformed() {
+    let key_and_acknowledgement = [0, 0, 0, 3, 0, 0, 0, 2];
+    let bytes = gre(0x2081, 0x880b, &key_and_acknowledgement, &[]);
+    assert_eq!(other(parse(LinkType::RAW, &bytes)), Other::Unnumbered);
+}
+
+#[test]
 fn what_radiotap_says_of_the_frame_behind_it() {
     let behind = |flags: u8, frame: &[u8]| {
         let radiotap = [0, 0, 9, 0, 2, 0, 0, 0, flags];
