@@ -81,9 +81,15 @@ impl Analysis {
         if self.skipped.iter().all(|(name, _)| *name != unnamed) {
             self.udp_pairs = 0; // Of QUIC, the connections are counted.
         }
-        match self.skipped.iter_mut().find(|(name, _)| name == QUIC) {
-            Some((_, n)) => *n += quic.datagrams,
-            None => self.skipped.push((QUIC.to_owned(), quic.datagrams)),
+        self.skip(QUIC, quic.datagrams);
+    }
+
+    /// Adds frames that were not used for this reason.
+    pub(crate) fn skip(&mut self, reason: &str, frames: u64) {
+        match self.skipped.iter_mut().find(|(name, _)| name == reason) {
+            _ if frames == 0 => return,
+            Some((_, n)) => *n += frames,
+            None => self.skipped.push((reason.to_owned(), frames)),
         }
         self.skipped.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
     }

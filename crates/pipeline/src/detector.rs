@@ -124,6 +124,10 @@ impl Detector {
     fn finish(self, analysis: &mut Analysis) -> Recorder {
         lock(&self.table).merge(self.tracker.finish_table());
         let left_out = self.streams.left_out();
+        analysis.skip(
+            "ICMP echo of streams of one packet",
+            self.streams.lone_echoes(),
+        );
         // A stream of a single packet has no order to report.
         let streams = self.streams.finish().into_iter();
         let ordered = streams.filter(|s| s.order.received + s.twice.duplicates > 1);

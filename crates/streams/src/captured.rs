@@ -1,7 +1,8 @@
 //! Frames that the capture holds a second time, as on a mirrored port or on several interfaces of a host.
 //!
 //! The network may deliver a packet twice as well, bit by bit alike. Microseconds apart, with an identification, it is the
-//! same frame; without one if every packet comes so. Otherwise only that nearly all of many come twice distinguishes the two. What comes with its time behind all others, beginning with the
+//! same frame; without one, or milliseconds apart, if every packet comes so. Otherwise only that nearly all of many come twice
+//! distinguishes the two. What comes with its time behind all others, beginning with the
 //! first packet, is in the file twice: files were appended to each other.
 
 use inorder_wire::Numbered;
@@ -31,6 +32,8 @@ pub(super) struct Captured {
     close: u32,
     /// Others that came twice, alike, milliseconds apart.
     alike: u32,
+    /// Packets that bear a number again and are no copies: their identification or content is another one.
+    others: u32,
     /// Of the first packet.
     first: u32,
     /// Packets that came again with their times, behind all others.
@@ -48,6 +51,7 @@ impl Captured {
             same: 0,
             close: 0,
             alike: 0,
+            others: 0,
             first: print(first),
             replayed: 0,
             until_ns: i64::MIN,
@@ -69,6 +73,7 @@ impl Captured {
     pub(super) fn repeated(&mut self, packet: &Numbered) {
         let print = print(packet);
         let Some(at) = self.prints.iter().position(|p| *p == print) else {
+            self.others = self.others.saturating_add(1);
             return;
         };
         let apart_us = time_us(packet).wrapping_sub(self.times_us[at]);
@@ -101,15 +106,24 @@ impl Captured {
     /// Second captures among `duplicates` of `received` packets.
     pub(super) fn finish(&self, received: u64, duplicates: u64) -> u64 {
         let same = u64::from(self.same);
-        let near = same + u64::from(self.close);
-        let pairs = near + u64::from(self.alike);
+        let pairs = same + u64::from(self.close) + u64::from(self.alike);
         let lone = received.saturating_sub(pairs);
         let nearly_all = pairs >= MIN_PAIRS
             && lone <= 1 + pairs / PAIRS_PER_LONE_FRAME
             && duplicates < MAX_CAPTURES * received;
-        let each_twice = near == received && duplicates == received;
-        let sure = if each_twice { near } else { same };
-        if nearly_all { pairs } else { sure }.min(duplicates)
+        let each_twice = pairs == received && duplicates == received;
+        if nearly_all || each_twice {
+            pairs
+        } else {
+            same
+        }
+        .min(duplicates)
+    }
+
+    /// The sender uses its few numbers again and again: more packets bear each of `received` numbers than any capture holds one
+    /// packet, and they are no copies. Only to match replies with requests are the numbers of echo requests there (RFC 792).
+    pub(super) fn numbers_again(&self, received: u64) -> bool {
+        u64::from(self.others) > MAX_CAPTURES.saturating_mul(received)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use inorder_metrics::{COUNTS, METRICS};
 use inorder_report::{Column, Files, Kind, List, Maybe, Part};
-use inorder_wire::Endpoint;
+use inorder_wire::{Endpoint, Service};
 
 use inorder_report::Name;
 use inorder_whatif::WHAT_IF;
@@ -19,7 +19,12 @@ pub fn stream_name(stream: &StreamReport) -> String {
     };
     let service = stream.key.service.name();
     let (src, dst) = (end(stream.key.src), end(stream.key.dst));
-    format!("{service} {src}->{dst} id {:#x}", stream.key.id)
+    // Above the identifier of an echo is a bit that tells replies from requests.
+    let (id, replies) = match stream.key.service {
+        Service::IcmpEcho if stream.key.id > 0xffff => (stream.key.id & 0xffff, " (replies)"),
+        _ => (stream.key.id, ""),
+    };
+    format!("{service} {src}->{dst} id {id:#x}{replies}")
 }
 
 /// Columns that name the stream to which a row belongs.
@@ -74,13 +79,13 @@ pub static STREAM: &[Column<StreamReport>] = &[
     Of::new(
         "numbers",
         Kind::Choice(Numbers::NAMES),
-        "Whether the numbers count the packets. If not, nothing is known of their order, loss and duplicates, which are 0: all have the same number (constant), a counter has its bytes in the wrong order (swapped-bytes), each number is a multiple of a step above the one before (steps), or they have no order (random).",
+        "Whether the numbers count the packets. If not, nothing is known of their order, loss and duplicates, which are 0: all have the same number (constant), a counter has its bytes in the wrong order (swapped-bytes), each number is a multiple of a step above the one before (steps), they have no order (random), or the sender uses a few of them again and again (again).",
         |s| s.numbering.numbers.name().into(),
     ),
     Of::new(
         "numbers_value",
         Kind::Count,
-        "The number that all packets have, or the step; none of other numbers.",
+        "The number that all packets have, the step, or how many numbers there are; none of others.",
         |s| s.numbering.value.into(),
     )
     .optional(),

@@ -77,6 +77,8 @@ pub struct Streams {
     done: Vec<(u64, StreamReport)>,
     until_sweep: u32,
     left_out: u64,
+    /// Echoes of streams that are over and had no other packet.
+    lone_echoes: u64,
     max_streams: usize,
     sorters: Option<Settings>,
     laid: usize,
@@ -118,6 +120,7 @@ impl Streams {
             done: Vec::new(),
             until_sweep: PACKETS_BETWEEN_SWEEPS,
             left_out: 0,
+            lone_echoes: 0,
             max_streams,
             sorters,
             laid: 0,
@@ -199,11 +202,18 @@ impl Streams {
         self.left_out + self.multipath.left_out()
     }
 
+    /// Echo requests and replies that are the only packets of their streams, which have no order therefore and no report.
+    pub fn lone_echoes(&self) -> u64 {
+        let lone = self.streams.iter().filter(|(key, s)| s.is_lone_echo(key));
+        self.lone_echoes + lone.count() as u64
+    }
+
     /// Closes what is over, so that memory follows the streams that live.
     fn sweep(&mut self, now: i64) {
         self.until_sweep = PACKETS_BETWEEN_SWEEPS;
         let over = |stream: &Stream| now.saturating_sub(stream.last_ns) > MAX_SILENCE_NS;
         for (key, stream) in self.streams.extract_if(|_, stream| over(stream)) {
+            self.lone_echoes += u64::from(stream.is_lone_echo(&key));
             self.done.extend(stream.finish(&key));
         }
     }

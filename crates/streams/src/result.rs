@@ -90,7 +90,7 @@ pub struct Twice {
 pub struct Numbering {
     /// Whether they count.
     pub numbers: Numbers,
-    /// The number that all packets have, or the step between the numbers; `None` of others.
+    /// The number that all packets have, the step between the numbers, or how many are used again and again; `None` of others.
     pub value: Option<u64>,
 }
 
@@ -109,16 +109,19 @@ pub enum Numbers {
     Steps,
     /// They go back and forth without an order.
     Random,
+    /// The sender uses a few numbers again and again, as probes of a monitor do.
+    Again,
 }
 
 impl Numbers {
     /// All of them.
-    pub const ALL: [Numbers; 5] = [
+    pub const ALL: [Numbers; 6] = [
         Numbers::Count,
         Numbers::Constant,
         Numbers::SwappedBytes,
         Numbers::Steps,
         Numbers::Random,
+        Numbers::Again,
     ];
 }
 
@@ -247,6 +250,7 @@ names!(Numbers {
     SwappedBytes => "swapped-bytes",
     Steps => "steps",
     Random => "random",
+    Again => "again",
 });
 names!(StreamDoubt {
     OtherTraffic => "other-traffic",

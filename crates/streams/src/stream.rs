@@ -3,7 +3,7 @@
 use inorder_base::sequence::nearest;
 use inorder_metrics::{Arrival, Config, MAX_SEQ, Metrics, Reordering, Summary, Unwrapper};
 use inorder_whatif::NumberedReceivers;
-use inorder_wire::{Numbered, Report, Sending, StreamKey};
+use inorder_wire::{Numbered, Report, Sending, Service, StreamKey};
 
 use super::bytes::{Bytes, swap};
 use super::captured::Captured;
@@ -345,6 +345,12 @@ impl Stream {
         }
     }
 
+    /// A ping of one packet.
+    pub(super) fn is_lone_echo(&self, key: &StreamKey) -> bool {
+        key.service == Service::IcmpEcho
+            && matches!(self.order, Order::Consecutive(Count { packets: 1, .. }))
+    }
+
     /// `None` for a single packet, and for one whose service would have to count and does not.
     pub(super) fn finish(mut self, key: &StreamKey) -> Option<(u64, StreamReport)> {
         if matches!(self.bytes.as_deref(), Some(Bytes::Open(_))) {
@@ -421,12 +427,16 @@ impl Disordered {
         report.twice.captured_twice =
             captured.finish(report.order.received, report.twice.duplicates);
         report.twice.duplicates -= report.twice.captured_twice;
-        let numbering = match reserved {
+        let mut numbering = match reserved {
             0 => self
                 .counting
                 .finish(self.packets - report.twice.captured_twice),
             _ => Numbering::default(),
         };
+        let distinct = report.order.received;
+        if numbering.numbers == Numbers::Count && captured.numbers_again(distinct) {
+            (numbering.numbers, numbering.value) = (Numbers::Again, Some(distinct));
+        }
         if numbering.numbers != Numbers::Count {
             report.order = Reordering {
                 received: self.packets - report.twice.captured_twice,

@@ -280,12 +280,17 @@ fn a_clock_that_is_set_back_makes_no_packet_a_copy() {
     assert_eq!((r.order.received, r.twice.captured_twice), (5, 0));
 }
 
-/// A capture on all interfaces of a host has each packet twice, with identifications or without.
+/// A capture on all interfaces of a host, or before and behind a router, has each packet twice, with identifications or without.
 #[test]
 fn of_few_packets_too_each_may_have_been_captured_twice() {
-    for (apart_us, lone, captured_twice) in
-        [(0, false, 2), (9, false, 2), (9, true, 0), (500, false, 0)]
-    {
+    for (apart_us, lone, captured_twice) in [
+        (0, false, 2),
+        (9, false, 2),
+        (9, true, 0),
+        (500, false, 2),
+        (500, true, 0),
+        (20_000, false, 0),
+    ] {
         let mut streams = Streams::new();
         for seq in 1..=2 {
             let first = packet(seq as i64, seq);
@@ -430,4 +435,16 @@ fn counters_that_start_over_lack_and_repeat_nothing() {
     }
     // A receiver of ESP would refuse them.
     assert_eq!(run(Service::Esp, 1, 3_000, 1), (0, 300, 0, 300, 0));
+}
+
+/// Two pings of one packet, to different hosts, and one of two packets.
+#[test]
+fn pings_of_one_packet_are_counted() {
+    let mut streams = Streams::new();
+    for (id, seq) in [(1, 1), (2, 1), (3, 1), (3, 2)] {
+        streams.push(&key(Service::IcmpEcho, id), &packet(seq as i64, seq));
+    }
+    streams.push(&key(Service::Sctp, 4), &packet(9, 1));
+    assert_eq!(streams.lone_echoes(), 2);
+    assert_eq!(streams.finish().len(), 1);
 }

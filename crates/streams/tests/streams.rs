@@ -91,6 +91,32 @@ fn numbers_that_do_not_count_tell_nothing() {
     assert_eq!(all(&mut random), (Numbers::Random, None));
 }
 
+/// A monitor probes every second with the numbers 1, 2, 0, 1, ... Each packet has its own identification.
+#[test]
+fn numbers_that_are_used_again_and_again_tell_nothing() {
+    let probe = |n: i64| Numbered {
+        ip_id: 0x4000 + n as u16,
+        ..packet(n * 1_000 * MS, (n as u64 + 1) % 3)
+    };
+    let r = report(Service::IcmpEcho, (0..40).map(probe));
+    assert_eq!(
+        (r.numbering.numbers, r.numbering.value),
+        (Numbers::Again, Some(3))
+    );
+    assert_eq!((r.order.received, verdicts(&r)), (40, (0, 0, 0, 0)));
+    assert_eq!((r.order.reordered, r.twice.duplicates), (0, 0));
+    // A loop in a network repeats the frames themselves.
+    let looped = |n: i64| Numbered {
+        ip_id: n as u16 % 3 + 1,
+        ..packet(n * MS, n as u64 % 3)
+    };
+    let r = report(Service::IcmpEcho, (0..40).map(looped));
+    assert_eq!(
+        (r.numbering.numbers, r.twice.duplicates),
+        (Numbers::Count, 37)
+    );
+}
+
 #[test]
 fn a_pause_for_which_numbers_ran_on_is_one_gap() {
     let sent = (0..120)

@@ -165,6 +165,10 @@ pub(super) fn numbers(stream: &StreamReport) -> Option<String> {
             "the numbers go in steps of {value} (the sender counts so, or the other packets take another way)"
         ),
         Numbers::Random => "the numbers have no order".to_owned(),
+        Numbers::Again => format!(
+            "the sender uses {} again and again",
+            plural(value, "number")
+        ),
     })
 }
 
