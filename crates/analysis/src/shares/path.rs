@@ -57,7 +57,9 @@ pub(crate) fn reads_slowly(flow: &FlowReport) -> bool {
     let full = full.filter(|share| share.limits.only() == Some(Limit::ReceiverWindow));
     let full: i64 = full.map(|share| share.ns).sum();
     let closed = window.closed_ns > 0 && window.closed_ns as f64 >= MIN_CLOSED * full as f64;
-    closed || far_below_its_largest(flow, window, full)
+    // A window that is the largest so far holds all that its buffer has room for: one that grows with the transfer did before.
+    let shrunk = window.largest_ns <= full / 2;
+    closed || shrunk && far_below_its_largest(flow, window, full)
 }
 
 /// While the window held the flow for `full` nanoseconds it passed far less than its largest size would have.

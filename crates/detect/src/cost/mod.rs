@@ -390,6 +390,7 @@ impl Recorder {
         let last_data_ns = self.rounds.last_sent_ns();
         let last_came_ns = self.rounds.last_came_ns();
         let (largest_window, awaited_ns) = (self.rounds.largest_window, self.rounds.awaited_ns);
+        let largest_ns = self.rounds.largest_ns;
         let held_short = self.rounds.held_short;
         let (rows, silences) = self.rounds.finish(life.last_ns, &progress);
         Judge {
@@ -406,6 +407,7 @@ impl Recorder {
             awaited_ns,
             held_short,
             largest_window,
+            largest_ns,
             closed_ns: self.closures.total_ns(),
         }
         .limits()

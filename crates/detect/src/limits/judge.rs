@@ -71,6 +71,7 @@ pub(crate) struct Judge<'a> {
     /// From the capture point to the sender and back.
     pub(crate) lag_ns: i64,
     pub(crate) largest_window: i64,
+    pub(crate) largest_ns: i64,
     pub(crate) closed_ns: i64,
 }
 
@@ -223,6 +224,7 @@ impl Judge<'_> {
                 .map(|(rate, rtt_ns)| (rate * rtt_ns as f64 / 1e9) as u64),
             unscaled: self.life.unscaled,
             closed_ns: self.closed_ns,
+            largest_ns: self.largest_ns,
         })
     }
 

@@ -110,6 +110,9 @@ pub struct Window {
     pub unscaled: bool,
     /// Time during which it was closed, nanoseconds.
     pub closed_ns: i64,
+    /// Time during which it held the sender and was the largest so far, nanoseconds: nothing that the application has not read yet
+    /// took room from it.
+    pub largest_ns: i64,
 }
 
 /// Stretches kept of one direction.

@@ -125,6 +125,8 @@ pub(super) struct LastData {
     pub(super) sent_ns: i64,
     /// How much room it left in the receiver's window, bytes.
     pub(super) room: i64,
+    /// That window was the largest so far.
+    is_largest: bool,
     /// Payload, bytes.
     pub(super) len: u32,
 }
@@ -185,6 +187,8 @@ pub(crate) struct Rounds {
     width_ns: i64,
     /// Largest window advertised, bytes.
     pub(crate) largest_window: i64,
+    /// How long a window held the sender that was the largest so far, nanoseconds.
+    pub(crate) largest_ns: i64,
     rows: Rows,
     silences: Vec<Silence>,
 }
@@ -199,6 +203,7 @@ impl Rounds {
             last: LastData {
                 sent_ns: 0,
                 room: i64::MAX,
+                is_largest: false,
                 len: 0,
             },
             burst: Burst {
@@ -225,6 +230,7 @@ impl Rounds {
             mss,
             width_ns: 0,
             largest_window: 0,
+            largest_ns: 0,
             rows: Rows::default(),
             silences: Vec::new(),
         }
@@ -248,6 +254,7 @@ impl Rounds {
     pub(crate) fn sent(&mut self, now: i64, len: u32, room: i64, flight: i64) {
         self.last.sent_ns = now;
         self.last.room = room;
+        self.last.is_largest = room.saturating_add(flight) >= self.largest_window;
         self.last.len = len;
         self.row.peak = self.row.peak.max(flight);
     }
@@ -473,6 +480,9 @@ impl Rounds {
         self.row.gap_ns = self.row.gap_ns.max(gap_ns);
         if let Some(part) = self.row.parts.get_mut(held as usize) {
             *part = part.saturating_add(ns);
+        }
+        if held == Held::ByReceiver && self.last.is_largest {
+            self.largest_ns = self.largest_ns.saturating_add(ns);
         }
         if held == Held::Idle && self.heard.asked_ns > self.last.sent_ns {
             self.awaited_ns = self.awaited_ns.saturating_add(ns);

@@ -49,6 +49,29 @@ fn a_window_without_scaling_and_a_slow_reader_are_named() {
     );
 }
 
+/// While it held the sender, a window that grows with the transfer was the largest so far.
+#[test]
+fn a_window_that_grew_since_is_no_slow_reader() {
+    let said = |largest_ns: i64| {
+        lead(&with(&[(&[Limit::ReceiverWindow], 87)], |flow| {
+            flow.limits.window = Some(Window {
+                largest_bytes: 200_000,
+                largest_ns,
+                ..Window::default()
+            });
+            flow.cost.goodput_bps = Some(12_000_000);
+        }))
+    };
+    assert_eq!(
+        said(0),
+        "the receiving application read too slowly: the receiver's window was full for 87 % of the time."
+    );
+    assert_eq!(
+        said(10_000_000 * MS),
+        "the receiver's window of at most 200 kB held it back for 87 % of the time."
+    );
+}
+
 #[test]
 fn every_limit_has_its_words() {
     let with_limit = |limit: Limit| {

@@ -129,3 +129,26 @@ fn a_wait_for_lost_acknowledgements_may_be_a_dead_path_away_from_the_sender() {
         }
     }
 }
+
+/// A receiver offers more with each acknowledgement, as long as its application reads; another one's window shrinks, because it does not.
+#[test]
+fn a_window_that_grows_is_the_largest_so_far_while_it_holds_the_sender() {
+    let held_by = |windows: [u32; 6]| {
+        let mut trace = Trace::new(Vantage::Sender).open();
+        trace.packets[1].1.window = windows[0] as u16;
+        for (n, pair) in (0..).zip(windows.windows(2)) {
+            trace.send(40 + 40 * n, pair[0] / MSS, MSS);
+            trace.acknowledge(80 + 40 * n, pair[1] as u16);
+        }
+        let report = trace.report();
+        let shares = report.limits.shares.iter();
+        let full = shares.filter(|s| s.limits.only() == Some(Limit::ReceiverWindow));
+        let full: i64 = full.map(|s| s.ns).sum();
+        assert!(full > 100 * MS, "{:?}", report.limits.shares);
+        (report.limits.window.unwrap().largest_ns, full)
+    };
+    let (largest_ns, full_ns) = held_by([4_000, 8_000, 12_000, 16_000, 20_000, 24_000]);
+    assert!(largest_ns > full_ns / 2, "{largest_ns} of {full_ns}");
+    let (largest_ns, full_ns) = held_by([12_000, 4_000, 3_000, 3_000, 3_000, 3_000]);
+    assert!(largest_ns <= full_ns / 2, "{largest_ns} of {full_ns}");
+}
