@@ -60,7 +60,11 @@ impl Side {
             false => blind,
         };
         let min_rtt_ns = acks.and_then(|acks| acks.min_rtt_ns);
-        let min_rtt_ns = min_rtt_ns.or(choice.to_sender_ns);
+        let beyond_ns = match vantage {
+            Vantage::Sender => choice.to_receiver_ns,
+            _ => choice.to_sender_ns,
+        };
+        let min_rtt_ns = min_rtt_ns.or(beyond_ns);
         let ends = Ends {
             vantage,
             mss: cx.mss,

@@ -95,6 +95,10 @@ pub(super) struct Host {
     pub(super) holes_between: u32,
 }
 
+/// No answer takes longer, nanoseconds: a segment lives for two minutes at most (RFC 9293 section 3.4.2), there and back. What comes
+/// later was sent for another reason, as keep-alives are.
+const MAX_ANSWER_NS: i64 = 240_000_000_000;
+
 pub(super) fn reaches(number: u32, target: u32) -> bool {
     (number.wrapping_sub(target) as i32) >= 0
 }
@@ -181,7 +185,7 @@ impl Host {
     }
 
     pub(super) fn sample(&mut self, ns: i64) {
-        if ns >= 0 {
+        if (0..=MAX_ANSWER_NS).contains(&ns) {
             self.timed = self.timed.saturating_add(1);
             self.answer_ns = Some(self.answer_ns.map_or(ns, |a| a.min(ns)));
         }

@@ -304,3 +304,13 @@ fn a_host_behind_a_router_is_not_beside_the_capture_point_unless_that_takes_no_t
     assert_eq!(place(63, 40), Vantage::Sender, "a container");
     assert_eq!(place(63, 350), Vantage::Middle);
 }
+
+/// Keep-alives come every five minutes; an answer came once.
+#[test]
+fn what_comes_minutes_later_is_no_answer() {
+    let mut host = Host::default();
+    host.sample(300_000_000_000);
+    assert_eq!((host.timed, host.answer_ns), (0, None));
+    host.sample(40_000_000);
+    assert_eq!(host.answer_ns, Some(40_000_000));
+}

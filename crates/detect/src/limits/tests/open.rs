@@ -152,3 +152,26 @@ fn a_window_that_grows_is_the_largest_so_far_while_it_holds_the_sender() {
     let (largest_ns, full_ns) = held_by([12_000, 4_000, 3_000, 3_000, 3_000, 3_000]);
     assert!(largest_ns <= full_ns / 2, "{largest_ns} of {full_ns}");
 }
+
+/// The capture begins in the connection, next to the sender. What was sent is acknowledged only after it was sent again, so how far the
+/// receiver is does not show.
+#[test]
+fn how_near_the_sender_is_is_no_round_trip_of_its_data() {
+    let mut trace = Trace::new(Vantage::Sender);
+    for n in 0..3 {
+        trace.ask(100 * n);
+        let answer = segment!(seq: 0, ack: 500 + trace.asked, flags: TcpFlags(TcpFlags::ACK));
+        trace.push(100 * n, Dir::LowToHigh, answer);
+    }
+    trace.data(400, 0, MSS);
+    trace.data(1_000, 0, MSS);
+    trace.sent = MSS;
+    trace.acknowledge(1_040, 60_000);
+    let reports = reports(&trace.packets);
+    let report = reports.iter().find(|r| r.flow.src.port() == 1_000).unwrap();
+    assert_eq!(report.vantage.vantage, Vantage::Sender);
+    assert_eq!(
+        (report.vantage.to_receiver_ns, report.min_rtt_ns),
+        (None, None)
+    );
+}
