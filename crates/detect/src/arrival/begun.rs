@@ -47,13 +47,10 @@ impl Arrival {
     }
 
     /// In a capture at the receiver that begins within a recovery: the receiver reported `blocks`, ascending, at `since_ns`,
-    /// and lacked what lies between the byte `una` and them.
+    /// and lacked what lies between the byte `una` and them; without blocks, what lies above.
     pub(crate) fn begins_with_holes(&mut self, una: i64, blocks: &[(i64, i64)], since_ns: i64) {
-        let Some(&(_, edge)) = blocks.last() else {
-            return;
-        };
         self.before.first = una;
-        self.before.old_top = edge;
+        self.before.old_top = blocks.last().map_or(0, |block| block.1);
         self.order = Order::new(una);
         for &(left, right) in blocks {
             self.order.skip_to(left, since_ns, Note::default());

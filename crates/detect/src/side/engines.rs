@@ -56,6 +56,9 @@ heap!(Engines: sender, what_if, usual, named, points, cost, arrival, rtts);
 /// Data that a first ACK reports as missing reaches back no further than this before the first data captured, bytes.
 const MAX_BEFORE_FIRST: i64 = 1 << 24;
 
+/// A receiver acknowledges what has arrived within this, nanoseconds (RFC 9293 section 3.8.6.3).
+const MAX_ACK_DELAY_NS: i64 = 500_000_000;
+
 /// Takes what the arrivals make of the data.
 pub(super) struct Heard<'a> {
     pub(super) sender: &'a mut Option<Box<Sender>>,
@@ -142,9 +145,13 @@ impl Engines {
             sender.begins_without_syn();
         } else {
             let una = known.map_or(0, |known| self.unwrap.offset(known.ack));
+            // What it has not acknowledged until then has not arrived.
+            let lacks = seg.ts_ns.saturating_sub(since_ns) >= MAX_ACK_DELAY_NS;
             if una > -MAX_BEFORE_FIRST {
                 self.una = una;
-                self.arrival.begins_with_holes(una, &blocks, since_ns);
+                if !blocks.is_empty() || lacks && una < 0 {
+                    self.arrival.begins_with_holes(una, &blocks, since_ns);
+                }
             }
         }
     }

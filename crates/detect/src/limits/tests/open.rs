@@ -175,3 +175,27 @@ fn how_near_the_sender_is_is_no_round_trip_of_its_data() {
         (None, None)
     );
 }
+
+/// The capture begins in a silence, next to the receiver, which has said what it has. What comes first then is not the next byte: one packet
+/// overtook another.
+#[test]
+fn the_first_data_that_is_captured_may_have_overtaken_some() {
+    let late = |silence_ms: i64| {
+        let mut trace = Trace::new(Vantage::Receiver);
+        trace.acknowledge(WAY_MS, 60_000);
+        trace.data(silence_ms, 46, 31);
+        trace.data(silence_ms + 1, 0, 46);
+        trace.sent = 77;
+        trace.acknowledge(silence_ms + 2 + 2 * WAY_MS, 60_000);
+        for (dir, seg) in &mut trace.packets {
+            seg.ttl = if *dir == Dir::LowToHigh { 55 } else { 64 };
+        }
+        let report = trace.report();
+        assert_eq!(report.vantage.vantage, Vantage::Receiver);
+        let order = &report.reordering;
+        (report.originals.packets, order.reordered + order.ambiguous)
+    };
+    assert_eq!(late(2_000), (2, 1));
+    // It may have had them, and not acknowledged them yet.
+    assert_eq!(late(200), (1, 0));
+}
