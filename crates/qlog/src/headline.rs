@@ -332,11 +332,19 @@ fn others(ends: &[Report], worst: &Report) -> Option<String> {
 fn calm(ends: &[Report]) -> String {
     let sent: u64 = ends.iter().map(|end| end.traffic.sent).sum();
     let received: u64 = ends.iter().map(|end| end.arrivals.order.received).sum();
+    let ends = plural(ends.len() as u64, "end");
+    if (sent, received) == (0, 0) {
+        return format!(
+            "Nothing is known of {ends}: the logs have no packet that was sent, and none received that carries data."
+        );
+    }
+    let arrived = match received {
+        0 => String::new(),
+        n => format!(", and none of {} received was late or missing", count(n)),
+    };
     format!(
-        "No problem at {}: none of {} sent was declared lost, and none of {} received was late or missing.",
-        plural(ends.len() as u64, "end"),
-        plural(sent, "packet"),
-        count(received)
+        "No problem at {ends}: none of {} sent was declared lost{arrived}.",
+        plural(sent, "packet")
     )
 }
 

@@ -39,6 +39,11 @@ pub fn read(input: impl Read) -> Result<Vec<Connection>, ReadError> {
         }
         if let Err(error) = (Top { log: &mut log }).deserialize(&mut json) {
             break Some(match log.is_qlog {
+                true if error.is_eof() => format!(
+                    "it ends within an event, in line {}, column {}; expected the rest of it: the log was cut off, or is still written",
+                    error.line(),
+                    error.column()
+                ),
                 true => error.to_string(),
                 false => format!(
                     "no qlog; expected a JSON object with `qlog_version` or `file_schema` ({error})"

@@ -53,6 +53,20 @@ fn without_trouble_it_says_so() {
 }
 
 #[test]
+fn without_packets_no_problem_is_no_result() {
+    assert_eq!(
+        said(vec![end("client")]),
+        "No problem at 1 end: none of 200 packets sent was declared lost."
+    );
+    let mut client = end("client");
+    client.traffic.sent = 0;
+    assert_eq!(
+        said(vec![client]),
+        "Nothing is known of 1 end: the logs have no packet that was sent, and none received that carries data."
+    );
+}
+
+#[test]
 fn what_was_taken_for_lost_comes_with_its_cost_and_with_what_would_have_avoided_it() {
     let mut server = end("server");
     server.declared.lost = 4;
