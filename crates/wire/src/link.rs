@@ -106,14 +106,14 @@ impl LinkType {
             177 => "Linux LAPD",
             192 => "per-packet information",
             197 => "ERF",
-            199 => "Frame Relay with direction",
+            199 => "IPMB of Kontron",
             202 => "AX.25 with KISS header",
             204 => "PPP with a direction",
             205 => "Cisco HDLC with a direction",
             206 => "Frame Relay with a direction",
-            209 => "IPMB of Linux",
+            209 => "I2C of Linux",
             212 => "LIN",
-            215 => "IEEE 802.15.4 without frame check",
+            215 => "IEEE 802.15.4 with PHY header",
             224 => "Fibre Channel FC-2",
             225 => "Fibre Channel FC-2 with delimiters",
             226 => "Solaris IPNET",
@@ -123,25 +123,30 @@ impl LinkType {
             241 => "netANALYZER, transparent",
             242 => "IP over InfiniBand",
             243 => "MPEG-2 transport stream",
+            245 => "NFC LLCP",
             247 => "InfiniBand",
             248 => "SCTP",
             249 => "USBPcap",
             250 => "RTAC serial",
             254 => "Bluetooth monitor of Linux",
+            255 => "Bluetooth BR/EDR baseband",
             256 => "Bluetooth Low Energy with pseudo-header",
             257 => "PROFIBUS",
             258 => "Apple PKTAP",
             259 => "EPON",
-            265 => "NFC LLCP",
+            261 | 262 => "Z-Wave",
+            265 => "RDS",
             266 => "USB of Darwin",
-            270 => "Z-Wave",
-            272 => "DOCSIS of Excentis",
+            270 => "LoRaTap",
+            272 => "Bluetooth Low Energy of Nordic's sniffer",
+            273 => "DOCSIS of Excentis",
             274 => "Ethernet with mPackets",
-            277 => "Zigbee sniffer",
-            279 => "Bluetooth BR/EDR baseband",
+            277 => "SERCOS monitor",
+            279 => "EBHSCR",
             280 => "VPP dispatch trace",
+            281 | 282 => "Ethernet with a tag of Broadcom's switches",
             283 => "IEEE 802.15.4 with TAP header",
-            285 => "FIRA UCI",
+            284 | 285 => "Ethernet with a tag of Marvell's switches",
             288 => "USB 2.0",
             289 => "ATSC ALP",
             290 => "Windows event tracing",
@@ -149,7 +154,9 @@ impl LinkType {
             293 => "USB 2.0 low speed",
             294 => "USB 2.0 full speed",
             295 => "USB 2.0 high speed",
-            298 => "DECT NR",
+            298 => "Silicon Labs debug channel",
+            299 => "FIRA UCI",
+            301 => "DECT NR",
             _ => return None,
         })
     }
@@ -202,6 +209,29 @@ mod tests {
     fn names_include_the_number() {
         assert_eq!(LinkType::ETHERNET.to_string(), "Ethernet (1)");
         assert_eq!(LinkType(9999).to_string(), "link type 9999");
+    }
+
+    /// Numbers and names as in tcpdump's registry (`pcap-common.c` of libpcap).
+    #[test]
+    fn numbers_that_stand_for_something_else_than_their_neighbours() {
+        for (number, name) in [
+            (199, "IPMB of Kontron"),
+            (245, "NFC LLCP"),
+            (255, "Bluetooth BR/EDR baseband"),
+            (261, "Z-Wave"),
+            (265, "RDS"),
+            (270, "LoRaTap"),
+            (272, "Bluetooth Low Energy of Nordic's sniffer"),
+            (273, "DOCSIS of Excentis"),
+            (277, "SERCOS monitor"),
+            (279, "EBHSCR"),
+            (284, "Ethernet with a tag of Marvell's switches"),
+            (298, "Silicon Labs debug channel"),
+            (299, "FIRA UCI"),
+            (301, "DECT NR"),
+        ] {
+            assert_eq!(LinkType(number).name(), Some(name), "{number}");
+        }
     }
 
     #[test]
