@@ -257,15 +257,18 @@ impl FlowReport {
     }
 
     /// Packets that were not acknowledged when the connection was reset, unless that was how it ended all the same: a few at the end of
-    /// many, or what was said to a host that had closed (TLS says farewell). At the receiver those that come behind its reset.
+    /// many, what was said to a host that had closed (TLS says farewell), or the only byte of a connection that began before the capture:
+    /// a keep-alive has one (RFC 9293 section 3.8.4). At the receiver those that come behind its reset.
     pub fn cut_off(&self) -> u64 {
         let closing = &self.endpoints.closing;
         let (packets, seen) = match self.vantage.vantage {
             Vantage::Receiver => (closing.behind_reset.min(self.originals.packets), true),
             _ => (self.originals.undecided, !self.blind.any()),
         };
+        let keep_alive = self.originals.bytes == 1 && !self.endpoints.syn_seen;
         let trivial = packets <= MAX_LEFT_AT_END
             && (closing.closed_before
+                || keep_alive
                 || packets * LEAST_PACKETS_FOR_EACH_LEFT < self.originals.packets);
         match seen && closing.reset_by.is_some() && !trivial {
             true => packets,

@@ -8,9 +8,15 @@ use super::held::Held;
 use super::sure;
 use crate::shares;
 
+/// Without the handshake, the fastest of fewer packets that follow an acknowledgement may have waited for its application, as those of a chat do.
+const MIN_ANSWERS: u64 = 4;
+
 /// What it carried, at what rate, over which path.
 pub(super) fn moved(flow: &FlowReport) -> Claim {
-    let known = flow.limits.life_ns() > 0;
+    let answers = flow.vantage.vantage == Vantage::Sender
+        || flow.endpoints.syn_seen
+        || flow.originals.packets >= MIN_ANSWERS;
+    let known = flow.limits.life_ns() > 0 && answers;
     let in_vain = flow.recoveries.of(Cause::Unanswered).recoveries > 0;
     Claim::Moved {
         flow: flow.flow,

@@ -287,8 +287,7 @@ const MIN_ANSWERS: u64 = 10;
 
 /// A question for whoever captured TCP packets and no data.
 fn one_sided(analysis: &Analysis) -> String {
-    // Where nothing answers, no data is missing.
-    if analysis.tcp.saturating_sub(analysis.attempts.packets) < MIN_ANSWERS {
+    if without_data(analysis) < MIN_ANSWERS {
         return String::new();
     }
     format!(
@@ -297,11 +296,25 @@ fn one_sided(analysis: &Analysis) -> String {
     )
 }
 
+/// Packets of TCP in a capture without data, but those of attempts: where nothing answers, no data is missing.
+fn without_data(analysis: &Analysis) -> u64 {
+    analysis.tcp.saturating_sub(analysis.attempts.packets)
+}
+
+/// `8 TCP without data`, where they are too few for that question.
+fn few_answers(analysis: &Analysis) -> Option<String> {
+    let few = without_data(analysis);
+    (1..MIN_ANSWERS)
+        .contains(&few)
+        .then(|| format!("{} TCP without data", count(few)))
+}
+
 /// Why frames were not used: ` (12 not IP, 3 malformed; the UDP is between 2 pairs of hosts)`.
 fn unused(analysis: &Analysis) -> String {
     let reasons = analysis.skipped.iter();
     let reasons: Vec<String> = reasons
         .map(|(reason, n)| format!("{} {reason}", count(*n)))
+        .chain(few_answers(analysis))
         .collect();
     let udp = match analysis.udp_pairs {
         0 => String::new(),

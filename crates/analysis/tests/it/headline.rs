@@ -278,3 +278,21 @@ fn quic_is_named_and_what_would_help() {
     assert!(said(&beside).starts_with("No packet was lost, late or sent again in 2 TCP flows"));
     assert!(said(&beside).ends_with(expected));
 }
+
+#[test]
+fn packets_of_tcp_without_data_are_counted() {
+    let of = |packets: u64| {
+        let mut analysis = Analysis::default();
+        (analysis.frames, analysis.tcp) = (packets, packets);
+        headline(&analysis).to_string()
+    };
+    assert_eq!(
+        of(8),
+        "No TCP flow with data and no numbered stream among 8 frames (8 TCP without data)."
+    );
+    assert_eq!(
+        of(12),
+        "No TCP flow with data and no numbered stream among 12 frames. 12 TCP packets carry no data: was the direction of the \
+         data captured?"
+    );
+}

@@ -59,6 +59,35 @@ fn what_was_said_to_a_host_that_had_closed_was_not_cut_off() {
     assert!(of(true).contains("No problem"), "{}", of(true));
 }
 
+/// Two lines of a chat in a connection from before the capture: they came when somebody had written them.
+#[test]
+fn few_packets_without_a_handshake_show_no_round_trip() {
+    let of = |packets: u64| {
+        said(&with(&[(&[Limit::Application], 100)], |flow| {
+            flow.vantage.vantage = Vantage::Receiver;
+            flow.endpoints.syn_seen = false;
+            flow.originals.packets = packets;
+        }))
+    };
+    assert!(!of(2).contains("round trip"), "{}", of(2));
+    assert!(of(20).contains("round trip"), "{}", of(20));
+}
+
+/// A host asks whether a connection from before the capture is still there, with one byte, and it is not.
+#[test]
+fn a_keep_alive_that_is_answered_with_a_reset_was_not_cut_off() {
+    let of = |bytes: u64| {
+        said(&with(&[(&[Limit::Application], 100)], |flow| {
+            flow.endpoints.syn_seen = false;
+            (flow.originals.packets, flow.originals.bytes) = (1, bytes);
+            flow.originals.undecided = 1;
+            flow.endpoints.closing.reset_by = Some(Host::Receiver);
+        }))
+    };
+    assert!(of(2).contains("before 1 packet was"), "{}", of(2));
+    assert!(of(1).contains("No problem"), "{}", of(1));
+}
+
 #[test]
 fn a_fin_that_was_sent_again_is_said() {
     let of = |acknowledged: bool| {
