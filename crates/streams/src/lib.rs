@@ -19,7 +19,7 @@ mod tests;
 
 pub use result::*;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use inorder_wire::{Aside, Gate, Numbered, Report, Service, StreamKey};
 
@@ -72,8 +72,8 @@ pub struct Streams {
     gate: Gate,
     multipath: Connections,
     streams: HashMap<StreamKey, Stream>,
-    /// Reports name no identifier: the stream of each pair of ends that had a packet last.
-    reported: HashMap<StreamKey, StreamKey>,
+    /// Streams whose receiver reports, in the order in which those between the same ends began: reports name no identifier.
+    reported: BTreeSet<Begun>,
     done: Vec<(u64, StreamReport)>,
     until_sweep: u32,
     left_out: u64,
@@ -116,7 +116,7 @@ impl Streams {
             gate: Gate::new(),
             multipath: Connections::default(),
             streams: HashMap::default(),
-            reported: HashMap::default(),
+            reported: BTreeSet::new(),
             done: Vec::new(),
             until_sweep: PACKETS_BETWEEN_SWEEPS,
             left_out: 0,
@@ -147,8 +147,8 @@ impl Streams {
                 let sorters = sorters.as_ref().filter(|_| *laid < *max_laid);
                 *laid += usize::from(stream.push(&key, &packet, sorters));
             } else if streams.len() + done.len() < *max_streams {
-                if let Some(newest) = reported.get_mut(&of_ends(&key)) {
-                    *newest = key;
+                if key.service.is_reported() {
+                    reported.insert(Begun::new(&key, packet.frame));
                 }
                 streams.insert(key, Stream::new(&key, &packet));
             } else {
@@ -178,16 +178,15 @@ impl Streams {
 
     /// A report on the stream between these ends that began last.
     fn report(&mut self, ends: &StreamKey, report: &Report) {
-        let key = self.reported.get(ends).copied().or_else(|| {
-            // The first report on these ends: from now on their streams are noted.
-            let known = self.streams.iter().filter(|(key, _)| of_ends(key) == *ends);
-            let (key, _) = known.max_by_key(|(_, stream)| stream.first_frame)?;
-            Some(*key)
-        });
-        if let Some(key) = key
-            && let Some(stream) = self.streams.get_mut(&key)
+        let last = Begun {
+            ends: *ends,
+            first_frame: u64::MAX,
+            id: u32::MAX,
+        };
+        let newest = self.reported.range(..=last).next_back();
+        if let Some(newest) = newest.filter(|newest| newest.ends == *ends)
+            && let Some(stream) = self.streams.get_mut(&newest.key())
         {
-            self.reported.insert(*ends, key);
             stream.report(report);
         }
     }
@@ -214,6 +213,7 @@ impl Streams {
         let over = |stream: &Stream| now.saturating_sub(stream.last_ns) > MAX_SILENCE_NS;
         for (key, stream) in self.streams.extract_if(|_, stream| over(stream)) {
             self.lone_echoes += u64::from(stream.is_lone_echo(&key));
+            self.reported.remove(&Begun::new(&key, stream.first_frame));
             self.done.extend(stream.finish(&key));
         }
     }
@@ -252,7 +252,28 @@ fn share_numbers(reports: &mut [(u64, StreamReport)]) {
     }
 }
 
-/// The key that all streams of a service between the same ends share.
-fn of_ends(key: &StreamKey) -> StreamKey {
-    StreamKey { id: 0, ..*key }
+/// A stream among those of a service between the same ends.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Begun {
+    /// The key that they share.
+    ends: StreamKey,
+    first_frame: u64,
+    id: u32,
+}
+
+impl Begun {
+    fn new(key: &StreamKey, first_frame: u64) -> Self {
+        Begun {
+            ends: StreamKey { id: 0, ..*key },
+            first_frame,
+            id: key.id,
+        }
+    }
+
+    fn key(&self) -> StreamKey {
+        StreamKey {
+            id: self.id,
+            ..self.ends
+        }
+    }
 }

@@ -348,6 +348,37 @@ fn reports_of_the_receiver_find_their_stream() {
     assert_eq!((reported.with_gaps, reported.late), (1, 1));
 }
 
+/// Of two associations between the same ends a report is on that which began last, as long as it lives.
+#[test]
+fn a_report_is_on_the_stream_that_began_last_and_is_followed() {
+    let report = || Report {
+        ts_ns: 0,
+        cumulative: 1,
+        ranges: Vec::new(),
+        duplicates: 0,
+    };
+    let mut streams = Streams::new();
+    for (ms, id) in [(0, 7), (1, 9), (2, 8)] {
+        streams.push(&key(Service::Sctp, id), &packet(ms, 1));
+        streams.push(&key(Service::Sctp, id), &packet(ms, 2));
+    }
+    streams.aside(&Aside::Report(key(Service::Sctp, 0), report()));
+    assert_eq!(streams.reported.len(), 3);
+    // Ten minutes later only the first goes on.
+    streams.push(&key(Service::Sctp, 7), &packet(700_000, 3));
+    streams.sweep(700_000_000_000);
+    streams.aside(&Aside::Report(key(Service::Sctp, 0), report()));
+    assert_eq!(streams.reported.len(), 1);
+    let found = streams.finish();
+    let told = found
+        .iter()
+        .map(|r| (r.key.id, r.reported.map(|r| r.reports)));
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        [(7, Some(1)), (9, None), (8, Some(1))]
+    );
+}
+
 #[test]
 fn a_window_that_refuses_nothing_is_one_more_than_the_greatest_distance() {
     let found = reports(Service::MacSec, &[1, 2, 3, 7, 8, 4, 9, 5]);

@@ -143,14 +143,12 @@ impl Originals {
             return;
         }
         if start > self.next {
-            if self.gaps.len() >= MAX_GAPS_REMEMBERED {
-                self.forgotten = self.gaps.pop_front();
-            }
             self.gaps.push_back(Gap {
                 start: self.next,
                 end: start,
                 opened_at: self.position,
             });
+            self.forget_oldest();
         }
         self.next = data.end();
         self.position += data.count - late;
@@ -201,6 +199,7 @@ impl Originals {
             (true, true) => {
                 gap.end = start;
                 self.gaps.insert(i + 1, rest);
+                self.forget_oldest();
             }
             (true, false) => gap.end = start,
             (false, true) => *gap = rest,
@@ -210,10 +209,41 @@ impl Originals {
         }
     }
 
+    /// One gap more than are remembered: a new one, or one that late data has cut in two.
+    fn forget_oldest(&mut self) {
+        if self.gaps.len() > MAX_GAPS_REMEMBERED {
+            self.forgotten = self.gaps.pop_front();
+        }
+    }
+
     fn is_like(&self, other: &Self) -> bool {
         self.next == other.next
             && self.position == other.position
             && self.gaps == other.gaps
             && self.forgotten == other.forgotten
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A wide gap, of which late data comes from the middle of what is left: each cuts a gap in two.
+    #[test]
+    fn late_data_that_cuts_gaps_does_not_make_them_any_number() {
+        let data = |start: i64| Data {
+            start,
+            len: 1,
+            retransmission: false,
+            count: 1,
+        };
+        let mut originals = Originals::default();
+        originals.deliver(&data(0));
+        originals.deliver(&data(100_000));
+        for n in 1..10_000 {
+            originals.deliver(&data(100_000 - 3 * n));
+        }
+        assert_eq!(originals.gaps.len(), MAX_GAPS_REMEMBERED);
+        assert_eq!((originals.reordered, originals.max_extent), (9_999, 9_999));
     }
 }

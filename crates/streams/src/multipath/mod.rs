@@ -18,7 +18,7 @@ use crate::{StreamReport, Subflows};
 use inorder_metrics::by_bytes::{Arrived, Order};
 use queue::Queue;
 
-/// Subflows followed at most.
+/// Subflows followed at most, and connections: ports that are used again have begun more than one.
 const MAX_SUBFLOWS: usize = 1 << 16;
 
 /// Follows every connection.
@@ -132,7 +132,7 @@ impl Connections {
         {
             return Some(known.connection);
         }
-        if self.subflows.len() >= MAX_SUBFLOWS {
+        if self.subflows.len().max(self.connections.len()) >= MAX_SUBFLOWS {
             self.left_out += 1;
             return None;
         }
@@ -159,9 +159,13 @@ impl Connections {
         };
         // Data of direction `way` comes from the owner of the token; the other direction goes to it.
         let way = known.way(dir);
-        self.tokens.insert(token, (connection, way));
         if let Some(data) = self.connections.get_mut(connection) {
-            data[1 - way].token = token;
+            let before = std::mem::replace(&mut data[1 - way].token, token);
+            // An end has one key: of those that are not true only the last one is kept.
+            if before != token && self.tokens.get(&before) == Some(&(connection, way)) {
+                self.tokens.remove(&before);
+            }
+            self.tokens.insert(token, (connection, way));
         }
     }
 
@@ -418,6 +422,27 @@ mod tests {
         };
         assert_eq!(missing(200), 0);
         assert_eq!(missing(100), 1);
+    }
+
+    /// SYNs on the same ports, each with another number and another key: as many connections as there may be subflows, and of the keys
+    /// of one end the last.
+    #[test]
+    fn ports_that_are_used_again_do_not_make_any_number_of_connections() {
+        let (key, dir) = FlowKey::new(Endpoint::v4(1, 1000), Endpoint::v4(2, 80), 0);
+        let mut all = Connections::default();
+        let capable = |key| Multipath::Capable {
+            version: 0,
+            key: Some(key),
+        };
+        for n in 0..MAX_SUBFLOWS as u32 + 10 {
+            all.push(&key, dir, &subflow(0, n, true, 0, capable(u64::from(n))));
+        }
+        assert_eq!((all.connections.len(), all.left_out()), (MAX_SUBFLOWS, 10));
+        let mut one = Connections::default();
+        for n in 0..10 {
+            one.push(&key, dir, &subflow(0, 1, false, 0, capable(n)));
+        }
+        assert_eq!((one.connections.len(), one.tokens.len()), (1, 1));
     }
 
     /// Two subflows; the second, joined by the server's token, is 20 ms slower.

@@ -21,10 +21,19 @@ pub(super) struct Queue {
 impl Queue {
     /// The bytes `start..end` come.
     pub(super) fn arrive(&mut self, start: i64, end: i64, now_ns: i64) {
+        let mut start = start;
+        // A piece may reach over any number of those that wait.
+        while let Some(rest) = self.arrive_up_to_next(start, end, now_ns) {
+            start = rest;
+        }
+    }
+
+    /// The bytes from `start` on come up to what waits first above them, if they do not wait themselves: where the rest begins.
+    fn arrive_up_to_next(&mut self, start: i64, end: i64, now_ns: i64) -> Option<i64> {
         let delivered = *self.delivered.get_or_insert(start);
         let start = start.max(delivered);
         if start >= end {
-            return;
+            return None;
         }
         if start > delivered {
             self.keep(start, end, now_ns);
@@ -33,7 +42,7 @@ impl Queue {
             {
                 self.deliver_from(first, now_ns);
             }
-            return;
+            return None;
         }
         // What waits already did not wait for these bytes.
         let until = self
@@ -42,10 +51,7 @@ impl Queue {
             .map_or(end, |(&first, _)| end.min(first));
         self.found.bytes += (until - start).max(0).cast_unsigned();
         self.deliver_from(end.min(until).max(start), now_ns);
-        // A piece that reaches over one that waits.
-        if end > self.delivered.unwrap_or(end) {
-            self.arrive(until, end, now_ns);
-        }
+        (end > self.delivered.unwrap_or(end)).then_some(until)
     }
 
     /// Keeps the parts of a piece that do not wait already.
@@ -111,6 +117,23 @@ impl Queue {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// Every second byte waits, and one piece brings all the others.
+    #[test]
+    fn a_piece_may_reach_over_all_that_waits() {
+        let mut queue = Queue::default();
+        queue.arrive(0, 1, 0);
+        let pieces = MAX_WAITING as i64;
+        for n in 1..=pieces {
+            queue.arrive(2 * n, 2 * n + 1, 1);
+        }
+        queue.arrive(1, 2 * pieces + 1, 2);
+        assert_eq!(
+            (queue.delivered, queue.missing()),
+            (Some(2 * pieces + 1), 0)
+        );
+        assert_eq!(queue.finish().waited_bytes, pieces as u64);
+    }
 
     proptest! {
         /// The straightforward twin: every byte by itself.
