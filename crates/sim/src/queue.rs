@@ -25,6 +25,8 @@ pub(crate) struct Queue<E> {
     /// Number of events scheduled so far.
     sequence: u64,
     overflowed: bool,
+    /// The lane at whose next events somebody should look.
+    look: Option<u32>,
 }
 
 /// From the top: 64 bits of time with its sign, 3 of priority, 37 of sequence (1.4 10^11 events), 1 that is set if
@@ -45,12 +47,22 @@ const LANES: usize = 4;
 /// Maximum number of events in a lane; further ones go to the heap, which has its own limit.
 const LONGEST_LANE: usize = 1 << 20;
 
+/// Events of a lane that leave between two looks at those behind them. With 16 of 5,000 flows a look saves less (1.98 s of processor where
+/// 32 take 1.82), with more no more (1.77 to 2.1 s).
+const BETWEEN_LOOKS: u32 = 32;
+/// The first events of a lane, which are not looked at: it is their turn before memory answers.
+const PASSED_OVER: usize = 4;
+/// In a lane with fewer events there is no look: half a megabyte of packets is in a cache anyway.
+const LONG_LANE: usize = 4_096;
+
 /// Events of one source in the order of their keys.
 #[derive(Debug)]
 struct Lane<E> {
     events: VecDeque<(Key, E)>,
     /// Key of the last event; the smallest possible key if there is none.
     last: Key,
+    /// Events that leave before the next look at those behind them.
+    until_look: u32,
 }
 
 impl<E> Default for Lane<E> {
@@ -58,6 +70,7 @@ impl<E> Default for Lane<E> {
         Lane {
             events: VecDeque::new(),
             last: Key::MIN,
+            until_look: BETWEEN_LOOKS,
         }
     }
 }
@@ -72,6 +85,7 @@ impl<E> Default for Queue<E> {
             lanes: Vec::new(),
             sequence: 0,
             overflowed: false,
+            look: None,
         }
     }
 }
@@ -117,6 +131,11 @@ impl<E> Queue<E> {
         if first as u32 & IN_LANE != 0 {
             let lane = &mut self.lanes[place as usize / LANES][place as usize % LANES];
             let (_, event) = lane.events.pop_front()?;
+            lane.until_look -= 1;
+            if lane.until_look == 0 {
+                lane.until_look = BETWEEN_LOOKS;
+                self.look = Some(place);
+            }
             match lane.events.front() {
                 Some((next, _)) => {
                     let next = *next | Key::from(IN_LANE | place);
@@ -133,6 +152,16 @@ impl<E> Queue<E> {
         let event = self.slots.get_mut(place as usize)?.take()?;
         self.free.push(place);
         Some((time_ns, event))
+    }
+
+    /// Now and then the events of a long lane that leave it next, so that somebody can look at what they need.
+    #[inline]
+    pub(crate) fn soon(&mut self) -> Option<impl Iterator<Item = &E>> {
+        let place = self.look.take()? as usize;
+        let lane = self.lanes.get(place / LANES)?.get(place % LANES)?;
+        let end = PASSED_OVER + BETWEEN_LOOKS as usize;
+        (lane.events.len() > LONG_LANE)
+            .then(|| lane.events.range(PASSED_OVER..end).map(|(_, event)| event))
     }
 
     #[inline]
@@ -242,6 +271,25 @@ mod tests {
         }
         let order: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
         assert_eq!(order, [(1, "a"), (1, "b"), (1, "c"), (2, "d")]);
+    }
+
+    #[test]
+    fn each_event_of_a_long_lane_is_soon_before_it_is_there() {
+        let mut queue = Queue::default();
+        let events = 3 * LONG_LANE;
+        for number in 0..events {
+            queue.push_from(0, number as i64, 0, number);
+        }
+        let mut soon = std::collections::BTreeSet::new();
+        for number in 0..events - LONG_LANE {
+            assert_eq!(queue.pop(), Some((number as i64, number)));
+            soon.extend(queue.soon().into_iter().flatten().copied());
+            let looked_at = soon.contains(&number) || number < PASSED_OVER + BETWEEN_LOOKS as usize;
+            assert!(looked_at, "{number}");
+        }
+        while queue.pop().is_some() {
+            assert!(queue.soon().is_none(), "the lane is short now");
+        }
     }
 
     proptest! {
