@@ -74,16 +74,21 @@ impl Group {
         let both = paired
             .iter()
             .map(|&(i, j)| Pair::Both(self.a[i], self.b[j]));
-        let left = |of: &[usize], used: Vec<usize>| -> Vec<usize> {
-            let rest = of.iter().enumerate().filter(|(i, _)| !used.contains(i));
-            rest.map(|(_, &index)| index).collect()
-        };
-        let only_a = left(&self.a, paired.iter().map(|p| p.0).collect());
-        let only_b = left(&self.b, paired.iter().map(|p| p.1).collect());
+        let only_a = left(&self.a, paired.iter().map(|p| p.0));
+        let only_b = left(&self.b, paired.iter().map(|p| p.1));
         both.chain(only_a.into_iter().map(Pair::OnlyA))
             .chain(only_b.into_iter().map(Pair::OnlyB))
             .collect()
     }
+}
+
+/// Of these, what is not at one of the places `used`.
+fn left(of: &[usize], used: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut rest: Vec<_> = of.iter().copied().map(Some).collect();
+    for place in used {
+        rest[place] = None;
+    }
+    rest.into_iter().flatten().collect()
 }
 
 /// Moves each pair to the first of the copies that are nearer to its packet than to the one before, of those that can be
@@ -215,6 +220,22 @@ mod tests {
     #[test]
     fn packets_in_both_captures_alike_are_paired_in_order() {
         assert_eq!(copies(&[0, 100], &[40, 140]), [(0, 0), (1, 1)]);
+    }
+
+    /// Two hundred thousand keepalives, one of which the second capture lacks: no packet is looked for among all others.
+    #[test]
+    fn very_many_equal_packets_are_paired_one_after_the_other() {
+        const EQUAL: usize = 200_000;
+        let group = Group {
+            a: (0..EQUAL).collect(),
+            b: (1..EQUAL).collect(),
+        };
+        let pairs = group.pairs(&[], &[], way(true, 0, (0, 0)));
+        let (both, alone) = pairs.split_at(EQUAL - 1);
+        assert_eq!(
+            (both[0], alone),
+            (Pair::Both(0, 1), &[Pair::OnlyA(EQUAL - 1)][..])
+        );
     }
 
     /// Every way to choose `few` of `many` in order.
