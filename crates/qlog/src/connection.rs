@@ -82,14 +82,14 @@ impl Connection {
 
     /// True if a packet with this number was sent or received before: no number is used twice (RFC 9000 section 12.3), so
     /// that the event is of another connection.
-    pub(crate) fn has_packet_of(&self, event: &Event) -> bool {
+    pub(crate) fn has_packet_of(&mut self, event: &Event) -> bool {
         let Some(packet) = about(&event.data) else {
             return false;
         };
-        let space = &self.spaces[packet.space];
+        let space = &mut self.spaces[packet.space];
         match event.kind() {
             "packet_sent" => space.sent.contains_key(&packet.number),
-            "packet_received" => space.received.iter().any(|r| r.number == packet.number),
+            "packet_received" => space.has_received(packet.number),
             _ => false,
         }
     }

@@ -10,6 +10,10 @@ use crate::value::whole;
 /// Longest payload of a UDP datagram: a longer frame is none.
 const MAX_FRAME: u64 = 65_535;
 
+/// Packets with the same bytes that are remembered: each repetition is compared with all of them. A time-out lets two packets out at most (RFC
+/// 9002 section 6.2.4) and then doubles, so that 32 take 65,536 times as long as the first time-out.
+const MAX_REPETITIONS: usize = 32;
+
 /// What was sent of all streams, and in which packets.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Streams {
@@ -42,6 +46,15 @@ pub(crate) struct Again {
 }
 
 impl Part {
+    /// Packet `number` repeats it; `is_lost` knows which packets were declared lost so far.
+    fn repeated(&mut self, number: u64, is_lost: impl Fn(u64) -> bool) {
+        self.later.push(number);
+        if self.later.len() >= MAX_REPETITIONS {
+            let forgotten = std::mem::replace(&mut self.first, self.later.remove(0));
+            self.answered -= usize::from(is_lost(forgotten)).min(self.answered);
+        }
+    }
+
     fn packets(&self) -> impl Iterator<Item = u64> {
         std::iter::once(self.first).chain(self.later.iter().copied())
     }
@@ -91,7 +104,7 @@ impl Streams {
                     earlier: part.packets().collect(),
                 });
             }
-            part.later.push(number);
+            part.repeated(number, &is_lost);
         }
         if at < end {
             gaps.push((at, end));
@@ -160,6 +173,17 @@ mod tests {
         // Packet 0 was lost, packet 2 repeats it, and nothing explains packet 3.
         assert_eq!(again(&sent, &[0]), [(3, 100, vec![0, 2])]);
         assert_eq!(again(&sent, &[0, 2]), []);
+    }
+
+    #[test]
+    fn bytes_that_are_sent_very_often_are_compared_with_the_last_packets_that_had_them() {
+        let sent: Vec<_> = (0..100).map(|number| (number, 0, 100)).collect();
+        let last = again(&sent, &[]).pop().unwrap();
+        assert_eq!(last, (99, 100, (67..99).collect()));
+        // Each loss explains one retransmission, however long ago.
+        let lost: Vec<_> = (0..99).collect();
+        assert_eq!(again(&sent, &lost), []);
+        assert_eq!(again(&sent, &lost[1..]).len(), 1);
     }
 
     #[test]

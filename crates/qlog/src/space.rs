@@ -1,6 +1,6 @@
 //! Packets of one packet number space: sent, declared lost, acknowledged, received.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::order::Order;
 use crate::result::Trigger;
@@ -96,6 +96,9 @@ pub(crate) struct Space {
     steps: Vec<Step>,
     /// What came from the other end, in the order of arrival.
     pub(crate) received: Vec<Received>,
+    /// The numbers of those that have been asked for: of the first `indexed`.
+    numbers: HashSet<u64>,
+    indexed: usize,
     /// The highest number of them that was processed.
     pub(crate) largest_received: Option<u64>,
     /// Losses declared of packets whose sending the log lacks.
@@ -125,6 +128,14 @@ impl Space {
             self.largest_received = self.largest_received.max(Some(packet.number));
         }
         self.received.push(packet);
+    }
+
+    /// True if a packet with this number was received.
+    pub(crate) fn has_received(&mut self, number: u64) -> bool {
+        let new = self.received.iter().skip(self.indexed);
+        self.numbers.extend(new.map(|packet| packet.number));
+        self.indexed = self.received.len();
+        self.numbers.contains(&number)
     }
 
     /// What was received and processed.
