@@ -39,6 +39,8 @@ const MAX_LAID: usize = 1000;
 const BYTES_OF_LAID: usize = 100_000;
 /// What a stream and its report take, about, bytes.
 const BYTES_OF_STREAM: usize = 1_024;
+/// Bytes that a connection of multipath TCP takes with a subflow: 65,536 take 170 MB.
+const BYTES_OF_MULTIPATH: usize = 2_600;
 /// Share of the memory that streams may take, and as much the sorters laid over them.
 const PART: usize = 16;
 
@@ -102,12 +104,14 @@ impl Streams {
         Streams::with_limit(MAX_STREAMS, sorters)
     }
 
-    /// Takes about an eighth of `memory`, bytes, at most: fewer streams are followed, and sorters are laid over fewer.
+    /// Takes about three sixteenths of `memory`, bytes, at most: fewer streams and connections of multipath TCP are followed, and sorters are
+    /// laid over fewer.
     #[must_use]
     pub fn within(mut self, memory: Option<usize>) -> Self {
         let room = |bytes: usize| memory.map_or(usize::MAX, |all| all / PART / bytes);
         self.max_streams = self.max_streams.min(room(BYTES_OF_STREAM));
         self.max_laid = self.max_laid.min(room(BYTES_OF_LAID));
+        self.multipath.limit(room(BYTES_OF_MULTIPATH));
         self
     }
 

@@ -22,13 +22,27 @@ use queue::Queue;
 const MAX_SUBFLOWS: usize = 1 << 16;
 
 /// Follows every connection.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Connections {
+    /// Connections that are followed at most, and subflows.
+    max: usize,
     connections: Vec<[Data; 2]>,
     /// The connection and the end of each token.
     tokens: HashMap<u32, (usize, usize)>,
     subflows: HashMap<FlowKey, Known>,
     left_out: u64,
+}
+
+impl Default for Connections {
+    fn default() -> Self {
+        Connections {
+            max: MAX_SUBFLOWS,
+            connections: Vec::new(),
+            tokens: HashMap::default(),
+            subflows: HashMap::default(),
+            left_out: 0,
+        }
+    }
 }
 
 /// A subflow whose connection is known.
@@ -84,6 +98,11 @@ fn token(version: u8, key: u64) -> u32 {
 }
 
 impl Connections {
+    /// Follows no more than `max` connections and subflows.
+    pub(super) fn limit(&mut self, max: usize) {
+        self.max = self.max.min(max);
+    }
+
     /// The next segment with the option, in capture order.
     pub(super) fn push(&mut self, key: &FlowKey, dir: Dir, segment: &Subflow) {
         match segment.option {
@@ -132,7 +151,7 @@ impl Connections {
         {
             return Some(known.connection);
         }
-        if self.subflows.len().max(self.connections.len()) >= MAX_SUBFLOWS {
+        if self.subflows.len().max(self.connections.len()) >= self.max {
             self.left_out += 1;
             return None;
         }
@@ -174,7 +193,7 @@ impl Connections {
         let Some(&(connection, way)) = self.tokens.get(&token) else {
             return;
         };
-        if self.subflows.len() >= MAX_SUBFLOWS {
+        if self.subflows.len() >= self.max {
             self.left_out += 1;
             return;
         }
@@ -438,6 +457,12 @@ mod tests {
             all.push(&key, dir, &subflow(0, n, true, 0, capable(u64::from(n))));
         }
         assert_eq!((all.connections.len(), all.left_out()), (MAX_SUBFLOWS, 10));
+        let mut few = Connections::default();
+        few.limit(3);
+        for n in 0..5 {
+            few.push(&key, dir, &subflow(0, n, true, 0, capable(u64::from(n))));
+        }
+        assert_eq!((few.connections.len(), few.left_out()), (3, 2));
         let mut one = Connections::default();
         for n in 0..10 {
             one.push(&key, dir, &subflow(0, 1, false, 0, capable(n)));
