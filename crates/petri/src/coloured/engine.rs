@@ -23,10 +23,7 @@ use super::rule::Rule;
 use super::spec::Timing;
 use super::state::{Names, State};
 use crate::schedule::events::Events;
-use crate::schedule::patience::zero_time_limit;
-
-/// Number of further firings from which the transitions of the loop are determined.
-const LOOP_TRAIL: u64 = 64;
+use crate::schedule::patience::Patience;
 
 /// Why a run returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,9 +51,7 @@ pub struct Engine<T> {
     started: u64,
     pub(super) binding: Binding<T>,
     conflict: Random,
-    firings_now: u64,
-    zero_time_limit: u64,
-    trail: Vec<u32>,
+    patience: Patience,
 }
 
 impl<T: Token> Engine<T> {
@@ -69,7 +64,7 @@ impl<T: Token> Engine<T> {
             transitions,
         } = model;
         let tokens = places.iter().map(PlaceSpec::initial).sum();
-        let zero_time_limit = zero_time_limit(tokens, transitions.len());
+        let patience = Patience::new(tokens, transitions.len());
         let names = Names {
             places: places.iter().map(|p| p.name.clone()).collect(),
             transitions: transitions.iter().map(|t| t.name.clone()).collect(),
@@ -94,9 +89,7 @@ impl<T: Token> Engine<T> {
             started: 0,
             binding: Binding::default(),
             conflict: Random::new(seed, "conflict"),
-            firings_now: 0,
-            zero_time_limit,
-            trail: Vec::new(),
+            patience,
         })
     }
 
@@ -105,11 +98,10 @@ impl<T: Token> Engine<T> {
         self.state.now
     }
 
-    /// Sets the number of firings at one time that count as a zero-time loop; the default is one million
-    /// plus the number of initial tokens times the number of transitions.
+    /// Sets the number of firings at one time that are not too many.
     #[cfg(test)]
     pub(crate) fn set_zero_time_limit(&mut self, firings: u64) {
-        self.zero_time_limit = firings;
+        self.patience = Patience::of(firings);
     }
 
     /// Runs until `end` (in ticks, inclusive), until nothing can happen any more, or until the observer stops the
@@ -154,7 +146,7 @@ impl<T: Token> Engine<T> {
     fn let_time_pass(&mut self, end: u64) {
         if end < u64::MAX && end > self.state.now {
             self.state.now = end;
-            self.firings_now = 0;
+            self.patience.renew();
         }
     }
 
@@ -170,7 +162,7 @@ impl<T: Token> Engine<T> {
     fn end_firings<O: Observer<T>>(&mut self, time: u64, observer: &mut O) -> Result<(), RunError> {
         if time != self.state.now {
             self.state.now = time;
-            self.firings_now = 0;
+            self.patience.renew();
         }
         while let Some((_, slot)) = self.events.pop_until(time) {
             self.end_firing(slot, observer);
@@ -282,7 +274,9 @@ impl<T: Token> Engine<T> {
         colour: u32,
         observer: &mut O,
     ) -> Result<(), RunError> {
-        self.count_zero_time(index)?;
+        if !self.patience.lasts(index) {
+            return Err(self.zero_time_loop());
+        }
         let rule = &mut self.rules[index];
         if rule.must_bind {
             let now = self.state.now;
@@ -364,39 +358,17 @@ impl<T: Token> Engine<T> {
         Ok(())
     }
 
-    #[inline]
-    fn count_zero_time(&mut self, index: usize) -> Result<(), RunError> {
-        self.firings_now += 1;
-        if self.firings_now > self.zero_time_limit {
-            self.trail.push(index as u32);
-            if self.firings_now >= self.zero_time_limit.saturating_add(LOOP_TRAIL) {
-                return Err(self.zero_time_loop());
-            }
-        }
-        Ok(())
-    }
-
     #[cold]
     fn zero_time_loop(&self) -> RunError {
-        let mut rules = self.trail.clone();
-        rules.sort_unstable();
-        rules.dedup();
-        let name = |&rule: &u32| {
-            format!(
-                "`{}`",
-                self.names.transitions[self.rules[rule as usize].id as usize]
-            )
-        };
-        let outputs = rules
-            .iter()
-            .flat_map(|&rule| &self.rules[rule as usize].outputs);
-        let place = outputs.map(|output| output.place).next();
-        RunError::ZeroTimeLoop {
-            time: self.state.now,
-            firings: self.firings_now,
-            place: place.map_or(String::new(), |p| self.names.places[p as usize].clone()),
-            transitions: rules.iter().map(name).collect::<Vec<_>>().join(", "),
-        }
+        let last = self.patience.last();
+        let rules = || last.iter().filter_map(|&rule| self.rules.get(rule));
+        let place = rules().flat_map(|rule| &rule.outputs).next();
+        RunError::zero_time_loop(
+            self.state.now,
+            self.patience.firings(),
+            place.map_or("", |output| &self.names.places[output.place as usize]),
+            rules().map(|rule| &self.names.transitions[rule.id as usize]),
+        )
     }
 
     /// Deposits a token from outside, at the current time.

@@ -117,9 +117,10 @@ pub enum ModelError {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// Transitions fire without end at one time.
+    /// Transitions fire without end at one time, or nearly so.
     #[error(
-        "a zero-time loop at tick {time}: {firings} firings without time going by, through place `{place}` and transitions {transitions}"
+        "a zero-time loop, or a chain too long to wait for: at tick {time} there were {firings} firings without time going by, the last through \
+         place `{place}` and transitions {transitions}; expected delays, or fewer tokens"
     )]
     ZeroTimeLoop {
         /// The time, in ticks.
@@ -161,4 +162,22 @@ pub enum RunError {
     /// Too many firings in progress: an unlimited transition receives tokens faster than it completes.
     #[error("transition `{0}`: more than 16 million firings under way")]
     TooManyFirings(String),
+}
+
+impl RunError {
+    /// Of `transitions`, which fired last.
+    pub(crate) fn zero_time_loop<'n>(
+        time: u64,
+        firings: u64,
+        place: &str,
+        transitions: impl Iterator<Item = &'n String>,
+    ) -> Self {
+        let transitions: Vec<String> = transitions.map(|name| format!("`{name}`")).collect();
+        Self::ZeroTimeLoop {
+            time,
+            firings,
+            place: place.to_owned(),
+            transitions: transitions.join(", "),
+        }
+    }
 }

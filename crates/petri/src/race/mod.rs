@@ -47,7 +47,7 @@ use crate::lower::ticks_per_unit;
 use crate::net::{Net, NetError, TransitionId};
 use crate::query::Sum;
 use crate::schedule::agenda::Agenda;
-use crate::schedule::patience::zero_time_limit;
+use crate::schedule::patience::Patience;
 use crate::schedule::tally::{PlaceTally, TransitionTally};
 use clocks::Clocks;
 use rewards::Rewards;
@@ -86,7 +86,7 @@ pub struct Race {
     agenda: Agenda,
     /// It runs.
     is_settled: bool,
-    zero_time_limit: u64,
+    patience: Patience,
 }
 
 impl Race {
@@ -114,7 +114,7 @@ impl Race {
             conflict: Random::new(seed, "conflict"),
             ticks_per_unit,
             now: 0,
-            zero_time_limit: zero_time_limit(tokens, transitions),
+            patience: Patience::new(tokens, transitions),
         })
     }
 
@@ -144,11 +144,10 @@ impl Race {
         tally.map_or(0, |tally| tally.firings)
     }
 
-    /// Sets the number of firings at one time that count as a zero-time loop; the default is one million
-    /// plus the number of initial tokens times the number of transitions.
+    /// Sets the number of firings at one time that are not too many.
     #[cfg(test)]
     pub(crate) fn set_zero_time_limit(&mut self, firings: u64) {
-        self.zero_time_limit = firings;
+        self.patience = Patience::of(firings);
     }
 
     /// Runs until `time`, in units of the net's time. In a deadlock only time advances.
@@ -262,11 +261,10 @@ impl Race {
         &mut self,
         observe: &mut impl FnMut(u64, TransitionId, &[u32]),
     ) -> Result<(), RunError> {
-        let mut firings = 0;
+        self.patience.renew();
         while let Some(transition) = self.choose_immediate() {
-            firings += 1;
-            if firings > self.zero_time_limit {
-                return Err(self.zero_time_loop(transition, firings));
+            if !self.patience.lasts(transition) {
+                return Err(self.zero_time_loop(transition));
             }
             self.fire(transition, observe)?;
         }
@@ -367,16 +365,18 @@ impl Race {
     }
 
     #[cold]
-    fn zero_time_loop(&self, transition: usize, firings: u64) -> RunError {
+    fn zero_time_loop(&self, transition: usize) -> RunError {
         let mut changes = self.rules.changes(transition).iter();
         let place = changes.find(|(_, ends)| ends.takes > 0);
-        RunError::ZeroTimeLoop {
-            time: self.now,
-            firings,
-            place: place
-                .map_or("", |&(place, _)| self.rules.place_name(place))
-                .to_owned(),
-            transitions: format!("`{}`", self.rules.transition_name(transition)),
-        }
+        let net = self.rules.net();
+        RunError::zero_time_loop(
+            self.now,
+            self.patience.firings(),
+            place.map_or("", |&(place, _)| self.rules.place_name(place)),
+            self.patience
+                .last()
+                .iter()
+                .map(|&t| &net.transitions[t].name),
+        )
     }
 }

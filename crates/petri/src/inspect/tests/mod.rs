@@ -666,3 +666,20 @@ fn one_place_is_not_one_places() {
         assert!(text.contains(words), "{text}");
     }
 }
+
+/// A cycle that is left, but so rarely that time does not go by while anybody waits.
+#[test]
+fn firings_at_one_time_that_do_not_end_are_named() {
+    let loops = "place a 1\nplace b\nplace c\ntransition t exponential rate 1\n in a\n out b\n\
+        transition x immediate\n in b\n out c\ntransition y immediate\n in c\n out b\n\
+        transition z immediate weight 1e-12\n in c\n out a\n";
+    let found = find(loops, &simulating(Settings::default()));
+    let message = found
+        .err()
+        .map_or_else(String::new, |error| error.to_string());
+    assert!(
+        message.starts_with("a zero-time loop, or a chain too long to wait for: at tick ")
+            && message.ends_with("transitions `x`, `y`; expected delays, or fewer tokens"),
+        "{message}"
+    );
+}
