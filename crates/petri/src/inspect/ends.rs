@@ -139,9 +139,7 @@ impl Known {
         match long_run.terminal.as_slice() {
             [_] => Known::OneWay,
             several if net.transitions.iter().all(may_take_any_time) => {
-                let words = several.iter();
-                let words = words.map(|(marking, markings)| net.end_text(marking, *markings));
-                Known::Several(words.collect())
+                Known::Several(several.iter().map(|end| end.text(net)).collect())
             }
             _ => Known::Nothing,
         }

@@ -4,6 +4,7 @@ use super::chain::Chain;
 use super::links::Links;
 use super::solve::{Solving, stationary};
 use super::{MarkovError, Solution};
+use crate::reachability::Terminal;
 use crate::reachability::components::Components;
 
 impl Chain {
@@ -34,7 +35,10 @@ impl Chain {
     }
 
     fn several(&self, classes: &[Vec<usize>]) -> MarkovError {
-        let text = |class: &Vec<usize>| self.net.end_text(self.marking(class[0]), class.len());
+        let text = |class: &Vec<usize>| {
+            let number = self.tangible[class[0]];
+            Terminal::of(&self.graph, number, class.len()).text(&self.net)
+        };
         MarkovError::SeveralRecurrentClasses {
             classes: classes.iter().map(text).collect(),
         }

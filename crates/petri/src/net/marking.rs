@@ -61,15 +61,6 @@ impl Net {
         }
     }
 
-    /// A way to end for good, as text: a set of `markings` markings that is never left, and one of them.
-    pub(crate) fn end_text(&self, marking: &[u32], markings: usize) -> String {
-        let marking = self.marking_text(marking);
-        match markings {
-            1 => format!("deadlock in {marking}"),
-            n => format!("{n} markings around {marking}"),
-        }
-    }
-
     fn has_room(&self, t: &Transition, place: usize, held: u32) -> bool {
         let capacity = self.places.get(place).and_then(|p| p.capacity);
         after(t, place, held) <= u64::from(capacity.unwrap_or(u32::MAX))

@@ -14,4 +14,4 @@ pub(crate) mod words;
 pub use boundedness::{Boundedness, Growth};
 pub use graph::Graph;
 pub use moves::{Move, Moves, Plain};
-pub use report::{Deadlock, LongRun, Report};
+pub use report::{Deadlock, LongRun, Report, Terminal};

@@ -43,12 +43,44 @@ pub struct Deadlock {
 /// every marking can always be reached again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LongRun {
-    /// A marking of each terminal component, and its number of markings.
-    pub terminal: Vec<(Marking, usize)>,
+    /// The terminal components.
+    pub terminal: Vec<Terminal>,
     /// Transitions that can always fire again.
     pub live: Vec<TransitionId>,
     /// Whether the initial marking can always be reached again.
     pub is_reversible: bool,
+}
+
+/// A terminal component.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Terminal {
+    /// One of its markings.
+    pub marking: Marking,
+    /// Number of its markings.
+    pub markings: usize,
+    /// Nothing can fire in it.
+    pub is_deadlock: bool,
+}
+
+impl Terminal {
+    /// With these numbers of markings in the graph, the first of which is `number`.
+    pub(crate) fn of(graph: &Graph, number: usize, markings: usize) -> Self {
+        Self {
+            marking: graph.marking(number).into(),
+            markings,
+            is_deadlock: graph.enables_nothing(number),
+        }
+    }
+
+    /// As a way to end for good, in words.
+    pub(crate) fn text(&self, net: &Net) -> String {
+        let marking = net.marking_text(&self.marking);
+        match self.markings {
+            _ if self.is_deadlock => format!("deadlock in {marking}"),
+            1 => format!("firings that leave {marking} as it is"),
+            n => format!("{n} markings around {marking}"),
+        }
+    }
 }
 
 impl LongRun {
@@ -56,7 +88,7 @@ impl LongRun {
     /// components.
     pub fn home_states(&self) -> usize {
         match self.terminal.as_slice() {
-            [(_, markings)] => *markings,
+            [terminal] => terminal.markings,
             _ => 0,
         }
     }
@@ -149,7 +181,7 @@ fn long_run(net: &Net, graph: &Graph) -> LongRun {
         is_reversible: components.count == 1,
         terminal: terminal
             .iter()
-            .map(|m| (graph.marking(m[0]).into(), m.len()))
+            .map(|m| Terminal::of(graph, m[0], m.len()))
             .collect(),
     }
 }
