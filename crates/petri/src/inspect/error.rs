@@ -1,8 +1,9 @@
 //! Why something about a net cannot be found out.
 
 use crate::coloured::{ModelError, RunError};
-use crate::net::NetError;
+use crate::net::{NetError, written};
 use crate::race::SplittingError;
+use crate::text::beginning;
 
 /// Why something about a net cannot be found out.
 #[derive(Debug, thiserror::Error)]
@@ -50,15 +51,6 @@ fn at(line: u32) -> String {
     }
 }
 
-/// Enough of a query to recognise it.
-fn beginning(text: &str) -> String {
-    const MAX_CHARS: usize = 80;
-    match text.char_indices().nth(MAX_CHARS) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}...", &text[..end]),
-    }
-}
-
 /// Why a net cannot be simulated.
 #[derive(Debug, thiserror::Error)]
 pub enum SimulationError {
@@ -70,8 +62,9 @@ pub enum SimulationError {
     Model(#[from] ModelError),
     /// A time that the clock cannot count to, or in which it does not move.
     #[error(
-        "time {time}: expected 0 or {least:e} to {most:e}, since the clock counts up to 2^64 and moves a million times in the \
-         shortest mean delay"
+        "time {}: expected 0 or {least:e} to {most:e}, since the clock counts up to 2^64 and moves a million times in the \
+         shortest mean delay",
+        written(*time)
     )]
     Time {
         /// As it was given.

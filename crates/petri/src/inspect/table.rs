@@ -177,7 +177,7 @@ fn headline(simulated: &Simulated) -> String {
         "simulated until time {}, the first {} not counted, {observations}, intervals of {} %; {end}{needed}",
         plain(simulated.time, 6),
         plain(simulated.warm_up, 6),
-        plain(100.0 * simulated.confidence, 6)
+        plain(100.0 * simulated.confidence, 12)
     )
 }
 

@@ -1,6 +1,6 @@
 //! Why a net has no exact solution.
 
-use crate::net::NetError;
+use crate::net::{NetError, written};
 
 /// Why a net has no exact solution.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -121,8 +121,9 @@ pub enum MarkovError {
     },
     /// A time so long that the chain cannot be followed to it.
     #[error(
-        "time {time}: the chain changes about {changes:e} times until then, which is too often; expected an earlier time, \
-         or the long run"
+        "time {}: the chain changes about {changes:e} times until then, which is too often; expected an earlier time, \
+         or the long run",
+        written(*time)
     )]
     TooLong {
         /// As it was given.

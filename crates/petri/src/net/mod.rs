@@ -27,6 +27,7 @@ mod zero_time;
 
 pub use family::Drawn;
 pub use marking::Marking;
+pub(crate) use problem::written;
 pub use problem::{NetError, Problem};
 
 /// Line of a definition in the file, from 1; 0 for nets built in Rust.

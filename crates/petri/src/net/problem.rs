@@ -132,3 +132,12 @@ fn loop_text(transitions: &[String], places: &[String]) -> String {
         transitions.join(", ")
     )
 }
+
+/// A number as a message shows it: not with hundreds of zeros.
+pub(crate) fn written(value: f64) -> String {
+    match value.abs() {
+        0.0 | 1e-6..1e15 => value.to_string(),
+        _ if value.is_finite() => format!("{value:e}"),
+        _ => value.to_string(),
+    }
+}

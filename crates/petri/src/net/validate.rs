@@ -1,7 +1,7 @@
 //! The checks of [`Net::validate`].
 
 use super::zero_time::zero_time_loop;
-use super::{Arc, ArcKind, Line, Net, NetError, Problem, Servers, Timing, Transition};
+use super::{Arc, ArcKind, Line, Net, NetError, Problem, Servers, Timing, Transition, written};
 use std::collections::BTreeMap;
 
 impl Net {
@@ -176,7 +176,7 @@ impl Numbers<'_> {
         let problem = Problem::BadParameter {
             transition: self.transition.name.clone(),
             parameter,
-            found: value.to_string(),
+            found: written(value),
             expected,
         };
         refuse(self.found, self.transition.line, problem);

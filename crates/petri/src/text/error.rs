@@ -84,14 +84,25 @@ pub enum Mistake {
     Net(Problem),
 }
 
+/// Enough of a text to recognise it.
+pub(crate) fn beginning(text: &str) -> String {
+    const MAX_CHARS: usize = 200;
+    match text.char_indices().nth(MAX_CHARS) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}...", &text[..end]),
+    }
+}
+
 fn hint(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |name| format!("; did you mean {name}?"))
 }
 
 impl Mistake {
     pub(crate) fn unexpected(expected: impl Into<String>, found: impl Into<String>) -> Self {
-        let (expected, found) = (expected.into(), found.into());
-        Self::Unexpected { expected, found }
+        Self::Unexpected {
+            expected: expected.into(),
+            found: beginning(&found.into()),
+        }
     }
 
     /// An unknown word; one of `valid` was expected.
@@ -102,7 +113,7 @@ impl Mistake {
     ) -> Self {
         Self::Unknown {
             expected: expected.into(),
-            found: found.to_owned(),
+            found: beginning(found),
             nearest: inorder_base::names::nearest(found, valid).map(str::to_owned),
         }
     }

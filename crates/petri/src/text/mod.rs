@@ -53,8 +53,8 @@ mod line;
 mod parse;
 mod print;
 
-pub(crate) use error::validated;
 pub use error::{Mistake, ReadError};
+pub(crate) use error::{beginning, validated};
 pub use print::print;
 
 use crate::net::Net;

@@ -56,6 +56,23 @@ fn errors_contain_file_and_line() {
 }
 
 #[test]
+fn of_a_long_text_a_message_has_the_beginning() {
+    let text = format!(
+        "place a 1\ntransition t exponential rate {}1\nin a\n",
+        "(".repeat(100_000)
+    );
+    let message = read("f.net", &text).unwrap_err().to_string();
+    assert!(
+        message.starts_with("f.net:2: expected a rate, found (((("),
+        "{message}"
+    );
+    assert!(
+        message.len() < 300 && message.ends_with("((..."),
+        "{message}"
+    );
+}
+
+#[test]
 fn immediate_cycles_with_an_exit_are_valid() {
     let text = "place a 1\nplace b\nplace c\n\
         transition t immediate\nin a\nout b\ntransition back immediate\nin b\nout a\n\
