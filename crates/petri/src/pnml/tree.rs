@@ -8,7 +8,7 @@ use quick_xml::{XmlVersion, escape};
 use std::str::FromStr;
 
 /// An element, its attributes, text and children.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Element {
     /// Name without namespace.
     pub name: String,
@@ -26,6 +26,27 @@ pub(super) struct Element {
 const DEEPEST: usize = 200;
 
 impl Element {
+    /// One that is in no file, for what is written at this line of one.
+    pub(super) fn made(name: &str, line: Line) -> Self {
+        Self {
+            name: name.to_owned(),
+            line,
+            ..Self::default()
+        }
+    }
+
+    /// The same with an attribute.
+    pub(super) fn with(mut self, name: &str, value: &str) -> Self {
+        self.attributes.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The same with more children.
+    pub(super) fn holding(mut self, children: impl IntoIterator<Item = Element>) -> Self {
+        self.children.extend(children);
+        self
+    }
+
     pub(super) fn attribute(&self, name: &str) -> Option<&str> {
         let found = self.attributes.iter().find(|(key, _)| key == name);
         found.map(|(_, value)| value.trim_ascii())

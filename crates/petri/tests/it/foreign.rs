@@ -72,6 +72,93 @@ fn a_project_of_greatspn() {
     assert_eq!(net.without_lines(), expected);
 }
 
+/// A ring of processes, a table of pairs, and everything that an expression of colours may have.
+const COLOURED: &str = r#"<?xml version="1.0" encoding="UTF-8" standalone="no"?>
+<project name="p" version="121">
+  <gspn name="ring">
+    <nodes>
+      <template last-binding="3" name="N" type="INTEGER"/>
+      <color-class definition="circular p{1..N}" name="P"/>
+      <color-class definition="{a} is Slow + t{1..2} is Fast" name="T"/>
+      <color-class definition="P * T" name="PxT"/>
+      <color-var domain="P" name="x"/>
+      <color-var domain="P" name="y"/>
+      <color-var domain="T" name="k"/>
+      <constant consttype="INTEGER" domain="P" name="everyone" value="&lt;All&gt;"/>
+      <place domain="P" marking="everyone" name="idle"/>
+      <place domain="PxT" marking="&lt;All,Slow&gt;" name="at"/>
+      <place domain="P" marking="2&lt;All&gt; - &lt;p1&gt;" name="forks"/>
+      <place marking="N - 2" name="free"/>
+      <transition delay="2.0" guard="x != y &amp;&amp; (k in Slow || y == p1)" name="take" nservers="1" type="EXP"/>
+      <transition delay="0.5" guard="k !in Slow" name="give" type="EXP"/>
+      <transition name="drop" type="IMM"/>
+    </nodes>
+    <edges>
+      <arc head="take" kind="INPUT" mult="&lt;x&gt;" tail="idle"/>
+      <arc head="take" kind="INPUT" mult="&lt;x&gt;+&lt;x++&gt;" tail="forks"/>
+      <arc head="take" kind="INHIBITOR" mult="&lt;y,k&gt;" tail="at"/>
+      <arc head="take" kind="INPUT" tail="free"/>
+      <arc head="at" kind="OUTPUT" mult="&lt;x,k&gt;" tail="take"/>
+      <arc head="give" kind="INPUT" mult="&lt;x,k&gt;" tail="at"/>
+      <arc head="forks" kind="OUTPUT" mult="&lt;All-x--&gt;" tail="give"/>
+      <arc head="idle" kind="OUTPUT" mult="&lt;x&gt;" tail="give"/>
+      <arc head="free" kind="OUTPUT" tail="give"/>
+      <arc head="drop" kind="INPUT" mult="&lt;x,Slow&gt;" tail="at"/>
+      <arc head="idle" kind="OUTPUT" mult="&lt;x&gt;" tail="drop"/>
+    </edges>
+  </gspn>
+</project>"#;
+
+/// Each place is one for each of its colours, each transition one for each binding for which its guard holds.
+#[test]
+fn a_project_of_greatspn_with_colours() {
+    let net = read("p.PNPRO", COLOURED.as_bytes()).unwrap();
+    let names: Vec<&str> = net.places.iter().map(|place| place.name.as_str()).collect();
+    let at = [
+        "at_p1_a", "at_p1_t1", "at_p1_t2", "at_p2_a", "at_p2_t1", "at_p2_t2", "at_p3_a",
+        "at_p3_t1", "at_p3_t2",
+    ];
+    let forks = ["forks_p1", "forks_p2", "forks_p3"];
+    let expected = ["idle_p1", "idle_p2", "idle_p3"]
+        .iter()
+        .chain(&at)
+        .chain(&forks)
+        .chain(&["free"]);
+    assert_eq!(names, expected.copied().collect::<Vec<&str>>());
+    let tokens: Vec<u32> = net
+        .places
+        .iter()
+        .map(|place| place.tokens)
+        .filter(|n| *n > 0)
+        .collect();
+    assert_eq!(tokens, [1, 1, 1, 1, 1, 1, 1, 2, 2, 1]);
+    let of = |start: &str| {
+        net.transitions
+            .iter()
+            .filter(|t| t.name.starts_with(start))
+            .count()
+    };
+    // With k slow x and y are any two, otherwise y is p1: 6 and 2 times 2. A token to give is of two kinds.
+    assert_eq!((of("take"), of("give"), of("drop")), (6 + 2 * 2, 6, 3));
+    let place = |name: &str| PlaceId(names.iter().position(|place| *place == name).unwrap());
+    let found = |name: &str| net.transitions.iter().find(|t| t.name == name).unwrap();
+    // The bindings are in the order of the names of the variables: k, x, y.
+    let take = found("take_a_p3_p2");
+    assert_eq!(take.servers, Servers::Single);
+    assert_eq!(take.timing, Timing::exponential(2.0));
+    for name in ["idle_p3", "forks_p3", "forks_p1", "free"] {
+        assert_eq!(take.multiplicity(ArcKind::Input, place(name)), 1, "{name}");
+    }
+    assert_eq!(take.multiplicity(ArcKind::Inhibitor, place("at_p2_a")), 1);
+    assert_eq!(take.multiplicity(ArcKind::Output, place("at_p3_a")), 1);
+    let give = found("give_t1_p1");
+    assert_eq!(give.servers, Servers::Infinite);
+    let back = ["forks_p1", "forks_p2", "forks_p3"]
+        .map(|name| give.multiplicity(ArcKind::Output, place(name)));
+    assert_eq!(back, [1, 1, 0]);
+    assert!(found("drop_p2").timing.is_immediate());
+}
+
 /// The functions that GreatSPN's editor offers for densities, as its own examples have them (JavaGUI of its sources).
 #[test]
 fn general_transitions_of_greatspn_have_the_delays_of_their_densities() {
@@ -166,6 +253,11 @@ fn a_net_of_tapaal_is_composed_of_its_components() {
 fn what_the_nets_here_cannot_mean_is_refused_by_place() {
     let message = |document: &str| read("f", document.as_bytes()).unwrap_err().to_string();
     check(include_str!("../cases/greatspn.txt"), PROJECT, message);
+    check(
+        include_str!("../cases/greatspn-colours.txt"),
+        COLOURED,
+        message,
+    );
     check(include_str!("../cases/tapaal.txt"), COMPOSED, message);
 }
 

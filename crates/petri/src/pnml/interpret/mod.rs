@@ -20,9 +20,20 @@ pub(super) fn net(root: &Element, parameters: &Parameters) -> Result<Net, ReadEr
     let is_high_level = is_high_level(element)?;
     let reader = Reader::of(element, parameters.ignored(), is_high_level)?;
     match is_high_level {
-        true => symmetric::net(&reader, element),
+        true => symmetric::net(&reader, element, |_, transition| {
+            Ok((timing(transition)?, servers(transition)?))
+        }),
         false => reader.net(element),
     }
+}
+
+/// A symmetric net whose transitions have these timings and servers, in their order.
+pub(super) fn symmetric_net(element: &Element, timings: &[Transition]) -> Result<Net, ReadError> {
+    let reader = Reader::of(element, &[], true)?;
+    symmetric::net(&reader, element, |index, _| {
+        let of: &Transition = &timings[index];
+        Ok((of.timing.clone(), of.servers))
+    })
 }
 
 /// Types of place/transition nets, or their last words: ISO/IEC 15909-2 (the core model, which ProM and PM4Py name, has no

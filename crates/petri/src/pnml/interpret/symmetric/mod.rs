@@ -8,8 +8,8 @@ mod terms;
 use std::collections::BTreeMap;
 
 use super::super::tree::Element;
-use super::{Node, Reader, add_arc, arc_kind, name_of, servers, timing, unique_names};
-use crate::net::{Arc, ArcKind, Net, Place, PlaceId, Transition};
+use super::{Node, Reader, add_arc, arc_kind, name_of, unique_names};
+use crate::net::{Arc, ArcKind, Net, Place, PlaceId, Servers, Timing, Transition};
 use crate::text::{Mistake, ReadError};
 use sorts::Sorts;
 use terms::{Binding, Bound, Terms};
@@ -17,8 +17,12 @@ use terms::{Binding, Bound, Terms};
 /// Places and transitions after unfolding, at most.
 const MAX_NODES: u64 = 2_000_000;
 
-/// Unfolds a net.
-pub(super) fn net(reader: &Reader<'_>, element: &Element) -> Result<Net, ReadError> {
+/// Unfolds a net, whose transitions have the timing and the servers that `lasts` gives for their indices.
+pub(super) fn net(
+    reader: &Reader<'_>,
+    element: &Element,
+    lasts: impl Fn(usize, &Element) -> Result<(Timing, Servers), ReadError>,
+) -> Result<Net, ReadError> {
     let sorts = Sorts::of(element)?;
     let id = || element.attribute("id").unwrap_or_default().to_owned();
     let mut unfolded = Unfolded {
@@ -40,7 +44,7 @@ pub(super) fn net(reader: &Reader<'_>, element: &Element) -> Result<Net, ReadErr
     let names = names.iter().skip(reader.places.len());
     for (index, (transition, name)) in reader.transitions.iter().zip(names).enumerate() {
         let arcs = arcs.get(&index).map_or(&[][..], Vec::as_slice);
-        unfolded.transition(transition, name, arcs)?;
+        unfolded.transition(transition, name, arcs, lasts(index, transition)?)?;
     }
     Ok(unfolded.net)
 }
@@ -147,11 +151,11 @@ impl Unfolded<'_> {
         element: &Element,
         name: &str,
         arcs: &[HighArc<'_>],
+        (timing, servers): (Timing, Servers),
     ) -> Result<(), ReadError> {
         let condition = element.child("condition").map(structure).transpose()?;
         let terms = arcs.iter().filter_map(|arc| arc.term).chain(condition);
         let mut binding = Binding::of(self.terms.sorts, terms)?;
-        let (timing, servers) = (timing(element)?, servers(element)?);
         loop {
             self.count(element)?;
             let bound = binding.bound();

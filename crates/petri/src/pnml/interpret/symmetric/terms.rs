@@ -60,6 +60,11 @@ impl Terms<'_> {
                 }
             }
             "empty" => {}
+            "tuple" if parts(term).any(is_of_many) => {
+                for (value, count) in self.tuples(term, bound)? {
+                    *all.entry(self.colour(&value)).or_default() += count;
+                }
+            }
             _ => {
                 let colour = self.colour(&self.value(term, bound)?);
                 all.insert(colour, 1);
@@ -72,6 +77,53 @@ impl Terms<'_> {
             }
             _ => Ok(all),
         }
+    }
+
+    /// The tuples of which each part is one of the tokens that the term has at its place.
+    fn tuples(&self, term: &Element, bound: &Bound) -> Result<Vec<(Value, i64)>, ReadError> {
+        let mut all = vec![(Value::new(), 1_i64)];
+        for part in parts(term) {
+            let ends = self.tokens(part, bound)?;
+            let longer = |(start, count): &(Value, i64)| {
+                let with = |(end, of): &(Value, i64)| {
+                    let value = start.iter().chain(end).copied().collect();
+                    (value, count.saturating_mul(*of))
+                };
+                ends.iter().map(with).collect::<Vec<_>>()
+            };
+            all = all.iter().flat_map(longer).collect();
+        }
+        Ok(all)
+    }
+
+    /// The tokens of a part of a tuple.
+    fn tokens(&self, term: &Element, bound: &Bound) -> Result<Vec<(Value, i64)>, ReadError> {
+        let mut all = Vec::new();
+        match term.name.as_str() {
+            "all" => {
+                let sort = term.children.first();
+                let sort = sort.ok_or_else(|| term.wrong(Mistake::unexpected("a sort", "none")))?;
+                let [atom] = self.sorts.of_element(sort)?.0[..] else {
+                    let expected = "all of a sort without parts";
+                    return Err(term.wrong(Mistake::unexpected(expected, "a product")));
+                };
+                all.extend((0..self.sorts.len(atom)).map(|index| (vec![(atom, index)], 1)));
+            }
+            "add" | "subtract" => {
+                for (index, part) in parts(term).enumerate() {
+                    let is_taken = index > 0 && term.name == "subtract";
+                    let sign = if is_taken { -1 } else { 1 };
+                    let tokens = self.tokens(part, bound)?;
+                    all.extend(
+                        tokens
+                            .into_iter()
+                            .map(|(value, count)| (value, sign * count)),
+                    );
+                }
+            }
+            _ => all.push((self.value(term, bound)?, 1)),
+        }
+        Ok(all)
     }
 
     fn colour(&self, value: &Value) -> usize {
@@ -150,6 +202,11 @@ impl Terms<'_> {
             }
         })
     }
+}
+
+/// Whether a part of a tuple may stand for several values.
+fn is_of_many(part: &Element) -> bool {
+    matches!(part.name.as_str(), "all" | "add" | "subtract")
 }
 
 fn all(parts: impl Iterator<Item = Result<bool, ReadError>>) -> Result<bool, ReadError> {

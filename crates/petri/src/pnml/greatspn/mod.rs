@@ -4,6 +4,10 @@
 //! exponential transition is its rate; rates, weights, priorities and markings may be expressions of constants; without
 //! `nservers` a transition has infinitely many servers. The `delay` of a general transition is the density of its firing time; of those that the
 //! editor can write, an impulse and the named families with a counterpart here are read, with the meaning that GreatSPN's `alphaFactory` gives them.
+//! A net with colours is a symmetric one in another notation ([`colours`]).
+
+mod colours;
+mod terms;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -20,25 +24,39 @@ pub(super) fn net(project: &Element, parameters: &mut Parameters) -> Result<Net,
     let nets: Vec<&Element> = children(project, "gspn").collect();
     let gspn = super::chosen(project, &nets, "name", parameters)?;
     let nodes: Vec<&Element> = children(gspn, "nodes").flat_map(|n| &n.children).collect();
+    let edges: Vec<&Element> = children(gspn, "edges").flat_map(|e| &e.children).collect();
+    let arcs = edges.into_iter().filter(|edge| edge.name == "arc");
     let mut reader = Reader {
         net: Net::new(gspn.attribute("name").unwrap_or_default()),
         constants: constants(&nodes, parameters)?,
         places: BTreeMap::new(),
         transitions: BTreeMap::new(),
     };
-    for node in nodes {
-        reader.node(node)?;
+    let is_coloured = nodes.iter().any(|node| colours::are_in(node));
+    for node in &nodes {
+        match node.name.as_str() {
+            "place" if !is_coloured => reader.place(node)?,
+            "transition" => reader.transition(node)?,
+            // The others are drawings, or are read where they are used.
+            _ => {}
+        }
     }
-    for arc in children(gspn, "edges").flat_map(|edges| &edges.children) {
-        reader.arc(arc)?;
-    }
+    let mut net = if is_coloured {
+        let element = colours::symmetric(gspn, &nodes, arcs, &reader.constants)?;
+        super::interpret::symmetric_net(&element, &reader.net.transitions)?
+    } else {
+        for arc in arcs {
+            reader.arc(arc)?;
+        }
+        reader.net
+    };
     // A transition without inputs is enabled once, however many servers it has.
-    for transition in &mut reader.net.transitions {
+    for transition in &mut net.transitions {
         if transition.arcs_of(ArcKind::Input).next().is_none() {
             transition.servers = Servers::Single;
         }
     }
-    Ok(reader.net)
+    Ok(net)
 }
 
 fn children<'a>(element: &'a Element, name: &'a str) -> impl Iterator<Item = &'a Element> {
@@ -51,8 +69,8 @@ fn constants(nodes: &[&Element], parameters: &mut Parameters) -> Result<Rc<Value
     for node in nodes {
         // Names of actions and conditions on markings are for composition and for queries of automata.
         let is_no_number = matches!(node.attribute("type"), Some("ACTION" | "STATEPROP"));
-        if matches!(node.name.as_str(), "constant" | "template") && !is_no_number {
-            refuse_colours(node, "domain")?;
+        let is_constant = matches!(node.name.as_str(), "constant" | "template");
+        if is_constant && !is_no_number && node.attribute("domain").is_none_or(str::is_empty) {
             // A template without a value has that of its last use in the editor.
             let value = node.attribute("value").filter(|value| !value.is_empty());
             let value = value.or_else(|| node.attribute("last-binding"));
@@ -129,21 +147,9 @@ impl<'a> Reader<'a> {
         wrong(element, Mistake::unexpected(expected, found))
     }
 
-    fn node(&mut self, node: &'a Element) -> Result<(), ReadError> {
-        match node.name.as_str() {
-            "place" => self.place(node),
-            "transition" => self.transition(node),
-            // Declared colours matter only where a place or a transition uses them; the others are drawings.
-            _ => Ok(()),
-        }
-    }
-
     fn place(&mut self, node: &'a Element) -> Result<(), ReadError> {
         let name = named(node)?;
-        refuse_colours(node, "domain")?;
-        if let Some(other @ ("CONTINUOUS" | "FLUID")) = node.attribute("type") {
-            return Err(wrong(node, Mistake::unexpected("a place of tokens", other)));
-        }
+        refuse_fluid(node)?;
         let mut place = Place::new(name, self.whole(node, "marking", 0)?);
         place.line = node.line;
         self.places.insert(name, self.net.add_place(place).0);
@@ -152,7 +158,6 @@ impl<'a> Reader<'a> {
 
     fn transition(&mut self, node: &'a Element) -> Result<(), ReadError> {
         let name = named(node)?;
-        refuse_colours(node, "guard")?;
         let timing = match node.attribute("type").unwrap_or("EXP") {
             "EXP" => Timing::exponential(self.number(node, "delay", 1.0)?),
             "DET" => Timing::Deterministic {
@@ -227,30 +232,14 @@ impl<'a> Reader<'a> {
     }
 
     fn arc(&mut self, arc: &Element) -> Result<(), ReadError> {
-        if arc.name != "arc" {
-            return Ok(());
-        }
-        let kind = match arc.attribute("kind").or_else(|| arc.attribute("type")) {
-            Some("INPUT") => ArcKind::Input,
-            Some("OUTPUT") => ArcKind::Output,
-            Some("INHIBITOR") => ArcKind::Inhibitor,
-            other => {
-                let expected = "an arc of kind INPUT, OUTPUT or INHIBITOR";
-                let found = other.unwrap_or("none");
-                return Err(wrong(arc, Mistake::unexpected(expected, found)));
-            }
-        };
+        let kind = kind(arc)?;
         let (place, transition) = match kind {
             ArcKind::Output => ("head", "tail"),
             _ => ("tail", "head"),
         };
         let place = end(arc, place, &self.places, "the name of a place")?;
-        let transition = end(
-            arc,
-            transition,
-            &self.transitions,
-            "the name of a transition",
-        )?;
+        let expected = "the name of a transition";
+        let transition = end(arc, transition, &self.transitions, expected)?;
         let multiplicity = self.whole(arc, "mult", 1)?;
         let new = Arc {
             kind,
@@ -263,16 +252,26 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn refuse_colours(node: &Element, attribute: &str) -> Result<(), ReadError> {
-    match node.attribute(attribute).filter(|text| !text.is_empty()) {
-        None => Ok(()),
-        Some(text) => {
-            let found = format!("{attribute} {text}");
-            Err(wrong(
-                node,
-                Mistake::unexpected("a net without colours", found),
-            ))
+fn kind(arc: &Element) -> Result<ArcKind, ReadError> {
+    match arc.attribute("kind").or_else(|| arc.attribute("type")) {
+        Some("INPUT") => Ok(ArcKind::Input),
+        Some("OUTPUT") => Ok(ArcKind::Output),
+        Some("INHIBITOR") => Ok(ArcKind::Inhibitor),
+        other => {
+            let expected = "an arc of kind INPUT, OUTPUT or INHIBITOR";
+            let found = other.unwrap_or("none");
+            Err(wrong(arc, Mistake::unexpected(expected, found)))
         }
+    }
+}
+
+fn refuse_fluid(place: &Element) -> Result<(), ReadError> {
+    match place.attribute("type") {
+        Some(other @ ("CONTINUOUS" | "FLUID")) => Err(wrong(
+            place,
+            Mistake::unexpected("a place of tokens", other),
+        )),
+        _ => Ok(()),
     }
 }
 
