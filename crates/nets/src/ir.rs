@@ -1,5 +1,6 @@
 //! Checked expressions, with constants computed.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use inorder_petri::net::Drawn;
@@ -87,22 +88,44 @@ impl DrawKind {
         }
     }
 
-    /// What was expected of these arguments, and what was found instead.
-    pub(crate) fn unfit(&self, [a, b]: [f64; 2]) -> Option<(&'static str, f64)> {
+    /// What was expected of these arguments, and what was found instead. Times are in ticks here, which nobody has written.
+    pub(crate) fn unfit(&self, [a, b]: [f64; 2]) -> Option<(&'static str, Found)> {
         // A probability that is computed, as 1 - 0.9 - 0.1, may be rounded beyond 0.
         const ROUNDING: f64 = 1e-9;
-        let (is_fit, expected, found) = match self {
-            Self::Chance(_) => {
-                let probabilities = -ROUNDING..=1.0 + ROUNDING;
-                (probabilities.contains(&a), "a probability from 0 to 1", a)
+        let probabilities = -ROUNDING..=1.0 + ROUNDING;
+        let is_below = |x: f64, least: f64| least.partial_cmp(&x).is_none_or(Ordering::is_gt);
+        let number = |expected, found| Some((expected, Found::Number(found)));
+        let words = |expected, found| Some((expected, Found::Words(found)));
+        match self {
+            Self::Chance(_) if !probabilities.contains(&a) => {
+                number("a probability from 0 to 1", a)
             }
-            Self::Below(_) => (a >= 1.0, "a whole number above 0", a),
-            Self::Uniform(..) => (a <= b, "a lower bound not above the upper one", a - b),
-            Self::Erlang(..) if a < 1.0 => (false, "at least one stage", a),
-            Self::Exponential(_) | Self::Erlang(..) => (b >= 0.0, "a mean of 0 or above", b),
-            Self::Unit | Self::Empirical(_) | Self::Family(_) => (true, "", 0.0),
-        };
-        (!is_fit).then_some((expected, found))
+            Self::Below(_) if is_below(a, 1.0) => number("a whole number above 0", a),
+            Self::Uniform(..) if is_below(b, a) => {
+                words("a lower bound not above the upper one", "one above it")
+            }
+            Self::Erlang(..) if is_below(a, 1.0) => number("at least one stage", a),
+            Self::Exponential(_) | Self::Erlang(..) if is_below(b, 0.0) => {
+                words("a mean of 0 or above", "a negative one")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What was found instead of something else.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Found {
+    Number(f64),
+    Words(&'static str),
+}
+
+impl std::fmt::Display for Found {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Words(words) => words.fmt(f),
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use inorder_base::random::Random;
 use inorder_petri::coloured::Bound;
 
 use crate::error::Span;
-use crate::ir::{DrawKind, Node, Op, Rounding, Size, Slot, Ty};
+use crate::ir::{DrawKind, Found, Node, Op, Rounding, Size, Slot, Ty};
 use crate::operator::{Arith, Compare};
 use crate::token::Token;
 
@@ -44,7 +44,7 @@ pub(crate) enum Wrong {
     /// A number of tokens or a key below 0 or above 2^32 - 1.
     Count(i64),
     /// Arguments that a random function cannot have: what was expected, and what was found.
-    Argument(&'static str, f64),
+    Argument(&'static str, Found),
     /// More values of a random number than are followed where the states of a net are listed.
     Values(u64),
     /// A whole number of more than 64 bits.
