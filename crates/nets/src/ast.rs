@@ -179,6 +179,17 @@ pub(crate) struct PlaceDecl {
     pub(crate) tokens: Tokens,
 }
 
+impl PlaceDecl {
+    /// Whether it is divided by a key.
+    pub(crate) fn has_keys(&self) -> bool {
+        match &self.tokens {
+            Tokens::Plain { keys, .. } => keys.is_some(),
+            Tokens::Typed { by, .. } => by.is_some(),
+            Tokens::Sink { .. } => false,
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Tokens {
     /// Keys, and the number of tokens (of each key).

@@ -6,7 +6,9 @@ use inorder_petri::coloured::{Bound, Delay, Queue, TransitionBuilder};
 use super::cancels::Cancels;
 use super::outputs::{self, Output};
 use super::{Builder, Handle};
-use crate::ast::{ArcKind, ArcLine, CancelLine, Do, Expr, Name, TransitionDecl};
+use crate::ast::{
+    ArcKind, ArcLine, CancelLine, Do, Expr, ExprKind, Name, PlaceDecl, TransitionDecl,
+};
 use crate::code::{DELAYS, Int, Wrong};
 use crate::error::{Checked, Fault, Span};
 use crate::ir::{DrawKind, Node, Op};
@@ -43,6 +45,8 @@ struct Inhibitor {
 #[derive(Default)]
 pub(super) struct Parts<'l> {
     pub(super) tokens: Vec<(String, usize)>,
+    /// An arc determines the colour.
+    has_colour: bool,
     inputs: Vec<Input>,
     inhibitors: Vec<Inhibitor>,
     resets: Vec<Handle>,
@@ -56,6 +60,21 @@ pub(super) struct Parts<'l> {
     pub(super) outputs: Vec<Output<'l>>,
 }
 
+impl Parts<'_> {
+    /// What an expression of the transition may name.
+    fn may(&self, may: May) -> May {
+        May {
+            colour: self.has_colour,
+            ..may
+        }
+    }
+}
+
+/// Whether a key is that which arcs without one have.
+fn is_colour(key: &Expr) -> bool {
+    key.kind == ExprKind::Name("colour".to_owned())
+}
+
 impl<'p, const N: usize> Builder<'_, 'p, N> {
     pub(super) fn transition(
         &mut self,
@@ -64,7 +83,10 @@ impl<'p, const N: usize> Builder<'_, 'p, N> {
     ) -> Checked<()> {
         let mut lines = Vec::new();
         self.expand(&transition.lines, &mut lines)?;
-        let mut parts = Parts::default();
+        let mut parts = Parts {
+            has_colour: self.has_colour(&lines)?,
+            ..Parts::default()
+        };
         for line in lines {
             self.line(line, &mut parts)?;
         }
@@ -72,9 +94,9 @@ impl<'p, const N: usize> Builder<'_, 'p, N> {
             tokens: parts.tokens.clone(),
             ..Scope::default()
         };
-        let guard = self.guard(parts.guard, &scope)?;
+        let guard = self.guard(&parts, &scope)?;
         let end = Scope {
-            may: May::EVERYTHING,
+            may: parts.may(May::EVERYTHING),
             ..scope
         };
         let delay = match parts.delay {
@@ -201,7 +223,7 @@ impl<'p, const N: usize> Builder<'_, 'p, N> {
             ArcKind::Guard(expr) => parts.guard = Some(expr),
             ArcKind::Inhibit { place, key, count } => {
                 if let Some(key) = key
-                    && key.kind != crate::ast::ExprKind::Name("colour".to_owned())
+                    && !is_colour(key)
                 {
                     return Err(Fault::expected(key.at, "colour", "another key"));
                 }
@@ -235,11 +257,12 @@ impl<'p, const N: usize> Builder<'_, 'p, N> {
         };
         let scope = Scope {
             tokens: parts.tokens.clone(),
-            may: May::TOKENS,
+            may: parts.may(May::TOKENS),
             ..Scope::default()
         };
         let lower = self.lower(scope);
-        let key = self.key(&lower, key.as_ref())?;
+        let own = key.as_ref().filter(|key| !is_colour(key));
+        let key = self.key(&lower, own)?;
         let input = match self.handle(place)? {
             Handle::Queue(from, record) => {
                 if let Some(count) = count {
@@ -310,12 +333,27 @@ impl<'p, const N: usize> Builder<'_, 'p, N> {
         Ok(self.places[self.names.place(place)?])
     }
 
-    fn guard(&self, guard: Option<&Expr>, scope: &Scope) -> Checked<Option<Node>> {
-        let Some(guard) = guard else {
+    /// Whether an arc takes or reads tokens of the colour.
+    fn has_colour(&self, lines: &[&ArcLine]) -> Checked<bool> {
+        for line in lines {
+            if let ArcKind::In { place, key, .. } = &line.kind
+                && key.as_ref().is_none_or(is_colour)
+            {
+                let place = self.names.declared(self.names.place(place)?);
+                if place.is_some_and(PlaceDecl::has_keys) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn guard(&self, parts: &Parts<'_>, scope: &Scope) -> Checked<Option<Node>> {
+        let Some(guard) = parts.guard else {
             return Ok(None);
         };
         let scope = Scope {
-            may: May::TOKENS,
+            may: parts.may(May::TOKENS),
             ..scope.clone()
         };
         let node = self.lower(scope).condition(guard)?;

@@ -268,8 +268,10 @@ impl<'n, 'p> Lower<'n, 'p> {
 
     fn unknown_name(&self, name: &str, at: Span) -> Fault {
         let expected = match name {
-            "now" | "started" | "colour" => {
-                return Fault::new(at, format!("{name} has no value here"));
+            "now" | "started" => return Fault::new(at, format!("{name} has no value here")),
+            "colour" => {
+                let problem = "colour has no value here: expected an arc without a key of its own from a place with keys, as `in PLACE`";
+                return Fault::new(at, problem);
             }
             _ => "a name that is declared",
         };

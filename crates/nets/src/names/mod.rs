@@ -8,7 +8,7 @@ mod value;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 
-use crate::ast::{ChainDecl, Do, Expr, Kind, Name, Parameter, Statement, Tokens};
+use crate::ast::{ChainDecl, Do, Expr, Kind, Name, Parameter, PlaceDecl, Statement, Tokens};
 use crate::error::{Checked, Fault, Span};
 use crate::ir::{Node, Slot, Ty};
 use crate::units::Clock;
@@ -379,13 +379,18 @@ impl<'p> Names<'p> {
         self.items.keys().copied()
     }
 
-    /// Whether a place, by its number, is a sink.
-    pub(crate) fn is_sink(&self, number: usize) -> bool {
+    /// The place with this number.
+    pub(crate) fn declared(&self, number: usize) -> Option<&PlaceDecl> {
         let places = self.statements.iter().filter_map(|s| match &s.kind {
             Kind::Place(place) => Some(place),
             _ => None,
         });
-        let place = places.into_iter().nth(number);
+        places.into_iter().nth(number)
+    }
+
+    /// Whether a place, by its number, is a sink.
+    pub(crate) fn is_sink(&self, number: usize) -> bool {
+        let place = self.declared(number);
         place.is_some_and(|place| matches!(place.tokens, Tokens::Sink { .. }))
     }
 

@@ -168,6 +168,36 @@ fn random_numbers_of_other_streams_do_not_change() {
     assert!((sizes - 4.0 / 3.0).abs() < 0.03, "{sizes}");
 }
 
+/// Two sources by key; the arcs say so or not.
+#[test]
+fn a_key_that_is_the_colour_is_no_other_than_that_of_all_arcs() {
+    let by_key = "coloured net keys
+clock s
+place source[2] 1
+place done[2]
+transition arrive
+  in source[colour]
+  delay exponential(4 s)
+  out source[colour]
+  out done[colour]
+run 1000 s
+measure first = tokens(done, 0)
+measure second = tokens(done, 1)
+";
+    let numbers = |text: &str| study(text, &[]).unwrap().remove(0).runs.remove(0);
+    let found = numbers(by_key);
+    assert!(found.iter().all(|number| *number > 50.0), "{found:?}");
+    assert_eq!(
+        found,
+        numbers(&by_key.replace("in source[colour]", "in source"))
+    );
+    let nowhere = by_key.replace("in source[colour]", "in source[0]");
+    assert_eq!(
+        told(&nowhere),
+        "a.net:8:14: colour has no value here: expected an arc without a key of its own from a place with keys, as `in PLACE`"
+    );
+}
+
 /// What is said of a net.
 fn told(text: &str) -> String {
     study(text, &[]).map_or_else(|error| error.to_string(), |_| "no error".to_owned())
