@@ -257,14 +257,14 @@ impl Common {
             (Some(a), Some(b)) => {
                 let timestamps = Hello::both(a.timestamps, b.timestamps).unwrap_or_else(spoken);
                 let sack = Hello::both(a.sack, b.sack);
-                let shared = Shared::new(sack, timestamps, stamped, b.mss);
+                let shared = Shared::new(sack, timestamps, stamped, (b.mss, a.mss));
                 Shared {
                     handshake: true,
                     window_shift: b.window_shift(&a),
                     ..shared
                 }
             }
-            (_, hello) => Shared::new(None, spoken(), stamped, hello.map_or(0, |h| h.mss)),
+            (_, hello) => Shared::new(None, spoken(), stamped, (hello.map_or(0, |h| h.mss), 0)),
         }
     }
 }

@@ -86,8 +86,11 @@ pub(crate) struct Shared {
     pub(crate) timestamps: bool,
     /// The data has them; whether they can be read does not matter.
     pub(crate) stamped: bool,
-    /// Wire payload of a full segment, by the MSS option of the data's receiver; 0 if unknown.
+    /// Wire payload of a full segment, by the MSS options of both; 0 if unknown. A host whose packets can be no longer offers to take no
+    /// longer ones (RFC 9293 section 3.7.1).
     pub(crate) full: u32,
+    /// The same, by the option of the data's receiver alone.
+    pub(crate) allowed: u32,
     /// Shift of the windows that the data's receiver tells; `None` without handshake.
     pub(crate) window_shift: Option<u8>,
 }
@@ -198,21 +201,36 @@ pub(crate) struct Known {
 }
 
 impl Shared {
-    pub(crate) fn new(sack: Option<bool>, timestamps: bool, stamped: bool, peer_mss: u16) -> Self {
+    /// The receiver's SYN offers `peer_mss`, and the sender's own one `own_mss`; 0 where that is not known.
+    pub(crate) fn new(
+        sack: Option<bool>,
+        timestamps: bool,
+        stamped: bool,
+        (peer_mss, own_mss): (u16, u16),
+    ) -> Self {
         let mut shared = Shared {
             sack,
             handshake: false,
             timestamps,
             stamped: timestamps || stamped,
             full: 0,
+            allowed: 0,
             window_shift: None,
         };
-        if peer_mss > 0 {
-            let options = shared.option_len();
-            let full = u32::from(peer_mss).saturating_sub(options);
-            shared.full = full.max(MIN_FULL_PAYLOAD);
+        shared.allowed = shared.payload_of(peer_mss);
+        shared.full = shared.allowed;
+        if own_mss > 0 {
+            shared.full = shared.full.min(shared.payload_of(own_mss));
         }
         shared
+    }
+
+    /// Payload of a segment that is `mss` bytes long with its options; 0 if that is not known.
+    fn payload_of(&self, mss: u16) -> u32 {
+        match u32::from(mss) {
+            0 => 0,
+            mss => mss.saturating_sub(self.option_len()).max(MIN_FULL_PAYLOAD),
+        }
     }
 
     /// Bytes of a full segment's options.

@@ -174,6 +174,10 @@ impl Side {
     fn mss(&mut self, seg: &Segment, shared: &Shared) -> u32 {
         let len = seg.payload_len;
         if self.full > 0 {
+            if len > self.full && len <= shared.allowed {
+                // It sends longer ones than it takes.
+                self.full = shared.allowed;
+            }
             // A longer one is several, which a card or the kernel has joined.
             self.max_payload = self.max_payload.max(len.min(self.full));
             // Hosts may offer to take 8 bytes: no frame is cut into more pieces than the largest ones are (Linux's BIG TCP, 512 kB).
@@ -492,5 +496,29 @@ impl Side {
             reuse: end.reuse,
         };
         out.push(self.report(engines, flow, end));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The receiver takes packets of 1,460 bytes, and the sender itself none of more than `own_mss`: into which lengths are frames of these
+    /// cut, one after the other?
+    fn cuts(own_mss: u16, frames: &[u32]) -> Vec<u32> {
+        let shared = Shared::new(None, true, true, (1_460, own_mss));
+        let mut side = Side::default();
+        side.note_shared(&shared);
+        let frames = frames.iter().map(|&payload_len| segment!(payload_len));
+        frames.map(|seg| side.mss(&seg, &shared)).collect()
+    }
+
+    #[test]
+    fn a_merged_frame_is_of_packets_that_its_sender_could_take_itself() {
+        assert_eq!(cuts(1_400, &[5_552, 1_388, 2_776]), [1_388; 3]);
+        assert_eq!(cuts(0, &[5_552]), [1_448], "not known");
+        assert_eq!(cuts(9_000, &[5_552]), [1_448]);
+        // It sends longer ones than it takes.
+        assert_eq!(cuts(1_200, &[2_896, 1_448, 2_896]), [1_188, 1_448, 1_448]);
     }
 }
