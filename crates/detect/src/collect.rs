@@ -336,6 +336,28 @@ impl Collector {
         });
     }
 
+    /// In its turn or as late as others, something may have arrived after each of `unseen`, ascending, nanoseconds, that was not captured:
+    /// extents across it are not certain.
+    pub(crate) fn hide_arrivals(&mut self, unseen: &[i64]) {
+        let latest_ns = self.events.iter().filter_map(|e| e.late_ns).max();
+        let latest_ns = latest_ns.unwrap_or(0);
+        let certain = |e: &&mut Event| e.confidence == Confidence::Certain;
+        for event in self.events.iter_mut().filter(certain) {
+            let Some(late_ns) = event.late_ns else {
+                continue;
+            };
+            let from = event
+                .at_ns
+                .saturating_sub(late_ns.saturating_add(latest_ns));
+            let first = unseen.partition_point(|&at| at < from);
+            if unseen.get(first).is_some_and(|&at| at <= event.at_ns) {
+                event.confidence = Confidence::Likely;
+                event.bound = Bound::AtLeast;
+                event.reason.get_or_insert(Reason::NotSeen);
+            }
+        }
+    }
+
     /// Originals lost for sure.
     pub fn losses(&self) -> u64 {
         self.lost

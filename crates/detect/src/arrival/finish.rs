@@ -17,6 +17,7 @@ impl Arrival {
         // What this capture lacks may have been an original that was refused.
         let lacking = |h: &Hole<Note>| h.note.fill.copies == 0 && h.end <= cx.una;
         let lacks = holes.iter().any(|h| h.note.fill.known || lacking(h));
+        self.hide_what_never_came(&holes, cx.una, heard_ns.is_none());
         let mut counted_to = i64::MIN;
         let mut replaced = Replaced::default();
         // Retransmissions that are cut anew split what was refused as one packet.
@@ -111,6 +112,17 @@ impl Arrival {
             forgot: self.order.forgotten_to() > i64::MIN,
             replaced,
         }
+    }
+
+    /// What the receiver has although nothing brought it, and in silence what it may have, has arrived at a time that is not known.
+    fn hide_what_never_came(&mut self, holes: &[Hole<Note>], una: i64, silent: bool) {
+        let never_came = |h: &&Hole<Note>| h.note.fill.copies == 0 && (silent || h.end <= una);
+        let mut since: Vec<i64> = { holes.iter() }
+            .filter(never_came)
+            .map(|h| h.opened_ns)
+            .collect();
+        since.sort_unstable();
+        self.collector.hide_arrivals(&since);
     }
 
     /// What lay in `hole`, which only retransmissions filled, was lost: as sure as this.

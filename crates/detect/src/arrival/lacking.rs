@@ -54,8 +54,9 @@ mod tests {
 
     const LEN: u32 = 100;
 
-    /// At the receiver, by milliseconds: segments 0, 2 and 4, an acknowledgement with these SACK blocks (of segments), then 1.
-    fn late_behind(blocks: &[(u32, u32)]) -> Event {
+    /// At the receiver, by milliseconds: segments 0, 2 and 4, an acknowledgement with these SACK blocks (of segments), then 1, and an
+    /// acknowledgement of all below the segment `una`.
+    fn late_behind(blocks: &[(u32, u32)], una: u32) -> Event {
         let (key, there) = FlowKey::new(Endpoint::v4(1, 10), Endpoint::v4(2, 20), 0);
         let config = Config::default().vantage(Some(Vantage::Receiver));
         let mut tracker = Tracker::new(config.keep_events(true).what_if(false));
@@ -88,6 +89,7 @@ mod tests {
         }
         push(there.reverse(), 14, ack);
         push(there, 15, data(1));
+        push(there.reverse(), 16, segment!(seq: 501, ack: una * LEN));
         let flows = tracker.finish();
         *flows[0]
             .records
@@ -99,7 +101,7 @@ mod tests {
 
     #[test]
     fn an_extent_across_what_was_captured_is_certain() {
-        let late = late_behind(&[(4, 5), (2, 3)]);
+        let late = late_behind(&[(4, 5), (2, 3)], 3);
         assert_eq!(
             (late.extent, late.confidence),
             (Some(2), Confidence::Certain)
@@ -108,12 +110,13 @@ mod tests {
 
     #[test]
     fn an_extent_across_a_frame_that_the_capture_lacks_is_not() {
-        // The receiver has segment 3, too.
-        let late = late_behind(&[(2, 5)]);
-        assert_eq!(late.extent, Some(2));
-        assert_eq!(
-            (late.confidence, late.reason),
-            (Confidence::Likely, Some(Reason::NotSeen))
-        );
+        // The receiver has segment 3, too: it says so before or after the late one comes.
+        for late in [late_behind(&[(2, 5)], 5), late_behind(&[(4, 5), (2, 3)], 5)] {
+            assert_eq!(late.extent, Some(2));
+            assert_eq!(
+                (late.confidence, late.reason),
+                (Confidence::Likely, Some(Reason::NotSeen))
+            );
+        }
     }
 }
