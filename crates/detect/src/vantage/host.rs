@@ -49,11 +49,18 @@ pub(super) struct Hole {
     filled: bool,
     /// All of it has been acknowledged.
     closed: bool,
+    /// Behind the last data within it that came by.
+    last: u32,
 }
 
 impl Hole {
     pub(super) fn contains(&self, number: u32) -> bool {
         reaches(number, self.start) && !reaches(number, self.end)
+    }
+
+    /// It contains the number, and no other data that came by lies there.
+    pub(super) fn surely_contains(&self, number: u32) -> bool {
+        self.contains(number) && reaches(number, self.last)
     }
 }
 
@@ -128,13 +135,11 @@ impl Host {
             }
             Some(highest) if highest != from => {
                 let open = self.hole.filter(|hole| !reaches(acknowledged, hole.end));
-                let new = Hole {
-                    start: highest,
-                    ..Hole::default()
-                };
                 self.hole = Some(Hole {
+                    start: open.map_or(highest, |hole| hole.start),
                     end: from,
-                    ..open.unwrap_or(new)
+                    last: highest,
+                    ..open.unwrap_or_default()
                 });
             }
             Some(_) => {}

@@ -67,9 +67,10 @@ fn locate_hole(host: &mut Host, sender: &mut Host, seg: &Segment) {
         return;
     }
     sender.lacked = Some(seg.ack);
-    let is_before = sender.hole.is_some_and(|hole| hole.contains(seg.ack));
-    let place = if is_before { sender } else { host };
-    place.holes_between += 1;
+    match sender.hole.filter(|hole| hole.contains(seg.ack)) {
+        Some(hole) => sender.holes_between += u32::from(hole.surely_contains(seg.ack)),
+        None => host.holes_between += 1,
+    }
 }
 
 impl Position {

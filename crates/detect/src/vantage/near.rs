@@ -79,6 +79,17 @@ impl Position {
             .is_some_and(|host| !host.is_far() && soon(host))
     }
 
+    /// Its answers have not passed a network, and routers have counted down the TTL of what has: the capture lacks what did not come by.
+    fn is_beside(&self, host: usize) -> bool {
+        let at_once = |host: &Host| {
+            let soon = host
+                .answer_ns
+                .is_some_and(|ns| ns <= MAX_ROUND_TRIP_OF_NONE_NS);
+            soon && !host.is_routed()
+        };
+        !self.is_in_one_room() && self.hosts.get(host).is_some_and(at_once)
+    }
+
     /// The directions are out of order in the file: only what is next to the capture point can have answered before what it answers was captured.
     #[cold]
     fn in_order(&self) -> Position {
@@ -106,17 +117,20 @@ impl Position {
             let lacking = self.hosts[i].lacking;
             own >= MIN_MISPLACED && own * MISPLACED_PER_ACCIDENT > other && own > lacking
         });
-        let refuted = match near {
-            Near::Low => low,
-            Near::High => high,
-            Near::Neither => basis == VantageBasis::Unknown || self.is_in_one_room(),
+        let answered = [0, 1].map(|i| self.hosts[i].answer_ns.is_some());
+        let refuted = match (near, basis) {
+            (Near::Low, _) => low && !self.is_beside(0),
+            (Near::High, _) => high && !self.is_beside(1),
+            // Then the host that is not known to be away is taken for near.
+            (_, VantageBasis::Unknown) => low && !answered[0] || high && !answered[1],
+            (Near::Neither, _) => (low || high) && self.is_in_one_room(),
         };
         let other = match (low, high) {
             (true, false) if self.may_be_near(1) && self.is_in_one_room() => Near::High,
             (false, true) if self.may_be_near(0) && self.is_in_one_room() => Near::Low,
             _ => Near::Neither,
         };
-        if refuted && (low || high) {
+        if refuted {
             (other, VantageBasis::Missing)
         } else {
             (near, basis)

@@ -133,6 +133,64 @@ fn what_was_not_captured_and_the_receiver_lacks_was_lost_before_the_capture_poin
     assert_eq!(choice.basis, VantageBasis::Missing);
 }
 
+/// Ten times: `lost` of the three packets that are sent do not come by, the receiver lacks the first of these, and it comes later.
+fn lose(p: &mut Position, lost: std::ops::Range<u32>) {
+    for n in 0..10 {
+        let (us, seq) = (20_000 + 20_000 * n, 100 + 400 * n as u32);
+        let packets = (0..4).filter(|nth| !lost.contains(nth));
+        for nth in packets {
+            p.observe(Dir::LowToHigh, &data(us, seq + 100 * nth, 100));
+        }
+        let first = seq + 100 * lost.start;
+        p.observe(
+            Dir::HighToLow,
+            &ack(us + 11_000, first, Some((seq + 300, seq + 400))),
+        );
+        p.observe(Dir::LowToHigh, &data(us + 11_010, first, 100));
+        p.observe(Dir::HighToLow, &ack(us + 18_000, seq + 400, None));
+    }
+}
+
+#[test]
+fn what_a_host_that_answers_at_once_and_has_passed_no_router_did_not_show_is_the_captures() {
+    for (far_ms, vantage) in [(11, Vantage::Sender), (1, Vantage::Middle)] {
+        let mut p = handshake(far_ms, 0);
+        lose(&mut p, 1..2);
+        let choice = p.choose(Dir::LowToHigh, None, true);
+        assert_eq!(choice.vantage, vantage, "{far_ms} ms to the other host");
+    }
+}
+
+#[test]
+fn what_lies_between_two_gaps_came_by() {
+    let mut p = by_data(3_200);
+    let before = p.hosts.map(|host| host.holes_between);
+    // The first and third of five are not captured, and the receiver lacks the second.
+    p.observe(Dir::LowToHigh, &data(900_000, 4_200, 100));
+    p.observe(Dir::LowToHigh, &data(900_010, 4_400, 100));
+    p.observe(Dir::HighToLow, &ack(908_000, 4_200, Some((4_300, 4_500))));
+    assert_eq!(p.hosts.map(|host| host.holes_between), before);
+}
+
+#[test]
+fn where_one_host_alone_answers_what_it_lacks_of_the_captured_is_no_place() {
+    let mut p = Position::default();
+    for n in 0..10 {
+        let (us, seq) = (20_000 * n, 100 + 400 * n as u32);
+        (0..4).for_each(|nth| p.observe(Dir::LowToHigh, &data(us, seq + 100 * nth, 100)));
+        p.observe(
+            Dir::HighToLow,
+            &ack(us + 11_000, seq + 100, Some((seq + 200, seq + 400))),
+        );
+        p.observe(Dir::HighToLow, &ack(us + 18_000, seq + 400, None));
+    }
+    let choice = p.choose(Dir::LowToHigh, None, true);
+    assert_eq!(
+        (choice.vantage, choice.basis),
+        (Vantage::Sender, VantageBasis::Unknown)
+    );
+}
+
 /// At the sender, by a capture that lacks one frame in three: five of twenty were lost as well.
 #[test]
 fn where_the_capture_lacks_frames_what_it_did_not_see_tells_no_place() {
