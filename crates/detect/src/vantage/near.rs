@@ -117,24 +117,39 @@ impl Position {
             let lacking = self.hosts[i].lacking;
             own >= MIN_MISPLACED && own * MISPLACED_PER_ACCIDENT > other && own > lacking
         });
-        let answered = [0, 1].map(|i| self.hosts[i].answer_ns.is_some());
-        let refuted = match (near, basis) {
+        let own_side = match (near, basis) {
             (Near::Low, _) => low && !self.is_beside(0),
             (Near::High, _) => high && !self.is_beside(1),
-            // Then the host that is not known to be away is taken for near.
-            (_, VantageBasis::Unknown) => low && !answered[0] || high && !answered[1],
+            (Near::Neither, VantageBasis::Unknown) => return self.near_by_holes(low, high),
             (Near::Neither, _) => (low || high) && self.is_in_one_room(),
         };
-        let other = match (low, high) {
-            (true, false) if self.may_be_near(1) && self.is_in_one_room() => Near::High,
-            (false, true) if self.may_be_near(0) && self.is_in_one_room() => Near::Low,
-            _ => Near::Neither,
-        };
-        if refuted {
-            (other, VantageBasis::Missing)
+        if own_side {
+            (self.other_near(low, high), VantageBasis::Missing)
         } else {
             (near, basis)
         }
+    }
+
+    /// Holes came about on the side of the low host, or on that of the high one: the other is next to the capture point, if it may be.
+    fn other_near(&self, low: bool, high: bool) -> Near {
+        match (low, high) {
+            (true, false) if self.may_be_near(1) && self.is_in_one_room() => Near::High,
+            (false, true) if self.may_be_near(0) && self.is_in_one_room() => Near::Low,
+            _ => Near::Neither,
+        }
+    }
+
+    /// The same where only one host answers, if any: where all holes came about on its side, the other is next to the capture point.
+    fn near_by_holes(&self, low: bool, high: bool) -> (Near, VantageBasis) {
+        let [a, b] = self.hosts.each_ref().map(|host| host.answer_ns.is_some());
+        let holes = self.hosts.each_ref().map(|host| host.holes_between);
+        let near = match (low, high) {
+            (false, false) => return (Near::Neither, VantageBasis::Unknown),
+            (true, false) if a && holes[1] == 0 => Near::High,
+            (false, true) if b && holes[0] == 0 => Near::Low,
+            _ => self.other_near(low, high),
+        };
+        (near, VantageBasis::Missing)
     }
 
     fn near_by_time(&self) -> (Near, VantageBasis) {

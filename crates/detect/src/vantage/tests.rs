@@ -173,7 +173,7 @@ fn what_lies_between_two_gaps_came_by() {
 }
 
 #[test]
-fn where_one_host_alone_answers_what_it_lacks_of_the_captured_is_no_place() {
+fn where_one_host_alone_answers_and_all_that_it_lacks_was_captured_the_other_is_near() {
     let mut p = Position::default();
     for n in 0..10 {
         let (us, seq) = (20_000 * n, 100 + 400 * n as u32);
@@ -187,7 +187,7 @@ fn where_one_host_alone_answers_what_it_lacks_of_the_captured_is_no_place() {
     let choice = p.choose(Dir::LowToHigh, None, true);
     assert_eq!(
         (choice.vantage, choice.basis),
-        (Vantage::Sender, VantageBasis::Unknown)
+        (Vantage::Sender, VantageBasis::Missing)
     );
 }
 
