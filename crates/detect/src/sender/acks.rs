@@ -57,8 +57,10 @@ struct Key {
     listed: u8,
     /// It has no room for more.
     full: bool,
-    /// A duplicate took the room of a range, or some are hidden: what it does not list says nothing.
+    /// A duplicate took the room of a range: what it does not list says nothing.
     lacks: bool,
+    /// Some of the ranges were cut off, and the others are left out: they say nothing of the order.
+    cut: bool,
 }
 
 #[derive(Debug)]
@@ -297,6 +299,7 @@ impl Key {
             listed: 0,
             full: false,
             lacks: false,
+            cut: false,
         }
     }
 
@@ -310,7 +313,7 @@ impl Key {
     /// does, the bytes tell, if there was no room for more.
     fn is_before(&self, other: &Key) -> bool {
         let (own, others) = (self.number(), other.number());
-        if own != others {
+        if own != others || self.cut || other.cut {
             return own < others;
         }
         let less = (self.edge, self.bytes) < (other.edge, other.bytes);
@@ -347,7 +350,8 @@ impl Key {
             tsval: i64::from(seg.tsval.wrapping_sub(base.tsval) as i32),
             edge: far(seg.ack),
             full: seg.sack_len >= room,
-            lacks: !whole || duplicate && seg.sack_len >= room,
+            lacks: duplicate && seg.sack_len >= room,
+            cut: !whole,
             ..Key::none()
         };
         for &(left, right) in blocks {
@@ -504,6 +508,21 @@ mod tests {
         let mut times = Vec::new();
         q.flush(|a| times.push(a.seg.ts_ns));
         assert_eq!((times, q.reordered), (vec![0, 1_000_000, 2_000_000], 0));
+    }
+
+    #[test]
+    fn an_ack_of_which_a_range_was_cut_off_stays_where_it_was_captured() {
+        let mut q = AckQueue::default();
+        // The second lists two ranges, of which one was captured.
+        let whole = segment!(ack: 1_000);
+        let cut = segment!(ack: 1_000, ts_ns: 1, has: Has::OPTIONS_CUT).with_all_sack_blocks(2);
+        for (mut seg, first) in [(whole, (1_500, 1_600)), (cut, (1_800, 1_900))] {
+            (seg.sack[0], seg.sack_len) = (first, 1);
+            q.push(&seg, false, |_| ());
+        }
+        let mut times = Vec::new();
+        q.flush(|a| times.push(a.seg.ts_ns));
+        assert_eq!((times, q.reordered), (vec![0, 1], 0));
     }
 
     #[test]
