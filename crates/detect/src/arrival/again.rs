@@ -232,19 +232,17 @@ impl Arrival {
         self.record_late(seg, from, len, &late, basis);
     }
 
-    /// `[from, to)` comes again by `seg`. If what brought it first was sent after `seg`, that was the retransmission,
-    /// and is counted; false if not.
+    /// `[from, to)` comes again by `seg`. If what brought it first was sent after `seg`, that was the retransmission, and is
+    /// counted: its frame and its time, nanoseconds.
     pub(super) fn came_after_its_copy(
         &mut self,
         seg: &Segment,
         (from, to): (i64, i64),
         cx: &Context,
-    ) -> bool {
+    ) -> Option<(u64, i64)> {
         let mark = self.mark(seg, cx);
         let first = self.brought.as_mut().and_then(|b| b.holding(from, to));
-        let Some(first) = first.filter(|first| mark.is_before(&first.mark)) else {
-            return false;
-        };
+        let first = first.filter(|first| mark.is_before(&first.mark))?;
         let copy = *first;
         (first.mark, first.frame, first.at_ns) = (mark, seg.frame, seg.ts_ns);
         let len = (to - from) as u32;
@@ -264,7 +262,7 @@ impl Arrival {
             // The copy had taken the place of an original among those before it.
             self.doubt_from(copy.position, Reason::LoneCopy);
         }
-        true
+        Some((copy.frame, copy.at_ns))
     }
 }
 

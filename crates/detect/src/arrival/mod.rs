@@ -24,7 +24,7 @@ use crate::copies::Above;
 use crate::explanation::{Explanation, Explanations};
 use crate::kept::{Kept, KeptIds};
 use crate::recovery::RecoveryTracker;
-use crate::result::{Half, Reason};
+use crate::result::{Confidence, Half, Reason};
 use again::{Fill, FirstToCome};
 use begun::Before;
 use inorder_metrics::by_bytes::Order;
@@ -66,8 +66,17 @@ pub(crate) enum Piece {
     New,
     /// An original behind higher data, as sure as said.
     Late(Basis),
-    /// A retransmission.
-    Again,
+    /// Bytes that came by before, or whose original was overtaken.
+    Again(Repeat),
+}
+
+/// Which of two packets with the same bytes is the retransmission.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Repeat {
+    /// How sure it is that it is the one that comes now.
+    pub(crate) sure: Confidence,
+    /// It is the one that came before, in this frame and at this time, nanoseconds.
+    pub(crate) ahead: Option<(u64, i64)>,
 }
 
 /// What the caller knows of the connection.

@@ -5,7 +5,7 @@ use inorder_wire::Segment;
 
 use super::again::Fill;
 use super::unanswered::Waiting;
-use super::{Arrival, Context, Note, Piece};
+use super::{Arrival, Context, Note, Piece, Repeat};
 use crate::collect::{Basis, Place};
 use crate::copies::{Above, Copy, MAX_USUAL_TICK_NS};
 use crate::result::{Confidence, Evidence, Reason, Verdict};
@@ -77,12 +77,14 @@ impl Arrival {
         let to = from + i64::from(len);
         let hole = self.order.holes().beyond(from);
         let Some(hole) = hole.filter(|h| h.start < to) else {
-            if self.came_after_its_copy(seg, (from, to), cx) {
-                sink(Piece::Again, from, len);
-                return;
+            let repeat = Repeat {
+                sure: sure_to_be_later(cx),
+                ahead: self.came_after_its_copy(seg, (from, to), cx),
+            };
+            if repeat.ahead.is_none() {
+                self.repeats(seg, (from, len), cx);
             }
-            self.repeats(seg, (from, len), cx);
-            sink(Piece::Again, from, len);
+            sink(Piece::Again(repeat), from, len);
             return;
         };
         let copy = self.judge(seg, from, &hole, cx);
@@ -134,7 +136,11 @@ impl Arrival {
                     self.confirm(from, to);
                     self.order.annotate(from, to, |note| note.fill.add(fill));
                 }
-                sink(Piece::Again, from, len);
+                let repeat = Repeat {
+                    sure: basis.confidence,
+                    ahead: None,
+                };
+                sink(Piece::Again(repeat), from, len);
             }
         }
     }

@@ -36,14 +36,21 @@ impl List {
     }
 
     /// Appends a retransmission; while its verdict is open it is found by the offset of its first byte, `open`.
-    pub(super) fn push(&mut self, retransmission: Retransmission, open: Option<i64>) {
+    /// The confidence of an open one is how sure its verdict may be.
+    pub(super) fn push(&mut self, mut retransmission: Retransmission, open: Option<i64>) {
         if !self.keep {
             return;
         }
         if let Some(start) = open {
+            retransmission.confidence = Confidence::Certain;
             self.open.entry(start).or_default().push(self.all.len());
         }
         self.all.push(retransmission);
+    }
+
+    /// The one that was appended last.
+    pub(super) fn last_mut(&mut self) -> Option<&mut Retransmission> {
+        self.all.last_mut()
     }
 
     /// The open ones that begin in `[start, end)` get their verdicts: the last `spurious` of them
@@ -61,7 +68,7 @@ impl List {
                 (Verdict::Needed, sure_needed)
             };
             if let Some(r) = self.all.get_mut(line) {
-                (r.verdict, r.confidence) = told;
+                (r.verdict, r.confidence) = (told.0, told.1.max(r.confidence));
             }
         }
     }
@@ -75,7 +82,10 @@ impl List {
     }
 
     /// All of them, in the order they were sent.
-    pub(super) fn into_all(self) -> Vec<Retransmission> {
+    pub(super) fn into_all(mut self) -> Vec<Retransmission> {
+        let undecided = |r: &&mut Retransmission| r.verdict == Verdict::Ambiguous;
+        let undecided = self.all.iter_mut().filter(undecided);
+        undecided.for_each(|r| r.confidence = Confidence::Ambiguous);
         self.all
     }
 }
@@ -115,6 +125,18 @@ mod tests {
             .map(|r| (r.verdict, r.confidence))
             .collect();
         assert_eq!(told, [(Needed, likely), open, (Spurious, certain), open]);
+    }
+
+    #[test]
+    fn a_verdict_is_no_surer_than_which_packet_was_the_retransmission() {
+        let mut list = listed(&[0, 100]);
+        list.last_mut().expect("two are listed").confidence = Confidence::Likely;
+        for start in [0, 100] {
+            let certain = (1, Confidence::Certain);
+            list.close(start, start + 100, (0, Confidence::Certain), certain);
+        }
+        let told: Vec<_> = list.into_all().iter().map(|r| r.confidence).collect();
+        assert_eq!(told, [Confidence::Certain, Confidence::Likely]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use inorder_wire::Segment;
 
 use super::Sender;
+use crate::arrival::Repeat;
 use crate::prompt::{Prompt, Waited};
 use crate::result::{Confidence, Verdict};
 
@@ -34,6 +35,17 @@ impl Sender {
         let rtt = self.timing.usual_rtt();
         self.no_sack
             .retransmitted(seg.ts_ns, start, una, highest, rtt);
+    }
+
+    /// Which packet the retransmission was that was noted last.
+    pub(crate) fn note_which(&mut self, repeat: &Repeat) {
+        let Some(line) = self.ledger.list.last_mut() else {
+            return;
+        };
+        match repeat.ahead {
+            Some((frame, at_ns)) => (line.frame, line.at_ns) = (frame, at_ns),
+            None => line.confidence = line.confidence.max(repeat.sure),
+        }
     }
 
     /// What made the sender repeat the segment at `start`, the `last` of all, at `now`.
@@ -98,5 +110,66 @@ impl Sender {
                 Some(Verdict::Spurious)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use inorder_wire::{Endpoint, FlowKey, Has, Segment, TcpFlags};
+
+    use crate::{Confidence, Config, Tracker, Vantage, Verdict};
+
+    /// On the path, 5 ms from both hosts: segment 1 comes by at 60 ms with this timestamp, is acknowledged and comes once more with that one. The
+    /// retransmission: its frame, and how sure it is.
+    fn needless(first: Option<u32>, second: Option<u32>) -> (u64, Confidence) {
+        let (key, there) = FlowKey::new(Endpoint::v4(1, 10), Endpoint::v4(2, 20), 0);
+        let config = Config::default().vantage(Some(Vantage::Middle));
+        let mut tracker = Tracker::new(config.keep_events(true).what_if(false));
+        let stamped = first.is_some();
+        let hello = |flags: u8| {
+            let flags = TcpFlags(TcpFlags::SYN | flags);
+            segment!(seq: u32::MAX, flags, tsval: 9, has: Has::SACK_PERMITTED)
+        };
+        let flags = TcpFlags(TcpFlags::ACK);
+        let data = |seq: u32, tsval: Option<u32>| {
+            let tsval = tsval.unwrap_or(0);
+            segment!(seq, payload_len: 100, flags, tsval)
+        };
+        let ack = |number: u32| segment!(ack: number, flags);
+        let back = there.reverse();
+        let trace = [
+            (0, there, hello(0)),
+            (10, back, hello(TcpFlags::ACK)),
+            (20, there, ack(0)),
+            (30, there, data(0, first.map(|_| 30))),
+            (40, back, ack(100)),
+            (60, there, data(100, first)),
+            (70, back, ack(200)),
+            (71, there, data(100, second)),
+        ];
+        for ((ms, dir, seg), frame) in trace.into_iter().zip(1..) {
+            let seg = Segment {
+                ts_ns: ms * 1_000_000,
+                frame,
+                has: seg.has | if stamped { Has::TIMESTAMPS } else { 0 },
+                ..seg
+            };
+            tracker.push(&key, dir, &seg);
+        }
+        let flows = tracker.finish();
+        let list = &flows[0].records.retransmissions;
+        assert_eq!((list.len(), list[0].verdict), (1, Verdict::Spurious));
+        (list[0].frame, list[0].confidence)
+    }
+
+    #[test]
+    fn on_the_path_the_one_that_was_sent_later_is_the_retransmission() {
+        assert_eq!(needless(Some(60), Some(70)), (8, Confidence::Certain));
+        assert_eq!(needless(Some(60), Some(31)), (6, Confidence::Certain));
+        assert_eq!(
+            needless(None, None),
+            (8, Confidence::Likely),
+            "nothing tells"
+        );
     }
 }

@@ -5,7 +5,7 @@ use inorder_wire::{Segment, TcpFlags};
 
 use super::known::TheEnd;
 use super::{Reported, Shared};
-use crate::arrival::Arrival;
+use crate::arrival::{Arrival, Repeat};
 use crate::cause::RttTrace;
 use crate::collect::Basis;
 use crate::config::Config;
@@ -92,10 +92,14 @@ impl Heard<'_> {
         }
     }
 
-    pub(super) fn again(&mut self, seg: &Segment, at: i64, len: u32) {
+    /// On the path, which of two packets is the retransmission goes by `repeat`; at the sender it is the later one.
+    pub(super) fn again(&mut self, seg: &Segment, (at, len): (i64, u32), repeat: Option<Repeat>) {
         self.cost.sent_again(seg.ts_ns, len);
         if let Some(sender) = self.sender {
             sender.retransmitted(seg, at, len);
+            if let Some(repeat) = repeat {
+                sender.note_which(&repeat);
+            }
         }
         self.rtts.sent_again();
         self.sort(seg, at, len, true);

@@ -1,5 +1,7 @@
 //! What is said of a flow's data, and what of it is taken back where the capture does not show enough.
 
+use std::collections::BTreeSet;
+
 use crate::cause::Mark;
 use crate::collect::{Certain, Collected};
 use crate::complaints::{self, Proven};
@@ -75,13 +77,16 @@ impl Findings {
         self.marks.extend(lost);
         self.marks.sort_unstable();
         let open = |r: &&mut Retransmission| r.verdict == Verdict::Ambiguous;
+        let mut told = BTreeSet::new();
         for one in self.list.iter_mut().filter(open) {
             let start = i64::try_from(one.seq_offset).unwrap_or(i64::MAX);
             let first = replaced.by.partition_point(|by| by.start < start);
             let mut same = replaced.by[first..]
                 .iter()
                 .take_while(|by| by.start == start);
-            if let Some(by) = same.find(|by| by.frame == one.frame) {
+            // What comes behind its own retransmission is listed under the frame of that, too.
+            let by = same.find(|by| by.frame == one.frame);
+            if let Some(by) = by.filter(|by| told.insert(by.number)) {
                 (one.verdict, one.confidence) = (Verdict::Needed, by.confidence);
             }
         }

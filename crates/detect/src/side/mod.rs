@@ -325,10 +325,11 @@ impl Side {
             una: engines.una,
             syn_seen: known.syn_seen,
         };
+        let on_path = engines.choice.vantage == Vantage::Middle;
         engines
             .arrival
             .data(seg, offset, &cx, |piece, at, len| match piece {
-                Piece::Again => heard.again(seg, at, len),
+                Piece::Again(repeat) => heard.again(seg, (at, len), on_path.then_some(repeat)),
                 Piece::New => {
                     heard.rtts.sent(at + i64::from(len), seg.ts_ns);
                     heard.original(seg, at, len);
