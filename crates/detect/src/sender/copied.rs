@@ -46,7 +46,7 @@ mod tests {
         assert_eq!(told(None), expected);
         let asserted = told(Some(Explanation::NetworkCopies));
         assert!(
-            asserted.contains(&(Kind::Reordered, 625, Confidence::Certain)),
+            asserted.contains(&(Kind::Reordered, 625, Confidence::Likely)),
             "{asserted:?}"
         );
     }

@@ -7,6 +7,7 @@ use super::Sender;
 use super::acks::Ack;
 use super::attribute::after;
 use super::filled::{By, Filled};
+use super::ledger::Came;
 use super::log::Status;
 use super::pair::{Guess, Pair};
 use super::paws::discarded;
@@ -184,20 +185,25 @@ impl Sender {
         let start = f.place.start;
         let guess = self.who_came(f, ack, false);
         let guess = guess.filter(|_| !self.outstanding.echoes(&ack.seg));
-        let basis = self.both_came(Evidence::Dsack);
-        // Of several retransmissions the duplicate may be another one: times are no proof.
-        let basis = match guess {
-            Some(guess) if guess.close || several_left(f) => basis.weaker(Reason::WhichCopy),
-            _ => basis,
+        let certain = self.both_came(Evidence::Dsack);
+        // Times are no proof: extents hang on which copy came first, and of several retransmissions the duplicate may be another one.
+        let basis = certain.weaker(Reason::WhichCopy);
+        let came = match several_left(f) {
+            true => basis.into(),
+            false => Came {
+                basis,
+                needless: certain.confidence,
+            },
         };
         match guess.map(|g| g.pair) {
-            Some(Pair::OriginalFirst) => self.ledger.original_was(start, id, basis),
+            Some(Pair::OriginalFirst) => self.ledger.original_was(start, id, came),
             Some(Pair::OriginalSecond) => {
-                if basis.reason.is_none() {
+                let clear = guess.is_some_and(|g| !g.close) && !several_left(f);
+                if clear && certain.reason.is_none() {
                     self.timing.note_duplicate(f, ack.seg.ts_ns);
                 }
                 self.ledger.log.decide(id, Status::Nothing);
-                self.ledger.late_original(start, ack, basis);
+                self.ledger.late_original(start, ack, came);
             }
             Some(Pair::CopiesOnly) => {
                 self.ledger.copy_was(start, id);
@@ -209,24 +215,25 @@ impl Sender {
                 }
             }
             None => match self.original_was_first(f, ack) {
-                Some(basis) => self.ledger.original_was(start, id, basis),
+                Some(Evidence::Timestamps) => self.ledger.original_was(start, id, certain),
+                Some(_) => self.ledger.original_was(start, id, came),
                 None => {
                     self.timing.learn_from_pair(f, ack.seg.ts_ns);
                     self.ledger.log.decide(id, Status::Nothing);
-                    self.ledger.late_original(start, ack, basis);
+                    self.ledger.late_original(start, ack, came);
                 }
             },
         }
     }
 
-    /// True if the original of a doubtful pair arrived first, so that the duplicate was the retransmission.
-    fn original_was_first(&self, f: &Filled, ack: &Ack) -> Option<Basis> {
+    /// What says, if anything, that the original of a doubtful pair arrived first, so that the duplicate was the retransmission.
+    fn original_was_first(&self, f: &Filled, ack: &Ack) -> Option<Evidence> {
         let before = self.last.map(|l| l.tsecr);
         if self.outstanding.echoes(&ack.seg) {
             let jumped = before.is_some_and(|recent| after(f.copies.first_tsval, recent))
                 && !after(f.copies.first_tsval, ack.seg.tsecr);
             if jumped {
-                return Some(self.both_came(Evidence::Dsack));
+                return Some(Evidence::Timestamps);
             }
         }
         let expected = f.copies.first_ns + self.timing.usual_rtt();
@@ -234,19 +241,7 @@ impl Sender {
             (f.reported_ns - expected).abs(),
             (ack.seg.ts_ns - expected).abs(),
         );
-        if second > first {
-            return None;
-        }
-        let basis = self.both_came(Evidence::Dsack);
-        let close = self
-            .timing
-            .min_rtt
-            .is_some_and(|rtt| first - second < rtt / 8);
-        Some(if close {
-            basis.weaker(Reason::WhichCopy)
-        } else {
-            basis
-        })
+        (second <= first).then_some(Evidence::Timing)
     }
 }
 

@@ -35,6 +35,24 @@ pub(super) struct Tally {
     pub(super) answered_alone: u64,
 }
 
+/// An original came, as well as its retransmissions or instead.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Came {
+    /// That it came where it is said to have come.
+    pub(super) basis: Basis,
+    /// How sure it is that its retransmissions were needless: more than that, where both came and only times tell which came first.
+    pub(super) needless: Confidence,
+}
+
+impl From<Basis> for Came {
+    fn from(basis: Basis) -> Self {
+        Came {
+            basis,
+            needless: basis.confidence,
+        }
+    }
+}
+
 /// What the ACKs of a flow can tell, for how sure their silence is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Telling {
@@ -204,7 +222,8 @@ impl Ledger {
     }
 
     /// The original of `start` arrived after its retransmission, where `ack` stands, as sure as `basis` is.
-    pub(super) fn late_original(&mut self, start: i64, ack: &Ack, basis: Basis) {
+    pub(super) fn late_original(&mut self, start: i64, ack: &Ack, came: impl Into<Came>) {
+        let Came { basis, needless } = came.into();
         let Some(f) = self.filled.get(start) else {
             return;
         };
@@ -216,13 +235,14 @@ impl Ledger {
             unsure,
             ..Entry::new(place, Status::Original(basis))
         });
-        self.original_came(start, By::Copy, basis.confidence);
+        self.original_came(start, By::Copy, needless);
     }
 
     /// The doubtful arrival `id` of `start` was the original.
-    pub(super) fn original_was(&mut self, start: i64, id: u64, basis: Basis) {
+    pub(super) fn original_was(&mut self, start: i64, id: u64, came: impl Into<Came>) {
+        let Came { basis, needless } = came.into();
         self.log.decide(id, Status::Original(basis));
-        self.original_came(start, By::Original, basis.confidence);
+        self.original_came(start, By::Original, needless);
     }
 
     /// The doubtful arrival `id` of `start` was a retransmission.

@@ -67,14 +67,23 @@ impl Entry {
     }
 }
 
+/// An arrival that may be missing, or one too many.
+#[derive(Clone, Copy, Debug)]
+struct Hidden {
+    /// How many originals had arrived before.
+    at: u64,
+    /// What extents across it are then.
+    bound: Bound,
+}
+
 /// The log and the order it feeds.
 #[derive(Debug)]
 pub(crate) struct ArrivalLog {
     entries: VecDeque<Entry>,
     first: u64,
     order: Order<u64>,
-    /// How many originals had arrived when one may have that is not known, or not for certain.
-    hidden_at: Option<u64>,
+    /// Where an original may have arrived that is not known, or not for certain.
+    hidden: Option<Hidden>,
     /// Doubtful entries whose time ran out, for the owner to decide: they became `Nothing`.
     pub(crate) expired: Vec<i64>,
 }
@@ -87,7 +96,7 @@ impl ArrivalLog {
             entries: VecDeque::new(),
             first: 0,
             order: Order::new(0),
-            hidden_at: None,
+            hidden: None,
             expired: Vec::new(),
         }
     }
@@ -99,7 +108,7 @@ impl ArrivalLog {
             && let Status::Original(basis) = entry.status
         {
             // Nothing waits: the common case never touches the queue.
-            self.hidden_at = record(&mut self.order, self.hidden_at, &entry, basis, out);
+            self.hidden = record(&mut self.order, self.hidden, &entry, basis, out);
             self.first += 1;
             return self.first - 1;
         }
@@ -107,10 +116,18 @@ impl ArrivalLog {
         self.first + self.entries.len() as u64 - 1
     }
 
+    /// Something may have arrived here that is not in the log.
+    fn missing_here(&self) -> Hidden {
+        Hidden {
+            at: self.order.arrivals(),
+            bound: Bound::AtLeast,
+        }
+    }
+
     /// Something arrived here that is not in the log: extents across it are one short.
     pub(crate) fn hide(&mut self) {
         if self.entries.is_empty() {
-            self.hidden_at = Some(self.order.arrivals());
+            self.hidden = Some(self.missing_here());
             return;
         }
         let status = Status::Unexplained {
@@ -162,11 +179,11 @@ impl ArrivalLog {
             let full = self.entries.len() > MAX_ARRIVALS_WAITING;
             match front.status {
                 Status::Original(basis) => {
-                    self.hidden_at = record(&mut self.order, self.hidden_at, front, basis, out);
+                    self.hidden = record(&mut self.order, self.hidden, front, basis, out);
                 }
                 Status::Refused(basis) => {
                     if basis.confidence != Confidence::Certain {
-                        self.hidden_at = Some(self.order.arrivals());
+                        self.hidden = Some(self.missing_here());
                     }
                     refuse(&mut self.order, front, basis, out);
                 }
@@ -177,7 +194,7 @@ impl ArrivalLog {
                 }
                 Status::Unexplained { deadline, hides } if now >= deadline || full => {
                     if hides {
-                        self.hidden_at = Some(self.order.arrivals());
+                        self.hidden = Some(self.missing_here());
                     }
                 }
                 _ => return,
@@ -225,11 +242,11 @@ fn opened_by(order: &Order<u64>, start: i64) -> Option<u64> {
 #[inline]
 fn record(
     order: &mut Order<u64>,
-    hidden_at: Option<u64>,
+    hidden: Option<Hidden>,
     entry: &Entry,
     basis: Basis,
     out: &mut Collector,
-) -> Option<u64> {
+) -> Option<Hidden> {
     let place = entry.place;
     let position = order.arrivals();
     let unsure = entry.unsure.is_some();
@@ -245,10 +262,12 @@ fn record(
         Arrived::Late(late) if entry.in_turn => out.in_order(late.label),
         Arrived::Late(late) => {
             // One more may have come between its opener and it.
-            let hidden = hidden_at.is_some_and(|at| position < at + u64::from(late.extent));
+            let hidden = hidden.filter(|h| position < h.at + u64::from(late.extent));
             let bound = match entry.unsure {
-                Some(Reason::AckCompression) if entry.came_last && !hidden => Bound::AtMost,
-                None if hidden => Bound::AtLeast,
+                Some(Reason::AckCompression) if entry.came_last && hidden.is_none() => {
+                    Bound::AtMost
+                }
+                None => hidden.map_or(Bound::About, |h| h.bound),
                 _ => Bound::About,
             };
             let basis = match entry.unsure {
@@ -258,7 +277,7 @@ fn record(
                 }
                 Some(reason) if same_ack && !entry.told => Basis::ambiguous(basis.evidence, reason),
                 Some(reason) => basis.weaker(reason),
-                None if hidden => basis.weaker(Reason::AcksMissing),
+                None if hidden.is_some() => basis.weaker(Reason::AcksMissing),
                 None => basis,
             };
             out.late_within(place, late, late.label, basis, bound);
@@ -267,7 +286,11 @@ fn record(
     }
     // Which of its copies came is a guess: perhaps it did not come here.
     let doubtful = basis.confidence != Confidence::Certain;
-    if doubtful { Some(position) } else { hidden_at }
+    let perhaps = Hidden {
+        at: position,
+        bound: Bound::About,
+    };
+    if doubtful { Some(perhaps) } else { hidden }
 }
 
 #[cfg(test)]
@@ -302,5 +325,35 @@ mod tests {
         let (order, events) = (&told.reordering, &told.events);
         assert_eq!((order.received, order.reordered), (3, 1));
         assert_eq!((events[0].seq_offset, events[0].extent), (200, Some(1)));
+    }
+
+    /// Of five segments the third comes late behind the second, of which this says how it came: how sure the extent of the third is, and
+    /// what it is a bound of.
+    fn behind(second: impl FnOnce(&mut ArrivalLog, &mut Collector)) -> (Confidence, Bound) {
+        let sure = Status::Original(Basis::certain(Evidence::Sack));
+        let mut out = Box::new(Collector::new(Half::EndToEnd, true));
+        let mut log = ArrivalLog::new();
+        log.push(entry(0, sure), &mut out);
+        log.push(entry(300, sure), &mut out);
+        second(&mut log, &mut out);
+        log.push(entry(200, sure), &mut out);
+        log.settle(i64::MAX, &mut out);
+        let events = out.finish().events;
+        let third = events.iter().find(|e| e.seq_offset == 200);
+        third.map(|e| (e.confidence, e.bound)).expect("it is late")
+    }
+
+    #[test]
+    fn an_extent_across_what_may_not_have_come_is_no_bound_and_one_across_what_is_missing_is() {
+        let came = |basis| {
+            let second = entry(100, Status::Original(basis));
+            behind(|log, out| _ = log.push(second, out))
+        };
+        let sure = Basis::certain(Evidence::Sack);
+        assert_eq!(came(sure), (Confidence::Certain, Bound::About));
+        let either = sure.weaker(Reason::WhichCopy);
+        assert_eq!(came(either), (Confidence::Likely, Bound::About));
+        let missing = behind(|log, _| log.hide());
+        assert_eq!(missing, (Confidence::Likely, Bound::AtLeast));
     }
 }

@@ -126,10 +126,10 @@ impl Receiver {
     }
 
     /// It acknowledges what fills a hole as soon as that comes, and holds back what lies above: a receiver that delays such
-    /// acknowledgements seldom sends one for what fills the hole alone.
+    /// acknowledgements seldom sends one for what fills the hole alone. Where it did so less often than not, 210 of 239 certain extents that
+    /// rest on this were false (the field's numbers 380000 to 380199 and 400000 to 400149, at the sender).
     pub(super) fn answers_fills_at_once(&self) -> bool {
-        let often = self.fills_alone.saturating_mul(MAX_FILLS_JOINED) >= self.fills_joined;
-        self.compression.is_known() && often
+        self.compression.is_known() && self.fills_alone >= self.fills_joined
     }
 
     /// Without SACK: an acknowledgement that covers the left edge and the segment behind it, both sent again, is not of two that have just
@@ -259,5 +259,19 @@ mod tests {
         assert!(!receiver.lacks_sack(false) && receiver.lacks_sack(true));
         receiver.sack_seen = true;
         assert!(!receiver.lacks_sack(true) && receiver.has_sack());
+    }
+
+    #[test]
+    fn a_receiver_that_seldom_acknowledges_a_fill_alone_may_delay_that() {
+        let at_once = |alone, joined| {
+            let mut receiver = Receiver {
+                fills_alone: alone,
+                fills_joined: joined,
+                ..Receiver::default()
+            };
+            receiver.compression.learn(1_000_000);
+            receiver.answers_fills_at_once()
+        };
+        assert!(at_once(3, 3) && !at_once(3, 4));
     }
 }
