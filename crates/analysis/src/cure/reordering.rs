@@ -108,7 +108,7 @@ fn wait_longer(flows: &[&FlowReport]) -> Option<Action> {
             format!("ip route change {to} via GATEWAY dev IF reordering {threshold}"),
         ],
         evidence: format!(
-            "{}; 95 % of the packets that were certainly late were overtaken by fewer than {} and came at most {} late, \
+            "{}; 95 % of the packets known to be late were overtaken by fewer than {} and came at most {} late, \
              and at full rate the line passes {} in that time",
             reductions(flows),
             plural(u64::from(seen), "packet"),

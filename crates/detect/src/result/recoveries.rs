@@ -136,16 +136,18 @@ impl Recoveries {
 }
 
 impl Avoidance {
-    /// From the certain late packets of a flow whose recoveries have their causes.
+    /// Fewer late packets say little of the rest.
+    pub(crate) const LEAST_LATE: u64 = 10;
+
+    /// From the late packets of a flow whose recoveries have their causes.
     pub(crate) fn of(
         recoveries: &Recoveries,
         extents: &Distribution,
         late_ns: &Distribution,
     ) -> Self {
-        const MIN_LATE_PACKETS: u64 = 10;
         const SHARE_AVOIDED: f64 = 0.95;
         let caused = recoveries.of(Cause::Reordering).recoveries > 0;
-        if extents.count() < MIN_LATE_PACKETS || !caused {
+        if extents.count() < Self::LEAST_LATE || !caused {
             return Avoidance::default();
         }
         let extent = extents.quantile(SHARE_AVOIDED).unwrap_or(0);

@@ -95,8 +95,14 @@ impl Side {
         let ecn_reductions = engines.cost.marked();
         let limits = engines.cost.limits(&life, &main.recoveries.list, &ends);
         bound(&mut cost, &limits);
-        let certain = &main.certain;
-        let avoidance = Avoidance::of(&main.recoveries, &certain.extents, &certain.late_ns);
+        // Where too few are certain, those that are likely to be late tell as well how long to wait.
+        let (certain, all) = (&main.certain, &main.collected.reordering);
+        let avoidance = match certain.extents.count() {
+            Avoidance::LEAST_LATE.. => {
+                Avoidance::of(&main.recoveries, &certain.extents, &certain.late_ns)
+            }
+            _ => Avoidance::of(&main.recoveries, &all.extents, &all.late_ns),
+        };
         if !engines.keep_events {
             main.recoveries.list = Vec::new();
         }
