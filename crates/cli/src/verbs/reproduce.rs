@@ -25,7 +25,7 @@ use crate::{interrupt, manners, outputs};
 A claim is judged by its 95 % interval over the repetitions: it held if the whole interval satisfies the criterion, it \
 failed if no part of it does, else it is undecided, as everything random is with a single repetition. A quick run fails no \
 claim. A claim that fails is a result, not an error: the exit code is 0.\n\n\
-Examples:\n  inorder reproduce network-processor table-1 table-3 --quick\n  inorder reproduce srpic table-4 --html table-4.html")]
+Examples:\n  inorder reproduce network-processor table-1 table-3 --quick\n  inorder reproduce srpic table-4 --quick --html table-4.html")]
 pub(crate) struct Args {
     /// The paper; without it, the papers and their items are listed
     paper: Option<String>,
