@@ -25,7 +25,7 @@ fn throughputs_of_the_network_processor() {
     for (table, claims, held) in [
         ("table-2", 7, 4),
         ("table-3", 8, 7),
-        ("table-4", 3, 3),
+        ("table-4", 7, 5),
         ("threads", 3, 3),
     ] {
         let findings = quick("network-processor", table);
