@@ -140,7 +140,7 @@ fn item(
     )?;
     let magnitudes = report.findings.magnitudes.iter();
     for all in magnitudes.filter(|all| all.item == grid.item) {
-        writeln!(out, "<p>Of the magnitudes, {}.</p>", Text(&all.in_words()))?;
+        writeln!(out, "<p>Magnitudes: {}.</p>", Text(&all.in_words()))?;
     }
     writeln!(out, "<div class=charts>")?;
     let of_item = figures.iter().enumerate();

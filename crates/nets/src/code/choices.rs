@@ -18,6 +18,8 @@ struct Way {
     at: usize,
     /// Where the conditions of several outputs were looked at first.
     mark: usize,
+    /// Behind the last choice that one of these outputs made.
+    reached: usize,
 }
 
 struct Choice {
@@ -116,6 +118,7 @@ impl Choices {
     pub(crate) fn mark(&self) {
         let way = &mut *locked(&self.0);
         way.mark = way.at;
+        way.reached = way.at;
     }
 
     /// A further one: its conditions are decided as before.
@@ -124,9 +127,10 @@ impl Choices {
         way.at = way.mark;
     }
 
-    /// Behind one of these outputs.
+    /// Behind one of these outputs. What follows it in the firing has its own choices, which a way that is gone again has, too.
     pub(crate) fn go_on(&self) {
         let way = &mut *locked(&self.0);
-        way.at = way.trail.len();
+        way.reached = way.reached.max(way.at);
+        way.at = way.reached;
     }
 }

@@ -205,6 +205,40 @@ run 1000 at a
     close(rate("from_b") / rate("make"), 0.25, 1e-12);
 }
 
+/// What an output without `else` decides stands in front of the choice of the output behind it.
+#[test]
+fn an_output_with_a_condition_leaves_the_choices_behind_it_alone() {
+    let net = "\
+coloured net receiver
+record message
+  bit: int
+place ready 1
+place kept: message
+place answered: message
+place silent: message
+transition receive
+  in ready
+  delay exponential(1 us)
+  out kept: {bit = 1} if chance(0.25)
+  out answered: {bit = 0} if chance(0.5)
+  else silent: {bit = 0}
+transition forget
+  in m: kept
+transition answer
+  in m: answered
+  out ready
+transition be_silent
+  in m: silent
+  out ready
+run 1000 at kept
+";
+    let chain = chain(net);
+    let solution = chain.steady_state().expect("a steady state");
+    let rate = |name: &str| solution.throughput(transition(chain.net(), name));
+    close(rate("forget") / rate("receive"), 0.25, 1e-12);
+    close(rate("answer") / rate("receive"), 0.5, 1e-12);
+}
+
 #[test]
 fn colours_queues_by_rank_and_erlang_delays_are_those_of_plain_nets() {
     // Urgent jobs first, without interruption; two of each kind circulate. The plain net has a place for each kind.
