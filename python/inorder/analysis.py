@@ -131,7 +131,7 @@ def analyze(
     memory: int | str | None = None,
     threads: int | None = None,
 ) -> Analysis:
-    """Analyses captures (pcap, pcapng; plain, gzip, Zstandard), each on its own.
+    """Analyses captures (pcap, pcapng or snoop; plain or compressed), each on its own.
 
     `peer` is the same traffic captured at the other end, of a single `capture`; it shows what really happened.
     `filter` selects connections and streams, such as ``"10.0.0.0/8 and not port 22"``; `from_time` and `to_time` select

@@ -33,7 +33,7 @@ def listed_captures(places: Sequence[str], storage_options: Mapping[str, Any] | 
 
 #: Ends of the names of captures in folders of a bucket, where looking into every object would cost a request each; of
 #: files the content decides (crates/pipeline/src/source/below.rs).
-_ENDS = tuple(end + more for end in (".pcap", ".pcapng", ".cap") for more in ("", ".gz", ".zst", ".zstd"))
+_ENDS = tuple(end + more for end in (".pcap", ".pcapng", ".cap") for more in ("", ".gz", ".zst", ".zstd", ".xz", ".bz2", ".lz4"))
 
 
 def _listed_by_url(place: str, storage_options: Mapping[str, Any] | None) -> list[dict[str, Any]]:

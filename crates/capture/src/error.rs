@@ -8,7 +8,7 @@ use std::io;
 pub enum CaptureError {
     /// The first bytes do not belong to a known capture format.
     #[error(
-        "{name}: not a capture: expected pcap, pcapng or snoop, plain, gzip or zstd; found {found}"
+        "{name}: not a capture: expected pcap, pcapng or snoop, plain or compressed (gzip, zstd, xz, bzip2, lz4); found {found}"
     )]
     NotACapture {
         /// The file.

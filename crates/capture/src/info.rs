@@ -38,6 +38,12 @@ pub enum Compression {
     Gzip,
     /// Zstandard, one frame or several.
     Zstd,
+    /// xz, one stream or several.
+    Xz,
+    /// bzip2, one stream or several.
+    Bzip2,
+    /// LZ4, one frame or several.
+    Lz4,
 }
 
 impl fmt::Display for Compression {
@@ -46,6 +52,9 @@ impl fmt::Display for Compression {
             Compression::Plain => "plain",
             Compression::Gzip => "gzip",
             Compression::Zstd => "zstd",
+            Compression::Xz => "xz",
+            Compression::Bzip2 => "bzip2",
+            Compression::Lz4 => "lz4",
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Streaming reader and writer for packet captures: pcap and pcapng, plain, gzip or zstd.
+//! Streaming reader and writer for packet captures: pcap, pcapng and snoop, plain or compressed (gzip, zstd, xz, bzip2, lz4).
 //!
 //! ```
 //! use inorder_capture::{Block, Capture, PcapWriter};
@@ -52,6 +52,7 @@ pub use check::fuzz_one;
 pub use error::{AnnotateError, CaptureError};
 pub use info::{Compression, FileInfo, Format, Interface};
 pub use reader::Capture;
+pub use source::decompress;
 pub use time::TIMES_NS;
 pub use write::{InterfaceId, PcapNgWriter, PcapWriter, annotate};
 

@@ -279,9 +279,6 @@ fn describe(head: &[u8]) -> String {
         [b'G', b'M', b'B', b'U', ..] => {
             "a Network Monitor capture, which `editcap -F pcapng` converts".to_string()
         }
-        [b'B', b'Z', b'h', ..] => unpacked("bzip2 data", "bzip2 -dc"),
-        [0xfd, b'7', b'z', b'X', b'Z', ..] => unpacked("xz data", "xz -dc"),
-        [0x04, 0x22, 0x4d, 0x18, ..] => unpacked("lz4 data", "lz4 -dc"),
         [b'P', b'K', 3 | 5, 4 | 6, ..] => unpacked("a ZIP archive", "unzip -p"),
         [b'7', b'z', 0xbc, 0xaf, ..] => unpacked("a 7-Zip archive", "7z x -so"),
         [0xd4 | 0x4d | 0x34, 0xc3 | 0x3c | 0xcd, 0xb2, 0xa1, ..]

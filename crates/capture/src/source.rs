@@ -49,6 +49,9 @@ impl Source {
             [0x1f, 0x8b, ..] => Compression::Gzip,
             // A frame, or a skippable frame, which parallel compressors write first (RFC 8878).
             [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Compression::Zstd,
+            [0xfd, b'7', b'z', b'X'] => Compression::Xz,
+            [b'B', b'Z', b'h', b'1'..=b'9'] => Compression::Bzip2,
+            [0x04, 0x22, 0x4d, 0x18] => Compression::Lz4,
             _ => Compression::Plain,
         };
         let peeked = Cursor::new(magic).chain(counting);
@@ -80,13 +83,46 @@ impl Source {
     }
 }
 
+/// What the dictionary of an xz stream may take: four times that of `xz -9`. The header of a file may ask for 4 GiB.
+const XZ_MEMORY_KIB: u32 = 4 * 65 * 1024;
+
+fn buffered<R: Read>(reader: R) -> io::BufReader<R> {
+    io::BufReader::with_capacity(1 << 17, reader)
+}
+
+/// All frames of a file: the decoder itself ends after each.
+struct Lz4Frames<R: Read>(lz4_flex::frame::FrameDecoder<R>);
+
+impl<R: Read> Read for Lz4Frames<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(buf)? {
+            0 => self.0.read(buf),
+            n => Ok(n),
+        }
+    }
+}
+
+/// The bytes of `raw`, decompressed where its first bytes say that they are compressed in a way that captures can be.
+///
+/// # Errors
+/// If `raw` cannot be read. Damage within compressed data is an error of the reader returned.
+pub fn decompress(raw: impl Read + Send + 'static) -> io::Result<impl Read + Send> {
+    Ok(Source::new(Box::new(raw))?.reader)
+}
+
 fn decompressor(compression: Compression, peeked: Peeked) -> io::Result<Box<dyn Read + Send>> {
     Ok(match compression {
         Compression::Plain => Box::new(peeked),
-        Compression::Gzip => {
-            let buffered = io::BufReader::with_capacity(1 << 17, peeked);
-            Box::new(flate2::bufread::MultiGzDecoder::new(buffered))
-        }
+        Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(buffered(peeked))),
+        Compression::Xz => Box::new(lzma_rust2::XzReader::new_mem_limit(
+            buffered(peeked),
+            true,
+            XZ_MEMORY_KIB,
+        )),
+        Compression::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(buffered(peeked))),
+        Compression::Lz4 => Box::new(Lz4Frames(lz4_flex::frame::FrameDecoder::new(buffered(
+            peeked,
+        )))),
         #[cfg(feature = "zstd")]
         Compression::Zstd => Box::new(zstd::stream::read::Decoder::new(peeked)?),
         #[cfg(not(feature = "zstd"))]

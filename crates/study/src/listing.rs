@@ -44,7 +44,7 @@ pub struct Listing {
 /// The captures that `places` name: files, folders with every capture below them, and patterns with `*`, `?` and `[...]`.
 ///
 /// In folders the first bytes of a file decide, also of compressed ones. What is named as a capture (.pcap, .pcapng,
-/// .cap, also with .gz or .zst) is taken as well: that it is none is then a row of the table `errors`.
+/// .cap, also compressed) is taken as well: that it is none is then a row of the table `errors`.
 ///
 /// # Errors
 /// If a place does not exist or has no capture, or two captures have the same name in results.

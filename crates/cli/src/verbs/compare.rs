@@ -156,7 +156,7 @@ fn side(args: &Args, path: &Path, damage: &mut Option<ExitCode>) -> Result<Side,
         place: name,
         problem: match opened {
             Err(CaptureError::NotACapture { found, .. }) if !is_json => format!(
-                "expected a capture (pcap, pcapng or snoop, plain, gzip or zstd) or the JSON of analyze or simulate; found {found}"
+                "expected a capture (pcap, pcapng or snoop, plain or compressed) or the JSON of analyze or simulate; found {found}"
             ),
             _ => error.to_string(),
         },

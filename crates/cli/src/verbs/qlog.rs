@@ -23,7 +23,7 @@ what could have been sent in addition in the same time without the needless redu
 Rows of --csv: connections, losses.\n\n\
 Examples:\n  inorder qlog server.sqlog\n  inorder qlog --csv=losses.csv --rows losses client.qlog server.qlog")]
 pub(crate) struct Args {
-    /// Logs of one end or both; `-` for the standard input
+    /// Logs of one end or both, plain or compressed; `-` for the standard input
     #[arg(required_unless_present = "schema")]
     files: Vec<PathBuf>,
     /// Print JSON instead of text, or write it to FILE
@@ -84,28 +84,25 @@ pub(super) fn run(args: &Args) -> Outcome {
     })
 }
 
-/// What a file is that is no log: captures of QUIC and compressed logs are what people have beside logs.
+/// What a file is that is no log: captures of QUIC are what people have beside logs.
 fn not_a_log(path: &Path) -> Option<&'static str> {
     // What came out of a pipe does not come again.
     if inorder_pipeline::is_pipe(path) {
         return None;
     }
-    let mut first = [0; 2];
-    let _ = File::open(path).ok()?.read(&mut first).ok()?;
-    if Capture::open(path).is_ok() {
-        return Some("this is a capture, which `inorder analyze` reads; expected a qlog file");
-    }
-    (first == [0x1f, 0x8b]).then_some(
-        "this is gzip data; expected a qlog file: `gzip -dc FILE | inorder qlog -` reads what is in it",
-    )
+    Capture::open(path)
+        .is_ok()
+        .then_some("this is a capture, which `inorder analyze` reads; expected a qlog file")
 }
 
-fn open(path: &Path) -> Result<File, CliError> {
+/// The log, decompressed where it is compressed.
+fn open(path: &Path) -> Result<impl Read, CliError> {
     if path.is_dir() {
         let is_folder = std::io::Error::from(std::io::ErrorKind::IsADirectory);
         return Err(CliError::file(path, "read")(is_folder));
     }
-    File::open(path).map_err(CliError::file(path, "open"))
+    let file = File::open(path).map_err(CliError::file(path, "open"))?;
+    inorder_capture::decompress(file).map_err(CliError::file(path, "read"))
 }
 
 /// The connections of all logs, and the first damage.
@@ -114,7 +111,10 @@ fn read_all(args: &Args) -> Result<(Vec<Connection>, Option<CliError>), CliError
     for path in &args.files {
         let is_stdin = path == Path::new("-");
         let read = match is_stdin {
-            true => read(std::io::stdin().lock()),
+            true => read(
+                inorder_capture::decompress(std::io::stdin())
+                    .map_err(CliError::file(path, "read"))?,
+            ),
             false => read(open(path)?),
         };
         let of_file = match read {

@@ -22,7 +22,7 @@ dropped; only order and times change. Frames of both directions are taken as rec
 receiver of the data.\n\n\
 Examples:\n  inorder sort --coalesce-us 75 receiver.pcap sorted.pcap")]
 pub(crate) struct Args {
-    /// Capture to sort (pcap, pcapng, plain, gzip or zstd); `-` for the standard input
+    /// Capture to sort (pcap, pcapng or snoop, plain or compressed); `-` for the standard input
     #[arg(value_name = "IN", required_unless_present = "schema")]
     input: Option<PathBuf>,
     /// Where to write: pcapng if the name ends in .pcapng, otherwise pcap; `-` for the standard output, the summary

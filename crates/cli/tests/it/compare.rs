@@ -123,7 +123,7 @@ fn what_cannot_be_compared_is_said_in_one_line() {
         (&other, "its schema is x"),
         (
             &text,
-            "expected a capture (pcap, pcapng or snoop, plain, gzip or zstd) or the JSON of analyze or simulate; found text",
+            "expected a capture (pcap, pcapng or snoop, plain or compressed) or the JSON of analyze or simulate; found text",
         ),
     ] {
         assert!(complaint(&["compare", file, file], 3).contains(expected));

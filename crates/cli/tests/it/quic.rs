@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::common::{self, Folder, inorder, json, stdout};
+use crate::common::{self, inorder, json, stdout};
 
 /// The folder with the cases; `None`, with the reason printed, where it is not.
 fn cases() -> Option<PathBuf> {
@@ -20,23 +20,14 @@ fn cases() -> Option<PathBuf> {
     Some(cases)
 }
 
-/// The path of a case; of a compressed one, that of its contents in `folder`.
-fn case(name: &str, folder: &Folder) -> Option<String> {
-    let path = cases()?.join(name);
-    let Some(plain) = name.strip_suffix(".xz") else {
-        return Some(path.display().to_string());
-    };
-    let programs = common::needs(&["xz"])?;
-    let unpacked = programs.command("xz").arg("-dc").arg(&path).output();
-    let unpacked = unpacked.expect("xz runs");
-    assert!(unpacked.status.success(), "{name}");
-    Some(folder.file(plain, &unpacked.stdout))
+/// The path of a case.
+fn case(name: &str) -> Option<String> {
+    Some(cases()?.join(name).display().to_string())
 }
 
 /// All connections of these logs, and the text of the same command.
 fn qlog(names: &[&str]) -> Option<(Value, String)> {
-    let folder = Folder::new(&format!("quic-{}", names[0]));
-    let files: Option<Vec<String>> = names.iter().map(|name| case(name, &folder)).collect();
+    let files: Option<Vec<String>> = names.iter().copied().map(case).collect();
     let files = files?;
     let all = |option: &'static str| {
         let mut arguments = vec!["qlog", option];
@@ -140,8 +131,7 @@ fn logs_of_quinn_are_joined_and_their_losses_have_reasons() {
 
 #[test]
 fn of_two_copies_the_first_arrived() {
-    let folder = Folder::new("quic-dup");
-    let (Some(a), Some(b)) = (case("dup-a.pcap", &folder), case("dup-b.pcap", &folder)) else {
+    let (Some(a), Some(b)) = (case("dup-a.pcap"), case("dup-b.pcap")) else {
         return;
     };
     let found = json(&inorder(&["diff", "--json", &a, &b]));
@@ -154,8 +144,7 @@ fn of_two_copies_the_first_arrived() {
 
 #[test]
 fn long_headers_without_the_fixed_bit_are_quic() {
-    let folder = Folder::new("quic-greased");
-    let Some(capture) = case("quinn-greased-long-header.pcap", &folder) else {
+    let Some(capture) = case("quinn-greased-long-header.pcap") else {
         return;
     };
     let output = inorder(&["analyze", &capture]);

@@ -10,7 +10,7 @@ use inorder_capture::{Capture, CaptureError};
 /// Ends of names that promise a capture.
 const ENDS: [&str; 3] = ["pcap", "pcapng", "cap"];
 /// Ends that may follow those.
-const COMPRESSED: [&str; 3] = ["gz", "zst", "zstd"];
+const COMPRESSED: [&str; 6] = ["gz", "zst", "zstd", "xz", "bz2", "lz4"];
 
 /// The captures below a folder, and what else is there.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -23,7 +23,7 @@ pub struct Below {
 
 impl Below {
     /// Finds the captures below `root`. The first bytes of a file decide, also of a compressed one. A file whose name
-    /// promises a capture (.pcap, .pcapng, .cap, also with .gz or .zst) is taken as well: whoever reads it says what is
+    /// promises a capture (.pcap, .pcapng, .cap, also compressed) is taken as well: whoever reads it says what is
     /// wrong.
     ///
     /// # Errors

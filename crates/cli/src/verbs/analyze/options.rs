@@ -18,7 +18,7 @@ use crate::{manners, sorters};
 #[derive(clap::Args)]
 #[command(after_help = help())]
 pub(crate) struct Args {
-    /// Captures (pcap, pcapng, plain, gzip or zstd), each analysed on its own; `-` for the
+    /// Captures (pcap, pcapng or snoop, plain or compressed), each analysed on its own; `-` for the
     /// standard input
     #[arg(required_unless_present = "schema", value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
