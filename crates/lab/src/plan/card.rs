@@ -137,6 +137,7 @@ pub(super) fn refused(card: &plain::Card, key: &str) -> Option<(&'static str, &'
             "65535",
         ),
         "merge_packets" => no(card.merge_packets == 17, "Linux has its own limit", "17"),
+        "merge_restarts" => no(card.merge_restarts, "Linux merges by GRO", "true"),
         _ => None,
     }
 }

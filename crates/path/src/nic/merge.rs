@@ -11,6 +11,9 @@ pub struct MergeConfig {
     pub max_frames: u32,
     /// Maximum number of flows merged at the same time; a further flow sends the oldest one to the stack.
     pub max_flows: usize,
+    /// A packet that does not continue what is held of its flow begins the next merged packet (GRO). Without, it passes
+    /// alone, and the one behind it begins (LRO in software, `inet_lro` of Linux 2.6.24 to 4.0).
+    pub restarts: bool,
 }
 
 impl Default for MergeConfig {
@@ -21,6 +24,7 @@ impl Default for MergeConfig {
             max_bytes: 65_535,
             max_frames: 17,
             max_flows: 8,
+            restarts: true,
         }
     }
 }
@@ -50,6 +54,9 @@ impl<P: Packet> Merger<P> {
                 return;
             }
             up(self.held.remove(at));
+            if !self.config.restarts {
+                return up(packet);
+            }
         }
         if !packet.meta().is_suitable() || self.config.max_flows == 0 {
             return up(packet);
@@ -118,6 +125,16 @@ mod tests {
             &[(1, 1), (1, 3), (1, 2), (1, 4), (1, 5)],
         );
         assert_eq!(gone, [(1, 1, 1), (1, 3, 1), (1, 2, 1), (1, 4, 2)]);
+    }
+
+    #[test]
+    fn a_packet_out_of_order_passes_alone_if_it_does_not_begin_the_next() {
+        let alone = MergeConfig {
+            restarts: false,
+            ..MergeConfig::default()
+        };
+        let gone = merge(alone, &[(1, 1), (1, 2), (1, 4), (1, 5), (1, 6), (1, 3)]);
+        assert_eq!(gone, [(1, 1, 2), (1, 4, 1), (1, 5, 2), (1, 3, 1)]);
     }
 
     #[test]

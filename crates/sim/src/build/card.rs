@@ -37,6 +37,7 @@ fn settings(card: &plain::Card) -> NicConfig {
     let merge = card.merge.then(|| MergeConfig {
         max_bytes: card.merge_bytes,
         max_frames: card.merge_packets,
+        restarts: card.merge_restarts,
         ..MergeConfig::default()
     });
     NicConfig {
