@@ -629,3 +629,97 @@ fn a_trace_shows_starts_and_ends_with_the_marking_after_each() {
     assert_eq!(lines[2].2, "source 1, serve.busy 1");
     assert!(lines.is_sorted_by(|a, b| a.0 <= b.0));
 }
+
+/// What the growth is said to be of the states of a net of which there is no end.
+fn unbounded(text: &str) -> String {
+    let error = Chain::of_moves(states(text).as_mut(), 50_000, |_| true).unwrap_err();
+    error.to_string()
+}
+
+/// Jobs of which all that decides anything is their kind come without end: the line grows with every arrival, whatever
+/// the kinds before it are.
+#[test]
+fn a_queue_that_grows_by_a_sequence_which_repeats_is_named() {
+    let text = QUEUE.replace(" capacity 4", "");
+    let refused = unbounded(&text);
+    assert!(refused.starts_with("unbounded: after "), "{refused}");
+    assert!(
+        refused.contains("repeating arrive.starts, arrive adds tokens to waiting, so that"),
+        "{refused}"
+    );
+    let kinds = text
+        .replace("  came: time", "  kind: int 0..1\n  came: time")
+        .replace("{came = now}", "{kind = below(2), came = now}")
+        .replace(
+            "delay exponential(1 us)\n  out server",
+            "delay exponential(if j.kind == 0 then 1 us else 2 us)\n  out server",
+        );
+    let refused = unbounded(&kinds);
+    assert!(
+        refused.contains("adds tokens to waiting, so that"),
+        "{refused}"
+    );
+}
+
+/// Firings under way are numbers, too, as customers who are all served at the same time.
+#[test]
+fn firings_that_become_more_and_more_are_named() {
+    let text = "coloured net many\nplace source 1\nplace here\n\
+        transition arrive\n  in source\n  delay exponential(1 us)\n  out source\n  out here\n\
+        transition serve\n  in here\n  delay exponential(1 us)\nrun 1 us\n";
+    let refused = unbounded(text);
+    assert!(
+        refused.contains("adds tokens to serve.busy, so that"),
+        "{refused}"
+    );
+    // With a thousand servers it is the place before them.
+    let limited = text.replace("  in here\n", "  in here\n  servers 20\n");
+    let refused = unbounded(&limited);
+    assert!(
+        refused.contains("adds tokens to here, so that"),
+        "{refused}"
+    );
+}
+
+/// An inhibitor arc bounds this queue at 600, above what is explored: nothing repeats, and what grew most is said.
+#[test]
+fn what_grew_most_is_said_where_no_sequence_repeats() {
+    let text = QUEUE
+        .replace(" capacity 4", "")
+        .replace("  in source\n", "  in source\n  inhibit waiting 600\n");
+    let states = &mut *states(&text);
+    let refused = Chain::of_moves(states, 1000, |_| true)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        refused
+            .starts_with("more than 1000 markings (up to 332 tokens in waiting); raise the limit"),
+        "{refused}"
+    );
+}
+
+/// A counter in a token grows and not the number of tokens.
+#[test]
+fn a_token_that_counts_is_named() {
+    let text = "coloured net again\nrecord job\n  try: int\nplace waiting: job\n  token {try = 0}\n\
+        place limit: job\n  token {try = 0}\nsink lost: job\n\
+        transition send\n  in j: waiting\n  delay exponential(1 us)\n  out waiting: {try = j.try + 1}\n\
+        transition compare\n  in l: limit\n  read j: waiting\n  guard j.try < l.try\n  out lost: l\nrun 1 us\n";
+    let refused = unbounded(text);
+    assert!(
+        refused.contains("different tokens in waiting, such as {try = "),
+        "{refused}"
+    );
+}
+
+/// However few states of a net are seen, they are not taken for the beginning of more without end.
+#[test]
+fn a_net_with_an_end_is_never_called_unbounded() {
+    for text in [QUEUE, &philosophers("p.seat == 0")] {
+        for limit in 1..40 {
+            let found = Chain::of_moves(states(text).as_mut(), limit, |_| true);
+            let refused = found.err().map(|error| error.to_string());
+            assert!(refused.is_none_or(|refused| !refused.starts_with("unbounded")));
+        }
+    }
+}

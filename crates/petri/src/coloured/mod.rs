@@ -52,6 +52,7 @@ mod model;
 mod observer;
 mod picture;
 pub(crate) mod place;
+mod repeats;
 mod rule;
 mod space;
 mod spec;

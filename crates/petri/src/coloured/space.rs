@@ -6,6 +6,7 @@
 //! The content is numbered, and the number is the last column of the vectors that [`Moves`] gives, so that exploration,
 //! solution and queries are those of plain nets.
 
+use std::collections::HashSet;
 use std::hash::{BuildHasher, Hash};
 use std::rc::Rc;
 
@@ -19,6 +20,7 @@ use super::engine::Engine;
 use super::handle::Token;
 use super::model::Model;
 use super::picture::Split;
+use super::repeats::{self, Repeats};
 use super::spec::Timing;
 use crate::net::{Net, PlaceId as PlainPlace, TransitionId as PlainTransition};
 use crate::reachability::{Move, Moves};
@@ -43,8 +45,8 @@ pub trait Outside<T> {
 
 /// A firing under way.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct UnderWay<T> {
-    rule: u32,
+pub(super) struct UnderWay<T> {
+    pub(super) rule: u32,
     colour: u32,
     tokens: Vec<T>,
     /// Stages of its delay, and how many are over; 0 stages if it is not exponential.
@@ -55,11 +57,11 @@ struct UnderWay<T> {
 
 /// A state without the numbers of tokens.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Content<T> {
-    lens: Vec<u32>,
-    tokens: Vec<T>,
-    under_way: Vec<UnderWay<T>>,
-    outside: Vec<i64>,
+pub(super) struct Content<T> {
+    pub(super) lens: Vec<u32>,
+    pub(super) tokens: Vec<T>,
+    pub(super) under_way: Vec<UnderWay<T>>,
+    pub(super) outside: Vec<i64>,
 }
 
 impl<T> Content<T> {
@@ -473,6 +475,33 @@ impl<T: Token + Ord + Hash, O: Outside<T>> Moves for Space<T, O> {
 
     fn not_exponential(&self) -> Option<(PlainTransition, &'static str)> {
         self.not_exponential
+    }
+
+    fn repeats(&self, way: &[&[u32]]) -> bool {
+        let contents = way.iter().map(|state| self.content_of(state));
+        let contents: Option<Vec<Rc<Content<T>>>> = contents.collect();
+        contents.is_some_and(|contents| {
+            let way: Vec<&Content<T>> = contents.iter().map(Rc::as_ref).collect();
+            Repeats::new(&self.engine.rules, &self.engine.state.places).can(&way)
+        })
+    }
+
+    fn most_varied(&self, states: &mut dyn Iterator<Item = &[u32]>) -> Option<String> {
+        let places = &self.engine.state.places;
+        let mut seen: Vec<HashSet<T>> = vec![HashSet::new(); places.len()];
+        for content in states.filter_map(|state| self.content_of(state)) {
+            for lane in repeats::lanes(&content, places) {
+                seen[lane.place].extend(lane.tokens);
+            }
+        }
+        let (place, tokens) = seen.iter().enumerate().max_by_key(|(_, seen)| seen.len())?;
+        let greatest = tokens.iter().max().filter(|_| tokens.len() > 1)?;
+        Some(format!(
+            "{} different tokens in {}, such as {}",
+            tokens.len(),
+            self.engine.names.places[place],
+            self.outside.words(place, greatest)
+        ))
     }
 
     fn words(&self, state: &[u32]) -> String {

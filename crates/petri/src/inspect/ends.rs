@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use crate::net::{Net, Timing, Transition};
-use crate::reachability::{Graph, Report};
+use crate::reachability::{Graph, Plain, Report};
 use crate::statistics::{Simulation, Totals};
 use inorder_report::number::plural;
 use rayon::prelude::*;
@@ -132,7 +132,9 @@ enum Known {
 impl Known {
     fn of(net: &Net) -> Self {
         let graph = Graph::explore(net, MAX_MARKINGS_EXPLORED);
-        let long_run = graph.is_complete().then(|| Report::of_graph(net, &graph));
+        let long_run = graph
+            .is_complete()
+            .then(|| Report::of_graph(&Plain::of(net), &graph));
         let Some(long_run) = long_run.and_then(|report| report.long_run) else {
             return Known::Nothing;
         };

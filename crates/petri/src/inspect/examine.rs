@@ -127,7 +127,7 @@ fn examine_markings(
     };
     if let Some(bound) = wishes.reachability {
         let graph = explore(moves, bound)?;
-        findings.reachability = Some(Report::of_graph(moves.net(), &graph));
+        findings.reachability = Some(Report::of_graph(moves, &graph));
     }
     if !wishes.graph && queries::formulas(asked).next().is_none() {
         return Ok(());

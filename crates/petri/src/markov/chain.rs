@@ -5,11 +5,20 @@ use super::links::Links;
 use super::vanishing::{Row, Vanishing};
 use crate::net::compiled::{Compiled, Fast, Stages};
 use crate::net::{Net, PlaceId, Servers, Timing, Transition};
-use crate::reachability::boundedness::{Boundedness, boundedness};
-use crate::reachability::{Graph, Moves, Plain};
+use crate::reachability::boundedness::{Boundedness, boundedness, growth_of_the_latest};
+use crate::reachability::report::most_tokens;
+use crate::reachability::{Graph, Growth, Moves, Plain};
+use inorder_report::number::plural;
 
 /// Greatest rate of leaving a marking: sums of some of them, and their products with shares, can be represented.
 const MAX_RATE: f64 = 1e300;
+
+/// Number of markings after which an exploration first looks whether tokens grow without limit; again whenever there are twice as
+/// many.
+const FIRST_LOOK: usize = 4096;
+
+/// Maximum number of markings that are compared to say what varies most.
+const MARKINGS_COMPARED: usize = 100_000;
 
 /// The continuous-time Markov chain of a net's tangible markings.
 #[derive(Debug, Clone)]
@@ -65,10 +74,15 @@ impl Chain {
         limit: usize,
         mut keep_going: impl FnMut(&Graph) -> bool,
     ) -> Result<Self, MarkovError> {
-        let mut was_stopped = false;
-        let graph = Graph::of_moves(moves, limit, |graph| {
+        let (mut was_stopped, mut next_look) = (false, FIRST_LOOK);
+        let mut growth = None;
+        let graph = Graph::of_moves_while(moves, limit, |graph, moves| {
             was_stopped = !keep_going(graph);
-            !was_stopped
+            if graph.len() >= next_look {
+                next_look = 2 * graph.len();
+                growth = growth_of_the_latest(moves, graph);
+            }
+            !was_stopped && growth.is_none() && moves.not_exponential().is_none()
         })
         .map_err(MarkovError::Moves)?;
         if was_stopped {
@@ -85,19 +99,8 @@ impl Chain {
                 line: transition.map_or(0, |t| t.line),
             });
         }
-        if graph.is_too_large() {
-            return Err(MarkovError::TooMuchMemory {
-                markings: graph.len(),
-                gib: graph.memory_footprint() >> 30,
-            });
-        }
         if !graph.is_complete() {
-            return Err(match boundedness(&net, &graph) {
-                Boundedness::Unbounded(growth) => MarkovError::Unbounded {
-                    growth: growth.words(&net),
-                },
-                _ => MarkovError::TooManyMarkings { limit },
-            });
+            return Err(unfinished(moves, &graph, growth, limit));
         }
         if let Some(place) = full(&net, &graph) {
             return Err(MarkovError::Full { place });
@@ -204,15 +207,65 @@ impl Chain {
     }
 }
 
+/// Why not all markings were found.
+fn unfinished(
+    moves: &dyn Moves,
+    graph: &Graph,
+    growth: Option<Growth>,
+    limit: usize,
+) -> MarkovError {
+    let found = growth.map_or_else(|| boundedness(moves, graph), Boundedness::Unbounded);
+    if let Boundedness::Unbounded(growth) = found {
+        return MarkovError::Unbounded {
+            growth: growth.words(moves.net()),
+        };
+    }
+    let seen = seen(moves, graph);
+    match graph.is_too_large() {
+        true => MarkovError::TooMuchMemory {
+            markings: graph.len(),
+            gib: graph.memory_footprint() >> 30,
+            seen,
+        },
+        false => MarkovError::TooManyMarkings { limit, seen },
+    }
+}
+
+/// What became most in the markings that were found, in words.
+fn seen(moves: &dyn Moves, graph: &Graph) -> String {
+    let net = moves.net();
+    let grown =
+        |(place, peak): (usize, u32)| (peak.saturating_sub(net.places[place].tokens), place);
+    let most = most_tokens(net, graph)
+        .into_vec()
+        .into_iter()
+        .enumerate()
+        .map(grown);
+    let most = most.max_by_key(|&(grown, place)| (grown, std::cmp::Reverse(place)));
+    let tokens = most.filter(|(grown, _)| *grown > 0).map(|(grown, place)| {
+        let place = &net.places[place];
+        format!(
+            "{} in {}",
+            plural(u64::from(place.tokens + grown), "token"),
+            place.name
+        )
+    });
+    let every = graph.len().div_ceil(MARKINGS_COMPARED);
+    let mut states = (0..graph.len())
+        .rev()
+        .step_by(every)
+        .map(|i| graph.state(i));
+    let varied = moves.most_varied(&mut states);
+    let seen: Vec<String> = tokens.into_iter().chain(varied).collect();
+    match seen.is_empty() {
+        true => String::new(),
+        false => format!(" (up to {})", seen.join(", and ")),
+    }
+}
+
 /// A place in which a transition could not put its tokens because they cannot be counted.
 fn full(net: &Net, graph: &Graph) -> Option<String> {
-    let mut peaks = vec![0; net.places.len()];
-    for marking in (0..graph.len()).map(|state| graph.marking(state)) {
-        for (peak, tokens) in peaks.iter_mut().zip(marking) {
-            *peak = (*tokens).max(*peak);
-        }
-    }
-    let mut peaks = peaks.into_iter().enumerate();
+    let mut peaks = most_tokens(net, graph).into_vec().into_iter().enumerate();
     let found = peaks.find(|(place, peak)| net.is_full(PlaceId(*place), *peak));
     found.map(|(place, _)| net.places[place].name.clone())
 }

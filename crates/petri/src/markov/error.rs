@@ -23,12 +23,14 @@ pub enum MarkovError {
     },
     /// More markings than the limit.
     #[error(
-        "more than {limit} markings; raise the limit, or give capacities to places in which tokens may become more and more, or simulate \
+        "more than {limit} markings{seen}; raise the limit, or give capacities to places in which tokens may become more and more, or simulate \
          this net instead"
     )]
     TooManyMarkings {
         /// The limit.
         limit: usize,
+        /// What became most, in words; may be empty.
+        seen: String,
     },
     /// Infinitely many markings.
     #[error(
@@ -40,7 +42,7 @@ pub enum MarkovError {
     },
     /// Markings that take more memory than the limit allows.
     #[error(
-        "the first {markings} markings take {gib} GiB of memory; raise the limit, or the net is unbounded: tokens may come faster \
+        "the first {markings} markings take {gib} GiB of memory{seen}; raise the limit, or the net is unbounded: tokens may come faster \
          than they leave (give the places capacities, or simulate this net instead)"
     )]
     TooMuchMemory {
@@ -48,6 +50,8 @@ pub enum MarkovError {
         markings: usize,
         /// Memory that they take.
         gib: usize,
+        /// What became most, in words; may be empty.
+        seen: String,
     },
     /// A place without a capacity reaches the most tokens that can be counted.
     #[error("place {place} {}", crate::net::Net::FULL)]

@@ -82,7 +82,9 @@ impl Graph {
         keep_going: impl FnMut(&Self) -> bool,
     ) -> Self {
         // A plain net has no move that fails.
-        let explored = Self::of_moves(&mut Plain::of(net), limit, keep_going);
+        let mut keep_going = keep_going;
+        let explored =
+            Self::of_moves_while(&mut Plain::of(net), limit, |graph, _| keep_going(graph));
         explored.unwrap_or_else(|_| Self::new(0, net.places.len()))
     }
 
@@ -110,6 +112,15 @@ impl Graph {
         limit: usize,
         mut keep_going: impl FnMut(&Self) -> bool,
     ) -> Result<Self, String> {
+        Self::of_moves_while(moves, limit, |graph, _| keep_going(graph))
+    }
+
+    /// The same for whoever looks at the moves, too.
+    pub(crate) fn of_moves_while<M: Moves + ?Sized>(
+        moves: &mut M,
+        limit: usize,
+        mut keep_going: impl FnMut(&Self, &M) -> bool,
+    ) -> Result<Self, String> {
         let initial = moves.initial()?;
         let mut graph = Self::new(initial.len(), moves.net().places.len());
         graph.has_speeds = moves.deposits().is_some();
@@ -121,7 +132,7 @@ impl Graph {
         while next < graph.states.len() {
             graph.kept_by_moves = moves.memory_footprint();
             graph.is_too_large = graph.memory_footprint() > most_bytes;
-            if graph.is_too_large || (next % WATCHED == 0 && !keep_going(&graph)) {
+            if graph.is_too_large || (next % WATCHED == 0 && !keep_going(&graph, moves)) {
                 graph.leave_out_successors();
                 break;
             }
@@ -213,6 +224,11 @@ impl Graph {
     /// If there is no such marking.
     pub fn marking(&self, number: usize) -> &[u32] {
         &self.states.get(number)[..self.places]
+    }
+
+    /// The whole state with this number: its marking, and what the moves keep besides.
+    pub(crate) fn state(&self, number: usize) -> &[u32] {
+        self.states.get(number)
     }
 
     /// True if marking `number` enables an immediate transition, so that no time passes in it.
@@ -319,8 +335,7 @@ mod tests {
         assert_eq!((graph.len(), graph.is_complete()), (93, false));
         moves.kept = 0;
         let error = Chain::of_moves(&mut moves, 2_000_000, |_| true).unwrap_err();
-        let expected =
-            "the first 93 markings take 4 GiB of memory; raise the limit, or the net is unbounded";
+        let expected = "the first 93 markings take 4 GiB of memory (up to 92 tokens in q); raise the limit, or the net is unbounded";
         assert!(error.to_string().starts_with(expected), "{error}");
     }
 }

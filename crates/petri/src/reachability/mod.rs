@@ -7,7 +7,7 @@ pub(crate) mod components;
 mod export;
 pub(crate) mod graph;
 mod moves;
-mod report;
+pub(crate) mod report;
 mod states;
 pub(crate) mod words;
 

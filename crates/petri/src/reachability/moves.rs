@@ -1,5 +1,6 @@
 //! What can happen in a state: the common face of plain and coloured nets for exploration, solution and the token game.
 
+use super::boundedness;
 use crate::net::compiled::{Compiled, Stages};
 use crate::net::{Net, PlaceId, TransitionId};
 
@@ -37,6 +38,17 @@ pub trait Moves {
     }
     /// Why the delay of a transition is not exponential, if that is known after the exploration.
     fn not_exponential(&self) -> Option<(TransitionId, &'static str)> {
+        None
+    }
+    /// True if what leads from one state to another can be repeated without end: `way` are the states from the last one, which has
+    /// at least as many tokens in every place as the first one and more in some, back to that.
+    fn repeats(&self, way: &[&[u32]]) -> bool {
+        let _ = way;
+        false
+    }
+    /// What differs most between these states besides the numbers of tokens, in words: it may be why the states have no end.
+    fn most_varied(&self, states: &mut dyn Iterator<Item = &[u32]>) -> Option<String> {
+        let _ = states;
         None
     }
     /// A state in words.
@@ -78,6 +90,10 @@ impl Moves for Plain<'_> {
 
     fn initial(&mut self) -> Result<Vec<u32>, String> {
         Ok(self.compiled.initial.clone())
+    }
+
+    fn repeats(&self, way: &[&[u32]]) -> bool {
+        boundedness::repeats(self.net, way)
     }
 
     fn each(&mut self, from: &[u32], visit: &mut dyn FnMut(Move, &[u32])) -> Result<(), String> {

@@ -1,8 +1,8 @@
 //! Findings from the reachable markings: deadlocks, bounds, dead and live transitions, home states.
 
-use super::Graph;
 use super::boundedness::{Boundedness, boundedness};
 use super::components::Components;
+use super::{Graph, Moves, Plain};
 use crate::net::{Marking, Net, TransitionId};
 
 /// The findings from exploring the markings of a net. Names refer to the net for which the report was created.
@@ -100,18 +100,19 @@ impl Report {
 
     /// Explores up to `limit` markings of `net` and returns the findings.
     pub fn of(net: &Net, limit: usize) -> Self {
-        Self::of_graph(net, &Graph::explore(net, limit))
+        Self::of_graph(&Plain::of(net), &Graph::explore(net, limit))
     }
 
-    /// The findings from `graph`, which was explored from `net`.
-    pub(crate) fn of_graph(net: &Net, graph: &Graph) -> Self {
+    /// The findings from `graph`, which was explored by `moves`.
+    pub(crate) fn of_graph(moves: &(impl Moves + ?Sized), graph: &Graph) -> Self {
+        let net = moves.net();
         let deadlocks = deadlocks(graph);
         Self {
             markings: graph.len(),
             vanishing: (0..graph.len()).filter(|&i| graph.is_vanishing(i)).count(),
             firings: graph.edges(),
             is_complete: graph.is_complete(),
-            boundedness: boundedness(net, graph),
+            boundedness: boundedness(moves, graph),
             most_tokens: most_tokens(net, graph),
             deadlock_count: deadlocks.len(),
             deadlocks: deadlocks
@@ -139,7 +140,7 @@ fn deadlocks(graph: &Graph) -> Vec<usize> {
         .collect()
 }
 
-fn most_tokens(net: &Net, graph: &Graph) -> Marking {
+pub(crate) fn most_tokens(net: &Net, graph: &Graph) -> Marking {
     let mut most = net.initial_marking();
     for i in 0..graph.len() {
         for (most, &n) in most.iter_mut().zip(graph.marking(i)) {

@@ -109,6 +109,27 @@ fn an_undecided_boundedness_is_reported() {
     ));
 }
 
+/// An inhibitor arc, a reset arc and priorities may stop a sequence, but do not where there are more tokens than they ask for.
+#[test]
+fn growth_beyond_all_conditions_is_found_in_nets_with_inhibitors_and_priorities() {
+    let text = "place source 1\nplace queue\nplace spare\nplace alarm
+        transition arrive exponential rate 1\nread source\nout spare
+        transition pass immediate\nin spare\nout queue
+        transition serve exponential rate 1\nin queue 2\ninhibit alarm
+        transition warn exponential rate 1\ninhibit queue 3\nout alarm
+        transition calm exponential rate 1\nreset alarm\nread queue";
+    let net = net(text);
+    let report = Report::of(&net, 200);
+    let Boundedness::Unbounded(growth) = report.boundedness else {
+        panic!("{:?}", report.boundedness);
+    };
+    assert_eq!(growth.places, [net.place_named("queue").unwrap()]);
+    assert_eq!(names(&net, &growth.pump), ["arrive", "pass"]);
+    // Below the four tokens that `warn` asks for, it would not be known.
+    let passed = names(&net, &growth.prefix);
+    assert!(passed.iter().filter(|name| **name == "pass").count() >= 3);
+}
+
 #[test]
 fn immediate_transitions_come_first() {
     let net = net("place p 1\nplace q
@@ -162,6 +183,11 @@ proptest! {
                 let found: BTreeSet<Vec<u32>> = (0..graph.len()).map(|i| graph.marking(i).to_vec()).collect();
                 prop_assert!(graph.is_complete());
                 prop_assert_eq!(found, expected);
+                // However few of them are seen, they are not taken for the beginning of more without end.
+                for limit in [3, 10, 30, 100] {
+                    let seen = Report::of(&net, limit).boundedness;
+                    prop_assert!(!matches!(seen, Boundedness::Unbounded(_)), "{:?}", seen);
+                }
             }
             None => prop_assert!(!graph.is_complete()),
         }

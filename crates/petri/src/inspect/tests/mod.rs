@@ -348,7 +348,7 @@ fn a_wrong_query_and_too_many_markings_are_told_in_one_line() {
                 limit: Some(3),
                 ..Wishes::default()
             },
-            "more than 3 markings; raise the limit, or give capacities to places in which tokens may become more and more, or simulate \
+            "more than 3 markings (up to 2 tokens in broken); raise the limit, or give capacities to places in which tokens may become more and more, or simulate \
              this net instead",
         ),
         (
