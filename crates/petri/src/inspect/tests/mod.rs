@@ -76,6 +76,7 @@ fn simulation_and_exact_solution_agree_in_json() {
             simulation: Settings {
                 replications,
                 reserve,
+                precision: 0.02,
                 ..confident()
             },
             ..Wishes::default()
