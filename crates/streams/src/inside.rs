@@ -43,6 +43,16 @@ impl StreamReport {
         }
     }
 
+    /// More numbers than `most` are not missing but absent: no more packets can have been lost of those that came by here.
+    pub(super) fn doubt_above(&mut self, most: u64) {
+        let absent = self.skipped.missing.saturating_sub(most);
+        if absent > 0 {
+            self.skipped.missing -= absent;
+            self.skipped.absent += absent;
+            self.skipped.doubt = Some(StreamDoubt::LostOrElsewhere);
+        }
+    }
+
     /// Of the missing numbers the receiver acknowledged `unseen`: these packets arrived.
     pub(super) fn spare_acknowledged(&mut self, unseen: u64) {
         let spared = unseen.min(self.skipped.missing);

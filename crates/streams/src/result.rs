@@ -130,7 +130,8 @@ impl Numbers {
 pub enum StreamDoubt {
     /// Other traffic has them: the TCP connections in the tunnel lack far less than its numbers do.
     OtherTraffic,
-    /// More are absent than loss leaves of traffic that goes on: lost, or carried elsewhere, or not captured.
+    /// More are absent than loss leaves of traffic that goes on, or than the captured part of it can have lost: lost, or carried elsewhere, or
+    /// not captured.
     LostOrElsewhere,
     /// The receiver acknowledged them: the capture lacks their frames.
     NotCaptured,

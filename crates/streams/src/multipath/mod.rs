@@ -75,6 +75,8 @@ struct Data {
     tally: Tally,
     duplicates: u64,
     across: u64,
+    /// Bytes over which the numbers of its subflows jumped: no more can have been lost on them.
+    jumped: u64,
     subflows: BTreeSet<FlowKey>,
     queue: Queue,
     /// All that mappings speak for: a mapping holds for later segments, too, which need not repeat it (RFC 8684 section 3.3.1).
@@ -245,15 +247,24 @@ impl Connections {
             return;
         }
         let end = segment.seq.wrapping_add(segment.payload_len);
+        let opened = known.opened[dir.index()];
+        let first = first.filter(|_| opened).map(|isn| isn.wrapping_add(1));
         let next = &mut known.next[dir.index()];
-        let in_order = next.is_none_or(|next| segment.seq.wrapping_sub(next) < 1 << 31);
+        let ahead = next
+            .or(first)
+            .map_or(0, |next| segment.seq.wrapping_sub(next));
+        let in_order = ahead < 1 << 31;
         if in_order {
             *next = Some(end);
         }
         let way = known.way(dir);
         if let Some(data) = self.connections.get_mut(connection) {
-            data[way].push(key, segment, number.wrapping_add(skipped), in_order);
-            data[way].map(number, len, segment.ts_ns);
+            let data = &mut data[way];
+            if in_order {
+                data.jumped = data.jumped.saturating_add(u64::from(ahead));
+            }
+            data.push(key, segment, number.wrapping_add(skipped), in_order);
+            data.map(number, len, segment.ts_ns);
         }
     }
 
@@ -294,6 +305,7 @@ impl Data {
             tally: Tally::default(),
             duplicates: 0,
             across: 0,
+            jumped: 0,
             subflows: BTreeSet::new(),
             queue: Queue::default(),
             mapped: Queue::default(),
@@ -342,10 +354,9 @@ impl Data {
         if order.received + self.duplicates < 2 {
             return None;
         }
-        let missing = self
-            .mapped
-            .missing()
-            .div_ceil(u64::from(self.order.mss().max(1)));
+        let packets = |bytes: u64| bytes.div_ceil(u64::from(self.order.mss().max(1)));
+        let missing = packets(self.mapped.missing());
+        let jumped = packets(self.jumped);
         let key = StreamKey {
             service: Service::Mptcp,
             src: self.src,
@@ -356,6 +367,7 @@ impl Data {
         let mut report = StreamReport::new(key, (self.first_ns, self.last_ns), order);
         report.twice.duplicates = self.duplicates;
         report.skipped.missing = missing;
+        report.doubt_above(jumped);
         report.multipath = Some(Subflows {
             subflows: self.subflows.len() as u64,
             across: self.across,
@@ -368,6 +380,7 @@ impl Data {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::StreamDoubt;
 
     fn subflow(ms: i64, seq: u32, syn: bool, payload_len: u32, option: Multipath) -> Subflow {
         Subflow {
@@ -441,6 +454,40 @@ mod tests {
         };
         assert_eq!(missing(200), 0);
         assert_eq!(missing(100), 1);
+    }
+
+    /// Another subflow, which the capture does not have, carries each second segment: this one lacks nothing.
+    #[test]
+    fn what_a_subflow_that_was_not_captured_carries_is_not_lost() {
+        let (key, dir) = FlowKey::new(Endpoint::v4(1, 1000), Endpoint::v4(2, 80), 0);
+        let skipped = |lost: u32| {
+            let mut all = Connections::default();
+            let capable = Multipath::Capable {
+                version: 1,
+                key: None,
+            };
+            all.push(&key, dir, &subflow(0, 99, true, 0, capable));
+            for n in (0..20).filter(|n| *n != lost) {
+                let option = Multipath::Data {
+                    number: u64::from(5_000 + 200 * n),
+                    bits: 32,
+                    subflow: 1 + 100 * n,
+                    len: 100,
+                };
+                let segment = subflow(10 + i64::from(n), 100 + 100 * n, false, 100, option);
+                all.push(&key, dir, &segment);
+            }
+            let [(_, report)] = all.finish().collect::<Vec<_>>().try_into().unwrap();
+            (
+                report.skipped.missing,
+                report.skipped.absent,
+                report.skipped.doubt,
+            )
+        };
+        let doubt = Some(StreamDoubt::LostOrElsewhere);
+        assert_eq!(skipped(u32::MAX), (0, 19, doubt));
+        // It lost one segment of its own.
+        assert_eq!(skipped(7), (1, 19, doubt));
     }
 
     /// SYNs on the same ports, each with another number and another key: as many connections as there may be subflows, and of the keys
