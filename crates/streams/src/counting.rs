@@ -29,6 +29,24 @@ pub(super) struct Counting {
     /// The least change, up or down, and how many are as small: most are the step if the numbers go by it. Those of a part
     /// of some traffic may have a common divisor by accident.
     least: (u64, u64),
+    usual: Usual,
+}
+
+/// The change that most of them are, if one is: by the vote of Boyer and Moore (1991), in which each other change takes one vote away.
+#[derive(Clone, Copy, Debug)]
+struct Usual {
+    change: u64,
+    votes: u64,
+}
+
+impl Usual {
+    fn note(&mut self, change: u64) {
+        match self.votes {
+            0 => *self = Usual { change, votes: 1 },
+            _ if self.change == change => self.votes += 1,
+            _ => self.votes -= 1,
+        }
+    }
 }
 
 impl Counting {
@@ -43,6 +61,10 @@ impl Counting {
             near_if_swapped: 0,
             step: u64::from(changes > 0),
             least: (u64::MAX, 0),
+            usual: Usual {
+                change: 1,
+                votes: changes,
+            },
         }
     }
 
@@ -57,6 +79,7 @@ impl Counting {
         self.changes += 1;
         self.near += u64::from(change.unsigned_abs() <= NEAR);
         self.backwards += u64::from(change < 0);
+        self.usual.note(change.unsigned_abs());
         self.near_if_swapped += u64::from(if_swapped.unsigned_abs() <= NEAR);
         if self.step != 1 {
             let change = change.unsigned_abs();
@@ -81,6 +104,10 @@ impl Counting {
             }
             _ if self.step > 1 && self.least.0 == self.step && 2 * self.least.1 >= self.changes => {
                 of(Numbers::Steps, Some(self.step))
+            }
+            // As many links take turns only for a time.
+            _ if self.usual.change > 1 && 2 * self.usual.votes >= self.changes => {
+                of(Numbers::Steps, Some(self.usual.change))
             }
             _ if most_are_far && 4 * self.backwards >= self.changes => of(Numbers::Random, None),
             _ => Numbering::default(),
@@ -124,6 +151,11 @@ mod tests {
         assert_eq!(verdict(32, [7; 2]), (Numbers::Count, None));
         let halves = (0..12).map(|n| 65_530 + 2 * n);
         assert_eq!(verdict(16, halves), (Numbers::Steps, Some(2)));
+        // The other links take more at first.
+        let most = [65_520, 65_527]
+            .into_iter()
+            .chain((0..9).map(|n| 65_530 + 2 * n));
+        assert_eq!(verdict(16, most), (Numbers::Steps, Some(2)));
         for bits in [16, 24, 32, 48, 64] {
             let swapped = |n: u64| (n << (64 - bits)).swap_bytes();
             let counter = (250..270).map(swapped);
