@@ -240,7 +240,15 @@ impl Recorder {
         self.rounds
             .news(told.now, advances || !told.carries, told.una);
         let edge = match self.told.edge {
-            i64::MAX => told.edge,
+            i64::MAX => {
+                // No window moves back (RFC 9293 section 3.8.6): the last data left no more room than this. What tells that it did is no
+                // packet of the receiver.
+                let room = told.edge.saturating_sub(self.highest);
+                if room >= 0 {
+                    self.rounds.left_at_most(room);
+                }
+                told.edge
+            }
             before => before.max(told.edge),
         };
         let una = self.told.una.max(told.una);

@@ -97,7 +97,9 @@ impl Rounds {
         let window = self
             .largest_window
             .max(self.last.room.saturating_add(flight));
-        self.last.room < progress.full.min(window / 2)
+        // Nothing is known but that it was closed.
+        let half = if window > 0 { window / 2 } else { i64::MAX };
+        self.last.room < progress.full.min(half)
     }
 
     /// The last new data ended with a segment that is not full.

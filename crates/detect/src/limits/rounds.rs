@@ -259,6 +259,11 @@ impl Rounds {
         self.row.peak = self.row.peak.max(flight);
     }
 
+    /// What was sent last left `room` bytes at most in the receiver's window, of which nothing was known before.
+    pub(crate) fn left_at_most(&mut self, room: i64) {
+        self.last.room = self.last.room.min(room);
+    }
+
     /// It takes `ns` to the sender and back.
     pub(crate) fn note_way(&mut self, ns: i64) {
         self.row.way_ns = shortest(self.row.way_ns, ns);

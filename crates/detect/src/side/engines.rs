@@ -223,12 +223,15 @@ impl Engines {
         all
     }
 
-    /// One past what the window that `seg` tells allows to be sent; the greatest number if the handshake was not seen.
-    /// The window of a SYN is not scaled (RFC 7323 section 2.2).
+    /// One past what the window that `seg` tells allows to be sent; the greatest number if the handshake was not seen. A closed window
+    /// is closed whatever its scale. The window of a SYN is not scaled (RFC 7323 section 2.2).
     #[inline]
     pub(super) fn window_edge(&self, seg: &Segment) -> i64 {
         let Some(shift) = self.window_shift else {
-            return i64::MAX;
+            return match seg.window {
+                0 => self.una,
+                _ => i64::MAX,
+            };
         };
         let shift = if seg.flags.any(TcpFlags::SYN) {
             0

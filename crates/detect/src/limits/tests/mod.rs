@@ -128,9 +128,14 @@ impl Trace {
 }
 
 fn reports(packets: &[(Dir, Segment)]) -> Vec<FlowReport> {
+    reports_at(packets, None)
+}
+
+/// Of a capture that was made at `place`, or at a place to be inferred.
+fn reports_at(packets: &[(Dir, Segment)], place: Option<Vantage>) -> Vec<FlowReport> {
     let end = Endpoint::v4;
     let (key, _) = FlowKey::new(end(1, 1_000), end(2, 2_000), 0);
-    let mut tracker = Tracker::new(Config::default());
+    let mut tracker = Tracker::new(Config::default().vantage(place));
     for (frame, (dir, seg)) in packets.iter().enumerate() {
         let frame = frame as u64 + 1;
         tracker.push(&key, *dir, &Segment { frame, ..*seg });
@@ -164,6 +169,26 @@ fn a_full_window_of_the_receiver_holds_all_of_each_round_trip() {
         let window = report.limits.window.unwrap();
         assert_eq!((window.largest_bytes, window.unscaled), (6_000, true));
     }
+}
+
+/// Next to the sender, begun in the middle, where nothing tells the scale of the windows: 0 is 0 in each.
+#[test]
+fn a_closed_window_holds_a_transfer_whose_handshake_was_not_captured() {
+    let mut trace = Trace::new(Vantage::Sender);
+    for round in 0..10 {
+        trace.send(40 * round, 4, MSS);
+        trace.acknowledge(40 * round + 40, if round < 9 { 4_000 } else { 0 });
+    }
+    trace.acknowledge(2_400, 4_000);
+    for round in 0..10 {
+        trace.send(2_400 + 40 * round, 4, MSS);
+        trace.acknowledge(2_440 + 40 * round, 4_000);
+    }
+    trace.packets.sort_by_key(|(_, seg)| seg.ts_ns);
+    let report = reports_at(&trace.packets, Some(Vantage::Sender)).swap_remove(0);
+    assert_eq!(at(&report, [1_400]), ["receiver-window"]);
+    let held = report.limits.share_of(Limit::ReceiverWindow.into());
+    assert!(held > 0.6, "{:?}", report.limits.shares);
 }
 
 /// The largest segment of a loopback interface is as large as the window: that no second one would fit says nothing.
