@@ -241,8 +241,13 @@ impl FlowReport {
         const BACK: LimitSet =
             LimitSet::of(&[Held::ReceiverWindow, Held::SendBuffer, Held::PathDead]);
         if self.limits.life_ns() > 0 {
+            // A timer counts with what was sent again, if anything was.
+            let cut_off = LimitSet::of(&[Held::TimerNeeded, Held::PathDead]);
+            let nothing_again = self.recoveries.by_cause.is_empty();
             // Where one of several may be the limit, all of them must be such a one.
-            return self.limits.share_where(|set| set.is_within(BACK));
+            return self
+                .limits
+                .share_where(|set| set.is_within(BACK) || nothing_again && set == cut_off);
         }
         let life = self.last_ns.saturating_sub(self.first_ns).max(1) as f64;
         match (self.cost.limit, self.cost.closed_ns) {

@@ -15,6 +15,23 @@ fn what_was_never_acknowledged_did_not_move() {
     );
 }
 
+/// At the receiver, which lacks what nothing brings any more.
+#[test]
+fn a_silence_that_nothing_ends_is_a_problem() {
+    let text = said(&with(
+        &[(&[Limit::TimerNeeded, Limit::PathDead], 95)],
+        |flow| flow.originals.unfilled = 7,
+    ));
+    assert!(
+        text.starts_with("10.1.0.2:1->192.0.2.17:5001 moved"),
+        "{text}"
+    );
+    says(
+        &text,
+        "it waited for its retransmission timer, or the path was dead, for",
+    );
+}
+
 #[test]
 fn a_connection_that_was_reset_with_data_under_way_has_a_problem() {
     let of = |undecided: u64| {
