@@ -1,5 +1,6 @@
 //! A connection from the side of one end.
 
+use inorder_base::heap::Heap;
 use serde_json::Value;
 
 use crate::ack::{only_acknowledges, ranges};
@@ -8,7 +9,7 @@ use crate::event::{About, Clock, Event, SPACES, TimeFormat, about};
 use crate::join::{Heard, JoinedBy};
 use crate::order::{Evidence, Order, PROCESSING_NS};
 use crate::resent::Streams;
-use crate::result::Trigger;
+use crate::result::{LossRow, Report, Trigger};
 use crate::space::{Lost, Received, Sent, Space};
 use crate::trigger::Word;
 use crate::trips::RoundTrips;
@@ -65,9 +66,13 @@ pub struct Connection {
     pub(crate) unreadable: u64,
     /// Packets whose events have no number although such packets have one.
     pub(crate) unnumbered: u64,
+    /// What [`Connection::bytes`] was when the memory was counted last.
+    pub(crate) counted: usize,
     /// What the log of the other end says, if it is known.
     pub(crate) heard: Option<Box<Heard>>,
 }
+
+inorder_base::heap!(Connection: title, id, vantage, spaces, window, streams, trips, just_lost, lost_lately);
 
 impl Connection {
     /// Another connection in the same trace.
@@ -129,6 +134,30 @@ impl Connection {
         if text("time_units") == Some("us") {
             self.clock.units_ns = 1e3;
         }
+    }
+
+    /// Bytes that it takes, with what its report will take: a row for each loss, and while the report is made, times and
+    /// numbers of all packets. They are capacities and lengths, so that asking is cheap.
+    pub(crate) fn bytes(&self) -> usize {
+        /// Of a packet that was sent: when and how many bytes it, its acknowledgement and its arrival were, and its number.
+        const OF_SENT: usize = 3 * 16 + 8;
+        /// Of a packet that was received: its number, which one was the highest before, its time and its bytes.
+        const OF_RECEIVED: usize = 64;
+        /// Of a round trip: a copy of it.
+        const OF_ROUND_TRIP: usize = 16;
+        let lost: usize = self.spaces.iter().map(|space| space.lost.len()).sum();
+        let sent: usize = self.spaces.iter().map(|space| space.sent.len()).sum();
+        let received: usize = self.spaces.iter().map(|space| space.received.len()).sum();
+        let reported = size_of::<Report>()
+            + self.title.len()
+            + self.id.len()
+            + lost * 2 * size_of::<LossRow>()
+            + sent * OF_SENT
+            + received * OF_RECEIVED
+            + self.trips.all().len() * OF_ROUND_TRIP;
+        // A list that is full is copied into one of twice its size with the next element.
+        let copied = 2 * (self.window.heap_bytes() + self.trips.heap_bytes());
+        3 * size_of::<Connection>() + self.heap_bytes() + copied + reported
     }
 
     /// Packets sent and received so far.
@@ -267,14 +296,15 @@ impl Connection {
 
     /// The log counts losses and does not name the packets (quiche): they are the oldest that may be.
     fn counted_lost(&mut self, count: u64, now_ns: i64) {
-        for _ in 0..count {
+        for counted in 0..count {
             let of_space = |i: usize| Some((i, self.spaces[i].next_lost().next()?));
             let next = (0..SPACES)
                 .filter_map(of_space)
                 .min_by_key(|(_, (_, sent_ns))| *sent_ns);
             let Some((space, (number, _))) = next else {
-                self.spaces[SPACES - 1].unknown += 1;
-                continue;
+                let unknown = &mut self.spaces[SPACES - 1].unknown;
+                *unknown = unknown.saturating_add(count - counted);
+                break;
             };
             self.declare(space, number, now_ns, Trigger::Unknown, true);
         }

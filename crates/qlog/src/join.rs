@@ -1,6 +1,6 @@
 //! Which two logs are of the two ends of one connection, and what one end learns from the log of the other.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use inorder_base::named;
 
@@ -68,16 +68,15 @@ pub fn join(connections: &mut [Connection]) {
     }
 }
 
-fn are_opposite(one: &Connection, other: &Connection) -> bool {
-    matches!(
-        (one.vantage(), other.vantage()),
-        ("client", "server") | ("server", "client")
-    )
-}
-
 /// Pairs of indices with the same identifier; each connection is in one pair.
 fn by_identifier(connections: &[Connection]) -> Vec<(usize, usize, JoinedBy)> {
-    let mut waiting: HashMap<String, Vec<usize>> = HashMap::new();
+    /// Ends with the same identifier that are in no pair yet.
+    #[derive(Default)]
+    struct Waiting {
+        clients: VecDeque<usize>,
+        servers: VecDeque<usize>,
+    }
+    let mut waiting: HashMap<String, Waiting> = HashMap::new();
     let mut pairs = Vec::new();
     for (i, connection) in connections.iter().enumerate() {
         if connection.id.is_empty() {
@@ -86,12 +85,14 @@ fn by_identifier(connections: &[Connection]) -> Vec<(usize, usize, JoinedBy)> {
         let same = waiting
             .entry(connection.id.to_ascii_lowercase())
             .or_default();
-        let other = same
-            .iter()
-            .position(|j| are_opposite(connection, &connections[*j]));
-        match other {
-            Some(at) => pairs.push((same.remove(at), i, JoinedBy::Identifier)),
-            None => same.push(i),
+        let (alike, opposite) = match connection.vantage() {
+            "client" => (&mut same.clients, &mut same.servers),
+            "server" => (&mut same.servers, &mut same.clients),
+            _ => continue,
+        };
+        match opposite.pop_front() {
+            Some(other) => pairs.push((other, i, JoinedBy::Identifier)),
+            None => alike.push_back(i),
         }
     }
     pairs

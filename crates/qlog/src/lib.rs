@@ -5,7 +5,7 @@
 //! window that only such packets caused was needless. With the log of the other end as well, what arrived there is known
 //! without acknowledgements ([`join`]).
 //!
-//! Memory grows with the packets of a connection: about 200 bytes for each.
+//! Memory grows with the packets of a connection, some hundred bytes for each with its report. [`Room`] bounds it.
 
 #![forbid(unsafe_code)]
 
@@ -25,6 +25,7 @@ mod readable;
 mod report;
 mod resent;
 mod result;
+mod room;
 mod space;
 mod trigger;
 mod trips;
@@ -36,11 +37,12 @@ pub use connection::Connection;
 pub use event::Event;
 pub use join::{JoinedBy, join};
 pub use lost::Lost;
-pub use read::{ReadError, read};
+pub use read::{ReadError, read, read_within};
 pub use result::{
     Arrivals, Declared, Document, LossRow, Reduced, Report, Resent, Sufficient, Threshold,
     Thresholds, Traffic, Trigger,
 };
+pub use room::Room;
 
 /// For fuzzers: reads the bytes as a log and reports on all connections.
 #[doc(hidden)]

@@ -2,6 +2,7 @@
 
 use inorder_cost::{OnceMore, Recognised, Rest, by_factors};
 
+use crate::space::MAX_IN_FLIGHT;
 use crate::window::{Episode, Window};
 
 /// From this share of the window in flight on, the window limits the sender.
@@ -67,11 +68,11 @@ pub(crate) fn lost(window: &Window, needless: &[bool], transfer: &Transfer) -> O
         .filter_map(|(e, _)| factor(window, e))
         .collect();
     let recognised: Recognised = by_factors(&factors);
-    let before = transfer.sent_until(first.start_ns);
-    let useful = (transfer.sent_until(ended) - before).saturating_sub(transfer.wasted);
+    let sums = Sums::of(&transfer.sent);
+    let before = sums.until(first.start_ns);
+    let useful = (sums.until(ended) - before).saturating_sub(transfer.wasted);
     let needed = reductions().filter(|(e, needless)| !**needless && e.start_ns > first.start_ns);
-    let after =
-        |e: &Episode| transfer.sent_until(e.start_ns).saturating_sub(before) as f64 / segment;
+    let after = |e: &Episode| sums.until(e.start_ns).saturating_sub(before) as f64 / segment;
     let rest = Rest {
         segments: useful as f64 / segment,
         window: first.before? / segment,
@@ -112,7 +113,7 @@ fn was_restored(window: &Window, episode: &Episode, rtt_ns: i64) -> bool {
         return false;
     };
     let until_ns = episode.start_ns.saturating_add(2 * rtt_ns);
-    let after = window.history.iter().skip(fell);
+    let after = window.history.iter().skip(fell).take(MAX_IN_FLIGHT);
     after
         .take_while(|level| level.at_ns <= until_ns)
         .any(|level| level.window >= RESTORED * before)
@@ -144,10 +145,25 @@ fn limits(window: &Window, from_ns: i64, until_ns: i64, rtt_ns: i64) -> bool {
     full_ns as f64 >= MIN_TIME_FULL * all_ns as f64
 }
 
-impl Transfer {
-    fn sent_until(&self, ns: i64) -> u64 {
-        let before = self.sent.iter().take_while(|(at_ns, _)| *at_ns <= ns);
-        before.fold(0, |sum, (_, bytes)| sum.saturating_add(*bytes))
+/// Of each packet with all before it: the latest time, and the bytes.
+struct Sums(Vec<(i64, u64)>);
+
+impl Sums {
+    fn of(sent: &[(i64, u64)]) -> Sums {
+        let (mut latest_ns, mut sum) = (i64::MIN, 0_u64);
+        let sums = sent.iter().map(|(at_ns, bytes)| {
+            latest_ns = latest_ns.max(*at_ns);
+            sum = sum.saturating_add(*bytes);
+            (latest_ns, sum)
+        });
+        Sums(sums.collect())
+    }
+
+    /// Bytes of the packets before the first one that was sent later.
+    fn until(&self, ns: i64) -> u64 {
+        let before = self.0.partition_point(|(latest_ns, _)| *latest_ns <= ns);
+        let last = before.checked_sub(1).and_then(|i| self.0.get(i));
+        last.map_or(0, |(_, sum)| *sum)
     }
 }
 
@@ -176,6 +192,15 @@ mod tests {
             }
         }
         (window, transfer)
+    }
+
+    /// The third packet stands behind one that was sent later.
+    #[test]
+    fn bytes_until_a_time_are_those_before_the_first_later_packet() {
+        let sums = Sums::of(&[(10, 1), (30, 2), (20, 4), (40, u64::MAX)]);
+        let until = |ns| sums.until(ns);
+        assert_eq!([9, 10, 20, 30, 40].map(until), [0, 1, 1, 7, u64::MAX]);
+        assert_eq!(Sums::of(&[]).until(5), 0);
     }
 
     #[test]

@@ -1,18 +1,24 @@
 //! The three serialisations, read event by event: a JSON document, JSON-SEQ (RFC 7464), a JSON value in each line.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;
-use std::io::{self, BufReader, Read};
+use std::io::{BufReader, Read};
 
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Deserializer, Value};
 
+use inorder_base::heap::Heap;
 use inorder_report::number::plural;
 
 use crate::connection::Connection;
 use crate::event::{Event, TimeFormat, is_odd};
 use crate::readable::is_readable;
+use crate::room::{Room, Text};
 use crate::value::number;
+
+/// Members of an event that is a list, at most: drafts 00 and 01 have four, and `common_fields` may take some away.
+const MAX_FIELDS: usize = 64;
 
 /// Why a log could not be read to its end.
 #[derive(Debug, thiserror::Error)]
@@ -29,8 +35,18 @@ pub struct ReadError {
 /// # Errors
 /// If the input is no qlog, damaged, or cannot be read; the error contains what came before.
 pub fn read(input: impl Read) -> Result<Vec<Connection>, ReadError> {
-    let mut log = Log::default();
-    let mut json = Deserializer::from_reader(Separators(BufReader::with_capacity(1 << 16, input)));
+    read_within(input, &mut Room::new(None))
+}
+
+/// Reads all traces of a log until the room is used up: what comes behind is left out.
+///
+/// # Errors
+/// As of [`read`], and if an event is too long for the memory.
+pub fn read_within(input: impl Read, room: &mut Room) -> Result<Vec<Connection>, ReadError> {
+    let since_event = Cell::new(0);
+    let text = Text::new(BufReader::with_capacity(1 << 16, input), &since_event, room);
+    let mut json = Deserializer::from_reader(text);
+    let mut log = Log::new(room, &since_event);
     let problem = loop {
         match json.end() {
             Ok(()) => break None,
@@ -38,6 +54,9 @@ pub fn read(input: impl Read) -> Result<Vec<Connection>, ReadError> {
             Err(_) => {}
         }
         if let Err(error) = (Top { log: &mut log }).deserialize(&mut json) {
+            if log.room.is_used_up() {
+                break None;
+            }
             break Some(match log.is_qlog {
                 true if error.is_eof() => format!(
                     "it ends within an event, in line {}, column {}; expected the rest of it: the log was cut off, or is still written",
@@ -62,25 +81,11 @@ pub fn read(input: impl Read) -> Result<Vec<Connection>, ReadError> {
     }
 }
 
-/// Turns the record separators of RFC 7464 into spaces.
-struct Separators<R>(R);
-
-impl<R: Read> Read for Separators<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        const RECORD_SEPARATOR: u8 = 0x1e;
-        let len = self.0.read(buffer)?;
-        if let Some(read) = buffer.get_mut(..len) {
-            read.iter_mut()
-                .filter(|byte| **byte == RECORD_SEPARATOR)
-                .for_each(|byte| *byte = b' ');
-        }
-        Ok(len)
-    }
-}
-
 /// What has been read.
-#[derive(Default)]
-struct Log {
+struct Log<'a> {
+    room: &'a mut Room,
+    /// Bytes of text since the last event.
+    since_event: &'a Cell<usize>,
     connections: Vec<Connection>,
     /// Index of the connection that has the header of the trace that is being read.
     trace: usize,
@@ -95,7 +100,21 @@ struct Log {
     events: u64,
 }
 
-impl Log {
+impl<'a> Log<'a> {
+    fn new(room: &'a mut Room, since_event: &'a Cell<usize>) -> Self {
+        Log {
+            room,
+            since_event,
+            connections: Vec::new(),
+            trace: 0,
+            groups: HashMap::new(),
+            last: 0,
+            is_qlog: false,
+            has_content: false,
+            events: 0,
+        }
+    }
+
     fn problem(&self) -> Option<String> {
         if !self.has_content {
             return Some("it is empty; expected a qlog file".to_owned());
@@ -127,6 +146,20 @@ impl Log {
         self.last = self.trace;
         self.groups.clear();
         self.connections.push(Connection::default());
+        self.since_event.set(0);
+    }
+
+    /// Counts what a connection takes. Errors if there is no room for more.
+    fn count<E: serde::de::Error>(&mut self, index: usize) -> Result<(), E> {
+        if let Some(connection) = self.connections.get_mut(index) {
+            let bytes = connection.bytes();
+            let before = std::mem::replace(&mut connection.counted, bytes);
+            self.room.change(before, bytes);
+        }
+        match self.room.is_used_up() {
+            true => Err(E::custom("the memory is used up")),
+            false => Ok(()),
+        }
     }
 
     /// The trace that is being read.
@@ -137,7 +170,9 @@ impl Log {
         &mut self.connections[self.trace]
     }
 
-    fn event(&mut self, event: &Event) {
+    /// Takes an event. Errors if there is no room for more.
+    fn event<E: serde::de::Error>(&mut self, event: &Event) -> Result<(), E> {
+        self.since_event.set(0);
         self.events += 1;
         // The times of all events of a trace are on one clock.
         let now_ns = self.current().clock.at(event.time);
@@ -149,10 +184,12 @@ impl Log {
         let connection = &mut self.connections[index];
         connection.unreadable += u64::from(!is_readable(event));
         connection.event(event, now_ns);
+        self.count(index)
     }
 
     /// Something in the place of an event that is none.
     fn no_event(&mut self) {
+        self.since_event.set(0);
         self.current().unreadable += 1;
     }
 
@@ -174,7 +211,10 @@ impl Log {
             }
         };
         self.connections[index].set_id(group);
+        let before = self.groups.heap_bytes();
         self.groups.insert(group.to_owned(), index);
+        let now = self.groups.heap_bytes() + 2 * group.len();
+        self.room.change(before, now);
         index
     }
 
@@ -184,21 +224,30 @@ impl Log {
 
     /// The connections that have packets. What could not be read of others is counted with the first of them.
     fn finish(self) -> Vec<Connection> {
-        let all = self.connections.into_iter();
-        let (mut said, silent): (Vec<_>, Vec<_>) = all.partition(|c| c.packets() > 0);
+        let mut said = self.connections;
+        let mut unreadable = 0;
+        said.retain(|connection| {
+            let has_packets = connection.packets() > 0;
+            unreadable += if has_packets {
+                0
+            } else {
+                connection.unreadable
+            };
+            has_packets
+        });
         if let Some(first) = said.first_mut() {
-            first.unreadable += silent.iter().map(|c| c.unreadable).sum::<u64>();
+            first.unreadable += unreadable;
         }
         said
     }
 }
 
 /// A value at the top: the whole log, the header of a sequence, or one event of it.
-struct Top<'a> {
-    log: &'a mut Log,
+struct Top<'a, 'r> {
+    log: &'a mut Log<'r>,
 }
 
-impl<'de> DeserializeSeed<'de> for Top<'_> {
+impl<'de> DeserializeSeed<'de> for Top<'_, '_> {
     type Value = ();
 
     fn deserialize<D: serde::Deserializer<'de>>(self, input: D) -> Result<(), D::Error> {
@@ -206,7 +255,7 @@ impl<'de> DeserializeSeed<'de> for Top<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Top<'_> {
+impl<'de> Visitor<'de> for Top<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -243,7 +292,7 @@ impl<'de> Visitor<'de> for Top<'_> {
             }
         }
         match event.name.is_empty() {
-            false => self.log.event(&event),
+            false => self.log.event(&event)?,
             true if is_event => self.log.no_event(),
             true => {}
         }
@@ -251,11 +300,11 @@ impl<'de> Visitor<'de> for Top<'_> {
     }
 }
 
-struct Traces<'a> {
-    log: &'a mut Log,
+struct Traces<'a, 'r> {
+    log: &'a mut Log<'r>,
 }
 
-impl<'de> DeserializeSeed<'de> for Traces<'_> {
+impl<'de> DeserializeSeed<'de> for Traces<'_, '_> {
     type Value = ();
 
     fn deserialize<D: serde::Deserializer<'de>>(self, input: D) -> Result<(), D::Error> {
@@ -263,7 +312,7 @@ impl<'de> DeserializeSeed<'de> for Traces<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Traces<'_> {
+impl<'de> Visitor<'de> for Traces<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -277,16 +326,17 @@ impl<'de> Visitor<'de> for Traces<'_> {
                 self.log.connections.pop();
                 return Ok(());
             }
+            self.log.count(self.log.trace)?;
         }
     }
 }
 
 /// A trace: its header, and its events unless they follow by themselves.
-struct Trace<'a> {
-    log: &'a mut Log,
+struct Trace<'a, 'r> {
+    log: &'a mut Log<'r>,
 }
 
-impl<'de> DeserializeSeed<'de> for Trace<'_> {
+impl<'de> DeserializeSeed<'de> for Trace<'_, '_> {
     type Value = ();
 
     fn deserialize<D: serde::Deserializer<'de>>(self, input: D) -> Result<(), D::Error> {
@@ -294,7 +344,7 @@ impl<'de> DeserializeSeed<'de> for Trace<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Trace<'_> {
+impl<'de> Visitor<'de> for Trace<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -302,7 +352,7 @@ impl<'de> Visitor<'de> for Trace<'_> {
     }
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
-        let mut fields = Vec::new();
+        let mut fields: Vec<String> = Vec::new();
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "vantage_point" => {
@@ -326,6 +376,7 @@ impl<'de> Visitor<'de> for Trace<'_> {
                 }
                 "event_fields" => {
                     fields = map.next_value()?;
+                    fields.truncate(MAX_FIELDS);
                     if fields.iter().any(|field| field == "delta_time") {
                         self.log.current().clock.format = TimeFormat::Delta;
                     }
@@ -344,13 +395,13 @@ impl<'de> Visitor<'de> for Trace<'_> {
     }
 }
 
-struct Events<'a> {
-    log: &'a mut Log,
+struct Events<'a, 'r> {
+    log: &'a mut Log<'r>,
     /// Names of the members of events that are lists (drafts 00 and 01).
     fields: &'a [String],
 }
 
-impl<'de> DeserializeSeed<'de> for Events<'_> {
+impl<'de> DeserializeSeed<'de> for Events<'_, '_> {
     type Value = ();
 
     fn deserialize<D: serde::Deserializer<'de>>(self, input: D) -> Result<(), D::Error> {
@@ -358,7 +409,7 @@ impl<'de> DeserializeSeed<'de> for Events<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Events<'_> {
+impl<'de> Visitor<'de> for Events<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -368,7 +419,7 @@ impl<'de> Visitor<'de> for Events<'_> {
     fn visit_seq<S: SeqAccess<'de>>(self, mut seq: S) -> Result<(), S::Error> {
         while let Some(value) = seq.next_element::<Value>()? {
             match Event::of(value, self.fields) {
-                Some(event) => self.log.event(&event),
+                Some(event) => self.log.event(&event)?,
                 None => self.log.no_event(),
             }
         }

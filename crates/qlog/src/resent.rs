@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use inorder_base::heap::Heap;
 use serde_json::Value;
 
 use crate::value::whole;
@@ -14,11 +15,17 @@ const MAX_FRAME: u64 = 65_535;
 /// 9002 section 6.2.4) and then doubles, so that 32 take 65,536 times as long as the first time-out.
 const MAX_REPETITIONS: usize = 32;
 
+/// Parts with which a frame is compared. Where it spans more, what was known of its bytes is forgotten: a datagram of 1,500 bytes would have to repeat
+/// frames of 23 bytes on average.
+const MAX_PARTS: usize = 64;
+
 /// What was sent of all streams, and in which packets.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Streams {
     /// Ranges of bytes by stream and first byte; none overlaps another.
     parts: BTreeMap<(u64, u64), Part>,
+    /// Numbers of packets in all lists of parts and of what was sent again.
+    listed: usize,
     /// What was sent again without a loss, in the order of sending.
     pub(crate) again: Vec<Again>,
 }
@@ -43,6 +50,14 @@ pub(crate) struct Again {
     pub(crate) bytes: u64,
     /// The packets that had them before.
     pub(crate) earlier: Vec<u64>,
+}
+
+impl Heap for Streams {
+    fn heap_bytes(&self) -> usize {
+        // A list has room for four at first, then for twice as many.
+        let numbers = 2 * self.listed + 4 * self.again.len();
+        self.parts.heap_bytes() + self.again.heap_bytes() + numbers * size_of::<u64>()
+    }
 }
 
 impl Part {
@@ -78,6 +93,7 @@ impl Streams {
     ) {
         self.cut(stream, from);
         self.cut(stream, end);
+        self.forget_many(stream, from, end);
         let new = |end| Part {
             end,
             first: number,
@@ -98,19 +114,34 @@ impl Streams {
             if losses > part.answered {
                 part.answered += 1;
             } else {
+                self.listed += part.packets().count();
                 self.again.push(Again {
                     number,
                     bytes: part.end - start,
                     earlier: part.packets().collect(),
                 });
             }
+            let before = part.later.len();
             part.repeated(number, &is_lost);
+            self.listed += part.later.len() - before;
         }
         if at < end {
             gaps.push((at, end));
         }
         for (start, end) in gaps {
             self.parts.insert((stream, start), new(end));
+        }
+    }
+
+    /// Forgets the parts between these bytes if they are too many to be looked at.
+    fn forget_many(&mut self, stream: u64, from: u64, end: u64) {
+        let range = || (stream, from)..(stream, end);
+        if self.parts.range(range()).nth(MAX_PARTS).is_none() {
+            return;
+        }
+        while let Some((&key, _)) = self.parts.range(range()).next() {
+            let forgotten = self.parts.remove(&key);
+            self.listed -= forgotten.map_or(0, |part| part.later.len());
         }
     }
 
@@ -121,6 +152,7 @@ impl Streams {
             && part.end > at
         {
             let rest = part.clone();
+            self.listed += rest.later.len();
             part.end = at;
             self.parts.insert((stream, at), rest);
         }
@@ -184,6 +216,22 @@ mod tests {
         let lost: Vec<_> = (0..99).collect();
         assert_eq!(again(&sent, &lost), []);
         assert_eq!(again(&sent, &lost[1..]).len(), 1);
+    }
+
+    /// Each frame of 60,000 bytes begins a byte behind the one before: all bytes but one are repeated, in as many parts as there were frames.
+    #[test]
+    fn a_frame_is_compared_with_a_bounded_number_of_parts() {
+        let mut streams = Streams::default();
+        let mut before = 0;
+        for number in 0..10_000 {
+            streams.carried(number, 4, number, number + 60_000, |_| false);
+            assert!(streams.again.len() - before <= MAX_PARTS);
+            before = streams.again.len();
+        }
+        let listed = streams.parts.values().map(|part| part.later.len());
+        let earlier = streams.again.iter().map(|again| again.earlier.len());
+        assert_eq!(streams.listed, listed.chain(earlier).sum::<usize>());
+        assert!(streams.parts.len() < 10_100, "{}", streams.parts.len());
     }
 
     #[test]

@@ -1,11 +1,15 @@
 //! The round trips that a log has.
 
+use crate::space::MAX_IN_FLIGHT;
+
 /// Round trips with the times at which the log says them, nanoseconds. Where none is known they are 0.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct RoundTrips {
     smoothed: Vec<(i64, i64)>,
     measured: Vec<(i64, i64)>,
 }
+
+inorder_base::heap!(RoundTrips: smoothed, measured);
 
 impl RoundTrips {
     pub(crate) fn smoothed(&mut self, now_ns: i64, rtt_ns: i64) {
@@ -41,7 +45,7 @@ impl RoundTrips {
     /// The longest of those that packets took which were in flight at a time; the smoothed one where none is known.
     pub(crate) fn of_in_flight_at(&self, at_ns: i64) -> i64 {
         let from = self.measured.partition_point(|(when, _)| *when <= at_ns);
-        let later = self.measured.iter().skip(from);
+        let later = self.measured.iter().skip(from).take(MAX_IN_FLIGHT);
         // Packets that were sent before that time.
         let theirs = later.take_while(|(when, ns)| when.saturating_sub(*ns) <= at_ns);
         let longest = theirs.map(|(_, ns)| *ns).max();

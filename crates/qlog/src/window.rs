@@ -1,5 +1,7 @@
 //! Reductions of the congestion window, and which of them were needless.
 
+use inorder_base::heap::Heap;
+
 /// A reduction and the losses that caused it.
 #[derive(Clone, Debug)]
 pub(crate) struct Episode {
@@ -33,6 +35,16 @@ pub(crate) struct Window {
     /// Whenever the log says something.
     pub(crate) history: Vec<Level>,
     pub(crate) episodes: Vec<Episode>,
+    /// Losses of all episodes.
+    losses: usize,
+}
+
+impl Heap for Window {
+    fn heap_bytes(&self) -> usize {
+        // A list that grows has room for four at first, then for twice as many.
+        let losses = 4 * self.episodes.len() + 2 * self.losses;
+        self.history.heap_bytes() + self.episodes.heap_bytes() + losses * size_of::<(usize, u64)>()
+    }
 }
 
 impl Window {
@@ -47,6 +59,7 @@ impl Window {
         now_ns: i64,
         rtt_ns: i64,
     ) {
+        self.losses += 1;
         let window_known = !self.history.is_empty();
         if let Some(last) = self.episodes.last_mut() {
             let waited_in_vain =

@@ -513,3 +513,23 @@ fn an_acknowledgement_behind_the_loss_does_not_refute_its_reason() {
     let report = log.report();
     assert_eq!(triggers(&report), [(2, Trigger::PacketThreshold)]);
 }
+
+/// Many logs with one name: each end is joined with the first of the other side that has no partner yet.
+#[test]
+fn of_many_logs_with_one_name_each_is_in_one_pair() {
+    let one = |vantage: &str, number: u64| {
+        let mut log = Log::new(vantage);
+        log.sent(0.0, number, &stream(0));
+        log.read()
+    };
+    let clients = (0..3).flat_map(|number| one("client", number));
+    let servers = (10..12).flat_map(|number| one("server", number));
+    let mut all: Vec<Connection> = clients.chain(servers).collect();
+    join(&mut all);
+    let joined = all.iter().map(|c| c.report().declared.joined_by);
+    let named = Some(JoinedBy::Identifier);
+    assert_eq!(
+        joined.collect::<Vec<_>>(),
+        [named, named, None, named, named]
+    );
+}

@@ -312,3 +312,18 @@ proptest! {
         fuzz_one(&bytes);
     }
 }
+
+/// quiche counts losses instead of naming packets. Whatever number it writes, only the packets that the log has are gone through.
+#[test]
+fn a_count_of_more_losses_than_there_are_packets_is_not_counted_out() {
+    let log = r#"{"qlog_version":"0.3","qlog_format":"NDJSON","trace":{"vantage_point":{"type":"server"}}}
+{"time":0,"name":"transport:packet_sent","data":{"header":{"packet_type":"1RTT","packet_number":0}}}
+{"time":1,"name":"recovery:metrics_updated","data":{"cf_lost_packets":{"delta":1e18}}}
+{"time":2,"name":"recovery:metrics_updated","data":{"cf_lost_packets":{"delta":1e30}}}
+"#;
+    let report = read(log.as_bytes()).unwrap()[0].report();
+    assert_eq!(
+        (report.declared.lost, report.declared.unknown),
+        (0, u64::MAX)
+    );
+}
