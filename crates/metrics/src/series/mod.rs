@@ -5,7 +5,7 @@ mod columns;
 mod table;
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read};
 
 use crate::{
     Arrival, Config, Distribution, MAX_SEQ, Metrics, Record, RecordParser, Summary, Unwrapper,
@@ -13,6 +13,12 @@ use crate::{
 
 pub use columns::SERIES;
 pub use table::write_text;
+
+/// Longest line, bytes: a number, a time and a size take fewer than a hundred, and a comment hardly more.
+const MAX_LINE: u64 = 1 << 20;
+/// What a reordered packet takes in the lists, bytes, with what is printed of them: four numbers with room for as many more, its place among the
+/// discontinuities (33), and copies of the two lists between these.
+const BYTES_OF_LATE: usize = 140;
 
 /// The metrics of a series of packets, and the values listed for single packets.
 ///
@@ -50,6 +56,9 @@ struct Lists {
     runs: Vec<u64>,
     /// Arrival times of the discontinuities, by position in the order of arrival.
     discontinuities: BTreeMap<u64, i64>,
+    /// Packets for which there is room, `None` without a limit, and those that came when it was used up.
+    room: Option<usize>,
+    left_out: u64,
     timed: bool,
     sized: bool,
 }
@@ -67,6 +76,11 @@ impl SeriesReport {
     /// Packets that arrived, duplicates not counted.
     pub fn received(&self) -> u64 {
         self.summary.order.received
+    }
+
+    /// Reordered packets that no list has, because the memory for lists was used up ([`Series::within`]).
+    pub fn left_out_of_lists(&self) -> u64 {
+        self.lists.left_out
     }
 
     /// Gaps that were forgotten because more were open at once than are remembered.
@@ -122,6 +136,14 @@ impl Series {
         })
     }
 
+    /// Lists values of single packets only as far as they take no more than `memory`, bytes; everything else takes the same, however many
+    /// packets there are.
+    #[must_use]
+    pub fn within(mut self, memory: Option<usize>) -> Self {
+        self.lists.room = memory.map(|bytes| bytes / BYTES_OF_LATE);
+        self
+    }
+
     /// Takes every line up to the first malformed one; returns the number of that line and what is wrong with it.
     ///
     /// # Errors
@@ -131,8 +153,13 @@ impl Series {
         let mut line = Vec::new();
         for number in 1u64.. {
             line.clear();
-            if input.read_until(b'\n', &mut line)? == 0 {
+            let mut bounded = input.by_ref().take(MAX_LINE);
+            if bounded.read_until(b'\n', &mut line)? == 0 {
                 break;
+            }
+            if bounded.limit() == 0 {
+                let problem = format!("expected a line of fewer than {MAX_LINE} bytes");
+                return Ok(Some((number, problem)));
             }
             let Ok(text) = std::str::from_utf8(&line) else {
                 return Ok(Some((number, "expected text, found other bytes".into())));
@@ -160,6 +187,10 @@ impl Series {
             Arrival::Reordered(late) => {
                 self.received += 1;
                 let lists = &mut self.lists;
+                if lists.room.is_some_and(|room| lists.extents.len() >= room) {
+                    lists.left_out += 1;
+                    return;
+                }
                 lists.extents.push(late.extent);
                 lists.late_ns.push(late.late_ns);
                 lists.byte_offsets.push(late.byte_offset);
@@ -301,5 +332,39 @@ mod tests {
     #[test]
     fn the_columns_are_in_order() {
         assert_eq!(inorder_report::problems(SERIES), Vec::<String>::new());
+    }
+
+    #[test]
+    fn lists_have_as_many_packets_as_there_is_memory_for() {
+        let numbers: String = (1..=1_000).rev().map(|seq| format!("{seq}\n")).collect();
+        let measured = |memory| {
+            let config = Config {
+                start: Some(1),
+                ..Config::default()
+            };
+            let mut series = Series::new(64, config).unwrap().within(memory);
+            series.read(numbers.as_bytes()).unwrap();
+            series.finish(true)
+        };
+        let (all, some) = (measured(None), measured(Some(100 * BYTES_OF_LATE)));
+        assert_eq!(
+            (all.left_out_of_lists(), some.left_out_of_lists()),
+            (0, 899)
+        );
+        let (all, some) = (json(&all), json(&some));
+        let extents = |json: &serde_json::Value| json["extents"].as_array().unwrap().clone();
+        assert_eq!(extents(&some), extents(&all)[..100]);
+        // What is no list is the same.
+        for name in ["reordered", "reordered_ratio", "n_reordering", "rd"] {
+            assert_eq!(some[name], all[name], "{name}");
+        }
+    }
+
+    #[test]
+    fn a_line_without_an_end_is_not_read_to_its_end() {
+        let mut series = Series::new(64, Config::default()).unwrap();
+        let mut endless = io::BufReader::new(io::repeat(b'1'));
+        let (line, problem) = series.read(&mut endless).unwrap().unwrap();
+        assert_eq!((line, problem.contains("fewer than")), (1, true));
     }
 }
