@@ -14,6 +14,10 @@ use crate::explanation::{Explanation, Explanations};
 /// Holes looked at for one unexplained ACK.
 const MAX_HOLES_PER_ACK: usize = 512;
 
+/// Segments that are looked at for one retransmission: those of 64 bytes in the largest super-packet (65,535 bytes). A
+/// capture may claim that each byte was sent by itself.
+const MAX_COVERED: usize = 1_024;
+
 /// The data that is outstanding in one direction.
 #[derive(Debug)]
 pub(super) struct Outstanding {
@@ -126,20 +130,25 @@ impl Outstanding {
     /// Notes a retransmission of everything unreported from segment `first` to the byte `end`: it may be cut
     /// differently from what it repeats.
     pub(super) fn mark_copies(&mut self, first: usize, seg: &Segment, end: i64, phase: u32) {
-        let mut i = first;
-        while self.board.get(i).is_some_and(|s| s.start < end) {
-            if self.board.get(i).is_some_and(|s| !s.reported) {
-                self.board
-                    .retransmitted(i, seg.ts_ns, seg.tsval, phase, i == first);
+        for i in first..first + MAX_COVERED {
+            match self.board.get(i) {
+                Some(s) if s.start >= end => break,
+                Some(s) if s.reported => {}
+                Some(_) => {
+                    let counted = i == first;
+                    self.board
+                        .retransmitted(i, seg.ts_ns, seg.tsval, phase, counted);
+                }
+                None => break,
             }
-            i += 1;
         }
     }
 
     /// Has all of `[start, end)` been reported?
     pub(super) fn all_reported(&self, start: i64, end: i64) -> bool {
         let first = self.board.find(start.max(self.una));
-        let mut within = self.board.tail(first).iter().take_while(|s| s.start < end);
+        let covered = self.board.tail(first).iter().take(MAX_COVERED);
+        let mut within = covered.take_while(|s| s.start < end);
         within.all(|s| s.reported)
     }
 
@@ -328,6 +337,26 @@ mod tests {
         out.sent_again(&again);
         out.mark_copies(1, &again, 200, 0);
         out
+    }
+
+    /// Bytes that were sent one by one and come again in segments of 60,000, each a byte further.
+    #[test]
+    fn a_retransmission_is_noted_at_a_bounded_number_of_segments() {
+        let mut out = Outstanding::new(Offsets::new(1_000), false, Explanations::ALL);
+        for start in 0..60_000 {
+            out.sent(&segment!(ts_ns: start), start, 1);
+        }
+        let again = segment!(ts_ns: 60_000);
+        for first in 0..10 {
+            out.mark_copies(first, &again, 60_000, 0);
+        }
+        let noted = |out: &Outstanding| out.sent_again_in_vain().count();
+        assert_eq!(noted(&out), MAX_COVERED + 9);
+        for i in 0..MAX_COVERED {
+            out.board.report(i);
+        }
+        assert!(out.all_reported(0, 60_000), "as far as is looked");
+        assert!(!out.all_reported(1, 60_000));
     }
 
     fn ack(at: i64, blocks: &[(u32, u32)]) -> Segment {

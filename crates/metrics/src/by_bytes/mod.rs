@@ -20,6 +20,9 @@ use inorder_base::heap::Heap;
 /// Holes remembered at once; beyond, the lowest is given up.
 const MAX_HOLES_REMEMBERED: usize = 16_384;
 
+/// Holes that are changed for one segment: every second packet of 128 bytes in the largest super-packet (65,535 bytes).
+const MAX_HOLES_CHANGED: usize = 256;
+
 /// A range of originals not seen to arrive, below data that has.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Hole<T> {
@@ -287,10 +290,14 @@ impl<T: Copy + Default> Order<T> {
         hole.first_label + (at - hole.start) as u64 / u64::from(self.mss)
     }
 
-    /// Changes the note of the missing bytes in `[from, to)`, splitting holes at its edges.
+    /// Changes the note of the missing bytes in `[from, to)`, splitting holes at its edges: of the lowest ones, where there are very many.
     pub fn annotate(&mut self, from: i64, to: i64, mut change: impl FnMut(&mut T)) {
         let mut next = from;
-        while let Some((spot, hole)) = self.holes.find_beyond(next).filter(|h| h.1.start < to) {
+        for _ in 0..MAX_HOLES_CHANGED {
+            let found = self.holes.find_beyond(next).filter(|h| h.1.start < to);
+            let Some((spot, hole)) = found else {
+                return;
+            };
             if hole.start < from {
                 self.split((spot, &hole), from);
                 continue;
@@ -410,6 +417,23 @@ mod tests {
         // Behind the third packet and the end; behind the end and the second.
         assert_eq!(arrive(1, 3), Some((2, 100, 2)));
         assert_eq!(arrive(3, 4), Some((2, 0, 2)));
+    }
+
+    /// Every second byte is missing, and segments of 60,000 bytes come, each a byte further.
+    #[test]
+    fn a_bounded_number_of_holes_is_changed_for_one_segment() {
+        let mut order = Order::<u32>::new(0);
+        for start in 0..8_000 {
+            order.arrive(2 * start + 1, 1, start, false, 0);
+        }
+        let mut changes = 0;
+        for from in 0..10 {
+            order.annotate(from, from + 60_000, |note| {
+                *note += 1;
+                changes += 1;
+            });
+        }
+        assert_eq!(changes, 10 * MAX_HOLES_CHANGED);
     }
 
     proptest! {
