@@ -6,7 +6,7 @@ use inorder_capture::{Block, Capture};
 use inorder_pairing::diff::{
     Difference, FLOW, Flow, Keep, PACKET, RESULT, Settings, Trace, compare, html, in_common,
 };
-use inorder_pipeline::{Filter, Watch};
+use inorder_pipeline::{Filter, Watch, memory};
 use inorder_report::escape::printable;
 use inorder_report::text::{self, Layout, paragraph};
 use inorder_report::{csv, number::plural};
@@ -69,6 +69,10 @@ pub(crate) struct Args {
     /// Compare at most BYTES of each packet [default: as many as the snap lengths left in both captures]
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(20..))]
     bytes: Option<u32>,
+    /// Memory that the packets take at most, as in 512M or 4G, or unlimited; of each capture the first packets for which there is
+    /// room are compared [default: a quarter of the machine's memory]
+    #[arg(long, value_name = "SIZE", value_parser = memory::parse)]
+    memory: Option<usize>,
     /// Print the JSON Schema of what --json prints
     #[arg(long)]
     schema: bool,
@@ -105,6 +109,8 @@ pub(super) fn run(args: &Args) -> Outcome {
     };
     let mut damage = Vec::new();
     let (mut trace_a, mut trace_b, keep) = matching(args, a, b, limit, &mut damage)?;
+    let unread = [(a, &trace_a), (b, &trace_b)].map(|(path, trace)| unread(args, path, trace));
+    let unread = unread.into_iter().flatten();
     let select = |flow: &Flow| selected(args.filter.as_ref(), flow);
     let settings = Settings {
         whole: args.whole,
@@ -118,6 +124,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     if args.keep == "auto" && keep != Keep::Bytes {
         found.warnings.insert(0, said_of(keep).to_owned());
     }
+    found.warnings.extend(unread);
     (found.a, found.b) = (a.display().to_string(), b.display().to_string());
     print(args, &files, &mut found)?;
     damage.iter().for_each(manners::complain);
@@ -133,6 +140,7 @@ fn shortest_cut(path: &Path) -> Result<usize, CliError> {
         if let Some(captured) = Trace::shortest_cut(frame) {
             shortest = shortest.min(captured);
         }
+        true
     })?;
     // The damage is reported by the reading that compares.
     Ok(shortest)
@@ -157,7 +165,9 @@ fn matching(
     for &keep in wanted {
         // Each reading meets the same damage.
         damage.clear();
-        let (in_a, in_b) = (read(a, limit, keep, damage)?, read(b, limit, keep, damage)?);
+        let most = room(args);
+        let mut read = |path| read(path, Trace::new(limit, keep), most, damage);
+        let (in_a, in_b) = (read(a)?, read(b)?);
         let share = in_common(&in_a, &in_b);
         if best.as_ref().is_none_or(|(most, ..)| share > *most) {
             best = Some((share, in_a, in_b, keep));
@@ -196,26 +206,51 @@ fn selected(filter: Option<&Filter>, flow: &Flow) -> bool {
     })
 }
 
+/// Packets of each capture that are compared at most.
+fn room(args: &Args) -> usize {
+    memory::limit(args.memory).map_or(usize::MAX, Trace::room)
+}
+
+/// What is said if not all packets of a capture were read.
+fn unread(args: &Args, path: &Path, trace: &Trace) -> Option<String> {
+    (trace.len() >= room(args)).then(|| {
+        format!(
+            "the memory was used up (--memory): of {} only the first {} were compared",
+            path.display(),
+            plural(trace.len() as u64, "packet")
+        )
+    })
+}
+
+/// Reads a capture into `trace` until that has `most` packets.
 fn read(
     path: &Path,
-    limit: usize,
-    keep: Keep,
+    mut trace: Trace,
+    most: usize,
     damage: &mut Vec<CliError>,
 ) -> Result<Trace, CliError> {
-    let mut trace = Trace::new(limit, keep);
-    damage.extend(frames(path, |frame| trace.push(frame))?);
+    let push = |frame: &Frame<'_>| {
+        trace.push(frame);
+        trace.len() < most
+    };
+    damage.extend(frames(path, push)?);
     Ok(trace)
 }
 
-/// All frames of a capture, until it ends, the user interrupts, or the file is damaged: then the damage is the result.
-fn frames(path: &Path, mut each: impl FnMut(&Frame<'_>)) -> Result<Option<CliError>, CliError> {
+/// All frames of a capture, until `each` is false, it ends, the user interrupts, or the file is damaged: then the damage is the result.
+fn frames(
+    path: &Path,
+    mut each: impl FnMut(&Frame<'_>) -> bool,
+) -> Result<Option<CliError>, CliError> {
     let mut capture = Capture::open(path)?;
     let mut block = Block::default();
     let reading = Reading::new(interrupt::flag());
     while !reading.stop() {
         let more = capture.read_block(&mut block).map_err(CliError::from);
         reading.progress(capture.bytes_read(), capture.total_bytes());
-        block.frames().for_each(|frame| each(&frame));
+        if !block.frames().all(|frame| each(&frame)) {
+            return Ok(None);
+        }
         match more {
             Ok(true) => {}
             Ok(false) => break,

@@ -14,6 +14,10 @@ use crate::diff::flow::Flow;
 use crate::diff::pairs::Group;
 use crate::diff::trace::{Seen, Trace};
 
+/// Pieces of all packets of a flow or datagram, for each place where one begins or ends in either capture. Data that is sent once makes one
+/// piece between two places, and what is sent again another one. Overlapping packets of a capture that was made for it would have one for each byte of each packet.
+const MAX_PIECES_PER_EDGE: usize = 8;
+
 /// What packets are parts of.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Whole {
@@ -55,9 +59,14 @@ pub(crate) fn cut(
             continue;
         };
         let (in_a, in_b) = (ranged(a, &of.a, whole, base), ranged(b, &of.b, whole, base));
+        let (edges_a, edges_b) = (edges(&in_a), edges(&in_b));
+        let most = (edges_a.len() + edges_b.len()) * MAX_PIECES_PER_EDGE;
+        if has_more_pieces(&in_a, &edges_b, most) || has_more_pieces(&in_b, &edges_a, most) {
+            continue;
+        }
         let salt = salt(whole);
-        let pieces_a = cut_at(&in_a, &edges(&in_b), salt);
-        let pieces_b = cut_at(&in_b, &edges(&in_a), salt);
+        let pieces_a = cut_at(&in_a, &edges_b, salt);
+        let pieces_b = cut_at(&in_b, &edges_a, salt);
         let divided = pieces_a
             .iter()
             .chain(&pieces_b)
@@ -158,6 +167,18 @@ fn edges(packets: &[Ranged]) -> BTreeSet<i64> {
     packets.iter().flat_map(|p| [p.first, p.end]).collect()
 }
 
+/// True if packets cut at these edges have more pieces than `most`; counts no further.
+fn has_more_pieces(packets: &[Ranged], edges: &BTreeSet<i64>, most: usize) -> bool {
+    let mut left = most;
+    packets.iter().any(|packet| {
+        let inside = edges.range(packet.first + 1..packet.end.max(packet.first + 1));
+        let pieces = 1 + inside.take(left).count();
+        let is_more = pieces > left;
+        left = left.saturating_sub(pieces);
+        is_more
+    })
+}
+
 /// The pieces of every packet, which end where packets of the other capture begin or end.
 fn cut_at(packets: &[Ranged], edges: &BTreeSet<i64>, salt: u128) -> Vec<Vec<Seen>> {
     let of = |packet: &Ranged| {
@@ -196,4 +217,43 @@ fn replace(trace: &mut Trace, mut cuts: BTreeMap<usize, Vec<Seen>>) {
     trace.packets = pieces
         .flat_map(|(i, seen)| cuts.remove(&i).unwrap_or_else(|| vec![seen]))
         .collect();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packet(first: i64, bytes: i64) -> Ranged {
+        let seen = Seen {
+            hash: 0,
+            ts_ns: 0,
+            frame: 0,
+            flow: 0,
+            bytes: 0,
+            ttl: 0,
+            range: Range::default(),
+            datagram: None,
+            place: 0,
+        };
+        let end = first + bytes;
+        Ranged { seen, first, end }
+    }
+
+    /// Super-packets of 45 segments, all of which were sent again in a row, are cut. Packets of 60,000 bytes that begin a byte behind one another
+    /// are not: each would have a piece for each byte, and all of them 600 million.
+    #[test]
+    fn packets_are_cut_into_as_many_pieces_as_there_are_edges_and_not_more() {
+        let segments: Vec<Ranged> = (0..450).map(|i| packet(i * 1_448, 1_448)).collect();
+        let supers: Vec<Ranged> = (0..20).map(|i| packet(i % 10 * 65_160, 65_160)).collect();
+        let most =
+            |a: &[Ranged], b: &[Ranged]| (edges(a).len() + edges(b).len()) * MAX_PIECES_PER_EDGE;
+        let usual = most(&segments, &supers);
+        assert!(!has_more_pieces(&supers, &edges(&segments), usual));
+        assert!(has_more_pieces(&supers, &edges(&segments), 20 * 45 - 1));
+        assert!(!has_more_pieces(&supers, &edges(&segments), 20 * 45));
+        let (a, b): (Vec<Ranged>, Vec<Ranged>) = (0..10_000)
+            .map(|i| (packet(i, 60_000), packet(i, 59_999)))
+            .unzip();
+        assert!(has_more_pieces(&a, &edges(&b), most(&a, &b)));
+    }
 }
