@@ -30,6 +30,10 @@ const TABLES: [&str; 8] = [
     "skipped",
 ];
 
+/// Memory that the analysis of a capture takes at most, bytes: the same on each machine, as the results are. Each thread analyses one
+/// capture at a time.
+const MEMORY: usize = 4 << 30;
+
 /// How captures are analysed.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
 #[serde(deny_unknown_fields, default)]
@@ -84,7 +88,8 @@ impl Corpus {
             .vantage(self.vantage()?)
             .keep_events(tables.iter().any(|rows| rows.needs_events))
             .what_if(has("what-if") || has("stream-what-if"))
-            .max_flows(self.max_flows);
+            .max_flows(self.max_flows)
+            .memory(Some(MEMORY));
         let selection = Selection {
             filter,
             ..Selection::default()

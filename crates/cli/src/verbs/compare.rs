@@ -8,13 +8,17 @@ use std::sync::atomic::Ordering;
 use inorder_analysis::Analysis;
 use inorder_analysis::compare::{Side, compare, write_csv, write_json, write_schema, write_text};
 use inorder_capture::{Capture, CaptureError};
-use inorder_pipeline::{Analyzer, Below, Input};
+use inorder_detect::Config;
+use inorder_pipeline::{Analyzer, Below, Input, memory};
 use inorder_report::text::Layout;
 
 use crate::error::{CliError, ExitCode, Outcome, usage};
 use crate::progress::Reading;
 use crate::select::Select;
 use crate::{interrupt, manners, outputs};
+
+/// Share of the memory that the text of a result may take: what is read of it takes several times as much.
+const RESULT_PART: u64 = 8;
 
 /// Options of `inorder compare`.
 #[derive(clap::Args)]
@@ -124,6 +128,7 @@ fn analysis(
     let watch = Arc::new(Reading::new(interrupt::flag()));
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let analyzer = Analyzer::new()
+        .config(Config::default().memory(memory::limit(None)))
         .threads(threads)
         .watch(watch)
         .select(args.select.selection());
@@ -172,9 +177,18 @@ fn of_pipe(args: &Args, path: &Path, damage: &mut Option<ExitCode>) -> Result<Si
         return of_capture(args, &name, Input::reader(name.clone(), pipe), damage);
     }
     refuse_selection(args, &name)?;
+    // A pipe may have no end.
+    let most = memory::limit(None).map_or(u64::MAX, |bytes| bytes as u64 / RESULT_PART);
     let mut text = Vec::new();
-    pipe.read_to_end(&mut text)
+    pipe.take(most)
+        .read_to_end(&mut text)
         .map_err(CliError::file(path, "read"))?;
+    if text.len() as u64 == most {
+        return Err(CliError::Malformed {
+            place: name,
+            problem: format!("expected a result of fewer than {most} bytes"),
+        });
+    }
     Side::of_json(&name, &text).map_err(|error| CliError::Malformed {
         place: name,
         problem: error.to_string(),

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use inorder_metrics::{Config, DEFAULT_MAX_HOLES, SERIES, Series, SeriesReport, write_text};
 
+use inorder_pipeline::memory;
+use inorder_report::number::count;
 use inorder_report::{csv, json, schema};
 
 use crate::error::{CliError, DAMAGED, ExitCode, Outcome};
@@ -48,6 +50,10 @@ pub(crate) struct Args {
     /// How many gaps in the numbers to remember; gaps that had to be forgotten are reported
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_HOLES)]
     max_holes: usize,
+    /// Memory that the lists of single packets take at most, as in 512M or 4G, or unlimited; later packets are only counted
+    /// [default: a quarter of the machine's memory]
+    #[arg(long, value_name = "SIZE", value_parser = memory::parse)]
+    memory: Option<usize>,
 }
 
 /// Reads all lines and prints the metrics; a malformed line ends the input.
@@ -64,8 +70,9 @@ pub(super) fn run(args: &Args) -> Outcome {
         max_holes: args.max_holes,
         start: args.start,
     };
-    let mut series =
-        Series::new(args.bits, config).map_err(|error| CliError::Usage(format!("--{error}")))?;
+    let mut series = Series::new(args.bits, config)
+        .map_err(|error| CliError::Usage(format!("--{error}")))?
+        .within(memory::limit(args.memory));
     let bad = match args.file.as_deref().filter(|path| *path != Path::new("-")) {
         Some(path) => {
             let file = File::open(path).map_err(CliError::file(path, "open"))?;
@@ -103,6 +110,12 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     if let Some(lacking) = lacking(args, &report) {
         manners::notice(&lacking);
+    }
+    if report.left_out_of_lists() > 0 {
+        manners::notice(&format!(
+            "the memory was used up (--memory): no list of single packets has the last {} that were reordered",
+            count(report.left_out_of_lists())
+        ));
     }
     let Some(malformed) = malformed else {
         let interrupted = interrupt::ended("only the numbers that were read before are counted");

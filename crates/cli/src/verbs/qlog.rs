@@ -5,7 +5,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use inorder_capture::Capture;
-use inorder_qlog::{CONNECTION, Connection, Document, LOSS, LossRow, RESULT, Report, join, read};
+use inorder_pipeline::memory;
+use inorder_qlog::{
+    CONNECTION, Connection, Document, LOSS, LossRow, RESULT, Report, Room, join, read_within,
+};
 use inorder_report::csv;
 use inorder_report::number::{count, plural};
 use inorder_report::text::{self, Layout, paragraph};
@@ -39,6 +42,10 @@ pub(crate) struct Args {
     #[cfg(feature = "parquet")]
     #[arg(long, value_name = "DIR")]
     parquet: Option<PathBuf>,
+    /// Memory that the logs take at most, as in 512M or 4G, or unlimited; what comes behind is not read [default: a quarter of the
+    /// machine's memory]
+    #[arg(long, value_name = "SIZE", value_parser = memory::parse)]
+    memory: Option<usize>,
     /// List every packet that was declared lost
     #[arg(long)]
     losses: bool,
@@ -63,15 +70,21 @@ pub(super) fn run(args: &Args) -> Outcome {
     if let Some(directory) = &args.parquet {
         outputs::check_in(directory, &TABLES, &inputs)?;
     }
-    let (connections, damage) = read_all(args)?;
+    let Logs {
+        connections,
+        unread,
+        damage,
+    } = read_all(args)?;
     let reports: Vec<Report> = connections.iter().map(Connection::report).collect();
+    let mut warnings = warnings(&connections, &reports);
+    warnings.extend(unread);
     let found = Document {
         files: args
             .files
             .iter()
             .map(|path| path.display().to_string())
             .collect(),
-        warnings: warnings(&connections, &reports),
+        warnings,
         connections: reports,
     };
     print(args, &found)?;
@@ -95,29 +108,35 @@ fn not_a_log(path: &Path) -> Option<&'static str> {
         .then_some("this is a capture, which `inorder analyze` reads; expected a qlog file")
 }
 
-/// The log, decompressed where it is compressed.
+/// The log, decompressed where it is compressed; `-` is the standard input.
 fn open(path: &Path) -> Result<impl Read, CliError> {
-    if path.is_dir() {
+    let raw: Box<dyn Read + Send> = if path == Path::new("-") {
+        Box::new(std::io::stdin())
+    } else if path.is_dir() {
         let is_folder = std::io::Error::from(std::io::ErrorKind::IsADirectory);
         return Err(CliError::file(path, "read")(is_folder));
-    }
-    let file = File::open(path).map_err(CliError::file(path, "open"))?;
-    inorder_capture::decompress(file).map_err(CliError::file(path, "read"))
+    } else {
+        Box::new(File::open(path).map_err(CliError::file(path, "open"))?)
+    };
+    inorder_capture::decompress(raw).map_err(CliError::file(path, "read"))
 }
 
-/// The connections of all logs, and the first damage.
-fn read_all(args: &Args) -> Result<(Vec<Connection>, Option<CliError>), CliError> {
-    let (mut connections, mut damage) = (Vec::new(), None);
-    for path in &args.files {
+/// What is in all logs.
+struct Logs {
+    connections: Vec<Connection>,
+    /// What was not read because the memory was used up.
+    unread: Option<String>,
+    /// The first damage.
+    damage: Option<CliError>,
+}
+
+/// Reads all logs as far as the memory allows.
+fn read_all(args: &Args) -> Result<Logs, CliError> {
+    let (mut connections, mut damage, mut unread) = (Vec::new(), None, None);
+    let mut room = Room::new(memory::limit(args.memory));
+    for (i, path) in args.files.iter().enumerate() {
         let is_stdin = path == Path::new("-");
-        let read = match is_stdin {
-            true => read(
-                inorder_capture::decompress(std::io::stdin())
-                    .map_err(CliError::file(path, "read"))?,
-            ),
-            false => read(open(path)?),
-        };
-        let of_file = match read {
+        let of_file = match read_within(open(path)?, &mut room) {
             Ok(of_file) => of_file,
             Err(error) => {
                 let other = Some(path)
@@ -138,9 +157,29 @@ fn read_all(args: &Args) -> Result<(Vec<Connection>, Option<CliError>), CliError
             }
         };
         connections.extend(of_file);
+        if room.is_used_up() {
+            unread = Some(unread_behind(path, args.files.len() - i - 1));
+            break;
+        }
     }
     join(&mut connections);
-    Ok((connections, damage))
+    Ok(Logs {
+        connections,
+        unread,
+        damage,
+    })
+}
+
+/// The memory was used up within this file, which this many others follow.
+fn unread_behind(path: &Path, others: usize) -> String {
+    let others = match others {
+        0 => String::new(),
+        others => format!(", nor {} behind it", plural(others as u64, "log")),
+    };
+    format!(
+        "the memory was used up (--memory) within {}: the rest of it was not read{others}",
+        path.display()
+    )
 }
 
 fn warnings(connections: &[Connection], reports: &[Report]) -> Vec<String> {

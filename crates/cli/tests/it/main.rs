@@ -12,6 +12,7 @@ mod lab;
 mod live;
 mod many;
 mod max_flows;
+mod memory;
 mod models;
 #[path = "common/namespaces.rs"]
 mod namespaces;
