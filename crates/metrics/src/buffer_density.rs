@@ -39,12 +39,16 @@ pub struct BufferDensity {
     given_up: u64,
 }
 
+inorder_base::heap!(BufferDensity: first, buffer, rises);
+
 /// Buffered packets as ascending runs of consecutive numbers.
 #[derive(Clone, Default, Debug)]
 struct Runs {
     runs: VecDeque<(u64, u64)>,
     packets: usize,
 }
+
+inorder_base::heap!(Runs: runs);
 
 impl Runs {
     fn first(&self) -> Option<u64> {

@@ -22,6 +22,8 @@ pub struct Bursts {
     lengths: Distribution,
 }
 
+inorder_base::heap!(Bursts: lengths);
+
 impl Bursts {
     /// No packets yet.
     pub fn new() -> Self {

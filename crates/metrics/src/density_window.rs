@@ -30,6 +30,8 @@ pub(crate) struct Window {
     counts: Displacements,
 }
 
+inorder_base::heap!(Window: runs, missing, counts);
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum State {
     /// All packets are in `run .. next`; the first receive index is unknown.

@@ -14,6 +14,8 @@ pub struct Displacements {
     too_late: u64,
 }
 
+inorder_base::heap!(Displacements: moved);
+
 impl Displacements {
     /// Starts without packets; the threshold DT is in packets.
     pub fn new(threshold: u16) -> Self {

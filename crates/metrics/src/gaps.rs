@@ -24,6 +24,8 @@ pub struct Gaps {
     time_ns: Distribution,
 }
 
+inorder_base::heap!(Gaps: packets, time_ns);
+
 impl Gaps {
     /// No discontinuity yet.
     pub fn new() -> Self {

@@ -29,6 +29,8 @@ pub(crate) struct Holes {
     oldest_below: u64,
 }
 
+inorder_base::heap!(Holes: holes);
+
 /// Number of newest holes that are searched one by one; most late packets fall into these.
 const NEAR: usize = 6;
 

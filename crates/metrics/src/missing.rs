@@ -8,6 +8,8 @@ pub(crate) struct Missing {
     ranges: Line<Range>,
 }
 
+inorder_base::heap!(Missing: ranges);
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Range {
     lo: u64,

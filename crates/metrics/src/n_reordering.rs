@@ -35,6 +35,8 @@ pub struct NReordering {
     truncated: u64,
 }
 
+inorder_base::heap!(NReordering: stack, exact);
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Run {
     start: u64,

@@ -71,6 +71,8 @@ pub struct Order {
     counts: OrderCounts,
 }
 
+inorder_base::heap!(Order: holes, openers, gaps);
+
 /// The first arrival, which opens the hole of everything sent before it.
 #[derive(Clone, Copy, Debug)]
 struct First {

@@ -39,6 +39,8 @@ pub struct ReorderDensity {
     window: Option<Box<Window>>,
 }
 
+inorder_base::heap!(ReorderDensity: window);
+
 /// Marks the absence of a number; it follows no number and equals none.
 const NONE: u64 = u64::MAX;
 

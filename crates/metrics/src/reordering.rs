@@ -40,6 +40,8 @@ pub struct Reordering {
     pub displacements: Displacements,
 }
 
+inorder_base::heap!(Reordering: extents, late_ns, extent_bytes, runs, bursts, n_reordering, displacements);
+
 impl Default for Reordering {
     /// A result without packets, with a threshold of [`DEFAULT_THRESHOLD`].
     fn default() -> Self {
@@ -124,6 +126,8 @@ pub struct Tally {
     next: u64,
     pending: u64,
 }
+
+inorder_base::heap!(Tally: found, density, bursts);
 
 impl Default for Tally {
     fn default() -> Self {

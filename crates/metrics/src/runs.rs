@@ -27,6 +27,8 @@ pub struct Runs {
     lengths: Distribution,
 }
 
+inorder_base::heap!(Runs: lengths);
+
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 struct Accumulator {
     current: u64,

@@ -56,6 +56,8 @@ pub struct Metrics {
     occupancy: BufferDensity,
 }
 
+inorder_base::heap!(Metrics: order, tally, occupancy);
+
 /// The result of [`Metrics::finish`].
 #[derive(Clone, Debug)]
 pub struct Summary {

@@ -19,8 +19,9 @@ mod tests;
 
 pub use result::*;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
+use inorder_base::heap::Heap;
 use inorder_wire::{Aside, Gate, Numbered, Report, Service, StreamKey};
 
 use inorder_whatif::Settings;
@@ -35,13 +36,14 @@ const PACKETS_BETWEEN_SWEEPS: u32 = 1 << 16;
 const MAX_SILENCE_NS: i64 = 600_000_000_000;
 /// Streams out of order over which sorters are laid.
 const MAX_LAID: usize = 1000;
-/// What each of these takes, about, bytes.
+/// What each of these takes, bytes, where some holes are open: 30,000 at first, 1.1 million with a thousand holes.
 const BYTES_OF_LAID: usize = 100_000;
-/// What a stream and its report take, about, bytes.
-const BYTES_OF_STREAM: usize = 1_024;
-/// Bytes that a connection of multipath TCP takes with a subflow: 65,536 take 170 MB.
-const BYTES_OF_MULTIPATH: usize = 2_600;
-/// Share of the memory that streams may take, and as much the sorters laid over them.
+/// What a stream in order and its report take, bytes (`tests/memory.rs`).
+const BYTES_OF_STREAM: usize = 2_300;
+/// Bytes that a connection of multipath TCP in order takes with a subflow and its report (`tests/memory.rs`): 65,536 take 354 MB.
+const BYTES_OF_MULTIPATH: usize = 5_400;
+/// Share of the memory that streams in order may take; as much each is for what those out of order hold besides, with the sorters laid over them (4,000
+/// bytes to 1.5 million), for connections of multipath TCP in order, and for what those out of order hold besides.
 const PART: usize = 16;
 
 /// Follows every stream; feed packets in capture order.
@@ -85,6 +87,11 @@ pub struct Streams {
     sorters: Option<Settings>,
     laid: usize,
     max_laid: usize,
+    /// Bytes that streams out of order hold, and the most that they may.
+    held: usize,
+    max_held: usize,
+    /// Streams that were ended early because they held more.
+    ended: HashSet<StreamKey>,
 }
 
 impl Default for Streams {
@@ -104,14 +111,16 @@ impl Streams {
         Streams::with_limit(MAX_STREAMS, sorters)
     }
 
-    /// Takes about three sixteenths of `memory`, bytes, at most: fewer streams and connections of multipath TCP are followed, and sorters are
-    /// laid over fewer.
+    /// Takes a quarter of `memory`, bytes, at most: fewer streams and connections of multipath TCP are followed, sorters are
+    /// laid over fewer, and where those out of order hold too much, the one that came to hold more is reported as it is, and its later packets are left out.
     #[must_use]
     pub fn within(mut self, memory: Option<usize>) -> Self {
         let room = |bytes: usize| memory.map_or(usize::MAX, |all| all / PART / bytes);
         self.max_streams = self.max_streams.min(room(BYTES_OF_STREAM));
         self.max_laid = self.max_laid.min(room(BYTES_OF_LAID));
-        self.multipath.limit(room(BYTES_OF_MULTIPATH));
+        let part = memory.map_or(usize::MAX, |all| all / PART);
+        self.multipath.limit(room(BYTES_OF_MULTIPATH), part);
+        self.max_held = part;
         self
     }
 
@@ -129,6 +138,9 @@ impl Streams {
             sorters,
             laid: 0,
             max_laid: MAX_LAID,
+            held: 0,
+            max_held: usize::MAX,
+            ended: HashSet::default(),
         }
     }
 
@@ -144,13 +156,23 @@ impl Streams {
             sorters,
             laid,
             max_laid,
+            held,
+            max_held,
+            ended,
             ..
         } = self;
+        let mut too_large = None;
         gate.push(*key, *packet, |key, packet| {
             if let Some(stream) = streams.get_mut(&key) {
                 let sorters = sorters.as_ref().filter(|_| *laid < *max_laid);
                 *laid += usize::from(stream.push(&key, &packet, sorters));
-            } else if streams.len() + done.len() < *max_streams {
+                *held = held.saturating_add_signed(stream.growth());
+                if *held > *max_held {
+                    too_large = Some(key);
+                }
+            } else if streams.len() + done.len().max(ended.len()) < *max_streams
+                && !ended.contains(&key)
+            {
                 if key.service.is_reported() {
                     reported.insert(Begun::new(&key, packet.frame));
                 }
@@ -159,10 +181,34 @@ impl Streams {
                 *left_out += 1;
             }
         });
+        if let Some(key) = too_large {
+            self.end_early(&key);
+        }
         self.until_sweep -= 1;
         if self.until_sweep == 0 {
             self.sweep(packet.ts_ns);
         }
+    }
+
+    /// Reports a stream as it is up to here.
+    fn end_early(&mut self, key: &StreamKey) {
+        if let Some(stream) = self.streams.remove(key) {
+            self.close(key, stream);
+            self.ended.insert(*key);
+        }
+    }
+
+    /// A stream is over: what it held is free, but for what its report has of it.
+    fn close(&mut self, key: &StreamKey, stream: Stream) {
+        self.lone_echoes += u64::from(stream.is_lone_echo(key));
+        self.reported.remove(&Begun::new(key, stream.first_frame));
+        let was_counted = stream.held() > 0;
+        self.held = self.held.saturating_sub(stream.held());
+        let report = stream.finish(key);
+        if let Some((_, report)) = report.as_ref().filter(|_| was_counted) {
+            self.held += report.order.heap_bytes();
+        }
+        self.done.extend(report);
     }
 
     /// What a frame told beside its packet, in capture order.
@@ -200,7 +246,8 @@ impl Streams {
         &self.gate
     }
 
-    /// Packets not followed because there were too many streams before: 100,000, or fewer by [`Streams::within`].
+    /// Packets not followed because there were too many streams before: 100,000, or fewer by [`Streams::within`]; and those of streams that
+    /// were ended early because the memory was used up.
     pub fn left_out(&self) -> u64 {
         self.left_out + self.multipath.left_out()
     }
@@ -215,15 +262,16 @@ impl Streams {
     fn sweep(&mut self, now: i64) {
         self.until_sweep = PACKETS_BETWEEN_SWEEPS;
         let over = |stream: &Stream| now.saturating_sub(stream.last_ns) > MAX_SILENCE_NS;
-        for (key, stream) in self.streams.extract_if(|_, stream| over(stream)) {
-            self.lone_echoes += u64::from(stream.is_lone_echo(&key));
-            self.reported.remove(&Begun::new(&key, stream.first_frame));
-            self.done.extend(stream.finish(&key));
+        let closed: Vec<_> = self.streams.extract_if(|_, s| over(s)).collect();
+        for (key, stream) in closed {
+            self.close(&key, stream);
         }
     }
 
     /// The reports, in the order of the streams' first packets.
     pub fn finish(mut self) -> Vec<StreamReport> {
+        // A list that grows takes three times as much while it is copied.
+        self.done.reserve_exact(self.streams.len());
         for (key, stream) in self.streams.drain() {
             self.done.extend(stream.finish(&key));
         }

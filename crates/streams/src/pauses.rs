@@ -36,6 +36,8 @@ pub(super) struct Silences {
     remembered: Vec<(u64, u64)>,
 }
 
+inorder_base::heap!(Silences: remembered);
+
 impl Silences {
     /// Looks at a packet in order, number `seq`, that skipped some. True if they passed during a pause.
     pub(super) fn skipped(&mut self, seq: u64, packet: &Numbered, pace: &Pace) -> bool {

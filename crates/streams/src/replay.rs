@@ -24,6 +24,8 @@ pub(super) struct Distances {
     max: u64,
 }
 
+inorder_base::heap!(Distances: counted);
+
 impl Distances {
     /// Counts a packet that had not come before, `distance` below the highest number.
     pub(super) fn push(&mut self, distance: u64) {

@@ -31,6 +31,8 @@ pub(super) struct Reports {
     found: Reported,
 }
 
+inorder_base::heap!(Reports: open, missing, arrived);
+
 impl Reported {
     /// A report covers a packet for the first time that another one had shown to be missing.
     fn arrived(&mut self, times: u32) {

@@ -159,6 +159,8 @@ pub struct Inside {
     pub data_packets: u64,
 }
 
+inorder_base::heap!(Inside: connections);
+
 /// Packets that say that they were sent before (Ultra Ethernet).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Repeats {

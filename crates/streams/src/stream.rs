@@ -1,5 +1,7 @@
 //! One stream: its order, how many of its packets anti-replay windows would have discarded, and what its receiver reported.
 
+use inorder_base::heap;
+use inorder_base::heap::Heap;
 use inorder_base::sequence::nearest;
 use inorder_metrics::{Arrival, Config, MAX_SEQ, Metrics, Reordering, Summary, Unwrapper};
 use inorder_whatif::NumberedReceivers;
@@ -17,6 +19,9 @@ use inorder_whatif::Settings;
 
 /// Holes remembered in each stream, beyond which a late packet is not distinguished from a duplicate.
 const MAX_HOLES: usize = 1024;
+
+/// Packets of a stream between two looks at the memory that it holds.
+const PACKETS_BETWEEN_LOOKS: u64 = 16;
 
 /// One stream that is followed.
 #[derive(Debug)]
@@ -45,7 +50,11 @@ pub(super) struct Stream {
     inside: Option<Box<Inside>>,
     /// `None` where the bytes of its numbers are in the order of the standard.
     bytes: Option<Box<Bytes>>,
+    /// What it held when that was asked last, bytes.
+    held: usize,
 }
+
+heap!(Stream: order, replay, reports, inside);
 
 /// As long as every number follows the one before, counting is enough: most streams are many,
 /// small and in order.
@@ -53,6 +62,15 @@ pub(super) struct Stream {
 enum Order {
     Consecutive(Count),
     Any(Box<Disordered>),
+}
+
+impl Heap for Order {
+    fn heap_bytes(&self) -> usize {
+        match self {
+            Order::Consecutive(_) => 0,
+            Order::Any(any) => any.heap_bytes(),
+        }
+    }
 }
 
 /// Packets in any order.
@@ -70,6 +88,8 @@ struct Disordered {
     suspect: Option<Numbered>,
     renumbered: u64,
 }
+
+heap!(Disordered: metrics, what_if, silences);
 
 /// Packets whose numbers follow one another.
 #[derive(Clone, Copy, Debug)]
@@ -122,7 +142,28 @@ impl Stream {
             }),
             inside,
             bytes: Bytes::new(key.service, packet),
+            held: 0,
         }
+    }
+
+    /// By how many bytes more the stream holds memory than when this was asked last; negative if it holds less. Asked after each packet, it
+    /// looks only now and then, and never at a stream in order, which holds next to nothing.
+    pub(super) fn growth(&mut self) -> isize {
+        match &self.order {
+            Order::Any(any)
+                if self.held == 0 || any.packets.is_multiple_of(PACKETS_BETWEEN_LOOKS) =>
+            {
+                let held = self.heap_bytes();
+                let before = std::mem::replace(&mut self.held, held);
+                held as isize - before as isize
+            }
+            _ => 0,
+        }
+    }
+
+    /// What was counted for it.
+    pub(super) fn held(&self) -> usize {
+        self.held
     }
 
     /// The next packet. Should it break the order, sorters are laid over the stream as `sorters` says: then it is true.
@@ -171,7 +212,10 @@ impl Stream {
         if !Bytes::are_swapped(&packets) {
             return;
         }
-        *self = Stream::new(key, &swapped(first));
+        *self = Stream {
+            held: self.held,
+            ..Stream::new(key, &swapped(first))
+        };
         self.bytes = Some(Box::new(Bytes::Swapped));
         for packet in rest {
             self.push_number(&swapped(packet), None);

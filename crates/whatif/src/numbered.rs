@@ -20,6 +20,8 @@ pub struct NumberedReceivers {
     usual: NamedReceivers,
 }
 
+heap!(NumberedReceivers: batches, usual);
+
 impl NumberedReceivers {
     /// Receivers after `in_order` packets have come in order, from number `first` on, until `now_ns`.
     pub fn new(settings: &Settings, first: u64, in_order: u64, now_ns: i64) -> Self {

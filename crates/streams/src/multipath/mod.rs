@@ -8,6 +8,8 @@ mod queue;
 
 use std::collections::{BTreeSet, HashMap};
 
+use inorder_base::heap;
+use inorder_base::heap::Heap;
 use inorder_base::sequence::Offsets;
 use inorder_metrics::{Reordered, Tally};
 use inorder_wire::{Dir, Endpoint, FlowKey, Multipath, Service, StreamKey, Subflow};
@@ -21,6 +23,12 @@ use queue::Queue;
 /// Subflows followed at most, and connections: ports that are used again have begun more than one.
 const MAX_SUBFLOWS: usize = 1 << 16;
 
+/// Pieces of data between two looks at the memory that a direction holds: one out of order may hold 3 MB.
+const PIECES_BETWEEN_LOOKS: u64 = 16;
+
+/// What a direction in order holds at most, bytes: its subflows.
+const HELD_IN_ORDER: usize = 1_024;
+
 /// Follows every connection.
 #[derive(Debug)]
 pub(super) struct Connections {
@@ -31,6 +39,9 @@ pub(super) struct Connections {
     tokens: HashMap<u32, (usize, usize)>,
     subflows: HashMap<FlowKey, Known>,
     left_out: u64,
+    /// Bytes that directions hold, and the most that those out of order may make of it.
+    held: usize,
+    max_held: usize,
 }
 
 impl Default for Connections {
@@ -41,6 +52,8 @@ impl Default for Connections {
             tokens: HashMap::default(),
             subflows: HashMap::default(),
             left_out: 0,
+            held: 0,
+            max_held: usize::MAX,
         }
     }
 }
@@ -81,7 +94,12 @@ struct Data {
     queue: Queue,
     /// All that mappings speak for: a mapping holds for later segments, too, which need not repeat it (RFC 8684 section 3.3.1).
     mapped: Queue,
+    /// Pieces that came, and what it held when that was asked last, bytes.
+    pieces: u64,
+    held: usize,
 }
+
+heap!(Data: order, tally, subflows, queue, mapped);
 
 /// The token of a key: the first 32 bits of its hash (RFC 8684 section 3.2; RFC 6824 for version 0).
 fn token(version: u8, key: u64) -> u32 {
@@ -100,9 +118,10 @@ fn token(version: u8, key: u64) -> u32 {
 }
 
 impl Connections {
-    /// Follows no more than `max` connections and subflows.
-    pub(super) fn limit(&mut self, max: usize) {
+    /// Follows no more than `max` connections and subflows, and those out of order only until all hold `max_held` bytes.
+    pub(super) fn limit(&mut self, max: usize, max_held: usize) {
         self.max = self.max.min(max);
+        self.max_held = max_held;
     }
 
     /// The next segment with the option, in capture order.
@@ -263,12 +282,17 @@ impl Connections {
             if in_order {
                 data.jumped = data.jumped.saturating_add(u64::from(ahead));
             }
+            if self.held > self.max_held && data.held > HELD_IN_ORDER {
+                self.left_out += 1;
+                return;
+            }
             data.push(key, segment, number.wrapping_add(skipped), in_order);
             data.map(number, len, segment.ts_ns);
+            self.held = self.held.saturating_add_signed(data.growth());
         }
     }
 
-    /// Segments that were left out because there were too many subflows.
+    /// Segments that were left out because there were too many subflows, or because the memory was used up.
     pub(super) fn left_out(&self) -> u64 {
         self.left_out
     }
@@ -309,7 +333,20 @@ impl Data {
             subflows: BTreeSet::new(),
             queue: Queue::default(),
             mapped: Queue::default(),
+            pieces: 0,
+            held: 0,
         }
+    }
+
+    /// By how many bytes more it holds than when this was asked last; it looks only now and then.
+    fn growth(&mut self) -> isize {
+        self.pieces += 1;
+        if !self.pieces.is_multiple_of(PIECES_BETWEEN_LOOKS) {
+            return 0;
+        }
+        let held = self.heap_bytes();
+        let before = std::mem::replace(&mut self.held, held);
+        held as isize - before as isize
     }
 
     /// A piece of data; `in_order` tells whether its own subflow was.
@@ -505,7 +542,7 @@ mod tests {
         }
         assert_eq!((all.connections.len(), all.left_out()), (MAX_SUBFLOWS, 10));
         let mut few = Connections::default();
-        few.limit(3);
+        few.limit(3, usize::MAX);
         for n in 0..5 {
             few.push(&key, dir, &subflow(0, n, true, 0, capable(u64::from(n))));
         }

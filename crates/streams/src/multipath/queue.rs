@@ -18,6 +18,8 @@ pub(super) struct Queue {
     found: Waits,
 }
 
+inorder_base::heap!(Queue: waiting);
+
 impl Queue {
     /// The bytes `start..end` come.
     pub(super) fn arrive(&mut self, start: i64, end: i64, now_ns: i64) {
