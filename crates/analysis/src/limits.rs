@@ -35,7 +35,7 @@ pub(crate) fn labels(set: LimitSet) -> String {
     }
 }
 
-/// The same for `flow`, whose reductions need not go back to a loss.
+/// The limits joined by "or", in the words for `flow`, whose reductions need not go back to a loss.
 pub(crate) fn labels_of(flow: &FlowReport, set: LimitSet) -> String {
     let cause = match Why::of(flow) {
         Why::Losses => return labels(set),

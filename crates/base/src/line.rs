@@ -51,7 +51,7 @@ impl<T> DerefMut for Line<T> {
 }
 
 impl<T: Copy> Line<T> {
-    /// One more at the end.
+    /// Appends an element.
     #[inline]
     pub fn push_back(&mut self, element: T) {
         if self.all.len() == self.all.capacity() {
@@ -60,7 +60,7 @@ impl<T: Copy> Line<T> {
         self.all.push(element);
     }
 
-    /// The first one goes.
+    /// Removes the first element.
     #[inline]
     pub fn pop_front(&mut self) -> Option<T> {
         let first = self.all.get(self.gone).copied()?;
@@ -72,7 +72,7 @@ impl<T: Copy> Line<T> {
         Some(first)
     }
 
-    /// One more at place `at`, which is no greater than the length. What lies before it moves, or what lies behind it.
+    /// Inserts an element at place `at`, which is no greater than the length. What lies before it moves, or what lies behind it.
     pub fn insert(&mut self, at: usize, element: T) {
         if self.gone > 0 && at < self.len() / 2 {
             self.all

@@ -25,7 +25,7 @@ pub(crate) struct Cli {
     pub manners: Manners,
 }
 
-/// The same, with the few verbs whose start counts.
+/// The command with only those verbs that should start in a few milliseconds: they are parsed without the others.
 #[derive(Parser)]
 #[command(name = "inorder", version)]
 struct Soon {

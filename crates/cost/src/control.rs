@@ -94,7 +94,7 @@ pub(crate) fn recognise(shown: &Shown<'_>) -> Recognised {
     elect(&votes)
 }
 
-/// What the reduction of an episode says, of which nothing more was sent again before `next_ns`.
+/// What the reduction of an episode says of the congestion control. The next episode starts at `next_ns`.
 fn vote((episode, verdict): &Judged<'_>, next_ns: i64, shown: &Shown<'_>) -> Option<Vote> {
     let (mss, end_ns) = (shown.mss, episode.end_ns?);
     factor(episode, mss)?;

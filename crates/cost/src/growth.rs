@@ -25,7 +25,7 @@ pub(super) struct Growth {
 }
 
 impl Growth {
-    /// That of `rounds`, if they are enough.
+    /// The growth in `rounds`, if they are enough.
     pub(super) fn of(rounds: &[Round], before: i64, mss: i64) -> Option<Growth> {
         let first = rounds.first().filter(|_| rounds.len() >= MIN_ROUNDS)?;
         let mss = mss as f64;

@@ -11,7 +11,7 @@ const PLATEAU: usize = 3;
 const LEVEL: f64 = 0.06;
 /// Rounds that a rise takes at most: the probe, the round that drains it, and recovery from what overflowed.
 const LONGEST_RISE: usize = 4;
-/// The top comes within so many rounds: a window that grows takes longer.
+/// Maximum number of rounds until the top: a window that grows takes longer.
 const TOP_WITHIN: usize = 2;
 /// How much a probe raises the flight at least and at most: a quarter, more where a burst of it is acknowledged late.
 const RISE: std::ops::Range<f64> = 1.1..1.7;

@@ -111,7 +111,7 @@ pub(crate) enum Value {
     Exact(f64),
     /// One number for each repetition; `None` if a repetition has none.
     Repeated(Vec<Option<f64>>),
-    /// The same for a count of rare events. `event` is the contribution of a single event to the number, so that a
+    /// One number for each repetition, of a count of rare events. `event` is the contribution of a single event to the number, so that a
     /// count of zero has an upper limit.
     Counted {
         /// One number for each repetition.

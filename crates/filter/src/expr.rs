@@ -52,7 +52,7 @@ pub(crate) enum Term {
     Either(End),
     /// Source and destination.
     Directed(End, End),
-    /// The same in both directions.
+    /// Packets between two ends, in both directions.
     Between(End, End),
 }
 

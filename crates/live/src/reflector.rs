@@ -91,9 +91,9 @@ pub struct Reflector {
     limits: Limits,
     port: u16,
     sessions: HashMap<Key, Session>,
-    /// The same by the time of their last packets.
+    /// The sessions, ordered by the time of their last packets.
     by_age: BTreeSet<(i64, Key)>,
-    /// The same by address. It has sessions, so there are no more of these.
+    /// The senders by address. Each has a session, so that the limit of sessions limits them, too.
     senders: HashMap<IpAddr, Sender>,
     bucket: Bucket,
     done: Reflected,

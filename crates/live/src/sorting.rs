@@ -49,7 +49,7 @@ pub struct Sorted {
     pub suitable: u64,
     /// Data packets that arrived behind a later one of their flow, before sorting.
     pub late_before: u64,
-    /// The same after sorting.
+    /// Data packets that arrived behind a later one of their flow, after sorting.
     pub late_after: u64,
     /// Frames sent; a super-packet is one.
     pub sent: u64,

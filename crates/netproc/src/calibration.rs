@@ -162,7 +162,7 @@ constants! {
     local_hold,
     /// Number of scratchpad operations of AISR's receiving section.
     aisr_scratch_operations,
-    /// The same for 16 receiving threads.
+    /// Number of scratchpad operations of AISR's receiving section with 16 receiving threads.
     aisr_wide_scratch_operations,
     /// Work of AISR's reordering engine per packet.
     aisr_emit,

@@ -408,7 +408,7 @@ impl Study {
 /// Ways in which runs stand still that have a sentence of their own; the others are counted.
 const WAYS_NAMED: usize = 3;
 
-/// That nothing could happen any more before the end of some runs, and what was waited for: one sentence for each way, the most frequent first.
+/// Sentences saying that in some runs nothing could happen any more before their end, and what was waited for: one for each way, the most frequent first.
 fn stands_still(still: &[String], runs: usize) -> Vec<String> {
     let mut by_way: BTreeMap<&str, usize> = BTreeMap::new();
     for way in still {

@@ -87,7 +87,7 @@ pub fn text(rows: &[Row]) -> String {
     out
 }
 
-/// The same as one JSON object: `summary` and `scripts`.
+/// All results as one JSON object: `summary` and `scripts`.
 ///
 /// # Errors
 /// Only if the output cannot be written.

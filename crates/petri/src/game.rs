@@ -60,7 +60,7 @@ impl<'a> Game<'a> {
         game.unwrap_or_else(|_| Self::in_state(Box::new(Plain::of(net)), Vec::new(), seed))
     }
 
-    /// The same for anything with states and moves.
+    /// Anything with states and moves, in its first state; chance follows from the seed.
     ///
     /// # Errors
     /// If its first state has a fault.

@@ -35,14 +35,14 @@ impl Parameters {
         }
     }
 
-    /// The same, with the name of the net that is wanted of a file with several.
+    /// Chooses the net with this name in a file with several.
     #[must_use]
     pub fn of_net(mut self, name: Option<String>) -> Self {
         self.net = name;
         self
     }
 
-    /// The same, with the names of elements of other namespaces that a reader of PNML may leave out, as `x:guard`.
+    /// Lets the reader of PNML leave out elements of other namespaces with these names, as `x:guard`.
     #[must_use]
     pub fn ignoring(mut self, names: impl IntoIterator<Item = String>) -> Self {
         self.ignored.extend(names);

@@ -48,7 +48,7 @@ impl Detectors {
         }
     }
 
-    /// One more.
+    /// Makes the detector of one more thread.
     pub(crate) fn make(&self) -> Detector {
         let sorters = self.config.what_if.then(|| Settings {
             block_sizes: self.config.block_sizes.clone(),

@@ -48,13 +48,13 @@ plain! {
     Share -> f64, Form::Share, quantity::share;
     /// A number of packets as `64` or `"64 packets"`.
     Packets -> u64, Form::Packets, quantity::packets;
-    /// The same with 32 bits.
+    /// A number of packets that fits into 32 bits.
     Packets32 -> u32, Form::Packets, quantity::small_packets;
-    /// The same with 16 bits.
+    /// A number of packets that fits into 16 bits.
     Packets16 -> u16, Form::Packets, quantity::few_packets;
     /// A count.
     Count -> u64, Form::Count, quantity::count;
-    /// The same with 32 bits.
+    /// A count that fits into 32 bits.
     Count32 -> u32, Form::Count, quantity::small_count;
     /// A number that is not negative.
     Number -> f64, Form::Number, quantity::number;

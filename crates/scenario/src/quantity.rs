@@ -142,13 +142,13 @@ pub(crate) fn packets(node: &Node) -> Result<u64> {
     }
 }
 
-/// The same with 16 bits.
+/// A number of packets that fits into 16 bits.
 pub(crate) fn few_packets(node: &Node) -> Result<u16> {
     let expected = "less than 2^16";
     u16::try_from(packets(node)?).map_err(|_| impossible(node, expected))
 }
 
-/// The same with 32 bits.
+/// A number of packets that fits into 32 bits.
 pub(crate) fn small_packets(node: &Node) -> Result<u32> {
     narrow(node, packets(node)?)
 }
@@ -163,7 +163,7 @@ pub(crate) fn count(node: &Node) -> Result<u64> {
     plain.parse().map_err(|_| impossible(node, EXPECTED))
 }
 
-/// The same with 32 bits.
+/// A count that fits into 32 bits.
 pub(crate) fn small_count(node: &Node) -> Result<u32> {
     narrow(node, count(node)?)
 }

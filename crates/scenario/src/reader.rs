@@ -39,7 +39,7 @@ impl<'a> Reader<'a> {
         Self::with_fallback(sections, node, None, context)
     }
 
-    /// The same, with missing keys taken from `fallback`.
+    /// Checks that `node` is a table, whose missing keys are taken from `fallback`.
     pub(crate) fn with_fallback(
         sections: &'a [&'static Section],
         node: &'a Node,

@@ -42,7 +42,7 @@ impl TcpFacts {
         }
     }
 
-    /// The same by the rule exactly as printed in the paper: an ACK without data is held and sorted like data.
+    /// How a sorter may treat the segment by the rule exactly as printed in the paper: an ACK without data is held and sorted like data.
     #[inline]
     pub fn kind_literally(&self) -> Kind {
         if self.may_be_held() {

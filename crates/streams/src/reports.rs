@@ -18,11 +18,11 @@ type Times = BTreeMap<u64, u32>;
 /// the first time, and not of all that is outstanding: whoever never fills a hole does not make each report expensive.
 #[derive(Debug, Default)]
 pub(super) struct Reports {
-    /// Of which no report has said anything.
+    /// Packets that no report has mentioned.
     open: Times,
-    /// That a report has shown to be missing, and none has covered.
+    /// Packets that a report has shown to be missing, and none has covered.
     missing: Times,
-    /// That a report covers, and others below them are outstanding.
+    /// Packets that a report covers while others below them are outstanding.
     arrived: BTreeSet<u64>,
     /// Every number up to this one is covered.
     cumulative: Option<u64>,

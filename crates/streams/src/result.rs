@@ -88,7 +88,7 @@ pub struct Twice {
 /// What the numbers of a stream are.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Numbering {
-    /// Whether they count.
+    /// Whether the numbers count the packets of the stream.
     pub numbers: Numbers,
     /// The number that all packets have, the step between the numbers, or how many are used again and again; `None` of others.
     pub value: Option<u64>,
@@ -97,7 +97,7 @@ pub struct Numbering {
 /// Whether the numbers of a stream count its packets.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Numbers {
-    /// They do, as the standard of the service says.
+    /// The numbers count the packets, as the standard of the service says.
     #[default]
     Count,
     /// All packets have the same number.

@@ -16,7 +16,7 @@ pub enum Identification {
     Own,
     /// One counter for all connections of the host.
     Host,
-    /// The same, counted in the other byte order: by 256 on the wire.
+    /// One counter for all connections of the host, in the other byte order: by 256 on the wire.
     HostSwapped,
     /// Always 0.
     Zero,
@@ -114,12 +114,12 @@ pub enum SackOrder {
 /// Which timestamp is echoed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Echo {
-    /// That of the segment for which the last acknowledgement waited (RFC 7323 section 4.3).
+    /// The timestamp of the segment for which the last acknowledgement waited (RFC 7323 section 4.3).
     #[default]
     Rfc7323,
     /// The newest that was seen.
     Newest,
-    /// That of the last segment.
+    /// The timestamp of the last segment.
     Last,
 }
 

@@ -39,9 +39,8 @@ impl Counts {
     }
 }
 
-/// Suitable originals in order arrive at `times`, ascending; `counts` are those before. They fill
-/// no ring. Batches that end are delivered, which is for the caller to see to where delivery is
-/// followed.
+/// Originals that may be sorted arrive in order at `times`, ascending, and are too few to fill a ring; `counts` are the arrivals
+/// before. Only the sums of the cards change: a caller that follows each delivery finds the batches that end by itself.
 pub(crate) fn join(cards: &mut [Card], times: &[i64], counts: &Counts) {
     // What a card does waits for what it did before; three at a time wait no longer than one.
     let (threes, rest) = cards.as_chunks_mut::<3>();

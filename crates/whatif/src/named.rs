@@ -223,7 +223,7 @@ impl NamedReceivers {
             && self.cards.iter_mut().all(|card| card.is_calm(now_ns, next))
     }
 
-    /// Such packets came: this number, from `first` up to `next`, the last of them at `now_ns`.
+    /// Counts packets that change nothing in any card: this number, from `first` up to `next`, the last of them at `now_ns`.
     pub(crate) fn pass(&mut self, packets: u64, (first, next): (i64, i64), now_ns: i64) {
         self.packets += packets;
         self.originals += packets;

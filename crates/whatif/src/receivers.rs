@@ -330,7 +330,7 @@ impl SortingReceivers {
         results
     }
 
-    /// The same behind other results.
+    /// Appends the result of every setting to other results.
     pub fn finish_into(mut self, results: &mut Vec<WhatIf>) {
         self.tell_cards();
         for i in 0..self.cards.len() {

@@ -78,7 +78,7 @@ impl UsualReceivers {
         is_next
     }
 
-    /// The same behind the first break in the order.
+    /// As [`Usual::continues`], for flows whose order was broken before.
     #[inline]
     fn is_counted(
         &mut self,
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_late_packet_is_waited_for_and_the_others_are_not_delayed() {
-        // 98 in order, then 99 comes 2 ms after 98's successor's successor.
+        // Packets 0 to 98 arrive in order, one a nanosecond; then 100, and 2 ns later 99.
         let mut arrivals: Vec<(i64, i64)> = (0..99).map(|n| (n, n)).collect();
         arrivals.extend([(100, 100), (102, 99)]);
         let rows = rows(&arrivals);

@@ -87,7 +87,7 @@ impl Name {
 struct Open {
     name: Name,
     since_ns: i64,
-    /// Number of frames received for it so far that count for nothing else.
+    /// Number of frames received for it so far. They are counted once it is known whether the datagram will be complete.
     frames: u64,
     first: Option<(FlowKey, Dir, Segment, u32)>,
     /// Length of the complete datagram, known when its last fragment has arrived.

@@ -24,7 +24,7 @@ pub struct Change {
     pub kind: Kind,
     /// Value and number of units before; no value if no unit has one.
     pub before: (Option<f64>, u64),
-    /// The same after.
+    /// Value and number of units after.
     pub after: (Option<f64>, u64),
     /// `after - before`; its half width is infinite if there are too few units.
     pub difference: Option<Estimate>,

@@ -318,7 +318,7 @@ fn value(change: &Change, value: Option<f64>) -> String {
     }
 }
 
-/// The same with its sign.
+/// A change in the unit of files, with its sign, as text for people.
 fn signed(change: &Change, of: Option<f64>) -> String {
     let Some(x) = of else {
         return "-".to_owned();

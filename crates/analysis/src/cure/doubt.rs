@@ -41,7 +41,7 @@ pub(super) fn only_if(action: Action, flows: &[&FlowReport], limits: &[Limit]) -
     }
 }
 
-/// The same of an action against what held the flow of `case`.
+/// `action` against the limit that held the flow of `case`: with reserve if the headline is not sure of that limit.
 pub(super) fn as_sure_as(case: &Case<'_>, action: Action) -> Action {
     match case.part.limits.iter().next() {
         Some(limit) if !case.sure => with_reserve(action, noun(limit, Why::of(case.flow))),

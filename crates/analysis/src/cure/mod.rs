@@ -146,7 +146,7 @@ impl Cure {
         Cure::beside(&headline(analysis), analysis)
     }
 
-    /// The same, beside the headline that says what is wrong.
+    /// What can be done about `analysis`, printed beside the headline that says what is wrong.
     pub(crate) fn beside(said: &Headline, analysis: &Analysis) -> Cure {
         let (misled, rest): (Vec<&FlowReport>, Vec<&FlowReport>) =
             analysis.flows.iter().partition(|f| misled(f));

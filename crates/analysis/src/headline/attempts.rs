@@ -17,7 +17,7 @@ pub(super) fn wrong(attempts: &Attempts) -> String {
     )
 }
 
-/// The same in a few words, beside other troubles.
+/// How attempts failed in a few words, for a headline that begins with other troubles.
 pub(super) fn besides(attempts: &Attempts) -> Option<String> {
     let failed = attempts.failed();
     (failed > 0).then(|| {

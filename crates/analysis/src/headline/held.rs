@@ -306,7 +306,7 @@ pub(crate) fn bounds(part: &Part) -> String {
     between(part.share, part.at_most)
 }
 
-/// The same of a share of the life and the most that it may be.
+/// `40 %`, or `40 to 70 %`, of a share of the life and the largest that it may be.
 pub(super) fn between(least: f64, most: f64) -> String {
     /// A difference that changes no conclusion.
     const SMALL: f64 = 0.1;

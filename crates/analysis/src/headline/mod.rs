@@ -301,7 +301,7 @@ fn without_data(analysis: &Analysis) -> u64 {
     analysis.tcp.saturating_sub(analysis.attempts.packets)
 }
 
-/// `8 TCP without data`, where they are too few for that question.
+/// `8 TCP without data`, if there are too few of them to ask whether the direction of the data was captured.
 fn few_answers(analysis: &Analysis) -> Option<String> {
     let few = without_data(analysis);
     (1..MIN_ANSWERS)

@@ -53,9 +53,9 @@ const BY_NAMES: [(LimitSet, f64); 18] = [
 /// By other names, of which fewer than 40 clauses were drawn each.
 const BY_OTHER_NAMES: f64 = 0.80;
 
-/// As many recoveries have verdicts that agree by more than chance.
+/// Number of recoveries whose verdicts agree by more than chance.
 const MIN_AGREEING_RECOVERIES: u64 = 10;
-/// Most late packets for each that was sent again without need: beyond it they come by jitter, which misleads a sender seldom.
+/// Maximum number of late packets for each spurious retransmission. Beyond it they are due to jitter, which seldom misleads a sender.
 const MAX_LATE_PER_REPEATED: u64 = 10;
 
 /// A clause, and what is known of its flow.

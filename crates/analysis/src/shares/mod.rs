@@ -47,7 +47,7 @@ pub(crate) fn end_ns(limits: &Limits) -> i64 {
     limits.at_end_ns.clamp(0, idle as i64)
 }
 
-/// The same as a share of the life, if it is worth a word.
+/// The idle time at the end, nanoseconds and as a share of the life, if it is worth a word.
 pub(crate) fn idle_end(limits: &Limits) -> Option<(i64, f64)> {
     let ns = end_ns(limits);
     let share = ns as f64 / limits.life_ns().max(1) as f64;
@@ -81,7 +81,7 @@ pub(crate) fn parts(limits: &Limits) -> Vec<Part> {
     parts_as(limits, joined)
 }
 
-/// The same, with what `name` calls the limits of each.
+/// All parts, the longest first; `name` may replace the limits of each by others.
 fn parts_as(limits: &Limits, name: impl Fn(LimitSet) -> LimitSet) -> Vec<Part> {
     let life = limits.life_ns();
     let mut parts: Vec<Part> = Vec::new();

@@ -14,7 +14,7 @@ pub(crate) fn line_bps(flow: &FlowReport) -> Option<u64> {
     (far || full_line_bps(flow).is_some()).then_some(line)
 }
 
-/// The same, if the line was full for a part of the time: of rates that are far above the flow's, trains of packets alone tell, and
+/// The rate of the line, only if the line was full for a part of the time: of rates that are far above the flow's, trains of packets alone tell, and
 /// one in seven is wrong. Where it was full for a short time, the trains must agree: of 912 rates of drawn transfers 281 are of such
 /// times, of these trains contradict 81, and of these 14 are wrong, of the others 11.
 pub(crate) fn full_line_bps(flow: &FlowReport) -> Option<u64> {

@@ -61,7 +61,7 @@ impl Sampled {
         Self::ratio_with(pairs, &Moments::default())
     }
 
-    /// The same, where of further pairs only sums are known.
+    /// The ratio of the sums of `pairs` and of `further` pairs, of which only sums are known.
     pub fn ratio_with(pairs: &[(f64, f64)], further: &Moments) -> Option<Self> {
         let n = pairs.len() as f64 + further.units as f64;
         let above: f64 = pairs.iter().map(|p| p.0).sum::<f64>() + further.of;
@@ -86,7 +86,7 @@ impl Sampled {
         })
     }
 
-    /// The same with at least this variance.
+    /// This result with its variance raised to at least `variance`.
     #[must_use]
     pub fn with_variance_of_at_least(self, variance: f64) -> Self {
         Sampled {

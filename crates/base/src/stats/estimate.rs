@@ -93,7 +93,7 @@ impl Estimate {
         }
     }
 
-    /// The same in other units: both numbers are multiplied by `factor`.
+    /// The estimate in other units: mean and half width are multiplied by `factor`.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
         Self {

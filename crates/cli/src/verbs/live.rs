@@ -40,7 +40,7 @@ pub(crate) struct Args {
     /// Time from the first packet to the end of its batch, microseconds; 0: a batch ends when no packet is waiting
     #[arg(long, value_name = "US", default_value_t = 75)]
     coalesce_us: u32,
-    /// Packets of a batch that end it at once
+    /// Number of packets that end a batch at once
     #[arg(long, value_name = "PACKETS", default_value_t = 512)]
     batch: usize,
     /// Flows that the sorter follows at the same time

@@ -59,7 +59,7 @@ fn fields(file: &str) -> Option<BTreeMap<u64, Vec<String>>> {
     Some(stdout(&output).lines().map(frame).collect())
 }
 
-/// The same from the command.
+/// The fields of each frame with a verdict, as `inorder analyze` prints them.
 fn expected() -> BTreeMap<u64, Vec<String>> {
     let output = inorder(&["analyze", "-q", "--csv", "--rows", "frames", CAPTURE]);
     assert_eq!(code(&output), 0, "{}", stderr(&output));

@@ -39,7 +39,7 @@ pub(super) fn enter(namespace: &str) -> io::Result<()> {
     enter_file(&format!("/run/netns/{namespace}"))
 }
 
-/// The same for the file of a network namespace.
+/// Lets the calling thread live in the network namespace of this file.
 pub(crate) fn enter_file(path: &str) -> io::Result<()> {
     let file = std::fs::File::open(path)?;
     // SAFETY: the descriptor is open.

@@ -42,7 +42,7 @@ const FOR_MODULES: [&str; 6] = [
     "include",
     "arch/um",
 ];
-/// The same of the other architecture that User Mode Linux consists of.
+/// What modules need of the architecture x86, on which User Mode Linux is based, as arguments of `tar`.
 const FOR_MODULES_X86: [&str; 5] = [
     "arch/x86/Makefile",
     "arch/x86/Makefile.um",

@@ -26,7 +26,7 @@ pub(crate) fn tcp(v6: bool, seq: u32, flags: u8, payload: &[u8]) -> Frame {
     finish(bytes)
 }
 
-/// The same as one super-packet for segments of `size` bytes.
+/// A TCP segment with `payload` as one super-packet, to be cut into segments of `size` bytes.
 pub(crate) fn super_packet(v6: bool, seq: u32, flags: u8, payload: &[u8], size: u16) -> Frame {
     let mut frame = tcp(v6, seq, flags, payload);
     let kind = if v6 { Segments::Tcp6 } else { Segments::Tcp4 };

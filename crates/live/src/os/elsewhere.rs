@@ -88,7 +88,7 @@ pub fn confine<T>(_: Confinement, _: &Needs<'_>, _: &mut dyn FnMut() -> T) -> Re
     Err(LiveError::NotLinux)
 }
 
-/// Runs `install`; what was ignored before is not known here.
+/// Runs `install`. Only Linux is asked whether the signal was ignored before.
 pub fn keeping_ignored_hangup(install: impl FnOnce()) {
     install();
 }

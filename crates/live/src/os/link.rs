@@ -61,7 +61,7 @@ impl Link {
         })
     }
 
-    /// The same where one that comes after it is of no use; that it has gone is then told by whoever uses it.
+    /// This interface, whose successor with the same name is of no use. Its user then reports that it has gone.
     #[must_use]
     pub(super) fn without_return(self) -> Self {
         Link {

@@ -230,7 +230,7 @@ impl<T: Copy> ByOffset<T> {
         self.values.get(place as usize)
     }
 
-    /// The same, to be changed.
+    /// The value at exactly this offset, to be changed.
     #[inline]
     pub fn get_mut(&mut self, offset: i64) -> Option<&mut T> {
         let (row, _, place) = self.place(offset)?;

@@ -51,7 +51,7 @@ impl<T: Copy> Holes<T> {
         self.find_beyond(offset).map(|(_, hole)| hole)
     }
 
-    /// The same, and where it is.
+    /// The lowest hole that ends beyond `offset`, and where it is stored.
     #[inline]
     pub(super) fn find_beyond(&self, offset: i64) -> Option<(Spot, Hole<T>)> {
         // Mostly there is none, or it is the lowest.

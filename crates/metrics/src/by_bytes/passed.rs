@@ -83,7 +83,7 @@ pub(super) struct LateArrivals {
 heap!(LateArrivals: all, chunks);
 
 impl LateArrivals {
-    /// One more, at a position behind all others.
+    /// Adds a late arrival at a position behind all others.
     pub(super) fn push(&mut self, position: u64, start: i64, len: u32) {
         if self.all.len() >= MAX_LATE_REMEMBERED {
             self.all.pop_front();

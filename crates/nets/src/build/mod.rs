@@ -43,7 +43,7 @@ pub(crate) struct Built<const N: usize> {
     pub(crate) shared: Shared,
     /// The places, by their number.
     pub(crate) places: Vec<PlaceId>,
-    /// The same, as places of plain tokens or of a record.
+    /// The places by their number, each as one of plain tokens or of a record.
     pub(crate) handles: Vec<Handle>,
     /// For every transition the records of the tokens that its firings hold.
     pub(crate) bound: Vec<Vec<usize>>,
@@ -69,8 +69,8 @@ pub(crate) fn build<const N: usize>(names: &Names<'_>, seed: u64) -> Checked<Bui
     Ok(made(names, seed, None)?.0)
 }
 
-/// The same for listing states: random choices are made in every way, and what decides nothing is left out. Also what is
-/// left.
+/// Builds the model for listing its states: random choices are made in every way, and what decides nothing is left out. Returns
+/// also what is left.
 pub(crate) fn build_states<const N: usize>(names: &Names<'_>) -> Checked<(Built<N>, Relevant)> {
     let relevant = made::<N>(names, 0, None)?.1.relevant()?;
     let (built, _) = made(names, 0, Some(relevant.clone()))?;
@@ -188,7 +188,7 @@ impl<'n, 'p, const N: usize> Builder<'n, 'p, N> {
         }
     }
 
-    /// The queue that a chain fills, if it takes the tokens of the sink.
+    /// The queue that a chain of nets fills with the tokens that reach the sink; `None` without a chain.
     fn chained(&self) -> Checked<Option<Queue>> {
         let Some(chain) = self.names.chain_of() else {
             return Ok(None);

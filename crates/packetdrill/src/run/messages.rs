@@ -14,7 +14,7 @@ use super::stamps::Stamp;
 use super::wire;
 use crate::script::{Call, Value};
 
-/// `MAX_SKB_FRAGS`: a packet holds at most so many pieces that are not copied; how Linux cuts more is not modelled.
+/// `MAX_SKB_FRAGS`: maximum number of pieces in a packet that are not copied; how Linux cuts more is not modelled.
 const PIECES_OF_A_PACKET: usize = 17;
 
 type Fields = [(String, Value)];

@@ -73,7 +73,7 @@ impl Flow {
         }
     }
 
-    /// The same without ports, which fragments do not have.
+    /// The flow without its ports, which fragments do not have.
     pub(crate) fn without_ports(&self) -> Flow {
         Flow {
             src: self.src.with_port(0),

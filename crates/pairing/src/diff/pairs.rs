@@ -82,7 +82,7 @@ impl Group {
     }
 }
 
-/// Of these, what is not at one of the places `used`.
+/// The elements of `of` that are not at one of the places `used`.
 fn left(of: &[usize], used: impl Iterator<Item = usize>) -> Vec<usize> {
     let mut rest: Vec<_> = of.iter().copied().map(Some).collect();
     for place in used {

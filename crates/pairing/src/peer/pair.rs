@@ -22,7 +22,7 @@ impl<'a> Pair<'a> {
         self.here.way(dir)
     }
 
-    /// The same in the other capture.
+    /// What goes `dir` here, as the other capture has it.
     pub(crate) fn there(&self, dir: Dir) -> &'a Way {
         self.there.way(self.dir_there(dir))
     }

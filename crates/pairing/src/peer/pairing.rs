@@ -158,7 +158,7 @@ pub(crate) fn orient(pair: &Pair<'_>, dir: Dir) -> Option<Vantage> {
     }
 }
 
-/// The same when packets of one direction only were captured at both ends: by the clocks as far
+/// Which end the analysed capture is, when packets of one direction only were captured at both ends: by the clocks as far
 /// as other flows show their difference, else by the inference from one end, else by the clocks as
 /// they are.
 pub(crate) fn orient_by_clock(

@@ -82,7 +82,7 @@ pub(crate) struct Way {
     /// The first FIN that is a packet of its own: it takes a number (RFC 9293 section 3.4), and may overtake data.
     pub(crate) end: Option<DataFrame>,
     pub(crate) sample: Sample,
-    /// The same by distances from the initial sequence numbers, from when both are known.
+    /// The sample of packets by their distances from the initial sequence numbers, since both of these are known.
     pub(crate) relative: Sample,
     pub(crate) fin: bool,
     /// The receiver of this way, to tell what it discards.

@@ -88,7 +88,7 @@ pub struct PeerFlow {
     pub refused_with_ambiguous: Score,
     /// Extents of the packets both call reordered, ambiguous ones included.
     pub extents: ExtentAgreement,
-    /// The same, of the events marked certain alone.
+    /// Extents of the packets both call reordered, of the events marked certain alone.
     pub extents_certain: ExtentAgreement,
     /// Spurious retransmissions, only those whose verdict is certain.
     pub spurious_certain: Score,
@@ -167,7 +167,7 @@ pub struct ExtentAgreement {
     pub compared: u64,
     /// Those with the same extent in both.
     pub exact: u64,
-    /// Of these, at most one packet apart (the exact ones included).
+    /// Those compared whose extents differ by at most one packet (the exact ones included).
     pub within_one: u64,
 }
 

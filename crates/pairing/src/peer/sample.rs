@@ -22,7 +22,7 @@ impl Sample {
         self.note(fingerprint(seg), seg.ts_ns);
     }
 
-    /// The same by distances from the initial sequence numbers of both directions, this one's
+    /// Adds a packet by its distances from the initial sequence numbers of both directions, this one's
     /// first: what stays when something on the path numbers a connection anew.
     pub(crate) fn push_relative(&mut self, seg: &Segment, isns: [u32; 2]) {
         if let Some(print) = relative_fingerprint(seg, isns) {

@@ -78,7 +78,7 @@ pub fn examine(net: Net, wishes: &Wishes, watch: &Watch<'_>) -> Result<Document,
     Ok(finished(net, findings, wishes, watch))
 }
 
-/// The same for anything with states and moves, as a coloured net; it is not simulated here and has no invariants.
+/// Finds out what is wanted about anything with states and moves, as a coloured net. It is not simulated here and has no invariants.
 ///
 /// # Errors
 /// If a query cannot be read, or what is wanted does not apply to the net.

@@ -19,7 +19,7 @@ const FIRST_MEAN_DELAYS: f64 = 6.0;
 const MAX_MEAN_DELAYS: f64 = 1e7;
 /// Firings after which a run without a time ends: some transitions may be a million times slower than others.
 const MAX_FIRINGS: u64 = 500_000_000;
-/// The same for each of many independent runs.
+/// Firings after which each of many independent runs without a time ends.
 const REPLICATION: f64 = 1e4;
 
 /// Replications between two checks of the precision and of Ctrl-C.

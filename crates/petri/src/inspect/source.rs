@@ -16,7 +16,7 @@ pub fn read(name: &str, bytes: &[u8]) -> Result<Net, ReadError> {
     read_with(name, bytes, &mut Parameters::default())
 }
 
-/// The same with values of the net's parameters, which then hold what the net declares.
+/// Reads a net with values of its parameters, which then hold what the net declares.
 ///
 /// # Errors
 /// The first mistake in it.

@@ -44,7 +44,7 @@ impl Chain {
         Self::new_while(net, limit, |_| true)
     }
 
-    /// The same; it ends with an error when `keep_going` returns false, which is asked during the exploration of the markings and
+    /// The chain; it ends with an error when `keep_going` returns false, which is asked during the exploration of the markings and
     /// the elimination of those in which no time passes.
     pub(crate) fn new_while(
         net: &Net,

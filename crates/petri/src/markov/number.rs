@@ -8,7 +8,7 @@ pub(super) trait Positive: Copy {
     fn times(self, other: Self) -> Self;
     fn over(self, other: Self) -> Self;
     fn is_zero(self) -> bool;
-    /// So small or so large that a product with it may have lost digits.
+    /// True if it is so small or so large that a product with it may have lost digits.
     fn is_at_the_edge(self) -> bool;
     /// This number as a share of `largest`.
     fn share_of(self, largest: Self) -> f64;

@@ -22,7 +22,7 @@ const IF_BETTER: Budget = Budget {
     work: 3e9,
 };
 
-/// The same if the iteration does not end in balance.
+/// Most numbers in memory, and additions, if the iteration does not end in balance.
 const IF_NEEDED: Budget = Budget {
     entries: 60_000_000,
     work: 6e10,

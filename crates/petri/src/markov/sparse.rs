@@ -47,11 +47,11 @@ const FASTER: f64 = 8.0;
 
 /// The stationary distribution of an irreducible chain, by an elimination that can be continued with a greater budget.
 pub(super) enum Elimination<'r> {
-    /// With plain numbers.
+    /// It computes with plain `f64`.
     Plain(&'r Links, Begun<f64>),
-    /// Their range was not enough.
+    /// The range of `f64` was not sufficient: it computes with wide numbers.
     Wide(Begun<Wide>),
-    /// Nor was that of wide ones.
+    /// The range of wide numbers was not sufficient either.
     Failed,
 }
 

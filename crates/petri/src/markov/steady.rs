@@ -16,7 +16,7 @@ impl Chain {
         self.steady_state_while(|_| true)
     }
 
-    /// The same; it ends with an error when `keep_going` returns false.
+    /// The solution; it ends with an error when `keep_going` returns false.
     pub(crate) fn steady_state_while(
         &self,
         mut keep_going: impl FnMut(Solving) -> bool,

@@ -21,7 +21,7 @@ impl Chain {
         self.transient_while(time, |_| true)
     }
 
-    /// The same; it ends with an error when `keep_going` returns false.
+    /// The solution; it ends with an error when `keep_going` returns false.
     pub(crate) fn transient_while(
         &self,
         time: f64,

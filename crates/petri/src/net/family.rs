@@ -166,7 +166,7 @@ pub(crate) fn timings() -> impl Iterator<Item = &'static str> {
     WITHOUT_FAMILY.into_iter().chain(families)
 }
 
-/// The same in words, as what was expected.
+/// The kinds of timing in words, for messages that say what was expected.
 pub(crate) fn one_of_timings() -> String {
     format!("one of {}", timings().collect::<Vec<_>>().join(", "))
 }

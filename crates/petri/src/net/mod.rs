@@ -184,7 +184,7 @@ pub struct Observation {
 /// Maximum number of concurrent firings of one timed transition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Servers {
-    /// One.
+    /// One server.
     #[default]
     Single,
     /// A fixed number; at least 1.

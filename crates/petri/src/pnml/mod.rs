@@ -61,7 +61,7 @@ pub fn read(file: &str, document: &[u8]) -> Result<Net, ReadError> {
     read_with(file, document, &mut Parameters::default())
 }
 
-/// The same with values of parameters: the constants of GreatSPN and TAPAAL. PNML itself has none.
+/// Reads a PNML document with values of parameters: the constants of GreatSPN and TAPAAL. PNML itself has none.
 pub fn read_with(
     file: &str,
     document: &[u8],

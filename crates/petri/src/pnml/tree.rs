@@ -26,7 +26,7 @@ pub(super) struct Element {
 const DEEPEST: usize = 200;
 
 impl Element {
-    /// One that is in no file, for what is written at this line of one.
+    /// An element that no file contains, made for what is written at this line.
     pub(super) fn made(name: &str, line: Line) -> Self {
         Self {
             name: name.to_owned(),
@@ -35,13 +35,13 @@ impl Element {
         }
     }
 
-    /// The same with an attribute.
+    /// Adds an attribute.
     pub(super) fn with(mut self, name: &str, value: &str) -> Self {
         self.attributes.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// The same with more children.
+    /// Adds children.
     pub(super) fn holding(mut self, children: impl IntoIterator<Item = Element>) -> Self {
         self.children.extend(children);
         self

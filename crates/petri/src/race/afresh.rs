@@ -91,7 +91,7 @@ fn net_of(places: &[(u32, Option<u32>)], transitions: Vec<ATransition>) -> Net {
     net
 }
 
-/// As many as there are tokens, which is more than there can be clocks: not one, as of a transition without inputs.
+/// There are as many servers as tokens, which is more than there can be clocks; a transition without inputs would have one.
 #[test]
 fn infinitely_many_servers_of_a_full_place_are_all_busy() {
     let text = "place q 4294967295\ntransition s exponential rate 1 servers infinite\n in q\n";

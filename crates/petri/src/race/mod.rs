@@ -155,12 +155,12 @@ impl Race {
         self.run_until_ticks((time * self.ticks_per_unit) as u64)
     }
 
-    /// The same with the time in ticks.
+    /// Runs until `end`, in ticks. In a deadlock only time advances.
     pub(crate) fn run_until_ticks(&mut self, end: u64) -> Result<(), RunError> {
         self.run_observed(end, &mut |_, _, _| {})
     }
 
-    /// The same; `observe` is called after every firing with the time in ticks, the transition and the marking.
+    /// Runs until `end`, in ticks; `observe` is called after every firing with the time in ticks, the transition and the marking.
     pub fn run_observed(
         &mut self,
         end: u64,

@@ -105,7 +105,7 @@ impl Splitting {
         Self::with(net, memory, seed, level, rewards, &thresholds)
     }
 
-    /// The same with these thresholds, which rise.
+    /// A run of the net with these thresholds, which rise.
     pub fn with(
         net: &Net,
         memory: Memory,

@@ -75,7 +75,7 @@ impl Graph {
         Self::explore_while(net, limit, |_| true)
     }
 
-    /// The same, until `keep_going` returns false; it is called once for several thousand markings.
+    /// Explores until `keep_going` returns false; it is called once for several thousand markings.
     pub(crate) fn explore_while(
         net: &Net,
         limit: usize,

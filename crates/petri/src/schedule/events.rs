@@ -195,7 +195,7 @@ fn least_of_four(first: usize, [a, b, c, d]: [u128; ARITY]) -> (usize, u128) {
     if right.1 < left.1 { right } else { left }
 }
 
-/// The same at the end of the heap; the largest value if there is no child.
+/// Index and value of the least of fewer than four children, at the end of the heap; the largest value if there is none.
 #[inline]
 fn least_of_few(first: usize, heap: &[u128]) -> (usize, u128) {
     let children = heap.get(first..).unwrap_or_default();

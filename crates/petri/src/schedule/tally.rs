@@ -20,7 +20,7 @@ pub(crate) struct TransitionTally {
     pub(crate) busy: u32,
     /// As [`PlaceTally::moment`], for firings in progress.
     pub(crate) busy_moment: i128,
-    /// The same for "at least one firing is in progress".
+    /// As [`PlaceTally::moment`], for "at least one firing is in progress".
     pub(crate) active_moment: i128,
 }
 

@@ -27,7 +27,7 @@ const RESERVE: f64 = 1.15;
 /// Times that the runs are made longer because they were still in their warm-up.
 const DOUBLINGS: u32 = 6;
 
-/// Of these, times before it is looked whether a place grows without end.
+/// Number of such extensions before the runs are checked for a place that grows without end.
 const FIRST_DOUBLINGS: u32 = 3;
 
 /// What counts begins later than the averages of the first runs seem to have settled, by this factor: they cannot tell a small rest
@@ -40,7 +40,7 @@ const LEFT: u64 = 4;
 /// Standard errors from which on a difference between the halves of the runs is real. Many numbers are compared, many times.
 pub(super) const REAL: f64 = 4.5;
 
-/// The same for runs that were made longer because their halves differed: what was real once needs less evidence to be still there.
+/// Standard errors of a real difference in runs that were made longer because their halves differed: what was real once needs less evidence to be still there.
 const REAL_AGAIN: f64 = 3.5;
 
 /// How to replicate. Times are in ticks.

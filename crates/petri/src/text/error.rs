@@ -22,7 +22,7 @@ impl ReadError {
         Self::of_element(line, "", mistake)
     }
 
-    /// The same of an element of XML.
+    /// A mistake in an element of XML.
     pub(crate) fn of_element(line: Line, element: impl Into<Box<str>>, mistake: Mistake) -> Self {
         Self {
             file: "".into(),

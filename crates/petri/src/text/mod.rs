@@ -72,7 +72,7 @@ pub fn read(file: &str, text: &str) -> Result<Net, ReadError> {
     read_with(file, text, &mut Parameters::default())
 }
 
-/// The same with values of parameters, which then hold what the text declares.
+/// Reads a net with values of its parameters, which then hold what the text declares.
 pub fn read_with(file: &str, text: &str, parameters: &mut Parameters) -> Result<Net, ReadError> {
     let read = parse::Parser::new(parameters).net(text);
     let valid = read.and_then(validated);

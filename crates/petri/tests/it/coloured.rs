@@ -40,7 +40,7 @@ fn trace(net: Model<u32>, out: Queue, seed: u64) -> Vec<(u64, u32)> {
     trace.seen
 }
 
-/// The same of a net in which `serve` takes the tokens of a queue to `out`.
+/// Runs a net in which `serve` takes the tokens of a queue to `out`; returns these with their times.
 fn served(
     queue: QueueSpec<u32>,
     seed: u64,

@@ -39,7 +39,7 @@ fn m_m_1() {
     holds("M/M/1: throughput", serve.throughput, 0.7, 0.05);
 }
 
-/// The same as a coloured net that holds tokens while it serves them.
+/// The queue M/D/1 as a coloured net that holds tokens while it serves them.
 #[test]
 fn m_d_1_with_reservation() {
     let mut net: Model<u64> = Model::new();

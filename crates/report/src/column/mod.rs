@@ -82,7 +82,7 @@ pub enum Read<R: ?Sized + 'static> {
     Value(for<'r> fn(&'r R) -> Value<'r>),
     /// A list of texts.
     Texts(for<'r> fn(&'r R) -> &'r [String]),
-    /// The same in every row.
+    /// One text, the same in every row.
     Constant(&'static str),
     /// Rows inside the row, with columns of their own.
     Nested(&'static (dyn Nested<R> + Sync)),

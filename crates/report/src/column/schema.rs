@@ -138,14 +138,14 @@ impl Schema {
         Shape::Object(members).into()
     }
 
-    /// The same, or `null`.
+    /// This schema, or `null`.
     #[must_use]
     pub fn or_null(mut self) -> Self {
         self.or_null = true;
         self
     }
 
-    /// The same, with a description.
+    /// This schema with a description.
     #[must_use]
     pub fn about(mut self, about: &str) -> Self {
         self.about = about.to_owned();

@@ -80,7 +80,7 @@ impl Section {
         keys
     }
 
-    /// The same, appended to an existing list, because every cell of a grid reads all its tables.
+    /// Appends its keys to an existing list, because every cell of a grid reads all its tables.
     pub(crate) fn add_keys(&self, keys: &mut Vec<&'static Key>) {
         for item in self.items {
             match item {

@@ -24,7 +24,7 @@ pub struct Board {
     sacked: RangeSet,
     sacked_out: u32,
     lost_out: u32,
-    /// Of those, waiting for their retransmission.
+    /// Segments considered lost that wait for their retransmission.
     waiting_out: u32,
     losses: u64,
     retrans_out: u32,
@@ -59,12 +59,12 @@ impl Board {
         self.losses
     }
 
-    /// Of those outstanding, reported as received. Without SACK the sender counts duplicate acknowledgements here.
+    /// Segments outstanding that were reported as received. Without SACK the sender counts duplicate acknowledgements here.
     pub fn sacked_out(&self) -> u32 {
         self.sacked_out
     }
 
-    /// Of those, considered lost (retransmitted or not).
+    /// Segments outstanding that are considered lost (retransmitted or not).
     pub fn lost_out(&self) -> u32 {
         self.lost_out
     }

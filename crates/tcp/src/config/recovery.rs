@@ -33,7 +33,7 @@ pub enum LimitedTransmit {
     Off,
     /// RFC 3042: one segment for each of the first two.
     Rfc3042,
-    /// The same, however much is outstanding already, as ns-3.26 did: RFC 3042 allows two segments more than the window.
+    /// One segment for each of the first two, however much is outstanding already, as ns-3.26 did: RFC 3042 allows two segments more than the window.
     Always,
     /// As in Linux: data reported as received no longer counts as in flight.
     Pipe,

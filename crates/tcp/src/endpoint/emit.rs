@@ -27,7 +27,7 @@ impl Endpoint {
             && !self.buffer.may_grow()
     }
 
-    /// The same without the shortcut.
+    /// The next segment to be sent, found without the shortcut.
     pub(super) fn poll(&mut self, now: Nanos) -> Option<Segment> {
         // Checked first: taking a segment out moves it as a whole, even if there is none.
         if self.control.is_some() {

@@ -149,7 +149,7 @@ impl Endpoint {
         Self::sharing(&Arc::new(config.clone()), numbers, congestion, loss)
     }
 
-    /// The same for one of many endpoints of a kind, which share their settings; `numbers` take the place of those in `config`.
+    /// A closed endpoint, one of many of a kind, which share their settings; `numbers` take the place of those in `config`.
     pub fn sharing(
         config: &Arc<Config>,
         numbers: Numbers,

@@ -358,7 +358,7 @@ pub(super) struct Rtts {
     /// For congestion control: of the last segment SACKed, otherwise of the last one acknowledged (Linux
     /// `ca_rtt_us`).
     control: Option<Nanos>,
-    /// The same, or by its timestamp if it was sent more than once (Linux `rs->rtt_us`).
+    /// Round trip of that segment, or by its timestamp if it was sent more than once (Linux `rs->rtt_us`).
     pub(super) delivered: Option<Nanos>,
     /// Of the first segment SACKed.
     sacked: Option<Nanos>,

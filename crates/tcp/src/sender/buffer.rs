@@ -20,7 +20,7 @@ pub(crate) struct Demand {
     window: u32,
     /// Segments that may overtake another before it counts as lost.
     threshold: u32,
-    /// Windows that fit.
+    /// Number of congestion windows that the buffer has room for.
     windows: u64,
     /// Fewer segments are in the network than the congestion window allows.
     window_has_room: bool,

@@ -106,7 +106,7 @@ impl Sender {
         }
     }
 
-    /// The same where each duplicate takes a segment out of flight (ns-3): right behind the oldest one, until that one is
+    /// Which segment a duplicate takes out of flight where each takes one (ns-3): right behind the oldest one, until that one is
     /// acknowledged. Without limited transmit only from the one on that begins recovery.
     fn count_as_left(&mut self, news: &AckNews<'_>, before: &Before, acked: u32) -> u32 {
         let most = self.board.packets_out().saturating_sub(1);

@@ -50,7 +50,7 @@ pub enum Claim {
         opening: f64,
         /// Share of its life during which the window grew from its start.
         start: f64,
-        /// The same with the time of which the capture leaves it open.
+        /// `start` with the time in which, as far as the capture shows, the window may have grown from its start, too.
         start_at_most: f64,
     },
     /// The last data passed long before the connection ended.
@@ -285,9 +285,9 @@ pub enum Nothing {
     NoProblem,
     /// No packet was lost, late or sent again, but something else limited a flow, or what did is not known.
     NothingLost,
-    /// The same as far as the capture shows it.
+    /// No packet was seen lost, late or sent again, but the capture does not show all of them.
     NoneVisible,
-    /// The same, and packets were missing when the capture ended.
+    /// As [`Self::NoneVisible`], and packets were missing when the capture ended.
     NoneKnown,
 }
 

@@ -204,7 +204,7 @@ fn by_trait(counts: &Counts) -> Vec<Aim> {
 
 const SIDES: [&str; 3] = ["sender", "receiver", "on the path"];
 
-/// The same by trait, of statements alone and where there are enough of them.
+/// The aims that are missed, by trait: of statements alone, and only where there are enough of them.
 pub(crate) fn short_by_trait(traits: &BTreeMap<String, [Counts; 3]>) -> String {
     let mut out =
         "| trait | side | measure | reached | aim | of |\n|---|---|---|--:|--:|--:|\n".to_owned();

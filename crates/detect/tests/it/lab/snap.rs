@@ -12,7 +12,7 @@ use super::truth::Fate;
 /// Bytes of each frame: from the headers alone to all options of IPv6 in a VLAN.
 pub(crate) const LENGTHS: [usize; 12] = [54, 60, 66, 68, 74, 80, 84, 90, 96, 100, 128, usize::MAX];
 
-/// What is said of `recordings` with frames kept so, from the side of the sender and of the receiver.
+/// Counts of what the analysis says of `recordings`, of whose frames only `kept` is left: at the sender, and at the receiver.
 pub(crate) fn scored(
     recordings: &[Recording],
     kept: Kept,

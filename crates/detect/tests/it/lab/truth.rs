@@ -92,7 +92,7 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    /// The same, with offsets that count from byte `base`; what lies below is left out.
+    /// This flow with offsets that count from byte `base`; what lies below is left out.
     pub(crate) fn beginning_at(&self, base: u64) -> Flow {
         let mut out = self.clone();
         let events = out.events.drain();

@@ -99,7 +99,7 @@ enum Of {
     RttMs,
     /// In the whole run after its warm-up: spurious retransmissions.
     Spurious,
-    /// The same per minute.
+    /// Spurious retransmissions per minute, in the whole run after its warm-up.
     SpuriousPerMinute,
     /// Mbit/s.
     Throughput,

@@ -187,7 +187,7 @@ fn tell(sender: &str, at: usize, points: &[Point], random: &Random, all: &mut Qu
         );
         let more = rank::difference(&a, &b, &judged, random);
         all.show(&cell, "difference", Value::Known(more));
-        // For claims, by a name that does not depend on the choice.
+        // Claims refer to it by a name without the predictor that was chosen.
         all.keep(
             &format!("half {}, {sender}", half + 1),
             "difference",

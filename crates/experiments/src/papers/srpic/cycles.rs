@@ -137,7 +137,7 @@ impl Cycles {
 }
 
 impl Point {
-    /// The same runs, but with the number of packets on the receiver's slow path that corresponds to the printed
+    /// These runs, but with the number of packets on the receiver's slow path that corresponds to the printed
     /// duplicate acknowledgements: each such packet causes one.
     fn with_dupacks(&self, [none, srpic]: [(f64, f64); 2]) -> Self {
         let with = |loads: &[Load], (per_mbps, _): (f64, f64)| {

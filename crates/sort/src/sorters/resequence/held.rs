@@ -65,9 +65,9 @@ impl Chain {
 pub(super) enum Fit {
     /// No gap more and none less: it made one smaller, or came where none was.
     Same,
-    /// One more: it lies above all, or cut one in two.
+    /// One gap more: the packet lies above all others, or cut a gap in two.
     Opened,
-    /// One less: it closed the gap that had been open since then.
+    /// One gap less: the packet closed the one that had been open since then.
     Closed { open_ns: i64 },
 }
 

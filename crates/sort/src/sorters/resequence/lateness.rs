@@ -16,8 +16,8 @@ const OCTAVES: usize = 23;
 /// All bins.
 pub(super) const BINS: usize = 1 + OCTAVES * QUARTERS;
 
-/// As many outcomes are remembered in full. When there are more, all count half, so that a path
-/// that has changed is known by its present after about as many.
+/// Number of outcomes that count in full. When there are more, all count half, so that the estimate for a path
+/// that has changed follows it after about this number.
 const REMEMBERED: u32 = 128;
 
 /// The outcomes of the last gaps.

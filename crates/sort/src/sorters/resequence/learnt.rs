@@ -20,14 +20,14 @@ const SHARE_FOR_STRICT: i64 = 7;
 /// nearly every sender, because RACK, too, takes the first for lost.
 const SHARE_FOR_TOLERANT: i64 = 4;
 
-/// For as long after a gap opened, only an original can fill it.
+/// What fills a gap sooner than 7/8 of a round trip after it opened is an original.
 const SHARE_OF_ORIGINALS: i64 = 7;
 
-/// So many gaps that filled while they were waited for end the start of a path. By then the longest wait seen, made
+/// Number of gaps filled in time after which a path is no longer new. By then the longest wait seen, made
 /// longer by the rule's margin, is enough for nearly all that follow; after fewer of them it is not.
 const START_FILLED: u8 = 64;
 
-/// Price of holding for as long as is ever done, in thousandths of what a gap that fills in time
+/// Price of holding a packet for the longest time that is allowed, in thousandths of what a gap that fills in time
 /// earns; see [`rule`].
 const PRICE: i64 = 50;
 
@@ -47,11 +47,11 @@ const RACK_WAITS: i64 = 4;
 /// What became of a gap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Outcome {
-    /// It filled this time after it had opened, nanoseconds, while it was waited for.
+    /// The gap was filled while packets were held for it, this many nanoseconds after it had opened.
     InTime(i64),
-    /// It filled this time after it had opened, nanoseconds, when it was not waited for any more, or not at all.
+    /// The gap was filled when no packets were held for it (any more), this many nanoseconds after it had opened.
     TooLate(i64),
-    /// It did not fill.
+    /// The gap was never filled: the packet was lost.
     Never,
 }
 
@@ -192,7 +192,7 @@ impl Learnt {
         self.stale = self.stale.saturating_sub(few);
     }
 
-    /// After fewer outcomes than these the bound is as it was.
+    /// Number of outcomes that can follow before the bound on the waiting time may change.
     #[inline]
     pub(super) fn keeps_its_bound_for(&self) -> u32 {
         u32::from(self.stale)

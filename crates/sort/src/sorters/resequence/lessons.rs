@@ -100,7 +100,7 @@ impl AtOnce<'_> {
         }
     }
 
-    /// What filled so far is learnt.
+    /// Learns from the gaps that have been filled since it last did.
     pub(super) fn learn(&mut self) {
         let gaps = core::mem::take(&mut self.gaps);
         if gaps > 0 {

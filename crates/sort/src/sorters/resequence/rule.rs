@@ -105,7 +105,7 @@ mod tests {
         assert!(bounds[0] > 2 * bounds[3]);
     }
 
-    /// The same by the formula, in floating point and without the bins' running sums.
+    /// The longest wait by the formula, in floating point and without the bins' running sums.
     fn naive(late_ns: &[i64], lost: usize, hard_ns: i64, price: i64, bound: i64) -> f64 {
         let all = (late_ns.len() + lost) as f64;
         let filled = late_ns.iter().filter(|&&ns| ns < bound).count() as f64;

@@ -91,7 +91,7 @@ impl Peer {
         self.deliver(&segment)
     }
 
-    /// The same with a timestamp.
+    /// A segment with a timestamp arrives.
     pub(crate) fn data_at(&mut self, from: u32, val: u32) -> Vec<Segment> {
         let segment = Segment {
             payload: MSS,

@@ -42,7 +42,7 @@ impl Peer {
         Self::with(config, (find(congestion).build)(), loss)
     }
 
-    /// The same, with a congestion control defined by the test.
+    /// An opened connection with a congestion control defined by the test.
     pub(crate) fn with(
         config: &Config,
         congestion: Box<dyn CongestionControl>,
@@ -51,7 +51,7 @@ impl Peer {
         Self::after_syns(config, congestion, loss, 0)
     }
 
-    /// The same, if this number of SYNs has to be sent again before one is answered.
+    /// An opened connection of which this number of SYNs had to be sent again before one was answered.
     pub(crate) fn after_syns(
         config: &Config,
         congestion: Box<dyn CongestionControl>,
@@ -128,7 +128,7 @@ impl Peer {
         self.ack_echo(ack, sack, 0)
     }
 
-    /// The same, echoing a timestamp (if the option is used).
+    /// Acknowledges and SACKs so, and echoes a timestamp (if the option is used).
     pub(crate) fn ack_echo(&mut self, ack: u32, sack: &[(u32, u32)], ecr: u32) -> Vec<u32> {
         self.ack_with(ack, sack, ecr, u16::MAX)
     }
