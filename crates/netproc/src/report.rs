@@ -9,7 +9,7 @@ use inorder_base::stats::Estimate;
 use inorder_report::arrow::{Batches, TakeBatch, Texts};
 use inorder_report::number::short;
 use inorder_report::text::{self, Layout};
-use inorder_report::{Column, Digits, Field, Kind, List, Sheet, csv, json, schema};
+use inorder_report::{Digits, Field, Kind, Sheet, columns, csv, json, schema};
 
 use crate::rows::Row;
 
@@ -28,61 +28,28 @@ struct Line {
     value: Estimate,
 }
 
-type OfDocument = Column<Report>;
-
-static DOCUMENT: &[OfDocument] = &[
-    OfDocument::new("title", Kind::Text, "What was run.", |d| (&d.title).into()),
-    OfDocument::new("repetitions", Kind::Count, "Independent runs.", |d| {
-        d.repetitions.into()
-    }),
-    OfDocument::nested(
-        "results",
-        "The numbers.",
-        &List {
-            columns: LINE,
-            of: |d: &Report| &d.lines,
-        },
-    ),
-];
-
-type OfLine = Column<Line>;
+columns! {
+    DOCUMENT: Report, |d|
+    "title": Text, "What was run." => &d.title;
+    "repetitions": Count, "Independent runs." => d.repetitions;
+    "results": Rows(LINE), "The numbers." => &d.lines;
+}
 
 const REAL: Kind = Kind::Number(Digits::Short);
 
-static LINE: &[OfLine] = &[
-    OfLine::new("group", Kind::Text, "What the number belongs to.", |l| {
-        l.row.group.into()
-    }),
-    OfLine::new(
-        "hop",
-        Kind::Count,
-        "Number of the processor in the chain, from 1; 0 for the whole chain.",
-        |l| l.row.hop.into(),
-    ),
-    OfLine::new("name", Kind::Text, "Its name.", |l| (&l.row.name).into()),
-    OfLine::new("unit", Kind::Text, "Its unit.", |l| l.row.unit.into()),
-    OfLine::new(
-        "mean",
-        REAL,
-        "Mean over the repetitions; null if the number is unknown in all of them.",
-        |l| l.value.mean.into(),
-    )
-    .optional(),
-    OfLine::new(
-        "low",
-        REAL,
-        "Lower end of the 95 % interval; null for a single repetition.",
-        |l| l.value.interval()[0].into(),
-    )
-    .optional(),
-    OfLine::new(
-        "high",
-        REAL,
-        "Upper end of the 95 % interval; null for a single repetition.",
-        |l| l.value.interval()[1].into(),
-    )
-    .optional(),
-];
+columns! {
+    LINE: Line, |l|
+    "group": Text, "What the number belongs to." => l.row.group;
+    "hop": Count, "Number of the processor in the chain, from 1; 0 for the whole chain." => l.row.hop;
+    "name": Text, "Its name." => &l.row.name;
+    "unit": Text, "Its unit." => l.row.unit;
+    "mean": Number(Digits::Short), "Mean over the repetitions; null if the number is unknown in all of them."
+        => l.value.mean, optional();
+    "low": Number(Digits::Short), "Lower end of the 95 % interval; null for a single repetition."
+        => l.value.interval()[0], optional();
+    "high": Number(Digits::Short), "Upper end of the 95 % interval; null for a single repetition."
+        => l.value.interval()[1], optional();
+}
 
 impl Report {
     /// Of the rows of each repetition, all of which have the same ones.

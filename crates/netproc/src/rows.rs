@@ -2,7 +2,7 @@
 //! the slices here (for the forwarder, in `forwarder/outcome.rs`).
 
 use inorder_metrics::{METRICS, RECEIVED, Reordering};
-use inorder_report::{AnyColumn, Column, Digits, Kind, Value, number};
+use inorder_report::{AnyColumn, Column, Digits, columns, number};
 use serde::Serialize;
 
 use crate::account::{Spent, Utilisation};
@@ -23,47 +23,20 @@ pub struct Row {
     pub value: f64,
 }
 
-/// Declares a number: name for people, unit, meaning and value.
-pub(crate) const fn row<R>(
-    name: &'static str,
-    unit: &'static str,
-    about: &'static str,
-    value: for<'r> fn(&'r R) -> Value<'r>,
-) -> Column<R> {
-    Column::new(name, Kind::Number(Digits::Short), about, value).unit(unit)
+columns! {
+    /// The numbers of the whole run.
+    WHOLE: Outcome, |o|
+    "throughput": Number(Digits::Short), "Packet bytes that leave the last processor."
+        => o.throughput_gbps, unit("Gb/s");
+    "stay": Number(Digits::Short), "Mean time of a packet in the chain." => o.stay_cycles(), unit("cycles/packet");
 }
 
-/// The numbers of the whole run.
-static WHOLE: &[Column<Outcome>] = &[
-    row(
-        "throughput",
-        "Gb/s",
-        "Packet bytes that leave the last processor.",
-        |o| o.throughput_gbps.into(),
-    ),
-    row(
-        "stay",
-        "cycles/packet",
-        "Mean time of a packet in the chain.",
-        |o| o.stay_cycles().into(),
-    ),
-];
-
-/// Mean time of a packet at a resource.
-static TIME: &[Column<Spent>] = &[
-    row(
-        "waiting",
-        "cycles/packet",
-        "Time a packet waits for the resource.",
-        |s| s.waiting.into(),
-    ),
-    row(
-        "served",
-        "cycles/packet",
-        "Time a packet is served by the resource.",
-        |s| s.served.into(),
-    ),
-];
+columns! {
+    /// Mean time of a packet at a resource.
+    TIME: Spent, |s|
+    "waiting": Number(Digits::Short), "Time a packet waits for the resource." => s.waiting, unit("cycles/packet");
+    "served": Number(Digits::Short), "Time a packet is served by the resource." => s.served, unit("cycles/packet");
+}
 
 pub(crate) fn whole(value: Option<u64>) -> f64 {
     value.unwrap_or(0) as f64

@@ -8,9 +8,7 @@ use inorder_report::html::Table;
 use inorder_report::html::comparison::{self, Cell, Comparison, Estimated, Measure, Traces};
 use inorder_report::number::plural;
 use inorder_report::text::{self, Layout};
-use inorder_report::{
-    Column, Digits, Element, Field, Kind, List, Object, Sheet, csv, json, schema,
-};
+use inorder_report::{Digits, Element, Field, Kind, Object, Sheet, columns, csv, json, schema};
 
 use crate::measure::{Row, Unsure};
 use crate::study::CellResult;
@@ -41,88 +39,41 @@ struct Line {
 
 const REAL: Kind = Kind::Number(Digits::Short);
 
-type OfLine = Column<Line>;
+columns! {
+    LINE: Line, |l|
+    "runs": Count, "Independent runs." => l.runs;
+    "group": Text, "The order that the number belongs to; measures for those that the net declares or the user asks for; places and transitions of a plain net."
+        => &l.row.group;
+    "name": Text, "Its name." => &l.row.name;
+    "unit": Text, "Its unit." => &l.row.unit;
+    "mean": Number(Digits::Short), "Mean over the runs; null if the number is unknown in all of them."
+        => l.value.mean, optional();
+    "low": Number(Digits::Short), "Lower end of the 95 % interval; null for a single run."
+        => l.value.interval()[0], optional();
+    "high": Number(Digits::Short), "Upper end of the 95 % interval; null for a single run."
+        => l.value.interval()[1], optional();
+}
 
-static LINE: &[OfLine] = &[
-    OfLine::new("runs", Kind::Count, "Independent runs.", |l| l.runs.into()),
-    OfLine::new(
-        "group",
-        Kind::Text,
-        "The order that the number belongs to; measures for those that the net declares or the user asks for; places and \
-         transitions of a plain net.",
-        |l| (&l.row.group).into(),
-    ),
-    OfLine::new("name", Kind::Text, "Its name.", |l| (&l.row.name).into()),
-    OfLine::new("unit", Kind::Text, "Its unit.", |l| (&l.row.unit).into()),
-    OfLine::new(
-        "mean",
-        REAL,
-        "Mean over the runs; null if the number is unknown in all of them.",
-        |l| l.value.mean.into(),
-    )
-    .optional(),
-    OfLine::new(
-        "low",
-        REAL,
-        "Lower end of the 95 % interval; null for a single run.",
-        |l| l.value.interval()[0].into(),
-    )
-    .optional(),
-    OfLine::new(
-        "high",
-        REAL,
-        "Upper end of the 95 % interval; null for a single run.",
-        |l| l.value.interval()[1].into(),
-    )
-    .optional(),
-];
-
-static RESULT: &[OfLine] = &[
-    OfLine::new(
-        "cell",
-        Kind::List(Element::Text),
-        "The value of each swept parameter, in their order.",
-        |l| l.labels.clone().into(),
-    ),
-    OfLine::nested("number", "The number.", &PART),
-];
+columns! {
+    RESULT: Line, |l|
+    "cell": List(Element::Text), "The value of each swept parameter, in their order." => l.labels.clone();
+    "number": Nested(PART), "The number." => l;
+}
 
 static PART: Object<Line, Line> = Object {
     columns: LINE,
     of: |line: &Line| line,
 };
 
-type OfReport = Column<Report>;
-
-static DOCUMENT: &[OfReport] = &[
-    OfReport::new("net", Kind::Text, "Name of the net.", |r| (&r.name).into()),
-    OfReport::new(
-        "axes",
-        Kind::List(Element::Text),
-        "The swept parameters.",
-        |r| r.axes.clone().into(),
-    ),
-    OfReport::new(
-        "partial",
-        Kind::Flag,
-        "The runs were interrupted: there are fewer than requested.",
-        |r| r.is_partial.into(),
-    ),
-    OfReport::new(
-        "doubts",
-        Kind::List(Element::Text),
-        "What speaks against the numbers, one sentence each, behind the values of the swept parameters.",
-        |r| r.doubts().collect::<Vec<_>>().into(),
-    ),
-    OfReport::nested(
-        "results",
-        "The numbers of every cell.",
-        &List {
-            columns: RESULT,
-            of: |r: &Report| &r.lines,
-        },
-    ),
-];
+columns! {
+    DOCUMENT: Report, |r|
+    "net": Text, "Name of the net." => &r.name;
+    "axes": List(Element::Text), "The swept parameters." => r.axes.clone();
+    "partial": Flag, "The runs were interrupted: there are fewer than requested." => r.is_partial;
+    "doubts": List(Element::Text), "What speaks against the numbers, one sentence each, behind the values of the swept parameters."
+        => r.doubts().collect::<Vec<_>>();
+    "results": Rows(RESULT), "The numbers of every cell." => &r.lines;
+}
 
 /// Writes the JSON Schema of [`Report::write_json`].
 ///

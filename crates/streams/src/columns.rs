@@ -1,15 +1,11 @@
 //! Streams of numbered packets other than TCP.
 
 use inorder_metrics::{COUNTS, METRICS};
-use inorder_report::{Column, Files, Kind, List, Maybe, Part};
+use inorder_report::{Files, Name, columns};
+use inorder_whatif::WHAT_IF;
 use inorder_wire::{Endpoint, Service};
 
-use inorder_report::Name;
-use inorder_whatif::WHAT_IF;
-
 use crate::{Numbers, Repeats, ReplayWindow, Reported, StreamDoubt, StreamReport, Subflows};
-
-type Of = Column<StreamReport>;
 
 /// `rtp 10.0.0.1:4000->10.0.0.2:4000 id 0x1234`; no port where the protocol has none.
 pub fn stream_name(stream: &StreamReport) -> String {
@@ -27,330 +23,104 @@ pub fn stream_name(stream: &StreamReport) -> String {
     format!("{service} {src}->{dst} id {id:#x}{replies}")
 }
 
-/// Columns that name the stream to which a row belongs.
-pub static STREAM_NAME: &[Column<StreamReport>] = &[Of::new(
-    "stream",
-    Kind::Text,
-    "Service, ends and identifier.",
-    |s| stream_name(s).into(),
-)];
+columns! {
+    /// Columns that name the stream to which a row belongs.
+    pub STREAM_NAME: StreamReport, |s|
+    "stream": Text, "Service, ends and identifier." => stream_name(s);
+}
 
-/// A stream.
-pub static STREAM: &[Column<StreamReport>] = &[
-    STREAM_NAME[0]
-        .only(Files::None)
-        .shown("other numbered streams", 0),
-    Of::new(
-        "service",
-        Kind::Text,
-        "The service: rtp, esp, wireguard, rocev2, ...",
-        |s| s.key.service.name().into(),
-    ),
-    Of::new(
-        "src",
-        Kind::Text,
-        "Address and port, port 0 where there is none or where it varies; of services below IP the network card's address.",
-        |s| s.key.src.to_string().into(),
-    ),
-    Of::new(
-        "dst",
-        Kind::Text,
-        "The same of the receiver; * if the numbers do not depend on it.",
-        |s| s.key.dst.to_string().into(),
-    ),
-    Of::new(
-        "id",
-        Kind::Small,
-        "What distinguishes streams between the same ends: SSRC, SPI, receiver index, queue pair, ...",
-        |s| s.key.id.into(),
-    ),
-    Of::new("first_ns", Kind::Instant, "First packet.", |s| {
-        s.first_ns.into()
-    }),
-    Of::new("last_ns", Kind::Instant, "Last packet.", |s| {
-        s.last_ns.into()
-    }),
-    // The table has these two between its other columns; files have them among the counts.
-    Of::new("packets", Kind::Count, "Packets received.", |s| {
-        s.order.received.into()
-    })
-    .only(Files::None)
-    .shown("packets", 0),
-    Of::new(
-        "numbers",
-        Kind::Choice(Numbers::NAMES),
-        "Whether the numbers count the packets. If not, nothing is known of their order, loss and duplicates, which are 0: all have the same number (constant), a counter has its bytes in the wrong order (swapped-bytes), each number is a multiple of a step above the one before (steps), they have no order (random), or the sender uses a few of them again and again (again).",
-        |s| s.numbering.numbers.name().into(),
-    ),
-    Of::new(
-        "numbers_value",
-        Kind::Count,
-        "The number that all packets have, the step, or how many numbers there are; none of others.",
-        |s| s.numbering.value.into(),
-    )
-    .optional(),
-    Of::new(
-        "missing",
-        Kind::Count,
-        "Numbers skipped that never arrived: lost packets. Those of absent and pause_numbers are not among them.",
-        |s| s.skipped.missing.into(),
-    )
-    .shown("missing", 0),
-    Of::new(
-        "absent",
-        Kind::Count,
-        "Numbers skipped that are not in the capture, where that is no evidence of loss.",
-        |s| s.skipped.absent.into(),
-    ),
-    Of::new(
-        "doubt",
-        Kind::Choice(StreamDoubt::NAMES),
-        "Why absent numbers are no evidence of loss: other traffic shares the tunnel, since the TCP in it lacks far less (other-traffic); or more are absent than loss leaves of traffic that goes on, so they were lost, or carried elsewhere, or not captured (lost-or-elsewhere); or the receiver acknowledged them, so the capture lacks their frames (not-captured).",
-        |s| s.skipped.doubt.map(|doubt| doubt.name()).into(),
-    )
-    .optional(),
-    Of::new(
-        "duplicates",
-        Kind::Count,
-        "Packets that arrived more than once.",
-        |s| s.twice.duplicates.into(),
-    )
-    .shown("duplicates", 2),
-    Of::new(
-        "captured_twice",
-        Kind::Count,
-        "Frames that the capture holds a second time; they are no duplicates.",
-        |s| s.twice.captured_twice.into(),
-    ),
-    Of::new(
-        "pauses",
-        Kind::Count,
-        "Silences of a second or more for which the numbers ran on: the sender paused, or the line was dead.",
-        |s| s.skipped.pauses.pauses.into(),
-    ),
-    Of::new(
-        "pause_numbers",
-        Kind::Count,
-        "Numbers that passed during these.",
-        |s| s.skipped.pauses.numbers.into(),
-    ),
-    Of::new(
-        "max_pause_ms",
-        Kind::Duration,
-        "The longest of these.",
-        |s| s.skipped.pauses.max_ns.into(),
-    ),
-    Of::new(
-        "renumbered",
-        Kind::Count,
-        "How often the sender began new numbers: of RTP without a new SSRC, of a counter at 0 or 1 again.",
-        |s| s.renumbered.into(),
-    ),
-    Of::new("late", Kind::Count, "Reordered packets.", |s| {
-        s.order.reordered.into()
-    })
-    .only(Files::None)
-    .in_group("reordered", "packets", 0),
-    Of::nested(
-        "counts",
-        "Packets received and reordered.",
-        &Part {
-            columns: COUNTS,
-            of: |s: &StreamReport| &s.order,
-        },
-    ),
-    Of::nested(
-        "metrics",
-        "Metrics of RFC 4737 and RFC 5236.",
-        &Part {
-            columns: METRICS,
-            of: |s: &StreamReport| &s.order,
-        },
-    ),
-    Of::new(
-        "window_needed",
-        Kind::Count,
-        "Of services with an anti-replay window: the smallest that refuses no packet for being too old.",
-        |s| s.replay.as_ref().map(|r| r.needed).into(),
-    )
-    .optional()
-    .unit("packets")
-    .shown("window needed", 5),
-    Of::nested(
-        "replay_windows",
-        "Of services with an anti-replay window: what windows of several sizes would have refused.",
-        &List {
-            columns: REPLAY_WINDOW,
-            of: |s: &StreamReport| s.replay.as_ref().map_or(&[][..], |r| &r.windows),
-        },
-    ),
-    Of::nested(
-        "repeats",
-        "Packets that say themselves that they are retransmissions (Ultra Ethernet).",
-        &Part {
-            columns: REPEATS,
-            of: |s: &StreamReport| &s.twice.repeats,
-        },
-    ),
-    Of::nested(
-        "reported",
-        "What the receiver reported (SCTP), if that was captured.",
-        &Maybe {
-            columns: REPORTED,
-            of: |s: &StreamReport| s.reported.as_ref(),
-        },
-    ),
-    Of::nested(
-        "multipath",
-        "Of Multipath TCP: its subflows, and how long data waited at the receiver for data of other subflows.",
-        &Maybe {
-            columns: SUBFLOWS,
-            of: |s: &StreamReport| s.multipath.as_ref(),
-        },
-    ),
-    Of::nested(
-        "what_if",
-        "What a sorting receiver would have left, if the stream is out of order.",
-        &List {
-            columns: WHAT_IF,
-            of: |s: &StreamReport| &s.what_if,
-        },
-    ),
-];
+columns! {
+    /// A stream. The table has how many packets came and how many of them late between its other columns; files have these among
+    /// the counts.
+    pub STREAM: StreamReport, |s|
+    "stream": Text, "Service, ends and identifier."
+        => stream_name(s), only(Files::None), shown("other numbered streams", 0);
+    "service": Text, "The service: rtp, esp, wireguard, rocev2, ..." => s.key.service.name();
+    "src": Text, "Address and port, port 0 where there is none or where it varies; of services below IP the network card's address."
+        => s.key.src.to_string();
+    "dst": Text, "The same of the receiver; * if the numbers do not depend on it." => s.key.dst.to_string();
+    "id": Small, "What distinguishes streams between the same ends: SSRC, SPI, receiver index, queue pair, ..."
+        => s.key.id;
+    "first_ns": Instant, "First packet." => s.first_ns;
+    "last_ns": Instant, "Last packet." => s.last_ns;
+    "packets": Count, "Packets received." => s.order.received, only(Files::None), shown("packets", 0);
+    "numbers": Choice(Numbers::NAMES), "Whether the numbers count the packets. If not, nothing is known of their order, loss and duplicates, which are 0: all have the same number (constant), a counter has its bytes in the wrong order (swapped-bytes), each number is a multiple of a step above the one before (steps), they have no order (random), or the sender uses a few of them again and again (again)."
+        => s.numbering.numbers.name();
+    "numbers_value": Count, "The number that all packets have, the step, or how many numbers there are; none of others."
+        => s.numbering.value, optional();
+    "missing": Count, "Numbers skipped that never arrived: lost packets. Those of absent and pause_numbers are not among them."
+        => s.skipped.missing, shown("missing", 0);
+    "absent": Count, "Numbers skipped that are not in the capture, where that is no evidence of loss."
+        => s.skipped.absent;
+    "doubt": Choice(StreamDoubt::NAMES), "Why absent numbers are no evidence of loss: other traffic shares the tunnel, since the TCP in it lacks far less (other-traffic); or more are absent than loss leaves of traffic that goes on, so they were lost, or carried elsewhere, or not captured (lost-or-elsewhere); or the receiver acknowledged them, so the capture lacks their frames (not-captured)."
+        => s.skipped.doubt.map(|doubt| doubt.name()), optional();
+    "duplicates": Count, "Packets that arrived more than once." => s.twice.duplicates, shown("duplicates", 2);
+    "captured_twice": Count, "Frames that the capture holds a second time; they are no duplicates."
+        => s.twice.captured_twice;
+    "pauses": Count, "Silences of a second or more for which the numbers ran on: the sender paused, or the line was dead."
+        => s.skipped.pauses.pauses;
+    "pause_numbers": Count, "Numbers that passed during these." => s.skipped.pauses.numbers;
+    "max_pause_ms": Duration, "The longest of these." => s.skipped.pauses.max_ns;
+    "renumbered": Count, "How often the sender began new numbers: of RTP without a new SSRC, of a counter at 0 or 1 again."
+        => s.renumbered;
+    "late": Count, "Reordered packets." => s.order.reordered, only(Files::None), in_group("reordered", "packets", 0);
+    "counts": Part(COUNTS), "Packets received and reordered." => &s.order;
+    "metrics": Part(METRICS), "Metrics of RFC 4737 and RFC 5236." => &s.order;
+    "window_needed": Count, "Of services with an anti-replay window: the smallest that refuses no packet for being too old."
+        => s.replay.as_ref().map(|r| r.needed), optional(), unit("packets"), shown("window needed", 5);
+    "replay_windows": Rows(REPLAY_WINDOW), "Of services with an anti-replay window: what windows of several sizes would have refused."
+        => s.replay.as_ref().map_or(&[][..], |r| &r.windows);
+    "repeats": Part(REPEATS), "Packets that say themselves that they are retransmissions (Ultra Ethernet)."
+        => &s.twice.repeats;
+    "reported": Maybe(REPORTED), "What the receiver reported (SCTP), if that was captured." => s.reported.as_ref();
+    "multipath": Maybe(SUBFLOWS), "Of Multipath TCP: its subflows, and how long data waited at the receiver for data of other subflows."
+        => s.multipath.as_ref();
+    "what_if": Rows(WHAT_IF), "What a sorting receiver would have left, if the stream is out of order." => &s.what_if;
+}
 
-/// An anti-replay window laid over a stream.
-pub static REPLAY_WINDOW: &[Column<ReplayWindow>] = &[
-    Column::new(
-        "window",
-        Kind::Count,
-        "Size of the window: a packet so far below the highest number is refused.",
-        |w: &ReplayWindow| w.window.into(),
-    )
-    .unit("packets")
-    .shown("window", 0),
-    Column::new(
-        "accepts",
-        Kind::Share,
-        "The window is the smallest that accepts this share of the late packets; none for a size that is in use.",
-        |w: &ReplayWindow| w.accepts.into(),
-    )
-    .optional()
-    .shown("accepts of late", 0),
-    Column::new(
-        "refused",
-        Kind::Count,
-        "Packets that it would have refused although they had not come before.",
-        |w: &ReplayWindow| w.refused.into(),
-    )
-    .shown("refused", 0),
-    Column::new(
-        "refused_ratio",
-        Kind::Share,
-        "The same over all packets.",
-        |w: &ReplayWindow| (w.refused as f64 / w.packets.max(1) as f64).into(),
-    )
-    .shown("of all", 0),
-];
+columns! {
+    /// An anti-replay window laid over a stream.
+    pub REPLAY_WINDOW: ReplayWindow, |w|
+    "window": Count, "Size of the window: a packet so far below the highest number is refused."
+        => w.window, unit("packets"), shown("window", 0);
+    "accepts": Share, "The window is the smallest that accepts this share of the late packets; none for a size that is in use."
+        => w.accepts, optional(), shown("accepts of late", 0);
+    "refused": Count, "Packets that it would have refused although they had not come before."
+        => w.refused, shown("refused", 0);
+    "refused_ratio": Share, "The same over all packets."
+        => w.refused as f64 / w.packets.max(1) as f64, shown("of all", 0);
+}
 
-/// The subflows of a direction of Multipath TCP.
-pub(crate) static SUBFLOWS: &[Column<Subflows>] = &[
-    Column::new(
-        "subflows",
-        Kind::Count,
-        "Subflows that carried data.",
-        |s: &Subflows| s.subflows.into(),
-    ),
-    Column::new(
-        "late_across_subflows",
-        Kind::Count,
-        "Late packets that were in order on their own subflow.",
-        |s: &Subflows| s.across.into(),
-    ),
-    Column::new(
-        "waited_bytes",
-        Kind::Count,
-        "Bytes that waited at the receiver until everything before them had come.",
-        |s: &Subflows| s.waits.waited_bytes.into(),
-    ),
-    Column::new(
-        "mean_wait_ms",
-        Kind::Duration,
-        "How long a byte waited on average, those that did not wait included.",
-        |s: &Subflows| s.waits.mean_ns().into(),
-    ),
-    Column::new(
-        "p99_wait_ms",
-        Kind::Duration,
-        "Wait that 99 % of the pieces that waited do not exceed; at most 1/32 too high.",
-        |s: &Subflows| s.waits.pieces_ns.quantile(0.99).into(),
-    )
-    .optional(),
-    Column::new(
-        "max_wait_ms",
-        Kind::Duration,
-        "Longest wait.",
-        |s: &Subflows| s.waits.max_ns.into(),
-    ),
-    Column::new(
-        "max_queue_bytes",
-        Kind::Count,
-        "Most bytes that waited at once.",
-        |s: &Subflows| s.waits.most_bytes.into(),
-    ),
-];
+columns! {
+    /// The subflows of a direction of Multipath TCP.
+    pub(crate) SUBFLOWS: Subflows, |s|
+    "subflows": Count, "Subflows that carried data." => s.subflows;
+    "late_across_subflows": Count, "Late packets that were in order on their own subflow." => s.across;
+    "waited_bytes": Count, "Bytes that waited at the receiver until everything before them had come."
+        => s.waits.waited_bytes;
+    "mean_wait_ms": Duration, "How long a byte waited on average, those that did not wait included."
+        => s.waits.mean_ns();
+    "p99_wait_ms": Duration, "Wait that 99 % of the pieces that waited do not exceed; at most 1/32 too high."
+        => s.waits.pieces_ns.quantile(0.99), optional();
+    "max_wait_ms": Duration, "Longest wait." => s.waits.max_ns;
+    "max_queue_bytes": Count, "Most bytes that waited at once." => s.waits.most_bytes;
+}
 
-/// Retransmissions that are marked as such.
-pub static REPEATS: &[Column<Repeats>] = &[
-    Column::new(
-        "retransmissions",
-        Kind::Count,
-        "All of them.",
-        |r: &Repeats| r.packets.into(),
-    ),
-    Column::new(
-        "needed",
-        Kind::Count,
-        "Those whose original did not come by: it was lost.",
-        |r: &Repeats| r.needed.into(),
-    ),
-    Column::new(
-        "spurious",
-        Kind::Count,
-        "Those whose number had come by before.",
-        |r: &Repeats| r.spurious.into(),
-    ),
-];
+columns! {
+    /// Retransmissions that are marked as such.
+    pub REPEATS: Repeats, |r|
+    "retransmissions": Count, "All of them." => r.packets;
+    "needed": Count, "Those whose original did not come by: it was lost." => r.needed;
+    "spurious": Count, "Those whose number had come by before." => r.spurious;
+}
 
-/// What the receiver of a stream reported.
-pub(crate) static REPORTED: &[Column<Reported>] = &[
-    Column::new(
-        "reports",
-        Kind::Count,
-        "Acknowledgements.",
-        |r: &Reported| r.reports.into(),
-    ),
-    Column::new(
-        "with_gaps",
-        Kind::Count,
-        "Those that report a gap.",
-        |r: &Reported| r.with_gaps.into(),
-    ),
-    Column::new(
-        "late",
-        Kind::Count,
-        "Packets reported missing that arrived later and were captured once: late, not lost.",
-        |r: &Reported| r.late.into(),
-    ),
-    Column::new(
-        "repeated",
-        Kind::Count,
-        "Packets reported missing that were captured again before they arrived: lost, or late and repeated in vain.",
-        |r: &Reported| r.repeated.into(),
-    ),
-    Column::new(
-        "duplicates",
-        Kind::Count,
-        "Packets that arrived more than once, as the receiver counts them.",
-        |r: &Reported| r.duplicates.into(),
-    ),
-];
+columns! {
+    /// What the receiver of a stream reported.
+    pub(crate) REPORTED: Reported, |r|
+    "reports": Count, "Acknowledgements." => r.reports;
+    "with_gaps": Count, "Those that report a gap." => r.with_gaps;
+    "late": Count, "Packets reported missing that arrived later and were captured once: late, not lost." => r.late;
+    "repeated": Count, "Packets reported missing that were captured again before they arrived: lost, or late and repeated in vain."
+        => r.repeated;
+    "duplicates": Count, "Packets that arrived more than once, as the receiver counts them." => r.duplicates;
+}

@@ -2,12 +2,12 @@
 
 use inorder_metrics::{Distribution, Lanes, RECEIVED, Readings, Receivers, Reordering};
 use inorder_nets::{Live, Port, Stop};
-use inorder_report::Column;
+use inorder_report::{Digits, columns};
 
 use super::sorter::Sorting;
 use super::{ForwarderConfig, Packet, TICKS_PER_NS};
 use crate::error::NetprocError;
-use crate::rows::{Row, metrics, read, row, whole};
+use crate::rows::{Row, metrics, read, whole};
 
 /// The results of a run. Order counts from the first packet; throughput and delays leave out the warm-up.
 #[derive(Debug)]
@@ -30,34 +30,21 @@ pub struct ForwarderOutcome {
     pub packets: u64,
 }
 
-/// The numbers of the whole run.
-static WHOLE: &[Column<ForwarderOutcome>] = &[
-    row(
-        "throughput",
-        "Mpackets/s",
-        "Packets that reach the stack.",
-        |o| o.mpps.into(),
-    ),
-    row("dropped", "%", "Packets dropped at full rings.", |o| {
-        (100.0 * o.dropped).into()
-    }),
-];
+columns! {
+    /// The numbers of the whole run.
+    WHOLE: ForwarderOutcome, |o|
+    "throughput": Number(Digits::Short), "Packets that reach the stack." => o.mpps, unit("Mpackets/s");
+    "dropped": Number(Digits::Short), "Packets dropped at full rings." => 100.0 * o.dropped, unit("%");
+}
 
-/// Delays of packets, stored in nanoseconds.
-static DELAY: &[Column<Distribution>] = &[
-    row(
-        "mean",
-        "us",
-        "Mean delay from the arrival of a packet.",
-        |d| (d.mean().unwrap_or(0.0) * 1e-3).into(),
-    ),
-    row("p50", "us", "Median of the delays.", |d| {
-        (whole(d.quantile(0.5)) * 1e-3).into()
-    }),
-    row("p99", "us", "99th percentile of the delays.", |d| {
-        (whole(d.quantile(0.99)) * 1e-3).into()
-    }),
-];
+columns! {
+    /// Delays of packets, stored in nanoseconds.
+    DELAY: Distribution, |d|
+    "mean": Number(Digits::Short), "Mean delay from the arrival of a packet."
+        => d.mean().unwrap_or(0.0) * 1e-3, unit("us");
+    "p50": Number(Digits::Short), "Median of the delays." => whole(d.quantile(0.5)) * 1e-3, unit("us");
+    "p99": Number(Digits::Short), "99th percentile of the delays." => whole(d.quantile(0.99)) * 1e-3, unit("us");
+}
 
 impl ForwarderOutcome {
     /// Every result as a row.

@@ -5,10 +5,9 @@ use crate::net::Net;
 use crate::query::{Formula, Query, Sum, Verdict};
 use crate::reachability::{Graph, words};
 use crate::statistics::{Estimate, plain, with_digits};
-use inorder_report::{Column, Element, Files, Kind};
+use inorder_report::{Digits, Element, Files, columns};
 
 use crate::inspect::error::Error;
-use crate::inspect::kind::REAL;
 
 /// A query as the user wrote it.
 pub(super) struct Asked {
@@ -138,40 +137,19 @@ impl Answer {
     }
 }
 
-/// The columns of JSON.
-pub(super) static COLUMNS: &[Column<Answer>] = &[
-    Column::new("query", Kind::Text, "As it was asked.", |a: &Answer| (&a.query).into()),
-    Column::new(
-        "holds",
-        Kind::Flag,
-        "Whether the formula holds in the initial marking; null for numbers, and if the explored markings do not tell.",
-        |a: &Answer| a.holds().into(),
-    )
-    .optional(),
-    Column::new("mean", REAL, "The probability or mean; null for formulas.", |a: &Answer| {
-        a.mean().into()
-    })
-    .optional(),
-    Column::new(
-        "half_width",
-        REAL,
-        "Half the width of its interval, or the bound on what was never seen (then the mean is 0, or 1 of a condition that always held); null if it is exact.",
-        |a: &Answer| a.half_width().into(),
-    )
-    .optional(),
-    Column::new(
-        "path",
-        Kind::List(Element::Text),
-        "Transitions that lead to a marking that shows the answer of EF or AG; null otherwise.",
-        |a: &Answer| a.shown_by.as_ref().map(|(path, _)| path.clone()).into(),
-    )
-    .optional()
-    .only(Files::Json),
-    Column::new("marking", Kind::Text, "That marking.", |a: &Answer| {
-        a.shown_by.as_ref().map(|(_, marking)| marking.as_str()).into()
-    })
-    .optional(),
-];
+columns! {
+    /// The columns of JSON.
+    pub(super) COLUMNS: Answer, |a|
+    "query": Text, "As it was asked." => &a.query;
+    "holds": Flag, "Whether the formula holds in the initial marking; null for numbers, and if the explored markings do not tell."
+        => a.holds(), optional();
+    "mean": Number(Digits::Fine), "The probability or mean; null for formulas." => a.mean(), optional();
+    "half_width": Number(Digits::Fine), "Half the width of its interval, or the bound on what was never seen (then the mean is 0, or 1 of a condition that always held); null if it is exact."
+        => a.half_width(), optional();
+    "path": List(Element::Text), "Transitions that lead to a marking that shows the answer of EF or AG; null otherwise."
+        => a.shown_by.as_ref().map(|(path, _)| path.clone()), optional(), only(Files::Json);
+    "marking": Text, "That marking." => a.shown_by.as_ref().map(|(_, marking)| marking.as_str()), optional();
+}
 
 /// One minus a bound, with as many digits as the bound has: 0.9964 and not 1.
 fn share_above(bound: f64) -> String {

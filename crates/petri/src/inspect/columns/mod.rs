@@ -9,73 +9,24 @@ use crate::net::{Net, TransitionId};
 use crate::reachability::{Boundedness, LongRun, Report, words};
 use inorder_report::json::Json;
 use inorder_report::schema::{self, Schema};
-use inorder_report::{Column, Element, Files, Kind, List, Map, Maybe, Nested, Object, Value};
+use inorder_report::{Column, Digits, Element, Files, Nested, Value, columns};
 
 use crate::inspect::document::Document;
 use crate::inspect::exact::{Exact, ExactPlace, ExactTransition};
-use crate::inspect::kind::REAL;
 use crate::inspect::queries;
 
 type Of = Column<Document>;
-type OfExact = Column<Exact>;
-
-const TEXTS: Kind = Kind::List(Element::Text);
-const BY_NAME: Kind = Kind::Map(Element::Number);
-
-/// The whole object; [`columns`] removes the parts that were not requested.
-pub(super) static DOCUMENT: &[Of] = &[
-    Of::new("net", Kind::Text, "Name of the net; may be empty.", |d| {
-        (&d.net.name).into()
-    }),
-    asked(
-        "invariants",
-        "P- and T-invariants.",
-        &Object {
-            columns: INVARIANTS,
-            of: |d: &Document| d,
-        },
-    ),
-    asked(
-        "reachability",
-        "Markings that can be reached.",
-        &Object {
-            columns: REACHABILITY,
-            of: |d: &Document| d,
-        },
-    ),
-    asked(
-        "answers",
-        "Answers to the queries.",
-        &List {
-            columns: queries::COLUMNS,
-            of: |d: &Document| &d.findings.answers,
-        },
-    ),
-    asked(
-        "exact",
-        "Exact solution of the Markov chain.",
-        &Maybe {
-            columns: EXACT,
-            of: |d: &Document| d.findings.exact.as_ref(),
-        },
-    ),
-    asked(
-        "simulated",
-        "Estimates by simulation.",
-        &Maybe {
-            columns: simulated::COLUMNS,
-            of: |d: &Document| d.findings.simulated.as_ref(),
-        },
-    ),
-];
-
-/// A part that is present only if it was requested.
-const fn asked(
-    name: &'static str,
-    about: &'static str,
-    rows: &'static (dyn Nested<Document> + Sync),
-) -> Of {
-    Of::nested(name, about, rows).only(Files::JsonDetails)
+columns! {
+    /// The whole object; its parts are details, which [`columns`] removes if they were not requested.
+    pub(super) DOCUMENT: Document, |d|
+    "net": Text, "Name of the net; may be empty." => &d.net.name;
+    "invariants": Object(INVARIANTS), "P- and T-invariants." => d, only(Files::JsonDetails);
+    "reachability": Object(REACHABILITY), "Markings that can be reached." => d, only(Files::JsonDetails);
+    "answers": Rows(queries::COLUMNS), "Answers to the queries." => &d.findings.answers, only(Files::JsonDetails);
+    "exact": Maybe(EXACT), "Exact solution of the Markov chain."
+        => d.findings.exact.as_ref(), only(Files::JsonDetails);
+    "simulated": Maybe(simulated::COLUMNS), "Estimates by simulation."
+        => d.findings.simulated.as_ref(), only(Files::JsonDetails);
 }
 
 /// Writes the JSON Schema of [`Document::write_json`].
@@ -101,105 +52,44 @@ pub(super) fn columns(document: &Document) -> Vec<&'static Of> {
     DOCUMENT.iter().filter(is_there).collect()
 }
 
-static INVARIANTS: &[Of] = &[
-    Of::new(
-        "p_invariants",
-        TEXTS,
-        "Weighted sums of tokens that never change.",
-        |d| invariant(d, |net, i| i.places_text(net).into()),
-    ),
-    Of::new(
-        "t_invariants",
-        TEXTS,
-        "Numbers of firings that lead back to the same marking.",
-        |d| invariant(d, |net, i| i.transitions_text(net).into()),
-    ),
-    Of::new(
-        "covered_by_p_invariants",
-        Kind::Flag,
-        "Every place is in a P-invariant.",
-        |d| invariant(d, |_, i| i.is_covered_by_places().into()),
-    ),
-    Of::new(
-        "covered_by_t_invariants",
-        Kind::Flag,
-        "Every transition is in a T-invariant.",
-        |d| invariant(d, |_, i| i.is_covered_by_transitions().into()),
-    ),
-];
+columns! {
+    INVARIANTS: Document, |d|
+    "p_invariants": List(Element::Text), "Weighted sums of tokens that never change."
+        => invariant(d, |net, i| i.places_text(net).into());
+    "t_invariants": List(Element::Text), "Numbers of firings that lead back to the same marking."
+        => invariant(d, |net, i| i.transitions_text(net).into());
+    "covered_by_p_invariants": Flag, "Every place is in a P-invariant."
+        => invariant(d, |_, i| i.is_covered_by_places().into());
+    "covered_by_t_invariants": Flag, "Every transition is in a T-invariant."
+        => invariant(d, |_, i| i.is_covered_by_transitions().into());
+}
 
 fn invariant<'d>(d: &'d Document, of: fn(&'d Net, &'d Invariants) -> Value<'d>) -> Value<'d> {
     let invariants = d.findings.invariants.as_ref();
     invariants.map_or(Value::Absent, |invariants| of(&d.net, invariants))
 }
 
-static REACHABILITY: &[Of] = &[
-    Of::new("markings", Kind::Count, "Markings found.", |d| {
-        reached(d, |_, r| r.markings.into())
-    }),
-    Of::new(
-        "vanishing",
-        Kind::Count,
-        "Markings left without time passing.",
-        |d| reached(d, |_, r| r.vanishing.into()),
-    ),
-    Of::new(
-        "complete",
-        Kind::Flag,
-        "True if the limit was not reached, so that all markings were found.",
-        |d| reached(d, |_, r| r.is_complete.into()),
-    ),
-    Of::new(
-        "bounded",
-        Kind::Flag,
-        "True if the number of tokens in every place is bounded; null if unknown.",
-        |d| reached(d, |_, r| is_bounded(&r.boundedness).into()),
-    )
-    .optional(),
-    Of::new(
-        "most_tokens",
-        BY_NAME,
-        "Largest number of tokens found, by place.",
-        |d| reached(d, |net, r| named(net, &r.most_tokens).into()),
-    ),
-    Of::new(
-        "deadlocks",
-        Kind::Count,
-        "Markings in which no transition is enabled.",
-        |d| reached(d, |_, r| r.deadlock_count.into()),
-    ),
-    Of::nested(
-        "nearest_deadlocks",
-        "The first of them, each with a firing sequence that leads there.",
-        &Deadlocks,
-    ),
-    Of::new("never_fired", TEXTS, "Transitions that never fired.", |d| {
-        reached(d, |net, r| {
-            words::transition_names(net, &r.never_fired).into()
-        })
-    }),
-    Of::new(
-        "live",
-        TEXTS,
-        "Transitions that can always fire again; null if unknown.",
-        |d| long_run(d, |net, l| words::transition_names(net, &l.live).into()),
-    )
-    .optional(),
-    Of::new(
-        "home_states",
-        Kind::Count,
-        "Markings that can always be reached again.",
-        |d| long_run(d, |_, l| l.home_states().into()),
-    )
-    .optional(),
-    Of::new(
-        "reversible",
-        Kind::Flag,
-        "The initial marking can always be reached again.",
-        |d| long_run(d, |_, l| l.is_reversible.into()),
-    )
-    .optional(),
-];
+columns! {
+    REACHABILITY: Document, |d|
+    "markings": Count, "Markings found." => reached(d, |_, r| r.markings.into());
+    "vanishing": Count, "Markings left without time passing." => reached(d, |_, r| r.vanishing.into());
+    "complete": Flag, "True if the limit was not reached, so that all markings were found."
+        => reached(d, |_, r| r.is_complete.into());
+    "bounded": Flag, "True if the number of tokens in every place is bounded; null if unknown."
+        => reached(d, |_, r| is_bounded(&r.boundedness).into()), optional();
+    "most_tokens": Map(Element::Number), "Largest number of tokens found, by place."
+        => reached(d, |net, r| named(net, &r.most_tokens).into());
+    "deadlocks": Count, "Markings in which no transition is enabled." => reached(d, |_, r| r.deadlock_count.into());
+    "nearest_deadlocks": Nested(Deadlocks), "The first of them, each with a firing sequence that leads there." => d;
+    "never_fired": List(Element::Text), "Transitions that never fired."
+        => reached(d, |net, r| { words::transition_names(net, &r.never_fired).into() });
+    "live": List(Element::Text), "Transitions that can always fire again; null if unknown."
+        => long_run(d, |net, l| words::transition_names(net, &l.live).into()), optional();
+    "home_states": Count, "Markings that can always be reached again."
+        => long_run(d, |_, l| l.home_states().into()), optional();
+    "reversible": Flag, "The initial marking can always be reached again."
+        => long_run(d, |_, l| l.is_reversible.into()), optional();
+}
 
 fn reached<'d>(d: &'d Document, of: fn(&'d Net, &'d Report) -> Value<'d>) -> Value<'d> {
     let report = d.findings.reachability.as_ref();
@@ -231,18 +121,15 @@ struct Deadlock {
     path: Vec<String>,
 }
 
-static DEADLOCK: &[Column<Deadlock>] = &[
-    Column::new("marking", BY_NAME, "Tokens by place.", |d: &Deadlock| {
-        let marking = d.marking.iter().map(|(place, n)| (place, *n));
-        marking.collect::<Vec<_>>().into()
-    }),
-    Column::new(
-        "path",
-        TEXTS,
-        "Transitions that lead there.",
-        |d: &Deadlock| d.path.clone().into(),
-    ),
-];
+columns! {
+    DEADLOCK: Deadlock, |d|
+    "marking": Map(Element::Number), "Tokens by place."
+        => {
+            let marking = d.marking.iter().map(|(place, n)| (place, *n));
+            marking.collect::<Vec<_>>()
+        };
+    "path": List(Element::Text), "Transitions that lead there." => d.path.clone();
+}
 
 struct Deadlocks;
 
@@ -266,121 +153,39 @@ impl Nested<Document> for Deadlocks {
     }
 }
 
-static EXACT: &[OfExact] = &[
-    OfExact::new(
-        "time",
-        REAL,
-        "Time after the start; null for the long run.",
-        |e| e.time.into(),
-    )
-    .optional(),
-    OfExact::new(
-        "unit",
-        Kind::Text,
-        "Unit of times, whose inverse is that of rates; empty for a net of plain tokens, which has no other than its own.",
-        |e| (&e.unit).into(),
-    ),
-    OfExact::new("states", Kind::Count, "Tangible markings.", |e| {
-        e.states.into()
-    }),
-    OfExact::new("vanishing", Kind::Count, "Vanishing markings.", |e| {
-        e.vanishing.into()
-    }),
-    OfExact::new(
-        "imbalance",
-        REAL,
-        "What flows into any set of markings and out of it differ by at most this share of their sum; null at a time.",
-        |e| e.balance.map(|balance| balance.imbalance).into(),
-    )
-    .optional(),
-    OfExact::new(
-        "error",
-        REAL,
-        "Bound on the relative error of the probability of each marking; null at a time.",
-        |e| e.balance.map(|balance| balance.error).into(),
-    )
-    .optional(),
-    OfExact::nested(
-        "places",
-        "By name.",
-        &Map {
-            columns: EXACT_PLACE,
-            of: |e: &Exact| e.places.iter().map(|p| (p.name.as_str(), p)).collect(),
-        },
-    ),
-    OfExact::nested(
-        "transitions",
-        "By name.",
-        &Map {
-            columns: EXACT_TRANSITION,
-            of: |e: &Exact| e.transitions.iter().map(|t| (t.name.as_str(), t)).collect(),
-        },
-    ),
-];
+columns! {
+    EXACT: Exact, |e|
+    "time": Number(Digits::Fine), "Time after the start; null for the long run." => e.time, optional();
+    "unit": Text, "Unit of times, whose inverse is that of rates; empty for a net of plain tokens, which has no other than its own."
+        => &e.unit;
+    "states": Count, "Tangible markings." => e.states;
+    "vanishing": Count, "Vanishing markings." => e.vanishing;
+    "imbalance": Number(Digits::Fine), "What flows into any set of markings and out of it differ by at most this share of their sum; null at a time."
+        => e.balance.map(|balance| balance.imbalance), optional();
+    "error": Number(Digits::Fine), "Bound on the relative error of the probability of each marking; null at a time."
+        => e.balance.map(|balance| balance.error), optional();
+    "places": Keyed(EXACT_PLACE), "By name." => e.places.iter().map(|p| (p.name.as_str(), p)).collect();
+    "transitions": Keyed(EXACT_TRANSITION), "By name." => e.transitions.iter().map(|t| (t.name.as_str(), t)).collect();
+}
 
-pub(super) static EXACT_PLACE: &[Column<ExactPlace>] = &[
-    Column::new("place", Kind::Text, "Its name.", |p: &ExactPlace| {
-        (&p.name).into()
-    })
-    .only(Files::None)
-    .shown("place", 0),
-    Column::new(
-        "tokens",
-        REAL,
-        "Mean number of tokens.",
-        |p: &ExactPlace| p.tokens.into(),
-    )
-    .shown("mean tokens", 0),
-    Column::new(
-        "arrivals",
-        REAL,
-        "Tokens arriving per unit of time.",
-        |p: &ExactPlace| p.arrivals.into(),
-    )
-    .shown("arrivals", 0),
-    Column::new(
-        "sojourn",
-        REAL,
-        "Mean time a token stays; null if none arrives, and at a time.",
-        |p: &ExactPlace| p.sojourn.into(),
-    )
-    .optional()
-    .shown("stay", 0),
-];
+columns! {
+    pub(super) EXACT_PLACE: ExactPlace, |p|
+    "place": Text, "Its name." => &p.name, only(Files::None), shown("place", 0);
+    "tokens": Number(Digits::Fine), "Mean number of tokens." => p.tokens, shown("mean tokens", 0);
+    "arrivals": Number(Digits::Fine), "Tokens arriving per unit of time." => p.arrivals, shown("arrivals", 0);
+    "sojourn": Number(Digits::Fine), "Mean time a token stays; null if none arrives, and at a time."
+        => p.sojourn, optional(), shown("stay", 0);
+}
 
-pub(super) static EXACT_TRANSITION: &[Column<ExactTransition>] = &[
-    Column::new(
-        "transition",
-        Kind::Text,
-        "Its name.",
-        |t: &ExactTransition| (&t.name).into(),
-    )
-    .only(Files::None)
-    .shown("transition", 0),
-    Column::new(
-        "throughput",
-        REAL,
-        "Firings per unit of time.",
-        |t: &ExactTransition| t.throughput.into(),
-    )
-    .shown("throughput", 0),
-    Column::new(
-        "busy",
-        REAL,
-        "Mean number of firings in progress; null for an immediate transition.",
-        |t: &ExactTransition| t.busy.into(),
-    )
-    .optional()
-    .shown("busy servers", 0),
-    Column::new(
-        "utilisation",
-        REAL,
-        "Share of its servers that are busy; null for an immediate transition.",
-        |t: &ExactTransition| t.utilisation.into(),
-    )
-    .optional()
-    .shown("utilisation", 0),
-];
+columns! {
+    pub(super) EXACT_TRANSITION: ExactTransition, |t|
+    "transition": Text, "Its name." => &t.name, only(Files::None), shown("transition", 0);
+    "throughput": Number(Digits::Fine), "Firings per unit of time." => t.throughput, shown("throughput", 0);
+    "busy": Number(Digits::Fine), "Mean number of firings in progress; null for an immediate transition."
+        => t.busy, optional(), shown("busy servers", 0);
+    "utilisation": Number(Digits::Fine), "Share of its servers that are busy; null for an immediate transition."
+        => t.utilisation, optional(), shown("utilisation", 0);
+}
 
 impl Document {
     /// Writes one JSON object; what was not wanted is left out.
