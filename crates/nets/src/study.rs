@@ -213,7 +213,7 @@ fn listed(names: &Names<'_>, values: &Values) -> Checked<Vec<Expr>> {
     let number = |expr: &Expr| {
         let node = names.constant(expr)?;
         let value = node.as_real();
-        value.ok_or_else(|| Fault::expected(expr.at, "a number", names.type_words(node.ty)))
+        value.ok_or_else(|| names.mistyped(expr.at, "a number", node.ty))
     };
     let (low, high, width) = (number(from)?, number(to)?, number(step)?);
     // A little more than the end, so that it is reached despite rounding.

@@ -328,8 +328,9 @@ impl<'n, 'p, const N: usize> Builder<'n, 'p, N> {
             }));
         }
         if node.ty != crate::ir::Ty::Int {
-            let found = self.names.type_words(node.ty);
-            return Err(Fault::expected(rank.at, "a whole number or a time", found));
+            return Err(self
+                .names
+                .mistyped(rank.at, "a whole number or a time", node.ty));
         }
         let of: Int<N> = self.shared.int(&node);
         // Shifted, so that negative ranks come before positive ones.
@@ -348,11 +349,7 @@ impl<'n, 'p, const N: usize> Builder<'n, 'p, N> {
         let node = self.lower(Self::fields(record)).number(key)?;
         self.uses.borrow_mut().decides(&node, &[record], key.at);
         if node.is_real() {
-            return Err(Fault::expected(
-                key.at,
-                "a whole number",
-                self.names.type_words(node.ty),
-            ));
+            return Err(self.names.mistyped(key.at, "a whole number", node.ty));
         }
         if let Op::Field(_, slot) = node.op
             && matches!(slot.size, Size::Narrow { .. })

@@ -347,8 +347,7 @@ fn assignment<const N: usize>(
     };
     let node = lower.of_type(value, variable.ty)?;
     if how != Assign::Set && !matches!(node.ty, Ty::Int | Ty::Real(_)) {
-        let found = builder.names.type_words(node.ty);
-        return Err(Fault::expected(value.at, "a number", found));
+        return Err(builder.names.mistyped(value.at, "a number", node.ty));
     }
     let records: Vec<usize> = scope.tokens.iter().map(|(_, record)| *record).collect();
     let to = Source::Variable(variable.first);

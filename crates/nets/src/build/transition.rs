@@ -323,8 +323,7 @@ impl<'p, const N: usize> Builder<'_, 'p, N> {
         };
         let node = lower.number(key)?;
         if node.is_real() {
-            let found = self.names.type_words(node.ty);
-            return Err(Fault::expected(key.at, "a whole number", found));
+            return Err(self.names.mistyped(key.at, "a whole number", node.ty));
         }
         Ok(Some((node, key.at)))
     }

@@ -19,7 +19,7 @@ impl Lower<'_, '_> {
                 Ty::Int,
                 a.at,
             )),
-            ty => Err(Fault::expected(a.at, "a number", self.names.type_words(ty))),
+            ty => Err(self.names.mistyped(a.at, "a number", ty)),
         }
     }
 
@@ -51,11 +51,7 @@ impl Lower<'_, '_> {
             false => {
                 let (expected, found) = (left.ty, right.ty);
                 let expected = self.names.type_words(expected);
-                Err(Fault::expected(
-                    b.at,
-                    expected,
-                    self.names.type_words(found),
-                ))
+                Err(self.names.mistyped(b.at, expected, found))
             }
         }
     }
@@ -64,11 +60,7 @@ impl Lower<'_, '_> {
     pub(super) fn sum(&self, arith: Arith, a: &Expr, b: &Expr, at: Span) -> Checked<Node> {
         let (left, right) = self.alike(a, b)?;
         if matches!(left.ty, Ty::Bool | Ty::Enum(_)) {
-            return Err(Fault::expected(
-                a.at,
-                "a number",
-                self.names.type_words(left.ty),
-            ));
+            return Err(self.names.mistyped(a.at, "a number", left.ty));
         }
         let ty = left.ty;
         Ok(fold::arith(arith, left, right, ty, at))
@@ -94,11 +86,7 @@ impl Lower<'_, '_> {
         let node = self.number(expr)?;
         match node.ty {
             Ty::Int | Ty::Real(_) => Ok(node),
-            ty => Err(Fault::expected(
-                expr.at,
-                "a number",
-                self.names.type_words(ty),
-            )),
+            ty => Err(self.names.mistyped(expr.at, "a number", ty)),
         }
     }
 

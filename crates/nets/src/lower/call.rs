@@ -12,7 +12,7 @@ use crate::ir::{Draw, DrawKind, Node, Op, Rounding, Ty};
 use crate::names::Item;
 use crate::operator::Arith;
 use crate::units::{Dim, NUMBER};
-use crate::words::{FUNCTIONS, MEASURES, RANDOM};
+use crate::words::{Entry, FUNCTIONS, MEASURES, RANDOM};
 
 impl Lower<'_, '_> {
     pub(super) fn call(
@@ -119,7 +119,7 @@ impl Lower<'_, '_> {
         arguments: &[Argument],
     ) -> Checked<Node> {
         let family = family::named(&function.text);
-        if family.is_none() && !RANDOM.iter().any(|entry| entry.name == function.text) {
+        if family.is_none() && !RANDOM.iter().any(|entry| entry.name() == function.text) {
             return Err(self.no_function(function));
         }
         if !self.scope.may.draw {
@@ -176,11 +176,11 @@ impl Lower<'_, '_> {
     }
 
     fn no_function(&self, function: &Name) -> Fault {
-        if MEASURES.iter().any(|entry| entry.name == function.text) {
+        if MEASURES.iter().any(|entry| entry.name() == function.text) {
             let problem = format!("{} is only for measures", function.text);
             return Fault::new(function.at, problem);
         }
-        let known = FUNCTIONS.iter().chain(RANDOM).map(|entry| entry.name);
+        let known = FUNCTIONS.iter().chain(RANDOM).map(Entry::name);
         let known = known.chain(FAMILIES.iter().map(|family| family.name));
         let known = known.chain(self.names.known());
         Fault::unknown(function.at, "a function", &function.text, known)
@@ -198,15 +198,7 @@ impl Lower<'_, '_> {
     }
 
     fn any_real(&self, expr: &Expr) -> Checked<Node> {
-        let node = self.number(expr)?.into_real_if_int();
-        match node.ty {
-            Ty::Real(_) => Ok(node),
-            ty => Err(Fault::expected(
-                expr.at,
-                "a number",
-                self.names.type_words(ty),
-            )),
-        }
+        Ok(self.quantity_of(expr)?.into_real_if_int())
     }
 
     /// One of several values; of a single one without a random number.

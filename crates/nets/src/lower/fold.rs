@@ -15,25 +15,22 @@ pub(super) fn not(a: Node) -> Node {
 }
 
 pub(super) fn and(a: Node, b: Node) -> Node {
-    match (a.as_int(), b.as_int()) {
-        (Some(0), _) | (_, Some(0)) => Node::bool(false),
-        (Some(_), _) => b,
-        (_, Some(_)) => a,
-        _ => Node {
-            ty: Ty::Bool,
-            op: Op::And(Box::new(a), Box::new(b)),
-        },
-    }
+    logical(false, Op::And, a, b)
 }
 
 pub(super) fn or(a: Node, b: Node) -> Node {
+    logical(true, Op::Or, a, b)
+}
+
+/// `op` of two conditions, which is `decided` as soon as one of them is.
+fn logical(decided: bool, op: fn(Box<Node>, Box<Node>) -> Op, a: Node, b: Node) -> Node {
     match (a.as_int(), b.as_int()) {
-        (Some(1), _) | (_, Some(1)) => Node::bool(true),
+        (Some(one), _) | (_, Some(one)) if (one != 0) == decided => Node::bool(decided),
         (Some(_), _) => b,
         (_, Some(_)) => a,
         _ => Node {
             ty: Ty::Bool,
-            op: Op::Or(Box::new(a), Box::new(b)),
+            op: op(Box::new(a), Box::new(b)),
         },
     }
 }

@@ -392,11 +392,10 @@ impl<'n, 'p> Lower<'n, 'p> {
         const MAX_ARMS: i64 = 1024;
         let node = self.number(on)?;
         if !matches!(node.ty, Ty::Int | Ty::Enum(_)) {
-            let found = self.names.type_words(node.ty);
-            return Err(Fault::expected(
+            return Err(self.names.mistyped(
                 on.at,
                 "a whole number or a value of an enumeration",
-                found,
+                node.ty,
             ));
         }
         let mut listed: Vec<Option<Node>> = Vec::new();

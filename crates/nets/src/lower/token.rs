@@ -15,10 +15,7 @@ impl Lower<'_, '_> {
             Value::Token(token) => {
                 Err(Fault::expected(expr.at, words(record), words(token.record)))
             }
-            Value::Number(node) => {
-                let found = self.names.type_words(node.ty);
-                Err(Fault::expected(expr.at, words(record), found))
-            }
+            Value::Number(node) => Err(self.names.mistyped(expr.at, words(record), node.ty)),
         }
     }
 

@@ -17,7 +17,7 @@ use crate::lower::{Lower, May, Scope};
 use crate::names::{Item, Names};
 use crate::operator::{Arith, Operator};
 use crate::units::{Dim, NUMBER, TIME};
-use crate::words::MEASURES;
+use crate::words::{Entry, MEASURES};
 
 /// Streams of an order, at most.
 const MAX_STREAMS: i64 = 1 << 16;
@@ -212,8 +212,8 @@ impl<const N: usize> Check<'_, '_, N> {
         if let ("min" | "max", [a, b]) = (function.text.as_str(), args.as_slice()) {
             return self.extreme(&function.text, a, b, at_once);
         }
-        let Some(entry) = MEASURES.iter().find(|entry| entry.name == function.text) else {
-            let known = MEASURES.iter().map(|entry| entry.name);
+        let Some(entry) = MEASURES.iter().find(|entry| entry.name() == function.text) else {
+            let known = MEASURES.iter().map(Entry::name);
             return Err(Fault::unknown(
                 function.at,
                 "a measure",

@@ -1,5 +1,7 @@
 //! The values of parameters and constants, and values in words.
 
+use std::fmt::Display;
+
 use super::{Item, Names};
 use crate::ast::{Expr, Parameter};
 use crate::error::{Checked, Fault, Span};
@@ -106,15 +108,7 @@ impl<'p> Names<'p> {
     }
 
     pub(crate) fn int(&self, expr: &Expr) -> Checked<i64> {
-        let node = self.constant(expr)?;
-        match (node.ty, node.as_int()) {
-            (Ty::Int, Some(n)) => Ok(n),
-            _ => Err(Fault::expected(
-                expr.at,
-                "a whole number",
-                self.value_words(&node),
-            )),
-        }
+        self.constant_of(expr, Ty::Int, "a whole number")
     }
 
     pub(crate) fn real(&self, expr: &Expr, dim: Dim) -> Checked<f64> {
@@ -126,15 +120,18 @@ impl<'p> Names<'p> {
     }
 
     pub(crate) fn condition(&self, expr: &Expr) -> Checked<bool> {
+        Ok(self.constant_of(expr, Ty::Bool, "a condition")? != 0)
+    }
+
+    fn constant_of(&self, expr: &Expr, ty: Ty, expected: &str) -> Checked<i64> {
         let node = self.constant(expr)?;
-        match (node.ty, node.as_int()) {
-            (Ty::Bool, Some(b)) => Ok(b != 0),
-            _ => Err(Fault::expected(
-                expr.at,
-                "a condition",
-                self.value_words(&node),
-            )),
-        }
+        let value = node.as_int().filter(|_| node.ty == ty);
+        value.ok_or_else(|| Fault::expected(expr.at, expected, self.value_words(&node)))
+    }
+
+    /// The fault of a value of type `found` where another one is expected.
+    pub(crate) fn mistyped(&self, at: Span, expected: impl Display, found: Ty) -> Fault {
+        Fault::expected(at, expected, self.type_words(found))
     }
 
     /// What values of a type are.

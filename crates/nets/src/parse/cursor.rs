@@ -45,24 +45,20 @@ impl Parser {
 
     pub(super) fn deeper(&mut self) -> Checked<()> {
         self.depth += 1;
-        match self.depth > MAX_DEPTH {
-            true => Err(Fault::new(
-                self.at(),
-                format!("nested more than {MAX_DEPTH} deep"),
-            )),
-            false => Ok(()),
-        }
+        let problem = || format!("nested more than {MAX_DEPTH} deep");
+        self.unless(self.depth > MAX_DEPTH, problem)
     }
 
     pub(super) fn one_more_operator(&mut self) -> Checked<()> {
         self.operators += 1;
-        match self.operators > MAX_OPERATORS {
-            true => Err(Fault::new(
-                self.at(),
-                format!(
-                    "an expression with more than {MAX_OPERATORS} operators: divide it by functions or constants"
-                ),
-            )),
+        self.unless(self.operators > MAX_OPERATORS, || {
+            format!("an expression with more than {MAX_OPERATORS} operators: divide it by functions or constants")
+        })
+    }
+
+    fn unless(&self, is_wrong: bool, problem: impl Fn() -> String) -> Checked<()> {
+        match is_wrong {
+            true => Err(Fault::new(self.at(), problem())),
             false => Ok(()),
         }
     }

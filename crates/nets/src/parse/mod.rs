@@ -10,7 +10,7 @@ mod transition;
 use crate::ast::{Kind, Statement, Values};
 use crate::error::{Checked, Fault};
 use crate::lex::{Lexeme, Token};
-use crate::words::{STATEMENTS, is_statement};
+use crate::words::{Entry, STATEMENTS, is_statement};
 
 /// The tokens of a text, which are consumed one after the other.
 pub(crate) struct Parser {
@@ -96,7 +96,7 @@ impl Parser {
             return Err(Fault::expected(at, "a statement", self.peek().words()));
         };
         if !is_statement(&word) {
-            let known = STATEMENTS.iter().map(|entry| entry.name);
+            let known = STATEMENTS.iter().map(Entry::name);
             return Err(Fault::unknown(at, "a statement", &word, known));
         }
         self.advance();
