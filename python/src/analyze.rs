@@ -31,7 +31,7 @@ pub(crate) struct Select {
 }
 
 impl Select {
-    /// Parses the three texts.
+    /// Parses the filter and the two times.
     pub(crate) fn selection(&self) -> PyResult<Selection> {
         let filter = self.filter.as_deref();
         let filter = filter.map(|text| text.parse::<Filter>().map_err(usage));

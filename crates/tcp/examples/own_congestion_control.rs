@@ -51,7 +51,7 @@ fn recovery(cc: &mut dyn CongestionControl, lost_at: u32) -> u32 {
         in_flight: lost_at,
         timeout: false,
     };
-    window.ssthresh = cc.ssthresh(&window, &loss);
+    window.ssthresh = window.threshold_after(cc, &loss);
     window.cwnd = window.ssthresh;
     cc.event(&mut window, Event::RecoveryStart, 0);
     cc.event(&mut window, Event::RecoveryEnd, 0);

@@ -21,6 +21,7 @@ pub struct Window {
     #[pyo3(get, set)]
     count: u32,
     clamp: u32,
+    before_loss: u32,
 }
 
 impl Window {
@@ -30,15 +31,18 @@ impl Window {
             ssthresh: window.ssthresh,
             count: window.count,
             clamp: window.clamp,
+            before_loss: window.before_loss,
         }
     }
 
     fn plain(&self) -> tcp::Window {
-        let mut window = tcp::Window::new(self.cwnd);
-        window.ssthresh = self.ssthresh;
-        window.count = self.count;
-        window.clamp = self.clamp;
-        window
+        tcp::Window {
+            cwnd: self.cwnd,
+            ssthresh: self.ssthresh,
+            count: self.count,
+            clamp: self.clamp,
+            before_loss: self.before_loss,
+        }
     }
 }
 

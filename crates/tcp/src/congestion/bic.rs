@@ -69,7 +69,6 @@ pub struct Bic {
     smooth: u32,
     counting: Counting,
     last_max: u32,
-    before_loss: u32,
     throttle: Throttle,
     ratio: AckRatio,
     per: u32,
@@ -81,7 +80,6 @@ impl Default for Bic {
             smooth: 20,
             counting: Counting::SegmentsByRatio,
             last_max: 0,
-            before_loss: 0,
             throttle: Throttle::default(),
             ratio: AckRatio::new(),
             per: 0,
@@ -187,7 +185,6 @@ impl CongestionControl for Bic {
 
     fn ssthresh(&mut self, window: &Window, _loss: &LossEvent) -> u32 {
         self.last_max = last_max(window.cwnd, self.last_max, BETA);
-        self.before_loss = window.cwnd;
         if window.cwnd <= LOW_WINDOW {
             half(window.cwnd)
         } else {
@@ -195,22 +192,11 @@ impl CongestionControl for Bic {
         }
     }
 
-    fn undo_cwnd(&mut self, window: &Window) -> u32 {
-        window.cwnd.max(self.before_loss)
-    }
-
     fn event(&mut self, _window: &mut Window, event: Event, _now: Nanos) {
         if event == Event::Timeout {
-            let Self {
-                smooth,
-                counting,
-                before_loss,
-                ..
-            } = *self;
             *self = Self {
-                smooth,
-                counting,
-                before_loss,
+                smooth: self.smooth,
+                counting: self.counting,
                 ..Self::default()
             };
         }

@@ -55,8 +55,8 @@ pub struct Compound {
     round: Round,
     /// The loss window's part of the queue in the last round, half segments.
     diff_reno: Option<u32>,
-    /// Window and delay window before the last reduction.
-    before_loss: (u32, u32),
+    /// Delay window before the last reduction.
+    dwnd_before_loss: u32,
 }
 
 impl Default for Compound {
@@ -75,7 +75,7 @@ impl Compound {
             dwnd: 0,
             round: Round::new(),
             diff_reno: None,
-            before_loss: (0, 0),
+            dwnd_before_loss: 0,
         }
     }
 
@@ -151,14 +151,10 @@ impl CongestionControl for Compound {
     fn ssthresh(&mut self, window: &Window, _loss: &LossEvent) -> u32 {
         self.fit(window);
         self.tune();
-        self.before_loss = (window.cwnd, self.dwnd);
+        self.dwnd_before_loss = self.dwnd;
         let total = half(window.cwnd);
         self.dwnd = total.saturating_sub((window.cwnd - self.dwnd) / 2);
         total
-    }
-
-    fn undo_cwnd(&mut self, window: &Window) -> u32 {
-        window.cwnd.max(self.before_loss.0)
     }
 
     fn event(&mut self, window: &mut Window, event: Event, _now: Nanos) {
@@ -169,7 +165,7 @@ impl CongestionControl for Compound {
                 self.round.forget_base();
                 self.round.restart();
             }
-            Event::Undo => self.dwnd = self.before_loss.1,
+            Event::Undo => self.dwnd = self.dwnd_before_loss,
             Event::Restart { .. } => {
                 self.dwnd = 0;
                 self.round.restart();

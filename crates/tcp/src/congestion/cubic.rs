@@ -49,7 +49,6 @@ const RENO_EIGHTHS: u32 = 8 * (1024 + BETA) / 3 / (1024 - BETA);
 #[derive(Debug, Clone)]
 pub struct Cubic {
     last_max: u32,
-    before_loss: u32,
     epoch: Epoch,
     throttle: Throttle,
     hystart: Option<HyStart>,
@@ -80,7 +79,6 @@ impl Cubic {
     pub fn without_hystart() -> Self {
         Self {
             last_max: 0,
-            before_loss: 0,
             epoch: Epoch::default(),
             throttle: Throttle::default(),
             hystart: None,
@@ -138,9 +136,7 @@ impl Cubic {
     }
 
     fn reset(&mut self) {
-        let before_loss = self.before_loss;
         *self = Self {
-            before_loss,
             hystart: self.hystart.as_ref().map(HyStart::renewed),
             ..Self::without_hystart()
         };
@@ -177,12 +173,7 @@ impl CongestionControl for Cubic {
     fn ssthresh(&mut self, window: &Window, _loss: &LossEvent) -> u32 {
         self.epoch.start = None;
         self.last_max = last_max(window.cwnd, self.last_max, BETA);
-        self.before_loss = window.cwnd;
         reduced(window.cwnd, BETA)
-    }
-
-    fn undo_cwnd(&mut self, window: &Window) -> u32 {
-        window.cwnd.max(self.before_loss)
     }
 
     fn event(&mut self, _window: &mut Window, event: Event, now: Nanos) {

@@ -37,7 +37,6 @@ const UNKNOWN_MAXIMUM: u32 = 20;
 /// CUBIC of Linux 3.19.
 #[derive(Debug, Clone)]
 pub(super) struct Cubic319 {
-    before_loss: u32,
     steps: Steps,
     hystart: HyStart,
     /// Smallest RTT in microseconds, 0 before the first.
@@ -47,7 +46,6 @@ pub(super) struct Cubic319 {
 impl Default for Cubic319 {
     fn default() -> Self {
         Self {
-            before_loss: 0,
             steps: Steps::default(),
             hystart: HyStart::in_milliseconds(),
             delay_min_us: 0,
@@ -108,20 +106,12 @@ impl CongestionControl for Cubic319 {
     fn ssthresh(&mut self, window: &Window, _loss: &LossEvent) -> u32 {
         self.steps.epoch.start = None;
         self.steps.last_max = last_max(window.cwnd, self.steps.last_max, BETA);
-        self.before_loss = window.cwnd;
         reduced(window.cwnd, BETA)
-    }
-
-    fn undo_cwnd(&mut self, window: &Window) -> u32 {
-        window.cwnd.max(self.before_loss)
     }
 
     fn event(&mut self, _window: &mut Window, event: Event, _now: Nanos) {
         if event == Event::Timeout {
-            *self = Self {
-                before_loss: self.before_loss,
-                ..Self::default()
-            };
+            *self = Self::default();
         }
     }
 

@@ -33,7 +33,6 @@ pub struct Dctcp {
     marked: u32,
     /// Alpha is updated when data from here on is acknowledged.
     window_end: u64,
-    before_loss: u32,
 }
 
 impl Default for Dctcp {
@@ -43,7 +42,6 @@ impl Default for Dctcp {
             delivered: 0,
             marked: 0,
             window_end: 0,
-            before_loss: 0,
         }
     }
 }
@@ -87,16 +85,11 @@ impl CongestionControl for Dctcp {
     }
 
     fn ssthresh(&mut self, window: &Window, loss: &LossEvent) -> u32 {
-        self.before_loss = window.cwnd;
         if loss.timeout {
             return reno::half(window.cwnd);
         }
         let cut = u64::from(window.cwnd) * u64::from(self.alpha) / u64::from(2 * ONE);
         (window.cwnd - cut as u32).max(2)
-    }
-
-    fn undo_cwnd(&mut self, window: &Window) -> u32 {
-        window.cwnd.max(self.before_loss)
     }
 
     fn event(&mut self, window: &mut Window, event: Event, _: Nanos) {
@@ -106,9 +99,9 @@ impl CongestionControl for Dctcp {
         // The window may be reduced already, or little by little from now on.
         let is_reduced = window.cwnd == window.ssthresh;
         if !is_reduced {
-            self.before_loss = window.cwnd;
+            window.before_loss = window.cwnd;
         }
-        window.ssthresh = reno::half(self.before_loss);
+        window.ssthresh = reno::half(window.before_loss);
         if is_reduced {
             window.cwnd = window.ssthresh;
         }
@@ -169,7 +162,7 @@ mod tests {
             timeout: false,
         };
         let mut window = Window::new(100);
-        assert_eq!(dctcp.ssthresh(&window, &loss), 88);
+        assert_eq!(window.threshold_after(&mut dctcp, &loss), 88);
         window.ssthresh = 88;
         dctcp.event(&mut window, Event::RecoveryStart, 0);
         assert_eq!(window.ssthresh, 50);

@@ -87,7 +87,6 @@ pub fn table() -> &'static [Row; ROWS] {
 #[derive(Debug, Clone, Default)]
 pub struct HighSpeed {
     row: usize,
-    before_loss: u32,
 }
 
 impl HighSpeed {
@@ -123,16 +122,11 @@ impl CongestionControl for HighSpeed {
     }
 
     fn ssthresh(&mut self, window: &Window, _loss: &LossEvent) -> u32 {
-        self.before_loss = window.cwnd;
         let cut = (u64::from(window.cwnd) * u64::from(table()[self.row].decrease)) >> 8;
         window
             .cwnd
             .saturating_sub(u32::try_from(cut).unwrap_or(u32::MAX))
             .max(2)
-    }
-
-    fn undo_cwnd(&mut self, window: &Window) -> u32 {
-        window.cwnd.max(self.before_loss)
     }
 
     fn trace(&self, out: &mut dyn FnMut(&'static str, f64)) {

@@ -22,13 +22,13 @@
 //! assert_eq!(window.cwnd, 20); // slow start
 //!
 //! let loss = LossEvent { now: 0, in_flight: 20, timeout: false };
-//! window.ssthresh = cc.ssthresh(&window, &loss);
+//! window.ssthresh = window.threshold_after(&mut *cc, &loss);
 //! window.cwnd = window.ssthresh;
 //! cc.event(&mut window, Event::RecoveryStart, 0);
 //! assert_eq!(window.cwnd, 10);
 //! ```
 //!
-//! Contract of the caller: before each reduction it calls [`CongestionControl::ssthresh`], sets the window (`cwnd`,
+//! Contract of the caller: before each reduction it calls [`Window::threshold_after`], sets the window (`cwnd`,
 //! `ssthresh`, and `count` to 0), and then calls [`CongestionControl::event`]. For each acknowledgement of new data
 //! it calls [`CongestionControl::measure`] and then, outside recovery and if the window limited sending,
 //! [`CongestionControl::grow`].
@@ -110,6 +110,8 @@ pub struct Window {
     pub count: u32,
     /// Upper bound of `cwnd`.
     pub clamp: u32,
+    /// Congestion window before the last reduction; 0 before the first (Linux `prior_cwnd`).
+    pub before_loss: u32,
 }
 
 impl Window {
@@ -120,7 +122,18 @@ impl Window {
             ssthresh: u32::MAX,
             count: 0,
             clamp: u32::MAX,
+            before_loss: 0,
         }
+    }
+
+    /// Remembers the window, and asks `algorithm` for the slow-start threshold after `loss`.
+    pub fn threshold_after(
+        &mut self,
+        algorithm: &mut dyn CongestionControl,
+        loss: &LossEvent,
+    ) -> u32 {
+        self.before_loss = self.cwnd;
+        algorithm.ssthresh(self, loss)
     }
 
     /// `cwnd < ssthresh`.
@@ -297,10 +310,9 @@ pub trait CongestionControl: Debug + Send {
     /// the window itself.
     fn ssthresh(&mut self, window: &Window, loss: &LossEvent) -> u32;
 
-    /// The window to restore when a reduction was unnecessary. The default is Linux's: at least twice the threshold,
-    /// which is the window before a reduction to one half.
+    /// The window to restore when a reduction was unnecessary: by default at least the one before the reduction.
     fn undo_cwnd(&mut self, window: &Window) -> u32 {
-        window.cwnd.max(window.ssthresh.saturating_mul(2))
+        window.cwnd.max(window.before_loss)
     }
 
     /// True if only the algorithm changes the window, as in BBR: [`CongestionControl::grow`] is not called, nothing

@@ -24,16 +24,12 @@ pub(super) const ENTRY: Entry = Entry {
 #[derive(Debug, Clone, Default)]
 pub struct Reno {
     halve_flight: bool,
-    before_loss: u32,
 }
 
 impl Reno {
     /// The variant that halves `FlightSize` instead of `cwnd`.
     pub fn rfc5681() -> Self {
-        Self {
-            halve_flight: true,
-            before_loss: 0,
-        }
+        Self { halve_flight: true }
     }
 }
 
@@ -60,15 +56,10 @@ impl CongestionControl for Reno {
     }
 
     fn ssthresh(&mut self, window: &Window, loss: &LossEvent) -> u32 {
-        self.before_loss = window.cwnd;
         half(if self.halve_flight {
             loss.in_flight
         } else {
             window.cwnd
         })
-    }
-
-    fn undo_cwnd(&mut self, window: &Window) -> u32 {
-        window.cwnd.max(self.before_loss)
     }
 }

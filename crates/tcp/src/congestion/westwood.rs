@@ -46,7 +46,6 @@ pub struct Westwood {
     rtt: u64,
     rtt_min: u64,
     reset_rtt_min: bool,
-    before_loss: u32,
 }
 
 impl Default for Westwood {
@@ -62,7 +61,6 @@ impl Default for Westwood {
             rtt_min: UNKNOWN_RTT,
             // The handshake's time is used until data is measured.
             reset_rtt_min: true,
-            before_loss: 0,
         }
     }
 }
@@ -156,12 +154,7 @@ impl CongestionControl for Westwood {
     }
 
     fn ssthresh(&mut self, window: &Window, _loss: &LossEvent) -> u32 {
-        self.before_loss = window.cwnd;
         half(window.cwnd)
-    }
-
-    fn undo_cwnd(&mut self, window: &Window) -> u32 {
-        window.cwnd.max(self.before_loss)
     }
 
     fn event(&mut self, window: &mut Window, event: Event, now: Nanos) {

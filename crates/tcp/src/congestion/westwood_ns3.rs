@@ -32,7 +32,6 @@ pub struct WestwoodNs3 {
     /// End and length of the current measurement.
     until: Option<(Nanos, Nanos)>,
     min_rtt: Nanos,
-    before_loss: u32,
 }
 
 impl WestwoodNs3 {
@@ -73,14 +72,9 @@ impl CongestionControl for WestwoodNs3 {
         reno::grow(window, ack.acked);
     }
 
-    fn ssthresh(&mut self, window: &Window, loss: &LossEvent) -> u32 {
+    fn ssthresh(&mut self, _window: &Window, loss: &LossEvent) -> u32 {
         self.update(loss.now);
-        self.before_loss = window.cwnd;
         self.carried()
-    }
-
-    fn undo_cwnd(&mut self, window: &Window) -> u32 {
-        window.cwnd.max(self.before_loss)
     }
 
     fn trace(&self, out: &mut dyn FnMut(&'static str, f64)) {

@@ -57,7 +57,6 @@ pub struct Yeah {
     slow_rounds: u32,
     fast_rounds: u32,
     reno_count: u32,
-    before_loss: u32,
 }
 
 impl Default for Yeah {
@@ -68,7 +67,6 @@ impl Default for Yeah {
             slow_rounds: 0,
             fast_rounds: 0,
             reno_count: 2,
-            before_loss: 0,
         }
     }
 }
@@ -154,12 +152,7 @@ impl CongestionControl for Yeah {
         };
         self.fast_rounds = 0;
         self.reno_count = (self.reno_count / 2).max(2);
-        self.before_loss = window.cwnd;
         window.cwnd.saturating_sub(cut).max(2)
-    }
-
-    fn undo_cwnd(&mut self, window: &Window) -> u32 {
-        window.cwnd.max(self.before_loss)
     }
 
     fn event(&mut self, _window: &mut Window, event: Event, _now: Nanos) {

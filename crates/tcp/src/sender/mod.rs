@@ -45,7 +45,7 @@ use std::sync::Arc;
 use crate::Nanos;
 use crate::board::Board;
 use crate::config::{Config, Numbers};
-use crate::congestion::{CongestionControl, Event, Window};
+use crate::congestion::{CongestionControl, Event, LossEvent, Window};
 use crate::counters::Counters;
 use crate::destination::Destination;
 use crate::info::{FlightInfo, Info, MarksInfo, TimingInfo};
@@ -106,6 +106,14 @@ pub(crate) struct Congestion {
     /// Whether the window is what limits sending.
     usage: Usage,
     pacer: Pacer,
+}
+
+impl Congestion {
+    /// The slow-start threshold after `loss`; the window before it is kept to be restored.
+    fn threshold_after(&mut self, loss: &LossEvent) -> u32 {
+        let algorithm = &mut *self.control.algorithm;
+        self.window.threshold_after(algorithm, loss).max(1)
+    }
 }
 
 /// What is known of losses, and what is done about them.

@@ -239,13 +239,8 @@ impl Sender {
                 timeout: false,
             };
             self.loss.undo.save_window(&self.congestion.window);
-            let ssthresh = self
-                .congestion
-                .control
-                .algorithm
-                .ssthresh(&self.congestion.window, &event);
             let prior = self.congestion.window.cwnd;
-            self.congestion.window.ssthresh = ssthresh.max(1);
+            self.congestion.window.ssthresh = self.congestion.threshold_after(&event);
             self.congestion.window.count = 0;
             self.start_reducer(prior, in_flight);
         }

@@ -326,12 +326,8 @@ impl Sender {
             in_flight: self.board.packets_out(),
             timeout: true,
         };
-        self.congestion.window.ssthresh = self
-            .congestion
-            .control
-            .algorithm
-            .ssthresh(&self.congestion.window, &event)
-            .max(1);
+        let ssthresh = self.congestion.threshold_after(&event);
+        self.congestion.window.ssthresh = ssthresh;
         self.undo_begin(now);
     }
 }

@@ -186,7 +186,7 @@ impl Driver {
             in_flight: self.window.cwnd,
             timeout,
         };
-        let ssthresh = self.cc.ssthresh(&self.window, &loss);
+        let ssthresh = self.window.threshold_after(&mut *self.cc, &loss);
         self.window.ssthresh = ssthresh;
         self.window.cwnd = cwnd(ssthresh);
         self.window.count = 0;

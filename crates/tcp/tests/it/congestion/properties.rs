@@ -127,7 +127,7 @@ fn play(name: &str, start: &Window, steps: &[Step]) -> Result<(), TestCaseError>
                 }
             }
             Step::Loss(loss, cwnd) => {
-                window.ssthresh = cc.ssthresh(&window, loss);
+                window.ssthresh = window.threshold_after(&mut *cc, loss);
                 prop_assert!(window.ssthresh >= 2, "{name}: {window:?}");
                 window.cwnd = (*cwnd).max(1);
             }
@@ -152,7 +152,7 @@ proptest! {
         ssthresh in prop_oneof![Just(u32::MAX), 2u32..3000],
         steps in proptest::collection::vec(step(), 0..60),
     ) {
-        let window = Window { cwnd, ssthresh, count: 0, clamp };
+        let window = Window { ssthresh, clamp, ..Window::new(cwnd) };
         for entry in REGISTRY {
             play(entry.name, &window, &steps)?;
         }
