@@ -57,57 +57,46 @@ macro_rules! stages {
             }
         }
 
+        /// Passes a call on to the stage that this one is.
+        macro_rules! each {
+            ($any:expr, $stage:ident => $call:expr) => {
+                match $any {
+                    $(AnyStage::$name($stage) => $call,)*
+                    AnyStage::Custom($stage) => $call,
+                }
+            };
+        }
+
         impl<P: Packet> Stage<P> for AnyStage<P> {
             #[inline]
             fn push(&mut self, now_ns: i64, packet: P, out: &mut Outbox<P>) {
-                match self {
-                    $(AnyStage::$name(stage) => stage.push(now_ns, packet, out),)*
-                    AnyStage::Custom(stage) => stage.push(now_ns, packet, out),
-                }
+                each!(self, stage => stage.push(now_ns, packet, out));
             }
 
             #[inline]
             fn pass(&mut self, now_ns: i64, packet: &mut P, out: &mut Outbox<P>) -> Pass {
-                match self {
-                    $(AnyStage::$name(stage) => stage.pass(now_ns, packet, out),)*
-                    AnyStage::Custom(stage) => stage.pass(now_ns, packet, out),
-                }
+                each!(self, stage => stage.pass(now_ns, packet, out))
             }
 
             #[inline]
             fn next_wake_ns(&self) -> Option<i64> {
-                match self {
-                    $(AnyStage::$name(stage) => Stage::<P>::next_wake_ns(stage),)*
-                    AnyStage::Custom(stage) => stage.next_wake_ns(),
-                }
+                each!(self, stage => Stage::<P>::next_wake_ns(stage))
             }
 
             fn wake(&mut self, now_ns: i64, out: &mut Outbox<P>) {
-                match self {
-                    $(AnyStage::$name(stage) => stage.wake(now_ns, out),)*
-                    AnyStage::Custom(stage) => stage.wake(now_ns, out),
-                }
+                each!(self, stage => stage.wake(now_ns, out));
             }
 
             fn keeps_order(&self) -> bool {
-                match self {
-                    $(AnyStage::$name(stage) => Stage::<P>::keeps_order(stage),)*
-                    AnyStage::Custom(stage) => stage.keeps_order(),
-                }
+                each!(self, stage => Stage::<P>::keeps_order(stage))
             }
 
             fn orders_itself(&self) -> bool {
-                match self {
-                    $(AnyStage::$name(stage) => Stage::<P>::orders_itself(stage),)*
-                    AnyStage::Custom(stage) => stage.orders_itself(),
-                }
+                each!(self, stage => Stage::<P>::orders_itself(stage))
             }
 
             fn needs_order(&self) -> bool {
-                match self {
-                    $(AnyStage::$name(stage) => Stage::<P>::needs_order(stage),)*
-                    AnyStage::Custom(stage) => stage.needs_order(),
-                }
+                each!(self, stage => Stage::<P>::needs_order(stage))
             }
         }
 

@@ -20,7 +20,7 @@ pub trait Packet: Clone {
         Meta::unsuitable(self.flow())
     }
 
-    /// The same at the end of a tunnel that numbers its packets (ESP, WireGuard, GRE), where nothing is seen of what is
+    /// The properties for a sorter at the end of a tunnel that numbers its packets (ESP, WireGuard, GRE), where nothing is seen of what is
     /// inside; by default there is no tunnel.
     fn tunnel_meta(&self) -> Meta<Self::Flow> {
         self.meta()

@@ -41,7 +41,7 @@ impl Framing {
         min_bytes: 0,
     };
 
-    /// That of a line: a trace counts IP packets.
+    /// The framing of a line; a trace counts IP packets.
     pub(crate) fn of(line: &Line) -> Self {
         match line.trace {
             Some(_) => Framing::NONE,

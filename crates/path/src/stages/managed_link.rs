@@ -9,19 +9,20 @@ use crate::packet::Packet;
 use crate::rate::{Rate, Server};
 use crate::stage::{Outbox, Stage};
 
+/// A packet that arrives at a queue.
+pub struct Arrival<P> {
+    /// The packet.
+    pub packet: P,
+    /// Bytes that it takes on the link.
+    pub frame_bytes: u32,
+    /// The queue is empty and the link is free: the packet is taken out at once, so that no limit applies to it.
+    pub idle: bool,
+}
+
 /// A queue in front of a link.
 pub trait Discipline<P> {
-    /// A packet arrives that takes `frame_bytes` on the link. If `idle`, the queue is empty and the link is free: the
-    /// packet is taken out at once, so no limit applies to it. Packets for which there is no room go to `out` as
-    /// dropped.
-    fn enqueue(
-        &mut self,
-        now_ns: i64,
-        packet: P,
-        frame_bytes: u32,
-        idle: bool,
-        out: &mut Outbox<P>,
-    );
+    /// A packet arrives. Packets for which there is no room go to `out` as dropped.
+    fn enqueue(&mut self, now_ns: i64, arrival: Arrival<P>, out: &mut Outbox<P>);
 
     /// The link is free: takes out the packet to send next. Packets dropped before it go to `out`.
     fn dequeue(&mut self, now_ns: i64, out: &mut Outbox<P>) -> Option<P>;
@@ -91,9 +92,13 @@ impl<P: Packet, D: Discipline<P>> Stage<P> for ManagedLink<D> {
     fn push(&mut self, now_ns: i64, packet: P, out: &mut Outbox<P>) {
         // The link may have become free at exactly this time.
         self.wake(now_ns, out);
-        let frame_bytes = self.frame_bytes(&packet);
         let idle = self.free_ns.is_none();
-        self.queue.enqueue(now_ns, packet, frame_bytes, idle, out);
+        let arrival = Arrival {
+            frame_bytes: self.frame_bytes(&packet),
+            packet,
+            idle,
+        };
+        self.queue.enqueue(now_ns, arrival, out);
         if idle {
             self.serve(now_ns, out);
         }

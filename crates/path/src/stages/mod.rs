@@ -55,7 +55,7 @@ pub use fq_codel::{FqCodel, FqCodelLink};
 pub use late::Late;
 pub use link::Link;
 pub use loss::Loss;
-pub use managed_link::{Discipline, ManagedLink};
+pub use managed_link::{Arrival, Discipline, ManagedLink};
 pub use netem::{Netem, NetemConfig};
 pub use outage::Outage;
 pub use periodic::PeriodicReorder;

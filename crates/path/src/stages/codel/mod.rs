@@ -9,7 +9,7 @@
 use inorder_scenario::config as plain;
 
 use super::fifo::Fifo;
-use super::managed_link::{Discipline, ManagedLink};
+use super::managed_link::{Arrival, Discipline, ManagedLink};
 use crate::counters::Reason;
 use crate::packet::Packet;
 use crate::stage::Outbox;
@@ -204,14 +204,12 @@ impl<P> Codel<P> {
 }
 
 impl<P: Packet> Discipline<P> for Codel<P> {
-    fn enqueue(
-        &mut self,
-        now_ns: i64,
-        packet: P,
-        frame_bytes: u32,
-        idle: bool,
-        out: &mut Outbox<P>,
-    ) {
+    fn enqueue(&mut self, now_ns: i64, arrival: Arrival<P>, out: &mut Outbox<P>) {
+        let Arrival {
+            packet,
+            frame_bytes,
+            idle,
+        } = arrival;
         self.largest = self.largest.max(frame_bytes);
         if !idle && !self.queue.admits(self.limit, frame_bytes) {
             return out.drop(packet, Reason::QueueFull);

@@ -15,7 +15,7 @@
 use inorder_scenario::config as plain;
 
 use super::fifo::Fifo;
-use super::managed_link::{Discipline, ManagedLink};
+use super::managed_link::{Arrival, Discipline, ManagedLink};
 use super::ticks::Ticks;
 use crate::counters::Reason;
 use crate::packet::Packet;
@@ -65,7 +65,7 @@ struct Half<P> {
     queue: Fifo<P>,
     /// Probabilities added up since the last packet that was chosen.
     chosen: f64,
-    /// The same for drops of an overloaded L queue.
+    /// Probabilities of a drop from an overloaded L queue, added up since the last one.
     dropped: f64,
 }
 
@@ -208,14 +208,12 @@ impl<P: Packet> DualPi2<P> {
 }
 
 impl<P: Packet> Discipline<P> for DualPi2<P> {
-    fn enqueue(
-        &mut self,
-        now_ns: i64,
-        packet: P,
-        frame_bytes: u32,
-        idle: bool,
-        out: &mut Outbox<P>,
-    ) {
+    fn enqueue(&mut self, now_ns: i64, arrival: Arrival<P>, out: &mut Outbox<P>) {
+        let Arrival {
+            packet,
+            frame_bytes,
+            idle,
+        } = arrival;
         self.catch_up(now_ns);
         let (low, classic) = (&self.low.queue, &self.classic.queue);
         let packets = low.len() + classic.len();

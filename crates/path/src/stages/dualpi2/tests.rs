@@ -45,7 +45,12 @@ fn filled(base: f64, capable: Capable) -> (DualPi2<Numbered>, Outbox<Numbered>) 
     let mut out = Outbox::new();
     let list: Vec<_> = (0..10_000).map(|_| (0, 1000, capable)).collect();
     for (at, packet) in packets(&list) {
-        queue.enqueue(at, packet, 1000, false, &mut out);
+        let arrival = Arrival {
+            packet,
+            frame_bytes: 1000,
+            idle: false,
+        };
+        queue.enqueue(at, arrival, &mut out);
     }
     (queue, out)
 }

@@ -14,7 +14,7 @@ use inorder_sort::FlowKey;
 
 use super::codel::{Head, Law};
 use super::fifo::Fifo;
-use super::managed_link::{Discipline, ManagedLink};
+use super::managed_link::{Arrival, Discipline, ManagedLink};
 use crate::counters::Reason;
 use crate::packet::Packet;
 use crate::queue::admits;
@@ -142,14 +142,12 @@ impl<P: Packet> FqCodel<P> {
 }
 
 impl<P: Packet> Discipline<P> for FqCodel<P> {
-    fn enqueue(
-        &mut self,
-        now_ns: i64,
-        packet: P,
-        frame_bytes: u32,
-        idle: bool,
-        out: &mut Outbox<P>,
-    ) {
+    fn enqueue(&mut self, now_ns: i64, arrival: Arrival<P>, out: &mut Outbox<P>) {
+        let Arrival {
+            packet,
+            frame_bytes,
+            idle,
+        } = arrival;
         self.largest = self.largest.max(frame_bytes);
         let full = !idle && !admits(self.limit, self.packets, self.bytes, frame_bytes);
         let at = self.queue_of(&packet);

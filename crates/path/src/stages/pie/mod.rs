@@ -15,7 +15,7 @@ use inorder_base::random::Random;
 use inorder_scenario::config::{self as plain, DelayEstimate};
 
 use super::fifo::{Fifo, Waiting};
-use super::managed_link::{Discipline, ManagedLink};
+use super::managed_link::{Arrival, Discipline, ManagedLink};
 use super::ticks::Ticks;
 use crate::counters::Reason;
 use crate::packet::Packet;
@@ -258,14 +258,12 @@ impl<P: Packet> Pie<P> {
 }
 
 impl<P: Packet> Discipline<P> for Pie<P> {
-    fn enqueue(
-        &mut self,
-        now_ns: i64,
-        mut packet: P,
-        frame_bytes: u32,
-        idle: bool,
-        out: &mut Outbox<P>,
-    ) {
+    fn enqueue(&mut self, now_ns: i64, arrival: Arrival<P>, out: &mut Outbox<P>) {
+        let Arrival {
+            mut packet,
+            frame_bytes,
+            idle,
+        } = arrival;
         self.catch_up(now_ns);
         if !idle && !self.queue.admits(self.limit, frame_bytes) {
             self.spread = 0.0;

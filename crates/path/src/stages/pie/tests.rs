@@ -305,7 +305,12 @@ fn the_departure_rate_measures_the_delay() {
     let mut out = Outbox::new();
     let list: Vec<_> = (0..60).map(|_| (0, 1500, Capable::No)).collect();
     for (at, packet) in packets(&list) {
-        pie.enqueue(at, packet, 1500, false, &mut out);
+        let arrival = Arrival {
+            packet,
+            frame_bytes: 1500,
+            idle: false,
+        };
+        pie.enqueue(at, arrival, &mut out);
     }
     for n in 1..=40 {
         pie.dequeue(n * MS, &mut out);

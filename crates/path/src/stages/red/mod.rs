@@ -15,7 +15,7 @@ use inorder_base::random::Random;
 use inorder_scenario::config as plain;
 
 use super::fifo::Fifo;
-use super::managed_link::{Discipline, ManagedLink};
+use super::managed_link::{Arrival, Discipline, ManagedLink};
 use super::ticks::Ticks;
 use crate::counters::Reason;
 use crate::packet::Packet;
@@ -179,14 +179,12 @@ impl<P: Packet> Red<P> {
 }
 
 impl<P: Packet> Discipline<P> for Red<P> {
-    fn enqueue(
-        &mut self,
-        now_ns: i64,
-        mut packet: P,
-        frame_bytes: u32,
-        idle: bool,
-        out: &mut Outbox<P>,
-    ) {
+    fn enqueue(&mut self, now_ns: i64, arrival: Arrival<P>, out: &mut Outbox<P>) {
+        let Arrival {
+            mut packet,
+            frame_bytes,
+            idle,
+        } = arrival;
         self.catch_up(now_ns);
         match self.idle_ns {
             Some(_) => self.detector.mean = self.mean(now_ns),
