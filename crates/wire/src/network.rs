@@ -26,31 +26,45 @@ pub fn network<'a>(frame: &Frame<'a>) -> Network<'a> {
     }
 }
 
-fn skip(link: LinkType, rest: Rest<'_>) -> Result<(u16, Rest<'_>), Other> {
+/// What follows the header of a link layer that names it by an EtherType (0 where the version of IP is the only name), and its bytes.
+pub(crate) fn link_header(link: LinkType, rest: Rest<'_>) -> Result<(u16, Rest<'_>), Other> {
+    // The EtherType is at `at`, in a header of `len` bytes.
     let at = |at: usize, len: usize| {
-        let kind = field16(rest, at)?;
-        Ok((kind, rest.skip(len)?))
+        let behind = rest.skip(len)?;
+        Ok((field16(rest, at)?, behind))
     };
-    let (kind, rest) = match link {
-        LinkType::ETHERNET => at(12, 14)?,
-        LinkType::LINUX_SLL => at(14, 16)?,
-        LinkType::LINUX_SLL2 => at(0, 20)?,
-        LinkType::PPP_HDLC if matches!(rest.data, [0x0f | 0x8f, 0, ..]) => at(2, 4)?,
-        LinkType::CISCO_HDLC => at(2, 4)?,
-        LinkType::NFLOG => nflog::network(rest)?,
+    match link {
+        LinkType::ETHERNET => at(12, 14),
+        LinkType::LINUX_SLL => at(14, 16),
+        LinkType::LINUX_SLL2 => at(0, 20),
+        LinkType::PPP_HDLC if is_cisco(rest) => at(2, 4),
+        LinkType::CISCO_HDLC => at(2, 4),
+        LinkType::NFLOG => nflog::network(rest),
         LinkType::IEEE_802_11
         | LinkType::IEEE_802_11_RADIOTAP
         | LinkType::IEEE_802_11_PRISM
         | LinkType::IEEE_802_11_AVS
-        | LinkType::PPI => wireless::network(link, rest)?,
-        LinkType::FRAME_RELAY => frame_relay::network(rest)?,
-        LinkType::FDDI => llc::in_fddi(rest)?,
-        LinkType::TOKEN_RING => llc::in_token_ring(rest)?,
-        LinkType::LLC_SNAP => llc::network(rest)?,
-        LinkType::NULL | LinkType::LOOP => (0, rest.skip(4)?),
-        _ => (0, rest),
+        | LinkType::PPI => wireless::network(link, rest),
+        LinkType::FRAME_RELAY => frame_relay::network(rest),
+        LinkType::FDDI => llc::in_fddi(rest),
+        LinkType::TOKEN_RING => llc::in_token_ring(rest),
+        LinkType::LLC_SNAP => llc::network(rest),
+        LinkType::NULL | LinkType::LOOP => Ok((0, rest.skip(4)?)),
+        link => Err(Other::UnknownLink(link)),
+    }
+}
+
+/// Cisco's HDLC begins with an address (0x0f to one, 0x8f to all) and a zero. Its addresses are none of PPP's, so that the two may
+/// share a link type.
+pub(crate) fn is_cisco(rest: Rest<'_>) -> bool {
+    matches!(rest.data, [0x0f | 0x8f, 0, ..])
+}
+
+fn skip(link: LinkType, rest: Rest<'_>) -> Result<(u16, Rest<'_>), Other> {
+    let (mut kind, mut rest) = match link_header(link, rest) {
+        Err(Other::UnknownLink(_)) => (0, rest),
+        found => found?,
     };
-    let (mut kind, mut rest) = (kind, rest);
     while let 0x8100 | 0x88a8 | 0x9100 | 0x9200 = kind {
         kind = field16(rest, 2)?;
         rest = rest.skip(4)?;

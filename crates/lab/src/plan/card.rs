@@ -8,7 +8,7 @@ use super::refusal::Refusal;
 
 /// Name of the module, of its file, and of the type of its devices.
 pub(super) const MODULE: &str = "inorder";
-/// Sorters of the module.
+/// Sorters of the module, as its own list in `kernel/sort.c` has them.
 const SORTERS: [&str; 3] = ["none", "srpic", "resequence"];
 /// Largest ring of the module.
 const MAX_RING: u64 = 8192;
@@ -149,4 +149,20 @@ fn micros(ns: i64, key: &str) -> Result<u32, Refusal> {
         let what = "Linux counts these times in microseconds";
         Refusal::new(key, what, "whole microseconds, at most \"1 s\"")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SORTERS;
+
+    #[test]
+    fn the_module_lists_the_same_sorters() {
+        let list = concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernel/sort.c");
+        let list = std::fs::read_to_string(list).expect("kernel/sort.c");
+        let names: Vec<&str> = list
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("&inorder_")?.strip_suffix(','))
+            .collect();
+        assert_eq!(names, SORTERS);
+    }
 }

@@ -3,61 +3,27 @@
 use super::{ETHER_BRIDGED, ETHER_IPV4, ETHER_IPV6, ETHER_NSH, ip, tunnel};
 use crate::layer::{Context, Parsed, Rest, be16};
 use crate::services::{self, prp};
-use crate::{LinkType, Other, frame_relay, llc, nflog, wireless};
+use crate::{LinkType, Other, frame_relay, llc, network};
 use etherparse::{Ethernet2HeaderSlice, SingleVlanHeaderSlice};
 
 pub(super) fn parse(link: LinkType, rest: Rest<'_>, context: Context<'_>) -> Parsed {
     match link {
         LinkType::ETHERNET => ethernet(rest, context),
-        LinkType::LINUX_SLL => {
-            let head = rest.head::<16>()?;
-            ether_type(
-                u16::from_be_bytes([head[14], head[15]]),
-                rest.skip(16)?,
-                context,
-            )
-        }
-        LinkType::LINUX_SLL2 => {
-            let head = rest.head::<20>()?;
-            ether_type(
-                u16::from_be_bytes([head[0], head[1]]),
-                rest.skip(20)?,
-                context,
-            )
-        }
         LinkType::RAW | LinkType::RAW_BSD | LinkType::RAW_OPENBSD => ip::either(rest, context),
         LinkType::IPV4 => ip::v4(rest, context),
         LinkType::IPV6 => ip::v6(rest, context),
         LinkType::NULL | LinkType::LOOP => loopback(rest, context),
-        LinkType::PPP_HDLC if matches!(rest.data, [0x0f | 0x8f, 0, ..]) => cisco(rest, context),
-        LinkType::PPP | LinkType::PPP_HDLC => ppp(rest, context),
-        LinkType::CISCO_HDLC => cisco(rest, context),
-        LinkType::NFLOG => {
-            let (kind, rest) = nflog::network(rest)?;
-            ether_type(kind, rest, context)
-        }
-        LinkType::IEEE_802_11
-        | LinkType::IEEE_802_11_RADIOTAP
-        | LinkType::IEEE_802_11_PRISM
-        | LinkType::IEEE_802_11_AVS
-        | LinkType::PPI => {
-            let (kind, rest) = wireless::network(link, rest)?;
-            ether_type(kind, rest, context)
-        }
+        LinkType::PPP => ppp(rest, context),
+        LinkType::PPP_HDLC if !network::is_cisco(rest) => ppp(rest, context),
         LinkType::FRAME_RELAY => match frame_relay::network(rest)? {
             (ETHER_BRIDGED, rest) => ethernet(rest, context.deeper()?),
             (kind, rest) => ether_type(kind, rest, context),
         },
-        LinkType::FDDI => {
-            let (kind, rest) = llc::in_fddi(rest)?;
-            ether_type(kind, rest, context)
-        }
-        LinkType::TOKEN_RING => {
-            let (kind, rest) = llc::in_token_ring(rest)?;
-            ether_type(kind, rest, context)
-        }
         LinkType::LLC_SNAP => snap(rest, context),
-        link => Err(Other::UnknownLink(link)),
+        link => {
+            let (kind, rest) = network::link_header(link, rest)?;
+            ether_type(kind, rest, context)
+        }
     }
 }
 
@@ -118,13 +84,6 @@ fn loopback(rest: Rest<'_>, context: Context<'_>) -> Parsed {
         10 | 23 | 24 | 28 | 30 => ip::v6(rest.skip(4)?, context),
         _ => Err(Other::NotIp),
     }
-}
-
-/// Cisco's HDLC: an address (0x0f to one, 0x8f to all), a zero, an EtherType. Its addresses are none of PPP's, so that the two
-/// may share a link type.
-fn cisco(rest: Rest<'_>, context: Context<'_>) -> Parsed {
-    let [_, _, high, low] = *rest.head::<4>()?;
-    ether_type(u16::from_be_bytes([high, low]), rest.skip(4)?, context)
 }
 
 /// PPP; its address and control bytes and the high byte of the protocol are optional (RFC 1661 sections 6.5 and 6.6).
