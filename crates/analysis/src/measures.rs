@@ -22,8 +22,8 @@ pub struct Measure {
     pub more_is_worse: bool,
     /// The columns of a flow from which it is computed.
     flow: Parts,
-    /// The same of a stream of a numbered service; `None` if streams do not have it.
-    stream: Option<Parts>,
+    /// The columns of a stream of a numbered service; `None` if streams do not have the measure.
+    stream: Option<&'static Parts>,
 }
 
 /// How the values of flows become one value.
@@ -53,126 +53,52 @@ pub struct Share {
     pub per: f64,
 }
 
-const PACKETS: &[&str] = &["data_packets"];
-
-/// A share of the data packets.
-const fn of_packets(name: &'static str, of: &'static str, about: &'static str) -> Measure {
-    Measure {
-        name,
-        about,
-        how: How::Share,
-        more_is_worse: true,
-        flow: Parts { of, per: PACKETS },
-        stream: None,
-    }
+/// Declares the measures: of each its name, how values become one, whether more of it is `worse` or `better`, its meaning, the columns of a
+/// flow from which it is computed, and those of a stream, if it has them.
+macro_rules! measures {
+    (@worse) => { true };
+    (@better) => { false };
+    ($($name:literal, $how:ident, $more:ident: $about:literal
+        => $of:literal per $per:expr $(, stream $stream_of:literal per $stream_per:expr)?;)+) => {
+        /// All measures, the most important first. To add one, add it here.
+        pub static MEASURES: &[Measure] = &[$(Measure {
+            name: $name,
+            about: $about,
+            how: How::$how,
+            more_is_worse: measures!(@$more),
+            flow: Parts { of: $of, per: &$per },
+            stream: {
+                let parts: &[Parts] = &[$(Parts { of: $stream_of, per: &$stream_per })?];
+                parts.first()
+            },
+        }),+];
+    };
 }
 
-/// All measures, the most important first. To add one, add it here.
-pub static MEASURES: &[Measure] = &[
-    Measure {
-        name: "late",
-        about: "Late packets, of those that arrived.",
-        how: How::Share,
-        more_is_worse: true,
-        flow: Parts {
-            of: "reordered",
-            per: &["received"],
-        },
-        stream: Some(Parts {
-            of: "reordered",
-            per: &["received"],
-        }),
-    },
-    Measure {
-        name: "lost",
-        about: "Lost packets, of those that were sent.",
-        how: How::Share,
-        more_is_worse: true,
-        flow: Parts {
-            of: "losses",
-            per: PACKETS,
-        },
-        stream: Some(Parts {
-            of: "missing",
-            per: &["received", "missing"],
-        }),
-    },
-    of_packets(
-        "refused",
-        "refused",
-        "Packets that arrived and were discarded, of those that were sent.",
-    ),
-    of_packets(
-        "retransmitted",
-        "retransmissions",
-        "Retransmissions, of the packets that were sent first.",
-    ),
-    of_packets(
-        "spurious",
-        "spurious",
-        "Spurious retransmissions, of the packets that were sent first.",
-    ),
-    of_packets(
-        "unnecessary",
-        "recoveries_spurious",
-        "Recoveries, which reduce the congestion window, without any loss, per packet that was sent first.",
-    ),
-    of_packets(
-        "ambiguous",
-        "ambiguous",
-        "Events that are undecided, of the packets that were sent first.",
-    ),
-    Measure {
-        name: "extent",
-        about: "Mean extent of the late packets.",
-        how: How::PerLatePacket,
-        more_is_worse: true,
-        flow: Parts {
-            of: "mean_extent",
-            per: &["reordered"],
-        },
-        stream: Some(Parts {
-            of: "mean_extent",
-            per: &["reordered"],
-        }),
-    },
-    Measure {
-        name: "late_ms",
-        about: "Mean late time of the late packets.",
-        how: How::PerLatePacket,
-        more_is_worse: true,
-        flow: Parts {
-            of: "mean_late_ms",
-            per: &["reordered"],
-        },
-        stream: Some(Parts {
-            of: "mean_late_ms",
-            per: &["reordered"],
-        }),
-    },
-    Measure {
-        name: "rate_bps",
-        about: "Payload sent first over the duration of a flow, mean over the flows.",
-        how: How::PerFlow,
-        more_is_worse: false,
-        flow: Parts {
-            of: "rate_bps",
-            per: &[],
-        },
-        stream: None,
-    },
-    Measure {
-        name: "min_rtt_ms",
-        about: "Smallest round-trip time of a flow, mean over the flows.",
-        how: How::PerFlow,
-        more_is_worse: true,
-        flow: Parts {
-            of: "min_rtt_ms",
-            per: &[],
-        },
-        stream: None,
-    },
-];
+measures! {
+    "late", Share, worse: "Late packets, of those that arrived."
+        => "reordered" per ["received"], stream "reordered" per ["received"];
+    "lost", Share, worse: "Lost packets, of those that were sent."
+        => "losses" per ["data_packets"], stream "missing" per ["received", "missing"];
+    "refused", Share, worse: "Packets that arrived and were discarded, of those that were sent."
+        => "refused" per ["data_packets"];
+    "retransmitted", Share, worse: "Retransmissions, of the packets that were sent first."
+        => "retransmissions" per ["data_packets"];
+    "spurious", Share, worse: "Spurious retransmissions, of the packets that were sent first."
+        => "spurious" per ["data_packets"];
+    "unnecessary", Share, worse: "Recoveries, which reduce the congestion window, without any loss, per packet that was sent first."
+        => "recoveries_spurious" per ["data_packets"];
+    "ambiguous", Share, worse: "Events that are undecided, of the packets that were sent first."
+        => "ambiguous" per ["data_packets"];
+    "extent", PerLatePacket, worse: "Mean extent of the late packets."
+        => "mean_extent" per ["reordered"], stream "mean_extent" per ["reordered"];
+    "late_ms", PerLatePacket, worse: "Mean late time of the late packets."
+        => "mean_late_ms" per ["reordered"], stream "mean_late_ms" per ["reordered"];
+    "rate_bps", PerFlow, better: "Payload sent first over the duration of a flow, mean over the flows."
+        => "rate_bps" per [];
+    "min_rtt_ms", PerFlow, worse: "Smallest round-trip time of a flow, mean over the flows."
+        => "min_rtt_ms" per [];
+}
 
 impl Measure {
     /// The measure with this name.
@@ -204,7 +130,7 @@ impl Measure {
 
     /// The part of a stream.
     pub fn of_stream(&self, stream: &StreamReport) -> Option<Share> {
-        let parts = self.stream.as_ref()?;
+        let parts = self.stream?;
         self.share(parts, |name| number(STREAM, name, stream))
     }
 
@@ -234,7 +160,7 @@ impl Measure {
             .unwrap_or_default()
     }
 
-    /// The same from a member of `files` in the JSON of `analyze`.
+    /// The sums over such flows, from a member of `files` in the JSON of `analyze`.
     pub(crate) fn of_summed_json(&self, file: &serde_json::Value) -> Moments {
         let all = file["summed"]["measures"].as_array().into_iter().flatten();
         let number = |sums: &serde_json::Value, name: &str| sums[name].as_f64().unwrap_or(0.0);
@@ -255,7 +181,7 @@ impl Measure {
     pub fn of_json(&self, value: &serde_json::Value, is_stream: bool) -> Option<Share> {
         match is_stream {
             false => self.share(&self.flow, |name| member(FLOW, name, value)),
-            true => self.share(self.stream.as_ref()?, |name| member(STREAM, name, value)),
+            true => self.share(self.stream?, |name| member(STREAM, name, value)),
         }
     }
 
@@ -285,7 +211,7 @@ pub(crate) fn number<R>(columns: &'static [Column<R>], name: &str, row: &R) -> O
     column.field().kind.in_files(&column.value(row)).number()
 }
 
-/// The same from a JSON object with these columns.
+/// The number that a JSON object with these columns has under `name`, in the unit of files.
 fn member<R>(columns: &'static [Column<R>], name: &str, object: &serde_json::Value) -> Option<f64> {
     let path = inorder_report::json::path(columns, name)?;
     path.iter()

@@ -30,13 +30,17 @@ pub struct Rows {
     arrow: fn(&[Analysis], usize, &mut TakeBatch<'_>) -> io::Result<SchemaRef>,
 }
 
-/// An entry of [`Rows::ALL`]: the columns and the rows are functions of [`columns`].
-macro_rules! rows {
-    ($name:literal, $about:literal, $needs_events:literal, $columns:ident, $rows:ident) => {
-        Rows {
+/// Declares the tables: of each its name, what a row is, the functions of [`columns`] with its columns and its rows, and `of events`
+/// if the rows are only there when single events were kept.
+macro_rules! tables {
+    ($($name:literal: $about:literal => $columns:ident, $rows:ident $(, of $events:ident)?;)+) => {
+        &[$(Rows {
             name: $name,
             about: $about,
-            needs_events: $needs_events,
+            needs_events: {
+                let words: &[&str] = &[$(stringify!($events))?];
+                !words.is_empty()
+            },
             csv: |out, analyses| write_csv(out, &columns::$columns(), columns::$rows(analyses)),
             #[cfg(feature = "parquet")]
             parquet: |out, analyses| {
@@ -48,7 +52,7 @@ macro_rules! rows {
                 let (columns, rows) = (columns::$columns(), columns::$rows(analyses));
                 Batches::new(&columns, rows, Texts::Views, size).pass(take)
             },
-        }
+        }),+]
     };
 }
 
@@ -61,123 +65,27 @@ fn write_csv<R>(
 }
 
 impl Rows {
-    /// Every table. To add one, add its columns and rows to `columns` and an entry here.
-    pub const ALL: &'static [Rows] = &[
-        rows!("flows", "TCP flows", false, flows, flow_rows),
-        rows!(
-            "events",
-            "Late, lost and refused packets",
-            true,
-            events,
-            event_rows
-        ),
-        rows!(
-            "retransmissions",
-            "Retransmissions, each with its verdict",
-            true,
-            retransmissions,
-            retransmission_rows
-        ),
-        rows!(
-            "recoveries",
-            "Recovery phases",
-            true,
-            recoveries,
-            recovery_rows
-        ),
-        rows!(
-            "frames",
-            "The verdict on each frame that has one, in the order of the capture",
-            true,
-            frames,
-            frame_rows
-        ),
-        rows!(
-            "streams",
-            "Streams of other numbered services",
-            false,
-            streams,
-            stream_rows
-        ),
-        rows!(
-            "attempts",
-            "Attempts to open connections that carried no data",
-            false,
-            attempts,
-            attempt_rows
-        ),
-        rows!(
-            "what-if",
-            "What a sorting receiver would have left, for each setting",
-            false,
-            what_ifs,
-            what_if_rows
-        ),
-        rows!(
-            "stream-what-if",
-            "What a sorting receiver would have left of a stream, for each setting",
-            false,
-            stream_what_ifs,
-            stream_what_if_rows
-        ),
-        rows!(
-            "replay-windows",
-            "What anti-replay windows would have refused of a stream, for several sizes",
-            false,
-            replay_windows,
-            replay_window_rows
-        ),
-        rows!(
-            "rates",
-            "Reordering by sending rate",
-            false,
-            rates,
-            rate_rows
-        ),
-        rows!(
-            "rate-extents",
-            "Late packets by sending rate and by extent in bytes",
-            false,
-            rate_extents,
-            rate_extent_rows
-        ),
-        rows!(
-            "causes",
-            "Recoveries by what the sender reacted to",
-            false,
-            causes,
-            cause_rows
-        ),
-        rows!(
-            "upstream",
-            "The order at a capture point on the path",
-            false,
-            upstream,
-            upstream_rows
-        ),
-        rows!(
-            "distributions",
-            "Distributions of extents, late times and more, a row for each bucket",
-            false,
-            buckets,
-            bucket_rows
-        ),
-        rows!(
-            "peer",
-            "Flows compared with the other end",
-            false,
-            peers,
-            peer_rows
-        ),
-        rows!("files", "Captures", false, files, file_rows),
-        rows!(
-            "skipped",
-            "Frames that could not be analysed, by reason",
-            false,
-            skipped,
-            skipped_rows
-        ),
-    ];
+    /// Every table. To add one, add its columns and rows to `columns` and a line here.
+    pub const ALL: &'static [Rows] = tables! {
+        "flows": "TCP flows" => flows, flow_rows;
+        "events": "Late, lost and refused packets" => events, event_rows, of events;
+        "retransmissions": "Retransmissions, each with its verdict" => retransmissions, retransmission_rows, of events;
+        "recoveries": "Recovery phases" => recoveries, recovery_rows, of events;
+        "frames": "The verdict on each frame that has one, in the order of the capture" => frames, frame_rows, of events;
+        "streams": "Streams of other numbered services" => streams, stream_rows;
+        "attempts": "Attempts to open connections that carried no data" => attempts, attempt_rows;
+        "what-if": "What a sorting receiver would have left, for each setting" => what_ifs, what_if_rows;
+        "stream-what-if": "What a sorting receiver would have left of a stream, for each setting" => stream_what_ifs, stream_what_if_rows;
+        "replay-windows": "What anti-replay windows would have refused of a stream, for several sizes" => replay_windows, replay_window_rows;
+        "rates": "Reordering by sending rate" => rates, rate_rows;
+        "rate-extents": "Late packets by sending rate and by extent in bytes" => rate_extents, rate_extent_rows;
+        "causes": "Recoveries by what the sender reacted to" => causes, cause_rows;
+        "upstream": "The order at a capture point on the path" => upstream, upstream_rows;
+        "distributions": "Distributions of extents, late times and more, a row for each bucket" => buckets, bucket_rows;
+        "peer": "Flows compared with the other end" => peers, peer_rows;
+        "files": "Captures" => files, file_rows;
+        "skipped": "Frames that could not be analysed, by reason" => skipped, skipped_rows;
+    };
 
     /// The table with this name.
     pub fn named(name: &str) -> Option<&'static Rows> {

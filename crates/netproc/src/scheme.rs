@@ -17,76 +17,34 @@ pub struct Scheme {
     pub(crate) net: &'static str,
 }
 
-/// The scheme with the file of its name, which says where the paper has it, whether it keeps the order, and what it is.
-macro_rules! scheme {
-    ($name:literal, $source:literal, $keeps_order:literal, $about:literal) => {
-        Scheme {
+/// Declares the schemes: of each its name, which is that of its file, the section of the paper, whether it `keeps` or `breaks` the order
+/// of a flow, and what it is.
+macro_rules! schemes {
+    (@keeps) => { true };
+    (@breaks) => { false };
+    ($($name:literal, $source:literal, $order:ident: $about:literal;)+) => {
+        /// All schemes.
+        pub static SCHEMES: &[Scheme] = &[$(Scheme {
             name: $name,
             about: $about,
             source: $source,
-            keeps_order: $keeps_order,
+            keeps_order: schemes!(@$order),
             net: include_str!(concat!("../nets/", $name, ".net")),
-        }
+        }),+];
     };
 }
 
-/// All schemes.
-pub static SCHEMES: &[Scheme] = &[
-    scheme!(
-        "contiguous",
-        "section 3.2",
-        false,
-        "every thread has its own slots; the threads of an engine are adjacent"
-    ),
-    scheme!(
-        "strided",
-        "section 4.2",
-        false,
-        "every thread has its own slots; the engines alternate"
-    ),
-    scheme!(
-        "local",
-        "section 4.2",
-        false,
-        "an engine's threads compete for its slots under a lock"
-    ),
-    scheme!(
-        "global",
-        "section 4.2",
-        false,
-        "all threads compete for all slots under one lock"
-    ),
-    scheme!(
-        "its",
-        "section 4.1",
-        true,
-        "inter-thread signalling: threads receive and transmit in turn"
-    ),
-    scheme!(
-        "aisr",
-        "section 4.1",
-        true,
-        "asynchronous insert, synchronous remove: numbered on arrival, released by number"
-    ),
-    scheme!(
-        "aisr-wide",
-        "section 4.1",
-        true,
-        "AISR with two engines receiving"
-    ),
-    scheme!(
-        "aisr-receive",
-        "section 4.1",
-        true,
-        "the receiving stage of AISR alone, without numbering: an upper bound"
-    ),
-    scheme!(
-        "packet-sort",
-        "section 4.4",
-        true,
-        "a pipeline with an engine that sorts each flow"
-    ),
-];
+schemes! {
+    "contiguous", "section 3.2", breaks: "every thread has its own slots; the threads of an engine are adjacent";
+    "strided", "section 4.2", breaks: "every thread has its own slots; the engines alternate";
+    "local", "section 4.2", breaks: "an engine's threads compete for its slots under a lock";
+    "global", "section 4.2", breaks: "all threads compete for all slots under one lock";
+    "its", "section 4.1", keeps: "inter-thread signalling: threads receive and transmit in turn";
+    "aisr", "section 4.1", keeps: "asynchronous insert, synchronous remove: numbered on arrival, released by number";
+    "aisr-wide", "section 4.1", keeps: "AISR with two engines receiving";
+    "aisr-receive", "section 4.1", keeps: "the receiving stage of AISR alone, without numbering: an upper bound";
+    "packet-sort", "section 4.4", keeps: "a pipeline with an engine that sorts each flow";
+}
 
 /// The scheme called `name`.
 pub(crate) fn find(name: &str) -> Result<&'static Scheme, NetprocError> {

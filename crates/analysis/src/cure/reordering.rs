@@ -200,11 +200,16 @@ fn sort(flows: &[&FlowReport]) -> Option<Action> {
     })
 }
 
-fn sack(flows: &[&FlowReport]) -> Option<Action> {
+/// The number of flows whose handshake shows that they did not negotiate an option.
+fn without(flows: &[&FlowReport], negotiated: fn(&FlowReport) -> bool) -> u64 {
     let without = flows
         .iter()
-        .filter(|f| !f.endpoints.sack && f.endpoints.syn_seen)
-        .count() as u64;
+        .filter(|f| f.endpoints.syn_seen && !negotiated(f));
+    without.count() as u64
+}
+
+fn sack(flows: &[&FlowReport]) -> Option<Action> {
+    let without = without(flows, |f| f.endpoints.sack);
     (without > 0).then(|| Action {
         evidence: format!(
             "{} negotiated no SACK; {}",
@@ -220,10 +225,7 @@ fn sack(flows: &[&FlowReport]) -> Option<Action> {
 
 /// Reductions that were unnecessary can be undone with the echoes of timestamps (RFC 3522 section 3.2).
 fn undo(flows: &[&FlowReport]) -> Option<Action> {
-    let without = flows
-        .iter()
-        .filter(|f| !f.endpoints.timestamps && f.endpoints.syn_seen)
-        .count() as u64;
+    let without = without(flows, |f| f.endpoints.timestamps);
     (without > 0).then(|| Action {
         commands: vec!["sysctl -w net.ipv4.tcp_timestamps=1".to_owned()],
         evidence: format!(
