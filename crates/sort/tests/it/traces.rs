@@ -184,7 +184,7 @@ fn a_burst_gives_the_same_result_as_single_packets() {
     let mut sorter = Srpic::new(&Config::new(3, 512)).unwrap();
     let mut up = Vec::new();
     let meta = |&(flow, seq, _): &(u32, u32, &str)| Meta::data(flow, seq, 1);
-    sorter.push_burst(&burst, meta, |t| t.2, &mut |p| up.push(p));
+    sorter.push_burst(&burst, meta, |t| t.2, 0, &mut |p| up.push(p));
     assert_eq!(up, ["1", "2", "3"]);
     sorter.end_of_batch(&mut |p| up.push(p));
     assert_eq!(up, ["1", "2", "3", "4", "6", "7"]);
@@ -199,12 +199,12 @@ fn a_batch_into_an_array_also_delivers_what_was_held() {
     // The array is one place short for the five packets, so no packet is taken.
     let mut short = [0; 4];
     assert_eq!(
-        sorter.sort_batch(&[5, 7, 6, 8], meta, |&n| n, &mut short),
+        sorter.sort_batch(&[5, 7, 6, 8], meta, |&n| n, 0, &mut short),
         None
     );
     assert_eq!((sorter.held(), short), (1, [0; 4]));
     assert_eq!(
-        sorter.sort_batch(&[5, 7, 6, 8], meta, |&n| n, &mut up),
+        sorter.sort_batch(&[5, 7, 6, 8], meta, |&n| n, 0, &mut up),
         Some(5)
     );
     assert_eq!((sorter.held(), up), (0, [5, 7, 9, 6, 8])); // blocks of three: 9 5 7, then 6 8
@@ -215,10 +215,10 @@ fn a_flow_that_sent_whole_blocks_is_still_the_first_of_the_batch() {
     let mut sorter = Srpic::new(&Config::new(2, 512)).unwrap();
     let mut up = Vec::new();
     let meta = |&(flow, seq): &(u32, u32)| Meta::data(flow, seq, 1);
-    sorter.push_burst(&[(1, 1), (1, 0)], meta, |t| *t, &mut |p| up.push(p));
+    sorter.push_burst(&[(1, 1), (1, 0)], meta, |t| *t, 0, &mut |p| up.push(p));
     assert_eq!((sorter.flows(), sorter.held()), (1, 0));
     assert_eq!(sorter.lists(&1).map(|l| l.curr.len()), Some(0));
-    sorter.push_burst(&[(2, 5), (1, 2)], meta, |t| *t, &mut |p| up.push(p));
+    sorter.push_burst(&[(2, 5), (1, 2)], meta, |t| *t, 0, &mut |p| up.push(p));
     sorter.end_of_batch(&mut |p| up.push(p));
     assert_eq!(up, [(1, 0), (1, 1), (1, 2), (2, 5)]);
 }

@@ -8,73 +8,12 @@
 use super::Srpic;
 use crate::key::FlowKey;
 use crate::meta::Meta;
-use crate::out::{Each, Out, Places};
+use crate::out::Out;
 use crate::place::{MAX_BLOCK_IN_PLACE, Watch};
 use crate::table::Place;
 
 impl<K: FlowKey, P> Srpic<K, P> {
-    /// A burst arrives: the same as [`Srpic::push`] for each of its packets, and the fastest way for a driver that
-    /// receives packets as an array.
-    ///
-    /// `meta` returns the properties of a packet and may be called more than once. `packet` makes the value that is
-    /// delivered and is called once for each packet.
-    ///
-    /// ```
-    /// # use inorder_sort::{Meta, srpic::{Config, Srpic}};
-    /// let mut sorter = Srpic::new(&Config::default())?;
-    /// let (burst, mut up) = ([3u32, 1, 2], Vec::new());
-    /// sorter.push_burst(&burst, |&n| Meta::data(7u32, n, 1), |&n| n, &mut |p| up.push(p));
-    /// sorter.end_of_batch(&mut |p| up.push(p));
-    /// assert_eq!(up, [1, 2, 3]);
-    /// # Ok::<(), inorder_sort::ConfigError>(())
-    /// ```
-    #[inline]
-    pub fn push_burst<'b, T>(
-        &mut self,
-        burst: &'b [T],
-        meta: impl Fn(&T) -> Meta<K>,
-        packet: impl Fn(&'b T) -> P,
-        out: &mut (impl FnMut(P) + ?Sized),
-    ) {
-        self.take_burst(burst, &meta, &packet, &mut Each(out));
-    }
-
-    /// A whole batch: [`Srpic::push_burst`] and [`Srpic::end_of_batch`], delivering into `places` from the front,
-    /// which is faster than either. Returns the number of packets delivered: all that were held, and all of the
-    /// burst.
-    ///
-    /// Returns `None`, and takes no packet, when `places` is shorter than [`Srpic::held`] plus the length of the
-    /// burst. `packet` may be called more than once.
-    ///
-    /// ```
-    /// # use inorder_sort::{Meta, srpic::{Config, Srpic}};
-    /// let mut sorter = Srpic::new(&Config::default())?;
-    /// let (burst, mut up) = ([3u32, 1, 2], [0; 64]);
-    /// let count = sorter.sort_batch(&burst, |&n| Meta::data(7u32, n, 1), |&n| n, &mut up);
-    /// assert_eq!(count, Some(3));
-    /// assert_eq!(up[..3], [1, 2, 3]);
-    /// # Ok::<(), inorder_sort::ConfigError>(())
-    /// ```
-    #[inline]
-    pub fn sort_batch<'b, T>(
-        &mut self,
-        burst: &'b [T],
-        meta: impl Fn(&T) -> Meta<K>,
-        packet: impl Fn(&'b T) -> P,
-        places: &mut [P],
-    ) -> Option<usize>
-    where
-        P: Copy,
-    {
-        if places.len() < self.held().saturating_add(burst.len()) {
-            return None;
-        }
-        let mut out = Places::new(places);
-        self.take_burst(burst, &meta, &packet, &mut out);
-        self.end_of_batch(&mut |p| out.one(p));
-        Some(out.written())
-    }
-
+    /// A burst arrives: the same as [`Srpic::push`] for each of its packets, and faster.
     #[inline]
     pub(super) fn take_burst<'b, T>(
         &mut self,

@@ -10,6 +10,7 @@ use super::naive::Naive;
 use crate::checks::{Bytes, check_each_once, reordered};
 use crate::key::Hashed;
 use crate::meta::Meta;
+use crate::sorter::Sorter as _;
 use crate::sorters::config::ConfigError;
 
 /// Two hashes for eight flows, so that collisions are frequent.
@@ -161,12 +162,12 @@ impl InBursts {
 
     fn end_of_batch(&mut self, expected: &[usize]) {
         let (sorter, out) = (&mut self.sorter, &mut self.out);
-        sorter.push_burst(&self.batch, |t| t.0, |t| t.1, &mut |p| out.push(p));
+        sorter.push_burst(&self.batch, |t| t.0, |t| t.1, 0, &mut |p| out.push(p));
         sorter.end_of_batch(&mut |p| out.push(p));
         assert_eq!(out, expected, "push_burst differs");
         let mut places = alloc::vec![usize::MAX; self.batch.len()];
         let sorter = &mut self.into_places;
-        let count = sorter.sort_batch(&self.batch, |t| t.0, |t| t.1, &mut places);
+        let count = sorter.sort_batch(&self.batch, |t| t.0, |t| t.1, 0, &mut places);
         assert_eq!(count, Some(self.batch.len()));
         assert!(out.ends_with(&places), "sort_batch differs");
         assert_eq!(sorter.counters(), self.sorter.counters());
