@@ -259,7 +259,7 @@ columns! {
     "suitable": Count, "Frames that might be held and sorted." => s.suitable, shown("suitable", 4);
     "late_before": Count, "Data packets that came behind a later one of their flow, retransmissions included, before sorting."
         => s.late_before, in_group("late", "before", 0);
-    "late_after": Count, "The same after sorting." => s.late_after, in_group("late", "after", 0);
+    "late_after": Count, "Data packets that arrived behind a later one of their flow, after sorting." => s.late_after, in_group("late", "after", 0);
     "sent": Count, "Frames sent; a sorted run that was merged is one." => s.sent, shown("sent", 3);
     "held": Count, "Frames held now." => s.held, in_group("held", "now", 6);
     "most_held": Count, "Most frames held at a time." => s.most_held, in_group("held", "most", 4);

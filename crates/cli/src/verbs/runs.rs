@@ -213,6 +213,20 @@ pub(super) fn names(scenario: &Path, cells: usize) -> impl Iterator<Item = Strin
     })
 }
 
+/// Makes the folder `dir` of captures, and checks the `files` of each cell in it.
+pub(super) fn prepare_captures<const N: usize>(
+    scenario: &Path,
+    cells: usize,
+    dir: &Path,
+    files: impl Fn(&Path, &str) -> [PathBuf; N],
+) -> Result<(), CliError> {
+    outputs::directory(dir)?;
+    names(scenario, cells).try_for_each(|name| {
+        let files = files(dir, &name);
+        outputs::check(&files.each_ref().map(PathBuf::as_path), &[scenario])
+    })
+}
+
 /// Simulates the cells.
 pub(super) fn simulated(
     changes: &Changes,

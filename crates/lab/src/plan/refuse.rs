@@ -116,6 +116,7 @@ pub(super) fn refused(endpoint: &plain::Endpoint, key: &str) -> Option<(String, 
         (!good).then(|| (what.to_owned(), expected))
     };
     let of_linux = "Linux has no such setting";
+    let linux = |good, expected| no(good, of_linux, expected);
     match key {
         "congestion" | "loss_detection" | "dupthresh" | "mss" | "initial_window"
         | "initial_ssthresh" | "cwnd_clamp" | "sack" | "dsack" | "timestamps"
@@ -140,26 +141,18 @@ pub(super) fn refused(endpoint: &plain::Endpoint, key: &str) -> Option<(String, 
             "Linux's DCTCP sends ECT(0)",
             "\"ect0\"",
         ),
-        "receive_offer" => no(
-            endpoint.receive_offer == Some(65_535),
-            of_linux,
-            "\"65535 B\"",
-        ),
-        "paws" => no(endpoint.paws == Some(true), of_linux, "true"),
-        "delayed_ack" => no(
+        "receive_offer" => linux(endpoint.receive_offer == Some(65_535), "\"65535 B\""),
+        "paws" => linux(endpoint.paws == Some(true), "true"),
+        "delayed_ack" => linux(
             endpoint.delayed_ack != Some(DelayedAck::Rfc),
-            of_linux,
             "\"linux\" or \"off\"",
         ),
-        "delayed_ack_timeout" => no(
-            endpoint.delayed_ack_timeout_ns == 200_000_000,
-            of_linux,
-            "\"200 ms\"",
-        ),
-        "delayed_ack_segments" => no(endpoint.delayed_ack_segments == 2, of_linux, "2"),
-        "nagle" => no(
+        "delayed_ack_timeout" => {
+            linux(endpoint.delayed_ack_timeout_ns == 200_000_000, "\"200 ms\"")
+        }
+        "delayed_ack_segments" => linux(endpoint.delayed_ack_segments == 2, "2"),
+        "nagle" => linux(
             endpoint.nagle != Some(plain::Nagle::Rfc896),
-            of_linux,
             "\"minshall\" or \"off\"",
         ),
         "tso_segments" => no(
@@ -167,50 +160,27 @@ pub(super) fn refused(endpoint: &plain::Endpoint, key: &str) -> Option<(String, 
             "Linux chooses the size of its bursts",
             "45, as Linux does",
         ),
-        "rto_style" => no(
-            endpoint.rto_style == Some(RtoStyle::Linux),
-            of_linux,
-            "\"linux\"",
-        ),
-        "rto_initial" => no(
-            endpoint.rto_initial_ns == Some(1_000_000_000),
-            of_linux,
-            "\"1 s\"",
-        ),
-        "rto_max" => no(
-            endpoint.rto_max_ns == Some(120_000_000_000),
-            of_linux,
-            "\"120 s\"",
-        ),
-        "growth" => no(
-            endpoint.growth == Some(Growth::Segments),
-            of_linux,
-            "\"segments\"",
-        ),
-        "limited_transmit" => no(
+        "rto_style" => linux(endpoint.rto_style == Some(RtoStyle::Linux), "\"linux\""),
+        "rto_initial" => linux(endpoint.rto_initial_ns == Some(1_000_000_000), "\"1 s\""),
+        "rto_max" => linux(endpoint.rto_max_ns == Some(120_000_000_000), "\"120 s\""),
+        "growth" => linux(endpoint.growth == Some(Growth::Segments), "\"segments\""),
+        "limited_transmit" => linux(
             endpoint.limited_transmit == Some(LimitedTransmit::Pipe),
-            of_linux,
             "\"linux\"",
         ),
-        "reduction" => no(
+        "reduction" => linux(
             endpoint.reduction == Some(Reduction::PrrLinux),
-            of_linux,
             "\"prr-linux\"",
         ),
-        "forward_retransmit" => no(
-            endpoint.forward_retransmit == Some(false),
-            of_linux,
-            "false",
-        ),
-        "moderate_cwnd" => no(endpoint.moderate_cwnd == Some(false), of_linux, "false"),
-        "loss_probe" => no(
+        "forward_retransmit" => linux(endpoint.forward_retransmit == Some(false), "false"),
+        "moderate_cwnd" => linux(endpoint.moderate_cwnd == Some(false), "false"),
+        "loss_probe" => linux(
             endpoint.loss_probe != Some(plain::LossProbe::Rfc8985),
-            of_linux,
             "\"linux\" or \"off\"",
         ),
-        "undo_eifel" => no(endpoint.undo_eifel == Some(true), of_linux, "true"),
-        "undo_dsack" => no(endpoint.undo_dsack == Some(true), of_linux, "true"),
-        "undo_rfc4015" => no(endpoint.undo_rfc4015 == Some(false), of_linux, "false"),
+        "undo_eifel" => linux(endpoint.undo_eifel == Some(true), "true"),
+        "undo_dsack" => linux(endpoint.undo_dsack == Some(true), "true"),
+        "undo_rfc4015" => linux(endpoint.undo_rfc4015 == Some(false), "false"),
         "reenter_at_recover"
         | "duplicates_leave_flight"
         | "grow_when_unused"

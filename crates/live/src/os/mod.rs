@@ -91,7 +91,7 @@ pub fn random() -> u64 {
 #[non_exhaustive]
 pub enum LiveError {
     /// The system is not Linux.
-    #[error("this needs Linux; expected to run there")]
+    #[error("live interfaces need Linux; this system is another one")]
     NotLinux,
     /// The system refused a call.
     #[error("{what}: {source}")]

@@ -33,28 +33,29 @@ pub(super) fn set(
 ) -> Result<Option<&'static str>, Stop> {
     let unsupported = || Err(Stop::Unsupported(format!("setsockopt {level} {option}")));
     let number = first_integer(value);
-    let connected = matches!(socket.kind, Kind::Connection(_));
+    let endpoint = match socket.kind {
+        Kind::Connection(connection) => Some(&mut host.connections[connection].endpoint),
+        _ => None,
+    };
+    let connected = endpoint.is_some();
     match (option, number) {
         ("SO_LINGER", _) => socket.resets = lingers_not(value),
         ("TCP_NODELAY", Some(on)) => {
             socket.setup.set_no_delay(on != 0);
-            if let Kind::Connection(connection) = socket.kind {
-                host.connections[connection]
-                    .endpoint
-                    .set_nagle(socket.setup.config.send.nagle);
+            if let Some(endpoint) = endpoint {
+                endpoint.set_nagle(socket.setup.config.send.nagle);
             }
         }
         ("TCP_CORK", Some(on)) => {
-            if let Kind::Connection(connection) = socket.kind {
-                host.connections[connection].endpoint.set_cork(on != 0);
+            if let Some(endpoint) = endpoint {
+                endpoint.set_cork(on != 0);
             } else if on != 0 {
                 return unsupported();
             }
         }
         ("TCP_USER_TIMEOUT", Some(ms)) => {
             socket.user_timeout = (ms > 0).then(|| ms.saturating_mul(1_000_000));
-            if let Kind::Connection(connection) = socket.kind {
-                let endpoint = &mut host.connections[connection].endpoint;
+            if let Some(endpoint) = endpoint {
                 endpoint.set_user_timeout(socket.user_timeout);
             }
         }
@@ -66,10 +67,8 @@ pub(super) fn set(
                 let max_rate = if unbounded { u64::MAX } else { rate };
                 socket.setup.set_pacing(Some(max_rate));
             }
-            if let Kind::Connection(connection) = socket.kind {
-                host.connections[connection]
-                    .endpoint
-                    .set_pacing(socket.setup.config.send.pacing);
+            if let Some(endpoint) = endpoint {
+                endpoint.set_pacing(socket.setup.config.send.pacing);
             }
         }
         // Before the handshake these options influence it; afterwards they would change a running connection.

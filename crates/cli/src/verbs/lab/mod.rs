@@ -17,7 +17,7 @@ use inorder_scenario::{Cell, Scenario};
 use inorder_sim::output::{self, Report};
 use inorder_wire::LinkType;
 
-use super::runs::{Changes, Outputs, names, simulated};
+use super::runs::{Changes, Outputs, names, prepare_captures, simulated};
 use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome, usage};
 use crate::progress::Bar;
 use crate::{interrupt, manners, outputs};
@@ -152,14 +152,10 @@ fn prepare(args: &Args, scenario: &Path, cells: usize) -> Result<(), CliError> {
     if let Some(path) = &args.agreement {
         outputs::check(&[path], &[scenario])?;
     }
-    if let Some(dir) = &args.pcap {
-        outputs::directory(dir)?;
-        for name in names(scenario, cells) {
-            let files = capture_files(dir, &name);
-            outputs::check(&files.each_ref().map(PathBuf::as_path), &[scenario])?;
-        }
+    match &args.pcap {
+        Some(dir) => prepare_captures(scenario, cells, dir, capture_files),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn capture_files(dir: &Path, name: &str) -> [PathBuf; 2] {

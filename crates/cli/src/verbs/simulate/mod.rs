@@ -9,7 +9,7 @@ use inorder_sim::output::{self, Report};
 use inorder_sim::{Captures, CellResult, cost, limits, run_tapped};
 
 use crate::error::{CliError, ExitCode, INTERRUPTED, Outcome};
-use crate::verbs::runs::{Changes, Outputs, names, simulated};
+use crate::verbs::runs::{Changes, Outputs, names, prepare_captures, simulated};
 use crate::{interrupt, manners, outputs};
 
 mod forecast;
@@ -95,14 +95,10 @@ pub(super) fn run(args: &Args) -> Outcome {
 /// Checks the outputs before the first run.
 fn prepare(args: &Args, scenario: &Path, cells: usize) -> Result<(), CliError> {
     args.outputs.prepare(scenario)?;
-    if let Some(dir) = &args.pcap {
-        outputs::directory(dir)?;
-        for name in names(scenario, cells) {
-            let files = capture_files(dir, &name);
-            outputs::check(&files.each_ref().map(PathBuf::as_path), &[scenario])?;
-        }
+    match &args.pcap {
+        Some(dir) => prepare_captures(scenario, cells, dir, capture_files),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// The number of runs made.
