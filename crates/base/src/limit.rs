@@ -39,7 +39,7 @@ named! {
 }
 
 impl Limit {
-    /// True if the time would not have been lost had nothing been taken for lost that was not.
+    /// True if the time was lost only because the sender took packets for lost that were not.
     pub fn is_unneeded(self) -> bool {
         matches!(
             self,

@@ -12,7 +12,7 @@ const ROW: usize = 64;
 /// little moves however large a value is.
 #[derive(Clone, Debug)]
 pub struct ByOffset<T> {
-    /// None of them empty. A row is long, and all behind one that comes or goes would move.
+    /// No row is empty. Rows are boxed because they are long, and inserting or removing one moves all behind it.
     #[allow(clippy::vec_box)]
     rows: Vec<Box<Row>>,
     /// The greatest offset of each row: to search these touches few lines of the cache.

@@ -39,11 +39,11 @@ const MAX_EVENTS: u64 = 100_000_000;
 pub struct Threshold {
     /// Reached when the level is at least this.
     pub level: f64,
-    /// Trials of one, at least 2.
+    /// Number of trials into which one trial is split, at least 2.
     pub trials: u32,
 }
 
-/// A run whose rare parts are seen often.
+/// A run that is split where it becomes rare, so that rare events are seen often (importance splitting).
 pub struct Splitting {
     main: Trial,
     level: Sum,

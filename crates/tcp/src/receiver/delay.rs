@@ -123,7 +123,7 @@ impl AckDelay {
         self.last_data
     }
 
-    /// As before the first data.
+    /// Forgets the times between segments, so that the state is as before the first data.
     pub(super) fn forget_intervals(&mut self) {
         self.ato = 0;
     }

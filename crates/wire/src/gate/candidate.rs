@@ -6,7 +6,7 @@ use crate::numbered::Numbered;
 /// Number of packets with nearly consecutive numbers that confirm a stream. A random packet follows another one this
 /// closely with probability 1/2000, three in a row with probability 10^-10.
 const PROOF: usize = 4;
-/// Number of such packets where a clock is part of the evidence: four steps of it.
+/// Number of such packets where a clock is part of the evidence: between them it makes four steps.
 const PROOF_BY_CLOCK: usize = 5;
 /// Maximum number of packets that are held. More of them come without a step of the clock where one picture of a video
 /// is longer; of such a stream the first packets are left out.

@@ -46,7 +46,7 @@ pub(crate) fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// Told with one confidence, and how many of these were true.
+/// Number of statements made with one confidence, and how many of these were true.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Trust {
     pub told: u64,

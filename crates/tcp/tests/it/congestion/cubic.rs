@@ -23,7 +23,7 @@ fn distance(mut driver: Driver, max: u32, rounds: usize) -> f64 {
     worst
 }
 
-/// To the plateau at 9.1 s and as far beyond it. The window shown is the computed one in whole segments.
+/// Follows the window to the plateau at 9.1 s and for the same time beyond it. The window shown is the computed one in whole segments.
 #[test]
 fn rfc_9438_follows_the_curve_within_a_segment() {
     let driver = Driver::new("cubic-rfc9438", 50 * MS, 10);
