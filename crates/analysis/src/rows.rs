@@ -7,11 +7,18 @@ use std::io::{self, Write};
 
 #[cfg(feature = "arrow")]
 use arrow_schema::SchemaRef;
+use inorder_detect::columns::{
+    ATTEMPT, CAUSE_COUNT, EVENT, FLOW, RATE_CLASS, RECOVERY, REORDERING, REPLAY_WINDOW,
+    RETRANSMISSION, STREAM, WHAT_IF,
+};
 #[cfg(feature = "arrow")]
 use inorder_report::arrow::{Batches, TakeBatch, Texts};
 use inorder_report::{Sheet, csv};
 
-use crate::columns;
+use crate::columns::{
+    self, file_sheet, in_files, in_streams, made, made_sheet, rows, sheet, stream_sheet,
+};
+use crate::frames::FRAME;
 use crate::model::Analysis;
 
 /// What the rows of a table are.
@@ -30,10 +37,10 @@ pub struct Rows {
     arrow: fn(&[Analysis], usize, &mut TakeBatch<'_>) -> io::Result<SchemaRef>,
 }
 
-/// Declares the tables: of each its name, what a row is, the functions of [`columns`] with its columns and its rows, and `of events`
-/// if the rows are only there when single events were kept.
+/// Declares the tables: of each its name, what a row is, its columns, its rows, and `of events` if the rows are only there when single events
+/// were kept.
 macro_rules! tables {
-    ($($name:literal: $about:literal => $columns:ident, $rows:ident $(, of $events:ident)?;)+) => {
+    (|$analyses:ident| $($name:literal: $about:literal => $columns:expr, $rows:expr $(, of $events:ident)?;)+) => {
         &[$(Rows {
             name: $name,
             about: $about,
@@ -41,16 +48,12 @@ macro_rules! tables {
                 let words: &[&str] = &[$(stringify!($events))?];
                 !words.is_empty()
             },
-            csv: |out, analyses| write_csv(out, &columns::$columns(), columns::$rows(analyses)),
+            csv: |out, $analyses| write_csv(out, &$columns, $rows),
             #[cfg(feature = "parquet")]
-            parquet: |out, analyses| {
-                let rows = columns::$rows(analyses);
-                inorder_report::parquet::write(out, &columns::$columns(), rows)
-            },
+            parquet: |out, $analyses| inorder_report::parquet::write(out, &$columns, $rows),
             #[cfg(feature = "arrow")]
-            arrow: |analyses, size, take| {
-                let (columns, rows) = (columns::$columns(), columns::$rows(analyses));
-                Batches::new(&columns, rows, Texts::Views, size).pass(take)
+            arrow: |$analyses, size, take| {
+                Batches::new(&$columns, $rows, Texts::Views, size).pass(take)
             },
         }),+]
     };
@@ -65,26 +68,44 @@ fn write_csv<R>(
 }
 
 impl Rows {
-    /// Every table. To add one, add its columns and rows to `columns` and a line here.
-    pub const ALL: &'static [Rows] = tables! {
-        "flows": "TCP flows" => flows, flow_rows;
-        "events": "Late, lost and refused packets" => events, event_rows, of events;
-        "retransmissions": "Retransmissions, each with its verdict" => retransmissions, retransmission_rows, of events;
-        "recoveries": "Recovery phases" => recoveries, recovery_rows, of events;
-        "frames": "The verdict on each frame that has one, in the order of the capture" => frames, frame_rows, of events;
-        "streams": "Streams of other numbered services" => streams, stream_rows;
-        "attempts": "Attempts to open connections that carried no data" => attempts, attempt_rows;
-        "what-if": "What a sorting receiver would have left, for each setting" => what_ifs, what_if_rows;
-        "stream-what-if": "What a sorting receiver would have left of a stream, for each setting" => stream_what_ifs, stream_what_if_rows;
-        "replay-windows": "What anti-replay windows would have refused of a stream, for several sizes" => replay_windows, replay_window_rows;
-        "rates": "Reordering by sending rate" => rates, rate_rows;
-        "rate-extents": "Late packets by sending rate and by extent in bytes" => rate_extents, rate_extent_rows;
-        "causes": "Recoveries by what the sender reacted to" => causes, cause_rows;
-        "upstream": "The order at a capture point on the path" => upstream, upstream_rows;
-        "distributions": "Distributions of extents, late times and more, a row for each bucket" => buckets, bucket_rows;
-        "peer": "Flows compared with the other end" => peers, peer_rows;
-        "files": "Captures" => files, file_rows;
-        "skipped": "Frames that could not be analysed, by reason" => skipped, skipped_rows;
+    /// Every table. To add one, add a line here, and what it needs to `columns`.
+    pub const ALL: &'static [Rows] = tables! { |all|
+        "flows": "TCP flows"
+            => sheet(FLOW), columns::flow_rows(all);
+        "events": "Late, lost and refused packets"
+            => sheet(EVENT), rows(all, |flow| &flow.records.events), of events;
+        "retransmissions": "Retransmissions, each with its verdict"
+            => sheet(RETRANSMISSION), rows(all, |flow| &flow.records.retransmissions), of events;
+        "recoveries": "Recovery phases"
+            => sheet(RECOVERY), rows(all, |flow| &flow.recoveries.list), of events;
+        "frames": "The verdict on each frame that has one, in the order of the capture"
+            => made_sheet(FRAME), columns::frame_rows(all), of events;
+        "streams": "Streams of other numbered services"
+            => file_sheet(STREAM), in_files(all, |file| &file.streams);
+        "attempts": "Attempts to open connections that carried no data"
+            => file_sheet(ATTEMPT), in_files(all, |file| &file.attempts.list);
+        "what-if": "What a sorting receiver would have left, for each setting"
+            => sheet(WHAT_IF), rows(all, |flow| &flow.what_if);
+        "stream-what-if": "What a sorting receiver would have left of a stream, for each setting"
+            => stream_sheet(WHAT_IF), in_streams(all, |stream| &stream.what_if);
+        "replay-windows": "What anti-replay windows would have refused of a stream, for several sizes"
+            => stream_sheet(REPLAY_WINDOW), in_streams(all, |stream| stream.replay.as_ref().map_or(&[][..], |replay| &replay.windows));
+        "rates": "Reordering by sending rate"
+            => sheet(RATE_CLASS), rows(all, |flow| &flow.by_rate);
+        "rate-extents": "Late packets by sending rate and by extent in bytes"
+            => made_sheet(columns::EXTENTS_AT_RATE), made(all, columns::extents_at_rates);
+        "causes": "Recoveries by what the sender reacted to"
+            => sheet(CAUSE_COUNT), rows(all, |flow| &flow.recoveries.by_cause);
+        "upstream": "The order at a capture point on the path"
+            => sheet(REORDERING), rows(all, |flow| flow.upstream.as_deref().map_or(&[][..], std::slice::from_ref));
+        "distributions": "Distributions of extents, late times and more, a row for each bucket"
+            => made_sheet(columns::BUCKET), made(all, columns::buckets);
+        "peer": "Flows compared with the other end"
+            => columns::peers(), columns::peer_rows(all);
+        "files": "Captures"
+            => columns::files(), columns::file_rows(all);
+        "skipped": "Frames that could not be analysed, by reason"
+            => file_sheet(columns::SKIPPED), in_files(all, |file| &file.skipped);
     };
 
     /// The table with this name.

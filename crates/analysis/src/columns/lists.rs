@@ -1,61 +1,11 @@
 //! What is a list of a flow or of a file in JSON, as tables of their own for CSV and Parquet.
 
-use inorder_detect::columns::{
-    ATTEMPT, CAUSE_COUNT, FLOW_ID, FLOW_PLACE, RATE_CLASS, REORDERING, REPLAY_WINDOW, STREAM,
-    STREAM_NAME, WHAT_IF,
-};
-use inorder_detect::{
-    Attempt, CauseCount, FlowReport, RateClass, Reordering, ReplayWindow, StreamReport, WhatIf,
-};
+use inorder_detect::columns::{FLOW_ID, FLOW_PLACE, STREAM_NAME};
+use inorder_detect::{FlowReport, Reordering, StreamReport};
 use inorder_report::{Column, Digits, Sheet, columns};
 
-use super::{FILE_NAME, Row, SKIPPED, rows, sheet};
+use super::FILE_NAME;
 use crate::model::Analysis;
-
-type Flow<'a, T> = Row<'a, T>;
-
-/// What a sorting receiver would have left.
-pub(crate) fn what_ifs<'c, 'a: 'c>() -> Sheet<'c, Flow<'a, WhatIf>> {
-    sheet(WHAT_IF)
-}
-
-/// These of all flows.
-pub(crate) fn what_if_rows(analyses: &[Analysis]) -> impl Iterator<Item = Flow<'_, WhatIf>> {
-    rows(analyses, |flow| &flow.what_if)
-}
-
-/// Reordering by sending rate.
-pub(crate) fn rates<'c, 'a: 'c>() -> Sheet<'c, Flow<'a, RateClass>> {
-    sheet(RATE_CLASS)
-}
-
-/// The rate classes of all flows.
-pub(crate) fn rate_rows(analyses: &[Analysis]) -> impl Iterator<Item = Flow<'_, RateClass>> {
-    rows(analyses, |flow| &flow.by_rate)
-}
-
-/// Recoveries by cause.
-pub(crate) fn causes<'c, 'a: 'c>() -> Sheet<'c, Flow<'a, CauseCount>> {
-    sheet(CAUSE_COUNT)
-}
-
-/// These of all flows.
-pub(crate) fn cause_rows(analyses: &[Analysis]) -> impl Iterator<Item = Flow<'_, CauseCount>> {
-    rows(analyses, |flow| &flow.recoveries.by_cause)
-}
-
-/// The order at a capture point in the middle.
-pub(crate) fn upstream<'c, 'a: 'c>() -> Sheet<'c, Flow<'a, Reordering>> {
-    sheet(REORDERING)
-}
-
-/// These of all flows that have it.
-pub(crate) fn upstream_rows(analyses: &[Analysis]) -> impl Iterator<Item = Flow<'_, Reordering>> {
-    rows(analyses, |flow| match &flow.upstream {
-        Some(order) => std::slice::from_ref(&**order),
-        None => &[],
-    })
-}
 
 /// An item that belongs to a file, not to a flow.
 pub(crate) struct OfFile<'a, T> {
@@ -63,13 +13,15 @@ pub(crate) struct OfFile<'a, T> {
     of: &'a T,
 }
 
-fn file_sheet<'c, 'a: 'c, T>(columns: &'static [Column<T>]) -> Sheet<'c, OfFile<'a, T>> {
+/// File, then the columns of `T`.
+pub(crate) fn file_sheet<'c, 'a: 'c, T>(columns: &'static [Column<T>]) -> Sheet<'c, OfFile<'a, T>> {
     Sheet::new()
         .with(FILE_NAME, |row: &OfFile<'a, T>| row.analysis)
         .with(columns, |row| row.of)
 }
 
-fn in_files<'a, T: 'a>(
+/// The rows of some part of every file.
+pub(crate) fn in_files<'a, T: 'a>(
     analyses: &'a [Analysis],
     part: fn(&'a Analysis) -> &'a [T],
 ) -> impl Iterator<Item = OfFile<'a, T>> {
@@ -79,26 +31,6 @@ fn in_files<'a, T: 'a>(
     })
 }
 
-/// Attempts to open connections that carried no data.
-pub(crate) fn attempts<'c, 'a: 'c>() -> Sheet<'c, OfFile<'a, Attempt>> {
-    file_sheet(ATTEMPT)
-}
-
-/// These of all files.
-pub(crate) fn attempt_rows(analyses: &[Analysis]) -> impl Iterator<Item = OfFile<'_, Attempt>> {
-    in_files(analyses, |analysis| &analysis.attempts.list)
-}
-
-/// Streams of other numbered services.
-pub(crate) fn streams<'c, 'a: 'c>() -> Sheet<'c, OfFile<'a, StreamReport>> {
-    file_sheet(STREAM)
-}
-
-/// These of all files.
-pub(crate) fn stream_rows(analyses: &[Analysis]) -> impl Iterator<Item = OfFile<'_, StreamReport>> {
-    in_files(analyses, |analysis| &analysis.streams)
-}
-
 /// Something of a stream.
 pub(crate) struct OfStream<'a, T> {
     analysis: &'a Analysis,
@@ -106,23 +38,25 @@ pub(crate) struct OfStream<'a, T> {
     of: &'a T,
 }
 
-/// What anti-replay windows would have refused of streams.
-pub(crate) fn replay_windows<'c, 'a: 'c>() -> Sheet<'c, OfStream<'a, ReplayWindow>> {
+/// File and stream, then the columns of `T`.
+pub(crate) fn stream_sheet<'c, 'a: 'c, T>(
+    columns: &'static [Column<T>],
+) -> Sheet<'c, OfStream<'a, T>> {
     Sheet::new()
-        .with(FILE_NAME, |row: &OfStream<'a, ReplayWindow>| row.analysis)
+        .with(FILE_NAME, |row: &OfStream<'a, T>| row.analysis)
         .with(STREAM_NAME, |row| row.stream)
-        .with(REPLAY_WINDOW, |row| row.of)
+        .with(columns, |row| row.of)
 }
 
-/// These of all streams.
-pub(crate) fn replay_window_rows(
-    analyses: &[Analysis],
-) -> impl Iterator<Item = OfStream<'_, ReplayWindow>> {
-    analyses.iter().flat_map(|analysis| {
+/// The rows of some part of every stream.
+pub(crate) fn in_streams<'a, T: 'a>(
+    analyses: &'a [Analysis],
+    part: fn(&'a StreamReport) -> &'a [T],
+) -> impl Iterator<Item = OfStream<'a, T>> {
+    analyses.iter().flat_map(move |analysis| {
         analysis.streams.iter().flat_map(move |stream| {
-            let replay = stream.replay.iter();
-            let rows = replay.flat_map(|replay| &replay.windows);
-            rows.map(move |of| OfStream {
+            let items = part(stream).iter();
+            items.map(move |of| OfStream {
                 analysis,
                 stream,
                 of,
@@ -131,88 +65,66 @@ pub(crate) fn replay_window_rows(
     })
 }
 
-/// These of streams.
-pub(crate) fn stream_what_ifs<'c, 'a: 'c>() -> Sheet<'c, OfStream<'a, WhatIf>> {
-    Sheet::new()
-        .with(FILE_NAME, |row: &OfStream<'a, WhatIf>| row.analysis)
-        .with(STREAM_NAME, |row| row.stream)
-        .with(WHAT_IF, |row| row.of)
+/// A row that is made from a flow, with its file and flow.
+pub(crate) struct Made<'a, T> {
+    analysis: &'a Analysis,
+    flow: &'a FlowReport,
+    pub(super) own: T,
 }
 
-/// These of all streams.
-pub(crate) fn stream_what_if_rows(
-    analyses: &[Analysis],
-) -> impl Iterator<Item = OfStream<'_, WhatIf>> {
-    analyses.iter().flat_map(|analysis| {
-        analysis.streams.iter().flat_map(move |stream| {
-            let rows = stream.what_if.iter();
-            rows.map(move |of| OfStream {
-                analysis,
-                stream,
-                of,
-            })
+/// File and flow, then the columns of `T`.
+pub(crate) fn made_sheet<'c, 'a: 'c, T: 'c>(
+    columns: &'static [Column<T>],
+) -> Sheet<'c, Made<'a, T>> {
+    Sheet::new()
+        .with(FILE_NAME, |row: &Made<'a, T>| row.analysis)
+        .with(FLOW_ID, |row| &row.flow.flow)
+        .with(FLOW_PLACE, |row| &row.flow.flow)
+        .with(columns, |row| &row.own)
+}
+
+/// The rows that `make` makes from the flows of a file.
+pub(super) fn made_from<'a, T: 'a>(
+    analysis: &'a Analysis,
+    make: fn(&'a FlowReport) -> Vec<T>,
+) -> impl Iterator<Item = Made<'a, T>> {
+    analysis.flows.iter().flat_map(move |flow| {
+        let all = make(flow).into_iter();
+        all.map(move |own| Made {
+            analysis,
+            flow,
+            own,
         })
     })
 }
 
-/// Frames that could not be analysed, by reason.
-pub(crate) fn skipped<'c, 'a: 'c>() -> Sheet<'c, OfFile<'a, (String, u64)>> {
-    file_sheet(SKIPPED)
-}
-
-/// These of all files.
-pub(crate) fn skipped_rows(
-    analyses: &[Analysis],
-) -> impl Iterator<Item = OfFile<'_, (String, u64)>> {
-    in_files(analyses, |analysis| &analysis.skipped)
+/// The rows that `make` makes from every flow.
+pub(crate) fn made<'a, T: 'a>(
+    analyses: &'a [Analysis],
+    make: fn(&'a FlowReport) -> Vec<T>,
+) -> impl Iterator<Item = Made<'a, T>> {
+    analyses
+        .iter()
+        .flat_map(move |analysis| made_from(analysis, make))
 }
 
 /// One bucket of a distribution of a flow.
-pub(crate) struct Bucket<'a> {
-    analysis: &'a Analysis,
-    flow: &'a FlowReport,
-    own: BucketOf,
-}
-
-struct BucketOf {
+pub(crate) struct BucketOf {
     which: &'static str,
     value: f64,
     count: f64,
 }
 
 columns! {
-    BUCKET: BucketOf, |b|
+    pub(crate) BUCKET: BucketOf, |b|
     "distribution": Text, "The list in JSON: extents, late_ns, extent_bytes, rd, burst_lengths; those of `upstream` have this before them."
         => b.which;
     "value": Number(Digits::Short), "Last value of the bucket, in the unit of the list." => b.value;
     "count": Number(Digits::Short), "Packets or runs in the bucket; for rd their share." => b.count;
 }
 
-/// The distributions.
-pub(crate) fn buckets<'c, 'a: 'c>() -> Sheet<'c, Bucket<'a>> {
-    Sheet::new()
-        .with(FILE_NAME, |row: &Bucket<'a>| row.analysis)
-        .with(FLOW_ID, |row| &row.flow.flow)
-        .with(FLOW_PLACE, |row| &row.flow.flow)
-        .with(BUCKET, |row| &row.own)
-}
-
-/// These of all flows.
-pub(crate) fn bucket_rows(analyses: &[Analysis]) -> impl Iterator<Item = Bucket<'_>> {
-    analyses.iter().flat_map(move |analysis| {
-        let flows = analysis.flows.iter();
-        flows.flat_map(move |flow| {
-            let own = of_flow(flow).into_iter();
-            own.map(move |own| Bucket {
-                analysis,
-                flow,
-                own,
-            })
-        })
-    })
-}
-
-fn of_flow(flow: &FlowReport) -> Vec<BucketOf> {
+/// The buckets of all distributions of a flow.
+pub(crate) fn buckets(flow: &FlowReport) -> Vec<BucketOf> {
     let mut all = Vec::new();
     let names = ["extents", "late_ns", "extent_bytes", "rd"];
     of_order(&flow.reordering, names, &mut all);
@@ -254,20 +166,14 @@ fn bucket(which: &'static str, value: f64, count: f64) -> BucketOf {
 }
 
 /// Late packets at one sending rate whose extents lie in one octave.
-pub(crate) struct RateExtent<'a> {
-    analysis: &'a Analysis,
-    flow: &'a FlowReport,
-    own: ExtentsAtRate,
-}
-
-struct ExtentsAtRate {
+pub(crate) struct ExtentsAtRate {
     rate_bps: u64,
     extent_bytes: u64,
     packets: u64,
 }
 
 columns! {
-    EXTENTS_AT_RATE: ExtentsAtRate, |e|
+    pub(crate) EXTENTS_AT_RATE: ExtentsAtRate, |e|
     "rate_bps": Rate, "Lower bound of the sending rate, averaged over 250 ms; classes are a quarter octave wide."
         => e.rate_bps;
     "extent_bytes": Bytes, "Lower bound of the extent in bytes (RFC 4737 section 4.4); buckets are an octave wide."
@@ -275,31 +181,15 @@ columns! {
     "packets": Count, "Late packets." => e.packets;
 }
 
-/// Extents by sending rate.
-pub(crate) fn rate_extents<'c, 'a: 'c>() -> Sheet<'c, RateExtent<'a>> {
-    Sheet::new()
-        .with(FILE_NAME, |row: &RateExtent<'a>| row.analysis)
-        .with(FLOW_ID, |row| &row.flow.flow)
-        .with(FLOW_PLACE, |row| &row.flow.flow)
-        .with(EXTENTS_AT_RATE, |row| &row.own)
-}
-
-/// These of all flows.
-pub(crate) fn rate_extent_rows(analyses: &[Analysis]) -> impl Iterator<Item = RateExtent<'_>> {
-    analyses.iter().flat_map(|analysis| {
-        analysis.flows.iter().flat_map(move |flow| {
-            flow.by_rate.iter().flat_map(move |class| {
-                let extents = class.extent_bytes.iter();
-                extents.map(move |&(extent_bytes, packets)| RateExtent {
-                    analysis,
-                    flow,
-                    own: ExtentsAtRate {
-                        rate_bps: class.rate_bps,
-                        extent_bytes,
-                        packets,
-                    },
-                })
-            })
+/// The extents of a flow by sending rate.
+pub(crate) fn extents_at_rates(flow: &FlowReport) -> Vec<ExtentsAtRate> {
+    let all = flow.by_rate.iter().flat_map(|class| {
+        let extents = class.extent_bytes.iter();
+        extents.map(|&(extent_bytes, packets)| ExtentsAtRate {
+            rate_bps: class.rate_bps,
+            extent_bytes,
+            packets,
         })
-    })
+    });
+    all.collect()
 }

@@ -7,23 +7,18 @@ mod peers;
 
 use std::io;
 
-use inorder_detect::columns::{
-    ATTEMPTS, ENDED_EARLY, EVENT, FLOW, FLOW_ID, FLOW_PLACE, RECOVERY, RETRANSMISSION, STREAM,
-    TOTALS,
-};
-use inorder_detect::{Event, FlowId, FlowReport, Recovery, Retransmission};
+use inorder_detect::columns::{ATTEMPTS, ENDED_EARLY, FLOW, FLOW_ID, FLOW_PLACE, STREAM, TOTALS};
+use inorder_detect::{FlowId, FlowReport};
 use inorder_pairing::{AGREEMENT, COUNTS, Matched};
 use inorder_report::Name;
 use inorder_report::json::Json;
 use inorder_report::schema::Schema;
 use inorder_report::{Column, Element, Nested, Sheet, Value, columns};
 
-pub(crate) use self::frames::{frame_rows, frames};
+pub(crate) use self::frames::frame_rows;
 pub(crate) use self::lists::{
-    attempt_rows, attempts, bucket_rows, buckets, cause_rows, causes, rate_extent_rows,
-    rate_extents, rate_rows, rates, replay_window_rows, replay_windows, skipped, skipped_rows,
-    stream_rows, stream_what_if_rows, stream_what_ifs, streams, upstream, upstream_rows,
-    what_if_rows, what_ifs,
+    BUCKET, EXTENTS_AT_RATE, buckets, extents_at_rates, file_sheet, in_files, in_streams, made,
+    made_sheet, stream_sheet,
 };
 pub(crate) use self::peers::{peer_rows, peers};
 use crate::cure::{ACTION, Cure, Why};
@@ -128,7 +123,7 @@ impl Nested<Analysis> for Claims {
 
 columns! {
     /// Frames that could not be analysed for one reason.
-    SKIPPED: (String, u64), |s|
+    pub(crate) SKIPPED: (String, u64), |s|
     "reason": Text, "Why." => &s.0;
     "count": Count, "How many." => s.1;
 }
@@ -181,7 +176,7 @@ pub(crate) struct Row<'a, T> {
 pub(crate) type FlowRow<'a> = Row<'a, FlowReport>;
 
 /// File and flow, then the columns of `T`.
-fn sheet<'c, 'a: 'c, T>(columns: &'static [Column<T>]) -> Sheet<'c, Row<'a, T>> {
+pub(crate) fn sheet<'c, 'a: 'c, T>(columns: &'static [Column<T>]) -> Sheet<'c, Row<'a, T>> {
     Sheet::new()
         .with(FILE_NAME, |row: &Row<'a, T>| row.analysis)
         .with(FLOW_ID, |row| &row.flow.flow)
@@ -190,7 +185,7 @@ fn sheet<'c, 'a: 'c, T>(columns: &'static [Column<T>]) -> Sheet<'c, Row<'a, T>> 
 }
 
 /// The rows of some part of every flow.
-fn rows<'a, T>(
+pub(crate) fn rows<'a, T>(
     analyses: &'a [Analysis],
     part: fn(&'a FlowReport) -> &'a [T],
 ) -> impl Iterator<Item = Row<'a, T>> {
@@ -212,41 +207,10 @@ pub(crate) fn flow_rows(analyses: &[Analysis]) -> impl Iterator<Item = FlowRow<'
     rows(analyses, std::slice::from_ref)
 }
 
-/// The columns of events in CSV and Parquet.
-pub(crate) fn events<'c, 'a: 'c>() -> Sheet<'c, Row<'a, Event>> {
-    sheet(EVENT)
-}
-
-/// The events of all flows.
-pub(crate) fn event_rows(analyses: &[Analysis]) -> impl Iterator<Item = Row<'_, Event>> {
-    rows(analyses, |flow| &flow.records.events)
-}
-
-/// The columns of retransmissions in CSV and Parquet.
-pub(crate) fn retransmissions<'c, 'a: 'c>() -> Sheet<'c, Row<'a, Retransmission>> {
-    sheet(RETRANSMISSION)
-}
-
-/// The retransmissions of all flows.
-pub(crate) fn retransmission_rows(
-    analyses: &[Analysis],
-) -> impl Iterator<Item = Row<'_, Retransmission>> {
-    rows(analyses, |flow| &flow.records.retransmissions)
-}
-
-/// The columns of recoveries in CSV and Parquet.
-pub(crate) fn recoveries<'c, 'a: 'c>() -> Sheet<'c, Row<'a, Recovery>> {
-    sheet(RECOVERY)
-}
-
-/// The recoveries of all flows.
-pub(crate) fn recovery_rows(analyses: &[Analysis]) -> impl Iterator<Item = Row<'_, Recovery>> {
-    rows(analyses, |flow| &flow.recoveries.list)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use inorder_detect::columns::{EVENT, RECOVERY, RETRANSMISSION};
 
     #[test]
     fn every_list_of_columns_is_sound() {
@@ -257,9 +221,9 @@ mod tests {
         assert_eq!(inorder_report::problems(CLAIM), none);
         assert_eq!(inorder_report::problems(PEER), none);
         assert_eq!(inorder_report::problems(&flows()), none);
-        assert_eq!(inorder_report::problems(&events()), none);
-        assert_eq!(inorder_report::problems(&retransmissions()), none);
-        assert_eq!(inorder_report::problems(&recoveries()), none);
+        assert_eq!(inorder_report::problems(&sheet(EVENT)), none);
+        assert_eq!(inorder_report::problems(&sheet(RETRANSMISSION)), none);
+        assert_eq!(inorder_report::problems(&sheet(RECOVERY)), none);
         assert_eq!(inorder_report::problems(crate::frames::FRAME), none);
     }
 }
