@@ -46,8 +46,6 @@ explanations! {
     PairOrder => "pair-order", "RFC 3522 section 3.1";
     /// Where many packets are late, a retransmission is late as often as an original.
     LateCopies => "late-copies", "RFC 4737 section 4.1";
-    /// Without SACK, a duplicate ACK before an advance is for late data only where several of them were.
-    DuplicateAcks => "duplicate-acks", "RFC 5681 sections 2 and 4.2";
     /// An ACK without new information that no hole explains well makes each hole it may answer doubtful. It does not count as
     /// an ACK without a cause when the rate of such ACKs is learnt.
     LeftOver => "left-over", "RFC 7323 section 5.3; Linux tcp_send_dupack";
@@ -56,9 +54,6 @@ explanations! {
     FewCauses => "few-causes", "RFC 7323 section 5.3; Linux tcp_send_dupack";
     /// A missing ACK behind which a hole is still open answers its original only if that was too old.
     StillOpen => "still-open", "RFC 7323 sections 4.3 and 5.3";
-    /// Where more ACKs are missing than the blocks behind them have room for ranges, segments side by side that a later ACK
-    /// reports may have come at any time.
-    HiddenRanges => "hidden-ranges", "RFC 2018 section 4; Linux tcp_sack_new_ofo_skb";
     /// An ACK without new information that lists another range first answers a duplicate in that range, which the receiver does not
     /// report otherwise.
     MovedBlock => "moved-block", "RFC 2018 section 4; Linux tcp_sack_new_ofo_skb";

@@ -19,8 +19,6 @@ pub(super) struct Hidden {
     first: Option<(i64, i64)>,
     /// How many acknowledge the same.
     count: u32,
-    /// Several of them were followed by an advance over more segments than an ACK in its turn covers: there are late packets.
-    pub(super) jumped: bool,
     /// How many blocks the last ACK had.
     blocks: u8,
     /// They were more than those of the ACK before, which acknowledged the same.

@@ -131,15 +131,7 @@ impl Sender {
             // What the blocks had no room for shows only now.
             self.reading.doubt_covered(covered);
         }
-        if self.explanations.has(Explanation::HiddenRanges) {
-            self.reading.doubt_hidden();
-        }
         let listed = usize::from(listed).saturating_sub(usize::from(dsack.is_some()));
-        if ack.missing > 0 || self.receiver.may_have_no_room() {
-            let room = self.receiver.room(Some(seg));
-            let top = self.outstanding.ranges.top();
-            self.reading.note_room(listed, room, ack.missing, top);
-        }
         self.hide_unlisted(ack, listed);
         if !advanced {
             self.explain_flush(ack);

@@ -26,8 +26,6 @@ pub(super) struct Reading {
     pub(super) alone: bool,
     /// Where among the covered reports there was something that was known to have come.
     known: Vec<usize>,
-    /// What lies below may have been reported by ACKs that are missing, and not have been listed again.
-    hidden_below: i64,
 }
 
 heap!(Reading: reports, news, known);
@@ -179,30 +177,6 @@ impl Reading {
         for (at, report) in self.reports.iter_mut().enumerate() {
             report.lags = !report.left_edge;
             report.in_turn = report.lags && !self.known.contains(&(at + 1));
-        }
-    }
-
-    /// Segments side by side that missing ACKs may have reported before may have come at any time: that all of them came late is
-    /// less likely than that they came in their turn. One alone is as likely late as any.
-    pub(super) fn doubt_hidden(&mut self) {
-        let hidden = |r: &Report| r.sent.start < self.hidden_below && !r.left_edge;
-        for at in 1..self.reports.len() {
-            let (before, next) = (&self.reports[at - 1], &self.reports[at]);
-            if hidden(before) && hidden(next) && before.sent.end() == next.sent.start {
-                for report in &mut self.reports[at - 1..=at] {
-                    report.unsure = Some(Reason::BlockLimit);
-                }
-            }
-        }
-    }
-
-    /// Notes what the present ACK leaves hidden, which lists `listed` ranges and has room for `room`. They are those that changed
-    /// last (RFC 2018 section 4): where as many ACKs are `missing` before it, and each reported another range, one is not
-    /// listed, and Linux does not list it until it changes again (`tcp_sack_new_ofo_skb`). `top` is one past the highest byte
-    /// reported.
-    pub(super) fn note_room(&mut self, listed: usize, room: usize, missing: u32, top: Option<i64>) {
-        if listed >= room && missing as usize >= room {
-            self.hidden_below = self.hidden_below.max(top.unwrap_or(0));
         }
     }
 

@@ -14,7 +14,6 @@ use super::hidden::Hidden;
 use super::paws::discarded;
 use super::report::Report;
 use crate::collect::Basis;
-use crate::explanation::Explanation;
 use crate::result::{Confidence, Evidence, Reason};
 
 /// Duplicate ACKs without a block after which a connection without handshake has no SACK.
@@ -295,14 +294,7 @@ impl Sender {
         let rtt = self.timing.usual_rtt();
         let clean =
             self.no_sack.above_clean > 0 && !self.no_sack.tainted(now, report.sent.start, rtt);
-        // More than an ACK covers in its turn; a duplicate ACK before one of those may be for a copy that the network made.
-        let jumps = edge.segments > self.in_turn();
-        let hidden = &mut self.no_sack.hidden;
-        hidden.jumped |= clean && jumps && self.no_sack.above > 1;
-        // Duplicates have blocks, too, which do not show, but such ACKs have been distinguished from others.
-        let blocks = self.receiver.hides_blocks && hidden.jumped;
-        let sure = clean && (jumps || blocks || !self.explanations.has(Explanation::DuplicateAcks));
-        let sure = sure || edge.above;
+        let sure = clean || edge.above;
         self.late_without_sack(report, ack, Evidence::CumulativeAck, sure);
         if let Some(copies) = report.copies {
             self.spurious_and_answered(&report.sent, &copies, i64::MIN);
