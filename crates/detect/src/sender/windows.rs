@@ -207,6 +207,7 @@ impl Windows {
         let mut centers: Vec<i64> = telling.map(|p| p.3).collect();
         centers.truncate(MAX_LATENESSES_PROPOSED);
         let prior = |center: i64| density.of(lateness, center, center + CLOCK_ACCURACY_NS);
+        centers.retain(|&center| prior(center) > 0.0);
         let sum: f64 = centers.iter().map(|&c| prior(c)).sum();
         let agreed = centers.iter().map(|&center| {
             let around = |from: i64, to: i64| density.around(center, from, to);
@@ -370,10 +371,50 @@ impl Windows {
 mod tests {
     use super::super::SenderEnd;
     use super::super::trace::Trace;
-    use crate::explanation::Explanation;
+    use super::*;
     use crate::result::{Confidence, Kind};
 
     const LOST: (Kind, Confidence) = (Kind::Lost, Confidence::Ambiguous);
+
+    /// A hole is answered the moment its original is due, and nothing is known of lateness.
+    #[test]
+    fn no_lateness_is_weighed_that_nothing_can_have() {
+        let mut timing = Timing::default();
+        timing.note_rtt(10_000_000);
+        let heard = UnexplainedAck {
+            id: 0,
+            at_ns: 0,
+            since_ns: 0,
+            deadline_ns: 0,
+            recent: 0,
+            una: 0,
+            trigger: Trigger::Nothing,
+            again: None,
+        };
+        let hole = Missing {
+            start: 0,
+            due_ns: 0,
+            filled_ns: 1,
+            tsval: 0,
+        };
+        let window = Window {
+            acks: vec![heard],
+            holes: vec![hole],
+            pairs: vec![(0, 0, -CLOCK_ACCURACY_NS, 0)],
+            cut_short: false,
+        };
+        let known = Known {
+            timing: &timing,
+            receiver: &Receiver::default(),
+            tally: Tally::default(),
+            acks: AckNumbers {
+                by_id: true,
+                missing: 0,
+            },
+        };
+        let told = Windows::new(Explanations::ALL).weigh(&window, &known);
+        assert!(told.pairs[0] < 0.5, "{told:?}");
+    }
 
     /// A receiver that has reported a duplicate, and nine originals that came late: the first by `late` ms, each further
     /// one by `more` ms more.
