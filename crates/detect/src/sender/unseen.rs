@@ -84,8 +84,10 @@ impl Sender {
             now.saturating_sub(sent_ns) >= rtt.saturating_add(rtt / 2)
         };
         let untimed = self.gaps.unseen.clock_set_between(sent_ns, now);
-        if untimed || self.sent_unseen(sent_ns) && time_for_another() {
+        if untimed {
             Basis::ambiguous(basis.evidence, Reason::NotSeen)
+        } else if self.sent_unseen(sent_ns) && time_for_another() {
+            basis.weaker(Reason::NotSeen)
         } else {
             basis
         }
