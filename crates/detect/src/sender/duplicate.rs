@@ -80,6 +80,7 @@ impl Sender {
                 continue;
             }
             let other_copy = copied_by_network || self.sent_unseen(f.copies.first_ns);
+            self.ledger.tally.perhaps_copied += u64::from(copied_by_network);
             match f.first {
                 By::Original => {}
                 By::Copy if other_copy => self.doubt_loss(start),

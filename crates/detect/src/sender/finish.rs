@@ -49,11 +49,13 @@ impl Sender {
         Telling {
             explanations: self.explanations,
             rough: self.receiver.lacks_sack(self.no_sack.evident()),
+            beside: self.news.away_ns == 0,
             hidden: self.receiver.hides_blocks,
             refusals_hidden: self.receiver.guessed && self.timing.late_enough_to_be_refused(),
             timestamps: self.timestamps,
             duplicates: self.receiver.dsack_seen,
             duplicates_placed: self.receiver.duplicates_hidden.into(),
+            bare_acks: self.receiver.bare_acks.into(),
             except_too_old: self.receiver.dsack_seen && self.receiver.too_old == TooOld::Unknown,
             acks: self.queue.seen,
             acks_missing: self.acks_missing(),

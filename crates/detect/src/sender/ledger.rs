@@ -33,6 +33,8 @@ pub(super) struct Tally {
     pub(super) came_after: u64,
     /// Those of them reported only by a plain ACK without new information.
     pub(super) answered_alone: u64,
+    /// Duplicates of retransmitted segments that may be of copies which the network made.
+    pub(super) perhaps_copied: u64,
 }
 
 /// An original came, as well as its retransmissions or instead.
@@ -59,6 +61,8 @@ pub(super) struct Telling {
     pub(super) explanations: Explanations,
     /// No SACK at all.
     pub(super) rough: bool,
+    /// The capture was made beside the sender, which has heard what was captured.
+    pub(super) beside: bool,
     /// There was SACK, and nothing of it shows.
     pub(super) hidden: bool,
     /// Discarded originals cannot be recognised: without SACK, the ACK for a discarded packet looks like one for a packet that was taken, and
@@ -69,6 +73,8 @@ pub(super) struct Telling {
     pub(super) duplicates: bool,
     /// Duplicates that were not reported and whose answers have been found.
     pub(super) duplicates_placed: u64,
+    /// ACKs without new information, whatever they answer.
+    pub(super) bare_acks: u64,
     pub(super) acks: u64,
     pub(super) acks_missing: u64,
     /// It may be that of what is too old they are not (RFC 7323 section 5.3 asks for an ACK alone).
@@ -415,11 +421,13 @@ mod tests {
     const TELLING: Telling = Telling {
         explanations: Explanations::ALL,
         rough: false,
+        beside: true,
         hidden: false,
         refusals_hidden: false,
         timestamps: true,
         duplicates: true,
         duplicates_placed: 0,
+        bare_acks: 0,
         except_too_old: true,
         acks: 100,
         acks_missing: 0,
@@ -477,6 +485,51 @@ mod tests {
         let mut came_after_often = filled();
         came_after_often.tally.came_after = 100;
         assert_eq!(end(came_after_often, &TELLING), lost(Confidence::Ambiguous));
+    }
+
+    /// What is said of the last of `lost` losses beside `late` late originals, as sure as `telling` is; ten ACKs had no place.
+    fn beside_late(late: u64, lost: u64, telling: Telling) -> Confidence {
+        let mut ledger = filled();
+        let basis = Basis::certain(Evidence::Sack);
+        (0..late).for_each(|_| ledger.collector.late_unmeasured(Place::default(), basis));
+        (ledger.tally.late_copied, ledger.tally.only_copies) = (late, lost);
+        ledger.unplaced = if telling.rough { 10.0 } else { 0.0 };
+        end(ledger, &telling).2.last().expect("a loss").1
+    }
+
+    #[test]
+    fn without_sack_hardly_more_originals_come_after_their_retransmissions_than_are_late() {
+        let telling = Telling {
+            rough: true,
+            duplicates: false,
+            ..TELLING
+        };
+        assert_eq!(beside_late(0, 50, telling), Confidence::Likely);
+        assert_eq!(beside_late(9, 50, telling), Confidence::Ambiguous);
+        assert_eq!(beside_late(0, 20, telling), Confidence::Ambiguous, "a few");
+    }
+
+    #[test]
+    fn a_receiver_that_answers_no_duplicates_does_not_tell_that_an_original_came_late() {
+        let answered = |bare_acks| Telling {
+            duplicates: false,
+            bare_acks,
+            ..TELLING
+        };
+        assert_eq!(beside_late(9, 50, answered(0)), Confidence::Ambiguous);
+        assert_eq!(beside_late(9, 50, answered(9)), Confidence::Likely);
+        assert_eq!(beside_late(2, 50, answered(0)), Confidence::Likely, "few");
+    }
+
+    #[test]
+    fn many_duplicates_of_what_was_sent_again_are_not_all_copies_of_the_network() {
+        let mut ledger = filled();
+        ledger.data_packets = 1_000;
+        ledger.copies.reported = 1;
+        ledger.tally.only_copies = 100;
+        assert!(ledger.maybe_copied_by_network());
+        ledger.tally.perhaps_copied = 50;
+        assert!(!ledger.maybe_copied_by_network());
     }
 
     #[test]

@@ -22,6 +22,10 @@ const SHARE_REFUSED_UNSEEN: f64 = 0.1;
 const SHARE_ANSWERED_IN_TURN: f64 = 0.5;
 /// Number of lost packets for each late one from which on what comes after its retransmission is rare.
 const LOST_PER_LATE_WHERE_FEW_ARE: u64 = 8;
+/// Late originals that may have come unnoticed where there is no SACK.
+const MAX_LATE_UNKNOWN: u64 = 2;
+/// Number of late originals for each answer to one of their retransmissions from which on a receiver is taken to answer no duplicates.
+const MIN_LATE_FOR_EACH_ANSWER: u64 = 8;
 /// Share of the originals with a missing ACK that no other ACK reports.
 const SHARE_UNTOLD_BY_MISSING_ACKS: f64 = 0.1;
 
@@ -29,23 +33,34 @@ impl Ledger {
     /// Probability that one of the ACKs without new information and without a place answers the original of a segment that only
     /// retransmissions are known to have brought. A receiver that reports no duplicates answers so what was sent again needlessly, too.
     pub(super) fn share_unplaced(&self, telling: &Telling) -> f64 {
+        if telling.duplicates && !telling.hidden {
+            // What was unplaced before the first was reported were no duplicates.
+            return 0.0;
+        }
+        let only_copies = self.only_copies(telling);
+        let late = self.collector.reordered();
+        // Where much comes late, some of it comes after its retransmission, and has such an answer.
+        let seldom_late = late.saturating_mul(LOST_PER_LATE_WHERE_FEW_ARE) <= only_copies;
+        let answered = match telling.rough || !seldom_late {
+            true => 0,
+            false => self.spurious.saturating_sub(telling.duplicates_placed),
+        };
+        // Without SACK no more come after their retransmission than come late. On the path others are sent again in vain.
+        let most = match telling.rough && telling.beside && !telling.hidden {
+            true => (late + MAX_LATE_UNKNOWN) as f64,
+            false => f64::MAX,
+        };
+        let left = (self.unplaced - answered as f64).clamp(0.0, most);
+        (left / (only_copies as f64 + 1.0)).min(1.0)
+    }
+
+    /// Segments that only retransmissions are known to have brought.
+    fn only_copies(&self, telling: &Telling) -> u64 {
         let needed = match telling.rough {
             true => self.retransmissions.saturating_sub(self.spurious),
             false => 0,
         };
-        let only_copies = self.tally.only_copies.max(needed);
-        // Where much comes late, some of it comes after its retransmission, and has such an answer.
-        let seldom_late = self
-            .collector
-            .reordered()
-            .saturating_mul(LOST_PER_LATE_WHERE_FEW_ARE)
-            <= only_copies;
-        let answered = match telling.duplicates || telling.rough || !seldom_late {
-            true => 0,
-            false => self.spurious.saturating_sub(telling.duplicates_placed),
-        };
-        let left = (self.unplaced - answered as f64).max(0.0);
-        (left / (only_copies as f64 + 1.0)).min(1.0)
+        self.tally.only_copies.max(needed)
     }
 
     /// Timestamps say that the retransmission came first. That the original did not come after it only a
@@ -78,8 +93,10 @@ impl Ledger {
         } else {
             0.0
         };
-        let late = (self.tally.came_after as f64 + 0.25) * untold + refused_unseen;
-        let lost = self.tally.only_copies as f64 + 1.0;
+        let late = (self.tally.came_after as f64 + 0.25) * untold
+            + refused_unseen
+            + self.came_unanswered(telling);
+        let lost = self.only_copies(telling) as f64 + 1.0;
         let silent = self.silent(f, telling);
         let sure = lost / (lost + late) * (1.0 - f.refused).max(0.0) * (1.0 - silent);
         let sure = sure * (1.0 - self.share_unplaced(telling));
@@ -96,6 +113,15 @@ impl Ledger {
         } else {
             Basis::ambiguous(evidence, Reason::WhichCopy)
         }
+    }
+
+    /// How many originals may have come after their retransmission where hardly any duplicate is answered: as many as came late before it.
+    fn came_unanswered(&self, telling: &Telling) -> f64 {
+        let late = self.tally.late_copied.min(self.collector.reordered());
+        let answered = telling.bare_acks.saturating_mul(MIN_LATE_FOR_EACH_ANSWER);
+        let silent = late >= MIN_LATE_FOR_EACH_ANSWER.max(answered);
+        let silent = silent && !telling.duplicates && !telling.rough;
+        late as f64 * f64::from(u8::from(silent))
     }
 
     /// How likely the first report was about the original although no duplicate was reported: where blocks do not show, one of them would
@@ -128,7 +154,7 @@ impl Ledger {
     /// original that came late: as many of these are copied as of all packets.
     fn copied_for_each_late(&self) -> f64 {
         let copied = self.copies.share(self.data_packets) * self.tally.only_copies as f64;
-        copied / (self.tally.late_copied as f64 + 0.25)
+        copied / ((self.tally.late_copied + self.tally.perhaps_copied) as f64 + 0.25)
     }
 
     /// A duplicate of what was retransmitted may be such a copy.

@@ -60,6 +60,8 @@ pub(super) struct Receiver {
     echoes_recent: u32,
     /// Number of duplicates that it seems to have answered without reporting them.
     pub(super) duplicates_hidden: u32,
+    /// ACKs without new information: each answers something.
+    pub(super) bare_acks: u32,
     pub(super) listing: Listing,
     /// How often an ACK reported what fills a hole alone, and with others.
     fills_alone: u32,
@@ -208,12 +210,6 @@ impl Receiver {
     #[inline]
     fn block_space(&self) -> usize {
         if self.timestamps { 3 } else { 4 }
-    }
-
-    /// It lists so few blocks that a duplicate may leave no room for a range.
-    #[inline]
-    pub(super) fn may_have_no_room(&self) -> bool {
-        self.listing.is_of_at_most(1)
     }
 
     /// How many SACKed ranges the ACK `last` had room for. RFC 2018 section 3: three blocks beside
