@@ -7,6 +7,9 @@ same without it, as far as their contents and the round-trip time tell. The rule
   no-hole     late, but no acknowledgement that reached the sender showed a hole there: one
               acknowledgement reported both the late segment and all that had overtaken it
               (without SACK: no duplicate acknowledgement pointed there)
+  which       lost, and acknowledgements without new information answered others that were sent with it, any of which may have been
+              its own: none that the receiver sent from when it was due until a copy filled its place has its left edge there, or
+              a block above (without SACK, or where few blocks are listed, and several are missing)
   no-dsack    it came after a copy had filled its place (or was refused) and no DSACK names it; and
               the receiver's answer did not reach the sender, or brought other information, or several
               repeated originals may have caused it
@@ -44,7 +47,8 @@ class Sight:
         # Originals that copies were sent of and that did not come before those.
         self.late_after_copy = [t for i, t in enumerate(self.originals)
                                 if i in self.copies_of and (t.arrival is None or t.duplicate or t.refused)]
-        self.longest_way = max((t.arrival_time - t.time for t in self.originals if t.arrival is not None), default=0)
+        ways = [t.arrival_time - t.time for t in self.originals if t.arrival is not None]
+        self.shortest_way, self.longest_way = min(ways, default=0), max(ways, default=0)
 
     def next_unknown(self, i):
         while self.skip[i] != i:
@@ -153,9 +157,25 @@ class Sight:
         return not any(x.arrival_time is None or x.arrival_time > t.arrival_time for x in rivals)
 
     def of_lost(self, t):
+        i = self.index[t]
         if t.frame is None:
             return "before-tap"
-        return "end" if self.learnt[self.index[t]] is None else None
+        if self.learnt[i] is None:
+            return "end"
+        filled = min((c.arrival for c in self.copies_of[i] if c.arrival is not None and not c.refused), default=None)
+        return "which" if filled is not None and self.may_be_another(t, self.flow.received[filled]) else None
+
+    def may_be_another(self, t, filled):
+        """Did acknowledgements without new information reach the sender that the receiver sent between when t was due and when `filled` came,
+        and none that says that it lacks t?"""
+        said = self.answers.said
+        first = bisect.bisect_left(said.sent, (t.time + self.shortest_way, 0))
+        last = bisect.bisect_left(said.sent, (filled.time, filled.frame))
+        if first >= last or said.bare[last] == said.bare[first]:
+            return False
+        below = bisect.bisect_left(said.edges, t.a, first, last)
+        edge_there = below < last and said.edges[below] == t.a
+        return not edge_there and max(said.tops[first:below], default=0) <= t.b
 
     def looks_repeated(self, copy):
         """Did the sender's capture see any of its bytes before? If not, it looks like an original."""
@@ -218,6 +238,7 @@ class Answers:
                 self.list[last].overtaken = last < highest
                 highest = max(highest, last)
             self.tap.append((last, ack))
+        self.said = Said(((self.list[i], ack) for i, ack in self.tap if i >= 0), offset)
 
     def in_order(self):
         """The ACKs captured at the sender, in the order in which the receiver sent them."""
@@ -233,3 +254,17 @@ class Answers:
         i = max(bisect.bisect_left(self.list, edge, key=lambda x: x.edge),
                 bisect.bisect_left(self.list, since, key=lambda x: x.time))
         return self.list[i] if i < len(self.list) else None
+
+
+class Said:
+    """The acknowledgements captured at the sender, in the order in which the receiver sent them: when that was, left edges, where the highest
+    block ends as far as it was captured, and how many before each say what the one before them says."""
+
+    def __init__(self, captured, offset):
+        self.sent, self.edges, self.tops, self.bare, before = [], [], [], [0], None
+        for answer, ack in sorted(captured, key=lambda x: (x[0].time, x[0].frame)):
+            self.sent.append((answer.time, answer.frame))
+            self.edges.append(answer.edge)
+            self.tops.append(max((offset.near(right) for _, right in ack.blocks), default=0))
+            self.bare.append(self.bare[-1] + (ack.pure and (answer.edge, ack.blocks) == before))
+            before = answer.edge, ack.blocks
