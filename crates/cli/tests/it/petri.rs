@@ -368,9 +368,18 @@ fn ctrl_c_keeps_the_estimate_so_far() {
 #[test]
 fn ctrl_c_ends_an_exact_solution_with_one_line() {
     let folder = Folder::new("petri-interrupt-exact");
-    let endless = "place q\ntransition a exponential rate 1\n out q\ntransition s exponential rate 2\n in q\n";
-    let file = folder.file("endless.net", endless.as_bytes());
-    for options in [["--exact", "--json"], ["--query=P(q = 0)", "--exact"]] {
+    // 200 tokens in a ring of twelve places have 10^18 markings.
+    let places = (1..12).map(|n| format!("place p{n}\n"));
+    let moves = (0..12).map(|n| {
+        let next = (n + 1) % 12;
+        format!("transition t{n} exponential rate 1\n in p{n}\n out p{next}\n")
+    });
+    let ring: String = std::iter::once("place p0 200\n".to_owned())
+        .chain(places)
+        .chain(moves)
+        .collect();
+    let file = folder.file("ring.net", ring.as_bytes());
+    for options in [["--exact", "--json"], ["--query=P(p0 = 0)", "--exact"]] {
         let words = [&["petri", "--limit=2000000000", &file], &options[..]].concat();
         let output = common::interrupted(&words);
         assert_eq!(code(&output), 130, "{}", stderr(&output));

@@ -232,6 +232,7 @@ fn card(x: &[u64; 6]) -> Nic<Probe> {
             max_bytes: x[1] as u32,
             max_frames: x[2] as u32,
             max_flows: x[3] as usize % 9,
+            restarts: odd(x[2]),
         })
         .filter(|_| odd(x[4])),
         ..NicConfig::default()

@@ -36,10 +36,11 @@ pub(super) fn invariant_lines(net: &Net, invariants: &Invariants) -> Vec<String>
 
 /// The findings, one line each.
 pub(super) fn reachability_lines(net: &Net, report: &Report) -> Vec<String> {
+    // A bound ended it, or its user did.
     let all = if report.is_complete {
         "all"
     } else {
-        "the bound was reached: only"
+        "not all, but the first"
     };
     let mut lines = vec![format!(
         "{all} {} ({} vanishing), {}",
