@@ -10,18 +10,18 @@ use super::{Limit, LimitSet, Share};
 use crate::cause::Mark;
 use crate::result::Kind;
 
-/// Losses further apart than this number of round trips belong to times at which the bucket became empty anew.
+/// Losses further apart than this number of round trips were made by a bucket that had become empty again in between.
 const APART_RTTS: i64 = 2;
-/// Fewest times at which it did: with fewer any rates agree.
+/// A policer is recognised if its bucket became empty at least this often: the rates between fewer times may agree by chance.
 const MIN_TIMES: usize = 8;
 /// Time after which a loss is repaired, in halves of a round trip.
 const REPAIRED_HALF_RTTS: i64 = 3;
-/// Between two such times, segments that pass at least: where each packet alone is lost, no rate shows.
+/// Between two such times at least this many segments pass: where only single packets pass between losses, there is no rate.
 const MIN_SEGMENTS: f64 = 3.0;
-/// The rates between such times: so far apart the quarter that is fastest and the one that is slowest.
+/// The rates between such times agree if their upper and lower quartile are no further apart than this share of the median.
 const MAX_SPREAD: f64 = 0.1;
-/// And the times without losses, beyond the least: the same quarters against the middle. Of losses at random they are 1.6
-/// times the middle apart.
+/// The times without losses (what is longer than the shortest possible) are even if their quartiles are no further apart than this share of
+/// the median. Where losses come at random, it is 1.6.
 const MAX_UNEVEN: f64 = 0.9;
 /// Of the line's rate: what comes closer to it may be the line itself.
 const MAX_OF_LINE: f64 = 0.9;

@@ -179,8 +179,8 @@ impl AckQueue {
         self.release_by_id(seg.ts_ns, out);
     }
 
-    /// `seg`, which was sent before the one held at `place`, with a time that says so: what the
-    /// way back took longer for an ACK than for those that overtook it tells nothing of arrivals.
+    /// `seg` with a time no later than that of the ACK held at `place`, which was sent after it. What delayed an ACK on the
+    /// way back tells nothing of when data arrived.
     fn no_later_than(&self, place: usize, seg: &Segment) -> Segment {
         let after = self.held.get(place).map_or(seg.ts_ns, |h| h.seg.ts_ns);
         Segment {

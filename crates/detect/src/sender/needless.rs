@@ -16,10 +16,10 @@ use crate::collect::Basis;
 use crate::explanation::Explanation;
 use crate::result::{Evidence, Reason};
 
-/// Duplicate ACKs that no retransmission can have caused from which on data above the left edge did: one may be for a copy that the
-/// network made.
+/// From this number of duplicate ACKs on that no retransmission can have caused, new data above the left edge caused them. A single one may
+/// answer a copy that the network made.
 const MIN_FOR_NEW_DATA: u32 = 2;
-/// Duplicate ACKs without a block that an advance over more than an ACK in its turn covers follows on, from which on there is no SACK.
+/// Duplicate ACKs without a SACK block are taken to tell of segments that wait above a hole if at least this many do.
 const MIN_WAITED_WITHOUT_BLOCKS: u64 = 3;
 
 impl Sender {
