@@ -107,7 +107,7 @@ fn streams_take_no_more_than_their_share_of_the_memory() {
             reports.len()
         );
         println!("{line}");
-        // So many that they would not fit, and enough of them do.
+        // More streams than there is room for: some are followed, and the memory is kept.
         let fits = (SHARE / 8..=SHARE).contains(&peak);
         if !fits || left_out == 0 || reports.is_empty() {
             wrong.push(line);

@@ -12,7 +12,7 @@ pub struct MergeConfig {
     /// Maximum number of flows merged at the same time; a further flow sends the oldest one to the stack.
     pub max_flows: usize,
     /// A packet that does not continue what is held of its flow begins the next merged packet (GRO). Without, it passes
-    /// alone, and the one behind it begins (LRO in software, `inet_lro` of Linux 2.6.24 to 4.0).
+    /// alone, and the one behind it begins (`inet_lro` of Linux, which drivers used before GRO).
     pub restarts: bool,
 }
 

@@ -37,8 +37,8 @@ keys! {
         merge_bytes as "merge_limit": Size32, default "65535 B", with merge = "true";
         /// Maximum number of packets in a merged segment (MAX_SKB_FRAGS in Linux).
         merge_packets: Packets32, default "17 packets", with merge = "true";
-        /// A segment out of order begins the next merged one, as with GRO; otherwise it passes alone, as with the LRO of Linux
-        /// from 2.6.24 on.
+        /// A segment out of order begins the next merged one, as with GRO; otherwise it passes alone, as with `inet_lro`
+        /// of older Linux.
         merge_restarts: Flag, default "true", with merge = "true";
     }
 }
