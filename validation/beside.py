@@ -11,6 +11,7 @@ import math
 import pathlib
 import subprocess
 import sys
+import threading
 import time
 
 LINUX, SIMULATION = "Linux", "simulation"
@@ -61,10 +62,11 @@ class Ratio:
 
 
 class Runs:
-    """Runs by scenario, cell and engine, in a CSV file."""
+    """Runs by scenario, cell and engine, in a CSV file; several threads may add to them."""
 
     def __init__(self, path: str | None):
         self.path = pathlib.Path(path) if path else None
+        self.lock = threading.Lock()
         self.values: dict[tuple[str, str, str], dict[int, dict[str, float]]] = {}
         if self.path and self.path.exists():
             with open(self.path, newline="") as file:
@@ -73,28 +75,34 @@ class Runs:
                     self.values.setdefault((row["scenario"], row["cell"], row["engine"]), {})[int(row["seed"])] = numbers
 
     def add(self, scenario: str, cell: str, engine: str, seed: int, numbers: dict[str, float]) -> None:
-        self.values.setdefault((scenario, cell, engine), {})[seed] = numbers
-        if not self.path:
-            return
+        with self.lock:
+            self.values.setdefault((scenario, cell, engine), {})[seed] = numbers
+            if self.path:
+                self.append([scenario, cell, engine, seed, *(numbers.get(name, "") for name in KEPT)])
+
+    def append(self, row: list) -> None:
         is_new = not self.path.exists()
         with open(self.path, "a", newline="") as file:
             writer = csv.writer(file)
             if is_new:
                 writer.writerow(["scenario", "cell", "engine", "seed", *KEPT])
-            writer.writerow([scenario, cell, engine, seed, *(numbers.get(name, "") for name in KEPT)])
+            writer.writerow(row)
 
     def count(self, scenario: str, cell: str | None = None, engine: str = LINUX) -> int:
         """Runs that every cell of a scenario has on Linux, or one of them on this engine."""
-        if cell is not None:
-            return len(self.values.get((scenario, cell, engine), {}))
-        counts = [len(runs) for (name, _, engine), runs in self.values.items() if name == scenario and engine == LINUX]
+        with self.lock:
+            if cell is not None:
+                return len(self.values.get((scenario, cell, engine), {}))
+            counts = [len(runs) for (name, _, engine), runs in self.values.items() if name == scenario and engine == LINUX]
         return min(counts, default=0)
 
     def cells(self, scenario: str) -> list[str]:
-        return list(dict.fromkeys(cell for name, cell, _ in self.values if name == scenario))
+        with self.lock:
+            return list(dict.fromkeys(cell for name, cell, _ in self.values if name == scenario))
 
     def mean(self, scenario: str, cell: str, engine: str, measure: str) -> Mean:
-        runs = self.values.get((scenario, cell, engine), {}).values()
+        with self.lock:
+            runs = list(self.values.get((scenario, cell, engine), {}).values())
         return Mean([run[measure] for run in runs if measure in run])
 
 

@@ -37,6 +37,7 @@ struct Document {
     file: String,
     title: String,
     is_partial: bool,
+    measures: &'static [Measure],
     cells: Vec<CellResult>,
 }
 
@@ -46,6 +47,7 @@ impl Document {
             file: report.file.to_owned(),
             title: report.title.to_owned(),
             is_partial: report.is_partial,
+            measures: &MEASURES,
             cells: report.cells.to_vec(),
         }
     }
@@ -58,7 +60,7 @@ columns! {
     "title": Text, "Its title; may be empty." => &d.title;
     "partial": Flag, "True if the campaign was interrupted: cells may have fewer runs than requested."
         => d.is_partial;
-    "measures": Keyed(MEASURE), "The measures, by name." => MEASURES.iter().map(|m| (m.field.name, m)).collect();
+    "measures": Keyed(MEASURE), "The measures, by name." => d.measures.iter().map(|m| (m.field.name, m)).collect();
     "cells": Rows(CELL), "The cells of the grid." => &d.cells;
 }
 
