@@ -1,5 +1,7 @@
 //! The cost of a flow's unnecessary reductions, from what was recorded of it.
 
+use inorder_base::cause::Cause;
+
 use super::control::{self, Judged, Recognised, Shown};
 use super::episodes::Episode;
 use super::once_more::{OnceMore, SURE};
@@ -41,16 +43,14 @@ pub struct Reduction {
     pub timeout: bool,
     /// Whether anything was lost.
     pub verdict: RecoveryVerdict,
-    /// What began it makes a sender reduce its window, as a tail loss probe does not.
-    pub reduces: bool,
-    /// What was lost had no room in a queue.
-    pub overflow: bool,
+    /// What the sender reacted to.
+    pub cause: Cause,
 }
 
 impl Reduction {
     /// Nothing was lost, and the window was reduced.
     fn is_unnecessary(&self) -> bool {
-        self.verdict == RecoveryVerdict::Spurious && self.reduces
+        self.verdict == RecoveryVerdict::Spurious && self.cause.reduces()
     }
 }
 
@@ -284,7 +284,7 @@ impl Flow<'_> {
         let before = losses.clone().any(|r| r.start_ns < first.start_ns);
         let later = losses.clone().filter(|r| r.start_ns >= first.start_ns);
         let offset = |r: &Reduction| i64::try_from(r.seq_offset).unwrap_or(i64::MAX);
-        let queue = losses.clone().filter(|r| r.overflow);
+        let queue = losses.clone().filter(|r| r.cause == Cause::QueueLoss);
         let overflows = queue.filter_map(|r| self.episodes.of(r.start_ns));
         Rest {
             segments: segments(self.delivered - episode.delivered),

@@ -1,14 +1,14 @@
 //! Where the engines of one flow put what they find.
 
+use inorder_metrics::by_bytes::Late;
+use inorder_metrics::by_rate::Rates;
 use inorder_metrics::{Reordered, Tally};
 
 use crate::cause::Mark;
-use crate::rate::Rates;
 use crate::result::{
     Bound, Bounds, Bursts, Confidence, Distribution, Event, Evidence, Half, Kind, RateClass,
     Reason, Reordering,
 };
-use inorder_metrics::by_bytes::Late;
 
 /// What an event rests on and how sure it is.
 #[derive(Clone, Copy, Debug, PartialEq)]

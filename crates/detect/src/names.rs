@@ -2,14 +2,13 @@
 
 use crate::{AfterTimeout, Duplicates, Echo, Identification, TooOld};
 use crate::{
-    Bound, Cause, Confidence, Evidence, FastOpen, Half, Host, Kind, NotSeen, Outcome, PointKind,
-    Reason, Vantage, VantageBasis, Verdict,
+    Bound, Evidence, FastOpen, Half, Host, Kind, NotSeen, Outcome, PointKind, Reason, VantageBasis,
+    Verdict,
 };
 
 use inorder_report::names;
 
 names!(Kind { Reordered => "reordered", Lost => "lost", Refused => "refused" });
-names!(Confidence { Certain => "certain", Likely => "likely", Ambiguous => "ambiguous" });
 names!(Bound { Exact => "exact", AtMost => "at-most", AtLeast => "at-least", About => "about" });
 names!(Evidence {
     Sack => "sack",
@@ -55,25 +54,8 @@ names!(all NotSeen {
     Sack => "sack",
     Holes => "holes",
 });
-names!(all Cause {
-    QueueLoss => "queue-loss",
-    RandomLoss => "random-loss",
-    Loss => "loss",
-    TooLarge => "too-large-for-the-path",
-    Unreachable => "unreachable",
-    TimeExceeded => "time-exceeded",
-    Refused => "refused",
-    Reordering => "reordering",
-    AckReordering => "ack-reordering",
-    TailProbe => "tail-probe",
-    DelayJump => "delay-jump",
-    InAdvance => "in-advance",
-    Unanswered => "unanswered",
-    Unknown => "unknown",
-});
 names!(Half { EndToEnd => "end-to-end", Upstream => "upstream" });
 names!(Verdict { Needed => "needed", Spurious => "spurious", Ambiguous => "ambiguous" });
-names!(Vantage { Sender => "sender", Receiver => "receiver", Middle => "middle" });
 names!(VantageBasis {
     Forced => "forced",
     Handshake => "handshake",

@@ -42,6 +42,7 @@ mod bound;
 mod buffer_density;
 mod bursts;
 pub mod by_bytes;
+pub mod by_rate;
 mod density_window;
 mod displacement;
 mod gaps;

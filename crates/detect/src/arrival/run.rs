@@ -1,10 +1,10 @@
 //! Segments that come in order, which most do: a few additions each, and one booking for many.
 
+use inorder_metrics::by_rate::same_interval;
 use inorder_wire::Segment;
 
 use super::{Arrival, NEVER_NS};
 use crate::explanation::Explanation;
-use crate::rate::same_interval;
 
 /// Segments that came in order last and are not booked yet: what most segments are takes a few
 /// additions in one place, and one booking is for many.

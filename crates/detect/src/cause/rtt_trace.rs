@@ -1,6 +1,6 @@
 //! The round-trip times of a flow, in few bytes.
 
-use crate::packed::{Draft, Packed};
+use inorder_base::packed::{Draft, Packed};
 
 /// Samples remembered; beyond, every other one is forgotten.
 const MAX_RTT_SAMPLES: usize = 1_024;
@@ -129,7 +129,7 @@ heap!(Samples: packed);
 
 impl Samples {
     fn push(&mut self, at_ns: i64, rtt_ns: i64) {
-        let mut draft = Draft::<20>::new();
+        let mut draft = Draft::<20>::default();
         draft.push(at_ns.wrapping_sub(self.last_ns));
         draft.push(rtt_ns.wrapping_sub(self.last_rtt_ns));
         self.packed.reserve(20);

@@ -1,6 +1,6 @@
 //! What limited a transfer over its life.
 
-use inorder_report::{Name, Value, columns};
+use inorder_report::{Value, columns};
 
 use crate::limits::{LimitSet, Limits, Share, Stretch, Window};
 use crate::{Cause, Confidence};

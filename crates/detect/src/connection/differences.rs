@@ -6,7 +6,7 @@
 use inorder_wire::TcpFlags;
 
 use super::waiting::{FROM_HIGH, Packed};
-use crate::packed::{folded, unfolded};
+use inorder_base::packed::{folded, unfolded};
 
 /// Differences that are written only if there is one: of the numbers that a host sends with each segment.
 const FIELDS: usize = 5;

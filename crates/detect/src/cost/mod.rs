@@ -8,7 +8,7 @@ mod bound;
 use inorder_cost::{Closures, Dispersion, Episodes, Flights, Flow, Reduction, Series};
 
 use crate::limits::{Ends, Judge, Lag, Life, Limits, Progress, Rounds, Told};
-use crate::result::{Cause, Cost, Recovery, Vantage};
+use crate::result::{Cost, Recovery, Vantage};
 
 pub(crate) use bound::bound;
 
@@ -455,8 +455,7 @@ impl Recovery {
             seq_offset: self.seq_offset,
             timeout: self.timeout,
             verdict: self.verdict,
-            reduces: self.cause.reduces(),
-            overflow: self.cause == Cause::QueueLoss,
+            cause: self.cause,
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::held::KINDS;
 use super::rounds::Row;
-use crate::packed::{folded, unfolded};
+use inorder_base::packed::{folded, unfolded};
 
 /// Numbers of a row: its parts and eight more.
 const NUMBERS: usize = KINDS + 8;

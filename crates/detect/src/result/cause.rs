@@ -1,60 +1,8 @@
-//! Why a sender sent something again.
+//! How often a sender sent something again for one cause, and what a cause is found by.
+
+use inorder_base::cause::Cause;
 
 use crate::prompt::Prompt;
-
-/// What a recovery, a time-out or a retransmission goes back to: one cause each.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
-#[non_exhaustive]
-pub enum Cause {
-    /// Packets were lost while the round-trip time stood near its top: a full queue dropped them.
-    QueueLoss,
-    /// Packets were lost while the round-trip time was low: nothing speaks for a full queue.
-    RandomLoss,
-    /// Packets were lost; the round-trip time does not tell where.
-    Loss,
-    /// Packets were too large for a link of the path, as ICMP says (RFC 1191, RFC 8201).
-    TooLarge,
-    /// The other host could not be reached, as ICMP says.
-    Unreachable,
-    /// Routers passed packets on in a loop, as ICMP says (time exceeded).
-    TimeExceeded,
-    /// The receiver refused what arrived (PAWS, RFC 7323 section 5; outside the window).
-    Refused,
-    /// A late packet was taken for lost (RFC 2883 section 5.2).
-    Reordering,
-    /// Acknowledgements overtook each other on their way back; no data was late.
-    AckReordering,
-    /// A tail loss probe (RFC 8985 section 7), sent to hear of the end, repeated what had arrived.
-    TailProbe,
-    /// The retransmission timer expired although everything had arrived: the round-trip time had
-    /// jumped, or acknowledgements were lost (RFC 2883 sections 5.3 and 5.4).
-    DelayJump,
-    /// The sender repeated data before an acknowledgement or a timer can have made it do so: some stacks and content
-    /// networks send copies in advance. It costs no window.
-    InAdvance,
-    /// The data was sent again until the end and never acknowledged: the path or the receiver was dead for it.
-    Unanswered,
-    /// Nothing that was captured explains it.
-    #[default]
-    Unknown,
-}
-
-impl Cause {
-    /// True if it makes a sender reduce its window: a probe or a copy in advance does not, and neither does what had to be
-    /// cut anew for the path (RFC 1191 section 6.4).
-    pub fn reduces(self) -> bool {
-        !matches!(self, Cause::TailProbe | Cause::InAdvance | Cause::TooLarge)
-    }
-
-    /// True if data was lost on the path.
-    pub fn is_loss(self) -> bool {
-        let by_icmp = matches!(
-            self,
-            Cause::TooLarge | Cause::Unreachable | Cause::TimeExceeded
-        );
-        by_icmp || matches!(self, Cause::QueueLoss | Cause::RandomLoss | Cause::Loss)
-    }
-}
 
 /// How much of a flow's recovery goes back to one cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

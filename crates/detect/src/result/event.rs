@@ -1,6 +1,6 @@
 //! Events: one late, lost or refused segment each, with what it rests on.
 
-use super::Cause;
+use super::{Cause, Confidence};
 
 /// What happened to an original transmission. The kinds exclude each other.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -14,17 +14,6 @@ pub enum Kind {
     /// timestamp was too old (PAWS, RFC 7323 section 5), or it lay outside the window (RFC 9293
     /// section 3.10.7.4). The bytes had to be sent again.
     Refused,
-}
-
-/// How far an event can be trusted.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Confidence {
-    /// The evidence admits no other reading, extent included.
-    Certain,
-    /// That it happened is sure or nearly so; the extent may be off.
-    Likely,
-    /// Another reading is as good; [`Event::reason`] says why.
-    Ambiguous,
 }
 
 /// What an event rests on.

@@ -7,8 +7,8 @@ use std::fmt;
 use std::net::SocketAddr;
 
 use super::{
-    Avoidance, Bounds, CauseCount, Closing, Cost, Distribution, Event, Handshake, Icmp, Recoveries,
-    Reordering, Retransmission, Shrunk, Swallowed, VantageChoice, WhatIf,
+    Avoidance, Bounds, CauseCount, Closing, Cost, Distribution, Event, Handshake, Icmp, RateClass,
+    Recoveries, Reordering, Retransmission, Shrunk, Swallowed, VantageChoice, WhatIf,
 };
 
 /// One direction of one connection.
@@ -66,26 +66,6 @@ pub struct Bursts {
     pub count: u64,
     /// Lengths of the runs, packets.
     pub lengths: Distribution,
-}
-
-/// Reordering at one sending rate, averaged over intervals of 250 ms.
-#[derive(Clone, PartialEq, Default, Debug)]
-pub struct RateClass {
-    /// Lower bound of the rate, bits/s; classes are a quarter octave wide.
-    pub rate_bps: u64,
-    /// Intervals seen in this class.
-    pub intervals: u64,
-    /// Original segments sent in them; at a receiver, which only sees them come, that came in them.
-    pub packets: u64,
-    /// Of these, reordered, whenever that became known (16 s of sending later at most).
-    pub reordered: u64,
-    /// Mean extent of these, packets.
-    pub mean_extent: f64,
-    /// Mean late time of these, nanoseconds.
-    pub mean_late_ns: f64,
-    /// These by the octave of their extent in bytes (RFC 4737 section 4.4): its lower bound and packets, ascending.
-    /// Packets whose extent is not known are missing.
-    pub extent_bytes: Vec<(u64, u64)>,
 }
 
 /// Reordering of pure acknowledgements on the way back.

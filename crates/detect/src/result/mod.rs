@@ -29,19 +29,21 @@ mod vantage;
 
 pub use attempt::{Attempt, Attempts, FastOpen, Handshake, Outcome};
 pub use blind::{Blind, BlindFlows, NotSeen};
+pub use cause::CauseCount;
 pub(crate) use cause::Facts;
-pub use cause::{Cause, CauseCount};
 pub use closing::{Closing, Host};
 pub use early::EndedEarly;
-pub use event::{
-    Bound, Bounds, Confidence, Event, Evidence, Half, Kind, Reason, Retransmission, Verdict,
-};
+pub use event::{Bound, Bounds, Event, Evidence, Half, Kind, Reason, Retransmission, Verdict};
 pub use flow::{
     AckPath, Artefacts, Bursts, Endpoints, FlowId, FlowReport, Originals, PathFindings, Point,
-    PointKind, RateClass, Records, Retransmissions,
+    PointKind, Records, Retransmissions,
 };
 pub use icmp::{Icmp, Shrunk, Swallowed};
+pub use inorder_base::cause::Cause;
+pub use inorder_base::confidence::Confidence;
+pub use inorder_base::vantage::Vantage;
 pub use inorder_cost::{Control, Cost, GoodputBin, Limit, Lost, RecoveryVerdict};
+pub use inorder_metrics::by_rate::RateClass;
 pub use inorder_metrics::{Distribution, Reordering};
 pub use inorder_streams::{
     Inside, Numbering, Numbers, Pauses, Repeats, Replay, ReplayWindow, Reported, StreamDoubt,
@@ -52,4 +54,4 @@ pub use moments::{AllMoments, Moments};
 pub use recoveries::{Avoidance, Recoveries, Recovery};
 pub use totals::{Openings, OrderTotals, RecoveryTotals, StreamTotals, Totals};
 pub use truth::FlowTruth;
-pub use vantage::{Vantage, VantageBasis, VantageChoice};
+pub use vantage::{VantageBasis, VantageChoice};

@@ -1,15 +1,6 @@
-//! Where on the path a capture was taken.
+//! Where on the path a capture was taken, and what told.
 
-/// Where on the path the capture was taken, seen from the data's direction.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Vantage {
-    /// At or next to the data's sender.
-    Sender,
-    /// At or next to the data's receiver.
-    Receiver,
-    /// In between.
-    Middle,
-}
+use inorder_base::vantage::Vantage;
 
 /// What told the vantage point.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -3,6 +3,8 @@
 //! A number is written as seven bits to a byte, the lowest first; the eighth says that more follow (LEB128, as in DWARF 5
 //! section 7.6). Signed numbers are interleaved before, so that small ones are short whatever their sign.
 
+use crate::heap;
+
 /// Room is made for this part more at a time: most lists end soon.
 const GROWTH_PART: usize = 4;
 /// Least room that is made, bytes.
@@ -10,19 +12,29 @@ const MIN_GROWTH: usize = 24;
 
 /// Signed numbers interleaved, so that small ones are short whatever their sign.
 #[inline]
-pub(crate) fn folded(number: i64) -> u64 {
+pub fn folded(number: i64) -> u64 {
     (number << 1 ^ number >> 63).cast_unsigned()
 }
 
 /// What [`folded`] was given.
 #[inline]
-pub(crate) fn unfolded(folded: u64) -> i64 {
+pub fn unfolded(folded: u64) -> i64 {
     (folded >> 1 ^ (folded & 1).wrapping_neg()).cast_signed()
 }
 
 /// Numbers that were written one behind the other.
+///
+/// ```
+/// use inorder_base::packed::{Draft, Packed};
+///
+/// let (mut packed, mut draft) = (Packed::default(), Draft::<20>::default());
+/// [7, -8].into_iter().for_each(|number| draft.push(number));
+/// packed.reserve(20);
+/// packed.push(&draft);
+/// assert!(packed.numbers().eq([7, -8]));
+/// ```
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Packed {
+pub struct Packed {
     bytes: Vec<u8>,
 }
 
@@ -30,7 +42,8 @@ heap!(Packed: bytes);
 
 impl Packed {
     /// Makes room for `bytes` more, and for few beyond.
-    pub(crate) fn reserve(&mut self, bytes: usize) {
+    #[inline]
+    pub fn reserve(&mut self, bytes: usize) {
         if self.bytes.capacity() - self.bytes.len() < bytes {
             let more = (self.bytes.len() / GROWTH_PART).max(MIN_GROWTH);
             self.bytes.reserve_exact(more.max(bytes));
@@ -38,33 +51,39 @@ impl Packed {
     }
 
     /// Appends the numbers of a draft.
-    pub(crate) fn push<const N: usize>(&mut self, draft: &Draft<N>) {
+    #[inline]
+    pub fn push<const N: usize>(&mut self, draft: &Draft<N>) {
         self.bytes.extend_from_slice(&draft.bytes[..draft.len]);
     }
 
     /// The numbers in their order.
-    pub(crate) fn numbers(&self) -> Numbers<'_> {
+    #[inline]
+    pub fn numbers(&self) -> Numbers<'_> {
         Numbers { left: &self.bytes }
     }
 }
 
 /// Numbers in at most `N` bytes that are written down together: a list looks for room at every byte.
 #[derive(Debug)]
-pub(crate) struct Draft<const N: usize> {
+pub struct Draft<const N: usize> {
     bytes: [u8; N],
     len: usize,
 }
 
-impl<const N: usize> Draft<N> {
-    pub(crate) fn new() -> Self {
+impl<const N: usize> Default for Draft<N> {
+    #[inline]
+    fn default() -> Self {
         Draft {
             bytes: [0; N],
             len: 0,
         }
     }
+}
 
+impl<const N: usize> Draft<N> {
+    /// Writes a number behind the others. It takes ten bytes at most; the draft must have room for it.
     #[inline]
-    pub(crate) fn push(&mut self, number: i64) {
+    pub fn push(&mut self, number: i64) {
         let mut left = folded(number);
         while left > 0x7f {
             self.push_byte(left as u8 | 0x80);
@@ -82,7 +101,7 @@ impl<const N: usize> Draft<N> {
 
 /// Reads what was written.
 #[derive(Clone, Debug)]
-pub(crate) struct Numbers<'a> {
+pub struct Numbers<'a> {
     left: &'a [u8],
 }
 
@@ -115,7 +134,7 @@ mod tests {
         ) {
             let mut packed = Packed::default();
             for &number in &numbers {
-                let mut draft = Draft::<10>::new();
+                let mut draft = Draft::<10>::default();
                 draft.push(number);
                 packed.reserve(10);
                 packed.push(&draft);
@@ -126,7 +145,7 @@ mod tests {
 
     #[test]
     fn small_numbers_take_a_byte() {
-        let (mut packed, mut draft) = (Packed::default(), Draft::<148>::new());
+        let (mut packed, mut draft) = (Packed::default(), Draft::<148>::default());
         (-64..64).for_each(|number| draft.push(number));
         assert_eq!(draft.len, 128);
         draft.push(i64::MIN);
