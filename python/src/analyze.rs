@@ -83,18 +83,15 @@ impl Options {
     }
 
     fn vantage(&self) -> PyResult<Option<Vantage>> {
-        let all = [Vantage::Sender, Vantage::Receiver, Vantage::Middle];
         let Some(wanted) = self.vantage.as_deref() else {
             return Ok(None);
         };
-        use inorder_report::Name;
-        let found = all.into_iter().find(|vantage| vantage.name() == wanted);
+        let found = Vantage::ALL
+            .into_iter()
+            .find(|vantage| vantage.name() == wanted);
         found.map(Some).ok_or_else(|| {
-            let names = all.map(|vantage| vantage.name());
-            usage(format!(
-                "vantage: expected one of {}, found {wanted}",
-                names.join(", ")
-            ))
+            let names = Vantage::NAMES.join(", ");
+            usage(format!("vantage: expected one of {names}, found {wanted}"))
         })
     }
 

@@ -1,7 +1,7 @@
 //! What limited a transfer, in words for people.
 
 use inorder_detect::FlowReport;
-use inorder_detect::limits::{Limit, LimitSet, Limits, Stretch};
+use inorder_limits::{Limit, LimitSet, Limits, Stretch};
 
 use crate::headline::Why;
 use crate::shares::harmless;

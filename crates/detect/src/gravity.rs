@@ -6,7 +6,8 @@
 //! worse off; of two flows with the same share of them the larger one. Flows are therefore ordered by
 //! affected packets x share of affected packets. The weights decide the order only: no output prints them.
 
-use crate::limits::{Limit as Held, LimitSet};
+use inorder_limits::{Limit as Held, LimitSet};
+
 use crate::result::{
     Attempts, Cause, FlowReport, Limit, Outcome, StreamDoubt, StreamReport, Vantage,
 };

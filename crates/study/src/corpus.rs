@@ -8,7 +8,6 @@ use inorder_analysis::{Analysis, Line, Rows};
 use inorder_capture::CaptureError;
 use inorder_detect::{Config, Vantage};
 use inorder_pipeline::{Analyzer, Filter, Input, Selection, Watch};
-use inorder_report::Name;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -101,13 +100,14 @@ impl Corpus {
     }
 
     fn vantage(&self) -> Result<Option<Vantage>, Error> {
-        let all = [Vantage::Sender, Vantage::Receiver, Vantage::Middle];
         let Some(wanted) = self.vantage.as_deref() else {
             return Ok(None);
         };
-        let found = all.into_iter().find(|vantage| vantage.name() == wanted);
+        let found = Vantage::ALL
+            .into_iter()
+            .find(|vantage| vantage.name() == wanted);
         found.map(Some).ok_or_else(|| {
-            let names = all.map(|vantage| vantage.name()).join(", ");
+            let names = Vantage::NAMES.join(", ");
             Error::usage(format!("vantage: expected one of {names}, found {wanted}"))
         })
     }

@@ -1,7 +1,7 @@
 //! Actions against what the headline calls uncertain: they may help, if it is so.
 
 use inorder_detect::FlowReport;
-use inorder_detect::limits::Limit;
+use inorder_limits::Limit;
 
 use super::{Action, Case};
 use crate::headline::{Why, noun, parts};

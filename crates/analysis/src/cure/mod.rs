@@ -19,8 +19,8 @@ mod windows;
 pub use action::{ACTION, Action, ActionKind, Gain};
 pub use next::{NoAction, Why};
 
-use inorder_detect::limits::{Limit as Held, LimitSet};
 use inorder_detect::{Cause, FlowReport, Limit};
+use inorder_limits::{Limit as Held, LimitSet};
 
 use self::doubt::only_if;
 use crate::headline::{Claim, Headline, headline};

@@ -1,7 +1,7 @@
 //! Actions where packets are too large for the path.
 
-use inorder_detect::limits::{Limit, LimitSet};
 use inorder_detect::{FlowReport, Vantage};
+use inorder_limits::{Limit, LimitSet};
 use inorder_report::number::{count, plural};
 
 use super::{Action, ActionKind};

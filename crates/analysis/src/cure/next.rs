@@ -1,8 +1,8 @@
 //! Why nothing is proposed, and what to capture next.
 
 use inorder_base::named;
-use inorder_detect::limits::{Limit, LimitSet};
 use inorder_detect::{Cause, FlowReport, NotSeen, Vantage};
+use inorder_limits::{Limit, LimitSet};
 
 use inorder_report::number::rate;
 

@@ -1,7 +1,7 @@
 //! Actions where packets are lost, or nothing gets through.
 
-use inorder_detect::limits::{Limit, LimitSet};
 use inorder_detect::{Cause, FlowReport, Vantage};
+use inorder_limits::{Limit, LimitSet};
 use inorder_report::number::{plural, rate, time};
 
 use crate::headline::times;

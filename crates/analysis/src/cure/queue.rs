@@ -1,7 +1,7 @@
 //! What to do about a full queue.
 
-use inorder_detect::limits::Limit;
 use inorder_detect::{Cause, FlowReport};
+use inorder_limits::Limit;
 use inorder_report::number::{count, time};
 
 use super::path::recoveries;

@@ -1,7 +1,7 @@
 //! Actions where a window, a buffer or an application holds a transfer back.
 
 use inorder_detect::FlowReport;
-use inorder_detect::limits::Limit;
+use inorder_limits::Limit;
 use inorder_report::number::{bytes, plural, rate, time};
 
 use super::doubt::as_sure_as;

@@ -43,7 +43,7 @@ pub(super) fn held(flow: &FlowReport) -> Vec<Claim> {
             start,
             start_at_most: flow
                 .limits
-                .share_where(|set| set.contains(inorder_detect::limits::Limit::Start)),
+                .share_where(|set| set.contains(inorder_limits::Limit::Start)),
         }],
         None => parts(flow).into_iter().map(Claim::Held).collect(),
     };

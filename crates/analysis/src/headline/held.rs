@@ -1,7 +1,7 @@
 //! The words for what held a flow back.
 
-use inorder_detect::limits::{Limit, LimitSet, Window};
 use inorder_detect::{Cause, FlowReport, Vantage};
+use inorder_limits::{Limit, LimitSet, Window};
 use inorder_report::number::{bytes, count, plural, rate, time};
 
 use super::sure::Evidence;

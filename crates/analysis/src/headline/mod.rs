@@ -17,8 +17,8 @@ mod unread;
 
 use std::fmt;
 
-use inorder_detect::limits::Limit;
 use inorder_detect::{FlowReport, Gravity, StreamReport, Totals};
+use inorder_limits::Limit;
 use inorder_report::number::{count, percent, plural};
 
 pub use self::claim::{About, Claim, Counted, Nothing};

@@ -1,7 +1,7 @@
 //! The words where a capture leaves open what held a flow back, or where it is uncertain.
 
 use inorder_detect::Vantage;
-use inorder_detect::limits::{Limit, LimitSet};
+use inorder_limits::{Limit, LimitSet};
 use inorder_report::number::time;
 
 use super::held::{Held, Why, between, bounds};

@@ -4,8 +4,8 @@
 //! transfers from three places each. This file alone decides which property a clause has: JSON lists their names beside each clause (`evidence`),
 //! and `testdata/lab/confidence` computes the points from those. A clause with a larger chance than a bound says that it is uncertain.
 
-use inorder_detect::limits::{Limit, LimitSet};
 use inorder_detect::{Cause, FlowReport};
+use inorder_limits::{Limit, LimitSet};
 
 use crate::shares::{self, Part};
 

@@ -17,8 +17,7 @@ mod section;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use inorder_detect::limits::Limit;
-use inorder_report::Name;
+use inorder_limits::Limit;
 use inorder_report::escape::Text;
 use inorder_report::html::{Assets, begin, end};
 use serde::Serialize;

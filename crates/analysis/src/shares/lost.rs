@@ -1,7 +1,7 @@
 //! The time that a flow lost because something was sent again or slowed down without need.
 
-use inorder_detect::limits::{Limit, Limits};
 use inorder_detect::{Cause, FlowReport};
+use inorder_limits::{Limit, Limits};
 
 /// A share of the life that is lost by unnecessary reductions, recoveries and timers and that nobody would notice.
 pub(crate) const UNNOTICED: f64 = 0.05;

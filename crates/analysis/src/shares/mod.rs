@@ -10,7 +10,7 @@ pub(crate) use path::{full_line_bps, line_bps, path_bytes, reads_slowly, round_t
 pub(crate) use told::told;
 
 use inorder_detect::FlowReport;
-use inorder_detect::limits::{Limit, LimitSet, Limits};
+use inorder_limits::{Limit, LimitSet, Limits};
 
 /// Parts with a smaller share of the life are not named.
 const MIN_NAMED: f64 = 0.1;

@@ -1,7 +1,7 @@
 //! What is known of the path: the rate of its line, its round trip, and the window that its receiver leaves.
 
-use inorder_detect::limits::{Limit, Window};
 use inorder_detect::{FlowReport, Vantage};
+use inorder_limits::{Limit, Window};
 
 use super::MIN_NAMED;
 

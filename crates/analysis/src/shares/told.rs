@@ -1,6 +1,6 @@
 //! The parts of a flow's life that a sentence names.
 
-use inorder_detect::limits::{Limit, LimitSet, Limits};
+use inorder_limits::{Limit, LimitSet, Limits};
 
 use super::{MIN_NAMED, Part, end_ns, joined, parts_as};
 
@@ -159,7 +159,7 @@ mod tests {
     fn what_is_left_open_twice_with_one_limit_in_common_is_told_once() {
         let mut limits = Limits::default();
         limits.ended_ns = 100;
-        let share = |limits: &[Limit], ns| inorder_detect::limits::Share {
+        let share = |limits: &[Limit], ns| inorder_limits::Share {
             limits: LimitSet::of(limits),
             ns,
             confidence: inorder_detect::Confidence::Likely,

@@ -2,8 +2,8 @@
 //! do, and what ICMP says of lost packets.
 
 use inorder_analysis::{Analysis, headline};
-use inorder_detect::limits::{Limit, Share};
 use inorder_detect::{Cause, FastOpen, Outcome};
+use inorder_limits::{Limit, Share};
 
 use crate::frames::{A, ACK, B, CLIENT, Capture, ROUTER, RST, SYN, Segment, client, ip, server};
 use crate::words::says;

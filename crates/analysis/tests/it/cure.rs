@@ -2,10 +2,10 @@
 
 use inorder_analysis::Analysis;
 use inorder_analysis::cure::{Action, ActionKind, Cure, Why};
-use inorder_detect::limits::{Limit as Held, LimitSet, Limits, Share, Window};
 use inorder_detect::{
     Avoidance, Cause, CauseCount, Confidence, FlowReport, Host, Limit, Lost, Shrunk, Vantage,
 };
+use inorder_limits::{Limit as Held, LimitSet, Limits, Share, Window};
 
 use crate::sample;
 use crate::words::says;

@@ -2,8 +2,8 @@
 
 use inorder_analysis::table::{self, Style};
 use inorder_analysis::{Analysis, Line};
-use inorder_detect::limits::{Limit, Limits, Share};
 use inorder_detect::{Confidence, FlowReport};
+use inorder_limits::{Limit, Limits, Share};
 use inorder_report::csv;
 
 use crate::sample;

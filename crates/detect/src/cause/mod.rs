@@ -8,6 +8,7 @@
 mod place;
 mod rtt_trace;
 
+use inorder_limits::Loss;
 use place::Place;
 pub(crate) use rtt_trace::RttTrace;
 
@@ -41,6 +42,21 @@ pub(crate) struct Mark {
 }
 
 impl Mark {
+    /// What the limits of the transfer are found by, if it was lost.
+    pub(crate) fn loss(&self) -> Option<Loss> {
+        let Mark {
+            start,
+            rtt_ns,
+            sent_ns,
+            kind,
+        } = *self;
+        (kind == Kind::Lost).then_some(Loss {
+            start,
+            rtt_ns,
+            sent_ns,
+        })
+    }
+
     pub(crate) fn of(event: &Event) -> Mark {
         Mark {
             start: i64::try_from(event.seq_offset).unwrap_or(i64::MAX),

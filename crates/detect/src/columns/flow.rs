@@ -1,12 +1,12 @@
 //! One flow.
 
+use inorder_limits::columns::LIMITS;
 use inorder_report::{Element, Files, Name, Value, columns};
 
 use super::COST;
 use super::WHAT_IF;
 use super::buckets;
 use super::event::{EventsOfFlow, RETRANSMISSION};
-use super::limits::LIMITS;
 use super::reordering::{RATE_CLASS, REORDERING};
 use super::repair::{CAUSE_COUNT, RECOVERY};
 use crate::{

@@ -1,10 +1,12 @@
 //! Everything said of one flow: one direction of a connection that carried data.
 
-use super::blind::Blind;
-use crate::habits::Habits;
-use crate::limits::Limits;
 use std::fmt;
 use std::net::SocketAddr;
+
+use inorder_limits::Limits;
+
+use super::blind::Blind;
+use crate::habits::Habits;
 
 use super::{
     Avoidance, Bounds, CauseCount, Closing, Cost, Distribution, Event, Handshake, Icmp, RateClass,

@@ -1,5 +1,7 @@
 //! Recovery phases, and what would have avoided needless ones.
 
+use inorder_limits::Reduction;
+
 use crate::cause::Mark;
 
 use super::{Cause, CauseCount, Distribution, Facts, RecoveryVerdict};
@@ -39,6 +41,17 @@ impl Recovery {
             verdict,
             cause: Cause::Unknown,
             facts: Facts::default(),
+        }
+    }
+
+    /// What its cost is found by, and what limited the transfer behind it.
+    pub(crate) fn reduction(&self) -> Reduction {
+        Reduction {
+            start_ns: self.start_ns,
+            seq_offset: self.seq_offset,
+            timeout: self.timeout,
+            verdict: self.verdict,
+            cause: self.cause,
         }
     }
 

@@ -1,6 +1,7 @@
 //! What follows one direction's data: the arrivals, the sender's view, and what is laid over them.
 
 use inorder_base::sequence::Offsets;
+use inorder_limits::Recorder;
 use inorder_wire::{Segment, TcpFlags};
 
 use super::known::TheEnd;
@@ -9,7 +10,6 @@ use crate::arrival::{Arrival, Repeat};
 use crate::cause::RttTrace;
 use crate::collect::Basis;
 use crate::config::Config;
-use crate::cost::Recorder;
 use crate::points::Points;
 use crate::result::{Half, PointKind, Vantage, VantageChoice, WhatIf};
 use crate::sender::{Options, Sender};
@@ -38,8 +38,8 @@ pub(super) struct Engines {
     /// The what-if of sorters by name.
     pub(super) named: Option<Box<NamedReceivers>>,
     pub(super) points: Option<Box<Points>>,
-    /// Throughput, and what reductions of the window cost.
-    pub(super) cost: Recorder,
+    /// Throughput, and what limits the transfer.
+    pub(super) recorder: Recorder,
     pub(super) arrival: Arrival,
     /// Round-trip times of the data, at its sender.
     pub(super) rtts: RttTrace,
@@ -51,7 +51,7 @@ pub(super) struct Engines {
     pub(super) probe: Option<Box<Segment>>,
 }
 
-heap!(Engines: sender, what_if, usual, named, points, cost, arrival, rtts);
+heap!(Engines: sender, what_if, usual, named, points, recorder, arrival, rtts);
 
 /// Data that a first ACK reports as missing reaches back no further than this before the first data captured, bytes.
 const MAX_BEFORE_FIRST: i64 = 1 << 24;
@@ -67,13 +67,13 @@ pub(super) struct Heard<'a> {
     pub(super) usual: &'a mut Option<Box<UsualReceivers>>,
     pub(super) named: &'a mut Option<Box<NamedReceivers>>,
     pub(super) points: &'a mut Option<Box<Points>>,
-    pub(super) cost: &'a mut Recorder,
+    pub(super) recorder: &'a mut Recorder,
     pub(super) una: i64,
 }
 
 impl Heard<'_> {
     pub(super) fn original(&mut self, seg: &Segment, at: i64, len: u32) {
-        self.cost
+        self.recorder
             .sent(seg.ts_ns, at + i64::from(len), len, seg.tsecr);
         if let Some(sender) = self.sender {
             sender.sent(seg, at, len);
@@ -94,7 +94,7 @@ impl Heard<'_> {
 
     /// On the path, which of two packets is the retransmission goes by `repeat`; at the sender it is the later one.
     pub(super) fn again(&mut self, seg: &Segment, (at, len): (i64, u32), repeat: Option<Repeat>) {
-        self.cost.sent_again(seg.ts_ns, len);
+        self.recorder.sent_again(seg.ts_ns, len);
         if let Some(sender) = self.sender {
             sender.retransmitted(seg, at, len);
             if let Some(repeat) = repeat {
@@ -246,7 +246,7 @@ impl Engines {
     #[cold]
     pub(super) fn window_told(&mut self, seg: &Segment, advances: bool) {
         self.closed = seg.window == 0 && !seg.flags.any(TcpFlags::SYN);
-        self.cost.window_told(seg.ts_ns, self.closed);
+        self.recorder.window_told(seg.ts_ns, self.closed);
         let Some(probe) = self.probe.take_if(|_| advances) else {
             return;
         };
@@ -299,7 +299,7 @@ impl Engines {
             points: config.keep_points.then(|| Box::new(Points::new())),
             rtts: RttTrace::default(),
             arrival: Arrival::new(half, keep, at_receiver, config.explanations),
-            cost: Recorder::new(!at_receiver, lag_ns, shared.full),
+            recorder: Recorder::new(choice.vantage, lag_ns, shared.full),
             choice,
             keep_events: config.keep_events,
             closed: false,

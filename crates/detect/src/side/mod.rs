@@ -8,13 +8,13 @@ mod observe;
 mod report;
 
 use inorder_base::sequence::Offsets;
+use inorder_limits::Answer;
 use inorder_wire::{Complaint, Dir, FlowKey, Has, Segment, TcpFlags};
 
 use crate::arrival::{Context, Piece};
 use crate::complaints::Complaints;
 use crate::config::Config;
 use crate::copies::Above;
-use crate::cost::Answer;
 use crate::flow_table::FlowTable;
 use crate::habits::Identification;
 use crate::kept::Kept;
@@ -143,7 +143,7 @@ impl Side {
     #[cold]
     pub(crate) fn note_marked(&mut self, now: i64) {
         if let Some(engines) = &mut self.engines {
-            engines.cost.note_marked(now);
+            engines.recorder.note_marked(now);
         }
     }
 
@@ -274,7 +274,7 @@ impl Side {
             self.clock.note(seg);
             let len = seg.payload_len;
             engines
-                .cost
+                .recorder
                 .sent(seg.ts_ns, offset + i64::from(len), len, seg.tsecr);
             if engines.more {
                 engines.in_order(seg, offset);
@@ -297,7 +297,7 @@ impl Side {
             usual: &mut engines.usual,
             named: &mut engines.named,
             points: &mut engines.points,
-            cost: &mut engines.cost,
+            recorder: &mut engines.recorder,
             una: engines.una,
         };
         let sent_behind_ns = match shared.timestamps && seg.has(Has::TIMESTAMPS) {
@@ -431,12 +431,12 @@ impl Side {
             stamp: seg.tsval,
         };
         match engines.sender.as_deref() {
-            None => engines.cost.acknowledged_at_receiver(&answer),
+            None => engines.recorder.acknowledged_at_receiver(&answer),
             Some(sender) => {
                 answer.delivered = sender.delivered().max(engines.una);
                 answer.repeated = repeated_by(seg, &engines.unwrap, ack);
                 answer.rtt_ns = sender.usual_rtt();
-                engines.cost.acknowledged(&answer);
+                engines.recorder.acknowledged(&answer);
             }
         }
     }

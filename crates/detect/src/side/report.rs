@@ -1,20 +1,19 @@
 //! The report on one direction.
 
+use inorder_limits::{Life, Loss, Reduction};
+
 use super::engines::Engines;
 use super::findings::Findings;
 use super::{Shared, Side};
 use crate::arrival::Context;
-use crate::cause::Flow;
+use crate::cause::{Flow, Mark};
 use crate::complaints;
-use crate::cost::bound;
 use crate::engine_end::EngineEnd;
 use crate::habits::{Habits, Identification};
 use crate::kept::Kept;
-use crate::limits::Ends;
-use crate::limits::Life;
 use crate::result::{
     Artefacts, Avoidance, Blind, Closing, Endpoints, FlowId, FlowReport, Handshake, NotSeen,
-    PathFindings, Records, Reordering, Vantage, VantageBasis, VantageChoice,
+    PathFindings, Records, Recovery, Reordering, Vantage, VantageBasis, VantageChoice,
 };
 use crate::sender::{AckFindings, SenderEnd};
 
@@ -65,36 +64,38 @@ impl Side {
             _ => choice.to_sender_ns,
         };
         let min_rtt_ns = min_rtt_ns.or(beyond_ns);
-        let ends = Ends {
-            vantage,
-            mss: cx.mss,
-            rtt_ns: round_trip(&choice, min_rtt_ns),
-            spurious: main.retransmissions.spurious,
-        };
         let path = PathFindings {
             icmp: complaints::sum(&main.proven),
             shrunk: acks.and_then(|acks| acks.shrunk),
             swallowed: acks.and_then(|acks| acks.swallowed),
             network_duplicates,
         };
-        let mut cost = engines.cost.finish(&main.recoveries.list, &ends);
         let rtts = engines.rtts.samples();
-        let life = Life {
+        let recoveries: Vec<Reduction> = main
+            .recoveries
+            .list
+            .iter()
+            .map(Recovery::reduction)
+            .collect();
+        let losses: Vec<Loss> = main.marks.iter().filter_map(Mark::loss).collect();
+        let (cost, limits) = engines.recorder.finish(&Life {
             first_ns: end.first_ns,
             last_ns: end.last_ns,
-            over_ns: over_ns(end, vantage, engines.cost.last_data_ns()),
+            over_ns: over_ns(end, vantage, engines.recorder.last_data_ns()),
+            opened_ns: end.opened_ns,
+            mss: cx.mss,
+            rtt_ns: round_trip(&choice, min_rtt_ns),
+            rtts: &rtts,
+            recoveries: &recoveries,
+            losses: &losses,
+            troubled: !main.marks.is_empty(),
+            spurious: main.retransmissions.spurious,
             lacks: main.originals.unfilled > 0,
             unheard: end.unheard,
-            opened_ns: end.opened_ns,
             unscaled: end.unscaled,
             answered: end.answered,
-            rtts: &rtts,
-            line_bps: cost.bottleneck_bps,
-            marks: &main.marks,
-        };
-        let ecn_reductions = engines.cost.marked();
-        let limits = engines.cost.limits(&life, &main.recoveries.list, &ends);
-        bound(&mut cost, &limits);
+        });
+        let ecn_reductions = engines.recorder.marked();
         // Where too few are certain, those that are likely to be late tell as well how long to wait.
         let (certain, all) = (&main.certain, &main.collected.reordering);
         let avoidance = match certain.extents.count() {

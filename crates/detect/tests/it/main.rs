@@ -7,6 +7,7 @@ mod forward;
 mod honest;
 mod hostile;
 mod lab;
+mod limits;
 mod snap;
 mod truth;
 mod vantage;

@@ -1,7 +1,7 @@
 //! The band of limits over time.
 
 use inorder_detect::FlowReport;
-use inorder_detect::limits::{Limit, LimitSet, Stretch};
+use inorder_limits::{Limit, LimitSet, Stretch};
 use serde::Serialize;
 
 use super::{rounded, seconds};

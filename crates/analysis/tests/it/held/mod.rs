@@ -2,8 +2,8 @@
 
 use inorder_analysis::cure::Cure;
 use inorder_analysis::{Analysis, Claim, headline};
-use inorder_detect::limits::{Limit, LimitSet, Limits, Share, Window};
 use inorder_detect::{Cause, Confidence, FlowReport, Host, Vantage};
+use inorder_limits::{Limit, LimitSet, Limits, Share, Window};
 
 use crate::sample::{self, recovered};
 

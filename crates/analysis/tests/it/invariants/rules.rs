@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inorder_detect::limits::Limit;
 use inorder_detect::{Confidence, Event, FlowReport, Kind, Retransmission, Vantage, Verdict};
+use inorder_limits::Limit;
 
 use inorder_wire::Endpoint;
 

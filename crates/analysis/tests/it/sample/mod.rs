@@ -9,13 +9,13 @@ use std::net::SocketAddr;
 use inorder_analysis::{
     Analysis, ExtentAgreement, PeerComparison, PeerCounts, PeerFlow, PeerFound, Score, StreamReport,
 };
-use inorder_detect::limits::{Limit as Phase, LimitSet, Limits, Share, Stretch};
 use inorder_detect::{
     AckPath, Avoidance, Cause, CauseCount, Confidence, Control, Cost, Distribution, Event,
     Evidence, FlowId, FlowReport, GoodputBin, Kind, Limit, Lost, Point, PointKind, RateClass,
     Reason, Recovery, RecoveryVerdict, Reordering, Retransmission, Vantage, VantageBasis,
     VantageChoice, Verdict, WhatIf,
 };
+use inorder_limits::{Limit as Phase, LimitSet, Limits, Share, Stretch};
 use inorder_pairing::Matched;
 
 /// 2024-01-01 00:00:00 UTC.

@@ -1,9 +1,11 @@
 //! Times that have their limit whatever the rounds say: recoveries, and silences that a timer ended.
 
+use inorder_base::vantage::Vantage;
+use inorder_cost::{RecoveryVerdict, Reduction};
+
 use super::judge::Judge;
 use super::rounds::Silence;
 use super::{Limit, LimitSet};
-use crate::result::{Recovery, RecoveryVerdict, Vantage};
 
 /// Minimum number of time-outs in a row without an answer that make the path dead.
 const MIN_UNANSWERED: usize = 2;
@@ -22,9 +24,9 @@ pub(super) struct Overlay {
 
 impl Judge<'_> {
     /// The recovery under way at `now`, if any has begun.
-    fn recovery_at(&self, now: i64) -> Option<&Recovery> {
-        let next = self.recoveries.partition_point(|r| r.start_ns <= now);
-        self.recoveries.get(next.checked_sub(1)?)
+    fn recovery_at(&self, now: i64) -> Option<&Reduction> {
+        let next = self.life.recoveries.partition_point(|r| r.start_ns <= now);
+        self.life.recoveries.get(next.checked_sub(1)?)
     }
 
     /// Silences, and recoveries but for the silences in them, in their order.
@@ -86,7 +88,7 @@ impl Judge<'_> {
 
     /// The receiver may have missed several time-outs in a silence of `ns`.
     fn hides_timeouts(&self, ns: i64) -> bool {
-        let rtt_ns = self.ends.rtt_ns.unwrap_or(0);
+        let rtt_ns = self.life.rtt_ns.unwrap_or(0);
         ns >= MIN_DEAD_AT_RECEIVER_NS.max(rtt_ns.saturating_mul(8))
     }
 
@@ -123,8 +125,8 @@ impl Judge<'_> {
     /// Silences by what they waited for.
     fn silent(&self) -> Vec<Overlay> {
         // Nothing shows that anything was ever lost, or sent again.
-        let untroubled = self.recoveries.is_empty() && self.life.marks.is_empty();
-        let near = self.ends.vantage == Vantage::Sender;
+        let untroubled = self.life.recoveries.is_empty() && !self.life.troubled;
+        let near = self.vantage == Vantage::Sender;
         let mut silent = Vec::with_capacity(self.silences.len());
         let mut rest = self.silences;
         while !rest.is_empty() {
@@ -136,7 +138,7 @@ impl Judge<'_> {
             rest = more;
             let unanswered = chain.len() - usize::from(answered.is_some());
             let flight = chain.first().map_or(0, |first| first.flight);
-            let all_lost = flight >= MIN_SEGMENTS_LOST_TOGETHER * i64::from(self.ends.mss);
+            let all_lost = flight >= MIN_SEGMENTS_LOST_TOGETHER * i64::from(self.life.mss);
             let last_ns = chain.last().map_or(0, |last| last.end_ns);
             let verdict = self.recovery_at(last_ns).map(|r| r.verdict);
             let verdict = verdict.unwrap_or(RecoveryVerdict::Ambiguous);

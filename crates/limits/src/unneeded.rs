@@ -1,13 +1,15 @@
 //! Time lost by reductions, recoveries and timers without need, by what made the sender take something for lost.
 
+use inorder_base::cause::Cause;
+use inorder_cost::{RecoveryVerdict, Reduction};
+
 use super::Limit;
 use super::pieces::Piece;
-use crate::result::{Cause, Recovery, RecoveryVerdict};
 
 /// Nanoseconds of the pieces that surely were unneeded, by the cause of the recovery in force, the most first.
-pub(super) fn by_cause(pieces: &[Piece], recoveries: &[Recovery]) -> Vec<(Cause, i64)> {
-    let misled = |r: &&Recovery| r.verdict == RecoveryVerdict::Spurious && r.cause.reduces();
-    let misled: Vec<&Recovery> = recoveries.iter().filter(misled).collect();
+pub(super) fn by_cause(pieces: &[Piece], recoveries: &[Reduction]) -> Vec<(Cause, i64)> {
+    let misled = |r: &&Reduction| r.verdict == RecoveryVerdict::Spurious && r.cause.reduces();
+    let misled: Vec<&Reduction> = recoveries.iter().filter(misled).collect();
     let mut sums: Vec<(Cause, i64)> = Vec::new();
     let mut add = |cause: Cause, ns: i64| match sums.iter_mut().find(|sum| sum.0 == cause) {
         Some(sum) => sum.1 += ns,
@@ -39,13 +41,16 @@ pub(super) fn by_cause(pieces: &[Piece], recoveries: &[Recovery]) -> Vec<(Cause,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::Confidence;
+    use inorder_base::confidence::Confidence;
 
     #[test]
     fn time_goes_back_to_the_last_reduction_without_need() {
-        let recovery = |start_ns, verdict, cause| Recovery {
+        let recovery = |start_ns, verdict, cause| Reduction {
+            start_ns,
+            seq_offset: 0,
+            timeout: false,
+            verdict,
             cause,
-            ..Recovery::new(start_ns, 0, verdict)
         };
         let recoveries = [
             recovery(10, RecoveryVerdict::Spurious, Cause::Reordering),

@@ -1,9 +1,10 @@
 //! What holds a sender that sends as acknowledgements come, or soon after itself, by the state of its round trip.
 
+use inorder_base::vantage::Vantage;
+
 use super::reduced::Reduced;
 use super::state::State;
 use super::{Limit, LimitSet};
-use crate::result::Vantage;
 
 /// Fewer segments in flight are hardly what a socket's buffer allows: an application that writes little at a time and waits, as Nagle's
 /// algorithm lets it (RFC 896), has as few. Of fewer than two this is sure.

@@ -6,9 +6,7 @@
 //! in a queue that holds as much. After Flach and others, "An Internet-Wide Analysis of Traffic Policing" (SIGCOMM 2016).
 
 use super::rounds::Row;
-use super::{Limit, LimitSet, Share};
-use crate::cause::Mark;
-use crate::result::Kind;
+use super::{Limit, LimitSet, Loss, Share};
 
 /// Losses further apart than this number of round trips were made by a bucket that had become empty again in between.
 const APART_RTTS: i64 = 2;
@@ -38,8 +36,7 @@ const MAX_HELD_BY_OTHERS: f64 = 0.25;
 /// What the losses of a flow are held against.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Course<'a> {
-    /// Late, lost and refused originals.
-    pub(crate) marks: &'a [Mark],
+    pub(crate) losses: &'a [Loss],
     pub(crate) rows: &'a [Row],
     /// The shortest round trip, nanoseconds.
     pub(crate) rtt_ns: i64,
@@ -129,15 +126,14 @@ impl Course<'_> {
     }
 
     /// Lost originals in the order in which they were sent.
-    fn lost(&self) -> Vec<&Mark> {
-        let lost = |m: &&Mark| m.kind == Kind::Lost && m.sent_ns > 0;
-        let mut lost: Vec<&Mark> = self.marks.iter().filter(lost).collect();
+    fn lost(&self) -> Vec<&Loss> {
+        let mut lost: Vec<&Loss> = self.losses.iter().filter(|m| m.sent_ns > 0).collect();
         lost.sort_unstable_by_key(|m| (m.sent_ns, m.start));
         lost
     }
 
     /// From one time at which the bucket was empty to the next.
-    fn fills(&self, lost: &[&Mark]) -> Vec<Fill> {
+    fn fills(&self, lost: &[&Loss]) -> Vec<Fill> {
         let times = self.times(lost);
         let pairs = times.iter().zip(times.iter().skip(1));
         pairs
@@ -157,7 +153,7 @@ impl Course<'_> {
     }
 
     /// What passed next to losses had waited as it does in a queue of this rate.
-    fn waited(&self, lost: &[&Mark], rate: f64, fills: &[Fill]) -> bool {
+    fn waited(&self, lost: &[&Loss], rate: f64, fills: &[Fill]) -> bool {
         let points = self.points();
         let held = median(fills.iter().map(|f| f.held(rate, &points)).collect());
         let behind = lost.iter().filter(|m| m.rtt_ns > 0);
@@ -167,7 +163,7 @@ impl Course<'_> {
     }
 
     /// The first loss of each time at which the bucket was empty, and when the last one of it was.
-    fn times(&self, lost: &[&Mark]) -> Vec<(Point, i64)> {
+    fn times(&self, lost: &[&Loss]) -> Vec<(Point, i64)> {
         let apart_ns = APART_RTTS.saturating_mul(self.rtt_ns);
         let repaired_ns = REPAIRED_HALF_RTTS.saturating_mul(self.rtt_ns) / 2;
         let mut times: Vec<(Point, i64)> = Vec::new();
@@ -270,8 +266,8 @@ mod tests {
 
     /// A sender whose window grows by a segment in a round trip and is halved by losses, or keeps its window. What is lost
     /// is sent again in the next round trip.
-    fn course(barrier: &Barrier, steady: bool) -> (Vec<Mark>, Vec<Row>) {
-        let (mut marks, mut rows) = (Vec::new(), Vec::new());
+    fn course(barrier: &Barrier, steady: bool) -> (Vec<Loss>, Vec<Row>) {
+        let (mut losses, mut rows) = (Vec::new(), Vec::new());
         let (mut now, mut sent, mut window, mut again) = (0, 0, 10, 0);
         let mut state = State {
             level: 0.0,
@@ -289,9 +285,8 @@ mod tests {
                     continue;
                 }
                 if !passes {
-                    marks.push(Mark {
+                    losses.push(Loss {
                         start: sent,
-                        kind: Kind::Lost,
                         rtt_ns: RTT_NS + waited_ns,
                         sent_ns: now,
                     });
@@ -310,13 +305,13 @@ mod tests {
                 ..Row::default()
             });
         }
-        (marks, rows)
+        (losses, rows)
     }
 
     fn policed(barrier: &Barrier, steady: bool) -> Option<f64> {
-        let (marks, rows) = course(barrier, steady);
+        let (losses, rows) = course(barrier, steady);
         let course = Course {
-            marks: &marks,
+            losses: &losses,
             rows: &rows,
             rtt_ns: RTT_NS,
             mss: MSS as f64,
@@ -349,7 +344,7 @@ mod tests {
         let share = |limits, ns| Share {
             limits,
             ns,
-            confidence: crate::result::Confidence::Likely,
+            confidence: inorder_base::confidence::Confidence::Likely,
         };
         let shares = [
             share(Limit::Application.into(), 40),

@@ -1,7 +1,8 @@
 //! What the timeline says of the cost: nothing is lost while something else than a reduction without need holds the flow.
 
-use crate::limits::{Limit as Held, LimitSet, Limits};
-use crate::result::{Cost, Limit};
+use inorder_cost::{Cost, Limit};
+
+use super::{Limit as Held, LimitSet, Limits};
 
 /// Shares of time are known no better than this.
 const ROUGH: f64 = 0.02;
@@ -81,8 +82,10 @@ fn limit(limits: &Limits) -> Limit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::Share;
-    use crate::result::{Confidence, Lost};
+    use inorder_base::confidence::Confidence;
+    use inorder_cost::Lost;
+
+    use crate::Share;
 
     #[test]
     fn nothing_is_lost_while_the_receivers_window_is_full() {

@@ -1,9 +1,10 @@
 //! What limited a transfer over its life.
 
+use inorder_base::cause::Cause;
+use inorder_base::confidence::Confidence;
 use inorder_report::{Value, columns};
 
-use crate::limits::{LimitSet, Limits, Share, Stretch, Window};
-use crate::{Cause, Confidence};
+use crate::{LimitSet, Limits, Share, Stretch, Window};
 
 columns! {
     /// What is said of it.

@@ -30,7 +30,7 @@ impl LimitSet {
     }
 
     /// All of its members are in `other`.
-    pub(crate) const fn is_within(self, other: LimitSet) -> bool {
+    pub const fn is_within(self, other: LimitSet) -> bool {
         self.0 & !other.0 == 0
     }
 

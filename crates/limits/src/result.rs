@@ -1,37 +1,10 @@
-//! What limited a transfer, instant by instant.
-//!
-//! Each instant of a direction's life has one limit, or several where the capture cannot tell them apart, so the shares
-//! sum to the life. Known work: T-RAT (Zhang, Breslau, Paxson, Shenker, SIGCOMM 2002), Siekkinen and others (2005, 2008),
-//! and the chronographs of Linux's TCP (`tcpi_busy_time`, `tcpi_rwnd_limited`, `tcpi_sndbuf_limited`).
+//! What is said of what limited a transfer: plain data.
 
-mod ends;
-mod growth;
-mod held;
-mod judge;
-mod lag;
-mod one_rate;
-mod overlays;
-mod pieces;
-mod policer;
-mod reduced;
-mod rounds;
-mod rows;
-mod set;
-mod state;
-mod steady;
-#[cfg(test)]
-mod tests;
-mod unneeded;
-mod window;
+use inorder_base::cause::Cause;
+use inorder_base::confidence::Confidence;
+use inorder_base::limit::Limit;
 
-pub(crate) use ends::Ends;
-pub use inorder_base::limit::Limit;
-pub(crate) use judge::{Judge, Life};
-pub(crate) use lag::{Lag, Told};
-pub(crate) use rounds::{Progress, Rounds};
-pub use set::LimitSet;
-
-use crate::result::{Cause, Confidence};
+use crate::LimitSet;
 
 /// What limited one direction of a connection over its life.
 ///
@@ -151,5 +124,36 @@ impl Limits {
             false => share.ns,
         };
         self.shares.iter().max_by_key(weight)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_of_the_life() {
+        let share = |limits, ns| Share {
+            limits,
+            ns,
+            confidence: Confidence::Likely,
+        };
+        let receiver = LimitSet::of(&[Limit::ReceiverWindow]);
+        let either = LimitSet::of(&[Limit::Application, Limit::SendBuffer]);
+        let limits = Limits {
+            begun_ns: 100,
+            ended_ns: 200,
+            at_end_ns: 30,
+            shares: vec![
+                share(Limit::Application.into(), 40),
+                share(receiver, 35),
+                share(either, 25),
+            ],
+            ..Limits::default()
+        };
+        assert_eq!(limits.main().map(|share| share.limits), Some(receiver));
+        let application = limits.share_where(|set| set.contains(Limit::Application));
+        assert_eq!((limits.share_of(receiver), application), (0.35, 0.65));
+        assert_eq!(Limits::default().share_of(receiver), 0.0);
     }
 }

@@ -1,7 +1,8 @@
 //! Pieces of time with one limit each, their sums, and the stretches of an output.
 
+use inorder_base::confidence::Confidence;
+
 use super::{LimitSet, MAX_STRETCHES, Share, Stretch};
-use crate::result::Confidence;
 
 /// A piece of time with one limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

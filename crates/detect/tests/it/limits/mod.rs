@@ -1,13 +1,18 @@
 //! Traces of what holds a sender, as they pass a capture point, and what is said of them.
 
+/// A segment with these fields, and the least in all others.
+macro_rules! segment {
+    ($($field:ident $(: $value:expr)?),* $(,)?) => {
+        inorder_wire::Segment { $($field $(: $value)?,)* ..inorder_wire::Segment::default() }
+    };
+}
+
 mod open;
 mod reduced;
 mod silent;
 
-use super::*;
-use crate::config::Config;
-use crate::tracker::Tracker;
-use crate::{FlowReport, Vantage};
+use inorder_detect::{Config, FlowReport, Tracker, Vantage};
+use inorder_limits::{Limit, LimitSet, MAX_STRETCHES};
 use inorder_wire::{Dir, Endpoint, FlowKey, Has, NO_WSCALE, Segment, TcpFlags};
 use proptest::prelude::*;
 
@@ -338,32 +343,6 @@ fn where_nothing_was_ever_lost_a_silence_at_the_receiver_may_be_the_applications
         at(&trace.report(), [3_000]),
         ["application+timer-needed+path-dead"]
     );
-}
-
-#[test]
-fn shares_are_of_the_life() {
-    let share = |limits, ns| Share {
-        limits,
-        ns,
-        confidence: Confidence::Likely,
-    };
-    let receiver = LimitSet::of(&[Limit::ReceiverWindow]);
-    let either = LimitSet::of(&[Limit::Application, Limit::SendBuffer]);
-    let limits = Limits {
-        begun_ns: 100,
-        ended_ns: 200,
-        at_end_ns: 30,
-        shares: vec![
-            share(Limit::Application.into(), 40),
-            share(receiver, 35),
-            share(either, 25),
-        ],
-        ..Limits::default()
-    };
-    assert_eq!(limits.main().map(|share| share.limits), Some(receiver));
-    let application = limits.share_where(|set| set.contains(Limit::Application));
-    assert_eq!((limits.share_of(receiver), application), (0.35, 0.65));
-    assert_eq!(Limits::default().share_of(receiver), 0.0);
 }
 
 /// Any packets whatever, of both directions.

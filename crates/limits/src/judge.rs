@@ -1,5 +1,7 @@
 //! The limit of each instant, from the rounds and from what is known at the end: verdicts and causes of recoveries.
 
+use inorder_base::confidence::Confidence;
+use inorder_base::vantage::Vantage;
 use inorder_cost::Episodes;
 
 use super::held::{HELD, Held, KINDS};
@@ -10,9 +12,7 @@ use super::rounds::{Row, Silence};
 use super::state::{Course, State};
 use super::unneeded::by_cause;
 use super::window::{BUFFERED, MIN_BUFFER, MIN_BUFFER_AT_ALL, window};
-use super::{Ends, HeldShort, Limit, LimitSet, Limits, Window};
-use crate::cause::Mark;
-use crate::result::{Confidence, Recovery, Vantage};
+use super::{HeldShort, Life, Limit, LimitSet, Limits, Window};
 
 /// Trains of eight segments tell the line's rate if it lets twice as much pass in a round trip, bytes.
 const MIN_SPACED: f64 = 2.0 * 8.0 * 1_448.0;
@@ -26,41 +26,18 @@ const MAX_ACK_DELAY_NS: i64 = 200_000_000;
 /// Less of the life than this tells nothing of an application's habit.
 const MIN_PART_OF_HABIT: f64 = 0.1;
 
-/// The life of one direction.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Life<'a> {
-    pub(crate) first_ns: i64,
-    pub(crate) last_ns: i64,
-    /// When the transfer was over, at `last_ns` or before, nanoseconds.
-    pub(crate) over_ns: i64,
-    /// Something is missing below what has come until the end.
-    pub(crate) lacks: bool,
-    /// The receiver repeated its FIN, and nothing acknowledged it.
-    pub(crate) unheard: bool,
-    /// When the sender could send data; `None` if the handshake was not captured.
-    pub(crate) opened_ns: Option<i64>,
-    /// No window is scaled.
-    pub(crate) unscaled: bool,
-    /// The receiver's packets were captured.
-    pub(crate) answered: bool,
-    /// When round trips ended, and how long they took.
-    pub(crate) rtts: &'a [(i64, i64)],
-    /// Rate of the bottleneck as payload, as packets that followed each other show it.
-    pub(crate) line_bps: Option<u64>,
-    /// Late, lost and refused originals.
-    pub(crate) marks: &'a [Mark],
-}
-
 /// What is known at the end.
 pub(crate) struct Judge<'a> {
     pub(crate) life: &'a Life<'a>,
     pub(crate) rows: &'a [Row],
     pub(crate) silences: &'a [Silence],
     pub(crate) episodes: &'a Episodes,
-    pub(crate) recoveries: &'a [Recovery],
     /// When the window was reduced for congestion marks.
     pub(crate) marked: &'a [i64],
-    pub(crate) ends: &'a Ends,
+    /// Where the capture was made.
+    pub(crate) vantage: Vantage,
+    /// Rate of the bottleneck as payload, bits per second, as packets that followed each other show it.
+    pub(crate) line_bps: Option<u64>,
     /// The last new data.
     pub(crate) last_data_ns: i64,
     /// The last data, new or not.
@@ -79,8 +56,8 @@ impl Judge<'_> {
     pub(crate) fn limits(&self) -> Limits {
         let (begun_ns, ended_ns) = (self.life.first_ns, self.life.last_ns);
         let over_ns = self.life.over_ns.clamp(begun_ns, ended_ns.max(begun_ns));
-        let min_rtt_ns = self.ends.rtt_ns.unwrap_or(0);
-        let mut reductions = reductions(self.recoveries, self.episodes, self.ends);
+        let min_rtt_ns = self.life.rtt_ns.unwrap_or(0);
+        let mut reductions = reductions(self.life, self.episodes);
         reductions.extend(self.marked.iter().map(|&ns| (ns, Reduced::Needed)));
         reductions.sort_by_key(|reduction| reduction.0);
         let at_receiver = self.at_receiver();
@@ -100,12 +77,12 @@ impl Judge<'_> {
             least_ns: sampled.map_or(min_rtt_ns, |ns| ns.min(min_rtt_ns.max(1))),
             min_rtt_ns,
             way_ns: self.lag_ns,
-            mss: i64::from(self.ends.mss.max(1)),
+            mss: i64::from(self.life.mss.max(1)),
             highest: self.rows.iter().map(|row| row.peak).max().unwrap_or(0),
             largest_window: self.largest_window,
             reductions: &reductions,
             at_receiver,
-            at_sender: self.ends.vantage == Vantage::Sender,
+            at_sender: self.vantage == Vantage::Sender,
             spaced: self.spaced(min_rtt_ns),
         };
         let (mut states, mut line) = course.states();
@@ -126,7 +103,7 @@ impl Judge<'_> {
             held_short: self.held_short,
             shares: pieces.shares(),
             stretches: pieces.stretches(),
-            unnecessary: by_cause(pieces.list(), self.recoveries),
+            unnecessary: by_cause(pieces.list(), self.life.recoveries),
             queueing_ns: self.queueing(&states, course.least_ns),
             line_bps: line.or(course.spaced).map(|rate| (rate * 8.0) as u64),
             window: self.window(line.or(course.spaced)),
@@ -159,13 +136,13 @@ impl Judge<'_> {
     }
 
     pub(super) fn at_receiver(&self) -> bool {
-        self.ends.vantage == Vantage::Receiver
+        self.vantage == Vantage::Receiver
     }
 
     /// The line's rate by packets that followed each other, bytes a second. Where the line lets so few pass in a round trip,
     /// a window may have spaced them.
     fn spaced(&self, min_rtt_ns: i64) -> Option<f64> {
-        let rate = self.life.line_bps? as f64 / 8.0;
+        let rate = self.line_bps? as f64 / 8.0;
         (rate * min_rtt_ns as f64 / 1e9 >= MIN_SPACED).then_some(rate)
     }
 
@@ -187,7 +164,7 @@ impl Judge<'_> {
         let held = self.rows.iter().zip(states);
         let held = held.filter(|(row, state)| {
             let by_ack = row.part(Held::ByAck);
-            let may_be = window(state, self.ends.vantage).contains(Limit::SendBuffer);
+            let may_be = window(state, self.vantage).contains(Limit::SendBuffer);
             may_be && state.plateau && by_ack.saturating_mul(2) >= row.all()
         });
         let mut peaks: Vec<i64> = held.map(|(row, _)| row.peak).collect();
@@ -198,17 +175,17 @@ impl Judge<'_> {
 
     /// The rate of a policer, bytes a second. Only the sender's side shows whether what passes next to a loss had waited.
     fn policed(&self, pieces: &Pieces) -> Option<f64> {
-        if self.ends.vantage != Vantage::Sender {
+        if self.vantage != Vantage::Sender {
             return None;
         }
         let life_ns = self.life.last_ns.saturating_sub(self.life.first_ns);
         let at_end_ns = self.life.last_ns.saturating_sub(self.last_data_ns);
         let course = policer::Course {
-            marks: self.life.marks,
+            losses: self.life.losses,
             rows: self.rows,
-            rtt_ns: self.ends.rtt_ns?,
-            mss: f64::from(self.ends.mss.max(1)),
-            line_bps: self.life.line_bps,
+            rtt_ns: self.life.rtt_ns?,
+            mss: f64::from(self.life.mss.max(1)),
+            line_bps: self.line_bps,
         };
         policer::may_show(&pieces.shares(), life_ns, at_end_ns)
             .then(|| course.policed())
@@ -220,7 +197,7 @@ impl Judge<'_> {
         Some(Window {
             largest_bytes,
             needed_bytes: line
-                .zip(self.ends.rtt_ns)
+                .zip(self.life.rtt_ns)
                 .map(|(rate, rtt_ns)| (rate * rtt_ns as f64 / 1e9) as u64),
             unscaled: self.life.unscaled,
             closed_ns: self.closed_ns,
@@ -335,12 +312,12 @@ impl Judge<'_> {
     /// Away from the sender, times in which it seems to have nothing to send may be those of a full buffer. An acknowledgement makes room
     /// in it after a round trip, or in one of a few segments as late as receivers delay an acknowledgement.
     fn may_be_buffered(&self, row: &Row, state: &State) -> bool {
-        let rtt_ns = state.rtt_ns.max(self.ends.rtt_ns.unwrap_or(0));
+        let rtt_ns = state.rtt_ns.max(self.life.rtt_ns.unwrap_or(0));
         let longest_ns = match state.flight {
             ..MIN_BUFFER => rtt_ns.saturating_add(MAX_ACK_DELAY_NS),
             _ => rtt_ns.saturating_add(rtt_ns / 5),
         };
-        let near = self.ends.vantage == Vantage::Sender;
+        let near = self.vantage == Vantage::Sender;
         // Behind the last data nothing is left.
         let ends = row.sent >= self.rows.last().map_or(0, |last| last.sent);
         let certain = near || ends || row.gap_ns > longest_ns;
@@ -365,7 +342,7 @@ impl Judge<'_> {
             (Held::Spaced, Some(state)) if !state.line => {
                 LimitSet::of(&[Limit::Application, Limit::Line])
             }
-            (_, Some(state)) => window(state, self.ends.vantage),
+            (_, Some(state)) => window(state, self.vantage),
         };
         (limits, Confidence::Likely)
     }

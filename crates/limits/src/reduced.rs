@@ -1,12 +1,11 @@
 //! Which reductions of the congestion window are in force.
 
-use inorder_cost::{Episodes, restored};
+use inorder_cost::{Episodes, RecoveryVerdict, restored};
 
-use super::Ends;
+use super::Life;
 use super::held::Held;
 use super::rounds::Row;
 use super::state::{Course, State};
-use crate::result::{Recovery, RecoveryVerdict};
 
 /// Which reductions of the window are in force.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -21,13 +20,9 @@ pub(super) enum Reduced {
 }
 
 /// Reductions of the window in their order: from when on, and of which kind.
-pub(super) fn reductions(
-    recoveries: &[Recovery],
-    episodes: &Episodes,
-    ends: &Ends,
-) -> Vec<(i64, Reduced)> {
-    let mss = i64::from(ends.mss.max(1));
-    let reducing = recoveries.iter().filter(|r| r.cause.reduces());
+pub(super) fn reductions(life: &Life<'_>, episodes: &Episodes) -> Vec<(i64, Reduced)> {
+    let mss = i64::from(life.mss.max(1));
+    let reducing = life.recoveries.iter().filter(|r| r.cause.reduces());
     let real = reducing.filter(|r| {
         let episode = episodes.of(r.start_ns);
         !episode.is_some_and(|e| restored(e, mss))
