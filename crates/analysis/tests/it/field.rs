@@ -15,19 +15,19 @@ use crate::words::says;
 
 /// What is told of all flows together.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-struct Told {
-    late: u64,
-    lost: u64,
-    refused: u64,
-    sent_again: u64,
-    needed: u64,
-    spurious: u64,
-    timeouts: u64,
+pub(crate) struct Told {
+    pub(crate) late: u64,
+    pub(crate) lost: u64,
+    pub(crate) refused: u64,
+    pub(crate) sent_again: u64,
+    pub(crate) needed: u64,
+    pub(crate) spurious: u64,
+    pub(crate) timeouts: u64,
     /// Reductions of the window that nothing lost or refused had caused.
-    unnecessary: u64,
-    captured_twice: u64,
+    pub(crate) unnecessary: u64,
+    pub(crate) captured_twice: u64,
     /// By the network: the receiver had them twice.
-    delivered_twice: u64,
+    pub(crate) delivered_twice: u64,
 }
 
 impl Told {
@@ -100,7 +100,7 @@ too-large-for-the-path | lost 4, sent again 5, needed 5 | All 4 packets were too
 ";
 
 /// What is told of a capture: its headline, and its counts.
-fn told(analysis: Analysis) -> (Analysis, String, Told) {
+pub(crate) fn told(analysis: Analysis) -> (Analysis, String, Told) {
     let (text, told) = (headline(&analysis).to_string(), Told::of(&analysis));
     println!("{}: {text}\n  {told:?}", analysis.file);
     (analysis, text, told)

@@ -1,6 +1,7 @@
 //! All tests from outside in one program, so that the crate is linked once. `cargo test -p inorder-analysis --test it connections::` runs
 //! those of one file.
 
+mod announced;
 mod bridge;
 mod connections;
 mod csv;

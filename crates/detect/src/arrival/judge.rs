@@ -2,6 +2,7 @@
 
 use inorder_wire::{Has, Segment};
 
+use super::announced::told_of;
 use super::{Arrival, Context, Note};
 use crate::collect::Basis;
 use crate::copies::{Above, Copy, Means, by_timing, tell};
@@ -63,9 +64,13 @@ impl Arrival {
         let means = self.means(hole, cx);
         let told = match self.was_open(hole) {
             true => by_timing(seg, &means),
+            false if hole.note.announced => told_of(seg, &hole.note.above, cx),
             false => tell(seg, &hole.note.above, &means),
         };
-        self.learn(seg, told, (&hole.note.above, &means), cx);
+        if !hole.note.announced {
+            // Its receiver did not hear of it by the segment that told of it: times tell nothing of the path.
+            self.learn(seg, told, (&hole.note.above, &means), cx);
+        }
         let told = match told {
             Copy::Original(_) if from <= cx.una && self.resent_unasked(seg, hole, cx) => {
                 Copy::Retransmission(Basis::ambiguous(

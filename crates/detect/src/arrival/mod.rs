@@ -5,6 +5,7 @@
 //! are originals.
 
 mod again;
+mod announced;
 mod begun;
 mod finish;
 mod judge;
@@ -26,6 +27,7 @@ use crate::kept::{Kept, KeptIds};
 use crate::recovery::RecoveryTracker;
 use crate::result::{Confidence, Half, Reason};
 use again::{Fill, FirstToCome};
+use announced::Announced;
 use begun::Before;
 use inorder_metrics::by_bytes::Order;
 use refused::{Refused, Suspect};
@@ -36,7 +38,8 @@ use unanswered::Unanswered;
 
 /// When nothing has happened yet, nanoseconds.
 const NEVER_NS: i64 = i64::MIN / 4;
-/// The end of the data overtakes no more of it than this, bytes: one further ahead is taken for no part of this connection.
+/// What shows the end of the data, or of what has been sent, overtakes no more of it than this, bytes: one further ahead is taken for no part of
+/// this connection.
 const MAX_BEHIND_THE_END: i64 = 1 << 24;
 
 /// Holes that were filled sooner than by a retransmission.
@@ -57,6 +60,8 @@ pub(crate) struct Note {
     refused_copy: Fill,
     /// The receiver has it, although it never came by.
     lacked: bool,
+    /// A segment without data opened it, of which `above` tells.
+    announced: bool,
 }
 
 /// What a piece of data (one wire segment) is at the capture point.
@@ -175,11 +180,13 @@ pub(crate) struct Arrival {
     looked_up_to: i64,
     /// What came first of its bytes and may have been a retransmission.
     brought: Option<Box<FirstToCome>>,
+    /// What its sender has shown to have sent before it came by, ascending.
+    announced: Vec<Announced>,
     kept_ids: KeptIds,
     explanations: Explanations,
 }
 
-heap!(Arrival: suspects, recoveries, order, collector, resent, unanswered, tail, brought);
+heap!(Arrival: suspects, recoveries, order, collector, resent, unanswered, tail, brought, announced);
 
 impl Arrival {
     /// `at_receiver`: the capture was made beside the receiver, which acknowledges what it takes.
@@ -215,6 +222,7 @@ impl Arrival {
             ended: false,
             looked_up_to: 0,
             brought: None,
+            announced: Vec::new(),
             kept_ids: KeptIds::default(),
             explanations,
         }
@@ -261,6 +269,9 @@ impl Arrival {
         mut sink: impl FnMut(Piece, i64, u32),
     ) {
         self.book_run();
+        if start >= self.order.next() && self.is_announced(start) {
+            self.note_announced(seg, start, cx);
+        }
         if cx.step != 0 && start < self.order.next() {
             self.note_step(seg, cx);
         }

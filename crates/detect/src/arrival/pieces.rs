@@ -24,7 +24,9 @@ impl Arrival {
             if !cx.syn_seen && start < self.before.first {
                 return;
             }
-            if seg.payload_len <= 1 && end == next && end <= cx.una + 1 {
+            let hole = self.order.holes().beyond(start);
+            let sent_before = hole.is_some_and(|hole| hole.note.announced && hole.start < end);
+            if seg.payload_len <= 1 && end == next && end <= cx.una + 1 && !sent_before {
                 return; // A keep-alive (RFC 9293 section 3.8.4), not data.
             }
         }

@@ -61,6 +61,9 @@ impl Arrival {
             self.note_overtaking(seg, start);
         }
         let outside = start >= self.edge;
+        if !looked_at && self.is_announced(start) {
+            return false;
+        }
         if start != self.order.next() || seg.payload_len > mss || self.watchful || outside {
             return false;
         }
@@ -80,7 +83,7 @@ impl Arrival {
             .order
             .append(1, u64::from(seg.payload_len), seg.payload_len);
         self.collector.in_order(label);
-        if self.awaits_next() {
+        if self.awaits_next() || !self.announced.is_empty() {
             return true;
         }
         self.run = Run {

@@ -156,6 +156,10 @@ impl Common {
         if seg.payload_len == 0 && seg.flags.any(TcpFlags::FIN) {
             sides[dir.index()].note_end(seg);
         }
+        let bare = seg.payload_len == 0 && seg.flags.any(TcpFlags::ACK);
+        if bare && !seg.flags.any(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST) {
+            sides[dir.index()].note_number(seg, self.hellos[dir.index()].as_ref());
+        }
         if let Some(closing) = &mut self.closing {
             closing.answered(dir, seg);
             if seg.payload_len > 0 {

@@ -171,6 +171,16 @@ impl Engines {
         }
     }
 
+    /// The sender of the data sends `seg`, an acknowledgement without any.
+    pub(super) fn note_number(&mut self, seg: &Segment) {
+        // Beside the sender all packets are captured as they are sent.
+        let away = self.choice.vantage != Vantage::Sender;
+        let at = self.unwrap.offset(seg.seq);
+        if away && at > self.unwrap.highest() {
+            self.arrival.announces(seg, at);
+        }
+    }
+
     /// Packets that were late, lost or sent again, and the recoveries.
     pub(super) fn troubles(&self) -> u64 {
         let sender = self.sender.as_ref().map_or(0, |sender| sender.troubles());

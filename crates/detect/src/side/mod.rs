@@ -100,14 +100,20 @@ pub(crate) struct Side {
     reported: Option<Box<Reported>>,
     /// The FIN that was captured before any of its data.
     early_end: Option<Box<TheEnd>>,
+    /// Its segments without data that told of some before any was captured.
+    early_numbers: Option<Box<Vec<Segment>>>,
+    /// The number of its last segment without data.
+    number: u32,
     /// Frames of several packets, if there were any.
     merged: Option<Box<Merged>>,
     /// Its SYN was captured before its data: no byte lies before the first one.
     opened: bool,
 }
 
-heap!(Side: engines, recent, reported, early_end, merged);
+heap!(Side: engines, recent, reported, early_end, early_numbers, merged);
 
+/// Segments without data that are remembered before any data was captured.
+const MAX_EARLY_NUMBERS: usize = 4;
 /// One duplicate is no longer than this, bytes: a super-segment.
 const MAX_REPEATED: i64 = 65_536;
 
@@ -136,6 +142,34 @@ impl Side {
         match &mut self.engines {
             Some(engines) => engines.note_end(&end),
             None => _ = self.early_end.get_or_insert_with(|| Box::new(end)),
+        }
+    }
+
+    /// The host sends `seg`, an acknowledgement without data. What lies below its number has been sent; `hello` is the host's SYN, if that was
+    /// captured.
+    #[inline(always)]
+    pub(crate) fn note_number(&mut self, seg: &Segment, hello: Option<&Hello>) {
+        if seg.seq != self.number {
+            self.note_other_number(seg, hello);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_other_number(&mut self, seg: &Segment, hello: Option<&Hello>) {
+        self.number = seg.seq;
+        match (&mut self.engines, hello) {
+            (Some(engines), _) => engines.note_number(seg),
+            // Before the SYN comes what belongs to another connection with these ports.
+            (None, Some(hello))
+                if seg.seq != hello.isn.wrapping_add(1) && seg.ts_ns >= hello.at_ns =>
+            {
+                let early = self.early_numbers.get_or_insert_default();
+                if early.len() < MAX_EARLY_NUMBERS {
+                    early.push(*seg);
+                }
+            }
+            (None, _) => {}
         }
     }
 
@@ -238,6 +272,10 @@ impl Side {
         let engines = self.engines.insert(engines);
         if start.hello.is_none() {
             engines.begins_without_syn(seg, known.as_ref());
+        }
+        let early = self.early_numbers.take();
+        for seg in early.iter().flat_map(|early| early.iter()) {
+            engines.note_number(seg);
         }
         if let Some(end) = end {
             engines.note_end(&end);

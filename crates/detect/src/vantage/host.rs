@@ -2,6 +2,8 @@
 
 use inorder_wire::{Has, Segment};
 
+use crate::prompt::MIN_TIMEOUT_NS;
+
 /// Maximum of the fastest answer of a host that is next to the capture point, nanoseconds: an interrupt and the way through its stack
 /// take some 10 microseconds, on a virtual machine up to 100.
 pub(super) const MAX_OWN_DELAY_NS: i64 = 150_000;
@@ -14,6 +16,10 @@ pub(super) const MIN_NEVER_SOONER: u8 = 16;
 pub(super) const FIFTHS_OF_ANSWER: i64 = 4;
 /// Minimum time until a SYN or its answer is repeated (RFC 6298 section 2 step (2.1): one second), nanoseconds.
 pub(crate) const MIN_SYN_TIMEOUT_NS: i64 = 150_000_000;
+
+/// Holes that one host reported and that the capture point saw from the wrong side: more than an accident of the capture. One that the number
+/// of its own segment shows counts as this number of them.
+pub(super) const MIN_MISPLACED: u32 = 2;
 
 /// Something sent towards a host whose answer is awaited.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +70,14 @@ impl Hole {
     }
 }
 
+/// A segment without data whose number lies above what has come by.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Announced {
+    number: u32,
+    tsval: u32,
+    at_ns: i64,
+}
+
 /// One host of a connection as the capture point sees it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Host {
@@ -100,6 +114,8 @@ pub(super) struct Host {
     pub(super) lacked: Option<u32>,
     /// Holes that came about between this host and the capture point.
     pub(super) holes_between: u32,
+    /// Its first segment without data whose number lies above all data that has come by.
+    pub(super) announced: Option<Announced>,
 }
 
 /// No answer takes longer, nanoseconds: a segment lives for two minutes at most (RFC 9293 section 3.4.2), there and back. What comes
@@ -143,6 +159,37 @@ impl Host {
                 });
             }
             Some(_) => {}
+        }
+    }
+
+    /// It sends `seg`, an acknowledgement without data, whose number is that of what it sends next (RFC 9293 section 3.10.7.4).
+    pub(super) fn announces(&mut self, seg: &Segment) {
+        let Some(highest) = self.highest else {
+            return;
+        };
+        self.announced
+            .take_if(|known| reaches(highest, known.number));
+        if seg.seq != highest && reaches(seg.seq, highest) {
+            self.announced.get_or_insert(Announced {
+                number: seg.seq,
+                tsval: seg.tsval,
+                at_ns: seg.ts_ns,
+            });
+        }
+    }
+
+    /// The highest data so far comes by `seg`. If its number was announced before, and it was sent later, as its timestamp or the time of a timer
+    /// shows, it is sent again, and was lost between the host and the capture point.
+    pub(super) fn came_after_its_number(&mut self, seg: &Segment) {
+        let known = self
+            .announced
+            .take_if(|known| !reaches(seg.seq, known.number));
+        let again = |known: Announced| match seg.has(Has::TIMESTAMPS) && known.tsval != 0 {
+            true => seg.tsval != known.tsval && reaches(seg.tsval, known.tsval),
+            false => seg.ts_ns.saturating_sub(known.at_ns) >= MIN_TIMEOUT_NS,
+        };
+        if known.is_some_and(again) {
+            self.holes_between += MIN_MISPLACED;
         }
     }
 

@@ -98,6 +98,7 @@ impl Position {
             for host in &mut self.hosts {
                 (host.sequence, host.timestamp, host.highest) = (None, None, None);
                 (host.acknowledged, host.echoed, host.hole) = (None, None, None);
+                host.announced = None;
             }
             self.quiet = SEGMENTS_BEFORE_WEIGHING;
         }
@@ -204,6 +205,9 @@ impl Position {
             let answered = |p: &mut Probe| reaches(end, p.number) && !p.captured_twice(seg);
             other.sequence.take_if(answered);
         } else if numbers > 0 {
+            if host.announced.is_some() {
+                host.came_after_its_number(seg);
+            }
             host.follows(seg.ts_ns);
             host.passed(seg.seq, end, other.answered.0);
             if self.quiet == 0 && other.sequence.is_none() {
@@ -213,6 +217,10 @@ impl Position {
                     hello,
                 });
             }
+        }
+        let ends = TcpFlags::FIN | TcpFlags::RST;
+        if numbers == 0 && seg.flags.any(TcpFlags::ACK) && !seg.flags.any(ends) {
+            host.announces(seg);
         }
         if seg.has(Has::TIMESTAMPS) {
             let fresh = host

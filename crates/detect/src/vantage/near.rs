@@ -3,7 +3,7 @@
 use inorder_wire::Dir;
 
 use super::Position;
-use super::host::{Host, MAX_OWN_DELAY_NS, MIN_ANSWERS};
+use super::host::{Host, MAX_OWN_DELAY_NS, MIN_ANSWERS, MIN_MISPLACED};
 use crate::result::{Vantage, VantageBasis, VantageChoice};
 
 /// Below this round trip to the farther host, the hosts' own delays may be as long as those of the path: a process that
@@ -19,8 +19,6 @@ const MAX_WAIT_NS: i64 = 3_000_000;
 /// nanoseconds.
 const MIN_ANSWERS_NOT_ALL_SLOW: u32 = 16;
 const MAX_SLOW_HOST_NS: i64 = 1_000_000;
-/// Holes that one host reported and that the capture point saw from the wrong side: more than an accident of the capture.
-const MIN_MISPLACED: u32 = 2;
 /// Number of holes on the other side of the capture point for each hole on this side that may be such an accident.
 const MISPLACED_PER_ACCIDENT: u32 = 8;
 

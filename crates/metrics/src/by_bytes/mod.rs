@@ -155,6 +155,11 @@ impl<T: Copy + Default> Order<T> {
         label
     }
 
+    /// There are packets of `len` bytes.
+    pub fn note_len(&mut self, len: u32) {
+        self.mss = self.mss.max(len);
+    }
+
     /// The longest packet so far, bytes.
     pub fn mss(&self) -> u32 {
         self.mss

@@ -59,7 +59,7 @@ pub(crate) struct Data {
     pub to: i64,
     /// How many of its bytes earlier frames carried.
     pub seen_before: i64,
-    /// It begins below the highest byte that was seen, acknowledged or SACKed before.
+    /// It begins below the highest byte that was seen, acknowledged or SACKed before, or that its sender had shown to have sent.
     pub below: bool,
     /// The same packet was captured within [`MAX_TWIN_NS`] before.
     pub twin: bool,
@@ -76,6 +76,8 @@ pub(crate) struct Way {
     /// The last number that was converted, and where it lies.
     last: Option<(u32, i64)>,
     highest: i64,
+    /// The highest number that its sender gave a segment without data: what lies below had been sent (RFC 9293 section 3.10.7.4).
+    announced: i64,
     pub data: Vec<Data>,
     pub seen: Ranges,
     /// Bytes that the receiver acknowledged or SACKed by the end of the capture.
@@ -122,7 +124,8 @@ impl Way {
                 from,
                 to,
                 seen_before: self.seen.common(from, to),
-                below: from < self.highest || self.seen.span().is_some_and(|(low, _)| from < low),
+                below: from < self.highest.max(self.announced)
+                    || self.seen.span().is_some_and(|(low, _)| from < low),
                 twin,
                 before: self.last_id.filter(|_| seg.ip_id != 0),
                 id: seg.ip_id,
@@ -131,6 +134,8 @@ impl Way {
             self.seen.insert(from, to);
             self.highest = self.highest.max(to);
             self.last = Some((first.wrapping_add(seg.payload_len), to));
+        } else if seg.flags.any(TcpFlags::ACK) {
+            self.announced = self.announced.max(from);
         }
         self.last_id = Some((seg.ip_id, seg.ts_ns));
     }
