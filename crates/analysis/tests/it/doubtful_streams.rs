@@ -332,3 +332,20 @@ fn captures_with_known_answers() {
         }
     }
 }
+
+/// Six pings, of which the capture has those that one of two links carries, and their replies.
+#[test]
+fn few_pings_of_which_another_link_carries_each_second_one_lack_nothing() {
+    let mut capture = Capture::default();
+    for n in 0..6u16 {
+        let number = (2 * n + 1).to_be_bytes();
+        let ms = 2_000.0 * f64::from(n);
+        for (kind, ends, ms) in [(8u8, [1, 2], ms), (0, [2, 1], ms + 9.0)] {
+            let head = [kind, 0, 0, 0, 0x12, 0x34, number[0], number[1]];
+            capture.add(ms, &ipv4(1, 700 + n, ends, &[&head[..], &[5; 56]].concat()));
+        }
+    }
+    let said = headline(&capture.analysis()).to_string();
+    assert!(!said.contains("never arrived"), "{said}");
+    says(&said, "numbers");
+}
