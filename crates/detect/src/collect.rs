@@ -165,6 +165,12 @@ impl Collector {
         self.marks.len() as u64
     }
 
+    /// An original that begins at `start` is said to have arrived late.
+    pub(crate) fn was_late(&self, start: i64) -> bool {
+        let mut late = self.marks.iter().filter(|m| m.kind == Kind::Reordered);
+        late.any(|mark| mark.start == start)
+    }
+
     /// An original was sent (or, at a receiver, came by) at `now`: feeds the rate.
     #[inline]
     pub fn sent(&mut self, now: i64, bytes: u32) {

@@ -6,6 +6,7 @@ mod bridge;
 mod connections;
 mod csv;
 mod cure;
+mod dead;
 mod digits;
 mod doubtful_streams;
 mod ends;

@@ -138,8 +138,11 @@ impl Arrival {
         open.map_or(i64::MAX, |hole| hole.start)
     }
 
-    /// What `copy` repeats never got from here to its receiver.
+    /// What `copy` repeats never got from here to its receiver. A packet counts once: what came by here late is reported as that.
     fn lost_beyond(&mut self, copy: &Waiting) {
+        if self.collector.was_late(copy.from) {
+            return;
+        }
         let place = Place::lost(copy.from, copy.len, copy.frame, copy.at_ns);
         let basis = Basis::certain(Evidence::Silence).weaker(Reason::Unanswered);
         self.collector.lost(place, basis);

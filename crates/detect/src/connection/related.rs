@@ -9,10 +9,10 @@ const MAX_OVERLAYS: usize = 8;
 /// Numbers of one direction are no further apart than this, bytes: what is on its way at once. Two connections with the
 /// same addresses and ports whose numbers are random are as near in one of 512 cases.
 const MAX_APART: u32 = 1 << 22;
-
-fn near(a: u32, b: u32) -> bool {
-    (a.wrapping_sub(b) as i32).unsigned_abs() <= MAX_APART
-}
+/// A capture that lacks what passed for a while lacks no more of one direction, bytes: numbers further ahead are another connection's.
+const MAX_LACKED: i64 = 1 << 28;
+/// Least time between two connections with the same ports, nanoseconds.
+const MIN_PAUSE_NS: i64 = 1_000_000_000;
 
 /// True for one packet captured at two points: hosts and routers on the path leave these fields unchanged.
 fn is_same_packet(a: &Segment, b: &Segment) -> bool {
@@ -52,17 +52,50 @@ impl Connection {
         }
     }
 
+    /// True if `seg` comes a second or more after the last packet: it may be of another connection with the same ports.
+    #[inline]
+    pub(crate) fn has_paused(&self, seg: &Segment) -> bool {
+        seg.ts_ns.saturating_sub(self.head.last_ns) >= MIN_PAUSE_NS
+    }
+
+    /// True if `seg`, which is no SYN, is of another connection with the same addresses and ports, whose SYN was not captured. Both of its
+    /// numbers are far from what passed until then, and one of them lies where none gets to meanwhile: behind, or very far ahead.
+    #[cold]
+    pub(crate) fn is_followed_by_another(&self, dir: Dir, seg: &Segment) -> bool {
+        let ends = TcpFlags::SYN | TcpFlags::RST;
+        let numbered = seg.flags.any(TcpFlags::ACK) && !seg.flags.any(ends);
+        let unopened = self.head.common.hellos == [None; 2];
+        if !numbered || !(unopened || self.closed()) {
+            return false;
+        }
+        let own = self.apart(dir, seg.seq);
+        let other = self.apart(dir.reverse(), seg.ack);
+        let (Some(own), Some(other)) = (own, other) else {
+            return false;
+        };
+        let most = i64::from(MAX_APART);
+        let far = |apart: i64| apart.abs() > most;
+        let unreached = |apart: i64| apart < -most || apart > MAX_LACKED;
+        far(own) && far(other) && (unreached(own) || unreached(other))
+    }
+
     /// True if `number` is near to what has been sent in direction `dir`; `None` if nothing is known of that.
     fn is_near(&self, dir: Dir, number: u32) -> Option<bool> {
+        let apart = self.apart(dir, number)?;
+        Some(apart.unsigned_abs() <= MAX_APART.into())
+    }
+
+    /// How far `number` is ahead of what has been sent in direction `dir`, bytes; `None` if nothing is known of that.
+    fn apart(&self, dir: Dir, number: u32) -> Option<i64> {
         let sides = self.sides.as_ref();
         if let Some(apart) = sides.and_then(|sides| sides[dir.index()].distance(number)) {
-            return Some(apart.unsigned_abs() <= MAX_APART.into());
+            return Some(apart);
         }
         let hello = self.head.common.hellos[dir.index()];
         let sent = self.head.common.position.highest(dir);
         let known = sent.or(hello.map(|hello| hello.isn.wrapping_add(1)));
         let known = known.or_else(|| self.last_ack(dir.reverse()));
-        known.map(|known| near(known, number))
+        known.map(|known| i64::from(number.wrapping_sub(known) as i32))
     }
 
     /// The last acknowledgement that went `dir`.

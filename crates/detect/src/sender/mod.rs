@@ -291,11 +291,13 @@ impl Sender {
             return;
         }
         let ack = self.outstanding.offset(seg.ack);
-        if ack > self.news.una {
+        let advances = ack > self.news.una;
+        if advances {
             self.news.una = ack;
             self.ledger.recoveries.acknowledged(ack, seg.ts_ns);
         }
-        self.news.heard(seg.ts_ns);
+        let prompts = advances || seg.payload_len == 0 || seg.sack_len > 0;
+        self.news.heard(seg.ts_ns, prompts);
         if seg.sack_len > 0 {
             self.receiver.sack_seen = true;
         }

@@ -12,7 +12,9 @@ pub(super) struct News {
     /// Everything below has been acknowledged, by ACKs in the order of capture.
     pub(super) una: i64,
     last_ns: i64,
-    /// Times of some of the latest, ascending.
+    /// When the last one passed that can make the sender repeat something, nanoseconds.
+    prompt_ns: i64,
+    /// Times of some of the latest such, ascending.
     passed: [i64; MAX_UNDER_WAY],
 }
 
@@ -22,16 +24,22 @@ impl Default for News {
             away_ns: 0,
             una: 0,
             last_ns: i64::MIN,
+            prompt_ns: i64::MIN,
             passed: [i64::MIN; MAX_UNDER_WAY],
         }
     }
 }
 
 impl News {
-    /// An ACK passes at `now`.
+    /// An ACK passes at `now`. Only if it `prompts` can it be why something is sent again: the receiver's own data that acknowledges nothing
+    /// new is no duplicate acknowledgement (RFC 5681 section 2).
     #[inline]
-    pub(super) fn heard(&mut self, now: i64) {
+    pub(super) fn heard(&mut self, now: i64, prompts: bool) {
         self.last_ns = now;
+        if !prompts {
+            return;
+        }
+        self.prompt_ns = now;
         let [.., latest] = self.passed;
         if self.away_ns > 0
             && now.saturating_sub(latest) >= self.away_ns / (MAX_UNDER_WAY as i64 - 1)
@@ -47,10 +55,10 @@ impl News {
         self.last_ns
     }
 
-    /// When the last one passed here that the sender had heard of when it sent what passes at `now`.
+    /// When the last one passed here that can have made the sender repeat what passes at `now`, and that it had heard of when it sent that.
     pub(super) fn by(&self, now: i64) -> Option<i64> {
         let until = now.saturating_sub(self.away_ns);
-        let latest = [self.last_ns].into_iter();
+        let latest = [self.prompt_ns].into_iter();
         let mut latest = latest.chain(self.passed.into_iter().rev());
         latest.find(|&at| at <= until).filter(|&at| at != i64::MIN)
     }
@@ -67,7 +75,7 @@ mod tests {
             ..News::default()
         };
         assert_eq!(news.by(50), None);
-        (0..100).for_each(|now| news.heard(now));
+        (0..100).for_each(|now| news.heard(now, true));
         assert_eq!(news.by(100), Some(30));
         assert_eq!(news.by(200), Some(99));
     }
@@ -75,8 +83,9 @@ mod tests {
     #[test]
     fn at_the_sender_it_has_heard_of_all() {
         let mut news = News::default();
-        news.heard(5);
-        news.heard(6);
-        assert_eq!(news.by(6), Some(6));
+        news.heard(5, true);
+        news.heard(6, true);
+        news.heard(7, false);
+        assert_eq!((news.by(8), news.last_ns()), (Some(6), 7));
     }
 }

@@ -78,7 +78,11 @@ impl Tracker {
         let cell = (key.rough_hash() >> (64 - CACHED_PLACES_BITS)) as usize;
         let remembered = self.connections.get_mut(self.cells[cell]);
         match remembered {
-            Some(connection) if connection.is_of(key, dir) && !seg.flags.any(TcpFlags::SYN) => {
+            Some(connection)
+                if connection.is_of(key, dir)
+                    && !seg.flags.any(TcpFlags::SYN)
+                    && !connection.has_paused(seg) =>
+            {
                 connection.push(dir, seg, &self.config);
                 if connection.has_grown() {
                     self.count(self.cells[cell]);
@@ -101,7 +105,8 @@ impl Tracker {
         if connection.is_replayed(dir, seg) {
             return;
         }
-        if connection.is_reuse(dir, seg) {
+        let another = connection.has_paused(seg) && connection.is_followed_by_another(dir, seg);
+        if another || connection.is_reuse(dir, seg) {
             connection.begin_again(seg.ts_ns, &self.config, &mut self.done);
         }
         if let Some((dir, hello)) = connection.reused_after(dir, seg) {

@@ -90,7 +90,7 @@ impl Rounds {
 
     /// The life ends at `last_ns`: all rows, and all silences. What is sent last is followed by nothing, for want of data.
     pub(crate) fn finish(&mut self, last_ns: i64, progress: &Progress) -> (Vec<Row>, &[Silence]) {
-        if self.silent && self.outlasts_patience(last_ns, progress) {
+        if (self.silent || self.is_unanswered()) && self.outlasts_patience(last_ns, progress) {
             // Nothing answered the last timer either, until an end gave up.
             self.wait(last_ns, true, progress);
         } else if progress.mending {

@@ -264,7 +264,11 @@ impl Rounds {
     /// A sender waits for room for a full segment, or half of the largest window (RFC 9293 section 3.8.6.2.1).
     #[inline(always)]
     fn worth_sending(&self) -> i64 {
-        i64::from(self.mss.max(MIN_MSS)).min(self.largest_window / 2)
+        let full = i64::from(self.mss.max(MIN_MSS));
+        match self.largest_window {
+            0 => full, // Without the handshake no window is known but a closed one.
+            largest => full.min(largest / 2),
+        }
     }
 
     /// The other end's data came at `now`.

@@ -85,6 +85,12 @@ impl Rounds {
         self.last.sent_ns.max(self.heard.news_ns).max(self.again_ns)
     }
 
+    /// Nothing but the other end's own data came since a timer sent something again, and nothing was sent since.
+    pub(super) fn is_unanswered(&self) -> bool {
+        let last = self.silences.last();
+        last.is_some_and(|last| last.end_ns == self.quiet_ns())
+    }
+
     #[inline]
     pub(super) fn is_full_of_silences(&self) -> bool {
         self.silences.len() >= MAX_SILENCES
