@@ -101,6 +101,7 @@ pub(crate) struct Side {
     /// The FIN that was captured before any of its data.
     early_end: Option<Box<TheEnd>>,
     /// Its segments without data that told of some before any was captured.
+    #[allow(clippy::box_collection)] // Rare, and a vector takes three words.
     early_numbers: Option<Box<Vec<Segment>>>,
     /// The number of its last segment without data.
     number: u32,
