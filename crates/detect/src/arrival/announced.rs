@@ -172,7 +172,7 @@ mod tests {
             (230, 2_000, LEN, 5),
             (250, 1_000, LEN, 6),
         ];
-        assert_eq!(told(&probed), (vec![certain(1_000), certain(2_000)], 3));
+        assert_eq!(told(&probed), (vec![certain(2_000), certain(1_000)], 3));
     }
 
     #[test]
