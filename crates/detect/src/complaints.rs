@@ -23,6 +23,24 @@ struct Complained {
     mtu: Option<u32>,
 }
 
+/// A message of whose segment the number is not there as a whole.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Cut {
+    /// Where the byte is whose number is there.
+    about: Complained,
+    told: Complaint,
+    /// A segment was found for it: a router sends one for each.
+    used: bool,
+}
+
+impl Cut {
+    /// The number of the byte `start` agrees with what is left of the number.
+    fn may_quote(&self, start: i64) -> bool {
+        let from = start.wrapping_sub(self.about.at) as u32;
+        self.told.may_quote(self.told.seq.wrapping_add(from))
+    }
+}
+
 /// A segment that did not arrive, as ICMP says.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Proven {
@@ -39,10 +57,13 @@ pub(crate) struct Proven {
 pub(crate) struct Complaints {
     /// Ascending.
     all: Vec<Complained>,
+    /// Those that the snap length has cut, by time: of each it is known which connection it is about, and of the number of its segment the
+    /// upper bits.
+    cut: Vec<Cut>,
     proven: Vec<Proven>,
 }
 
-heap!(Complaints: all, proven);
+heap!(Complaints: all, cut, proven);
 
 /// Why the segment was not delivered.
 fn cause(complaint: &Complaint) -> Cause {
@@ -65,10 +86,18 @@ impl Complaints {
             cause: cause(complaint),
             mtu: complaint.mtu,
         };
-        let mut all: Vec<Complained> = about.iter().map(one).collect();
+        let (cut, whole): (Vec<&Complaint>, _) = about.iter().partition(|c| c.is_cut());
+        let mut all: Vec<Complained> = whole.into_iter().map(one).collect();
         all.sort_by_key(|c| (c.at, c.at_ns));
+        let cut = cut.into_iter().map(|told| Cut {
+            about: one(told),
+            told: *told,
+            used: false,
+        });
+        let mut cut: Vec<Cut> = cut.collect();
+        cut.sort_by_key(|cut| cut.about.at_ns);
         let proven = Vec::new();
-        Complaints { all, proven }
+        Complaints { all, cut, proven }
     }
 
     /// Was there a message about the segment of the bytes `[start, end)` between the time it was sent and `until_ns`?
@@ -77,12 +106,18 @@ impl Complaints {
         (start, end): (i64, i64),
         (sent_ns, until_ns): (i64, i64),
     ) -> Option<Proven> {
-        if self.all.is_empty() {
-            return None;
-        }
         let first = self.all.partition_point(|c| c.at < start);
         let mut within = self.all.iter().skip(first).take_while(|c| c.at < end);
-        let found = within.find(|c| (sent_ns..=until_ns).contains(&c.at_ns))?;
+        let timely = |c: &Complained| (sent_ns..=until_ns).contains(&c.at_ns);
+        let found = match within.find(|c| timely(c)) {
+            Some(found) => *found,
+            None => {
+                let mut cut = self.cut.iter_mut();
+                let cut = cut.find(|c| !c.used && timely(&c.about) && c.may_quote(start))?;
+                cut.used = true;
+                cut.about
+            }
+        };
         let proven = Proven {
             start,
             end,
@@ -140,9 +175,26 @@ mod tests {
             code: 0,
             mtu: (kind == ComplaintKind::TooLarge).then_some(1_400),
             seq,
+            seq_known: u32::MAX,
             ip_id: None,
             tcp_len: None,
         }
+    }
+
+    #[test]
+    fn a_message_that_is_cut_stands_for_one_segment_of_its_numbers() {
+        let unwrap = Offsets::new(0x0001_0000);
+        let cut = |seq, at_ns| Complaint {
+            seq_known: 0xffff_0000,
+            ..about(seq, at_ns, ComplaintKind::TooLarge)
+        };
+        let all = [cut(0x0001_0000, 50), cut(0x0001_0000, 51)];
+        let mut complaints = Complaints::new(&all, &unwrap);
+        let far = (0x1_0000, 0x1_0000 + 1_000);
+        assert_eq!(complaints.prove(far, (20, 60)), None, "other upper bits");
+        assert!(complaints.prove((0, 1_000), (20, 60)).is_some());
+        assert!(complaints.prove((1_000, 2_000), (20, 60)).is_some());
+        assert_eq!(complaints.prove((2_000, 3_000), (20, 60)), None, "no third");
     }
 
     #[test]

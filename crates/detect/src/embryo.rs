@@ -154,7 +154,8 @@ impl Embryos {
     /// An ICMP message about a packet of this key that goes `dir`.
     pub(crate) fn complain(&mut self, key: &FlowKey, dir: Dir, complaint: &Complaint) {
         let set = self.sets.get_mut(set_of(key)).into_iter().flatten();
-        let about = |e: &&mut Embryo| e.key == *key && e.dir == dir && e.seg.seq == complaint.seq;
+        let about =
+            |e: &&mut Embryo| e.key == *key && e.dir == dir && complaint.may_quote(e.seg.seq);
         if let Some(embryo) = set.into_iter().find(about) {
             embryo.complaint = Some(complaint.kind);
         }

@@ -32,10 +32,24 @@ pub struct Complaint {
     /// With [`ComplaintKind::TooLarge`], the size of IP packets that the next link can carry, bytes; `None` if the
     /// message does not say (RFC 1191 section 3: old routers write 0).
     pub mtu: Option<u32>,
-    /// The sequence number of the segment.
+    /// The sequence number of the segment, as far as [`Self::seq_known`] says.
     pub seq: u32,
+    /// Which bits of it the snap length has left: all, the upper 8, 16 or 24, or none.
+    pub seq_known: u32,
     /// The identification of its IPv4 header; `None` for IPv6.
     pub ip_id: Option<u16>,
     /// Bytes of its TCP header and payload according to its IP header; `None` if that says nothing.
     pub tcp_len: Option<u32>,
+}
+
+impl Complaint {
+    /// The segment that it quotes may have this number, as far as it can be read.
+    pub fn may_quote(&self, seq: u32) -> bool {
+        (self.seq ^ seq) & self.seq_known == 0
+    }
+
+    /// The snap length cuts the number.
+    pub fn is_cut(&self) -> bool {
+        self.seq_known != u32::MAX
+    }
 }

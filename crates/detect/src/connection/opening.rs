@@ -408,7 +408,7 @@ impl Connection {
     /// An ICMP message about a segment that went `dir`, which may be the SYN.
     pub(super) fn note_complaint_of_syn(&mut self, dir: Dir, complaint: &Complaint) {
         let hello = self.head.common.hellos[dir.index()];
-        self.head.opening.unreachable |= hello.is_some_and(|hello| hello.isn == complaint.seq);
+        self.head.opening.unreachable |= hello.is_some_and(|hello| complaint.may_quote(hello.isn));
     }
 
     fn holds_answer(&self) -> bool {

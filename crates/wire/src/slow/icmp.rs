@@ -62,6 +62,8 @@ fn complain(
             code,
             mtu: (mtu > 0).then_some(mtu),
             seq: segment.seq,
+            // And in the acknowledgement, which is not quoted, which bits of the number there are.
+            seq_known: segment.ack,
             ip_id: segment.has(Has::IP_ID).then_some(segment.ip_id),
             // The parser of quoted segments leaves the length of all of it there.
             tcp_len: (!segment.has(Has::LEN_FROM_FRAME)).then_some(segment.payload_len),

@@ -57,16 +57,22 @@ pub(super) fn parse(network: &Network, rest: Rest<'_>, context: Context<'_>) -> 
     Ok(Packet::Tcp(key, dir, segment))
 }
 
-/// What ICMP must quote of a segment: its first eight bytes (RFC 792). `payload_len` is the length of the whole segment,
-/// with its header, whose length may not be there.
+/// What ICMP must quote of a segment: its first eight bytes (RFC 792), of which the snap length may cut the last four. `payload_len` is the
+/// length of the whole segment, with its header, whose length may not be there, and `ack` tells which bits of the number are.
 fn quoted(network: &Network, rest: Rest<'_>, context: Context<'_>) -> Parsed {
-    let [s0, s1, d0, d1, seq @ ..] = *rest.head::<8>()?;
+    let [s0, s1, d0, d1] = *rest.head::<4>()?;
+    let (mut seq, mut known) = ([0; 4], [0; 4]);
+    let bytes = rest.data.iter().skip(4);
+    for ((to, known), byte) in seq.iter_mut().zip(&mut known).zip(bytes) {
+        (*to, *known) = (*byte, 0xff);
+    }
     let ends = network.with_ports(u16::from_be_bytes([s0, s1]), u16::from_be_bytes([d0, d1]));
     let (key, dir) = FlowKey::new(ends.src, ends.dst, context.overlay_of_tcp());
     let segment = Segment {
         ts_ns: context.ts_ns,
         frame: context.frame,
         seq: u32::from_be_bytes(seq),
+        ack: u32::from_be_bytes(known),
         payload_len: u32::try_from(rest.wire).unwrap_or(u32::MAX),
         ip_id: network.ip_id,
         has: network.has,

@@ -59,6 +59,7 @@ fn fragmentation_needed_names_the_segment_and_the_size() {
         code: 4,
         mtu: Some(1400),
         seq: SEQ,
+        seq_known: u32::MAX,
         ip_id: Some(0x1234),
         tcp_len: Some(1032),
     };
