@@ -1,10 +1,11 @@
 //! Tunnels that are seen in part: their numbers are compared with the TCP in them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
 
-use inorder_wire::{FlowKey, InnerTcp};
+use inorder_wire::{Endpoint, FlowKey, InnerTcp, Service, StreamKey};
 
-use crate::result::{FlowReport, StreamReport};
+use crate::result::{FlowReport, StreamDoubt, StreamReport};
 
 /// Compares the numbers that tunnels lack with what the TCP connections in them lack.
 pub fn doubt_tunnels(streams: &mut [StreamReport], flows: &[FlowReport]) {
@@ -21,8 +22,25 @@ pub fn doubt_tunnels(streams: &mut [StreamReport], flows: &[FlowReport]) {
             + flow.artefacts.missing_segments;
         *lacking.entry(InnerTcp::name(&key, dir)).or_default() += lacks;
     }
-    for stream in streams {
+    for stream in streams.iter_mut() {
         // Of a flow that is only summed nothing is known.
         stream.compare_inside(|name| lacking.get(&name).copied());
     }
+    let shared: HashSet<_> = streams
+        .iter()
+        .filter(|stream| stream.skipped.doubt == Some(StreamDoubt::OtherTraffic))
+        .map(|stream| ends(&stream.key))
+        .collect();
+    for stream in streams {
+        let (service, src, dst) = ends(&stream.key);
+        if shared.contains(&(service, dst, src)) {
+            stream.share_with_others();
+        }
+    }
+}
+
+/// What both directions of a tunnel have in common, but for the order of its ends: their ports and identifiers may differ.
+fn ends(key: &StreamKey) -> (Service, IpAddr, IpAddr) {
+    let host = |end: Endpoint| end.socket_addr().ip();
+    (key.service, host(key.src), host(key.dst))
 }

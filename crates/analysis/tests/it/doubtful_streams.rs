@@ -179,6 +179,26 @@ fn other_traffic_shares_a_tunnel_whose_tcp_lacks_nothing() {
     assert!(table.contains("other traffic shares the tunnel"), "{table}");
 }
 
+/// The way up carries acknowledgements alone, which show nothing, and few of its numbers are used elsewhere.
+#[test]
+fn what_carries_acknowledgements_alone_is_shared_as_the_other_direction_is() {
+    let (mut capture, mut numbers) = (Capture::default(), [10u16, 500]);
+    connection(|ms, from_client, packet| {
+        let number = &mut numbers[usize::from(from_client)];
+        *number += match from_client {
+            true if ms > 100.0 => 1 + u16::from(*number % 3 == 0),
+            true => 1,
+            false => 37 + *number % 40,
+        };
+        capture.add(ms, &gtp_u(!from_client, *number, *number, &packet));
+    });
+    let analysis = capture.analysis();
+    let missing: u64 = analysis.streams.iter().map(|s| s.skipped.missing).sum();
+    let (said, _) = text(analysis);
+    assert_eq!(missing, 0, "{said}");
+    assert!(said.starts_with("No problem is visible"), "{said}");
+}
+
 /// The same tunnel captured whole: numbers that are lacking with the data in them were lost.
 #[test]
 fn a_tunnel_that_lacks_numbers_and_data_lost_packets() {
