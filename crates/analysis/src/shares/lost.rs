@@ -1,6 +1,6 @@
 //! The time that a flow lost because something was sent again or slowed down without need.
 
-use inorder_detect::{Cause, FlowReport};
+use inorder_detect::{Cause, FlowReport, NotSeen};
 use inorder_limits::{Limit, Limits};
 
 /// A share of the life that is lost by unnecessary reductions, recoveries and timers and that nobody would notice.
@@ -23,11 +23,12 @@ fn innocent(limits: &Limits) -> f64 {
 }
 
 /// The share of a flow's life that late packets took, because something was sent again or slowed down for them: no less
-/// than the first number and no more than the second. `None` where nothing is known of its limits.
+/// than the first number and no more than the second. `None` where nothing is known of its limits: without acknowledgements
+/// none shows, though the pauses of the data do.
 pub(crate) fn taken_by_late(flow: &FlowReport) -> Option<(f64, f64)> {
     let limits = &flow.limits;
     let life = limits.life_ns();
-    if life == 0 {
+    if life == 0 || flow.blind.has(NotSeen::OneWay) {
         return None;
     }
     let most = (1.0 - innocent(limits)).max(0.0);

@@ -140,7 +140,9 @@ pub(crate) fn too_short(flow: &FlowReport) -> Option<(f64, f64)> {
     // What a lost SYN took says nothing of how much there was to send.
     let opened = flow.endpoints.handshake.syns_again == 0;
     let reduced = flow.recoveries.total + flow.ecn_reductions > 0;
-    let short = start > 0.0 && most && opened && !reduced;
+    // Without the SYN the window may have grown before, and more may have been sent.
+    let whole = flow.endpoints.syn_seen;
+    let short = start > 0.0 && most && opened && whole && !reduced;
     short.then_some((opening, start))
 }
 
