@@ -223,8 +223,7 @@ impl Recent {
     fn is_marked(seg: &Segment) -> bool {
         let control = TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST;
         let numbered = seg.payload_len > 0 || seg.flags.any(control);
-        let marked = seg.ip_id != 0 || (seg.has(Has::TIMESTAMPS) && numbered);
-        seg.has(Has::IP_ID) && marked
+        seg.ip_id != 0 || (seg.has(Has::TIMESTAMPS) && numbered)
     }
 
     /// A packet came that is no duplicate frame.

@@ -26,4 +26,5 @@ mod several;
 mod streams;
 mod summed;
 mod table;
+mod variants;
 mod words;

@@ -21,6 +21,10 @@ pub(super) struct Before {
     old_top: i64,
     /// Data below was sent before the capture began: whatever brings it is no first transmission.
     pub(super) first: i64,
+    /// When the capture began, nanoseconds.
+    began_ns: i64,
+    /// The capture was made next to the sender, which sends nothing below `first` but what it repeats.
+    at_sender: bool,
 }
 
 impl Before {
@@ -29,7 +33,20 @@ impl Before {
         settled_ns: NEVER_NS,
         old_top: 0,
         first: 0,
+        began_ns: NEVER_NS,
+        at_sender: false,
     };
+}
+
+/// What data is that was sent first before the capture began.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum FromBefore {
+    /// The receiver has it, as far as is known, or what it has is not known: it says nothing.
+    Nothing,
+    /// The receiver beside this capture point lacked it.
+    Lacked,
+    /// Its sender repeats it.
+    Repeated,
 }
 
 impl Arrival {
@@ -39,8 +56,11 @@ impl Arrival {
         seg: &Segment,
         first: i64,
         to_sender_ns: Option<i64>,
+        at_sender: bool,
     ) {
         self.before.first = first;
+        self.before.began_ns = seg.ts_ns;
+        self.before.at_sender = at_sender;
         self.order = Order::new(first);
         let rtt = to_sender_ns.unwrap_or(0).max(MIN_SETTLING_NS);
         self.before.settled_ns = seg.ts_ns.saturating_add(rtt).saturating_add(rtt / 2);
@@ -56,6 +76,29 @@ impl Arrival {
             self.order.skip_to(left, since_ns, Note::default());
             self.order.had(right);
         }
+    }
+
+    /// What the data of `[start, end)` is, which lies below all that the capture began with. What the receiver, which has acknowledged what
+    /// is below `una`, lacked until now is missing from here on.
+    #[cold]
+    pub(super) fn from_before(&mut self, start: i64, end: i64, una: i64) -> FromBefore {
+        if una >= end {
+            return FromBefore::Nothing;
+        }
+        if self.before.at_sender {
+            return FromBefore::Repeated;
+        }
+        let first = self.before.first;
+        if self.receiver.is_none() || end > first {
+            return FromBefore::Nothing;
+        }
+        let from = start.min(una);
+        let began_ns = self.before.began_ns;
+        self.order
+            .lacked_from_the_start((from, first), began_ns, Note::default());
+        self.before.old_top = self.before.old_top.max(first);
+        self.before.first = from;
+        FromBefore::Lacked
     }
 
     /// The hole was there when the capture began: nothing is known of what opened it.

@@ -4,6 +4,7 @@ use inorder_metrics::by_bytes::{Arrived, Hole, Late};
 use inorder_wire::Segment;
 
 use super::again::Fill;
+use super::begun::FromBefore;
 use super::unanswered::Waiting;
 use super::{Arrival, Context, Note, Piece, Repeat};
 use crate::collect::{Basis, Place};
@@ -22,7 +23,11 @@ impl Arrival {
         let next = self.order.next();
         if end <= next {
             if !cx.syn_seen && start < self.before.first {
-                return;
+                match self.from_before(start, end, cx.una) {
+                    FromBefore::Nothing => return,
+                    FromBefore::Lacked => {}
+                    FromBefore::Repeated => return self.repeated_from_before(seg, start, cx, sink),
+                }
             }
             let hole = self.order.holes().beyond(start);
             let sent_before = hole.is_some_and(|hole| hole.note.announced && hole.start < end);
@@ -45,6 +50,27 @@ impl Arrival {
             } else {
                 self.old_data(seg, from, len, (cx, doubt), sink);
             }
+            from = to;
+        }
+    }
+
+    /// Next to its sender: what was sent first before the capture began is sent again.
+    fn repeated_from_before(
+        &mut self,
+        seg: &Segment,
+        start: i64,
+        cx: &Context,
+        sink: &mut impl FnMut(Piece, i64, u32),
+    ) {
+        let end = start + i64::from(seg.payload_len);
+        let repeat = Repeat {
+            sure: Confidence::Certain,
+            ahead: None,
+        };
+        let mut from = start;
+        while from < end {
+            let to = end.min(from + i64::from(cx.mss.max(1)));
+            sink(Piece::Again(repeat), from, (to - from) as u32);
             from = to;
         }
     }

@@ -18,7 +18,9 @@ impl Sender {
     pub(super) fn arrived(&mut self, report: &Report, ack: &Ack, had_hole: bool) {
         let now = ack.seg.ts_ns;
         let alone = self.reading.alone;
-        let Some(copies) = report.copies.filter(|c| c.first_ns < now) else {
+        // A coarse clock does not tell what was sent again before the acknowledgement came.
+        let coarse = self.timing.is_coarse();
+        let Some(copies) = report.copies.filter(|c| c.first_ns < now || coarse) else {
             let took = now - report.sent.sent_ns;
             if !self.gaps.unseen.clock_set_between(report.sent.sent_ns, now) {
                 self.timing.sample_rtt(took, had_hole);
@@ -26,6 +28,9 @@ impl Sender {
                     self.openers.push(report.sent.start, took);
                 }
                 self.timing.note_lateness(report, now, had_hole, alone);
+            }
+            if report.copies.is_none() {
+                self.ledger.beyond.taken(report.sent.start);
             }
             let basis = Basis::certain(Evidence::Sack);
             let basis = self.unless_sent_unseen(basis, report.sent.sent_ns, now);
@@ -95,7 +100,8 @@ impl Sender {
     /// A report that is too soon for any retransmission is the original's. If that was too old, the receiver takes such data.
     fn learn_paws(&mut self, report: &Report, copies: &Copies, now: i64) {
         let took = now.saturating_sub(copies.first_ns);
-        let soon = self.timing.min_rtt.is_some_and(|rtt| took < rtt / 2);
+        let rtt = self.timing.min_rtt.filter(|_| !self.timing.is_coarse());
+        let soon = rtt.is_some_and(|rtt| took < rtt / 2);
         if soon && !report.left_edge && report.unsure.is_none() && self.too_old(report) {
             self.receiver.learn_too_old(TooOld::Taken);
         }

@@ -35,7 +35,7 @@ impl Timing {
     /// round trip seen so far is no bound: a queue that was full may have drained since. How often
     /// what was retransmitted came after all, the flow's decided ones tell.
     fn sooner_than_a_copy(&self, took: i64, tally: &Tally) -> Option<Basis> {
-        let rtt = self.min_rtt?;
+        let rtt = self.min_rtt.filter(|_| !self.is_coarse())?;
         if took >= rtt - rtt / 16 {
             return None;
         }
@@ -52,7 +52,8 @@ impl Timing {
 
     /// Is a report `took` after the first retransmission too soon to be about any?
     pub(super) fn sooner_than_any(&self, took: i64) -> bool {
-        self.min_rtt.is_some_and(|rtt| took < rtt - rtt / 16)
+        let rtt = self.min_rtt.filter(|_| !self.is_coarse());
+        rtt.is_some_and(|rtt| took < rtt - rtt / 16)
     }
 
     /// The chance that a round trip is shorter than all seen so far: that the next of n + 1 samples is the smallest

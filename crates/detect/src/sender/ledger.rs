@@ -6,6 +6,7 @@
 use inorder_wire::Segment;
 
 use super::acks::Ack;
+use super::beyond::Beyond;
 use super::board::{Copies, Sent};
 use super::copied::NetworkCopies;
 use super::filled::{By, EITHER, Filled, FilledMap};
@@ -108,9 +109,10 @@ pub(super) struct Ledger {
     pub(super) needed: u64,
     pub(super) spurious: u64,
     pub(super) complaints: Complaints,
+    pub(super) beyond: Beyond,
 }
 
-heap!(Ledger: log, filled, collector, recoveries, list, complaints);
+heap!(Ledger: log, filled, collector, recoveries, list, complaints, beyond);
 
 impl Ledger {
     /// `keep`: events and retransmissions are listed, not only counted.
@@ -132,6 +134,7 @@ impl Ledger {
             needed: 0,
             spurious: 0,
             complaints: Complaints::default(),
+            beyond: Beyond::default(),
         }
     }
 
@@ -383,7 +386,9 @@ impl Ledger {
             Some(_) => Basis::certain(Evidence::Icmp),
             None => self.how_sure_lost(f, telling),
         };
-        let sure = if f.refused_in {
+        let outside = proven.is_none() && self.beyond.has(f.place.start);
+        let refused = f.refused_in || outside;
+        let sure = if refused {
             Confidence::Likely
         } else {
             basis.confidence
@@ -392,13 +397,17 @@ impl Ledger {
         let spurious = (spurious, Confidence::Likely);
         self.list
             .close(f.place.start, f.end(), (needed, sure), spurious);
-        if f.refused_in {
+        if refused {
             self.recoveries.lost(phase, 0.0, 0.0);
         } else if telling.explanations.has(Explanation::MoreHoles) {
             let share = (1.0 - f.refused).max(0.0) * (1.0 - f.silent) * (1.0 - f.doubled).max(0.0);
             self.recoveries.lost(phase, share, unplaced);
         }
-        if !f.refused_in {
+        if outside {
+            // It may have been lost on its way, as well.
+            let basis = Basis::certain(Evidence::Window).weaker(Reason::NotSeen);
+            self.collector.refused(f.place, None, basis);
+        } else if !refused {
             self.collector.lost_before(f.place, basis, f.rtt_behind_ns);
         }
     }
@@ -406,6 +415,7 @@ impl Ledger {
     /// A segment that was reported as soon as it came, or never sent again.
     #[inline]
     pub(super) fn log_sent(&mut self, sent: &Sent, ack: &Ack, basis: Basis) {
+        self.beyond.taken(sent.start);
         let entry = Entry::new(sent.place(&ack.seg), Status::Original(basis));
         self.arrives(entry);
     }

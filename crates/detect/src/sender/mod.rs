@@ -14,6 +14,7 @@ mod answers;
 mod arrived;
 mod assign;
 mod attribute;
+mod beyond;
 mod blocks;
 mod board;
 mod clutter;
@@ -224,9 +225,17 @@ impl Sender {
         self.receiver.note_timestamps();
     }
 
-    /// The capture begins in the middle of the connection.
-    pub(crate) fn begins_without_syn(&mut self) {
-        self.outstanding.begins_without_syn();
+    /// Next to this capture point: the receiver offers at `now` to take what lies below `edge`.
+    #[inline]
+    pub(crate) fn offered(&mut self, edge: i64, now: i64) {
+        let rtt_ns = self.timing.min_rtt.unwrap_or(0);
+        self.ledger.beyond.offered(edge, now, rtt_ns);
+    }
+
+    /// The capture begins in the middle of the connection, whose receiver has acknowledged everything below `una`.
+    pub(crate) fn begins_without_syn(&mut self, una: i64) {
+        self.outstanding.begins_without_syn(una);
+        self.news.una = una;
     }
 
     /// Bytes that have arrived, as far as acknowledgements tell.
@@ -245,6 +254,7 @@ impl Sender {
     #[inline]
     pub(crate) fn sent(&mut self, seg: &Segment, start: i64, len: u32) {
         self.ledger.sent(seg.ts_ns, len);
+        self.ledger.beyond.sent(start, len, seg.ts_ns);
         self.outstanding.sent(seg, start, len);
         if !self.gaps.orphans.is_empty() {
             self.join_orphans(seg, start, len);

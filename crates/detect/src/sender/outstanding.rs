@@ -63,9 +63,10 @@ impl Outstanding {
         }
     }
 
-    /// The capture begins in the middle of the connection.
-    pub(super) fn begins_without_syn(&mut self) {
+    /// The capture begins in the middle of the connection, whose receiver has acknowledged everything below `una`.
+    pub(super) fn begins_without_syn(&mut self, una: i64) {
         self.headless = true;
+        self.una = una;
     }
 
     /// In a capture that begins in the middle: `seg` reports bytes above all that was captured. So they were sent

@@ -34,6 +34,8 @@ const WAIT_FOR_HOLE_RTTS: i64 = 3;
 /// The same in multiples of the longest lateness among the last ones, which is limited.
 const WAIT_FOR_HOLE_LATENESSES: i64 = 2;
 const MAX_WAIT_FOR_LATE_NS: i64 = 5_000_000_000;
+/// Round trips that can be measured for each that cannot, at most, where the clock is too coarse for them.
+const MAX_TIMED_OF_COARSE: u64 = 8;
 /// Round-trip time that is assumed while none has been measured, nanoseconds.
 const ASSUMED_RTT_NS: i64 = 10_000_000;
 
@@ -46,6 +48,8 @@ pub(super) struct Timing {
     pub(super) rtt: Option<i64>,
     /// Round trips measured.
     pub(super) rtt_samples: u64,
+    /// Packets that were acknowledged at the time at which they were sent.
+    no_time: u64,
     /// Time by which originals whose arrival is known exactly came late, nanoseconds.
     pub(super) lateness: Ring,
     /// Time between arrivals of segments that had queued on the way, nanoseconds.
@@ -66,6 +70,7 @@ impl Default for Timing {
             min_rtt: None,
             rtt: None,
             rtt_samples: 0,
+            no_time: 0,
             lateness: Ring::default(),
             spacing: Ring::default(),
             top: 0,
@@ -88,6 +93,7 @@ impl Timing {
     #[inline]
     pub(super) fn sample_rtt(&mut self, sample: i64, had_hole: bool) {
         if sample <= 0 {
+            self.no_time += u64::from(sample == 0);
             return;
         }
         self.rtt_samples += 1;
@@ -96,6 +102,11 @@ impl Timing {
             // The gain is 1/8 (RFC 6298 section 2 step (2.3)).
             self.rtt = Some(self.rtt.map_or(sample, |r| r + (sample - r) / 8));
         }
+    }
+
+    /// The capture's clock is too coarse for the round trip: what it calls simultaneous, or one tick apart, may be in either order.
+    pub(super) fn is_coarse(&self) -> bool {
+        self.no_time * MAX_TIMED_OF_COARSE > self.rtt_samples
     }
 
     /// The usual round trip, or the shortest; 0 if none is known.

@@ -143,12 +143,18 @@ impl Engines {
         let edge = known.map_or(0, |known| self.unwrap.offset(known.edge).max(0));
         let blocks = known.map_or_else(Vec::new, |known| known.blocks(&self.unwrap));
         let since_ns = known.map_or(seg.ts_ns, |known| known.at_ns);
+        let at_sender = self.choice.vantage == Vantage::Sender;
         self.arrival
-            .begins_without_syn(seg, edge, self.choice.to_sender_ns);
+            .begins_without_syn(seg, edge, self.choice.to_sender_ns, at_sender);
+        let una = known.map_or(0, |known| self.unwrap.offset(known.ack));
         if let Some(sender) = &mut self.sender {
-            sender.begins_without_syn();
+            let una = match at_sender && una > -MAX_BEFORE_FIRST {
+                true => una.min(0),
+                false => 0,
+            };
+            self.una = una;
+            sender.begins_without_syn(una);
         } else {
-            let una = known.map_or(0, |known| self.unwrap.offset(known.ack));
             // What it has not acknowledged until then has not arrived.
             let lacks = seg.ts_ns.saturating_sub(since_ns) >= MAX_ACK_DELAY_NS;
             if una > -MAX_BEFORE_FIRST {

@@ -428,9 +428,13 @@ impl Side {
         if advances {
             engines.una = ack;
         }
-        if engines.sender.is_none() {
-            let edge = engines.window_edge(seg);
-            engines.arrival.offered(edge, seg.window == 0);
+        let edge = engines.window_edge(seg);
+        match &mut engines.sender {
+            None => engines.arrival.offered(edge, seg.window == 0),
+            Some(sender) if engines.choice.vantage == Vantage::Sender => {
+                sender.offered(edge, seg.ts_ns);
+            }
+            Some(_) => {}
         }
         if engines.closed || seg.window == 0 || engines.probe.is_some() {
             engines.window_told(seg, advances);

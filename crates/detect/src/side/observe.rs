@@ -10,6 +10,9 @@ use crate::prints::MAX_APART_NS;
 /// The same for frames without an identification, nanoseconds: a sender repeats nothing so soon, and what several
 /// interfaces of a host or both ends of a bridge capture is microseconds apart.
 const MAX_APART_WITHOUT_ID_NS: i64 = 1_000_000;
+/// The same where the data has equal timestamps, and no acknowledgement can have asked for it meanwhile, nanoseconds: what the network
+/// delivers twice is milliseconds apart, and the copies that senders make in advance are 10 ms apart.
+const MAX_APART_STAMPED_NS: i64 = 5_000_000;
 /// Maximum time between two acknowledgements of one identification for the second to be a duplicate frame whatever was said between them,
 /// nanoseconds.
 const MAX_APART_OF_ACKS_NS: i64 = 10_000_000;
@@ -132,7 +135,13 @@ impl Side {
     fn is_data_twice(&self, seg: &Segment, apart_ns: i64, (asked, soon): (bool, bool)) -> bool {
         let usual = apart_ns <= self.twin_ns.saturating_mul(2);
         match self.kept {
-            _ if seg.ip_id == 0 => apart_ns <= MAX_APART_WITHOUT_ID_NS && !asked,
+            _ if seg.ip_id == 0 => {
+                let most_ns = match soon && seg.has(Has::TIMESTAMPS) {
+                    true => MAX_APART_STAMPED_NS,
+                    false => MAX_APART_WITHOUT_ID_NS,
+                };
+                apart_ns <= most_ns && !asked
+            }
             Kept::No => apart_ns <= MAX_APART_NS,
             _ if asked => soon || usual,
             Kept::Yes => apart_ns <= MAX_APART_WITHOUT_ID_NS || usual,

@@ -206,6 +206,20 @@ impl<T: Copy + Default> Order<T> {
         self.next = to;
     }
 
+    /// Takes `[from, to)`, below everything that has arrived, as missing since before the first arrival, at `since_ns`.
+    pub fn lacked_from_the_start(&mut self, (from, to): (i64, i64), since_ns: i64, note: T) {
+        self.remember(Hole {
+            start: from,
+            end: to,
+            opened_at: 0,
+            opened_ns: since_ns,
+            opener_unsure: true,
+            bytes_before: 0,
+            first_label: 0,
+            note,
+        });
+    }
+
     /// The end of the data arrives `now`, a packet without data whose number is `end` (a FIN): what is missing below is late from now
     /// on, and it takes its place among the arrivals.
     pub fn end_arrives(&mut self, end: i64, now: i64, note: T) {
