@@ -1,6 +1,6 @@
 //! A direction in which nothing gets through any more, while the other one works; and ports that are used again.
 
-use inorder_detect::limits::Limit;
+use inorder_limits::Limit;
 
 use crate::field::{Told, told};
 use crate::frames::{A, ACK, B, Capture, Segment, client, server};
