@@ -25,6 +25,8 @@ pub(super) struct Before {
     began_ns: i64,
     /// The capture was made next to the sender, which sends nothing below `first` but what it repeats.
     at_sender: bool,
+    /// The receiver has said since the capture began that it lacks data below `first`: before, an acknowledgement of that may have been due.
+    denied: bool,
 }
 
 impl Before {
@@ -35,6 +37,7 @@ impl Before {
         first: 0,
         began_ns: NEVER_NS,
         at_sender: false,
+        denied: false,
     };
 }
 
@@ -89,7 +92,7 @@ impl Arrival {
             return FromBefore::Repeated;
         }
         let first = self.before.first;
-        if self.receiver.is_none() || end > first {
+        if self.receiver.is_none() || end > first || !self.before.denied {
             return FromBefore::Nothing;
         }
         let from = start.min(una);
@@ -116,6 +119,11 @@ impl Arrival {
             self.before.first = edge;
             self.order.go_on_at(edge);
         }
+    }
+
+    /// The receiver, behind the first data that was captured, acknowledges no more than what is below `ack`.
+    pub(crate) fn lacks_from_before(&mut self, ack: i64) {
+        self.before.denied |= ack < self.before.first;
     }
 
     /// No SYN was captured, and at `now` what was sent before the capture may still come.

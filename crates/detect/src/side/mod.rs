@@ -407,6 +407,7 @@ impl Side {
             let edges = seg.sack_blocks().iter();
             let edges = edges.map(|block| engines.unwrap.offset(block.1));
             engines.arrival.reported(edges.fold(ack, i64::max));
+            engines.arrival.lacks_from_before(ack);
         }
         if engines.arrival.suspects_refusal() {
             let unwrap = &engines.unwrap;
