@@ -112,10 +112,10 @@ fn what_is_no_complaint_about_tcp() {
     let later = ipv4_with(6, 0x2000 | 185, &[], &[0; 100]);
     let refused = from_router(&icmp(3, 3, [0; 4], &segment_v4()[..28]));
     for message in [
-        // Of a datagram, of a later fragment, cut before the sequence number, about an error, a redirection.
+        // Of a datagram, of a later fragment, cut within the ports, about an error, a redirection.
         icmp(3, 3, [0; 4], &datagram),
         icmp(11, 1, [0; 4], &later),
-        icmp(3, 4, [0; 4], &segment_v4()[..27]),
+        icmp(3, 4, [0; 4], &segment_v4()[..23]),
         icmp(3, 4, [0; 4], &refused),
         icmp(5, 1, [10, 0, 0, 9], &segment_v4()[..28]),
         icmp(9, 0, [0; 4], &[]),
