@@ -84,7 +84,7 @@ impl Arrival {
     /// What the data of `[start, end)` is, which lies below all that the capture began with. What the receiver, which has acknowledged what
     /// is below `una`, lacked until now is missing from here on.
     #[cold]
-    pub(super) fn from_before(&mut self, start: i64, end: i64, una: i64) -> FromBefore {
+    pub(super) fn sent_before(&mut self, start: i64, end: i64, una: i64) -> FromBefore {
         if una >= end {
             return FromBefore::Nothing;
         }

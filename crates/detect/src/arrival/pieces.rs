@@ -23,7 +23,7 @@ impl Arrival {
         let next = self.order.next();
         if end <= next {
             if !cx.syn_seen && start < self.before.first {
-                match self.from_before(start, end, cx.una) {
+                match self.sent_before(start, end, cx.una) {
                     FromBefore::Nothing => return,
                     FromBefore::Lacked => {}
                     FromBefore::Repeated => return self.repeated_from_before(seg, start, cx, sink),
