@@ -3,6 +3,8 @@
 //! A receiver takes nothing there (RFC 9293 section 3.10.7.4), and a sender that sends it all the same has to send it again. Next to the
 //! sender that looks like a loss, except that the window tells.
 
+use std::collections::VecDeque;
+
 /// Segments remembered; further ones count as lost.
 const MAX_BEYOND: usize = 4_096;
 
@@ -18,19 +20,23 @@ struct Sent {
 pub(super) struct Beyond {
     /// One past the highest byte that the receiver has offered to take; the greatest number if that is not known.
     edge: i64,
-    sent: Vec<Sent>,
+    /// What it does not offer to take yet, ascending.
+    waiting: VecDeque<Sent>,
+    /// Where those begin that had come to it when it offered to take them, ascending.
+    refused: Vec<i64>,
     /// The receiver has taken data beyond its window, so windows say nothing of what it takes.
     ignored: bool,
 }
 
 heap!(Sent);
-heap!(Beyond: sent);
+heap!(Beyond: waiting, refused);
 
 impl Default for Beyond {
     fn default() -> Self {
         Beyond {
             edge: i64::MAX,
-            sent: Vec::new(),
+            waiting: VecDeque::new(),
+            refused: Vec::new(),
             ignored: false,
         }
     }
@@ -45,33 +51,38 @@ impl Beyond {
             return;
         }
         self.edge = edge;
-        if !self.sent.is_empty() {
-            let refused = |s: &Sent| s.start >= edge || now >= s.sent_ns.saturating_add(rtt_ns);
-            self.sent.retain(refused);
+        while let Some(&sent) = self.waiting.front()
+            && sent.start < edge
+        {
+            self.waiting.pop_front();
+            if now >= sent.sent_ns.saturating_add(rtt_ns) {
+                self.refused.push(sent.start);
+            }
         }
     }
 
     /// A first transmission. A single byte probes a closed window.
     #[inline]
     pub(super) fn sent(&mut self, start: i64, len: u32, sent_ns: i64) {
-        if start >= self.edge && len > 1 && !self.ignored && self.sent.len() < MAX_BEYOND {
-            self.sent.push(Sent { start, sent_ns });
+        let remembered = self.waiting.len() + self.refused.len();
+        if start >= self.edge && len > 1 && !self.ignored && remembered < MAX_BEYOND {
+            self.waiting.push_back(Sent { start, sent_ns });
         }
     }
 
     /// The receiver reports the first transmission of the segment that begins there.
     #[inline]
     pub(super) fn taken(&mut self, start: i64) {
-        if !self.sent.is_empty() && self.has(start) {
+        if !(self.waiting.is_empty() && self.refused.is_empty()) && self.has(start) {
             self.ignored = true;
-            self.sent = Vec::new();
+            (self.waiting, self.refused) = Default::default();
         }
     }
 
     /// The segment that begins there lay beyond the window when it came to the receiver.
     pub(super) fn has(&self, start: i64) -> bool {
-        let next = self.sent.partition_point(|s| s.start < start);
-        self.sent.get(next).is_some_and(|s| s.start == start)
+        let waits = self.waiting.binary_search_by_key(&start, |sent| sent.start);
+        waits.is_ok() || self.refused.binary_search(&start).is_ok()
     }
 }
 
