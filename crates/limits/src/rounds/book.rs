@@ -88,7 +88,7 @@ impl Rounds {
         self.width_ns = (self.width_ns.saturating_mul(2)).max(span / (MAX_ROWS as i64 / 2));
     }
 
-    /// The life ends at `last_ns`: all rows, and all silences. What is sent last is followed by nothing, for want of data.
+    /// The life ends at `last_ns`: returns all rows and all silences. Behind the last data the application had nothing more to send.
     pub(crate) fn finish(&mut self, last_ns: i64, progress: &Progress) -> (Vec<Row>, &[Silence]) {
         if (self.silent || self.is_unanswered()) && self.outlasts_patience(last_ns, progress) {
             // Nothing answered the last timer either, until an end gave up.
