@@ -81,8 +81,18 @@ impl Beyond {
 
     /// The segment that begins there lay beyond the window when it came to the receiver.
     pub(super) fn has(&self, start: i64) -> bool {
-        let waits = self.waiting.binary_search_by_key(&start, |sent| sent.start);
-        waits.is_ok() || self.refused.binary_search(&start).is_ok()
+        // Most reports are of what lies between the two, so their ends are looked at before either is searched.
+        let may_wait = self
+            .waiting
+            .front()
+            .is_some_and(|first| first.start <= start);
+        let may_be_refused = self.refused.last().is_some_and(|&last| start <= last);
+        may_wait
+            && self
+                .waiting
+                .binary_search_by_key(&start, |sent| sent.start)
+                .is_ok()
+            || may_be_refused && self.refused.binary_search(&start).is_ok()
     }
 }
 
