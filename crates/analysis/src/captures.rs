@@ -144,6 +144,7 @@ fn of_flow(flow: &FlowReport) -> String {
         Some(Trouble::Unanswered) => "data that nothing acknowledged".to_owned(),
         Some(Trouble::Handshake) => plural(flow.endpoints.handshake.syns_again, "repeated SYN"),
         Some(Trouble::Reset) => "reset with data under way".to_owned(),
+        Some(Trouble::Silence) => "keep-alives that nothing answered".to_owned(),
         Some(Trouble::Closing) => plural(flow.endpoints.closing.fins_again, "repeated FIN"),
         Some(Trouble::Unexplained) => "retransmissions of unknown cause".to_owned(),
         Some(Trouble::Unclear) => plural(order.ambiguous, "undecided event"),

@@ -61,6 +61,8 @@ pub enum Trouble {
     HeldBack,
     /// SYNs that were sent again until one was answered.
     Handshake,
+    /// Keep-alives that nothing answered.
+    Silence,
     /// A FIN that was sent again.
     Closing,
     /// A reset while data was under way.
@@ -110,6 +112,7 @@ impl Gravity {
             && flow.originals.lost + flow.originals.refused + order.reordered + order.ambiguous == 0
             && flow.endpoints.handshake.syns_again + flow.endpoints.closing.fins_again == 0
             && !flow.was_cut_off()
+            && flow.endpoints.closing.silence.is_none()
             && flow.held_back() < MIN_HELD_BACK
         {
             // As most flows are: none of the numbers below would be more than 0.
@@ -130,6 +133,8 @@ impl Gravity {
         };
         let probes = recovered(Trouble::TailProbe).0;
         let late = PER_HARMLESS * flow.late() as f64;
+        let silence = flow.endpoints.closing.silence;
+        let silent = silence.map_or(0.0, |silence| silence.keep_alives as f64);
         let troubles = [
             whole(Trouble::Loss, flow.originals.lost),
             whole(Trouble::Refused, flow.originals.refused),
@@ -149,6 +154,7 @@ impl Gravity {
                 PER_TIMEOUT * flow.endpoints.handshake.syns_again as f64,
             ),
             (Trouble::Reset, flow.cut_off() as f64),
+            (Trouble::Silence, PER_TIMEOUT * silent),
             // All data has arrived by then.
             (
                 Trouble::Closing,

@@ -43,6 +43,11 @@ impl StampClock {
         i64::from(ticks.max(0)) * MIN_TICK_NS
     }
 
+    /// The last timestamp of data in order.
+    pub(crate) fn last(&self) -> Option<u32> {
+        self.last
+    }
+
     /// Minimum length of a tick, as far as it is known, nanoseconds.
     pub(crate) fn tick_ns(&self) -> i64 {
         self.longest_ns.max(USUAL_TICK_NS)

@@ -114,7 +114,7 @@ fn artefacts(totals: &Totals) -> Vec<String> {
     let doubled = totals.network_duplicates;
     let swapped = sums.swapped_frames;
     let missing = sums.missing_segments;
-    let reversals = sums.time_reversals;
+    let (reversals, leaps) = (sums.time_reversals, sums.time_leaps);
     [
         (twice, frames(twice, "captured twice and counted once")),
         (
@@ -138,6 +138,13 @@ fn artefacts(totals: &Totals) -> Vec<String> {
             format!(
                 "the capture's clock ran backwards {}",
                 super::times(reversals)
+            ),
+        ),
+        (
+            leaps,
+            format!(
+                "the capture's clock leapt forward {}, over time that counts nowhere",
+                super::times(leaps)
             ),
         ),
     ]

@@ -97,6 +97,7 @@ pub(super) fn wrong(flow: &FlowReport) -> Vec<Claim> {
             waited_ns: flow.endpoints.handshake.waited_ns,
         }],
         Some(Trouble::Reset) => reset(flow).into_iter().collect(),
+        Some(Trouble::Silence) => silence(flow).into_iter().collect(),
         Some(Trouble::Closing) => vec![Claim::Closing {
             fins: flow.endpoints.closing.fins_again,
             waited_ns: flow.endpoints.closing.waited_ns,
@@ -289,6 +290,16 @@ pub(super) fn reset(flow: &FlowReport) -> Option<Claim> {
         by,
         packets: flow.cut_off(),
     })
+}
+
+fn silence(flow: &FlowReport) -> Option<Claim> {
+    flow.endpoints
+        .closing
+        .silence
+        .map(|silence| Claim::Silence {
+            keep_alives: silence.keep_alives,
+            ns: silence.ns,
+        })
 }
 
 fn misled(flow: &FlowReport, cause: Cause) -> Claim {

@@ -225,8 +225,12 @@ fn same_flow(worst: &Subject<'_>, spurious_told: bool) -> Option<Claim> {
             "sent again",
         );
     }
-    if flow.endpoints.closing.fins_again > 0 && lead != Some(Trouble::Closing) {
-        push(flow.endpoints.closing.fins_again, None, "FIN", "sent again");
+    let closing = &flow.endpoints.closing;
+    if closing.fins_again > 0 && lead != Some(Trouble::Closing) {
+        push(closing.fins_again, None, "FIN", "sent again");
+    }
+    if let Some(silence) = closing.silence.filter(|_| lead != Some(Trouble::Silence)) {
+        push(silence.keep_alives, None, "keep-alive", "unanswered");
     }
     let again = flow.retransmissions;
     let told = match lead {

@@ -138,7 +138,11 @@ fn closing(flow: &FlowReport) -> Option<String> {
         Host::Sender => "reset by the sender".to_owned(),
         _ => "reset by the receiver".to_owned(),
     });
-    let said: Vec<String> = again.into_iter().chain(reset).collect();
+    let silence = closing.silence.map(|silence| {
+        let sent = plural(silence.keep_alives, "keep-alive");
+        format!("{sent} without an answer, over {}", time(silence.ns))
+    });
+    let said: Vec<String> = again.into_iter().chain(silence).chain(reset).collect();
     (!said.is_empty()).then(|| said.join("; "))
 }
 
@@ -454,6 +458,7 @@ fn artefacts(flow: &FlowReport) -> Option<String> {
         (a.swapped_frames, "frames swapped by the capturing host"),
         (a.missing_segments, "acknowledged segments not captured"),
         (a.time_reversals, "timestamps ran backwards"),
+        (a.time_leaps, "timestamps leapt forward"),
     ]
     .iter()
     .filter(|(n, _)| *n > 0)

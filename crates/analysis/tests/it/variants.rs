@@ -318,3 +318,62 @@ fn a_transfer_that_was_under_way_is_not_called_too_short() {
     let text = said(&capture.analyse());
     assert!(!text.contains("too little to leave slow start"), "{text}");
 }
+
+/// A client that has asked a few times, and whose keep-alives are answered at first, with or without the last byte in them.
+#[test]
+fn keep_alives_without_an_answer_are_a_trouble() {
+    for (len, answered, sent) in [(0, 2, 9), (1, 2, 9), (0, 9, 9), (0, 8, 9)] {
+        let mut capture = Capture::default();
+        capture.send(0.0, client(A, 0, SYN, 0));
+        capture.send(40.0, server(B, A + 1, SYN | ACK, 0));
+        capture.send(40.1, client(A + 1, B + 1, ACK, 0));
+        for n in 0..5 {
+            let at = 100.0 + f64::from(n) * 50.0;
+            capture.send(at, client(A + 1 + n * LEN, B + 1, ACK, LEN as u16));
+            capture.send(at + 40.0, server(B + 1, A + 1 + (n + 1) * LEN, ACK, 0));
+        }
+        for n in 0..sent {
+            let at = 60_000.0 + f64::from(n) * 7_000.0;
+            capture.send(at, client(A + 5 * LEN, B + 1, ACK, len));
+            if n < answered {
+                capture.send(at + 40.0, server(B + 1, A + 1 + 5 * LEN, ACK, 0));
+            }
+        }
+        let analysis = capture.analyse();
+        let text = said(&analysis);
+        let silent =
+            text.contains("othing answered the last 7 keep-alives, which were sent over 42.0 s");
+        assert_eq!(silent, answered == 2, "{text}");
+        assert_eq!(text.starts_with("No problem"), answered != 2, "{text}");
+        assert_eq!(analysis.flows[0].retransmissions.total, 0, "{text}");
+    }
+}
+
+/// A clock that is set forward by an hour while data is under way.
+#[test]
+fn an_hour_that_did_not_pass_is_no_wait() {
+    let mut capture = Capture::default();
+    capture.send(0.0, client(A, 0, SYN, 0));
+    capture.send(40.0, server(B, A + 1, SYN | ACK, 0));
+    capture.send(40.1, client(A + 1, B + 1, ACK, 0));
+    for n in 0..60 {
+        let at = 100.0 + f64::from(n) * 50.0;
+        let hour = |after| if n > after { 3_600_000.0 } else { 0.0 };
+        capture.send(
+            at + hour(30),
+            client(A + 1 + n * LEN, B + 1, ACK, LEN as u16),
+        );
+        let acked = server(B + 1, A + 1 + (n + 1) * LEN, ACK, 0);
+        capture.send(at + 40.0 + hour(29), acked);
+    }
+    let text = said(&capture.analyse());
+    assert!(text.starts_with("No problem"), "{text}");
+    assert!(
+        !text.contains("waited for its retransmission timer"),
+        "{text}"
+    );
+    assert!(
+        text.contains("clock leapt forward once, over time that counts nowhere"),
+        "{text}"
+    );
+}

@@ -59,6 +59,10 @@ columns! {
     "fins_again": Small, "How often the FIN of the data's sender was sent again, without data."
         => f.endpoints.closing.fins_again;
     "fin_wait_ms": Duration, "From the first FIN to the last." => f.endpoints.closing.waited_ns;
+    "keep_alives_unanswered": Small, "The last keep-alives of a host, if there are two or more and nothing answered them."
+        => f.endpoints.closing.silence.map_or(0, |silence| silence.keep_alives);
+    "silence_ms": Duration, "From the first of them to the last."
+        => f.endpoints.closing.silence.map_or(0, |silence| silence.ns);
     "reset_by": Choice(Host::NAMES), "Which host reset the connection before the data's sender had sent a FIN."
         => f.endpoints.closing.reset_by.map(|host| host.name()), optional();
     "fast_open": Choice(FastOpen::NAMES), "Whether data in the SYN was acknowledged with it (RFC 7413); what was refused comes again and is no loss."
@@ -157,6 +161,8 @@ columns! {
         => f.artefacts.missing_segments, at("artefacts.missing_segments");
     "time_reversals": Count, "Timestamps that ran backwards."
         => f.artefacts.time_reversals, at("artefacts.time_reversals");
+    "time_leaps": Count, "Timestamps that leapt forward, over time that did not pass for the hosts and counts nowhere."
+        => f.artefacts.time_leaps, at("artefacts.time_leaps");
     "what_if": Rows(WHAT_IF), "What a sorting receiver would have left." => &f.what_if;
     "events": Nested(EventsOfFlow), "Only with --events." => f, only(Files::JsonDetails);
     "retransmission_list": Rows(RETRANSMISSION), "Only with --events."

@@ -1,9 +1,10 @@
-//! Packets whose times go back: the capture's clock was set, or several queues feed the capture.
+//! Packets whose times go back or leap: the capture's clock was set, its host slept, or several queues feed the capture.
 
 use inorder_wire::{Dir, Segment};
 
 use super::Connection;
 use crate::config::Config;
+use crate::vantage::{Clock, MAX_ANSWER_NS};
 
 /// Latest timestamp whose differences cannot overflow `i64`, nanoseconds: 73 years after 1970.
 const MAX_TIME_NS: i64 = 1 << 61;
@@ -12,9 +13,11 @@ const MAX_TIME_NS: i64 = 1 << 61;
 const MIN_SET_BACK_NS: i64 = 5_000_000;
 /// Packets of two hosts that are out of order by less than this change no verdict, nanoseconds.
 const MAX_TOLERATED_DISORDER_NS: i64 = 250_000;
+/// After a silence up to this the clock is not asked whether it was set forward, nanoseconds.
+pub(super) const MAX_UNDOUBTED_SILENCE_NS: u64 = 10_000_000_000;
 
 impl Connection {
-    /// A packet whose time goes back, or comes after the clock was set back.
+    /// A packet whose time goes back or leaps, or comes after the clock was set.
     #[cold]
     #[inline(never)]
     pub(super) fn push_adjusted(&mut self, dir: Dir, seg: &Segment, config: &Config) {
@@ -29,6 +32,12 @@ impl Connection {
                 .min(MAX_TIME_NS),
             ..*seg
         };
+        if self.leaps(dir, &seg) {
+            let forward_ns = seg.ts_ns.saturating_sub(self.head.last_ns);
+            self.head.leaps[dir.index()] += 1;
+            self.head.set_back_ns = self.head.set_back_ns.saturating_sub(forward_ns);
+            self.set_after_last(&mut seg);
+        }
         let back_ns = self.head.last_ns.saturating_sub(seg.ts_ns);
         if back_ns > 0 {
             self.head.reversals[dir.index()] += 1;
@@ -53,6 +62,37 @@ impl Connection {
         self.head.last_ns = self.head.last_ns.max(seg.ts_ns);
         self.head.last_of[dir.index()] = seg.ts_ns;
         self.push_timed(dir, &seg, config);
+    }
+
+    /// The time before `seg` did not pass for the hosts: the clock of one did not run meanwhile, or data waited for its acknowledgement and was
+    /// not sent again, for longer than any segment and any timer lives.
+    fn leaps(&self, dir: Dir, seg: &Segment) -> bool {
+        let silence_ns = seg.ts_ns.saturating_sub(self.head.last_ns);
+        if silence_ns <= MAX_UNDOUBTED_SILENCE_NS as i64 {
+            return false;
+        }
+        let sides = self.sides.as_ref();
+        let of_data = sides.and_then(|sides| sides[dir.index()].last_stamp());
+        let position = &self.head.common.position;
+        match position.clock_over(dir, seg, silence_ns, of_data) {
+            Clock::Stood => true,
+            Clock::Ran => false,
+            Clock::Unknown => silence_ns > MAX_ANSWER_NS && self.waited_for(dir, seg),
+        }
+    }
+
+    /// `seg` acknowledges data that waited for it, or is new data while other data waits; acknowledgements of both hosts were captured before.
+    fn waited_for(&self, dir: Dir, seg: &Segment) -> bool {
+        if self.sides.is_some() && self.head.common.acks != [true; 2] {
+            return false;
+        }
+        match &self.sides {
+            None => self.head.common.position.waited_for(dir, seg),
+            Some(sides) => {
+                let (own, other) = (&sides[dir.index()], &sides[dir.reverse().index()]);
+                other.waits_for(seg.ack) || own.waits() && !own.is_below(seg)
+            }
+        }
     }
 
     /// Its time says nothing, but that it comes behind the packet before; and nothing that was sent before can be timed

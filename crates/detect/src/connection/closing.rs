@@ -131,21 +131,15 @@ impl End {
         let reset_by = self.reset_by[dir.index()];
         let closed_before = self.closed_before[dir.index()];
         let behind_reset = self.behind_reset(dir);
-        match self.fins[dir.index()] {
-            Some(fin) => Closing {
-                fins_again: fin.again.into(),
-                waited_ns: fin.last_ns.saturating_sub(fin.first_ns),
-                acknowledged: fin.acknowledged,
-                reset_by,
-                behind_reset,
-                closed_before,
-            },
-            None => Closing {
-                reset_by,
-                behind_reset,
-                closed_before,
-                ..Closing::default()
-            },
+        let fin = self.fins[dir.index()];
+        Closing {
+            fins_again: fin.map_or(0, |fin| fin.again.into()),
+            waited_ns: fin.map_or(0, |fin| fin.last_ns.saturating_sub(fin.first_ns)),
+            acknowledged: fin.is_some_and(|fin| fin.acknowledged),
+            reset_by,
+            behind_reset,
+            closed_before,
+            silence: None,
         }
     }
 }

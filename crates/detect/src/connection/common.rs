@@ -2,6 +2,7 @@
 
 use inorder_wire::{Dir, Has, Segment, TcpFlags};
 
+use super::alive::KeepAlives;
 use super::closing;
 use crate::config::Config;
 use crate::numbering::Numbering;
@@ -34,6 +35,8 @@ pub(super) struct Common {
     pub(super) hellos: [Option<Hello>; 2],
     /// What [`Common::find_shared`] last found for each direction.
     pub(super) shared: [Shared; 2],
+    /// Its keep-alives, if there are any.
+    pub(super) alive: Option<Box<KeepAlives>>,
     /// How it is closed, once that begins.
     pub(super) closing: Option<Box<closing::End>>,
 }
@@ -51,6 +54,7 @@ impl Default for Common {
             position: Position::default(),
             hellos: [None; 2],
             shared: [Shared::default(); 2],
+            alive: None,
             closing: None,
         }
     }
@@ -151,6 +155,9 @@ impl Common {
                 // The first ones make what follows the others; those add little.
                 self.strays = self.strays.wrapping_add(1);
                 self.grew |= self.strays < FIRST_STRAYS || self.strays.is_multiple_of(STRAYS);
+                if seg.payload_len == 1 && sides[dir.index()].is_keep_alive(seg, None) {
+                    self.keep_alive(dir, seg);
+                }
             }
         }
         if seg.payload_len == 0 && seg.flags.any(TcpFlags::FIN) {
@@ -158,7 +165,13 @@ impl Common {
         }
         let bare = seg.payload_len == 0 && seg.flags.any(TcpFlags::ACK);
         if bare && !seg.flags.any(TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST) {
-            sides[dir.index()].note_number(seg, self.hellos[dir.index()].as_ref());
+            let hello = self.hellos[dir.index()].as_ref();
+            if sides[dir.index()].note_number(seg, hello) {
+                self.keep_alive(dir, seg);
+            }
+        }
+        if let Some(alive) = &mut self.alive {
+            alive.heard(dir);
         }
         if let Some(closing) = &mut self.closing {
             closing.answered(dir, seg);
@@ -181,6 +194,11 @@ impl Common {
             Dir::HighToLow => (high, low),
         };
         to.acknowledged(seg, from, || self.position.answer_time(dir));
+    }
+
+    #[cold]
+    fn keep_alive(&mut self, dir: Dir, seg: &Segment) {
+        self.alive.get_or_insert_default().sent(dir, seg);
     }
 
     /// A segment whose options are not whole, with what its host's other packets tell of them.

@@ -5,7 +5,7 @@ use inorder_wire::{Complaint, Dir, FlowKey, Segment};
 use super::Connection;
 use crate::config::Config;
 use crate::flow_table::FlowTable;
-use crate::result::Closing;
+use crate::result::{Closing, Silence};
 use crate::side::{End, Side};
 
 /// Number of packets that may be out of order by more.
@@ -78,10 +78,13 @@ impl Connection {
             opened_ns: self.opened_ns(dir),
             unscaled: self.is_unscaled(),
             handshake: self.handshake(dir),
-            closing: common
-                .closing
-                .as_deref()
-                .map_or_else(Closing::default, |end| end.of(dir)),
+            closing: Closing {
+                silence: self.silence(dir),
+                ..common
+                    .closing
+                    .as_deref()
+                    .map_or_else(Closing::default, |end| end.of(dir))
+            },
             refused_ns: common
                 .closing
                 .as_deref()
@@ -95,6 +98,7 @@ impl Connection {
                 .as_deref()
                 .is_some_and(|end| end.is_unheard(dir)),
             reversals: head.reversals[dir.index()],
+            leaps: self.leaps_before(dir),
             receiver_identification: receiver.identification(),
             answers_duplicated: match common.followed[dir.reverse().index()] {
                 // They count in the report on the data that goes the other way.
@@ -102,6 +106,26 @@ impl Connection {
                 false => receiver.duplicated(),
             },
         })
+    }
+
+    /// The unanswered keep-alives of the data's sender or, if that data alone was followed, of its receiver.
+    fn silence(&self, dir: Dir) -> Option<Silence> {
+        let (host, silence) = self.head.common.alive.as_deref()?.silence()?;
+        let own = host == dir || !self.head.common.followed[host.index()];
+        own.then_some(silence)
+    }
+
+    /// How often the clock was set forward before a packet of the data that goes `dir`, or of its acknowledgements.
+    fn leaps_before(&self, dir: Dir) -> u64 {
+        let leaps = self.head.leaps.map(u64::from);
+        let other = dir.reverse().index();
+        // Those before other data count in the report on that.
+        let answers = if self.head.common.followed[other] {
+            0
+        } else {
+            leaps[other]
+        };
+        leaps[dir.index()] + answers
     }
 
     /// The report on a connection of which `seg` is the only packet: none has to wait for what others say.

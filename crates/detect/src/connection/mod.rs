@@ -1,5 +1,6 @@
 //! One connection: both directions, the handshake, and the vantage point they share.
 
+mod alive;
 mod clock;
 mod closing;
 mod common;
@@ -58,7 +59,7 @@ pub(crate) struct Head {
     pub(crate) last_ns: i64,
     /// The overlay network in which each direction is found.
     overlays: [u32; 2],
-    /// How far the capture's clock has been set back in all, nanoseconds.
+    /// How far the capture's clock has been set back in all, nanoseconds; negative if it was set forward.
     set_back_ns: i64,
     common: Common,
     /// Segments that wait until the vantage point is known.
@@ -70,6 +71,8 @@ pub(crate) struct Head {
     last_of: [i64; 2],
     /// How often each direction's packets went back in time.
     reversals: [u64; 2],
+    /// How often the clock had been set forward before a packet of each direction.
+    leaps: [u32; 2],
     /// Further overlay networks in which the connection is found.
     also: Box<[u32]>,
     opening: Opening,
@@ -94,6 +97,7 @@ impl Connection {
             disordered: 0,
             last_of: [i64::MIN; 2],
             reversals: [0; 2],
+            leaps: [0; 2],
             also: Box::default(),
             opening: Opening::default(),
             replay: None,
@@ -206,7 +210,9 @@ impl Connection {
     /// The next segment. Inlined where every packet passes, since the call would take a tenth of its time.
     #[inline(always)]
     pub(crate) fn push(&mut self, dir: Dir, seg: &Segment, config: &Config) {
-        if self.head.set_back_ns != 0 || seg.ts_ns < self.head.last_ns {
+        // A time that goes back is a very long silence here.
+        let silence_ns = seg.ts_ns.wrapping_sub(self.head.last_ns) as u64;
+        if self.head.set_back_ns != 0 || silence_ns > clock::MAX_UNDOUBTED_SILENCE_NS {
             return self.push_adjusted(dir, seg, config);
         }
         self.head.last_ns = seg.ts_ns;

@@ -10,6 +10,16 @@ pub enum Host {
     Receiver,
 }
 
+/// Keep-alives of one host (RFC 9293 section 3.8.4), two or more, behind which nothing came of the other one: of the sender of the data or, where
+/// data went only one way, of either host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Silence {
+    /// Keep-alives.
+    pub keep_alives: u64,
+    /// From the first to the last, nanoseconds.
+    pub ns: i64,
+}
+
 /// How a direction was closed, as far as that was out of the ordinary.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
@@ -24,6 +34,8 @@ pub struct Closing {
     pub reset_by: Option<Host>,
     /// Packets that the data's sender had not sent before came by behind the receiver's reset. The receiver takes them no more.
     pub behind_reset: u64,
+    /// Its last keep-alives, if nothing answered them.
+    pub silence: Option<Silence>,
     /// That host had closed its own direction before: it asks for no more, and its reset answers what came all the same.
     pub closed_before: bool,
 }

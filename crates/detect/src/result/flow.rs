@@ -92,6 +92,8 @@ pub struct Artefacts {
     pub missing_segments: u64,
     /// Timestamps that ran backwards.
     pub time_reversals: u64,
+    /// Timestamps that leapt forward, over time that did not pass for the hosts.
+    pub time_leaps: u64,
 }
 
 /// What a point of the time-sequence diagram shows.

@@ -31,7 +31,7 @@ pub use attempt::{Attempt, Attempts, FastOpen, Handshake, Outcome};
 pub use blind::{Blind, BlindFlows, NotSeen};
 pub use cause::CauseCount;
 pub(crate) use cause::Facts;
-pub use closing::{Closing, Host};
+pub use closing::{Closing, Host, Silence};
 pub use early::EndedEarly;
 pub use event::{Bound, Bounds, Event, Evidence, Half, Kind, Reason, Retransmission, Verdict};
 pub use flow::{

@@ -147,17 +147,26 @@ impl Side {
     }
 
     /// The host sends `seg`, an acknowledgement without data. What lies below its number has been sent; `hello` is the host's SYN, if that was
-    /// captured.
+    /// captured. True if it is a keep-alive.
     #[inline(always)]
-    pub(crate) fn note_number(&mut self, seg: &Segment, hello: Option<&Hello>) {
-        if seg.seq != self.number {
-            self.note_other_number(seg, hello);
+    pub(crate) fn note_number(&mut self, seg: &Segment, hello: Option<&Hello>) -> bool {
+        seg.seq != self.number && self.note_other_number(seg, hello)
+    }
+
+    /// `seg`, without new data, repeats the number before the next one, and the other host lacks nothing (RFC 9293 section 3.8.4).
+    pub(crate) fn is_keep_alive(&self, seg: &Segment, hello: Option<&Hello>) -> bool {
+        match &self.engines {
+            Some(engines) => !engines.closed && !self.waits() && self.distance(seg.seq) == Some(-1),
+            None => hello.is_some_and(|hello| hello.isn == seg.seq),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn note_other_number(&mut self, seg: &Segment, hello: Option<&Hello>) {
+    fn note_other_number(&mut self, seg: &Segment, hello: Option<&Hello>) -> bool {
+        if self.is_keep_alive(seg, hello) {
+            return true;
+        }
         self.number = seg.seq;
         match (&mut self.engines, hello) {
             (Some(engines), _) => engines.note_number(seg),
@@ -172,6 +181,7 @@ impl Side {
             }
             (None, _) => {}
         }
+        false
     }
 
     /// Its data said at `now` that it had reduced its window for a congestion mark.

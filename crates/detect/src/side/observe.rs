@@ -239,6 +239,24 @@ impl Side {
         self.distance(end).is_none_or(|distance| distance <= 0)
     }
 
+    /// The last timestamp of its data in order.
+    pub(crate) fn last_stamp(&self) -> Option<u32> {
+        self.clock.last()
+    }
+
+    /// Its data was sent and has not been acknowledged.
+    pub(crate) fn waits(&self) -> bool {
+        self.engines
+            .as_ref()
+            .is_some_and(|engines| engines.unwrap.highest() > engines.una)
+    }
+
+    /// Some of that would be acknowledged by `ack`.
+    pub(crate) fn waits_for(&self, ack: u32) -> bool {
+        let engines = self.engines.as_ref().filter(|_| self.waits());
+        engines.is_some_and(|engines| engines.unwrap.offset(ack) > engines.una)
+    }
+
     /// The file holds `frames` of this host's frames again.
     pub(crate) fn note_captured_again(&mut self, frames: u64) {
         self.duplicated += frames;

@@ -134,6 +134,7 @@ impl Side {
                 // What the receiver reports beside retransmissions came to it twice: these frames were not captured twice.
                 duplicated_frames: self.duplicated + end.answers_duplicated - network_duplicates,
                 time_reversals: end.reversals,
+                time_leaps: end.leaps,
                 ..artefacts
             },
             what_if,
@@ -276,6 +277,8 @@ pub(crate) struct End {
     pub(crate) unheard: bool,
     /// How often its packets went back in time.
     pub(crate) reversals: u64,
+    /// How often the clock had been set forward before a packet of it or of its acknowledgements.
+    pub(crate) leaps: u64,
     /// How the receiver numbers its packets.
     pub(crate) receiver_identification: Identification,
 }

@@ -86,6 +86,8 @@ pub(super) struct Host {
     pub(super) sequence: Option<Probe>,
     pub(super) timestamp: Option<Probe>,
     pub(super) last_tsval: Option<u32>,
+    /// Its timestamps have been seen to count.
+    pub(super) ticks: bool,
     pub(super) highest: Option<u32>,
     /// The other host has acknowledged up to here, or echoed this, and it has not been captured.
     pub(super) acknowledged: Option<u32>,
@@ -120,7 +122,7 @@ pub(super) struct Host {
 
 /// No answer takes longer, nanoseconds: a segment lives for two minutes at most (RFC 9293 section 3.4.2), there and back. What comes
 /// later was sent for another reason, as keep-alives are.
-const MAX_ANSWER_NS: i64 = 240_000_000_000;
+pub(crate) const MAX_ANSWER_NS: i64 = 240_000_000_000;
 
 pub(super) fn reaches(number: u32, target: u32) -> bool {
     (number.wrapping_sub(target) as i32) >= 0

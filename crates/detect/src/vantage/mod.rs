@@ -3,12 +3,14 @@
 use inorder_wire::{Dir, Has, Segment, TcpFlags};
 
 mod host;
+mod leap;
 mod near;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use host::MIN_SYN_TIMEOUT_NS;
 use host::{Host, MIN_ANSWERS, Probe, reaches};
+pub(crate) use host::{MAX_ANSWER_NS, MIN_SYN_TIMEOUT_NS};
+pub(crate) use leap::Clock;
 
 /// Segments of a connection that are all looked at.
 const MAX_SEGMENTS_ALL_WEIGHED: u32 = 1 << 11;
@@ -227,6 +229,7 @@ impl Position {
                 .last_tsval
                 .is_none_or(|last| seg.tsval != last && reaches(seg.tsval, last));
             if fresh {
+                host.ticks |= host.last_tsval.is_some();
                 host.last_tsval = Some(seg.tsval);
                 // Of a SYN that is repeated, the last is answered.
                 if other.timestamp.is_none() || hello {

@@ -158,6 +158,13 @@ pub enum Claim {
         /// Packets that nothing had acknowledged.
         packets: u64,
     },
+    /// Nothing answered the last keep-alives.
+    Silence {
+        /// Keep-alives.
+        keep_alives: u64,
+        /// From the first to the last, nanoseconds.
+        ns: i64,
+    },
     /// FINs were sent again.
     Closing {
         /// FINs.
@@ -325,6 +332,7 @@ impl Claim {
         "unanswered",
         "opening",
         "reset",
+        "silence",
         "closing",
         "unexplained",
         "unclear",
@@ -364,6 +372,7 @@ impl Claim {
             Claim::Unanswered { .. } => "unanswered",
             Claim::Opening { .. } => "opening",
             Claim::Reset { .. } => "reset",
+            Claim::Silence { .. } => "silence",
             Claim::Closing { .. } => "closing",
             Claim::Unexplained { .. } => "unexplained",
             Claim::Unclear { .. } => "unclear",

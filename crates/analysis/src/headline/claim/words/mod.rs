@@ -154,6 +154,11 @@ impl Claim {
                 plural(*packets, "packet"),
                 was(*packets)
             ),
+            Claim::Silence { keep_alives, ns } => format!(
+                "nothing answered the last {}, which were sent over {}: the other host or the path to it was gone",
+                plural(*keep_alives, "keep-alive"),
+                time(*ns)
+            ),
             Claim::Closing {
                 fins,
                 waited_ns,
