@@ -88,10 +88,11 @@ impl KeptIds {
     }
 
     /// At `now` data with an old identification came into a hole, a round trip of `rtt_ns` or more after that had opened; `early` times
-    /// data came sooner. If what came so before was late, its retransmission is overdue.
-    pub(crate) fn perhaps_again(&mut self, now: i64, rtt_ns: i64, early: u32) {
-        let since_ns = *self.since_ns.get_or_insert(now);
+    /// data came sooner. If what came so before was late, its retransmission is overdue: where no round trip is known, nothing is.
+    pub(crate) fn perhaps_again(&mut self, now: i64, rtt_ns: Option<i64>, early: u32) {
         self.perhaps += 1;
+        let Some(rtt_ns) = rtt_ns else { return };
+        let since_ns = *self.since_ns.get_or_insert(now);
         let overdue = now.saturating_sub(since_ns) > rtt_ns.saturating_mul(2);
         let few_early = early.saturating_mul(MIN_LATER_PER_EARLY) <= self.perhaps;
         if self.is == Kept::Unknown && overdue && few_early {
@@ -108,23 +109,23 @@ mod tests {
     fn a_host_whose_late_data_is_never_sent_again_keeps_identifications() {
         let mut ids = KeptIds::default();
         for now in [0, 1, 19] {
-            ids.perhaps_again(now, 10, 0);
+            ids.perhaps_again(now, Some(10), 0);
         }
         assert_eq!(
             ids.is(),
             Kept::Unknown,
             "their retransmissions may still come"
         );
-        ids.perhaps_again(21, 10, 0);
+        ids.perhaps_again(21, Some(10), 0);
         assert_eq!(ids.is(), Kept::Yes);
     }
 
     #[test]
     fn a_new_identification_shows_that_they_are_not_kept() {
         let mut ids = KeptIds::default();
-        ids.perhaps_again(0, 10, 0);
+        ids.perhaps_again(0, Some(10), 0);
         ids.renewed();
-        ids.perhaps_again(50, 10, 0);
+        ids.perhaps_again(50, Some(10), 0);
         assert_eq!(ids.is(), Kept::No);
     }
 
@@ -143,7 +144,7 @@ mod tests {
     #[test]
     fn where_most_of_what_is_late_comes_sooner_the_rest_is_late_as_well() {
         let mut ids = KeptIds::default();
-        (0..9).for_each(|n| ids.perhaps_again(n * 30, 10, 20));
+        (0..9).for_each(|n| ids.perhaps_again(n * 30, Some(10), 20));
         assert_eq!(ids.is(), Kept::Unknown);
     }
 }

@@ -47,10 +47,9 @@ impl Arrival {
         }
         if !old && matches!(told, Copy::Retransmission(_)) {
             self.kept_ids.renewed();
-        } else if let (true, Some(rtt)) = (again, cx.to_sender_ns) {
-            // Where no round trip is known, nothing comes too late for an original.
+        } else if again {
             self.kept_ids
-                .perhaps_again(seg.ts_ns, rtt, self.early.holes);
+                .perhaps_again(seg.ts_ns, cx.to_sender_ns, self.early.holes);
         }
     }
 

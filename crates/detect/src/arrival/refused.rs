@@ -11,6 +11,12 @@ use inorder_metrics::by_bytes::{Hole, Late};
 /// Suspects at once; beyond, one is taken for refused without waiting for what the receiver says.
 const MAX_SUSPECTED_HOLES: usize = 256;
 
+/// Ranges that fit beside timestamps, those that changed last (RFC 2018 sections 3 and 4).
+const MAX_BESIDE_TIMESTAMPS: usize = 3;
+
+/// Holes that are looked at for each acknowledgement, at most.
+const MAX_HOLES_COUNTED: usize = 64;
+
 /// An original in a hole that its receiver should have discarded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Refused {
@@ -146,21 +152,33 @@ impl Arrival {
         !self.suspects.is_empty()
     }
 
-    /// The receiver acknowledges everything below `ack`, and reports what it has above or not (`blocks`); `sacked` says of a range whether it
-    /// shares bytes with a SACK block. That it lacks something it says at its left edge, or by blocks which do not name it.
-    pub(crate) fn answered(&mut self, ack: i64, blocks: bool, sacked: impl Fn(i64, i64) -> bool) {
+    /// The receiver acknowledges everything below `ack`, and has `listed` ranges above; `sacked` says of a range whether it shares bytes with one.
+    /// That it lacks something it says at its left edge, or by ranges none of which names it: by as many as there are holes, or as fit. Fewer leave
+    /// some out.
+    pub(crate) fn answered(&mut self, ack: i64, listed: usize, sacked: impl Fn(i64, i64) -> bool) {
         let mut accepted = Vec::new();
+        let all = listed > 0 && listed >= self.ranges_above(ack).min(MAX_BESIDE_TIMESTAMPS);
         self.suspects.retain_mut(|suspect| {
             let held = suspect.from < ack || sacked(suspect.from, suspect.to);
             if held {
                 accepted.push((suspect.from, suspect.to));
             }
-            suspect.denied |= blocks || suspect.from == ack;
+            suspect.denied |= all || suspect.from == ack;
             !held
         });
         for (from, to) in accepted {
             self.taken_after_all(from, to);
         }
+    }
+
+    /// How many ranges the receiver has above `ack`, as far as the highest holes tell: one above each in which nothing came.
+    fn ranges_above(&self, ack: i64) -> usize {
+        let open = |hole: &&Hole<Note>| hole.end > ack && hole.note.fill.copies == 0;
+        let highest = self.order.holes().iter().rev().take(MAX_HOLES_COUNTED);
+        let mut above = i64::MAX;
+        let open = highest.filter(open);
+        open.filter(|hole| std::mem::replace(&mut above, hole.start) != hole.end)
+            .count()
     }
 
     /// The receiver reports `[from, to)` as a duplicate. If all that was captured of it is one retransmission, the
@@ -238,26 +256,46 @@ impl Refused {
 mod tests {
     use super::*;
     use crate::explanation::{Explanation, Explanations};
-    use crate::result::{Half, Verdict};
+    use crate::result::{Confidence, Half, Kind, Verdict};
     use inorder_wire::Has;
 
     const MS: i64 = 1_000_000;
     const LEN: u32 = 1_000;
 
-    /// Segments of 1,000 bytes as a receiver gets them: time (ms), which, timestamp; it has the first of them. The
-    /// retransmission of 1 makes the timestamp of 3 too old, which comes twice. How many retransmissions there were.
-    fn told(without: Option<Explanation>) -> Vec<Verdict> {
-        let all = Explanations::default();
-        let weighed = without.map_or(all, |off| all.without(off));
-        let mut arrival = Arrival::new(Half::EndToEnd, true, true, weighed);
-        let cx = Context {
+    fn receiver() -> Context {
+        Context {
             mss: LEN,
             timestamps: true,
             sack: true,
             to_sender_ns: Some(20 * MS),
             syn_seen: true,
             ..Context::default()
-        };
+        }
+    }
+
+    /// Segments of 1,000 bytes as a receiver gets them: time (ms), which, timestamp; it has the first of them.
+    fn arrive(arrival: &mut Arrival, cx: &Context, arrivals: &[(i64, u32, u32)]) {
+        for (&(at_ms, i, tsval), frame) in arrivals.iter().zip(1..) {
+            let seg = segment!(
+                ts_ns: at_ms * MS, seq: i * LEN, payload_len: LEN, tsval, has: Has::TIMESTAMPS,
+                frame
+            );
+            let una = if i > 0 { i64::from(LEN) } else { 0 };
+            arrival.data(
+                &seg,
+                i64::from(i * LEN),
+                &Context { una, ..*cx },
+                |_, _, _| {},
+            );
+        }
+    }
+
+    /// The retransmission of 1 makes the timestamp of 3 too old, which comes twice. How many retransmissions there were.
+    fn told(without: Option<Explanation>) -> Vec<Verdict> {
+        let all = Explanations::default();
+        let weighed = without.map_or(all, |off| all.without(off));
+        let mut arrival = Arrival::new(Half::EndToEnd, true, true, weighed);
+        let cx = receiver();
         let arrivals = [
             (0, 0, 5),
             (1, 2, 7),
@@ -266,17 +304,36 @@ mod tests {
             (50, 3, 8),
             (51, 3, 8),
         ];
-        for ((at_ms, i, tsval), frame) in arrivals.into_iter().zip(1..) {
-            let seg = segment!(
-                ts_ns: at_ms * MS, seq: i * LEN, payload_len: LEN, tsval, has: Has::TIMESTAMPS,
-                frame
-            );
-            let una = if frame > 1 { i64::from(LEN) } else { 0 };
-            let cx = Context { una, ..cx };
-            arrival.data(&seg, i64::from(i * LEN), &cx, |_, _, _| {});
-        }
+        arrive(&mut arrival, &cx, &arrivals);
         let end = arrival.finish(&cx, None);
         end.list.iter().map(|r| r.verdict).collect()
+    }
+
+    /// Segments 3 and 5 are missing when the receiver, whose acknowledgement has `listed` blocks, does not name 5, which came too late. How sure
+    /// it is that this was refused, once another copy has come.
+    fn not_named(listed: usize) -> Option<Confidence> {
+        let mut arrival = Arrival::new(Half::EndToEnd, true, true, Explanations::default());
+        let cx = receiver();
+        let arrivals = [
+            (0, 0, 5),
+            (1, 2, 7),
+            (2, 4, 9),
+            (3, 6, 11),
+            (40, 1, 30),
+            (50, 5, 10),
+        ];
+        arrive(&mut arrival, &cx, &arrivals);
+        arrival.answered(i64::from(3 * LEN), listed, |_, _| false);
+        arrive(&mut arrival, &cx, &[(70, 5, 60)]);
+        let events = arrival.finish(&cx, None).collector.finish().events;
+        let refused = events.iter().find(|event| event.kind == Kind::Refused);
+        refused.map(|event| event.confidence)
+    }
+
+    #[test]
+    fn a_list_that_leaves_ranges_out_denies_nothing() {
+        assert_eq!(not_named(2), Some(Confidence::Certain));
+        assert_eq!(not_named(1), Some(Confidence::Ambiguous));
     }
 
     #[test]

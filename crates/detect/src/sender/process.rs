@@ -113,7 +113,10 @@ impl Sender {
             self.reading.cover(&mut self.outstanding, number);
         }
         let covered = self.reading.reports.len();
-        let full = covered > 1 && ranges > self.receiver.room(self.last.as_ref());
+        let room = self.receiver.room(self.last.as_ref());
+        let full = covered > 1 && ranges > room;
+        // Of what came between two ACKs, only the last range is in one of a single block.
+        let hidden = had_hole && ranges >= room && self.receiver.leaves_ranges_out();
         let cut = self.receiver.cuts_blocks;
         if cut {
             self.reading.extend_known();
@@ -127,7 +130,9 @@ impl Sender {
             self.receiver.learn_blocks(listed, ranges);
         }
         let reported = self.reading.reports.len();
-        if full {
+        if hidden && reported > 1 {
+            self.reading.doubt_all();
+        } else if full {
             // What the blocks had no room for shows only now.
             self.reading.doubt_covered(covered);
         }

@@ -155,6 +155,13 @@ impl Reading {
         }
     }
 
+    /// Marks the arrival time of all reports but that at the left edge as unknown: each may have come before an ACK that listed another range.
+    pub(super) fn doubt_all(&mut self) {
+        for report in self.reports.iter_mut().filter(|report| !report.left_edge) {
+            report.unsure = Some(Reason::BlockLimit);
+        }
+    }
+
     /// What is reported from `first` on lies between known ranges, and blocks have been cut off: see [`Reading::extend_known`].
     fn lag_behind(&mut self, first: usize) {
         if let Some((_, below)) = self

@@ -93,6 +93,8 @@ pub(crate) struct Side {
     kept_for_sure: bool,
     /// The longest time between a frame and its duplicate frame that can have been nothing else, nanoseconds.
     twin_ns: i64,
+    /// Those that came no sooner than retransmissions, while no other had come.
+    far_twins: u8,
     /// How many routers the last duplicate frame had passed beyond its first one, modulo 256; 0 where there was none that had.
     twin_hops: u8,
     clock: StampClock,
@@ -425,7 +427,9 @@ impl Side {
                 let mut blocks = seg.sack_blocks().iter();
                 blocks.any(|&(a, b)| unwrap.offset(a) < to && from < unwrap.offset(b))
             };
-            engines.arrival.answered(ack, seg.sack_len > 0, sacked);
+            let above = |block: &&(u32, u32)| unwrap.offset(block.1) > ack;
+            let listed = seg.sack_blocks().iter().filter(above).count();
+            engines.arrival.answered(ack, listed, sacked);
         }
         if engines.choice.vantage != Vantage::Sender
             && repeated_by(seg, &engines.unwrap, ack) > 0

@@ -17,6 +17,10 @@ const MAX_APART_STAMPED_NS: i64 = 5_000_000;
 /// nanoseconds.
 const MAX_APART_OF_ACKS_NS: i64 = 10_000_000;
 
+/// Duplicate frames that come as late as retransmissions, where none came sooner, before they are taken for retransmissions that keep their
+/// identifications: what captures a frame twice does so each time, and within what a switch or a host takes.
+const MAX_FAR_TWINS: u8 = 2;
+
 /// Minimum length of the packets that a merged frame consists of, bytes: the MSS where none is offered (RFC 9293 section 3.7.1).
 const MIN_PACKET_LEN: u16 = 536;
 
@@ -122,12 +126,23 @@ impl Side {
             return self.note_twin(apart_ns <= most_ns, apart_ns);
         }
         let soon = is_soon(apart_ns, loop_ns);
-        let twice = self.is_data_twice(seg, apart_ns, (asked, soon));
+        let twice =
+            self.is_data_twice(seg, apart_ns, (asked, soon)) && !self.seems_sent_again(seg, soon);
         if seg.ip_id != 0 && !twice {
             (self.kept, self.kept_for_sure) = (Kept::Yes, true);
         }
         self.note_twin(twice && soon, apart_ns);
         twice
+    }
+
+    /// Nobody was seen to ask for `seg`, which came before with the same identification. No duplicate frame has come as soon as all others do, and
+    /// these come no sooner than retransmissions: as long as they are few, they are duplicate frames all the same.
+    fn seems_sent_again(&mut self, seg: &Segment, soon: bool) -> bool {
+        if soon || seg.ip_id == 0 || self.kept != Kept::Unknown || self.twin_ns > 0 {
+            return false;
+        }
+        self.far_twins = self.far_twins.saturating_add(1);
+        self.far_twins > MAX_FAR_TWINS
     }
 
     /// Data that came `apart_ns` before, and that the other host has `asked` for meanwhile or not, is a duplicate frame. `soon`: a

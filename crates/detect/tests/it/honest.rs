@@ -1,147 +1,10 @@
 //! What a capture cannot show is not asserted: small traces, each with one thing that once led to a wrong verdict.
 
-use inorder_detect::{
-    Cause, Confidence, Config, FlowReport, Kind, NotSeen, Tracker, Vantage, VantageBasis,
-};
-use inorder_wire::{Dir, Endpoint, FlowKey, Has, Segment, TcpFlags};
+use inorder_detect::{Cause, Confidence, FlowReport, Kind, NotSeen, Vantage, VantageBasis};
 
-const MS: i64 = 1_000_000;
-const ISN: u32 = 1_000;
-const LEN: u32 = 1_000;
+use inorder_wire::{Has, Segment, TcpFlags};
 
-/// One connection as a capture has it; times in milliseconds.
-struct Trace {
-    key: FlowKey,
-    dir: Dir,
-    tracker: Tracker,
-    frame: u64,
-}
-
-impl Trace {
-    fn new(vantage: Option<Vantage>) -> Self {
-        let (key, dir) = FlowKey::new(Endpoint::v4(9, 10), Endpoint::v4(2, 20), 0);
-        let config = Config::default()
-            .vantage(vantage)
-            .keep_events(true)
-            .what_if(false);
-        Trace {
-            key,
-            dir,
-            tracker: Tracker::new(config),
-            frame: 0,
-        }
-    }
-
-    fn push(&mut self, dir: Dir, at_us: i64, seg: Segment) {
-        self.frame += 1;
-        let (ts_ns, frame) = (at_us * MS / 1_000, self.frame);
-        let seg = Segment {
-            ts_ns,
-            frame,
-            ..seg
-        };
-        self.tracker.push(&self.key, dir, &seg);
-    }
-
-    /// SYN, SYN/ACK (as often as `answers` has times) and ACK.
-    fn handshake(&mut self, syn_us: i64, answers: &[i64], ack_us: i64, sack: bool) {
-        let option = if sack { Has::SACK_PERMITTED } else { 0 };
-        self.handshake_with(syn_us, answers, ack_us, option);
-    }
-
-    fn handshake_with(&mut self, syn_us: i64, answers: &[i64], ack_us: i64, option: u8) {
-        // The MSS counts the bytes of timestamps (RFC 6691).
-        let stamps = if option & Has::TIMESTAMPS > 0 { 12 } else { 0 };
-        let syn = |flags, seq, ack| Segment {
-            seq,
-            ack,
-            mss: (LEN + stamps) as u16,
-            flags: TcpFlags(flags),
-            has: option,
-            window: 60_000,
-            ..Segment::default()
-        };
-        self.push(self.dir, syn_us, syn(TcpFlags::SYN, ISN, 0));
-        for &at_us in answers {
-            let both = TcpFlags::SYN | TcpFlags::ACK;
-            self.push(self.dir.reverse(), at_us, syn(both, 0, ISN + 1));
-        }
-        let ack = Segment {
-            seq: ISN + 1,
-            ack: 1,
-            flags: TcpFlags(TcpFlags::ACK),
-            window: 60_000,
-            ..Segment::default()
-        };
-        self.push(self.dir, ack_us, ack);
-    }
-
-    /// The `n`th segment of the data, with an identification if it is not 0.
-    fn data(&mut self, at_us: i64, n: u32, ip_id: u16) {
-        self.bytes(at_us, n * LEN, LEN, ip_id);
-    }
-
-    fn bytes(&mut self, at_us: i64, from: u32, len: u32, ip_id: u16) {
-        let seg = Segment {
-            seq: ISN + 1 + from,
-            ack: 1,
-            payload_len: len,
-            ip_id,
-            has: if ip_id > 0 { Has::IP_ID } else { 0 },
-            flags: TcpFlags(TcpFlags::ACK),
-            window: 60_000,
-            ..Segment::default()
-        };
-        self.push(self.dir, at_us, seg);
-    }
-
-    /// The `n`th segment, stamped so.
-    fn stamped(&mut self, at_us: i64, n: u32, tsval: u32) {
-        let seg = Segment {
-            seq: ISN + 1 + n * LEN,
-            ack: 1,
-            payload_len: LEN,
-            tsval,
-            has: Has::TIMESTAMPS,
-            flags: TcpFlags(TcpFlags::ACK),
-            window: 60_000,
-            ..Segment::default()
-        };
-        self.push(self.dir, at_us, seg);
-    }
-
-    /// The receiver has everything below `bytes`, and `blocks` above.
-    fn ack(&mut self, at_us: i64, bytes: u32, window: u16, blocks: &[(u32, u32)], has: u8) {
-        let mut seg = Segment {
-            seq: 1,
-            ack: ISN + 1 + bytes,
-            window,
-            has,
-            flags: TcpFlags(TcpFlags::ACK),
-            sack_len: blocks.len() as u8,
-            ..Segment::default()
-        };
-        for (place, &(from, to)) in seg.sack.iter_mut().zip(blocks) {
-            *place = (ISN + 1 + from, ISN + 1 + to);
-        }
-        // Where options are cut, there was a block.
-        self.push(self.dir.reverse(), at_us, seg.with_all_sack_blocks(1));
-    }
-
-    fn flow(self) -> FlowReport {
-        let mut flows = self.tracker.finish();
-        flows.retain(|flow| flow.originals.packets > 1);
-        assert_eq!(flows.len(), 1);
-        flows.remove(0)
-    }
-}
-
-/// Events above ambiguous.
-fn asserted(flow: &FlowReport) -> Vec<(Kind, Confidence)> {
-    let events = flow.records.events.iter();
-    let sure = events.filter(|e| e.confidence != Confidence::Ambiguous);
-    sure.map(|e| (e.kind, e.confidence)).collect()
-}
+use crate::trace::{ISN, LEN, Trace, asserted, in_order};
 
 /// At the receiver, no timestamps, no identifications: segment 2 is lost and comes again 20 ms later.
 fn lossy_at_the_receiver(answers: &[i64], ack_us: i64) -> FlowReport {
@@ -227,17 +90,6 @@ fn a_frame_captured_again_milliseconds_later_is_no_retransmission() {
     assert_eq!(flow.originals.packets, 1_100);
 }
 
-/// Pairs of segments, each acknowledged 20 ms later, as a file holds them; with an identification or none.
-fn in_order(trace: &mut Trace, pairs: std::ops::Range<u32>, numbered: bool) {
-    for pair in pairs {
-        let (n, at_us) = (2 * pair, 30_000 + i64::from(pair) * 1_000);
-        let id = |n: u32| if numbered { 1 + n as u16 } else { 0 };
-        trace.data(at_us, n, id(n));
-        trace.data(at_us + 10, n + 1, id(n + 1));
-        trace.ack(at_us + 900, (n + 2) * LEN, 60_000, &[], 0);
-    }
-}
-
 #[test]
 fn a_file_that_holds_its_packets_twice_in_sequence_has_no_retransmissions() {
     // A connection that waits to its end, and longer ones, of which not all packets are remembered.
@@ -278,78 +130,6 @@ fn what_was_sent_a_timers_time_apart_and_comes_together_tells_that_the_delay_jum
     assert_eq!(cause(244, 0), Cause::DelayJump);
     assert_eq!(cause(244, 244_000), Cause::DelayJump, "after a silence");
     assert_ne!(cause(50, 0), Cause::DelayJump, "too soon for a timer");
-}
-
-#[test]
-fn a_clock_that_is_set_back_makes_no_packet_a_copy() {
-    let mut trace = Trace::new(Some(Vantage::Sender));
-    trace.handshake(0, &[20_000], 20_010, true);
-    in_order(&mut trace, 0..50, true);
-    // The same segments as before the clock was set, but other packets.
-    trace.data(30_000, 98, 200);
-    trace.data(30_010, 99, 201);
-    let flow = trace.flow();
-    assert_eq!(flow.artefacts.duplicated_frames, 0);
-    assert_eq!(flow.retransmissions.total, 2);
-}
-
-/// How often the clock leapt in a capture of the sender's own, and how long the transfer took, seconds. Before the packet `leap` an hour passes; a
-/// segment comes each 10 ms and is acknowledged 5 ms later, and the sender's clock says `stamp(n, hour)`.
-fn leaps(packets: u32, leap: u32, stamp: impl Fn(u32, u32) -> Option<u32>) -> (u64, f64) {
-    let mut trace = Trace::new(Some(Vantage::Sender));
-    trace.handshake(0, &[5_000], 5_010, true);
-    let mut passed = 0;
-    for n in 0..packets {
-        let hour = |packet| if packet >= leap { 3_600_000_000 } else { 0 };
-        passed = 10_000 * (1 + i64::from(n)) + hour(2 * n);
-        match stamp(n, u32::from(2 * n >= leap)) {
-            Some(stamp) => trace.stamped(passed, n, stamp),
-            None => trace.data(passed, n, 0),
-        }
-        let answered = 10_000 * (1 + i64::from(n)) + 5_000 + hour(2 * n + 1);
-        trace.ack(answered, (n + 1) * LEN, 60_000, &[], 0);
-    }
-    let flow = trace.flow();
-    assert_eq!(flow.timeouts(), 0, "of {packets}, {passed}");
-    assert_eq!(
-        (flow.originals.packets, flow.retransmissions.total),
-        (packets.into(), 0)
-    );
-    (
-        flow.artefacts.time_leaps,
-        (flow.last_ns - flow.first_ns) as f64 / 1e9,
-    )
-}
-
-#[test]
-fn a_clock_that_is_set_forward_is_no_timer() {
-    for packets in [40, 400, 9_000] {
-        let second = 2 * (packets / 2);
-        let short = f64::from(packets) / 100.0;
-        let is_short = |(leaps, seconds): (u64, f64)| {
-            assert_eq!(leaps, 1, "{packets}");
-            assert!((seconds - short).abs() < 0.2, "{packets}: {seconds}");
-        };
-        // Between a segment and its acknowledgement, with and without timestamps; and before a segment, which its timestamp shows.
-        is_short(leaps(packets, second + 1, |n, _| Some(100 + 10 * n)));
-        is_short(leaps(packets, second, |n, _| Some(100 + 10 * n)));
-        if packets < 9_000 {
-            is_short(leaps(packets, second + 1, |_, _| None));
-        }
-        let is_long = |(leaps, seconds): (u64, f64)| {
-            assert_eq!(leaps, 0, "{packets}");
-            assert!(seconds > 3_600.0, "{packets}: {seconds}");
-        };
-        // The application was silent for an hour: its host's clock went on, or says nothing at all.
-        is_long(leaps(packets, second, |n, hour| {
-            Some(100 + 10 * n + hour * 3_600_000)
-        }));
-        is_long(leaps(packets, second, |n, hour| {
-            Some(100 + n / 100 + hour * 3_600)
-        }));
-        is_long(leaps(packets, second, |_, _| Some(7)));
-        is_long(leaps(packets, second, |_, _| None));
-    }
 }
 
 #[test]

@@ -36,7 +36,7 @@ impl<T: Copy> Holes<T> {
     }
 
     /// All of them, lowest first.
-    pub fn iter(&self) -> impl Iterator<Item = &Hole<T>> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Hole<T>> {
         self.all.iter()
     }
 

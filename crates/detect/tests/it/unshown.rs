@@ -1,0 +1,85 @@
+//! What receivers and senders leave unsaid: ranges that no block lists, and retransmissions with the identification of their original.
+
+use inorder_detect::{Confidence, Identification, Kind, Vantage};
+
+use crate::trace::{LEN, Trace, asserted};
+
+/// A receiver whose acknowledgements have one block and answer several packets.
+#[test]
+fn what_came_while_one_block_told_of_another_range_may_not_be_late() {
+    let mut trace = Trace::new(Some(Vantage::Sender));
+    trace.handshake(0, &[20_000], 20_010, true);
+    for n in 0..24 {
+        trace.data(30_000 + i64::from(n) * 100, n, 0);
+    }
+    let mut ack = |at: i64, upto: u32, (from, to): (u32, u32)| {
+        let blocks = [(from * LEN, to * LEN)];
+        trace.ack(50_000 + at * 100, upto * LEN, 60_000, &blocks, 0);
+    };
+    for n in [2, 4, 6, 8, 10] {
+        ack(i64::from(n), 1, (n, n + 1));
+    }
+    ack(18, 1, (14, 18));
+    // Of segments 13, 18 and 19, the first may have come before the acknowledgement above, which tells of 14 to 17 alone.
+    ack(20, 1, (12, 20));
+    trace.ack(52_500, 24 * LEN, 60_000, &[], 0);
+    let flow = trace.flow();
+    let late = flow
+        .records
+        .events
+        .iter()
+        .filter(|e| e.seq_offset == 13 * u64::from(LEN));
+    let told: Vec<_> = late.map(|e| (e.kind, e.confidence)).collect();
+    assert_eq!(told, [(Kind::Reordered, Confidence::Ambiguous)]);
+}
+
+/// A receiver's capture of a host that keeps identifications: five packets come again a round trip later although nobody asked for them.
+#[test]
+fn what_comes_a_round_trip_later_with_its_old_identification_is_no_duplicate_frame() {
+    let mut trace = Trace::new(Some(Vantage::Receiver));
+    trace.handshake(0, &[10], 20_010, true);
+    for n in 0..2_000u32 {
+        let at = 100_000 + i64::from(n) * 100;
+        trace.data(at, n, 1 + n as u16);
+        if n >= 300 && n % 300 == 0 {
+            let old = n - 250;
+            trace.data(at + 10, old, 1 + old as u16);
+        }
+    }
+    let flow = trace.flow();
+    assert_eq!(
+        flow.artefacts.duplicated_frames, 2,
+        "as long as they are few"
+    );
+    assert_eq!(flow.retransmissions.total, 4);
+    assert_eq!(
+        flow.endpoints.habits.sender_identification,
+        Identification::Kept
+    );
+}
+
+/// The same host, captured from the middle of a connection on, so that nobody knows the round trip: lost packets come 30 ms later.
+#[test]
+fn without_a_round_trip_an_old_identification_is_no_sign_of_lateness() {
+    let mut trace = Trace::new(Some(Vantage::Receiver));
+    for n in 0..2_000u32 {
+        let at = 100_000 + i64::from(n) * 100;
+        if n % 300 != 50 {
+            trace.data(at, n, 1 + n as u16);
+        }
+        if n >= 300 && n % 300 == 0 {
+            let lost = n - 250;
+            trace.ack(
+                at + 5,
+                lost * LEN,
+                60_000,
+                &[((lost + 1) * LEN, n * LEN)],
+                0,
+            );
+            trace.data(at + 5_000, lost, 1 + lost as u16);
+            trace.ack(at + 5_005, n * LEN, 60_000, &[], 0);
+        }
+    }
+    let told = asserted(&trace.flow());
+    assert!(told.len() <= 2, "{told:?}");
+}
