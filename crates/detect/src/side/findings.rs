@@ -11,6 +11,17 @@ use crate::result::{
     Reordering, Retransmission, Retransmissions, Vantage, Verdict,
 };
 
+/// What findings are weighed by.
+pub(super) struct Weighed {
+    /// What the capture does not show.
+    pub(super) blind: Blind,
+    pub(super) vantage: Vantage,
+    /// Some acknowledgements had SACK blocks that it does not show.
+    pub(super) blocks_hidden: bool,
+    /// Each host's packets are in their order, and what is late is known by what they carry: only what answers what is not.
+    pub(super) hosts_apart: bool,
+}
+
 /// What the engine found that speaks for the whole flow.
 pub(super) struct Findings {
     pub(super) collected: Collected,
@@ -99,9 +110,14 @@ impl Findings {
         events.sort_by_key(|e| (e.at_ns, e.seq_offset));
     }
 
-    /// Takes back what rests on something that the capture, made at `vantage`, does not show. Of some acknowledgements it may
-    /// lack the SACK blocks (`blocks_hidden`).
-    pub(super) fn weigh(&mut self, blind: Blind, vantage: Vantage, blocks_hidden: bool) {
+    /// Takes back what rests on something that the capture does not show.
+    pub(super) fn weigh(&mut self, weighed: &Weighed) {
+        let &Weighed {
+            blind,
+            vantage,
+            blocks_hidden,
+            hosts_apart,
+        } = weighed;
         let order_seen = !blind.has(NotSeen::Vantage) && !blind.has(NotSeen::Order);
         if vantage == Vantage::Receiver && order_seen {
             if blind.has(NotSeen::OneWay) {
@@ -110,6 +126,8 @@ impl Findings {
             if blocks_hidden {
                 self.weaken(|event| event.kind == Kind::Refused);
             }
+        } else if hosts_apart && blind.iter().all(|what| what == NotSeen::Order) && blind.any() {
+            self.doubt_answers();
         } else if blind.iter().any(|what| what != NotSeen::SackOptions) {
             self.doubt();
         } else if blind.any() {
@@ -190,6 +208,30 @@ impl Findings {
             .filter(|r| r.verdict == Verdict::Spurious);
         spurious.for_each(|r| (r.verdict, r.cause) = (Verdict::Ambiguous, Cause::Unknown));
         self.recoveries.doubt();
+    }
+
+    /// What answers what is not known. The order in which one host's packets came is: that some are late is likely, as long as nothing else tells
+    /// an original from a retransmission than what they carry, or the order of the acknowledgements.
+    fn doubt_answers(&mut self) {
+        let late = std::mem::take(&mut self.collected.reordering);
+        let bursts = std::mem::take(&mut self.collected.bursts);
+        let by_rate = std::mem::take(&mut self.collected.by_rate);
+        let mut events = std::mem::take(&mut self.collected.events);
+        self.doubt();
+        let doubted = self.collected.reordering.ambiguous;
+        self.collected.reordering = Reordering {
+            ambiguous: late.ambiguous + doubted,
+            ..late
+        };
+        (self.collected.bursts, self.collected.by_rate) = (bursts, by_rate);
+        for event in &mut events {
+            event.reason.get_or_insert(Reason::NotSeen);
+            event.confidence = match event.kind {
+                Kind::Reordered => event.confidence.max(Confidence::Likely),
+                _ => Confidence::Ambiguous,
+            };
+        }
+        self.collected.events = events;
     }
 
     /// Some of the SACK blocks, which show what the receiver took and when, were cut off: of what they could show otherwise

@@ -3,7 +3,7 @@
 use inorder_limits::{Life, Loss, Reduction};
 
 use super::engines::Engines;
-use super::findings::Findings;
+use super::findings::{Findings, Weighed};
 use super::{Shared, Side};
 use crate::arrival::Context;
 use crate::cause::{Flow, Mark};
@@ -52,7 +52,13 @@ impl Side {
             .saturating_sub(main.retransmissions.total)
             .min(self.duplicated + end.answers_duplicated);
         let blind = end.blind(&choice, acks);
-        main.weigh(blind, vantage, end.blocks_hidden > 0);
+        let named = vantage == Vantage::Sender || cx.ip_id || cx.timestamps;
+        main.weigh(&Weighed {
+            blind,
+            vantage,
+            blocks_hidden: end.blocks_hidden > 0,
+            hosts_apart: end.each_in_order && named,
+        });
         // What rests on the forgotten ranges was never asserted.
         let blind = match main.forgot {
             true => blind.with(NotSeen::Holes),
@@ -259,6 +265,8 @@ pub(crate) struct End {
     pub(crate) answered: bool,
     /// Times and order of the packets contradict each other.
     pub(crate) disorder: bool,
+    /// The packets of each host are in their order all the same.
+    pub(crate) each_in_order: bool,
     /// The SYN of the data's sender was captured.
     pub(crate) syn_seen: bool,
     /// When the sender could send data, as its packets come by, nanoseconds; `None` if the handshake was not captured.

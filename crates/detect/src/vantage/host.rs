@@ -91,6 +91,8 @@ pub(super) struct Host {
     pub(super) highest: Option<u32>,
     /// The other host has acknowledged up to here, or echoed this, and it has not been captured.
     pub(super) acknowledged: Option<u32>,
+    /// When that passed, nanoseconds.
+    pub(super) answered_ns: i64,
     pub(super) echoed: Option<u32>,
     /// The identification of its last packet.
     pub(super) last_id: Option<u16>,

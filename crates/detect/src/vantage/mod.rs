@@ -21,6 +21,9 @@ const SEGMENTS_BEFORE_WEIGHING: u32 = 1 << 10;
 
 /// Number of packets captured behind their answers from which on this is no accident.
 const MIN_ANSWERED_BEFORE: u32 = 2;
+/// Queues and timers of a host that captures both directions on two cards or two queues hand on what came together within this, nanoseconds.
+const MAX_PASSED_ON_NS: i64 = 5_000_000;
+
 /// Number of answers for each one that may seem to come too early, because a packet is missing from the capture and another
 /// one bears its timestamp.
 const ANSWERS_PER_ACCIDENT: u32 = 8;
@@ -40,6 +43,8 @@ pub(crate) struct Position {
     answers: u32,
     answers_unseen: u32,
     answered_before: u32,
+    /// How long before data its acknowledgement was captured at most, nanoseconds.
+    ahead_ns: i64,
     /// A SYN/ACK came behind what acknowledges it.
     hello_late: bool,
     hosts: [Host; 2],
@@ -152,8 +157,8 @@ impl Position {
         let beyond = |number: u32, known: Option<u32>| known.is_none_or(|k| !reaches(k, number));
         let answers = seg.flags.any(TcpFlags::ACK) && !seg.flags.any(TcpFlags::RST);
         let unseen = answers && beyond(seg.ack, other.highest);
-        if unseen {
-            other.acknowledged.get_or_insert(seg.ack);
+        if unseen && other.acknowledged.is_none() {
+            (other.acknowledged, other.answered_ns) = (Some(seg.ack), seg.ts_ns);
         }
         let echo = answers && seg.has(Has::TIMESTAMPS) && seg.tsecr != 0;
         let unseen_echo = echo && beyond(seg.tsecr, other.last_tsval);
@@ -175,6 +180,10 @@ impl Position {
         if numbers > 0 {
             let behind = late(&mut host.acknowledged, end);
             self.answered_before += behind;
+            if behind > 0 {
+                let ahead_ns = seg.ts_ns.saturating_sub(host.answered_ns);
+                self.ahead_ns = self.ahead_ns.max(ahead_ns);
+            }
             early += behind;
             // Nothing else has the number of a SYN.
             self.hello_late |= behind > 0 && seg.flags.any(TcpFlags::SYN);
@@ -191,6 +200,11 @@ impl Position {
     pub(crate) fn out_of_order(&self) -> bool {
         let often = self.answers_unseen >= self.answers / ANSWERS_PER_ACCIDENT;
         self.hello_late || self.answered_before >= MIN_ANSWERED_BEFORE && often
+    }
+
+    /// Answers came no longer before what they answer than one capturing host takes to pass on what comes to it on two ways.
+    pub(crate) fn barely_out_of_order(&self) -> bool {
+        self.ahead_ns <= MAX_PASSED_ON_NS
     }
 
     fn ask(&mut self, dir: Dir, seg: &Segment) {

@@ -83,3 +83,41 @@ fn without_a_round_trip_an_old_identification_is_no_sign_of_lateness() {
     let told = asserted(&trace.flow());
     assert!(told.len() <= 2, "{told:?}");
 }
+
+/// A capture whose host passes on the sender's data `behind_us` late, so that acknowledgements come before it. Segment 20 is late.
+fn data_behind_its_answers(behind_us: i64) -> Vec<(Kind, Confidence)> {
+    let mut trace = Trace::new(Some(Vantage::Sender));
+    trace.handshake(0, &[1_000], 1_010, true);
+    let mut events: Vec<(i64, bool, u32)> = (0..40)
+        .flat_map(|n| {
+            let at = 10_000 + 1_000 * i64::from(n);
+            [(at + behind_us, true, n), (at + 1_000, false, n)]
+        })
+        .collect();
+    events.sort_unstable();
+    for (at, is_data, n) in events {
+        match (is_data, n) {
+            (true, _) => trace.data(at, n, 0),
+            (false, 20) => trace.ack(at, 20 * LEN, 60_000, &[(21 * LEN, 22 * LEN)], 0),
+            (false, 21) => trace.ack(at, 20 * LEN, 60_000, &[(21 * LEN, 23 * LEN)], 0),
+            (false, 22) => trace.ack(at, 23 * LEN, 60_000, &[], 0),
+            (false, _) => trace.ack(at, (n + 1) * LEN, 60_000, &[], 0),
+        }
+    }
+    let flow = trace.flow();
+    assert_eq!(flow.retransmissions.total, 0);
+    let events = flow.records.events.iter();
+    events.map(|e| (e.kind, e.confidence)).collect()
+}
+
+#[test]
+fn data_that_is_passed_on_late_still_tells_which_of_it_came_late() {
+    let late = |confidence| vec![(Kind::Reordered, confidence)];
+    assert_eq!(data_behind_its_answers(0), late(Confidence::Certain));
+    assert_eq!(data_behind_its_answers(1_200), late(Confidence::Likely));
+    assert_ne!(
+        data_behind_its_answers(70_000),
+        late(Confidence::Likely),
+        "two clocks"
+    );
+}
