@@ -32,6 +32,8 @@ pub(super) struct Rate {
 /// What limits the rate.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Shaper {
+    /// Netem's words: rate and queue in one, each packet as long on the line as its bytes take.
+    Netem(String),
     /// HTB's class: rate and burst.
     Htb(u64, u64),
     /// TBF's words.

@@ -99,9 +99,14 @@ fn of_line(
         ));
     }
     let changes = rate_changes(key, line, duration_ns)?;
+    let overhead = framing_bytes(line.framing) - COUNTED;
+    let shaper = match counted_queue(line, discipline).filter(|_| changes.is_empty()) {
+        Some(packets) => Shaper::Netem(timed(line.bits_per_s, overhead, packets)),
+        None => Shaper::Htb(line.bits_per_s, 1600),
+    };
     let rate = Rate {
-        shaper: Shaper::Htb(line.bits_per_s, 1600),
-        overhead: framing_bytes(line.framing) - COUNTED,
+        shaper,
+        overhead,
         queue: queue_words(key, line.queue(), discipline, line.bits_per_s)?,
         changes,
     };
@@ -110,6 +115,28 @@ fn of_line(
         hops.push(Hop::Netem(Box::new(Netem::delay(line.delay_ns))));
     }
     Ok(hops)
+}
+
+/// The packets that may wait, of a queue that counts packets and drops at its end.
+fn counted_queue(line: &plain::Line, discipline: &Discipline) -> Option<u64> {
+    use inorder_scenario::config::Queue;
+    match (discipline, line.queue()) {
+        (Discipline::DropTail, Queue::Unlimited) => Some(NO_LIMIT),
+        (Discipline::DropTail, Queue::Packets(packets)) => Some(packets),
+        _ => None,
+    }
+}
+
+/// Netem as a line. HTB would let the first two packets after a pause go at once: its bucket holds one, and the next may take what is not
+/// there yet. So its queue holds one packet more than it says, and each arrives by its own time on the line too early. The packet on the
+/// line counts in netem's limit.
+fn timed(bits_per_s: u64, overhead: i64, packets: u64) -> String {
+    let overhead = match overhead {
+        0 => String::new(),
+        bytes => format!(" {bytes}"),
+    };
+    let limit = packets.saturating_add(1).min(NO_LIMIT);
+    format!("netem limit {limit} rate {bits_per_s}bit{overhead}")
 }
 
 /// The rates of a run after the first one, periods written out.
@@ -313,6 +340,9 @@ impl Rate {
         };
         let root = format!("qdisc add dev {device} root handle 1:{stab}");
         let mut lines = match &self.shaper {
+            Shaper::Netem(words) => {
+                return vec![format!("qdisc add dev {device} root handle 10: {words}")];
+            }
             Shaper::Htb(bits_per_s, burst) => vec![
                 format!("{root} htb default 1"),
                 format!("class add dev {device} {}", class(*bits_per_s, *burst)),

@@ -31,14 +31,12 @@ fn disciplines(stages: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_link_is_htb_with_a_queue_and_its_delay_a_netem_behind_it() {
+fn a_link_is_a_netem_with_a_queue_and_its_delay_another_one_behind_it() {
     let stages = "[[forward]]\nkind = \"link\"\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nqueue = \"50 packets\"\n";
     assert_eq!(
         disciplines(stages),
         [
-            "tc -n x qdisc add dev fout root handle 1: stab overhead 24 linklayer ethernet htb default 1",
-            "tc -n x class add dev fout parent 1: classid 1:1 htb rate 10000000bit burst 1600 cburst 1600 quantum 1514",
-            "tc -n x qdisc add dev fout parent 1:1 handle 10: pfifo limit 50",
+            "tc -n x qdisc add dev fout root handle 10: netem limit 51 rate 10000000bit 24",
             "tc -n f1 qdisc add dev fout root handle 10: netem limit 1000000 delay 5000us",
         ]
     );
@@ -157,7 +155,7 @@ fn lanes_are_devices_over_which_filters_distribute_packets() {
     has("ip -n x neigh add 10.3.0.2 dev fout lladdr 02:00:00:fe:03:00 nud permanent");
     has("ip -n f0lane1 link set fin address 02:00:00:fe:03:00");
     has("ip -n f0lane1 route add 10.2.0.0/16 via 10.5.3.2");
-    has("tc -n x qdisc add dev flane0 parent 1:1 handle 10: pfifo limit 50");
+    has("tc -n x qdisc add dev flane0 root handle 10: netem limit 51 rate 10000000bit");
     has(
         "tc -n f0lane1 qdisc add dev fout root handle 10: netem limit 1000000 delay 5000us 1000us 0% distribution normal loss random 1%",
     );
