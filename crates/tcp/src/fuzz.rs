@@ -8,7 +8,8 @@
 use std::sync::{Arc, Mutex};
 
 use crate::config::{
-    Config, DelayedAck, EcnOptionUse, EcnUse, LimitedTransmit, MS, Nagle, Pacing, Reduction, SECOND,
+    Config, DelayedAck, EcnOptionUse, EcnUse, LimitedTransmit, MS, Nagle, Pacing, Reduction,
+    SECOND, Unstamped,
 };
 use crate::pair::{Pair, Side};
 use crate::{Ecn, EcnOption, Endpoint, Flags, Nanos, Segment, congestion, loss, profiles};
@@ -200,7 +201,10 @@ fn vary(config: &mut Config, bytes: &mut Bytes) {
     config.recovery.undo.dsack ^= a & 32 != 0;
     config.recovery.undo.rfc4015 = a & 64 != 0;
     config.recovery.undo.partial_within_recovery ^= c & 64 != 0;
-    config.recovery.undo.unstamped_is_original = config.recovery.undo.partial_within_recovery;
+    config.recovery.undo.unstamped = match config.recovery.undo.partial_within_recovery {
+        true => Unstamped::Original,
+        false => Unstamped::Partial,
+    };
     config.recovery.frto ^= a & 128 != 0;
     config.cwnd.reduction = [
         config.cwnd.reduction,

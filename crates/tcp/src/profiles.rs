@@ -2,9 +2,9 @@
 
 use crate::config::{
     AccurateEcn, Acknowledging, BeyondWindow, Config, CongestionWindow, DelayedAck, Departures,
-    EcnSettings, EcnUse, GrowthAtEnd, GrowthUnit, LimitedTransmit, LossProbe, LossRecovery, MS,
-    Nagle, Options, Receiving, Reduction, Rto, RtoStyle, SECOND, SackCompression, Sending, Undo,
-    WindowAccount, WindowUpdate,
+    EcnSettings, EcnUse, FrtoRules, GrowthAtEnd, GrowthUnit, LimitedTransmit, LossProbe,
+    LossRecovery, MS, Nagle, Options, Receiving, Reduction, Rto, RtoStyle, SECOND, SackCompression,
+    Sending, Undo, Unstamped, WindowAccount, WindowUpdate,
 };
 use crate::habits::Habits;
 
@@ -124,6 +124,7 @@ pub fn linux_6() -> Config {
             clamp: u32::MAX,
             growth: GrowthUnit::Segments,
             grow_on_sack: true,
+            rtt_by_timestamps: true,
             duplicates_deliver: true,
             reduction: Reduction::PrrLinux,
             moderate: false,
@@ -176,7 +177,7 @@ pub fn linux_6() -> Config {
             departures: Departures::default(),
             forward_retransmit: false,
             frto: true,
-            frto_grows: true,
+            frto_rules: FrtoRules::Linux,
             duplicates_mark: false,
             loss_probe: LossProbe::Linux,
             undo: Undo {
@@ -184,7 +185,7 @@ pub fn linux_6() -> Config {
                 dsack: true,
                 rfc4015: false,
                 partial_within_recovery: false,
-                unstamped_is_original: false,
+                unstamped: Unstamped::Partial,
                 stamp_outlives_recovery: true,
                 hold_marks: true,
             },
@@ -227,11 +228,12 @@ pub(crate) fn linux_2_6_24() -> Config {
         config.rto.initial = 3 * SECOND;
         config.rto.syn_retries = 5;
         config.recovery.forward_retransmit = true;
-        config.recovery.frto_grows = false;
+        config.recovery.frto_rules = FrtoRules::Rfc5682;
         config.recovery.duplicates_mark = true;
+        config.cwnd.rtt_by_timestamps = false;
         config.recovery.loss_probe = LossProbe::Off;
         config.recovery.undo.partial_within_recovery = true;
-        config.recovery.undo.unstamped_is_original = true;
+        config.recovery.undo.unstamped = Unstamped::Original;
         config.ecn.usage = EcnUse::Off;
         config.ecn.ect1 = false;
     })
@@ -247,6 +249,8 @@ pub(crate) fn linux_3_19() -> Config {
         config.cwnd.reduction = Reduction::PrrSlowStart;
         config.acks.sack_compression = None;
         config.recovery.duplicates_mark = true;
+        config.recovery.undo.unstamped = Unstamped::Nothing;
+        config.cwnd.rtt_by_timestamps = false;
     })
 }
 
@@ -313,6 +317,7 @@ pub fn rfc() -> Config {
         config.options.paws_window = 0;
         config.cwnd.one_after_syns = Some(1);
         config.cwnd.grow_on_sack = false;
+        config.cwnd.rtt_by_timestamps = false;
         config.cwnd.duplicates_deliver = false;
         config.cwnd.reduction = Reduction::Immediate;
         config.receive.account = WindowAccount::Unread;
@@ -332,14 +337,14 @@ pub fn rfc() -> Config {
         config.recovery.limited_transmit = LimitedTransmit::Rfc3042;
         config.recovery.forward_retransmit = true;
         config.recovery.frto = false;
-        config.recovery.frto_grows = false;
+        config.recovery.frto_rules = FrtoRules::Rfc5682;
         config.recovery.loss_probe = LossProbe::Off;
         config.recovery.undo = Undo {
             eifel: false,
             dsack: false,
             rfc4015: false,
             partial_within_recovery: false,
-            unstamped_is_original: false,
+            unstamped: Unstamped::Nothing,
             stamp_outlives_recovery: false,
             hold_marks: false,
         };

@@ -206,10 +206,11 @@ impl CongestionControl for Control {
     fn event(&mut self, window: &mut tcp::Window, event: Event, now: i64) {
         if self.hears {
             let name = match event {
-                Event::DupAck => "dup_ack",
+                Event::DupAck { .. } => "dup_ack",
                 Event::RecoveryStart => "recovery_start",
                 Event::RecoveryEnd => "recovery_end",
                 Event::Open => "open",
+                Event::ThresholdAtTimeout => return,
                 Event::Timeout => "timeout",
                 Event::Undo => "undo",
                 Event::Restart { .. } => "restart",

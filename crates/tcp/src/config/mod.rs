@@ -16,7 +16,9 @@ pub use acks::{Acknowledging, DelayedAck, SackCompression};
 pub use ecn::{AccurateEcn, EcnOptionUse, EcnSettings, EcnUse};
 pub use options::Options;
 pub use receive::{BeyondWindow, Receiving, WindowAccount, WindowUpdate};
-pub use recovery::{Departures, GrowthAtEnd, LimitedTransmit, LossProbe, LossRecovery, Undo};
+pub use recovery::{
+    Departures, FrtoRules, GrowthAtEnd, LimitedTransmit, LossProbe, LossRecovery, Undo, Unstamped,
+};
 pub use send::{Nagle, Pacing, Sending};
 pub use timer::{Rto, RtoStyle};
 pub use window::{CongestionWindow, GrowthUnit, Reduction};

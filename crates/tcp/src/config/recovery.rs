@@ -10,10 +10,8 @@ pub struct LossRecovery {
     pub forward_retransmit: bool,
     /// Whether F-RTO looks for spurious timeouts (RFC 5682 section 3.1).
     pub frto: bool,
-    /// While F-RTO decides, the window grows as in slow start by what is acknowledged (Linux since 3.10, `tcp_process_loss`).
-    /// Otherwise two segments more than are in flight may be sent (RFC 5682 section 2.1 step 2.b). The two are the same if the
-    /// acknowledgement covers the retransmission alone.
-    pub frto_grows: bool,
+    /// By which rules it does.
+    pub frto_rules: FrtoRules,
     /// Without SACK a duplicate in recovery marks the oldest segment as lost (Linux until 4.17 `tcp_update_scoreboard`), which a partial
     /// acknowledgement of an original has left unmarked. RFC 6582 section 3.2 step 3 and later kernels mark it at partial acknowledgements
     /// only.
@@ -24,6 +22,19 @@ pub struct LossRecovery {
     pub undo: Undo,
     /// Departures from the standards in recovery without SACK.
     pub departures: Departures,
+}
+
+/// Rules of F-RTO.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FrtoRules {
+    /// RFC 5682 sections 2.1 and 3.1: a duplicate before the first progress ends it, then two segments more than are in flight may be
+    /// sent (step 2.b), and the second acknowledgement decides.
+    Rfc5682,
+    /// Linux since 3.10 (`tcp_process_loss`). Duplicates end it only when new data was sent, so those of data that was in flight at the
+    /// timeout do not. The window grows as in slow start by what is acknowledged. If no new data can go out at once, lost
+    /// segments do (`tcp_xmit_recovery`). Any acknowledgement of data that was never sent again undoes the timeout, without SACK only
+    /// if it covers nothing that was (`FLAG_ORIG_SACK_ACKED`).
+    Linux,
 }
 
 /// How much new data duplicate acknowledgements allow before recovery.
@@ -63,9 +74,8 @@ pub struct Undo {
     /// A partial acknowledgement of an original restores the window but not the threshold, and recovery continues
     /// (Linux 2.6). Otherwise recovery ends there if no retransmission is outstanding.
     pub partial_within_recovery: bool,
-    /// While the time of no retransmission is known, an acknowledgement counts as one of an original (Linux 2.6
-    /// `tcp_packet_delayed`); a partial undo forgets the time if nothing retransmitted is outstanding (`tcp_try_undo_partial`).
-    pub unstamped_is_original: bool,
+    /// What an acknowledgement shows while the time of no retransmission is known.
+    pub unstamped: Unstamped,
     /// While a retransmission is outstanding, the time of the first one is kept, also when a recovery ends and the next
     /// one begins with the same acknowledgement (Linux `retrans_stamp`). What is sent meanwhile echoes later times, so
     /// that Eifel detection fails until no retransmission is outstanding. RFC 3522 section 3.2 step (2) takes the time
@@ -74,6 +84,19 @@ pub struct Undo {
     /// A partial acknowledgement of an original that waits because a retransmission is outstanding, or with `partial_within_recovery`
     /// each, marks nothing as lost (Linux `tcp_try_undo_partial`, which skips `tcp_identify_packet_loss`).
     pub hold_marks: bool,
+}
+
+/// What an acknowledgement shows while the time of no retransmission of the recovery is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unstamped {
+    /// Nothing.
+    Nothing,
+    /// That an original arrived, because nothing was sent again yet, as when pacing holds the retransmission back; but not once without
+    /// SACK all that was outstanding is acknowledged, where the time is forgotten (Linux 6.1.y since 2025, `tcp_packet_delayed`).
+    Partial,
+    /// Always that an original arrived (Linux 2.6 `tcp_packet_delayed`); a partial undo forgets the time if nothing retransmitted is
+    /// outstanding (`tcp_try_undo_partial`).
+    Original,
 }
 
 /// Rules in which ns-3 departs from the standards or chooses among what they allow, mostly of recovery without SACK. All are

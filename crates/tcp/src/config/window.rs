@@ -18,6 +18,9 @@ pub struct CongestionWindow {
     pub growth: GrowthUnit,
     /// While reordering is known (a threshold above 3), SACKs alone also let the window grow (Linux since 3.11).
     pub grow_on_sack: bool,
+    /// The congestion control also hears round-trip times by timestamps where Karn's rule leaves no other (Linux since 4.13,
+    /// `tcp_ack_update_rtt`). They have the resolution of a tick, and are too short by up to one.
+    pub rtt_by_timestamps: bool,
     /// A segment that a DSACK reports counts as delivered, for proportional reduction, growth and the rate (Linux since
     /// 4.16, `tcp_dsack_seen`).
     pub duplicates_deliver: bool,

@@ -170,7 +170,10 @@ impl CongestionControl for Compound {
                 self.dwnd = 0;
                 self.round.restart();
             }
-            Event::DupAck | Event::RecoveryStart | Event::Open => {}
+            Event::DupAck { .. }
+            | Event::ThresholdAtTimeout
+            | Event::RecoveryStart
+            | Event::Open => {}
         }
         self.fit(window);
     }

@@ -180,7 +180,7 @@ impl CongestionControl for CubicNs3 {
 
     fn event(&mut self, window: &mut Window, event: Event, now: Nanos) {
         match event {
-            Event::DupAck => self.observe(window, now),
+            Event::DupAck { .. } => self.observe(window, now),
             Event::Timeout => {
                 self.last_max = 0;
                 self.origin = 0;

@@ -51,7 +51,7 @@ impl CongestionControl for Fixed {
 
     fn event(&mut self, window: &mut Window, event: Event, _now: Nanos) {
         // The rules for idle times and for the end of recovery may have reduced it.
-        if !matches!(event, Event::DupAck) {
+        if !matches!(event, Event::DupAck { .. }) {
             self.restore(window);
         }
     }

@@ -240,6 +240,8 @@ pub struct AckEvent {
     pub rtt: Option<Nanos>,
     /// Time since the timestamp that it echoes was created; `None` without the option (RFC 7323 section 4.1).
     pub echo_age: Option<Nanos>,
+    /// Its header was as expected: no SACK option, and the window of the acknowledgement before (Linux's header prediction).
+    pub predicted: bool,
     /// Smoothed round-trip time, 0 before the first measurement (RFC 6298 section 2).
     pub srtt: Nanos,
     /// Smallest round-trip time of the connection; 0 before the first measurement.
@@ -267,13 +269,19 @@ pub struct LossEvent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// An acknowledgement that delivers nothing new: a duplicate without new SACK blocks.
-    DupAck,
+    DupAck {
+        /// As in [`AckEvent::predicted`].
+        predicted: bool,
+    },
     /// Fast recovery begins; the window has been reduced.
     RecoveryStart,
     /// Fast recovery ends with everything outstanding at its start acknowledged.
     RecoveryEnd,
     /// Nothing is missing any more, after duplicates as well as after a recovery (Linux `set_state` with `TCP_CA_Open`).
     Open,
+    /// The retransmission timer expired, and the threshold was set anew because the last reduction belongs to an earlier loss (Linux
+    /// `CA_EVENT_LOSS`). [`Event::Timeout`] follows.
+    ThresholdAtTimeout,
     /// The retransmission timer expired; the window has been reduced to one segment.
     Timeout,
     /// The last reduction was unnecessary and was undone.

@@ -18,6 +18,8 @@ pub struct SentEvent {
     pub in_flight: u32,
     /// Payload, bytes.
     pub payload: u32,
+    /// Stream offset of the next byte to be sent for the first time.
+    pub snd_nxt: u64,
     /// True for a retransmission.
     pub again: bool,
     /// The application had less data than the window allows, and the unused part is not yet acknowledged (Linux

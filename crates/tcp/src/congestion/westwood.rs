@@ -7,16 +7,17 @@
 //! 1. Once in `max(RTT, 50 ms)`: `b = bytes acknowledged / time`.
 //! 2. `ns = (7 ns + b) / 8`, `BWE = (7 BWE + ns) / 8`; the first sample sets both.
 //! 3. A duplicate acknowledgement, whether it SACKs new data or not, counts one MSS, which later cumulative
-//!    acknowledgements give back: bytes are counted when they arrive.
-//! 4. Recovery ends: `cwnd = ssthresh = max(BWE RTTmin / MSS, 2)`. Timeout: `ssthresh` so, and RTTmin is
-//!    measured anew.
+//!    acknowledgements give back: bytes are counted when they arrive. But those whose header is as expected, which without SACK
+//!    duplicates have, too, count by their number alone (`westwood_fast_bw`): there bytes are counted when a hole is filled.
+//! 4. Recovery ends: `cwnd = ssthresh = max(BWE RTTmin / MSS, 2)`. Timeout, if it begins a reduction: `ssthresh` so, and RTTmin
+//!    is measured anew.
 //!
 //! Growth is that of Reno, and so is the threshold during recovery, half the window. The variant in ns-3 is in
 //! `westwood_ns3.rs`.
 
 use super::reno::{self, half};
 use super::{
-    AckEvent, CongestionControl, Entry, Event, HZ, LossEvent, Nanos, Start, Window, jiffies,
+    AckEvent, CongestionControl, Entry, Event, HZ, LossEvent, Nanos, Start, Window, jiffies, micros,
 };
 
 pub(super) const ENTRY: Entry = Entry {
@@ -111,8 +112,12 @@ impl Westwood {
         }
     }
 
-    fn count(&mut self, cumulative: u64) {
-        let arrived = self.arrived(cumulative);
+    /// An acknowledgement whose header is as expected counts by its number alone (`westwood_fast_bw`).
+    fn count(&mut self, cumulative: u64, predicted: bool) {
+        let arrived = match predicted {
+            true => cumulative,
+            false => self.arrived(cumulative),
+        };
         self.bytes = self.bytes.saturating_add(arrived);
     }
 
@@ -123,6 +128,11 @@ impl Westwood {
             self.rtt_min = self.rtt_min.min(self.rtt);
         }
     }
+}
+
+/// Ticks in `time`, a part of one counts whole (`usecs_to_jiffies`).
+fn jiffies_up(time: Nanos) -> u64 {
+    micros(time).div_ceil(1_000_000 / HZ)
 }
 
 /// `(7 old + new) / 8`.
@@ -138,13 +148,12 @@ impl CongestionControl for Westwood {
 
     fn measure(&mut self, _window: &mut Window, ack: &AckEvent) {
         self.mss = u64::from(ack.mss);
+        if let Some(rtt) = ack.rtt {
+            self.rtt = jiffies_up(rtt).max(1);
+        }
         self.update(jiffies(ack.now));
         if let Some(before) = self.snd_una.replace(ack.snd_una) {
-            self.count(ack.snd_una.saturating_sub(before));
-        }
-        if let Some(rtt) = ack.rtt {
-            // Less than one jiffy counts as one: with zero, no measurement would ever end.
-            self.rtt = jiffies(rtt).max(1);
+            self.count(ack.snd_una.saturating_sub(before), ack.predicted);
         }
         self.update_rtt_min();
     }
@@ -159,15 +168,16 @@ impl CongestionControl for Westwood {
 
     fn event(&mut self, window: &mut Window, event: Event, now: Nanos) {
         match event {
-            Event::DupAck => {
+            Event::DupAck { predicted } => {
                 self.update(jiffies(now));
-                self.count(0);
+                self.count(0, predicted);
+                self.update_rtt_min();
             }
             Event::RecoveryEnd => {
                 window.ssthresh = self.carried();
                 window.cwnd = window.ssthresh.min(window.clamp).max(1);
             }
-            Event::Timeout => {
+            Event::ThresholdAtTimeout => {
                 window.ssthresh = self.carried();
                 self.reset_rtt_min = true;
             }

@@ -12,7 +12,9 @@
 //! 3. Else fast mode; more than 50 such rounds mean nobody competes, and `reno_count` is 2 again.
 //!
 //! A round begins anew whenever the state becomes Open (`tcp_vegas_state`), so beside reordering, which leaves Open with each
-//! late segment, hardly any ends, and there is no early decongestion.
+//! late segment, hardly any ends, and there is no early decongestion. Whenever something is sent while nothing is in flight, the
+//! smallest RTT is measured anew (`CA_EVENT_TX_START`, `tcp_vegas_cwnd_event`), so after each timeout, too: behind a long queue the base
+//! then contains the queue, which no longer counts.
 //!
 //! Growth: slow start below `ssthresh`; fast mode one per `min(cwnd, 100)` segments (Scalable TCP); slow mode
 //! Reno. Loss: below 16 rounds of slow mode the queue is removed,
@@ -22,7 +24,9 @@
 //! Before Linux 5.7, fast mode increased the window above instead of at the threshold, and discarded the remainder.
 
 use super::round::{Finished, Round};
-use super::{AckEvent, CongestionControl, Entry, Event, LossEvent, Nanos, Start, Window};
+use super::{
+    AckEvent, CongestionControl, Entry, Event, LossEvent, Nanos, SentEvent, Start, Window,
+};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "yeah",
@@ -156,13 +160,20 @@ impl CongestionControl for Yeah {
     }
 
     fn event(&mut self, _window: &mut Window, event: Event, _now: Nanos) {
-        match event {
-            Event::Open => self.round.restart(),
-            Event::Restart { .. } => {
-                self.round.forget_base();
-                self.round.restart();
-            }
-            _ => {}
+        if event == Event::Open {
+            self.round.restart();
+        }
+    }
+
+    fn watches_sending(&self) -> bool {
+        true
+    }
+
+    fn on_sent(&mut self, _window: &mut Window, sent: &SentEvent) {
+        if sent.in_flight == 0 {
+            self.round.note_sent(sent.snd_nxt);
+            self.round.forget_base();
+            self.round.restart();
         }
     }
 

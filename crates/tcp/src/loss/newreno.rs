@@ -22,6 +22,11 @@ pub(super) fn impossible_duplicates(cx: &Context<'_>, ack: &AckNews<'_>) -> Opti
     if cx.sack {
         return None;
     }
+    // After a timeout duplicates count only once new data was sent (`tcp_process_loss`).
+    let old = cx.snd_nxt <= cx.high_seq || cx.snd_una >= cx.high_seq;
+    if cx.state == CaState::Loss && old && !ack.advances() {
+        return None;
+    }
     let packets = cx.board.packets_out();
     let holes = cx.board.lost_out().max(1).min(packets);
     let acked = ack.delivered.len() as u32;

@@ -77,6 +77,7 @@ impl Sender {
     /// Processes an acknowledgement that may contain new information.
     pub(crate) fn on_ack(&mut self, now: Nanos, segment: &AckSegment<'_>) {
         let before = self.before();
+        let window_before = self.peer.window;
         let window_changed = self.update_window(segment.ack, segment.seq, segment.window);
         let mut delivered = std::mem::take(&mut self.loss.reports.delivered);
         delivered.clear();
@@ -121,7 +122,12 @@ impl Sender {
             false => self.read_marks(feedback, &delivered, segments, progress),
         };
         self.note_echo(segment.echo || marks > 0);
-        let mut event = self.ack_event(now, &before, segments, marks, rtt.control);
+        let rtt_heard = match self.config.cwnd.rtt_by_timestamps {
+            true => rtt.delivered,
+            false => rtt.control,
+        };
+        let mut event = self.ack_event(now, &before, segments, marks, rtt_heard);
+        event.predicted = segment.sack.is_empty() && segment.window == window_before;
         event.echo_age = segment
             .tsecr
             .and_then(|ecr| self.time.clock.since(now, ecr));
@@ -189,6 +195,9 @@ impl Sender {
         self.counters.sent.bytes_acked += (ack - self.stream.una).saturating_sub(syn + fin);
         self.board.acknowledge(ack, delivered);
         self.stream.una = ack;
+        if let Some(pieces) = &mut self.pieces {
+            pieces.acknowledged(ack, self.stream.nxt);
+        }
         self.time.timers.answered();
     }
 
@@ -215,6 +224,7 @@ impl Sender {
             dubious: self.state != CaState::Open,
             rtt,
             echo_age: None,
+            predicted: false,
             srtt: self.time.rtt.srtt,
             min_rtt: self.time.rtt.min_rtt,
             snd_una: self.stream.una,
@@ -232,7 +242,8 @@ impl Sender {
                 .algorithm
                 .measure(&mut self.congestion.window, event);
         } else if news.duplicate || self.in_reduction() {
-            self.tell(now, Event::DupAck);
+            let predicted = event.predicted;
+            self.tell(now, Event::DupAck { predicted });
         }
     }
 

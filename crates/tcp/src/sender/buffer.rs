@@ -2,16 +2,28 @@
 //! as Linux's does where the application sets no size.
 
 use super::Sender;
+use super::pieces::Pieces;
 use crate::config::Sending;
+use crate::seq::Seq;
 
 /// Linux asks for room for this many segments at least (`TCP_INIT_CWND`).
 const SEGMENTS_AT_LEAST: u64 = 10;
 /// A growing buffer has at least this size, as in the lab (`tcp_wmem`). Kernels of distributions begin with more: ten segments in two windows.
 const FIRST: u64 = 64 << 10;
-/// Memory that a piece of data takes beside its bytes once it was sent: `sk_buff` and room for headers (6.1, x86-64).
+/// Memory that a piece of data takes beside its bytes (6.1, x86-64): `sk_buff`, the end of its memory, and room for headers as memory is
+/// handed out (`tcp_stream_alloc_skb`). Kernels of distributions leave more room for headers, and the two sizes of a segment are theirs.
 const BESIDE_A_PIECE: u64 = 1_280;
-/// A burst has this many segments at least (`tcp_min_tso_segs`).
-const LEAST_SEGMENTS: u32 = 2;
+const BESIDE_A_PIECE_SMALL: u64 = 768;
+/// The memory of a segment of 1,460 bytes in a kernel that leaves little room for headers, as the lab's.
+const SMALL_SEGMENT: u32 = 2_304;
+
+/// What a piece takes beside its bytes, by the memory of a segment, which shows the room for headers.
+fn beside_a_piece(segment_memory: u32) -> u64 {
+    match segment_memory <= SMALL_SEGMENT {
+        true => BESIDE_A_PIECE_SMALL,
+        false => BESIDE_A_PIECE,
+    }
+}
 
 /// What a growing buffer depends on.
 #[derive(Debug, Clone, Copy)]
@@ -47,17 +59,30 @@ impl Sender {
         let mss = u64::from(self.agreed.mss);
         // The SYN and the FIN take a number, and no memory.
         let acknowledged = self.stream.una.max(self.stream.iss + 1);
-        let sent = self.stream.nxt.saturating_sub(acknowledged);
-        // Data is cut when it is sent.
-        let burst = self.burst_size(u64::from(self.config.send.tso_segments), LEAST_SEGMENTS);
-        let pieces = sent.div_ceil((burst * mss).max(1));
+        let piece = (u64::from(self.config.send.tso_segments) * mss).max(1);
+        let sent = self.pieces.as_ref().map_or(0, Pieces::count);
+        let beside = self.config.send.autotuning.map_or(0, beside_a_piece);
+        let pieces = sent + self.stream.unsent().div_ceil(piece);
         Demand {
             window: congestion.window.cwnd,
             threshold: self.dupthresh(),
             windows: congestion.control.algorithm.windows_buffered(),
             window_has_room: self.board.in_flight() < congestion.window.cwnd,
-            used: self.stream.write_end.saturating_sub(acknowledged) + pieces * BESIDE_A_PIECE,
-            piece: (u64::from(self.config.send.tso_segments) * mss).max(1),
+            used: self.stream.write_end.saturating_sub(acknowledged) + pieces * beside,
+            piece,
+        }
+    }
+}
+
+impl Sender {
+    /// New data from `start` on is about to be sent: with segmentation offload a burst is one piece.
+    pub(super) fn note_piece(&mut self, start: Seq) {
+        let whole = self.config.send.tso_segments < 2;
+        let begins = std::mem::take(&mut self.congestion.usage.burst_begins);
+        if let Some(pieces) = &mut self.pieces
+            && (whole || begins)
+        {
+            pieces.begin(start);
         }
     }
 }

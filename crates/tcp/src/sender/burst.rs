@@ -38,6 +38,7 @@ impl Sender {
         if piece > 1 && self.defers(now, limit, piece, most) {
             return false;
         }
+        self.congestion.usage.burst_begins = true;
         self.congestion.usage.burst_left = limit.min(piece).min(most).max(1) as u32;
         true
     }

@@ -103,6 +103,7 @@ impl Sender {
             now,
             in_flight: self.board.in_flight(),
             payload,
+            snd_nxt: self.stream.nxt,
             again,
             app_limited: self.congestion.control.app_limited(),
         };

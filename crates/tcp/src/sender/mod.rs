@@ -1,7 +1,7 @@
 //! The sending half: which segments are outstanding or lost, and how much may be in flight.
 //!
 //! - `stream`: its position in the sequence numbers. `agreed`: the negotiated options. `peer`: the peer's window.
-//! - `buffer`: how much may be written ahead.
+//! - `buffer`: how much may be written ahead. `pieces`: the memory that sent data takes.
 //! - `ack`: processing of an acknowledgement. `sack`: its SACK blocks.
 //! - `recovery`: the states Open, Disorder, CWR, Recovery and Loss, and their transitions.
 //! - `control`: the congestion control and its calls. `delivery`: samples of the delivery rate.
@@ -28,6 +28,7 @@ mod ecn;
 mod hold;
 mod pace;
 mod peer;
+mod pieces;
 mod recovery;
 mod reduce;
 mod repeat;
@@ -67,6 +68,7 @@ use ecn::EcnSender;
 use hold::Hold;
 use pace::Pacer;
 use peer::PeerWindow;
+use pieces::Pieces;
 use recovery::Recovery;
 use rtt::RttEstimator;
 use sack::Reports;
@@ -96,6 +98,8 @@ pub(crate) struct Sender {
     pub(crate) ecn: EcnSender,
     pub(crate) early: Early,
     hold: Hold,
+    /// Counted only for a send buffer that grows.
+    pieces: Option<Pieces>,
 }
 
 /// How much may be in flight, and how fast it goes out.
@@ -174,6 +178,7 @@ impl Sender {
             ecn: EcnSender::default(),
             early: Early::default(),
             hold: Hold::default(),
+            pieces: config.send.autotuning.map(|_| Pieces::default()),
             config: Arc::clone(config),
         }
     }

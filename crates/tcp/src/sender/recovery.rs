@@ -6,7 +6,7 @@ use super::ack::Before;
 use super::reduce::Reducer;
 use super::repeat::Rest;
 use crate::Nanos;
-use crate::config::{LimitedTransmit, Reduction};
+use crate::config::{FrtoRules, LimitedTransmit, Reduction};
 use crate::congestion::{Event, LossEvent};
 use crate::habits::AtDuplicates;
 use crate::loss::{AckNews, Verdict};
@@ -238,7 +238,7 @@ impl Sender {
                 in_flight,
                 timeout: false,
             };
-            self.loss.undo.save_window(&self.congestion.window);
+            self.loss.undo.save_window(&self.congestion.window, false);
             let prior = self.congestion.window.cwnd;
             self.congestion.window.ssthresh = self.congestion.threshold_after(&event);
             self.congestion.window.count = 0;
@@ -311,10 +311,7 @@ impl Sender {
             self.board.set_emulated_sacked(0);
         }
         let undone = self.try_undo_full(now, news);
-        if !self.agreed.sack
-            && !departures.reenter_at_recover
-            && self.stream.una == self.loss.recovery.high_seq
-        {
+        if self.prevents_reopening() {
             self.forget_first_retransmission();
             // The window is set as for the full acknowledgement; only the state is kept.
             if self.config.cwnd.reduction == Reduction::Immediate && !undone {
@@ -333,6 +330,14 @@ impl Sender {
         self.tell(now, Event::RecoveryEnd);
         self.consult(now, |loss, cx| loss.on_recovery_end(cx, undone));
         true
+    }
+
+    /// Without SACK the state is kept, undone or not, until something sent later is acknowledged (Linux
+    /// `tcp_is_non_sack_preventing_reopen`).
+    pub(super) fn prevents_reopening(&self) -> bool {
+        !self.agreed.sack
+            && !self.config.recovery.departures.reenter_at_recover
+            && self.stream.una == self.loss.recovery.high_seq
     }
 
     /// After a timeout: F-RTO, undo, and the end of the state when everything sent before is acknowledged (RFC 6582
@@ -355,7 +360,7 @@ impl Sender {
         if self.time.timers.frto.deciding {
             // RFC 5682 section 3.1 step 2b: exactly two new segments.
             let mut verdict = self.detect(now, news);
-            verdict.hold_window |= !self.config.recovery.frto_grows;
+            verdict.hold_window |= self.config.recovery.frto_rules == FrtoRules::Rfc5682;
             return verdict;
         }
         self.detect(now, news)
@@ -373,8 +378,7 @@ impl Sender {
         let undone = self.try_undo_full(now, news);
         if !self.agreed.sack {
             self.board.set_emulated_sacked(0);
-            let same = self.stream.una == self.loss.recovery.high_seq;
-            if same && !undone && !self.config.recovery.departures.reenter_at_recover {
+            if self.prevents_reopening() {
                 return;
             }
         }

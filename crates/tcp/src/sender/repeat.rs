@@ -43,6 +43,9 @@ impl Sender {
         let cwnd = self.congestion.window.cwnd;
         let record = self.board.retransmit(id, now, tsval, cwnd)?;
         self.undo_count(tsval);
+        if let Some(pieces) = &mut self.pieces {
+            pieces.cut(record.start, record.end, self.stream.nxt);
+        }
         self.count_resent(now, &record);
         self.count_out();
         self.pace(now, u64::from(record.payload()));

@@ -110,6 +110,11 @@ impl Sender {
         if let Some(outgoing) = self.poll_new(now) {
             return Some(outgoing);
         }
+        if self.frto_falls_back()
+            && let Some(outgoing) = self.poll_lost(now)
+        {
+            return Some(outgoing);
+        }
         self.poll_forward(now)
     }
 
@@ -189,9 +194,8 @@ impl Sender {
 
     fn poll_lost(&mut self, now: Nanos) -> Option<Outgoing> {
         // F-RTO retransmits only the segment that starts the detection.
-        if self.loss.recovery.hold_retransmit
-            || (self.time.timers.frto.deciding && !self.loss.recovery.force_retransmit)
-        {
+        let forced = self.loss.recovery.force_retransmit;
+        if self.loss.recovery.hold_retransmit || (self.frto_holds() && !forced) {
             return None;
         }
         if self.detection_governs() && self.own_verdict(now) == Some(false) {
@@ -380,6 +384,7 @@ impl Sender {
             self.stream.small_end = end;
         }
         self.announce(now, payload as u32, false);
+        self.note_piece(start);
         let id = self.board.next_id();
         let tsval = self.append(now, start, end, false, fin);
         self.counters.sent.out_segs += 1;

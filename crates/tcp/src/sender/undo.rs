@@ -4,6 +4,7 @@
 use super::Sender;
 use crate::Nanos;
 use crate::board::Sent;
+use crate::config::Unstamped;
 use crate::congestion::{Event, Window};
 use crate::loss::AckNews;
 use crate::seq::{Seq, ts_before};
@@ -22,6 +23,8 @@ pub(super) struct UndoState {
     stamp: Option<u32>,
     prior_cwnd: u32,
     prior_ssthresh: u32,
+    /// The threshold that an undo restores at least.
+    restored_ssthresh: u32,
     /// The current reduction has been undone.
     pub(super) undone: bool,
     /// A duplicate arrived that no retransmission explains: the network duplicates, so DSACKs prove nothing (RFC 3708
@@ -36,9 +39,16 @@ pub(super) struct UndoState {
 }
 
 impl UndoState {
-    pub(super) fn save_window(&mut self, window: &Window) {
+    /// `in_reduction`: the window is being reduced already. Otherwise three quarters of it count as threshold, if that is more
+    /// (Linux `tcp_current_ssthresh`): what congestion avoidance has reached since the last loss is not lost.
+    pub(super) fn save_window(&mut self, window: &Window, in_reduction: bool) {
         self.prior_cwnd = window.cwnd;
         self.prior_ssthresh = window.ssthresh;
+        let reached = (window.cwnd >> 1) + (window.cwnd >> 2);
+        self.restored_ssthresh = match in_reduction {
+            true => window.ssthresh,
+            false => window.ssthresh.max(reached),
+        };
     }
 
     /// Nothing that was retransmitted matters any more.
@@ -121,7 +131,13 @@ impl Sender {
     fn original_arrived(&self, news: &AckNews<'_>) -> bool {
         match (self.loss.undo.stamp, news.tsecr) {
             (Some(stamp), Some(ecr)) => self.config.recovery.undo.eifel && ts_before(ecr, stamp),
-            (None, _) => self.config.recovery.undo.unstamped_is_original,
+            (None, _) => match self.config.recovery.undo.unstamped {
+                Unstamped::Nothing => false,
+                Unstamped::Partial => {
+                    self.agreed.sack || self.stream.una < self.loss.recovery.high_seq
+                }
+                Unstamped::Original => true,
+            },
             _ => false,
         }
     }
@@ -190,7 +206,8 @@ impl Sender {
         if self.loss.undo.marker.is_none() || !undoable {
             return;
         }
-        if self.config.recovery.undo.unstamped_is_original && self.board.retrans_out() == 0 {
+        let forgets = self.config.recovery.undo.unstamped == Unstamped::Original;
+        if forgets && self.board.retrans_out() == 0 {
             self.loss.undo.forget_stamp();
         }
         self.consult(now, |loss, cx| loss.on_partial_undo(cx, news));
@@ -222,7 +239,9 @@ impl Sender {
             self.restore(now, true);
         }
         self.time.timers.expiries = 0;
-        if by_frto || self.agreed.sack {
+        if self.prevents_reopening() {
+            self.forget_first_retransmission();
+        } else if by_frto || self.agreed.sack {
             self.set_state(now, CaState::Open);
             self.settle(now);
         }
@@ -245,7 +264,7 @@ impl Sender {
         if self.loss.undo.prior_ssthresh > 0 && !self.detection_governs() {
             self.restore_cwnd();
             let window = &mut self.congestion.window;
-            window.ssthresh = window.ssthresh.max(self.loss.undo.prior_ssthresh);
+            window.ssthresh = window.ssthresh.max(self.loss.undo.restored_ssthresh);
         }
         self.close_undo(now);
     }

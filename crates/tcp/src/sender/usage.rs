@@ -11,6 +11,8 @@ pub(super) struct Usage {
     pub(super) last_sent_at: Nanos,
     /// Remaining segments of the current burst of segmentation offload.
     pub(super) burst_left: u32,
+    /// The next segment begins a burst.
+    pub(super) burst_begins: bool,
     /// New data was sent since sending last stopped.
     pub(super) new_in_burst: bool,
     /// The host's own device takes no packets for now.

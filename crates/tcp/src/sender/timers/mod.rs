@@ -111,6 +111,7 @@ impl Sender {
             return true;
         }
         self.pace_released(now);
+        self.frto_at_timer();
         let due = self.loss.detection.next_timer();
         if due.is_some_and(|at| at <= now) && !self.loss_timer(now) {
             return false;
@@ -320,7 +321,10 @@ impl Sender {
     fn cut_for_timeout(&mut self, now: Nanos) {
         self.ecn.window_reduced();
         self.undo_save_timer();
-        self.loss.undo.save_window(&self.congestion.window);
+        let in_reduction = self.in_reduction();
+        self.loss
+            .undo
+            .save_window(&self.congestion.window, in_reduction);
         let event = LossEvent {
             now,
             in_flight: self.board.packets_out(),
@@ -328,6 +332,7 @@ impl Sender {
         };
         let ssthresh = self.congestion.threshold_after(&event);
         self.congestion.window.ssthresh = ssthresh;
+        self.tell(now, Event::ThresholdAtTimeout);
         self.undo_begin(now);
     }
 }

@@ -101,6 +101,7 @@ impl Driver {
             dubious: false,
             rtt: Some(rtt),
             echo_age: None,
+            predicted: false,
             srtt: rtt,
             min_rtt: self.base_rtt,
             snd_una: self.delivered * u64::from(MSS),
@@ -170,7 +171,8 @@ impl Driver {
             ack.dubious = true;
             self.cc.measure(&mut self.window, &ack);
         } else {
-            self.cc.event(&mut self.window, Event::DupAck, self.now);
+            let event = Event::DupAck { predicted: false };
+            self.cc.event(&mut self.window, event, self.now);
         }
     }
 
@@ -190,6 +192,10 @@ impl Driver {
         self.window.ssthresh = ssthresh;
         self.window.cwnd = cwnd(ssthresh);
         self.window.count = 0;
+        if timeout {
+            let anew = Event::ThresholdAtTimeout;
+            self.cc.event(&mut self.window, anew, self.now);
+        }
         self.cc.event(&mut self.window, event, self.now);
     }
 

@@ -39,7 +39,7 @@ prop_compose! {
         AckEvent {
             acked_marked: acked / 3,
             now, acked, in_flight, acked_bytes: u64::from(acked) * u64::from(mss), cwnd_limited: true,
-            dubious, rtt, echo_age: rtt, srtt, min_rtt, snd_una, snd_nxt, mss,
+            dubious, rtt, echo_age: rtt, predicted: dubious, srtt, min_rtt, snd_una, snd_nxt, mss,
         }
     }
 }
@@ -89,7 +89,8 @@ prop_compose! {
 
 fn step() -> impl Strategy<Value = Step> {
     let event = prop_oneof![
-        Just(Event::DupAck),
+        any::<bool>().prop_map(|predicted| Event::DupAck { predicted }),
+        Just(Event::ThresholdAtTimeout),
         Just(Event::RecoveryStart),
         Just(Event::RecoveryEnd),
         Just(Event::Open),

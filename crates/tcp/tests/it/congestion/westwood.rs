@@ -1,3 +1,5 @@
+use inorder_tcp::congestion::{AckEvent, Event, Start};
+
 use super::driver::{Driver, MS};
 
 /// 100 segments every 100 ms: 1000 segments, 1.448 MB per second.
@@ -83,4 +85,33 @@ fn a_timeout_sets_the_threshold_and_measures_the_smallest_rtt_afresh() {
     driver.window.cwnd = 100;
     driver.round();
     assert_eq!(driver.traced("rtt_min_s"), 0.2);
+}
+
+/// A recovery of 100 ms with a duplicate each millisecond, and then an acknowledgement of all of it. Without SACK the headers of duplicates are as
+/// expected, and bytes count when the hole is filled (Linux `westwood_fast_bw`).
+#[test]
+fn expected_headers_count_by_their_number_alone() {
+    for (predicted, expected) in [(false, 1_000_000.0), (true, 0.0)] {
+        let mut driver = Driver::new("westwood", 50 * MS, 10);
+        driver.cc.start(&mut driver.window, &Start::default());
+        let ack = |now, una| AckEvent {
+            now,
+            predicted,
+            rtt: Some(50 * MS),
+            snd_una: una,
+            snd_nxt: 1_000_000,
+            mss: 1000,
+            ..AckEvent::default()
+        };
+        driver.cc.measure(&mut driver.window, &ack(MS, 1000));
+        for ms in 2..60 {
+            let event = Event::DupAck { predicted };
+            driver.cc.event(&mut driver.window, event, ms * MS);
+        }
+        let estimate = driver.traced("bandwidth_bytes_per_s");
+        assert!(
+            (estimate - expected).abs() < 50_000.0,
+            "{predicted}: {estimate}"
+        );
+    }
 }

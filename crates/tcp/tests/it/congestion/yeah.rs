@@ -1,4 +1,4 @@
-use inorder_tcp::congestion::Event;
+use inorder_tcp::congestion::{Event, SentEvent};
 
 use super::driver::{Driver, MS};
 
@@ -101,4 +101,19 @@ fn a_round_that_reordering_restarts_decides_nothing() {
     };
     assert!(grown(false) < 500, "{}", grown(false));
     assert!(grown(true) > 1000, "{}", grown(true));
+}
+
+/// What is sent while nothing is in flight, as the first retransmission after a timeout, begins the measurement of the smallest
+/// round-trip time anew (Linux `tcp_vegas_cwnd_event`).
+#[test]
+fn sending_into_an_empty_network_forgets_the_base() {
+    let mut driver = Driver::new("yeah", 100 * MS, 10).avoid(60);
+    driver.rounds(3);
+    assert!(driver.traced("base_rtt_s") > 0.0);
+    for (in_flight, known) in [(1, true), (0, false)] {
+        let mut sent = SentEvent::default();
+        (sent.in_flight, sent.again) = (in_flight, true);
+        driver.cc.on_sent(&mut driver.window, &sent);
+        assert_eq!(driver.traced("base_rtt_s") > 0.0, known);
+    }
 }

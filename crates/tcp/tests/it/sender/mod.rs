@@ -15,3 +15,4 @@ mod recovery;
 mod rfc9002;
 mod timeout;
 mod undo;
+mod without_sack;

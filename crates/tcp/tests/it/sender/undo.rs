@@ -1,7 +1,7 @@
 //! Undone reductions: Eifel (RFC 3522 section 3.2, RFC 4015 section 3.1), DSACK (RFC 3708, Linux).
 
 use inorder_tcp::CaState;
-use inorder_tcp::config::{MS, Undo};
+use inorder_tcp::config::{MS, Undo, Unstamped};
 
 use super::peer::{Peer, config};
 
@@ -20,7 +20,7 @@ const NONE: Undo = Undo {
     dsack: false,
     rfc4015: false,
     partial_within_recovery: false,
-    unstamped_is_original: false,
+    unstamped: Unstamped::Nothing,
     stamp_outlives_recovery: true,
     hold_marks: true,
 };
@@ -73,11 +73,11 @@ fn the_echo_of_the_retransmission_proves_nothing() {
 /// original, also one that echoes the retransmission.
 #[test]
 fn without_the_time_of_a_retransmission_every_acknowledgement_is_an_originals() {
-    for (unstamped_is_original, undone) in [(true, 2), (false, 1)] {
+    for (unstamped, undone) in [(Unstamped::Original, 2), (Unstamped::Nothing, 1)] {
         let mut peer = open(
             Undo {
                 partial_within_recovery: true,
-                unstamped_is_original,
+                unstamped,
                 ..EIFEL
             },
             true,
