@@ -117,6 +117,11 @@ impl Application {
         if self.done {
             return self.close(sender);
         }
+        if !sender.state().is_synchronized() {
+            // `connect` returns once the connection is open: the answer to the SYN-ACK leaves by itself, and what is written is cut by
+            // the options that both have agreed on.
+            return self.stop_ns.filter(|&stop| stop > now_ns);
+        }
         match &self.kind {
             plain::Application::Bulk => self.bulk(now_ns, sender),
             &plain::Application::Paced(plain::Paced {
