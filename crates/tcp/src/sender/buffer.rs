@@ -59,7 +59,7 @@ impl Sender {
         let mss = u64::from(self.agreed.mss);
         // The SYN and the FIN take a number, and no memory.
         let acknowledged = self.stream.una.max(self.stream.iss + 1);
-        let piece = (u64::from(self.config.send.tso_segments) * mss).max(1);
+        let piece = (self.piece_segments() * mss).max(1);
         let sent = self.pieces.as_ref().map_or(0, Pieces::count);
         let beside = self.config.send.autotuning.map_or(0, beside_a_piece);
         let pieces = sent + self.stream.unsent().div_ceil(piece);

@@ -19,6 +19,8 @@ use crate::time::elapsed;
 const MILLISECOND: Nanos = 1_000_000;
 /// Minimum number of segments in a burst (Linux `tcp_min_tso_segs`).
 const LEAST: u32 = 2;
+/// Maximum size of a piece, bytes: the largest packet without room for headers (`MAX_TCP_HEADER`, 192 bytes in the lab's kernel).
+const MAX_PIECE_BYTES: u64 = 65_535 - 192;
 /// Share of the window that is sufficient for a burst (`tcp_tso_win_divisor`).
 const WINDOW_DIVISOR: u64 = 3;
 /// Near receivers get larger bursts: the bonus is halved for each `2^9` us of the smallest round trip
@@ -43,11 +45,18 @@ impl Sender {
         true
     }
 
+    /// Segments of a whole piece: as many as configured, if a packet of IP has room for them (Linux `tcp_xmit_size_goal`): 45 of 1,448 bytes, but
+    /// 44 of 1,460.
+    pub(super) fn piece_segments(&self) -> u64 {
+        let room = MAX_PIECE_BYTES / u64::from(self.agreed.mss);
+        u64::from(self.config.send.tso_segments).min(room).max(1)
+    }
+
     /// Number of remaining segments of the piece at the head of the queue.
     fn piece(&self) -> u64 {
         let mss = u64::from(self.agreed.mss);
         let sent = (self.stream.nxt - self.stream.iss - 1) / mss;
-        let size = u64::from(self.config.send.tso_segments);
+        let size = self.piece_segments();
         let waiting = self
             .stream
             .write_end

@@ -50,3 +50,15 @@ fn a_growing_one_grows_once_the_window_has_room_for_more_than_it_holds() {
 fn one_that_may_not_grow_any_more_stays_below_its_limit() {
     assert!(written_ahead(Some(1 << 20), 80) <= 1 << 20);
 }
+
+/// A piece is filled once it has begun, and a packet of IP has room for 65 segments of 1,000 bytes (Linux `tcp_xmit_size_goal`): of a first
+/// buffer of 64 KiB a second piece of 65 is begun; one of 66 would be more than the buffer.
+#[test]
+fn a_piece_is_no_larger_than_a_packet() {
+    let linux = config("linux-6").with(|config| {
+        config.send.tso_segments = 66;
+        config.send.autotuning = Some(2_304);
+    });
+    let mut peer = Peer::new(&linux, "reno", "linux");
+    assert_eq!(peer.end.write(1 << 30), 2 * 65 * u64::from(MSS));
+}
