@@ -14,6 +14,8 @@ use crate::{
 pub use columns::SERIES;
 pub use table::write_text;
 
+/// Numbers that wrap count from here, so that there is room on both sides whatever their width.
+const MIDDLE: u64 = MAX_SEQ / 2 + 1;
 /// Longest line, bytes: a number, a time and a size take fewer than a hundred, and a comment hardly more.
 const MAX_LINE: u64 = 1 << 20;
 /// What a reordered packet takes in the lists, bytes, with what is printed of them: four numbers with room for as many more, its place among the
@@ -38,6 +40,8 @@ const BYTES_OF_LATE: usize = 140;
 pub struct Series {
     metrics: Metrics,
     unwrapper: Unwrapper,
+    /// Of numbers that wrap, the unwrapped one that counts as [`MIDDLE`]: the start, or the first to come.
+    origin: Option<u64>,
     bits: u32,
     lists: Lists,
     /// Number of first copies so far, and of those in order since the last reordered one.
@@ -116,17 +120,21 @@ impl Series {
     pub fn new(bits: u32, config: Config) -> Result<Self, DoesNotFit> {
         let wrong = DoesNotFit { bits };
         let mut unwrapper = Unwrapper::new(bits).ok_or(wrong)?;
+        let mut origin = None;
         let max = MAX_SEQ.min(u64::MAX >> (64 - bits));
         if config.start.is_some_and(|start| start > max) {
             return Err(wrong);
         }
         let config = Config {
-            start: config.start.map(|start| unwrapper.extend(start)),
+            start: config
+                .start
+                .map(|start| unwrapped(&mut unwrapper, &mut origin, bits, start)),
             ..config
         };
         Ok(Series {
             metrics: Metrics::new(config),
             unwrapper,
+            origin,
             bits,
             lists: Lists::default(),
             received: 0,
@@ -178,7 +186,7 @@ impl Series {
         let time_ns = record.time_ns.unwrap_or(0);
         self.lists.timed |= record.time_ns.is_some();
         self.lists.sized |= record.bytes.is_some();
-        let seq = self.unwrapper.extend(record.seq);
+        let seq = unwrapped(&mut self.unwrapper, &mut self.origin, self.bits, record.seq);
         match self.metrics.update(seq, time_ns, record.bytes.unwrap_or(0)) {
             Arrival::InOrder { .. } => {
                 self.received += 1;
@@ -218,6 +226,16 @@ impl Series {
             complete,
         }
     }
+}
+
+/// The number that `raw` of `bits` bits stands for; of those that wrap, the first is [`MIDDLE`].
+fn unwrapped(unwrapper: &mut Unwrapper, origin: &mut Option<u64>, bits: u32, raw: u64) -> u64 {
+    let extended = unwrapper.extend(raw);
+    if bits == 64 {
+        return extended;
+    }
+    let origin = *origin.get_or_insert(extended);
+    extended.wrapping_sub(origin).wrapping_add(MIDDLE)
 }
 
 impl Lists {
@@ -275,6 +293,28 @@ mod tests {
         );
         assert_eq!(json["n_reordering_largest"], serde_json::json!({"4": 1}));
         assert_eq!(json["runs"], serde_json::json!([7]));
+    }
+
+    #[test]
+    fn numbers_of_every_width_wrap() {
+        for bits in 8..64 {
+            let last = u64::MAX >> (64 - bits);
+            let numbers = format!("{}\n{last}\n1\n0\n2\n", last - 1);
+            for start in [None, Some(last - 1)] {
+                let config = Config {
+                    start,
+                    ..Config::default()
+                };
+                let mut series = Series::new(bits, config).unwrap();
+                assert_eq!(series.read(numbers.as_bytes()).unwrap(), None);
+                let json = json(&series.finish(true));
+                assert_eq!(
+                    (&json["received"], &json["missing"]),
+                    (&5.into(), &0.into())
+                );
+                assert_eq!(json["extents"], serde_json::json!([1]), "{bits} bits");
+            }
+        }
     }
 
     #[test]
