@@ -40,6 +40,7 @@ mod acceptance;
 mod arrival;
 mod attempts;
 mod budget;
+pub mod captured_twice;
 mod cause;
 mod choice;
 mod collect;

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use inorder_wire::{Has, Segment, TcpFlags};
 
+use crate::captured_twice::MAX_APART_NS;
+
 /// The latest packets of one direction, to recognise a frame that was captured twice.
 #[derive(Clone, Debug, Default)]
 #[repr(C)] // First what every packet needs: see `Side`.
@@ -101,9 +103,6 @@ const FIRST_SETS: usize = 32;
 const FIRST_PACKETS: usize = 24;
 /// Number of packets behind these that are compared with them.
 const LAST_BEHIND_FIRST: u8 = 96;
-/// Maximum time between a frame and its duplicate frame, nanoseconds: a capture point on another interface or behind a queue is
-/// milliseconds away. A later packet with the same identification is a retransmission of a host that keeps identifications.
-pub(crate) const MAX_APART_NS: i64 = 100_000_000;
 /// Frames that wait for their second capture: milliseconds at 1 Gbit/s.
 const MAX_SINGLE_FRAMES: usize = 1_024;
 

@@ -1,6 +1,6 @@
 //! A parsed expression and its evaluation.
 
-use inorder_wire::{Endpoint, Service, Vlan};
+use inorder_wire::{Endpoint, Overlay, Service, Vlan};
 
 use crate::prefix::End;
 
@@ -114,7 +114,9 @@ impl Term {
             Term::Protocol(protocol) => protocol.holds(facts),
             // A VLAN is no tunnel.
             Term::Overlay(0) => facts.overlay == 0 || facts.vlan().is_some(),
-            Term::Overlay(overlay) => facts.overlay == *overlay,
+            Term::Overlay(overlay) => {
+                facts.overlay == *overlay || Overlay::number(facts.overlay) == *overlay
+            }
             Term::Vlan(id) => facts
                 .vlan()
                 .is_some_and(|vlan| [vlan.inner, vlan.outer].contains(id)),

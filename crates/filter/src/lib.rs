@@ -13,7 +13,7 @@
 //! | `A:p <-> B:q` | between `A:p` and `B:q`, in both directions |
 //! | `tcp`, `udp`, `rtp`, `esp`, ... | of this protocol or numbered service |
 //! | `ipv4`, `ipv6` | between addresses of this kind |
-//! | `overlay 7` | inside this overlay network (VXLAN VNI, GRE key, ...); 0 in no tunnel |
+//! | `overlay 7` | inside this overlay network (VXLAN or GENEVE VNI, GRE key, MPLS label, GTP-U TEID, ...); 0 in no tunnel |
 //! | `vlan 10` | TCP outside of tunnels that bears this VLAN tag, as the inner or the outer one |
 //!
 //! Terms are combined with `not`, `and`, `or` and parentheses; `not` binds most, `or` least. `host` and `net` may

@@ -4,6 +4,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
+use crate::overlay::Overlay;
+
 /// One end of a connection; IPv4 addresses are stored in their IPv4-mapped IPv6 form.
 ///
 /// Packed, so that a key takes 44 bytes and a parsed packet takes two cache lines.
@@ -201,8 +203,8 @@ pub struct FlowKey {
     pub low: Endpoint,
     /// The larger endpoint.
     pub high: Endpoint,
-    /// Identifier of the overlay network in which the packet was found (VXLAN VNI, GRE key, ...; outside of tunnels the
-    /// [`Vlan`]), 0 for none, so that tenants with equal addresses have different keys.
+    /// Identifier of the overlay network in which the packet was found ([`Overlay`]: VXLAN VNI, GRE key, ...; outside of
+    /// tunnels the [`Vlan`]), 0 for none, so that tenants with equal addresses have different keys.
     pub overlay: u32,
 }
 
@@ -240,13 +242,10 @@ impl FlowKey {
         FlowKey { overlay, ..self }
     }
 
-    /// This key without the VLAN in which it was seen: another capture point may see the connection in another one.
+    /// This key without the VLAN, label or TEID in which it was seen: another capture point may see the connection in another one.
     #[must_use]
-    pub fn without_vlan(self) -> FlowKey {
-        match Vlan::of_overlay(self.overlay) {
-            Some(_) => self.in_overlay(0),
-            None => self,
-        }
+    pub fn on_any_path(self) -> FlowKey {
+        self.in_overlay(Overlay::on_any_path(self.overlay))
     }
 
     /// True if `other` has the same addresses and ports as this key and was found in the overlay network `overlay`,

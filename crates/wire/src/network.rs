@@ -1,7 +1,7 @@
 //! Where the network header of a frame begins, for those who look at packets of any kind.
 
 use crate::layer::{Rest, field16};
-use crate::{Frame, LinkType, Other, frame_relay, llc, nflog, wireless};
+use crate::{Frame, LinkType, Other, frame_relay, llc, nflog, slow, wireless};
 
 /// A packet without its link header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,6 +24,21 @@ pub fn network<'a>(frame: &Frame<'a>) -> Network<'a> {
         wire: rest.wire,
         kind,
     }
+}
+
+/// The innermost packet of a frame, and the overlay network in which it is ([`FlowKey::overlay`](crate::FlowKey)); `None` if it is the
+/// one that [`network`] returns.
+pub fn innermost<'a>(frame: &Frame<'a>) -> Option<(Network<'a>, u32)> {
+    let header = slow::innermost(frame)?;
+    let at = header.at.checked_sub(frame.data.as_ptr().addr())?;
+    let data = frame.data.get(at..at + header.captured)?;
+    let outer = network(frame).data.as_ptr().addr();
+    let inner = Network {
+        data,
+        wire: header.wire,
+        kind: header.kind,
+    };
+    (header.at != outer).then_some((inner, header.overlay))
 }
 
 /// What follows the header of a link layer that names it by an EtherType (0 where the version of IP is the only name), and its bytes.

@@ -1,6 +1,7 @@
 //! Attempts to open connections.
 
 use inorder_report::{Files, Name, columns};
+use inorder_wire::Overlay;
 
 use crate::{Attempt, Attempts, Outcome};
 
@@ -9,7 +10,8 @@ columns! {
     pub ATTEMPT: Attempt, |a|
     "attempt": Text, "`src:port->dst:port`: who sent the SYN, and to whom."
         => format!("{}->{}", a.src, a.dst), shown("connection attempt", 0);
-    "overlay": Small, "As of flows." => a.overlay;
+    "overlay": Small, "As of flows." => Overlay::number(a.overlay);
+    "network": Text, "As of flows." => super::flow_id::network(a.overlay), optional();
     "first_ns": Instant, "First SYN." => a.first_ns;
     "last_ns": Instant, "Last SYN." => a.last_ns;
     "syns": Count, "SYNs sent." => a.syns, shown("SYNs", 0);

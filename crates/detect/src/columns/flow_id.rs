@@ -1,7 +1,7 @@
 //! How a flow is named.
 
 use inorder_report::columns;
-use inorder_wire::Vlan;
+use inorder_wire::Overlay;
 
 use crate::FlowId;
 
@@ -15,18 +15,18 @@ columns! {
 columns! {
     /// What tells flows of the same addresses and ports apart.
     pub FLOW_PLACE: FlowId, |id|
-    "overlay": Small, "VXLAN VNI, GRE key, ...; 0 for none. Outside of tunnels the VLAN: 4261412864 (0xfe000000) + 4096 x outer tag + inner tag."
-        => id.overlay;
+    "overlay": Small, "VXLAN or GENEVE VNI, GRE key, MPLS label, GTP-U TEID, ...; 0 for none. Outside of tunnels the VLAN: 4261412864 (0xfe000000) + 4096 x outer tag + inner tag."
+        => Overlay::number(id.overlay);
+    "network": Text, "What kind of tunnel or VLAN that is, with its number: `VXLAN VNI 42`, `GTP-U TEID 0x00001001`; absent outside of both."
+        => network(id.overlay), optional();
     "reuse": Small, "0 for the first connection with these addresses and ports, 1 for the next, ..." => id.reuse;
 }
 
 /// A flow's ends, with what tells it from others of the same name.
 pub fn name(id: &FlowId) -> String {
     let mut name = id.to_string();
-    if let Some(vlan) = Vlan::of_overlay(id.overlay) {
-        name.push_str(&format!(" (VLAN {vlan})"));
-    } else if id.overlay != 0 {
-        name.push_str(&format!(" ({}overlay {})", tunnel(id.overlay), id.overlay));
+    if let Some(network) = network(id.overlay) {
+        name.push_str(&format!(" ({network})"));
     }
     if id.reuse != 0 {
         name.push_str(&format!(" (connection {})", id.reuse + 1));
@@ -34,13 +34,7 @@ pub fn name(id: &FlowId) -> String {
     name
 }
 
-/// The kind of a tunnel without an identifier of its own, for which the overlay stands instead (`inorder_wire`, `FlowKey`).
-fn tunnel(overlay: u32) -> String {
-    match (overlay >> 16, overlay & 0xffff) {
-        (0xff00, 4) => "in IP-in-IP, ".to_owned(),
-        (0xff00, 41) => "in IPv6-in-IP, ".to_owned(),
-        (0xff00, 47) => "in GRE, ".to_owned(),
-        (0xff01, port) => format!("in UDP port {port}, "),
-        _ => String::new(),
-    }
+/// The tunnel or VLAN of this overlay identifier.
+pub(super) fn network(overlay: u32) -> Option<String> {
+    (overlay != 0).then(|| Overlay::of(overlay).to_string())
 }

@@ -25,8 +25,7 @@ impl Connection {
     /// packet of it captured once more, or what its other packets lead to expect. Two connections with the same addresses
     /// and ports have other numbers (RFC 9293 section 3.4.1).
     pub(crate) fn continues(&self, dir: Dir, seg: &Segment) -> bool {
-        let waits = |(d, s): (Dir, Segment)| d == dir && is_same_packet(&s, seg);
-        let again = || self.head.waiting.iter().any(waits);
+        let again = || self.waits_like(dir, seg);
         let heard = self.head.common.position.heard(dir);
         let hellos = self.head.common.hellos;
         let acks = seg.flags.any(TcpFlags::ACK);
@@ -50,6 +49,37 @@ impl Connection {
             (Some(true), None) => !acks || again(),
             (None, other) => !heard && other == Some(true),
         }
+    }
+
+    /// True if a packet like this one waits until the vantage point is known.
+    fn waits_like(&self, dir: Dir, seg: &Segment) -> bool {
+        let like = |(d, s): (Dir, Segment)| d == dir && is_same_packet(&s, seg);
+        self.head.waiting.iter().any(like)
+    }
+
+    /// True if `seg`, which was found in another tunnel, cannot belong to this connection: it begins another one, or its numbers are far from
+    /// what passed. The labels of MPLS and the TEIDs of GTP-U are others in each direction, so that a packet in another
+    /// one is taken to belong to the connection of its addresses and ports as long as nothing contradicts it.
+    pub(crate) fn contradicts(&self, dir: Dir, seg: &Segment) -> bool {
+        let hellos = self.head.common.hellos;
+        let acks = seg.flags.any(TcpFlags::ACK);
+        if seg.flags.any(TcpFlags::SYN) {
+            let answered = hellos[dir.reverse().index()].map(|hello| hello.isn.wrapping_add(1));
+            return match hellos[dir.index()] {
+                // Two hosts that begin with equal numbers still send packets of their own.
+                Some(hello) => {
+                    let is_another = self.sides.is_none() && !self.waits_like(dir, seg);
+                    hello.isn != seg.seq || is_another
+                }
+                None => {
+                    self.head.common.position.heard(dir)
+                        || acks && answered.is_some_and(|ack| ack != seg.ack)
+                }
+            };
+        }
+        let own = self.is_near(dir, seg.seq);
+        let other = acks.then(|| self.is_near(dir.reverse(), seg.ack)).flatten();
+        own == Some(false) || other == Some(false)
     }
 
     /// True if `seg` comes a second or more after the last packet: it may be of another connection with the same ports.

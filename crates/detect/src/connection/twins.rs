@@ -5,19 +5,11 @@
 
 use inorder_wire::{Dir, Segment};
 
+use crate::captured_twice::{MAX_APART_NS, MIN_PAIRS, are_too_many};
 use crate::requests::Requests;
 
 /// First frames of a connection that are compared, and waited for where they come twice so far.
 pub(super) const MAX_FRAMES_COMPARED: usize = 64;
-/// Minimum number of pairs, because fewer may be an accident: a path that delivers a SYN twice has it answered twice, and the answer acknowledged twice.
-/// A pair of which one frame has passed more routers than the other counts twice: what a host sends again takes the same way.
-const MIN_PAIRS: usize = 4;
-/// Number of pairs for each frame that was captured only once, beyond the first such frame: a mirrored port may lose some.
-const PAIRS_PER_LONE_FRAME: usize = 3;
-/// Maximum time between a frame and its duplicate frame, nanoseconds; keep-alives and probes of a closed window, which are equal
-/// frames, too, have longer intervals.
-const MAX_BETWEEN_TWINS_NS: i64 = 100_000_000;
-
 /// Minimum time between data and its retransmission, if that was asked for, nanoseconds.
 const MIN_ASKED_APART_NS: i64 = 1_000_000;
 
@@ -115,8 +107,7 @@ impl Pairing {
         let routed = self.pairs.iter().filter(|pair| pair.routed).count();
         match pairs + routed {
             0 => Twins::None,
-            // One may be alone in the few frames of a beginning, where a share says nothing.
-            _ if lone > 1 + pairs / PAIRS_PER_LONE_FRAME => Twins::None,
+            _ if are_too_many(lone, pairs) => Twins::None,
             MIN_PAIRS.. if open && !all_due => Twins::SoFar(copies),
             MIN_PAIRS.. => Twins::All(copies),
             _ if open => Twins::Perhaps,
@@ -177,7 +168,7 @@ fn are_twins((dir, a): &(Dir, Segment), (dir_b, b): &(Dir, Segment)) -> bool {
         && content(a) == content(b)
         && stamps(a) == stamps(b)
         && a.sack_blocks() == b.sack_blocks()
-        && (0..=MAX_BETWEEN_TWINS_NS).contains(&b.ts_ns.saturating_sub(a.ts_ns))
+        && (0..=MAX_APART_NS).contains(&b.ts_ns.saturating_sub(a.ts_ns))
 }
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 use inorder_wire::{Has, Segment, TcpFlags};
 
 use super::{MAX_ETHERNET_PAYLOAD, Side};
+use crate::captured_twice::MAX_APART_NS;
 use crate::kept::Kept;
 use crate::numbering::Numbering;
-use crate::prints::MAX_APART_NS;
 
 /// The same for frames without an identification, nanoseconds: a sender repeats nothing so soon, and what several
 /// interfaces of a host or both ends of a bridge capture is microseconds apart.

@@ -1,7 +1,7 @@
 //! All connections of a capture.
 
 use hashbrown::HashTable;
-use inorder_wire::{Complaint, Dir, FlowKey, Segment, TcpFlags};
+use inorder_wire::{Complaint, Dir, FlowKey, Overlay, Segment, TcpFlags};
 
 use crate::budget::{Budget, part_of};
 use crate::config::Config;
@@ -335,18 +335,28 @@ impl Tracker {
     /// The connection of another overlay network that `seg` continues, from now on to be found by `key`, too.
     fn adopt(&mut self, key: &FlowKey, dir: Dir, seg: &Segment) -> Option<u32> {
         let all = &self.connections;
-        let continued = |slot: &u32| all.get(*slot).is_some_and(|c| c.continues(dir, seg));
+        let continued = |c: &Connection| c.continues(dir, seg);
+        let allowed = |c: &Connection| {
+            let is_one_way = [key.overlay, c.head.key.overlay].map(Overlay::is_one_way);
+            is_one_way != [false; 2] && !c.contradicts(dir, seg)
+        };
         let related = self.families.of(key, |slot| all.key(slot));
-        let slot = match related.into_iter().find(continued) {
+        let mut sought = related.iter().copied();
+        let at = |slot: u32, fits: &dyn Fn(&Connection) -> bool| all.get(slot).is_some_and(fits);
+        let known = sought.find(|&slot| at(slot, &continued));
+        let slot = match known.or_else(|| related.into_iter().find(|&slot| at(slot, &allowed))) {
             Some(slot) => slot,
             None => {
                 let config = &self.config;
-                let continued = |embryo: &Embryo| {
+                let born = |embryo: &Embryo| {
                     let mut one = Connection::new(embryo.key, 0, embryo.seg.ts_ns, config);
                     one.push_opening(embryo.dir, &embryo.seg, config);
-                    one.continues(dir, seg)
+                    one
                 };
-                let embryo = self.embryos.take_relative(key, continued)?;
+                let of = &mut self.embryos;
+                let embryo = of.take_relative(key, |embryo| continued(&born(embryo)));
+                let embryo =
+                    embryo.or_else(|| of.take_relative(key, |embryo| allowed(&born(embryo))))?;
                 let hash = self.connections.hash_of(&embryo.key);
                 self.settle(self.born(&embryo), hash)
             }

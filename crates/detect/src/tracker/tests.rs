@@ -175,3 +175,84 @@ fn what_is_refused_is_counted_and_leaves_no_more_than_its_first_packet() {
     assert_eq!(attempts.of(Outcome::Refused), 1_000);
     assert_eq!((attempts.failed(), attempts.syns_again), (1_000, 1));
 }
+
+/// The labels of MPLS: 16 and 17 are the directions of one network, 26 and 27 those of another one.
+fn label(n: u32) -> u32 {
+    let overlay = 0xf800_0000 | n;
+    assert!(Overlay::is_one_way(overlay));
+    overlay
+}
+
+/// A connection that sends ten packets, from its SYN or from behind its handshake on: direction, overlay network and segment.
+fn transfer(at_ms: i64, isn: [u32; 2], labels: [u32; 2]) -> Vec<(bool, u32, Segment)> {
+    let segment = |ms: i64, flags, seq, ack, payload_len| {
+        let ts_ns = (at_ms + ms) * 1_000_000;
+        segment!(ts_ns, seq, ack, payload_len, flags: TcpFlags(flags))
+    };
+    let (syn, ack) = (TcpFlags::SYN, TcpFlags::ACK);
+    let [own, other] = isn;
+    let mut all = vec![
+        (true, labels[0], segment(0, syn, own, 0, 0)),
+        (false, labels[1], segment(10, syn | ack, other, own + 1, 0)),
+        (true, labels[0], segment(20, ack, own + 1, other + 1, 0)),
+    ];
+    for n in 0..10 {
+        let sent = own + 1 + n * 100;
+        let ms = 20 + i64::from(n);
+        all.push((true, labels[0], segment(ms, ack, sent, other + 1, 100)));
+        all.push((
+            false,
+            labels[1],
+            segment(ms + 10, ack, other + 1, sent + 100, 0),
+        ));
+    }
+    all
+}
+
+/// Packets with data of each flow.
+fn flows(mut segments: Vec<(bool, u32, Segment)>) -> Vec<u64> {
+    segments.sort_by_key(|(.., segment)| segment.ts_ns);
+    let mut tracker = Tracker::new(Config::default());
+    let (key, dir) = ends(1);
+    for (there, overlay, segment) in segments {
+        let dir = if there { dir } else { dir.reverse() };
+        tracker.push(&key.in_overlay(overlay), dir, &segment);
+    }
+    tracker
+        .finish()
+        .iter()
+        .map(|flow| flow.originals.packets)
+        .collect()
+}
+
+#[test]
+fn two_directions_with_labels_of_their_own_are_one_connection() {
+    let one = transfer(0, [1_000, 9_000_000], [label(16), label(17)]);
+    assert_eq!(flows(one.clone()), [10]);
+    // Begun late, and with one direction whose label the last router took away.
+    assert_eq!(flows(one[5..].to_vec()), [9]);
+    let popped = transfer(0, [1_000, 9_000_000], [label(16), 0]);
+    assert_eq!(flows(popped), [10]);
+}
+
+#[test]
+fn equal_addresses_and_ports_behind_two_labels_are_two_connections_if_their_numbers_say_so() {
+    let one = transfer(0, [1_000, 9_000_000], [label(16), label(17)]);
+    let other = transfer(5, [500_000_000, 700_000_000], [label(26), label(27)]);
+    let both: Vec<_> = one.iter().chain(&other).copied().collect();
+    assert_eq!(flows(both), [10, 10]);
+    // Equal numbers, as of programs that always begin with the same ones.
+    let mut equal = transfer(5, [1_000, 9_000_000], [label(26), label(27)]);
+    for (n, (.., segment)) in (1..).zip(&mut equal) {
+        segment.ip_id = n;
+    }
+    let both: Vec<_> = one.iter().chain(&equal).copied().collect();
+    assert_eq!(flows(both), [10, 10]);
+    // Without their handshakes.
+    let both: Vec<_> = one[5..].iter().chain(&other[5..]).copied().collect();
+    assert_eq!(flows(both), [9, 9]);
+    // Another path of the same connection.
+    let moved = transfer(0, [1_000, 9_000_000], [label(26), label(27)]);
+    let both = one[..13].iter().chain(&moved[13..]).copied().collect();
+    assert_eq!(flows(both), [10]);
+}

@@ -26,6 +26,11 @@ pub(crate) struct Matching {
     arrived_bytes: u64,
 }
 
+/// Packets that tell how long others take, at least.
+const MIN_SINGLE: usize = 20;
+/// One packet of this number takes longer than is usual.
+const RARELY: usize = 20;
+
 /// Header fields that came through unchanged.
 #[derive(Clone, Copy, Debug)]
 struct Fields {
@@ -150,6 +155,7 @@ impl Ends<'_> {
             arrived_bytes: arrived.iter().map(|p| u64::from(p.len)).sum(),
             ..Matching::default()
         };
+        let usual_ns = self.usual_ns(sent, arrived, join(&senders, &arrivals));
         for (key, same, group) in join(&senders, &arrivals) {
             if same.is_empty() {
                 found.unmatched += group.len() as u64;
@@ -159,21 +165,42 @@ impl Ends<'_> {
                 continue;
             }
             found.uncertain += u64::from(same.len() > 1 && group.len() < same.len());
-            self.in_turn(sent, arrived, same, group, &mut found);
+            self.in_turn((sent, arrived), (same, group), usual_ns, &mut found);
         }
         found
     }
 
-    /// Transmissions that agree in everything arrive in the order in which they were sent, none
-    /// before it was.
-    fn in_turn(
+    /// How long nearly all packets take at most that were sent once and arrived once, by the clocks as they are; `None` of few.
+    fn usual_ns<'k>(
         &self,
         sent: &[Piece],
         arrived: &[Piece],
-        same: &[Keyed<Key>],
-        group: &[Keyed<Key>],
+        groups: impl Iterator<Item = (Key, &'k [Keyed<Key>], &'k [Keyed<Key>])>,
+    ) -> Option<i64> {
+        let single = groups.filter_map(|(_, same, group)| match (same, group) {
+            (&[(_, s)], &[(_, a)]) => Some((s, a)),
+            _ => None,
+        });
+        let took = single.map(|(s, a)| {
+            let at = time(self.arrived, arrived, a);
+            at.saturating_sub(time(self.sent, sent, s))
+        });
+        let mut took: Vec<i64> = took.collect();
+        let most = (took.len() >= MIN_SINGLE).then(|| took.len() - 1 - took.len() / RARELY)?;
+        Some(*took.select_nth_unstable(most).1)
+    }
+
+    /// Transmissions that agree in everything arrive in the order in which they were sent, none
+    /// before it was. Where some did not arrive, one that would have taken longer than nearly all others is none of those
+    /// that did, if a later one takes the usual time.
+    fn in_turn(
+        &self,
+        (sent, arrived): (&[Piece], &[Piece]),
+        (same, group): (&[Keyed<Key>], &[Keyed<Key>]),
+        usual_ns: Option<i64>,
         found: &mut Matching,
     ) {
+        let mut to_spare = same.len().saturating_sub(group.len());
         let start = |s: &Keyed<Key>| sent.get(s.1 as usize).map_or(0, |p| p.start);
         let (mut next, mut ready) = (0, 0);
         for &(_, arrival) in group {
@@ -190,6 +217,11 @@ impl Ends<'_> {
                     next += 1;
                 }
             }
+            let took = |s: &Keyed<Key>| at.saturating_sub(time(self.sent, sent, s.1));
+            let usual = |s: &Keyed<Key>| usual_ns.is_none_or(|most_ns| took(s) <= most_ns);
+            let due = same.get(next..ready).unwrap_or_default();
+            let skipped = due.iter().take(to_spare + 1).position(usual).unwrap_or(0);
+            (next, to_spare) = (next + skipped, to_spare - skipped);
             let own = same.get(next).filter(|_| next < ready);
             match own.and_then(|s| found.arrival.get_mut(s.1 as usize)) {
                 Some(place) => {

@@ -55,6 +55,7 @@
 
 mod columns;
 mod matching;
+mod once;
 mod pair;
 mod pairing;
 mod ranges;
@@ -76,7 +77,7 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 
 use inorder_base::sequence::Offsets;
-use inorder_wire::{Dir, Vlan};
+use inorder_wire::{Dir, Overlay};
 
 use inorder_detect::{FlowId, FlowReport, Vantage};
 use matching::{Ends, Matching, frame_of};
@@ -177,8 +178,8 @@ impl<'a> Reports<'a> {
             let FlowId {
                 src, dst, overlay, ..
             } = report.flow;
-            // As the recorder does, which forgets VLANs.
-            let overlay = Vlan::of_overlay(overlay).map_or(overlay, |_| 0);
+            // As the recorder does, which forgets VLANs and labels.
+            let overlay = Overlay::on_any_path(overlay);
             by_ends.entry((src, dst, overlay)).or_default().push(report);
         }
         Reports { by_ends }
@@ -247,6 +248,7 @@ impl<'a> Lane<'a> {
         } else {
             (own, other, there, guess_ns, sampled.first().copied())
         };
+        let sent = once::once(sent);
         let mss = |d: Dir| {
             let (here, there) = (pair.here(d).mss, pair.there(d).mss);
             let (sent, arrived) = if at_receiver {

@@ -269,10 +269,10 @@ impl PeerRecorder {
         self.current = None;
     }
 
-    /// The next segment of the capture; it goes `dir` on connection `key`, in whatever VLAN: the other capture may have
-    /// been made in another one.
+    /// The next segment of the capture; it goes `dir` on connection `key`, in whatever VLAN and behind whatever label: the
+    /// other capture may have been made where they are others.
     pub fn push(&mut self, key: &FlowKey, dir: Dir, seg: &Segment) {
-        let key = &key.without_vlan();
+        let key = &key.on_any_path();
         self.first_ns = Some(self.first_ns.map_or(seg.ts_ns, |t| t.min(seg.ts_ns)));
         self.last_ns = Some(self.last_ns.map_or(seg.ts_ns, |t| t.max(seg.ts_ns)));
         let at = self.find(key, dir, seg);

@@ -195,6 +195,51 @@ fn one_is_late_one_is_lost_and_one_is_sent_twice_for_nothing() {
 }
 
 #[test]
+fn what_took_the_usual_time_is_the_retransmission_though_nothing_tells_it_from_the_lost_original() {
+    let mut tape = Tape::new(0);
+    let unnumbered = |n: i64| Segment {
+        has: 0,
+        ..bytes(1_000 * n as u32, 1_000, 0)
+    };
+    for n in 0..30 {
+        tape.leaves(2_000 + 10 * n, unnumbered(n));
+        if n != 5 {
+            tape.arrives(2_500 + 10 * n + n % 3, unnumbered(n));
+        }
+    }
+    tape.leaves(3_200, unnumbered(5));
+    tape.arrives(3_701, unnumbered(5));
+    tape.ack(3_720, 30_000);
+    let flow = tape.flow();
+    assert_eq!(told(&flow), [(Kind::Lost, 5_000, None)]);
+    assert_eq!(flow.truth.retransmission_list[0].verdict, Verdict::Needed);
+}
+
+#[test]
+fn frames_that_the_sender_has_captured_twice_were_not_sent_twice() {
+    let mut tape = Tape::new(0);
+    for n in 0..9 {
+        let packet = || bytes(1_000 * n as u32, 1_000, 10 + n as u16);
+        tape.leaves(2_000 + 10 * n, packet());
+        tape.leaves(2_002 + 10 * n, packet());
+        if n != 4 {
+            tape.arrives(2_500 + 10 * n, packet());
+        }
+    }
+    tape.leaves(3_200, bytes(4_000, 1_000, 30));
+    tape.leaves(3_202, bytes(4_000, 1_000, 30));
+    tape.arrives(3_700, bytes(4_000, 1_000, 30));
+    tape.ack(3_720, 9_000);
+    let flow = tape.flow();
+    assert_eq!(told(&flow), [(Kind::Lost, 4_000, None)]);
+    let sent_again = &flow.truth.retransmission_list;
+    assert_eq!(
+        (sent_again.len(), sent_again[0].verdict),
+        (1, Verdict::Needed)
+    );
+}
+
+#[test]
 fn what_is_not_acknowledged_at_the_end_is_undecided() {
     let mut tape = Tape::new(0);
     for i in 0..4u16 {

@@ -3,7 +3,7 @@
 use super::Rest;
 use crate::flow::{Endpoint, Vlan};
 use crate::numbered::{Aside, InnerTcp, Numbered, StreamKey};
-use crate::{Frame, Other, Packet, Service};
+use crate::{Frame, Other, Packet, Service, overlay};
 use std::cell::Cell;
 
 /// Maximum nesting depth of tunnels; a frame with more is hostile.
@@ -18,6 +18,8 @@ pub(crate) struct Context<'a> {
     pub(crate) ts_ns: i64,
     pub(crate) frame: u64,
     pub(crate) overlay: u32,
+    /// The label of MPLS or the TEID of GTP-U in which this is, if that is what is nearest; 0 for none.
+    label: u32,
     tunnels: u8,
     /// This is a packet that an ICMP message quotes: it did not pass here, and what is left of it may end within the
     /// header of TCP.
@@ -30,7 +32,22 @@ pub(crate) struct Context<'a> {
     ip_id: u16,
     /// What was found beside the packet so far.
     asides: &'a Cell<Vec<Aside>>,
+    /// Where the innermost network header so far is, if somebody wants to know.
+    innermost: Option<&'a Cell<Option<Header>>>,
     layers: Layers,
+}
+
+/// Where a network header is.
+#[derive(Clone, Copy)]
+pub(crate) struct Header {
+    /// Address of its first byte in memory.
+    pub(crate) at: usize,
+    /// Captured bytes from there on.
+    pub(crate) captured: usize,
+    /// Their length on the wire.
+    pub(crate) wire: usize,
+    pub(crate) kind: u16,
+    pub(crate) overlay: u32,
 }
 
 /// Parses what a header says that it contains. A packet may contain any other: the reader of one header gets this function, and
@@ -48,13 +65,36 @@ impl<'a> Context<'a> {
             ts_ns: frame.ts_ns,
             frame: frame.number,
             overlay: 0,
+            label: 0,
             tunnels: 0,
             is_quoted: false,
             macs: None,
             vlan: Vlan::default(),
             ip_id: 0,
             asides,
+            innermost: None,
             layers,
+        }
+    }
+
+    /// The same, which notes where the innermost network header is.
+    pub(crate) fn noting(self, innermost: &'a Cell<Option<Header>>) -> Context<'a> {
+        Context {
+            innermost: Some(innermost),
+            ..self
+        }
+    }
+
+    /// Here a network header of this EtherType begins. One that is only quoted did not pass here.
+    pub(crate) fn network_header(&self, kind: u16, rest: Rest<'_>) {
+        if let Some(innermost) = self.innermost.filter(|_| !self.is_quoted) {
+            innermost.set(Some(Header {
+                at: rest.data.as_ptr().addr(),
+                captured: rest.data.len(),
+                wire: rest.wire,
+                kind,
+                overlay: self.overlay_of_tcp(),
+            }));
         }
     }
 
@@ -83,31 +123,50 @@ impl<'a> Context<'a> {
         let own = if id == 0 { kind } else { id };
         let overlay = match self.overlay {
             0 => own,
-            outer => within(outer, own),
+            outer => overlay::within(outer, own),
         };
-        // The VLANs around a tunnel are those of its ends.
-        let vlan = Vlan::default();
+        // The VLANs and labels around a tunnel are those of its ends.
         Context {
             overlay,
-            vlan,
+            label: 0,
+            vlan: Vlan::default(),
             ..self
         }
         .deeper()
     }
 
-    /// The overlay network that the key of a TCP connection names: that of the tunnels and of the VLANs within, or the
-    /// VLANs alone.
-    pub(crate) fn overlay_of_tcp(&self) -> u32 {
-        match (self.overlay, self.vlan.overlay()) {
-            (overlay, 0) => overlay,
-            (0, vlan) => vlan,
-            (outer, vlan) => within(outer, vlan),
+    /// The context behind a label or TEID that stands for `label`. Each direction of a connection has its own, and the one of streams
+    /// changes with the path, so that only what can join connections again tells networks apart by it.
+    pub(crate) fn labelled(self, label: u32) -> Context<'a> {
+        Context {
+            label,
+            vlan: Vlan::default(),
+            ..self
         }
+    }
+
+    /// The overlay network that the key of a TCP connection names: that of the tunnels, of the label and of the VLANs within, or one of
+    /// them alone.
+    pub(crate) fn overlay_of_tcp(&self) -> u32 {
+        let both = |outer, own| match (outer, own) {
+            (outer, 0) => outer,
+            (0, own) => own,
+            (outer, own) => overlay::within(outer, own),
+        };
+        // The label of GTP-U says all that the tunnel does.
+        let tunnels = match (self.overlay, self.label) {
+            (GTP_U, label @ 1..) => label,
+            (tunnels, label) => both(tunnels, label),
+        };
+        both(tunnels, self.vlan.overlay())
     }
 
     /// The context in one of several sessions of a tunnel.
     pub(crate) fn session(self, session: u32) -> Context<'a> {
-        let overlay = self.overlay ^ session;
+        let overlay = match self.overlay {
+            GRE => overlay::erspan(session),
+            overlay => overlay::within(overlay, overlay::erspan(session)),
+        };
         Context { overlay, ..self }
     }
 
@@ -228,11 +287,6 @@ impl Ends {
     }
 }
 
-/// The overlay `own` in a tunnel whose overlay is `outer`: combined with an odd multiplier (2^32 / golden ratio).
-fn within(outer: u32, own: u32) -> u32 {
-    outer.wrapping_mul(0x9e37_79b1) ^ own
-}
-
 /// What comes next in a packet.
 #[derive(Clone, Copy)]
 pub(crate) enum Inner {
@@ -249,11 +303,15 @@ pub(crate) enum Inner {
 }
 
 /// The overlay identifier of a tunnel that has none: high bits that no 24-bit VNI uses, and the IP protocol number.
-pub(crate) fn kind(protocol: u8) -> u32 {
-    0xff00_0000 | u32::from(protocol)
+pub(crate) const fn kind(protocol: u8) -> u32 {
+    0xff00_0000 | protocol as u32
 }
 
 /// As [`kind`], for tunnels in UDP: the port instead of the protocol number.
-pub(crate) fn kind_udp(port: u16) -> u32 {
-    0xff01_0000 | u32::from(port)
+pub(crate) const fn kind_udp(port: u16) -> u32 {
+    0xff01_0000 | port as u32
 }
+
+/// The overlay identifiers of GRE without a key, and of GTP-U.
+const GRE: u32 = kind(47);
+pub(crate) const GTP_U: u32 = kind_udp(2152);

@@ -4,6 +4,6 @@ mod context;
 mod network;
 mod rest;
 
-pub(crate) use context::{Context, Ends, Inner, Parsed, kind, kind_udp};
+pub(crate) use context::{Context, Ends, GTP_U, Header, Inner, Parsed, kind, kind_udp};
 pub(crate) use network::Network;
 pub(crate) use rest::{Rest, be16, be32, field16};

@@ -1,10 +1,10 @@
 //! GRE with its tunnels: RFC 2784 and 2890, PPTP's variant (RFC 2637), ERSPAN.
 
 use super::{Carrier, Declared, Service};
-use crate::Other;
 use crate::layer::{
     Context, Ends, Inner, Network, Parsed, Rest, be16, be32, field16, kind, kind_udp,
 };
+use crate::{Other, overlay};
 
 /// Protocol number of IP.
 const PROTOCOL: u8 = 47;
@@ -92,7 +92,11 @@ fn header(rest: Rest<'_>) -> Result<Gre, Other> {
         } else {
             key_value
         },
-        overlay: if version == 1 { 0 } else { key_value },
+        overlay: if version == 1 {
+            0
+        } else {
+            overlay::gre(key_value)
+        },
         seq: seq_value,
     })
 }

@@ -1,8 +1,8 @@
 //! GTP-U (3GPP TS 29.281 section 5): user packets in tunnels, numbered if the tunnel keeps their order.
 
 use super::{Carrier, Declared, Service};
-use crate::Other;
 use crate::layer::{Context, Ends, Inner, Parsed, Rest, kind_udp};
+use crate::{Other, overlay};
 
 /// Port of UDP.
 const PORT: u16 = 2152;
@@ -14,7 +14,7 @@ pub(super) static SERVICE: Declared = Declared {
     ..Declared::USUAL
 };
 
-/// Only G-PDUs carry user packets. The tunnel endpoint identifiers differ by direction, so they cannot identify a
+/// Only G-PDUs carry user packets. The tunnel endpoint identifiers differ by direction, so they alone cannot identify a
 /// connection inside.
 fn parse(ends: Ends, rest: Rest<'_>, context: Context<'_>) -> Option<Parsed> {
     const G_PDU: u8 = 255;
@@ -35,13 +35,15 @@ fn parse(ends: Ends, rest: Rest<'_>, context: Context<'_>) -> Option<Parsed> {
             Other::Malformed
         }));
     };
-    let inner = context
-        .inside(0, kind_udp(PORT))
-        .and_then(|context| context.content(Inner::Ip, rest.skip(len)?));
+    let id = u32::from_be_bytes([head[4], head[5], head[6], head[7]]);
+    let inner = context.inside(0, kind_udp(PORT)).and_then(|context| {
+        context
+            .labelled(overlay::gtp(id))
+            .content(Inner::Ip, rest.skip(len)?)
+    });
     let Some(seq) = number(rest.data) else {
         return Some(inner);
     };
-    let id = u32::from_be_bytes([head[4], head[5], head[6], head[7]]);
     // The source port is free, and may differ from packet to packet (section 4.4.2.0).
     let key = context.key(Service::GtpU, ends.without_source_port(), id);
     let number = context.number(u64::from(seq), rest.wire.saturating_sub(len));

@@ -1,6 +1,6 @@
 //! IPv4 and IPv6 with their extension headers, down to the transport header.
 
-use super::{icmp, tcp, tunnel, udp};
+use super::{ETHER_IPV4, ETHER_IPV6, icmp, tcp, tunnel, udp};
 use crate::flow::Endpoint;
 use crate::layer::{Context, Ends, Network, Parsed, Rest, kind};
 use crate::numbered::Aside;
@@ -67,6 +67,7 @@ pub(super) fn either(rest: Rest<'_>, context: Context<'_>) -> Parsed {
 }
 
 pub(super) fn v4(rest: Rest<'_>, context: Context<'_>) -> Parsed {
+    context.network_header(ETHER_IPV4, rest);
     let header = Ipv4HeaderSlice::from_slice(rest.data).map_err(|e| match e {
         ipv4::HeaderSliceError::Len(e) => rest.shortage(e.required_len),
         ipv4::HeaderSliceError::Content(_) => Other::Malformed,
@@ -118,6 +119,7 @@ pub(super) fn v4(rest: Rest<'_>, context: Context<'_>) -> Parsed {
 }
 
 pub(super) fn v6(rest: Rest<'_>, context: Context<'_>) -> Parsed {
+    context.network_header(ETHER_IPV6, rest);
     let header = Ipv6HeaderSlice::from_slice(rest.data).map_err(|e| match e {
         ipv6::HeaderSliceError::Len(e) => rest.shortage(e.required_len),
         ipv6::HeaderSliceError::Content(_) => Other::Malformed,

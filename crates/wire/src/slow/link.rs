@@ -50,6 +50,7 @@ pub(super) fn ether_type(ether_type: u16, rest: Rest<'_>, context: Context<'_>) 
         ether_type = tag.ether_type().0;
         rest = rest.skip(4)?;
     }
+    context.network_header(ether_type, rest);
     match ether_type {
         ETHER_IPV4 => ip::v4(rest, context),
         ETHER_IPV6 => ip::v6(rest, context),

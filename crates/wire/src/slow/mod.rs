@@ -9,7 +9,7 @@ mod tcp;
 mod tunnel;
 mod udp;
 
-use crate::layer::{Context, Inner, Parsed, Rest};
+use crate::layer::{Context, Header, Inner, Parsed, Rest};
 use crate::numbered::Aside;
 use crate::{Frame, Packet};
 use std::cell::Cell;
@@ -30,6 +30,15 @@ pub(crate) fn parse(frame: &Frame<'_>, asides: &mut Vec<Aside>) -> Packet {
     let packet = link::parse(frame.link, Rest::of_frame(frame), context);
     *asides = found.into_inner();
     packet.unwrap_or_else(Packet::Other)
+}
+
+/// The innermost network header of a frame.
+pub(crate) fn innermost(frame: &Frame<'_>) -> Option<Header> {
+    let (asides, header) = (Cell::new(Vec::new()), Cell::new(None));
+    let context = Context::of_frame(frame, &asides, inside).noting(&header);
+    // What the packet is does not matter here.
+    let _packet = link::parse(frame.link, Rest::of_frame(frame), context);
+    header.get()
 }
 
 /// Parses what a header says that it contains.

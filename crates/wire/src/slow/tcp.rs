@@ -52,7 +52,7 @@ pub(super) fn parse(network: &Network, rest: Rest<'_>, context: Context<'_>) -> 
             syn,
             option,
         };
-        context.aside(Aside::Subflow(key.without_vlan(), dir, subflow));
+        context.aside(Aside::Subflow(key.on_any_path(), dir, subflow));
     }
     Ok(Packet::Tcp(key, dir, segment))
 }

@@ -1,8 +1,8 @@
 //! Tunnels: the packet inside is returned, preferably TCP.
 
 use super::{ETHER_IPV4, ETHER_IPV6, ETHER_NSH};
-use crate::Other;
 use crate::layer::{Context, Inner, Parsed, Rest, kind, kind_udp};
+use crate::{Other, overlay};
 
 /// A tunnel in UDP, recognised by the destination port; `None` if the bytes do not fit that tunnel.
 pub(super) fn in_udp(port: u16, payload: Rest<'_>, context: Context<'_>) -> Option<Parsed> {
@@ -83,7 +83,7 @@ fn geneve(rest: Rest<'_>, context: Context<'_>) -> Option<Parsed> {
     let options = usize::from(head[0] & 0x3f) * 4;
     let protocol = u16::from_be_bytes([head[2], head[3]]);
     let vni = u32::from_be_bytes([0, head[4], head[5], head[6]]);
-    let inner = context.inside(vni, kind_udp(6081));
+    let inner = context.inside(overlay::geneve(vni), kind_udp(6081));
     Some(inner.and_then(|context| payload(protocol, rest.skip(8 + options)?, context)))
 }
 
@@ -101,18 +101,19 @@ pub(super) fn payload(protocol: u16, rest: Rest<'_>, context: Context<'_>) -> Pa
     }
 }
 
-/// An MPLS label stack (RFC 3032). It is not an overlay identifier: labels differ by direction, and the last hop but
-/// one removes them.
+/// An MPLS label stack (RFC 3032). The innermost label tells networks apart (RFC 4364 section 4.3.2), but it alone cannot identify a
+/// connection: labels differ by direction, and the last hop but one removes them.
 pub(super) fn mpls(rest: Rest<'_>, context: Context<'_>) -> Parsed {
     let context = context.deeper()?;
     let mut rest = rest;
-    loop {
+    let label = loop {
         let entry = *rest.head::<4>()?;
         rest = rest.skip(4)?;
         if entry[2] & 1 == 1 {
-            break;
+            break u32::from_be_bytes(entry) >> 12;
         }
-    }
+    };
+    let context = context.labelled(overlay::mpls(label));
     // Only the first four bits indicate what follows (RFC 4928 section 3).
     match rest.head::<1>()?[0] >> 4 {
         4 => context.content(Inner::Ipv4, rest),

@@ -1,7 +1,8 @@
 //! What ICMP messages say of TCP segments.
 
 use inorder_wire::{
-    Aside, Complaint, ComplaintKind, Dir, Endpoint, FlowKey, LinkType, Other, Packet, parse_into,
+    Aside, Complaint, ComplaintKind, Dir, Endpoint, FlowKey, LinkType, Other, Overlay, Packet,
+    parse_into,
 };
 
 use crate::build::*;
@@ -149,7 +150,7 @@ fn a_packet_of_a_tunnel_is_quoted() {
     let inner = &segment_v4()[..28];
     let in_gre = ipv4(47, &[&[0x20, 0, 8, 0, 0, 0, 0, 7][..], inner].concat());
     let (of, dir, said) = complaint(&from_router(&icmp(3, 4, [0, 0, 5, 120], &in_gre)));
-    assert_eq!((of, dir), key(7));
+    assert_eq!((of.in_overlay(Overlay::number(of.overlay)), dir), key(7));
     assert_eq!((said.seq, said.mtu), (SEQ, Some(1400)));
     // The number of a tunnel is no packet that passed here.
     let numbered = [&[0x10, 0, 8, 0, 0, 0, 0, 1][..], inner].concat();
@@ -168,7 +169,8 @@ fn a_packet_of_a_tunnel_is_quoted() {
 fn a_message_in_a_tunnel() {
     let message = from_router(&icmp(3, 4, [0, 0, 5, 120], &segment_v4()[..28]));
     let in_gre = ipv4(47, &[&[0x20, 0, 8, 0, 0, 0, 0, 7][..], &message].concat());
-    assert_eq!(complaint(&in_gre).0, key(7).0);
+    let of = complaint(&in_gre).0;
+    assert_eq!(of.in_overlay(Overlay::number(of.overlay)), key(7).0);
 }
 
 /// Behind a device that translates addresses, the quotation counts and not the addresses of the message.

@@ -1,6 +1,6 @@
 //! Different link layers and tunnels around the same segment.
 
-use inorder_wire::{LinkType, Other, Packet, TcpFlags, Vlan, same_both_ways};
+use inorder_wire::{LinkType, Other, Overlay, Packet, TcpFlags, Vlan, innermost, same_both_ways};
 
 use crate::build::*;
 
@@ -137,7 +137,11 @@ fn link_layers() {
             ),
         ),
     ] {
-        assert_eq!(found(parse(LinkType(link), &bytes)), 0, "link type {link}");
+        let overlay = Overlay::of(found(parse(LinkType(link), &bytes)));
+        assert!(
+            matches!(overlay, Overlay::None | Overlay::Mpls(16 | 32)),
+            "link type {link}: {overlay}"
+        );
     }
 }
 
@@ -342,7 +346,7 @@ fn vxlan(vni: u8, inner: &[u8]) -> Vec<u8> {
 
 #[test]
 fn tenants_of_tunnels_have_different_keys() {
-    let raw = |bytes: &[u8]| found(parse(LinkType::RAW, bytes));
+    let raw = |bytes: &[u8]| Overlay::number(found(parse(LinkType::RAW, bytes)));
     assert_eq!(raw(&vxlan(42, &inner())), 42);
     let geneve = [1, 0, 0x65, 0x58, 0, 0, 43, 0, 9, 9, 9, 9];
     let geneve = udp(50_000, 6081, &join(&geneve, &eth(0x86dd, &inner_v6())));
@@ -373,8 +377,44 @@ fn tenants_of_tunnels_have_different_keys() {
 }
 
 #[test]
+fn the_innermost_packet_of_a_frame() {
+    let within = |link, bytes: &[u8]| {
+        let frame = inorder_wire::Frame {
+            ts_ns: 0,
+            number: 1,
+            link,
+            orig_len: bytes.len() as u32,
+            data: bytes,
+        };
+        innermost(&frame).map(|(inner, overlay)| (inner.data.to_vec(), Overlay::of(overlay)))
+    };
+    let raw = |bytes: &[u8]| within(LinkType::RAW, bytes);
+    assert_eq!(raw(&inner()), None);
+    assert_eq!(
+        raw(&vxlan(42, &inner())),
+        Some((inner(), Overlay::Vxlan(42)))
+    );
+    assert_eq!(
+        raw(&ipv4(4, &inner())),
+        Some((inner(), Overlay::Protocol(4)))
+    );
+    let arp = [0; 28].to_vec();
+    let in_vxlan = join(&[8, 0, 0, 0, 0, 0, 42, 0], &eth(0x0806, &arp));
+    let in_vxlan = ipv4(17, &udp(50_000, 4789, &in_vxlan));
+    assert_eq!(raw(&in_vxlan), Some((arp, Overlay::Vxlan(42))));
+    let labelled = eth(0x8847, &join(&[0, 1, 1, 64], &inner()));
+    let inside = Some((inner(), Overlay::Mpls(16)));
+    assert_eq!(within(LinkType::ETHERNET, &labelled), inside);
+    // What ICMP quotes did not pass here.
+    let quoting = ipv4(1, &join(&[3, 1, 0, 0, 0, 0, 0, 0], &inner()));
+    assert_eq!(raw(&quoting), None);
+    let sll = join(&[0; 14], &join(&[8, 0], &inner()));
+    assert_eq!(within(LinkType(113), &sll), None);
+}
+
+#[test]
 fn gre_in_udp_and_vxlan_with_a_protocol() {
-    let raw = |bytes: &[u8]| found(parse(LinkType::RAW, bytes));
+    let raw = |bytes: &[u8]| Overlay::number(found(parse(LinkType::RAW, bytes)));
     let in_udp = |port, body: &[u8]| ipv4(17, &udp(50_000, port, body));
     // RFC 8086: with and without a key, which is the tenant's.
     let keyed = join(&[0x20, 0, 8, 0, 0, 0, 0, 44], &inner());
@@ -392,7 +432,8 @@ fn gre_in_udp_and_vxlan_with_a_protocol() {
     let chain = |next: u8, body: &[u8]| join(&[0x0f, 0xc2, 2, next, 0, 0, 1, 255], body);
     assert_eq!(raw(&gpe(0x0c, 4, &chain(1, &inner()))), 42);
     assert_eq!(raw(&gpe(0x0c, 4, &chain(4, &chain(2, &inner_v6())))), 42);
-    assert_eq!(raw(&gpe(0x0c, 5, &join(&[0, 1, 1, 64], &inner()))), 42);
+    let labelled = gpe(0x0c, 5, &join(&[0, 1, 1, 64], &inner()));
+    assert!(Overlay::is_one_way(found(parse(LinkType::RAW, &labelled))));
     // Without the flag of an identifier there is none.
     assert_ne!(raw(&gpe(0x04, 1, &inner())), 42);
     let bytes = eth(0x894f, &chain(3, &eth(0x0800, &inner())));
@@ -413,8 +454,13 @@ fn gtp_u_with_extension_headers() {
     let plain = gtp(&[0x30, 255, 0, 112, 0, 0, 0, 1]);
     let sequence = gtp(&[0x32, 255, 0, 112, 0, 0, 0, 2, 0, 9, 0, 0]);
     let extended = gtp(&[0x34, 255, 0, 112, 0, 0, 0, 3, 0, 0, 0, 0x85, 1, 0x10, 9, 0]);
-    // The endpoint identifiers differ by direction: they must not split a connection.
-    assert!(plain == sequence && sequence == extended && plain != 0);
+    // The endpoint identifiers differ by direction: what puts connections together must know.
+    let teids = [plain, sequence, extended];
+    assert_eq!(
+        teids.map(Overlay::of),
+        [1, 2, 3].map(|teid| Overlay::Gtp(teid, true))
+    );
+    assert!(teids.into_iter().all(Overlay::is_one_way));
 }
 
 #[test]

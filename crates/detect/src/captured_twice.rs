@@ -1,0 +1,20 @@
+//! When frames that come again are the same frames, captured once more: on several interfaces of one host, or on both sides of a mirrored
+//! port. Nearly all of them come twice then, one soon behind the other.
+
+/// Maximum time between a frame and its duplicate frame, nanoseconds: a capture point on another interface or behind a queue is
+/// milliseconds away. Keep-alives and probes of a closed window, which are equal frames, too, have longer intervals, and a later packet
+/// with the same identification is a retransmission of a host that keeps identifications.
+pub const MAX_APART_NS: i64 = 100_000_000;
+
+/// Minimum number of pairs, because fewer may be an accident: a path that delivers a SYN twice has it answered twice, and the answer acknowledged twice.
+/// A pair of which one frame has passed more routers than the other counts twice: what a host sends again takes the same way.
+pub const MIN_PAIRS: usize = 4;
+
+/// Number of pairs for each frame that was captured only once, beyond the first such frame: a mirrored port may lose some.
+const PAIRS_PER_LONE_FRAME: usize = 3;
+
+/// True if so many frames that came once are too many beside so many that came again.
+pub fn are_too_many(lone: usize, pairs: usize) -> bool {
+    // One may be alone in the few frames of a beginning, where a share says nothing.
+    lone > 1 + pairs / PAIRS_PER_LONE_FRAME
+}
