@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use inorder_capture::{Block, Capture};
 use inorder_pairing::diff::{
-    Difference, FLOW, Flow, Keep, PACKET, RESULT, Settings, Trace, compare, html, in_common,
+    Cuts, Difference, FLOW, Flow, Keep, Layer, PACKET, RESULT, Settings, Trace, compare, html,
+    in_common,
 };
 use inorder_pipeline::{Filter, Watch, memory};
 use inorder_report::escape::printable;
@@ -103,12 +104,16 @@ pub(super) fn run(args: &Args) -> Outcome {
     if let Some(directory) = &args.parquet {
         outputs::check_in(directory, &TABLES, &[a, b])?;
     }
-    let limit = match args.bytes {
-        Some(bytes) => bytes as usize,
-        None => shortest_cut(a)?.min(shortest_cut(b)?),
-    };
+    let mut cuts = Cuts::default();
+    for path in [a, b] {
+        // The damage is reported by the reading that compares.
+        frames(path, |frame| {
+            cuts.note(frame);
+            true
+        })?;
+    }
     let mut damage = Vec::new();
-    let (mut trace_a, mut trace_b, keep) = matching(args, a, b, limit, &mut damage)?;
+    let (mut trace_a, mut trace_b, keep) = matching(args, a, b, &cuts, &mut damage)?;
     let unread = [(a, &trace_a), (b, &trace_b)].map(|(path, trace)| unread(args, path, trace));
     let unread = unread.into_iter().flatten();
     let select = |flow: &Flow| selected(args.filter.as_ref(), flow);
@@ -133,21 +138,10 @@ pub(super) fn run(args: &Args) -> Outcome {
     Ok(interrupted.or(damaged).unwrap_or(ExitCode::SUCCESS))
 }
 
-/// Bytes from the network header on that the snap length left of the packet it cut most; all without a cut one.
-fn shortest_cut(path: &Path) -> Result<usize, CliError> {
-    let mut shortest = usize::MAX;
-    frames(path, |frame| {
-        if let Some(captured) = Trace::shortest_cut(frame) {
-            shortest = shortest.min(captured);
-        }
-        true
-    })?;
-    // The damage is reported by the reading that compares.
-    Ok(shortest)
-}
-
 /// Share of the packets that must match for the strictest way to be taken.
 const ENOUGH: f64 = 0.5;
+/// By how much this share must be greater for packets to be taken out of their tunnels.
+const MORE_WITHIN: f64 = 0.01;
 
 /// Both captures, read for the first way of matching by which enough packets match, or by the one by which most do. `damage` is what ended
 /// their reading early.
@@ -155,24 +149,35 @@ fn matching(
     args: &Args,
     a: &Path,
     b: &Path,
-    limit: usize,
+    cuts: &Cuts,
     damage: &mut Vec<CliError>,
 ) -> Result<(Trace, Trace, Keep), CliError> {
     let wanted = Keep::ALL
         .iter()
         .filter(|keep| args.keep == "auto" || keep.name() == args.keep);
+    let layers: &[Layer] = match cuts.has_tunnels {
+        true => &[Layer::Outermost, Layer::Innermost],
+        false => &[Layer::Outermost],
+    };
     let mut best: Option<(f64, Trace, Trace, Keep)> = None;
     for &keep in wanted {
-        // Each reading meets the same damage.
-        damage.clear();
-        let most = room(args);
-        let mut read = |path| read(path, Trace::new(limit, keep), most, damage);
-        let (in_a, in_b) = (read(a)?, read(b)?);
-        let share = in_common(&in_a, &in_b);
-        if best.as_ref().is_none_or(|(most, ..)| share > *most) {
-            best = Some((share, in_a, in_b, keep));
+        for &layer in layers {
+            // Each reading meets the same damage.
+            damage.clear();
+            let limit = args.bytes.map_or(cuts.of(layer), |bytes| bytes as usize);
+            let most = room(args);
+            let mut read = |path| read(path, Trace::of_layer(layer, limit, keep), most, damage);
+            let (in_a, in_b) = (read(a)?, read(b)?);
+            let share = in_common(&in_a, &in_b);
+            let least = match layer {
+                Layer::Outermost => 0.0,
+                Layer::Innermost => MORE_WITHIN,
+            };
+            if best.as_ref().is_none_or(|(most, ..)| share > most + least) {
+                best = Some((share, in_a, in_b, keep));
+            }
         }
-        if share >= ENOUGH {
+        if best.as_ref().is_some_and(|(share, ..)| *share >= ENOUGH) {
             break;
         }
     }

@@ -68,6 +68,11 @@ columns! {
         => d.matched;
     "cut": Count, "Packets that were cut because the other capture has them in other parts: super-packets and fragmented datagrams."
         => d.cut;
+    "captured_twice": Count, "Frames of either capture in which a packet was captured once more, as by two mirror ports; they do not count."
+        => d.captured_twice;
+    "tunnels_a": Texts, "Tunnels of A in which the packets were that were compared: `VXLAN VNI 42`. Empty where packets were compared as they are."
+        => &d.tunnels[0];
+    "tunnels_b": Texts, "The same of B." => &d.tunnels[1];
     "warnings": Texts, "What limits the result." => &d.warnings;
     "directions": Rows(FLOW), "All packets from A to B, and from B to A." => &d.directions;
     "flows": Rows(FLOW), "The same for each flow, the most severe first." => &d.flows;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::diff::flow::Flow;
 use crate::diff::pairs::Group;
 use crate::diff::result::Basis;
-use crate::diff::trace::Trace;
+use crate::diff::trace::{Seen, Trace};
 
 /// Packets that are captured at once may have times that differ by this, nanoseconds.
 const TOLERANCE_NS: i64 = 1_000_000;
@@ -44,7 +44,7 @@ struct Evidence {
     ttl_rises: u64,
 }
 
-/// The ways between all pairs of hosts, from the packets that each capture has once.
+/// The ways between all pairs of hosts, from the packets that each capture has once, or without any from those that are repeated.
 ///
 /// A router lowers the time to live, whatever the clocks say. Without one on the way, the direction in which B's time is
 /// further ahead of A's goes from A to B. With packets in one direction only, A is taken to come first.
@@ -58,6 +58,7 @@ pub(crate) fn ways(a: &Trace, b: &Trace, groups: &[Group]) -> BTreeMap<Flow, Way
         of.ttl_falls += u64::from(in_a.ttl > in_b.ttl);
         of.ttl_rises += u64::from(in_a.ttl < in_b.ttl);
     }
+    repeated(a, b, groups, &mut evidence);
     let medians: BTreeMap<Flow, i64> = evidence
         .iter_mut()
         .filter_map(|(flow, of)| Some((*flow, median(&mut of.differences_ns)?)))
@@ -85,6 +86,67 @@ pub(crate) fn ways(a: &Trace, b: &Trace, groups: &[Group]) -> BTreeMap<Flow, Way
         (*flow, way)
     };
     evidence.iter().map(way).collect()
+}
+
+/// Of hosts of which no packet is in each capture once: those that are repeated byte by byte, as keepalives are.
+fn repeated(a: &Trace, b: &Trace, groups: &[Group], evidence: &mut BTreeMap<Flow, Evidence>) {
+    let mut found: BTreeMap<Flow, Evidence> = BTreeMap::new();
+    for group in groups.iter().filter(|group| !group.b.is_empty()) {
+        let Some(first) = group.a.first() else {
+            continue;
+        };
+        let hosts = a.flow_of(&a.packets[*first]).hosts();
+        if evidence.contains_key(&hosts) {
+            continue;
+        }
+        let packets = |of: &Trace, places: &[usize]| -> Vec<Seen> {
+            let places = places.iter().take(MAX_REPEATED);
+            places.map(|&place| of.packets[place]).collect()
+        };
+        let (in_a, in_b) = (packets(a, &group.a), packets(b, &group.b));
+        let of = found.entry(hosts).or_default();
+        if of.differences_ns.len() >= MAX_GROUPS {
+            continue;
+        }
+        of.differences_ns.extend(shift(&in_a, &in_b));
+        of.ttl_falls += u64::from(in_a[0].ttl > in_b[0].ttl);
+        of.ttl_rises += u64::from(in_a[0].ttl < in_b[0].ttl);
+    }
+    evidence.extend(found);
+}
+
+/// Equal packets that are compared to find out how the times of two captures differ.
+const MAX_REPEATED: usize = 64;
+/// Groups of them between two hosts that are looked at.
+const MAX_GROUPS: usize = 16;
+
+/// The difference of the times (B less A) with which the packets of A lie nearest to those of B.
+fn shift(a: &[Seen], b: &[Seen]) -> Option<i64> {
+    // A packet without a counterpart lies as far off as a usual one: it may say no more than that.
+    let spacing_ns = |of: &[Seen]| {
+        let last = of.last()?.ts_ns.saturating_sub(of.first()?.ts_ns);
+        Some(last.unsigned_abs() / (of.len() as u64 - 1).max(1))
+    };
+    let most_ns = spacing_ns(a)?.max(spacing_ns(b)?);
+    let distances = |from: &[Seen], to: &[Seen], difference_ns: i64| -> u128 {
+        let nearest = |seen: &Seen| {
+            let due_ns = seen.ts_ns.saturating_add(difference_ns);
+            let distances = to.iter().map(|other| other.ts_ns.abs_diff(due_ns));
+            distances.min().unwrap_or(most_ns).min(most_ns)
+        };
+        // What the last ones belong to may be behind those that are looked at.
+        let first = from.iter().take(MAX_REPEATED * 3 / 4);
+        first.map(|seen| u128::from(nearest(seen))).sum()
+    };
+    // Both ways: regular packets lie as near if each is taken for the one before it, but one is left over then.
+    let off = |difference_ns: i64| {
+        distances(a, b, difference_ns) + distances(b, a, difference_ns.saturating_neg())
+    };
+    let candidates = a.iter().take(MAX_REPEATED / 8).flat_map(|one| {
+        let difference = |other: &Seen| other.ts_ns.saturating_sub(one.ts_ns);
+        b.iter().map(difference)
+    });
+    candidates.min_by_key(|&difference_ns| (off(difference_ns), difference_ns.unsigned_abs()))
 }
 
 fn median(values: &mut [i64]) -> Option<i64> {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use foldhash::quality::FixedState;
 use inorder_base::named;
-use inorder_wire::{Frame, Network, network};
+use inorder_wire::{Frame, Network, innermost, network};
 
 use crate::diff::flow::Flow;
 
@@ -24,6 +24,15 @@ named! {
         /// rewrite these, too. Only packets with a payload of TCP or UDP have anything left to tell them by.
         Payload = "payload",
     }
+}
+
+/// Which packet of a frame is compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Layer {
+    /// The one behind the link header.
+    Outermost,
+    /// The one in all tunnels.
+    Innermost,
 }
 
 /// The range of bytes of its connection that a packet of TCP carries.
@@ -67,6 +76,8 @@ pub struct Fingerprint {
     pub datagram: Option<Datagram>,
     /// Bytes behind the header of TCP or UDP, by the lengths in the headers.
     pub payload: u32,
+    /// The overlay network in which it was, where the innermost packet is wanted and in a tunnel ([`inorder_wire::Overlay`]).
+    pub tunnel: Option<u32>,
 }
 
 /// The two halves of a hash, keyed anew in every run: who writes a packet cannot choose which others it is taken for.
@@ -81,8 +92,12 @@ pub(crate) static KEYED: LazyLock<[FixedState; 2]> = LazyLock::new(|| {
 /// Left out are, beside the link header: of IPv4 the type of service (which contains the ECN bits), time to live and
 /// header checksum (RFC 1812 section 4.2.2.9 and 5.3); of IPv6 the traffic class and hop limit; the checksums of TCP and
 /// UDP, which a card may fill in after the capture, and padding behind the packet.
-pub fn fingerprint(frame: &Frame<'_>, limit: usize, keep: Keep) -> Fingerprint {
-    let Network { data, wire, kind } = network(frame);
+pub fn fingerprint(frame: &Frame<'_>, layer: Layer, limit: usize, keep: Keep) -> Fingerprint {
+    let inner = (layer == Layer::Innermost)
+        .then(|| innermost(frame))
+        .flatten();
+    let tunnel = inner.map(|(_, overlay)| overlay);
+    let Network { data, wire, kind } = inner.map_or_else(|| network(frame), |(inner, _)| inner);
     let length = ip_length(data).unwrap_or(wire);
     let data = data.get(..length).unwrap_or(data);
     let captured = data.len();
@@ -113,6 +128,7 @@ pub fn fingerprint(frame: &Frame<'_>, limit: usize, keep: Keep) -> Fingerprint {
         range,
         datagram,
         payload,
+        tunnel,
     }
 }
 
@@ -238,7 +254,7 @@ mod tests {
             orig_len: bytes.len() as u32,
             data: bytes,
         };
-        fingerprint(&frame, limit, Keep::Bytes)
+        fingerprint(&frame, Layer::Outermost, limit, Keep::Bytes)
     }
 
     const UDP: [u8; 32] = [

@@ -9,7 +9,7 @@ use crate::diff::pairs::{Group, Pair, groups};
 use crate::diff::pieces;
 use crate::diff::result::{Basis, Difference};
 use crate::diff::trace::Trace;
-use crate::diff::twice;
+use crate::diff::{tunnels, twice};
 
 /// How two captures are compared.
 #[derive(Clone, Copy, Default)]
@@ -30,6 +30,7 @@ pub fn in_common(a: &Trace, b: &Trace) -> f64 {
 
 /// Compares two captures: A, then B. Packets that [`Settings::whole`] allows to are cut in both.
 pub fn compare(a: &mut Trace, b: &mut Trace, settings: Settings<'_>) -> Difference {
+    let again = [twice::once(a), twice::once(b)];
     let mut matched = groups(a, b);
     let names = names(a, b, &matched);
     let name = |flow: &Flow| names.get(flow).copied().unwrap_or(*flow);
@@ -90,6 +91,9 @@ pub fn compare(a: &mut Trace, b: &mut Trace, settings: Settings<'_>) -> Differen
         .flows
         .sort_by_key(|flow| std::cmp::Reverse(flow.lost + flow.order.reordered));
     warn(a, b, &mut found);
+    for (name, removed) in ["A", "B"].into_iter().zip(&again) {
+        twice::tell(name, removed, &mut found);
+    }
     twice::warn(a, b, &matched, &mut found);
     found
 }
@@ -108,6 +112,7 @@ fn names(a: &Trace, b: &Trace, groups: &[Group]) -> BTreeMap<Flow, Flow> {
 
 /// Says what the captures cannot show.
 fn warn(a: &Trace, b: &Trace, found: &mut Difference) {
+    tunnels::tell(a, b, found);
     for (name, trace) in [("A", a), ("B", b)] {
         if trace.is_empty() && trace.bare == 0 {
             found.warnings.push(format!("{name} holds no packet"));

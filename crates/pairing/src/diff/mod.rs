@@ -18,11 +18,12 @@ mod pairs;
 mod pieces;
 mod result;
 mod trace;
+mod tunnels;
 mod twice;
 
 pub use columns::{DOCUMENT, FLOW, PACKET, RESULT};
-pub use fingerprint::{Fingerprint, Keep, Range, fingerprint};
+pub use fingerprint::{Fingerprint, Keep, Layer, Range, fingerprint};
 pub use flow::Flow;
 pub use measure::{Settings, compare, in_common};
 pub use result::{Basis, Difference, Fate, Matched, PacketRow};
-pub use trace::Trace;
+pub use trace::{Cuts, Trace};

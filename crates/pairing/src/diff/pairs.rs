@@ -5,12 +5,16 @@
 //! time differences are closest to the usual one. Of several copies in the capture that comes second the first is the
 //! arrival (RFC 4737 section 3.6, RFC 5560): a copy is no later packet, however long the first one took.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::diff::direction::Way;
+use crate::diff::flow::Flow;
 use crate::diff::trace::{Seen, Trace};
 use crate::join::{Keyed, join, sorted};
 
-/// Groups with more packets on a side than this are paired in order from their start.
-const MAX_GROUP: usize = 64;
+/// Most costs that are compared to pair a group: packets of the shorter side, times those that it lacks. Others are paired in order
+/// from their start.
+const MAX_COMPARED: usize = 1 << 20;
 
 /// A packet in both captures, or in one of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,6 +25,7 @@ pub(crate) enum Pair {
 }
 
 /// Indices of packets with the same bytes, in the order of their captures.
+#[derive(Default)]
 pub(crate) struct Group {
     pub(crate) a: Vec<usize>,
     pub(crate) b: Vec<usize>,
@@ -31,14 +36,48 @@ pub(crate) fn groups(a: &Trace, b: &Trace) -> Vec<Group> {
     let keys = |trace: &Trace| sorted(&trace.packets, |seen| seen.hash);
     let indices = |run: &[Keyed<u128>]| run.iter().map(|&(_, index)| index as usize).collect();
     join(&keys(a), &keys(b))
-        .map(|(_, a, b)| Group {
-            a: indices(a),
-            b: indices(b),
+        .flat_map(|(_, in_a, in_b)| {
+            let whole = Group {
+                a: indices(in_a),
+                b: indices(in_b),
+            };
+            whole.by_flow(a, b)
         })
         .collect()
 }
 
 impl Group {
+    /// The group parted by flow, if its packets are alike although they are of several: without their addresses, what a host echoes is the same
+    /// as what was sent to it. A device translates one end of a flow (RFC 3022 section 2.2), the other is the same in both captures.
+    fn by_flow(self, a: &Trace, b: &Trace) -> Vec<Group> {
+        let flow_a = |&i: &usize| a.flow_of(&a.packets[i]);
+        let flow_b = |&j: &usize| b.flow_of(&b.packets[j]);
+        let flows: BTreeSet<Flow> = self.a.iter().map(flow_a).collect();
+        let others: BTreeSet<Flow> = self.b.iter().map(flow_b).collect();
+        if flows.is_empty() || flows.len().max(others.len()) < 2 || others.is_empty() {
+            return vec![self];
+        }
+        let same_end = |one: &Flow, other: &Flow| one.src == other.src || one.dst == other.dst;
+        let of = |flow: &Flow| {
+            let mut fitting = flows.iter().filter(|other| same_end(flow, other));
+            fitting.next().filter(|_| fitting.next().is_none()).copied()
+        };
+        // Of ends that are not known again, each may be any of them.
+        let known = others.iter().filter(|flow| of(flow).is_some()).count();
+        if known == 0 || known < others.len().min(flows.len()) {
+            return vec![self];
+        }
+        let mut parts: BTreeMap<Flow, Group> = BTreeMap::new();
+        for j in &self.b {
+            let flow = of(&flow_b(j)).unwrap_or_else(|| flow_b(j));
+            parts.entry(flow).or_default().b.push(*j);
+        }
+        for i in &self.a {
+            parts.entry(flow_a(i)).or_default().a.push(*i);
+        }
+        parts.into_values().collect()
+    }
+
     /// The packet that each capture has once.
     pub(crate) fn single(&self) -> Option<(usize, usize)> {
         match (self.a.as_slice(), self.b.as_slice()) {
@@ -52,7 +91,8 @@ impl Group {
         let (n, m) = (self.a.len(), self.b.len());
         let time = |seen: &[Seen], index: usize| seen.get(index).map_or(0, |seen| seen.ts_ns);
         let difference = |i: usize, j: usize| time(b, self.b[j]).saturating_sub(time(a, self.a[i]));
-        let paired: Vec<(usize, usize)> = if n == m || n.max(m) > MAX_GROUP {
+        let compared = n.min(m).saturating_mul(n.abs_diff(m) + 1);
+        let paired: Vec<(usize, usize)> = if n == m || compared > MAX_COMPARED {
             (0..n.min(m)).map(|i| (i, i)).collect()
         } else {
             let few_in_a = n < m;
@@ -114,22 +154,25 @@ fn first_copies(
 
 /// Pairs each of `few` with one of `many`, keeping both orders, at the least total cost.
 fn cheapest(few: usize, many: usize, cost: impl Fn(usize, usize) -> u128) -> Vec<(usize, usize)> {
-    // best[i][j]: the first i of the few with the first j of the many.
-    let mut best = vec![vec![u128::MAX; many + 1]; few + 1];
-    best[0].fill(0);
+    let wide = many - few + 1;
+    // best[i * wide + over]: the first i of the few with the first i + over of the many.
+    let mut best = vec![0_u128; (few + 1) * wide];
     for i in 1..=few {
-        for j in i..=many {
-            let with = best[i - 1][j - 1].saturating_add(cost(i - 1, j - 1));
-            best[i][j] = with.min(best[i][j - 1]);
+        for over in 0..wide {
+            let with = best[(i - 1) * wide + over].saturating_add(cost(i - 1, i - 1 + over));
+            let without = match over {
+                0 => u128::MAX,
+                _ => best[i * wide + over - 1],
+            };
+            best[i * wide + over] = with.min(without);
         }
     }
-    let (mut pairs, mut j) = (Vec::new(), many);
+    let (mut pairs, mut over) = (Vec::new(), wide - 1);
     for i in (1..=few).rev() {
-        while j > i && best[i][j] == best[i][j - 1] {
-            j -= 1;
+        while over > 0 && best[i * wide + over] == best[i * wide + over - 1] {
+            over -= 1;
         }
-        pairs.push((i - 1, j - 1));
-        j -= 1;
+        pairs.push((i - 1, i - 1 + over));
     }
     pairs.reverse();
     pairs

@@ -105,6 +105,10 @@ pub struct Difference {
     pub packets: Vec<PacketRow>,
     /// Super-packets that were cut because the other capture has them in other parts.
     pub cut: u64,
+    /// Frames of either capture in which a packet was captured once more, and which do not count.
+    pub captured_twice: u64,
+    /// The tunnels and VLANs of each capture in which the packets were that were compared; empty where packets were compared as they are.
+    pub tunnels: [Vec<String>; 2],
     /// How packets were matched: a name of [`Keep`](crate::diff::Keep).
     pub matched: &'static str,
     /// What limits the result.

@@ -3,8 +3,9 @@
 use inorder_wire::Frame;
 use std::collections::HashMap;
 
-use crate::diff::fingerprint::{Datagram, Keep, Range, fingerprint};
+use crate::diff::fingerprint::{Datagram, Fingerprint, Keep, Layer, Range, fingerprint};
 use crate::diff::flow::Flow;
+use crate::diff::tunnels::Tunnels;
 
 /// A packet of a capture.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +23,54 @@ pub(crate) struct Seen {
     pub(crate) place: u32,
 }
 
+/// What the snap length left of the packets of both captures.
+#[derive(Clone, Copy, Debug)]
+pub struct Cuts {
+    /// Bytes from the network header on of the packet that was cut most; `usize::MAX` without a cut one.
+    pub outermost: usize,
+    /// The same of the packets in tunnels.
+    pub innermost: usize,
+    /// True if packets are in tunnels.
+    pub has_tunnels: bool,
+}
+
+impl Default for Cuts {
+    fn default() -> Self {
+        Cuts {
+            outermost: usize::MAX,
+            innermost: usize::MAX,
+            has_tunnels: false,
+        }
+    }
+}
+
+impl Cuts {
+    /// The next frame of either capture.
+    pub fn note(&mut self, frame: &Frame<'_>) {
+        let cut = |print: &Fingerprint| match print.captured < print.bytes {
+            true => print.captured as usize,
+            false => usize::MAX,
+        };
+        let outer = fingerprint(frame, Layer::Outermost, 0, Keep::Bytes);
+        self.outermost = self.outermost.min(cut(&outer));
+        // Nothing is in TCP.
+        let inner = match outer.flow.is_ip && outer.flow.protocol == 6 {
+            true => outer,
+            false => fingerprint(frame, Layer::Innermost, 0, Keep::Bytes),
+        };
+        self.innermost = self.innermost.min(cut(&inner));
+        self.has_tunnels |= inner.tunnel.is_some();
+    }
+
+    /// The bytes to compare of the packets of this layer.
+    pub fn of(&self, layer: Layer) -> usize {
+        match layer {
+            Layer::Outermost => self.outermost,
+            Layer::Innermost => self.innermost,
+        }
+    }
+}
+
 /// The packets of a capture, in its order.
 #[derive(Debug)]
 pub struct Trace {
@@ -29,39 +78,46 @@ pub struct Trace {
     pub(crate) flows: Vec<Flow>,
     known: HashMap<Flow, u32>,
     limit: usize,
+    layer: Layer,
     keep: Keep,
     largest: u32,
+    /// The overlay networks in which packets were that are compared, and of how many.
+    pub(crate) tunnels: Tunnels,
     /// Packets that were not compared.
     pub(crate) bare: u64,
 }
 
 impl Trace {
     /// No packets yet. Of each, at most `limit` bytes from the network header on are compared: as many as the shorter of
-    /// the two captures has of the packets that it cut ([`Trace::shortest_cut`]).
+    /// the two captures has of the packets that it cut ([`Cuts`]).
     pub fn new(limit: usize, keep: Keep) -> Self {
+        Self::of_layer(Layer::Outermost, limit, keep)
+    }
+
+    /// The same of the packets in tunnels.
+    pub fn of_layer(layer: Layer, limit: usize, keep: Keep) -> Self {
         Trace {
             packets: Vec::new(),
             flows: Vec::new(),
             known: HashMap::default(),
             limit,
+            layer,
             keep,
             largest: 0,
+            tunnels: Tunnels::default(),
             bare: 0,
         }
     }
 
-    /// The captured bytes from the network header on, if the snap length cut the packet.
-    pub fn shortest_cut(frame: &Frame<'_>) -> Option<usize> {
-        let print = fingerprint(frame, 0, Keep::Bytes);
-        (print.captured < print.bytes).then_some(print.captured as usize)
-    }
-
     /// The next frame of the capture.
     pub fn push(&mut self, frame: &Frame<'_>) {
-        let print = fingerprint(frame, self.limit, self.keep);
+        let print = fingerprint(frame, self.layer, self.limit, self.keep);
         if self.keep == Keep::Payload && print.payload == 0 {
             self.bare += 1;
             return;
+        }
+        if let Some(overlay) = print.tunnel {
+            self.tunnels.note(overlay);
         }
         let flow = *self.known.entry(print.flow).or_insert_with(|| {
             self.flows.push(print.flow);

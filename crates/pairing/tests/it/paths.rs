@@ -1,6 +1,6 @@
 //! Captures at both ends of a path whose fate is known, packet by packet.
 
-use inorder_pairing::diff::{Basis, Difference, Fate, Keep, Settings, Trace};
+use inorder_pairing::diff::{Basis, Difference, Fate, Keep, Layer, Settings, Trace};
 use inorder_wire::{Frame, LinkType};
 use proptest::prelude::*;
 
@@ -86,31 +86,165 @@ fn lost_late_duplicated_and_appeared() {
     );
 }
 
+/// Sent, lost and duplicated.
+fn counts(found: &Difference) -> Vec<(u64, u64, u64)> {
+    let of = found.directions.iter();
+    of.map(|way| (way.sent, way.lost, way.duplicated)).collect()
+}
+
 #[test]
-fn a_mirror_that_shows_each_packet_twice_is_told() {
+fn packets_that_a_mirror_shows_twice_count_once() {
     let sent = |id: u8| (i64::from(id) * 20, datagram(false, 64, id, id));
-    let twice = (1..=20).flat_map(|id| [sent(id), (sent(id).0 + 1, sent(id).1)]);
-    let found = compare(
-        trace(&twice.collect::<Vec<_>>()),
-        trace(&(1..=20).map(sent).collect::<Vec<_>>()),
+    let twice = |apart_ms| {
+        let all = (1..=20).flat_map(|id| [sent(id), (sent(id).0 + apart_ms, sent(id).1)]);
+        trace(&all.collect::<Vec<_>>())
+    };
+    let once = || (1..=20).map(sent);
+    let arrived = || trace(&once().filter(|(ms, _)| ms % 100 > 0).collect::<Vec<_>>());
+    // Packets 5, 10, 15 were lost; nothing shows whether 20 was.
+    let found = compare(twice(1), arrived());
+    assert_eq!(
+        (counts(&found), found.captured_twice),
+        (vec![(19, 3, 0)], 20)
     );
-    let told = found.warnings.iter().find(|w| w.contains("mirror"));
     assert!(
-        told.is_some_and(|w| w.starts_with("20 packets are twice in A")),
+        found.warnings.iter().any(|w| w.starts_with(
+            "A has nearly every packet more than once within 1.00 ms, as when two mirror ports record the same packet: \
+             20 further frames"
+        )),
         "{:?}",
         found.warnings
     );
-    // Repetitions of a sender are further apart.
-    let later = (1..=20).flat_map(|id| [sent(id), (sent(id).0 + 300, sent(id).1)]);
+    let found = compare(trace(&once().collect::<Vec<_>>()), twice(1));
+    assert_eq!(counts(&found), [(20, 0, 0)]);
+    let found = compare(twice(1), twice(2));
+    assert_eq!(
+        (counts(&found), found.captured_twice),
+        (vec![(20, 0, 0)], 40)
+    );
+    // Repetitions of a sender are further apart, and a path doubles some packets, not all.
+    let found = compare(twice(300), trace(&once().collect::<Vec<_>>()));
+    assert_eq!(found.captured_twice, 0);
+    let some = once().chain([5, 9, 13].map(|id| (sent(id).0 + 1, sent(id).1)));
     let found = compare(
-        trace(&later.collect::<Vec<_>>()),
-        trace(&(1..=20).map(sent).collect::<Vec<_>>()),
+        trace(&once().collect::<Vec<_>>()),
+        trace(&some.collect::<Vec<_>>()),
     );
-    assert!(
-        !found.warnings.iter().any(|w| w.contains("mirror")),
-        "{:?}",
-        found.warnings
+    assert_eq!(
+        (counts(&found), found.captured_twice),
+        (vec![(20, 0, 3)], 0)
     );
+}
+
+#[test]
+fn few_packets_back_count_once_where_the_whole_capture_has_each_twice() {
+    let sent = |id: u8| (i64::from(id) * 20, datagram(false, 64, id, id));
+    let answer = |ms| (ms, datagram(true, 61, 1, 0));
+    let a = (1..=20)
+        .flat_map(|id| [sent(id), sent(id)])
+        .chain([answer(500), answer(500)]);
+    let b = (1..=20).map(sent).chain([answer(480)]);
+    let found = compare(trace(&a.collect::<Vec<_>>()), trace(&b.collect::<Vec<_>>()));
+    assert_eq!(counts(&found), [(20, 0, 0), (1, 0, 0)]);
+}
+
+/// A datagram in VXLAN, network 42, or behind a label of MPLS.
+fn tunnelled(vxlan: bool, datagram: &[u8]) -> Vec<u8> {
+    let ethernet = [&[2; 12][..], &[8, 0], datagram].concat();
+    let label = [&[0; 12][..], &[0x88, 0x47, 0, 1, 1, 64], datagram].concat();
+    if !vxlan {
+        return label;
+    }
+    let length = |header: usize| ((ethernet.len() + header) as u16).to_be_bytes();
+    let mut bytes = vec![0; 12];
+    bytes.extend([8, 0, 0x45, 0]);
+    bytes.extend(length(36));
+    bytes.extend([
+        0, 7, 0, 0, 64, 17, 0, 0, 172, 16, 0, 1, 172, 16, 0, 2, 0xc0, 0, 0x12, 0xb5,
+    ]);
+    bytes.extend(length(16));
+    bytes.extend([0, 0, 8, 0, 0, 0, 0, 0, 42, 0]);
+    bytes.extend(ethernet);
+    bytes
+}
+
+#[test]
+fn packets_in_a_tunnel_are_those_that_the_other_capture_has_without_it() {
+    let innermost = |packets: &[Vec<u8>], link| {
+        let mut trace = Trace::of_layer(Layer::Innermost, usize::MAX, Keep::Bytes);
+        for (number, bytes) in (1..).zip(packets) {
+            trace.push(&Frame {
+                ts_ns: number as i64 * 1_000_000,
+                number,
+                link,
+                orig_len: bytes.len() as u32,
+                data: bytes,
+            });
+        }
+        trace
+    };
+    let plain: Vec<_> = (1..=9).map(|id| datagram(false, 64, id, id)).collect();
+    for (vxlan, name) in [(true, "VXLAN VNI 42"), (false, "MPLS label 16")] {
+        let inside = plain.iter().filter(|bytes| bytes[5] != 4);
+        let inside: Vec<_> = inside.map(|bytes| tunnelled(vxlan, bytes)).collect();
+        let found = compare(
+            innermost(&plain, LinkType::RAW),
+            innermost(&inside, LinkType::ETHERNET),
+        );
+        assert_eq!(counts(&found), [(9, 1, 0)], "{name}");
+        assert_eq!(found.tunnels, [vec![], vec![name.to_owned()]]);
+        let told =
+            format!("8 packets of B are in a tunnel ({name}): the packets within were compared");
+        assert!(found.warnings.contains(&told), "{:?}", found.warnings);
+        assert_eq!(found.flows[0].name, "udp 10.0.0.1:9->10.0.0.2:7");
+    }
+}
+
+#[test]
+fn packets_that_are_all_alike_tell_their_direction() {
+    // Each host sends the same keepalive again and again; the third from 10.0.0.1 is lost. No router, clocks an hour apart.
+    let hour = 3_600_000;
+    let to = |n: i64| (n * 1_000, datagram(false, 64, 0, 9));
+    let back = |n: i64| (n * 1_500 + 200, datagram(true, 64, 0, 9));
+    let later = |(ms, bytes): (i64, Vec<u8>), by: i64| (ms + by, bytes);
+    let sorted = |mut all: Vec<(i64, Vec<u8>)>| {
+        all.sort_by_key(|(ms, _)| *ms);
+        trace(&all)
+    };
+    let a = (0..80).map(to).chain((0..50).map(|n| later(back(n), 10)));
+    let there = (0..80).filter(|n| *n != 2).map(|n| later(to(n), 10 - hour));
+    let b = there.chain((0..50).map(|n| later(back(n), -hour)));
+    let found = compare(sorted(a.collect()), sorted(b.collect()));
+    assert_eq!(counts(&found), [(80, 1, 0), (50, 0, 0)]);
+    assert!(found.directions.iter().all(|way| way.order.reordered == 0));
+    assert_eq!(found.directions[0].basis, Basis::BothDirections);
+    let lost = found.packets.iter().find(|p| p.fate == Fate::Lost);
+    assert_eq!(lost.and_then(|p| p.frame_a), Some(5));
+}
+
+#[test]
+fn what_a_host_echoes_is_not_taken_for_what_was_sent_to_it() {
+    // 10.0.0.1 is 192.0.2.1 behind a device; 10.0.0.2 sends everything back as it came.
+    let outside = |mut bytes: Vec<u8>, at: usize| {
+        bytes[at..at + 4].copy_from_slice(&[192, 0, 2, 1]);
+        bytes
+    };
+    let to = |n: u8| datagram(false, 64, 0, n);
+    let back = |n: u8| datagram(true, 64, 0, n);
+    let at = |n: u8, ms: i64| i64::from(n) * 100 + ms;
+    let a = (1..=9).flat_map(|n| [(at(n, 0), to(n)), (at(n, 20), back(n))]);
+    let b = (1..=9).flat_map(|n| {
+        let (there, again) = (outside(to(n), 12), outside(back(n), 16));
+        [(at(n, 10), there), (at(n, 11), again)]
+    });
+    // The fifth answer is lost.
+    let a = a.filter(|(ms, _)| *ms != at(5, 20));
+    let found = compare(
+        kept(&a.collect::<Vec<_>>(), Keep::Translated),
+        kept(&b.collect::<Vec<_>>(), Keep::Translated),
+    );
+    assert_eq!(counts(&found), [(9, 0, 0), (9, 1, 0)]);
+    assert!(found.directions.iter().all(|way| way.order.reordered == 0));
 }
 
 #[test]
