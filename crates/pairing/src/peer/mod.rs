@@ -248,7 +248,7 @@ impl<'a> Lane<'a> {
         } else {
             (own, other, there, guess_ns, sampled.first().copied())
         };
-        let sent = once::once(sent);
+        let (sent, arrived) = (once::once(sent), once::once(arrived));
         let mss = |d: Dir| {
             let (here, there) = (pair.here(d).mss, pair.there(d).mss);
             let (sent, arrived) = if at_receiver {

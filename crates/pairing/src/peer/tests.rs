@@ -216,20 +216,28 @@ fn what_took_the_usual_time_is_the_retransmission_though_nothing_tells_it_from_t
 }
 
 #[test]
-fn frames_that_the_sender_has_captured_twice_were_not_sent_twice() {
+fn frames_that_both_ends_have_captured_twice_were_not_sent_twice() {
     let mut tape = Tape::new(0);
-    for n in 0..9 {
-        let packet = || bytes(1_000 * n as u32, 1_000, 10 + n as u16);
-        tape.leaves(2_000 + 10 * n, packet());
-        tape.leaves(2_002 + 10 * n, packet());
+    // Nothing distinguishes what is sent again but its time.
+    let packet = |n: i64| Segment {
+        has: 0,
+        ..bytes(1_000 * n as u32, 1_000, 0)
+    };
+    for n in 0..30 {
+        tape.leaves(2_000 + 10 * n, packet(n));
+        tape.leaves(2_002 + 10 * n, packet(n));
         if n != 4 {
-            tape.arrives(2_500 + 10 * n, packet());
+            tape.arrives(2_500 + 10 * n, packet(n));
+            tape.arrives(2_503 + 10 * n, packet(n));
         }
     }
-    tape.leaves(3_200, bytes(4_000, 1_000, 30));
-    tape.leaves(3_202, bytes(4_000, 1_000, 30));
-    tape.arrives(3_700, bytes(4_000, 1_000, 30));
-    tape.ack(3_720, 9_000);
+    for us in [0, 2] {
+        tape.leaves(3_200 + us, packet(4));
+    }
+    for us in [0, 3] {
+        tape.arrives(3_700 + us, packet(4));
+    }
+    tape.ack(3_720, 30_000);
     let flow = tape.flow();
     assert_eq!(told(&flow), [(Kind::Lost, 4_000, None)]);
     let sent_again = &flow.truth.retransmission_list;
