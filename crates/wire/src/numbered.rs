@@ -55,14 +55,14 @@ pub struct InnerTcp {
 }
 
 impl InnerTcp {
-    /// A short name of one direction of a connection, the same in every run. Two of them have the same one by accident
+    /// A short name of one direction of a connection, the same in every run and whatever its label or TEID. Two of them have the same one by accident
     /// once in 2^31 pairs. Addresses can be chosen to have the same one, so it must not be the hash of a table.
     pub fn name(key: &FlowKey, dir: Dir) -> u32 {
         let fold = |a: u64, b: u64| {
             let wide = u128::from(a) * u128::from(b);
             (wide as u64) ^ ((wide >> 64) as u64)
         };
-        let [src_low, dst_low, src_high, dst_high, rest] = key.words(Dir::LowToHigh);
+        let [src_low, dst_low, src_high, dst_high, rest] = key.on_any_path().words(Dir::LowToHigh);
         // Digits of pi, so that usual addresses make no operand zero.
         let low = src_low ^ src_high.rotate_left(32) ^ 0x243f_6a88_85a3_08d3;
         let high = dst_low ^ dst_high.rotate_left(32) ^ 0x1319_8a2e_0370_7344;
