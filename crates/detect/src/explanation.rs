@@ -49,6 +49,8 @@ explanations! {
     /// An ACK without new information that no hole explains well makes each hole it may answer doubtful. It does not count as
     /// an ACK without a cause when the rate of such ACKs is learnt.
     LeftOver => "left-over", "RFC 7323 section 5.3; Linux tcp_send_dupack";
+    /// A receiver that lists fewer ranges than it has leaves out what came between two of its ACKs: what shows later may not be late.
+    UnlistedRanges => "unlisted-ranges", "RFC 2018 section 4";
     /// Several ACKs that answer as many of several holes name an original only if two holes are in question, or if lateness
     /// has a habit.
     FewCauses => "few-causes", "RFC 7323 section 5.3; Linux tcp_send_dupack";

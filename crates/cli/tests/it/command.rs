@@ -109,11 +109,11 @@ fn rows_of_csv_are_those_requested() {
     assert_eq!(events, header(&["--events"]));
     assert_eq!(
         header(&["--rows", "retransmissions"]),
-        "file,flow,overlay,reuse,frame,at_ns,seq_offset,len,verdict,confidence,cause"
+        "file,flow,overlay,network,reuse,frame,at_ns,seq_offset,len,verdict,confidence,cause"
     );
     assert_eq!(
         header(&["--rows", "recoveries"]),
-        "file,flow,overlay,reuse,start_ns,seq_offset,retransmissions,timeout,expiries,verdict,cause"
+        "file,flow,overlay,network,reuse,start_ns,seq_offset,retransmissions,timeout,expiries,verdict,cause"
     );
 }
 

@@ -51,7 +51,7 @@ fn commands_are_printed_without_a_kernel() {
     let said = String::from_utf8(output.stdout).unwrap();
     says(
         &said,
-        "tc -n x qdisc add dev fout parent 1:1 handle 10: pfifo limit 20\n",
+        "tc -n x qdisc add dev fout root handle 10: netem limit 21 rate 5000000bit\n",
     );
 }
 

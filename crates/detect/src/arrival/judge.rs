@@ -3,7 +3,7 @@
 use inorder_wire::{Has, Segment};
 
 use super::announced::told_of;
-use super::{Arrival, Context, Note};
+use super::{Arrival, Context, NEVER_NS, Note};
 use crate::collect::Basis;
 use crate::copies::{Above, Copy, Means, by_timing, tell};
 use crate::explanation::Explanation;
@@ -47,7 +47,8 @@ impl Arrival {
         }
         if !old && matches!(told, Copy::Retransmission(_)) {
             self.kept_ids.renewed();
-        } else if again {
+        } else if again && (cx.to_sender_ns.is_some() || self.times.una_ns > NEVER_NS) {
+            // Where no acknowledgement was captured either, as in one direction alone, nothing comes too late for an original.
             self.kept_ids
                 .perhaps_again(seg.ts_ns, cx.to_sender_ns, self.early.holes);
         }

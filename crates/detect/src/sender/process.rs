@@ -116,7 +116,10 @@ impl Sender {
         let room = self.receiver.room(self.last.as_ref());
         let full = covered > 1 && ranges > room;
         // Of what came between two ACKs, only the last range is in one of a single block.
-        let hidden = had_hole && ranges >= room && self.receiver.leaves_ranges_out();
+        let hidden = had_hole
+            && ranges >= room
+            && self.receiver.leaves_ranges_out()
+            && self.explanations.has(Explanation::UnlistedRanges);
         let cut = self.receiver.cuts_blocks;
         if cut {
             self.reading.extend_known();

@@ -121,7 +121,10 @@ fn analyse(path: &Path) -> Option<(Analysis, Reader)> {
 fn check(analysis: &Analysis, reader: &Reader) -> Failures {
     let mut failures = Failures::new();
     outputs::check(analysis, &mut failures);
-    let key = |of: &inorder_detect::FlowId| FlowKey::new(of.src.into(), of.dst.into(), of.overlay);
+    let key = |of: &inorder_detect::FlowId| {
+        let (key, dir) = FlowKey::new(of.src.into(), of.dst.into(), of.overlay);
+        (reader::of_both_ways(&key), dir)
+    };
     // Which packets belong to which of several connections is a question of its own.
     let several = analysis.flows.iter().filter(|flow| flow.flow.reuse > 0);
     let several: BTreeSet<FlowKey> = several.map(|flow| key(&flow.flow).0).collect();

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use inorder_wire::{Dir, FlowKey, NO_WSCALE, Segment, TcpFlags};
+use inorder_wire::{Dir, FlowKey, NO_WSCALE, Overlay, Segment, TcpFlags};
 
 /// Frames with the same header and identification that are closer than this are one packet, captured or delivered
 /// twice: no retransmission timer is shorter than the clock tick of 1 ms (RFC 6298 section 2 step (2.4) asks for 1 s).
@@ -213,7 +213,7 @@ impl Reader {
         let host = key.ends(dir).0.addr();
         let times = self.ids.entry((host, seg.ip_id)).or_default();
         times.push(seg.ts_ns);
-        let ways = self.ways.entry(*key).or_default();
+        let ways = self.ways.entry(of_both_ways(key)).or_default();
         ways[dir.index()].sent(seg);
         if seg.flags.any(TcpFlags::ACK) {
             let both = (ways[0].shift, ways[1].shift);
@@ -244,4 +244,13 @@ impl Reader {
         let mut skipped = (1..=skipped).map(|n| before.wrapping_add(n));
         !data.answers && skipped.any(|id| !elsewhere(id))
     }
+}
+
+/// The key of a connection in a tunnel whose directions have labels of their own, whatever these are.
+pub(crate) fn of_both_ways(key: &FlowKey) -> FlowKey {
+    let overlay = match Overlay::is_one_way(key.overlay) {
+        true => Overlay::on_any_path(key.overlay),
+        false => key.overlay,
+    };
+    FlowKey { overlay, ..*key }
 }
