@@ -193,7 +193,7 @@ impl CongestionControl for Control {
     }
 
     fn undo_cwnd(&mut self, window: &tcp::Window) -> u32 {
-        let usual = window.cwnd.max(window.ssthresh.saturating_mul(2));
+        let usual = window.cwnd.max(window.before_loss);
         if !self.undoes {
             return usual;
         }
