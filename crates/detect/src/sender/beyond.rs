@@ -43,11 +43,16 @@ impl Default for Beyond {
 }
 
 impl Beyond {
+    /// A window up to `edge` offers more than those before.
+    #[inline(always)]
+    pub(super) fn is_widened_by(&self, edge: i64) -> bool {
+        edge != i64::MAX && (edge > self.edge || self.edge == i64::MAX)
+    }
+
     /// The receiver offers at `now` to take what lies below `edge`; the window's edge never moves back (RFC 9293 section 3.8.6). What came
     /// there less than a round trip after it was sent may have met the wider window.
-    #[inline]
     pub(super) fn offered(&mut self, edge: i64, now: i64, rtt_ns: i64) {
-        if edge == i64::MAX || edge <= self.edge && self.edge != i64::MAX {
+        if !self.is_widened_by(edge) {
             return;
         }
         self.edge = edge;
@@ -64,9 +69,15 @@ impl Beyond {
     /// A first transmission. A single byte probes a closed window.
     #[inline]
     pub(super) fn sent(&mut self, start: i64, len: u32, sent_ns: i64) {
-        let remembered = self.waiting.len() + self.refused.len();
-        if start >= self.edge && len > 1 && !self.ignored && remembered < MAX_BEYOND {
-            self.waiting.push_back(Sent { start, sent_ns });
+        if start >= self.edge && len > 1 && !self.ignored {
+            self.remember(Sent { start, sent_ns });
+        }
+    }
+
+    #[inline(never)]
+    fn remember(&mut self, sent: Sent) {
+        if self.waiting.len() + self.refused.len() < MAX_BEYOND {
+            self.waiting.push_back(sent);
         }
     }
 

@@ -228,8 +228,10 @@ impl Sender {
     /// Next to this capture point: the receiver offers at `now` to take what lies below `edge`.
     #[inline]
     pub(crate) fn offered(&mut self, edge: i64, now: i64) {
-        let rtt_ns = self.timing.min_rtt.unwrap_or(0);
-        self.ledger.beyond.offered(edge, now, rtt_ns);
+        if self.ledger.beyond.is_widened_by(edge) {
+            let rtt_ns = self.timing.min_rtt.unwrap_or(0);
+            self.ledger.beyond.offered(edge, now, rtt_ns);
+        }
     }
 
     /// The capture begins in the middle of the connection, whose receiver has acknowledged everything below `una`.

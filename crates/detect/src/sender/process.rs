@@ -113,13 +113,7 @@ impl Sender {
             self.reading.cover(&mut self.outstanding, number);
         }
         let covered = self.reading.reports.len();
-        let room = self.receiver.room(self.last.as_ref());
-        let full = covered > 1 && ranges > room;
-        // Of what came between two ACKs, only the last range is in one of a single block.
-        let hidden = had_hole
-            && ranges >= room
-            && self.receiver.leaves_ranges_out()
-            && self.explanations.has(Explanation::UnlistedRanges);
+        let full = covered > 1 && ranges > self.receiver.room(self.last.as_ref());
         let cut = self.receiver.cuts_blocks;
         if cut {
             self.reading.extend_known();
@@ -133,7 +127,7 @@ impl Sender {
             self.receiver.learn_blocks(listed, ranges);
         }
         let reported = self.reading.reports.len();
-        if hidden && reported > 1 {
+        if reported > 1 && had_hole && self.may_leave_out(ranges) {
             self.reading.doubt_all();
         } else if full {
             // What the blocks had no room for shows only now.
@@ -165,6 +159,13 @@ impl Sender {
             self.openers.drop_below(self.outstanding.una);
         }
         self.answer(ack, dsack, advanced);
+    }
+
+    /// Of what came between two ACKs, only the last range is in one of a single block. There were `ranges` before.
+    fn may_leave_out(&self, ranges: usize) -> bool {
+        self.receiver.leaves_ranges_out()
+            && ranges >= self.receiver.room(self.last.as_ref())
+            && self.explanations.has(Explanation::UnlistedRanges)
     }
 
     /// `ack` lists `listed` ranges, fewer than there are. Where the receiver reports each once, and an ACK may have been lost before this one or
