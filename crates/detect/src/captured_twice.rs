@@ -13,7 +13,7 @@ pub const MIN_PAIRS: usize = 4;
 /// Number of pairs for each frame that was captured only once, beyond the first such frame: a mirrored port may lose some.
 const PAIRS_PER_LONE_FRAME: usize = 3;
 
-/// True if so many frames that came once are too many beside so many that came again.
+/// Frames were captured twice only if nearly all were: true if the frames that came only once (`lone`) are too many beside the `pairs`.
 pub fn are_too_many(lone: usize, pairs: usize) -> bool {
     // One may be alone in the few frames of a beginning, where a share says nothing.
     lone > 1 + pairs / PAIRS_PER_LONE_FRAME

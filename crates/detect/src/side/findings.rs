@@ -210,8 +210,9 @@ impl Findings {
         self.recoveries.doubt();
     }
 
-    /// What answers what is not known. The order in which one host's packets came is: that some are late is likely, as long as nothing else tells
-    /// an original from a retransmission than what they carry, or the order of the acknowledgements.
+    /// Acknowledgements were captured a little before the data that they answer. So it is not known what each of them answers, and what was lost
+    /// or sent again needlessly is undecided. But each host's packets are in their order, and this order alone shows which data was late: that
+    /// remains likely.
     fn doubt_answers(&mut self) {
         let late = std::mem::take(&mut self.collected.reordering);
         let bursts = std::mem::take(&mut self.collected.bursts);

@@ -67,6 +67,17 @@ fn behind_the_syn(seg: &Segment, bytes: u32) -> Segment {
     }
 }
 
+/// What the duplicate frames of one host have in common.
+#[derive(Clone, Copy, Debug, Default)]
+struct TwinHabit {
+    /// The longest time between a frame and its duplicate frame that can have been nothing else, nanoseconds.
+    apart_ns: i64,
+    /// Those that came no sooner than retransmissions, while no other had come.
+    far: u8,
+    /// How many routers the last one had passed beyond its first one, modulo 256; 0 where there was none that had.
+    hops: u8,
+}
+
 /// One direction.
 ///
 /// In this order, what every packet needs is in the first line of the cache, but its print.
@@ -91,12 +102,8 @@ pub(crate) struct Side {
     kept: Kept,
     /// That it does is known for sure.
     kept_for_sure: bool,
-    /// The longest time between a frame and its duplicate frame that can have been nothing else, nanoseconds.
-    twin_ns: i64,
-    /// Those that came no sooner than retransmissions, while no other had come.
-    far_twins: u8,
-    /// How many routers the last duplicate frame had passed beyond its first one, modulo 256; 0 where there was none that had.
-    twin_hops: u8,
+    /// What its duplicate frames have in common.
+    twins: TwinHabit,
     clock: StampClock,
     /// What this host said it had before any data of the other one was captured.
     reported: Option<Box<Reported>>,

@@ -109,9 +109,9 @@ impl Side {
         let keeps = self.kept == Kept::Yes || seg.ip_id == 0;
         if let Some(hops) = self.recent.passed_more_routers(seg).filter(|_| !keeps) {
             // A router that held it for long takes as much of its time to live as it did from the others.
-            let usual = hops == self.twin_hops || hops == other.twin_hops;
+            let usual = hops == self.twins.hops || hops == other.twins.hops;
             if usual || apart_ns <= MAX_APART_NS {
-                self.twin_hops = hops;
+                self.twins.hops = hops;
                 return self.note_twin(apart_ns <= MAX_APART_NS, apart_ns) || usual;
             }
         }
@@ -138,17 +138,17 @@ impl Side {
     /// Nobody was seen to ask for `seg`, which came before with the same identification. No duplicate frame has come as soon as all others do, and
     /// these come no sooner than retransmissions: as long as they are few, they are duplicate frames all the same.
     fn seems_sent_again(&mut self, seg: &Segment, soon: bool) -> bool {
-        if soon || seg.ip_id == 0 || self.kept != Kept::Unknown || self.twin_ns > 0 {
+        if soon || seg.ip_id == 0 || self.kept != Kept::Unknown || self.twins.apart_ns > 0 {
             return false;
         }
-        self.far_twins = self.far_twins.saturating_add(1);
-        self.far_twins > MAX_FAR_TWINS
+        self.twins.far = self.twins.far.saturating_add(1);
+        self.twins.far > MAX_FAR_TWINS
     }
 
     /// Data that came `apart_ns` before, and that the other host has `asked` for meanwhile or not, is a duplicate frame. `soon`: a
     /// retransmission takes longer.
     fn is_data_twice(&self, seg: &Segment, apart_ns: i64, (asked, soon): (bool, bool)) -> bool {
-        let usual = apart_ns <= self.twin_ns.saturating_mul(2);
+        let usual = apart_ns <= self.twins.apart_ns.saturating_mul(2);
         match self.kept {
             _ if seg.ip_id == 0 => {
                 let most_ns = match soon && seg.has(Has::TIMESTAMPS) {
@@ -167,7 +167,7 @@ impl Side {
     /// Where `twice`, a duplicate frame of the capture came `apart_ns` after its first one.
     fn note_twin(&mut self, twice: bool, apart_ns: i64) -> bool {
         if twice {
-            self.twin_ns = self.twin_ns.max(apart_ns);
+            self.twins.apart_ns = self.twins.apart_ns.max(apart_ns);
         }
         twice
     }

@@ -115,9 +115,7 @@ fn data_that_is_passed_on_late_still_tells_which_of_it_came_late() {
     let late = |confidence| vec![(Kind::Reordered, confidence)];
     assert_eq!(data_behind_its_answers(0), late(Confidence::Certain));
     assert_eq!(data_behind_its_answers(1_200), late(Confidence::Likely));
-    assert_ne!(
-        data_behind_its_answers(70_000),
-        late(Confidence::Likely),
-        "two clocks"
-    );
+    let two_clocks = data_behind_its_answers(70_000);
+    let undecided = |&(_, confidence): &(Kind, Confidence)| confidence == Confidence::Ambiguous;
+    assert!(two_clocks.iter().all(undecided), "{two_clocks:?}");
 }

@@ -28,8 +28,8 @@ pub(crate) struct Matching {
 
 /// Packets that tell how long others take, at least.
 const MIN_SINGLE: usize = 20;
-/// One packet of this number takes longer than is usual.
-const RARELY: usize = 20;
+/// Of this number of packets one may take longer than the usual time.
+const PACKETS_PER_SLOW_ONE: usize = 20;
 
 /// Header fields that came through unchanged.
 #[derive(Clone, Copy, Debug)]
@@ -186,7 +186,8 @@ impl Ends<'_> {
             at.saturating_sub(time(self.sent, sent, s))
         });
         let mut took: Vec<i64> = took.collect();
-        let most = (took.len() >= MIN_SINGLE).then(|| took.len() - 1 - took.len() / RARELY)?;
+        let most = (took.len() >= MIN_SINGLE)
+            .then(|| took.len() - 1 - took.len() / PACKETS_PER_SLOW_ONE)?;
         Some(*took.select_nth_unstable(most).1)
     }
 
