@@ -1,8 +1,9 @@
-//! Arrivals written as text: `seq[,time_s[,bytes]]`.
+//! Arrivals written as text: `seq[,time_s[,bytes]]`, or the columns that a header names.
 
 use std::fmt;
 
 use crate::bound::MAX_SEQ;
+use crate::columns::{Columns, PLAIN, Unit, fields, parse_time};
 
 /// One line of such text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,11 +21,11 @@ pub struct Record {
 pub enum RecordError {
     /// The first field is not a number of the given width (bits), or is above [`MAX_SEQ`].
     Seq(u32),
-    /// The second field is not a decimal number of seconds that fits 64 bits of nanoseconds.
-    Time,
-    /// The third field is not a number of bytes below 2^32.
+    /// The time is not a decimal number of its unit that fits 64 bits of nanoseconds.
+    Time(Unit),
+    /// The field of bytes is not a number below 2^32.
     Bytes,
-    /// More than three fields.
+    /// More than three fields, and no header that names them.
     Fields,
     /// A time on a line after lines without times, or the other way round.
     TimeNowAndThen,
@@ -38,12 +39,18 @@ impl fmt::Display for RecordError {
                 let max = (1u64 << (bits % 64)) - 1;
                 write!(f, "expected a sequence number of {bits} bits, 0 to {max}")
             }
-            RecordError::Time => write!(
+            RecordError::Time(Unit::Seconds) => write!(
                 f,
                 "expected the time in decimal seconds, such as 0.148 or 1700000000.000000001"
             ),
+            RecordError::Time(unit) => {
+                write!(f, "expected the time in {unit}, to the nanosecond at most")
+            }
             RecordError::Bytes => write!(f, "expected the payload in bytes, 0 to {}", u32::MAX),
-            RecordError::Fields => write!(f, "expected seq[,time_s[,bytes]]"),
+            RecordError::Fields => write!(
+                f,
+                "expected seq[,time_s[,bytes]], or a header line that names the columns"
+            ),
             RecordError::TimeNowAndThen => {
                 write!(f, "expected a time on every line or on none")
             }
@@ -53,38 +60,9 @@ impl fmt::Display for RecordError {
 
 impl std::error::Error for RecordError {}
 
-/// Decimal seconds as exact nanoseconds; `None` for any other text, also for digits below a nanosecond.
-///
-/// ```
-/// assert_eq!(inorder_metrics::parse_seconds("-1.5"), Some(-1_500_000_000));
-/// assert_eq!(inorder_metrics::parse_seconds("0.0000000001"), None);
-/// ```
-pub fn parse_seconds(text: &str) -> Option<i64> {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let fraction = fraction.trim_end_matches('0');
-    let all_digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
-    // "1." and ".5" are numbers; "." and "" are not.
-    let some = digits.bytes().any(|b| b.is_ascii_digit());
-    if !some || fraction.len() > 9 || !all_digits(whole) || !all_digits(fraction) {
-        return None;
-    }
-    let number = |s: &str| {
-        if s.is_empty() {
-            Ok(0)
-        } else {
-            s.parse::<i128>()
-        }
-    };
-    let scale = 10i128.pow(9 - fraction.len() as u32);
-    let seconds = number(whole).ok()?.checked_mul(1_000_000_000)?;
-    let ns = seconds.checked_add(number(fraction).ok()? * scale)?;
-    let negative = digits.len() < text.len();
-    i64::try_from(if negative { -ns } else { ns }).ok()
-}
-
-/// Reads the lines of one text. Comments (`#` to the end of the line), blank lines and a header line before the first
-/// record are skipped.
+/// Reads the lines of one text. Comments (`#` to the end of the line) and blank lines are skipped. A header line before the
+/// first record names the columns: those of the sequence number, the time with its unit and the bytes are found by their
+/// names, all others are left out. Fields stand between commas, semicolons, tabs or spaces.
 ///
 /// ```
 /// use inorder_metrics::RecordParser;
@@ -102,7 +80,7 @@ pub fn parse_seconds(text: &str) -> Option<i64> {
 pub struct RecordParser {
     bits: u32,
     timed: Option<bool>,
-    header_seen: bool,
+    columns: Option<Columns>,
 }
 
 impl RecordParser {
@@ -111,7 +89,7 @@ impl RecordParser {
         RecordParser {
             bits,
             timed: None,
-            header_seen: false,
+            columns: None,
         }
     }
 
@@ -123,19 +101,23 @@ impl RecordParser {
         if line.is_empty() || self.is_header(line) {
             return Ok(None);
         }
-        let mut fields = line.split(',').map(str::trim);
-        let seq = self.parse_seq(fields.next().unwrap_or(""))?;
-        let time_ns = match fields.next() {
-            None | Some("") => None,
-            Some(text) => Some(parse_seconds(text).ok_or(RecordError::Time)?),
-        };
-        let bytes = match fields.next() {
-            None | Some("") => None,
-            Some(text) => Some(parse_number(text).ok_or(RecordError::Bytes)?),
-        };
-        if fields.next().is_some() {
-            return Err(RecordError::Fields);
+        let columns = self.columns.unwrap_or(PLAIN);
+        let (mut seq, mut time_ns, mut bytes) = (None, None, None);
+        for (i, field) in fields(line).enumerate() {
+            if i >= columns.at_most {
+                return Err(RecordError::Fields);
+            }
+            if i == columns.seq {
+                seq = Some(self.parse_seq(field)?);
+            } else if field.is_empty() {
+                continue;
+            } else if let Some((_, unit)) = columns.time.filter(|(at, _)| *at == i) {
+                time_ns = Some(parse_time(field, unit).ok_or(RecordError::Time(unit))?);
+            } else if columns.bytes == Some(i) {
+                bytes = Some(parse_number(field).ok_or(RecordError::Bytes)?);
+            }
         }
+        let seq = seq.ok_or(RecordError::Seq(self.bits))?;
         if *self.timed.get_or_insert(time_ns.is_some()) != time_ns.is_some() {
             return Err(RecordError::TimeNowAndThen);
         }
@@ -146,14 +128,13 @@ impl RecordParser {
         }))
     }
 
-    /// A first line is a header if its first field is a known name for sequence numbers; any other word is an error.
+    /// A first line is a header if a field of it is a known name for sequence numbers; any other word is an error.
     fn is_header(&mut self, line: &str) -> bool {
-        let field = line.split(',').next().unwrap_or("");
-        let name = field.trim().trim_matches('"').to_ascii_lowercase();
-        let named = name.contains("seq") || ["number", "packet", "index", "id"].contains(&&*name);
-        let first = self.timed.is_none() && !self.header_seen;
-        self.header_seen |= named;
-        named && first
+        if self.timed.is_some() || self.columns.is_some() {
+            return false;
+        }
+        self.columns = Columns::named(line);
+        self.columns.is_some()
     }
 
     fn parse_seq(&self, text: &str) -> Result<u64, RecordError> {
@@ -177,7 +158,13 @@ mod tests {
     #[test]
     fn lines() {
         let mut parser = RecordParser::new(64);
-        for skipped in ["", "  ", "# a comment", "\t# another", "number,seconds"] {
+        for skipped in [
+            "",
+            "  ",
+            "# a comment",
+            "\t# another",
+            "number,seconds,bytes",
+        ] {
             assert_eq!(parser.parse(skipped), Ok(None), "{skipped:?}");
         }
         let record = parser.parse(" 7 # late").unwrap().unwrap();
@@ -189,13 +176,68 @@ mod tests {
             ("-1", RecordError::Seq(64)),
             ("+1", RecordError::Seq(64)),
             ("9223372036854775808", RecordError::Seq(64)),
-            ("1,now", RecordError::Time),
+            ("1,now", RecordError::Time(Unit::Seconds)),
             ("1,,4294967296", RecordError::Bytes),
-            ("1,,2,3", RecordError::Fields),
             ("1,0.5", RecordError::TimeNowAndThen),
         ] {
             assert_eq!(parser.parse(line), Err(error), "{line:?}");
         }
+    }
+
+    /// What the lines of a text say: number, time and bytes of each.
+    fn read(lines: &[&str]) -> Vec<(u64, Option<i64>, Option<u32>)> {
+        let mut parser = RecordParser::new(64);
+        let records = lines.iter().filter_map(|line| parser.parse(line).unwrap());
+        records
+            .map(|record| (record.seq, record.time_ns, record.bytes))
+            .collect()
+    }
+
+    #[test]
+    fn more_fields_than_three_need_a_header() {
+        let without = RecordParser::new(64).parse("1,,2,3");
+        assert_eq!(without, Err(RecordError::Fields));
+        assert_eq!(
+            read(&["seq,time_s,bytes,port", "1,,2,3"]),
+            [(1, None, Some(2))]
+        );
+    }
+
+    #[test]
+    fn a_header_names_the_columns() {
+        assert_eq!(read(&["seq,bytes", "7,1500"]), [(7, None, Some(1500))]);
+        assert_eq!(
+            read(&["time_ms,port,seq", "1.5,443,9", "2,443,8"]),
+            [(9, Some(1_500_000), None), (8, Some(2_000_000), None)]
+        );
+        assert_eq!(
+            read(&["frame.time_epoch\ttcp.seq\ttcp.len", "1700000000.5\t1\t20"]),
+            [(1, Some(1_700_000_000_500_000_000), Some(20))]
+        );
+        assert_eq!(read(&["id;time_ns", "3;17"]), [(3, Some(17), None)]);
+        let mut parser = RecordParser::new(64);
+        assert_eq!(parser.parse("seq,time_us"), Ok(None));
+        assert_eq!(
+            parser.parse("1,0.0001"),
+            Err(RecordError::Time(Unit::Microseconds))
+        );
+        // A line that ends before the column of numbers has none.
+        let mut parser = RecordParser::new(64);
+        assert_eq!(parser.parse("time,seq"), Ok(None));
+        assert_eq!(parser.parse("1"), Err(RecordError::Seq(64)));
+    }
+
+    #[test]
+    fn fields_may_stand_between_other_separators() {
+        for line in ["7,0.5,100", "7;0.5;100", "7\t0.5\t100", "7  0.5 100"] {
+            assert_eq!(
+                read(&[line]),
+                [(7, Some(500_000_000), Some(100))],
+                "{line:?}"
+            );
+        }
+        let decimal_comma = RecordParser::new(64).parse("7;0,5");
+        assert_eq!(decimal_comma, Err(RecordError::Time(Unit::Seconds)));
     }
 
     #[test]
@@ -204,35 +246,7 @@ mod tests {
         assert_eq!(first.map(|record| record.seq), Some(7));
     }
 
-    #[test]
-    fn seconds() {
-        for (text, ns) in [
-            ("0", Some(0)),
-            ("1.", Some(1_000_000_000)),
-            (".5", Some(500_000_000)),
-            ("1700000000.123456789", Some(1_700_000_000_123_456_789)),
-            ("0.1000000000000", Some(100_000_000)),
-            ("-9223372036.854775808", Some(i64::MIN)),
-            ("9223372036.854775808", None),
-            ("1e3", None),
-            ("--1", None),
-            ("1.-5", None),
-            (".", None),
-            ("-", None),
-            ("99999999999999999999999999999999999999999999", None),
-        ] {
-            assert_eq!(parse_seconds(text), ns, "{text:?}");
-        }
-    }
-
     proptest! {
-        #[test]
-        fn printed_seconds_are_parsed_back(ns in any::<i64>()) {
-            let (sign, size) = (if ns < 0 { "-" } else { "" }, ns.unsigned_abs());
-            let text = format!("{sign}{}.{:09}", size / 1_000_000_000, size % 1_000_000_000);
-            prop_assert_eq!(parse_seconds(&text), Some(ns));
-        }
-
         #[test]
         fn no_line_panics(line in "\\PC*", bits in 0u32..70) {
             let _ = RecordParser::new(bits).parse(&line).map_err(|e| e.to_string());

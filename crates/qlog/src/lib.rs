@@ -22,6 +22,7 @@ mod lost;
 mod order;
 mod read;
 mod readable;
+mod repeated;
 mod report;
 mod resent;
 mod result;
@@ -38,6 +39,7 @@ pub use event::Event;
 pub use join::{JoinedBy, join};
 pub use lost::Lost;
 pub use read::{ReadError, read, read_within};
+pub use repeated::remove_repeated;
 pub use result::{
     Arrivals, Declared, Document, LossRow, Reduced, Report, Resent, Sufficient, Threshold,
     Thresholds, Traffic, Trigger,

@@ -17,7 +17,9 @@ use crate::{interrupt, manners, outputs};
 #[derive(clap::Args)]
 #[command(after_help = "\
 Input, one arrival per line: seq[,time_s[,bytes]]. Times are decimal seconds, taken to the \
-nanosecond; bytes are payload. Blank lines, `#` comments and a header line are skipped. \
+nanosecond; bytes are payload. A header line such as time_ms,port,seq,bytes names other columns, of which those of the \
+number, the time (in s, ms, us or ns) and the bytes are read. Fields may stand between commas, semicolons, tabs or spaces. \
+Blank lines and `#` comments are skipped. \
 Quantiles in the table are at most 3 % high.\n\n\
 Examples:\n  printf '%s\\n' 1 2 3 5 6 7 8 4 9 10 | inorder metrics --json")]
 pub(crate) struct Args {

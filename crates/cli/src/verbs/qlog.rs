@@ -8,6 +8,7 @@ use inorder_capture::Capture;
 use inorder_pipeline::memory;
 use inorder_qlog::{
     CONNECTION, Connection, Document, LOSS, LossRow, RESULT, Report, Room, join, read_within,
+    remove_repeated,
 };
 use inorder_report::csv;
 use inorder_report::number::{count, plural};
@@ -72,12 +73,18 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     let Logs {
         connections,
+        repeated,
         unread,
         damage,
     } = read_all(args)?;
     let reports: Vec<Report> = connections.iter().map(Connection::report).collect();
     let mut warnings = warnings(&connections, &reports);
     warnings.extend(unread);
+    if repeated > 0 {
+        warnings.push(format!(
+            "connections that the logs have twice, packet by packet: {repeated}; they are counted once"
+        ));
+    }
     let found = Document {
         files: args
             .files
@@ -124,6 +131,8 @@ fn open(path: &Path) -> Result<impl Read, CliError> {
 /// What is in all logs.
 struct Logs {
     connections: Vec<Connection>,
+    /// How many more of them were left out, since an earlier one says the same.
+    repeated: usize,
     /// What was not read because the memory was used up.
     unread: Option<String>,
     /// The first damage.
@@ -162,9 +171,11 @@ fn read_all(args: &Args) -> Result<Logs, CliError> {
             break;
         }
     }
+    let repeated = remove_repeated(&mut connections);
     join(&mut connections);
     Ok(Logs {
         connections,
+        repeated,
         unread,
         damage,
     })

@@ -77,6 +77,8 @@ impl Sender {
                     // Its original may come late as others did, and nothing tells.
                     self.ledger.hides_arrival();
                 }
+                let until = now.saturating_add(self.timing.patience());
+                self.windows.clutter.occupy(filled.due_ns, until);
                 self.ledger.copy_first(filled);
             }
             First::Unknown => self.doubtful(report, &copies, ack),
