@@ -236,17 +236,14 @@ impl Collector {
                 late_ns: late.late_ns,
                 byte_offset: late.bytes,
             };
-            if basis.confidence != Confidence::Certain && self.certain.is_none() {
+            let exact = basis.confidence == Confidence::Certain && bound == Bound::About;
+            if !exact && self.certain.is_none() {
                 self.certain = Some(Box::new(self.all_late()));
             }
             self.tally.late(label, &how);
-            if basis.confidence == Confidence::Likely {
-                self.bounds.at_most += u64::from(bound == Bound::AtMost);
-                self.bounds.at_least += u64::from(bound == Bound::AtLeast);
-            }
-            if basis.confidence == Confidence::Certain
-                && let Some(certain) = &mut self.certain
-            {
+            self.bounds.at_most += u64::from(bound == Bound::AtMost);
+            self.bounds.at_least += u64::from(bound == Bound::AtLeast);
+            if exact && let Some(certain) = &mut self.certain {
                 certain.extents.update(how.extent);
                 certain.late_ns.update(how.late_ns.max(0).cast_unsigned());
             }

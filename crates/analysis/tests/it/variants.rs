@@ -168,6 +168,51 @@ fn what_is_sent_beyond_the_window_is_refused_at_the_sender_too() {
     assert!(text.contains("outside the receiver's window"), "{text}");
 }
 
+/// Next to a client, with no options of any SYN in the file, so that the scale of windows is not known: twice the window closes while
+/// three segments are under way, and they are sent again once it opens.
+#[test]
+fn what_meets_a_closed_window_is_refused_whatever_the_scale() {
+    let mut capture = Capture {
+        snap: Some(54),
+        ..Capture::default()
+    };
+    capture.shake(0.0, 40.0);
+    let ack = |upto: u32, window: u16| Segment {
+        window,
+        ..server(B + 1, A + 1 + upto * LEN, ACK, 0)
+    };
+    let data = |n: u32| client(A + 1 + n * LEN, B + 1, ACK, LEN as u16);
+    for round in 0..2 {
+        let (at, first) = (41.0 + f64::from(round) * 400.0, round * 9);
+        let closed = first + 6;
+        for n in first..closed {
+            capture.send(at + f64::from(n - first), data(n));
+            let window = if n + 1 < closed { 500 } else { 0 };
+            capture.send(at + f64::from(n - first) + 40.0, ack(n + 1, window));
+        }
+        for n in closed..closed + 3 {
+            let at = at + 50.0 + f64::from(n - closed);
+            capture.send(at, data(n));
+            capture.send(at + 40.0, ack(closed, 0));
+        }
+        capture.send(at + 250.0, ack(closed, 500));
+        for n in closed..closed + 3 {
+            let at = at + 251.0 + f64::from(n - closed);
+            capture.send(at, data(n));
+            capture.send(at + 40.0, ack(n + 1, 500));
+        }
+    }
+    let analysis = capture.analyse();
+    let text = said(&analysis);
+    let flow = flow_of(&analysis, 18);
+    assert_eq!(
+        (flow.originals.lost, flow.originals.outside_window),
+        (0, 6),
+        "{text}"
+    );
+    assert_eq!(flow.retransmissions.spurious, 0, "{text}");
+}
+
 /// A router says of four segments that they are too large; of its messages the snap length leaves two bytes of their numbers.
 #[test]
 fn a_message_of_icmp_that_is_cut_still_says_why() {

@@ -12,24 +12,28 @@ impl Arrival {
         !self.order.holes().is_empty()
     }
 
-    /// The receiver acknowledges everything below `una`, and has `blocks` above. True if the capture turns out to lack
-    /// frames of that.
-    pub(crate) fn lacks(&mut self, una: i64, blocks: impl Iterator<Item = (i64, i64)>) -> bool {
-        let mut found = false;
+    /// The receiver acknowledges everything below `una`, and has `blocks` above. Where the capture turns out to lack frames of
+    /// that: where the highest range of them begins.
+    pub(crate) fn lacks(
+        &mut self,
+        una: i64,
+        blocks: impl Iterator<Item = (i64, i64)>,
+    ) -> Option<i64> {
+        let mut found = None;
         while let Some(next) = self.lacks_in(self.looked_up_to, una, &mut found) {
             self.looked_up_to = next;
         }
         for (left, right) in blocks {
             self.lacks_in(left.max(una), right, &mut found);
         }
-        if found {
+        if found.is_some() {
             self.doubt_from(self.order.arrivals(), Reason::NotSeen);
         }
         found
     }
 
     /// Looks at the first hole from `from` on, if it begins below `to`. Returns where to go on.
-    fn lacks_in(&mut self, from: i64, to: i64, found: &mut bool) -> Option<i64> {
+    fn lacks_in(&mut self, from: i64, to: i64, found: &mut Option<i64>) -> Option<i64> {
         let hole = self.order.holes().beyond(from)?;
         if hole.start >= to {
             return None;
@@ -38,9 +42,9 @@ impl Arrival {
         let came = hole.note.fill.copies > 0 || hole.note.refused.is_some();
         let end = hole.end.min(to);
         if !came && !hole.note.lacked {
-            *found = true;
-            self.order
-                .annotate(hole.start.max(from), end, |note| note.lacked = true);
+            let start = hole.start.max(from);
+            *found = (*found).max(Some(start));
+            self.order.annotate(start, end, |note| note.lacked = true);
         }
         Some(end).filter(|&end| end > from)
     }

@@ -142,16 +142,16 @@ pub struct Event {
     /// Late time offset in nanoseconds, RFC 4737 section 4.3; from a sender-side capture, the
     /// time between the ACKs that report the first larger segment and this one.
     pub late_ns: Option<i64>,
-    /// What the extent and the late time of an event that is not certain bound.
+    /// What the extent and the late time bound; those of an event that is certain are exact where this says nothing else.
     pub bound: Bound,
 }
 
 impl Event {
     /// What its extent says of the true one; `None` if there is none.
     pub fn extent_is(&self) -> Option<Bound> {
-        self.extent.map(|_| match self.confidence {
-            Confidence::Certain => Bound::Exact,
-            _ => self.bound,
+        self.extent.map(|_| match (self.confidence, self.bound) {
+            (Confidence::Certain, Bound::About) => Bound::Exact,
+            (_, bound) => bound,
         })
     }
 

@@ -93,7 +93,9 @@ impl Sender {
                 if after(copies.first_tsval, ack.seg.tsecr) {
                     return First::Original(Basis::certain(Evidence::Timestamps));
                 }
-                if before.is_none_or(|recent| after(copies.first_tsval, recent)) {
+                // Within one tick of the sender's clock, the original has the same stamp.
+                let differ = after(copies.first_tsval, report.sent.tsval);
+                if differ && before.is_none_or(|recent| after(copies.first_tsval, recent)) {
                     // A duplicate moves TS.Recent, too, and its ACK may be among those that are missing.
                     return First::Retransmission {
                         named: ack.missing == 0,
@@ -151,6 +153,19 @@ mod tests {
         trace.in_order(900, 46, 66);
         let told = trace.end().into_iter();
         told.filter(|t| t.1 == 25).collect()
+    }
+
+    /// A segment is sent again within the tick of the sender's clock in which it was sent, and acknowledged sooner than that can be.
+    #[test]
+    fn within_one_tick_an_echo_names_neither_copy() {
+        let mut trace = Trace::stamped(None);
+        trace.in_order(0, 0, 20);
+        (0..5).for_each(|n| trace.send(50 + n, 20 + n));
+        (1..5).for_each(|n| trace.sack(60 + n, 20, &[(21, 21 + n)]));
+        trace.send_again_as_at(64, 20, 50);
+        trace.ack_echoing(65, 25, &[], 1_050);
+        trace.in_order(200, 25, 45);
+        assert_eq!(trace.end(), [(Kind::Reordered, 20, Confidence::Certain)]);
     }
 
     #[test]

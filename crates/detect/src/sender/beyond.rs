@@ -43,16 +43,17 @@ impl Default for Beyond {
 }
 
 impl Beyond {
-    /// A window up to `edge` offers more than those before.
+    /// A window up to `edge` offers more than those before, or is the first one that is known.
     #[inline(always)]
-    pub(super) fn is_widened_by(&self, edge: i64) -> bool {
-        edge != i64::MAX && (edge > self.edge || self.edge == i64::MAX)
+    pub(super) fn is_news(&self, edge: i64) -> bool {
+        edge > self.edge || self.edge == i64::MAX && edge != i64::MAX
     }
 
     /// The receiver offers at `now` to take what lies below `edge`; the window's edge never moves back (RFC 9293 section 3.8.6). What came
-    /// there less than a round trip after it was sent may have met the wider window.
+    /// there less than a round trip after it was sent may have met the wider window. Where the scale of windows is not known, a closed
+    /// one is all that says something: once it opens, its edge is the greatest number again.
     pub(super) fn offered(&mut self, edge: i64, now: i64, rtt_ns: i64) {
-        if !self.is_widened_by(edge) {
+        if !self.is_news(edge) {
             return;
         }
         self.edge = edge;
@@ -110,6 +111,23 @@ impl Beyond {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn windows_of_an_unknown_scale_tell_only_while_they_are_closed() {
+        let mut beyond = Beyond::default();
+        for closed in [5_000, 9_000] {
+            beyond.offered(i64::MAX, 0, 40);
+            beyond.sent(closed, 1_000, 10);
+            beyond.offered(closed, 20, 40);
+            beyond.sent(closed + 1_000, 1_000, 30);
+            beyond.offered(i64::MAX, 90, 40);
+            beyond.sent(closed + 2_000, 1_000, 100);
+            beyond.taken(closed);
+            beyond.taken(closed + 2_000);
+            let has = [0, 1_000, 2_000].map(|after| beyond.has(closed + after));
+            assert_eq!(has, [false, true, false]);
+        }
+    }
 
     #[test]
     fn what_is_sent_beyond_the_window_is_refused_unless_that_may_have_opened_before() {

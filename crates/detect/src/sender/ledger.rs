@@ -182,7 +182,12 @@ impl Ledger {
 
     /// Something arrived here that the log lacks.
     pub(super) fn hides_arrival(&mut self) {
-        self.log.hide();
+        self.hides_arrival_of(i64::MIN);
+    }
+
+    /// The same, and it is known to begin at `start`.
+    pub(super) fn hides_arrival_of(&mut self, start: i64) {
+        self.log.hide(start);
     }
 
     /// The end of the data, which is at `start`, has come before what lies below, as `ack` shows.

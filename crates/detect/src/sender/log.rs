@@ -84,6 +84,8 @@ pub(crate) struct ArrivalLog {
     order: Order<u64>,
     /// Where an original may have arrived that is not known, or not for certain.
     hidden: Option<Hidden>,
+    /// Where the highest arrival begins that is known to have come and is not in the log.
+    hidden_start: i64,
     /// Doubtful entries whose time ran out, for the owner to decide: they became `Nothing`.
     pub(crate) expired: Vec<i64>,
 }
@@ -97,6 +99,7 @@ impl ArrivalLog {
             first: 0,
             order: Order::new(0),
             hidden: None,
+            hidden_start: i64::MIN,
             expired: Vec::new(),
         }
     }
@@ -108,7 +111,13 @@ impl ArrivalLog {
             && let Status::Original(basis) = entry.status
         {
             // Nothing waits: the common case never touches the queue.
-            self.hidden = record(&mut self.order, self.hidden, &entry, basis, out);
+            self.hidden = record(
+                &mut self.order,
+                (self.hidden, self.hidden_start),
+                &entry,
+                basis,
+                out,
+            );
             self.first += 1;
             return self.first - 1;
         }
@@ -124,8 +133,10 @@ impl ArrivalLog {
         }
     }
 
-    /// Something arrived here that is not in the log: extents across it are one short.
-    pub(crate) fn hide(&mut self) {
+    /// Something arrived here that is not in the log: extents across it are one short, and so are those of all that begins below
+    /// `start`, where it begins, and comes later; the least number if that is not known.
+    pub(crate) fn hide(&mut self, start: i64) {
+        self.hidden_start = self.hidden_start.max(start);
         if self.entries.is_empty() {
             self.hidden = Some(self.missing_here());
             return;
@@ -179,7 +190,8 @@ impl ArrivalLog {
             let full = self.entries.len() > MAX_ARRIVALS_WAITING;
             match front.status {
                 Status::Original(basis) => {
-                    self.hidden = record(&mut self.order, self.hidden, front, basis, out);
+                    let hidden = (self.hidden, self.hidden_start);
+                    self.hidden = record(&mut self.order, hidden, front, basis, out);
                 }
                 Status::Refused(basis) => {
                     if basis.confidence != Confidence::Certain {
@@ -238,11 +250,12 @@ fn opened_by(order: &Order<u64>, start: i64) -> Option<u64> {
     (hole.start <= start).then_some(hole.note)
 }
 
-/// Records an arrival, and returns how many there were before the last one that is not certain.
+/// Records an arrival, and returns how many there were before the last one that is not certain. What is known to have come, and is not
+/// in the order, begins at `hidden_start` at most.
 #[inline]
 fn record(
     order: &mut Order<u64>,
-    hidden: Option<Hidden>,
+    (hidden, hidden_start): (Option<Hidden>, i64),
     entry: &Entry,
     basis: Basis,
     out: &mut Collector,
@@ -263,10 +276,12 @@ fn record(
         Arrived::Late(late) => {
             // One more may have come between its opener and it.
             let hidden = hidden.filter(|h| position < h.at + u64::from(late.extent));
+            let hidden_above = place.start < hidden_start;
             let bound = match entry.unsure {
                 Some(Reason::AckCompression) if entry.came_last && hidden.is_none() => {
                     Bound::AtMost
                 }
+                None if hidden_above => Bound::AtLeast,
                 None => hidden.map_or(Bound::About, |h| h.bound),
                 _ => Bound::About,
             };
@@ -327,6 +342,30 @@ mod tests {
         assert_eq!((events[0].seq_offset, events[0].extent), (200, Some(1)));
     }
 
+    #[test]
+    fn what_came_above_and_is_not_in_the_log_bounds_the_extents_of_all_below_it() {
+        let sure = Status::Original(Basis::certain(Evidence::Sack));
+        let mut out = Box::new(Collector::new(Half::EndToEnd, true));
+        let mut log = ArrivalLog::new();
+        log.push(entry(0, sure), &mut out);
+        log.hide(200);
+        for start in [300, 100, 500, 400] {
+            log.push(entry(start, sure), &mut out);
+        }
+        let events = out.finish().events;
+        let said = events
+            .iter()
+            .map(|e| (e.seq_offset, e.confidence, e.extent_is()));
+        let certain = Confidence::Certain;
+        assert_eq!(
+            said.collect::<Vec<_>>(),
+            [
+                (100, certain, Some(Bound::AtLeast)),
+                (400, certain, Some(Bound::Exact))
+            ]
+        );
+    }
+
     /// Of five segments the third comes late behind the second, of which this says how it came: how sure the extent of the third is, and
     /// what it is a bound of.
     fn behind(second: impl FnOnce(&mut ArrivalLog, &mut Collector)) -> (Confidence, Bound) {
@@ -353,7 +392,7 @@ mod tests {
         assert_eq!(came(sure), (Confidence::Certain, Bound::About));
         let either = sure.weaker(Reason::WhichCopy);
         assert_eq!(came(either), (Confidence::Likely, Bound::About));
-        let missing = behind(|log, _| log.hide());
+        let missing = behind(|log, _| log.hide(i64::MIN));
         assert_eq!(missing, (Confidence::Likely, Bound::AtLeast));
     }
 }

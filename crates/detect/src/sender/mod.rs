@@ -228,7 +228,7 @@ impl Sender {
     /// Next to this capture point: the receiver offers at `now` to take what lies below `edge`.
     #[inline]
     pub(crate) fn offered(&mut self, edge: i64, now: i64) {
-        if self.ledger.beyond.is_widened_by(edge) {
+        if self.ledger.beyond.is_news(edge) {
             let rtt_ns = self.timing.min_rtt.unwrap_or(0);
             self.ledger.beyond.offered(edge, now, rtt_ns);
         }

@@ -3,6 +3,7 @@
 use inorder_wire::{Has, Segment};
 
 use super::acks::Ack;
+use super::attribute::after;
 use super::blocks::Blocks;
 use super::report::Report;
 use super::ring::apart;
@@ -291,18 +292,24 @@ impl Sender {
             let since = self.since();
             self.reading.by_time(&self.timing, since, ack.seg.ts_ns);
         }
-        let at_once = self.fill_came_last(ack.seg.ts_ns);
+        let at_once = self.fill_came_last(&ack.seg);
         self.reading
             .settle_order(covered, had_hole, reason, at_once);
     }
 
-    /// Did what fills the left edge make the receiver send the ACK at `now`, which reports more? It did where the rest had been
-    /// held back. What has just come may have come after it, if the receiver delays the acknowledgement of what fills a
-    /// hole (RFC 5681 section 4.2 only says that it SHOULD not).
-    fn fill_came_last(&self, now: i64) -> bool {
-        let just = |r: &Report| apart(self.timing.arrival_of(&r.sent), now) <= self.timing.jitter();
-        let mut rest = self.reading.reports.iter().filter(|r| !r.left_edge);
-        self.receiver.answers_fills_at_once() && !rest.any(just)
+    /// Did what fills the left edge make the receiver send `ack`, which reports more? It did where the rest had been held back, and not
+    /// where an ACK of the rest may have been lost, which only numbers of ACKs rule out. What has just come may have come after it, if the
+    /// receiver delays the acknowledgement of what fills a hole (RFC 5681 section 4.2 only says that it SHOULD not), and what moved the
+    /// left edge after it leaves a later timestamp (RFC 7323 section 4.3).
+    fn fill_came_last(&self, ack: &Segment) -> bool {
+        let just =
+            |r: &Report| apart(self.timing.arrival_of(&r.sent), ack.ts_ns) <= self.timing.jitter();
+        let by_rule = self.receiver.echoes_by_rule() && self.outstanding.echoes(ack);
+        let passed = |r: &Report| r.copies.is_none() && by_rule && after(ack.tsecr, r.sent.tsval);
+        let denies = |r: &Report| if r.left_edge { passed(r) } else { just(r) };
+        self.queue.by_id()
+            && self.receiver.answers_fills_at_once()
+            && !self.reading.reports.iter().any(denies)
     }
 
     pub(super) fn settle(&mut self, now: i64) {

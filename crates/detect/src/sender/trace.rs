@@ -72,6 +72,16 @@ impl Trace {
         self.sender.retransmitted(&seg, i * LEN, LEN as u32);
     }
 
+    /// The same with the timestamp that the clock had at another time: it ticks slowly.
+    pub(super) fn send_again_as_at(&mut self, at: i64, i: i64, stamped: i64) {
+        let tsval = self.packet(stamped).tsval;
+        let seg = Segment {
+            tsval,
+            ..self.packet(at)
+        };
+        self.sender.retransmitted(&seg, i * LEN, LEN as u32);
+    }
+
     /// `number` ACKs are lost.
     pub(super) fn lose_acks(&mut self, number: u16) {
         self.acks += number;

@@ -16,8 +16,8 @@ pub(super) struct Unseen {
     /// When the clock was last set back, nanoseconds, and one past what had been sent by then.
     clock_ns: Option<i64>,
     sent_by_then: i64,
-    /// Frames of the acknowledgements, not handled yet, that report such packets.
-    reported_by: Vec<u64>,
+    /// Frames of the acknowledgements, not handled yet, that report such packets, and where the highest of these begins.
+    reported_by: Vec<(u64, i64)>,
 }
 
 heap!(Unseen: reported_by);
@@ -41,22 +41,23 @@ impl Sender {
         self.gaps.unseen.gap_ns = Some(now);
     }
 
-    /// The acknowledgement in this frame, the next to come, reports data whose transmission was not captured.
-    pub(crate) fn note_unseen_arrival(&mut self, frame: u64) {
+    /// The acknowledgement in this frame, the next to come, reports data whose transmission was not captured, of which the highest
+    /// begins at `start`.
+    pub(crate) fn note_unseen_arrival(&mut self, frame: u64, start: i64) {
         let reported = &mut self.gaps.unseen.reported_by;
         if reported.len() >= MAX_WAITING {
             reported.remove(0);
         }
-        reported.push(frame);
+        reported.push((frame, start));
     }
 
     /// What arrived without having been captured has no place among the arrivals: where that was is known when its
     /// acknowledgement is handled, for others may have to be waited for.
     pub(super) fn hide_unseen(&mut self, ack: &Ack) {
         let reported = &mut self.gaps.unseen.reported_by;
-        if let Some(at) = reported.iter().position(|&frame| frame == ack.seg.frame) {
-            reported.remove(at);
-            self.ledger.hides_arrival();
+        if let Some(at) = reported.iter().position(|r| r.0 == ack.seg.frame) {
+            let (_, start) = reported.remove(at);
+            self.ledger.hides_arrival_of(start);
         }
     }
 

@@ -461,7 +461,7 @@ impl Side {
         if engines.closed || seg.window == 0 || engines.probe.is_some() {
             engines.window_told(seg, advances);
         }
-        let mut unseen = false;
+        let mut unseen = None;
         if engines.arrival.has_holes() {
             let unwrap = &engines.unwrap;
             let blocks = seg.sack_blocks().iter();
@@ -479,8 +479,8 @@ impl Side {
             if let Some(rtt) = to_receiver_ns() {
                 sender.note_rtt(rtt);
             }
-            if unseen {
-                sender.note_unseen_arrival(seg.frame);
+            if let Some(start) = unseen {
+                sender.note_unseen_arrival(seg.frame, start);
             }
             sender.acknowledged(seg, from.ids_dense());
         }

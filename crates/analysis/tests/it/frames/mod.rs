@@ -22,6 +22,8 @@ pub(crate) const B: u32 = 9_000_000;
 #[derive(Default)]
 pub(crate) struct Capture {
     pub frames: Vec<(u32, Vec<u8>)>,
+    /// Bytes that the file has of each frame at most.
+    pub snap: Option<usize>,
 }
 
 /// A TCP segment: what tests vary.
@@ -155,10 +157,16 @@ impl Capture {
             0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0,
         ];
         for (us, frame) in &self.frames {
-            let len = frame.len() as u32;
-            let record = [1_700_000_000 + us / 1_000_000, us % 1_000_000, len, len];
+            let kept = &frame[..self.snap.unwrap_or(usize::MAX).min(frame.len())];
+            let lens = [kept.len(), frame.len()].map(|len| len as u32);
+            let record = [
+                1_700_000_000 + us / 1_000_000,
+                us % 1_000_000,
+                lens[0],
+                lens[1],
+            ];
             file.extend(record.map(u32::to_le_bytes).concat());
-            file.extend(frame);
+            file.extend(kept);
         }
         analyse("capture.pcap", file)
     }

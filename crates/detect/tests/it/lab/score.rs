@@ -404,7 +404,7 @@ impl<'a> Judge<'a> {
             Bound::AtLeast => truth >= told,
             _ => truth == told,
         });
-        if told.confidence == Confidence::Certain && off != Some(0) {
+        if told.confidence == Confidence::Certain && !right {
             self.wrong.push(format!(
                 "{} byte {} frame {}: told an extent of {:?}, truth {truth:?}",
                 self.context, told.seq_offset, told.frame, told.extent

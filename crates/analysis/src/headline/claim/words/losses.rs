@@ -24,7 +24,8 @@ pub(super) fn lost(
         .map(|(n, why)| format!(", {} of them {why}", count(*n)))
         .collect();
     let lost = match packets {
-        // The sender repeated data that was needed, but which packet was lost is undecided.
+        // Which packet was lost is undecided, and perhaps which retransmission was needed.
+        0 if needed == 0 => "packets were lost, and which of them is unknown".to_owned(),
         0 => format!(
             "packets were lost ({} needed)",
             plural(needed, "retransmission")
