@@ -50,8 +50,12 @@ impl Waited {
     pub(crate) fn prompt(&self) -> Prompt {
         let shortest = self.rtt_ns.map(|(shortest, _)| shortest);
         if let (Some(since), Some(rtt)) = (self.since_sent_ns, shortest) {
-            // Nothing was heard since: then only a timer asks, a probe's first.
+            // Nothing was heard since: then only a timer asks, a probe's first, and what is not the last no probe repeats. Hosts may be
+            // set to minimum time-outs of a few milliseconds.
             let unheard = since == self.quiet_ns;
+            if unheard && !self.last && since >= rtt {
+                return Prompt::Timer;
+            }
             if since < rtt - rtt / 4 || unheard && since < soonest_probe(rtt) {
                 return Prompt::Nothing;
             }
@@ -112,7 +116,13 @@ mod tests {
         assert_eq!(after(10, true, true), Prompt::Nothing);
         assert_eq!(after(45, true, true), Prompt::Nothing, "nothing was heard");
         assert_eq!(after(85, true, true), Prompt::Probe);
-        assert_eq!(after(85, false, true), Prompt::News);
+        assert_eq!(after(45, false, true), Prompt::Timer, "not the last");
+        assert_eq!(after(85, false, true), Prompt::Timer, "not the last");
+        let not_last = Waited {
+            quiet_ns: MS,
+            ..waited(85, false, true)
+        };
+        assert_eq!(not_last.prompt(), Prompt::News);
         let heard = Waited {
             quiet_ns: MS,
             ..waited(45, true, true)

@@ -104,6 +104,12 @@ impl Flow<'_> {
         within.filter(move |m| m.kind == kind)
     }
 
+    /// Some packet was lost for all that is known. Where none was, doubts about single ones do not add up to a loss: a receiver that
+    /// reports no duplicates may be silent of each late original.
+    fn loses(&self) -> bool {
+        self.marks.iter().any(|m| m.kind == Kind::Lost)
+    }
+
     fn any(&self, kind: Kind, bytes: (i64, i64)) -> bool {
         self.of(kind, bytes).next().is_some()
     }
@@ -123,7 +129,7 @@ impl Flow<'_> {
             RecoveryVerdict::Loss if self.any(Kind::Refused, sent_again) => Cause::Refused,
             // Something was needed, and it is not known whether it had been lost or refused.
             RecoveryVerdict::Loss => Cause::Unknown,
-            RecoveryVerdict::Ambiguous if lost_some(&phase.facts) => Cause::Loss,
+            RecoveryVerdict::Ambiguous if lost_some(&phase.facts) && self.loses() => Cause::Loss,
             _ if probe && !late => Cause::TailProbe,
             RecoveryVerdict::Ambiguous if late && lost_none(&phase.facts) => Cause::Reordering,
             RecoveryVerdict::Ambiguous => Cause::Unknown,
@@ -256,6 +262,15 @@ mod tests {
         assert_eq!(cause_if_lost(1.0), Cause::Loss);
         assert_eq!(cause_if_lost(0.7), Cause::Unknown);
         assert_eq!(cause_if_lost(0.0), Cause::Refused);
+    }
+
+    #[test]
+    fn doubts_add_up_to_a_loss_only_where_some_packet_was_lost() {
+        let mut open = phase(RecoveryVerdict::Ambiguous, 5, 9, 20);
+        open.facts.perhaps_refused = 5;
+        open.facts.none_lost = libm::log(0.01);
+        assert_eq!(cause(&open, &[mark(6, Kind::Reordered)]), Cause::Unknown);
+        assert_eq!(cause(&open, &[mark(30, Kind::Lost)]), Cause::Loss);
     }
 
     #[test]

@@ -286,8 +286,10 @@ fn record(
                 _ => Bound::About,
             };
             let basis = match entry.unsure {
-                // Of what was sent again and came before its copy, something higher had come earlier.
-                Some(Reason::BlockLimit) if basis.evidence == Evidence::Sack => {
+                // It may have come before what is higher, and only the block that lists it had no room.
+                Some(Reason::BlockLimit)
+                    if matches!(basis.evidence, Evidence::Sack | Evidence::Timing) =>
+                {
                     Basis::ambiguous(basis.evidence, Reason::BlockLimit)
                 }
                 Some(reason) if same_ack && !entry.told => Basis::ambiguous(basis.evidence, reason),
