@@ -11,8 +11,8 @@ mod join;
 pub mod peer;
 
 pub use peer::{
-    AGREEMENT, COUNTS, ExtentAgreement, Matched, PeerCounts, PeerFlow, PeerRecorder, PeerReport,
-    Score, compare,
+    AGREEMENT, COUNTS, ExtentAgreement, FlowTruth, Matched, PeerCounts, PeerFlow, PeerRecorder,
+    PeerReport, Score, compare,
 };
 
 #[cfg(doctest)]

@@ -3,10 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use inorder_detect::{
-    Config, EndedEarly, FlowChoice, FlowId, FlowTable, FlowTruth, QuicFlows, Tracker,
-};
-use inorder_pairing::PeerRecorder;
+use inorder_detect::{Config, EndedEarly, FlowChoice, FlowId, FlowTable, QuicFlows, Tracker};
+use inorder_pairing::{FlowTruth, PeerRecorder};
 use inorder_report::number::plural;
 use inorder_streams::Streams;
 use inorder_whatif::Settings;

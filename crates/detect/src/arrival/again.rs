@@ -317,12 +317,8 @@ mod tests {
     fn end_of(arrivals: &[(i64, i64, u16)], weighed: Explanations) -> EngineEnd {
         let mut arrival = Arrival::new(Half::EndToEnd, true, true, weighed);
         let cx = Context {
-            mss: LEN,
             ip_id: true,
-            sack: true,
-            to_sender_ns: Some(20 * MS),
-            syn_seen: true,
-            ..Context::default()
+            ..Context::beside_receiver()
         };
         for (&(at_ms, i, ip_id), frame) in arrivals.iter().zip(1..) {
             let seg = segment!(ts_ns: at_ms * MS, payload_len: LEN, ip_id, has: Has::IP_ID, frame);

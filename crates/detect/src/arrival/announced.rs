@@ -118,13 +118,9 @@ mod tests {
         let (mut una, mut arrived) = (0, Vec::new());
         for (&(at_ms, start, payload_len, ip_id), frame) in came.iter().zip(1..) {
             let cx = Context {
-                mss: LEN,
                 ip_id: ip_id > 0,
-                sack: true,
-                to_sender_ns: Some(20 * MS),
-                syn_seen: true,
                 una,
-                ..Context::default()
+                ..Context::beside_receiver()
             };
             let has = if ip_id > 0 { Has::IP_ID } else { 0 };
             let seg = segment!(ts_ns: at_ms * MS, payload_len, ip_id, has, frame);
@@ -141,10 +137,9 @@ mod tests {
         }
         let numbered = came.iter().any(|packet| packet.3 > 0);
         let cx = Context {
-            mss: LEN,
             ip_id: numbered,
             una,
-            ..Context::default()
+            ..Context::beside_receiver()
         };
         let end = arrival.finish(&cx, Some(1_000 * MS));
         let packets = end.packets;

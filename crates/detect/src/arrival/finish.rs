@@ -245,12 +245,8 @@ mod tests {
         let mut arrival = Arrival::new(Half::EndToEnd, false, true, Explanations::default());
         let una = i64::from(2 * LEN + lost);
         let cx = Context {
-            mss: LEN,
             timestamps: true,
-            sack: true,
-            to_sender_ns: Some(20 * MS),
-            syn_seen: true,
-            ..Context::default()
+            ..Context::beside_receiver()
         };
         let all = [first, behind].into_iter().chain(again);
         for ((at_ms, start, len), frame) in all.zip(1..) {
@@ -270,12 +266,8 @@ mod tests {
     fn a_part_of_a_packet_is_not_known_to_have_been_lost_as_a_packet() {
         let mut arrival = Arrival::new(Half::EndToEnd, true, true, Explanations::default());
         let cx = Context {
-            mss: LEN,
             timestamps: true,
-            sack: true,
-            to_sender_ns: Some(20 * MS),
-            syn_seen: true,
-            ..Context::default()
+            ..Context::beside_receiver()
         };
         let came = [
             (0, 0, 1_000),

@@ -115,6 +115,20 @@ pub(crate) struct Context {
     pub(crate) syn_seen: bool,
 }
 
+#[cfg(test)]
+impl Context {
+    /// Of a connection that was captured from its SYN on next to the receiver, 20 ms from the sender, with packets of 1,000 bytes.
+    fn beside_receiver() -> Self {
+        Context {
+            mss: 1_000,
+            sack: true,
+            to_sender_ns: Some(20_000_000),
+            syn_seen: true,
+            ..Context::default()
+        }
+    }
+}
+
 /// When something last came, nanoseconds.
 #[derive(Debug)]
 struct Times {

@@ -264,12 +264,8 @@ mod tests {
 
     fn receiver() -> Context {
         Context {
-            mss: LEN,
             timestamps: true,
-            sack: true,
-            to_sender_ns: Some(20 * MS),
-            syn_seen: true,
-            ..Context::default()
+            ..Context::beside_receiver()
         }
     }
 

@@ -21,10 +21,10 @@ mod early;
 mod event;
 mod flow;
 mod icmp;
+mod judged;
 mod moments;
 mod recoveries;
 mod totals;
-mod truth;
 mod vantage;
 
 pub use attempt::{Attempt, Attempts, FastOpen, Handshake, Outcome};
@@ -53,5 +53,4 @@ pub use inorder_whatif::WhatIf;
 pub use moments::{AllMoments, Moments};
 pub use recoveries::{Avoidance, Recoveries, Recovery};
 pub use totals::{Openings, OrderTotals, RecoveryTotals, StreamTotals, Totals};
-pub use truth::FlowTruth;
 pub use vantage::{VantageBasis, VantageChoice};

@@ -54,6 +54,7 @@
 //! ```
 
 mod columns;
+mod flow_truth;
 mod matching;
 mod once;
 mod pair;
@@ -88,6 +89,7 @@ use split::Piece;
 use truth::Scene;
 
 pub use columns::{AGREEMENT, COUNTS};
+pub use flow_truth::FlowTruth;
 pub use recorder::PeerRecorder;
 pub use result::{ClockOffset, ExtentAgreement, Matched, PeerCounts, PeerFlow, PeerReport, Score};
 

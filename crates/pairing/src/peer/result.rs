@@ -1,6 +1,7 @@
 //! What two captures of the same traffic, one at each end, say together.
 
-use inorder_detect::{FlowId, FlowTruth, Vantage};
+use super::flow_truth::FlowTruth;
+use inorder_detect::{FlowId, Vantage};
 use inorder_report::names;
 
 /// Truth from both ends, and how the inference from one end compares with it.

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::flow_truth::FlowTruth;
 use super::ranges::Ranges;
 use super::result::{ExtentAgreement, PeerCounts, PeerFlow, Score};
-use inorder_detect::{Confidence, Event, FlowReport, FlowTruth, Half, Kind, Verdict};
+use inorder_detect::{Confidence, Event, FlowReport, Half, Kind, Verdict};
 
 /// Fills in what `flow` says of `report`.
 pub(crate) fn score(flow: &mut PeerFlow, report: &FlowReport) {

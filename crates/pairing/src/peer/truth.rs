@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use super::flow_truth::FlowTruth;
 use super::matching::{Matching, frame_of};
 use super::ranges::Ranges;
 use super::recorder::DataFrame;
 use super::stretch::{Stretch, stretches};
 use inorder_detect::{
-    Basis, Cause, Collector, Confidence, Evidence, FlowTruth, Half, Place, Retransmission,
-    Retransmissions, Vantage, Verdict,
+    Basis, Cause, Collector, Confidence, Evidence, Half, Place, Retransmission, Retransmissions,
+    Vantage, Verdict,
 };
 use inorder_metrics::by_bytes::Late;
 

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
 use inorder_capture::{Block, Capture};
-use inorder_detect::{Config, FlowReport, FlowTruth, Kind, Tracker, Vantage};
-use inorder_pairing::{PeerFlow, PeerRecorder, PeerReport, compare};
+use inorder_detect::{Config, FlowReport, Kind, Tracker, Vantage};
+use inorder_pairing::{FlowTruth, PeerFlow, PeerRecorder, PeerReport, compare};
 use inorder_wire::{Packet, parse};
 use serde_json::Value;
 

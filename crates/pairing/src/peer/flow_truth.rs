@@ -1,11 +1,7 @@
 //! What happened to a flow, as captures at both of its ends show it.
 
-use crate::cause::{Flow, Mark, RttTrace};
-use crate::result::Blind;
-
-use super::{
-    Avoidance, Bursts, Cause, Event, FlowReport, RateClass, RecoveryVerdict, Reordering,
-    Retransmission, Retransmissions, Verdict,
+use inorder_detect::{
+    Blind, Bursts, Event, FlowReport, RateClass, Reordering, Retransmission, Retransmissions,
 };
 
 /// What happened to the data of one flow between two captures.
@@ -86,62 +82,6 @@ impl FlowTruth {
         report.by_rate = self.by_rate.clone();
         report.records.events = self.events.clone();
         report.records.retransmissions = self.retransmission_list.clone();
-        self.judge_recoveries(report);
-        let order = &self.reordering;
-        report.avoidance = Avoidance::of(&report.recoveries, &order.extents, &order.late_ns);
-    }
-
-    fn judge_recoveries(&self, report: &mut FlowReport) {
-        let recoveries = &mut report.recoveries;
-        if recoveries.list.len() as u64 != recoveries.total {
-            return;
-        }
-        let starts: Vec<i64> = recoveries.list.iter().map(|r| r.start_ns).collect();
-        for (i, recovery) in recoveries.list.iter_mut().enumerate() {
-            let end = starts.get(i + 1).copied().unwrap_or(i64::MAX);
-            let inside = self
-                .retransmission_list
-                .iter()
-                .filter(|r| (recovery.start_ns..end).contains(&r.at_ns));
-            recovery.verdict = verdict_of(inside);
-        }
-        let mut marks: Vec<Mark> = self.events.iter().map(Mark::of).collect();
-        marks.sort_unstable();
-        let rtts = RttTrace::default();
-        let facts = Flow {
-            marks: &marks,
-            rtts: &rtts,
-            mss: report.endpoints.mss,
-            acks_overtaken: report.ack_path.reordered > 0,
-        };
-        let inferred: Vec<Cause> = recoveries.list.iter().map(|r| r.cause).collect();
-        facts.assign(recoveries, &mut report.records.retransmissions);
-        // How full the queue was only the inference has seen.
-        for (recovery, before) in recoveries.list.iter_mut().zip(inferred) {
-            if recovery.cause == Cause::Loss && before.is_loss() {
-                recovery.cause = before;
-            }
-        }
-        recoveries.count_causes();
-        let count = |v| recoveries.list.iter().filter(|r| r.verdict == v).count() as u64;
-        recoveries.spurious = count(RecoveryVerdict::Spurious);
-        recoveries.ambiguous = count(RecoveryVerdict::Ambiguous);
-    }
-}
-
-fn verdict_of<'a>(retransmissions: impl Iterator<Item = &'a Retransmission>) -> RecoveryVerdict {
-    let mut verdict = RecoveryVerdict::Ambiguous;
-    let mut open = false;
-    for r in retransmissions {
-        match r.verdict {
-            Verdict::Needed => return RecoveryVerdict::Loss,
-            Verdict::Spurious => verdict = RecoveryVerdict::Spurious,
-            Verdict::Ambiguous => open = true,
-        }
-    }
-    if open {
-        RecoveryVerdict::Ambiguous
-    } else {
-        verdict
+        report.judge_by_records();
     }
 }
