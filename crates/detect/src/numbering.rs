@@ -26,7 +26,15 @@ pub struct IdCounter {
     packets: u16,
     /// Packets that are no SYN had none.
     zeros: bool,
+    /// How often it went on by one in the other byte order, up to [`MIN_SWAPPED`], which tells that it counts so.
+    swapped: u8,
 }
+
+/// Single steps in the other byte order, and none in that of the network, which show a host that writes its counter as it stands in its
+/// memory (Windows until 2003).
+const MIN_SWAPPED: u8 = 4;
+/// Such a step, if it does not carry.
+const SWAPPED_STEP: i16 = 256;
 
 /// Number of single steps after which the counter is probably the connection's own.
 const LIKELY_OWN: u32 = 3;
@@ -203,6 +211,14 @@ impl IdCounter {
     fn judge(&mut self, step: i16, ip_id: u16, before: u16) {
         self.end_run();
         match step {
+            // In this order such a step says next to nothing: there are but 256 of them.
+            _ if self.may_be_swapped() && step != 0 && step % SWAPPED_STEP == 0 => {
+                self.last = ip_id;
+                self.swapped += u8::from(step == SWAPPED_STEP);
+                if self.is_swapped() {
+                    (self.last, self.good, self.bad, self.steps) = (ip_id.swap_bytes(), 0, 0, 0);
+                }
+            }
             1..=MAX_COUNTER_STEP => {
                 self.good = self.good.saturating_add(1);
                 self.steps += step as u64;
@@ -221,6 +237,17 @@ impl IdCounter {
 
     fn weigh(&mut self) {
         self.trusted = self.good >= 3 && u64::from(self.bad) * 16 <= u64::from(self.good);
+    }
+
+    /// No single step was seen in the order of the network.
+    fn may_be_swapped(&self) -> bool {
+        self.exact == 0 && !self.is_swapped()
+    }
+
+    /// The numbers are to be read in the other byte order.
+    #[inline]
+    pub(crate) fn is_swapped(&self) -> bool {
+        self.swapped >= MIN_SWAPPED
     }
 
     /// The packet just observed is no second capture of another: a number that comes twice is not counted up.
@@ -271,6 +298,25 @@ mod tests {
         }
         assert!(counter.trusted());
         assert!(!random.trusted());
+        assert!(!counter.is_swapped() && !random.is_swapped());
+    }
+
+    #[test]
+    fn a_counter_in_the_other_byte_order_counts_once_it_is_known() {
+        let mut counter = IdCounter::default();
+        let mut steps = Vec::new();
+        for n in 0x70fa_u16..0x7110 {
+            let ip_id = match counter.is_swapped() {
+                true => n,
+                false => n.swap_bytes(),
+            };
+            steps.push(counter.observe(&seg(ip_id), 1).step);
+        }
+        assert!(counter.is_swapped() && counter.trusted());
+        // In the fifth packet it shows, and from then on it goes on by one, also where it carries.
+        assert!(steps[5..].iter().all(|step| *step == Some(1)), "{steps:?}");
+        let late = counter.observe(&seg(0x7101), 1).step;
+        assert_eq!(late, Some(-14));
     }
 
     fn seg(ip_id: u16) -> Segment {

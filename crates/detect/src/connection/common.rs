@@ -81,6 +81,22 @@ impl Common {
         seg: &Segment,
         config: &Config,
     ) {
+        if sides[dir.index()].ids_swapped() {
+            return self.handle_swapped(sides, dir, seg, config);
+        }
+        self.handle_as_read(sides, dir, seg, config);
+    }
+
+    /// The same of a host whose identifications are in the other byte order.
+    #[cold]
+    #[inline(never)]
+    fn handle_swapped(&mut self, sides: &mut [Side; 2], dir: Dir, seg: &Segment, config: &Config) {
+        let ip_id = seg.ip_id.swap_bytes();
+        self.handle_as_read(sides, dir, &Segment { ip_id, ..*seg }, config);
+    }
+
+    #[inline(always)]
+    fn handle_as_read(&mut self, sides: &mut [Side; 2], dir: Dir, seg: &Segment, config: &Config) {
         let [low, high] = &mut *sides;
         let (side, other) = match dir {
             Dir::LowToHigh => (low, high),

@@ -523,6 +523,12 @@ impl Side {
         self.ids.dense()
     }
 
+    /// Its identifications are to be read in the other byte order.
+    #[inline]
+    pub(crate) fn ids_swapped(&self) -> bool {
+        self.ids.is_swapped()
+    }
+
     /// How this host numbers its packets.
     pub(crate) fn identification(&self) -> Identification {
         match self.kept {
