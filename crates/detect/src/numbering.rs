@@ -31,7 +31,7 @@ pub struct IdCounter {
 }
 
 /// Single steps in the other byte order, and none in that of the network, which show a host that writes its counter as it stands in its
-/// memory (Windows until 2003).
+/// memory (old Windows).
 const MIN_SWAPPED: u8 = 4;
 /// Such a step, if it does not carry.
 const SWAPPED_STEP: i16 = 256;
@@ -211,7 +211,7 @@ impl IdCounter {
     fn judge(&mut self, step: i16, ip_id: u16, before: u16) {
         self.end_run();
         match step {
-            // In this order such a step says next to nothing: there are but 256 of them.
+            // A counter in the other byte order goes by 256 here, and comes round after 256 packets: which of two was first does not show.
             _ if self.may_be_swapped() && step != 0 && step % SWAPPED_STEP == 0 => {
                 self.last = ip_id;
                 self.swapped += u8::from(step == SWAPPED_STEP);

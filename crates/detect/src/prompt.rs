@@ -50,8 +50,8 @@ impl Waited {
     pub(crate) fn prompt(&self) -> Prompt {
         let shortest = self.rtt_ns.map(|(shortest, _)| shortest);
         if let (Some(since), Some(rtt)) = (self.since_sent_ns, shortest) {
-            // Nothing was heard since: then only a timer asks, a probe's first, and what is not the last no probe repeats. Hosts may be
-            // set to minimum time-outs of a few milliseconds.
+            // If nothing was heard since, no acknowledgement asked for it: a timer did, however short it is (hosts may be set to minimum
+            // time-outs of a few milliseconds). A probe, which comes first, repeats the last segment only (RFC 8985 section 7.3).
             let unheard = since == self.quiet_ns;
             if unheard && !self.last && since >= rtt {
                 return Prompt::Timer;

@@ -160,11 +160,6 @@ impl Connection {
         3 * size_of::<Connection>() + self.heap_bytes() + copied + reported
     }
 
-    /// Times of its first and last event, nanoseconds by its clock.
-    pub(crate) fn span(&self) -> (Option<i64>, i64) {
-        (self.first_ns, self.last_ns)
-    }
-
     /// Packets sent and received so far.
     pub(crate) fn packets(&self) -> usize {
         self.spaces

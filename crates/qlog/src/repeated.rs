@@ -1,6 +1,7 @@
 //! Logs that are given twice: the file and a copy of it, or a folder's files beside one of them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, hash_map::RandomState};
+use std::hash::BuildHasher;
 
 use crate::connection::Connection;
 
@@ -11,45 +12,43 @@ const MIN_PACKETS: usize = 8;
 /// would count each loss once more, and the second log of one end would be taken for the other end's.
 pub fn remove_repeated(connections: &mut Vec<Connection>) -> usize {
     let before = connections.len();
+    // The hash has a key, so that no logs can be made that are all compared with each other.
+    let (hasher, mut seen) = (RandomState::new(), HashMap::<u64, Vec<usize>>::new());
     let mut kept: Vec<Connection> = Vec::with_capacity(before);
-    let mut alike: HashMap<_, Vec<usize>> = HashMap::new();
     for connection in connections.drain(..) {
-        let outline = (
-            connection.id.clone(),
-            connection.span(),
-            connection.packets(),
-        );
-        let same_outline = alike.entry(outline).or_default();
-        if !same_outline
-            .iter()
-            .any(|i| says_the_same(&kept[*i], &connection))
-        {
-            same_outline.push(kept.len());
-            kept.push(connection);
+        let is_known = !connection.id.is_empty() || connection.packets() >= MIN_PACKETS;
+        if is_known {
+            let hash = hasher.hash_one(packets(&connection).collect::<Vec<_>>());
+            let same_hash = seen.entry(hash).or_default();
+            if same_hash
+                .iter()
+                .any(|&i| says_the_same(&kept[i], &connection))
+            {
+                continue;
+            }
+            same_hash.push(kept.len());
         }
+        kept.push(connection);
     }
     *connections = kept;
     before - connections.len()
 }
 
-/// True if the same end wrote both, and each packet of one was sent or received at the same time in the other.
+/// Number and time of each packet that was sent, then of each that was received, space by space.
+fn packets(connection: &Connection) -> impl Iterator<Item = (u64, i64)> {
+    connection.spaces.iter().flat_map(|space| {
+        let sent = space
+            .sent
+            .iter()
+            .map(|(number, sent)| (*number, sent.at_ns));
+        let received = space.received.iter();
+        sent.chain(received.map(|packet| (packet.number, packet.at_ns)))
+    })
+}
+
+/// True if the same end of the same connection wrote both, with each packet at the same time.
 fn says_the_same(a: &Connection, b: &Connection) -> bool {
-    let is_known = !a.id.is_empty() || a.packets() >= MIN_PACKETS;
-    let same_packets = || {
-        a.spaces.iter().zip(&b.spaces).all(|(a, b)| {
-            let sent = a.sent.iter().map(|(number, sent)| (*number, sent.at_ns));
-            let received = a
-                .received
-                .iter()
-                .map(|packet| (packet.number, packet.at_ns));
-            sent.eq(b.sent.iter().map(|(number, sent)| (*number, sent.at_ns)))
-                && received.eq(b
-                    .received
-                    .iter()
-                    .map(|packet| (packet.number, packet.at_ns)))
-        })
-    };
-    is_known && a.vantage() == b.vantage() && same_packets()
+    a.id == b.id && a.vantage() == b.vantage() && packets(a).eq(packets(b))
 }
 
 #[cfg(test)]

@@ -114,8 +114,8 @@ impl Flow<'_> {
         self.of(kind, bytes).next().is_some()
     }
 
-    /// The cause of a phase.
-    pub(crate) fn cause(&self, phase: &Recovery) -> Cause {
+    /// The cause of a phase of a flow that [loses](Self::loses) packets, or does not.
+    fn cause(&self, phase: &Recovery, loses: bool) -> Cause {
         let sent_again = phase.sent_again();
         let late = self.any(Kind::Reordered, sent_again);
         let one = phase.retransmissions == 1 && phase.facts.to_end <= i64::from(self.mss);
@@ -129,7 +129,7 @@ impl Flow<'_> {
             RecoveryVerdict::Loss if self.any(Kind::Refused, sent_again) => Cause::Refused,
             // Something was needed, and it is not known whether it had been lost or refused.
             RecoveryVerdict::Loss => Cause::Unknown,
-            RecoveryVerdict::Ambiguous if lost_some(&phase.facts) && self.loses() => Cause::Loss,
+            RecoveryVerdict::Ambiguous if loses && lost_some(&phase.facts) => Cause::Loss,
             _ if probe && !late => Cause::TailProbe,
             RecoveryVerdict::Ambiguous if late && lost_none(&phase.facts) => Cause::Reordering,
             RecoveryVerdict::Ambiguous => Cause::Unknown,
@@ -158,8 +158,9 @@ impl Flow<'_> {
 
     /// Gives every phase and every retransmission its cause, and counts the phases.
     pub(crate) fn assign(&self, recoveries: &mut Recoveries, list: &mut [Retransmission]) {
+        let loses = self.loses();
         for phase in &mut recoveries.list {
-            phase.cause = self.cause(phase);
+            phase.cause = self.cause(phase, loses);
         }
         self.place(&mut recoveries.list);
         recoveries.count_causes();
@@ -231,7 +232,7 @@ mod tests {
             mss: MSS as u32,
             acks_overtaken: false,
         };
-        flow.cause(phase)
+        flow.cause(phase, flow.loses())
     }
 
     #[test]

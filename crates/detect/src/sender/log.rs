@@ -113,7 +113,8 @@ impl ArrivalLog {
             // Nothing waits: the common case never touches the queue.
             self.hidden = record(
                 &mut self.order,
-                (self.hidden, self.hidden_start),
+                self.hidden,
+                self.hidden_start,
                 &entry,
                 basis,
                 out,
@@ -190,8 +191,8 @@ impl ArrivalLog {
             let full = self.entries.len() > MAX_ARRIVALS_WAITING;
             match front.status {
                 Status::Original(basis) => {
-                    let hidden = (self.hidden, self.hidden_start);
-                    self.hidden = record(&mut self.order, hidden, front, basis, out);
+                    let (hidden, start) = (self.hidden, self.hidden_start);
+                    self.hidden = record(&mut self.order, hidden, start, front, basis, out);
                 }
                 Status::Refused(basis) => {
                     if basis.confidence != Confidence::Certain {
@@ -255,7 +256,8 @@ fn opened_by(order: &Order<u64>, start: i64) -> Option<u64> {
 #[inline]
 fn record(
     order: &mut Order<u64>,
-    (hidden, hidden_start): (Option<Hidden>, i64),
+    hidden: Option<Hidden>,
+    hidden_start: i64,
     entry: &Entry,
     basis: Basis,
     out: &mut Collector,
@@ -286,7 +288,7 @@ fn record(
                 _ => Bound::About,
             };
             let basis = match entry.unsure {
-                // It may have come before what is higher, and only the block that lists it had no room.
+                // It may have come in order: the ACKs had no room for the block that would have reported it then.
                 Some(Reason::BlockLimit)
                     if matches!(basis.evidence, Evidence::Sack | Evidence::Timing) =>
                 {
