@@ -138,9 +138,17 @@ impl IdCounter {
         self.observe_any(seg.ip_id, packets, foreign)
     }
 
-    /// The same for a number alone, of a packet that may stand for any number.
+    /// The number that an identification stands for, in the byte order in which the host counts.
+    pub fn number(&self, ip_id: u16) -> u16 {
+        match self.is_swapped() {
+            true => ip_id.swap_bytes(),
+            false => ip_id,
+        }
+    }
+
+    /// The next frame of this host, of which only the identification is known, and not for how many packets it stands.
     pub fn observe_number(&mut self, ip_id: u16) {
-        let seen = self.observe_any(ip_id, 1, false);
+        let seen = self.observe_any(self.number(ip_id), 1, false);
         self.repeats(seen);
     }
 
@@ -317,6 +325,10 @@ mod tests {
         assert!(steps[5..].iter().all(|step| *step == Some(1)), "{steps:?}");
         let late = counter.observe(&seg(0x7101), 1).step;
         assert_eq!(late, Some(-14));
+        // Where only numbers are given, they are as they were sent.
+        let mut numbers = IdCounter::default();
+        (0x70fa_u16..0x7110).for_each(|n| numbers.observe_number(n.swap_bytes()));
+        assert!(numbers.is_swapped() && numbers.trusted());
     }
 
     fn seg(ip_id: u16) -> Segment {

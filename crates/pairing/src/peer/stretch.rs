@@ -59,8 +59,8 @@ pub(crate) fn stretches(sent: &[Piece], frames: &[DataFrame]) -> Vec<Stretch> {
 
 /// What tells which of two packets of the sender left first.
 struct Marks {
-    /// Its IPv4 identification counts.
-    ip_id: bool,
+    /// Its IPv4 identifications, if they count.
+    ids: Option<IdCounter>,
 }
 
 impl Marks {
@@ -70,7 +70,7 @@ impl Marks {
             counter.observe_number(frame.ip_id);
         }
         Marks {
-            ip_id: counter.trusted(),
+            ids: Some(counter).filter(IdCounter::trusted),
         }
     }
 
@@ -82,6 +82,13 @@ impl Marks {
         if both & Has::TIMESTAMPS != 0 && ticks != 0 {
             return ticks > 0;
         }
-        self.ip_id && both & Has::IP_ID != 0 && (piece.ip_id.wrapping_sub(other.ip_id) as i16) > 0
+        self.ids
+            .filter(|_| both & Has::IP_ID != 0)
+            .is_some_and(|ids| {
+                let ahead = ids
+                    .number(piece.ip_id)
+                    .wrapping_sub(ids.number(other.ip_id));
+                (ahead as i16) > 0
+            })
     }
 }
