@@ -74,9 +74,9 @@ impl Connection {
             sack_seen: receiver.shows_sack(),
             answered: position.heard(dir.reverse()),
             disorder: head.disordered > MAX_TOLERATED_DISORDERED || position.out_of_order(),
-            each_in_order: head.disordered == 0
-                && head.reversals == [0; 2]
-                && position.barely_out_of_order(),
+            ahead_ns: position
+                .ahead_ns()
+                .filter(|_| head.disordered == 0 && head.reversals == [0; 2]),
             syn_seen: common.hellos[dir.index()].is_some(),
             opened_ns: self.opened_ns(dir),
             unscaled: self.is_unscaled(),

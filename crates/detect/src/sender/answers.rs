@@ -55,7 +55,10 @@ impl Sender {
         let Some(mut trigger) = self.trigger_of(ack, reported, &last) else {
             return;
         };
-        self.receiver.bare_acks += u32::from(reported == 0 && trigger == Trigger::Nothing);
+        if reported == 0 && trigger == Trigger::Nothing {
+            self.receiver.bare_acks += 1;
+            self.ledger.since_copy.heard(seg.ts_ns);
+        }
         let again = match reported {
             0 => self.came_again(seg, &last),
             _ => None,

@@ -128,6 +128,7 @@ impl Sender {
             self.process(ack);
         }
         self.settle(i64::MAX);
+        self.ledger.since_copy.sent_again(self.news.last_ns());
         let telling = self.telling();
         self.ledger.close_all(&telling);
         let needed = self.ledger.needed;

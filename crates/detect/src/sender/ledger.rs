@@ -12,6 +12,7 @@ use super::copied::NetworkCopies;
 use super::filled::{By, EITHER, Filled, FilledMap};
 use super::list::List;
 use super::log::{ArrivalLog, Entry, Status};
+use super::since_copy::SinceCopy;
 use super::unexplained::{Trigger, UnexplainedAck};
 use crate::collect::{Basis, Collector, Place};
 use crate::complaints::Complaints;
@@ -97,6 +98,8 @@ pub(super) struct Ledger {
     /// Expected number of ACKs without new information that answer an unknown original which came: more segments were missing than are
     /// looked at, or none that is looked at fits and the receiver reports no duplicates.
     pub(super) unplaced: f64,
+    /// When those ACKs come.
+    pub(super) since_copy: SinceCopy,
     pub(super) copies: NetworkCopies,
     pub(super) collector: Box<Collector>,
     pub(super) recoveries: RecoveryTracker,
@@ -123,6 +126,7 @@ impl Ledger {
             filled: FilledMap::default(),
             tally: Tally::default(),
             unplaced: 0.0,
+            since_copy: SinceCopy::default(),
             copies: NetworkCopies::default(),
             collector: Box::new(Collector::new(Half::EndToEnd, keep)),
             recoveries: RecoveryTracker::new(keep),
@@ -162,6 +166,7 @@ impl Ledger {
     ) {
         self.retransmissions += 1;
         self.again_ns.get_or_insert((seg.ts_ns, seg.ts_ns)).1 = seg.ts_ns;
+        self.since_copy.sent_again(seg.ts_ns);
         let (verdict, confidence) = told.unwrap_or((Verdict::Ambiguous, Confidence::Ambiguous));
         if verdict == Verdict::Spurious {
             self.spurious += 1;

@@ -49,6 +49,7 @@ mod ring;
 mod shared_numbers;
 mod shrunk;
 mod silent;
+mod since_copy;
 mod sure;
 mod timing;
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::filled::{EITHER, Filled};
 use super::ledger::{Ledger, MIN_CERTAIN, MIN_LIKELY, Telling};
 use super::paws::discarded;
 use crate::collect::Basis;
+use crate::explanation::Explanation;
 use crate::result::{Evidence, Reason};
 
 /// Share of the originals that came after their retransmission of which no ACK tells, where
@@ -45,8 +46,11 @@ impl Ledger {
             true => 0,
             false => self.spurious.saturating_sub(telling.duplicates_placed),
         };
-        // Without SACK no more come after their retransmission than come late. On the path others are sent again in vain.
-        let most = match telling.rough && telling.beside && !telling.hidden {
+        // No more come after their retransmission than come late, where there is no SACK or the network makes copies all the time. On the path
+        // others are sent again in vain.
+        let copied = || telling.explanations.has(Explanation::AnyTime) && self.since_copy.is_even();
+        let few = telling.rough || copied();
+        let most = match few && telling.beside && !telling.hidden {
             true => (late + MAX_LATE_UNKNOWN) as f64,
             false => f64::MAX,
         };

@@ -18,8 +18,31 @@ pub(super) struct Weighed {
     pub(super) vantage: Vantage,
     /// Some acknowledgements had SACK blocks that it does not show.
     pub(super) blocks_hidden: bool,
-    /// Each host's packets are in their order, and what is late is known by what they carry: only what answers what is not.
-    pub(super) hosts_apart: bool,
+    /// If each host's packets are in their order, and what is late is known by what they carry: how long before what they answer answers were
+    /// captured at most, nanoseconds.
+    pub(super) ahead_ns: Option<i64>,
+    /// The shortest round trip, nanoseconds, if it is known.
+    pub(super) min_rtt_ns: Option<i64>,
+}
+
+/// Answers that were captured early are early by this part of the shortest round trip at most: then no answer passes for that to another
+/// packet. Whether an ACK is the answer to a retransmission is decided with a quarter of a round trip to spare.
+const EARLY_PARTS_OF_RTT: i64 = 8;
+
+impl Weighed {
+    /// All that is not known is which of two packets came first whose times are nearly the same, and those of one host are in their order.
+    fn lacks_only_order(&self) -> bool {
+        let order = |what| what == NotSeen::Order;
+        self.ahead_ns.is_some() && self.blind.any() && self.blind.iter().all(order)
+    }
+
+    /// What was answered at once and what only a round trip later is plain all the same. Beside the receiver all is answered at once.
+    fn tells_causes(&self) -> bool {
+        let ahead_ns = self.ahead_ns.unwrap_or(i64::MAX);
+        let least_ns = ahead_ns.saturating_mul(EARLY_PARTS_OF_RTT);
+        let far = self.vantage != Vantage::Receiver;
+        far && self.min_rtt_ns.is_some_and(|rtt_ns| least_ns <= rtt_ns)
+    }
 }
 
 /// What the engine found that speaks for the whole flow.
@@ -116,7 +139,7 @@ impl Findings {
             blind,
             vantage,
             blocks_hidden,
-            hosts_apart,
+            ..
         } = weighed;
         let order_seen = !blind.has(NotSeen::Vantage) && !blind.has(NotSeen::Order);
         if vantage == Vantage::Receiver && order_seen {
@@ -126,13 +149,15 @@ impl Findings {
             if blocks_hidden {
                 self.weaken(|event| event.kind == Kind::Refused);
             }
-        } else if hosts_apart && blind.iter().all(|what| what == NotSeen::Order) && blind.any() {
-            self.doubt_answers();
+        } else if weighed.lacks_only_order() {
+            match weighed.tells_causes() {
+                true => self.weaken_all(),
+                false => self.doubt_answers(),
+            }
         } else if blind.iter().any(|what| what != NotSeen::SackOptions) {
             self.doubt();
         } else if blind.any() {
-            self.weaken(|_| true);
-            self.weaken_list();
+            self.weaken_all();
         }
     }
 
@@ -246,8 +271,9 @@ impl Findings {
         }
     }
 
-    /// As [`Findings::weaken`], of retransmissions.
-    fn weaken_list(&mut self) {
+    /// As [`Findings::weaken`], of all events and retransmissions.
+    fn weaken_all(&mut self) {
+        self.weaken(|_| true);
         let certain = |r: &&mut Retransmission| r.confidence == Confidence::Certain;
         for one in self.list.iter_mut().filter(certain) {
             one.confidence = Confidence::Likely;

@@ -52,24 +52,25 @@ impl Side {
             .saturating_sub(main.retransmissions.total)
             .min(self.duplicated + end.answers_duplicated);
         let blind = end.blind(&choice, acks);
-        let named = vantage == Vantage::Sender || cx.ip_id || cx.timestamps;
-        main.weigh(&Weighed {
-            blind,
-            vantage,
-            blocks_hidden: end.blocks_hidden > 0,
-            hosts_apart: end.each_in_order && named,
-        });
-        // What rests on the forgotten ranges was never asserted.
-        let blind = match main.forgot {
-            true => blind.with(NotSeen::Holes),
-            false => blind,
-        };
         let min_rtt_ns = acks.and_then(|acks| acks.min_rtt_ns);
         let beyond_ns = match vantage {
             Vantage::Sender => choice.to_receiver_ns,
             _ => choice.to_sender_ns,
         };
         let min_rtt_ns = min_rtt_ns.or(beyond_ns);
+        let named = vantage == Vantage::Sender || cx.ip_id || cx.timestamps;
+        main.weigh(&Weighed {
+            blind,
+            vantage,
+            blocks_hidden: end.blocks_hidden > 0,
+            ahead_ns: end.ahead_ns.filter(|_| named),
+            min_rtt_ns,
+        });
+        // What rests on the forgotten ranges was never asserted.
+        let blind = match main.forgot {
+            true => blind.with(NotSeen::Holes),
+            false => blind,
+        };
         let path = PathFindings {
             icmp: complaints::sum(&main.proven),
             shrunk: acks.and_then(|acks| acks.shrunk),
@@ -265,8 +266,8 @@ pub(crate) struct End {
     pub(crate) answered: bool,
     /// Times and order of the packets contradict each other.
     pub(crate) disorder: bool,
-    /// The packets of each host are in their order all the same.
-    pub(crate) each_in_order: bool,
+    /// If the packets of each host are in their order: how long before what they answer answers were captured at most, nanoseconds.
+    pub(crate) ahead_ns: Option<i64>,
     /// The SYN of the data's sender was captured.
     pub(crate) syn_seen: bool,
     /// When the sender could send data, as its packets come by, nanoseconds; `None` if the handshake was not captured.

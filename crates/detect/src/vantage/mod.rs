@@ -202,9 +202,10 @@ impl Position {
         self.hello_late || self.answered_before >= MIN_ANSWERED_BEFORE && often
     }
 
-    /// Answers came no longer before what they answer than one capturing host takes to pass on what comes to it on two ways.
-    pub(crate) fn barely_out_of_order(&self) -> bool {
-        self.ahead_ns <= MAX_PASSED_ON_NS
+    /// How long before what they answer answers were captured at most, nanoseconds; `None` if that is longer than one capturing host takes to
+    /// pass on what comes to it on two ways.
+    pub(crate) fn ahead_ns(&self) -> Option<i64> {
+        (self.ahead_ns <= MAX_PASSED_ON_NS).then_some(self.ahead_ns)
     }
 
     fn ask(&mut self, dir: Dir, seg: &Segment) {

@@ -1,6 +1,8 @@
 //! What a capture cannot show is not asserted: small traces, each with one thing that once led to a wrong verdict.
 
-use inorder_detect::{Cause, Confidence, FlowReport, Kind, NotSeen, Vantage, VantageBasis};
+use inorder_detect::{
+    Cause, Confidence, FlowReport, Kind, NotSeen, Vantage, VantageBasis, Verdict,
+};
 
 use inorder_wire::{Has, Segment, TcpFlags};
 
@@ -408,6 +410,41 @@ fn what_was_captured_behind_its_answers_asserts_nothing() {
     assert!(flow.rough && flow.blind.has(NotSeen::Order));
     let r = flow.retransmissions;
     assert_eq!((r.needed, r.spurious, r.ambiguous), (0, 0, 1));
+}
+
+/// The receiver's packets are captured `behind_us` late, as its SYN/ACK shows, which comes behind its answer. Of twenty segments, each acknowledged
+/// 20 ms later, one is sent again that had arrived. What is said of that retransmission?
+fn answers_behind(behind_us: i64) -> (Verdict, Confidence) {
+    let mut trace = Trace::new(None);
+    trace.handshake(0, &[], 20_000, true);
+    let accepts = Segment {
+        ack: ISN + 1,
+        mss: LEN as u16,
+        flags: TcpFlags(TcpFlags::SYN | TcpFlags::ACK),
+        has: Has::SACK_PERMITTED,
+        window: 60_000,
+        ..Segment::default()
+    };
+    let from_receiver = trace.dir.reverse();
+    trace.push(from_receiver, 20_000 + behind_us, accepts);
+    for n in 0..20u32 {
+        let at_us = 30_000 + i64::from(n) * 30_000;
+        trace.data(at_us, n, 0);
+        trace.ack(at_us + 20_000 + behind_us, (n + 1) * LEN, 60_000, &[], 0);
+    }
+    trace.data(700_000, 3, 0);
+    let flow = trace.flow();
+    assert!(flow.rough && flow.blind.has(NotSeen::Order));
+    let [one] = &flow.records.retransmissions[..] else {
+        panic!("{:?}", flow.records.retransmissions);
+    };
+    (one.verdict, one.confidence)
+}
+
+#[test]
+fn answers_captured_a_small_part_of_a_round_trip_late_leave_what_is_said_likely() {
+    assert_eq!(answers_behind(500), (Verdict::Spurious, Confidence::Likely));
+    assert_eq!(answers_behind(4_000).0, Verdict::Ambiguous);
 }
 
 /// Segments 1 and 2 are lost. The retransmission of 2 is overtaken by a later one of 1, whose timestamp makes it too old
