@@ -134,7 +134,10 @@ impl Sender {
         if basis.confidence != Confidence::Ambiguous {
             self.timing.note_duplicate(f, ack.seg.ts_ns);
         }
-        self.ledger.late_original(f.place.start, ack, basis);
+        // Which of the two came first is a guess, that one was too many is not.
+        let needless = basis.confidence.min(Confidence::Likely);
+        let came = Came { basis, needless };
+        self.ledger.late_original(f.place.start, ack, came);
     }
 
     /// A retransmission came first, and of what came now only time tells whether it was another one
