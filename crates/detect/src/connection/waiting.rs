@@ -87,6 +87,7 @@ impl Rare {
 
 impl Waiting {
     /// Segments that wait.
+    #[inline]
     pub(super) fn len(&self) -> usize {
         self.few.len() + self.many.as_ref().map_or(0, |many| many.len())
     }

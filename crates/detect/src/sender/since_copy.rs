@@ -21,11 +21,13 @@ const DEVIATIONS: f64 = 2.0;
 /// How long the last retransmission had been sent, and how many ACKs without new information came meanwhile.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SinceCopy {
-    /// When the last retransmissions were sent, nanoseconds, the latest first: an ACK may have waited for others, in the order of which it is
+    /// When the last retransmissions were sent, nanoseconds, and how many there were: an ACK may have waited for others, in the order of which it is
     /// looked at.
-    sent_ns: Option<[i64; REMEMBERED]>,
-    /// Nanoseconds.
-    time: [f64; CLASSES],
+    sent_ns: [i64; REMEMBERED],
+    sent: usize,
+    /// How many retransmissions were how long before the next one, and these times added up, nanoseconds. The last class has no end.
+    gaps: [u32; CLASSES + 1],
+    sums_ns: [f64; CLASSES + 1],
     bare: [u32; CLASSES],
 }
 
@@ -34,41 +36,54 @@ fn end_ns(class: usize) -> i64 {
     1 << (SHORTEST + BASE * class as u32)
 }
 
+/// The class of a time, nanoseconds.
+fn class_of(ns: i64) -> usize {
+    let above = ns.max(1).ilog2().saturating_sub(SHORTEST - BASE) / BASE;
+    CLASSES.min(above as usize)
+}
+
 impl SinceCopy {
     /// A retransmission is sent at `now`, or the flow ends.
     pub(super) fn sent_again(&mut self, now: i64) {
-        let sent = self.sent_ns.get_or_insert([now; REMEMBERED]);
-        let last_ns = sent[0];
-        sent.rotate_right(1);
-        sent[0] = now;
-        let mut begin_ns = 0;
-        for (class, time) in self.time.iter_mut().enumerate() {
-            let end_ns = end_ns(class);
-            *time += now.saturating_sub(last_ns).clamp(begin_ns, end_ns) as f64 - begin_ns as f64;
-            begin_ns = end_ns;
+        if let Some(before) = self.sent.checked_sub(1) {
+            let gap_ns = now.saturating_sub(self.sent_ns[before % REMEMBERED]);
+            let class = class_of(gap_ns);
+            self.gaps[class] = self.gaps[class].saturating_add(1);
+            self.sums_ns[class] += gap_ns.max(0) as f64;
         }
+        self.sent_ns[self.sent % REMEMBERED] = now;
+        self.sent += 1;
     }
 
     /// An ACK without new information came at `now`.
     pub(super) fn heard(&mut self, now: i64) {
-        let Some(sent) = self.sent_ns else { return };
-        let Some(before_ns) = sent.into_iter().find(|ns| *ns <= now) else {
+        let remembered = &self.sent_ns[..self.sent.min(REMEMBERED)];
+        let Some(before_ns) = remembered.iter().filter(|ns| **ns <= now).max() else {
             return;
         };
-        let since_ns = now.saturating_sub(before_ns);
-        let class = (0..CLASSES).find(|class| since_ns < end_ns(*class));
-        if let Some(count) = class.and_then(|class| self.bare.get_mut(class)) {
+        if let Some(count) = self.bare.get_mut(class_of(now.saturating_sub(*before_ns))) {
             *count = count.saturating_add(1);
         }
+    }
+
+    /// For how long the last retransmission had been sent as long as a class says, nanoseconds.
+    fn times_ns(&self) -> [f64; CLASSES] {
+        std::array::from_fn(|class| {
+            let begin_ns = if class == 0 { 0 } else { end_ns(class - 1) };
+            let longer: u32 = self.gaps[class + 1..].iter().sum();
+            let all = f64::from(longer) * (end_ns(class) - begin_ns) as f64;
+            all + self.sums_ns[class] - f64::from(self.gaps[class]) * begin_ns as f64
+        })
     }
 
     /// They come as often long after retransmissions as soon after them, and there is time enough of both kinds to tell.
     pub(super) fn is_even(&self) -> bool {
         let count = |counts: &[u32]| counts.iter().copied().map(f64::from).sum::<f64>();
-        let all: f64 = self.time.iter().sum();
+        let times = self.times_ns();
+        let all: f64 = times.iter().sum();
         let mut compared = false;
         for limit in 1..CLASSES {
-            let soon: f64 = self.time[..limit].iter().sum();
+            let soon: f64 = times[..limit].iter().sum();
             let later = all - soon;
             if soon.min(later) <= all * MIN_SHARE {
                 continue;
@@ -115,6 +130,17 @@ mod tests {
     fn answers_to_late_originals_come_soon_after_retransmissions() {
         assert!(!even(|n| vec![n * 2]));
         assert!(!even(|n| vec![n * 50, 10 + n]));
+    }
+
+    #[test]
+    fn times_are_those_that_gaps_have_in_each_class() {
+        // Of 250 us each, and of 5 ms each: 0.262144 ms, 0.786432, 3.145728 and what is left of the fourth.
+        let mut since = SinceCopy::default();
+        let times = [0, 250_000, 500_000, 5_500_000, 10_500_000];
+        times.into_iter().for_each(|at| since.sent_again(at));
+        let told = [1_024_288.0, 1_572_864.0, 6_291_456.0, 1_611_392.0];
+        assert_eq!(since.times_ns()[..4], told);
+        assert_eq!(since.times_ns().iter().sum::<f64>(), 10_500_000.0);
     }
 
     #[test]

@@ -38,6 +38,9 @@ impl Ledger {
             // What was unplaced before the first was reported were no duplicates.
             return 0.0;
         }
+        if self.unplaced == 0.0 {
+            return 0.0;
+        }
         let only_copies = self.only_copies(telling);
         let late = self.collector.reordered();
         // Where much comes late, some of it comes after its retransmission, and has such an answer.

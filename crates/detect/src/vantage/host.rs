@@ -205,6 +205,7 @@ impl Host {
     }
 
     /// The other host acknowledges all before the byte `ack`.
+    #[inline]
     pub(super) fn acknowledged(&mut self, ack: u32) {
         if let Some(hole) = self.hole.as_mut().filter(|hole| reaches(ack, hole.end))
             && !std::mem::replace(&mut hole.closed, true)
@@ -240,6 +241,7 @@ impl Host {
         !matches!(self.ttl, None | Some(0 | 32 | 64 | 128 | 255))
     }
 
+    #[inline]
     pub(super) fn sample(&mut self, ns: i64) {
         if (0..=MAX_ANSWER_NS).contains(&ns) {
             self.timed = self.timed.saturating_add(1);
