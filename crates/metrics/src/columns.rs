@@ -115,12 +115,12 @@ impl Columns {
     }
 }
 
-/// Whether a column of this name has the times at which packets arrived.
+/// Whether a column of this name has the times at which packets arrived, and not those between them, as `frame.time_delta` and
+/// `inter-arrival` have.
 fn is_time(name: &str) -> bool {
-    ["time", "seconds", "arrival", "epoch"]
-        .iter()
-        .any(|word| name.contains(word))
-        || name == "t"
+    let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
+    let between = has(&["delta", "inter", "gap", "diff"]);
+    name == "t" || has(&["time", "seconds", "arrival", "epoch"]) && !between
 }
 
 fn unit_of(name: &str) -> Unit {

@@ -215,6 +215,11 @@ mod tests {
             [(1, Some(1_700_000_000_500_000_000), Some(20))]
         );
         assert_eq!(read(&["id;time_ns", "3;17"]), [(3, Some(17), None)]);
+        // Times between packets say nothing of when they came.
+        for between in ["frame.time_delta", "inter-arrival", "time_diff"] {
+            let header = format!("seq,{between}");
+            assert_eq!(read(&[&header, "3,0.5"]), [(3, None, None)], "{between}");
+        }
         let mut parser = RecordParser::new(64);
         assert_eq!(parser.parse("seq,time_us"), Ok(None));
         assert_eq!(
