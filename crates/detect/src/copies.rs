@@ -50,6 +50,8 @@ pub(crate) struct Means {
     pub(crate) timestamps: bool,
     /// Capture point to sender and back, nanoseconds.
     pub(crate) to_sender_ns: Option<i64>,
+    /// Too few answers tell that: the only one, to a SYN, may have been slow or lost at first.
+    pub(crate) seldom_timed: bool,
     /// Its timestamp clock ticks no sooner, nanoseconds.
     pub(crate) tick_ns: i64,
     /// When the sender can first have known of the hole, nanoseconds.
@@ -61,16 +63,29 @@ pub(crate) struct Means {
     pub(crate) delays: bool,
 }
 
+/// A single answer takes up to this number of round trips: the host was busy, or its first answer was lost and what passed next went for it.
+const SLOW_ANSWER: i64 = 8;
+
 impl Means {
     /// Is `seg` perhaps a retransmission that has kept its old identification? It comes no sooner than one can, and no timestamp
     /// tells that it left before higher data.
     pub(crate) fn perhaps_again(&self, seg: &Segment, above: &Above) -> bool {
-        let stamped = self.timestamps && seg.has(Has::TIMESTAMPS);
-        let older = stamped && (seg.tsval.wrapping_sub(above.tsval) as i32) < 0;
-        let old_number = (seg.ip_id.wrapping_sub(above.ip_id) as i16) < 0;
         let soonest = self
             .to_sender_ns
             .map_or(MIN_RETRANSMISSION_DELAY_NS, |rtt| rtt - rtt / 8);
+        self.perhaps_behind(soonest, seg, above)
+    }
+
+    /// The same, if the round trip may be far shorter than it is said to be.
+    fn perhaps_soon_again(&self, seg: &Segment, above: &Above) -> bool {
+        let soonest = self.to_sender_ns.map(|rtt| rtt / SLOW_ANSWER);
+        self.seldom_timed && soonest.is_some_and(|ns| self.perhaps_behind(ns, seg, above))
+    }
+
+    fn perhaps_behind(&self, soonest: i64, seg: &Segment, above: &Above) -> bool {
+        let stamped = self.timestamps && seg.has(Has::TIMESTAMPS);
+        let older = stamped && (seg.tsval.wrapping_sub(above.tsval) as i32) < 0;
+        let old_number = (seg.ip_id.wrapping_sub(above.ip_id) as i16) < 0;
         // Within one tick of a clock that ticks sooner than a retransmission comes, nothing was sent again.
         let same_tick = stamped
             && seg.tsval == above.tsval
@@ -165,6 +180,9 @@ fn by_ip_id(seg: &Segment, above: &Above, means: &Means) -> Copy {
                 true => basis.weaker(Reason::LoneCopy),
                 false => Basis::ambiguous(basis.evidence, Reason::LoneCopy),
             })
+        }
+        (true, _) if means.kept == Kept::Unknown && means.perhaps_soon_again(seg, above) => {
+            Copy::Original(basis.weaker(Reason::LoneCopy))
         }
         (true, _) => Copy::Original(basis),
         (false, _) => Copy::Retransmission(basis),
@@ -286,17 +304,24 @@ mod tests {
     #[test]
     fn an_old_identification_proves_nothing_a_round_trip_later_while_the_host_may_keep_them() {
         let above = Above::of(&seg(30, 0, 0));
-        let told = |at_ns, kept| {
+        let timed = |at_ns, kept, seldom_timed| {
             let means = Means {
                 ip_id: true,
                 to_sender_ns: Some(10_000_000),
+                seldom_timed,
                 kept,
                 ..Means::default()
             };
             tell(&seg(20, 0, at_ns), &above, &means)
         };
+        let told = |at_ns, kept| timed(at_ns, kept, false);
         let certain = Copy::Original(Basis::certain(Evidence::ArrivalIpId));
         assert_eq!(told(5_000_000, Kept::Unknown), certain, "too soon");
+        // By one answer alone the round trip may be an eighth of that.
+        let likely = Copy::Original(Basis::certain(Evidence::ArrivalIpId).weaker(Reason::LoneCopy));
+        assert_eq!(timed(5_000_000, Kept::Unknown, true), likely);
+        assert_eq!(timed(1_200_000, Kept::Unknown, true), certain);
+        assert_eq!(timed(5_000_000, Kept::No, true), certain);
         assert_eq!(told(11_000_000, Kept::No), certain);
         let either = Basis::ambiguous(Evidence::ArrivalIpId, Reason::LoneCopy);
         assert_eq!(told(11_000_000, Kept::Unknown), Copy::Original(either));

@@ -83,6 +83,7 @@ pub(super) fn told_of(seg: &Segment, by: &Above, cx: &Context) -> Copy {
             kept: cx.kept,
             timestamps: stamped,
             to_sender_ns: cx.to_sender_ns,
+            seldom_timed: !cx.is_timed,
             tick_ns: cx.tick_ns,
             news_ns: by.at_ns,
             likelier_late: true,

@@ -25,6 +25,7 @@ impl Arrival {
             follows: cx.follows,
             timestamps: cx.timestamps,
             to_sender_ns: cx.to_sender_ns,
+            seldom_timed: !cx.is_timed,
             tick_ns: cx.tick_ns,
             news_ns: news_ns.max(hole.opened_ns),
             likelier_late: self.early.holes > 0 || self.kept_ids.hardly_suspected(),

@@ -105,6 +105,8 @@ pub(crate) struct Context {
     /// connection's.
     pub(crate) step: i16,
     pub(crate) to_sender_ns: Option<i64>,
+    /// Several answers tell that.
+    pub(crate) is_timed: bool,
     /// The sender's timestamp clock ticks no sooner, nanoseconds.
     pub(crate) tick_ns: i64,
     /// How long behind all data before this was sent, as timestamps tell, nanoseconds; 0 if they tell nothing.

@@ -165,6 +165,7 @@ impl Common {
             let hello = &self.hellos[dir.index()];
             let plain = sides[dir.index()].data(seg, seen, shared, || Known {
                 to_sender_ns: position.answer_time(dir),
+                is_timed: position.is_timed(dir),
                 syn_seen: hello.is_some(),
             });
             if !plain {

@@ -196,6 +196,8 @@ impl Reported {
 pub(crate) struct Known {
     /// How soon it answers at best, nanoseconds.
     pub(crate) to_sender_ns: Option<i64>,
+    /// Several answers tell that.
+    pub(crate) is_timed: bool,
     /// Its SYN was captured.
     pub(crate) syn_seen: bool,
 }

@@ -378,6 +378,7 @@ impl Side {
                 0
             },
             to_sender_ns: known.to_sender_ns,
+            is_timed: known.is_timed,
             tick_ns: self.clock.tick_ns(),
             sent_behind_ns,
             una: engines.una,

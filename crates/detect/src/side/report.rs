@@ -172,6 +172,7 @@ impl Side {
             follows: false,
             step: 0,
             to_sender_ns: end.choice.to_sender_ns,
+            is_timed: true, // Nothing more is judged.
             tick_ns: self.clock.tick_ns(),
             sent_behind_ns: 0,
             una,

@@ -264,6 +264,11 @@ impl Position {
         self.hosts[dir.index()].answer_ns
     }
 
+    /// Several answers tell that.
+    pub(crate) fn is_timed(&self, dir: Dir) -> bool {
+        self.hosts[dir.index()].timed >= MIN_ANSWERS
+    }
+
     /// One past the highest number that was sent in direction `dir`, of late.
     pub(crate) fn highest(&self, dir: Dir) -> Option<u32> {
         self.hosts[dir.index()].highest
