@@ -23,8 +23,9 @@ const SHARE_REFUSED_UNSEEN: f64 = 0.1;
 const SHARE_ANSWERED_IN_TURN: f64 = 0.5;
 /// Number of lost packets for each late one from which on what comes after its retransmission is rare.
 const LOST_PER_LATE_WHERE_FEW_ARE: u64 = 8;
-/// Late originals that may have come unnoticed where there is no SACK.
-const MAX_LATE_UNKNOWN: u64 = 2;
+/// Late originals that may have come unnoticed where there is no SACK, and where there is, beside those that were seen.
+const MAX_LATE_UNKNOWN: f64 = 2.0;
+const LATE_UNKNOWN_WITH_SACK: f64 = 0.5;
 /// Number of late originals for each answer to one of their retransmissions from which on a receiver is taken to answer no duplicates.
 const MIN_LATE_FOR_EACH_ANSWER: u64 = 8;
 /// Share of the originals with a missing ACK that no other ACK reports.
@@ -52,10 +53,10 @@ impl Ledger {
         // No more come after their retransmission than come late, where there is no SACK or the network makes copies all the time. On the path
         // others are sent again in vain.
         let copied = || telling.explanations.has(Explanation::AnyTime) && self.since_copy.is_even();
-        let few = telling.rough || copied();
-        let most = match few && telling.beside && !telling.hidden {
-            true => (late + MAX_LATE_UNKNOWN) as f64,
-            false => f64::MAX,
+        let most = match telling.beside && !telling.hidden {
+            true if telling.rough => late as f64 + MAX_LATE_UNKNOWN,
+            true if copied() => late as f64 + LATE_UNKNOWN_WITH_SACK,
+            _ => f64::MAX,
         };
         let left = (self.unplaced - answered as f64).clamp(0.0, most);
         (left / (only_copies as f64 + 1.0)).min(1.0)
