@@ -57,7 +57,9 @@ impl Sender {
         };
         if reported == 0 && trigger == Trigger::Nothing {
             self.receiver.bare_acks += 1;
-            self.ledger.since_copy.heard(seg.ts_ns);
+            if let Some(since) = &mut self.ledger.since_copy {
+                since.heard(seg.ts_ns);
+            }
         }
         let again = match reported {
             0 => self.came_again(seg, &last),

@@ -128,7 +128,9 @@ impl Sender {
             self.process(ack);
         }
         self.settle(i64::MAX);
-        self.ledger.since_copy.sent_again(self.news.last_ns());
+        if let Some(since) = &mut self.ledger.since_copy {
+            since.sent_again(self.news.last_ns());
+        }
         let telling = self.telling();
         self.ledger.close_all(&telling);
         let needed = self.ledger.needed;

@@ -31,6 +31,8 @@ pub(super) struct SinceCopy {
     bare: [u32; CLASSES],
 }
 
+heap!(SinceCopy);
+
 /// Where the class ends, nanoseconds.
 fn end_ns(class: usize) -> i64 {
     1 << (SHORTEST + BASE * class as u32)
@@ -70,8 +72,8 @@ impl SinceCopy {
     fn times_ns(&self) -> [f64; CLASSES] {
         std::array::from_fn(|class| {
             let begin_ns = if class == 0 { 0 } else { end_ns(class - 1) };
-            let longer: u32 = self.gaps[class + 1..].iter().sum();
-            let all = f64::from(longer) * (end_ns(class) - begin_ns) as f64;
+            let longer: f64 = self.gaps[class + 1..].iter().copied().map(f64::from).sum();
+            let all = longer * (end_ns(class) - begin_ns) as f64;
             all + self.sums_ns[class] - f64::from(self.gaps[class]) * begin_ns as f64
         })
     }

@@ -52,7 +52,12 @@ impl Ledger {
         };
         // No more come after their retransmission than come late, where there is no SACK or the network makes copies all the time. On the path
         // others are sent again in vain.
-        let copied = || telling.explanations.has(Explanation::AnyTime) && self.since_copy.is_even();
+        let even = || {
+            self.since_copy
+                .as_ref()
+                .is_some_and(|since| since.is_even())
+        };
+        let copied = || telling.explanations.has(Explanation::AnyTime) && even();
         let most = match telling.beside && !telling.hidden {
             true if telling.rough => late as f64 + MAX_LATE_UNKNOWN,
             true if copied() => late as f64 + LATE_UNKNOWN_WITH_SACK,
