@@ -56,8 +56,6 @@ explanations! {
     FewCauses => "few-causes", "RFC 7323 section 5.3; Linux tcp_send_dupack";
     /// A missing ACK behind which a hole is still open answers its original only if that was too old.
     StillOpen => "still-open", "RFC 7323 sections 4.3 and 5.3";
-    /// ACKs without new information that come as often long after retransmissions as soon after them answer copies that the network makes.
-    AnyTime => "any-time", "RFC 2883 section 5.1; RFC 5681 section 4.2";
     /// An ACK without new information that lists another range first answers a duplicate in that range, which the receiver does not
     /// report otherwise.
     MovedBlock => "moved-block", "RFC 2018 section 4; Linux tcp_sack_new_ofo_skb";

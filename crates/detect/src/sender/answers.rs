@@ -55,12 +55,7 @@ impl Sender {
         let Some(mut trigger) = self.trigger_of(ack, reported, &last) else {
             return;
         };
-        if reported == 0 && trigger == Trigger::Nothing {
-            self.receiver.bare_acks += 1;
-            if let Some(since) = &mut self.ledger.since_copy {
-                since.heard(seg.ts_ns);
-            }
-        }
+        self.receiver.bare_acks += u32::from(reported == 0 && trigger == Trigger::Nothing);
         let again = match reported {
             0 => self.came_again(seg, &last),
             _ => None,

@@ -128,9 +128,6 @@ impl Sender {
             self.process(ack);
         }
         self.settle(i64::MAX);
-        if let Some(since) = &mut self.ledger.since_copy {
-            since.sent_again(self.news.last_ns());
-        }
         let telling = self.telling();
         self.ledger.close_all(&telling);
         let needed = self.ledger.needed;

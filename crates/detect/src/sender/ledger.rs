@@ -12,7 +12,6 @@ use super::copied::NetworkCopies;
 use super::filled::{By, EITHER, Filled, FilledMap};
 use super::list::List;
 use super::log::{ArrivalLog, Entry, Status};
-use super::since_copy::SinceCopy;
 use super::unexplained::{Trigger, UnexplainedAck};
 use crate::collect::{Basis, Collector, Place};
 use crate::complaints::Complaints;
@@ -98,8 +97,6 @@ pub(super) struct Ledger {
     /// Expected number of ACKs without new information that answer an unknown original which came: more segments were missing than are
     /// looked at, or none that is looked at fits and the receiver reports no duplicates.
     pub(super) unplaced: f64,
-    /// When those ACKs come, once something was sent again.
-    pub(super) since_copy: Option<Box<SinceCopy>>,
     pub(super) copies: NetworkCopies,
     pub(super) collector: Box<Collector>,
     pub(super) recoveries: RecoveryTracker,
@@ -115,7 +112,7 @@ pub(super) struct Ledger {
     pub(super) beyond: Beyond,
 }
 
-heap!(Ledger: log, filled, since_copy, collector, recoveries, list, complaints, beyond);
+heap!(Ledger: log, filled, collector, recoveries, list, complaints, beyond);
 
 impl Ledger {
     /// `keep`: events and retransmissions are listed, not only counted.
@@ -126,7 +123,6 @@ impl Ledger {
             filled: FilledMap::default(),
             tally: Tally::default(),
             unplaced: 0.0,
-            since_copy: None,
             copies: NetworkCopies::default(),
             collector: Box::new(Collector::new(Half::EndToEnd, keep)),
             recoveries: RecoveryTracker::new(keep),
@@ -166,9 +162,6 @@ impl Ledger {
     ) {
         self.retransmissions += 1;
         self.again_ns.get_or_insert((seg.ts_ns, seg.ts_ns)).1 = seg.ts_ns;
-        self.since_copy
-            .get_or_insert_default()
-            .sent_again(seg.ts_ns);
         let (verdict, confidence) = told.unwrap_or((Verdict::Ambiguous, Confidence::Ambiguous));
         if verdict == Verdict::Spurious {
             self.spurious += 1;

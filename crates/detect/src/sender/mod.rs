@@ -49,7 +49,6 @@ mod ring;
 mod shared_numbers;
 mod shrunk;
 mod silent;
-mod since_copy;
 mod sure;
 mod timing;
 #[cfg(test)]

@@ -4,7 +4,6 @@ use super::filled::{EITHER, Filled};
 use super::ledger::{Ledger, MIN_CERTAIN, MIN_LIKELY, Telling};
 use super::paws::discarded;
 use crate::collect::Basis;
-use crate::explanation::Explanation;
 use crate::result::{Evidence, Reason};
 
 /// Share of the originals that came after their retransmission of which no ACK tells, where
@@ -23,9 +22,8 @@ const SHARE_REFUSED_UNSEEN: f64 = 0.1;
 const SHARE_ANSWERED_IN_TURN: f64 = 0.5;
 /// Number of lost packets for each late one from which on what comes after its retransmission is rare.
 const LOST_PER_LATE_WHERE_FEW_ARE: u64 = 8;
-/// Late originals that may have come unnoticed where there is no SACK, and where there is, beside those that were seen.
-const MAX_LATE_UNKNOWN: f64 = 2.0;
-const LATE_UNKNOWN_WITH_SACK: f64 = 0.5;
+/// Late originals that may have come unnoticed where there is no SACK.
+const MAX_LATE_UNKNOWN: u64 = 2;
 /// Number of late originals for each answer to one of their retransmissions from which on a receiver is taken to answer no duplicates.
 const MIN_LATE_FOR_EACH_ANSWER: u64 = 8;
 /// Share of the originals with a missing ACK that no other ACK reports.
@@ -39,9 +37,6 @@ impl Ledger {
             // What was unplaced before the first was reported were no duplicates.
             return 0.0;
         }
-        if self.unplaced == 0.0 {
-            return 0.0;
-        }
         let only_copies = self.only_copies(telling);
         let late = self.collector.reordered();
         // Where much comes late, some of it comes after its retransmission, and has such an answer.
@@ -50,18 +45,10 @@ impl Ledger {
             true => 0,
             false => self.spurious.saturating_sub(telling.duplicates_placed),
         };
-        // No more come after their retransmission than come late, where there is no SACK or the network makes copies all the time. On the path
-        // others are sent again in vain.
-        let even = || {
-            self.since_copy
-                .as_ref()
-                .is_some_and(|since| since.is_even())
-        };
-        let copied = || telling.explanations.has(Explanation::AnyTime) && even();
-        let most = match telling.beside && !telling.hidden {
-            true if telling.rough => late as f64 + MAX_LATE_UNKNOWN,
-            true if copied() => late as f64 + LATE_UNKNOWN_WITH_SACK,
-            _ => f64::MAX,
+        // Without SACK no more come after their retransmission than come late. On the path others are sent again in vain.
+        let most = match telling.rough && telling.beside && !telling.hidden {
+            true => (late + MAX_LATE_UNKNOWN) as f64,
+            false => f64::MAX,
         };
         let left = (self.unplaced - answered as f64).clamp(0.0, most);
         (left / (only_copies as f64 + 1.0)).min(1.0)
