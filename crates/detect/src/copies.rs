@@ -50,7 +50,7 @@ pub(crate) struct Means {
     pub(crate) timestamps: bool,
     /// Capture point to sender and back, nanoseconds.
     pub(crate) to_sender_ns: Option<i64>,
-    /// Too few answers tell that: the only one, to a SYN, may have been slow or lost at first.
+    /// Few answers measured that time. A single one, to a SYN, may have been slow, and the round trip far shorter.
     pub(crate) seldom_timed: bool,
     /// Its timestamp clock ticks no sooner, nanoseconds.
     pub(crate) tick_ns: i64,

@@ -105,7 +105,7 @@ pub(crate) struct Context {
     /// connection's.
     pub(crate) step: i16,
     pub(crate) to_sender_ns: Option<i64>,
-    /// Several answers tell that.
+    /// Several answers measured that time, and not the one to a SYN alone.
     pub(crate) is_timed: bool,
     /// The sender's timestamp clock ticks no sooner, nanoseconds.
     pub(crate) tick_ns: i64,

@@ -25,8 +25,8 @@ pub(super) struct Weighed {
     pub(super) min_rtt_ns: Option<i64>,
 }
 
-/// Answers that were captured early are early by this part of the shortest round trip at most: then no answer passes for that to another
-/// packet. Whether an ACK is the answer to a retransmission is decided with a quarter of a round trip to spare.
+/// Acknowledgements that were captured too early may be so by the shortest round trip divided by this. An ACK answers a retransmission if it
+/// comes a round trip later, and the rules leave a quarter of that to spare, so an eighth takes no ACK for the answer to another packet.
 const EARLY_PARTS_OF_RTT: i64 = 8;
 
 impl Weighed {
@@ -36,7 +36,8 @@ impl Weighed {
         self.ahead_ns.is_some() && self.blind.any() && self.blind.iter().all(order)
     }
 
-    /// What was answered at once and what only a round trip later is plain all the same. Beside the receiver all is answered at once.
+    /// Answers are early by so little of a round trip that it is still known which packet each of them answers. Beside the receiver it is not: an
+    /// ACK follows its data at once there, and comes before it if it is early.
     fn tells_causes(&self) -> bool {
         let ahead_ns = self.ahead_ns.unwrap_or(i64::MAX);
         let least_ns = ahead_ns.saturating_mul(EARLY_PARTS_OF_RTT);

@@ -196,7 +196,7 @@ impl Reported {
 pub(crate) struct Known {
     /// How soon it answers at best, nanoseconds.
     pub(crate) to_sender_ns: Option<i64>,
-    /// Several answers tell that.
+    /// Several answers measured that time, and not the one to a SYN alone.
     pub(crate) is_timed: bool,
     /// Its SYN was captured.
     pub(crate) syn_seen: bool,

@@ -264,7 +264,7 @@ impl Position {
         self.hosts[dir.index()].answer_ns
     }
 
-    /// Several answers tell that.
+    /// Several answers of that sender measured this round trip, and not the one to a SYN alone.
     pub(crate) fn is_timed(&self, dir: Dir) -> bool {
         self.hosts[dir.index()].timed >= MIN_ANSWERS
     }
