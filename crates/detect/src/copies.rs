@@ -36,10 +36,19 @@ pub(crate) enum Copy {
     Retransmission(Basis),
 }
 
-/// What can be used to tell copies of one flow apart.
+/// How soon the sender of data answers at best, as the capture point sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct RoundTrip {
+    /// From the capture point to the sender and back, nanoseconds.
+    pub(crate) ns: i64,
+    /// Few answers measured it. A single one, to a SYN, may have been slow, and the round trip far shorter.
+    pub(crate) seldom: bool,
+}
+
+/// What packets of one sender bear that tells originals from copies.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Means {
-    /// The identification counts ([`IdCounter::trusted`]).
+pub(crate) struct Marks {
+    /// The identification counts ([`IdCounter::trusted`]), and is another one where a packet is sent again.
     pub(crate) ip_id: bool,
     /// Whether the sender keeps it when it sends a packet again.
     pub(crate) kept: Kept,
@@ -48,12 +57,22 @@ pub(crate) struct Means {
     pub(crate) follows: bool,
     /// Both ends use timestamps.
     pub(crate) timestamps: bool,
-    /// Capture point to sender and back, nanoseconds.
-    pub(crate) to_sender_ns: Option<i64>,
-    /// Few answers measured that time. A single one, to a SYN, may have been slow, and the round trip far shorter.
-    pub(crate) seldom_timed: bool,
     /// Its timestamp clock ticks no sooner, nanoseconds.
     pub(crate) tick_ns: i64,
+    pub(crate) to_sender: Option<RoundTrip>,
+}
+
+impl Marks {
+    /// From the capture point to the sender and back, nanoseconds.
+    pub(crate) fn rtt_ns(&self) -> Option<i64> {
+        self.to_sender.map(|rtt| rtt.ns)
+    }
+}
+
+/// What can be used to tell copies of the same bytes apart.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Means {
+    pub(crate) marks: Marks,
     /// When the sender can first have known of the hole, nanoseconds.
     pub(crate) news_ns: i64,
     /// An old identification is likelier that of a late original than that of a host which keeps them: some data has come sooner than a
@@ -70,49 +89,55 @@ impl Means {
     /// Is `seg` perhaps a retransmission that has kept its old identification? It comes no sooner than one can, and no timestamp
     /// tells that it left before higher data.
     pub(crate) fn perhaps_again(&self, seg: &Segment, above: &Above) -> bool {
-        let soonest = self
-            .to_sender_ns
-            .map_or(MIN_RETRANSMISSION_DELAY_NS, |rtt| rtt - rtt / 8);
+        let soonest = self.soonest_ns().unwrap_or(MIN_RETRANSMISSION_DELAY_NS);
         self.perhaps_behind(soonest, seg, above)
     }
 
     /// The same, if the round trip may be far shorter than it is said to be.
     fn perhaps_soon_again(&self, seg: &Segment, above: &Above) -> bool {
-        let soonest = self.to_sender_ns.map(|rtt| rtt / SLOW_ANSWER);
-        self.seldom_timed && soonest.is_some_and(|ns| self.perhaps_behind(ns, seg, above))
+        let seldom = self.marks.to_sender.filter(|rtt| rtt.seldom);
+        seldom.is_some_and(|rtt| self.perhaps_behind(rtt.ns / SLOW_ANSWER, seg, above))
     }
 
     fn perhaps_behind(&self, soonest: i64, seg: &Segment, above: &Above) -> bool {
-        let stamped = self.timestamps && seg.has(Has::TIMESTAMPS);
+        let stamped = self.marks.timestamps && seg.has(Has::TIMESTAMPS);
         let older = stamped && (seg.tsval.wrapping_sub(above.tsval) as i32) < 0;
         let old_number = (seg.ip_id.wrapping_sub(above.ip_id) as i16) < 0;
         // Within one tick of a clock that ticks sooner than a retransmission comes, nothing was sent again.
         let same_tick = stamped
             && seg.tsval == above.tsval
-            && self.to_sender_ns.is_some_and(|rtt| rtt >= self.tick());
-        seg.has(Has::IP_ID)
-            && old_number
-            && !older
-            && !same_tick
-            && seg.ts_ns.saturating_sub(self.news_ns) >= soonest
+            && self.rtt_ns().is_some_and(|rtt| rtt >= self.tick());
+        seg.has(Has::IP_ID) && old_number && !older && !same_tick && self.elapsed(seg) >= soonest
+    }
+
+    fn rtt_ns(&self) -> Option<i64> {
+        self.marks.rtt_ns()
+    }
+
+    /// A retransmission comes no sooner after its sender can have known of the hole, nanoseconds.
+    fn soonest_ns(&self) -> Option<i64> {
+        self.rtt_ns().map(|rtt| rtt - rtt / 8)
+    }
+
+    /// Since the sender can first have known of the hole, nanoseconds.
+    fn elapsed(&self, seg: &Segment) -> i64 {
+        seg.ts_ns.saturating_sub(self.news_ns)
     }
 
     /// It comes sooner than a retransmission, as the round trip tells.
     pub(crate) fn is_early(&self, seg: &Segment) -> bool {
-        let elapsed = seg.ts_ns.saturating_sub(self.news_ns);
-        self.to_sender_ns.is_some_and(|rtt| elapsed < rtt - rtt / 8)
+        self.soonest_ns().is_some_and(|ns| self.elapsed(seg) < ns)
     }
 
     /// It comes at the end of the time in which nothing but a late packet can.
     pub(crate) fn is_nearly_a_round_trip(&self, seg: &Segment) -> bool {
-        let elapsed = seg.ts_ns.saturating_sub(self.news_ns);
-        self.to_sender_ns
-            .is_some_and(|rtt| elapsed >= rtt - rtt / 4)
+        self.rtt_ns()
+            .is_some_and(|rtt| self.elapsed(seg) >= rtt - rtt / 4)
     }
 
     /// The sender's timestamps may stay the same for as long, nanoseconds.
     fn tick(&self) -> i64 {
-        self.tick_ns.max(MAX_USUAL_TICK_NS)
+        self.marks.tick_ns.max(MAX_USUAL_TICK_NS)
     }
 }
 
@@ -132,10 +157,11 @@ impl Copy {
 
 /// Tells whether `seg` is an original, given the transmission of higher data that opened its hole.
 pub(crate) fn tell(seg: &Segment, above: &Above, means: &Means) -> Copy {
-    if means.ip_id && seg.has(Has::IP_ID) {
+    let marks = &means.marks;
+    if marks.ip_id && seg.has(Has::IP_ID) {
         return by_ip_id(seg, above, means);
     }
-    if means.timestamps && seg.has(Has::TIMESTAMPS) {
+    if marks.timestamps && seg.has(Has::TIMESTAMPS) {
         let basis = Basis::certain(Evidence::ArrivalTimestamps);
         match seg.tsval.wrapping_sub(above.tsval) as i32 {
             ..0 => return Copy::Original(basis),
@@ -143,10 +169,10 @@ pub(crate) fn tell(seg: &Segment, above: &Above, means: &Means) -> Copy {
             _ => return Copy::Retransmission(basis),
         }
     }
-    if means.follows && seg.has(Has::IP_ID) && seg.ip_id != 0 {
+    if marks.follows && seg.has(Has::IP_ID) && seg.ip_id != 0 {
         return Copy::Retransmission(Basis::certain(Evidence::ArrivalIpId));
     }
-    if means.kept != Kept::Yes && just_before(seg, above) {
+    if marks.kept != Kept::Yes && just_before(seg, above) {
         return match by_ip_id(seg, above, means) {
             Copy::Original(basis) => Copy::Original(basis.weaker(Reason::LoneCopy)),
             copy => copy,
@@ -165,7 +191,8 @@ fn just_before(seg: &Segment, above: &Above) -> bool {
 fn by_ip_id(seg: &Segment, above: &Above, means: &Means) -> Copy {
     let basis = Basis::certain(Evidence::ArrivalIpId);
     let before = (seg.ip_id.wrapping_sub(above.ip_id) as i16) < 0;
-    let stamped = means.timestamps && seg.has(Has::TIMESTAMPS);
+    let stamped = means.marks.timestamps && seg.has(Has::TIMESTAMPS);
+    let open = means.marks.kept == Kept::Unknown;
     let ticks = if stamped {
         seg.tsval.wrapping_sub(above.tsval) as i32
     } else {
@@ -175,13 +202,13 @@ fn by_ip_id(seg: &Segment, above: &Above, means: &Means) -> Copy {
         // The counter has come round while the packet was under way.
         (true, 1..) => Copy::Retransmission(Basis::certain(Evidence::ArrivalTimestamps)),
         (false, ..0) => Copy::Original(Basis::certain(Evidence::ArrivalTimestamps)),
-        (true, _) if means.kept == Kept::Unknown && means.perhaps_again(seg, above) => {
+        (true, _) if open && means.perhaps_again(seg, above) => {
             Copy::Original(match means.likelier_late {
                 true => basis.weaker(Reason::LoneCopy),
                 false => Basis::ambiguous(basis.evidence, Reason::LoneCopy),
             })
         }
-        (true, _) if means.kept == Kept::Unknown && means.perhaps_soon_again(seg, above) => {
+        (true, _) if open && means.perhaps_soon_again(seg, above) => {
             Copy::Original(basis.weaker(Reason::LoneCopy))
         }
         (true, _) => Copy::Original(basis),
@@ -193,8 +220,8 @@ fn by_ip_id(seg: &Segment, above: &Above, means: &Means) -> Copy {
 /// tick, the timestamp says nothing.
 fn same_tick(seg: &Segment, means: &Means) -> Copy {
     let tick_ns = means.tick();
-    let elapsed = seg.ts_ns - means.news_ns;
-    match means.to_sender_ns {
+    let elapsed = means.elapsed(seg);
+    match means.rtt_ns() {
         Some(rtt) if rtt < tick_ns => by_timing(seg, means).despite_coarse_clock(),
         None if elapsed > tick_ns => Copy::Retransmission(Basis::ambiguous(
             Evidence::ArrivalTimestamps,
@@ -219,8 +246,8 @@ const MIN_RETRANSMISSION_DELAY_NS: i64 = 1_000_000;
 /// or because the other host took its time to answer a SYN. So nothing is certain by it.
 pub(crate) fn by_timing(seg: &Segment, means: &Means) -> Copy {
     let evidence = Evidence::ArrivalTiming;
-    let elapsed = seg.ts_ns - means.news_ns;
-    let Some(rtt) = means.to_sender_ns else {
+    let elapsed = means.elapsed(seg);
+    let Some(rtt) = means.rtt_ns() else {
         if elapsed < MIN_RETRANSMISSION_DELAY_NS {
             return Copy::Original(Basis::certain(evidence).weaker(Reason::LoneCopy));
         }
@@ -254,9 +281,13 @@ mod tests {
     #[test]
     fn the_identification_tells_original_from_copy_across_its_wrap() {
         let above = Above::of(&seg(3, 100, 0));
-        let means = Means {
+        let marks = Marks {
             ip_id: true,
             timestamps: true,
+            ..Marks::default()
+        };
+        let means = Means {
+            marks,
             ..Means::default()
         };
         assert!(matches!(
@@ -277,9 +308,16 @@ mod tests {
     #[test]
     fn without_marks_only_a_copy_sooner_than_the_round_trip_is_an_original() {
         let bare = |ts_ns| segment!(ts_ns);
+        let to_sender = Some(RoundTrip {
+            ns: 1_000,
+            seldom: false,
+        });
+        let marks = Marks {
+            to_sender,
+            ..Marks::default()
+        };
         let means = Means {
-            to_sender_ns: Some(1_000),
-            news_ns: 0,
+            marks,
             ..Means::default()
         };
         let above = Above::default();
@@ -304,12 +342,16 @@ mod tests {
     #[test]
     fn an_old_identification_proves_nothing_a_round_trip_later_while_the_host_may_keep_them() {
         let above = Above::of(&seg(30, 0, 0));
-        let timed = |at_ns, kept, seldom_timed| {
-            let means = Means {
+        let timed = |at_ns, kept, seldom| {
+            let ns = 10_000_000;
+            let marks = Marks {
                 ip_id: true,
-                to_sender_ns: Some(10_000_000),
-                seldom_timed,
+                to_sender: Some(RoundTrip { ns, seldom }),
                 kept,
+                ..Marks::default()
+            };
+            let means = Means {
+                marks,
                 ..Means::default()
             };
             tell(&seg(20, 0, at_ns), &above, &means)

@@ -66,7 +66,6 @@ mod places;
 mod points;
 mod prints;
 mod prompt;
-mod quic;
 mod recovery;
 mod remembered;
 mod requests;
@@ -75,7 +74,6 @@ mod sender;
 mod side;
 mod stamps;
 mod tracker;
-mod tunnels;
 mod vantage;
 
 pub use acceptance::Acceptance;
@@ -89,10 +87,8 @@ pub use habits::{
     AfterTimeout, Assumed, Duplicates, Echo, Habits, Identification, OneAssumption, TooOld,
 };
 pub use numbering::IdCounter;
-pub use quic::{QuicCounts, QuicFlows};
 pub use result::*;
 pub use tracker::Tracker;
-pub use tunnels::doubt_tunnels;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

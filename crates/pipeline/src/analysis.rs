@@ -1,6 +1,7 @@
 //! The result of analysing one capture.
 
-use inorder_detect::{Attempts, EndedEarly, FlowReport, QuicCounts, StreamReport, Totals};
+use inorder_detect::{Attempts, EndedEarly, FlowReport, StreamReport, Totals};
+use inorder_streams::QuicCounts;
 use inorder_wire::{FlowKey, Other};
 
 use crate::engine::Tally;

@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use inorder_detect::{Config, EndedEarly, FlowChoice, FlowId, FlowTable, QuicFlows, Tracker};
+use inorder_detect::{Config, EndedEarly, FlowChoice, FlowId, FlowTable, Tracker};
 use inorder_pairing::{FlowTruth, PeerRecorder};
 use inorder_report::number::plural;
-use inorder_streams::Streams;
+use inorder_streams::{QuicFlows, Streams};
 use inorder_whatif::Settings;
 use inorder_wire::{Aside, Dir, FlowKey, Gate, Numbered, Segment, StreamKey};
 
 use crate::engine::Sink;
+use crate::tunnels;
 use crate::{Analysis, PeerComparison, Selection};
 
 /// Makes the detectors of an analysis, one a shard, which share one table of finished flows.
@@ -70,7 +71,7 @@ impl Detectors {
         analysis.attempts = table.take_attempts();
         analysis.ended_early = table.take_ended_early();
         (analysis.flows, analysis.summed) = table.finish();
-        inorder_detect::doubt_tunnels(&mut analysis.streams, &analysis.flows);
+        tunnels::doubt(&mut analysis.streams, &analysis.flows);
         if analysis.summed.flows > 0 {
             analysis.warnings.push(format!(
                 "{} reported one by one, those that matter most; {} only summed",

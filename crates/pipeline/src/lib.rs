@@ -41,6 +41,7 @@ pub mod memory;
 mod peer;
 mod selection;
 mod source;
+mod tunnels;
 mod watch;
 
 pub use analysis::Analysis;
@@ -50,6 +51,7 @@ pub use error::Error;
 pub use inorder_capture::CaptureError;
 pub use inorder_detect::Config;
 pub use inorder_filter::{Filter, FilterError};
+pub use inorder_streams::QuicCounts;
 pub use peer::{PeerComparison, PeerFlow, PeerFound};
 pub use selection::{Moment, Selection};
 pub use source::{Below, Input, Pipe, is_pipe, open};

@@ -9,6 +9,7 @@ mod counting;
 mod inside;
 mod multipath;
 mod pauses;
+mod quic;
 mod replay;
 mod reports;
 mod restart;
@@ -17,6 +18,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
+pub use quic::{QuicCounts, QuicFlows};
 pub use result::*;
 
 use std::collections::{BTreeSet, HashMap, HashSet};

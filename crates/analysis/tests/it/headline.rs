@@ -254,7 +254,7 @@ fn stream(reordered: u64, missing: u64) -> StreamReport {
 
 #[test]
 fn quic_is_named_and_what_would_help() {
-    let quic = inorder_detect::QuicCounts {
+    let quic = inorder_pipeline::QuicCounts {
         connections: 2,
         datagrams: 340,
         versions: vec![(Some(1), 1), (Some(0x6b33_43cf), 1)],

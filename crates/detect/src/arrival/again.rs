@@ -29,8 +29,8 @@ pub(super) struct Mark {
 impl Mark {
     pub(super) fn of(seg: &Segment, cx: &Context) -> Self {
         Mark {
-            ip_id: Some(seg.ip_id).filter(|_| cx.ip_id && seg.has(Has::IP_ID)),
-            tsval: Some(seg.tsval).filter(|_| cx.timestamps && seg.has(Has::TIMESTAMPS)),
+            ip_id: Some(seg.ip_id).filter(|_| cx.marks.ip_id && seg.has(Has::IP_ID)),
+            tsval: Some(seg.tsval).filter(|_| cx.marks.timestamps && seg.has(Has::TIMESTAMPS)),
         }
     }
 
@@ -316,10 +316,7 @@ mod tests {
     /// Segments of 1,000 bytes as a receiver gets them: time (ms), which, identification. Frames are numbered from 1.
     fn end_of(arrivals: &[(i64, i64, u16)], weighed: Explanations) -> EngineEnd {
         let mut arrival = Arrival::new(Half::EndToEnd, true, true, weighed);
-        let cx = Context {
-            ip_id: true,
-            ..Context::beside_receiver()
-        };
+        let cx = Context::beside_receiver().numbered(true);
         for (&(at_ms, i, ip_id), frame) in arrivals.iter().zip(1..) {
             let seg = segment!(ts_ns: at_ms * MS, payload_len: LEN, ip_id, has: Has::IP_ID, frame);
             let start = i * i64::from(LEN);

@@ -7,7 +7,7 @@ use inorder_wire::{Has, Segment};
 
 use super::{Arrival, Context, MAX_BEHIND_THE_END, Note};
 use crate::collect::Basis;
-use crate::copies::{Above, Copy, Means, tell};
+use crate::copies::{Above, Copy, Marks, Means, tell};
 use crate::prompt::MIN_TIMEOUT_NS;
 use crate::result::{Evidence, Reason};
 
@@ -75,24 +75,24 @@ impl Arrival {
 /// Was `seg` sent again after a segment without data, `by`, whose number lies above it? By its marks it was, or it was not; without any, a timer
 /// may have expired between the two, and less than a round trip tells of none.
 pub(super) fn told_of(seg: &Segment, by: &Above, cx: &Context) -> Copy {
-    let counts = cx.ip_id && seg.has(Has::IP_ID) && by.ip_id != 0;
-    let stamped = cx.timestamps && seg.has(Has::TIMESTAMPS) && by.tsval != 0;
+    let counts = cx.marks.ip_id && seg.has(Has::IP_ID) && by.ip_id != 0;
+    let stamped = cx.marks.timestamps && seg.has(Has::TIMESTAMPS) && by.tsval != 0;
     if counts || stamped && seg.tsval != by.tsval {
         let means = Means {
-            ip_id: counts,
-            kept: cx.kept,
-            timestamps: stamped,
-            to_sender_ns: cx.to_sender_ns,
-            seldom_timed: !cx.is_timed,
-            tick_ns: cx.tick_ns,
+            marks: Marks {
+                ip_id: counts,
+                timestamps: stamped,
+                follows: false,
+                ..cx.marks
+            },
             news_ns: by.at_ns,
             likelier_late: true,
-            ..Means::default()
+            delays: false,
         };
         return tell(seg, by, &means);
     }
     let waited = seg.ts_ns.saturating_sub(by.at_ns);
-    let rtt = cx.to_sender_ns.unwrap_or(0);
+    let rtt = cx.marks.rtt_ns().unwrap_or(0);
     let likely = Basis::certain(Evidence::ArrivalTiming).weaker(Reason::LoneCopy);
     if waited < SOON_NS.max(rtt - rtt / 8) {
         Copy::Original(likely)
@@ -119,9 +119,8 @@ mod tests {
         let (mut una, mut arrived) = (0, Vec::new());
         for (&(at_ms, start, payload_len, ip_id), frame) in came.iter().zip(1..) {
             let cx = Context {
-                ip_id: ip_id > 0,
                 una,
-                ..Context::beside_receiver()
+                ..Context::beside_receiver().numbered(ip_id > 0)
             };
             let has = if ip_id > 0 { Has::IP_ID } else { 0 };
             let seg = segment!(ts_ns: at_ms * MS, payload_len, ip_id, has, frame);
@@ -138,9 +137,8 @@ mod tests {
         }
         let numbered = came.iter().any(|packet| packet.3 > 0);
         let cx = Context {
-            ip_id: numbered,
             una,
-            ..Context::beside_receiver()
+            ..Context::beside_receiver().numbered(numbered)
         };
         let end = arrival.finish(&cx, Some(1_000 * MS));
         let packets = end.packets;

@@ -6,112 +6,174 @@ use crate::engine_end::{EngineEnd, Replaced, Replacement};
 use crate::result::{Confidence, Evidence, Reason, Retransmissions, Verdict};
 use inorder_metrics::by_bytes::Hole;
 
+/// What the holes that are left come to.
+#[derive(Default)]
+struct Account {
+    /// Packets of which it is open whether they arrived.
+    undecided: u64,
+    /// Packets that arrived and that the capture lacks.
+    missing: u64,
+    replaced: Replaced,
+    /// Packets below this byte have been counted.
+    counted_to: i64,
+    /// The frame and the end of a packet that was refused: retransmissions that are cut anew split it.
+    one_refused: (u64, i64),
+}
+
+/// What all holes have in common at the end.
+struct AtEnd {
+    mss: i64,
+    una: i64,
+    ip_id: bool,
+    /// The capture lacks something, which may have been an original that was refused.
+    lacks: bool,
+}
+
+/// A hole as one of several that are parts of one.
+struct Part<'a> {
+    hole: &'a Hole<Note>,
+    /// Packets may reach into it from the part before.
+    follows: bool,
+    /// It may be a part of a packet that is sent again in parts: one of these may be lost, and nothing tells it from an original.
+    within: bool,
+}
+
 impl Arrival {
     /// The end: what was filled by a retransmission alone was lost. The receiver could be heard until `heard_ns`, if at all.
     pub(crate) fn finish(mut self, cx: &Context, heard_ns: Option<i64>) -> EngineEnd {
         self.book_run();
         let holes = self.order.holes().iter().map(|hole| taken(*hole, cx.una));
         let holes: Vec<Hole<Note>> = holes.collect();
-        let (mut undecided, mut missing) = (0, 0);
-        let mss = i64::from(cx.mss.max(1));
-        // What this capture lacks may have been an original that was refused.
-        let lacking = |h: &Hole<Note>| h.note.fill.copies == 0 && h.end <= cx.una;
-        let lacks = holes.iter().any(|h| h.note.fill.known || lacking(h));
         self.hide_what_never_came(&holes, cx.una, heard_ns.is_none());
-        let mut counted_to = i64::MIN;
-        let mut replaced = Replaced::default();
-        // Retransmissions that are cut anew split what was refused as one packet.
-        let mut one_refused = (0, i64::MIN);
-        // Of a packet that is sent again in parts, one may be lost: nothing tells it from an original.
-        let cuts = self.kept_ids.cuts();
-        let whole = holes.chunk_by(are_parts);
-        let parts = whole.flat_map(|parts| {
+        let account = self.settle_holes(&holes, cx);
+        let retransmissions = self.settle_copies(&holes, cx, heard_ns);
+        let (came, bytes) = self.collector.all_sent();
+        EngineEnd {
+            // Originals, lost ones included: the flow's, not the capture's.
+            packets: came + account.replaced.packets,
+            bytes: bytes + account.replaced.bytes,
+            collector: self.collector,
+            recoveries: self.recoveries.finish(),
+            list: self.resent.list,
+            retransmissions,
+            undecided: account.undecided,
+            // Every gap that is left lies below something that came.
+            unfilled: account.undecided,
+            missing: account.missing,
+            forgot: self.order.forgotten_to() > i64::MIN,
+            replaced: account.replaced,
+        }
+    }
+
+    fn settle_holes(&mut self, holes: &[Hole<Note>], cx: &Context) -> Account {
+        let lacking = |h: &Hole<Note>| h.note.fill.copies == 0 && h.end <= cx.una;
+        let at_end = AtEnd {
+            mss: i64::from(cx.mss.max(1)),
+            una: cx.una,
+            ip_id: cx.marks.ip_id,
+            lacks: holes.iter().any(|h| h.note.fill.known || lacking(h)),
+        };
+        let mut account = Account {
+            counted_to: i64::MIN,
+            one_refused: (0, i64::MIN),
+            ..Account::default()
+        };
+        let (cuts, mss) = (self.kept_ids.cuts(), at_end.mss);
+        for parts in holes.chunk_by(are_parts) {
             let full = are_of_full_packets(parts, mss);
             let within = cuts && (parts[parts.len() - 1].end - parts[0].start) % mss != 0;
-            (0..parts.len()).map(move |at| (full && at > 0, within))
-        });
-        for ((follows, within), hole) in parts.zip(&holes) {
-            let from = match follows {
-                true => counted_to.max(hole.start),
-                false => hole.start,
-            };
-            let packets = ((hole.end - hole.start) as u64).div_ceil(mss as u64);
-            if hole.note.fill.known {
-                let fill = hole.note.fill;
-                self.recoveries
-                    .resolve(fill.phase, Verdict::Spurious, fill.copies);
-                missing += packets;
-            } else if let (Some(refused), 1..) = (hole.note.refused, hole.note.fill.copies) {
-                let fill = hole.note.fill;
-                self.recoveries
-                    .resolve(fill.phase, Verdict::Needed, fill.copies);
-                if !refused.is_of(one_refused, hole.start) {
-                    self.refused(hole, &refused);
-                    one_refused = (refused.frame, hole.start + mss);
-                }
-            } else if hole.note.fill.copies > 0 {
-                let basis = match self.how_sure_lost(hole, cx.ip_id, lacks) {
-                    basis if within => Basis::ambiguous(basis.evidence, Reason::LoneCopy),
-                    basis => basis,
+            for (at, hole) in parts.iter().enumerate() {
+                let follows = full && at > 0;
+                let part = Part {
+                    hole,
+                    follows,
+                    within,
                 };
-                let told = basis.confidence != Confidence::Ambiguous;
-                counted_to = self.lost(hole, (from, mss), basis);
-                // What may have left before the capture began was counted when it came.
-                if !self.was_open(hole) {
-                    let uncounted = (hole.end - from).max(0) as u64;
-                    replaced.packets += uncounted.div_ceil(mss as u64);
-                    replaced.bytes += (hole.end - hole.start) as u64;
-                    replaced.lost += u64::from(told) * uncounted.div_ceil(mss as u64);
-                }
-                if self.receiver.is_none() && told {
-                    replaced.by.push(Replacement {
-                        number: hole.note.fill.number,
-                        frame: hole.note.fill.frame,
-                        start: hole.start,
-                        at_ns: hole.note.fill.at_ns,
-                        confidence: basis.confidence,
-                    });
-                }
-            } else if hole.end <= cx.una {
-                missing += packets;
-            } else {
-                undecided += packets;
+                self.settle_hole(&part, &at_end, &mut account);
             }
         }
-        let needed = fills(&holes, |fill| !fill.known && !fill.doubted);
-        let open = fills(&holes, |fill| fill.doubted && !fill.known);
+        account
+    }
+
+    fn settle_hole(&mut self, part: &Part, at_end: &AtEnd, account: &mut Account) {
+        let hole = part.hole;
+        let fill = hole.note.fill;
+        let packets = ((hole.end - hole.start) as u64).div_ceil(at_end.mss as u64);
+        match (hole.note.refused, fill.copies) {
+            _ if fill.known => {
+                self.recoveries
+                    .resolve(fill.phase, Verdict::Spurious, fill.copies);
+                account.missing += packets;
+            }
+            (Some(refused), 1..) => {
+                self.recoveries
+                    .resolve(fill.phase, Verdict::Needed, fill.copies);
+                if !refused.is_of(account.one_refused, hole.start) {
+                    self.refused(hole, &refused);
+                    account.one_refused = (refused.frame, hole.start + at_end.mss);
+                }
+            }
+            (None, 1..) => self.settle_lost(part, at_end, account),
+            _ if hole.end <= at_end.una => account.missing += packets,
+            _ => account.undecided += packets,
+        }
+    }
+
+    /// What only retransmissions filled was lost.
+    fn settle_lost(&mut self, part: &Part, at_end: &AtEnd, account: &mut Account) {
+        let &Part { hole, within, .. } = part;
+        let from = match part.follows {
+            true => account.counted_to.max(hole.start),
+            false => hole.start,
+        };
+        let basis = match self.how_sure_lost(hole, at_end.ip_id, at_end.lacks) {
+            basis if within => Basis::ambiguous(basis.evidence, Reason::LoneCopy),
+            basis => basis,
+        };
+        let told = basis.confidence != Confidence::Ambiguous;
+        account.counted_to = self.lost(hole, (from, at_end.mss), basis);
+        let replaced = &mut account.replaced;
+        // What may have left before the capture began was counted when it came.
+        if !self.was_open(hole) {
+            let uncounted = (hole.end - from).max(0) as u64;
+            let packets = uncounted.div_ceil(at_end.mss as u64);
+            replaced.packets += packets;
+            replaced.bytes += (hole.end - hole.start) as u64;
+            replaced.lost += u64::from(told) * packets;
+        }
+        if self.receiver.is_none() && told {
+            let fill = hole.note.fill;
+            replaced.by.push(Replacement {
+                number: fill.number,
+                frame: fill.frame,
+                start: hole.start,
+                at_ns: fill.at_ns,
+                confidence: basis.confidence,
+            });
+        }
+    }
+
+    /// Which retransmissions were needed.
+    fn settle_copies(
+        &mut self,
+        holes: &[Hole<Note>],
+        cx: &Context,
+        heard_ns: Option<i64>,
+    ) -> Retransmissions {
+        let needed = fills(holes, |fill| !fill.known && !fill.doubted);
+        let open = fills(holes, |fill| fill.doubted && !fill.known);
         // Of what nothing acknowledged, no copy is known to have been one too many.
-        let unknown = holes
-            .iter()
-            .filter(|h| h.end > cx.una && !h.note.fill.known);
+        let unknown = { holes.iter() }.filter(|h| h.end > cx.una && !h.note.fill.known);
         let unknown = unknown.map(|h| h.note.fill.copies + h.note.refused_copy.copies);
-        let unknown: u64 = unknown
-            .map(|copies| u64::from(copies.saturating_sub(1)))
-            .sum();
+        let unknown = unknown.map(|copies| u64::from(copies.saturating_sub(1)));
+        let unknown: u64 = unknown.sum();
         self.settle_list(&needed, &open, cx.una);
         let (unanswered, undecided_copies) = self.settle_unanswered(cx, heard_ns);
         let needed = needed.len() as u64 + unanswered;
         let open = open.len() as u64 + undecided_copies + unknown;
-        let spurious = self
-            .resent
-            .total
-            .saturating_sub(needed + open + self.resent.unclear);
-        let (came, bytes) = self.collector.all_sent();
-        EngineEnd {
-            // Originals, lost ones included: the flow's, not the capture's.
-            packets: came + replaced.packets,
-            bytes: bytes + replaced.bytes,
-            collector: self.collector,
-            recoveries: self.recoveries.finish(),
-            list: self.resent.list,
-            retransmissions: Retransmissions::split(self.resent.total, needed, spurious),
-            undecided,
-            // Every gap that is left lies below something that came.
-            unfilled: undecided,
-            missing,
-            forgot: self.order.forgotten_to() > i64::MIN,
-            replaced,
-        }
+        let (total, unclear) = (self.resent.total, self.resent.unclear);
+        let spurious = total.saturating_sub(needed + open + unclear);
+        Retransmissions::split(total, needed, spurious)
     }
 
     /// What the receiver has although nothing brought it, and in silence what it may have, has arrived at a time that is not known.
@@ -243,10 +305,7 @@ mod tests {
         let again = (LEN..LEN + lost).step_by(LEN as usize).flat_map(within);
         let mut arrival = Arrival::new(Half::EndToEnd, false, true, Explanations::default());
         let una = i64::from(2 * LEN + lost);
-        let cx = Context {
-            timestamps: true,
-            ..Context::beside_receiver()
-        };
+        let cx = Context::beside_receiver().stamped();
         let all = [first, behind].into_iter().chain(again);
         for ((at_ms, start, len), frame) in all.zip(1..) {
             let seg = segment!(
@@ -271,10 +330,7 @@ mod tests {
     #[test]
     fn a_part_of_a_packet_is_not_known_to_have_been_lost_as_a_packet() {
         let mut arrival = Arrival::new(Half::EndToEnd, true, true, Explanations::default());
-        let cx = Context {
-            timestamps: true,
-            ..Context::beside_receiver()
-        };
+        let cx = Context::beside_receiver().stamped();
         let came = [
             (0, 0, 1_000),
             (1, 3_000, 1_000),

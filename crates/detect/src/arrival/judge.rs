@@ -20,13 +20,7 @@ impl Arrival {
             self.times.last_ns()
         };
         Means {
-            ip_id: cx.ip_id,
-            kept: cx.kept,
-            follows: cx.follows,
-            timestamps: cx.timestamps,
-            to_sender_ns: cx.to_sender_ns,
-            seldom_timed: !cx.is_timed,
-            tick_ns: cx.tick_ns,
+            marks: cx.marks,
             news_ns: news_ns.max(hole.opened_ns),
             likelier_late: self.early.holes > 0 || self.kept_ids.hardly_suspected(),
             delays: self.early.just_before,
@@ -48,10 +42,10 @@ impl Arrival {
         }
         if !old && matches!(told, Copy::Retransmission(_)) {
             self.kept_ids.renewed();
-        } else if again && (cx.to_sender_ns.is_some() || self.times.una_ns > NEVER_NS) {
+        } else if again && (cx.marks.rtt_ns().is_some() || self.times.una_ns > NEVER_NS) {
             // Where no acknowledgement was captured either, as in one direction alone, nothing comes too late for an original.
             self.kept_ids
-                .perhaps_again(seg.ts_ns, cx.to_sender_ns, self.early.holes);
+                .perhaps_again(seg.ts_ns, cx.marks.rtt_ns(), self.early.holes);
         }
     }
 
@@ -80,7 +74,7 @@ impl Arrival {
                 ))
             }
             Copy::Original(basis)
-                if cx.ip_id && self.tail.may_repeat(seg, hole.start, self.times.pause_ns) =>
+                if cx.marks.ip_id && self.tail.may_repeat(seg, hole.start, self.times.pause_ns) =>
             {
                 Copy::Original(Basis::ambiguous(basis.evidence, Reason::LoneCopy))
             }
@@ -101,7 +95,7 @@ impl Arrival {
         }
         // Two transmissions and no mark on either: the one that comes nearest to a round trip
         // after the hole was reported is the retransmission. The other is the original.
-        let Some(usual) = cx.to_sender_ns else {
+        let Some(usual) = cx.marks.rtt_ns() else {
             return told;
         };
         let (first, second) = (fill.at_ns - means.news_ns, seg.ts_ns - means.news_ns);
@@ -121,8 +115,8 @@ impl Arrival {
     /// without having heard of the hole: a partial acknowledgement makes it do so, and send new data in the same
     /// instant (RFC 6582 section 3.2, step 3).
     fn resent_unasked(&self, seg: &Segment, hole: &Hole<Note>, cx: &Context) -> bool {
-        let no_counter = !cx.ip_id || !seg.has(Has::IP_ID);
-        let same_tick = cx.timestamps && seg.tsval == hole.note.above.tsval;
+        let no_counter = !cx.marks.ip_id || !seg.has(Has::IP_ID);
+        let same_tick = cx.marks.timestamps && seg.tsval == hole.note.above.tsval;
         let first = hole.note.fill.copies == 0 && !cx.sack;
         if !(no_counter && same_tick && first) {
             return false;
@@ -131,8 +125,8 @@ impl Arrival {
         // reach the sender.
         let no_older = (seg.tsval.wrapping_sub(self.resent.tsval) as i32) >= 0;
         let waited = seg.ts_ns.saturating_sub(self.times.una_ns);
-        let heard = cx.to_sender_ns.is_none_or(|rtt| waited >= rtt / 2);
-        let delay = cx.to_sender_ns.unwrap_or(i64::MAX / 4);
+        let heard = cx.marks.rtt_ns().is_none_or(|rtt| waited >= rtt / 2);
+        let delay = cx.marks.rtt_ns().unwrap_or(i64::MAX / 4);
         no_older && heard && self.recoveries.under_way(seg.ts_ns, delay)
     }
 }

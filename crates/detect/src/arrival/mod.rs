@@ -21,7 +21,9 @@ use inorder_wire::Segment;
 
 use crate::acceptance::Acceptance;
 use crate::collect::{Basis, Collector};
-use crate::copies::Above;
+#[cfg(test)]
+use crate::copies::RoundTrip;
+use crate::copies::{Above, Marks};
 use crate::explanation::{Explanation, Explanations};
 use crate::kept::{Kept, KeptIds};
 use crate::recovery::RecoveryTracker;
@@ -89,26 +91,15 @@ pub(crate) struct Repeat {
 pub(crate) struct Context {
     /// Wire payload of a full segment.
     pub(crate) mss: u32,
-    pub(crate) timestamps: bool,
     pub(crate) sack: bool,
-    /// The sender's IPv4 identification counts.
-    pub(crate) ip_id: bool,
-    /// The same, whatever it does with what it sends again.
+    pub(crate) marks: Marks,
+    /// The sender's IPv4 identification counts, whatever it does with what it sends again.
     pub(crate) counts: bool,
-    /// Whether it keeps those of what it sends again; if so, `ip_id` is false.
-    pub(crate) kept: Kept,
     /// This one's identification is the highest so far.
     pub(crate) newest: bool,
-    /// The sender's packet captured before bore the identification before this one's.
-    pub(crate) follows: bool,
     /// How many steps the identification is from the highest so far; 0 where a missing one may be another
     /// connection's.
     pub(crate) step: i16,
-    pub(crate) to_sender_ns: Option<i64>,
-    /// Several answers measured that time, and not the one to a SYN alone.
-    pub(crate) is_timed: bool,
-    /// The sender's timestamp clock ticks no sooner, nanoseconds.
-    pub(crate) tick_ns: i64,
     /// How long behind all data before this was sent, as timestamps tell, nanoseconds; 0 if they tell nothing.
     pub(crate) sent_behind_ns: i64,
     /// Highest cumulative acknowledgement the receiver has sent.
@@ -124,10 +115,27 @@ impl Context {
         Context {
             mss: 1_000,
             sack: true,
-            to_sender_ns: Some(20_000_000),
             syn_seen: true,
             ..Context::default()
         }
+        .away(20_000_000)
+    }
+
+    /// The sender is so far away, nanoseconds.
+    fn away(mut self, ns: i64) -> Context {
+        self.marks.to_sender = Some(RoundTrip { ns, seldom: false });
+        self
+    }
+
+    /// Its identifications count, if `counts`.
+    fn numbered(mut self, counts: bool) -> Context {
+        self.marks.ip_id = counts;
+        self
+    }
+
+    fn stamped(mut self) -> Context {
+        self.marks.timestamps = true;
+        self
     }
 }
 

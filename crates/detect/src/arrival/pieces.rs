@@ -188,7 +188,7 @@ impl Arrival {
             self.count_copy(seg, (from, len), (Verdict::Spurious, sure), cx);
         } else {
             // So soon behind what it repeats, a copy without any mark may be the network's.
-            let sure = match cx.ip_id || cx.timestamps {
+            let sure = match cx.marks.ip_id || cx.marks.timestamps {
                 true => sure,
                 false => Confidence::Ambiguous,
             };
@@ -269,9 +269,9 @@ impl Arrival {
 /// How sure it is that what repeats data was sent after what brought that first. Where nothing marks it, what came first may have been the
 /// retransmission; an identification tells if it is the highest, and a timestamp if its clock ticks before a retransmission comes.
 fn sure_to_be_later(cx: &Context) -> Confidence {
-    let ticks = |rtt| rtt >= cx.tick_ns.max(MAX_USUAL_TICK_NS);
-    let stamped = cx.timestamps && cx.to_sender_ns.is_none_or(ticks);
-    match if cx.ip_id { cx.newest } else { stamped } {
+    let ticks = |rtt| rtt >= cx.marks.tick_ns.max(MAX_USUAL_TICK_NS);
+    let stamped = cx.marks.timestamps && cx.marks.rtt_ns().is_none_or(ticks);
+    match if cx.marks.ip_id { cx.newest } else { stamped } {
         true => Confidence::Certain,
         false => Confidence::Likely,
     }
@@ -284,15 +284,10 @@ mod tests {
     #[test]
     fn what_came_first_may_be_the_retransmission_where_no_mark_says_otherwise() {
         let counted = |newest| Context {
-            ip_id: true,
             newest,
-            ..Context::default()
+            ..Context::default().numbered(true)
         };
-        let stamped = |rtt_ns| Context {
-            timestamps: true,
-            to_sender_ns: Some(rtt_ns),
-            ..Context::default()
-        };
+        let stamped = |rtt_ns| Context::default().stamped().away(rtt_ns);
         let (certain, likely) = (Confidence::Certain, Confidence::Likely);
         for (cx, sure) in [
             (counted(true), certain),

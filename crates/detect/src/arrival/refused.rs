@@ -263,10 +263,7 @@ mod tests {
     const LEN: u32 = 1_000;
 
     fn receiver() -> Context {
-        Context {
-            timestamps: true,
-            ..Context::beside_receiver()
-        }
+        Context::beside_receiver().stamped()
     }
 
     /// Segments of 1,000 bytes as a receiver gets them: time (ms), which, timestamp; it has the first of them.

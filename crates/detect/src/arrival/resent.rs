@@ -60,7 +60,7 @@ impl Arrival {
             quiet_ns,
             since_sent_ns: Some(quiet_ns)
                 .filter(|_| last && self.times.top_ns >= self.times.old_ns),
-            rtt_ns: cx.to_sender_ns.map(|rtt| (rtt, rtt)),
+            rtt_ns: cx.marks.rtt_ns().map(|rtt| (rtt, rtt)),
             last,
             sack: cx.sack,
         };
@@ -78,7 +78,7 @@ impl Arrival {
         self.resent.total += 1;
         self.resent.tsval = seg.tsval;
         let prompt = self.prompt(seg.ts_ns, from + i64::from(len), cx);
-        let delay = cx.to_sender_ns.unwrap_or(0);
+        let delay = cx.marks.rtt_ns().unwrap_or(0);
         let highest = self.order.next();
         if self.times.una_ns == NEVER_NS {
             self.recoveries.unheard(seg.ts_ns, highest);

@@ -71,14 +71,14 @@ const MIN_PAUSE_NS: i64 = 1_000_000;
 
 impl Arrival {
     pub(super) fn note_pause(&mut self, cx: &Context) {
-        self.times.pause_ns = cx.to_sender_ns.map_or(MIN_PAUSE_NS, |rtt| rtt - rtt / 8);
+        self.times.pause_ns = cx.marks.rtt_ns().map_or(MIN_PAUSE_NS, |rtt| rtt - rtt / 8);
     }
 
     /// In-order data comes while a hole is open and the sender has had the time to hear of it: it may repeat what was
     /// lost behind the highest data seen, unless its identification follows on that.
     pub(super) fn may_repeat_a_tail(&self, seg: &Segment, cx: &Context) -> bool {
         let pause = seg.ts_ns.saturating_sub(self.times.top_ns);
-        let follows = cx.ip_id && cx.step == 1 && self.times.top_ns > self.times.old_ns;
+        let follows = cx.marks.ip_id && cx.step == 1 && self.times.top_ns > self.times.old_ns;
         pause >= self.times.pause_ns && !self.order.holes().is_empty() && !follows
     }
 

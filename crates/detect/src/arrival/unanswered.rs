@@ -94,7 +94,7 @@ impl Arrival {
     /// longer than the waiting time for an answer before, and never acknowledged, had not arrived. What lies above a hole says nothing:
     /// no acknowledgement can cover it. Returns how many retransmissions were needed for that, and of how many it is not known.
     pub(super) fn settle_unanswered(&mut self, cx: &Context, heard_ns: Option<i64>) -> (u64, u64) {
-        let rtt = cx.to_sender_ns.unwrap_or(0);
+        let rtt = cx.marks.rtt_ns().unwrap_or(0);
         let patience = rtt.saturating_mul(PATIENCE_RTTS).max(MIN_PATIENCE_NS);
         let covered_to = self.coverable(cx.una);
         let waiting: Vec<Waiting> = self.unanswered.copies.drain(..).collect();

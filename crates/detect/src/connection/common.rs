@@ -164,8 +164,7 @@ impl Common {
             let (shared, position) = (&self.shared[dir.index()], &self.position);
             let hello = &self.hellos[dir.index()];
             let plain = sides[dir.index()].data(seg, seen, shared, || Known {
-                to_sender_ns: position.answer_time(dir),
-                is_timed: position.is_timed(dir),
+                to_sender: position.round_trip(dir),
                 syn_seen: hello.is_some(),
             });
             if !plain {

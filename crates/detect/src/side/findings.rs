@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use inorder_limits::{Loss, Reduction};
+
 use crate::cause::Mark;
 use crate::collect::{Certain, Collected};
 use crate::complaints::{self, Proven};
 use crate::engine_end::{EngineEnd, Replaced, Replacement};
 use crate::result::{
-    Blind, Bounds, Bursts, Cause, Confidence, Event, Kind, NotSeen, Originals, Reason, Recoveries,
-    Reordering, Retransmission, Retransmissions, Vantage, Verdict,
+    Avoidance, Blind, Bounds, Bursts, Cause, Confidence, Event, Kind, NotSeen, Originals, Reason,
+    Recoveries, Recovery, Reordering, Retransmission, Retransmissions, Vantage, Verdict,
 };
 
 /// What findings are weighed by.
@@ -189,6 +191,28 @@ impl Findings {
             one.cause = told.unwrap_or(one.cause);
         }
         self.recoveries.count_causes();
+    }
+
+    /// The recoveries as what they cost is reckoned from.
+    pub(super) fn reductions(&self) -> Vec<Reduction> {
+        let recoveries = self.recoveries.list.iter();
+        recoveries.map(Recovery::reduction).collect()
+    }
+
+    pub(super) fn losses(&self) -> Vec<Loss> {
+        self.marks.iter().filter_map(Mark::loss).collect()
+    }
+
+    /// What would have kept the sender from taking late packets for lost. Where too few are certain, those that are likely to be late tell as well
+    /// how long to wait.
+    pub(super) fn avoidance(&self) -> Avoidance {
+        let (certain, all) = (&self.certain, &self.collected.reordering);
+        match certain.extents.count() {
+            Avoidance::LEAST_LATE.. => {
+                Avoidance::of(&self.recoveries, &certain.extents, &certain.late_ns)
+            }
+            _ => Avoidance::of(&self.recoveries, &all.extents, &all.late_ns),
+        }
     }
 
     /// Nothing that rests on what could not be seen is more than ambiguous: counts become ambiguous,

@@ -3,7 +3,7 @@
 use inorder_base::sequence::Offsets;
 use inorder_wire::{Has, NO_WSCALE, Segment, TcpFlags};
 
-use crate::copies::Above;
+use crate::copies::{Above, RoundTrip};
 
 /// Greatest shift of the window (RFC 7323 section 2.3).
 const MAX_WSCALE: u8 = 14;
@@ -194,10 +194,8 @@ impl Reported {
 /// What else the connection knows of the sender of data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
-    /// How soon it answers at best, nanoseconds.
-    pub(crate) to_sender_ns: Option<i64>,
-    /// Several answers measured that time, and not the one to a SYN alone.
-    pub(crate) is_timed: bool,
+    /// How soon it answers at best.
+    pub(crate) to_sender: Option<RoundTrip>,
     /// Its SYN was captured.
     pub(crate) syn_seen: bool,
 }

@@ -1,5 +1,6 @@
 //! One direction of a connection: its data, and the ACKs that answer it.
 
+mod answers;
 mod cut;
 mod engines;
 mod findings;
@@ -7,14 +8,12 @@ mod known;
 mod observe;
 mod report;
 
-use inorder_base::sequence::Offsets;
-use inorder_limits::Answer;
 use inorder_wire::{Complaint, Dir, FlowKey, Has, Segment, TcpFlags};
 
 use crate::arrival::{Context, Piece};
 use crate::complaints::Complaints;
 use crate::config::Config;
-use crate::copies::Above;
+use crate::copies::{Above, Marks, RoundTrip};
 use crate::flow_table::FlowTable;
 use crate::habits::Identification;
 use crate::kept::Kept;
@@ -22,7 +21,7 @@ use crate::merged::Merged;
 use crate::numbering::{IdCounter, Numbering, first_byte};
 use crate::prints::Recent;
 use crate::requests::Requests;
-use crate::result::{FlowId, PointKind, Vantage, VantageChoice};
+use crate::result::{FlowId, Vantage, VantageChoice};
 use crate::stamps::StampClock;
 use cut::Cut;
 use engines::{Engines, Heard};
@@ -37,24 +36,6 @@ const MAX_ETHERNET_PAYLOAD: u32 = 1_460;
 const MAX_PIECES: u32 = 512;
 /// Payloads of full segments on links with an MTU of 9,000.
 const FULL_PAYLOADS_OF_JUMBO_FRAMES: [u32; 4] = [8_948, 8_960, 8_928, 8_940];
-
-/// Bytes that the first SACK block of `seg`, which acknowledges `ack`, reports as duplicates: it lies below, or within the
-/// second block (RFC 2883 section 4).
-#[inline]
-fn repeated_by(seg: &Segment, unwrap: &Offsets, ack: i64) -> i64 {
-    let Some((&(left, right), more)) = seg.sack_blocks().split_first() else {
-        return 0;
-    };
-    let (left, right) = (unwrap.offset(left), unwrap.offset(right));
-    let within =
-        |&(from, to): &(u32, u32)| unwrap.offset(from) <= left && right <= unwrap.offset(to);
-    let repeated = right <= ack || more.first().is_some_and(within);
-    if repeated && left < right {
-        (right - left).min(MAX_REPEATED)
-    } else {
-        0
-    }
-}
 
 /// `seg` without its first `bytes`, which lie before the first byte there is: a keep-alive may carry one of them before any data
 /// (RFC 9293 section 3.8.4), and none was sent before.
@@ -124,8 +105,6 @@ heap!(Side: engines, recent, reported, early_end, early_numbers, merged);
 
 /// Segments without data that are remembered before any data was captured.
 const MAX_EARLY_NUMBERS: usize = 4;
-/// One duplicate is no longer than this, bytes: a super-segment.
-const MAX_REPEATED: i64 = 65_536;
 
 impl Side {
     /// Both directions. An array's default would copy each of them twice.
@@ -348,6 +327,66 @@ impl Side {
             }
             false => (seg, offset),
         };
+        let cx = Context {
+            mss,
+            una: engines.una,
+            ..self.context(seg, seen, shared, known())
+        };
+        self.stray(seg, offset, &cx);
+        false
+    }
+
+    /// What is known when `seg`, not the next in order, comes by, but where the other host is.
+    #[inline(always)]
+    fn context(
+        &mut self,
+        seg: &Segment,
+        seen: Numbering,
+        shared: &Shared,
+        known: Known,
+    ) -> Context {
+        let sent_behind_ns = match shared.timestamps && seg.has(Has::TIMESTAMPS) {
+            true => self.clock.note_stray(seg),
+            false => 0,
+        };
+        Context {
+            sack: shared.sack.unwrap_or(true),
+            marks: Marks {
+                follows: seen.step == Some(1),
+                ..self.marks(shared.timestamps, known.to_sender)
+            },
+            counts: self.ids.trusted(),
+            newest: seen.step.is_some_and(|step| step > 0),
+            step: if self.ids.perhaps_dense() {
+                seen.packets_ahead()
+            } else {
+                0
+            },
+            sent_behind_ns,
+            syn_seen: known.syn_seen,
+            ..Context::default()
+        }
+    }
+
+    /// What its packets bear that tells originals from copies.
+    #[inline]
+    fn marks(&self, timestamps: bool, to_sender: Option<RoundTrip>) -> Marks {
+        Marks {
+            ip_id: self.ids.trusted() && self.kept != Kept::Yes,
+            kept: self.kept,
+            follows: false,
+            timestamps,
+            tick_ns: self.clock.tick_ns(),
+            to_sender,
+        }
+    }
+
+    /// Data that is not the next in order, its first byte at `offset`.
+    #[inline(always)]
+    fn stray(&mut self, seg: &Segment, offset: i64, cx: &Context) {
+        let Some(engines) = self.engines.as_deref_mut() else {
+            return;
+        };
         let mut heard = Heard {
             sender: &mut engines.sender,
             rtts: &mut engines.rtts,
@@ -358,36 +397,10 @@ impl Side {
             recorder: &mut engines.recorder,
             una: engines.una,
         };
-        let sent_behind_ns = match shared.timestamps && seg.has(Has::TIMESTAMPS) {
-            true => self.clock.note_stray(seg),
-            false => 0,
-        };
-        let known = known();
-        let cx = Context {
-            mss,
-            timestamps: shared.timestamps,
-            sack: shared.sack.unwrap_or(true),
-            ip_id: self.ids.trusted() && self.kept != Kept::Yes,
-            counts: self.ids.trusted(),
-            kept: self.kept,
-            newest: seen.step.is_some_and(|step| step > 0),
-            follows: seen.step == Some(1),
-            step: if self.ids.perhaps_dense() {
-                seen.packets_ahead()
-            } else {
-                0
-            },
-            to_sender_ns: known.to_sender_ns,
-            is_timed: known.is_timed,
-            tick_ns: self.clock.tick_ns(),
-            sent_behind_ns,
-            una: engines.una,
-            syn_seen: known.syn_seen,
-        };
         let on_path = engines.choice.vantage == Vantage::Middle;
         engines
             .arrival
-            .data(seg, offset, &cx, |piece, at, len| match piece {
+            .data(seg, offset, cx, |piece, at, len| match piece {
                 Piece::Again(repeat) => heard.again(seg, (at, len), on_path.then_some(repeat)),
                 Piece::New => {
                     heard.rtts.sent(at + i64::from(len), seg.ts_ns);
@@ -398,7 +411,6 @@ impl Side {
         if !self.kept_for_sure {
             self.kept = engines.arrival.kept();
         }
-        false
     }
 
     /// A packet of the host `from`, for this direction's data; `to_receiver_ns` says how soon
@@ -417,93 +429,8 @@ impl Side {
             if let Some(sender) = &mut engines.sender {
                 sender.reset(seg, from.ids_dense());
             }
-            return;
-        }
-        if !seg.flags.any(TcpFlags::ACK) {
-            return;
-        }
-        let ack = engines.unwrap.offset(seg.ack);
-        if engines.sender.is_none() && engines.arrival.has_just_begun(seg.ts_ns) {
-            let edges = seg.sack_blocks().iter();
-            let edges = edges.map(|block| engines.unwrap.offset(block.1));
-            engines.arrival.reported(edges.fold(ack, i64::max));
-            engines.arrival.lacks_from_before(ack);
-        }
-        if engines.arrival.suspects_refusal() {
-            let unwrap = &engines.unwrap;
-            let sacked = |from, to| {
-                let mut blocks = seg.sack_blocks().iter();
-                blocks.any(|&(a, b)| unwrap.offset(a) < to && from < unwrap.offset(b))
-            };
-            let above = |block: &&(u32, u32)| unwrap.offset(block.1) > ack;
-            let listed = seg.sack_blocks().iter().filter(above).count();
-            engines.arrival.answered(ack, listed, sacked);
-        }
-        if engines.choice.vantage != Vantage::Sender
-            && repeated_by(seg, &engines.unwrap, ack) > 0
-            && let Some(&(left, right)) = seg.sack_blocks().first()
-        {
-            let (left, right) = (engines.unwrap.offset(left), engines.unwrap.offset(right));
-            engines.arrival.reported_twice(left, right);
-            engines.reported_twice += 1;
-        }
-        let advances = ack > engines.una;
-        if advances {
-            engines.una = ack;
-        }
-        let edge = engines.window_edge(seg);
-        match &mut engines.sender {
-            None => engines.arrival.offered(edge, seg.window == 0),
-            Some(sender) if engines.choice.vantage == Vantage::Sender => {
-                sender.offered(edge, seg.ts_ns);
-            }
-            Some(_) => {}
-        }
-        if engines.closed || seg.window == 0 || engines.probe.is_some() {
-            engines.window_told(seg, advances);
-        }
-        let mut unseen = None;
-        if engines.arrival.has_holes() {
-            let unwrap = &engines.unwrap;
-            let blocks = seg.sack_blocks().iter();
-            let blocks = blocks.map(|b| (unwrap.offset(b.0), unwrap.offset(b.1)));
-            unseen = engines.arrival.lacks(engines.una, blocks);
-        }
-        if advances {
-            engines.arrival.acknowledged(ack, seg.ts_ns);
-            engines.rtts.acknowledged(ack, seg.ts_ns);
-            if let Some(points) = &mut engines.points {
-                points.push(seg.ts_ns, ack, PointKind::Ack);
-            }
-        }
-        if let Some(sender) = &mut engines.sender {
-            if let Some(rtt) = to_receiver_ns() {
-                sender.note_rtt(rtt);
-            }
-            if let Some(start) = unseen {
-                sender.note_unseen_arrival(seg.frame, start);
-            }
-            sender.acknowledged(seg, from.ids_dense());
-        }
-        let mut answer = Answer {
-            now: seg.ts_ns,
-            una: engines.una,
-            delivered: engines.una,
-            repeated: 0,
-            edge: engines.window_edge(seg),
-            rtt_ns: None,
-            carries: seg.payload_len > 0,
-            sacks: seg.sack_len > 0,
-            stamp: seg.tsval,
-        };
-        match engines.sender.as_deref() {
-            None => engines.recorder.acknowledged_at_receiver(&answer),
-            Some(sender) => {
-                answer.delivered = sender.delivered().max(engines.una);
-                answer.repeated = repeated_by(seg, &engines.unwrap, ack);
-                answer.rtt_ns = sender.usual_rtt();
-                engines.recorder.acknowledged(&answer);
-            }
+        } else if seg.flags.any(TcpFlags::ACK) {
+            engines.answered(seg, from, to_receiver_ns);
         }
     }
 

@@ -1,19 +1,19 @@
 //! The report on one direction.
 
-use inorder_limits::{Life, Loss, Reduction};
+use inorder_limits::Life;
 
 use super::engines::Engines;
 use super::findings::{Findings, Weighed};
 use super::{Shared, Side};
 use crate::arrival::Context;
-use crate::cause::{Flow, Mark};
+use crate::cause::Flow;
 use crate::complaints;
+use crate::copies::RoundTrip;
 use crate::engine_end::EngineEnd;
 use crate::habits::{Habits, Identification};
-use crate::kept::Kept;
 use crate::result::{
-    Artefacts, Avoidance, Blind, Closing, Endpoints, FlowId, FlowReport, Handshake, NotSeen,
-    PathFindings, Records, Recovery, Reordering, Vantage, VantageBasis, VantageChoice,
+    Artefacts, Blind, Closing, Endpoints, FlowId, FlowReport, Handshake, NotSeen, PathFindings,
+    Records, Reordering, Vantage, VantageBasis, VantageChoice,
 };
 use crate::sender::{AckFindings, SenderEnd};
 
@@ -51,14 +51,9 @@ impl Side {
             .reported_twice
             .saturating_sub(main.retransmissions.total)
             .min(self.duplicated + end.answers_duplicated);
-        let blind = end.blind(&choice, acks);
-        let min_rtt_ns = acks.and_then(|acks| acks.min_rtt_ns);
-        let beyond_ns = match vantage {
-            Vantage::Sender => choice.to_receiver_ns,
-            _ => choice.to_sender_ns,
-        };
-        let min_rtt_ns = min_rtt_ns.or(beyond_ns);
-        let named = vantage == Vantage::Sender || cx.ip_id || cx.timestamps;
+        let min_rtt_ns = shortest(acks, &choice);
+        let mut blind = end.blind(&choice, acks);
+        let named = vantage == Vantage::Sender || cx.marks.ip_id || cx.marks.timestamps;
         main.weigh(&Weighed {
             blind,
             vantage,
@@ -66,51 +61,23 @@ impl Side {
             ahead_ns: end.ahead_ns.filter(|_| named),
             min_rtt_ns,
         });
-        // What rests on the forgotten ranges was never asserted.
-        let blind = match main.forgot {
-            true => blind.with(NotSeen::Holes),
-            false => blind,
-        };
-        let path = PathFindings {
-            icmp: complaints::sum(&main.proven),
-            shrunk: acks.and_then(|acks| acks.shrunk),
-            swallowed: acks.and_then(|acks| acks.swallowed),
-            network_duplicates,
-        };
-        let rtts = engines.rtts.samples();
-        let recoveries: Vec<Reduction> = main
-            .recoveries
-            .list
-            .iter()
-            .map(Recovery::reduction)
-            .collect();
-        let losses: Vec<Loss> = main.marks.iter().filter_map(Mark::loss).collect();
+        if main.forgot {
+            // What rests on the forgotten ranges was never asserted.
+            blind = blind.with(NotSeen::Holes);
+        }
+        let over_ns = end.over_ns(vantage, engines.recorder.last_data_ns());
         let (cost, limits) = engines.recorder.finish(&Life {
-            first_ns: end.first_ns,
-            last_ns: end.last_ns,
-            over_ns: over_ns(end, vantage, engines.recorder.last_data_ns()),
-            opened_ns: end.opened_ns,
             mss: cx.mss,
             rtt_ns: round_trip(&choice, min_rtt_ns),
-            rtts: &rtts,
-            recoveries: &recoveries,
-            losses: &losses,
+            rtts: &engines.rtts.samples(),
+            recoveries: &main.reductions(),
+            losses: &main.losses(),
             troubled: !main.marks.is_empty(),
             spurious: main.retransmissions.spurious,
             lacks: main.originals.unfilled > 0,
-            unheard: end.unheard,
-            unscaled: end.unscaled,
-            answered: end.answered,
+            ..end.life(over_ns)
         });
-        let ecn_reductions = engines.recorder.marked();
-        // Where too few are certain, those that are likely to be late tell as well how long to wait.
-        let (certain, all) = (&main.certain, &main.collected.reordering);
-        let avoidance = match certain.extents.count() {
-            Avoidance::LEAST_LATE.. => {
-                Avoidance::of(&main.recoveries, &certain.extents, &certain.late_ns)
-            }
-            _ => Avoidance::of(&main.recoveries, &all.extents, &all.late_ns),
-        };
+        let avoidance = main.avoidance();
         if !engines.keep_events {
             main.recoveries.list = Vec::new();
         }
@@ -122,7 +89,12 @@ impl Side {
             endpoints: self.endpoints(end, &cx, acks),
             min_rtt_ns,
             originals: main.originals,
-            path,
+            path: PathFindings {
+                icmp: complaints::sum(&main.proven),
+                shrunk: acks.and_then(|acks| acks.shrunk),
+                swallowed: acks.and_then(|acks| acks.swallowed),
+                network_duplicates,
+            },
             retransmissions: main.retransmissions,
             reordering: main.collected.reordering,
             bounds: main.bounds,
@@ -134,7 +106,7 @@ impl Side {
             recoveries: main.recoveries,
             avoidance,
             cost,
-            ecn_reductions,
+            ecn_reductions: engines.recorder.marked(),
             limits,
             ack_path: acks.map(|acks| acks.path).unwrap_or_default(),
             artefacts: Artefacts {
@@ -161,19 +133,16 @@ impl Side {
             0 => end.shared.full,
             largest => largest,
         };
+        let seldom = false; // Nothing more is judged.
+        let to_sender = end.choice.to_sender_ns;
+        let to_sender = to_sender.map(|ns| RoundTrip { ns, seldom });
         Context {
             mss: mss.max(1),
-            timestamps: end.shared.timestamps,
             sack: end.shared.sack.unwrap_or(true),
-            ip_id: self.ids.trusted() && self.kept != Kept::Yes,
+            marks: self.marks(end.shared.timestamps, to_sender),
             counts: self.ids.trusted(),
-            kept: self.kept,
             newest: false,
-            follows: false,
             step: 0,
-            to_sender_ns: end.choice.to_sender_ns,
-            is_timed: true, // Nothing more is judged.
-            tick_ns: self.clock.tick_ns(),
             sent_behind_ns: 0,
             una,
             syn_seen: end.syn_seen,
@@ -240,6 +209,15 @@ impl Halves {
     }
 }
 
+/// The shortest round trip beyond the capture point, as acknowledgements or else the handshake tell, nanoseconds.
+fn shortest(acks: Option<AckFindings>, choice: &VantageChoice) -> Option<i64> {
+    let beyond_ns = match choice.vantage {
+        Vantage::Sender => choice.to_receiver_ns,
+        _ => choice.to_sender_ns,
+    };
+    acks.and_then(|acks| acks.min_rtt_ns).or(beyond_ns)
+}
+
 /// The shortest round trip between sender and receiver, as far as the capture shows both parts, nanoseconds.
 fn round_trip(choice: &VantageChoice, shortest_ns: Option<i64>) -> Option<i64> {
     match choice.vantage {
@@ -293,16 +271,30 @@ pub(crate) struct End {
     pub(crate) receiver_identification: Identification,
 }
 
-/// When nothing limits the transfer any more, whose last data came at `last_data_ns`: the sender has reset the connection, or, beside the receiver,
-/// the receiver refuses what comes.
-fn over_ns(end: &End, vantage: Vantage, last_data_ns: i64) -> i64 {
-    let refused_ns = end.refused_ns.filter(|_| vantage == Vantage::Receiver);
-    let given_up_ns = end.given_up_ns.filter(|ns| *ns >= last_data_ns);
-    let ended = [refused_ns, given_up_ns].into_iter().flatten();
-    ended.fold(end.last_ns, i64::min)
-}
-
 impl End {
+    /// When nothing limits the transfer any more, whose last data came at `last_data_ns`: the sender has reset the connection, or, beside the
+    /// receiver, the receiver refuses what comes.
+    fn over_ns(&self, vantage: Vantage, last_data_ns: i64) -> i64 {
+        let refused_ns = self.refused_ns.filter(|_| vantage == Vantage::Receiver);
+        let given_up_ns = self.given_up_ns.filter(|ns| *ns >= last_data_ns);
+        let ended = [refused_ns, given_up_ns].into_iter().flatten();
+        ended.fold(self.last_ns, i64::min)
+    }
+
+    /// What the connection adds to what its data shows of the transfer.
+    fn life(&self, over_ns: i64) -> Life<'static> {
+        Life {
+            first_ns: self.first_ns,
+            last_ns: self.last_ns,
+            over_ns,
+            opened_ns: self.opened_ns,
+            unheard: self.unheard,
+            unscaled: self.unscaled,
+            answered: self.answered,
+            ..Life::default()
+        }
+    }
+
     /// What the capture does not show, made where `choice` says; acknowledgements of the sender's side told `acks`.
     fn blind(&self, choice: &VantageChoice, acks: Option<AckFindings>) -> Blind {
         let at_receiver = choice.vantage == Vantage::Receiver;

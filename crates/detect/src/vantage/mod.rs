@@ -8,6 +8,7 @@ mod near;
 #[cfg(test)]
 mod tests;
 
+use crate::copies::RoundTrip;
 use host::{Host, MIN_ANSWERS, Probe, reaches};
 pub(crate) use host::{MAX_ANSWER_NS, MIN_SYN_TIMEOUT_NS};
 pub(crate) use leap::Clock;
@@ -264,9 +265,10 @@ impl Position {
         self.hosts[dir.index()].answer_ns
     }
 
-    /// Several answers of that sender measured this round trip, and not the one to a SYN alone.
-    pub(crate) fn is_timed(&self, dir: Dir) -> bool {
-        self.hosts[dir.index()].timed >= MIN_ANSWERS
+    /// The same, and whether several answers measured it, and not the one to a SYN alone.
+    pub(crate) fn round_trip(&self, dir: Dir) -> Option<RoundTrip> {
+        let seldom = self.hosts[dir.index()].timed < MIN_ANSWERS;
+        self.answer_time(dir).map(|ns| RoundTrip { ns, seldom })
     }
 
     /// One past the highest number that was sent in direction `dir`, of late.

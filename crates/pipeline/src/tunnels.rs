@@ -3,12 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 
+use inorder_detect::{FlowReport, StreamDoubt, StreamReport};
 use inorder_wire::{Endpoint, FlowKey, InnerTcp, Service, StreamKey};
 
-use crate::result::{FlowReport, StreamDoubt, StreamReport};
-
 /// Compares the numbers that tunnels lack with what the TCP connections in them lack.
-pub fn doubt_tunnels(streams: &mut [StreamReport], flows: &[FlowReport]) {
+pub(crate) fn doubt(streams: &mut [StreamReport], flows: &[FlowReport]) {
     if streams.iter().all(|stream| stream.inside.is_none()) {
         return;
     }
