@@ -7,6 +7,7 @@ use inorder_wire::{Has, Segment};
 
 use crate::collect::Basis;
 use crate::kept::Kept;
+use crate::prompt::MIN_TIMEOUT_NS;
 use crate::result::{Evidence, Reason};
 
 /// What is known of the transmissions of higher data, kept with each hole.
@@ -75,11 +76,15 @@ pub(crate) struct Means {
     pub(crate) marks: Marks,
     /// When the sender can first have known of the hole, nanoseconds.
     pub(crate) news_ns: i64,
+    /// Packets that came above it since then.
+    pub(crate) overtaken_by: u64,
     /// An old identification is likelier that of a late original than that of a host which keeps them: some data has come sooner than a
     /// retransmission can, or few packets have come so late.
     pub(crate) likelier_late: bool,
     /// The path delivers packets late by about a round trip: some data has come hardly sooner than a retransmission can.
     pub(crate) delays: bool,
+    /// Nothing has come so far that must be late.
+    pub(crate) only_losses: bool,
 }
 
 /// A single answer takes up to this number of round trips: the host was busy, or its first answer was lost and what passed next went for it.
@@ -133,6 +138,18 @@ impl Means {
     pub(crate) fn is_nearly_a_round_trip(&self, seg: &Segment) -> bool {
         self.rtt_ns()
             .is_some_and(|rtt| self.elapsed(seg) >= rtt - rtt / 4)
+    }
+
+    /// No sender has reason to send it again: too few packets came above it, and no timer has expired.
+    fn is_not_asked_for(&self, elapsed: i64) -> bool {
+        self.overtaken_by < DUPLICATE_THRESHOLD && elapsed < MIN_TIMEOUT_NS
+    }
+
+    /// It comes no sooner than a retransmission, and its sender may have had reason to send it again.
+    pub(crate) fn may_be_asked_for(&self, seg: &Segment) -> bool {
+        let elapsed = self.elapsed(seg);
+        let in_time = self.soonest_ns().is_some_and(|ns| elapsed >= ns);
+        in_time && !self.is_not_asked_for(elapsed)
     }
 
     /// The sender's timestamps may stay the same for as long, nanoseconds.
@@ -237,6 +254,9 @@ const MAX_JUST_BEFORE: u16 = 64;
 /// The clocks of common stacks tick every millisecond; a tick and the jitter of hosts fit into this, nanoseconds.
 pub(crate) const MAX_USUAL_TICK_NS: i64 = 2_000_000;
 
+/// A sender takes a packet for lost once this number of packets above it have been reported (RFC 5681 section 3.2, RFC 6675 section 2).
+const DUPLICATE_THRESHOLD: u64 = 3;
+
 /// Minimum time from the report of a hole to the arrival of its retransmission where no round trip is known, nanoseconds.
 const MIN_RETRANSMISSION_DELAY_NS: i64 = 1_000_000;
 
@@ -256,8 +276,14 @@ pub(crate) fn by_timing(seg: &Segment, means: &Means) -> Copy {
     if elapsed < rtt / 2 {
         return Copy::Original(Basis::certain(evidence).weaker(Reason::LoneCopy));
     }
+    if means.is_not_asked_for(elapsed) {
+        return Copy::Original(Basis::certain(evidence).weaker(Reason::LoneCopy));
+    }
     if elapsed < rtt - rtt / 10 {
         return Copy::Original(Basis::ambiguous(evidence, Reason::LoneCopy));
+    }
+    if means.only_losses {
+        return Copy::Retransmission(Basis::certain(evidence).weaker(Reason::LoneCopy));
     }
     if elapsed > rtt.saturating_mul(3) {
         // Later than a prompt retransmission comes; a time-out would be later still.
@@ -288,6 +314,7 @@ mod tests {
         };
         let means = Means {
             marks,
+            overtaken_by: u64::MAX,
             ..Means::default()
         };
         assert!(matches!(
@@ -318,6 +345,7 @@ mod tests {
         };
         let means = Means {
             marks,
+            overtaken_by: u64::MAX,
             ..Means::default()
         };
         let above = Above::default();
@@ -337,6 +365,35 @@ mod tests {
         };
         let late = tell(&bare(1_050), &above, &delays);
         assert_eq!(late, Copy::Retransmission(lone), "others were late, too");
+    }
+
+    #[test]
+    fn a_sender_has_reason_to_send_again_behind_three_packets_or_a_timer() {
+        let told = |ms: i64, overtaken_by, only_losses| {
+            let to_sender = Some(RoundTrip {
+                ns: 20_000_000,
+                seldom: false,
+            });
+            let marks = Marks {
+                to_sender,
+                ..Marks::default()
+            };
+            let means = Means {
+                marks,
+                overtaken_by,
+                only_losses,
+                ..Means::default()
+            };
+            tell(&segment!(ts_ns: ms * 1_000_000), &Above::default(), &means)
+        };
+        let lone = Basis::ambiguous(Evidence::ArrivalTiming, Reason::LoneCopy);
+        let likely = Basis::certain(Evidence::ArrivalTiming).weaker(Reason::LoneCopy);
+        assert_eq!(told(30, 2, false), Copy::Original(likely));
+        assert_eq!(told(30, 3, false), Copy::Retransmission(lone));
+        assert_eq!(told(200, 2, false), Copy::Original(lone), "a timer");
+        // Where nothing has come that must be late, this need not be late either.
+        assert_eq!(told(30, 3, true), Copy::Retransmission(likely));
+        assert_eq!(told(200, 2, true), Copy::Retransmission(likely));
     }
 
     #[test]

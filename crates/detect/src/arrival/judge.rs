@@ -22,8 +22,10 @@ impl Arrival {
         Means {
             marks: cx.marks,
             news_ns: news_ns.max(hole.opened_ns),
+            overtaken_by: self.order.arrivals().saturating_sub(hole.opened_at),
             likelier_late: self.early.holes > 0 || self.kept_ids.hardly_suspected(),
             delays: self.early.just_before,
+            only_losses: self.early.only_losses(self.order.arrivals()),
         }
     }
 
@@ -34,6 +36,8 @@ impl Arrival {
             self.early.holes += 1;
             self.early.just_before |= means.is_nearly_a_round_trip(seg);
         }
+        let arrivals = self.order.arrivals();
+        self.early.note(means.may_be_asked_for(seg), arrivals);
         let counts = cx.counts && seg.has(Has::IP_ID);
         let again = counts && means.perhaps_again(seg, above);
         self.kept_ids.note_part(seg, cx.mss);
@@ -90,6 +94,9 @@ impl Arrival {
         let fill = hole.note.fill;
         let (Copy::Original(basis) | Copy::Retransmission(basis)) = told;
         let marked = basis.confidence == Confidence::Certain;
+        if fill.copies > 0 {
+            self.early.note(false, self.order.arrivals());
+        }
         if fill.copies == 0 || !fill.unmarked || marked {
             return told;
         }

@@ -7,6 +7,7 @@
 mod again;
 mod announced;
 mod begun;
+mod early;
 mod finish;
 mod judge;
 mod lacking;
@@ -31,6 +32,7 @@ use crate::result::{Confidence, Half, Reason};
 use again::{Fill, FirstToCome};
 use announced::Announced;
 use begun::Before;
+use early::EarlyFills;
 use inorder_metrics::by_bytes::Order;
 use refused::{Refused, Suspect};
 use resent::Resent;
@@ -43,14 +45,6 @@ const NEVER_NS: i64 = i64::MIN / 4;
 /// What shows the end of the data, or of what has been sent, overtakes no more of it than this, bytes: one further ahead is taken for no part of
 /// this connection.
 const MAX_BEHIND_THE_END: i64 = 1 << 24;
-
-/// Holes that were filled sooner than by a retransmission.
-#[derive(Clone, Copy, Debug, Default)]
-struct EarlyFills {
-    holes: u32,
-    /// One was filled hardly sooner than that.
-    just_before: bool,
-}
 
 /// What is remembered with every hole.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -178,6 +178,7 @@ impl Arrival {
         if cx.counts && cx.newest {
             self.kept_ids.renewed();
         }
+        self.early.note(false, self.order.arrivals());
         let sure = sure_to_be_later(cx);
         if (cx.una..self.order.forgotten_to()).contains(&from) {
             let told = (Verdict::Ambiguous, Confidence::Ambiguous);
