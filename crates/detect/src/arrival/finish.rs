@@ -42,7 +42,7 @@ impl Arrival {
     /// The end: what was filled by a retransmission alone was lost. The receiver could be heard until `heard_ns`, if at all.
     pub(crate) fn finish(mut self, cx: &Context, heard_ns: Option<i64>) -> EngineEnd {
         self.book_run();
-        let holes = self.order.holes().iter().map(|hole| taken(*hole, cx.una));
+        let holes = self.order.holes().iter().map(|hole| taken(*hole, cx));
         let holes: Vec<Hole<Note>> = holes.collect();
         self.hide_what_never_came(&holes, cx.una, heard_ns.is_none());
         let account = self.settle_holes(&holes, cx);
@@ -259,10 +259,12 @@ fn are_of_full_packets(parts: &[Hole<Note>], mss: i64) -> bool {
 
 /// The hole with what filled it: the receiver has acknowledged bytes of which nothing came but what it should have
 /// discarded.
-fn taken(mut hole: Hole<Note>, una: i64) -> Hole<Note> {
-    if hole.note.fill.copies == 0 && hole.end <= una {
+fn taken(mut hole: Hole<Note>, cx: &Context) -> Hole<Note> {
+    if hole.note.fill.copies == 0 && hole.end <= cx.una {
         hole.note.fill = std::mem::take(&mut hole.note.refused_copy);
     }
+    // An acknowledgement that was captured too early may be the answer to what filled it.
+    hole.note.fill.known &= !cx.disorder;
     hole
 }
 

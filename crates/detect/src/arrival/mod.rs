@@ -98,6 +98,8 @@ pub(crate) struct Context {
     pub(crate) sent_behind_ns: i64,
     /// Highest cumulative acknowledgement the receiver has sent.
     pub(crate) una: i64,
+    /// Acknowledgements were captured before what they answer.
+    pub(crate) disorder: bool,
     /// The first byte's number is known from the SYN.
     pub(crate) syn_seen: bool,
 }

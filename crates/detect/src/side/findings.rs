@@ -147,7 +147,8 @@ impl Findings {
         let order_seen = !blind.has(NotSeen::Vantage) && !blind.has(NotSeen::Order);
         if vantage == Vantage::Receiver && order_seen {
             if blind.has(NotSeen::OneWay) {
-                self.doubt_spurious();
+                // What its sender had heard is not seen, nor whether the receiver took what came.
+                self.recoveries.doubt();
             }
             if blocks_hidden {
                 self.weaken(|event| event.kind == Kind::Refused);
@@ -155,10 +156,10 @@ impl Findings {
         } else if weighed.lacks_only_order() {
             match weighed.tells_causes() {
                 true => self.weaken_all(),
-                false => self.doubt_answers(),
+                false => self.doubt_answers(vantage == Vantage::Receiver),
             }
         } else if blind.iter().any(|what| what != NotSeen::SackOptions) {
-            self.doubt();
+            self.doubt(false);
         } else if blind.any() {
             self.weaken_all();
         }
@@ -216,8 +217,8 @@ impl Findings {
     }
 
     /// Nothing that rests on what could not be seen is more than ambiguous: counts become ambiguous,
-    /// events and verdicts with them.
-    fn doubt(&mut self) {
+    /// events and verdicts with them. But if what came by twice `comes_twice` to the receiver, a copy was likely needless.
+    fn doubt(&mut self, comes_twice: bool) {
         let collected = &mut self.collected;
         let sure = &mut self.originals;
         let doubted = collected.reordering.reordered + sure.lost + sure.refused;
@@ -240,35 +241,31 @@ impl Findings {
         self.bounds = Bounds::default();
         self.proven = Vec::new();
         let counts = &mut self.retransmissions;
-        counts.ambiguous += counts.needed + counts.spurious;
-        (counts.needed, counts.spurious) = (0, 0);
+        counts.ambiguous += std::mem::take(&mut counts.needed);
+        if !comes_twice {
+            counts.ambiguous += std::mem::take(&mut counts.spurious);
+        }
         for one in &mut self.list {
-            (one.verdict, one.cause) = (Verdict::Ambiguous, Cause::Unknown);
+            one.cause = Cause::Unknown;
+            match one.verdict {
+                Verdict::Spurious if comes_twice => {
+                    one.confidence = one.confidence.max(Confidence::Likely);
+                }
+                _ => one.verdict = Verdict::Ambiguous,
+            }
         }
         self.recoveries.doubt();
     }
 
-    /// Whether what passed here arrived is not seen: a second copy need not have been one too many.
-    fn doubt_spurious(&mut self) {
-        let counts = &mut self.retransmissions;
-        counts.ambiguous += std::mem::take(&mut counts.spurious);
-        let spurious = self
-            .list
-            .iter_mut()
-            .filter(|r| r.verdict == Verdict::Spurious);
-        spurious.for_each(|r| (r.verdict, r.cause) = (Verdict::Ambiguous, Cause::Unknown));
-        self.recoveries.doubt();
-    }
-
     /// Acknowledgements were captured a little before the data that they answer. So it is not known what each of them answers, and what was lost
-    /// or sent again needlessly is undecided. But each host's packets are in their order, and this order alone shows which data was late: that
-    /// remains likely.
-    fn doubt_answers(&mut self) {
+    /// or sent again needlessly is undecided. But each host's packets are in their order, and this order alone shows which data was late, and
+    /// beside the receiver what came twice: that remains likely.
+    fn doubt_answers(&mut self, at_receiver: bool) {
         let late = std::mem::take(&mut self.collected.reordering);
         let bursts = std::mem::take(&mut self.collected.bursts);
         let by_rate = std::mem::take(&mut self.collected.by_rate);
         let mut events = std::mem::take(&mut self.collected.events);
-        self.doubt();
+        self.doubt(at_receiver);
         let doubted = self.collected.reordering.ambiguous;
         self.collected.reordering = Reordering {
             ambiguous: late.ambiguous + doubted,

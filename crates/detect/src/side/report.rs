@@ -145,6 +145,7 @@ impl Side {
             step: 0,
             sent_behind_ns: 0,
             una,
+            disorder: end.disorder,
             syn_seen: end.syn_seen,
         }
     }

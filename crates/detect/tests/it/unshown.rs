@@ -1,6 +1,6 @@
 //! What receivers and senders leave unsaid: ranges that no block lists, and retransmissions with the identification of their original.
 
-use inorder_detect::{Confidence, Identification, Kind, Vantage};
+use inorder_detect::{Confidence, Identification, Kind, Vantage, Verdict};
 
 use crate::trace::{LEN, Trace, asserted};
 
@@ -118,4 +118,38 @@ fn data_that_is_passed_on_late_still_tells_which_of_it_came_late() {
     let two_clocks = data_behind_its_answers(70_000);
     let undecided = |&(_, confidence): &(Kind, Confidence)| confidence == Confidence::Ambiguous;
     assert!(two_clocks.iter().all(undecided), "{two_clocks:?}");
+}
+
+/// Beside the receiver each answer is captured 200 us before its data. One packet comes twice, and one was lost and comes a round trip later.
+#[test]
+fn what_comes_twice_beside_the_receiver_is_needless_whenever_its_answer_was_captured() {
+    let mut trace = Trace::new(Some(Vantage::Receiver));
+    trace.handshake(0, &[10], 20_010, true);
+    let lost = 40;
+    for n in (0..60).filter(|&n| n != lost) {
+        let at = 30_000 + i64::from(n) * 1_000;
+        let above = [((lost + 1) * LEN, (n + 1) * LEN)];
+        match n < lost {
+            true => trace.ack(at - 200, (n + 1) * LEN, 60_000, &[], 0),
+            false => trace.ack(at - 200, lost * LEN, 60_000, &above, 0),
+        }
+        trace.data(at, n, 1 + n as u16);
+    }
+    let again = [(95_000, 30, lost * LEN), (110_000, lost, 60 * LEN)];
+    for (id, (at, n, acknowledged)) in (70..).zip(again) {
+        trace.ack(at - 200, acknowledged, 60_000, &[], 0);
+        trace.data(at, n, id);
+    }
+    let flow = trace.flow();
+    let copies = flow.records.retransmissions.iter();
+    let told: Vec<_> = copies.map(|r| (r.verdict, r.confidence)).collect();
+    let needless = (Verdict::Spurious, Confidence::Likely);
+    assert_eq!(told[0], needless);
+    assert_eq!(
+        told[1].0,
+        Verdict::Ambiguous,
+        "its answer may be an original's"
+    );
+    let counts = flow.retransmissions;
+    assert_eq!((counts.spurious, counts.ambiguous), (1, 1));
 }
