@@ -78,48 +78,73 @@ pub(super) struct Announced {
     at_ns: i64,
 }
 
-/// One host of a connection as the capture point sees it.
+/// How soon a host answers.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Host {
+pub(super) struct Pace {
     /// Smallest time from a packet towards the host to its answer.
     pub(super) answer_ns: Option<i64>,
-    pub(super) sequence: Option<Probe>,
-    pub(super) timestamp: Option<Probe>,
-    pub(super) last_tsval: Option<u32>,
-    /// Its timestamps have been seen to count.
-    pub(super) ticks: bool,
-    pub(super) highest: Option<u32>,
-    /// The other host has acknowledged up to here, or echoed this, and it has not been captured.
-    pub(super) acknowledged: Option<u32>,
-    /// When that passed, nanoseconds.
-    pub(super) answered_ns: i64,
-    pub(super) echoed: Option<u32>,
-    /// The identification of its last packet.
-    pub(super) last_id: Option<u16>,
-    /// The last acknowledgement and echo of this host.
-    pub(super) answered: (u32, u32),
-    pub(super) ttl: Option<u8>,
-    /// Answers by which its time is known.
+    /// Answers by which that is known.
     pub(super) timed: u32,
     /// When the last acknowledgement passed towards it, if it has sent nothing new since, nanoseconds.
     pub(super) told_ns: Option<i64>,
     /// Its data behind such an acknowledgement: never sooner than its fastest answer, or sooner.
     pub(super) never_sooner: u8,
     pub(super) sooner: u8,
+}
+
+/// What was sent towards a host and waits for its answer, to be timed by it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Asked {
+    pub(super) sequence: Option<Probe>,
+    pub(super) timestamp: Option<Probe>,
+}
+
+/// What the other host has answered and has not been captured.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Unseen {
+    /// It has acknowledged up to here.
+    pub(super) acknowledged: Option<u32>,
+    /// When that passed, nanoseconds.
+    pub(super) answered_ns: i64,
+    /// It has echoed this.
+    pub(super) echoed: Option<u32>,
+}
+
+/// What is missing of a host's data, and on which side of the capture point that went missing.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Gaps {
     /// Data of this host that was overtaken or lost before the capture point, until it is acknowledged.
     pub(super) hole: Option<Hole>,
     /// Holes that were acknowledged and of which nothing came by: the capture lacks frames of this host.
     pub(super) lacking: u32,
-    /// Its answers that were captured before what they answer.
-    pub(super) early: u32,
-    /// The first byte of its data that was captured.
-    pub(super) first: u32,
     /// The last byte of this host's data that the other one said to lack.
     pub(super) lacked: Option<u32>,
     /// Holes that came about between this host and the capture point.
     pub(super) holes_between: u32,
     /// Its first segment without data whose number lies above all data that has come by.
     pub(super) announced: Option<Announced>,
+}
+
+/// One host of a connection as the capture point sees it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Host {
+    pub(super) pace: Pace,
+    pub(super) asked: Asked,
+    pub(super) unseen: Unseen,
+    pub(super) gaps: Gaps,
+    pub(super) last_tsval: Option<u32>,
+    /// Its timestamps have been seen to count.
+    pub(super) ticks: bool,
+    pub(super) highest: Option<u32>,
+    /// The first byte of its data that was captured.
+    pub(super) first: u32,
+    /// The identification of its last packet.
+    pub(super) last_id: Option<u16>,
+    /// The last acknowledgement and echo of this host.
+    pub(super) answered: (u32, u32),
+    pub(super) ttl: Option<u8>,
+    /// Its answers that were captured before what they answer.
+    pub(super) early: u32,
 }
 
 /// No answer takes longer, nanoseconds: a segment lives for two minutes at most (RFC 9293 section 3.4.2), there and back. What comes
@@ -154,8 +179,11 @@ impl Host {
                 self.first = from;
             }
             Some(highest) if highest != from => {
-                let open = self.hole.filter(|hole| !reaches(acknowledged, hole.end));
-                self.hole = Some(Hole {
+                let open = self
+                    .gaps
+                    .hole
+                    .filter(|hole| !reaches(acknowledged, hole.end));
+                self.gaps.hole = Some(Hole {
                     start: open.map_or(highest, |hole| hole.start),
                     end: from,
                     last: highest,
@@ -171,10 +199,11 @@ impl Host {
         let Some(highest) = self.highest else {
             return;
         };
-        self.announced
+        self.gaps
+            .announced
             .take_if(|known| reaches(highest, known.number));
         if seg.seq != highest && reaches(seg.seq, highest) {
-            self.announced.get_or_insert(Announced {
+            self.gaps.announced.get_or_insert(Announced {
                 number: seg.seq,
                 tsval: seg.tsval,
                 at_ns: seg.ts_ns,
@@ -186,6 +215,7 @@ impl Host {
     /// shows, it is sent again, and was lost between the host and the capture point.
     pub(super) fn came_after_its_number(&mut self, seg: &Segment) {
         let known = self
+            .gaps
             .announced
             .take_if(|known| !reaches(seg.seq, known.number));
         let again = |known: Announced| match seg.has(Has::TIMESTAMPS) && known.tsval != 0 {
@@ -193,13 +223,13 @@ impl Host {
             false => seg.ts_ns.saturating_sub(known.at_ns) >= MIN_TIMEOUT_NS,
         };
         if known.is_some_and(again) {
-            self.holes_between += MIN_MISPLACED;
+            self.gaps.holes_between += MIN_MISPLACED;
         }
     }
 
     /// Data from the byte `from` on comes by that is not the highest.
     pub(super) fn came_below(&mut self, from: u32) {
-        if let Some(hole) = &mut self.hole {
+        if let Some(hole) = &mut self.gaps.hole {
             hole.filled |= hole.contains(from);
         }
     }
@@ -207,33 +237,38 @@ impl Host {
     /// The other host acknowledges all before the byte `ack`.
     #[inline]
     pub(super) fn acknowledged(&mut self, ack: u32) {
-        if let Some(hole) = self.hole.as_mut().filter(|hole| reaches(ack, hole.end))
+        if let Some(hole) = self
+            .gaps
+            .hole
+            .as_mut()
+            .filter(|hole| reaches(ack, hole.end))
             && !std::mem::replace(&mut hole.closed, true)
         {
-            self.lacking += u32::from(!hole.filled);
+            self.gaps.lacking += u32::from(!hole.filled);
         }
     }
 
     /// It sends something new at `now`.
     pub(super) fn follows(&mut self, now: i64) {
-        let (Some(told_ns), Some(answer_ns)) = (self.told_ns.take(), self.answer_ns) else {
+        let (Some(told_ns), Some(answer_ns)) = (self.pace.told_ns.take(), self.pace.answer_ns)
+        else {
             return;
         };
         let sooner = now.saturating_sub(told_ns).saturating_mul(5)
             < answer_ns.saturating_mul(FIFTHS_OF_ANSWER);
         let times = if sooner {
-            &mut self.sooner
+            &mut self.pace.sooner
         } else {
-            &mut self.never_sooner
+            &mut self.pace.never_sooner
         };
         *times = times.saturating_add(1);
     }
 
     /// The fastest of its answers is not by chance so slow.
     pub(super) fn is_far(&self) -> bool {
-        let often =
-            self.timed >= MIN_ANSWERS || self.sooner == 0 && self.never_sooner >= MIN_NEVER_SOONER;
-        often && self.answer_ns.is_some_and(|ns| ns > MAX_OWN_DELAY_NS)
+        let often = self.pace.timed >= MIN_ANSWERS
+            || self.pace.sooner == 0 && self.pace.never_sooner >= MIN_NEVER_SOONER;
+        often && self.pace.answer_ns.is_some_and(|ns| ns > MAX_OWN_DELAY_NS)
     }
 
     /// A router has counted its TTL down; no host begins with another than these.
@@ -244,8 +279,8 @@ impl Host {
     #[inline]
     pub(super) fn sample(&mut self, ns: i64) {
         if (0..=MAX_ANSWER_NS).contains(&ns) {
-            self.timed = self.timed.saturating_add(1);
-            self.answer_ns = Some(self.answer_ns.map_or(ns, |a| a.min(ns)));
+            self.pace.timed = self.pace.timed.saturating_add(1);
+            self.pace.answer_ns = Some(self.pace.answer_ns.map_or(ns, |a| a.min(ns)));
         }
     }
 }

@@ -53,9 +53,10 @@ impl Position {
         }
         let (own, other) = (&self.hosts[dir.index()], &self.hosts[dir.reverse().index()]);
         let answers = own
+            .asked
             .sequence
             .is_some_and(|probe| reaches(seg.ack, probe.number));
-        let follows = other.sequence.is_some() && own.highest == Some(seg.seq);
+        let follows = other.asked.sequence.is_some() && own.highest == Some(seg.seq);
         answers || follows && seg.payload_len > 0
     }
 }

@@ -9,7 +9,7 @@ mod near;
 mod tests;
 
 use crate::copies::RoundTrip;
-use host::{Host, MIN_ANSWERS, Probe, reaches};
+use host::{Asked, Host, MIN_ANSWERS, Probe, Unseen, reaches};
 pub(crate) use host::{MAX_ANSWER_NS, MIN_SYN_TIMEOUT_NS};
 pub(crate) use leap::Clock;
 
@@ -71,13 +71,13 @@ fn locate_hole(host: &mut Host, sender: &mut Host, seg: &Segment) {
             && sender.highest.is_some_and(|h| reaches(h, right))
     };
     let captured = reaches(seg.ack, sender.first) && seg.sack_blocks().iter().any(above);
-    if !captured || sender.lacked == Some(seg.ack) {
+    if !captured || sender.gaps.lacked == Some(seg.ack) {
         return;
     }
-    sender.lacked = Some(seg.ack);
-    match sender.hole.filter(|hole| hole.contains(seg.ack)) {
-        Some(hole) => sender.holes_between += u32::from(hole.surely_contains(seg.ack)),
-        None => host.holes_between += 1,
+    sender.gaps.lacked = Some(seg.ack);
+    match sender.gaps.hole.filter(|hole| hole.contains(seg.ack)) {
+        Some(hole) => sender.gaps.holes_between += u32::from(hole.surely_contains(seg.ack)),
+        None => host.gaps.holes_between += 1,
     }
 }
 
@@ -104,9 +104,8 @@ impl Position {
             // What was asked before the pause has been answered unseen, and what was sent in it
             // may be sent again: ask only about what is newer than this segment.
             for host in &mut self.hosts {
-                (host.sequence, host.timestamp, host.highest) = (None, None, None);
-                (host.acknowledged, host.echoed, host.hole) = (None, None, None);
-                host.announced = None;
+                (host.asked, host.unseen) = (Asked::default(), Unseen::default());
+                (host.highest, host.gaps.hole, host.gaps.announced) = (None, None, None);
             }
             self.quiet = SEGMENTS_BEFORE_WEIGHING;
         }
@@ -132,19 +131,19 @@ impl Position {
         if host.ttl.is_none() {
             host.ttl = Some(seg.ttl);
         }
-        if let Some(probe) = host.sequence
+        if let Some(probe) = host.asked.sequence
             && seg.flags.any(TcpFlags::ACK)
             && (reaches(seg.ack, probe.number) || probe.sacked(seg))
         {
-            host.sequence = None;
+            host.asked.sequence = None;
             host.sample(seg.ts_ns - probe.at_ns);
             self.handshake |= probe.hello && !seg.flags.any(TcpFlags::SYN);
         }
-        if let Some(probe) = host.timestamp
+        if let Some(probe) = host.asked.timestamp
             && seg.has(Has::TIMESTAMPS)
             && reaches(seg.tsecr, probe.number)
         {
-            host.timestamp = None;
+            host.asked.timestamp = None;
             if seg.tsecr == probe.number {
                 host.sample(seg.ts_ns - probe.at_ns);
                 self.handshake |= probe.hello && !seg.flags.any(TcpFlags::SYN);
@@ -158,17 +157,17 @@ impl Position {
         let beyond = |number: u32, known: Option<u32>| known.is_none_or(|k| !reaches(k, number));
         let answers = seg.flags.any(TcpFlags::ACK) && !seg.flags.any(TcpFlags::RST);
         let unseen = answers && beyond(seg.ack, other.highest);
-        if unseen && other.acknowledged.is_none() {
-            (other.acknowledged, other.answered_ns) = (Some(seg.ack), seg.ts_ns);
+        if unseen && other.unseen.acknowledged.is_none() {
+            (other.unseen.acknowledged, other.unseen.answered_ns) = (Some(seg.ack), seg.ts_ns);
         }
         let echo = answers && seg.has(Has::TIMESTAMPS) && seg.tsecr != 0;
         let unseen_echo = echo && beyond(seg.tsecr, other.last_tsval);
         if unseen_echo {
-            other.echoed.get_or_insert(seg.tsecr);
+            other.unseen.echoed.get_or_insert(seg.tsecr);
         }
         if answers && host.says_more(seg) {
             self.answers += 1;
-            other.told_ns = Some(seg.ts_ns);
+            other.pace.told_ns = Some(seg.ts_ns);
             self.answers_unseen += u32::from(unseen || unseen_echo);
         }
         let mut early = 0;
@@ -179,10 +178,10 @@ impl Position {
             u32::from(waited == Some(number))
         };
         if numbers > 0 {
-            let behind = late(&mut host.acknowledged, end);
+            let behind = late(&mut host.unseen.acknowledged, end);
             self.answered_before += behind;
             if behind > 0 {
-                let ahead_ns = seg.ts_ns.saturating_sub(host.answered_ns);
+                let ahead_ns = seg.ts_ns.saturating_sub(host.unseen.answered_ns);
                 self.ahead_ns = self.ahead_ns.max(ahead_ns);
             }
             early += behind;
@@ -190,7 +189,7 @@ impl Position {
             self.hello_late |= behind > 0 && seg.flags.any(TcpFlags::SYN);
         }
         if seg.has(Has::TIMESTAMPS) {
-            let behind = late(&mut host.echoed, seg.tsval);
+            let behind = late(&mut host.unseen.echoed, seg.tsval);
             self.answered_before += behind;
             early += behind;
         }
@@ -221,15 +220,15 @@ impl Position {
         if numbers > 0 && again {
             host.came_below(seg.seq);
             let answered = |p: &mut Probe| reaches(end, p.number) && !p.captured_twice(seg);
-            other.sequence.take_if(answered);
+            other.asked.sequence.take_if(answered);
         } else if numbers > 0 {
-            if host.announced.is_some() {
+            if host.gaps.announced.is_some() {
                 host.came_after_its_number(seg);
             }
             host.follows(seg.ts_ns);
             host.passed(seg.seq, end, other.answered.0);
-            if self.quiet == 0 && other.sequence.is_none() {
-                other.sequence = Some(Probe {
+            if self.quiet == 0 && other.asked.sequence.is_none() {
+                other.asked.sequence = Some(Probe {
                     number: end,
                     at_ns: seg.ts_ns,
                     hello,
@@ -248,8 +247,8 @@ impl Position {
                 host.ticks |= host.last_tsval.is_some();
                 host.last_tsval = Some(seg.tsval);
                 // Of a SYN that is repeated, the last is answered.
-                if other.timestamp.is_none() || hello {
-                    other.timestamp = Some(Probe {
+                if other.asked.timestamp.is_none() || hello {
+                    other.asked.timestamp = Some(Probe {
                         number: seg.tsval,
                         at_ns: seg.ts_ns,
                         hello,
@@ -262,12 +261,12 @@ impl Position {
     /// Smallest round trip between capture point and the sender of what goes `dir`.
     #[inline]
     pub(crate) fn answer_time(&self, dir: Dir) -> Option<i64> {
-        self.hosts[dir.index()].answer_ns
+        self.hosts[dir.index()].pace.answer_ns
     }
 
     /// The same, and whether several answers measured it, and not the one to a SYN alone.
     pub(crate) fn round_trip(&self, dir: Dir) -> Option<RoundTrip> {
-        let seldom = self.hosts[dir.index()].timed < MIN_ANSWERS;
+        let seldom = self.hosts[dir.index()].pace.timed < MIN_ANSWERS;
         self.answer_time(dir).map(|ns| RoundTrip { ns, seldom })
     }
 
@@ -284,9 +283,9 @@ impl Position {
 
     /// Nothing sent before can be timed any more.
     pub(crate) fn forget(&mut self) {
-        for host in &mut self.hosts {
-            (host.sequence, host.timestamp) = (None, None);
-        }
+        self.hosts
+            .iter_mut()
+            .for_each(|host| host.asked = Asked::default());
     }
 
     /// A packet that goes `dir` was captured.
@@ -306,7 +305,9 @@ impl Position {
             .is_some_and(|ratio| !(0.1..=0.9).contains(&ratio));
         let enough = match self.is_short() {
             false => self.handshake || self.packets >= 48,
-            true => self.packets >= 48 && self.hosts.iter().all(|host| host.timed >= MIN_ANSWERS),
+            true => {
+                self.packets >= 48 && self.hosts.iter().all(|host| host.pace.timed >= MIN_ANSWERS)
+            }
         };
         clear && enough || self.packets >= 512
     }

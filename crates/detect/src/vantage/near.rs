@@ -33,7 +33,7 @@ enum Near {
 impl Position {
     /// Share of the path, by time, that lies on the low host's side.
     pub(super) fn ratio(&self) -> Option<f64> {
-        let (low, high) = (self.hosts[0].answer_ns?, self.hosts[1].answer_ns?);
+        let (low, high) = (self.hosts[0].pace.answer_ns?, self.hosts[1].pace.answer_ns?);
         (low + high > 0).then(|| low as f64 / (low + high) as f64)
     }
 
@@ -41,7 +41,7 @@ impl Position {
     pub(super) fn is_short(&self) -> bool {
         self.hosts
             .iter()
-            .all(|host| host.answer_ns.is_none_or(|ns| ns < SHORT_PATH_NS))
+            .all(|host| host.pace.answer_ns.is_none_or(|ns| ns < SHORT_PATH_NS))
     }
 
     /// The path is short, and no router has counted a TTL down.
@@ -51,7 +51,7 @@ impl Position {
 
     /// The host answered the handshake and more, and nothing of it soon: not even acknowledgements that were not delayed.
     fn is_distant(&self, host: usize) -> bool {
-        let slow = |host: &Host| match (host.timed, host.answer_ns) {
+        let slow = |host: &Host| match (host.pace.timed, host.pace.answer_ns) {
             (MIN_ANSWERS_NOT_ALL_SLOW.., Some(ns)) => ns > MAX_SLOW_HOST_NS,
             (MIN_ANSWERS.., Some(ns)) => ns > MAX_WAIT_NS,
             _ => false,
@@ -64,14 +64,14 @@ impl Position {
     fn is_behind_router(&self, host: usize) -> bool {
         let behind = |host: &Host| {
             let slow = |ns| ns > MAX_ROUND_TRIP_OF_NONE_NS;
-            host.is_routed() && host.answer_ns.is_some_and(slow)
+            host.is_routed() && host.pace.answer_ns.is_some_and(slow)
         };
         self.hosts.get(host).is_some_and(behind)
     }
 
     /// It is not known to be far, and its few answers took no longer than a process waits for a processor.
     fn may_be_near(&self, host: usize) -> bool {
-        let soon = |host: &Host| host.answer_ns.is_none_or(|ns| ns <= MAX_WAIT_NS);
+        let soon = |host: &Host| host.pace.answer_ns.is_none_or(|ns| ns <= MAX_WAIT_NS);
         self.hosts
             .get(host)
             .is_some_and(|host| !host.is_far() && soon(host))
@@ -81,6 +81,7 @@ impl Position {
     fn is_beside(&self, host: usize) -> bool {
         let at_once = |host: &Host| {
             let soon = host
+                .pace
                 .answer_ns
                 .is_some_and(|ns| ns <= MAX_ROUND_TRIP_OF_NONE_NS);
             soon && !host.is_routed()
@@ -95,7 +96,7 @@ impl Position {
         let often = |host: &Host| host.early >= MIN_MISPLACED || self.hello_late && host.early > 0;
         let [low, high] = self.hosts.each_ref().map(often);
         for (host, only) in ordered.hosts.iter_mut().zip([low && !high, high && !low]) {
-            host.answer_ns = host.answer_ns.map(|ns| if only { 0 } else { ns });
+            host.pace.answer_ns = host.pace.answer_ns.map(|ns| if only { 0 } else { ns });
         }
         ordered
     }
@@ -110,9 +111,12 @@ impl Position {
         };
         // Next to a host are no holes between it and the capture point.
         let [low, high] = [0, 1].map(|i| {
-            let (own, other) = (self.hosts[i].holes_between, self.hosts[1 - i].holes_between);
+            let (own, other) = (
+                self.hosts[i].gaps.holes_between,
+                self.hosts[1 - i].gaps.holes_between,
+            );
             // Of holes that are the capture's own, some lie where data was lost elsewhere.
-            let lacking = self.hosts[i].lacking;
+            let lacking = self.hosts[i].gaps.lacking;
             own >= MIN_MISPLACED && own * MISPLACED_PER_ACCIDENT > other && own > lacking
         });
         let own_side = match (near, basis) {
@@ -139,8 +143,11 @@ impl Position {
 
     /// The same where only one host answers, if any: where all holes came about on its side, the other is next to the capture point.
     fn near_by_holes(&self, low: bool, high: bool) -> (Near, VantageBasis) {
-        let [a, b] = self.hosts.each_ref().map(|host| host.answer_ns.is_some());
-        let holes = self.hosts.each_ref().map(|host| host.holes_between);
+        let [a, b] = self
+            .hosts
+            .each_ref()
+            .map(|host| host.pace.answer_ns.is_some());
+        let holes = self.hosts.each_ref().map(|host| host.gaps.holes_between);
         let near = match (low, high) {
             (false, false) => return (Near::Neither, VantageBasis::Unknown),
             (true, false) if a && holes[1] == 0 => Near::High,
@@ -163,7 +170,12 @@ impl Position {
                 _ => (by_ttl, VantageBasis::Ttl),
             };
         };
-        let is_near = |i: usize| self.hosts[i].answer_ns.is_some_and(|ns| ns <= MAX_NEAR_NS);
+        let is_near = |i: usize| {
+            self.hosts[i]
+                .pace
+                .answer_ns
+                .is_some_and(|ns| ns <= MAX_NEAR_NS)
+        };
         if self.is_in_one_room() {
             return (self.near_in_one_room(ratio), timing);
         }
@@ -181,6 +193,7 @@ impl Position {
     fn near_in_one_room(&self, ratio: f64) -> Near {
         let is_soon = |i: usize| {
             self.hosts[i]
+                .pace
                 .answer_ns
                 .is_some_and(|ns| ns <= MAX_OWN_DELAY_NS)
         };
@@ -214,9 +227,10 @@ impl Position {
     fn near_by_one_side(&self) -> (Near, VantageBasis) {
         let next = |host: &Host| {
             let soon = host
+                .pace
                 .answer_ns
                 .is_some_and(|ns| ns <= MAX_ROUND_TRIP_OF_NONE_NS);
-            soon && host.timed > 1
+            soon && host.pace.timed > 1
         };
         match self.hosts.each_ref().map(next) {
             [true, false] => (Near::Low, VantageBasis::Timing),
@@ -261,7 +275,7 @@ impl Position {
         VantageChoice {
             vantage,
             basis,
-            to_receiver_ns: self.hosts[dir.reverse().index()].answer_ns,
+            to_receiver_ns: self.hosts[dir.reverse().index()].pace.answer_ns,
             to_sender_ns: self.answer_time(dir),
         }
     }

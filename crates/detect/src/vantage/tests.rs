@@ -164,12 +164,12 @@ fn what_a_host_that_answers_at_once_and_has_passed_no_router_did_not_show_is_the
 #[test]
 fn what_lies_between_two_gaps_came_by() {
     let mut p = by_data(3_200);
-    let before = p.hosts.map(|host| host.holes_between);
+    let before = p.hosts.map(|host| host.gaps.holes_between);
     // The first and third of five are not captured, and the receiver lacks the second.
     p.observe(Dir::LowToHigh, &data(900_000, 4_200, 100));
     p.observe(Dir::LowToHigh, &data(900_010, 4_400, 100));
     p.observe(Dir::HighToLow, &ack(908_000, 4_200, Some((4_300, 4_500))));
-    assert_eq!(p.hosts.map(|host| host.holes_between), before);
+    assert_eq!(p.hosts.map(|host| host.gaps.holes_between), before);
 }
 
 #[test]
@@ -368,7 +368,7 @@ fn a_host_behind_a_router_is_not_beside_the_capture_point_unless_that_takes_no_t
 fn what_comes_minutes_later_is_no_answer() {
     let mut host = Host::default();
     host.sample(300_000_000_000);
-    assert_eq!((host.timed, host.answer_ns), (0, None));
+    assert_eq!((host.pace.timed, host.pace.answer_ns), (0, None));
     host.sample(40_000_000);
-    assert_eq!(host.answer_ns, Some(40_000_000));
+    assert_eq!(host.pace.answer_ns, Some(40_000_000));
 }
