@@ -173,6 +173,12 @@ fn of_stream(stream: &StreamReport) -> String {
         Some(Trouble::Pauses) => format!("silent for {}", time_u64(stream.skipped.pauses.total_ns)),
         Some(Trouble::Absent) => format!("{} absent", plural(stream.skipped.absent, "number")),
         Some(Trouble::Copies) => plural(stream.twice.duplicates, "duplicate"),
+        Some(Trouble::Unanswered) => {
+            format!(
+                "{} without a reply",
+                plural(stream.unanswered, "echo request")
+            )
+        }
         _ => plural(order.ambiguous, "undecided packet"),
     }
 }

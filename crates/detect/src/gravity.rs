@@ -178,6 +178,7 @@ impl Gravity {
         };
         let troubles = [
             (Trouble::Loss, stream.skipped.missing as f64),
+            (Trouble::Unanswered, stream.unanswered as f64),
             (Trouble::Reordering, order.reordered as f64),
             (Trouble::Unclear, PER_HARMLESS * order.ambiguous as f64),
             (Trouble::Pauses, PER_SILENT_SECOND * silent_s),

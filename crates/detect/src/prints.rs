@@ -218,11 +218,11 @@ impl Recent {
     }
 
     /// The identification, or, where a host does not use it, the timestamp of data, of a SYN or FIN can tell a packet
-    /// from one that was sent later. Several duplicate ACKs may be alike.
+    /// from one that was sent later; of data without either the time may. Several duplicate ACKs may be alike.
     fn is_marked(seg: &Segment) -> bool {
         let control = TcpFlags::SYN | TcpFlags::FIN | TcpFlags::RST;
-        let numbered = seg.payload_len > 0 || seg.flags.any(control);
-        seg.ip_id != 0 || (seg.has(Has::TIMESTAMPS) && numbered)
+        let stamped = seg.has(Has::TIMESTAMPS) && seg.flags.any(control);
+        seg.ip_id != 0 || seg.payload_len > 0 || stamped
     }
 
     /// A packet came that is no duplicate frame.

@@ -12,6 +12,8 @@ pub(crate) struct Requests {
     sack_len: u8,
     sack: [(u32, u32); MAX_SACK_BLOCKS],
     asked_ns: i64,
+    /// When it last lacked something, as far as it said so: not what came twice alone (RFC 2883 section 4).
+    lacked_ns: Option<i64>,
 }
 
 impl Requests {
@@ -28,6 +30,15 @@ impl Requests {
     fn note_request(&mut self, seg: &Segment) {
         (self.from, self.asked_ns) = (seg.ack, seg.ts_ns);
         (self.sack_len, self.sack) = (seg.sack_len, seg.sack);
+        if seg.sack_len == 0 || self.asked_bytes() > 1 {
+            self.lacked_ns = Some(seg.ts_ns);
+        }
+    }
+
+    /// Has it said in the `time_ns` before `now` that it lacks anything?
+    pub(crate) fn lacked_within(&self, time_ns: i64, now: i64) -> bool {
+        self.lacked_ns
+            .is_some_and(|at_ns| now.saturating_sub(at_ns) < time_ns)
     }
 
     /// From the first byte that it lacked to the highest that it had, or one byte.

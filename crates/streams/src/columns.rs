@@ -61,6 +61,8 @@ columns! {
         => s.skipped.pauses.pauses;
     "pause_numbers": Count, "Numbers that passed during these." => s.skipped.pauses.numbers;
     "max_pause_ms": Duration, "The longest of these." => s.skipped.pauses.max_ns;
+    "unanswered": Count, "Echo requests, if there are three or more and the capture has no reply to any of them."
+        => s.unanswered;
     "renumbered": Count, "How often the sender began new numbers: of RTP without a new SSRC, of a counter at 0 or 1 again."
         => s.renumbered;
     "late": Count, "Reordered packets." => s.order.reordered, only(Files::None), in_group("reordered", "packets", 0);

@@ -27,6 +27,8 @@ pub struct StreamReport {
     pub renumbered: u64,
     /// The TCP inside, if the stream is a tunnel or a tag.
     pub inside: Option<Box<Inside>>,
+    /// Echo requests, if there are some and the capture has no reply to any of them.
+    pub unanswered: u64,
     /// What the receiver reported against the stream; `None` if nothing was captured.
     pub reported: Option<Reported>,
     /// What anti-replay windows would have refused; `None` for services that have none.
@@ -51,6 +53,7 @@ impl StreamReport {
             twice: Twice::default(),
             renumbered: 0,
             inside: None,
+            unanswered: 0,
             reported: None,
             replay: None,
             multipath: None,

@@ -479,3 +479,30 @@ fn pings_of_one_packet_are_counted() {
     assert_eq!(streams.lone_echoes(), 2);
     assert_eq!(streams.finish().len(), 1);
 }
+
+/// A hundred pings of one host, and what answers them: nothing, all of them by another host, or one.
+#[test]
+fn echo_requests_that_nothing_answers_are_counted() {
+    let unanswered = |replies: u64| {
+        let mut streams = Streams::new();
+        let request = key(Service::IcmpEcho, 3);
+        let reply = StreamKey {
+            src: Endpoint::v4(0x0a00_0009, 0),
+            dst: request.src,
+            id: 3 | 1 << 16,
+            ..request
+        };
+        for seq in 1..=100 {
+            streams.push(&request, &packet(seq as i64 * 10, seq));
+            if seq <= replies {
+                streams.push(&reply, &packet(seq as i64 * 10 + 5, seq));
+            }
+        }
+        let found = streams.finish();
+        let requests = found.iter().find(|r| r.key == request);
+        requests.map(|r| r.unanswered)
+    };
+    assert_eq!(unanswered(0), Some(100));
+    assert_eq!(unanswered(100), Some(0));
+    assert_eq!(unanswered(1), Some(0), "the others may not be captured");
+}

@@ -75,16 +75,20 @@ fn of_flow(flow: &FlowReport, t: &Totals) -> Option<Claim> {
         return None;
     }
     let late = flow.late();
+    let perhaps = flow.reordering.ambiguous;
+    let many = perhaps as f64 > shares::UNNOTICED * flow.came() as f64;
+    let undecided = if late == 0 && many { perhaps } else { 0 };
     let not = |at_most| Claim::NotReordering {
         late,
         of: flow.came(),
         of_all: false,
+        undecided,
         upstream: upstream(flow),
         at_most,
     };
     if let Some((low, high)) = shares::taken_by_late(flow) {
         if high < shares::UNNOTICED {
-            return Some(not((late > 0).then_some(high)));
+            return Some(not((late + undecided > 0).then_some(high)));
         }
         return match is_late(flow) {
             true => None,
@@ -105,6 +109,7 @@ fn of_flow(flow: &FlowReport, t: &Totals) -> Option<Claim> {
             late: t.order.late,
             of: t.order.came,
             of_all: true,
+            undecided: 0,
             upstream: upstream(flow),
             at_most: None,
         }),
@@ -180,6 +185,7 @@ fn beside_streams(t: &Totals) -> Claim {
         late: t.order.late,
         of: t.order.came,
         of_all: true,
+        undecided: 0,
         upstream: 0,
         at_most: None,
     }

@@ -55,7 +55,8 @@ pub(super) fn troubles(stream: &StreamReport) -> String {
         Some(Trouble::Pauses) => pauses(stream).into_iter().chain(counted).collect(),
         _ => counted.chain(pauses(stream)).collect(),
     };
-    let said: Vec<String> = said.into_iter().chain(possible_loss(stream)).collect();
+    let said = unanswered(stream).into_iter().chain(said);
+    let said: Vec<String> = said.chain(possible_loss(stream)).collect();
     said.join(", ")
 }
 
@@ -84,6 +85,18 @@ pub(super) fn remarks(stream: &StreamReport) -> Vec<String> {
         anew,
     ];
     all.into_iter().flatten().collect()
+}
+
+/// Echo requests that nothing answered, as far as the capture shows.
+fn unanswered(stream: &StreamReport) -> Option<String> {
+    let requests = stream.unanswered;
+    let text = |n| {
+        format!(
+            "the capture has no reply to any of the {} echo requests",
+            count(n)
+        )
+    };
+    (requests > 0).then(|| text(requests))
 }
 
 /// Silences for which the numbers ran on.

@@ -144,12 +144,16 @@ impl Sender {
         self.reading.alone = reported == 1 && !advanced && !self.receiver.compression.under_way;
         let reports = std::mem::take(&mut self.reading.reports);
         for report in &reports {
-            self.sizes.arrived(report.sent.start, report.sent.len);
+            let again = report.copies.is_some();
+            self.sizes
+                .perhaps_arrived(report.sent.start, report.sent.len, again);
             self.arrived(report, ack, had_hole);
         }
         self.reading.reports = reports;
         if self.end == End::Sent && self.outstanding.end_overtook(&blocks, number) {
             self.end = End::Overtook;
+            // That is what the ACK answers.
+            self.reading.sacked_more = true;
             self.ledger.end_came(self.outstanding.highest, seg);
         }
         self.learn_echo(seg, advanced);

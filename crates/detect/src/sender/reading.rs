@@ -20,7 +20,7 @@ pub(super) struct Reading {
     newest: usize,
     /// What the ACK is the first to cover and reports as a duplicate at once.
     pub(super) crossed: Option<(i64, i64)>,
-    /// The last ACK SACKed bytes that none had before, whether their transmission was captured or not.
+    /// The last ACK SACKed bytes, or the end of the data, that none had before, whether their transmission was captured or not.
     pub(super) sacked_more: bool,
     /// The ACK does nothing but report one segment, as soon as it came.
     pub(super) alone: bool,

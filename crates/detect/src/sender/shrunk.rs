@@ -29,6 +29,14 @@ impl Sizes {
         }
     }
 
+    /// The same of one that was sent again, if it was sent `again`: once the sender cuts, nobody knows in how many parts that arrived.
+    #[inline]
+    pub(super) fn perhaps_arrived(&mut self, start: i64, len: u32, again: bool) {
+        if !again || self.cut.is_none() {
+            self.arrived(start, len);
+        }
+    }
+
     /// The first `len` bytes of the segment that begins at `start` are sent again, all `whole` of which were sent again `times` before.
     pub(super) fn sent_again(&mut self, start: i64, len: u32, (whole, times): (u32, u32)) {
         // Several segments that were handed over as one are sent again one by one.
@@ -95,6 +103,23 @@ mod tests {
         });
         assert_eq!(of(500), found);
         assert_eq!(of(1_000), None);
+    }
+
+    /// Three full segments are lost with all retransmissions of the first, and come in parts, some of which lie in two of them.
+    #[test]
+    fn segments_that_come_in_parts_have_not_come_whole() {
+        let mut trace = Trace::new(true, None);
+        (0..3).for_each(|n| trace.send(40 + n, n));
+        (0..3).for_each(|n| trace.send_again(1_000 << n, 0));
+        for (n, (from, len)) in (0..).zip([(0, 700), (700, 700), (1_400, 700), (2_100, 700)]) {
+            trace.send_again_bytes(20_000 + 20 * n, from, len);
+            trace.ack_bytes(20_010 + 20 * n, 0, from as u32 + len, None);
+        }
+        trace.send_again_bytes(20_100, 2_800, 200);
+        trace.ack_bytes(20_110, 0, 3_000, None);
+        let told = Box::new(trace.sender).finish(0, true).acks.shrunk;
+        let sizes = told.map(|shrunk| (shrunk.whole, shrunk.cut));
+        assert_eq!(sizes, Some((1_000, 700)));
     }
 
     #[test]

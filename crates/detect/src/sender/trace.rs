@@ -139,9 +139,20 @@ impl Trace {
         self.ack_number((next * LEN) as u32 + offset, at, &blocks, self.recent);
     }
 
+    /// The `len` bytes from `from` on are sent again.
+    pub(super) fn send_again_bytes(&mut self, at: i64, from: i64, len: u32) {
+        let seg = self.packet(at);
+        self.sender.retransmitted(&seg, from, len);
+    }
+
     /// The receiver waits for segment `next`, and a SACK block reports the FIN, which follows segment `end - 1`.
     pub(super) fn sack_end(&mut self, at: i64, next: i64, end: i64) {
-        let block = ((end * LEN) as u32, (end * LEN) as u32 + 1);
+        self.sack_to_end(at, next, (end, end));
+    }
+
+    /// The same of a block that begins with segment `from`.
+    pub(super) fn sack_to_end(&mut self, at: i64, next: i64, (from, end): (i64, i64)) {
+        let block = ((from * LEN) as u32, (end * LEN) as u32 + 1);
         self.ack_number((next * LEN) as u32, at, &[block], self.recent);
     }
 

@@ -6,13 +6,16 @@ use super::{MAX_ETHERNET_PAYLOAD, Side};
 use crate::captured_twice::MAX_APART_NS;
 use crate::kept::Kept;
 use crate::numbering::Numbering;
+use crate::requests::Requests;
 
 /// The same for frames without an identification, nanoseconds: a sender repeats nothing so soon, and what several
 /// interfaces of a host or both ends of a bridge capture is microseconds apart.
 const MAX_APART_WITHOUT_ID_NS: i64 = 1_000_000;
-/// The same where the data has equal timestamps, and no acknowledgement can have asked for it meanwhile, nanoseconds: what the network
-/// delivers twice is milliseconds apart, and the copies that senders make in advance are 10 ms apart.
-const MAX_APART_STAMPED_NS: i64 = 5_000_000;
+/// The same where no acknowledgement can have asked for the data meanwhile, as a known round trip or equal timestamps show, nanoseconds: what the
+/// network delivers twice is milliseconds apart, and the copies that senders make in advance are 10 ms apart.
+const MAX_APART_UNASKED_NS: i64 = 5_000_000;
+/// A retransmission comes no more than this number of round trips after the receiver last asked for it: later, a timer has expired.
+const LOOPS: i64 = 4;
 /// Maximum time between two acknowledgements of one identification for the second to be a duplicate frame whatever was said between them,
 /// nanoseconds.
 const MAX_APART_OF_ACKS_NS: i64 = 10_000_000;
@@ -43,9 +46,28 @@ fn part(seg: &Segment, nth: u16, packets: u16, len: u32) -> Segment {
     }
 }
 
-/// A retransmission that was asked for takes `loop_ns`, and this is sooner.
-fn is_soon(apart_ns: i64, loop_ns: Option<i64>) -> bool {
-    apart_ns < loop_ns.map_or(MAX_APART_WITHOUT_ID_NS, |ns| ns - ns / 4)
+/// Whether data that came before was asked for meanwhile.
+#[derive(Clone, Copy)]
+struct Wanted {
+    asked: bool,
+    /// A retransmission that was asked for takes longer.
+    soon: bool,
+    /// That is known by the round trip, and nothing was missing in the last ones: what comes soon behind what filled a hole may be its late
+    /// original.
+    unasked: bool,
+}
+
+impl Wanted {
+    /// `seg` came `apart_ns` before; its receiver asks by `requests`, and a retransmission takes `loop_ns`.
+    fn of(seg: &Segment, apart_ns: i64, requests: &Requests, loop_ns: Option<i64>) -> Self {
+        let soon = apart_ns < loop_ns.map_or(MAX_APART_WITHOUT_ID_NS, |ns| ns - ns / 4);
+        let complete = |ns: i64| !requests.lacked_within(ns.saturating_mul(LOOPS), seg.ts_ns);
+        Wanted {
+            asked: requests.are_for(seg, apart_ns),
+            soon,
+            unasked: soon && loop_ns.is_some_and(complete),
+        }
+    }
 }
 
 impl Side {
@@ -125,9 +147,16 @@ impl Side {
             };
             return self.note_twin(apart_ns <= most_ns, apart_ns);
         }
-        let soon = is_soon(apart_ns, loop_ns);
-        let twice =
-            self.is_data_twice(seg, apart_ns, (asked, soon)) && !self.seems_sent_again(seg, soon);
+        let wanted = Wanted::of(seg, apart_ns, &other.requests, loop_ns);
+        // What comes behind a probe of the tail may be its late original.
+        if seg.ip_id == 0
+            && !seg.has(Has::TIMESTAMPS)
+            && !(wanted.unasked && self.is_overtaken(seg))
+        {
+            return false;
+        }
+        let soon = wanted.soon;
+        let twice = self.is_data_twice(seg, apart_ns, wanted) && !self.seems_sent_again(seg, soon);
         if seg.ip_id != 0 && !twice {
             (self.kept, self.kept_for_sure) = (Kept::Yes, true);
         }
@@ -145,17 +174,22 @@ impl Side {
         self.twins.far > MAX_FAR_TWINS
     }
 
-    /// Data that came `apart_ns` before, and that the other host has `asked` for meanwhile or not, is a duplicate frame. `soon`: a
-    /// retransmission takes longer.
-    fn is_data_twice(&self, seg: &Segment, apart_ns: i64, (asked, soon): (bool, bool)) -> bool {
+    /// Data that came `apart_ns` before, and that the other host may have `wanted` meanwhile, is a duplicate frame.
+    fn is_data_twice(&self, seg: &Segment, apart_ns: i64, wanted: Wanted) -> bool {
         let usual = apart_ns <= self.twins.apart_ns.saturating_mul(2);
+        let Wanted {
+            asked,
+            soon,
+            unasked,
+        } = wanted;
         match self.kept {
             _ if seg.ip_id == 0 => {
-                let most_ns = match soon && seg.has(Has::TIMESTAMPS) {
-                    true => MAX_APART_STAMPED_NS,
+                let stamped = seg.has(Has::TIMESTAMPS);
+                let most_ns = match unasked || soon && stamped {
+                    true => MAX_APART_UNASKED_NS,
                     false => MAX_APART_WITHOUT_ID_NS,
                 };
-                apart_ns <= most_ns && !asked
+                apart_ns <= most_ns && (unasked || !asked)
             }
             Kept::No => apart_ns <= MAX_APART_NS,
             _ if asked => soon || usual,
@@ -212,8 +246,8 @@ impl Side {
         let Some(age_ns) = merged.and_then(|merged| merged.age_ns(seg)) else {
             return false;
         };
-        let asked = other.requests.are_for(seg, age_ns);
-        self.is_data_twice(seg, age_ns, (asked, is_soon(age_ns, loop_ns())))
+        let wanted = Wanted::of(seg, age_ns, &other.requests, loop_ns());
+        self.is_data_twice(seg, age_ns, wanted)
     }
 
     /// A merged frame may begin with packets that the network delivered twice, and whose first copies came before it.
@@ -246,6 +280,12 @@ impl Side {
     /// A packet like `seg` came at the time that `seg` has.
     pub(crate) fn came_at_this_time(&self, seg: &Segment) -> bool {
         self.recent.came_at_this_time(seg)
+    }
+
+    /// Data above it has come.
+    fn is_overtaken(&self, seg: &Segment) -> bool {
+        let end = seg.seq.wrapping_add(seg.payload_len);
+        self.distance(end).is_some_and(|distance| distance < 0)
     }
 
     /// It carries nothing above the highest data so far.

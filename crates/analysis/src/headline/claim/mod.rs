@@ -209,6 +209,8 @@ pub enum Claim {
         of: u64,
         /// Whether those are of all flows.
         of_all: bool,
+        /// Packets of the flow that may have been late, if none is known to be and they are more than a few.
+        undecided: u64,
         /// Packets of the flow that were late before the capture point.
         upstream: u64,
         /// The most of its life that they can have taken; `None` where only counts are known.

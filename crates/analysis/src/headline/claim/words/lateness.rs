@@ -128,13 +128,24 @@ pub(super) fn not_reordering(
         n => of_arrived(n, of),
     };
     let all = if of_all { " in all flows" } else { "" };
-    let harm = match at_most {
+    let (was, harm) = (was(late), harm(at_most));
+    format!("reordering is not the problem: {packets}{all} {was} late and {harm}")
+}
+
+/// None is known to be late, and `undecided` ones may have been.
+pub(super) fn perhaps_late(undecided: u64, at_most: Option<f64>) -> String {
+    let packets = plural(undecided, "packet");
+    let harm = harm(at_most);
+    format!("reordering is not the problem: {packets} may have been late and {harm}")
+}
+
+/// What late packets did that were not the problem.
+fn harm(at_most: Option<f64>) -> String {
+    match at_most {
         None => "started no recovery".to_owned(),
         Some(part) if part < 0.0005 => "took none of its time".to_owned(),
         Some(part) => format!("took at most {} % of its time", percent(part)),
-    };
-    let was = was(late);
-    format!("reordering is not the problem: {packets}{all} {was} late and {harm}")
+    }
 }
 
 /// Retransmissions that were not needed.

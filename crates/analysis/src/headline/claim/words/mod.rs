@@ -9,6 +9,7 @@ use inorder_report::number::{bytes, count, plural, rate, time};
 
 use self::lateness::{
     Repeated, it, late, misled, mistaken, not_reordering, open_reordering, part_reordering,
+    perhaps_late,
 };
 use self::losses::{lost, probes, unanswered, unexplained};
 use super::super::held::between;
@@ -198,9 +199,13 @@ impl Claim {
                 late,
                 of,
                 of_all,
+                undecided,
                 upstream,
                 at_most,
-            } => not_reordering((*late, *of), *of_all, *upstream, *at_most),
+            } => match (*late, *undecided) {
+                (0, 1..) => perhaps_late(*undecided, *at_most),
+                _ => not_reordering((*late, *of), *of_all, *upstream, *at_most),
+            },
             Claim::PartReordering {
                 late,
                 retransmissions,
