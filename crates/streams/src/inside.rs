@@ -98,7 +98,8 @@ impl StreamReport {
     /// The other direction of the tunnel is shared with other traffic. So is this one, if what it carries, such as acknowledgements alone,
     /// cannot show whether it lacks anything.
     pub fn share_with_others(&mut self) {
-        if self.skipped.missing > 0 && self.expected_inside() < MIN_EXPECTED {
+        let skipped = self.skipped.missing + self.skipped.absent;
+        if skipped > 0 && self.expected_inside() < MIN_EXPECTED {
             self.be_absent(StreamDoubt::OtherTraffic);
         }
     }

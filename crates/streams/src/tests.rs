@@ -506,3 +506,19 @@ fn echo_requests_that_nothing_answers_are_counted() {
     assert_eq!(unanswered(100), Some(0));
     assert_eq!(unanswered(1), Some(0), "the others may not be captured");
 }
+
+/// The acknowledgements of a tunnel whose other way carries other traffic, too; more of its numbers are absent than loss leaves.
+#[test]
+fn the_way_back_of_a_shared_tunnel_is_shared() {
+    let mut report = StreamReport::new(key(Service::Gre, 0), (0, 1), Default::default());
+    report.skipped = Skipped {
+        absent: 130,
+        skips: 60,
+        doubt: Some(StreamDoubt::LostOrElsewhere),
+        ..Skipped::default()
+    };
+    report.share_with_others();
+    let skipped = report.skipped;
+    assert_eq!(skipped.doubt, Some(StreamDoubt::OtherTraffic));
+    assert_eq!((skipped.missing, skipped.absent), (0, 130));
+}

@@ -153,3 +153,58 @@ fn what_comes_twice_beside_the_receiver_is_needless_whenever_its_answer_was_capt
     let counts = flow.retransmissions;
     assert_eq!((counts.spurious, counts.ambiguous), (1, 1));
 }
+
+/// Data without identifications and timestamps comes to the receiver, a round trip of 20 ms away. The tenth packet comes again `apart_us` later; it
+/// filled a hole if it was `missing` before. How often something was sent again, and how many frames were captured or delivered twice.
+fn comes_again(apart_us: i64, missing: bool) -> (u64, u64) {
+    let mut trace = Trace::new(Some(Vantage::Receiver));
+    trace.handshake(0, &[10], 20_010, true);
+    let first = |n: u32| 30_000 + i64::from(n) * 100;
+    for n in 0..10 {
+        trace.data(first(n), n, 0);
+        trace.ack(first(n) + 1, (n + 1) * LEN, 60_000, &[], 0);
+    }
+    // It comes a round trip later than what was sent behind it.
+    let came = if missing {
+        first(11) + 20_000
+    } else {
+        first(10)
+    };
+    if !missing {
+        trace.data(came, 10, 0);
+        trace.ack(came + 1, 11 * LEN, 60_000, &[], 0);
+    }
+    trace.data(first(11), 11, 0);
+    match missing {
+        true => {
+            trace.ack(first(11) + 1, 10 * LEN, 60_000, &[(11 * LEN, 12 * LEN)], 0);
+            trace.data(came, 10, 0);
+        }
+        false => trace.ack(first(11) + 1, 12 * LEN, 60_000, &[], 0),
+    }
+    trace.data(came + apart_us, 10, 0);
+    trace.ack(
+        came + apart_us + 1,
+        12 * LEN,
+        60_000,
+        &[(10 * LEN, 11 * LEN)],
+        0,
+    );
+    let flow = trace.flow();
+    (
+        flow.retransmissions.total,
+        flow.artefacts.duplicated_frames + flow.path.network_duplicates,
+    )
+}
+
+#[test]
+fn what_comes_again_sooner_than_a_retransmission_where_nothing_was_missing_was_delivered_twice() {
+    assert_eq!(comes_again(300, false), (0, 1));
+    assert_eq!(comes_again(4_000, false), (0, 1));
+    assert_eq!(comes_again(12_000, false), (1, 0), "as copies in advance");
+    let (again, twice) = comes_again(300, true);
+    assert!(
+        again >= 1 && twice == 0,
+        "its original, late: {again}, {twice}"
+    );
+}
