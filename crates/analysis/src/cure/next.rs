@@ -1,7 +1,7 @@
 //! Why nothing is proposed, and what to capture next.
 
 use inorder_base::named;
-use inorder_detect::{Cause, FlowReport, NotSeen, Vantage};
+use inorder_detect::{Cause, FlowReport, NotSeen, StreamReport, Vantage};
 use inorder_limits::{Limit, LimitSet};
 
 use inorder_report::number::rate;
@@ -55,9 +55,13 @@ pub(super) fn reason(
         text,
         next: None,
     };
-    let Subject::Flow(flow) = worst else {
-        let text = "No action is proposed: what this stream lacks or got late is no habit that a setting would cover.";
-        return Some(nothing_helps(text.to_owned()));
+    let flow = match worst {
+        Subject::Flow(flow) => flow,
+        Subject::Stream(stream) if stream.unanswered > 0 => return Some(silent(stream)),
+        Subject::Stream(_) => {
+            let text = "No action is proposed: what this stream lacks or got late is no habit that a setting would cover.";
+            return Some(nothing_helps(text.to_owned()));
+        }
     };
     if let Some((bps, line)) = fills_the_line(flow) {
         return Some(nothing_helps(format!(
@@ -96,6 +100,19 @@ pub(super) fn reason(
         });
     }
     Some(not_known(&missing(flow), capture(flow)))
+}
+
+/// Nothing answers echo requests.
+fn silent(stream: &StreamReport) -> NoAction {
+    let host = stream.key.dst.socket_addr().ip();
+    NoAction {
+        why: Why::NotKnown,
+        text: format!(
+            "No action is proposed, because not enough is known: whether the echo requests or the replies to them get lost, or {host} answers none, \
+             shows in a capture at that host."
+        ),
+        next: None,
+    }
 }
 
 /// What would tell what held the worst flow longest, beside actions that may be against something else; nothing where that is known, or where it

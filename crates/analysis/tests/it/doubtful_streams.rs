@@ -374,3 +374,35 @@ fn few_pings_of_which_another_link_carries_each_second_one_lack_nothing() {
     assert!(!said.contains("never arrived"), "{said}");
     says(&said, "numbers");
 }
+
+/// Twenty echo requests, a second apart, and replies to all of them or to none.
+#[test]
+fn a_ping_that_nothing_answers_is_no_lack_of_trouble() {
+    let ping = |answered: bool| {
+        let mut capture = Capture::default();
+        for n in 0..20u16 {
+            let at = 1_000.0 * f64::from(n);
+            let echo = |kind: u8| {
+                let mut body = vec![kind, 0, 0, 0, 0, 55];
+                body.extend(n.to_be_bytes());
+                body.resize(64, 1);
+                body
+            };
+            capture.add(at, &ipv4(1, 100 + n, [1, 2], &echo(8)));
+            if answered {
+                capture.add(at + 30.0, &ipv4(1, 500 + n, [2, 1], &echo(0)));
+            }
+        }
+        let analysis = capture.analysis();
+        let cure = inorder_analysis::cure::Cure::of(&analysis);
+        let next = cure.none.map(|none| none.text);
+        (headline(&analysis).to_string(), next.unwrap_or_default())
+    };
+    let (text, next) = ping(false);
+    assert!(
+        text.contains("the capture has no reply to any of the 20 echo requests"),
+        "{text}"
+    );
+    assert!(next.contains("shows in a capture at that host"), "{next}");
+    assert!(ping(true).0.starts_with("No problem"));
+}
