@@ -38,13 +38,11 @@ impl Weighed {
         self.ahead_ns.is_some() && self.blind.any() && self.blind.iter().all(order)
     }
 
-    /// Answers are early by so little of a round trip that it is still known which packet each of them answers. Beside the receiver it is not: an
-    /// ACK follows its data at once there, and comes before it if it is early.
+    /// Answers are early by so little of a round trip that it is still known which packet each of them answers.
     fn tells_causes(&self) -> bool {
         let ahead_ns = self.ahead_ns.unwrap_or(i64::MAX);
         let least_ns = ahead_ns.saturating_mul(EARLY_PARTS_OF_RTT);
-        let far = self.vantage != Vantage::Receiver;
-        far && self.min_rtt_ns.is_some_and(|rtt_ns| least_ns <= rtt_ns)
+        self.min_rtt_ns.is_some_and(|rtt_ns| least_ns <= rtt_ns)
     }
 }
 
