@@ -1,5 +1,7 @@
 //! Whether holes are filled sooner than by a retransmission, as late packets do, or never.
 
+/// Number of holes that were filled too early, from which on it is no accident of the round trip that is known.
+const MIN_EARLY: u32 = 3;
 /// On a path that makes packets late, at least one of this number in a row comes sooner than a retransmission can, or is sent again needlessly.
 const MIN_OF_NONE_LATE: u32 = 16;
 /// A sender that loses more than one packet in this number hardly goes on: it is the path that makes these late.
@@ -17,6 +19,11 @@ pub(super) struct EarlyFills {
 }
 
 impl EarlyFills {
+    /// The path is known to make packets late.
+    pub(super) fn often(&self) -> bool {
+        self.holes >= MIN_EARLY
+    }
+
     /// A hole is filled when `arrivals` originals have arrived, perhaps `no_sooner` than by a retransmission.
     pub(super) fn note(&mut self, no_sooner: bool, arrivals: u64) {
         match no_sooner {

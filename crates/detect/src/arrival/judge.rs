@@ -22,7 +22,11 @@ impl Arrival {
         Means {
             marks: cx.marks,
             news_ns: news_ns.max(hole.opened_ns),
-            overtaken_by: self.order.arrivals().saturating_sub(hole.opened_at),
+            overtaken_by: match self.early.often() {
+                true => self.order.arrivals().saturating_sub(hole.opened_at),
+                // Its sender may repeat lost packets with less reason than three: behind others, or near the end.
+                false => u64::MAX,
+            },
             likelier_late: self.early.holes > 0 || self.kept_ids.hardly_suspected(),
             delays: self.early.just_before,
             only_losses: self.early.only_losses(self.order.arrivals()),
