@@ -87,7 +87,8 @@ pub(crate) struct Means {
     pub(crate) only_losses: bool,
 }
 
-/// A single answer takes up to this number of round trips: the host was busy, or its first answer was lost and what passed next went for it.
+/// A single answer takes up to this number of round trips where the host was busy. If it was lost, and what passed next went for it, it may have
+/// taken any time: then nothing is known of the round trip.
 const SLOW_ANSWER: i64 = 8;
 
 impl Means {
@@ -101,7 +102,10 @@ impl Means {
     /// The same, if the round trip may be far shorter than it is said to be.
     fn perhaps_soon_again(&self, seg: &Segment, above: &Above) -> bool {
         let seldom = self.marks.to_sender.filter(|rtt| rtt.seldom);
-        seldom.is_some_and(|rtt| self.perhaps_behind(rtt.ns / SLOW_ANSWER, seg, above))
+        seldom.is_some_and(|rtt| {
+            let soonest = (rtt.ns / SLOW_ANSWER).min(MIN_RETRANSMISSION_DELAY_NS);
+            self.perhaps_behind(soonest, seg, above)
+        })
     }
 
     fn perhaps_behind(&self, soonest: i64, seg: &Segment, above: &Above) -> bool {
@@ -416,10 +420,10 @@ mod tests {
         let told = |at_ns, kept| timed(at_ns, kept, false);
         let certain = Copy::Original(Basis::certain(Evidence::ArrivalIpId));
         assert_eq!(told(5_000_000, Kept::Unknown), certain, "too soon");
-        // By one answer alone the round trip may be an eighth of that.
+        // By one answer alone the round trip may be far shorter.
         let likely = Copy::Original(Basis::certain(Evidence::ArrivalIpId).weaker(Reason::LoneCopy));
         assert_eq!(timed(5_000_000, Kept::Unknown, true), likely);
-        assert_eq!(timed(1_200_000, Kept::Unknown, true), certain);
+        assert_eq!(timed(900_000, Kept::Unknown, true), certain);
         assert_eq!(timed(5_000_000, Kept::No, true), certain);
         assert_eq!(told(11_000_000, Kept::No), certain);
         let either = Basis::ambiguous(Evidence::ArrivalIpId, Reason::LoneCopy);
