@@ -2,7 +2,7 @@
 
 use inorder_base::confidence::Confidence;
 use inorder_base::vantage::Vantage;
-use inorder_cost::Episodes;
+use inorder_cost::{Episodes, Series};
 
 use super::held::{HELD, Held, KINDS};
 use super::pieces::Pieces;
@@ -32,6 +32,8 @@ pub(crate) struct Judge<'a> {
     pub(crate) rows: &'a [Row],
     pub(crate) silences: &'a [Silence],
     pub(crate) episodes: &'a Episodes,
+    /// What arrived over time, settled.
+    pub(crate) series: &'a Series,
     /// When the window was reduced for congestion marks.
     pub(crate) marked: &'a [i64],
     /// Where the capture was made.
@@ -81,16 +83,19 @@ impl Judge<'_> {
             highest: self.rows.iter().map(|row| row.peak).max().unwrap_or(0),
             largest_window: self.largest_window,
             reductions: &reductions,
+            series: self.series,
             at_receiver,
             at_sender: self.vantage == Vantage::Sender,
             spaced: self.spaced(min_rtt_ns),
+            trains: self.line_bps.map(|bps| bps as f64 / 8.0),
         };
         let (mut states, mut line) = course.states();
         let mut pieces = self.pieces(&states);
         let policed = self.policed(&pieces);
         if policed.is_some() {
             // What passes at the policer's rate is no busy line.
-            states.iter_mut().for_each(|state| state.line = false);
+            let no_line = |state: &mut State| (state.line, state.standing) = (false, false);
+            states.iter_mut().for_each(no_line);
             line = None;
             pieces = self.pieces(&states);
         }
@@ -333,6 +338,8 @@ impl Judge<'_> {
 
     fn limit_of(&self, held: Held, (row, state): (&Row, Option<&State>)) -> (LimitSet, Confidence) {
         let limits = match (held, state) {
+            // The window is full only because it stands in the queue.
+            (Held::ByReceiver, Some(state)) if state.standing => Limit::Line.into(),
             (Held::ByReceiver, _) => Limit::ReceiverWindow.into(),
             (Held::Buffered, _) => BUFFERED,
             (Held::Idle, Some(state)) if self.may_be_buffered(row, state) => BUFFERED,

@@ -54,6 +54,7 @@ impl Recorder {
             rows: &rows,
             silences,
             episodes: &self.episodes,
+            series: &self.series,
             marked: &self.marked,
             vantage: self.vantage,
             line_bps,
