@@ -5,6 +5,7 @@ use inorder_base::vantage::Vantage;
 use inorder_cost::{Episodes, Series};
 
 use super::held::{HELD, Held, KINDS};
+use super::overlays::Overlay;
 use super::pieces::Pieces;
 use super::policer;
 use super::reduced::{Reduced, reductions};
@@ -90,14 +91,18 @@ impl Judge<'_> {
             trains: self.line_bps.map(|bps| bps as f64 / 8.0),
         };
         let (mut states, mut line) = course.states();
-        let mut pieces = self.pieces(&states);
+        let mut overlays = self.overlays();
+        if let Some(most) = line {
+            course.fill_recoveries(&mut overlays, &states, most);
+        }
+        let mut pieces = self.pieces(&states, &overlays);
         let policed = self.policed(&pieces);
         if policed.is_some() {
             // What passes at the policer's rate is no busy line.
             let no_line = |state: &mut State| (state.line, state.standing) = (false, false);
             states.iter_mut().for_each(no_line);
             line = None;
-            pieces = self.pieces(&states);
+            pieces = self.pieces(&states, &self.overlays());
         }
         let pieces = self.of_one_habit(pieces);
         Limits {
@@ -210,7 +215,7 @@ impl Judge<'_> {
         })
     }
 
-    fn pieces(&self, states: &[State]) -> Pieces {
+    fn pieces(&self, states: &[State], overlays: &[Overlay]) -> Pieces {
         let mut pieces = Pieces::default();
         let begun_ns = self.life.first_ns;
         let ended_ns = self.life.over_ns.max(begun_ns);
@@ -224,7 +229,6 @@ impl Judge<'_> {
         }
         pieces.until(first, Limit::Application.into(), Confidence::Likely, at);
         at = at.max(first);
-        let overlays = self.overlays();
         let mut overlays = overlays.iter().peekable();
         let (mut free, mut laid) = (Vec::new(), Vec::new());
         for (i, row) in self.rows.iter().enumerate() {

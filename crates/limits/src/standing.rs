@@ -4,6 +4,8 @@
 //! busy, and with more only the queue would grow (Kleinrock, "Internet congestion control using the power metric", 2018; Cardwell and others,
 //! "BBR: congestion-based congestion control", ACM Queue 14(5), 2016, figure 1).
 
+use super::Limit;
+use super::overlays::Overlay;
 use super::state::{AT_RATE, Course, State};
 
 /// The queue holds as much as the path, or more, if the round trip is this many times the shortest one.
@@ -30,6 +32,37 @@ impl Course<'_> {
     /// faster than the window is on average.
     pub(super) fn is_of_line(&self, rate: f64, most: f64) -> bool {
         self.trains.is_some_and(|trains| rate >= AT_RATE * trains) && rate >= AT_RATE * most
+    }
+
+    /// A recovery takes no time of its own while the line stays full under a long queue, at `most` bytes a second: the line holds it.
+    pub(super) fn fill_recoveries(&self, overlays: &mut [Overlay], states: &[State], most: f64) {
+        for over in overlays {
+            let full = || {
+                let rate = self.series.arrived(over.start_ns, over.end_ns);
+                rate.is_some_and(|rate| self.is_of_line(rate, most))
+            };
+            let recovery = |limit| matches!(limit, Limit::RecoveryNeeded | Limit::RecoveryUnneeded);
+            if over.limits.iter().all(recovery) && self.stands_around(over, states) && full() {
+                over.limits = Limit::Line.into();
+            }
+        }
+    }
+
+    /// A long queue stands before or behind, and no round trip in between is that of a shorter one.
+    fn stands_around(&self, over: &Overlay, states: &[State]) -> bool {
+        let next = self
+            .rows
+            .partition_point(|row| row.start_ns <= over.start_ns);
+        let behind = self.rows.partition_point(|row| row.start_ns < over.end_ns);
+        let stands = |at: usize| states.get(at).is_some_and(|state| state.standing);
+        let from = self.rtts.partition_point(|s| s.0 <= over.start_ns);
+        let within = self
+            .rtts
+            .iter()
+            .skip(from)
+            .take_while(|s| s.0 <= over.end_ns);
+        let around = next.checked_sub(1).is_some_and(stands) || stands(behind);
+        around && within.map(|s| s.1).all(|ns| self.is_long(ns))
     }
 }
 
@@ -117,5 +150,20 @@ mod tests {
         let limits = over_line(22, 22, None);
         let window = limits.share_of(Limit::ReceiverWindow.into());
         assert!(window > 0.8, "{limits:?}");
+    }
+
+    #[test]
+    fn a_flight_that_stands_in_the_queue_is_no_buffers() {
+        let limits = over_line(100, 1_000, None);
+        assert!(limits.share_of(Limit::Line.into()) > 0.8, "{limits:?}");
+        assert!(limits.share_where(|set| set.contains(Limit::SendBuffer)) < 0.1);
+    }
+
+    #[test]
+    fn a_recovery_while_the_line_stays_full_is_the_lines_time() {
+        let limits = over_line(100, 1_000, Some(1_000));
+        assert!(limits.share_of(Limit::Line.into()) > 0.9, "{limits:?}");
+        let recovery = |set: crate::LimitSet| set.contains(Limit::RecoveryNeeded);
+        assert!(limits.share_where(recovery) < 0.01, "{limits:?}");
     }
 }
