@@ -43,6 +43,9 @@ const ANSWER_AWAY_OF_RTT: i64 = 2;
 const PACED_OF_RTT: i64 = 4;
 /// Maximum difference of two times between packets that count as equal: this part of the later one.
 const EQUAL_GAPS: u64 = 16;
+/// Payload of a full segment, at least, bytes, unless the handshake says less: every path of IPv6 takes packets of 1,280 bytes (RFC 8200 section 5), of which
+/// the headers of IPv6 and TCP take 60 and timestamps 12; of IPv4 few paths take less.
+const MIN_FULL: u32 = 1_208;
 /// Bytes of the smallest packet: the headers of IP (RFC 791 section 3.1) and TCP (RFC 9293 section 3.1).
 const HEADERS: i64 = 40;
 
@@ -58,7 +61,7 @@ impl Rounds {
         let full = match self.mss {
             0 => largest,
             // Some paths take less than the handshake says, but none of them so little.
-            mss if largest < mss / 2 => mss,
+            mss if largest < (mss / 2).max(mss.min(MIN_FULL)) => mss,
             mss => largest.min(mss),
         };
         i64::from(full.max(1))
@@ -140,6 +143,7 @@ impl Rounds {
                 Held::Buffered
             }
             true if short && progress.sent == progress.una => Held::Idle,
+            true if short && self.sent_all_it_had(progress) => Held::Idle,
             true => Held::ByAck,
             false if !short && !progress.near && within(rtt_ns / ANSWER_AWAY_OF_RTT) => Held::ByAck,
             false if !short && self.paces(now, rtt_ns, progress) => Held::Paced,
@@ -149,6 +153,12 @@ impl Rounds {
             false => Held::Idle,
         };
         (held, None)
+    }
+
+    /// A lone segment that is not full left although something was on its way: nothing more waited to be sent, for a sender keeps what is less than
+    /// a full segment until it has sent all there is (RFC 9293 section 3.8.6.2.1). That an acknowledgement came before the next one released nothing.
+    fn sent_all_it_had(&self, progress: &Progress) -> bool {
+        progress.near && self.burst.bytes < progress.full
     }
 
     /// Away from the sender, new data behind a full segment may be what a timer sent again: all of what was lost before was lost
@@ -180,5 +190,51 @@ impl Rounds {
             false => 0,
         };
         waited_ns <= (rtt_ns / PACED_OF_RTT).max(spacing_ns.saturating_mul(2))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use inorder_base::vantage::Vantage;
+
+    use crate::{Answer, Life, Limit, Limits, Recorder};
+
+    const MS: i64 = 1_000_000;
+
+    /// A segment of `len` bytes each millisecond, of 1,448 that would be full. They take 10 ms to be acknowledged, two at a time and just before the
+    /// next one leaves.
+    fn each_millisecond(len: i64) -> Limits {
+        let mut recorder = Recorder::new(Vantage::Sender, None, 1_448);
+        for nth in 0..4_000 {
+            let now = nth * MS;
+            if nth % 2 == 0 && nth > 10 {
+                let una = (nth - 10) * len;
+                recorder.acknowledged(&Answer {
+                    now: now - 900_000,
+                    una,
+                    delivered: una,
+                    edge: una + 400_000,
+                    rtt_ns: Some(10 * MS),
+                    ..Answer::default()
+                });
+            }
+            recorder.sent(now, (nth + 1) * len, len as u32, 0);
+        }
+        let life = Life {
+            last_ns: 4_000 * MS,
+            over_ns: 4_000 * MS,
+            mss: 1_448,
+            rtt_ns: Some(10 * MS),
+            answered: true,
+            ..Life::default()
+        };
+        recorder.finish(&life).1
+    }
+
+    #[test]
+    fn what_follows_a_lone_segment_that_was_not_full_waited_for_the_application() {
+        let limits = each_millisecond(1_000);
+        let held = limits.share_of(Limit::Application.into());
+        assert!(held > 0.99, "{limits:?}");
     }
 }
