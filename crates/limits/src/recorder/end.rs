@@ -13,7 +13,7 @@ impl Recorder {
     pub fn finish(&mut self, life: &Life<'_>) -> (Cost, Limits) {
         let mut cost = self.cost(life);
         let limits = self.limits(life, cost.bottleneck_bps);
-        bound(&mut cost, &limits);
+        bound(&mut cost, &limits, life.rtt_ns);
         (cost, limits)
     }
 
