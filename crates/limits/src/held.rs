@@ -13,7 +13,7 @@ pub(crate) enum Held {
     Paced,
     /// It had nothing to send.
     Idle,
-    /// It had nothing to send, or what it sent was lost before the capture point until a timer sent it again.
+    /// It had nothing to send, or what it sent was lost before the capture point until a timer sent it again, or it waited for a round trip of unknown length.
     Unseen,
     /// Its packets pass evenly spaced, away from the sender: the application writes so, or the line lets no more through.
     Spaced,
@@ -150,6 +150,8 @@ impl Rounds {
             false if !short && !progress.near && self.is_evenly_spaced(now, rtt_ns) => Held::Spaced,
             false if !short && self.may_hide_a_timer(now, rtt_ns, progress) => Held::Unseen,
             false if !short && !progress.near && progress.sent > progress.una => Held::Buffered,
+            // The next flight of a window comes after a round trip, of which nothing is known.
+            false if !short && !progress.near && progress.rtt_ns == 0 => Held::Unseen,
             false => Held::Idle,
         };
         (held, None)

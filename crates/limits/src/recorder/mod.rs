@@ -193,7 +193,7 @@ impl Recorder {
             rtt_ns: self.rtt_ns + self.lag.as_ref().map_or(0, |lag| lag.ns()),
             full: self.rounds.full(self.segments.largest),
             mending: self.episodes.is_open(),
-            near: self.lag.is_none(),
+            near: self.vantage == Vantage::Sender,
         }
     }
 
