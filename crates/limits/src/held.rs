@@ -55,13 +55,14 @@ fn answer_ns(rtt_ns: i64) -> i64 {
 }
 
 impl Rounds {
-    /// Payload of a full segment, bytes, where the largest one so far had `largest`.
+    /// Payload of a full segment, bytes, where the largest one so far had `largest`. Away from the sender nothing tells a small path from small writes.
     #[inline]
-    pub(crate) fn full(&self, largest: u32) -> i64 {
+    pub(crate) fn full(&self, largest: u32, near: bool) -> i64 {
+        let least = if near { self.mss.min(MIN_FULL) } else { 0 };
         let full = match self.mss {
             0 => largest,
             // Some paths take less than the handshake says, but none of them so little.
-            mss if largest < (mss / 2).max(mss.min(MIN_FULL)) => mss,
+            mss if largest < least.max(mss / 2) => mss,
             mss => largest.min(mss),
         };
         i64::from(full.max(1))
@@ -157,10 +158,11 @@ impl Rounds {
         (held, None)
     }
 
-    /// A lone segment that is not full left although something was on its way: nothing more waited to be sent, for a sender keeps what is less than
-    /// a full segment until it has sent all there is (RFC 9293 section 3.8.6.2.1). That an acknowledgement came before the next one released nothing.
+    /// A lone segment that is not full left although something was on its way, and no acknowledgement had made room for it: nothing more waited to be sent,
+    /// for a sender keeps what is less than a full segment until it has sent all there is (RFC 9293 section 3.8.6.2.1). That an acknowledgement came
+    /// before the next one released nothing. A small buffer that is full sends what is not full, too, but only as acknowledgements come.
     fn sent_all_it_had(&self, progress: &Progress) -> bool {
-        progress.near && self.burst.bytes < progress.full
+        progress.near && self.burst.unreleased && self.burst.bytes < progress.full
     }
 
     /// Away from the sender, new data behind a full segment may be what a timer sent again: all of what was lost before was lost
@@ -203,14 +205,15 @@ mod tests {
 
     const MS: i64 = 1_000_000;
 
-    /// A segment of `len` bytes each millisecond, of 1,448 that would be full. They take 10 ms to be acknowledged, two at a time and just before the
-    /// next one leaves.
-    fn each_millisecond(len: i64) -> Limits {
+    /// 4,000 segments of 1,000 bytes, of 1,448 that would be full, one each `apart_ns`. What 10 ms before had been sent is acknowledged just before each
+    /// one of `one_of` leaves.
+    fn short_segments(apart_ns: i64, one_of: i64) -> Limits {
         let mut recorder = Recorder::new(Vantage::Sender, None, 1_448);
+        let behind = 10 * MS / apart_ns;
         for nth in 0..4_000 {
-            let now = nth * MS;
-            if nth % 2 == 0 && nth > 10 {
-                let una = (nth - 10) * len;
+            let now = nth * apart_ns;
+            if nth % one_of == 0 && nth > behind {
+                let una = (nth - behind) * 1_000;
                 recorder.acknowledged(&Answer {
                     now: now - 900_000,
                     una,
@@ -220,11 +223,11 @@ mod tests {
                     ..Answer::default()
                 });
             }
-            recorder.sent(now, (nth + 1) * len, len as u32, 0);
+            recorder.sent(now, (nth + 1) * 1_000, 1_000, 0);
         }
         let life = Life {
-            last_ns: 4_000 * MS,
-            over_ns: 4_000 * MS,
+            last_ns: 4_000 * apart_ns,
+            over_ns: 4_000 * apart_ns,
             mss: 1_448,
             rtt_ns: Some(10 * MS),
             answered: true,
@@ -235,8 +238,15 @@ mod tests {
 
     #[test]
     fn what_follows_a_lone_segment_that_was_not_full_waited_for_the_application() {
-        let limits = each_millisecond(1_000);
+        let limits = short_segments(MS, 2);
         let held = limits.share_of(Limit::Application.into());
         assert!(held > 0.99, "{limits:?}");
+    }
+
+    #[test]
+    fn short_segments_that_acknowledgements_release_may_be_a_small_buffers() {
+        let limits = short_segments(2 * MS, 1);
+        let buffer = limits.share_where(|set| set.contains(Limit::SendBuffer));
+        assert!(buffer > 0.9, "{limits:?}");
     }
 }
