@@ -157,6 +157,17 @@ impl Series {
         &self.bins
     }
 
+    /// What arrived, for the first time or once more, in the intervals that lie between two times, bytes a second; nothing if none does.
+    pub fn arrived(&self, from_ns: i64, until_ns: i64) -> Option<f64> {
+        let since = |ns: i64| usize::try_from(ns.saturating_sub(self.start_ns)).unwrap_or(0);
+        let width = usize::try_from(self.width_ns).ok()?;
+        let (from, until) = (since(from_ns).div_ceil(width), since(until_ns) / width);
+        let within = self.bins.get(from..until.min(self.bins.len()))?;
+        let bytes: u64 = within.iter().map(|bin| bin.delivered + bin.repeated).sum();
+        let seconds = within.len() as f64 * self.width_ns as f64 / 1e9;
+        (!within.is_empty()).then(|| bytes as f64 / seconds)
+    }
+
     /// The greatest mean of `of` over intervals in a row that last `span_ns` at least, bytes a second. The first and
     /// the last interval are left out, because the flow may fill them in part only.
     pub(crate) fn most_sustained(&self, span_ns: i64, of: impl Fn(&Bin) -> f64) -> Option<f64> {
@@ -211,6 +222,21 @@ mod tests {
         series.settle();
         let rate = series.most_sustained(5 * MS, |b| b.delivered as f64);
         assert_eq!(rate.map(f64::round), Some(2e6));
+    }
+
+    #[test]
+    fn what_arrived_between_two_times_is_that_of_whole_intervals() {
+        let mut series = Series::default();
+        for i in 0..80 {
+            series.at(i * MS).delivered += 1_000;
+            series.at(i * MS).repeated += if i >= 40 { 1_000 } else { 0 };
+        }
+        series.settle();
+        let rate = |from, until| series.arrived(from, until).map(f64::round);
+        assert_eq!(rate(10 * MS, 20 * MS), Some(1e6));
+        assert_eq!(rate(40 * MS + 1, 60 * MS - 1), Some(2e6));
+        assert_eq!(rate(10 * MS + 1, 11 * MS), None);
+        assert_eq!(rate(60 * MS, 40 * MS), None);
     }
 
     /// All bytes that came, sorted into intervals of their final width at the end.

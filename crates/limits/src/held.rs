@@ -13,7 +13,7 @@ pub(crate) enum Held {
     Paced,
     /// It had nothing to send.
     Idle,
-    /// It had nothing to send, or what it sent was lost before the capture point until a timer sent it again.
+    /// It had nothing to send, or what it sent was lost before the capture point until a timer sent it again, or it waited for a round trip of unknown length.
     Unseen,
     /// Its packets pass evenly spaced, away from the sender: the application writes so, or the line lets no more through.
     Spaced,
@@ -43,6 +43,9 @@ const ANSWER_AWAY_OF_RTT: i64 = 2;
 const PACED_OF_RTT: i64 = 4;
 /// Maximum difference of two times between packets that count as equal: this part of the later one.
 const EQUAL_GAPS: u64 = 16;
+/// Payload of a full segment, at least, bytes, unless the handshake says less: every path of IPv6 takes packets of 1,280 bytes (RFC 8200 section 5), of which
+/// the headers of IPv6 and TCP take 60 and timestamps 12; of IPv4 few paths take less.
+const MIN_FULL: u32 = 1_208;
 /// Bytes of the smallest packet: the headers of IP (RFC 791 section 3.1) and TCP (RFC 9293 section 3.1).
 const HEADERS: i64 = 40;
 
@@ -52,13 +55,14 @@ fn answer_ns(rtt_ns: i64) -> i64 {
 }
 
 impl Rounds {
-    /// Payload of a full segment, bytes, where the largest one so far had `largest`.
+    /// Payload of a full segment, bytes, where the largest one so far had `largest`. Away from the sender nothing tells a small path from small writes.
     #[inline]
-    pub(crate) fn full(&self, largest: u32) -> i64 {
+    pub(crate) fn full(&self, largest: u32, near: bool) -> i64 {
+        let least = if near { self.mss.min(MIN_FULL) } else { 0 };
         let full = match self.mss {
             0 => largest,
             // Some paths take less than the handshake says, but none of them so little.
-            mss if largest < mss / 2 => mss,
+            mss if largest < least.max(mss / 2) => mss,
             mss => largest.min(mss),
         };
         i64::from(full.max(1))
@@ -140,15 +144,25 @@ impl Rounds {
                 Held::Buffered
             }
             true if short && progress.sent == progress.una => Held::Idle,
+            true if short && self.sent_all_it_had(progress) => Held::Idle,
             true => Held::ByAck,
             false if !short && !progress.near && within(rtt_ns / ANSWER_AWAY_OF_RTT) => Held::ByAck,
             false if !short && self.paces(now, rtt_ns, progress) => Held::Paced,
             false if !short && !progress.near && self.is_evenly_spaced(now, rtt_ns) => Held::Spaced,
             false if !short && self.may_hide_a_timer(now, rtt_ns, progress) => Held::Unseen,
             false if !short && !progress.near && progress.sent > progress.una => Held::Buffered,
+            // The next flight of a window comes after a round trip, of which nothing is known.
+            false if !short && !progress.near && progress.rtt_ns == 0 => Held::Unseen,
             false => Held::Idle,
         };
         (held, None)
+    }
+
+    /// A lone segment that is not full left although something was on its way, and no acknowledgement had made room for it: nothing more waited to be sent,
+    /// for a sender keeps what is less than a full segment until it has sent all there is (RFC 9293 section 3.8.6.2.1). That an acknowledgement came
+    /// before the next one released nothing. A small buffer that is full sends what is not full, too, but only as acknowledgements come.
+    fn sent_all_it_had(&self, progress: &Progress) -> bool {
+        progress.near && self.burst.unreleased && self.burst.bytes < progress.full
     }
 
     /// Away from the sender, new data behind a full segment may be what a timer sent again: all of what was lost before was lost
@@ -180,5 +194,59 @@ impl Rounds {
             false => 0,
         };
         waited_ns <= (rtt_ns / PACED_OF_RTT).max(spacing_ns.saturating_mul(2))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use inorder_base::vantage::Vantage;
+
+    use crate::{Answer, Life, Limit, Limits, Recorder};
+
+    const MS: i64 = 1_000_000;
+
+    /// 4,000 segments of 1,000 bytes, of 1,448 that would be full, one each `apart_ns`. What 10 ms before had been sent is acknowledged just before each
+    /// one of `one_of` leaves.
+    fn short_segments(apart_ns: i64, one_of: i64) -> Limits {
+        let mut recorder = Recorder::new(Vantage::Sender, None, 1_448);
+        let behind = 10 * MS / apart_ns;
+        for nth in 0..4_000 {
+            let now = nth * apart_ns;
+            if nth % one_of == 0 && nth > behind {
+                let una = (nth - behind) * 1_000;
+                recorder.acknowledged(&Answer {
+                    now: now - 900_000,
+                    una,
+                    delivered: una,
+                    edge: una + 400_000,
+                    rtt_ns: Some(10 * MS),
+                    ..Answer::default()
+                });
+            }
+            recorder.sent(now, (nth + 1) * 1_000, 1_000, 0);
+        }
+        let life = Life {
+            last_ns: 4_000 * apart_ns,
+            over_ns: 4_000 * apart_ns,
+            mss: 1_448,
+            rtt_ns: Some(10 * MS),
+            answered: true,
+            ..Life::default()
+        };
+        recorder.finish(&life).1
+    }
+
+    #[test]
+    fn what_follows_a_lone_segment_that_was_not_full_waited_for_the_application() {
+        let limits = short_segments(MS, 2);
+        let held = limits.share_of(Limit::Application.into());
+        assert!(held > 0.99, "{limits:?}");
+    }
+
+    #[test]
+    fn short_segments_that_acknowledgements_release_may_be_a_small_buffers() {
+        let limits = short_segments(2 * MS, 1);
+        let buffer = limits.share_where(|set| set.contains(Limit::SendBuffer));
+        assert!(buffer > 0.9, "{limits:?}");
     }
 }

@@ -2,9 +2,10 @@
 
 use inorder_base::confidence::Confidence;
 use inorder_base::vantage::Vantage;
-use inorder_cost::Episodes;
+use inorder_cost::{Episodes, Series};
 
 use super::held::{HELD, Held, KINDS};
+use super::overlays::Overlay;
 use super::pieces::Pieces;
 use super::policer;
 use super::reduced::{Reduced, reductions};
@@ -23,6 +24,9 @@ const FULL_FOR_PART: f64 = 0.3;
 const MAX_IDLE_FOR_BUFFERED: i64 = 3;
 /// Receivers delay an acknowledgement by no more, nanoseconds (Linux's `TCP_DELACK_MAX`, Windows's default).
 const MAX_ACK_DELAY_NS: i64 = 200_000_000;
+/// A sender that knows no round trip takes it for no longer, nanoseconds (its first timer, RFC 6298 section 2): a window waits no longer for the answer to its
+/// flight.
+const LONGEST_RTT_NS: i64 = 1_000_000_000;
 /// Less of the life than this tells nothing of an application's habit.
 const MIN_PART_OF_HABIT: f64 = 0.1;
 
@@ -32,6 +36,8 @@ pub(crate) struct Judge<'a> {
     pub(crate) rows: &'a [Row],
     pub(crate) silences: &'a [Silence],
     pub(crate) episodes: &'a Episodes,
+    /// What arrived over time, settled.
+    pub(crate) series: &'a Series,
     /// When the window was reduced for congestion marks.
     pub(crate) marked: &'a [i64],
     /// Where the capture was made.
@@ -81,18 +87,25 @@ impl Judge<'_> {
             highest: self.rows.iter().map(|row| row.peak).max().unwrap_or(0),
             largest_window: self.largest_window,
             reductions: &reductions,
+            series: self.series,
             at_receiver,
             at_sender: self.vantage == Vantage::Sender,
             spaced: self.spaced(min_rtt_ns),
+            trains: self.line_bps.map(|bps| bps as f64 / 8.0),
         };
         let (mut states, mut line) = course.states();
-        let mut pieces = self.pieces(&states);
+        let mut overlays = self.overlays();
+        if let Some(most) = line {
+            course.fill_recoveries(&mut overlays, &states, most);
+        }
+        let mut pieces = self.pieces(&states, &overlays);
         let policed = self.policed(&pieces);
         if policed.is_some() {
             // What passes at the policer's rate is no busy line.
-            states.iter_mut().for_each(|state| state.line = false);
+            let no_line = |state: &mut State| (state.line, state.standing) = (false, false);
+            states.iter_mut().for_each(no_line);
             line = None;
-            pieces = self.pieces(&states);
+            pieces = self.pieces(&states, &self.overlays());
         }
         let pieces = self.of_one_habit(pieces);
         Limits {
@@ -205,7 +218,7 @@ impl Judge<'_> {
         })
     }
 
-    fn pieces(&self, states: &[State]) -> Pieces {
+    fn pieces(&self, states: &[State], overlays: &[Overlay]) -> Pieces {
         let mut pieces = Pieces::default();
         let begun_ns = self.life.first_ns;
         let ended_ns = self.life.over_ns.max(begun_ns);
@@ -219,7 +232,6 @@ impl Judge<'_> {
         }
         pieces.until(first, Limit::Application.into(), Confidence::Likely, at);
         at = at.max(first);
-        let overlays = self.overlays();
         let mut overlays = overlays.iter().peekable();
         let (mut free, mut laid) = (Vec::new(), Vec::new());
         for (i, row) in self.rows.iter().enumerate() {
@@ -331,9 +343,24 @@ impl Judge<'_> {
         idle.fold(0, i64::saturating_add)
     }
 
+    /// Away from the sender and without a known round trip it does not show whether an acknowledgement released what comes, or how long the sender waited
+    /// for one: a window, a buffer and an application look alike. What comes after a segment that was not full had not been there before.
+    fn is_blind(&self, held: Held, row: &Row) -> bool {
+        let unknown = self.vantage != Vantage::Sender && self.life.rtt_ns.is_none();
+        let surely = match held {
+            Held::Idle | Held::ByReceiver => true,
+            Held::Unseen => row.gap_ns > LONGEST_RTT_NS,
+            _ => false,
+        };
+        unknown && !surely
+    }
+
     fn limit_of(&self, held: Held, (row, state): (&Row, Option<&State>)) -> (LimitSet, Confidence) {
         let limits = match (held, state) {
+            // The window is full only because it stands in the queue.
+            (Held::ByReceiver, Some(state)) if state.standing => Limit::Line.into(),
             (Held::ByReceiver, _) => Limit::ReceiverWindow.into(),
+            _ if self.is_blind(held, row) => Limit::Unknown.into(),
             (Held::Buffered, _) => BUFFERED,
             (Held::Idle, Some(state)) if self.may_be_buffered(row, state) => BUFFERED,
             (Held::Idle, _) => Limit::Application.into(),
@@ -389,5 +416,57 @@ fn settled(parts: [i64; KINDS]) -> [i64; KINDS] {
             spaced,
             buffered,
         ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Answer, Life, Limit, Limits, Recorder};
+    use inorder_base::vantage::Vantage;
+
+    const MS: i64 = 1_000_000;
+
+    /// Arrivals at a receiver whose round trip of 80 ms nothing tells: each flight has twice as many full segments as the one before, and the last of each
+    /// has `last` bytes.
+    fn flights(last: i64) -> Limits {
+        let mut recorder = Recorder::new(Vantage::Receiver, None, 0);
+        let mut end = 0;
+        for round in 0..6 {
+            let count = 10 << round;
+            for nth in 0..count {
+                let now = 80 * MS * round + 10_000 * nth;
+                let len = if nth + 1 == count { last } else { 1_448 };
+                end += len;
+                recorder.sent(now, end, len as u32, 0);
+                recorder.acknowledged_at_receiver(&Answer {
+                    now,
+                    una: end,
+                    delivered: end,
+                    ..Answer::default()
+                });
+            }
+        }
+        let life = Life {
+            last_ns: 410 * MS,
+            over_ns: 410 * MS,
+            mss: 1_448,
+            answered: true,
+            ..Life::default()
+        };
+        recorder.finish(&life).1
+    }
+
+    #[test]
+    fn without_a_round_trip_it_is_unknown_what_full_segments_waited_for() {
+        let limits = flights(1_448);
+        let unknown = limits.share_of(Limit::Unknown.into());
+        assert!(unknown > 0.95, "{limits:?}");
+    }
+
+    #[test]
+    fn what_comes_after_the_end_of_a_message_waited_for_the_application_all_the_same() {
+        let limits = flights(500);
+        let application = limits.share_of(Limit::Application.into());
+        assert!(application > 0.8, "{limits:?}");
     }
 }

@@ -65,6 +65,7 @@ mod result;
 mod rounds;
 mod rows;
 mod set;
+mod standing;
 mod state;
 mod steady;
 mod unneeded;

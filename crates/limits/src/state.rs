@@ -1,5 +1,7 @@
 //! What the congestion window was doing in each row: growing from its start, on a plateau, after a reduction, over a queue.
 
+use inorder_cost::Series;
+
 use super::held::Held;
 use super::reduced::Reduced;
 use super::rounds::Row;
@@ -28,7 +30,7 @@ const BUSY_AT_RECEIVER: f64 = 0.85;
 const MIN_BUSY_ROWS: usize = 4;
 const FILLED: f64 = 0.9;
 /// At this share of its rate no queue has to stand.
-const AT_RATE: f64 = 0.93;
+pub(super) const AT_RATE: f64 = 0.93;
 /// A line that seems slower than this share of the rate at which packets followed each other is none: the round trip varies. Cards that merge
 /// packets or interrupt seldom make trains two or three times as fast.
 const SLOWER_THAN_TRAINS: f64 = 0.25;
@@ -88,6 +90,8 @@ pub(super) struct State {
     /// The sender sends as fast as its packets ever follow each other, without gaps and over no queue that shows: a line before the capture
     /// point, as its own interface, lets no more pass.
     pub(super) own_line: bool,
+    /// The line is full under a queue that holds as much as the path, or more.
+    pub(super) standing: bool,
 }
 
 /// What is known of all rows.
@@ -108,12 +112,16 @@ pub(super) struct Course<'a> {
     /// The largest window advertised, bytes; 0 if none is known.
     pub(super) largest_window: i64,
     pub(super) reductions: &'a [(i64, Reduced)],
+    /// What arrived over time, settled.
+    pub(super) series: &'a Series,
     /// The capture was made at the receiver: no round trip is known but the shortest.
     pub(super) at_receiver: bool,
     /// It was made at the sender.
     pub(super) at_sender: bool,
     /// The line's rate by packets that followed each other, bytes a second.
     pub(super) spaced: Option<f64>,
+    /// The same, however few the line lets pass in the shortest round trip.
+    pub(super) trains: Option<f64>,
 }
 
 impl Course<'_> {
@@ -149,6 +157,7 @@ impl Course<'_> {
                 let half = state.rate >= PERHAPS_BUSY * most;
                 state.perhaps_line = !state.line && filled && state.delayed && half;
             }
+            self.note_standing(&mut states, most);
         }
         self.note_hidden_queues(&mut states, most);
         self.note_growth(&mut states);
@@ -212,7 +221,7 @@ impl Course<'_> {
         self.until(i).saturating_sub(self.start(i))
     }
 
-    fn start(&self, i: usize) -> i64 {
+    pub(super) fn start(&self, i: usize) -> i64 {
         self.rows.get(i).map_or(self.end_ns, |row| row.start_ns)
     }
 
@@ -241,8 +250,8 @@ impl Course<'_> {
         let (start, until) = (self.start(i), self.until(i));
         let from = self.rtts.partition_point(|s| s.0 <= start);
         let within = self.rtts.iter().skip(from).take_while(|s| s.0 <= until);
-        // Where none ended in it, the next one.
-        let next = self.rtts.get(from).map_or(0, |s| s.1);
+        // Where none ended in it, the next one, or the last one before.
+        let next = self.rtts.get(from).map_or(last_ns, |s| s.1);
         let row = self.rows.get(i).copied().unwrap_or_default();
         let rtt_ns = match self.at_receiver {
             true if row.way_ns == 0 => last_ns,

@@ -43,6 +43,8 @@ fn plateau(state: &State, vantage: Vantage) -> Option<LimitSet> {
     let released = !state.paced && !state.unused && near && !state.upstream;
     let set = match state.flight {
         _ if !state.plateau => return None,
+        // A buffer that stands in the queue is no limit either.
+        _ if state.standing => Limit::Line.into(),
         MIN_BUFFER_AT_ALL..MIN_BUFFER if !state.queue => BUFFERED,
         ..MIN_BUFFER_AT_ALL if !state.queue => Limit::Application.into(),
         _ if state.own_line => OWN_LINE,

@@ -13,7 +13,7 @@ impl Recorder {
     pub fn finish(&mut self, life: &Life<'_>) -> (Cost, Limits) {
         let mut cost = self.cost(life);
         let limits = self.limits(life, cost.bottleneck_bps);
-        bound(&mut cost, &limits);
+        bound(&mut cost, &limits, life.rtt_ns);
         (cost, limits)
     }
 
@@ -54,6 +54,7 @@ impl Recorder {
             rows: &rows,
             silences,
             episodes: &self.episodes,
+            series: &self.series,
             marked: &self.marked,
             vantage: self.vantage,
             line_bps,

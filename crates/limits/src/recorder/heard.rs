@@ -100,7 +100,12 @@ impl Recorder {
     /// An ACK came by at the receiver.
     #[inline]
     pub fn acknowledged_at_receiver(&mut self, answer: &Answer) {
-        self.una = answer.una.min(self.highest);
+        let una = answer.una.min(self.highest);
+        if self.episodes.is_open() && una > self.una {
+            // What was missing has arrived.
+            self.last_news_ns = answer.now;
+        }
+        self.una = una;
         self.note_answer(answer);
         self.mend(answer.now);
     }
@@ -165,5 +170,45 @@ impl Recorder {
         self.delivered += fresh;
         self.last_news_ns = answer.now;
         self.dispersion.arrived(answer.now, self.delivered);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Life;
+
+    const MS: i64 = 1_000_000;
+
+    /// A segment of 1,000 bytes each millisecond arrives at the receiver: 100 of 200 at first, with a hole behind each, then what was lost of them.
+    #[test]
+    fn what_was_lost_arrives_when_it_comes_again() {
+        let mut recorder = Recorder::new(Vantage::Receiver, Some(20 * MS), 1_000);
+        for nth in 0..100 {
+            recorder.sent(nth * MS, (2 * nth + 2) * 1_000, 1_000, 0);
+        }
+        for nth in 0..100 {
+            let now = (100 + nth) * MS;
+            recorder.sent_again(now, 1_000);
+            recorder.acknowledged_at_receiver(&Answer {
+                now,
+                una: (2 * nth + 2) * 1_000,
+                delivered: (2 * nth + 2) * 1_000,
+                ..Answer::default()
+            });
+        }
+        let (last_ns, mss) = (200 * MS, 1_000);
+        let life = Life {
+            last_ns,
+            over_ns: last_ns,
+            mss,
+            ..Life::default()
+        };
+        let (cost, _) = recorder.finish(&life);
+        let mbit = cost.goodput_bps.map(|bps| bps as f64 / 1e6);
+        assert!(
+            mbit.is_some_and(|mbit| (7.9..8.1).contains(&mbit)),
+            "{mbit:?}"
+        );
     }
 }

@@ -186,14 +186,15 @@ impl Recorder {
     }
 
     fn progress(&self) -> Progress {
+        let near = self.vantage == Vantage::Sender;
         Progress {
             sent: self.highest,
             delivered: self.delivered,
             una: self.told.una,
             rtt_ns: self.rtt_ns + self.lag.as_ref().map_or(0, |lag| lag.ns()),
-            full: self.rounds.full(self.segments.largest),
+            full: self.rounds.full(self.segments.largest, near),
             mending: self.episodes.is_open(),
-            near: self.lag.is_none(),
+            near,
         }
     }
 

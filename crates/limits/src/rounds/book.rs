@@ -27,6 +27,7 @@ impl Rounds {
             self.book(until, first, progress);
             first = held;
         }
+        self.burst.unreleased = self.heard.released_ns < self.last.sent_ns;
         self.book(now, first, progress);
     }
 

@@ -84,6 +84,8 @@ pub(crate) struct Burst {
     pub(crate) before_ns: i64,
     /// Payload of what is sent now, bytes.
     pub(crate) next_len: u32,
+    /// No acknowledgement had released the last burst.
+    pub(crate) unreleased: bool,
 }
 
 /// What is recorded of the rounds of one flow.
@@ -137,6 +139,7 @@ impl Rounds {
                 begin: 0,
                 before_ns: 0,
                 next_len: 0,
+                unreleased: false,
             },
             heard: Heard {
                 released_ns: i64::MIN,
