@@ -308,19 +308,32 @@ mod tests {
         segment!(ip_id, tsval, ts_ns, has: Has::IP_ID | Has::TIMESTAMPS)
     }
 
-    #[test]
-    fn the_identification_tells_original_from_copy_across_its_wrap() {
-        let above = Above::of(&seg(3, 100, 0));
-        let marks = Marks {
-            ip_id: true,
-            timestamps: true,
-            ..Marks::default()
-        };
-        let means = Means {
+    /// Packets have these marks, and many came above the hole.
+    fn means(marks: Marks) -> Means {
+        Means {
             marks,
             overtaken_by: u64::MAX,
             ..Means::default()
-        };
+        }
+    }
+
+    /// No marks, and a sender so far away, nanoseconds, as many answers tell.
+    fn away(ns: i64) -> Means {
+        let seldom = false;
+        means(Marks {
+            to_sender: Some(RoundTrip { ns, seldom }),
+            ..Marks::default()
+        })
+    }
+
+    #[test]
+    fn the_identification_tells_original_from_copy_across_its_wrap() {
+        let above = Above::of(&seg(3, 100, 0));
+        let means = means(Marks {
+            ip_id: true,
+            timestamps: true,
+            ..Marks::default()
+        });
         assert!(matches!(
             tell(&seg(65_534, 100, 10), &above, &means),
             Copy::Original(_)
@@ -339,19 +352,7 @@ mod tests {
     #[test]
     fn without_marks_only_a_copy_sooner_than_the_round_trip_is_an_original() {
         let bare = |ts_ns| segment!(ts_ns);
-        let to_sender = Some(RoundTrip {
-            ns: 1_000,
-            seldom: false,
-        });
-        let marks = Marks {
-            to_sender,
-            ..Marks::default()
-        };
-        let means = Means {
-            marks,
-            overtaken_by: u64::MAX,
-            ..Means::default()
-        };
+        let means = away(1_000);
         let above = Above::default();
         let lone = Basis::ambiguous(Evidence::ArrivalTiming, Reason::LoneCopy);
         let likely = Basis::certain(Evidence::ArrivalTiming).weaker(Reason::LoneCopy);
@@ -374,19 +375,10 @@ mod tests {
     #[test]
     fn a_sender_has_reason_to_send_again_behind_three_packets_or_a_timer() {
         let told = |ms: i64, overtaken_by, only_losses| {
-            let to_sender = Some(RoundTrip {
-                ns: 20_000_000,
-                seldom: false,
-            });
-            let marks = Marks {
-                to_sender,
-                ..Marks::default()
-            };
             let means = Means {
-                marks,
                 overtaken_by,
                 only_losses,
-                ..Means::default()
+                ..away(20_000_000)
             };
             tell(&segment!(ts_ns: ms * 1_000_000), &Above::default(), &means)
         };
@@ -405,16 +397,12 @@ mod tests {
         let above = Above::of(&seg(30, 0, 0));
         let timed = |at_ns, kept, seldom| {
             let ns = 10_000_000;
-            let marks = Marks {
+            let means = means(Marks {
                 ip_id: true,
                 to_sender: Some(RoundTrip { ns, seldom }),
                 kept,
                 ..Marks::default()
-            };
-            let means = Means {
-                marks,
-                ..Means::default()
-            };
+            });
             tell(&seg(20, 0, at_ns), &above, &means)
         };
         let told = |at_ns, kept| timed(at_ns, kept, false);
