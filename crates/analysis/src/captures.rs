@@ -175,7 +175,7 @@ fn of_stream(stream: &StreamReport) -> String {
         Some(Trouble::Copies) => plural(stream.twice.duplicates, "duplicate"),
         Some(Trouble::Unanswered) => {
             format!(
-                "{} without a reply",
+                "no reply seen to {}",
                 plural(stream.unanswered, "echo request")
             )
         }

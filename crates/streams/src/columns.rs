@@ -61,7 +61,7 @@ columns! {
         => s.skipped.pauses.pauses;
     "pause_numbers": Count, "Numbers that passed during these." => s.skipped.pauses.numbers;
     "max_pause_ms": Duration, "The longest of these." => s.skipped.pauses.max_ns;
-    "unanswered": Count, "Echo requests, if there are three or more and the capture has no reply to any of them."
+    "unanswered": Count, "Echo requests, if there are three or more and no reply to any of them was seen."
         => s.unanswered;
     "renumbered": Count, "How often the sender began new numbers: of RTP without a new SSRC, of a counter at 0 or 1 again."
         => s.renumbered;

@@ -336,7 +336,7 @@ fn asker(key: &StreamKey) -> Asker {
     (host, key.id & u32::from(u16::MAX), key.overlay)
 }
 
-/// Echo requests of which the capture has no reply at all, from whatever host: requests to several hosts are answered by others than they went to.
+/// Echo requests to which no reply was seen, from whatever host: requests to several hosts are answered by others than they went to.
 /// `lone` are those who had a single reply.
 fn find_unanswered(reports: &mut [(u64, StreamReport)], lone: HashSet<Asker>) {
     let mut answered = lone;

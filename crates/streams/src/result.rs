@@ -27,7 +27,7 @@ pub struct StreamReport {
     pub renumbered: u64,
     /// The TCP inside, if the stream is a tunnel or a tag.
     pub inside: Option<Box<Inside>>,
-    /// Echo requests, if there are some and the capture has no reply to any of them.
+    /// Echo requests, if there are three or more and no reply to any of them was seen.
     pub unanswered: u64,
     /// What the receiver reported against the stream; `None` if nothing was captured.
     pub reported: Option<Reported>,

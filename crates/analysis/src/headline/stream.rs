@@ -87,15 +87,10 @@ pub(super) fn remarks(stream: &StreamReport) -> Vec<String> {
     all.into_iter().flatten().collect()
 }
 
-/// Echo requests that nothing answered, as far as the capture shows.
+/// Echo requests to which no reply was seen. A filter may have left the replies out, or there were too many streams to follow.
 fn unanswered(stream: &StreamReport) -> Option<String> {
     let requests = stream.unanswered;
-    let text = |n| {
-        format!(
-            "the capture has no reply to any of the {} echo requests",
-            count(n)
-        )
-    };
+    let text = |n| format!("no reply to any of the {} echo requests was seen", count(n));
     (requests > 0).then(|| text(requests))
 }
 

@@ -400,7 +400,7 @@ fn a_ping_that_nothing_answers_is_no_lack_of_trouble() {
     };
     let (text, next) = ping(false);
     assert!(
-        text.contains("the capture has no reply to any of the 20 echo requests"),
+        text.contains("no reply to any of the 20 echo requests was seen"),
         "{text}"
     );
     assert!(next.contains("shows in a capture at that host"), "{next}");
