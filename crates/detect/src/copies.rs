@@ -76,8 +76,9 @@ pub(crate) struct Means {
     pub(crate) marks: Marks,
     /// When the sender can first have known of the hole, nanoseconds.
     pub(crate) news_ns: i64,
-    /// Packets that came above it since then.
-    pub(crate) overtaken_by: u64,
+    /// Packets that came above the hole since it opened, where the path is known to make packets late. Elsewhere few of them say nothing: a sender
+    /// repeats what it lost behind other lost packets, or near the end of its data, with less reason than three.
+    pub(crate) overtaken_by: Option<u64>,
     /// An old identification is likelier that of a late original than that of a host which keeps them: some data has come sooner than a
     /// retransmission can, or few packets have come so late.
     pub(crate) likelier_late: bool,
@@ -146,7 +147,7 @@ impl Means {
 
     /// No sender has reason to send it again: too few packets came above it, and no timer has expired.
     fn is_not_asked_for(&self, elapsed: i64) -> bool {
-        self.overtaken_by < DUPLICATE_THRESHOLD && elapsed < MIN_TIMEOUT_NS
+        self.overtaken_by.is_some_and(|n| n < DUPLICATE_THRESHOLD) && elapsed < MIN_TIMEOUT_NS
     }
 
     /// It comes no sooner than a retransmission, and its sender may have had reason to send it again.
@@ -277,10 +278,7 @@ pub(crate) fn by_timing(seg: &Segment, means: &Means) -> Copy {
         }
         return Copy::Retransmission(Basis::ambiguous(evidence, Reason::LoneCopy));
     };
-    if elapsed < rtt / 2 {
-        return Copy::Original(Basis::certain(evidence).weaker(Reason::LoneCopy));
-    }
-    if means.is_not_asked_for(elapsed) {
+    if elapsed < rtt / 2 || means.is_not_asked_for(elapsed) {
         return Copy::Original(Basis::certain(evidence).weaker(Reason::LoneCopy));
     }
     if elapsed < rtt - rtt / 10 {
@@ -308,11 +306,9 @@ mod tests {
         segment!(ip_id, tsval, ts_ns, has: Has::IP_ID | Has::TIMESTAMPS)
     }
 
-    /// Packets have these marks, and many came above the hole.
     fn means(marks: Marks) -> Means {
         Means {
             marks,
-            overtaken_by: u64::MAX,
             ..Means::default()
         }
     }
@@ -376,7 +372,7 @@ mod tests {
     fn a_sender_has_reason_to_send_again_behind_three_packets_or_a_timer() {
         let told = |ms: i64, overtaken_by, only_losses| {
             let means = Means {
-                overtaken_by,
+                overtaken_by: Some(overtaken_by),
                 only_losses,
                 ..away(20_000_000)
             };

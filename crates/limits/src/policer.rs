@@ -12,9 +12,10 @@ use super::{Limit, LimitSet, Loss, Share};
 const APART_RTTS: i64 = 2;
 /// A policer is recognised if its bucket became empty at least this often: the rates between fewer times may agree by chance.
 const MIN_TIMES: usize = 8;
-/// Fewer times tell, too, if the rates between all of them lie within this share of their median, below a line whose rate is known. Of senders that lose
-/// packets at random, in the tests below, one in 4,000 is so regular.
-const FEW_TIMES: usize = 4;
+/// This number of times is enough below a line whose rate is known, if the rates between all of them agree. Of senders that lose packets at random, in the tests below,
+/// one in 4,000 is so regular.
+const MIN_TIMES_THAT_AGREE: usize = 4;
+/// Then the rates differ by this share of their median at most.
 const MAX_RANGE: f64 = 0.05;
 /// Time after which a loss is repaired, in halves of a round trip.
 const REPAIRED_HALF_RTTS: i64 = 3;
@@ -111,7 +112,7 @@ impl Course<'_> {
     pub(crate) fn policed(&self) -> Option<f64> {
         let lost = self.lost();
         let fills = self.fills(&lost);
-        if fills.len() < FEW_TIMES || self.rtt_ns <= 0 {
+        if fills.len() < MIN_TIMES_THAT_AGREE || self.rtt_ns <= 0 {
             return None;
         }
         let each = |of: &dyn Fn(&Fill) -> f64| fills.iter().map(of).collect::<Vec<f64>>();

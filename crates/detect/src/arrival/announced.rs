@@ -86,10 +86,8 @@ pub(super) fn told_of(seg: &Segment, by: &Above, cx: &Context) -> Copy {
                 ..cx.marks
             },
             news_ns: by.at_ns,
-            overtaken_by: u64::MAX,
             likelier_late: true,
-            delays: false,
-            only_losses: false,
+            ..Means::default()
         };
         return tell(seg, by, &means);
     }

@@ -2,7 +2,8 @@
 
 /// Number of holes that were filled too early, from which on it is no accident of the round trip that is known.
 const MIN_EARLY: u32 = 3;
-/// On a path that makes packets late, at least one of this number in a row comes sooner than a retransmission can, or is sent again needlessly.
+/// Number of holes in a row that were filled no sooner than by a retransmission, from which on the path is taken to make no packets late: late packets
+/// come at any time, and some of them sooner than that.
 const MIN_OF_NONE_LATE: u32 = 16;
 /// A sender that loses more than one packet in this number hardly goes on: it is the path that makes these late.
 const MIN_PACKETS_PER_LOSS: u64 = 5;
@@ -13,8 +14,9 @@ pub(super) struct EarlyFills {
     pub(super) holes: u32,
     /// One was filled hardly sooner than that.
     pub(super) just_before: bool,
-    /// How many in a row were filled no sooner, while nothing came twice, and how many originals had arrived when that began.
+    /// How many in a row were filled no sooner, while nothing came twice.
     none_of: u32,
+    /// How many originals had arrived when that began.
     since: u64,
 }
 

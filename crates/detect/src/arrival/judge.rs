@@ -22,11 +22,8 @@ impl Arrival {
         Means {
             marks: cx.marks,
             news_ns: news_ns.max(hole.opened_ns),
-            overtaken_by: match self.early.often() {
-                true => self.order.arrivals().saturating_sub(hole.opened_at),
-                // Its sender may repeat lost packets with less reason than three: behind others, or near the end.
-                false => u64::MAX,
-            },
+            overtaken_by: { self.early.often() }
+                .then(|| self.order.arrivals().saturating_sub(hole.opened_at)),
             likelier_late: self.early.holes > 0 || self.kept_ids.hardly_suspected(),
             delays: self.early.just_before,
             only_losses: self.early.only_losses(self.order.arrivals()),
