@@ -17,6 +17,7 @@ use crate::{Analysis, PeerComparison, Selection};
 /// Makes the detectors of an analysis, one a shard, which share one table of finished flows.
 pub(crate) struct Detectors {
     config: Config,
+    selection: Selection,
     record: bool,
     table: Arc<Mutex<FlowTable>>,
 }
@@ -43,6 +44,7 @@ impl Detectors {
         Detectors {
             table: Arc::new(Mutex::new(FlowTable::new(&config))),
             config,
+            selection: selection.clone(),
             record,
         }
     }
@@ -71,6 +73,9 @@ impl Detectors {
         analysis.attempts = table.take_attempts();
         analysis.ended_early = table.take_ended_early();
         (analysis.flows, analysis.summed) = table.finish();
+        analysis
+            .streams
+            .retain(|stream| self.selection.stream(&stream.key));
         tunnels::doubt(&mut analysis.streams, &analysis.flows);
         if analysis.summed.flows > 0 {
             analysis.warnings.push(format!(

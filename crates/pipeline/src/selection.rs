@@ -47,8 +47,8 @@ impl Moment {
 /// ```
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Selection {
-    /// The connections and streams; all if `None`. Both directions of a connection are analysed if one is selected,
-    /// and only selected ones are reported.
+    /// The connections and streams; all if `None`. Both directions of a connection, and echo requests with their replies, are
+    /// analysed if one of them is selected, and only selected ones are reported.
     pub filter: Option<Filter>,
     /// The first instant that counts.
     pub from: Option<Moment>,
@@ -61,6 +61,12 @@ impl Selection {
     pub(crate) fn connection(&self, key: &FlowKey) -> bool {
         let filter = self.filter.as_ref();
         filter.is_none_or(|filter| filter.connection(key))
+    }
+
+    /// True if the stream is selected.
+    pub(crate) fn stream(&self, key: &StreamKey) -> bool {
+        let filter = self.filter.as_ref();
+        filter.is_none_or(|filter| filter.stream(key))
     }
 
     /// True if every packet is selected.
@@ -156,7 +162,10 @@ impl Chosen {
         };
         match packet {
             Packet::Tcp(key, ..) => filter.connection(key),
-            Packet::Numbered(key, _) => filter.stream(key),
+            // Without the replies, all requests would seem unanswered.
+            Packet::Numbered(key, _) => {
+                filter.stream(key) || key.echo_back().is_some_and(|back| filter.stream(&back))
+            }
             Packet::FirstFragment(..) => true,
             Packet::LaterFragment(part) => part.protocol == TCP,
             Packet::Other(_) => false,

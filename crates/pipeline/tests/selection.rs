@@ -74,17 +74,35 @@ fn a_range_of_time_is_a_capture_that_was_cut() {
 #[test]
 fn a_filter_is_a_capture_of_the_connections_it_selects() {
     let path = recorded("captures/icmp.snd.pcap.gz");
-    let whole = Analyzer::new().run(&path).unwrap();
-    let src = whole.streams[0].key.src.socket_addr().ip();
     let selection = Selection {
-        filter: Some(format!("icmp-echo and src {src}").parse().unwrap()),
+        filter: Some("icmp-echo".parse().unwrap()),
+        until: Some(Moment::After(1_000_000_000)),
         ..Selection::default()
     };
-    let is_sent = |frame: &Frame<'_>| match parse(frame) {
-        Packet::Numbered(key, _) => key.src.socket_addr().ip() == src,
-        _ => false,
+    let until = Analyzer::new().run(&path).unwrap().first_ns + 1_000_000_000;
+    let is_echo = |frame: &Frame<'_>| {
+        frame.ts_ns < until
+            && matches!(parse(frame), Packet::Numbered(key, _) if key.asker().is_some())
     };
-    assert_same(selected(&path, &selection), cut(&path, is_sent));
+    assert_same(selected(&path, &selection), cut(&path, is_echo));
+}
+
+/// Else every filter by the host that asks would make its requests unanswered.
+#[test]
+fn requests_and_their_replies_are_analysed_and_the_selected_ones_are_reported() {
+    let path = recorded("captures/icmp.snd.pcap.gz");
+    let whole = Analyzer::new().run(&path).unwrap();
+    assert_eq!(whole.streams.len(), 2);
+    for stream in &whole.streams {
+        let src = stream.key.src.socket_addr().ip();
+        let selection = Selection {
+            filter: Some(format!("icmp-echo and src {src}").parse().unwrap()),
+            ..Selection::default()
+        };
+        let one = selected(&path, &selection);
+        assert_eq!(one.streams, std::slice::from_ref(stream));
+        assert_eq!((one.frames, one.left_out), (whole.frames, whole.left_out));
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use inorder_metrics::{COUNTS, METRICS};
 use inorder_report::{Files, Name, columns};
 use inorder_whatif::WHAT_IF;
-use inorder_wire::{Endpoint, Service};
+use inorder_wire::Endpoint;
 
 use crate::{Numbers, Repeats, ReplayWindow, Reported, StreamDoubt, StreamReport, Subflows};
 
@@ -16,8 +16,8 @@ pub fn stream_name(stream: &StreamReport) -> String {
     let service = stream.key.service.name();
     let (src, dst) = (end(stream.key.src), end(stream.key.dst));
     // Above the identifier of an echo is a bit that tells replies from requests.
-    let (id, replies) = match stream.key.service {
-        Service::IcmpEcho if stream.key.id > 0xffff => (stream.key.id & 0xffff, " (replies)"),
+    let (id, replies) = match stream.key.asker() {
+        Some(asker) if stream.key.is_reply() => (asker.id.into(), " (replies)"),
         _ => (stream.key.id, ""),
     };
     format!("{service} {src}->{dst} id {id:#x}{replies}")

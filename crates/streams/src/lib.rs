@@ -9,6 +9,7 @@ mod counting;
 mod inside;
 mod multipath;
 mod pauses;
+mod pings;
 mod quic;
 mod replay;
 mod reports;
@@ -24,10 +25,11 @@ pub use result::*;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use inorder_base::heap::Heap;
-use inorder_wire::{Aside, Endpoint, Gate, Numbered, Report, Service, StreamKey};
+use inorder_wire::{Aside, Gate, Numbered, Report, StreamKey};
 
 use inorder_whatif::Settings;
 use multipath::Connections;
+use pings::Pings;
 use stream::Stream;
 
 /// Streams followed and reported at most, so that an address scan does not take all memory.
@@ -36,8 +38,6 @@ const MAX_STREAMS: usize = 100_000;
 const PACKETS_BETWEEN_SWEEPS: u32 = 1 << 16;
 /// Time without a packet after which a stream is over, nanoseconds.
 const MAX_SILENCE_NS: i64 = 600_000_000_000;
-/// Echo requests from which on it is no accident that none was answered; `ping` of Windows sends four.
-const MIN_REQUESTS: u64 = 3;
 /// Streams out of order over which sorters are laid.
 const MAX_LAID: usize = 1000;
 /// What each of these takes, bytes, where some holes are open: 30,000 at first, 1.1 million with a thousand holes.
@@ -85,10 +85,7 @@ pub struct Streams {
     done: Vec<(u64, StreamReport)>,
     until_sweep: u32,
     left_out: u64,
-    /// Echoes of streams that are over and had no other packet.
-    lone_echoes: u64,
-    /// Who had a single reply to its echo requests.
-    lone_replies: HashSet<Asker>,
+    pings: Pings,
     max_streams: usize,
     sorters: Option<Settings>,
     laid: usize,
@@ -139,8 +136,7 @@ impl Streams {
             done: Vec::new(),
             until_sweep: PACKETS_BETWEEN_SWEEPS,
             left_out: 0,
-            lone_echoes: 0,
-            lone_replies: HashSet::new(),
+            pings: Pings::default(),
             max_streams,
             sorters,
             laid: 0,
@@ -166,6 +162,7 @@ impl Streams {
             held,
             max_held,
             ended,
+            pings,
             ..
         } = self;
         let mut too_large = None;
@@ -186,6 +183,7 @@ impl Streams {
                 streams.insert(key, Stream::new(&key, &packet));
             } else {
                 *left_out += 1;
+                pings.was_answered(&key);
             }
         });
         if let Some(key) = too_large {
@@ -207,7 +205,7 @@ impl Streams {
 
     /// A stream is over: what it held is free, but for what its report has of it.
     fn close(&mut self, key: &StreamKey, stream: Stream) {
-        self.note_lone(key, &stream);
+        self.pings.ended(key, &stream);
         self.reported.remove(&Begun::new(key, stream.first_frame));
         let was_counted = stream.held() > 0;
         self.held = self.held.saturating_sub(stream.held());
@@ -262,17 +260,7 @@ impl Streams {
     /// Echo requests and replies that are the only packets of their streams, which have no order therefore and no report.
     pub fn lone_echoes(&self) -> u64 {
         let lone = self.streams.iter().filter(|(key, s)| s.is_lone_echo(key));
-        self.lone_echoes + lone.count() as u64
-    }
-
-    /// Of an echo that had no other packet nothing is reported.
-    fn note_lone(&mut self, key: &StreamKey, stream: &Stream) {
-        if stream.is_lone_echo(key) {
-            self.lone_echoes += 1;
-            if is_reply(key) && self.lone_replies.len() < MAX_STREAMS {
-                self.lone_replies.insert(asker(key));
-            }
-        }
+        self.pings.lone() + lone.count() as u64
     }
 
     /// Closes what is over, so that memory follows the streams that live.
@@ -290,67 +278,15 @@ impl Streams {
         // A list that grows takes three times as much while it is copied.
         self.done.reserve_exact(self.streams.len());
         for (key, stream) in std::mem::take(&mut self.streams) {
-            self.note_lone(&key, &stream);
+            self.pings.ended(&key, &stream);
             self.done.extend(stream.finish(&key));
         }
-        share_numbers(&mut self.done);
-        find_unanswered(&mut self.done, std::mem::take(&mut self.lone_replies));
+        self.pings.finish(&mut self.done);
         self.done.extend(self.multipath.finish());
         // Frame numbers differ; where a caller has none, addresses keep the order the same.
         self.done
             .sort_by_key(|(frame, r)| (*frame, r.first_ns, r.key));
         self.done.into_iter().map(|(_, report)| report).collect()
-    }
-}
-
-/// Windows numbers all echo requests of a host with one counter, under one identifier: what a stream lacks has gone to the hosts of the
-/// others, where these have as many.
-fn share_numbers(reports: &mut [(u64, StreamReport)]) {
-    // Answers repeat the number of what they answer.
-    let counter = |r: &StreamReport| match r.key.id > u32::from(u16::MAX) {
-        true => (r.key.dst, r.key.id, r.key.overlay),
-        false => (r.key.src, r.key.id, r.key.overlay),
-    };
-    let mut received: HashMap<_, u64> = HashMap::new();
-    let echoes = |r: &StreamReport| r.key.service == Service::IcmpEcho;
-    for (_, report) in reports.iter().filter(|(_, r)| echoes(r)) {
-        *received.entry(counter(report)).or_default() += report.order.received;
-    }
-    for (_, report) in reports.iter_mut().filter(|(_, r)| echoes(r)) {
-        let all = received.get(&counter(report)).copied().unwrap_or(0);
-        let elsewhere = all.saturating_sub(report.order.received);
-        report.skipped.missing = report.skipped.missing.saturating_sub(elsewhere);
-    }
-}
-
-/// Replies have an identifier above those of requests.
-fn is_reply(key: &StreamKey) -> bool {
-    key.service == Service::IcmpEcho && key.id > u32::from(u16::MAX)
-}
-
-/// Who asked for these replies, or sent these requests: a host, an identifier, and the overlay network in which both are.
-type Asker = (Endpoint, u32, u32);
-
-fn asker(key: &StreamKey) -> Asker {
-    let host = if is_reply(key) { key.dst } else { key.src };
-    (host, key.id & u32::from(u16::MAX), key.overlay)
-}
-
-/// Echo requests to which no reply was seen, from whatever host: requests to several hosts are answered by others than they went to.
-/// `lone` are those who had a single reply.
-fn find_unanswered(reports: &mut [(u64, StreamReport)], lone: HashSet<Asker>) {
-    let mut answered = lone;
-    let replies = reports
-        .iter()
-        .map(|(_, r)| &r.key)
-        .filter(|key| is_reply(key));
-    answered.extend(replies.map(asker));
-    for (_, report) in reports {
-        let requests = report.key.service == Service::IcmpEcho && !is_reply(&report.key);
-        let some = report.order.received >= MIN_REQUESTS;
-        if requests && some && !answered.contains(&asker(&report.key)) {
-            report.unanswered = report.order.received;
-        }
     }
 }
 

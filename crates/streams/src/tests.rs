@@ -2,7 +2,7 @@
 
 use super::*;
 use inorder_metrics::Metrics;
-use inorder_wire::{Endpoint, Sending};
+use inorder_wire::{Endpoint, Sending, Service};
 use proptest::prelude::*;
 
 fn key(service: Service, id: u32) -> StreamKey {
@@ -488,9 +488,7 @@ fn echo_requests_that_nothing_answers_are_counted() {
         let request = key(Service::IcmpEcho, 3);
         let reply = StreamKey {
             src: Endpoint::v4(0x0a00_0009, 0),
-            dst: request.src,
-            id: 3 | 1 << 16,
-            ..request
+            ..request.echo_back().unwrap()
         };
         for seq in 1..=100 {
             streams.push(&request, &packet(seq as i64 * 10, seq));
@@ -505,6 +503,21 @@ fn echo_requests_that_nothing_answers_are_counted() {
     assert_eq!(unanswered(0), Some(100));
     assert_eq!(unanswered(100), Some(0));
     assert_eq!(unanswered(1), Some(0), "the others may not be captured");
+}
+
+/// Replies that are not followed, because there are too many streams, answer nonetheless.
+#[test]
+fn replies_that_are_not_followed_answer() {
+    let mut streams = Streams::with_limit(1, None);
+    let request = key(Service::IcmpEcho, 3);
+    for seq in 1..=10 {
+        streams.push(&request, &packet(seq as i64 * 10, seq));
+        let reply = request.echo_back().unwrap();
+        streams.push(&reply, &packet(seq as i64 * 10 + 5, seq));
+    }
+    assert_eq!(streams.left_out(), 10);
+    let found = streams.finish();
+    assert_eq!((found.len(), found[0].unanswered), (1, 0));
 }
 
 /// The acknowledgements of a tunnel whose other way carries other traffic, too; more of its numbers are absent than loss leaves.

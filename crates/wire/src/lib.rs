@@ -67,7 +67,7 @@ pub use other::Other;
 pub use overlay::Overlay;
 pub use quic::Quic;
 pub use segment::{Cut, Has, MAX_PAYLOAD, MAX_SACK_BLOCKS, NO_WSCALE, Segment, TcpFlags};
-pub use services::Service;
+pub use services::{Asker, Service};
 
 /// A captured frame, as a capture reader provides it.
 #[derive(Clone, Copy, Debug)]

@@ -18,6 +18,8 @@ mod stamp;
 mod uet;
 mod wireguard;
 
+pub use icmp_echo::Asker;
+
 use crate::layer::{Context, Ends, Network, Parsed, Rest};
 
 /// A service: its file in this folder, its variant of [`Service`].
