@@ -35,7 +35,7 @@ impl StreamKey {
 
     /// The stream of what answers these echo requests, or of what these replies answer; `None` of other services.
     pub fn echo_back(&self) -> Option<StreamKey> {
-        (self.service == Service::IcmpEcho).then(|| StreamKey {
+        (self.service == Service::IcmpEcho).then_some(StreamKey {
             src: self.dst,
             dst: self.src,
             id: self.id ^ REPLY,
