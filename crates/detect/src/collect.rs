@@ -94,6 +94,8 @@ impl Place {
 
 /// Late, lost and refused originals remembered for the causes of recoveries.
 const MAX_MARKS_REMEMBERED: usize = 1 << 16;
+/// The last of them, among which a late packet that is sent again is looked for: a round trip of late packets.
+const MAX_MARKS_LOOKED_AT: usize = 1_024;
 
 /// How late the packets were that are late for certain.
 #[derive(Clone, Debug, Default)]
@@ -169,6 +171,12 @@ impl Collector {
     pub(crate) fn was_late(&self, start: i64) -> bool {
         let mut late = self.marks.iter().filter(|m| m.kind == Kind::Reordered);
         late.any(|mark| mark.start == start)
+    }
+
+    /// The same of one of the last events.
+    pub(crate) fn was_just_late(&self, start: i64) -> bool {
+        let mut last = self.marks.iter().rev().take(MAX_MARKS_LOOKED_AT);
+        last.any(|mark| mark.start == start && mark.kind == Kind::Reordered)
     }
 
     /// An original was sent (or, at a receiver, came by) at `now`: feeds the rate.

@@ -96,12 +96,14 @@ impl RecoveryTracker {
     }
 
     /// The receiver was not heard at all, and something is sent again at `now`, with `highest` as in [`RecoveryTracker::retransmitted`].
-    /// What the last phase was about has been acknowledged if its sender went on for long, and its timer did not expire.
-    pub(crate) fn unheard(&mut self, now: i64, highest: i64) {
+    /// What the last phase was about has been acknowledged if nothing of it is `missing`, the lowest byte of what is sent again and of
+    /// what has not come, or if its sender went on for long and its timer did not expire.
+    pub(crate) fn unheard(&mut self, now: i64, missing: i64, highest: i64) {
         let over = self.phases.back().is_some_and(|last| {
             let quiet_ns = now.saturating_sub(last.last_ns);
             quiet_ns > MAX_TIMEOUT_NS && highest > last.last_highest
         });
+        let over = over || self.recover.is_some_and(|recover| missing >= recover);
         if over && self.recover.take().is_some() {
             self.left_ns = Some(i64::MIN);
         }
@@ -314,6 +316,19 @@ mod tests {
                 false => RecoveryVerdict::Ambiguous,
             };
             assert_eq!(verdict, expected);
+        }
+    }
+
+    /// Only the sender's packets were captured: what had been sent by the first retransmission ends at 1,000.
+    #[test]
+    fn without_answers_a_phase_ends_where_nothing_of_it_is_missing() {
+        for (missing, phases) in [(1_000, 2), (900, 1)] {
+            let mut t = RecoveryTracker::new(true);
+            for (offset, highest, missing) in [(0, 1_000, 0), (1_500, 2_000, missing)] {
+                t.unheard(offset, missing, highest);
+                t.retransmitted(offset, offset, highest, 0, Prompt::News);
+            }
+            assert_eq!(t.finish().total, phases);
         }
     }
 

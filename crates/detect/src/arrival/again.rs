@@ -10,7 +10,7 @@ use super::{Arrival, Context};
 use crate::collect::Basis;
 use crate::copies::Above;
 use crate::explanation::Explanation;
-use crate::result::{Confidence, Evidence, Reason, Verdict};
+use crate::result::{Evidence, Reason, Verdict};
 use inorder_metrics::by_bytes::ByOffset;
 use inorder_metrics::by_bytes::Hole;
 
@@ -246,7 +246,8 @@ impl Arrival {
         let copy = *first;
         (first.mark, first.frame, first.at_ns) = (mark, seg.frame, seg.ts_ns);
         let len = (to - from) as u32;
-        let told = (Verdict::Spurious, Confidence::Certain);
+        let told = self.both_came();
+        self.resent.unclear += u64::from(told.0 == Verdict::Ambiguous);
         self.count_copy(seg, (from, len), told, cx);
         if let Some(line) = self.resent.list.last_mut() {
             (line.frame, line.at_ns) = (copy.frame, copy.at_ns);
@@ -277,7 +278,7 @@ mod tests {
     use crate::collect::Collected;
     use crate::engine_end::EngineEnd;
     use crate::explanation::Explanations;
-    use crate::result::Half;
+    use crate::result::{Confidence, Half};
 
     proptest! {
         /// The straightforward twin is a tree. Some are few, some are more than are kept in a list, and some do not ascend.

@@ -167,7 +167,7 @@ impl Arrival {
         let unknown = unknown.map(|h| h.note.fill.copies + h.note.refused_copy.copies);
         let unknown = unknown.map(|copies| u64::from(copies.saturating_sub(1)));
         let unknown: u64 = unknown.sum();
-        self.settle_list(&needed, &open, cx.una);
+        self.settle_list(&needed, &open, cx.una, heard_ns.is_some());
         let (unanswered, undecided_copies) = self.settle_unanswered(cx, heard_ns);
         let needed = needed.len() as u64 + unanswered;
         let open = open.len() as u64 + undecided_copies + unknown;
@@ -226,12 +226,14 @@ impl Arrival {
         from
     }
 
-    fn settle_list(&mut self, needed: &[u64], open: &[u64], una: i64) {
+    fn settle_list(&mut self, needed: &[u64], open: &[u64], una: i64, heard: bool) {
         let una = una.max(0) as u64;
+        let asked_for = (Verdict::Spurious, Confidence::Likely);
         for (r, number) in self.resent.list.iter_mut().zip(1..) {
+            let settled = !heard && (r.verdict, r.confidence) == asked_for;
             r.verdict = if needed.binary_search(&number).is_ok() {
                 Verdict::Needed
-            } else if open.binary_search(&number).is_ok() || r.seq_offset >= una {
+            } else if open.binary_search(&number).is_ok() || r.seq_offset >= una && !settled {
                 Verdict::Ambiguous
             } else {
                 Verdict::Spurious

@@ -9,6 +9,7 @@ use super::unanswered::Waiting;
 use super::{Arrival, Context, Note, Piece, Repeat};
 use crate::collect::{Basis, Place};
 use crate::copies::{Above, Copy, MAX_USUAL_TICK_NS};
+use crate::explanation::Explanation;
 use crate::result::{Confidence, Evidence, Reason, Verdict};
 
 impl Arrival {
@@ -202,6 +203,9 @@ impl Arrival {
                 phase,
                 at_ns: seg.ts_ns,
                 frame: seg.frame,
+                late: self.is_unheard()
+                    && self.explanations.has(Explanation::AskedFor)
+                    && self.collector.was_just_late(from),
             });
         }
     }
@@ -245,12 +249,16 @@ impl Arrival {
         self.order.clear(from, from + i64::from(len), |note| {
             fills.extend([note.fill, note.refused_copy]);
         });
+        let (verdict, sure) = self.both_came();
         for fill in fills.iter().filter(|f| f.copies > 0) {
-            self.recoveries
-                .resolve(fill.phase, Verdict::Spurious, fill.copies);
+            self.recoveries.resolve(fill.phase, verdict, fill.copies);
+            if verdict == Verdict::Ambiguous {
+                self.resent.unclear += u64::from(fill.copies);
+            }
         }
         if fills.iter().any(|f| f.copies > 0) {
-            self.resent.as_sure_as(from, len, basis.confidence);
+            let sure = basis.confidence.max(sure);
+            self.resent.settle_copies(from, len, (verdict, sure));
         }
     }
 

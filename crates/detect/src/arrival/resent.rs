@@ -3,6 +3,7 @@
 use inorder_wire::Segment;
 
 use super::{Arrival, Context, NEVER_NS};
+use crate::explanation::Explanation;
 use crate::prompt::{MIN_TIMEOUT_NS, Prompt, Waited};
 use crate::result::{Cause, Confidence, Retransmission, Verdict};
 
@@ -10,6 +11,9 @@ use crate::result::{Cause, Confidence, Retransmission, Verdict};
 const PARTS_OF_JUMP: i64 = 2;
 /// Number of most recent retransmissions searched for those of one original.
 const MAX_COPIES_LOOKED_AT: usize = 256;
+
+/// Number of highest holes searched for what a recovery still waits for.
+const MAX_HOLES_LOOKED_AT: usize = 64;
 
 /// The retransmissions.
 #[derive(Debug)]
@@ -37,17 +41,46 @@ impl Resent {
         }
     }
 
-    /// Those of the bytes from `from` on are no surer to be spurious than it is that their original came.
-    pub(super) fn as_sure_as(&mut self, from: i64, len: u32, sure: Confidence) {
+    /// The verdict on retransmission `number`, from 1.
+    pub(super) fn settle(&mut self, number: u64, verdict: Verdict, sure: Confidence) {
+        if let Some(line) = self.list.get_mut((number - 1) as usize) {
+            (line.verdict, line.confidence) = (verdict, sure);
+        }
+    }
+
+    /// The verdict on those of the bytes from `from` on, no surer than said.
+    pub(super) fn settle_copies(
+        &mut self,
+        from: i64,
+        len: u32,
+        (verdict, sure): (Verdict, Confidence),
+    ) {
         let (from, to) = (from.max(0) as u64, (from + i64::from(len)).max(0) as u64);
         let latest = self.list.iter_mut().rev().take(MAX_COPIES_LOOKED_AT);
         for copy in latest.filter(|c| (from..to).contains(&c.seq_offset)) {
-            copy.confidence = copy.confidence.max(sure);
+            (copy.verdict, copy.confidence) = (verdict, copy.confidence.max(sure));
         }
     }
 }
 
 impl Arrival {
+    /// Nothing of the receiver has been captured.
+    pub(super) fn is_unheard(&self) -> bool {
+        self.times.una_ns == NEVER_NS
+    }
+
+    /// What is said of a retransmission whose original came by, too. Where nothing tells what arrived, that made the sender repeat it.
+    pub(super) fn both_came(&self) -> (Verdict, Confidence) {
+        match (
+            self.is_unheard(),
+            self.explanations.has(Explanation::AskedFor),
+        ) {
+            (false, _) => (Verdict::Spurious, Confidence::Certain),
+            (true, true) => (Verdict::Spurious, Confidence::Likely),
+            (true, false) => (Verdict::Ambiguous, Confidence::Ambiguous),
+        }
+    }
+
     /// What made the sender repeat what ends at the byte `to` and came at `now`, as far as the times of arrival tell.
     fn prompt(&self, now: i64, to: i64, cx: &Context) -> Prompt {
         let came_ns = now.saturating_sub(self.times.last_ns());
@@ -80,8 +113,11 @@ impl Arrival {
         let prompt = self.prompt(seg.ts_ns, from + i64::from(len), cx);
         let delay = cx.marks.rtt_ns().unwrap_or(0);
         let highest = self.order.next();
-        if self.times.una_ns == NEVER_NS {
-            self.recoveries.unheard(seg.ts_ns, highest);
+        if self.is_unheard() {
+            let latest = self.order.holes().iter().rev().take(MAX_HOLES_LOOKED_AT);
+            let open = latest.filter(|hole| hole.note.fill.copies == 0);
+            let missing = open.map(|hole| hole.start).fold(from, i64::min);
+            self.recoveries.unheard(seg.ts_ns, missing, highest);
         }
         let phase = self
             .recoveries

@@ -24,6 +24,8 @@ pub(super) struct Waiting {
     pub(super) phase: u32,
     pub(super) at_ns: i64,
     pub(super) frame: u64,
+    /// What it repeats came late, and nothing had been heard of the receiver.
+    pub(super) late: bool,
 }
 
 /// The copies that wait, those captured first in front.
@@ -77,8 +79,17 @@ impl Unanswered {
 impl Arrival {
     /// A copy of what came by before and has not been acknowledged.
     pub(super) fn await_answer(&mut self, copy: Waiting) {
-        if let Some(oldest) = self.unanswered.push(copy) {
+        let Some(oldest) = self.unanswered.push(copy) else {
+            return;
+        };
+        if !self.is_unheard() {
             self.recoveries.resolve(oldest.phase, Verdict::Spurious, 1);
+        } else if oldest.late {
+            self.recoveries.resolve(oldest.phase, Verdict::Spurious, 1);
+            let sure = Confidence::Likely;
+            self.resent.settle(oldest.number, Verdict::Spurious, sure);
+        } else {
+            self.resent.unclear += 1;
         }
     }
 
@@ -104,28 +115,22 @@ impl Arrival {
             let since_ns = first.map_or(copy.at_ns, |first| first.at_ns);
             let silent = copy.from < covered_to
                 && heard_ns.is_some_and(|until| until.saturating_sub(since_ns) >= patience);
-            let verdict = match silent {
-                true => Verdict::Needed,
-                false => Verdict::Ambiguous,
+            let (verdict, sure) = match (silent, copy.late && heard_ns.is_none()) {
+                (true, _) => (Verdict::Needed, Confidence::Likely),
+                (false, true) => (Verdict::Spurious, Confidence::Likely),
+                (false, false) => (Verdict::Ambiguous, Confidence::Ambiguous),
             };
-            needed += u64::from(silent);
-            open += u64::from(!silent);
+            needed += u64::from(verdict == Verdict::Needed);
+            open += u64::from(verdict == Verdict::Ambiguous);
+            self.recoveries.resolve(copy.phase, verdict, 1);
             if silent {
-                self.recoveries.resolve(copy.phase, verdict, 1);
                 self.recoveries.unanswered(copy.phase);
                 if copy.from >= lost_to {
                     lost_to = copy.from + i64::from(copy.len);
                     self.lost_beyond(copy);
                 }
             }
-            let line = (copy.number - 1) as usize;
-            if let Some(line) = self.resent.list.get_mut(line) {
-                let sure = match silent {
-                    true => Confidence::Likely,
-                    false => Confidence::Ambiguous,
-                };
-                (line.verdict, line.confidence) = (verdict, sure);
-            }
+            self.resent.settle(copy.number, verdict, sure);
         }
         (needed, open)
     }
@@ -154,6 +159,52 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::explanation::{Explanation, Explanations};
+    use crate::result::Half;
+
+    const LEN: u32 = 1_000;
+    const MS: i64 = 1_000_000;
+
+    /// Which segments come, with their identifications, one a millisecond, and nothing of their receiver: how many retransmissions
+    /// were needless, and of how many that is not known.
+    fn unheard(arrivals: &[(i64, u16)], weighed: Explanations) -> (u64, u64) {
+        let mut arrival = Arrival::new(Half::EndToEnd, true, true, weighed);
+        let cx = Context::beside_receiver().numbered(true);
+        for (&(i, ip_id), frame) in arrivals.iter().zip(1..) {
+            let has = inorder_wire::Has::IP_ID;
+            let seg = segment!(ts_ns: frame as i64 * MS, payload_len: LEN, ip_id, has: has, frame);
+            let start = i * i64::from(LEN);
+            if !arrival.in_order(&seg, start, LEN) {
+                arrival.data(&seg, start, &cx, |_, _, _| {});
+            }
+        }
+        let end = arrival.finish(&cx, None);
+        let counts = end.retransmissions;
+        let listed = |verdict| end.list.iter().filter(|r| r.verdict == verdict).count() as u64;
+        assert_eq!(counts.spurious, listed(Verdict::Spurious));
+        assert_eq!(counts.ambiguous, listed(Verdict::Ambiguous));
+        (counts.spurious, counts.ambiguous)
+    }
+
+    #[test]
+    fn what_came_late_was_sent_again_for_that_where_the_receiver_is_not_heard() {
+        let without = Explanations::ALL.without(Explanation::AskedFor);
+        let late = [(0, 0), (2, 2), (3, 3), (4, 4), (1, 1)];
+        for (again, known) in [
+            // Segment 1 again.
+            (&[(1, 5)][..], (1, 0)),
+            // Segment 3, which was not late.
+            (&[(3, 5)], (0, 1)),
+        ] {
+            let all = [&late, again].concat();
+            assert_eq!(unheard(&all, Explanations::ALL), known);
+            assert_eq!(unheard(&all, without), (0, 1));
+        }
+        // The retransmission comes before its original.
+        let all = [&late[..4], &[(1, 5), (1, 1)]].concat();
+        assert_eq!(unheard(&all, Explanations::ALL), (1, 0));
+        assert_eq!(unheard(&all, without), (0, 1));
+    }
 
     proptest! {
         /// The straightforward twin looks at every copy for every acknowledgement.
@@ -171,7 +222,7 @@ mod tests {
                     prop_assert!(answered.into_iter().eq(below));
                     list.retain(|(from, _)| *from >= at);
                 } else {
-                    let copy = Waiting { from: at, len: 1, number, phase: 0, at_ns: 0, frame: 0 };
+                    let copy = Waiting { from: at, len: 1, number, phase: 0, at_ns: 0, frame: 0, late: false };
                     unanswered.push(copy);
                     list.push((at, number));
                 }

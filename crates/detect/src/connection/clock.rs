@@ -2,7 +2,7 @@
 
 use inorder_wire::{Dir, Segment};
 
-use super::Connection;
+use super::{Connection, Head};
 use crate::config::Config;
 use crate::vantage::{Clock, MAX_ANSWER_NS};
 
@@ -15,6 +15,15 @@ const MIN_SET_BACK_NS: i64 = 5_000_000;
 const MAX_TOLERATED_DISORDER_NS: i64 = 250_000;
 /// After a silence up to this the clock is not asked whether it was set forward, nanoseconds.
 pub(super) const MAX_UNDOUBTED_SILENCE_NS: u64 = 10_000_000_000;
+
+impl Head {
+    /// By how much the times of its packets contradict their order, nanoseconds; `None` if they do more than once. Behind one step back of the
+    /// clock they are in order by themselves; captures that were merged go back again and again.
+    pub(super) fn contradicted_ns(&self) -> Option<i64> {
+        let once = self.step_ns < i64::MAX && self.set_back_ns == 0;
+        once.then_some(self.step_ns)
+    }
+}
 
 impl Connection {
     /// A packet whose time goes back or leaps, or comes after the clock was set.
@@ -40,7 +49,14 @@ impl Connection {
         }
         let back_ns = self.head.last_ns.saturating_sub(seg.ts_ns);
         if back_ns > 0 {
-            self.head.reversals[dir.index()] += 1;
+            // What comes behind a packet that was older is in order with that.
+            let before_ns = self.head.last_of[self.head.last_dir.index()];
+            let step_ns = before_ns.saturating_sub(seg.ts_ns);
+            if step_ns > 0 {
+                let first = self.head.step_ns == 0 && back_ns <= MIN_SET_BACK_NS;
+                self.head.step_ns = if first { step_ns } else { i64::MAX };
+                self.head.reversals[dir.index()] += 1;
+            }
             let own_ns = self.head.last_of[dir.index()].saturating_sub(seg.ts_ns);
             if back_ns > MIN_SET_BACK_NS
                 && self.sides.is_none()
@@ -61,6 +77,7 @@ impl Connection {
         }
         self.head.last_ns = self.head.last_ns.max(seg.ts_ns);
         self.head.last_of[dir.index()] = seg.ts_ns;
+        self.head.last_dir = dir;
         self.push_timed(dir, &seg, config);
     }
 

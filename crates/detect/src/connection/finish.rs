@@ -76,7 +76,7 @@ impl Connection {
             disorder: head.disordered > MAX_TOLERATED_DISORDERED || position.out_of_order(),
             ahead_ns: position
                 .ahead_ns()
-                .filter(|_| head.disordered == 0 && head.reversals == [0; 2]),
+                .and_then(|ns| Some(ns.max(head.contradicted_ns()?))),
             syn_seen: common.hellos[dir.index()].is_some(),
             opened_ns: self.opened_ns(dir),
             unscaled: self.is_unscaled(),

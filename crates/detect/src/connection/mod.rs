@@ -67,6 +67,10 @@ pub(crate) struct Head {
     first_ns: i64,
     /// Packets that are older than another before them in the file.
     disordered: u32,
+    /// Which way the last packet went.
+    last_dir: Dir,
+    /// By how much one was older than the one right before it, nanoseconds; the greatest number if several were, or one by too much.
+    step_ns: i64,
     /// When each direction's last packet was captured, nanoseconds.
     last_of: [i64; 2],
     /// How often each direction's packets went back in time.
@@ -95,6 +99,8 @@ impl Connection {
             waiting: Waiting::default(),
             first_ns: now,
             disordered: 0,
+            last_dir: Dir::LowToHigh,
+            step_ns: 0,
             last_of: [i64::MIN; 2],
             reversals: [0; 2],
             leaps: [0; 2],
@@ -217,6 +223,7 @@ impl Connection {
         }
         self.head.last_ns = seg.ts_ns;
         self.head.last_of[dir.index()] = seg.ts_ns;
+        self.head.last_dir = dir;
         self.push_timed(dir, seg, config);
     }
 

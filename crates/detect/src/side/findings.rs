@@ -144,9 +144,6 @@ impl Findings {
         } = weighed;
         let order_seen = !blind.has(NotSeen::Vantage) && !blind.has(NotSeen::Order);
         if vantage == Vantage::Receiver && order_seen {
-            if blind.has(NotSeen::OneWay) {
-                self.doubt_spurious();
-            }
             if blocks_hidden {
                 self.weaken(|event| event.kind == Kind::Refused);
             }
@@ -251,18 +248,6 @@ impl Findings {
                 _ => one.verdict = Verdict::Ambiguous,
             }
         }
-        self.recoveries.doubt();
-    }
-
-    /// Whether what passed here arrived is not seen: a second copy need not have been one too many.
-    fn doubt_spurious(&mut self) {
-        let counts = &mut self.retransmissions;
-        counts.ambiguous += std::mem::take(&mut counts.spurious);
-        let spurious = self
-            .list
-            .iter_mut()
-            .filter(|r| r.verdict == Verdict::Spurious);
-        spurious.for_each(|r| (r.verdict, r.cause) = (Verdict::Ambiguous, Cause::Unknown));
         self.recoveries.doubt();
     }
 

@@ -17,6 +17,25 @@ fn a_clock_that_is_set_back_makes_no_packet_a_copy() {
     assert_eq!(flow.retransmissions.total, 2);
 }
 
+/// Between two segments, 4 ms apart, the clock is set back by 5 ms; acknowledgements come 34 ms after what they answer. Every packet before it is
+/// later than the next one, and all are in order by themselves.
+#[test]
+fn a_clock_that_is_set_back_once_runs_backwards_once() {
+    let mut trace = Trace::new(Some(Vantage::Sender));
+    trace.handshake(0, &[40_000], 40_010, true);
+    for n in 0..100 {
+        let set_back = |at: i64| if at > 300_000 { at - 5_000 } else { at };
+        let sent = 50_000 + 4_000 * i64::from(n);
+        trace.data(set_back(sent), n, n as u16);
+        if n >= 9 {
+            trace.ack(set_back(sent + 2_000), (n - 8) * LEN, 60_000, &[], 0);
+        }
+    }
+    let flow = trace.flow();
+    assert_eq!(flow.artefacts.time_reversals, 1);
+    assert_eq!(flow.retransmissions.total, 0);
+}
+
 /// How often the clock leapt in a capture of the sender's own, and how long the transfer took, seconds. Before the packet `leap` an hour passes; a
 /// segment comes each 10 ms and is acknowledged 5 ms later, and the sender's clock says `stamp(n, hour)`.
 fn leaps(packets: u32, leap: u32, stamp: impl Fn(u32, u32) -> Option<u32>) -> (u64, f64) {

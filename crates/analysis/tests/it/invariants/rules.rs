@@ -102,7 +102,7 @@ impl Case<'_> {
         }
         self.demand(
             "what was spurious had arrived: it is acknowledged",
-            self.reported(&data),
+            self.reported(&data) || self.is_likely_unheard(again),
             what,
         );
         if self.flow.vantage.vantage == Vantage::Receiver {
@@ -163,6 +163,11 @@ impl Case<'_> {
         let one = data.to - data.from <= i64::from(self.flow.endpoints.mss.max(1));
         let reported = self.way.reported.common(data.from, data.to);
         reported == data.to - data.from || !one && reported > 0
+    }
+
+    /// Nothing of the receiver was captured, and no more than likely is said.
+    fn is_likely_unheard(&self, again: &Retransmission) -> bool {
+        self.way.reported.span().is_none() && again.confidence != Confidence::Certain
     }
 
     /// The sum of the parts is the whole, and counts and lists say the same.

@@ -181,6 +181,7 @@ pub(crate) const SHAPES: &[Shape] = &[
     shape("every 40th answer missing", |all| {
         miss(all, 40, 1, |s| s.payload_len == 0);
     }),
+    shape("the clock goes back 2 ms", |all| clock(all, -2 * MS)),
     shape("the clock goes back 40 ms", |all| clock(all, -40 * MS)),
     shape("the clock goes back 3 s", |all| clock(all, -3_000 * MS)),
     shape("the clock goes forward 3 s", |all| clock(all, 3_000 * MS)),
