@@ -303,10 +303,10 @@ columns! {
         => r.of_late(r.late_ns.mean()), optional(), adapted(if_late);
     "p99_late_ms": Duration, "Late time that 99 % of the late packets do not exceed; at most 1/32 too high."
         => r.of_late(r.late_ns.quantile(0.99)), optional(), adapted(if_late);
-    "n1_reordering": Share, "Packets whose predecessor was sent later, RFC 4737 section 5." => r.degree(1);
-    "n2_reordering": Share, "Packets whose two predecessors were sent later, RFC 4737 section 5." => r.degree(2);
+    "n1_reordering": Share, "Packets whose predecessor was sent later, RFC 4737 section 5." => r.if_measured(r.degree(1)), optional();
+    "n2_reordering": Share, "Packets whose two predecessors were sent later, RFC 4737 section 5." => r.if_measured(r.degree(2)), optional();
     "n3_reordering": Share, "Packets whose three predecessors were sent later, RFC 4737 section 5: TCP considers them lost."
-        => r.degree(3);
+        => r.if_measured(r.degree(3)), optional();
     "run_mean": Number(PACKETS), "Mean length of the runs in order before late packets, RFC 4737 section 4.6."
         => r.runs.mean(), unit("packets"), optional();
     "run_variation": Number(PACKETS), "Variation of these runs, (q / a) / (a / x): 1 if all are equally long, more if late packets come in bursts."
@@ -314,9 +314,9 @@ columns! {
     "mean_burst": Number(PACKETS), "Mean number of late packets in a row, the counterpart of the runs of RFC 4737 section 4.6."
         => r.bursts.mean(), unit("packets"), optional(), shown("late in a row", 8);
     "mean_displacement": Number(PACKETS), "Sum of |displacement| x density of the reorder density, RFC 5236."
-        => r.displacements.mean_displacement(), unit("packets"), in_group("displacement", "mean", 9), adapted(if_late);
+        => r.if_measured(r.displacements.mean_displacement()), unit("packets"), optional(), in_group("displacement", "mean", 9), adapted(if_late);
     "entropy": Number(PACKETS), "Entropy of the reorder density, natural logarithm."
-        => r.displacements.entropy(), unit("nats"), in_group("displacement", "entropy", 10), adapted(if_late);
+        => r.if_measured(r.displacements.entropy()), unit("nats"), optional(), in_group("displacement", "entropy", 10), adapted(if_late);
     "mean_lateness": Number(PACKETS), "Mean displacement of the packets displaced to later positions."
         => r.displacements.mean_lateness(), unit("packets"), optional();
     "mean_earliness": Number(PACKETS), "Mean displacement of the packets displaced to earlier positions."
@@ -328,6 +328,12 @@ columns! {
 }
 
 impl Reordering {
+    /// A number about the order of packets; absent if some are known to be late, and of none when it arrived.
+    fn if_measured(&self, number: f64) -> Option<f64> {
+        let unknown = self.reordered > 0 && self.extents.count() == 0;
+        (!unknown).then_some(number)
+    }
+
     /// A number about the late packets: 0 if there are none, absent if it was not measured.
     fn of_late<'a, T: Into<Value<'a>> + Default>(&self, measured: Option<T>) -> Value<'a> {
         match self.reordered {

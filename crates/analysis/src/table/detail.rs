@@ -270,9 +270,13 @@ fn bounds(flow: &FlowReport) -> String {
 }
 
 /// How late packets were.
-fn lateness(order: &Reordering, bounds: &str) -> [(&'static str, String); 3] {
+fn lateness(order: &Reordering, bounds: &str) -> Vec<(&'static str, String)> {
+    if order.extents.count() == 0 {
+        let unknown = "unknown: the capture does not show when late packets arrived";
+        return vec![("extent", unknown.to_owned())];
+    }
     let extents = quantiles(&order.extents, count);
-    [
+    vec![
         ("extent", format!("{extents} packets (RFC 4737{bounds})")),
         ("late", quantiles(&order.late_ns, time_u64)),
         ("displacement", displacement(order)),
