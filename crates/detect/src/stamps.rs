@@ -12,12 +12,20 @@ pub(crate) struct StampClock {
     since_ns: i64,
     /// The longest time over which the timestamp of data in order did not change, nanoseconds.
     longest_ns: i64,
+    /// The first timestamp, and when it came, nanoseconds.
+    first: Option<(u32, i64)>,
+    /// The smallest difference of two timestamps of data in order; 0 if none has been seen.
+    step: u32,
 }
 
 /// The tick that most clocks have, nanoseconds.
 const USUAL_TICK_NS: i64 = 1_000_000;
 /// The shortest of RFC 7323 section 5.4, nanoseconds.
 const MIN_TICK_NS: i64 = 1_000_000;
+/// Ticks after which it is known how long one takes.
+const MIN_TICKS: u32 = 16;
+/// Steps of its clock after which what is sent bears another timestamp: one, and one for times that differ by the delay of the path.
+const STEPS: i64 = 2;
 
 impl StampClock {
     /// Data in order.
@@ -26,8 +34,29 @@ impl StampClock {
         if self.last == Some(seg.tsval) {
             self.longest_ns = self.longest_ns.max(seg.ts_ns - self.since_ns);
         } else {
+            self.note_step(seg);
             (self.last, self.since_ns) = (Some(seg.tsval), seg.ts_ns);
         }
+    }
+
+    fn note_step(&mut self, seg: &Segment) {
+        self.first.get_or_insert((seg.tsval, seg.ts_ns));
+        let step = self.last.map_or(0, |last| seg.tsval.wrapping_sub(last));
+        if (step as i32) > 0 && (self.step == 0 || step < self.step) {
+            self.step = step;
+        }
+    }
+
+    /// Data that was sent again `apart_ns` later bears another timestamp: it is known how long the steps of the clock are.
+    pub(crate) fn moves_within(&self, apart_ns: i64) -> bool {
+        let (Some((first, first_ns)), Some(last)) = (self.first, self.last) else {
+            return false;
+        };
+        let ticks = last.wrapping_sub(first);
+        let tick_ns = self.since_ns.saturating_sub(first_ns) / i64::from(ticks.max(1));
+        let step_ns = tick_ns.saturating_mul(i64::from(self.step));
+        let known = (MIN_TICKS..=i32::MAX as u32).contains(&ticks) && step_ns > 0;
+        known && apart_ns > step_ns.saturating_mul(STEPS)
     }
 
     /// Data out of order. Returns how long it was sent behind all data before, at least, as its timestamp tells, nanoseconds; 0 if that
@@ -70,10 +99,17 @@ mod tests {
             clock.note(&data(ms, tsval));
         }
         assert_eq!(clock.tick_ns(), 99_000_000);
+        assert!(!clock.moves_within(20_000_000), "4 ticks in 200 ms");
         let mut behind = |tsval| clock.note_stray(&data(9, tsval));
         assert_eq!(behind(18), 7_000_000);
         assert_eq!(behind(10), 0, "sent before");
         assert_eq!(behind(20), 2_000_000);
+        // Steps of ten milliseconds in a clock that counts milliseconds.
+        let mut coarse = StampClock::default();
+        for n in 0..20 {
+            coarse.note(&data(10 * n, 10 * n as u32));
+        }
+        assert!(!coarse.moves_within(20_000_000) && coarse.moves_within(21_000_000));
         let mut from_zero = StampClock::default();
         from_zero.note(&data(1_000, 0));
         assert_eq!(from_zero.tick_ns(), 1_000_000, "a clock may begin with 0");

@@ -182,9 +182,13 @@ impl Side {
             soon,
             unasked,
         } = wanted;
+        let stamped = seg.has(Has::TIMESTAMPS);
         match self.kept {
+            Kept::No | Kept::Unknown if stamped && self.clock.moves_within(apart_ns) => {
+                // Whoever asked for it, its sender would have stamped it anew (RFC 7323 section 4.1).
+                apart_ns <= MAX_APART_NS
+            }
             _ if seg.ip_id == 0 => {
-                let stamped = seg.has(Has::TIMESTAMPS);
                 let most_ns = match unasked || soon && stamped {
                     true => MAX_APART_UNASKED_NS,
                     false => MAX_APART_WITHOUT_ID_NS,
