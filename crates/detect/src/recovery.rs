@@ -95,15 +95,22 @@ impl RecoveryTracker {
         !self.phases.is_empty() && left.is_none_or(|at| now < at.saturating_add(delay))
     }
 
-    /// The receiver was not heard at all, and something is sent again at `now`, with `highest` as in [`RecoveryTracker::retransmitted`].
-    /// What the last phase was about has been acknowledged if nothing of it is `missing`, the lowest byte of what is sent again and of
-    /// what has not come, or if its sender went on for long and its timer did not expire.
-    pub(crate) fn unheard(&mut self, now: i64, missing: i64, highest: i64) {
+    /// The receiver was not heard at all, and `offset` is sent again at `now`, with `highest` as in [`RecoveryTracker::retransmitted`].
+    /// What the last phase was about has been acknowledged if its sender repeats what had not been sent by then and nothing of it is
+    /// `missing`, the lowest byte that has not come, or if it went on for long and its timer did not expire.
+    pub(crate) fn unheard(
+        &mut self,
+        now: i64,
+        offset: i64,
+        highest: i64,
+        missing: impl FnOnce() -> i64,
+    ) {
         let over = self.phases.back().is_some_and(|last| {
             let quiet_ns = now.saturating_sub(last.last_ns);
             quiet_ns > MAX_TIMEOUT_NS && highest > last.last_highest
         });
-        let over = over || self.recover.is_some_and(|recover| missing >= recover);
+        let beyond = self.recover.filter(|recover| offset >= *recover);
+        let over = over || beyond.is_some_and(|recover| missing() >= recover);
         if over && self.recover.take().is_some() {
             self.left_ns = Some(i64::MIN);
         }
@@ -325,7 +332,7 @@ mod tests {
         for (missing, phases) in [(1_000, 2), (900, 1)] {
             let mut t = RecoveryTracker::new(true);
             for (offset, highest, missing) in [(0, 1_000, 0), (1_500, 2_000, missing)] {
-                t.unheard(offset, missing, highest);
+                t.unheard(offset, offset, highest, || missing);
                 t.retransmitted(offset, offset, highest, 0, Prompt::News);
             }
             assert_eq!(t.finish().total, phases);

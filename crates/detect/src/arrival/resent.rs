@@ -114,10 +114,13 @@ impl Arrival {
         let delay = cx.marks.rtt_ns().unwrap_or(0);
         let highest = self.order.next();
         if self.is_unheard() {
-            let latest = self.order.holes().iter().rev().take(MAX_HOLES_LOOKED_AT);
-            let open = latest.filter(|hole| hole.note.fill.copies == 0);
-            let missing = open.map(|hole| hole.start).fold(from, i64::min);
-            self.recoveries.unheard(seg.ts_ns, missing, highest);
+            let holes = self.order.holes();
+            let missing = || {
+                let latest = holes.iter().rev().take(MAX_HOLES_LOOKED_AT);
+                let open = latest.filter(|hole| hole.note.fill.copies == 0);
+                open.map(|hole| hole.start).fold(i64::MAX, i64::min)
+            };
+            self.recoveries.unheard(seg.ts_ns, from, highest, missing);
         }
         let phase = self
             .recoveries
