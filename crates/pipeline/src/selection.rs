@@ -135,7 +135,8 @@ impl Chosen {
             return true;
         };
         match aside {
-            Aside::Numbered(key, _) | Aside::Report(key, _) => filter.stream(key),
+            Aside::Numbered(key, _) => reads_stream(filter, key),
+            Aside::Report(key, _) => filter.stream(key),
             Aside::Complaint(key, ..) => filter.connection(key),
             // The datagrams' other fragments are not selected either.
             Aside::FirstPart(_) => false,
@@ -162,13 +163,50 @@ impl Chosen {
         };
         match packet {
             Packet::Tcp(key, ..) => filter.connection(key),
-            // Without the replies, all requests would seem unanswered.
-            Packet::Numbered(key, _) => {
-                filter.stream(key) || key.echo_back().is_some_and(|back| filter.stream(&back))
-            }
+            Packet::Numbered(key, _) => reads_stream(filter, key),
             Packet::FirstFragment(..) => true,
             Packet::LaterFragment(part) => part.protocol == TCP,
             Packet::Other(_) => false,
+        }
+    }
+}
+
+/// True if the stream is analysed: it is selected, or what answers it is. Without the replies, all echo requests would seem unanswered.
+fn reads_stream(filter: &Filter, key: &StreamKey) -> bool {
+    filter.stream(key) || key.echo_back().is_some_and(|back| filter.stream(&back))
+}
+
+#[cfg(test)]
+mod tests {
+    use inorder_wire::{Endpoint, Numbered};
+
+    use super::*;
+
+    /// Of pings in a numbered tunnel the frame's packet is that of the tunnel.
+    #[test]
+    fn replies_in_a_tunnel_are_read_with_their_requests() {
+        let chosen = Chosen {
+            filter: Some(Arc::new("icmp-echo and src 10.0.0.1".parse().unwrap())),
+            from_ns: i64::MIN,
+            until_ns: i64::MAX,
+        };
+        let request = StreamKey {
+            service: Service::IcmpEcho,
+            src: Endpoint::v4(0x0a00_0001, 0),
+            dst: Endpoint::v4(0x0a00_0002, 0),
+            id: 7,
+            overlay: 0,
+        };
+        let reply = request.echo_back().unwrap();
+        let elsewhere = StreamKey {
+            src: Endpoint::v4(0x0a00_0003, 0),
+            ..request
+        };
+        for (key, wanted) in [(request, true), (reply, true), (elsewhere, false)] {
+            let number = Numbered::default();
+            let aside = Aside::Numbered(key, number);
+            assert_eq!(chosen.is_wanted_aside(&aside), wanted, "{key:?}");
+            assert_eq!(chosen.is_wanted(&Packet::Numbered(key, number)), wanted);
         }
     }
 }

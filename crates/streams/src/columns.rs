@@ -15,7 +15,6 @@ pub fn stream_name(stream: &StreamReport) -> String {
     };
     let service = stream.key.service.name();
     let (src, dst) = (end(stream.key.src), end(stream.key.dst));
-    // Above the identifier of an echo is a bit that tells replies from requests.
     let (id, replies) = match stream.key.asker() {
         Some(asker) if stream.key.is_reply() => (asker.id.into(), " (replies)"),
         _ => (stream.key.id, ""),
