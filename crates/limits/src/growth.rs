@@ -48,7 +48,7 @@ impl Course<'_> {
         if let Some(level) = self.level_of_buffer(states) {
             for (row, state) in self.rows.iter().zip(states.iter_mut()) {
                 let same = row.peak.saturating_sub(level).saturating_abs() <= self.mss;
-                state.plateau |= state.reduced != Reduced::Not && same;
+                state.flight.plateau |= state.reduced != Reduced::Not && same;
             }
         }
         let mut least: Option<i64> = None;
@@ -56,17 +56,18 @@ impl Course<'_> {
             if state.reduced != Reduced::Not {
                 continue;
             }
-            if state.plateau {
+            if state.flight.plateau {
                 least = Some(least.map_or(row.peak, |peak| peak.min(row.peak)));
             }
-            state.plateau |= least.is_some_and(|least| row.peak >= least.saturating_sub(self.mss));
+            state.flight.plateau |=
+                least.is_some_and(|least| row.peak >= least.saturating_sub(self.mss));
         }
     }
 
     /// Bytes in flight that the socket's buffer seems to allow: on a plateau before any reduction, over no queue, and never more.
     fn level_of_buffer(&self, states: &[State]) -> Option<i64> {
         let of_buffer = |state: &State| {
-            let plain = state.reduced == Reduced::Not && state.plateau;
+            let plain = state.reduced == Reduced::Not && state.flight.plateau;
             plain && !state.line && !state.queue && !state.paced && !state.unused
         };
         let rows = self.rows.iter().zip(states);

@@ -178,7 +178,7 @@ impl Judge<'_> {
         let held = held.filter(|(row, state)| {
             let by_ack = row.part(Held::ByAck);
             let may_be = window(state, self.vantage).contains(Limit::SendBuffer);
-            may_be && state.plateau && by_ack.saturating_mul(2) >= row.all()
+            may_be && state.flight.plateau && by_ack.saturating_mul(2) >= row.all()
         });
         let mut peaks: Vec<i64> = held.map(|(row, _)| row.peak).collect();
         peaks.sort_unstable();
@@ -325,7 +325,7 @@ impl Judge<'_> {
     /// in it after a round trip, or in one of a few segments as late as receivers delay an acknowledgement.
     fn may_be_buffered(&self, row: &Row, state: &State) -> bool {
         let rtt_ns = state.rtt_ns.max(self.life.rtt_ns.unwrap_or(0));
-        let longest_ns = match state.flight {
+        let longest_ns = match state.flight.segments {
             ..MIN_BUFFER => rtt_ns.saturating_add(MAX_ACK_DELAY_NS),
             _ => rtt_ns.saturating_add(rtt_ns / 5),
         };
@@ -333,7 +333,7 @@ impl Judge<'_> {
         // Behind the last data nothing is left.
         let ends = row.sent >= self.rows.last().map_or(0, |last| last.sent);
         let certain = near || ends || row.gap_ns > longest_ns;
-        let perhaps = !certain && state.flight >= MIN_BUFFER_AT_ALL;
+        let perhaps = !certain && state.flight.segments >= MIN_BUFFER_AT_ALL;
         // Most of what seems idle waited for the other end's data.
         perhaps && self.awaited_ns < self.idle_ns() / 2
     }

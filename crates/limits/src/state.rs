@@ -59,13 +59,7 @@ pub(super) struct State {
     pub(super) upstream: bool,
     /// The bottleneck is busy.
     pub(super) line: bool,
-    pub(super) plateau: bool,
-    /// It has as much in flight as for some round trips around it: less than a window allows that grows from its start.
-    pub(super) level: bool,
-    /// No row has more in flight, but for a segment.
-    pub(super) highest: bool,
-    /// Full segments in flight at most.
-    pub(super) flight: i64,
+    pub(super) flight: Flight,
     /// Most of its data was released by no acknowledgement.
     pub(super) paced: bool,
     /// Most acknowledgements made room that it did not use.
@@ -83,8 +77,6 @@ pub(super) struct State {
     pub(super) rising: bool,
     /// The congestion window, which is not reduced, allowed more before.
     pub(super) spare: bool,
-    /// As much is in flight as the receiver's window ever allows, but for two segments.
-    pub(super) fills_window: bool,
     /// As much passes as at all other times behind the same reduction, for longer than a reduced window stays as it is.
     pub(super) one_rate: bool,
     /// The sender sends as fast as its packets ever follow each other, without gaps and over no queue that shows: a line before the capture
@@ -92,6 +84,21 @@ pub(super) struct State {
     pub(super) own_line: bool,
     /// The line is full under a queue that holds as much as the path, or more.
     pub(super) standing: bool,
+}
+
+/// What is in flight in a row, at most.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Flight {
+    /// Full segments.
+    pub(super) segments: i64,
+    /// It stays the same, for longer than a congestion window does.
+    pub(super) plateau: bool,
+    /// It is the same for some round trips around it: less than a window allows that grows from its start.
+    pub(super) level: bool,
+    /// No row has more, but for a segment.
+    pub(super) highest: bool,
+    /// It is as much as the receiver's window ever allows, but for two segments.
+    pub(super) fills_window: bool,
 }
 
 /// What is known of all rows.
@@ -279,26 +286,32 @@ impl Course<'_> {
         let reduced = reduced.map_or(Reduced::Not, |r| r.1);
         let delayed = self.queues(&row, rtt_ns, (ns, segments));
         let even = self.comes_without_gaps(&row, (ns, segments));
-        let plateau_ns = self.least_plateau_ns(reduced);
-        let same_ns = self.same_flight_ns(i, plateau_ns);
         State {
             rtt_ns,
             queue: delayed && self.is_often_acknowledged(&row, ns, rtt_ns),
             upstream: row.way_ns > self.way_ns + MIN_QUEUE_BY_STAMPS_NS,
             rate: delivered(i).saturating_sub(before).max(0) as f64 / seconds,
-            plateau: same_ns >= plateau_ns,
-            highest: row.peak >= self.highest.saturating_sub(self.mss),
-            level: same_ns / self.min_rtt_ns.max(1) >= LEVEL_RTTS,
-            flight: row.peak / self.mss.max(1),
+            flight: self.flight(i, &row, reduced),
             paced: row.part(Held::Paced) > row.part(Held::ByAck),
             unused: row.unanswered >= MIN_UNUSED.saturating_mul(row.answered.max(1)),
             reduced,
             delayed,
             even,
-            fills_window: self.largest_window > 0
-                && row.peak >= self.largest_window.saturating_sub(2 * self.mss),
             own_line: self.at_sender && !delayed && even && self.is_sent_at_line_rate(i),
             ..State::default()
+        }
+    }
+
+    fn flight(&self, i: usize, row: &Row, reduced: Reduced) -> Flight {
+        let plateau_ns = self.least_plateau_ns(reduced);
+        let same_ns = self.same_flight_ns(i, plateau_ns);
+        Flight {
+            segments: row.peak / self.mss.max(1),
+            plateau: same_ns >= plateau_ns,
+            level: same_ns / self.min_rtt_ns.max(1) >= LEVEL_RTTS,
+            highest: row.peak >= self.highest.saturating_sub(self.mss),
+            fills_window: self.largest_window > 0
+                && row.peak >= self.largest_window.saturating_sub(2 * self.mss),
         }
     }
 

@@ -41,8 +41,8 @@ fn plateau(state: &State, vantage: Vantage) -> Option<LimitSet> {
     let (near, at_receiver) = (vantage == Vantage::Sender, vantage == Vantage::Receiver);
     let reduced = !matches!(state.reduced, Reduced::Not | Reduced::Perhaps);
     let released = !state.paced && !state.unused && near && !state.upstream;
-    let set = match state.flight {
-        _ if !state.plateau => return None,
+    let set = match state.flight.segments {
+        _ if !state.flight.plateau => return None,
         // A buffer that stands in the queue is no limit either.
         _ if state.standing => Limit::Line.into(),
         MIN_BUFFER_AT_ALL..MIN_BUFFER if !state.queue => BUFFERED,
@@ -50,9 +50,9 @@ fn plateau(state: &State, vantage: Vantage) -> Option<LimitSet> {
         _ if state.own_line => OWN_LINE,
         // An application that writes a little at a time keeps its flight, too.
         _ if !reduced && near && state.even && !state.delayed && !state.line => BUFFERED,
-        _ if state.fills_window => congestion(state.reduced).with(Limit::ReceiverWindow),
+        _ if state.flight.fills_window => congestion(state.reduced).with(Limit::ReceiverWindow),
         // It does not grow, whatever stands in the queue. Where it was higher at other times, it is the line that holds it.
-        _ if released && (state.highest || !state.line) => Limit::SendBuffer.into(),
+        _ if released && (state.flight.highest || !state.line) => Limit::SendBuffer.into(),
         // No round trip tells a line that is full from a flight that stays the same.
         _ if state.line && at_receiver && state.rtt_ns == 0 => BUFFERED.with(Limit::Line),
         // A buffer, too, keeps its flight and may keep the line busy.
@@ -86,10 +86,10 @@ fn growth(state: &State, vantage: Vantage) -> LimitSet {
     match state.reduced {
         _ if state.own_line => OWN_LINE,
         _ if state.unused && !at_receiver && !state.queue => BUFFERED,
-        _ if state.plateau && near && !state.paced => Limit::SendBuffer.into(),
-        _ if state.plateau || state.spare => BUFFERED,
+        _ if state.flight.plateau && near && !state.paced => Limit::SendBuffer.into(),
+        _ if state.flight.plateau || state.spare => BUFFERED,
         // Slow start doubles it in a round trip (RFC 5681 section 3.1), but HyStart may have ended that (RFC 9406).
-        Reduced::Not if state.level => LimitSet::of(&[Limit::Start, Limit::SendBuffer]),
+        Reduced::Not if state.flight.level => LimitSet::of(&[Limit::Start, Limit::SendBuffer]),
         _ if state.one_rate => LimitSet::of(&[Limit::Application, Limit::Line]),
         reduced if state.perhaps_line => congestion(reduced).with(Limit::Line),
         reduced => congestion(reduced),

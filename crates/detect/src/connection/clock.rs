@@ -17,8 +17,8 @@ const MAX_TOLERATED_DISORDER_NS: i64 = 250_000;
 pub(super) const MAX_UNDOUBTED_SILENCE_NS: u64 = 10_000_000_000;
 
 impl Head {
-    /// By how much the times of its packets contradict their order, nanoseconds; `None` if they do more than once. Behind one step back of the
-    /// clock they are in order by themselves; captures that were merged go back again and again.
+    /// By how much the times of its packets contradict their order, nanoseconds; 0 if they do not. Behind one step back of the clock packets are in
+    /// order by themselves. `None` if times go back more than once, as in captures that were merged, or if the clock was set back by much more.
     pub(super) fn contradicted_ns(&self) -> Option<i64> {
         let once = self.step_ns < i64::MAX && self.set_back_ns == 0;
         once.then_some(self.step_ns)

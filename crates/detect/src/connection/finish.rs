@@ -6,7 +6,7 @@ use super::Connection;
 use crate::config::Config;
 use crate::flow_table::FlowTable;
 use crate::result::{Closing, Silence};
-use crate::side::{End, Side};
+use crate::side::{End, Side, Times};
 
 /// Number of packets that may be out of order by more.
 const MAX_TOLERATED_DISORDERED: u32 = 2;
@@ -73,10 +73,7 @@ impl Connection {
             blocks_hidden: receiver.blocks_hidden(),
             sack_seen: receiver.shows_sack(),
             answered: position.heard(dir.reverse()),
-            disorder: head.disordered > MAX_TOLERATED_DISORDERED || position.out_of_order(),
-            ahead_ns: position
-                .ahead_ns()
-                .and_then(|ns| Some(ns.max(head.contradicted_ns()?))),
+            times: self.times(dir),
             syn_seen: common.hellos[dir.index()].is_some(),
             opened_ns: self.opened_ns(dir),
             unscaled: self.is_unscaled(),
@@ -100,8 +97,6 @@ impl Connection {
                 .closing
                 .as_deref()
                 .is_some_and(|end| end.is_unheard(dir)),
-            reversals: head.reversals[dir.index()],
-            leaps: self.leaps_before(dir),
             receiver_identification: receiver.identification(),
             answers_duplicated: match common.followed[dir.reverse().index()] {
                 // They count in the report on the data that goes the other way.
@@ -109,6 +104,17 @@ impl Connection {
                 false => receiver.duplicated(),
             },
         })
+    }
+
+    fn times(&self, dir: Dir) -> Times {
+        let (head, position) = (&self.head, &self.head.common.position);
+        let ahead_ns = position.ahead_ns().zip(head.contradicted_ns());
+        Times {
+            disorder: head.disordered > MAX_TOLERATED_DISORDERED || position.out_of_order(),
+            ahead_ns: ahead_ns.map(|(ahead, contradicted)| ahead.max(contradicted)),
+            reversals: head.reversals[dir.index()],
+            leaps: self.leaps_before(dir),
+        }
     }
 
     /// The unanswered keep-alives of the data's sender or, if that data alone was followed, of its receiver.

@@ -28,7 +28,7 @@ use engines::{Engines, Heard};
 use known::TheEnd;
 
 pub(crate) use known::{Hello, Known, Reported, Shared, Start};
-pub(crate) use report::End;
+pub(crate) use report::{End, Times};
 
 /// Payloads up to this fit the usual Ethernet; larger ones are super-segments, unless jumbo.
 const MAX_ETHERNET_PAYLOAD: u32 = 1_460;

@@ -58,7 +58,7 @@ impl Side {
             blind,
             vantage,
             blocks_hidden: end.blocks_hidden > 0,
-            ahead_ns: end.ahead_ns.filter(|_| named),
+            ahead_ns: end.times.ahead_ns.filter(|_| named),
             min_rtt_ns,
         });
         if main.forgot {
@@ -112,8 +112,8 @@ impl Side {
             artefacts: Artefacts {
                 // What the receiver reports beside retransmissions came to it twice: these frames were not captured twice.
                 duplicated_frames: self.duplicated + end.answers_duplicated - network_duplicates,
-                time_reversals: end.reversals,
-                time_leaps: end.leaps,
+                time_reversals: end.times.reversals,
+                time_leaps: end.times.leaps,
                 ..artefacts
             },
             what_if,
@@ -145,7 +145,7 @@ impl Side {
             step: 0,
             sent_behind_ns: 0,
             una,
-            disorder: end.disorder,
+            disorder: end.times.disorder,
             syn_seen: end.syn_seen,
         }
     }
@@ -228,6 +228,20 @@ fn round_trip(choice: &VantageChoice, shortest_ns: Option<i64>) -> Option<i64> {
     }
 }
 
+/// How far the times of a connection's packets can be relied on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    /// Times and order of the packets contradict each other.
+    pub(crate) disorder: bool,
+    /// If the packets of each host are in their order: by how much times contradict it at most, or how long before what they answer answers were
+    /// captured, nanoseconds.
+    pub(crate) ahead_ns: Option<i64>,
+    /// How often the packets of the data's sender went back in time.
+    pub(crate) reversals: u64,
+    /// How often the clock had been set forward before one of them or of their acknowledgements.
+    pub(crate) leaps: u64,
+}
+
 /// What the connection knows at its end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct End {
@@ -244,10 +258,7 @@ pub(crate) struct End {
     pub(crate) sack_seen: bool,
     /// The receiver's packets were captured.
     pub(crate) answered: bool,
-    /// Times and order of the packets contradict each other.
-    pub(crate) disorder: bool,
-    /// If the packets of each host are in their order: how long before what they answer answers were captured at most, nanoseconds.
-    pub(crate) ahead_ns: Option<i64>,
+    pub(crate) times: Times,
     /// The SYN of the data's sender was captured.
     pub(crate) syn_seen: bool,
     /// When the sender could send data, as its packets come by, nanoseconds; `None` if the handshake was not captured.
@@ -264,10 +275,6 @@ pub(crate) struct End {
     pub(crate) given_up_ns: Option<i64>,
     /// The receiver repeated its FIN, and nothing acknowledged it.
     pub(crate) unheard: bool,
-    /// How often its packets went back in time.
-    pub(crate) reversals: u64,
-    /// How often the clock had been set forward before a packet of it or of its acknowledgements.
-    pub(crate) leaps: u64,
     /// How the receiver numbers its packets.
     pub(crate) receiver_identification: Identification,
 }
@@ -309,7 +316,7 @@ impl End {
             (NotSeen::Vantage, unknown),
             (NotSeen::SackOptions, !at_receiver && self.blocks_hidden > 0),
             (NotSeen::OneWay, !self.answered),
-            (NotSeen::Order, self.disorder),
+            (NotSeen::Order, self.times.disorder),
             (NotSeen::Sack, !at_receiver && sack_unknown),
         ];
         let lacking = lacking.into_iter().filter(|(_, lacks)| *lacks);
