@@ -173,7 +173,8 @@ impl Collector {
         late.any(|mark| mark.start == start)
     }
 
-    /// The same of one of the last events.
+    /// An original that begins at `start` is said to have arrived late by one of the last events. Of a flow with more events than are remembered
+    /// that is not known.
     pub(crate) fn was_just_late(&self, start: i64) -> bool {
         let mut last = self.marks.iter().rev().take(MAX_MARKS_LOOKED_AT);
         last.any(|mark| mark.start == start && mark.kind == Kind::Reordered)

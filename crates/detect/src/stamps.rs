@@ -12,8 +12,9 @@ pub(crate) struct StampClock {
     since_ns: i64,
     /// The longest time over which the timestamp of data in order did not change, nanoseconds.
     longest_ns: i64,
-    /// The first timestamp, and when it came, nanoseconds.
-    first: Option<(u32, i64)>,
+    /// The first timestamp, and when it came, nanoseconds; without meaning while there is no last one.
+    first: u32,
+    first_ns: i64,
     /// The smallest difference of two timestamps of data in order; 0 if none has been seen.
     step: u32,
 }
@@ -24,7 +25,7 @@ const USUAL_TICK_NS: i64 = 1_000_000;
 const MIN_TICK_NS: i64 = 1_000_000;
 /// Ticks after which it is known how long one takes.
 const MIN_TICKS: u32 = 16;
-/// Steps of its clock after which what is sent bears another timestamp: one, and one for times that differ by the delay of the path.
+/// Steps of the clock after which whatever is sent bears another timestamp: one, and one more because packets take different times to the capture point.
 const STEPS: i64 = 2;
 
 impl StampClock {
@@ -40,8 +41,11 @@ impl StampClock {
     }
 
     fn note_step(&mut self, seg: &Segment) {
-        self.first.get_or_insert((seg.tsval, seg.ts_ns));
-        let step = self.last.map_or(0, |last| seg.tsval.wrapping_sub(last));
+        let Some(last) = self.last else {
+            (self.first, self.first_ns) = (seg.tsval, seg.ts_ns);
+            return;
+        };
+        let step = seg.tsval.wrapping_sub(last);
         if (step as i32) > 0 && (self.step == 0 || step < self.step) {
             self.step = step;
         }
@@ -49,11 +53,11 @@ impl StampClock {
 
     /// Data that was sent again `apart_ns` later bears another timestamp: it is known how long the steps of the clock are.
     pub(crate) fn moves_within(&self, apart_ns: i64) -> bool {
-        let (Some((first, first_ns)), Some(last)) = (self.first, self.last) else {
+        let Some(last) = self.last else {
             return false;
         };
-        let ticks = last.wrapping_sub(first);
-        let tick_ns = self.since_ns.saturating_sub(first_ns) / i64::from(ticks.max(1));
+        let ticks = last.wrapping_sub(self.first);
+        let tick_ns = self.since_ns.saturating_sub(self.first_ns) / i64::from(ticks.max(1));
         let step_ns = tick_ns.saturating_mul(i64::from(self.step));
         let known = (MIN_TICKS..=i32::MAX as u32).contains(&ticks) && step_ns > 0;
         known && apart_ns > step_ns.saturating_mul(STEPS)

@@ -230,6 +230,7 @@ impl Arrival {
         let una = una.max(0) as u64;
         let asked_for = (Verdict::Spurious, Confidence::Likely);
         for (r, number) in self.resent.list.iter_mut().zip(1..) {
+            // Without acknowledgements, only copies of what came late are known (`both_came`), and no more than likely.
             let settled = !heard && (r.verdict, r.confidence) == asked_for;
             r.verdict = if needed.binary_search(&number).is_ok() {
                 Verdict::Needed

@@ -69,7 +69,8 @@ impl Arrival {
         self.times.una_ns == NEVER_NS
     }
 
-    /// What is said of a retransmission whose original came by, too. Where nothing tells what arrived, that made the sender repeat it.
+    /// What is said of a retransmission whose original came by, too. Where the receiver was not captured, no acknowledgement shows that the original
+    /// arrived; but that it was late is reason enough for its receiver to have asked for it.
     pub(super) fn both_came(&self) -> (Verdict, Confidence) {
         match (
             self.is_unheard(),

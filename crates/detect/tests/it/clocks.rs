@@ -36,6 +36,32 @@ fn a_clock_that_is_set_back_once_runs_backwards_once() {
     assert_eq!(flow.retransmissions.total, 0);
 }
 
+/// A sender without identifications, whose clock ticks each millisecond, sends a segment each 2 ms; segment 80 comes again 7 ms later with this
+/// timestamp. The receiver asks for it: its acknowledgements are duplicates. How many retransmissions there are.
+fn sent_again(tsval: u32) -> u64 {
+    let mut trace = Trace::new(Some(Vantage::Receiver));
+    trace.handshake(0, &[5_000], 5_010, true);
+    for n in 0..100 {
+        let at = 10_000 + 2_000 * i64::from(n);
+        trace.stamped(at, n, 1_000 + 2 * n);
+        if n == 83 {
+            trace.stamped(at + 1_000, 80, tsval);
+        }
+        let has = match n {
+            80..83 => 80,
+            _ => n + 1,
+        };
+        trace.ack(at + 10, has * LEN, 60_000, &[], 0);
+    }
+    trace.flow().retransmissions.total
+}
+
+#[test]
+fn what_comes_again_with_its_timestamp_was_not_sent_again() {
+    assert_eq!(sent_again(1_000 + 2 * 80), 0);
+    assert_eq!(sent_again(1_000 + 2 * 83), 1);
+}
+
 /// How often the clock leapt in a capture of the sender's own, and how long the transfer took, seconds. Before the packet `leap` an hour passes; a
 /// segment comes each 10 ms and is acknowledged 5 ms later, and the sender's clock says `stamp(n, hour)`.
 fn leaps(packets: u32, leap: u32, stamp: impl Fn(u32, u32) -> Option<u32>) -> (u64, f64) {
