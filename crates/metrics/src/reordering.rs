@@ -290,7 +290,7 @@ columns! {
     "reordered_ratio": Share, "Reordered over received packets, RFC 4737 section 4.1."
         => r.reordered_ratio(), in_group("reordered", "%", 5);
     "involved_ratio": Share, "Packets that overtook another or were overtaken, over received ones."
-        => r.involved_ratio();
+        => r.if_measured(r.involved_ratio()), optional();
     "max_extent": Count, "Greatest extent, RFC 4737 section 4.2; 0 if no packet was late."
         => r.of_late(r.extents.max()), unit("packets"), optional(), in_group("extent", "max", 4), adapted(if_late);
     "mean_extent": Number(Digits::Mean), "Mean extent of late packets."
@@ -321,14 +321,14 @@ columns! {
         => r.displacements.mean_lateness(), unit("packets"), optional();
     "mean_earliness": Number(PACKETS), "Mean displacement of the packets displaced to earlier positions."
         => r.displacements.mean_earliness(), unit("packets"), optional();
-    "displacement_variance": Number(PACKETS), "Variance of the displacement." => r.displacements.variance();
-    "late_ratio": Share, "Share of packets displaced to later positions." => r.displacements.late_ratio();
-    "early_ratio": Share, "Share of packets displaced to earlier positions." => r.displacements.early_ratio();
-    "displaced_ratio": Share, "Share of packets displaced, early or late." => r.displacements.displaced_ratio();
+    "displacement_variance": Number(PACKETS), "Variance of the displacement." => r.if_measured(r.displacements.variance()), optional();
+    "late_ratio": Share, "Share of packets displaced to later positions." => r.if_measured(r.displacements.late_ratio()), optional();
+    "early_ratio": Share, "Share of packets displaced to earlier positions." => r.if_measured(r.displacements.early_ratio()), optional();
+    "displaced_ratio": Share, "Share of packets displaced, early or late." => r.if_measured(r.displacements.displaced_ratio()), optional();
 }
 
 impl Reordering {
-    /// A number about the order of packets; absent if some are known to be late, and of none when it arrived.
+    /// A number about the order in which packets arrived; absent if some are known to be late, but of none of them how late.
     fn if_measured(&self, number: f64) -> Option<f64> {
         let unknown = self.reordered > 0 && self.extents.count() == 0;
         (!unknown).then_some(number)
@@ -380,16 +380,40 @@ mod tests {
         }
     }
 
+    /// One packet was late, but not when it came. What was measured still counts as soon as one is known.
     #[test]
     fn unmeasured_values_are_absent() {
-        fn value(order: &Reordering) -> Value<'_> {
-            let column = METRICS.iter().find(|c| c.field.name == "max_late_ms");
-            column.unwrap().value(order)
-        }
         let mut tally = Tally::default();
         tally.in_order(1, 5);
-        assert_eq!(value(&tally.clone().finish()), Value::Count(0));
         tally.late_unmeasured();
-        assert_eq!(value(&tally.finish()), Value::Absent);
+        let how = Reordered {
+            extent: 1,
+            late_ns: 20_000,
+            byte_offset: 100,
+        };
+        let mut measured = tally.clone();
+        measured.late(7, &how);
+        let (unmeasured, measured) = (tally.finish(), measured.finish());
+        for name in [
+            "max_late_ms",
+            "involved_ratio",
+            "n3_reordering",
+            "mean_displacement",
+            "entropy",
+            "displacement_variance",
+            "displaced_ratio",
+        ] {
+            let column = METRICS.iter().find(|c| c.field.name == name).unwrap();
+            assert_eq!(column.value(&unmeasured), Value::Absent, "{name}");
+            assert_ne!(column.value(&measured), Value::Absent, "{name}");
+        }
+    }
+
+    #[test]
+    fn without_late_packets_the_greatest_lateness_is_zero() {
+        let mut tally = Tally::default();
+        tally.in_order(1, 5);
+        let column = METRICS.iter().find(|c| c.field.name == "max_late_ms");
+        assert_eq!(column.unwrap().value(&tally.finish()), Value::Count(0));
     }
 }
