@@ -1,12 +1,15 @@
 //! What to look for and what to keep.
 
+use std::sync::Arc;
+
 use inorder_sort::SorterConfig;
 use inorder_whatif::Settings;
 
 use crate::choice::FlowChoice;
-use crate::explanation::Explanations;
+use crate::explanation::{Explanation, Explanations};
 use crate::habits::Assumed;
-use crate::result::Vantage;
+use crate::hosts::Hosts;
+use crate::result::{FlowReport, Vantage};
 
 /// Share of the memory that reports of flows may take.
 const REPORTS_PART: usize = 8;
@@ -35,6 +38,8 @@ pub struct Config {
     pub explanations: Explanations,
     /// Habits of the endpoints that are known.
     pub assumed: Assumed,
+    /// What a first reading has shown of hosts.
+    pub(crate) hosts: Arc<Hosts>,
     /// A connection with no packet for this long is closed, nanoseconds.
     pub idle_ns: i64,
     /// Maximum number of flows, at least one, that are reported one by one: those of the greatest
@@ -61,6 +66,7 @@ impl Default for Config {
             coalesce_ns: tried.coalesce_ns,
             explanations: Explanations::default(),
             assumed: Assumed::default(),
+            hosts: Arc::default(),
             idle_ns: 600_000_000_000,
             max_flows: 30_000,
             memory: None,
@@ -98,6 +104,20 @@ impl Config {
         max_flows: usize,
         memory: Option<usize>,
         only: Option<FlowChoice>,
+    }
+
+    /// How to read the capture a second time, if these flows of a first reading show something of a host that others of them leave open
+    /// ([`Explanation::OtherConnections`]).
+    pub fn taught_by(&self, flows: &[FlowReport]) -> Option<Self> {
+        if !self.explanations.has(Explanation::OtherConnections) {
+            return None;
+        }
+        let hosts = Hosts::of(flows);
+        let hosts = hosts.teach(flows).then(|| Arc::new(hosts))?;
+        Some(Config {
+            hosts,
+            ..self.clone()
+        })
     }
 
     /// Reports that are kept at most: [`Config::max_flows`], if there is memory for as many.

@@ -42,8 +42,28 @@ pub(crate) enum Copy {
 pub(crate) struct RoundTrip {
     /// From the capture point to the sender and back, nanoseconds.
     pub(crate) ns: i64,
+    /// It may be as short as this, nanoseconds: that of another connection between the same hosts, where few answers measured this one.
+    pub(crate) least_ns: i64,
     /// Few answers measured it. A single one, to a SYN, may have been slow, and the round trip far shorter.
     pub(crate) seldom: bool,
+}
+
+impl RoundTrip {
+    pub(crate) fn new(ns: i64, seldom: bool) -> Self {
+        RoundTrip {
+            ns,
+            least_ns: ns,
+            seldom,
+        }
+    }
+
+    /// The same, where another connection has shown one of `ns`.
+    pub(crate) fn or_as_short_as(mut self, ns: i64) -> Self {
+        if self.seldom {
+            self.least_ns = ns.min(self.ns);
+        }
+        self
+    }
 }
 
 /// What packets of one sender bear that tells originals from copies.
@@ -101,7 +121,7 @@ impl Means {
     }
 
     /// The same, if the round trip may be far shorter than it is said to be.
-    fn perhaps_soon_again(&self, seg: &Segment, above: &Above) -> bool {
+    pub(crate) fn perhaps_soon_again(&self, seg: &Segment, above: &Above) -> bool {
         let seldom = self.marks.to_sender.filter(|rtt| rtt.seldom);
         seldom.is_some_and(|rtt| {
             let soonest = (rtt.ns / SLOW_ANSWER).min(MIN_RETRANSMISSION_DELAY_NS);
@@ -126,7 +146,8 @@ impl Means {
 
     /// A retransmission comes no sooner after its sender can have known of the hole, nanoseconds.
     fn soonest_ns(&self) -> Option<i64> {
-        self.rtt_ns().map(|rtt| rtt - rtt / 8)
+        let rtt = self.marks.to_sender?.least_ns;
+        Some(rtt - rtt / 8)
     }
 
     /// Since the sender can first have known of the hole, nanoseconds.
@@ -153,7 +174,7 @@ impl Means {
     /// It comes no sooner than a retransmission, and its sender may have had reason to send it again.
     pub(crate) fn may_be_asked_for(&self, seg: &Segment) -> bool {
         let elapsed = self.elapsed(seg);
-        let in_time = self.soonest_ns().is_some_and(|ns| elapsed >= ns);
+        let in_time = self.rtt_ns().is_some_and(|rtt| elapsed >= rtt - rtt / 8);
         in_time && !self.is_not_asked_for(elapsed)
     }
 
@@ -272,17 +293,25 @@ const MIN_RETRANSMISSION_DELAY_NS: i64 = 1_000_000;
 pub(crate) fn by_timing(seg: &Segment, means: &Means) -> Copy {
     let evidence = Evidence::ArrivalTiming;
     let elapsed = means.elapsed(seg);
-    let Some(rtt) = means.rtt_ns() else {
+    let Some(RoundTrip {
+        ns: rtt,
+        least_ns: least,
+        ..
+    }) = means.marks.to_sender
+    else {
         if elapsed < MIN_RETRANSMISSION_DELAY_NS {
             return Copy::Original(Basis::certain(evidence).weaker(Reason::LoneCopy));
         }
         return Copy::Retransmission(Basis::ambiguous(evidence, Reason::LoneCopy));
     };
-    if elapsed < rtt / 2 || means.is_not_asked_for(elapsed) {
+    if elapsed < least / 2 || means.is_not_asked_for(elapsed) {
         return Copy::Original(Basis::certain(evidence).weaker(Reason::LoneCopy));
     }
-    if elapsed < rtt - rtt / 10 {
+    if elapsed < least - least / 10 {
         return Copy::Original(Basis::ambiguous(evidence, Reason::LoneCopy));
+    }
+    if elapsed < rtt - rtt / 10 {
+        return Copy::Retransmission(Basis::ambiguous(evidence, Reason::LoneCopy));
     }
     if means.only_losses {
         return Copy::Retransmission(Basis::certain(evidence).weaker(Reason::LoneCopy));
@@ -317,7 +346,7 @@ mod tests {
     fn away(ns: i64) -> Means {
         let seldom = false;
         means(Marks {
-            to_sender: Some(RoundTrip { ns, seldom }),
+            to_sender: Some(RoundTrip::new(ns, seldom)),
             ..Marks::default()
         })
     }
@@ -395,7 +424,7 @@ mod tests {
             let ns = 10_000_000;
             let means = means(Marks {
                 ip_id: true,
-                to_sender: Some(RoundTrip { ns, seldom }),
+                to_sender: Some(RoundTrip::new(ns, seldom)),
                 kept,
                 ..Marks::default()
             });

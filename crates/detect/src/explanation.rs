@@ -76,6 +76,8 @@ explanations! {
     NoBlock => "no-block", "RFC 2018 section 4";
     /// On the path: what comes by behind its retransmission is the original, and that was needless.
     CopyAhead => "copy-ahead", "RFC 3522 section 3.1; RFC 7323 section 4.1";
+    /// What other connections show of the identifications of what a host sends again holds for all of its connections.
+    OtherConnections => "other-connections", "RFC 6864 section 4.1";
     /// Where no acknowledgement was captured: what came by late was sent again for that.
     AskedFor => "asked-for", "RFC 5681 section 3.2";
     /// Segments begin and end where acknowledgements, blocks and retransmissions do, wherever the capture has cut what was sent in one go.

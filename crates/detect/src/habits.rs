@@ -26,6 +26,21 @@ pub enum Identification {
     Kept,
 }
 
+/// Which identification a packet bears that is sent again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Repeats {
+    /// Nothing depends on it.
+    #[default]
+    Unknown,
+    /// Data has come that was late, or sent again with its old one.
+    InDoubt,
+    /// A new one.
+    Renewed,
+    /// Its old one.
+    Kept,
+}
+
 /// What a receiver says of data that it has already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -82,6 +97,8 @@ pub enum AfterTimeout {
 pub struct Habits {
     /// How the sender of the data numbers its packets.
     pub sender_identification: Identification,
+    /// What it has shown of the numbers of what it sends again.
+    pub sender_repeats: Repeats,
     /// Its timestamp clock ticks no sooner than this, nanoseconds; `None` without timestamps.
     pub sender_tick_ns: Option<i64>,
     /// What it repeats after a time-out.

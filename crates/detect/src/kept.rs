@@ -35,6 +35,7 @@ pub(crate) struct KeptIds {
     /// Since when data has come that was late or sent again with its old identification, nanoseconds, and how often.
     since_ns: Option<i64>,
     perhaps: u32,
+    suspected: bool,
     parts: Parts,
     /// Packets that were sent again in parts.
     cut: u32,
@@ -62,6 +63,16 @@ impl KeptIds {
     /// Hardly any data has come that may have been sent again so.
     pub(crate) fn hardly_suspected(self) -> bool {
         self.perhaps < MIN_SUSPECTED
+    }
+
+    /// Some data has come that may have been sent again so.
+    pub(crate) fn is_suspected(self) -> bool {
+        self.suspected
+    }
+
+    /// Such data has come, if the round trip is as short as it may be.
+    pub(crate) fn suspect(&mut self) {
+        self.suspected = true;
     }
 
     /// A retransmission has an identification of its own.

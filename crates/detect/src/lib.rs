@@ -58,6 +58,7 @@ mod flow_table;
 pub mod fuzz;
 mod gravity;
 mod habits;
+mod hosts;
 mod kept;
 mod merged;
 mod names;
@@ -84,7 +85,7 @@ pub use explanation::{Explanation, Explanations};
 pub use flow_table::FlowTable;
 pub use gravity::{Gravity, Trouble};
 pub use habits::{
-    AfterTimeout, Assumed, Duplicates, Echo, Habits, Identification, OneAssumption, TooOld,
+    AfterTimeout, Assumed, Duplicates, Echo, Habits, Identification, OneAssumption, Repeats, TooOld,
 };
 pub use numbering::IdCounter;
 pub use result::*;

@@ -1,6 +1,6 @@
 //! The names results carry in machine-readable output: kebab-case, stable.
 
-use crate::{AfterTimeout, Duplicates, Echo, Identification, TooOld};
+use crate::{AfterTimeout, Duplicates, Echo, Identification, Repeats, TooOld};
 use crate::{
     Bound, Evidence, FastOpen, Half, Host, Kind, NotSeen, Outcome, PointKind, Reason, VantageBasis,
     Verdict,
@@ -71,6 +71,12 @@ names!(Identification {
     Host => "host",
     Zero => "zero",
     Random => "random",
+    Kept => "kept",
+});
+names!(Repeats {
+    Unknown => "unknown",
+    InDoubt => "in-doubt",
+    Renewed => "renewed",
     Kept => "kept",
 });
 names!(Duplicates { Unknown => "unknown", Reported => "reported", Unreported => "unreported" });

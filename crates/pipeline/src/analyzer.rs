@@ -87,6 +87,9 @@ impl Analyzer {
     }
 
     /// Analyses a capture: a path, `-` for the standard input, or any [`Input`].
+    ///
+    /// Files are read a second time where one connection shows how its host numbers what it sends again, and another one of the same host
+    /// leaves that open ([`Config::taught_by`]).
     pub fn run(&self, capture: impl Into<Input>) -> Result<Analysis, Error> {
         self.run_with(capture.into(), None)
     }
@@ -105,12 +108,11 @@ impl Analyzer {
     }
 
     fn run_with(&self, capture: Input, peer: Option<Input>) -> Result<Analysis, Error> {
-        let name = capture.name().to_owned();
-        let detectors = Detectors::new(&self.config, &self.selection, peer.is_some());
-        let sink = || detectors.make();
-        let watch = Arc::clone(&self.watch);
-        let here =
-            consume(capture, &self.selection, self.threads, watch, sink).map_err(Error::Open)?;
+        let again = capture.again();
+        let mut here = self.read(capture, &self.config, peer.is_some())?;
+        if let Some(again) = again.filter(|_| !here.stopped) {
+            self.read_again(again, &mut here, peer.is_some());
+        }
         let name_there = peer.as_ref().map(|peer| peer.name().to_owned());
         let there = match peer {
             Some(peer) if !self.watch.stop() => Some(self.record(peer)),
@@ -125,22 +127,50 @@ impl Analyzer {
             },
             None => (None, None),
         };
+        let mut analysis = here.analysis;
+        if let Some((name, there)) = there {
+            let recorded = here.recorded;
+            recorded.compare(&there, name, &self.selection, &mut analysis);
+        }
+        let done = Error::unless_whole(analysis, here.error, here.stopped);
+        match damage {
+            Some(damage) => Error::not_compared(done, damage),
+            None => done,
+        }
+    }
+
+    /// Reads a capture. With `record`, what a comparison needs is kept, too.
+    fn read(&self, capture: Input, config: &Config, record: bool) -> Result<Done, Error> {
+        let name = capture.name().to_owned();
+        let detectors = Detectors::new(config, &self.selection, record);
+        let sink = || detectors.make();
+        let watch = Arc::clone(&self.watch);
         let Consumed {
             sinks,
             mut tally,
             error,
             format,
-        } = here;
+        } = consume(capture, &self.selection, self.threads, watch, sink).map_err(Error::Open)?;
         sinks.iter().for_each(|sink| tally.unproved(sink.gate()));
         let mut analysis = Analysis::of(name, format, &tally);
         let recorded = detectors.finish(sinks, &mut analysis);
-        if let Some((name, there)) = there {
-            recorded.compare(&there, name, &self.selection, &mut analysis);
-        }
-        let done = Error::unless_whole(analysis, error, self.watch.stop());
-        match damage {
-            Some(damage) => Error::not_compared(done, damage),
-            None => done,
+        Ok(Done {
+            analysis,
+            recorded,
+            error,
+            stopped: self.watch.stop(),
+        })
+    }
+
+    /// Reads the capture once more where one connection shows what another one leaves open about their host. What was said before holds
+    /// if that ends early.
+    fn read_again(&self, capture: Input, first: &mut Done, record: bool) {
+        let Some(config) = self.config.taught_by(&first.analysis.flows) else {
+            return;
+        };
+        match self.read(capture, &config, record) {
+            Ok(second) if !second.stopped => *first = second,
+            _ => {}
         }
     }
 
@@ -157,4 +187,14 @@ impl Analyzer {
             None => Ok(Recorder::join(done.sinks)),
         })
     }
+}
+
+/// What one reading of a capture gave.
+struct Done {
+    analysis: Analysis,
+    recorded: Recorder,
+    /// What ended it before the end of the capture.
+    error: Option<CaptureError>,
+    /// The user ended it.
+    stopped: bool,
 }

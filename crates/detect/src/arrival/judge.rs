@@ -45,6 +45,9 @@ impl Arrival {
         if !counts {
             return;
         }
+        if again || means.perhaps_soon_again(seg, above) {
+            self.kept_ids.suspect();
+        }
         if !old && matches!(told, Copy::Retransmission(_)) {
             self.kept_ids.renewed();
         } else if again && (cx.marks.rtt_ns().is_some() || self.times.una_ns > NEVER_NS) {

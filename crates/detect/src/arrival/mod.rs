@@ -119,7 +119,7 @@ impl Context {
 
     /// The sender is so far away, nanoseconds.
     fn away(mut self, ns: i64) -> Context {
-        self.marks.to_sender = Some(RoundTrip { ns, seldom: false });
+        self.marks.to_sender = Some(RoundTrip::new(ns, false));
         self
     }
 
@@ -249,6 +249,11 @@ impl Arrival {
     }
 
     /// Whether the sender keeps identifications, as far as its data has shown.
+    /// Some data was late or sent again with its old identification.
+    pub(crate) fn perhaps_kept(&self) -> bool {
+        self.kept_ids.is_suspected()
+    }
+
     pub(crate) fn kept(&self) -> Kept {
         self.kept_ids.is()
     }

@@ -10,8 +10,8 @@ use super::event::{EventsOfFlow, RETRANSMISSION};
 use super::reordering::{RATE_CLASS, REORDERING};
 use super::repair::{CAUSE_COUNT, RECOVERY};
 use crate::{
-    AfterTimeout, Blind, Duplicates, Echo, FastOpen, FlowReport, Host, Identification, TooOld,
-    Vantage, VantageBasis,
+    AfterTimeout, Blind, Duplicates, Echo, FastOpen, FlowReport, Host, Identification, Repeats,
+    TooOld, Vantage, VantageBasis,
 };
 
 /// `~` before a count that is approximate.
@@ -71,6 +71,8 @@ columns! {
     "timestamps": Flag, "TCP timestamps are used." => f.endpoints.timestamps;
     "sender_identification": Choice(Identification::NAMES), "How the data's sender numbers its IPv4 packets: a counter of its own for the connection, one of the host's, always zero, at random, or kept when a packet is sent again."
         => f.endpoints.habits.sender_identification.name(), only(Files::Json);
+    "sender_repeats": Choice(Repeats::NAMES), "Which identification a packet bears that the sender sends again: a new one, its old one, or one of them where some data was late or came again with its old one."
+        => f.endpoints.habits.sender_repeats.name(), only(Files::Json);
     "sender_tick_ms": Duration, "The sender's timestamp clock ticks no sooner than this."
         => f.endpoints.habits.sender_tick_ns, optional(), only(Files::Json);
     "sender_after_timeout": Choice(AfterTimeout::NAMES), "What the sender repeats after a time-out: everything means also what had been reported."

@@ -237,7 +237,6 @@ impl Common {
             .position
             .choose(dir, config.vantage, self.acks != [false; 2]);
         let shared = &self.shared[dir.index()];
-        sides[dir.index()].assume(config.assumed.sender_identification);
         let start = Start {
             hello: self.hellos[dir.index()],
             reported: sides[dir.reverse().index()].reported(),

@@ -146,7 +146,10 @@ impl Connection {
         out: &mut FlowTable,
     ) {
         let mut connection = Connection::new(key, 0, seg.ts_ns, config);
-        connection.sides.get_or_insert_with(Side::both);
+        let key = &connection.head.key;
+        connection
+            .sides
+            .get_or_insert_with(|| Side::both(key, config));
         connection.push_seldom(dir, seg, config);
         connection.finish(config, out);
     }

@@ -111,7 +111,7 @@ impl Connection {
         };
         Connection {
             head: Box::new(head),
-            sides: config.vantage.is_some().then(Side::both),
+            sides: config.vantage.is_some().then(|| Side::both(&key, config)),
             counted: 0,
         }
     }
@@ -263,7 +263,8 @@ impl Connection {
     #[inline(never)]
     fn release(&mut self, config: &Config) {
         self.head.common.grew = true;
-        let sides = self.sides.get_or_insert_with(Side::both);
+        let key = &self.head.key;
+        let sides = self.sides.get_or_insert_with(|| Side::both(key, config));
         let twins = self.head.waiting.twins();
         if let Twins::All(copies) | Twins::SoFar(copies) = twins {
             sides.iter_mut().for_each(|side| side.note_copied(copies));

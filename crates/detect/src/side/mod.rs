@@ -15,7 +15,8 @@ use crate::complaints::Complaints;
 use crate::config::Config;
 use crate::copies::{Above, Marks, RoundTrip};
 use crate::flow_table::FlowTable;
-use crate::habits::Identification;
+use crate::habits::{Identification, Repeats};
+use crate::hosts;
 use crate::kept::Kept;
 use crate::merged::Merged;
 use crate::numbering::{IdCounter, Numbering, first_byte};
@@ -83,6 +84,10 @@ pub(crate) struct Side {
     kept: Kept,
     /// That it does is known for sure.
     kept_for_sure: bool,
+    /// The shortest round trip from the capture point to it that another connection has shown, microseconds.
+    near_us: Option<u32>,
+    /// Some of its data was late, or sent again with its old identification.
+    perhaps_kept: bool,
     /// What its duplicate frames have in common.
     twins: TwinHabit,
     clock: StampClock,
@@ -107,10 +112,17 @@ heap!(Side: engines, recent, reported, early_end, early_numbers, merged);
 const MAX_EARLY_NUMBERS: usize = 4;
 
 impl Side {
-    /// Both directions. An array's default would copy each of them twice.
+    /// Both directions, with what is known of their hosts. An array's default would copy each of them twice.
     #[inline(always)]
-    pub(crate) fn both() -> Box<[Side; 2]> {
-        Box::new([Side::default(), Side::default()])
+    pub(crate) fn both(key: &FlowKey, config: &Config) -> Box<[Side; 2]> {
+        let mut both = Box::new([Side::default(), Side::default()]);
+        let assumed = config.assumed.sender_identification;
+        if assumed != Identification::Unknown || !config.hosts.is_empty() {
+            for dir in [Dir::LowToHigh, Dir::HighToLow] {
+                both[dir.index()].assume(config.hosts.known(key, dir), assumed);
+            }
+        }
+        both
     }
 
     /// The capture's clock was set back just before `now`.
@@ -371,6 +383,10 @@ impl Side {
     /// What its packets bear that tells originals from copies.
     #[inline]
     fn marks(&self, timestamps: bool, to_sender: Option<RoundTrip>) -> Marks {
+        let to_sender = match self.near_us {
+            Some(us) => to_sender.map(|rtt| rtt.or_as_short_as(i64::from(us) * 1_000)),
+            None => to_sender,
+        };
         Marks {
             ip_id: self.ids.trusted() && self.kept != Kept::Yes,
             kept: self.kept,
@@ -410,6 +426,7 @@ impl Side {
             });
         if !self.kept_for_sure {
             self.kept = engines.arrival.kept();
+            self.perhaps_kept |= engines.arrival.perhaps_kept();
         }
     }
 
@@ -465,11 +482,26 @@ impl Side {
         }
     }
 
-    /// The user knows how this host numbers its packets.
-    pub(crate) fn assume(&mut self, identification: Identification) {
-        if identification == Identification::Kept {
-            (self.kept, self.kept_for_sure) = (Kept::Yes, true);
+    /// What it has shown of the numbers of what it sends again.
+    pub(crate) fn repeats(&self) -> Repeats {
+        match self.kept {
+            Kept::Yes => Repeats::Kept,
+            Kept::No => Repeats::Renewed,
+            Kept::Unknown if self.perhaps_kept => Repeats::InDoubt,
+            Kept::Unknown => Repeats::Unknown,
         }
+    }
+
+    /// Other connections have shown something of this host, or the user knows how it numbers its packets.
+    pub(crate) fn assume(&mut self, known: hosts::Known, identification: Identification) {
+        self.kept = match identification {
+            Identification::Kept => Kept::Yes,
+            _ => known.kept,
+        };
+        self.kept_for_sure = self.kept != Kept::Unknown;
+        self.near_us = known
+            .round_trip_ns
+            .and_then(|ns| u32::try_from(ns / 1_000).ok());
         self.ids.assume(identification);
     }
 

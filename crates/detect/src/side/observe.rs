@@ -160,6 +160,7 @@ impl Side {
         if seg.ip_id != 0 && !twice {
             (self.kept, self.kept_for_sure) = (Kept::Yes, true);
         }
+        self.perhaps_kept |= seg.ip_id != 0 && !soon;
         self.note_twin(twice && soon, apart_ns);
         twice
     }

@@ -133,9 +133,8 @@ impl Side {
             0 => end.shared.full,
             largest => largest,
         };
-        let seldom = false; // Nothing more is judged.
         let to_sender = end.choice.to_sender_ns;
-        let to_sender = to_sender.map(|ns| RoundTrip { ns, seldom });
+        let to_sender = to_sender.map(|ns| RoundTrip::new(ns, false));
         Context {
             mss: mss.max(1),
             sack: end.shared.sack.unwrap_or(true),
@@ -161,6 +160,7 @@ impl Side {
             mss: cx.mss,
             habits: Habits {
                 sender_identification: self.identification(),
+                sender_repeats: self.repeats(),
                 sender_tick_ns: end.shared.timestamps.then(|| self.clock.tick_ns()),
                 receiver_identification: end.receiver_identification,
                 ..acks.map(|acks| acks.habits).unwrap_or_default()

@@ -267,7 +267,7 @@ impl Position {
     /// The same, and whether several answers measured it, and not the one to a SYN alone.
     pub(crate) fn round_trip(&self, dir: Dir) -> Option<RoundTrip> {
         let seldom = self.hosts[dir.index()].pace.timed < MIN_ANSWERS;
-        self.answer_time(dir).map(|ns| RoundTrip { ns, seldom })
+        self.answer_time(dir).map(|ns| RoundTrip::new(ns, seldom))
     }
 
     /// One past the highest number that was sent in direction `dir`, of late.

@@ -63,6 +63,20 @@ impl Input {
         }
     }
 
+    /// The same input once more, if it consists of files that can be read again.
+    pub(crate) fn again(&self) -> Option<Self> {
+        let file = |part: &Part| match part {
+            Part::File(path) if path.as_os_str() != "-" && path.is_file() => {
+                Some(Part::File(path.clone()))
+            }
+            _ => None,
+        };
+        Some(Input {
+            parts: self.parts.iter().map(file).collect::<Option<_>>()?,
+            name: self.name.clone(),
+        })
+    }
+
     /// One name for all parts, as text for people.
     pub fn name(&self) -> &str {
         &self.name

@@ -128,6 +128,14 @@ pub(crate) fn recordings(folder: &Path) -> io::Result<Vec<Recording>> {
 
 /// What the inference says of a capture, of whose frames only `kept` is kept.
 pub(crate) fn analyse(path: &Path, config: &Config, kept: Kept) -> io::Result<Vec<FlowReport>> {
+    let flows = read(path, config, kept)?;
+    match config.taught_by(&flows) {
+        Some(config) => read(path, &config, kept),
+        None => Ok(flows),
+    }
+}
+
+fn read(path: &Path, config: &Config, kept: Kept) -> io::Result<Vec<FlowReport>> {
     let in_file = |e| io::Error::other(format!("{}: {e}", path.display()));
     let mut capture = Capture::open(path).map_err(|e| in_file(e.to_string()))?;
     let mut tracker = Tracker::new(config.clone().keep_events(true).what_if(false));
