@@ -6,6 +6,7 @@ mod engines;
 mod findings;
 mod known;
 mod observe;
+mod repeating;
 mod report;
 
 use inorder_wire::{Complaint, Dir, FlowKey, Has, Segment, TcpFlags};
@@ -15,8 +16,7 @@ use crate::complaints::Complaints;
 use crate::config::Config;
 use crate::copies::{Above, Marks, RoundTrip};
 use crate::flow_table::FlowTable;
-use crate::habits::{Identification, Repeats};
-use crate::hosts;
+use crate::habits::Identification;
 use crate::kept::Kept;
 use crate::merged::Merged;
 use crate::numbering::{IdCounter, Numbering, first_byte};
@@ -27,6 +27,7 @@ use crate::stamps::StampClock;
 use cut::Cut;
 use engines::{Engines, Heard};
 use known::TheEnd;
+use repeating::Repeating;
 
 pub(crate) use known::{Hello, Known, Reported, Shared, Start};
 pub(crate) use report::{End, Times};
@@ -80,14 +81,8 @@ pub(crate) struct Side {
     /// What the capture holds of TCP options that are not whole.
     cut: Cut,
     requests: Requests,
-    /// Does it send packets again with the identification that they had before?
-    kept: Kept,
-    /// That it does is known for sure.
-    kept_for_sure: bool,
-    /// The shortest round trip from the capture point to it that another connection has shown, microseconds.
-    near_us: Option<u32>,
-    /// Some of its data was late, or sent again with its old identification.
-    perhaps_kept: bool,
+    /// What it does when it sends data again.
+    repeating: Repeating,
     /// What its duplicate frames have in common.
     twins: TwinHabit,
     clock: StampClock,
@@ -119,7 +114,9 @@ impl Side {
         let assumed = config.assumed.sender_identification;
         if assumed != Identification::Unknown || !config.hosts.is_empty() {
             for dir in [Dir::LowToHigh, Dir::HighToLow] {
-                both[dir.index()].assume(config.hosts.known(key, dir), assumed);
+                let side = &mut both[dir.index()];
+                side.repeating = Repeating::new(config.hosts.known(key, dir), assumed);
+                side.ids.assume(assumed);
             }
         }
         both
@@ -383,17 +380,14 @@ impl Side {
     /// What its packets bear that tells originals from copies.
     #[inline]
     fn marks(&self, timestamps: bool, to_sender: Option<RoundTrip>) -> Marks {
-        let to_sender = match self.near_us {
-            Some(us) => to_sender.map(|rtt| rtt.or_as_short_as(i64::from(us) * 1_000)),
-            None => to_sender,
-        };
+        let kept = self.repeating.kept();
         Marks {
-            ip_id: self.ids.trusted() && self.kept != Kept::Yes,
-            kept: self.kept,
+            ip_id: self.ids.trusted() && kept != Kept::Yes,
+            kept,
             follows: false,
             timestamps,
             tick_ns: self.clock.tick_ns(),
-            to_sender,
+            to_sender: self.repeating.round_trip(to_sender),
         }
     }
 
@@ -424,10 +418,7 @@ impl Side {
                 }
                 Piece::Late(basis) => heard.late(seg, at, len, basis),
             });
-        if !self.kept_for_sure {
-            self.kept = engines.arrival.kept();
-            self.perhaps_kept |= engines.arrival.perhaps_kept();
-        }
+        self.repeating.learn(&engines.arrival);
     }
 
     /// A packet of the host `from`, for this direction's data; `to_receiver_ns` says how soon
@@ -476,33 +467,10 @@ impl Side {
 
     /// How this host numbers its packets.
     pub(crate) fn identification(&self) -> Identification {
-        match self.kept {
+        match self.repeating.kept() {
             Kept::Yes => Identification::Kept,
             _ => self.ids.habit(),
         }
-    }
-
-    /// What it has shown of the numbers of what it sends again.
-    pub(crate) fn repeats(&self) -> Repeats {
-        match self.kept {
-            Kept::Yes => Repeats::Kept,
-            Kept::No => Repeats::Renewed,
-            Kept::Unknown if self.perhaps_kept => Repeats::InDoubt,
-            Kept::Unknown => Repeats::Unknown,
-        }
-    }
-
-    /// Other connections have shown something of this host, or the user knows how it numbers its packets.
-    pub(crate) fn assume(&mut self, known: hosts::Known, identification: Identification) {
-        self.kept = match identification {
-            Identification::Kept => Kept::Yes,
-            _ => known.kept,
-        };
-        self.kept_for_sure = self.kept != Kept::Unknown;
-        self.near_us = known
-            .round_trip_ns
-            .and_then(|ns| u32::try_from(ns / 1_000).ok());
-        self.ids.assume(identification);
     }
 
     /// What ICMP says of this direction's data.

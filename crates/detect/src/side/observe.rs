@@ -128,7 +128,7 @@ impl Side {
         loop_ns: Option<i64>,
     ) -> bool {
         // A retransmission with its old identification may take another of several paths.
-        let keeps = self.kept == Kept::Yes || seg.ip_id == 0;
+        let keeps = self.repeating.kept() == Kept::Yes || seg.ip_id == 0;
         if let Some(hops) = self.recent.passed_more_routers(seg).filter(|_| !keeps) {
             // A router that held it for long takes as much of its time to live as it did from the others.
             let usual = hops == self.twins.hops || hops == other.twins.hops;
@@ -158,9 +158,11 @@ impl Side {
         let soon = wanted.soon;
         let twice = self.is_data_twice(seg, apart_ns, wanted) && !self.seems_sent_again(seg, soon);
         if seg.ip_id != 0 && !twice {
-            (self.kept, self.kept_for_sure) = (Kept::Yes, true);
+            self.repeating.seen();
         }
-        self.perhaps_kept |= seg.ip_id != 0 && !soon;
+        if seg.ip_id != 0 && !soon {
+            self.repeating.suspect();
+        }
         self.note_twin(twice && soon, apart_ns);
         twice
     }
@@ -168,7 +170,11 @@ impl Side {
     /// Nobody was seen to ask for `seg`, which came before with the same identification. No duplicate frame has come as soon as all others do, and
     /// these come no sooner than retransmissions: as long as they are few, they are duplicate frames all the same.
     fn seems_sent_again(&mut self, seg: &Segment, soon: bool) -> bool {
-        if soon || seg.ip_id == 0 || self.kept != Kept::Unknown || self.twins.apart_ns > 0 {
+        if soon
+            || seg.ip_id == 0
+            || self.repeating.kept() != Kept::Unknown
+            || self.twins.apart_ns > 0
+        {
             return false;
         }
         self.twins.far = self.twins.far.saturating_add(1);
@@ -184,7 +190,7 @@ impl Side {
             unasked,
         } = wanted;
         let stamped = seg.has(Has::TIMESTAMPS);
-        match self.kept {
+        match self.repeating.kept() {
             Kept::No | Kept::Unknown if stamped && self.clock.moves_within(apart_ns) => {
                 // Whoever asked for it, its sender would have stamped it anew (RFC 7323 section 4.1).
                 apart_ns <= MAX_APART_NS

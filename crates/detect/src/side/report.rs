@@ -160,7 +160,7 @@ impl Side {
             mss: cx.mss,
             habits: Habits {
                 sender_identification: self.identification(),
-                sender_repeats: self.repeats(),
+                sender_repeats: self.repeating.habit(),
                 sender_tick_ns: end.shared.timestamps.then(|| self.clock.tick_ns()),
                 receiver_identification: end.receiver_identification,
                 ..acks.map(|acks| acks.habits).unwrap_or_default()
