@@ -26,7 +26,7 @@ const MAX_ACK_DELAY_NS: i64 = 250_000_000;
 const PROBE_WITHOUT_RTT_NS: i64 = 1_000_000_000;
 
 /// A probe waits for two round trips (RFC 8985 section 7.2), of which the shortest may be somewhat shorter yet.
-fn soonest_probe(shortest_ns: i64) -> i64 {
+pub(crate) fn soonest_probe(shortest_ns: i64) -> i64 {
     shortest_ns.saturating_mul(2) - shortest_ns / 4
 }
 
@@ -62,6 +62,13 @@ impl Waited {
         }
         if self.may_be_probe() {
             return Prompt::Probe;
+        }
+        if shortest.is_none() && self.since_sent_ns == Some(self.quiet_ns) {
+            // Nothing was heard since, so no acknowledgement asked for it.
+            return match self.quiet_ns >= MIN_TIMEOUT_NS {
+                true => Prompt::Timer,
+                false => Prompt::News,
+            };
         }
         let patience = shortest.map_or(MIN_TIMEOUT_WITHOUT_RTT_NS, |rtt| {
             (rtt.saturating_mul(2)).max(MIN_TIMEOUT_NS)
@@ -131,5 +138,21 @@ mod tests {
         assert_eq!(after(290, true, true), Prompt::Probe);
         assert_eq!(after(290, true, false), Prompt::Timer, "without SACK");
         assert_eq!(after(9_100, true, true), Prompt::Timer);
+    }
+
+    #[test]
+    fn without_a_round_trip_what_nothing_asked_for_was_sent_again_by_a_timer() {
+        let unknown = |ms, quiet: i64| Waited {
+            quiet_ns: quiet * MS,
+            rtt_ns: None,
+            ..waited(ms, true, false)
+        };
+        assert_eq!(unknown(202, 202).prompt(), Prompt::Timer);
+        assert_eq!(unknown(90, 90).prompt(), Prompt::News, "too soon for one");
+        assert_eq!(
+            unknown(202, 100).prompt(),
+            Prompt::News,
+            "something was heard"
+        );
     }
 }

@@ -145,6 +145,7 @@ impl RecoveryTracker {
             // After a time-out in the phase before, the sender goes on with what had been sent by then.
             recovery.timeout = offset < self.timed_out;
             recovery.facts = Facts {
+                first: offset,
                 last: offset,
                 to_end: highest.saturating_sub(offset),
                 prompt,
@@ -176,6 +177,7 @@ impl RecoveryTracker {
             last.recovery.expiries += u32::from(timer);
             last.recovery.retransmissions += 1;
             let facts = &mut last.recovery.facts;
+            facts.first = facts.first.min(offset);
             facts.last = facts.last.max(offset);
             facts.asked |= prompt != Prompt::Nothing;
         }
@@ -240,7 +242,7 @@ impl RecoveryTracker {
                 ..
             } = phase.recovery;
             // Where it repeated one segment alone, each repetition was an expiry, except for a tail loss probe (RFC 8985 section 7).
-            let alone = facts.last <= seq_offset as i64;
+            let alone = facts.first >= seq_offset as i64 && facts.last <= seq_offset as i64;
             let probes = u32::from(facts.prompt == Prompt::Probe);
             let least = if alone { retransmissions - probes } else { 1 };
             phase.recovery.expiries = phase.recovery.expiries.max(least).max(1);

@@ -17,7 +17,8 @@ pub(super) fn moved(flow: &FlowReport) -> Claim {
         || flow.endpoints.syn_seen
         || flow.originals.packets >= MIN_ANSWERS;
     let known = flow.limits.life_ns() > 0 && answers;
-    let in_vain = flow.recoveries.of(Cause::Unanswered).recoveries > 0;
+    let refused = flow.endpoints.closing.reset_by.is_some() && flow.was_cut_off();
+    let in_vain = refused || flow.recoveries.of(Cause::Unanswered).recoveries > 0;
     Claim::Moved {
         flow: flow.flow,
         bytes: flow.originals.bytes,

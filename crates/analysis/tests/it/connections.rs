@@ -236,8 +236,34 @@ fn syns_that_were_sent_again_before_one_was_answered_are_told() {
     let text = headline(&capture.analyse()).to_string();
     says(
         &text,
-        "2 SYNs were sent again until the connection was opened, which took 3.00 s",
+        "2 SYNs were sent again before the connection was opened, over 3.00 s",
     );
+}
+
+/// Keep-alives with a byte, of a connection that was open before the capture began: the first packets of their host are without data, or the
+/// other host has acknowledged the byte.
+#[test]
+fn a_keep_alive_before_all_data_is_no_data() {
+    let mut capture = Capture::default();
+    capture.send(0.0, server(B, A, ACK, 0));
+    for n in 0..3 {
+        let at = 45_000.0 * f64::from(n + 1);
+        capture.send(at, client(A - 1, B, ACK, 1));
+        capture.send(at + 12.0, server(B, A, ACK, 0));
+    }
+    let analysis = capture.analyse();
+    assert_eq!(analysis.flows, []);
+    assert_eq!(analysis.attempts.failed(), 0);
+}
+
+/// The next byte, to a host that does not have it: as those of a terminal, and of a host that asks whether a window is still closed.
+#[test]
+fn a_byte_that_the_other_host_lacks_is_data() {
+    let mut capture = Capture::default();
+    capture.send(0.0, server(B, A, ACK, 0));
+    capture.send(45_000.0, client(A, B, ACK, 1));
+    capture.send(45_012.0, server(B, A + 1, ACK, 0));
+    assert_eq!(capture.analyse().flows.len(), 1);
 }
 
 /// A SYN with 400 bytes, of which `taken` are acknowledged; the client goes on behind those.

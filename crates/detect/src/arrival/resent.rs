@@ -4,7 +4,7 @@ use inorder_wire::Segment;
 
 use super::{Arrival, Context, NEVER_NS};
 use crate::explanation::Explanation;
-use crate::prompt::{MIN_TIMEOUT_NS, Prompt, Waited};
+use crate::prompt::{MIN_TIMEOUT_NS, Prompt, Waited, soonest_probe};
 use crate::result::{Cause, Confidence, Retransmission, Verdict};
 
 /// The delay has jumped where packets come within less than this part of the time that was between them.
@@ -86,8 +86,9 @@ impl Arrival {
     fn prompt(&self, now: i64, to: i64, cx: &Context) -> Prompt {
         let came_ns = now.saturating_sub(self.times.last_ns());
         // What was sent a timer's time apart comes together where the delay has jumped.
-        let jumped =
-            cx.sent_behind_ns > MIN_TIMEOUT_NS && came_ns < cx.sent_behind_ns / PARTS_OF_JUMP;
+        let least_ns = cx.marks.rtt_ns().map_or(MIN_TIMEOUT_NS, soonest_probe);
+        let jumped = cx.sent_behind_ns > least_ns.min(MIN_TIMEOUT_NS)
+            && came_ns < cx.sent_behind_ns / PARTS_OF_JUMP;
         let quiet_ns = if jumped { cx.sent_behind_ns } else { came_ns };
         let last = to >= self.order.next();
         let waited = Waited {

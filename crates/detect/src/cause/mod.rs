@@ -207,6 +207,7 @@ mod tests {
         let mut phase = Recovery::new(1_000, (first * MSS) as u64, verdict);
         phase.retransmissions = (last - first + 1) as u32;
         phase.facts = Facts {
+            first: first * MSS,
             last: last * MSS,
             to_end: (end - first) * MSS,
             prompt: Prompt::Probe,
@@ -250,6 +251,17 @@ mod tests {
         assert_eq!(cause(&probe, &[mark(3, Kind::Reordered)]), Cause::TailProbe);
         let needed = phase(RecoveryVerdict::Loss, 9, 9, 10);
         assert_eq!(cause(&needed, &[mark(9, Kind::Lost)]), Cause::Loss);
+    }
+
+    /// The probe of the last segment shows the sender two holes below.
+    #[test]
+    fn what_a_probe_brings_to_light_below_itself_was_lost() {
+        let mut begun = phase(RecoveryVerdict::Loss, 9, 9, 10);
+        begun.retransmissions = 3;
+        begun.facts.first = 4 * MSS;
+        assert_eq!(cause(&begun, &[mark(4, Kind::Lost)]), Cause::Loss);
+        begun.facts.prompt = Prompt::News;
+        assert_eq!(cause(&begun, &[mark(4, Kind::Lost)]), Cause::Unknown);
     }
 
     #[test]

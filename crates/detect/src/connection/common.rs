@@ -157,7 +157,12 @@ impl Common {
         {
             self.control(sides, dir, seg);
         }
-        if seg.payload_len > 0 && !seg.flags.any(TcpFlags::RST) {
+        let keeps_alive = seg.payload_len == 1
+            && !self.followed[dir.index()]
+            && self.is_keep_alive_before_data(sides, dir, seg);
+        if keeps_alive {
+            self.keep_alive(dir, seg);
+        } else if seg.payload_len > 0 && !seg.flags.any(TcpFlags::RST) {
             if !self.followed[dir.index()] {
                 self.follow(sides, dir, seg, config);
             }
@@ -210,6 +215,23 @@ impl Common {
             Dir::HighToLow => (high, low),
         };
         to.acknowledged(seg, from, || self.position.answer_time(dir));
+    }
+
+    /// The single byte of `seg`, the first that is captured of its host, was sent before the capture began: keep-alives of some stacks repeat the
+    /// last one (RFC 9293 section 3.8.4), without the flag that is set where a host has nothing more to send. Once nothing answers them they are
+    /// followed, to be reported.
+    #[cold]
+    fn is_keep_alive_before_data(&self, sides: &[Side; 2], dir: Dir, seg: &Segment) -> bool {
+        let plain = !seg
+            .flags
+            .any(TcpFlags::PSH | TcpFlags::FIN | TcpFlags::SYN | TcpFlags::RST);
+        let answered = self
+            .alive
+            .as_ref()
+            .is_none_or(|alive| alive.silence().is_none());
+        let lacking = sides[dir.reverse().index()].reported();
+        let lacked = lacking.is_some_and(|has| has.ack == seg.seq);
+        plain && answered && !lacked && self.hellos[dir.index()].is_none()
     }
 
     #[cold]

@@ -36,6 +36,8 @@ impl CauseCount {
 /// What is known of a recovery phase beside what outputs say of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Facts {
+    /// Offset of the lowest segment sent again in it: a tail loss probe comes before what is below.
+    pub(crate) first: i64,
     /// Offset of the highest segment sent again in it.
     pub(crate) last: i64,
     /// Bytes from the first segment sent again to the end of what had been sent.

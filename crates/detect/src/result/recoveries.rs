@@ -3,6 +3,7 @@
 use inorder_limits::Reduction;
 
 use crate::cause::Mark;
+use crate::prompt::Prompt;
 
 use super::{Cause, CauseCount, Distribution, Facts, RecoveryVerdict};
 
@@ -55,10 +56,14 @@ impl Recovery {
         }
     }
 
-    /// Where the first and the highest segment begin that were sent again in it.
+    /// Where the first and the highest segment begin that were sent again in it: behind a tail loss probe, the lowest and the highest.
     pub(crate) fn sent_again(&self) -> (i64, i64) {
-        let from = i64::try_from(self.seq_offset).unwrap_or(i64::MAX);
-        (from, self.facts.last.max(from))
+        let first = i64::try_from(self.seq_offset).unwrap_or(i64::MAX);
+        let from = match self.facts.prompt {
+            Prompt::Probe => first.min(self.facts.first),
+            _ => first,
+        };
+        (from, self.facts.last.max(first))
     }
 }
 

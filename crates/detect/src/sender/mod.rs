@@ -317,6 +317,9 @@ impl Sender {
             return self.process(&Ack::of(seg));
         }
         let mut ready = std::mem::take(&mut self.ready);
+        if advances && by_id {
+            self.queue.newest(seg, |ack| ready.push(ack));
+        }
         self.queue.push(seg, by_id, |ack| ready.push(ack));
         for ack in ready.drain(..) {
             self.process(&ack);

@@ -19,6 +19,9 @@ const MAX_WAIT_NS: i64 = 3_000_000;
 /// nanoseconds.
 const MIN_ANSWERS_NOT_ALL_SLOW: u32 = 16;
 const MAX_SLOW_HOST_NS: i64 = 1_000_000;
+/// How long hosts delay an acknowledgement, nanoseconds: RFC 9293 section 3.8.6.3 allows half a second, most wait for 40 ms (Linux) to 200 ms (BSD).
+const MIN_DELAYED_ACK_NS: i64 = 25_000_000;
+const MAX_DELAYED_ACK_NS: i64 = 500_000_000;
 /// Number of holes on the other side of the capture point for each hole on this side that may be such an accident.
 const MISPLACED_PER_ACCIDENT: u32 = 8;
 
@@ -108,6 +111,10 @@ impl Position {
             (Near::Low, _) if self.is_behind_router(0) => (Near::Neither, VantageBasis::Ttl),
             (Near::High, _) if self.is_behind_router(1) => (Near::Neither, VantageBasis::Ttl),
             found => found,
+        };
+        let (near, basis) = match (near, self.near_though_slow()) {
+            (Near::Neither, slow) if slow != Near::Neither => (slow, VantageBasis::Ttl),
+            _ => (near, basis),
         };
         // Next to a host are no holes between it and the capture point.
         let [low, high] = [0, 1].map(|i| {
@@ -215,6 +222,23 @@ impl Position {
             [false, true] if heard => Near::Low,
             [true, false] if heard => Near::High,
             _ => Near::Neither,
+        }
+    }
+
+    /// The only host from which no router lies, if its few answers may have been slow because it acknowledges data only after a while
+    /// (RFC 9293 section 3.8.6.3). An answer to a SYN is not delayed.
+    fn near_though_slow(&self) -> Near {
+        let near = self.near_by_ttl();
+        let pace = match near {
+            Near::Low => &self.hosts[0].pace,
+            Near::High => &self.hosts[1].pace,
+            Near::Neither => return near,
+        };
+        let few = !self.handshake && pace.timed < MIN_ANSWERS_NOT_ALL_SLOW;
+        let delayed = |ns| (MIN_DELAYED_ACK_NS..=MAX_DELAYED_ACK_NS).contains(&ns);
+        match few && pace.answer_ns.is_some_and(delayed) {
+            true => near,
+            false => Near::Neither,
         }
     }
 

@@ -324,6 +324,42 @@ fn a_host_none_of_whose_many_answers_was_soon_is_elsewhere() {
     }
 }
 
+/// A client without a router before it, which sends requests of 100 bytes and delays each acknowledgement by `delay_ms`, and a server that
+/// is 2 ms away behind routers. The handshake was not captured.
+fn delayed(delay_ms: i64, exchanges: u32) -> Position {
+    let mut p = Position::default();
+    for n in 0..exchanges {
+        let now = 1_000 * i64::from(n);
+        let (seq, ack) = (100 + 100 * n, 500 + 100 * n);
+        let bytes = |seg: Segment, payload_len, ttl| Segment {
+            payload_len,
+            ttl,
+            ..seg
+        };
+        p.observe(
+            Dir::LowToHigh,
+            &bytes(packet(now, seq, ack, TcpFlags::ACK), 100, 128),
+        );
+        let answer = packet(now + 2, ack, seq + 100, TcpFlags::ACK);
+        p.observe(Dir::HighToLow, &bytes(answer, 100, 57));
+        let late = packet(now + 2 + delay_ms, seq + 100, ack + 100, TcpFlags::ACK);
+        p.observe(Dir::LowToHigh, &bytes(late, 0, 128));
+    }
+    p
+}
+
+#[test]
+fn a_few_delayed_acknowledgements_do_not_make_a_host_distant() {
+    for (delay_ms, exchanges, vantage) in [
+        (46, 3, Vantage::Sender),
+        (46, 40, Vantage::Middle),
+        (12, 3, Vantage::Middle),
+    ] {
+        let choice = delayed(delay_ms, exchanges).choose(Dir::LowToHigh, None, true);
+        assert_eq!(choice.vantage, vantage, "{delay_ms} ms, {exchanges} times");
+    }
+}
+
 #[test]
 fn a_sender_whose_only_answer_took_as_long_as_a_path_is_not_next_to_the_capture_point() {
     for (there, back, vantage) in [(6, 5, Vantage::Middle), (8, 1, Vantage::Sender)] {

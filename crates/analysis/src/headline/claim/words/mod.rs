@@ -141,7 +141,7 @@ impl Claim {
                 timer,
             } => unanswered(*packets, *repeated, *timer),
             Claim::Opening { syns, waited_ns } => format!(
-                "{} {} sent again until the connection was opened, which took {}",
+                "{} {} sent again before the connection was opened, over {}",
                 plural(*syns, "SYN"),
                 was(*syns),
                 time(*waited_ns)
