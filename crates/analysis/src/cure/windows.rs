@@ -46,6 +46,14 @@ fn with_sack(flow: &FlowReport, mut action: Action) -> Action {
     action
 }
 
+/// How much would fill the path, as far as that is known.
+fn fills(flow: &FlowReport) -> Option<String> {
+    path_bytes(flow).map(|n| match n == flow.originals.bytes {
+        true => format!("all {} that it sent would fit into the path", bytes(n)),
+        false => format!("{} would fill the path", bytes(n)),
+    })
+}
+
 /// The receiver's window: without scaling, read too slowly, or too small.
 pub(super) fn receiver_window(cases: &[Case<'_>]) -> Option<Action> {
     let worst = super::worst(cases, |set| set.only() == Some(Limit::ReceiverWindow))?;
@@ -100,8 +108,8 @@ pub(super) fn receiver_window(cases: &[Case<'_>]) -> Option<Action> {
         commands: vec![format!(
             "sysctl -w net.ipv4.tcp_rmem='4096 131072 {buffer}' net.core.rmem_max={buffer}"
         )],
-        evidence: match path_bytes(flow) {
-            Some(fills) => format!("{full}; {} would fill the path", bytes(fills)),
+        evidence: match fills(flow) {
+            Some(fills) => format!("{full}; {fills}"),
             None => full,
         },
         holds: "Linux of any version, for applications that do not set SO_RCVBUF: one that does must ask for as much \
@@ -135,8 +143,8 @@ pub(super) fn send_buffer(cases: &[Case<'_>]) -> Option<Action> {
             "the buffer was full for {} of the time{}{}",
             worst.share(),
             held.map_or_else(String::new, |n| format!(", with {} in flight", bytes(n))),
-            match path_bytes(flow) {
-                Some(n) => format!("; {} would fill the path", bytes(n)),
+            match fills(flow) {
+                Some(fills) => format!("; {fills}"),
                 None => "; how much would fill the path is not known".to_owned(),
             }
         ),

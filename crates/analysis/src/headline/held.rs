@@ -32,6 +32,8 @@ pub struct Held {
     pub(crate) buffer_bytes: Option<u64>,
     /// Bytes that fill the path.
     pub(crate) path_bytes: Option<u64>,
+    /// That is all that was sent.
+    pub(crate) path_holds_all: bool,
     /// Rate of the line, bits per second.
     pub(crate) line_bps: Option<u64>,
     /// What a policer lets pass at least, bits per second.
@@ -99,6 +101,7 @@ impl Held {
             buffer_bytes: flow.limits.send_buffer_bytes,
             line_bps: shares::line_bps(flow),
             path_bytes: shares::path_bytes(flow),
+            path_holds_all: shares::path_bytes(flow) == Some(flow.originals.bytes),
             policed_bps: flow.limits.policed_bps,
             queueing_ns: flow.limits.queueing_ns,
             reductions: match unnecessary {
@@ -243,7 +246,11 @@ impl Held {
             );
         }
         let needed = self.path_bytes.filter(|n| *n > window.largest_bytes);
-        let needed = needed.map_or_else(String::new, |n| format!("; the path needs {}", bytes(n)));
+        let needed = match needed {
+            Some(_) if self.path_holds_all => "; the path had room for all of it".to_owned(),
+            Some(n) => format!("; the path needs {}", bytes(n)),
+            None => String::new(),
+        };
         let unscaled = match window.unscaled {
             true => ", which cannot exceed 65,535 bytes without window scaling,",
             false => "",

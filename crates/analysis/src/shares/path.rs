@@ -31,10 +31,11 @@ pub(crate) fn full_line_bps(flow: &FlowReport) -> Option<u64> {
     (full >= MIN_LONG || trains.is_some_and(|of| RATE_OVER_TRAINS.contains(&of))).then_some(line)
 }
 
-/// Bytes that fill the path: the line's rate times the round trip.
+/// Bytes that fill the path: the line's rate times the round trip. No window needs more than all that is sent.
 pub(crate) fn path_bytes(flow: &FlowReport) -> Option<u64> {
     let bps = line_bps(flow)? as f64;
-    Some((bps / 8e9 * round_trip_ns(flow)? as f64) as u64)
+    let fills = (bps / 8e9 * round_trip_ns(flow)? as f64) as u64;
+    Some(fills.min(flow.originals.bytes))
 }
 
 /// The round trip between sender and receiver at its shortest, nanoseconds.

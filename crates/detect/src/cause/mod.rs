@@ -179,7 +179,7 @@ impl Flow<'_> {
             return;
         }
         let of_phase = |phase: &Recovery| -> Vec<i64> {
-            let losses = self.of(Kind::Lost, phase.sent_again());
+            let losses = self.of(Kind::Lost, phase.sent_again_first());
             let losses = losses.filter(|_| phase.cause.is_loss());
             losses.map(|m| m.rtt_ns).filter(|&rtt| rtt > 0).collect()
         };
@@ -260,8 +260,7 @@ mod tests {
         begun.retransmissions = 3;
         begun.facts.first = 4 * MSS;
         assert_eq!(cause(&begun, &[mark(4, Kind::Lost)]), Cause::Loss);
-        begun.facts.prompt = Prompt::News;
-        assert_eq!(cause(&begun, &[mark(4, Kind::Lost)]), Cause::Unknown);
+        assert_eq!(cause(&begun, &[mark(3, Kind::Lost)]), Cause::Unknown);
     }
 
     #[test]

@@ -35,6 +35,8 @@ pub(super) struct End {
     reset_by: [Option<Host>; 2],
     /// When that was, nanoseconds.
     reset_ns: [i64; 2],
+    /// For each direction, when its receiver reset the connection first, whether or not a FIN went that way before, nanoseconds.
+    refused_ns: [Option<i64>; 2],
     /// For each direction, the data that came by behind the reset of its receiver.
     behind: [Option<Behind>; 2],
     /// For each direction, that its receiver said more behind its reset, which ended nothing: it was the answer to an old segment.
@@ -66,7 +68,7 @@ impl End {
 
     /// Data goes `dir`, perhaps behind the reset of its receiver.
     pub(super) fn data(&mut self, dir: Dir, seg: &Segment) {
-        if self.reset_by[dir.index()] != Some(Host::Receiver) {
+        if self.refused_ns[dir.index()].is_none() {
             return;
         }
         let end = seg.seq.wrapping_add(seg.payload_len);
@@ -83,7 +85,7 @@ impl End {
     /// A segment goes `dir`: it may acknowledge the FIN that went the other way.
     pub(super) fn answered(&mut self, dir: Dir, seg: &Segment) {
         let way = dir.reverse().index();
-        let was_reset = self.reset_by[way] == Some(Host::Receiver);
+        let was_reset = self.refused_ns[way].is_some();
         self.went_on[way] |= was_reset && !seg.flags.any(TcpFlags::RST);
         if let Some(fin) = &mut self.fins[dir.reverse().index()] {
             let ahead = seg.ack.wrapping_sub(fin.number.wrapping_add(1)) as i32;
@@ -94,6 +96,7 @@ impl End {
 
     /// The host whose data goes `dir` resets the connection at `now`.
     pub(super) fn reset(&mut self, dir: Dir, now: i64) {
+        self.refused_ns[dir.reverse().index()].get_or_insert(now);
         for (way, host) in [(dir, Host::Sender), (dir.reverse(), Host::Receiver)] {
             if self.fins[way.index()].is_none() && self.reset_by[way.index()].is_none() {
                 self.reset_by[way.index()] = Some(host);
@@ -111,7 +114,7 @@ impl End {
 
     /// When the receiver of the data that goes `dir` ended the connection, though more of them came by, nanoseconds.
     pub(super) fn refused_ns(&self, dir: Dir) -> Option<i64> {
-        (self.behind_reset(dir) > 0).then_some(self.reset_ns[dir.index()])
+        self.refused_ns[dir.index()].filter(|_| self.behind_reset(dir) > 0)
     }
 
     /// When the host whose data goes `dir` reset the connection, nanoseconds.

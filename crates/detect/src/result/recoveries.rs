@@ -3,7 +3,6 @@
 use inorder_limits::Reduction;
 
 use crate::cause::Mark;
-use crate::prompt::Prompt;
 
 use super::{Cause, CauseCount, Distribution, Facts, RecoveryVerdict};
 
@@ -56,14 +55,16 @@ impl Recovery {
         }
     }
 
-    /// Where the first and the highest segment begin that were sent again in it: behind a tail loss probe, the lowest and the highest.
+    /// Where the lowest and the highest segment begin that were sent again in it.
     pub(crate) fn sent_again(&self) -> (i64, i64) {
+        let (first, highest) = self.sent_again_first();
+        (first.min(self.facts.first), highest)
+    }
+
+    /// The same, but from the segment on that was sent again first.
+    pub(crate) fn sent_again_first(&self) -> (i64, i64) {
         let first = i64::try_from(self.seq_offset).unwrap_or(i64::MAX);
-        let from = match self.facts.prompt {
-            Prompt::Probe => first.min(self.facts.first),
-            _ => first,
-        };
-        (from, self.facts.last.max(first))
+        (first, self.facts.last.max(first))
     }
 }
 

@@ -65,7 +65,7 @@ impl Side {
             // What rests on the forgotten ranges was never asserted.
             blind = blind.with(NotSeen::Holes);
         }
-        let over_ns = end.over_ns(vantage, engines.recorder.last_data_ns());
+        let over_ns = end.over_ns(engines.recorder.last_data_ns());
         let (cost, limits) = engines.recorder.finish(&Life {
             mss: cx.mss,
             rtt_ns: round_trip(&choice, min_rtt_ns),
@@ -280,12 +280,11 @@ pub(crate) struct End {
 }
 
 impl End {
-    /// When nothing limits the transfer any more, whose last data came at `last_data_ns`: the sender has reset the connection, or, beside the
-    /// receiver, the receiver refuses what comes.
-    fn over_ns(&self, vantage: Vantage, last_data_ns: i64) -> i64 {
-        let refused_ns = self.refused_ns.filter(|_| vantage == Vantage::Receiver);
+    /// When nothing limits the transfer any more, whose last data came at `last_data_ns`: the sender has reset the connection, or the
+    /// receiver refuses what comes.
+    fn over_ns(&self, last_data_ns: i64) -> i64 {
         let given_up_ns = self.given_up_ns.filter(|ns| *ns >= last_data_ns);
-        let ended = [refused_ns, given_up_ns].into_iter().flatten();
+        let ended = [self.refused_ns, given_up_ns].into_iter().flatten();
         ended.fold(self.last_ns, i64::min)
     }
 
