@@ -6,7 +6,7 @@ use inorder_detect::{Cause, FlowReport, Gravity, StreamReport, Totals, Trouble};
 use inorder_report::number::{self, count, plural, time_u64};
 use inorder_report::{Column, Digits, columns};
 
-use crate::gravity::Subject;
+use crate::gravity::{Subject, troubled};
 use crate::headline::{Claim, bounds, headline, share, subject};
 use crate::limits::{labels_of, troubled_share};
 use crate::model::Analysis;
@@ -34,9 +34,10 @@ impl Line {
         let totals = analysis.totals();
         let attempts = Gravity::of_attempts(&analysis.attempts);
         let subject = subject(analysis);
-        let gravity = subject.map_or(0.0, |of| of.gravity().key());
+        let worst = troubled(analysis).into_iter().next();
+        let gravity = worst.map_or(0.0, |of| of.gravity().key());
         let failed = analysis.attempts.failed();
-        let trouble = match subject {
+        let trouble = match worst {
             _ if failed > 0 && attempts > gravity => {
                 format!("{} to connect failed", plural(failed, "attempt"))
             }

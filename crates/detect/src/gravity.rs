@@ -221,6 +221,11 @@ impl Gravity {
         self.troubles.iter().map(|(trouble, _)| *trouble)
     }
 
+    /// Not even one packet was affected, as far as that is counted: some came late or again, and nothing slowed down for that.
+    pub fn is_slight(&self) -> bool {
+        self.troubles.iter().map(|(_, n)| n).sum::<f64>() < 1.0
+    }
+
     /// The worst trouble; `None` if there is none.
     pub fn worst(&self) -> Option<Trouble> {
         self.troubles.first().map(|(trouble, _)| *trouble)

@@ -71,7 +71,7 @@ impl fmt::Display for Headline {
 
 /// Describes the result of one analysis.
 pub fn headline(analysis: &Analysis) -> Headline {
-    let troubled = troubled(analysis);
+    let troubled = in_order(analysis);
     let totals = analysis.totals();
     let seen = totals.flows + totals.streams.streams > 0;
     let first = troubled.first();
@@ -106,10 +106,25 @@ pub fn headline(analysis: &Analysis) -> Headline {
     }
 }
 
-/// What the first sentence is about: the worst flow or stream, without trouble the largest flow.
+/// What the first sentence is about: the worst flow or stream, without trouble that anybody feels the largest flow.
 pub(crate) fn subject(analysis: &Analysis) -> Option<Subject<'_>> {
-    let worst = troubled(analysis).into_iter().next();
+    let worst = in_order(analysis).into_iter().next();
     worst.or_else(|| largest(analysis).map(Subject::Flow))
+}
+
+/// Flows and streams with trouble, the worst first. Where what happened to that did no harm, the flow that carried most is of more interest.
+fn in_order(analysis: &Analysis) -> Vec<Subject<'_>> {
+    let mut all = troubled(analysis);
+    let slight = all.first().and_then(|worst| match worst {
+        Subject::Flow(flow) => worst.gravity().is_slight().then_some(flow.originals.bytes),
+        Subject::Stream(_) => None,
+    });
+    let larger = largest(analysis).filter(|flow| slight.is_some_and(|n| flow.originals.bytes > n));
+    if let Some(larger) = larger {
+        all.retain(|one| !matches!(one, Subject::Flow(flow) if std::ptr::eq(*flow, larger)));
+        all.insert(0, Subject::Flow(larger));
+    }
+    all
 }
 
 /// The flow that carried most, if any carried something.

@@ -68,6 +68,27 @@ fn late_packets_of_another_flow_are_told_once() {
 }
 
 #[test]
+fn a_probe_in_a_small_flow_does_not_come_before_the_largest_flow() {
+    let mut analysis = with(|flow| {
+        recovered(flow, Cause::TailProbe, 1, 0);
+        flow.retransmissions.spurious = 1;
+    });
+    let mut lead = |bytes: u64| {
+        analysis.flows[0].originals.bytes = bytes;
+        said(&analysis)
+    };
+    says(&lead(5_000), "10.1.0.2:2->192.0.2.17:5001 moved 927 kB");
+    says(
+        &lead(5_000),
+        "esides, 1 of 2 TCP flows had 1 spurious retransmission",
+    );
+    says(
+        &lead(9_000_000),
+        "10.1.0.2:1->192.0.2.17:5001 moved 9.00 MB",
+    );
+}
+
+#[test]
 fn late_packets_before_the_capture_point_are_seen_though_the_end_of_the_path_is_not() {
     let said = said(&with(|flow| {
         let mut upstream = sample::clean(1);
