@@ -49,10 +49,10 @@ impl Waited {
     /// What made the sender repeat it.
     pub(crate) fn prompt(&self) -> Prompt {
         let shortest = self.rtt_ns.map(|(shortest, _)| shortest);
+        let unheard = self.since_sent_ns == Some(self.quiet_ns);
         if let (Some(since), Some(rtt)) = (self.since_sent_ns, shortest) {
             // If nothing was heard since, no acknowledgement asked for it: a timer did, however short it is (hosts may be set to minimum
             // time-outs of a few milliseconds). A probe, which comes first, repeats the last segment only (RFC 8985 section 7.3).
-            let unheard = since == self.quiet_ns;
             if unheard && !self.last && since >= rtt {
                 return Prompt::Timer;
             }
@@ -63,17 +63,13 @@ impl Waited {
         if self.may_be_probe() {
             return Prompt::Probe;
         }
-        if shortest.is_none() && self.since_sent_ns == Some(self.quiet_ns) {
-            // Nothing was heard since, so no acknowledgement asked for it.
-            return match self.quiet_ns >= MIN_TIMEOUT_NS {
-                true => Prompt::Timer,
-                false => Prompt::News,
-            };
-        }
-        let patience = shortest.map_or(MIN_TIMEOUT_WITHOUT_RTT_NS, |rtt| {
-            (rtt.saturating_mul(2)).max(MIN_TIMEOUT_NS)
-        });
-        if self.quiet_ns > patience {
+        let patience = match (shortest, unheard) {
+            (Some(_), true) => 0,
+            (None, true) => MIN_TIMEOUT_NS,
+            (Some(rtt), false) => rtt.saturating_mul(2).max(MIN_TIMEOUT_NS),
+            (None, false) => MIN_TIMEOUT_WITHOUT_RTT_NS,
+        };
+        if self.quiet_ns >= patience {
             Prompt::Timer
         } else {
             Prompt::News
