@@ -77,15 +77,12 @@ fn a_probe_in_a_small_flow_does_not_come_before_the_largest_flow() {
         analysis.flows[0].originals.bytes = bytes;
         said(&analysis)
     };
-    says(&lead(5_000), "10.1.0.2:2->192.0.2.17:5001 moved 927 kB");
+    says(lead(5_000), "10.1.0.2:2->192.0.2.17:5001 moved 927 kB");
     says(
-        &lead(5_000),
+        lead(5_000),
         "esides, 1 of 2 TCP flows had 1 spurious retransmission",
     );
-    says(
-        &lead(9_000_000),
-        "10.1.0.2:1->192.0.2.17:5001 moved 9.00 MB",
-    );
+    says(lead(9_000_000), "10.1.0.2:1->192.0.2.17:5001 moved 9.00 MB");
 }
 
 #[test]
