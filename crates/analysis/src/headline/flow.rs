@@ -18,7 +18,11 @@ pub(super) fn moved(flow: &FlowReport) -> Claim {
         || flow.originals.packets >= MIN_ANSWERS;
     let known = flow.limits.life_ns() > 0 && answers;
     let refused = flow.endpoints.closing.reset_by.is_some() && flow.was_cut_off();
-    let in_vain = refused || flow.recoveries.of(Cause::Unanswered).recoveries > 0;
+    // Beside the sender: no acknowledgement of any of it was captured, though its receiver was heard.
+    let unheard = flow.vantage.vantage == Vantage::Sender
+        && flow.originals.undecided == flow.originals.packets
+        && !flow.blind.any();
+    let in_vain = refused || unheard || flow.recoveries.of(Cause::Unanswered).recoveries > 0;
     Claim::Moved {
         flow: flow.flow,
         bytes: flow.originals.bytes,
