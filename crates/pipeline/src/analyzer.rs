@@ -114,6 +114,7 @@ impl Analyzer {
             self.read_again(again, &mut here, peer.is_some());
         }
         let name_there = peer.as_ref().map(|peer| peer.name().to_owned());
+        let compares = peer.is_some();
         let there = match peer {
             Some(peer) if !self.watch.stop() => Some(self.record(peer)),
             _ => None,
@@ -132,7 +133,8 @@ impl Analyzer {
             let recorded = here.recorded;
             recorded.compare(&there, name, &self.selection, &mut analysis);
         }
-        let done = Error::unless_whole(analysis, here.error, here.stopped);
+        let stopped = here.stopped || compares && self.watch.stop();
+        let done = Error::unless_whole(analysis, here.error, stopped);
         match damage {
             Some(damage) => Error::not_compared(done, damage),
             None => done,
