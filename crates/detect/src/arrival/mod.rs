@@ -248,12 +248,12 @@ impl Arrival {
         }
     }
 
-    /// Whether the sender keeps identifications, as far as its data has shown.
     /// Some data was late or sent again with its old identification.
     pub(crate) fn perhaps_kept(&self) -> bool {
         self.kept_ids.is_suspected()
     }
 
+    /// Whether the sender keeps identifications, as far as its data has shown.
     pub(crate) fn kept(&self) -> Kept {
         self.kept_ids.is()
     }

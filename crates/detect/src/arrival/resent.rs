@@ -85,7 +85,8 @@ impl Arrival {
     /// What made the sender repeat what ends at the byte `to` and came at `now`, as far as the times of arrival tell.
     fn prompt(&self, now: i64, to: i64, cx: &Context) -> Prompt {
         let came_ns = now.saturating_sub(self.times.last_ns());
-        // What was sent a timer's time apart comes together where the delay has jumped.
+        // Where the delay has jumped, packets arrive together that a timer sent one after the other: timestamps tell how far apart. A tail loss probe's
+        // timer may be shorter than any retransmission timer.
         let least_ns = cx.marks.rtt_ns().map_or(MIN_TIMEOUT_NS, soonest_probe);
         let jumped = cx.sent_behind_ns > least_ns.min(MIN_TIMEOUT_NS)
             && came_ns < cx.sent_behind_ns / PARTS_OF_JUMP;

@@ -217,9 +217,9 @@ impl Common {
         to.acknowledged(seg, from, || self.position.answer_time(dir));
     }
 
-    /// The single byte of `seg`, the first that is captured of its host, was sent before the capture began: keep-alives of some stacks repeat the
-    /// last one (RFC 9293 section 3.8.4), without the flag that is set where a host has nothing more to send. Once nothing answers them they are
-    /// followed, to be reported.
+    /// `seg`, of one byte and the first with data of its host, is a keep-alive of a connection that was open before the capture began: some stacks
+    /// send the last byte again (RFC 9293 section 3.8.4). PSH is not set then, and the other host does not acknowledge up to this byte, as it does
+    /// where it lacks it. Several that nothing answers are followed as data, so that the silence is reported.
     #[cold]
     fn is_keep_alive_before_data(&self, sides: &[Side; 2], dir: Dir, seg: &Segment) -> bool {
         let plain = !seg

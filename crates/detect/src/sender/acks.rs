@@ -127,7 +127,8 @@ impl AckQueue {
         }
     }
 
-    /// `seg` acknowledges more than all before and was sent last: if its identification is lower than another, its host began to count anew.
+    /// `seg` acknowledges more than all before, so it was sent last, whatever its identification: where that is lower than another, the host has
+    /// begun to count anew.
     pub(crate) fn newest(&mut self, seg: &Segment, out: impl FnMut(Ack)) {
         let Some(next) = self.next_id.filter(|_| self.by_id) else {
             return;
