@@ -68,6 +68,17 @@ fn late_packets_of_another_flow_are_told_once() {
 }
 
 #[test]
+fn what_nothing_acknowledged_was_sent_and_not_moved() {
+    let said = said(&with(|flow| {
+        flow.vantage.vantage = inorder_detect::Vantage::Sender;
+        flow.originals.undecided = flow.originals.packets;
+        recovered(flow, Cause::Loss, 1, 0);
+        flow.originals.lost = 1;
+    }));
+    says(&said, "sent 927 kB, not all of which was acknowledged");
+}
+
+#[test]
 fn a_probe_in_a_small_flow_does_not_come_before_the_largest_flow() {
     let mut analysis = with(|flow| {
         recovered(flow, Cause::TailProbe, 1, 0);
