@@ -3,6 +3,7 @@
 //! An original was sent before any transmission of higher data, a retransmission after. Whatever
 //! the sender counts up a packet (IPv4 identification) or by time (timestamps) tells them apart.
 
+use inorder_vantage::Measured;
 use inorder_wire::{Has, Segment};
 
 use crate::collect::Basis;
@@ -63,6 +64,12 @@ impl RoundTrip {
             self.least_ns = ns.min(self.ns);
         }
         self
+    }
+}
+
+impl From<Measured> for RoundTrip {
+    fn from(measured: Measured) -> Self {
+        RoundTrip::new(measured.ns, measured.seldom)
     }
 }
 

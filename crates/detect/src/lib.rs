@@ -75,7 +75,6 @@ mod sender;
 mod side;
 mod stamps;
 mod tracker;
-mod vantage;
 
 pub use acceptance::Acceptance;
 pub use choice::FlowChoice;

@@ -2,8 +2,7 @@
 
 use crate::{AfterTimeout, Duplicates, Echo, Identification, Repeats, TooOld};
 use crate::{
-    Bound, Evidence, FastOpen, Half, Host, Kind, NotSeen, Outcome, PointKind, Reason, VantageBasis,
-    Verdict,
+    Bound, Evidence, FastOpen, Half, Host, Kind, NotSeen, Outcome, PointKind, Reason, Verdict,
 };
 
 use inorder_report::names;
@@ -56,14 +55,6 @@ names!(all NotSeen {
 });
 names!(Half { EndToEnd => "end-to-end", Upstream => "upstream" });
 names!(Verdict { Needed => "needed", Spurious => "spurious", Ambiguous => "ambiguous" });
-names!(VantageBasis {
-    Forced => "forced",
-    Handshake => "handshake",
-    Timing => "timing",
-    Ttl => "ttl",
-    Missing => "missing",
-    Unknown => "unknown",
-});
 names!(PointKind { Data => "data", Retransmission => "retransmission", Ack => "ack" });
 names!(Identification {
     Unknown => "unknown",

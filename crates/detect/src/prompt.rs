@@ -14,9 +14,8 @@ pub(crate) enum Prompt {
     Nothing,
 }
 
-/// Least retransmission time-out: 200 ms in Linux and 300 ms in Windows, where RFC 6298 section 2 step (2.4) has a second;
-/// nanoseconds, less what timers are early.
-pub(crate) const MIN_TIMEOUT_NS: i64 = 180_000_000;
+pub(crate) use inorder_vantage::MIN_TIMEOUT_NS;
+
 /// The minimum of RFC 6298 section 2 step (2.4), where no round trip is known.
 const MIN_TIMEOUT_WITHOUT_RTT_NS: i64 = 1_000_000_000;
 /// Time by which a tail loss probe waits longer for a delayed acknowledgement, where a single segment is in flight (RFC 8985

@@ -1,10 +1,10 @@
 //! Packets whose times go back or leap: the capture's clock was set, its host slept, or several queues feed the capture.
 
+use inorder_vantage::{Clock, MAX_ANSWER_NS};
 use inorder_wire::{Dir, Segment};
 
 use super::{Connection, Head};
 use crate::config::Config;
-use crate::vantage::{Clock, MAX_ANSWER_NS};
 
 /// Latest timestamp whose differences cannot overflow `i64`, nanoseconds: 73 years after 1970.
 const MAX_TIME_NS: i64 = 1 << 61;

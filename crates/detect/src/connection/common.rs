@@ -1,13 +1,14 @@
 //! What is known of both directions together, and how a segment reaches them.
 
+use inorder_vantage::Position;
 use inorder_wire::{Dir, Has, Segment, TcpFlags};
 
 use super::alive::KeepAlives;
 use super::closing;
 use crate::config::Config;
+use crate::copies::RoundTrip;
 use crate::numbering::Numbering;
 use crate::side::{Hello, Known, Shared, Side, Start};
-use crate::vantage::Position;
 
 /// What a connection holds is counted after each of its first packets that were not just the next in order, up to the first number, and
 /// then whenever the second number of them has come.
@@ -169,7 +170,7 @@ impl Common {
             let (shared, position) = (&self.shared[dir.index()], &self.position);
             let hello = &self.hellos[dir.index()];
             let plain = sides[dir.index()].data(seg, seen, shared, || Known {
-                to_sender: position.round_trip(dir),
+                to_sender: position.round_trip(dir).map(RoundTrip::from),
                 syn_seen: hello.is_some(),
             });
             if !plain {

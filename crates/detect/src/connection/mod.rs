@@ -12,12 +12,12 @@ mod replay;
 mod twins;
 mod waiting;
 
+use inorder_vantage::MIN_SYN_TIMEOUT_NS;
 use inorder_wire::{Complaint, Dir, FlowKey, Segment, TcpFlags};
 
 use crate::complaints::MAX_COMPLAINTS;
 use crate::config::Config;
 use crate::side::{Hello, Side};
-use crate::vantage::MIN_SYN_TIMEOUT_NS;
 use common::Common;
 use inorder_base::heap::Heap;
 use opening::Opening;

@@ -5,6 +5,7 @@
 //! are held back. Data in the SYN (TCP Fast Open, RFC 7413) is held back, too: what the SYN-ACK does not acknowledge was
 //! not taken, and comes again without having been lost.
 
+use inorder_vantage::{MIN_SYN_TIMEOUT_NS, Position};
 use inorder_wire::{Complaint, Dir, Segment, TcpFlags};
 
 use super::{Connection, Waiting};
@@ -12,7 +13,6 @@ use crate::config::Config;
 use crate::flow_table::FlowTable;
 use crate::result::{Attempt, FastOpen, Handshake, Outcome};
 use crate::side::Hello;
-use crate::vantage::{MIN_SYN_TIMEOUT_NS, Position};
 
 /// SYN-ACKs that are held back, at most: each has another number.
 const MAX_RIVALS: usize = 4;

@@ -25,7 +25,6 @@ mod judged;
 mod moments;
 mod recoveries;
 mod totals;
-mod vantage;
 
 pub use attempt::{Attempt, Attempts, FastOpen, Handshake, Outcome};
 pub use blind::{Blind, BlindFlows, NotSeen};
@@ -49,8 +48,8 @@ pub use inorder_streams::{
     Inside, Numbering, Numbers, Pauses, Repeats, Replay, ReplayWindow, Reported, StreamDoubt,
     StreamReport, Subflows, Waits,
 };
+pub use inorder_vantage::{VantageBasis, VantageChoice};
 pub use inorder_whatif::WhatIf;
 pub use moments::{AllMoments, Moments};
 pub use recoveries::{Avoidance, Recoveries, Recovery};
 pub use totals::{Openings, OrderTotals, RecoveryTotals, StreamTotals, Totals};
-pub use vantage::{VantageBasis, VantageChoice};

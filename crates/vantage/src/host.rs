@@ -2,38 +2,38 @@
 
 use inorder_wire::{Has, Segment};
 
-use crate::prompt::MIN_TIMEOUT_NS;
+use crate::MIN_TIMEOUT_NS;
 
 /// Maximum of the fastest answer of a host that is next to the capture point, nanoseconds: an interrupt and the way through its stack
 /// take some 10 microseconds, on a virtual machine up to 100.
-pub(super) const MAX_OWN_DELAY_NS: i64 = 150_000;
+pub(crate) const MAX_OWN_DELAY_NS: i64 = 150_000;
 /// Minimum number of answers: of fewer, even the fastest may have waited in its host.
-pub(super) const MIN_ANSWERS: u32 = 4;
+pub(crate) const MIN_ANSWERS: u32 = 4;
 /// Number of times that data of a host must follow an acknowledgement no sooner than the host answered the handshake; then that
 /// answer was not slow by chance.
-pub(super) const MIN_NEVER_SOONER: u8 = 16;
+pub(crate) const MIN_NEVER_SOONER: u8 = 16;
 /// Data comes sooner if it takes less than this number of fifths of that time.
-pub(super) const FIFTHS_OF_ANSWER: i64 = 4;
+pub(crate) const FIFTHS_OF_ANSWER: i64 = 4;
 /// Minimum time until a SYN or its answer is repeated (RFC 6298 section 2 step (2.1): one second), nanoseconds.
-pub(crate) const MIN_SYN_TIMEOUT_NS: i64 = 150_000_000;
+pub const MIN_SYN_TIMEOUT_NS: i64 = 150_000_000;
 
 /// Holes that one host reported and that the capture point saw from the wrong side: more than an accident of the capture. One that the number
 /// of its own segment shows counts as this number of them.
-pub(super) const MIN_MISPLACED: u32 = 2;
+pub(crate) const MIN_MISPLACED: u32 = 2;
 
 /// Something sent towards a host whose answer is awaited.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Probe {
+pub(crate) struct Probe {
     /// Sequence number the answer must acknowledge, or TSval it must echo.
-    pub(super) number: u32,
-    pub(super) at_ns: i64,
+    pub(crate) number: u32,
+    pub(crate) at_ns: i64,
     /// It was a SYN or its answer.
-    pub(super) hello: bool,
+    pub(crate) hello: bool,
 }
 
 impl Probe {
     /// A SACK block of `seg` holds the byte before the number: behind a hole, only that answers.
-    pub(super) fn sacked(&self, seg: &Segment) -> bool {
+    pub(crate) fn sacked(&self, seg: &Segment) -> bool {
         let mut blocks = seg.sack_blocks().iter();
         blocks.any(|&(left, right)| {
             reaches(right, self.number) && reaches(self.number.wrapping_sub(1), left)
@@ -41,14 +41,14 @@ impl Probe {
     }
 
     /// Is `seg` the same SYN once more? None is repeated so soon.
-    pub(super) fn captured_twice(&self, seg: &Segment) -> bool {
+    pub(crate) fn captured_twice(&self, seg: &Segment) -> bool {
         self.hello && seg.ts_ns - self.at_ns < MIN_SYN_TIMEOUT_NS
     }
 }
 
 /// Data that higher data of its host passed: the bytes from `start` to before `end`.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Hole {
+pub(crate) struct Hole {
     start: u32,
     end: u32,
     /// Some of it came by later.
@@ -60,19 +60,19 @@ pub(super) struct Hole {
 }
 
 impl Hole {
-    pub(super) fn contains(&self, number: u32) -> bool {
+    pub(crate) fn contains(&self, number: u32) -> bool {
         reaches(number, self.start) && !reaches(number, self.end)
     }
 
     /// It contains the number, and no other data that came by lies there.
-    pub(super) fn surely_contains(&self, number: u32) -> bool {
+    pub(crate) fn surely_contains(&self, number: u32) -> bool {
         self.contains(number) && reaches(number, self.last)
     }
 }
 
 /// A segment without data whose number lies above what has come by.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Announced {
+pub(crate) struct Announced {
     number: u32,
     tsval: u32,
     at_ns: i64,
@@ -80,98 +80,98 @@ pub(super) struct Announced {
 
 /// How soon a host answers.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Pace {
+pub(crate) struct Pace {
     /// Smallest time from a packet towards the host to its answer.
-    pub(super) answer_ns: Option<i64>,
+    pub(crate) answer_ns: Option<i64>,
     /// Answers by which that is known.
-    pub(super) timed: u32,
+    pub(crate) timed: u32,
     /// When the last acknowledgement passed towards it, if it has sent nothing new since, nanoseconds.
-    pub(super) told_ns: Option<i64>,
+    pub(crate) told_ns: Option<i64>,
     /// Its data behind such an acknowledgement: never sooner than its fastest answer, or sooner.
-    pub(super) never_sooner: u8,
-    pub(super) sooner: u8,
+    pub(crate) never_sooner: u8,
+    pub(crate) sooner: u8,
 }
 
 /// What was sent towards a host and waits for its answer, to be timed by it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Asked {
-    pub(super) sequence: Option<Probe>,
-    pub(super) timestamp: Option<Probe>,
+pub(crate) struct Asked {
+    pub(crate) sequence: Option<Probe>,
+    pub(crate) timestamp: Option<Probe>,
 }
 
 /// What the other host has answered and has not been captured.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Unseen {
+pub(crate) struct Unseen {
     /// It has acknowledged up to here.
-    pub(super) acknowledged: Option<u32>,
+    pub(crate) acknowledged: Option<u32>,
     /// When that passed, nanoseconds.
-    pub(super) answered_ns: i64,
+    pub(crate) answered_ns: i64,
     /// It has echoed this.
-    pub(super) echoed: Option<u32>,
+    pub(crate) echoed: Option<u32>,
 }
 
 /// What is missing of a host's data, and on which side of the capture point that went missing.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Gaps {
+pub(crate) struct Gaps {
     /// Data of this host that was overtaken or lost before the capture point, until it is acknowledged.
-    pub(super) hole: Option<Hole>,
+    pub(crate) hole: Option<Hole>,
     /// Holes that were acknowledged and of which nothing came by: the capture lacks frames of this host.
-    pub(super) lacking: u32,
+    pub(crate) lacking: u32,
     /// The last byte of this host's data that the other one said to lack.
-    pub(super) lacked: Option<u32>,
+    pub(crate) lacked: Option<u32>,
     /// Holes that came about between this host and the capture point.
-    pub(super) holes_between: u32,
+    pub(crate) holes_between: u32,
     /// Its first segment without data whose number lies above all data that has come by.
-    pub(super) announced: Option<Announced>,
+    pub(crate) announced: Option<Announced>,
 }
 
 /// One host of a connection as the capture point sees it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Host {
-    pub(super) pace: Pace,
-    pub(super) asked: Asked,
-    pub(super) unseen: Unseen,
-    pub(super) gaps: Gaps,
-    pub(super) last_tsval: Option<u32>,
+pub(crate) struct Host {
+    pub(crate) pace: Pace,
+    pub(crate) asked: Asked,
+    pub(crate) unseen: Unseen,
+    pub(crate) gaps: Gaps,
+    pub(crate) last_tsval: Option<u32>,
     /// Its timestamps have been seen to count.
-    pub(super) ticks: bool,
-    pub(super) highest: Option<u32>,
+    pub(crate) ticks: bool,
+    pub(crate) highest: Option<u32>,
     /// The first byte of its data that was captured.
-    pub(super) first: u32,
+    pub(crate) first: u32,
     /// The identification of its last packet.
-    pub(super) last_id: Option<u16>,
+    pub(crate) last_id: Option<u16>,
     /// The last acknowledgement and echo of this host.
-    pub(super) answered: (u32, u32),
-    pub(super) ttl: Option<u8>,
+    pub(crate) answered: (u32, u32),
+    pub(crate) ttl: Option<u8>,
     /// Its answers that were captured before what they answer.
-    pub(super) early: u32,
+    pub(crate) early: u32,
 }
 
 /// No answer takes longer, nanoseconds: a segment lives for two minutes at most (RFC 9293 section 3.4.2), there and back. What comes
 /// later was sent for another reason, as keep-alives are.
-pub(crate) const MAX_ANSWER_NS: i64 = 240_000_000_000;
+pub const MAX_ANSWER_NS: i64 = 240_000_000_000;
 
-pub(super) fn reaches(number: u32, target: u32) -> bool {
+pub(crate) fn reaches(number: u32, target: u32) -> bool {
     (number.wrapping_sub(target) as i32) >= 0
 }
 
 impl Host {
     /// The packet before, once more.
-    pub(super) fn captured_twice(&mut self, seg: &Segment) -> bool {
+    pub(crate) fn captured_twice(&mut self, seg: &Segment) -> bool {
         let numbered = seg.has(Has::IP_ID) && seg.ip_id != 0;
         let last = std::mem::replace(&mut self.last_id, numbered.then_some(seg.ip_id));
         numbered && last == self.last_id
     }
 
     /// Does `seg` of this host acknowledge or echo something else than its packet before?
-    pub(super) fn says_more(&mut self, seg: &Segment) -> bool {
+    pub(crate) fn says_more(&mut self, seg: &Segment) -> bool {
         let answered = (seg.ack, seg.tsecr);
         std::mem::replace(&mut self.answered, answered) != answered
     }
 
     /// Data up to `end` passes that begins at the highest byte so far or behind it. Until data that was captured is acknowledged, what lies
     /// between may have been sent before the capture began.
-    pub(super) fn passed(&mut self, from: u32, end: u32, acknowledged: u32) {
+    pub(crate) fn passed(&mut self, from: u32, end: u32, acknowledged: u32) {
         let unanswered = acknowledged == 0 || reaches(self.first, acknowledged);
         match self.highest.replace(end) {
             None => self.first = from,
@@ -195,7 +195,7 @@ impl Host {
     }
 
     /// It sends `seg`, an acknowledgement without data, whose number is that of what it sends next (RFC 9293 section 3.10.7.4).
-    pub(super) fn announces(&mut self, seg: &Segment) {
+    pub(crate) fn announces(&mut self, seg: &Segment) {
         let Some(highest) = self.highest else {
             return;
         };
@@ -213,7 +213,7 @@ impl Host {
 
     /// The highest data so far comes by `seg`. If its number was announced before, and it was sent later, as its timestamp or the time of a timer
     /// shows, it is sent again, and was lost between the host and the capture point.
-    pub(super) fn came_after_its_number(&mut self, seg: &Segment) {
+    pub(crate) fn came_after_its_number(&mut self, seg: &Segment) {
         let known = self
             .gaps
             .announced
@@ -228,7 +228,7 @@ impl Host {
     }
 
     /// Data from the byte `from` on comes by that is not the highest.
-    pub(super) fn came_below(&mut self, from: u32) {
+    pub(crate) fn came_below(&mut self, from: u32) {
         if let Some(hole) = &mut self.gaps.hole {
             hole.filled |= hole.contains(from);
         }
@@ -236,7 +236,7 @@ impl Host {
 
     /// The other host acknowledges all before the byte `ack`.
     #[inline]
-    pub(super) fn acknowledged(&mut self, ack: u32) {
+    pub(crate) fn acknowledged(&mut self, ack: u32) {
         if let Some(hole) = self
             .gaps
             .hole
@@ -249,7 +249,7 @@ impl Host {
     }
 
     /// It sends something new at `now`.
-    pub(super) fn follows(&mut self, now: i64) {
+    pub(crate) fn follows(&mut self, now: i64) {
         let (Some(told_ns), Some(answer_ns)) = (self.pace.told_ns.take(), self.pace.answer_ns)
         else {
             return;
@@ -265,19 +265,19 @@ impl Host {
     }
 
     /// The fastest of its answers is not by chance so slow.
-    pub(super) fn is_far(&self) -> bool {
+    pub(crate) fn is_far(&self) -> bool {
         let often = self.pace.timed >= MIN_ANSWERS
             || self.pace.sooner == 0 && self.pace.never_sooner >= MIN_NEVER_SOONER;
         often && self.pace.answer_ns.is_some_and(|ns| ns > MAX_OWN_DELAY_NS)
     }
 
     /// A router has counted its TTL down; no host begins with another than these.
-    pub(super) fn is_routed(&self) -> bool {
+    pub(crate) fn is_routed(&self) -> bool {
         !matches!(self.ttl, None | Some(0 | 32 | 64 | 128 | 255))
     }
 
     #[inline]
-    pub(super) fn sample(&mut self, ns: i64) {
+    pub(crate) fn sample(&mut self, ns: i64) {
         if (0..=MAX_ANSWER_NS).contains(&ns) {
             self.pace.timed = self.pace.timed.saturating_add(1);
             self.pace.answer_ns = Some(self.pace.answer_ns.map_or(ns, |a| a.min(ns)));

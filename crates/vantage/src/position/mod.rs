@@ -2,16 +2,13 @@
 
 use inorder_wire::{Dir, Has, Segment, TcpFlags};
 
-mod host;
 mod leap;
 mod near;
 #[cfg(test)]
 mod tests;
 
-use crate::copies::RoundTrip;
-use host::{Asked, Host, MIN_ANSWERS, Probe, Unseen, reaches};
-pub(crate) use host::{MAX_ANSWER_NS, MIN_SYN_TIMEOUT_NS};
-pub(crate) use leap::Clock;
+use crate::host::{Asked, Host, MIN_ANSWERS, Probe, Unseen, reaches};
+pub use leap::Clock;
 
 /// Segments of a connection that are all looked at.
 const MAX_SEGMENTS_ALL_WEIGHED: u32 = 1 << 11;
@@ -29,10 +26,19 @@ const MAX_PASSED_ON_NS: i64 = 5_000_000;
 /// one bears its timestamp.
 const ANSWERS_PER_ACCIDENT: u32 = 8;
 
+/// How soon a host answered at best, as the capture point sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Measured {
+    /// From the capture point to the host and back, nanoseconds.
+    pub ns: i64,
+    /// Few answers measured it. A single one, to a SYN, may have been slow, and the round trip far shorter.
+    pub seldom: bool,
+}
+
 /// Estimates both halves of the path; feed every segment.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)] // First what every segment needs: see `Connection`.
-pub(crate) struct Position {
+pub struct Position {
     /// Segments of the pause that are still to come.
     pause: u32,
     /// Segments so far; those of a pause are counted when it begins.
@@ -85,7 +91,7 @@ impl Position {
     /// A segment that goes `dir`. The smallest answers come early in most connections: after
     /// the first [`MAX_SEGMENTS_ALL_WEIGHED`] segments only a window in each round of [`SEGMENTS_PER_WINDOW`] is looked at.
     #[inline]
-    pub(crate) fn observe(&mut self, dir: Dir, seg: &Segment) {
+    pub fn observe(&mut self, dir: Dir, seg: &Segment) {
         if self.pause > 0 {
             self.pause -= 1;
         } else {
@@ -197,14 +203,14 @@ impl Position {
     }
 
     /// Packets were captured behind what answers them: two clocks, or a file in another order.
-    pub(crate) fn out_of_order(&self) -> bool {
+    pub fn out_of_order(&self) -> bool {
         let often = self.answers_unseen >= self.answers / ANSWERS_PER_ACCIDENT;
         self.hello_late || self.answered_before >= MIN_ANSWERED_BEFORE && often
     }
 
     /// How long before what they answer answers were captured at most, nanoseconds; `None` if that is longer than one capturing host takes to
     /// pass on what comes to it on two ways.
-    pub(crate) fn ahead_ns(&self) -> Option<i64> {
+    pub fn ahead_ns(&self) -> Option<i64> {
         (self.ahead_ns <= MAX_PASSED_ON_NS).then_some(self.ahead_ns)
     }
 
@@ -260,46 +266,46 @@ impl Position {
 
     /// Smallest round trip between capture point and the sender of what goes `dir`.
     #[inline]
-    pub(crate) fn answer_time(&self, dir: Dir) -> Option<i64> {
+    pub fn answer_time(&self, dir: Dir) -> Option<i64> {
         self.hosts[dir.index()].pace.answer_ns
     }
 
     /// The same, and whether several answers measured it, and not the one to a SYN alone.
-    pub(crate) fn round_trip(&self, dir: Dir) -> Option<RoundTrip> {
+    pub fn round_trip(&self, dir: Dir) -> Option<Measured> {
         let seldom = self.hosts[dir.index()].pace.timed < MIN_ANSWERS;
-        self.answer_time(dir).map(|ns| RoundTrip::new(ns, seldom))
+        self.answer_time(dir).map(|ns| Measured { ns, seldom })
     }
 
     /// One past the highest number that was sent in direction `dir`, of late.
-    pub(crate) fn highest(&self, dir: Dir) -> Option<u32> {
+    pub fn highest(&self, dir: Dir) -> Option<u32> {
         self.hosts[dir.index()].highest
     }
 
     /// The last acknowledgement that went `dir`, of late.
-    pub(crate) fn last_ack(&self, dir: Dir) -> Option<u32> {
+    pub fn last_ack(&self, dir: Dir) -> Option<u32> {
         let host = &self.hosts[dir.index()];
         host.ttl.and(Some(host.answered.0)).filter(|&ack| ack != 0)
     }
 
     /// Nothing sent before can be timed any more.
-    pub(crate) fn forget(&mut self) {
+    pub fn forget(&mut self) {
         self.hosts
             .iter_mut()
             .for_each(|host| host.asked = Asked::default());
     }
 
     /// A packet that goes `dir` was captured.
-    pub(crate) fn heard(&self, dir: Dir) -> bool {
+    pub fn heard(&self, dir: Dir) -> bool {
         self.hosts[dir.index()].ttl.is_some()
     }
 
     /// True before the first segment.
-    pub(crate) fn is_new(&self) -> bool {
+    pub fn is_new(&self) -> bool {
         self.packets == 0
     }
 
     /// True when more packets would hardly change the answer.
-    pub(crate) fn settled(&self) -> bool {
+    pub fn settled(&self) -> bool {
         let clear = self
             .ratio()
             .is_some_and(|ratio| !(0.1..=0.9).contains(&ratio));

@@ -1,10 +1,19 @@
 //! Connections as a capture point sees them, and where it then is.
 
-use super::*;
-use crate::result::{Vantage, VantageBasis, VantageChoice};
+use super::Position;
+use crate::choice::{VantageBasis, VantageChoice};
+use crate::host::Host;
+use inorder_base::vantage::Vantage;
+use inorder_wire::{Dir, Has, Segment, TcpFlags};
 
 fn packet(ms: i64, seq: u32, ack: u32, flags: u8) -> Segment {
-    segment!(ts_ns: ms * 1_000_000, seq, ack, flags: TcpFlags(flags))
+    Segment {
+        ts_ns: ms * 1_000_000,
+        seq,
+        ack,
+        flags: TcpFlags(flags),
+        ..Segment::default()
+    }
 }
 
 /// SYN at 0, SYN-ACK after `there`, ACK after `back` more, as the capture point sees them.

@@ -3,8 +3,9 @@
 use inorder_wire::Dir;
 
 use super::Position;
-use super::host::{Host, MAX_OWN_DELAY_NS, MIN_ANSWERS, MIN_MISPLACED};
-use crate::result::{Vantage, VantageBasis, VantageChoice};
+use crate::choice::{VantageBasis, VantageChoice};
+use crate::host::{Host, MAX_OWN_DELAY_NS, MIN_ANSWERS, MIN_MISPLACED};
+use inorder_base::vantage::Vantage;
 
 /// Below this round trip to the farther host, the hosts' own delays may be as long as those of the path: a process that
 /// has to wait for a processor does so for some milliseconds (the base slice of Linux's scheduler is 3 ms).
@@ -35,13 +36,13 @@ enum Near {
 
 impl Position {
     /// Share of the path, by time, that lies on the low host's side.
-    pub(super) fn ratio(&self) -> Option<f64> {
+    pub(crate) fn ratio(&self) -> Option<f64> {
         let (low, high) = (self.hosts[0].pace.answer_ns?, self.hosts[1].pace.answer_ns?);
         (low + high > 0).then(|| low as f64 / (low + high) as f64)
     }
 
     /// The hosts' own delays may be as long as those of the path.
-    pub(super) fn is_short(&self) -> bool {
+    pub(crate) fn is_short(&self) -> bool {
         self.hosts
             .iter()
             .all(|host| host.pace.answer_ns.is_none_or(|ns| ns < SHORT_PATH_NS))
@@ -265,12 +266,7 @@ impl Position {
     }
 
     /// The vantage point for data that goes `dir`; `answered` says that ACKs were seen.
-    pub(crate) fn choose(
-        &self,
-        dir: Dir,
-        forced: Option<Vantage>,
-        answered: bool,
-    ) -> VantageChoice {
+    pub fn choose(&self, dir: Dir, forced: Option<Vantage>, answered: bool) -> VantageChoice {
         let (near, basis) = match self.out_of_order() {
             true => self.in_order().near(),
             false => self.near(),

@@ -2,14 +2,15 @@
 
 use inorder_wire::{Dir, Has, Segment};
 
-use super::{Position, reaches};
+use super::Position;
+use crate::host::reaches;
 
 /// The shortest and the longest tick of a timestamp clock (RFC 7323 section 5.4), nanoseconds.
 const TICK_NS: std::ops::RangeInclusive<i64> = 1_000_000..=1_000_000_000;
 
 /// What a host's timestamps say of a silence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Clock {
+pub enum Clock {
     /// For the host most of that time did not pass, however long its ticks are.
     Stood,
     /// Most of it passed, however short its ticks are.
@@ -21,7 +22,7 @@ pub(crate) enum Clock {
 impl Position {
     /// What the timestamp of `seg`, which goes `dir`, says of the `silence_ns` nanoseconds before it. The host's data may have had the timestamp
     /// `of_data` last.
-    pub(crate) fn clock_over(
+    pub fn clock_over(
         &self,
         dir: Dir,
         seg: &Segment,
@@ -47,7 +48,7 @@ impl Position {
 
     /// `seg`, which goes `dir`, acknowledges data that was sent once and waited for that, or is new data while such data waits. Only of what is
     /// looked at this is known.
-    pub(crate) fn waited_for(&self, dir: Dir, seg: &Segment) -> bool {
+    pub fn waited_for(&self, dir: Dir, seg: &Segment) -> bool {
         if self.pause > 0 {
             return false;
         }
