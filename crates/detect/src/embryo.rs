@@ -12,6 +12,8 @@ use crate::result::{Attempt, Outcome};
 /// connections out by bits that are among these: each set is then one tracker's, and what gives
 /// way does not depend on how many trackers there are.
 const SETS: usize = 1 << 14;
+/// Sets that get their places together, with the first record of one of them: most captures fill few.
+const SETS_PER_GROUP: usize = 1 << 5;
 /// Those bits begin here.
 const FIRST_SET_BIT: u32 = 40;
 /// Records of a set at most: 2^19 in all, in 72 MiB.
@@ -104,13 +106,15 @@ impl Embryo {
 /// All of them.
 #[derive(Debug)]
 pub(crate) struct Embryos {
-    /// The oldest of a set in front. Empty until there is one.
-    sets: Vec<Vec<Embryo>>,
+    /// Groups of sets, each with the oldest record in front. Empty until there is one.
+    groups: Vec<Vec<Vec<Embryo>>>,
     per_set: usize,
 }
 
-fn set_of(key: &FlowKey) -> usize {
-    (key.rough_hash() >> FIRST_SET_BIT) as usize % SETS
+/// The group of the key's set, and its place there.
+fn place_of(key: &FlowKey) -> (usize, usize) {
+    let set = (key.rough_hash() >> FIRST_SET_BIT) as usize % SETS;
+    (set / SETS_PER_GROUP, set % SETS_PER_GROUP)
 }
 
 impl Embryos {
@@ -118,7 +122,7 @@ impl Embryos {
     pub(crate) fn new(memory: Option<usize>) -> Self {
         let room = |all: usize| all / PART / (SETS * size_of::<Embryo>());
         Embryos {
-            sets: Vec::new(),
+            groups: Vec::new(),
             per_set: memory
                 .map_or(RECORDS_PER_SET, room)
                 .clamp(FIRST_RECORDS, RECORDS_PER_SET),
@@ -127,10 +131,15 @@ impl Embryos {
 
     /// Keeps a first packet; the one that gives way to it, if there is one.
     pub(crate) fn put(&mut self, embryo: Embryo) -> Option<Embryo> {
-        if self.sets.is_empty() {
-            self.sets.resize_with(SETS, Vec::new);
+        if self.groups.is_empty() {
+            self.groups.resize_with(SETS / SETS_PER_GROUP, Vec::new);
         }
-        let set = &mut self.sets[set_of(&embryo.key)];
+        let (group, place) = place_of(&embryo.key);
+        let group = &mut self.groups[group];
+        if group.is_empty() {
+            group.resize_with(SETS_PER_GROUP, Vec::new);
+        }
+        let set = &mut group[place];
         let oldest = (set.len() >= self.per_set).then(|| set.remove(0));
         if set.capacity() == 0 {
             set.reserve_exact(FIRST_RECORDS);
@@ -139,13 +148,18 @@ impl Embryos {
         oldest
     }
 
+    fn set_of(&mut self, key: &FlowKey) -> Option<&mut Vec<Embryo>> {
+        let (group, place) = place_of(key);
+        self.groups.get_mut(group)?.get_mut(place)
+    }
+
     /// Takes out the one whose key is that of another overlay network and that `is_it`.
     pub(crate) fn take_relative(
         &mut self,
         key: &FlowKey,
         is_it: impl Fn(&Embryo) -> bool,
     ) -> Option<Embryo> {
-        let set = self.sets.get_mut(set_of(key))?;
+        let set = self.set_of(key)?;
         let related = |embryo: &Embryo| embryo.key.in_overlay(key.overlay) == *key;
         let at = set.iter().position(|e| related(e) && is_it(e))?;
         Some(set.remove(at))
@@ -153,7 +167,7 @@ impl Embryos {
 
     /// An ICMP message about a packet of this key that goes `dir`.
     pub(crate) fn complain(&mut self, key: &FlowKey, dir: Dir, complaint: &Complaint) {
-        let set = self.sets.get_mut(set_of(key)).into_iter().flatten();
+        let set = self.set_of(key).into_iter().flatten();
         let about =
             |e: &&mut Embryo| e.key == *key && e.dir == dir && complaint.may_quote(e.seg.seq);
         if let Some(embryo) = set.into_iter().find(about) {
@@ -163,7 +177,7 @@ impl Embryos {
 
     /// Takes out the one with this key.
     pub(crate) fn take(&mut self, key: &FlowKey) -> Option<Embryo> {
-        let set = self.sets.get_mut(set_of(key))?;
+        let set = self.set_of(key)?;
         let at = set.iter().position(|embryo| embryo.key == *key)?;
         Some(set.remove(at))
     }
@@ -171,12 +185,13 @@ impl Embryos {
     /// Takes out those that are older than `since_ns`.
     pub(crate) fn take_older(&mut self, since_ns: i64) -> Vec<Embryo> {
         let old = |embryo: &mut Embryo| embryo.seg.ts_ns < since_ns;
-        let sets = self.sets.iter_mut().filter(|set| !set.is_empty());
+        let sets = self.groups.iter_mut().flatten();
+        let sets = sets.filter(|set| !set.is_empty());
         sets.flat_map(|set| set.extract_if(.., old)).collect()
     }
 
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
-        self.sets.iter().map(Vec::len).sum()
+        self.groups.iter().flatten().map(Vec::len).sum()
     }
 }

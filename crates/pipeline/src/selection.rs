@@ -137,6 +137,7 @@ impl Chosen {
         match aside {
             Aside::Numbered(key, _) => reads_stream(filter, key),
             Aside::Report(key, _) => filter.stream(key),
+            Aside::Expired(key) => reads_stream(filter, key),
             Aside::Complaint(key, ..) => filter.connection(key),
             // The datagrams' other fragments are not selected either.
             Aside::FirstPart(_) => false,

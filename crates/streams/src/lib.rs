@@ -224,6 +224,7 @@ impl Streams {
             Aside::Subflow(key, dir, segment) => self.multipath.push(key, *dir, segment),
             // Of a connection, which is no stream.
             Aside::Complaint(..) => {}
+            Aside::Expired(request) => self.pings.expired(request),
             // Of use to who reassembles.
             Aside::FirstPart(_) => {}
             // It is no stream: its numbers are encrypted.

@@ -17,6 +17,8 @@ pub(crate) struct Pings {
     lone: u64,
     /// Who had a reply that is in no report.
     answered: HashSet<Asker>,
+    /// Who traces a route: the hop limit of their requests was used up on the way.
+    tracing: HashSet<Asker>,
 }
 
 impl Pings {
@@ -39,10 +41,28 @@ impl Pings {
         }
     }
 
+    /// The hop limit of a `request` was used up.
+    pub(crate) fn expired(&mut self, request: &StreamKey) {
+        if self.tracing.len() < MAX_STREAMS {
+            self.tracing.extend(request.asker());
+        }
+    }
+
     /// Completes the reports of the streams of pings, each beside the others.
     pub(crate) fn finish(&mut self, reports: &mut [(u64, StreamReport)]) {
         share_numbers(reports);
+        self.expect_no_replies(reports);
         self.find_unanswered(reports);
+    }
+
+    /// Requests that were not to arrive are answered by routers: replies that are missing are no evidence of loss.
+    fn expect_no_replies(&self, reports: &mut [(u64, StreamReport)]) {
+        for (_, report) in reports {
+            let asker = report.key.asker().filter(|_| report.key.is_reply());
+            if asker.is_some_and(|asker| self.tracing.contains(&asker)) {
+                report.skipped.trace_a_route();
+            }
+        }
     }
 
     /// Echo requests to which no reply was seen, from whatever host: requests to several hosts are answered by others than they
@@ -53,8 +73,8 @@ impl Pings {
             .extend(replies.filter_map(|(_, r)| r.key.asker()));
         for (_, report) in reports {
             let some = report.order.received >= MIN_REQUESTS && !report.key.is_reply();
-            let asker = report.key.asker();
-            if some && asker.is_some_and(|asker| !self.answered.contains(&asker)) {
+            let expects = |asker| !self.answered.contains(asker) && !self.tracing.contains(asker);
+            if some && report.key.asker().as_ref().is_some_and(expects) {
                 report.unanswered = report.order.received;
             }
         }

@@ -77,6 +77,19 @@ pub struct Skipped {
     pub pauses: Pauses,
 }
 
+impl Skipped {
+    /// What these numbers answer was to trace a route.
+    pub(crate) fn trace_a_route(&mut self) {
+        let paused = std::mem::take(&mut self.pauses).numbers;
+        self.absent = self
+            .absent
+            .saturating_add(self.missing)
+            .saturating_add(paused);
+        self.missing = 0;
+        self.doubt = (self.absent > 0).then_some(StreamDoubt::RouteTraced);
+    }
+}
+
 /// What came more than once.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Twice {
@@ -138,6 +151,8 @@ pub enum StreamDoubt {
     LostOrElsewhere,
     /// The receiver acknowledged them: the capture lacks their frames.
     NotCaptured,
+    /// They answer echo requests that trace a route, most of which are not to arrive.
+    RouteTraced,
 }
 
 /// Silences of at least a second for which the numbers ran on at the sender's pace: it paused, or the line was dead.
@@ -262,4 +277,5 @@ names!(StreamDoubt {
     OtherTraffic => "other-traffic",
     LostOrElsewhere => "lost-or-elsewhere",
     NotCaptured => "not-captured",
+    RouteTraced => "route-traced",
 });

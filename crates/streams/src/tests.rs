@@ -505,6 +505,39 @@ fn echo_requests_that_nothing_answers_are_counted() {
     assert_eq!(unanswered(1), Some(0), "the others may not be captured");
 }
 
+/// A route traced to a host 17 hops away, with up to 21 hops each time: routers answer the first 16 requests.
+#[test]
+fn replies_to_a_traced_route_are_not_missing() {
+    let found = |tells: bool, replies: bool| {
+        let mut streams = Streams::new();
+        let request = key(Service::IcmpEcho, 1);
+        let reply = request.echo_back().unwrap();
+        for seq in 1..=210 {
+            streams.push(&request, &packet(seq as i64 * 100, seq));
+            let hops = (seq - 1) % 21 + 1;
+            if hops < 17 && tells {
+                streams.aside(&Aside::Expired(request));
+            } else if hops >= 17 && replies {
+                streams.push(&reply, &packet(seq as i64 * 100 + 5, seq));
+            }
+        }
+        streams.finish()
+    };
+    let skipped = |tells| {
+        let found = found(tells, true);
+        let replies = found.iter().find(|r| r.key.is_reply()).unwrap();
+        (
+            replies.skipped.doubt,
+            replies.skipped.absent,
+            replies.skipped.pauses.numbers,
+        )
+    };
+    assert_eq!(skipped(true), (Some(StreamDoubt::RouteTraced), 144, 0));
+    assert_ne!(skipped(false).0, Some(StreamDoubt::RouteTraced));
+    let unanswered = |tells| found(tells, false)[0].unanswered;
+    assert_eq!((unanswered(true), unanswered(false)), (0, 210));
+}
+
 /// Replies that are not followed, because there are too many streams, answer nonetheless.
 #[test]
 fn replies_that_are_not_followed_answer() {

@@ -107,6 +107,14 @@ impl Endpoint {
         u128::from(self.high) << 64 | u128::from(self.low)
     }
 
+    /// An address of several hosts: multicast (RFC 5771, RFC 4291 section 2.7), or the limited broadcast (RFC 919 section 7).
+    pub(crate) fn is_group(&self) -> bool {
+        match self.socket_addr().ip() {
+            IpAddr::V4(v4) => v4.is_multicast() || v4.is_broadcast(),
+            IpAddr::V6(v6) => v6.is_multicast(),
+        }
+    }
+
     /// The standard library's type; prints `1.2.3.4:5` or `[::1]:5`.
     pub fn socket_addr(&self) -> SocketAddr {
         let v6 = Ipv6Addr::from(self.addr());

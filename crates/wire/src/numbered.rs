@@ -110,6 +110,8 @@ pub enum Aside {
     /// An ICMP message about a segment of this connection that travelled in this direction. It may come from anywhere on
     /// the path.
     Complaint(FlowKey, Dir, Complaint),
+    /// A router says that the hop limit of an echo request of this stream was used up, as it is where a route is traced.
+    Expired(StreamKey),
     /// The packet is in the first fragment of a datagram that is no TCP segment; for
     /// [`Fragments::first_part`](crate::Fragments::first_part), which counts the others.
     FirstPart(LaterPart),

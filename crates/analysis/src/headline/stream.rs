@@ -81,6 +81,7 @@ pub(super) fn remarks(stream: &StreamReport) -> Vec<String> {
         possible_loss(stream),
         others(stream),
         not_captured(stream),
+        route_traced(stream),
         twice,
         anew,
     ];
@@ -139,6 +140,16 @@ fn not_captured(stream: &StreamReport) -> Option<String> {
     (stream.skipped.doubt == Some(StreamDoubt::NotCaptured)).then(|| {
         format!(
             "{} not in the capture although the receiver acknowledged as many",
+            absent(stream)
+        )
+    })
+}
+
+/// Numbers of replies to requests that were not to arrive.
+fn route_traced(stream: &StreamReport) -> Option<String> {
+    (stream.skipped.doubt == Some(StreamDoubt::RouteTraced)).then(|| {
+        format!(
+            "{} not in the capture and say nothing: the requests traced a route, and most were not to arrive",
             absent(stream)
         )
     })

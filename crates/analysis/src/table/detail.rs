@@ -13,7 +13,6 @@ use crate::limits::labels_of;
 use crate::what_if::{WhatIfSays, rank};
 use crate::words;
 use inorder_detect::columns::{EVENT, WHAT_IF, name};
-use inorder_report::Name;
 use inorder_report::number::{bytes, count, mean, plural, time, time_u64};
 use inorder_report::text::{self, paragraph};
 

@@ -44,8 +44,10 @@ pub(crate) fn shards_of_aside(aside: &Aside) -> std::ops::Range<usize> {
     match aside {
         Aside::Complaint(key, ..) => one(shard_of(key)),
         Aside::FirstPart(_) => 0..TCP_SHARDS,
-        Aside::Numbered(..) | Aside::Report(..) | Aside::Subflow(..) | Aside::Quic(..) => {
-            one(NUMBERED_SHARD)
-        }
+        Aside::Numbered(..)
+        | Aside::Report(..)
+        | Aside::Subflow(..)
+        | Aside::Expired(_)
+        | Aside::Quic(..) => one(NUMBERED_SHARD),
     }
 }

@@ -12,7 +12,7 @@ pub(super) static SERVICE: Declared = Declared {
     ..Declared::USUAL
 };
 
-/// Type 4 and three zero bytes, the receiver's index and a counter, both little-endian, then at least the 16-byte tag.
+/// Type 4 and three zero bytes, the receiver's index and a counter, both little-endian, then at least the 16-byte tag. Only one peer has the keys.
 fn parse(ends: Ends, payload: Rest<'_>, context: Context<'_>) -> Option<Parsed> {
     let head = payload.data.first_chunk::<16>()?;
     let [4, 0, 0, 0, a, b, c, d, counter @ ..] = *head else {
@@ -20,7 +20,7 @@ fn parse(ends: Ends, payload: Rest<'_>, context: Context<'_>) -> Option<Parsed> 
     };
     let counter = u64::from_le_bytes(counter);
     // A session is rekeyed long before it has sent this many messages (section 6.1).
-    if payload.wire < 32 || counter >= 1 << 60 {
+    if payload.wire < 32 || counter >= 1 << 60 || ends.dst.is_group() {
         return None;
     }
     let index = u32::from_le_bytes([a, b, c, d]);

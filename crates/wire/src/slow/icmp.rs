@@ -69,6 +69,11 @@ fn complain(
             tcp_len: (!segment.has(Has::LEN_FROM_FRAME)).then_some(segment.payload_len),
         };
         context.aside(Aside::Complaint(key, dir, complaint));
+    } else if let (ComplaintKind::TimeExceeded, Ok(Packet::Numbered(key, _))) = (kind, quoted)
+        && key.asker().is_some()
+        && !key.is_reply()
+    {
+        context.aside(Aside::Expired(key));
     }
     Err(Other::Icmp)
 }

@@ -180,3 +180,19 @@ fn the_quoted_addresses_count() {
     bytes[16..20].copy_from_slice(&[203, 0, 113, 9]);
     assert_eq!(complaint(&bytes).0, key(0).0);
 }
+
+/// What a route is traced with: an echo request whose hop limit was used up. Its number is no packet that passed here.
+#[test]
+fn an_echo_request_that_expired_is_named() {
+    let echo = |kind| ipv4(1, &[kind, 0, 0, 0, 0, 7, 1, 2]);
+    let expired = asides(&from_router(&icmp(11, 0, [0; 4], &echo(8))));
+    let [Aside::Expired(request)] = expired.as_slice() else {
+        panic!("expected one request, got {expired:?}");
+    };
+    assert_eq!(
+        (request.asker().unwrap().id, request.is_reply()),
+        (7, false)
+    );
+    assert_eq!(asides(&from_router(&icmp(11, 0, [0; 4], &echo(0)))), []);
+    assert_eq!(asides(&from_router(&icmp(3, 1, [0; 4], &echo(8)))), []);
+}

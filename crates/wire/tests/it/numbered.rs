@@ -85,6 +85,13 @@ fn wireguard_data_but_not_its_handshakes() {
         summary(&udp4(51820, 9, &data)),
         (Service::WireGuard, 1, 258, 96)
     );
+    // What goes to all is no WireGuard.
+    let mut to_all = udp4(51820, 9, &data);
+    to_all[16..20].copy_from_slice(&[255; 4]);
+    assert!(matches!(
+        other(parse(LinkType::RAW, &to_all)),
+        Other::Udp(_)
+    ));
     data[0] = 1;
     assert!(matches!(
         other(parse(LinkType::RAW, &udp4(51820, 9, &data))),
