@@ -137,11 +137,20 @@ fn closing(flow: &FlowReport) -> Option<String> {
         Host::Sender => "reset by the sender".to_owned(),
         _ => "reset by the receiver".to_owned(),
     });
+    let behind = (closing.again_behind_reset > 0).then(|| {
+        let packets = plural(closing.again_behind_reset, "packet");
+        format!("{packets} sent again behind the receiver's reset")
+    });
     let silence = closing.silence.map(|silence| {
         let sent = plural(silence.keep_alives, "keep-alive");
         format!("{sent} without an answer, over {}", time(silence.ns))
     });
-    let said: Vec<String> = again.into_iter().chain(silence).chain(reset).collect();
+    let said: Vec<String> = again
+        .into_iter()
+        .chain(silence)
+        .chain(reset)
+        .chain(behind)
+        .collect();
     (!said.is_empty()).then(|| said.join("; "))
 }
 

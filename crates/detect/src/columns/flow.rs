@@ -63,6 +63,8 @@ columns! {
         => f.endpoints.closing.silence.map_or(0, |silence| silence.keep_alives);
     "silence_ms": Duration, "From the first of them to the last."
         => f.endpoints.closing.silence.map_or(0, |silence| silence.ns);
+    "again_behind_reset": Count, "Packets that repeat what had been sent came by behind the receiver's reset. They are not among the retransmissions."
+        => f.endpoints.closing.again_behind_reset;
     "reset_by": Choice(Host::NAMES), "Which host reset the connection before the data's sender had sent a FIN."
         => f.endpoints.closing.reset_by.map(|host| host.name()), optional();
     "fast_open": Choice(FastOpen::NAMES), "Whether data in the SYN was acknowledged with it (RFC 7413); what was refused comes again and is no loss."

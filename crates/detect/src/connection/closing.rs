@@ -23,6 +23,8 @@ struct Fin {
 struct Behind {
     /// Packets, each once.
     packets: u32,
+    /// Packets that repeat what came by before.
+    again: u32,
     /// The end of the highest one.
     end: u32,
 }
@@ -66,17 +68,25 @@ impl End {
         }
     }
 
-    /// Data goes `dir`, perhaps behind the reset of its receiver.
-    pub(super) fn data(&mut self, dir: Dir, seg: &Segment) {
+    /// The receiver of the data that goes `dir` has reset the connection, and has said nothing since: what comes again is of no connection.
+    pub(super) fn is_over(&self, dir: Dir) -> bool {
+        self.refused_ns[dir.index()].is_some() && !self.went_on[dir.index()]
+    }
+
+    /// Data goes `dir`, perhaps behind the reset of its receiver, and perhaps `again`.
+    pub(super) fn data(&mut self, dir: Dir, seg: &Segment, again: bool) {
         if self.refused_ns[dir.index()].is_none() {
             return;
         }
         let end = seg.seq.wrapping_add(seg.payload_len);
         let behind = self.behind[dir.index()].get_or_insert(Behind {
             packets: 0,
+            again: 0,
             end: seg.seq,
         });
-        if (end.wrapping_sub(behind.end) as i32) > 0 {
+        if again {
+            behind.again = behind.again.saturating_add(1);
+        } else if (end.wrapping_sub(behind.end) as i32) > 0 {
             behind.packets = behind.packets.saturating_add(1);
             behind.end = end;
         }
@@ -106,15 +116,14 @@ impl End {
         }
     }
 
-    /// Packets of the data that goes `dir` that came by behind the reset of their receiver, each once.
-    fn behind_reset(&self, dir: Dir) -> u64 {
-        let behind = self.behind[dir.index()].filter(|_| !self.went_on[dir.index()]);
-        behind.map_or(0, |behind| behind.packets.into())
+    /// Packets of the data that goes `dir` that came by behind the reset of their receiver.
+    fn behind_reset(&self, dir: Dir) -> Option<Behind> {
+        self.behind[dir.index()].filter(|_| !self.went_on[dir.index()])
     }
 
     /// When the receiver of the data that goes `dir` ended the connection, though more of them came by, nanoseconds.
     pub(super) fn refused_ns(&self, dir: Dir) -> Option<i64> {
-        self.refused_ns[dir.index()].filter(|_| self.behind_reset(dir) > 0)
+        self.refused_ns[dir.index()].filter(|_| self.behind_reset(dir).is_some())
     }
 
     /// When the host whose data goes `dir` reset the connection, nanoseconds.
@@ -140,7 +149,8 @@ impl End {
             waited_ns: fin.map_or(0, |fin| fin.last_ns.saturating_sub(fin.first_ns)),
             acknowledged: fin.is_some_and(|fin| fin.acknowledged),
             reset_by,
-            behind_reset,
+            behind_reset: behind_reset.map_or(0, |behind| behind.packets.into()),
+            again_behind_reset: behind_reset.map_or(0, |behind| behind.again.into()),
             closed_before,
             silence: None,
         }
@@ -223,18 +233,22 @@ mod tests {
             )
         };
         let mut end = End::default();
-        end.data(dir, &data(0));
+        end.data(dir, &data(0), false);
         end.reset(dir.reverse(), MS);
         for nth in [1, 2, 3, 1, 3] {
-            end.data(dir, &data(nth));
+            end.data(dir, &data(nth), false);
         }
-        end.data(dir.reverse(), &data(9));
-        assert_eq!(end.of(dir).behind_reset, 3);
+        end.data(dir, &data(0), true);
+        end.data(dir.reverse(), &data(9), false);
+        let closing = end.of(dir);
+        assert_eq!((closing.behind_reset, closing.again_behind_reset), (3, 1));
+        assert!(end.is_over(dir));
         assert_eq!(end.refused_ns(dir), Some(MS));
         assert_eq!(end.of(dir.reverse()).behind_reset, 0);
         // The receiver goes on: it had refused an old segment.
         end.answered(dir.reverse(), &Segment::default());
         assert_eq!(end.of(dir).behind_reset, 0);
+        assert!(!end.is_over(dir));
     }
 
     #[test]

@@ -161,9 +161,10 @@ impl Common {
         let keeps_alive = seg.payload_len == 1
             && !self.followed[dir.index()]
             && self.is_keep_alive_before_data(sides, dir, seg);
+        let in_vain = self.resets[dir.reverse().index()] && self.is_sent_in_vain(sides, dir, seg);
         if keeps_alive {
             self.keep_alive(dir, seg);
-        } else if seg.payload_len > 0 && !seg.flags.any(TcpFlags::RST) {
+        } else if seg.payload_len > 0 && !in_vain && !seg.flags.any(TcpFlags::RST) {
             if !self.followed[dir.index()] {
                 self.follow(sides, dir, seg, config);
             }
@@ -198,7 +199,7 @@ impl Common {
         if let Some(closing) = &mut self.closing {
             closing.answered(dir, seg);
             if seg.payload_len > 0 {
-                closing.data(dir, seg);
+                closing.data(dir, seg, in_vain);
             }
         }
         let acks = seg.flags.any(TcpFlags::ACK) && !seg.flags.any(TcpFlags::RST);
@@ -233,6 +234,17 @@ impl Common {
         let lacking = sides[dir.reverse().index()].reported();
         let lacked = lacking.is_some_and(|has| has.ack == seg.seq);
         plain && answered && !lacked && self.hellos[dir.index()].is_none()
+    }
+
+    /// `seg` repeats data behind the reset of its receiver, which has forgotten the connection and answers with a reset at most (RFC 9293 section
+    /// 3.10.7.1): a recovery of nothing.
+    #[cold]
+    fn is_sent_in_vain(&self, sides: &[Side; 2], dir: Dir, seg: &Segment) -> bool {
+        let over =
+            self.followed[dir.index()] && self.closing.as_ref().is_some_and(|end| end.is_over(dir));
+        let side = &sides[dir.index()];
+        let end = seg.seq.wrapping_add(seg.payload_len);
+        over && seg.payload_len > 0 && side.is_below(seg) && side.waits_for(end)
     }
 
     #[cold]

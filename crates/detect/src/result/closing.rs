@@ -34,6 +34,8 @@ pub struct Closing {
     pub reset_by: Option<Host>,
     /// Packets that the data's sender had not sent before came by behind the receiver's reset. The receiver takes them no more.
     pub behind_reset: u64,
+    /// Packets that repeat what had been sent came by behind the receiver's reset, and are not among the retransmissions.
+    pub again_behind_reset: u64,
     /// Its last keep-alives, if nothing answered them.
     pub silence: Option<Silence>,
     /// That host had closed its own direction before: it asks for no more, and its reset answers what came all the same.

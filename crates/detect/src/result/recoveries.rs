@@ -154,6 +154,20 @@ impl Recoveries {
     }
 }
 
+impl Recoveries {
+    /// Of these phases before they were [doubted](Self::doubt), those that were spurious remain so.
+    pub(crate) fn restore_spurious(&mut self, before: &[Recovery]) {
+        for (one, before) in self.list.iter_mut().zip(before) {
+            if before.verdict == RecoveryVerdict::Spurious {
+                (one.verdict, one.cause) = (before.verdict, before.cause);
+                self.spurious += 1;
+                self.ambiguous -= 1;
+            }
+        }
+        self.count_causes();
+    }
+}
+
 impl Avoidance {
     /// Fewer late packets say little of the rest.
     pub(crate) const LEAST_LATE: u64 = 10;

@@ -13,6 +13,8 @@ use crate::result::Evidence;
 
 /// How long a DSACK is waited for that tells which copy came, at least, nanoseconds.
 const MIN_DSACK_WAIT_NS: i64 = 20_000_000;
+/// How long more round trips are waited for where few are known, nanoseconds: the applications of short connections pause for seconds.
+const MAX_WAIT_FOR_ROUND_TRIPS_NS: i64 = 10_000_000_000;
 
 impl Sender {
     pub(super) fn arrived(&mut self, report: &Report, ack: &Ack, had_hole: bool) {
@@ -115,13 +117,18 @@ impl Sender {
     }
 
     /// Nothing tells yet which copy came first: a DSACK may.
-    fn doubtful(&mut self, report: &Report, copies: &Copies, ack: &Ack) {
+    pub(super) fn doubtful(&mut self, report: &Report, copies: &Copies, ack: &Ack) {
         let wait = self
             .timing
             .min_rtt
             .map_or(0, |rtt| self.timing.usual_from(rtt))
             .saturating_mul(2)
             .max(MIN_DSACK_WAIT_NS);
+        let took = ack.seg.ts_ns.saturating_sub(copies.first_ns);
+        let wait = match self.timing.may_turn_out_too_soon(took) {
+            true => wait.max(MAX_WAIT_FOR_ROUND_TRIPS_NS),
+            false => wait,
+        };
         let deadline = ack.seg.ts_ns.saturating_add(wait);
         let id = self.log_report(report, ack, Status::Doubtful { deadline });
         self.ledger.filled.insert(Filled {

@@ -25,6 +25,8 @@ pub(crate) enum First {
 
 /// Chance that a round trip is shorter by a sixteenth than all seen so far, at least.
 const MIN_CHANCE_OF_SHORTER_RTT: f64 = 0.02;
+/// Round trips by which a shorter one is no surprise.
+const FEW_ROUND_TRIPS: u64 = 16;
 
 pub(super) fn after(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) > 0
@@ -34,7 +36,7 @@ impl Timing {
     /// Is a report `took` after the first retransmission too soon to be about that? The smallest
     /// round trip seen so far is no bound: a queue that was full may have drained since. How often
     /// what was retransmitted came after all, the flow's decided ones tell.
-    fn sooner_than_a_copy(&self, took: i64, tally: &Tally) -> Option<Basis> {
+    pub(super) fn sooner_than_a_copy(&self, took: i64, tally: &Tally) -> Option<Basis> {
         let rtt = self.min_rtt.filter(|_| !self.is_coarse())?;
         if took >= rtt - rtt / 16 {
             return None;
@@ -48,6 +50,12 @@ impl Timing {
         // Each that is taken to be late makes the next one more likely, so they never add up to a certainty.
         let basis = Basis::certain(Evidence::Timing).weaker(Reason::WhichCopy);
         Some(basis).filter(|_| posterior >= MIN_LIKELY)
+    }
+
+    /// Few round trips are known, and a report `took` after the first retransmission is sooner than each of them: more of them may show that it
+    /// was too soon for that.
+    pub(super) fn may_turn_out_too_soon(&self, took: i64) -> bool {
+        self.rtt_samples < FEW_ROUND_TRIPS && self.sooner_than_any(took)
     }
 
     /// Is a report `took` after the first retransmission too soon to be about any?

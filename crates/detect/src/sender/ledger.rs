@@ -315,12 +315,19 @@ impl Ledger {
     }
 
     /// Passes on what is decided at `now`. Of what still was doubtful when its time ran out, no DSACK came: it
-    /// was the retransmission that had arrived.
-    pub(super) fn settle(&mut self, now: i64) {
-        self.log.settle(now, &mut self.collector);
-        while let Some(start) = self.log.expired.pop() {
-            if self.filled.get(start).is_some() {
-                self.copy_came(start);
+    /// was the retransmission that had arrived, unless the round trips known by then show that it `was_original`.
+    pub(super) fn settle(
+        &mut self,
+        now: i64,
+        mut was_original: impl FnMut(&Self, &Filled) -> Option<Basis>,
+    ) {
+        while let Some((id, start)) = self.log.settle(now, &mut self.collector) {
+            let filled = self.filled.get(start);
+            let doubtful = filled.filter(|f| f.first == By::Doubtful(id));
+            match doubtful.map(|f| was_original(self, f)) {
+                Some(Some(basis)) => self.original_was(start, id, basis),
+                Some(None) => self.copy_was(start, id),
+                None => _ = self.log.decide(id, Status::Nothing),
             }
         }
     }
@@ -476,7 +483,7 @@ mod tests {
     }
 
     fn end(mut ledger: Ledger, telling: &Telling) -> (u64, u64, Vec<(Kind, Confidence)>) {
-        ledger.settle(i64::MAX);
+        ledger.settle(i64::MAX, |_, _| None);
         ledger.close_all(telling);
         let events = ledger.collector.finish().events;
         let events = events.iter().map(|e| (e.kind, e.confidence)).collect();

@@ -86,11 +86,9 @@ pub(crate) struct ArrivalLog {
     hidden: Option<Hidden>,
     /// Where the highest arrival begins that is known to have come and is not in the log.
     hidden_start: i64,
-    /// Doubtful entries whose time ran out, for the owner to decide: they became `Nothing`.
-    pub(crate) expired: Vec<i64>,
 }
 
-heap!(ArrivalLog: entries, order, expired);
+heap!(ArrivalLog: entries, order);
 
 impl ArrivalLog {
     pub(crate) fn new() -> Self {
@@ -100,7 +98,6 @@ impl ArrivalLog {
             order: Order::new(0),
             hidden: None,
             hidden_start: i64::MIN,
-            expired: Vec::new(),
         }
     }
 
@@ -184,9 +181,10 @@ impl ArrivalLog {
         self.entries.get_mut(i)
     }
 
-    /// Passes on what is decided, up to the first entry that still waits at `now`.
+    /// Passes on what is decided, up to the first entry that still waits at `now`. Returns a doubtful one whose time has run out, for the
+    /// owner to decide: its id, and the first byte.
     #[inline]
-    pub(crate) fn settle(&mut self, now: i64, out: &mut Collector) {
+    pub(crate) fn settle(&mut self, now: i64, out: &mut Collector) -> Option<(u64, i64)> {
         while let Some(front) = self.entries.front() {
             let full = self.entries.len() > MAX_ARRIVALS_WAITING;
             match front.status {
@@ -203,18 +201,19 @@ impl ArrivalLog {
                 Status::End => arrive_end(&mut self.order, front.place),
                 Status::Nothing => {}
                 Status::Doubtful { deadline } if now >= deadline || full => {
-                    self.expired.push(front.place.start);
+                    return Some((self.first, front.place.start));
                 }
                 Status::Unexplained { deadline, hides } if now >= deadline || full => {
                     if hides {
                         self.hidden = Some(self.missing_here());
                     }
                 }
-                _ => return,
+                _ => return None,
             }
             self.entries.pop_front();
             self.first += 1;
         }
+        None
     }
 
     /// Some of what was missing at once has been forgotten.

@@ -327,7 +327,12 @@ impl Sender {
         let (ledger, timing) = (&mut self.ledger, &mut self.timing);
         self.windows
             .explain(now, ledger, timing, &self.receiver, acks);
-        self.ledger.settle(now);
+        let (gaps, told) = (&mut self.gaps, self.explanations.has(Explanation::TooSoon));
+        self.ledger.settle(now, |ledger, f| {
+            let took = f.reported_ns.saturating_sub(f.copies.first_ns);
+            let basis = timing.sooner_than_a_copy(took, &ledger.tally)?;
+            told.then(|| gaps.doubts.weaken(f.place.start, basis))
+        });
     }
 
     pub(super) fn trim_filled(&mut self) {

@@ -4,7 +4,7 @@ use inorder_wire::Segment;
 
 use super::Sender;
 use crate::arrival::Repeat;
-use crate::prompt::{Prompt, Waited};
+use crate::prompt::{MIN_TIMEOUT_NS, Prompt, Waited};
 use crate::result::{Confidence, Verdict};
 
 impl Sender {
@@ -62,7 +62,11 @@ impl Sender {
             since_sent_ns: sent_ns.map(|at| now.saturating_sub(at)),
             rtt_ns: shortest.map(|rtt| (rtt, usual.max(rtt))),
             last,
-            sack: self.receiver.has_sack(),
+            // Where nothing tells of SACK, what no retransmission timer does so soon was a probe's.
+            sack: match self.receiver.sack_options() {
+                Some(sack) => sack,
+                None => quiet_ns < MIN_TIMEOUT_NS,
+            },
         };
         waited.prompt()
     }

@@ -62,6 +62,11 @@ pub(super) struct Findings {
     pub(super) forgot: bool,
 }
 
+/// It is not known whether the receiver has SACK, or what all of its blocks say.
+fn is_of_sack(what: NotSeen) -> bool {
+    matches!(what, NotSeen::Sack | NotSeen::SackOptions)
+}
+
 impl Findings {
     /// What an engine tells, and what ICMP does.
     pub(super) fn of(mut end: EngineEnd, proven: Vec<Proven>) -> Self {
@@ -152,6 +157,8 @@ impl Findings {
                 true => self.weaken_all(),
                 false => self.doubt_answers(vantage == Vantage::Receiver),
             }
+        } else if blind.has(NotSeen::Sack) && blind.iter().all(is_of_sack) {
+            self.doubt_silence();
         } else if blind.iter().any(|what| what != NotSeen::SackOptions) {
             self.doubt(false);
         } else if blind.any() {
@@ -274,6 +281,26 @@ impl Findings {
             };
         }
         self.collected.events = events;
+    }
+
+    /// It is not known whether the receiver would report duplicates, so its silence shows no loss. But what an acknowledgement tells that came sooner
+    /// than any retransmission can be answered, or a round trip behind one of what had arrived, needs no SACK: which retransmissions were
+    /// needless remains likely.
+    fn doubt_silence(&mut self) {
+        let causes: Vec<(Verdict, Cause)> =
+            self.list.iter().map(|r| (r.verdict, r.cause)).collect();
+        let spurious = self.retransmissions.spurious;
+        let phases = self.recoveries.list.clone();
+        self.doubt(false);
+        for (one, (verdict, cause)) in self.list.iter_mut().zip(causes) {
+            if verdict == Verdict::Spurious {
+                (one.verdict, one.cause) = (verdict, cause);
+                one.confidence = one.confidence.max(Confidence::Likely);
+            }
+        }
+        self.retransmissions.ambiguous -= spurious;
+        self.retransmissions.spurious = spurious;
+        self.recoveries.restore_spurious(&phases);
     }
 
     /// Some of the SACK blocks, which show what the receiver took and when, were cut off: of what they could show otherwise

@@ -14,6 +14,7 @@ use super::hidden::Hidden;
 use super::paws::discarded;
 use super::report::Report;
 use crate::collect::Basis;
+use crate::explanation::Explanation;
 use crate::result::{Confidence, Evidence, Reason};
 
 /// Duplicate ACKs without a block after which a connection without handshake has no SACK.
@@ -343,6 +344,12 @@ impl Sender {
                     self.log_original(&report, ack, basis);
                 }
             }
+            super::First::Unknown if !edge.late && self.may_be_answered(copies, ack) => {
+                self.doubtful(&report, copies, ack);
+                self.repeats
+                    .awaited
+                    .add((copies.last_ns, Some(report.sent.start)));
+            }
             super::First::Retransmission { .. } | super::First::Unknown => {
                 let recent = self
                     .last
@@ -358,6 +365,15 @@ impl Sender {
             }
         }
         self.trim_filled();
+    }
+
+    /// What `ack` reports first came sooner than each round trip so far, and few are known: if it was the original, more of them may show that, and the
+    /// answer to the last of `copies` is still to come.
+    fn may_be_answered(&self, copies: &Copies, ack: &Ack) -> bool {
+        let took = ack.seg.ts_ns.saturating_sub(copies.first_ns);
+        let told =
+            self.explanations.has(Explanation::AnsweredCopies) && !self.receiver.hides_blocks;
+        told && self.timing.may_turn_out_too_soon(took)
     }
 
     /// The episode is over. Every arrival that did not move the left edge was answered by an ACK

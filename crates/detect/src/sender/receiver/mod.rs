@@ -187,9 +187,14 @@ impl Receiver {
         assumed || self.duplicates_hidden >= MIN_DUPLICATES_HIDDEN && !self.dsack_seen
     }
 
+    /// Whether the connection has SACK, as options or blocks of it tell.
+    pub(super) fn sack_options(&self) -> Option<bool> {
+        self.sack_seen.then_some(true).or(self.sack)
+    }
+
     /// It has SACK, as far as is known.
     pub(super) fn has_sack(&self) -> bool {
-        self.sack_seen || self.sack == Some(true)
+        self.sack_options() == Some(true)
     }
 
     /// An ACK of its may leave out what changed since the one before, and none repeats it: it has room for a single range (RFC 2018
