@@ -1,10 +1,19 @@
 //! Counts the attempts to open connections that carried no data.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, SocketAddr};
+
 use crate::result::{Attempt, Attempts, Outcome};
 
 /// Time before the end of the capture from which on an unanswered SYN may have been answered behind the end, nanoseconds: no
 /// SYN is repeated sooner (RFC 6298 section 2 step (2.1)).
 const MIN_WAIT_NS: i64 = 1_000_000_000;
+
+/// Routes are traced with hop limits from 1 up to this.
+const MAX_TRACED_HOPS: u8 = 30;
+/// Different hop limits of SYNs from one host to one port by which a route is known to be traced, one of them at most the second number.
+const MIN_TRACED_LIMITS: usize = 4;
+const MAX_FIRST_LIMIT: u8 = 2;
 
 /// The attempts that have ended, in any order; what is counted does not depend on it.
 #[derive(Clone, Debug, Default)]
@@ -68,6 +77,7 @@ impl AttemptTable {
     pub(crate) fn finish(mut self) -> Attempts {
         self.settle();
         self.shorten();
+        self.set_traced_aside();
         let Some(since_ns) = self.open_since() else {
             return self.sums;
         };
@@ -79,6 +89,39 @@ impl AttemptTable {
             }
         }
         self.sums
+    }
+
+    /// SYNs that trace a route are no attempts to open a connection, as far as they are listed.
+    fn set_traced_aside(&mut self) {
+        let low = |a: &&Attempt| (1..=MAX_TRACED_HOPS).contains(&a.hop_limit);
+        let mut limits: BTreeMap<Ends, BTreeSet<u8>> = BTreeMap::new();
+        for attempt in self.sums.list.iter().filter(low) {
+            let limits = limits.entry(ends(attempt)).or_default();
+            limits.insert(attempt.hop_limit);
+        }
+        limits.retain(|_, limits| {
+            let begins = limits
+                .first()
+                .is_some_and(|&first| first <= MAX_FIRST_LIMIT);
+            begins && limits.len() >= MIN_TRACED_LIMITS
+        });
+        let since_ns = self.open_since().unwrap_or(i64::MAX);
+        for attempt in &mut self.sums.list {
+            if !low(&&*attempt) || !limits.contains_key(&ends(attempt)) {
+                continue;
+            }
+            let lone = attempt.outcome == Outcome::Unanswered && attempt.syns == 1;
+            if lone && attempt.last_ns > since_ns {
+                let open = self.open.iter().position(|&at| at == attempt.last_ns);
+                open.into_iter()
+                    .for_each(|at| _ = self.open.swap_remove(at));
+            } else {
+                self.sums.by_outcome[attempt.outcome as usize] -= 1;
+                self.sums.syns_again -= attempt.syns.saturating_sub(1);
+            }
+            self.sums.by_outcome[Outcome::Traced as usize] += 1;
+            attempt.outcome = Outcome::Traced;
+        }
     }
 
     fn open_since(&self) -> Option<i64> {
@@ -102,9 +145,38 @@ impl AttemptTable {
     }
 }
 
+/// From which host to which port, in which network.
+type Ends = (IpAddr, SocketAddr, u32);
+
+fn ends(attempt: &Attempt) -> Ends {
+    (attempt.src.ip(), attempt.dst, attempt.overlay)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// SYNs with these hop limits, each unanswered: how many failed, and how many traced a route.
+    fn traced(hop_limits: &[u8]) -> (u64, u64) {
+        let mut table = AttemptTable::default();
+        for (nth, &hop_limit) in (0..).zip(hop_limits) {
+            let attempt = attempt(nth * 100_000_000, 1, Outcome::Unanswered);
+            table.push(Attempt {
+                hop_limit,
+                ..attempt
+            });
+        }
+        table.note_time(i64::MAX);
+        let told = table.finish();
+        (told.failed(), told.of(Outcome::Traced))
+    }
+
+    #[test]
+    fn syns_with_rising_hop_limits_trace_a_route() {
+        assert_eq!(traced(&[1, 2, 3, 4, 5, 64]), (1, 5));
+        assert_eq!(traced(&[1, 1, 2, 2]), (4, 0));
+        assert_eq!(traced(&[9, 10, 11, 12, 13]), (5, 0));
+    }
 
     fn attempt(at_ns: i64, syns: u64, outcome: Outcome) -> Attempt {
         let end = |last| std::net::SocketAddr::from(([192, 0, 2, last], 80));
@@ -116,6 +188,7 @@ mod tests {
             overlay: 0,
             syns,
             packets: syns,
+            hop_limit: 64,
             outcome,
         }
     }

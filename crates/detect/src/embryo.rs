@@ -94,6 +94,7 @@ impl Embryo {
             overlay: self.key.overlay,
             syns: refused.max(1),
             packets: (2 * refused).max(1),
+            hop_limit: self.seg.ttl,
             outcome: match (refused, self.complaint) {
                 (0, None) => Outcome::Unanswered,
                 (0, Some(_)) => Outcome::Unreachable,

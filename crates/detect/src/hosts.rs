@@ -12,7 +12,7 @@ use inorder_wire::{Dir, FlowKey};
 
 use crate::habits::Repeats;
 use crate::kept::Kept;
-use crate::result::{FlowId, FlowReport};
+use crate::result::{FlowId, FlowReport, NotSeen};
 
 /// What is known of the senders of a capture.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -21,7 +21,12 @@ pub(crate) struct Hosts {
     keep: BTreeMap<Host, Kept>,
     /// The shortest round trip from the capture point to the first of two hosts, by any connection between them, nanoseconds.
     near: BTreeMap<(Host, IpAddr), i64>,
+    /// Connections show that the capture's times are those at which packets were fetched, many at once.
+    pub(crate) in_batches: bool,
 }
+
+/// Flows of which that must be known: both of a connection, whose hosts have clocks of their own.
+const MIN_IN_BATCHES: usize = 2;
 
 /// What other connections have shown of the host of one direction.
 #[derive(Clone, Copy, Default, Debug)]
@@ -58,11 +63,19 @@ impl Hosts {
                 *shortest = ns.min(*shortest);
             }
         }
-        Hosts { keep, near }
+        let in_batches = flows.iter().filter(|f| f.blind.has(NotSeen::Times)).count();
+        Hosts {
+            keep,
+            near,
+            in_batches: in_batches >= MIN_IN_BATCHES,
+        }
     }
 
-    /// Some flow has left open what is known of its sender, and something depends on it.
+    /// Some flow has left open what is known of its sender, and something depends on it, or was taken to have the times of its packets.
     pub(crate) fn teach(&self, flows: &[FlowReport]) -> bool {
+        if self.in_batches && flows.iter().any(|flow| !flow.blind.has(NotSeen::Times)) {
+            return true;
+        }
         let in_doubt = |flow: &&FlowReport| repeats(flow) == Repeats::InDoubt;
         let mut senders = flows.iter().filter(in_doubt).map(|flow| sender(&flow.flow));
         senders.any(|sender| self.keep.contains_key(&sender))
@@ -80,7 +93,7 @@ impl Hosts {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.keep.is_empty()
+        self.keep.is_empty() && !self.in_batches
     }
 }
 

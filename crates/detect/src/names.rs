@@ -33,6 +33,7 @@ names!(all Outcome {
     Unreachable => "unreachable",
     Unfinished => "unfinished",
     Open => "open",
+    Traced => "traced",
 });
 names!(Reason {
     AckCompression => "ack-compression",
@@ -50,6 +51,7 @@ names!(all NotSeen {
     SackOptions => "sack-options",
     OneWay => "one-way",
     Order => "order",
+    Times => "times",
     Sack => "sack",
     Holes => "holes",
 });

@@ -28,7 +28,7 @@ pub(super) fn besides(attempts: &Attempts) -> Option<String> {
 
 /// From whom to whom, if that is the same for all.
 fn ends(attempts: &Attempts) -> String {
-    let failed = |a: &&Attempt| a.outcome != Outcome::Open;
+    let failed = |a: &&Attempt| !matches!(a.outcome, Outcome::Open | Outcome::Traced);
     let listed: Vec<&Attempt> = attempts.list.iter().filter(failed).collect();
     if listed.len() as u64 != attempts.failed() {
         return String::new();

@@ -52,7 +52,13 @@ fn attempts(attempts: &Attempts) -> Vec<String> {
         all(forgotten),
         was(forgotten)
     );
-    let told = [(open, ends), (forgotten, lost)].into_iter();
+    let traced = attempts.of(Outcome::Traced);
+    let routes = format!(
+        "{} with hop limits from 1 on traced a route and {} no connection attempts",
+        plural(traced, "SYN"),
+        if traced == 1 { "is" } else { "are" }
+    );
+    let told = [(open, ends), (forgotten, lost), (traced, routes)].into_iter();
     told.filter(|(n, _)| *n > 0).map(|(_, text)| text).collect()
 }
 

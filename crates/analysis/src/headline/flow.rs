@@ -16,7 +16,7 @@ pub(super) fn moved(flow: &FlowReport) -> Claim {
     let answers = flow.vantage.vantage == Vantage::Sender
         || flow.endpoints.syn_seen
         || flow.originals.packets >= MIN_ANSWERS;
-    let known = flow.limits.life_ns() > 0 && answers;
+    let known = flow.limits.life_ns() > 0 && answers && !flow.blind.has(NotSeen::Times);
     let refused = flow.endpoints.closing.reset_by.is_some() && flow.was_cut_off();
     // Beside the sender: no acknowledgement of any of it was captured, though its receiver was heard.
     let unheard = flow.vantage.vantage == Vantage::Sender
@@ -37,7 +37,7 @@ pub(super) fn moved(flow: &FlowReport) -> Claim {
 
 /// What held it back; empty where that is not known. Without the receiver's packets neither windows nor round trips are seen.
 pub(super) fn held(flow: &FlowReport) -> Vec<Claim> {
-    if flow.blind.has(NotSeen::OneWay) {
+    if flow.blind.has(NotSeen::OneWay) || flow.blind.has(NotSeen::Times) {
         return Vec::new();
     }
     let short = shares::too_short(flow);

@@ -28,7 +28,7 @@ fn innocent(limits: &Limits) -> f64 {
 pub(crate) fn taken_by_late(flow: &FlowReport) -> Option<(f64, f64)> {
     let limits = &flow.limits;
     let life = limits.life_ns();
-    if life == 0 || flow.blind.has(NotSeen::OneWay) {
+    if life == 0 || flow.blind.has(NotSeen::OneWay) || flow.blind.has(NotSeen::Times) {
         return None;
     }
     let most = (1.0 - innocent(limits)).max(0.0);

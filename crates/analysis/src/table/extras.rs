@@ -88,7 +88,9 @@ pub(super) fn attempts(out: &mut dyn Write, analysis: &Analysis, style: &Style) 
     writeln!(out)?;
     let shown = all.list.len().min(style.top);
     text::write(out, ATTEMPT, all.list.iter().take(shown), &style.layout())?;
-    match (all.failed() + all.of(Outcome::Open)).saturating_sub(shown as u64) {
+    match (all.failed() + all.of(Outcome::Open) + all.of(Outcome::Traced))
+        .saturating_sub(shown as u64)
+    {
         0 => Ok(()),
         n => writeln!(
             out,

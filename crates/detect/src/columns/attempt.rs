@@ -19,7 +19,8 @@ columns! {
     "duration_ms": Duration, "From the first SYN to the last."
         => a.last_ns.saturating_sub(a.first_ns), only(Files::None), shown("over", 0);
     "packets": Count, "All packets of it." => a.packets;
-    "outcome": Choice(Outcome::NAMES), "Unanswered; refused (answered with a reset); unreachable (so ICMP says); unfinished: answered, and not taken further; open: the capture ended too soon after its only SYN."
+    "hop_limit": Small, "Time to live or hop limit of its first SYN, as captured." => u64::from(a.hop_limit);
+    "outcome": Choice(Outcome::NAMES), "Unanswered; refused (answered with a reset); unreachable (so ICMP says); unfinished: answered, and not taken further; open: the capture ended too soon after its only SYN; traced: it was to find a router, as SYNs with hop limits from 1 on show."
         => a.outcome.name(), shown("outcome", 0);
 }
 
@@ -34,6 +35,7 @@ columns! {
     "repeated_syns": Count, "SYNs sent again in attempts that failed." => a.syns_again;
     "open": Count, "Attempts whose only SYN was sent too shortly before the end of the capture to have failed."
         => a.of(Outcome::Open);
+    "traced": Count, "SYNs that traced a route, which are no attempts." => a.of(Outcome::Traced);
     "forgotten": Count, "Attempts that were not followed to their end, since too many were open at once."
         => a.forgotten;
     "list": Rows(ATTEMPT), "The first of them by time, at most 1,000." => &a.list;

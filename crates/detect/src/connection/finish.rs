@@ -110,6 +110,7 @@ impl Connection {
         let (head, position) = (&self.head, &self.head.common.position);
         let ahead_ns = position.ahead_ns().zip(head.contradicted_ns());
         Times {
+            in_batches: head.in_batches,
             disorder: head.disordered > MAX_TOLERATED_DISORDERED || position.out_of_order(),
             ahead_ns: ahead_ns.map(|(ahead, contradicted)| ahead.max(contradicted)),
             reversals: head.reversals[dir.index()],

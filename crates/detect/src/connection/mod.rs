@@ -1,6 +1,7 @@
 //! One connection: both directions, the handshake, and the vantage point they share.
 
 mod alive;
+mod batches;
 mod clock;
 mod closing;
 mod common;
@@ -67,6 +68,8 @@ pub(crate) struct Head {
     first_ns: i64,
     /// Packets that are older than another before them in the file.
     disordered: u32,
+    /// Its times are those at which packets were fetched, many at once.
+    in_batches: bool,
     /// Which way the last packet went.
     last_dir: Dir,
     /// By how much one was older than the one right before it, nanoseconds; the greatest number if several were, or one by too much.
@@ -99,6 +102,7 @@ impl Connection {
             waiting: Waiting::default(),
             first_ns: now,
             disordered: 0,
+            in_batches: config.hosts.in_batches,
             last_dir: Dir::LowToHigh,
             step_ns: 0,
             last_of: [i64::MIN; 2],
@@ -271,6 +275,9 @@ impl Connection {
         }
         let common = &mut self.head.common;
         let waiting = std::mem::take(&mut self.head.waiting);
+        if common.position.answers_too_soon() {
+            self.head.in_batches |= batches::are_batches(waiting.iter());
+        }
         // No loop: that would ask before each segment whether it is among the first ones.
         waiting
             .iter()

@@ -396,6 +396,7 @@ impl Connection {
             overlay: self.head.key.overlay,
             syns: opening.syns.into(),
             packets: packets.max(opening.syns.into()) as u64,
+            hop_limit: common.position.ttl(client).unwrap_or(0),
             outcome,
         })
     }

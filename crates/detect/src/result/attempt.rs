@@ -42,6 +42,8 @@ pub enum Outcome {
     Unfinished,
     /// The capture ended too soon after its only SYN.
     Open,
+    /// It was to find a router of the path, and not to open a connection: SYNs of its host to the same port had hop limits from 1 on.
+    Traced,
 }
 
 /// An attempt to open a connection that carried no data.
@@ -61,6 +63,8 @@ pub struct Attempt {
     pub syns: u64,
     /// All packets of it.
     pub packets: u64,
+    /// The hop limit of its first SYN, as captured.
+    pub hop_limit: u8,
     /// What became of it.
     pub outcome: Outcome,
 }
@@ -92,7 +96,8 @@ impl Attempts {
 
     /// Attempts that failed.
     pub fn failed(&self) -> u64 {
-        let all = Outcome::ALL.iter().filter(|of| **of != Outcome::Open);
+        let failed = |of: &&Outcome| !matches!(of, Outcome::Open | Outcome::Traced);
+        let all = Outcome::ALL.iter().filter(failed);
         all.map(|of| self.of(*of)).sum()
     }
 }

@@ -16,6 +16,8 @@ pub enum NotSeen {
     /// The order of the packets: some were captured before what they answer, or their times contradict their order (two
     /// clocks, or a file that is not in the order of arrival).
     Order,
+    /// When the packets came: the capture has the times at which they were fetched, many at once.
+    Times,
     /// Whether the receiver would have sent a SACK block: neither the handshake nor one was captured.
     Sack,
     /// The lowest of the missing ranges: there were more at once than are remembered.
@@ -30,6 +32,7 @@ impl NotSeen {
             Self::SackOptions => "the snap length cuts off SACK options",
             Self::OneWay => "the receiver's packets are missing",
             Self::Order => "times and order of the frames contradict each other",
+            Self::Times => "the capture has the times at which packets were fetched, many at once",
             Self::Sack => "neither a whole handshake nor a SACK block was captured",
             Self::Holes => "more ranges were missing at once than are remembered",
         }

@@ -231,6 +231,8 @@ fn round_trip(choice: &VantageChoice, shortest_ns: Option<i64>) -> Option<i64> {
 /// How far the times of a connection's packets can be relied on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
+    /// They are those at which packets were fetched, many at once.
+    pub(crate) in_batches: bool,
     /// Times and order of the packets contradict each other.
     pub(crate) disorder: bool,
     /// If the packets of each host are in their order: by how much times contradict it at most, or how long before what they answer answers were
@@ -309,13 +311,15 @@ impl End {
         let refuted = at_receiver
             && self.choice.basis == VantageBasis::Missing
             && self.choice.vantage != Vantage::Receiver;
-        let unknown = choice.basis == VantageBasis::Unknown || refuted;
+        let batches = self.times.in_batches;
+        let unknown = choice.basis == VantageBasis::Unknown || refuted || batches;
         let sack_unknown = acks.is_some_and(|acks| acks.sack_unknown);
         let lacking = [
             (NotSeen::Vantage, unknown),
             (NotSeen::SackOptions, !at_receiver && self.blocks_hidden > 0),
             (NotSeen::OneWay, !self.answered),
             (NotSeen::Order, self.times.disorder),
+            (NotSeen::Times, batches),
             (NotSeen::Sack, !at_receiver && sack_unknown),
         ];
         let lacking = lacking.into_iter().filter(|(_, lacks)| *lacks);

@@ -299,6 +299,11 @@ impl Position {
         self.hosts[dir.index()].ttl.is_some()
     }
 
+    /// The time to live or hop limit of the first packet that went `dir`.
+    pub fn ttl(&self, dir: Dir) -> Option<u8> {
+        self.hosts[dir.index()].ttl
+    }
+
     /// True before the first segment.
     pub fn is_new(&self) -> bool {
         self.packets == 0

@@ -48,6 +48,12 @@ impl Position {
             .all(|host| host.pace.answer_ns.is_none_or(|ns| ns < SHORT_PATH_NS))
     }
 
+    /// Routers have counted a TTL down, and both hosts answer as those of a short path do.
+    pub fn answers_too_soon(&self) -> bool {
+        let answer = |host: &Host| host.pace.answer_ns.is_some();
+        self.is_short() && self.hosts.iter().any(Host::is_routed) && self.hosts.iter().all(answer)
+    }
+
     /// The path is short, and no router has counted a TTL down.
     fn is_in_one_room(&self) -> bool {
         self.is_short() && !self.hosts.iter().any(Host::is_routed)
