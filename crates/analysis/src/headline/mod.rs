@@ -283,6 +283,11 @@ fn calm(analysis: &Analysis, totals: &Totals) -> Vec<Claim> {
         flows: totals.flows,
         streams,
         refused_syns: totals.openings.fast_open_refused,
+        behind_resets: analysis
+            .flows
+            .iter()
+            .map(|flow| flow.endpoints.closing.again_behind_reset)
+            .sum(),
     }];
     if let Some(flow) = largest(analysis) {
         let mut moved = flow::moved(flow);

@@ -91,7 +91,7 @@ stack-coarse-clock-sender | lost 3, sent again 3, needed 3 | 3 of 300; lost | ca
 stack-ack-for-two | late 12 | 12 of the ; were late | lost |
 stack-one-counter-receiver | lost 6, sent again 6, needed 6 | 6 of 480; lost | lacks | acts
 stack-one-counter-sender | lost 6, sent again 6, needed 6 | 6 of 480; lost | lacks |
-stack-random-id-doubled | delivered twice 20 | 20 packets were delivered twice; No packet of it was lost | spurious; sent 1 packet again | acts
+stack-random-id-doubled | delivered twice 20 | 20 packets were delivered twice; No data packet of it was lost | spurious; sent 1 packet again | acts
 tunnel-packets-fragmented |  | No problem | no whole segment |
 tunnel-seen-in-part |  | No problem | never arrived |
 voice-mirrored-twice |  | No problem; 60 frames | more than once |

@@ -31,7 +31,7 @@ fn late(flow: &mut FlowReport, packets: u64) {
 fn without_trouble_it_says_so_with_the_goodput() {
     assert_eq!(
         said(&with(|_| ())),
-        "No packet was lost, late or sent again in 2 TCP flows. The largest, \
+        "No data packet was lost, late or sent again in 2 TCP flows. The largest, \
          10.1.0.2:2->192.0.2.17:5001, moved 927 kB at 8.24 Mbit/s."
     );
 }
@@ -137,7 +137,7 @@ fn a_packet_that_is_missing_at_the_end_may_have_been_lost() {
     let said = said(&with(|flow| flow.originals.unfilled = 2));
     assert!(
         said.starts_with(
-            "No problem is visible in 2 TCP flows: no packet is known to have been lost"
+            "No problem is visible in 2 TCP flows: no data packet is known to have been lost"
         ),
         "{said}"
     );
@@ -304,7 +304,9 @@ fn quic_is_named_and_what_would_help() {
         quic,
         ..with(|_| ())
     };
-    assert!(said(&beside).starts_with("No packet was lost, late or sent again in 2 TCP flows"));
+    assert!(
+        said(&beside).starts_with("No data packet was lost, late or sent again in 2 TCP flows")
+    );
     assert!(said(&beside).ends_with(expected));
 }
 

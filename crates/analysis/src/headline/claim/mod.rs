@@ -262,6 +262,8 @@ pub enum Claim {
         streams: u64,
         /// SYNs whose data was refused.
         refused_syns: u64,
+        /// Packets that were sent again behind a reset of their receiver.
+        behind_resets: u64,
     },
     /// A clause of another part of the capture: numbered streams, attempts to connect, doubts, what is not analysed.
     Other {

@@ -19,7 +19,7 @@ fn a_small_window_of_the_receiver_is_a_problem_although_nothing_was_lost() {
     assert_eq!(
         said(&analysis),
         "10.1.0.2:1->192.0.2.17:5001 moved 927 kB at 8.24 Mbit/s (round trip 42.1 ms): the receiver's \
-         window of at most 43.0 kB held it back for 94 % of the time; the path needs 210 kB. No packet of it was lost, late \
+         window of at most 43.0 kB held it back for 94 % of the time; the path needs 210 kB. No data packet of it was lost, late \
          or sent again."
     );
     assert_eq!(kinds(&analysis), ["moved", "held", "clean"]);
@@ -156,7 +156,7 @@ fn a_short_transfer_is_limited_by_its_start_and_has_no_problem() {
     analysis.flows[0].limits.at_end_ns = 3_000 * MS;
     assert_eq!(
         said(&analysis),
-        "No problem in 1 TCP flow: no packet was lost, late or sent again. 10.1.0.2:1->192.0.2.17:5001 moved 927 kB at 8.24 \
+        "No problem in 1 TCP flow: no data packet was lost, late or sent again. 10.1.0.2:1->192.0.2.17:5001 moved 927 kB at 8.24 \
          Mbit/s (round trip 42.1 ms): 927 kB were too little to leave slow start: 41 % of its time went to \
          opening the connection and 29 % to the first growth of the window."
     );

@@ -8,7 +8,7 @@ fn limits_that_cannot_be_told_apart_are_named_together() {
     let analysis = with(&[(set, 95)], |_| ());
     assert_eq!(
         said(&analysis),
-        "No packet was lost, late or sent again in 1 TCP flow. 10.1.0.2:1->192.0.2.17:5001 moved 927 kB at 8.24 Mbit/s (round \
+        "No data packet was lost, late or sent again in 1 TCP flow. 10.1.0.2:1->192.0.2.17:5001 moved 927 kB at 8.24 Mbit/s (round \
          trip 42.1 ms): for 95 % of the time an idle sending application or a full send buffer held it back \
          (the sender's kernel would tell which)."
     );

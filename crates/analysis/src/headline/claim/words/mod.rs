@@ -194,7 +194,7 @@ impl Claim {
                 count(*needed),
                 count(*undecided)
             ),
-            Claim::Clean => "no packet of it was lost, late or sent again".to_owned(),
+            Claim::Clean => "no data packet of it was lost, late or sent again".to_owned(),
             Claim::NotReordering {
                 late,
                 of,
@@ -244,7 +244,8 @@ impl Claim {
                 flows,
                 streams,
                 refused_syns,
-            } => nothing(*how, (*flows, *streams), *refused_syns),
+                behind_resets,
+            } => nothing(*how, (*flows, *streams), (*refused_syns, *behind_resets)),
             Claim::Other { text, .. } => text.clone(),
         }
     }
@@ -306,7 +307,7 @@ fn also(counts: &[Counted]) -> String {
     said.join(", ")
 }
 
-fn nothing(how: Nothing, (flows, streams): (u64, u64), refused: u64) -> String {
+fn nothing(how: Nothing, (flows, streams): (u64, u64), (refused, behind): (u64, u64)) -> String {
     let seen = match (flows, streams) {
         (0, streams) => plural(streams, "numbered stream"),
         (flows, 0) => plural(flows, "TCP flow"),
@@ -316,25 +317,45 @@ fn nothing(how: Nothing, (flows, streams): (u64, u64), refused: u64) -> String {
             plural(streams, "numbered stream")
         ),
     };
+    // SYNs and FINs may have been.
+    let packet = if flows > 0 { "data packet" } else { "packet" };
     let said = match how {
         Nothing::NoProblem => {
-            format!("No problem in {seen}: no packet was lost, late or sent again")
+            format!("No problem in {seen}: no {packet} was lost, late or sent again")
         }
-        Nothing::NothingLost => format!("No packet was lost, late or sent again in {seen}"),
+        Nothing::NothingLost => format!("No {packet} was lost, late or sent again in {seen}"),
         Nothing::NoneVisible => {
             format!(
-                "No problem is visible in {seen}: no packet was seen to be lost, late or sent again"
+                "No problem is visible in {seen}: no {packet} was seen to be lost, late or sent again"
             )
         }
         Nothing::NoneKnown => format!(
-            "No problem is visible in {seen}: no packet is known to have been lost or late, and none was sent again"
+            "No problem is visible in {seen}: no {packet} is known to have been lost or late, and none was sent again"
         ),
     };
-    match refused {
-        0 => said,
-        n => format!(
-            "{said} (but data in {}, which was refused there: TCP Fast Open)",
-            plural(n, "SYN")
+    let but = [
+        (
+            refused,
+            format!(
+                "data in {}, which was refused there: TCP Fast Open",
+                plural(refused, "SYN")
+            ),
         ),
+        (
+            behind,
+            format!(
+                "{} behind a reset of the receiver",
+                plural(behind, "packet")
+            ),
+        ),
+    ];
+    let but: Vec<String> = but
+        .into_iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(_, text)| text)
+        .collect();
+    match but.is_empty() {
+        true => said,
+        false => format!("{said} (but {})", but.join(", and ")),
     }
 }
