@@ -179,7 +179,7 @@ mod tests {
     }
 
     fn attempt(at_ns: i64, syns: u64, outcome: Outcome) -> Attempt {
-        let end = |last| std::net::SocketAddr::from(([192, 0, 2, last], 80));
+        let end = |last| SocketAddr::from(([192, 0, 2, last], 80));
         Attempt {
             first_ns: at_ns,
             last_ns: at_ns,
@@ -205,7 +205,7 @@ mod tests {
         other.note_time(1_600_000_000);
         table.merge(other);
         let done = table.finish();
-        assert_eq!(done.by_outcome, [3, 1, 0, 0, 1]);
+        assert_eq!(done.by_outcome, [3, 1, 0, 0, 1, 0]);
         assert_eq!((done.failed(), done.syns_again), (4, 5));
         assert_eq!(
             done.list.last().map(|a| a.outcome),

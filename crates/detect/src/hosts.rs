@@ -4,15 +4,15 @@
 //! the same host shows holds for it, too. It is known once the capture has been read, so that what is said does not depend on the order of the
 //! connections: a second reading begins with it.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use inorder_wire::{Dir, FlowKey};
 
 use crate::habits::Repeats;
 use crate::kept::Kept;
-use crate::result::{FlowId, FlowReport, NotSeen};
+use crate::result::{FlowId, FlowReport, NotSeen, Vantage, VantageBasis};
 
 /// What is known of the senders of a capture.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -21,12 +21,16 @@ pub(crate) struct Hosts {
     keep: BTreeMap<Host, Kept>,
     /// The shortest round trip from the capture point to the first of two hosts, by any connection between them, nanoseconds.
     near: BTreeMap<(Host, IpAddr), i64>,
+    /// Beside which hosts the capture was made: what they send is in it.
+    beside: BTreeSet<Host>,
     /// Connections show that the capture's times are those at which packets were fetched, many at once.
     pub(crate) in_batches: bool,
 }
 
 /// Flows of which that must be known: both of a connection, whose hosts have clocks of their own.
 const MIN_IN_BATCHES: usize = 2;
+/// Flows by which it is known that the capture was made beside a host.
+const MIN_BESIDE: u64 = 4;
 
 /// What other connections have shown of the host of one direction.
 #[derive(Clone, Copy, Default, Debug)]
@@ -67,6 +71,7 @@ impl Hosts {
         Hosts {
             keep,
             near,
+            beside: beside(flows),
             in_batches: in_batches >= MIN_IN_BATCHES,
         }
     }
@@ -74,6 +79,12 @@ impl Hosts {
     /// Some flow has left open what is known of its sender, and something depends on it, or was taken to have the times of its packets.
     pub(crate) fn teach(&self, flows: &[FlowReport]) -> bool {
         if self.in_batches && flows.iter().any(|flow| !flow.blind.has(NotSeen::Times)) {
+            return true;
+        }
+        if flows
+            .iter()
+            .any(|flow| is_unheard(flow) && self.beside.contains(&receiver(&flow.flow)))
+        {
             return true;
         }
         let in_doubt = |flow: &&FlowReport| repeats(flow) == Repeats::InDoubt;
@@ -92,13 +103,53 @@ impl Hosts {
         }
     }
 
+    /// The capture was made beside the host towards which packets go `dir`: what of its packets is not captured it did not send.
+    pub(crate) fn is_beside_receiver(&self, key: &FlowKey, dir: Dir) -> bool {
+        let (_, to) = key.ends(dir);
+        self.beside.contains(&(to.socket_addr().ip(), key.overlay))
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
-        self.keep.is_empty() && !self.in_batches
+        self.keep.is_empty() && self.beside.is_empty() && !self.in_batches
     }
 }
 
 fn sender(flow: &FlowId) -> Host {
     (flow.src.ip(), flow.overlay)
+}
+
+fn receiver(flow: &FlowId) -> Host {
+    (flow.dst.ip(), flow.overlay)
+}
+
+/// Something was sent again, and nothing was captured of the receiver.
+fn is_unheard(flow: &FlowReport) -> bool {
+    flow.blind.has(NotSeen::OneWay) && flow.retransmissions.total > 0
+}
+
+/// The hosts beside which the capture was made, as their connections show that have packets of both hosts and no other doubt: all of them.
+fn beside(flows: &[FlowReport]) -> BTreeSet<Host> {
+    let mut votes: BTreeMap<Host, (u64, u64)> = BTreeMap::new();
+    let seen = |basis| matches!(basis, VantageBasis::Handshake | VantageBasis::Timing);
+    for flow in flows {
+        if flow.blind.any() || !seen(flow.vantage.basis) {
+            continue;
+        }
+        for (host, place) in [
+            (sender(&flow.flow), Vantage::Sender),
+            (receiver(&flow.flow), Vantage::Receiver),
+        ] {
+            let (beside, elsewhere) = votes.entry(host).or_default();
+            *(if flow.vantage.vantage == place {
+                beside
+            } else {
+                elsewhere
+            }) += 1;
+        }
+    }
+    let sure =
+        |&(_, &(beside, elsewhere)): &(&Host, &(u64, u64))| beside >= MIN_BESIDE && elsewhere == 0;
+    votes.iter().filter(sure).map(|(host, _)| *host).collect()
 }
 
 fn both(flow: &FlowId) -> (Host, IpAddr) {
@@ -114,5 +165,70 @@ fn shown(flow: &FlowReport) -> Option<Kept> {
         Repeats::Kept => Some(Kept::Yes),
         Repeats::Renewed => Some(Kept::No),
         Repeats::InDoubt | Repeats::Unknown => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::{Blind, VantageChoice};
+    use inorder_wire::Endpoint;
+    use std::net::SocketAddr;
+
+    /// The first byte of data from one of many servers to a host.
+    fn flow(nth: u8, vantage: Vantage, blind: Blind) -> FlowReport {
+        let end = |last, port| SocketAddr::from(([192, 0, 2, last], port));
+        let choice = VantageChoice {
+            vantage,
+            basis: VantageBasis::Handshake,
+            to_receiver_ns: Some(30_000),
+            to_sender_ns: Some(20_000_000),
+        };
+        let id = FlowId {
+            src: end(nth, 443),
+            dst: end(1, 50_000 + u16::from(nth)),
+            overlay: 0,
+            reuse: 0,
+        };
+        let mut flow = FlowReport::new(id, choice);
+        flow.blind = blind;
+        flow.retransmissions.total = 1;
+        flow
+    }
+
+    #[test]
+    fn a_host_beside_which_the_capture_was_made_did_not_answer_where_it_is_not_heard() {
+        let unheard = Blind::default().with(NotSeen::OneWay);
+        let learns = |places: [Vantage; 4]| {
+            let heard = (10..)
+                .zip(places)
+                .map(|(nth, at)| flow(nth, at, Blind::default()));
+            let flows: Vec<_> = heard
+                .chain([flow(20, Vantage::Receiver, unheard)])
+                .collect();
+            let hosts = Hosts::of(&flows);
+            let (server, host) = (
+                Endpoint::v4(0xc000_0214, 443),
+                Endpoint::v4(0xc000_0201, 50_020),
+            );
+            let (key, dir) = FlowKey::new(server, host, 0);
+            let known = hosts.is_beside_receiver(&key, dir);
+            assert!(!hosts.is_beside_receiver(&key, dir.reverse()));
+            (hosts.teach(&flows), known)
+        };
+        assert_eq!(learns([Vantage::Receiver; 4]), (true, true));
+        let mut doubtful = [Vantage::Receiver; 4];
+        doubtful[2] = Vantage::Middle;
+        assert_eq!(learns(doubtful), (false, false));
+    }
+
+    #[test]
+    fn the_times_of_one_connection_are_those_of_all() {
+        let batches = Blind::default().with(NotSeen::Times);
+        let flows = [batches, batches, Blind::default()].map(|b| flow(9, Vantage::Middle, b));
+        let teaches = |flows: &[FlowReport]| Hosts::of(flows).teach(flows);
+        assert!(teaches(&flows));
+        assert!(!teaches(&flows[..2]), "there is no other");
+        assert!(!teaches(&flows[1..]), "one direction");
     }
 }

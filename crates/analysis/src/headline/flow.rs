@@ -1,6 +1,6 @@
 //! What is claimed of one TCP flow: what held it back, and what went wrong.
 
-use inorder_detect::{Cause, FlowReport, Gravity, Limit, Lost, NotSeen, Trouble, Vantage};
+use inorder_detect::{Cause, FlowReport, Gravity, Host, Limit, Lost, NotSeen, Trouble, Vantage};
 use inorder_report::number::{bytes, count, percent, plural, rate};
 
 use super::claim::Claim;
@@ -96,6 +96,7 @@ pub(super) fn wrong(flow: &FlowReport) -> Vec<Claim> {
             packets: flow.originals.lost.max(1),
             repeated: flow.recoveries.of(Cause::Unanswered).retransmissions,
             timer: flow.timeouts() > 0,
+            beside: is_beside_receiver(flow),
         }],
         Some(Trouble::Handshake) => vec![Claim::Opening {
             syns: flow.endpoints.handshake.syns_again,
@@ -304,7 +305,13 @@ fn silence(flow: &FlowReport) -> Option<Claim> {
         .map(|silence| Claim::Silence {
             keep_alives: silence.keep_alives,
             ns: silence.ns,
+            beside: silence.by == Host::Sender && is_beside_receiver(flow),
         })
+}
+
+/// What the sender of the data sends has reached its receiver, or as good as that.
+fn is_beside_receiver(flow: &FlowReport) -> bool {
+    flow.vantage.vantage == Vantage::Receiver && !flow.blind.has(NotSeen::Vantage)
 }
 
 fn misled(flow: &FlowReport, cause: Cause) -> Claim {

@@ -2,7 +2,7 @@
 
 use inorder_wire::{Dir, Segment};
 
-use crate::result::Silence;
+use crate::result::{Host, Silence};
 
 /// Two that are no further apart are one, captured or delivered twice, nanoseconds: a host waits a second for the answer, as it does for that
 /// to data (RFC 6298 section 2 step (2.4)), and Linux's shortest interval is a second.
@@ -50,6 +50,7 @@ impl KeepAlives {
     pub(super) fn silence(&self) -> Option<(Dir, Silence)> {
         let run = self.run.filter(|run| run.sent >= MIN_UNANSWERED)?;
         let silence = Silence {
+            by: Host::Sender,
             keep_alives: run.sent.into(),
             ns: run.last_ns.saturating_sub(run.first_ns),
         };

@@ -5,7 +5,7 @@ use inorder_wire::{Complaint, Dir, FlowKey, Segment};
 use super::Connection;
 use crate::config::Config;
 use crate::flow_table::FlowTable;
-use crate::result::{Closing, Silence};
+use crate::result::{Closing, Host, Silence};
 use crate::side::{End, Side, Times};
 
 /// Number of packets that may be out of order by more.
@@ -72,7 +72,8 @@ impl Connection {
             last_ns: head.last_ns,
             blocks_hidden: receiver.blocks_hidden(),
             sack_seen: receiver.shows_sack(),
-            answered: position.heard(dir.reverse()),
+            answered: position.heard(dir.reverse())
+                || config.hosts.is_beside_receiver(&head.key, dir),
             times: self.times(dir),
             syn_seen: common.hellos[dir.index()].is_some(),
             opened_ns: self.opened_ns(dir),
@@ -122,7 +123,12 @@ impl Connection {
     fn silence(&self, dir: Dir) -> Option<Silence> {
         let (host, silence) = self.head.common.alive.as_deref()?.silence()?;
         let own = host == dir || !self.head.common.followed[host.index()];
-        own.then_some(silence)
+        let by = if host == dir {
+            Host::Sender
+        } else {
+            Host::Receiver
+        };
+        own.then_some(Silence { by, ..silence })
     }
 
     /// How often the clock was set forward before a packet of the data that goes `dir`, or of its acknowledgements.

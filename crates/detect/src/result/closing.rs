@@ -14,6 +14,8 @@ pub enum Host {
 /// data went only one way, of either host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Silence {
+    /// Which host sent them.
+    pub by: Host,
     /// Keep-alives.
     pub keep_alives: u64,
     /// From the first to the last, nanoseconds.

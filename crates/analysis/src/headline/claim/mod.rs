@@ -143,6 +143,8 @@ pub enum Claim {
         repeated: u64,
         /// By the retransmission timer.
         timer: bool,
+        /// The capture was made beside the receiver, as far as is known: it was reached, and did not answer.
+        beside: bool,
     },
     /// SYNs were sent again.
     Opening {
@@ -164,6 +166,8 @@ pub enum Claim {
         keep_alives: u64,
         /// From the first to the last, nanoseconds.
         ns: i64,
+        /// The capture was made beside the host that does not answer.
+        beside: bool,
     },
     /// FINs were sent again.
     Closing {

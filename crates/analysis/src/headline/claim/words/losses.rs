@@ -127,7 +127,7 @@ pub(super) fn probes(sent: u64, undecided: bool) -> String {
     format!("{said}; this costs only the bandwidth of the duplicates")
 }
 
-pub(super) fn unanswered(packets: u64, repeated: u64, timer: bool) -> String {
+pub(super) fn unanswered(packets: u64, repeated: u64, (timer, beside): (bool, bool)) -> String {
     let never = match packets {
         0 | 1 => "1 packet was never acknowledged, although the sender repeated it".to_owned(),
         n => format!(
@@ -136,9 +136,13 @@ pub(super) fn unanswered(packets: u64, repeated: u64, timer: bool) -> String {
         ),
     };
     format!(
-        "{never} {}{}: the path or the receiver was dead for this data",
+        "{never} {}{}: {}",
         times(repeated),
-        if timer { " by its timer" } else { "" }
+        if timer { " by its timer" } else { "" },
+        match beside {
+            true => "the receiver, beside which the capture was made, did not answer",
+            false => "the path or the receiver was dead for this data",
+        }
     )
 }
 

@@ -139,7 +139,8 @@ impl Claim {
                 packets,
                 repeated,
                 timer,
-            } => unanswered(*packets, *repeated, *timer),
+                beside,
+            } => unanswered(*packets, *repeated, (*timer, *beside)),
             Claim::Opening { syns, waited_ns } => format!(
                 "{} {} sent again before the connection was opened, over {}",
                 plural(*syns, "SYN"),
@@ -155,10 +156,18 @@ impl Claim {
                 plural(*packets, "packet"),
                 was(*packets)
             ),
-            Claim::Silence { keep_alives, ns } => format!(
-                "nothing answered the last {}, which were sent over {}: the other host or the path to it was gone",
+            Claim::Silence {
+                keep_alives,
+                ns,
+                beside,
+            } => format!(
+                "nothing answered the last {}, which were sent over {}: {}",
                 plural(*keep_alives, "keep-alive"),
-                time(*ns)
+                time(*ns),
+                match beside {
+                    true => "the other host, beside which the capture was made, did not answer",
+                    false => "the other host or the path to it was gone",
+                }
             ),
             Claim::Closing {
                 fins,
