@@ -45,8 +45,9 @@ const EXACT_PER_FOREIGN: u32 = 64;
 const MIN_STEPS_TO_KNOW: u32 = 8;
 /// Packets of a flow's first flights that may be lost.
 const MAX_LOST_AT_FIRST: u64 = 24;
-/// Steps up to this are a counter's (packets to others, lost ones, super-segments in between).
-const MAX_COUNTER_STEP: i16 = 1_024;
+/// Steps up to this are a counter's (packets to others, lost ones, super-segments in between): one that all connections of a busy server share goes on
+/// by some thousand from one burst to the next.
+const MAX_COUNTER_STEP: i16 = 4_096;
 
 /// What the identification of a packet tells of its place among those of its host.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +73,12 @@ impl Numbering {
         before: 0,
         repeated: 0,
     };
+
+    /// The number is the one after that of the packet before.
+    #[inline(always)]
+    pub(crate) fn follows(self) -> bool {
+        self.step == Some(1) && self.before == 1
+    }
 
     /// The numbers of the frame begin with some that the frames before may have borne.
     pub(crate) fn overlaps(self) -> bool {

@@ -1,6 +1,7 @@
 //! Why a packet was not sent sooner: what had held the sender since the one before.
 
 use super::rounds::{Progress, Rounds, UNKNOWN_RTT_NS, UNKNOWN_TIMER_NS};
+use crate::judge::LONGEST_RTT_NS;
 
 /// What held the sender between two packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -152,7 +153,14 @@ impl Rounds {
             false if !short && self.may_hide_a_timer(now, rtt_ns, progress) => Held::Unseen,
             false if !short && !progress.near && progress.sent > progress.una => Held::Buffered,
             // The next flight of a window comes after a round trip, of which nothing is known.
-            false if !short && !progress.near && progress.rtt_ns == 0 => Held::Unseen,
+            false
+                if !short
+                    && !progress.near
+                    && progress.rtt_ns == 0
+                    && !self.is_idle(now, progress) =>
+            {
+                Held::Unseen
+            }
             false => Held::Idle,
         };
         (held, None)
@@ -166,10 +174,16 @@ impl Rounds {
     }
 
     /// Away from the sender, new data behind a full segment may be what a timer sent again: all of what was lost before was lost
-    /// before the capture point.
+    /// before the capture point. It is not where the packets before have the identifications just before.
     fn may_hide_a_timer(&self, now: i64, rtt_ns: i64, progress: &Progress) -> bool {
         let waited_ns = now.saturating_sub(self.last.sent_ns);
-        !progress.near && waited_ns >= UNKNOWN_TIMER_NS.max(rtt_ns.saturating_mul(2))
+        let hidden = !progress.near && !progress.in_turn;
+        hidden && waited_ns >= UNKNOWN_TIMER_NS.max(rtt_ns.saturating_mul(2))
+    }
+
+    /// Nothing was sent for longer than a round trip takes: it was not what released the next flight.
+    fn is_idle(&self, now: i64, progress: &Progress) -> bool {
+        progress.in_turn && now.saturating_sub(self.last.sent_ns) > LONGEST_RTT_NS
     }
 
     /// As much time has passed since the last packet as before that one, and no more than a line takes for the packet that comes `now`, whatever its

@@ -26,7 +26,7 @@ const MAX_IDLE_FOR_BUFFERED: i64 = 3;
 const MAX_ACK_DELAY_NS: i64 = 200_000_000;
 /// A sender that knows no round trip takes it for no longer, nanoseconds (its first timer, RFC 6298 section 2): a window waits no longer for the answer to its
 /// flight.
-const LONGEST_RTT_NS: i64 = 1_000_000_000;
+pub(crate) const LONGEST_RTT_NS: i64 = 1_000_000_000;
 /// Less of the life than this tells nothing of an application's habit.
 const MIN_PART_OF_HABIT: f64 = 0.1;
 

@@ -17,6 +17,8 @@ pub(super) fn reset(flows: &[&FlowReport]) -> Option<Action> {
         true => ("ip", "ip.ttl"),
         false => ("ipv6", "ipv6.hlim"),
     };
+    // Another flow may be the one of which the first sentence speaks.
+    let of = flow.flow;
     let fields = format!("-T fields -e {hops} -e tcp.flags.reset");
     Some(Action {
         commands: vec![format!(
@@ -32,7 +34,7 @@ pub(super) fn reset(flows: &[&FlowReport]) -> Option<Action> {
         ..Action::new(
             ActionKind::Reset,
             format!(
-                "Find out why {host} reset the connection: an application that ended, or closed its socket with data unread (its log tells); a limit \
+                "Find out why {host} reset {of}: an application that ended, or closed its socket with data unread (its log tells); a limit \
                  of time or size; a firewall or a load balancer on the way, which sends resets in the name of hosts."
             ),
         )

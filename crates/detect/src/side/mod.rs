@@ -315,6 +315,7 @@ impl Side {
         if seen.unusual && seen.step.is_some_and(|s| s < 0) {
             engines.arrival.note_late_number(seg);
         }
+        engines.recorder.note_turn(seen.follows());
         let plain = engines.arrival.in_order(seg, offset, mss);
         if plain {
             self.clock.note(seg);

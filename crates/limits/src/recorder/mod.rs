@@ -50,6 +50,8 @@ pub struct Recorder {
     delivered: i64,
     last_news_ns: i64,
     segments: Segments,
+    /// Its sender sent nothing else before the next packet, as identifications tell.
+    in_turn: bool,
     /// At a receiver the data itself tells what arrived, elsewhere acknowledgements do.
     vantage: Vantage,
     series: Series,
@@ -85,6 +87,7 @@ impl Recorder {
             highest: 0,
             una: 0,
             delivered: 0,
+            in_turn: false,
             last_news_ns: 0,
             segments: Segments::default(),
             vantage,
@@ -115,6 +118,12 @@ impl Recorder {
     /// Reductions for congestion marks that are remembered.
     pub fn marked(&self) -> u64 {
         self.marked.len() as u64
+    }
+
+    /// What comes next has the identification that follows on the last one's: if `in_turn`, its sender sent nothing in between that was lost.
+    #[inline(always)]
+    pub fn note_turn(&mut self, in_turn: bool) {
+        self.in_turn = in_turn;
     }
 
     /// New data of `len` bytes up to `end` came by at `now`, with the timestamp `echo` of an acknowledgement, or 0. Inlined where every packet passes.
@@ -194,6 +203,7 @@ impl Recorder {
             rtt_ns: self.rtt_ns + self.lag.as_ref().map_or(0, |lag| lag.ns()),
             full: self.rounds.full(self.segments.largest, near),
             mending: self.episodes.is_open(),
+            in_turn: self.in_turn,
             near,
         }
     }

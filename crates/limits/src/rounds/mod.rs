@@ -40,6 +40,8 @@ pub(crate) struct Progress {
     pub(crate) full: i64,
     /// A recovery is under way.
     pub(crate) mending: bool,
+    /// The sender sent nothing between the last packet and the next.
+    pub(crate) in_turn: bool,
     /// The capture was made next to the sender.
     pub(crate) near: bool,
 }
