@@ -112,6 +112,9 @@ impl Config {
         if !self.explanations.has(Explanation::OtherConnections) {
             return None;
         }
+        if !flows.iter().any(crate::hosts::asks) {
+            return None;
+        }
         let hosts = Hosts::of(flows);
         let hosts = hosts.teach(flows).then(|| Arc::new(hosts))?;
         Some(Config {

@@ -228,15 +228,15 @@ impl FlowTable {
     }
 
     /// How many further reports get room once there is none left. All of them move then, and the memory that they leave stays with the
-    /// process: so there are few moves, each to four times the room. A table that has grown to a thousand gets all of its room at
+    /// process: so there are few moves, each to sixteen times the room. A table that has grown to some hundred gets all of its room at
     /// once, if that is not very much, since room that nobody has written to takes no memory.
     fn more(&self) -> usize {
-        const MIN_KEPT: usize = 1_024;
+        const MIN_KEPT: usize = 256;
         const MAX_RESERVED: usize = 100_000;
         let (len, left) = (self.kept.len(), self.most - self.kept.len());
         match len {
             MIN_KEPT.. if self.most <= MAX_RESERVED => left,
-            _ => (3 * len).max(16).min(left),
+            _ => (15 * len).max(16).min(left),
         }
     }
 

@@ -114,6 +114,11 @@ impl Hosts {
     }
 }
 
+/// The flow leaves open what others may show, or shows what others may leave open.
+pub(crate) fn asks(flow: &FlowReport) -> bool {
+    repeats(flow) == Repeats::InDoubt || is_unheard(flow) || flow.blind.has(NotSeen::Times)
+}
+
 fn sender(flow: &FlowId) -> Host {
     (flow.src.ip(), flow.overlay)
 }

@@ -157,7 +157,7 @@ fn measure(
     talk: impl Fn(&mut Talk, &mut Tracker),
 ) -> (usize, usize) {
     let mut tracker = Tracker::new(config);
-    // What no connection holds, as the places for first packets, is there with so many.
+    // What no connection holds, as the places for first packets, is there with 2,000 of them.
     (70_000..72_000).for_each(|n| Talk::new(n, 0).data(&mut tracker, 0));
     let others = tracker.held_bytes();
     let before = HELD.load(Relaxed);

@@ -237,7 +237,7 @@ mod tests {
                     ..Answer::default()
                 });
             }
-            recorder.sent(now, (nth + 1) * 1_000, 1_000, 0);
+            recorder.sent(now, (nth + 1) * 1_000, 1_000, (0, false));
         }
         let life = Life {
             last_ns: 4_000 * apart_ns,

@@ -437,7 +437,7 @@ mod tests {
                 let now = 80 * MS * round + 10_000 * nth;
                 let len = if nth + 1 == count { last } else { 1_448 };
                 end += len;
-                recorder.sent(now, end, len as u32, 0);
+                recorder.sent(now, end, len as u32, (0, false));
                 recorder.acknowledged_at_receiver(&Answer {
                     now,
                     una: end,

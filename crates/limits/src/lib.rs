@@ -20,7 +20,7 @@
 //! for round in 0..20 {
 //!     for _ in 0..6 {
 //!         sent += 1_000;
-//!         recorder.sent(40 * MS * round, sent, 1_000, 0);
+//!         recorder.sent(40 * MS * round, sent, 1_000, (0, false));
 //!     }
 //!     recorder.acknowledged(&Answer {
 //!         now: 40 * MS * (round + 1),

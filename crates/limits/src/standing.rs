@@ -87,7 +87,7 @@ mod tests {
         let (mut sent, mut rtts, mut again_ns) = (0, Vec::new(), None);
         for nth in 0..flight {
             sent += MSS;
-            recorder.sent(nth, sent, MSS as u32, 0);
+            recorder.sent(nth, sent, MSS as u32, (0, false));
             on_line.push_back((nth, sent));
         }
         let mut now = 0;
@@ -118,7 +118,7 @@ mod tests {
                 ..Answer::default()
             });
             sent += MSS;
-            recorder.sent(now + 10_000, sent, MSS as u32, 0);
+            recorder.sent(now + 10_000, sent, MSS as u32, (0, false));
             on_line.push_back((now + 10_000, sent));
         }
         let recovery = again_ns.map(|start_ns| Reduction {

@@ -138,8 +138,8 @@ pub(crate) struct Host {
     pub(crate) highest: Option<u32>,
     /// The first byte of its data that was captured.
     pub(crate) first: u32,
-    /// The identification of its last packet.
-    pub(crate) last_id: Option<u16>,
+    /// The identification of its last packet; 0 if that had none.
+    pub(crate) last_id: u16,
     /// The last acknowledgement and echo of this host.
     pub(crate) answered: (u32, u32),
     pub(crate) ttl: Option<u8>,
@@ -158,9 +158,9 @@ pub(crate) fn reaches(number: u32, target: u32) -> bool {
 impl Host {
     /// The packet before, once more.
     pub(crate) fn captured_twice(&mut self, seg: &Segment) -> bool {
-        let numbered = seg.has(Has::IP_ID) && seg.ip_id != 0;
-        let last = std::mem::replace(&mut self.last_id, numbered.then_some(seg.ip_id));
-        numbered && last == self.last_id
+        let id = if seg.has(Has::IP_ID) { seg.ip_id } else { 0 };
+        let last = std::mem::replace(&mut self.last_id, id);
+        id != 0 && id == last
     }
 
     /// Does `seg` of this host acknowledge or echo something else than its packet before?

@@ -161,10 +161,12 @@ impl Common {
         let keeps_alive = seg.payload_len == 1
             && !self.followed[dir.index()]
             && self.is_keep_alive_before_data(sides, dir, seg);
-        let in_vain = self.resets[dir.reverse().index()] && self.is_sent_in_vain(sides, dir, seg);
+        let mut in_vain = false;
         if keeps_alive {
             self.keep_alive(dir, seg);
-        } else if seg.payload_len > 0 && !in_vain && !seg.flags.any(TcpFlags::RST) {
+        } else if self.resets[dir.reverse().index()] && self.is_sent_in_vain(sides, dir, seg) {
+            in_vain = true;
+        } else if seg.payload_len > 0 && !seg.flags.any(TcpFlags::RST) {
             if !self.followed[dir.index()] {
                 self.follow(sides, dir, seg, config);
             }

@@ -15,6 +15,8 @@ static TIME: Widths<4> = Widths::new([2, 3, 4, 8]);
 static FRAME: Widths<2> = Widths::new([2, 4]);
 static FIELD: Widths<4> = Widths::new([0, 1, 2, 4]);
 static REST: Widths<4> = Widths::new([0, 2, 5, 8]);
+/// Bits of the code of a field's width.
+const BITS_OF_FIELD: u32 = 2;
 /// Bytes that a segment takes at most. Each number is written and read as eight bytes, whatever its width, so there is room behind the last one, too.
 const MAX_BYTES: usize = 2 + 8 + 4 + 4 * FIELDS + 8;
 const DRAFT_BYTES: usize = MAX_BYTES + 8;
@@ -170,12 +172,6 @@ impl Draft<'_> {
         }
         self.len += usize::from(widths.bytes[usize::from(code)]);
     }
-
-    /// There is nothing to write.
-    #[inline(always)]
-    fn skip<const N: usize>(&mut self, _: &Widths<N>) {
-        self.shift += N.trailing_zeros();
-    }
 }
 
 /// Reads what was written.
@@ -193,6 +189,15 @@ impl Reader<'_> {
         self.codes = u16::from_le_bytes(*codes);
         self.at += 2;
         Some(())
+    }
+
+    /// True if no field differs; then they are behind.
+    #[inline(always)]
+    fn skip_fields(&mut self) -> bool {
+        const ALL: u32 = FIELDS as u32 * BITS_OF_FIELD;
+        let none = self.codes & ((1 << ALL) - 1) == 0;
+        self.codes >>= if none { ALL } else { 0 };
+        none
     }
 
     #[inline(always)]
@@ -231,10 +236,15 @@ impl Differences {
         };
         draft.put(folded(packed.ts_ns.wrapping_sub(ts_ns)), &TIME);
         draft.put(folded(step(packed.frames, frames)), &FRAME);
-        for nth in 0..FIELDS {
-            match step(fields.numbers[nth], expected.numbers[nth]) {
-                0 => draft.skip(&FIELD),
-                step => draft.put(folded(step), &FIELD),
+        if fields.numbers == expected.numbers {
+            // As most data in order.
+            draft.shift += FIELDS as u32 * BITS_OF_FIELD;
+        } else {
+            for nth in 0..FIELDS {
+                match step(fields.numbers[nth], expected.numbers[nth]) {
+                    0 => draft.shift += BITS_OF_FIELD,
+                    step => draft.put(folded(step), &FIELD),
+                }
             }
         }
         draft.put(fields.rest ^ expected.rest, &REST);
@@ -282,8 +292,10 @@ impl Differences {
             let frames = unfolded(reader.take(&FRAME)) as u32;
             let frames = before.frames.wrapping_add(frames);
             let mut fields = before.expected[host];
-            for field in &mut fields.numbers {
-                *field = field.wrapping_add(unfolded(reader.take(&FIELD)) as u32);
+            if !reader.skip_fields() {
+                for field in &mut fields.numbers {
+                    *field = field.wrapping_add(unfolded(reader.take(&FIELD)) as u32);
+                }
             }
             fields.rest ^= reader.take(&REST);
             before.expected[host] = fields.expected_after();

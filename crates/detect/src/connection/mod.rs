@@ -27,8 +27,8 @@ use twins::Twins;
 use waiting::Waiting;
 
 /// Number of first segments of a connection that wait until they are judged together; a connection that ends earlier has
-/// fewer. Where very many connections are open at once, most have fewer, and the 40 bytes that a waiting segment takes are a
-/// fraction of the memory of the engines that judge it.
+/// fewer. Where very many connections are open at once, most have fewer, and the ten bytes that a waiting segment takes are a
+/// fraction of the memory of the engines that judge it; but writing each down and reading it again takes time.
 const TOGETHER: usize = 128;
 
 /// A connection as the tracker holds it.

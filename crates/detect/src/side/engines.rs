@@ -69,12 +69,18 @@ pub(super) struct Heard<'a> {
     pub(super) points: &'a mut Option<Box<Points>>,
     pub(super) recorder: &'a mut Recorder,
     pub(super) una: i64,
+    /// The sender sent nothing between the packet before and this one.
+    pub(super) in_turn: bool,
 }
 
 impl Heard<'_> {
     pub(super) fn original(&mut self, seg: &Segment, at: i64, len: u32) {
-        self.recorder
-            .sent(seg.ts_ns, at + i64::from(len), len, seg.tsecr);
+        self.recorder.sent(
+            seg.ts_ns,
+            at + i64::from(len),
+            len,
+            (seg.tsecr, self.in_turn),
+        );
         if let Some(sender) = self.sender {
             sender.sent(seg, at, len);
         }

@@ -315,14 +315,16 @@ impl Side {
         if seen.unusual && seen.step.is_some_and(|s| s < 0) {
             engines.arrival.note_late_number(seg);
         }
-        engines.recorder.note_turn(seen.follows());
         let plain = engines.arrival.in_order(seg, offset, mss);
         if plain {
             self.clock.note(seg);
             let len = seg.payload_len;
-            engines
-                .recorder
-                .sent(seg.ts_ns, offset + i64::from(len), len, seg.tsecr);
+            engines.recorder.sent(
+                seg.ts_ns,
+                offset + i64::from(len),
+                len,
+                (seg.tsecr, seen.follows()),
+            );
             if engines.more {
                 engines.in_order(seg, offset);
             }
@@ -407,6 +409,7 @@ impl Side {
             points: &mut engines.points,
             recorder: &mut engines.recorder,
             una: engines.una,
+            in_turn: cx.marks.follows,
         };
         let on_path = engines.choice.vantage == Vantage::Middle;
         engines

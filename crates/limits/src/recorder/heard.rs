@@ -185,7 +185,7 @@ mod tests {
     fn what_was_lost_arrives_when_it_comes_again() {
         let mut recorder = Recorder::new(Vantage::Receiver, Some(20 * MS), 1_000);
         for nth in 0..100 {
-            recorder.sent(nth * MS, (2 * nth + 2) * 1_000, 1_000, 0);
+            recorder.sent(nth * MS, (2 * nth + 2) * 1_000, 1_000, (0, false));
         }
         for nth in 0..100 {
             let now = (100 + nth) * MS;

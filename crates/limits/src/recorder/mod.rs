@@ -50,8 +50,6 @@ pub struct Recorder {
     delivered: i64,
     last_news_ns: i64,
     segments: Segments,
-    /// Its sender sent nothing else before the next packet, as identifications tell.
-    in_turn: bool,
     /// At a receiver the data itself tells what arrived, elsewhere acknowledgements do.
     vantage: Vantage,
     series: Series,
@@ -87,7 +85,6 @@ impl Recorder {
             highest: 0,
             una: 0,
             delivered: 0,
-            in_turn: false,
             last_news_ns: 0,
             segments: Segments::default(),
             vantage,
@@ -120,47 +117,42 @@ impl Recorder {
         self.marked.len() as u64
     }
 
-    /// What comes next has the identification that follows on the last one's: if `in_turn`, its sender sent nothing in between that was lost.
+    /// New data of `len` bytes up to `end` came by at `now`, with the timestamp `echo` of an acknowledgement, or 0. If it is `in_turn`, its
+    /// identification follows on that of the last packet: the sender sent nothing in between that was lost. Inlined where every packet passes.
     #[inline(always)]
-    pub fn note_turn(&mut self, in_turn: bool) {
-        self.in_turn = in_turn;
-    }
-
-    /// New data of `len` bytes up to `end` came by at `now`, with the timestamp `echo` of an acknowledgement, or 0. Inlined where every packet passes.
-    #[inline(always)]
-    pub fn sent(&mut self, now: i64, end: i64, len: u32, echo: u32) {
+    pub fn sent(&mut self, now: i64, end: i64, len: u32, (echo, in_turn): (u32, bool)) {
         // `note_idle` waits at least `MIN_IDLE_NS`, so shorter silences need not call it.
         let silent = now.wrapping_sub(self.last_news_ns) as u64 > MIN_IDLE_NS as u64;
         if self.una == self.highest && silent {
             self.note_idle(now);
         }
         if self.series.ends_before(now) {
-            return self.sent_later(now, end, len, echo);
+            return self.sent_later(now, end, len, (echo, in_turn));
         }
-        self.book(now, end, len, echo);
+        self.book(now, end, len, (echo, in_turn));
     }
 
     /// As [`Recorder::sent`], in another interval of the series, or as the first data of all.
     #[cold]
     #[inline(never)]
-    fn sent_later(&mut self, now: i64, end: i64, len: u32, echo: u32) {
+    fn sent_later(&mut self, now: i64, end: i64, len: u32, shown: (u32, bool)) {
         if self.segments.all == 0 {
             self.last_news_ns = now;
             self.rounds.begin(now);
         }
         self.series.turn_to(now);
-        self.book(now, end, len, echo);
+        self.book(now, end, len, shown);
     }
 
     #[inline(always)]
-    fn book(&mut self, now: i64, end: i64, len: u32, echo: u32) {
+    fn book(&mut self, now: i64, end: i64, len: u32, shown: (u32, bool)) {
         self.segments.all += 1;
         if len != self.segments.largest {
             self.segments.short += u64::from(len < self.segments.largest.min(MIN_FULL));
             self.segments.largest = self.segments.largest.max(len);
         }
         if self.rounds.ends_burst(now) {
-            self.explain(now, echo, (end <= self.highest, len));
+            self.explain(now, shown, (end <= self.highest, len));
         }
         self.highest = self.highest.max(end);
         let (room, flight) = (self.told.edge - self.highest, self.highest - self.told.una);
@@ -186,11 +178,14 @@ impl Recorder {
 
     /// Data of `len` bytes that is no part of a burst is about to be sent at `now`, new or `late`: why not sooner?
     #[inline(never)]
-    fn explain(&mut self, now: i64, echo: u32, (late, len): (bool, u32)) {
+    fn explain(&mut self, now: i64, (echo, in_turn): (u32, bool), (late, len): (bool, u32)) {
         self.catch_up(now);
         let way = self.lag.as_mut().and_then(|lag| lag.sample(echo, now));
         way.into_iter().for_each(|ns| self.rounds.note_way(ns));
-        let progress = self.progress();
+        let progress = Progress {
+            in_turn,
+            ..self.progress()
+        };
         self.rounds.next(now, (late, len), &progress);
     }
 
@@ -203,7 +198,7 @@ impl Recorder {
             rtt_ns: self.rtt_ns + self.lag.as_ref().map_or(0, |lag| lag.ns()),
             full: self.rounds.full(self.segments.largest, near),
             mending: self.episodes.is_open(),
-            in_turn: self.in_turn,
+            in_turn: false,
             near,
         }
     }

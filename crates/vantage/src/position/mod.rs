@@ -106,7 +106,8 @@ impl Position {
         }
         // Never back to the start: the first packets are special.
         self.packets = self.packets.checked_add(1).unwrap_or(SEGMENTS_PER_WINDOW);
-        if self.packets.is_multiple_of(SEGMENTS_PER_WINDOW) {
+        let nth = self.packets % SEGMENTS_PER_WINDOW;
+        if nth == 0 {
             // What was asked before the pause has been answered unseen, and what was sent in it
             // may be sent again: ask only about what is newer than this segment.
             for host in &mut self.hosts {
@@ -120,7 +121,7 @@ impl Position {
         }
         self.answer(dir, seg);
         self.ask(dir, seg);
-        if self.packets % SEGMENTS_PER_WINDOW == MAX_SEGMENTS_ALL_WEIGHED {
+        if nth == MAX_SEGMENTS_ALL_WEIGHED {
             self.pause = SEGMENTS_PER_WINDOW - MAX_SEGMENTS_ALL_WEIGHED - 1;
             self.packets += self.pause;
         }
