@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use inorder_detect::{
     Cause, Confidence, Event, Evidence, FlowReport, Reason, Retransmission, Verdict,
 };
-use inorder_report::Name;
 use inorder_report::{columns, csv};
 
 /// What is concluded from one frame.
@@ -62,7 +61,7 @@ columns! {
     "evidence": Choice(Evidence::NAMES), "Of an event: what it rests on."
         => v.event().map(|e| e.evidence.name()), optional();
     "reason": Choice(Reason::NAMES), "Of an event: why it is not certain."
-        => v.event().and_then(|e| e.reason).map(|r| r.name()), optional();
+        => v.event().and_then(|e| e.reason).map(Reason::name), optional();
     "proof_frame": Count, "Of an event: frame of the packet that proves it."
         => v.event().map(|e| e.proof_frame), optional();
 }

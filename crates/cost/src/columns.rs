@@ -3,7 +3,6 @@
 use inorder_report::{Digits, columns};
 
 use crate::{Control, Cost, GoodputBin, Limit, Lost};
-use inorder_report::Name;
 
 columns! {
     /// What is said of the cost.

@@ -1,39 +1,43 @@
 //! What unnecessary reductions of the window cost a flow.
 
-use inorder_report::names;
+use inorder_base::named;
 
-/// The congestion control of a sender, as its behaviour tells.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
-#[non_exhaustive]
-pub enum Control {
-    /// CUBIC (RFC 9438 section 4.6): a loss leaves 0.7 of the window.
-    Cubic,
-    /// Reno (RFC 5681 section 3.1): a loss leaves half of the window.
-    Reno,
-    /// BBR: paces, and does not react to single losses.
-    Bbr,
-    /// None of these could be recognised.
-    #[default]
-    Unknown,
+named! {
+    /// The congestion control of a sender, as its behaviour tells.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+    #[non_exhaustive]
+    pub enum Control {
+        /// CUBIC (RFC 9438 section 4.6): a loss leaves 0.7 of the window.
+        Cubic = "cubic",
+        /// Reno (RFC 5681 section 3.1): a loss leaves half of the window.
+        Reno = "reno",
+        /// BBR: paces, and does not react to single losses.
+        Bbr = "bbr",
+        /// None of these could be recognised.
+        #[default]
+        Unknown = "unknown",
+    }
 }
 
-/// What keeps a flow from being faster, apart from unnecessary reductions.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
-#[non_exhaustive]
-pub enum Limit {
-    /// The application had nothing to send.
-    Application,
-    /// The receiver's window was full.
-    Receiver,
-    /// Losses, which the sender rightly answered.
-    Loss,
-    /// The bottleneck of the path was busy.
-    Path,
-    /// The congestion window, which late packets or other misleading signs kept small.
-    Misled,
-    /// None of these, or the capture does not show it: short flows are limited by their start.
-    #[default]
-    Unknown,
+named! {
+    /// What keeps a flow from being faster, apart from unnecessary reductions.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+    #[non_exhaustive]
+    pub enum Limit {
+        /// The application had nothing to send.
+        Application = "application",
+        /// The receiver's window was full.
+        Receiver = "receiver",
+        /// Losses, which the sender rightly answered.
+        Loss = "loss",
+        /// The bottleneck of the path was busy.
+        Path = "path",
+        /// The congestion window, which late packets or other misleading signs kept small.
+        Misled = "misled",
+        /// None of these, or the capture does not show it: short flows are limited by their start.
+        #[default]
+        Unknown = "unknown",
+    }
 }
 
 /// A share of the goodput with the interval in which it lies.
@@ -105,24 +109,15 @@ impl Cost {
     }
 }
 
-/// Whether a recovery was needed.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum RecoveryVerdict {
-    /// At least one segment retransmitted in it had been lost.
-    Loss,
-    /// Nothing retransmitted in it had been lost; the sender took something else for a loss.
-    Spurious,
-    /// Undecided.
-    Ambiguous,
+named! {
+    /// Whether a recovery was needed.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+    pub enum RecoveryVerdict {
+        /// At least one segment retransmitted in it had been lost.
+        Loss = "loss",
+        /// Nothing retransmitted in it had been lost; the sender took something else for a loss.
+        Spurious = "spurious",
+        /// Undecided.
+        Ambiguous = "ambiguous",
+    }
 }
-
-names!(Control { Cubic => "cubic", Reno => "reno", Bbr => "bbr", Unknown => "unknown" });
-names!(Limit {
-    Application => "application",
-    Receiver => "receiver",
-    Loss => "loss",
-    Path => "path",
-    Misled => "misled",
-    Unknown => "unknown",
-});
-names!(RecoveryVerdict { Loss => "loss", Spurious => "spurious", Ambiguous => "ambiguous" });

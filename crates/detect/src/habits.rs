@@ -4,91 +4,104 @@
 //! an old timestamp, counts its identifications for each connection or for the host. A rule that rests on such a habit
 //! asks here; where the habit is unknown, what the rule says is likely at best, and where it is refuted the rule is silent.
 
+use inorder_base::named;
 use std::fmt;
 use std::str::FromStr;
 
-/// How a host numbers its IPv4 packets (RFC 6864 leaves it open where nothing is fragmented).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Identification {
-    /// Too few packets, or IPv6.
-    #[default]
-    Unknown,
-    /// A counter of this connection's.
-    Own,
-    /// A counter that others share: numbers are missing where nothing else is.
-    Host,
-    /// Always 0.
-    Zero,
-    /// No order.
-    Random,
-    /// What is sent again keeps the number that it had.
-    Kept,
+named! {
+    /// How a host numbers its IPv4 packets (RFC 6864 leaves it open where nothing is fragmented).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum Identification {
+        /// Too few packets, or IPv6.
+        #[default]
+        Unknown = "unknown",
+        /// A counter of this connection's.
+        Own = "own",
+        /// A counter that others share: numbers are missing where nothing else is.
+        Host = "host",
+        /// Always 0.
+        Zero = "zero",
+        /// No order.
+        Random = "random",
+        /// What is sent again keeps the number that it had.
+        Kept = "kept",
+    }
 }
 
-/// Which identification a packet bears that is sent again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Repeats {
-    /// Nothing depends on it.
-    #[default]
-    Unknown,
-    /// Data has come that was late, or sent again with its old one.
-    InDoubt,
-    /// A new one.
-    Renewed,
-    /// Its old one.
-    Kept,
+named! {
+    /// Which identification a packet bears that is sent again.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum Repeats {
+        /// Nothing depends on it.
+        #[default]
+        Unknown = "unknown",
+        /// Data has come that was late, or sent again with its old one.
+        InDoubt = "in-doubt",
+        /// A new one.
+        Renewed = "renewed",
+        /// Its old one.
+        Kept = "kept",
+    }
 }
 
-/// What a receiver says of data that it has already.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Duplicates {
-    /// It has said nothing yet.
-    #[default]
-    Unknown,
-    /// A DSACK names it (RFC 2883 section 4).
-    Reported,
-    /// It repeats its last acknowledgement.
-    Unreported,
+named! {
+    /// What a receiver says of data that it has already.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum Duplicates {
+        /// It has said nothing yet.
+        #[default]
+        Unknown = "unknown",
+        /// A DSACK names it (RFC 2883 section 4).
+        Reported = "reported",
+        /// It repeats its last acknowledgement.
+        Unreported = "unreported",
+    }
 }
 
-/// What a receiver does with data whose timestamp is too old (PAWS, RFC 7323 section 5).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TooOld {
-    /// It has not shown it.
-    #[default]
-    Unknown,
-    /// It discards it, and a DSACK names it where it has the bytes.
-    Reported,
-    /// It takes it.
-    Taken,
+named! {
+    /// What a receiver does with data whose timestamp is too old (PAWS, RFC 7323 section 5).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum TooOld {
+        /// It has not shown it.
+        #[default]
+        Unknown = "unknown",
+        /// It discards it, and a DSACK names it where it has the bytes.
+        Reported = "reported",
+        /// It takes it.
+        Taken = "taken",
+    }
 }
 
-/// Which timestamp a receiver echoes for data above a hole.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Echo {
-    /// It has not shown it.
-    #[default]
-    Unknown,
-    /// That of what filled the left edge last (RFC 7323 section 4.3).
-    LeftEdge,
-    /// That of the data that came last.
-    Newest,
+named! {
+    /// Which timestamp a receiver echoes for data above a hole.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum Echo {
+        /// It has not shown it.
+        #[default]
+        Unknown = "unknown",
+        /// That of what filled the left edge last (RFC 7323 section 4.3).
+        LeftEdge = "left-edge",
+        /// That of the data that came last.
+        Newest = "newest",
+    }
 }
 
-/// What a sender repeats after a time-out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum AfterTimeout {
-    /// It has not shown it.
-    #[default]
-    Unknown,
-    /// What has been reported, too (RFC 2018 section 8).
-    Everything,
+named! {
+    /// What a sender repeats after a time-out.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub enum AfterTimeout {
+        /// It has not shown it.
+        #[default]
+        Unknown = "unknown",
+        /// What has been reported, too (RFC 2018 section 8).
+        Everything = "everything",
+    }
 }
 
 /// The habits of the two hosts of one direction.

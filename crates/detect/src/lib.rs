@@ -61,7 +61,6 @@ mod habits;
 mod hosts;
 mod kept;
 mod merged;
-mod names;
 mod numbering;
 mod places;
 mod points;

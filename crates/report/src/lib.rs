@@ -33,7 +33,6 @@ pub mod escape;
 mod field;
 mod grid;
 pub mod html;
-mod name;
 mod nested;
 pub mod number;
 #[cfg(feature = "parquet")]
@@ -48,7 +47,6 @@ pub use column::{Adapt, AnyColumn, Boxed, Column, Nested, Read, json, schema};
 pub use csv::in_files;
 pub use document::Document;
 pub use field::{Digits, Element, Field, Files, Kind, Rank};
-pub use name::Name;
 pub use nested::{List, Map, Maybe, Object, Part};
 pub use sheet::Sheet;
 pub use value::Value;

@@ -1,7 +1,7 @@
 //! Streams of numbered packets other than TCP.
 
 use inorder_metrics::{COUNTS, METRICS};
-use inorder_report::{Files, Name, columns};
+use inorder_report::{Files, columns};
 use inorder_whatif::WHAT_IF;
 use inorder_wire::Endpoint;
 
@@ -52,7 +52,7 @@ columns! {
     "absent": Count, "Numbers skipped that are not in the capture, where that is no evidence of loss."
         => s.skipped.absent;
     "doubt": Choice(StreamDoubt::NAMES), "Why absent numbers are no evidence of loss: other traffic shares the tunnel, since the TCP in it lacks far less (other-traffic); or more are absent than loss leaves of traffic that goes on, so they were lost, or carried elsewhere, or not captured (lost-or-elsewhere); or the receiver acknowledged them, so the capture lacks their frames (not-captured); or they answer echo requests that trace a route (route-traced)."
-        => s.skipped.doubt.map(|doubt| doubt.name()), optional();
+        => s.skipped.doubt.map(StreamDoubt::name), optional();
     "duplicates": Count, "Packets that arrived more than once." => s.twice.duplicates, shown("duplicates", 2);
     "captured_twice": Count, "Frames that the capture holds a second time; they are no duplicates."
         => s.twice.captured_twice;

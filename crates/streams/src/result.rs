@@ -1,7 +1,7 @@
 //! Everything said of one stream of numbered packets other than TCP.
 
+use inorder_base::named;
 use inorder_metrics::{Distribution, Reordering};
-use inorder_report::names;
 use inorder_wire::StreamKey;
 
 use inorder_whatif::WhatIf;
@@ -110,49 +110,41 @@ pub struct Numbering {
     pub value: Option<u64>,
 }
 
-/// Whether the numbers of a stream count its packets.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum Numbers {
-    /// The numbers count the packets, as the standard of the service says.
-    #[default]
-    Count,
-    /// All packets have the same number.
-    Constant,
-    /// The sender writes the bytes in the wrong order.
-    SwappedBytes,
-    /// Each is the same multiple of a step above the one before: the sender counts by it, or the others take other
-    /// ways.
-    Steps,
-    /// They go back and forth without an order.
-    Random,
-    /// The sender uses a few numbers again and again, as probes of a monitor do.
-    Again,
+named! {
+    /// Whether the numbers of a stream count its packets.
+    #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+    pub enum Numbers {
+        /// The numbers count the packets, as the standard of the service says.
+        #[default]
+        Count = "count",
+        /// All packets have the same number.
+        Constant = "constant",
+        /// The sender writes the bytes in the wrong order.
+        SwappedBytes = "swapped-bytes",
+        /// Each is the same multiple of a step above the one before: the sender counts by it, or the others take other
+        /// ways.
+        Steps = "steps",
+        /// They go back and forth without an order.
+        Random = "random",
+        /// The sender uses a few numbers again and again, as probes of a monitor do.
+        Again = "again",
+    }
 }
 
-impl Numbers {
-    /// All of them.
-    pub const ALL: [Numbers; 6] = [
-        Numbers::Count,
-        Numbers::Constant,
-        Numbers::SwappedBytes,
-        Numbers::Steps,
-        Numbers::Random,
-        Numbers::Again,
-    ];
-}
-
-/// Why numbers that are absent from a capture are no evidence of loss.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum StreamDoubt {
-    /// Other traffic has them: the TCP connections in the tunnel lack far less than its numbers do.
-    OtherTraffic,
-    /// More are absent than loss leaves of traffic that goes on, or than the captured part of it can have lost: lost, or carried elsewhere, or
-    /// not captured.
-    LostOrElsewhere,
-    /// The receiver acknowledged them: the capture lacks their frames.
-    NotCaptured,
-    /// They answer echo requests that trace a route, most of which are not to arrive.
-    RouteTraced,
+named! {
+    /// Why numbers that are absent from a capture are no evidence of loss.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+    pub enum StreamDoubt {
+        /// Other traffic has them: the TCP connections in the tunnel lack far less than its numbers do.
+        OtherTraffic = "other-traffic",
+        /// More are absent than loss leaves of traffic that goes on, or than the captured part of it can have lost: lost, or carried elsewhere, or
+        /// not captured.
+        LostOrElsewhere = "lost-or-elsewhere",
+        /// The receiver acknowledged them: the capture lacks their frames.
+        NotCaptured = "not-captured",
+        /// They answer echo requests that trace a route, most of which are not to arrive.
+        RouteTraced = "route-traced",
+    }
 }
 
 /// Silences of at least a second for which the numbers ran on at the sender's pace: it paused, or the line was dead.
@@ -264,18 +256,3 @@ pub struct ReplayWindow {
     /// All packets, to which `refused` refers.
     pub packets: u64,
 }
-
-names!(Numbers {
-    Count => "count",
-    Constant => "constant",
-    SwappedBytes => "swapped-bytes",
-    Steps => "steps",
-    Random => "random",
-    Again => "again",
-});
-names!(StreamDoubt {
-    OtherTraffic => "other-traffic",
-    LostOrElsewhere => "lost-or-elsewhere",
-    NotCaptured => "not-captured",
-    RouteTraced => "route-traced",
-});

@@ -27,10 +27,12 @@
 
 #![forbid(unsafe_code)]
 
+mod batches;
 mod choice;
 mod host;
 mod position;
 
+pub use batches::are_batches;
 pub use choice::{VantageBasis, VantageChoice};
 pub use host::{MAX_ANSWER_NS, MIN_SYN_TIMEOUT_NS};
 pub use position::{Clock, Measured, Position};

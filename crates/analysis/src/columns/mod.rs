@@ -10,7 +10,6 @@ use std::io;
 use inorder_detect::columns::{ATTEMPTS, ENDED_EARLY, FLOW, FLOW_ID, FLOW_PLACE, STREAM, TOTALS};
 use inorder_detect::{FlowId, FlowReport};
 use inorder_pairing::{AGREEMENT, COUNTS, Matched};
-use inorder_report::Name;
 use inorder_report::json::Json;
 use inorder_report::schema::Schema;
 use inorder_report::{Column, Element, Nested, Sheet, Value, columns};

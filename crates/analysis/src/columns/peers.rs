@@ -1,7 +1,6 @@
 //! The comparison with the other end as a table: a row for each flow and kind of event.
 
 use inorder_pairing::{AGREEMENT, Matched, Score};
-use inorder_report::Name;
 use inorder_report::{Sheet, columns};
 
 use super::FILE_NAME;

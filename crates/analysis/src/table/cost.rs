@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 
 use inorder_detect::{Control, FlowReport};
-use inorder_report::Name;
 use inorder_report::number::{count, plural, rate, time};
 use inorder_report::text::paragraph;
 

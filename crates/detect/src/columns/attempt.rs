@@ -1,6 +1,6 @@
 //! Attempts to open connections.
 
-use inorder_report::{Files, Name, columns};
+use inorder_report::{Files, columns};
 use inorder_wire::Overlay;
 
 use crate::{Attempt, Attempts, Outcome};

@@ -4,7 +4,7 @@ use std::io;
 
 use inorder_report::json::Json;
 use inorder_report::schema::Schema;
-use inorder_report::{Name, Nested, Sheet, columns};
+use inorder_report::{Nested, Sheet, columns};
 
 use super::flow_id::FLOW_ID;
 use crate::{
@@ -18,7 +18,7 @@ columns! {
     "kind": Choice(crate::Kind::NAMES), "What happened." => e.kind.name(), shown("event", 0);
     "confidence": Choice(Confidence::NAMES), "How sure." => e.confidence.name(), shown("confidence", 0);
     "evidence": Choice(Evidence::NAMES), "What it rests on." => e.evidence.name(), shown("evidence", 2);
-    "reason": Choice(Reason::NAMES), "Why it is not certain." => e.reason.map(|reason| reason.name()), optional();
+    "reason": Choice(Reason::NAMES), "Why it is not certain." => e.reason.map(Reason::name), optional();
     "half": Choice(Half::NAMES), "Which part of the path: sender to receiver, or sender to capture point."
         => e.half.name();
     "at_ns": Instant, "When the capture point learned of it." => e.at_ns;
@@ -31,7 +31,7 @@ columns! {
         => e.extent.map(|extent| u64::from(extent) + 1), unit("packets"), optional();
     "extent_bytes": Count, "Byte offset, RFC 4737 section 4.4." => e.extent_bytes, unit("bytes"), optional();
     "extent_is": Choice(Bound::NAMES), "Whether extent and late time are exact, upper bounds (at most), lower bounds (at least), or approximate (about)."
-        => e.extent_is().map(|bound| bound.name()), optional();
+        => e.extent_is().map(Bound::name), optional();
     "late_ms": Duration, "Late time, RFC 4737 section 4.3." => e.late_ns, optional(), shown("late", 0);
 }
 

@@ -1,7 +1,7 @@
 //! One flow.
 
 use inorder_limits::columns::LIMITS;
-use inorder_report::{Element, Files, Name, Value, columns};
+use inorder_report::{Element, Files, Value, columns};
 
 use super::COST;
 use super::WHAT_IF;
@@ -66,9 +66,9 @@ columns! {
     "again_behind_reset": Count, "Packets that repeat what had been sent came by behind the receiver's reset. They are not among the retransmissions."
         => f.endpoints.closing.again_behind_reset;
     "reset_by": Choice(Host::NAMES), "Which host reset the connection before the data's sender had sent a FIN."
-        => f.endpoints.closing.reset_by.map(|host| host.name()), optional();
+        => f.endpoints.closing.reset_by.map(Host::name), optional();
     "fast_open": Choice(FastOpen::NAMES), "Whether data in the SYN was acknowledged with it (RFC 7413); what was refused comes again and is no loss."
-        => f.endpoints.handshake.fast_open.map(|of| of.name()), optional();
+        => f.endpoints.handshake.fast_open.map(FastOpen::name), optional();
     "sack": Flag, "Selective acknowledgements are used." => f.endpoints.sack;
     "timestamps": Flag, "TCP timestamps are used." => f.endpoints.timestamps;
     "sender_identification": Choice(Identification::NAMES), "How the data's sender numbers its IPv4 packets: a counter of its own for the connection, one of the host's, always zero, at random, or kept when a packet is sent again."

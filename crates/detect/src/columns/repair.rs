@@ -1,6 +1,6 @@
 //! Recoveries: what the sender did about holes, and what it reacted to.
 
-use inorder_report::{Name, columns};
+use inorder_report::columns;
 
 use crate::{Cause, CauseCount, Recovery, RecoveryVerdict};
 

@@ -1,7 +1,6 @@
 //! One connection: both directions, the handshake, and the vantage point they share.
 
 mod alive;
-mod batches;
 mod clock;
 mod closing;
 mod common;
@@ -276,7 +275,7 @@ impl Connection {
         let common = &mut self.head.common;
         let waiting = std::mem::take(&mut self.head.waiting);
         if common.position.answers_too_soon() {
-            self.head.in_batches |= batches::are_batches(waiting.iter());
+            self.head.in_batches |= inorder_vantage::are_batches(waiting.iter());
         }
         // No loop: that would ask before each segment whether it is among the first ones.
         waiting

@@ -1,15 +1,18 @@
 //! How connections opened, and those that never did.
 
+use inorder_base::named;
 use std::net::SocketAddr;
 
-/// What became of data that its sender put into the SYN (TCP Fast Open, RFC 7413).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[non_exhaustive]
-pub enum FastOpen {
-    /// The SYN-ACK acknowledged at least a part of it.
-    Accepted,
-    /// It was not acknowledged and had to be sent once more: nothing was lost (RFC 7413 section 4.2).
-    Refused,
+named! {
+    /// What became of data that its sender put into the SYN (TCP Fast Open, RFC 7413).
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+    #[non_exhaustive]
+    pub enum FastOpen {
+        /// The SYN-ACK acknowledged at least a part of it.
+        Accepted = "accepted",
+        /// It was not acknowledged and had to be sent once more: nothing was lost (RFC 7413 section 4.2).
+        Refused = "refused",
+    }
 }
 
 /// How a connection was opened, as far as that was out of the ordinary. Of the two flows of a connection, that of the host
@@ -28,22 +31,24 @@ pub struct Handshake {
     pub other_answers: u64,
 }
 
-/// What became of an attempt to open a connection that carried no data.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[non_exhaustive]
-pub enum Outcome {
-    /// Nothing came back.
-    Unanswered,
-    /// The other host answered with a reset (RFC 9293 section 3.5.2).
-    Refused,
-    /// A router or the other host answered that it cannot be reached (ICMP).
-    Unreachable,
-    /// The SYN was answered, and the host that had sent it went no further.
-    Unfinished,
-    /// The capture ended too soon after its only SYN.
-    Open,
-    /// It was to find a router of the path, and not to open a connection: SYNs of its host to the same port had hop limits from 1 on.
-    Traced,
+named! {
+    /// What became of an attempt to open a connection that carried no data.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+    #[non_exhaustive]
+    pub enum Outcome {
+        /// Nothing came back.
+        Unanswered = "unanswered",
+        /// The other host answered with a reset (RFC 9293 section 3.5.2).
+        Refused = "refused",
+        /// A router or the other host answered that it cannot be reached (ICMP).
+        Unreachable = "unreachable",
+        /// The SYN was answered, and the host that had sent it went no further.
+        Unfinished = "unfinished",
+        /// The capture ended too soon after its only SYN.
+        Open = "open",
+        /// It was to find a router of the path, and not to open a connection: SYNs of its host to the same port had hop limits from 1 on.
+        Traced = "traced",
+    }
 }
 
 /// An attempt to open a connection that carried no data.

@@ -1,27 +1,29 @@
 //! What a capture does not show of a flow, or no memory holds.
 
-use inorder_report::Name;
+use inorder_base::named;
 
-/// Something that is not known of a flow. Verdicts that depend on it are ambiguous (likely at most, where it is
-/// [`NotSeen::SackOptions`]), and [`FlowReport::rough`](super::FlowReport::rough) is set. Outputs have its name and its sentence.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[non_exhaustive]
-pub enum NotSeen {
-    /// Where the capture was made.
-    Vantage,
-    /// TCP options of acknowledgements: they did not fit the snap length, SACK blocks are missing.
-    SackOptions,
-    /// The receiver's packets.
-    OneWay,
-    /// The order of the packets: some were captured before what they answer, or their times contradict their order (two
-    /// clocks, or a file that is not in the order of arrival).
-    Order,
-    /// When the packets came: the capture has the times at which they were fetched, many at once.
-    Times,
-    /// Whether the receiver would have sent a SACK block: neither the handshake nor one was captured.
-    Sack,
-    /// The lowest of the missing ranges: there were more at once than are remembered.
-    Holes,
+named! {
+    /// Something that is not known of a flow. Verdicts that depend on it are ambiguous (likely at most, where it is
+    /// [`NotSeen::SackOptions`]), and [`FlowReport::rough`](super::FlowReport::rough) is set. Outputs have its name and its sentence.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+    #[non_exhaustive]
+    pub enum NotSeen {
+        /// Where the capture was made.
+        Vantage = "vantage",
+        /// TCP options of acknowledgements: they did not fit the snap length, SACK blocks are missing.
+        SackOptions = "sack-options",
+        /// The receiver's packets.
+        OneWay = "one-way",
+        /// The order of the packets: some were captured before what they answer, or their times contradict their order (two
+        /// clocks, or a file that is not in the order of arrival).
+        Order = "order",
+        /// When the packets came: the capture has the times at which they were fetched, many at once.
+        Times = "times",
+        /// Whether the receiver would have sent a SACK block: neither the handshake nor one was captured.
+        Sack = "sack",
+        /// The lowest of the missing ranges: there were more at once than are remembered.
+        Holes = "holes",
+    }
 }
 
 impl NotSeen {

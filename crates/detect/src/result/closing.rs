@@ -1,13 +1,16 @@
 //! How a direction ended.
+use inorder_base::named;
 
-/// Which host of a flow.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[non_exhaustive]
-pub enum Host {
-    /// The sender of its data.
-    Sender,
-    /// Their receiver.
-    Receiver,
+named! {
+    /// Which host of a flow.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+    #[non_exhaustive]
+    pub enum Host {
+        /// The sender of its data.
+        Sender = "sender",
+        /// Their receiver.
+        Receiver = "receiver",
+    }
 }
 
 /// Keep-alives of one host (RFC 9293 section 3.8.4), two or more, behind which nothing came of the other one: of the sender of the data or, where

@@ -1,94 +1,103 @@
 //! Events: one late, lost or refused segment each, with what it rests on.
 
 use super::{Cause, Confidence};
+use inorder_base::named;
 
-/// What happened to an original transmission. The kinds exclude each other.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[non_exhaustive]
-pub enum Kind {
-    /// It arrived after data sent later (RFC 4737 section 3), and the receiver took it.
-    Reordered,
-    /// It never arrived; a retransmission filled its place.
-    Lost,
-    /// It arrived while the receiver lacked its bytes, and the receiver discarded it all the same: its
-    /// timestamp was too old (PAWS, RFC 7323 section 5), or it lay outside the window (RFC 9293
-    /// section 3.10.7.4). The bytes had to be sent again.
-    Refused,
+named! {
+    /// What happened to an original transmission. The kinds exclude each other.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+    #[non_exhaustive]
+    pub enum Kind {
+        /// It arrived after data sent later (RFC 4737 section 3), and the receiver took it.
+        Reordered = "reordered",
+        /// It never arrived; a retransmission filled its place.
+        Lost = "lost",
+        /// It arrived while the receiver lacked its bytes, and the receiver discarded it all the same: its
+        /// timestamp was too old (PAWS, RFC 7323 section 5), or it lay outside the window (RFC 9293
+        /// section 3.10.7.4). The bytes had to be sent again.
+        Refused = "refused",
+    }
 }
 
-/// What an event rests on.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[non_exhaustive]
-pub enum Evidence {
-    /// A hole below SACKed data filled without any retransmission (RFC 2018 section 4).
-    Sack,
-    /// A duplicate SACK showed that both copies arrived (RFC 2883 section 5).
-    Dsack,
-    /// The echoed timestamp names the copy that arrived (RFC 7323 section 4.3, RFC 3522 section 3.1).
-    Timestamps,
-    /// Timestamps named the retransmission, a DSACK later the original: later than one RTT.
-    TimestampsDsack,
-    /// The report came sooner than the retransmission could have caused it.
-    Timing,
-    /// PAWS discarded an old original (RFC 7323 section 5): seen from the sender, a duplicate
-    /// acknowledgement without new information; at the receiver, an arrival with a timestamp older than the one it
-    /// echoes, which it went on asking for.
-    Paws,
-    /// The receiver discarded what lay beyond the window it had offered (RFC 9293 section 3.10.7.4).
-    Window,
-    /// Duplicate acknowledgements and a cumulative jump, no SACK: approximate.
-    CumulativeAck,
-    /// It was sent again until the end, and no acknowledgement ever covered it.
-    Silence,
-    /// Arrival order at the receiver; originals recognised by the IPv4 identification.
-    ArrivalIpId,
-    /// Arrival order at the receiver; originals recognised by timestamps.
-    ArrivalTimestamps,
-    /// Arrival order at the receiver; originals recognised by what the sender can have known.
-    ArrivalTiming,
-    /// Seen at both ends.
-    Peer,
-    /// An ICMP message about it (RFC 792, RFC 4443).
-    Icmp,
+named! {
+    /// What an event rests on.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+    #[non_exhaustive]
+    pub enum Evidence {
+        /// A hole below SACKed data filled without any retransmission (RFC 2018 section 4).
+        Sack = "sack",
+        /// A duplicate SACK showed that both copies arrived (RFC 2883 section 5).
+        Dsack = "dsack",
+        /// The echoed timestamp names the copy that arrived (RFC 7323 section 4.3, RFC 3522 section 3.1).
+        Timestamps = "timestamps",
+        /// Timestamps named the retransmission, a DSACK later the original: later than one RTT.
+        TimestampsDsack = "timestamps-dsack",
+        /// The report came sooner than the retransmission could have caused it.
+        Timing = "timing",
+        /// PAWS discarded an old original (RFC 7323 section 5): seen from the sender, a duplicate
+        /// acknowledgement without new information; at the receiver, an arrival with a timestamp older than the one it
+        /// echoes, which it went on asking for.
+        Paws = "paws",
+        /// The receiver discarded what lay beyond the window it had offered (RFC 9293 section 3.10.7.4).
+        Window = "window",
+        /// Duplicate acknowledgements and a cumulative jump, no SACK: approximate.
+        CumulativeAck = "cumulative-ack",
+        /// It was sent again until the end, and no acknowledgement ever covered it.
+        Silence = "silence",
+        /// Arrival order at the receiver; originals recognised by the IPv4 identification.
+        ArrivalIpId = "arrival-ip-id",
+        /// Arrival order at the receiver; originals recognised by timestamps.
+        ArrivalTimestamps = "arrival-timestamps",
+        /// Arrival order at the receiver; originals recognised by what the sender can have known.
+        ArrivalTiming = "arrival-timing",
+        /// Seen at both ends.
+        Peer = "peer",
+        /// An ICMP message about it (RFC 792, RFC 4443).
+        Icmp = "icmp",
+    }
 }
 
-/// Why an event is not certain.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[non_exhaustive]
-pub enum Reason {
-    /// One acknowledgement reported several arrivals; their order is a guess.
-    AckCompression,
-    /// Acknowledgements are missing before the one that reports it.
-    AcksMissing,
-    /// More was SACKed than three or four blocks can name: the report may come long after the
-    /// arrival.
-    BlockLimit,
-    /// Which of several transmissions arrived first is undecided.
-    WhichCopy,
-    /// The connection has no SACK: only fills of the left edge are visible.
-    NoSack,
-    /// Neither timestamps nor IP identification distinguish original and retransmission.
-    LoneCopy,
-    /// Timestamps tick slower than the round trip.
-    CoarseClock,
-    /// The capture lacks what would tell: options cut off, one direction, no vantage point.
-    NotSeen,
-    /// Nothing acknowledged it by the end of the capture.
-    Unanswered,
+named! {
+    /// Why an event is not certain.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+    #[non_exhaustive]
+    pub enum Reason {
+        /// One acknowledgement reported several arrivals; their order is a guess.
+        AckCompression = "ack-compression",
+        /// Acknowledgements are missing before the one that reports it.
+        AcksMissing = "acks-missing",
+        /// More was SACKed than three or four blocks can name: the report may come long after the
+        /// arrival.
+        BlockLimit = "block-limit",
+        /// Which of several transmissions arrived first is undecided.
+        WhichCopy = "which-copy",
+        /// The connection has no SACK: only fills of the left edge are visible.
+        NoSack = "no-sack",
+        /// Neither timestamps nor IP identification distinguish original and retransmission.
+        LoneCopy = "lone-copy",
+        /// Timestamps tick slower than the round trip.
+        CoarseClock = "coarse-clock",
+        /// The capture lacks what would tell: options cut off, one direction, no vantage point.
+        NotSeen = "not-seen",
+        /// Nothing acknowledged it by the end of the capture.
+        Unanswered = "unanswered",
+    }
 }
 
-/// What an extent says of the true one.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Bound {
-    /// It is the true one.
-    Exact,
-    /// The true one is no larger, nor was the packet later than said: one acknowledgement reported several arrivals, and this one may
-    /// have come before others of them.
-    AtMost,
-    /// The true one is no smaller: meanwhile something may have arrived that no acknowledgement showed.
-    AtLeast,
-    /// It may be off either way.
-    About,
+named! {
+    /// What an extent says of the true one.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+    pub enum Bound {
+        /// It is the true one.
+        Exact = "exact",
+        /// The true one is no larger, nor was the packet later than said: one acknowledgement reported several arrivals, and this one may
+        /// have come before others of them.
+        AtMost = "at-most",
+        /// The true one is no smaller: meanwhile something may have arrived that no acknowledgement showed.
+        AtLeast = "at-least",
+        /// It may be off either way.
+        About = "about",
+    }
 }
 
 /// How many late packets are known by a bound of their extent alone.
@@ -100,13 +109,15 @@ pub struct Bounds {
     pub at_least: u64,
 }
 
-/// Which part of the path an event belongs to.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Half {
-    /// Between sender and receiver.
-    EndToEnd,
-    /// Between sender and capture point (receiver-side or middle captures).
-    Upstream,
+named! {
+    /// Which part of the path an event belongs to.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+    pub enum Half {
+        /// Between sender and receiver.
+        EndToEnd = "end-to-end",
+        /// Between sender and capture point (receiver-side or middle captures).
+        Upstream = "upstream",
+    }
 }
 
 /// One late or lost original transmission.
@@ -176,15 +187,17 @@ impl Event {
     }
 }
 
-/// What a retransmission was good for.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Verdict {
-    /// Its original never arrived, or the receiver refused it.
-    Needed,
-    /// Its original arrived too, and the receiver took it.
-    Spurious,
-    /// Undecided.
-    Ambiguous,
+named! {
+    /// What a retransmission was good for.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+    pub enum Verdict {
+        /// Its original never arrived, or the receiver refused it.
+        Needed = "needed",
+        /// Its original arrived too, and the receiver took it.
+        Spurious = "spurious",
+        /// Undecided.
+        Ambiguous = "ambiguous",
+    }
 }
 
 /// One captured retransmission.

@@ -1,5 +1,6 @@
 //! Everything said of one flow: one direction of a connection that carried data.
 
+use inorder_base::named;
 use std::fmt;
 use std::net::SocketAddr;
 
@@ -96,15 +97,17 @@ pub struct Artefacts {
     pub time_leaps: u64,
 }
 
-/// What a point of the time-sequence diagram shows.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum PointKind {
-    /// First transmission of data.
-    Data,
-    /// Retransmission.
-    Retransmission,
-    /// Cumulative acknowledgement.
-    Ack,
+named! {
+    /// What a point of the time-sequence diagram shows.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+    pub enum PointKind {
+        /// First transmission of data.
+        Data = "data",
+        /// Retransmission.
+        Retransmission = "retransmission",
+        /// Cumulative acknowledgement.
+        Ack = "ack",
+    }
 }
 
 /// One point of the time-sequence diagram (thinned evenly when there are too many, except in the stretch with the most

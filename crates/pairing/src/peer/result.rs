@@ -1,8 +1,8 @@
 //! What two captures of the same traffic, one at each end, say together.
 
 use super::flow_truth::FlowTruth;
+use inorder_base::named;
 use inorder_detect::{FlowId, Vantage};
-use inorder_report::names;
 
 /// Truth from both ends, and how the inference from one end compares with it.
 #[derive(Clone, PartialEq, Default, Debug)]
@@ -35,28 +35,23 @@ pub struct ClockOffset {
     pub drifting: bool,
 }
 
-/// On what evidence a connection of one capture is one of the other's.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[non_exhaustive]
-pub enum Matched {
-    /// Addresses and ports, and no sequence number that speaks against it.
-    Addresses,
-    /// Addresses or ports differ; packets agree in sequence and acknowledgement numbers,
-    /// timestamps and SACK blocks.
-    Numbers,
-    /// Addresses or ports differ; both initial sequence numbers agree.
-    InitialNumbers,
-    /// Something on the path numbers anew; packets agree in their distances from the initial
-    /// sequence numbers, and in timestamps or, without those, IPv4 identifications.
-    Distances,
+named! {
+    /// On what evidence a connection of one capture is one of the other's.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+    #[non_exhaustive]
+    pub enum Matched {
+        /// Addresses and ports, and no sequence number that speaks against it.
+        Addresses = "addresses",
+        /// Addresses or ports differ; packets agree in sequence and acknowledgement numbers,
+        /// timestamps and SACK blocks.
+        Numbers = "numbers",
+        /// Addresses or ports differ; both initial sequence numbers agree.
+        InitialNumbers = "initial-numbers",
+        /// Something on the path numbers anew; packets agree in their distances from the initial
+        /// sequence numbers, and in timestamps or, without those, IPv4 identifications.
+        Distances = "distances",
+    }
 }
-
-names!(Matched {
-    Addresses => "addresses",
-    Numbers => "numbers",
-    InitialNumbers => "initial-numbers",
-    Distances => "distances",
-});
 
 /// One flow seen at both ends.
 #[derive(Clone, PartialEq, Debug)]

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use inorder_detect::{
     Cause, Confidence, Event, Evidence, FlowReport, Kind, Retransmission, Verdict,
 };
-use inorder_report::Name;
 use inorder_report::number::millis;
 
 use super::{rounded, seconds};

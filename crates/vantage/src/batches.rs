@@ -61,7 +61,7 @@ fn between(from: (u32, i64), to: (u32, i64)) -> i64 {
 }
 
 /// The times of these segments of one connection are those of batches.
-pub(super) fn are_batches(segments: impl Iterator<Item = (Dir, Segment)>) -> bool {
+pub fn are_batches(segments: impl Iterator<Item = (Dir, Segment)>) -> bool {
     let mut clocks = [Clock::default(); 2];
     for (dir, seg) in segments.filter(|(_, seg)| seg.has(Has::TIMESTAMPS)) {
         clocks[dir.index()].push(&seg);
@@ -88,7 +88,12 @@ mod tests {
                 false => sent_ms.div_euclid(period_ms) * period_ms,
             };
             let ts_ns = fetched_ms * 1_000_000 + nth * 20_000;
-            let seg = segment!(ts_ns, tsval: 5_000 + sent_ms as u32, has: Has::TIMESTAMPS);
+            let seg = Segment {
+                ts_ns,
+                tsval: 5_000 + sent_ms as u32,
+                has: Has::TIMESTAMPS,
+                ..Segment::default()
+            };
             (dir, seg)
         });
         are_batches(segments)
