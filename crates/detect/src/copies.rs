@@ -327,16 +327,35 @@ pub(crate) fn by_timing(seg: &Segment, means: &Means) -> Copy {
         // Later than a prompt retransmission comes; a time-out would be later still.
         return Copy::Original(Basis::ambiguous(evidence, Reason::LoneCopy));
     }
-    if !means.delays && (rtt..=rtt + rtt / 8).contains(&elapsed) {
+    let prompt = (rtt..=rtt + rtt / 8).contains(&elapsed);
+    if !means.delays && prompt && !counts_milliseconds([rtt, elapsed]) {
         // A prompt retransmission comes after a round trip or a little more, as this one; where late packets come just before that, they come then, too.
         return Copy::Retransmission(Basis::certain(evidence).weaker(Reason::LoneCopy));
     }
     Copy::Retransmission(Basis::ambiguous(evidence, Reason::LoneCopy))
 }
 
+/// The capture's clock counts milliseconds, and these times are so few of them that equal ones may differ by more than an eighth.
+fn counts_milliseconds(times_ns: [i64; 2]) -> bool {
+    const MS: i64 = 1_000_000;
+    times_ns.iter().all(|ns| ns % MS == 0 && *ns < 8 * MS)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::result::Confidence;
+
+    #[test]
+    fn few_milliseconds_of_a_clock_that_counts_them_are_not_prompt() {
+        let likely = |rtt_ns, elapsed_ns| {
+            let told = by_timing(&seg(0, 0, elapsed_ns), &away(rtt_ns));
+            matches!(told, Copy::Retransmission(basis) if basis.confidence == Confidence::Likely)
+        };
+        assert!(likely(2_000_001, 2_100_000));
+        assert!(!likely(2_000_000, 2_000_000));
+        assert!(likely(20_000_000, 21_000_000));
+    }
 
     fn seg(ip_id: u16, tsval: u32, ts_ns: i64) -> Segment {
         segment!(ip_id, tsval, ts_ns, has: Has::IP_ID | Has::TIMESTAMPS)
