@@ -106,7 +106,7 @@ impl Hosts {
     /// The capture was made beside the host towards which packets go `dir`: what of its packets is not captured it did not send.
     pub(crate) fn is_beside_receiver(&self, key: &FlowKey, dir: Dir) -> bool {
         let (_, to) = key.ends(dir);
-        self.beside.contains(&(to.socket_addr().ip(), key.overlay))
+        !self.beside.is_empty() && self.beside.contains(&(to.socket_addr().ip(), key.overlay))
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -316,6 +316,17 @@ mod tests {
         assert!(!counter.is_swapped() && !random.is_swapped());
     }
 
+    /// A busy server's counter, which goes on by some thousand from one flight of ten packets to the next.
+    #[test]
+    fn a_counter_that_many_share_is_trusted() {
+        let mut counter = IdCounter::default();
+        for nth in 0..200u16 {
+            counter.observe(&seg((nth / 10).wrapping_mul(2_400) + nth + 1), 1);
+        }
+        assert!(counter.trusted());
+        assert!(!counter.perhaps_dense());
+    }
+
     #[test]
     fn a_counter_in_the_other_byte_order_counts_once_it_is_known() {
         let mut counter = IdCounter::default();

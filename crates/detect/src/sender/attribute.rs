@@ -141,6 +141,7 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::super::trace::{Told, Trace};
+    use crate::explanation::Explanation;
     use crate::result::{Confidence, Kind};
 
     /// The last segment of a burst is retransmitted, as a tail loss probe is, after `acks_lost` ACKs have been lost: then
@@ -161,6 +162,26 @@ mod tests {
         trace.in_order(900, 46, 66);
         let told = trace.end().into_iter();
         told.filter(|t| t.1 == 25).collect()
+    }
+
+    /// Without SACK the third segment is sent again and acknowledged 6 ms later, where a round trip takes 10 ms, of which two are known by then; the
+    /// answer to the retransmission comes after 10 ms. How many retransmissions turn out to have been needless.
+    fn sooner_than_two(without: Option<Explanation>) -> u64 {
+        let mut trace = Trace::new(false, without);
+        trace.in_order(0, 0, 2);
+        trace.send(40, 2);
+        trace.send_again(44, 2);
+        trace.ack(50, 3, &[]);
+        trace.ack(54, 3, &[]);
+        trace.in_order(100, 3, 40);
+        trace.sender.settle(i64::MAX);
+        trace.sender.ledger.spurious
+    }
+
+    #[test]
+    fn what_came_sooner_than_few_round_trips_waits_for_more() {
+        assert_eq!(sooner_than_two(None), 1);
+        assert_eq!(sooner_than_two(Some(Explanation::AnsweredCopies)), 0);
     }
 
     /// A segment is sent again within the tick of the sender's clock in which it was sent, and acknowledged sooner than that can be.

@@ -256,3 +256,40 @@ fn equal_addresses_and_ports_behind_two_labels_are_two_connections_if_their_numb
     let both = one[..13].iter().chain(&moved[13..]).copied().collect();
     assert_eq!(flows(both), [10]);
 }
+
+/// The receiver acknowledges one segment and closes; it answers the next one and all that come again with resets.
+#[test]
+fn what_is_sent_again_behind_a_reset_is_no_recovery() {
+    let (key, there) = ends(1);
+    let back = there.reverse();
+    let mut tracker = Tracker::new(Config::default().what_if(false));
+    let ack = TcpFlags::ACK;
+    let trace = [
+        (0, there, TcpFlags::SYN, 0, 0, 0),
+        (0, back, TcpFlags::SYN | ack, 0, 1, 0),
+        (20, there, ack, 1, 1, 0),
+        (21, there, ack, 1, 1, 100),
+        (21, back, ack, 1, 101, 0),
+        (22, there, ack, 101, 1, 100),
+        (22, back, TcpFlags::RST, 1, 0, 0),
+        (300, there, ack, 101, 1, 100),
+        (300, back, TcpFlags::RST, 1, 0, 0),
+        (900, there, ack, 101, 1, 100),
+        (900, back, TcpFlags::RST, 1, 0, 0),
+    ];
+    for ((ms, dir, flags, seq, ack, payload_len), frame) in trace.into_iter().zip(1..) {
+        let ts_ns = ms * 1_000_000;
+        let seg = segment!(ts_ns, frame, seq, ack, payload_len, flags: TcpFlags(flags));
+        tracker.push(&key, dir, &seg);
+    }
+    let flows = tracker.finish();
+    let flow = flows
+        .iter()
+        .find(|flow| flow.originals.packets > 0)
+        .unwrap();
+    assert_eq!((flow.originals.packets, flow.originals.lost), (2, 0));
+    assert_eq!(flow.retransmissions.total, 0);
+    let closing = flow.endpoints.closing;
+    assert_eq!((closing.behind_reset, closing.again_behind_reset), (0, 2));
+    assert_eq!(flow.recoveries.total, 0);
+}

@@ -180,6 +180,43 @@ mod tests {
 
     const MS: i64 = 1_000_000;
 
+    /// Full segments come to the receiver, ten at a time, each time two seconds after the last were acknowledged: how much of the time nothing but the
+    /// application held the sender.
+    fn idle(in_turn: bool) -> f64 {
+        let mut recorder = Recorder::new(Vantage::Receiver, Some(20 * MS), 1_000);
+        let mut end = 0;
+        for round in 0..10 {
+            for nth in 0..10 {
+                let now = round * 2_000 * MS + nth * MS / 10;
+                end += 1_000;
+                recorder.sent(now, end, 1_000, (0, in_turn));
+                recorder.acknowledged_at_receiver(&Answer {
+                    now,
+                    una: end,
+                    delivered: end,
+                    ..Answer::default()
+                });
+            }
+        }
+        let last_ns = 18_001 * MS;
+        let life = Life {
+            last_ns,
+            over_ns: last_ns,
+            mss: 1_000,
+            rtt_ns: Some(20 * MS),
+            answered: true,
+            ..Life::default()
+        };
+        let (_, limits) = recorder.finish(&life);
+        limits.share_where(|set| set.only() == Some(crate::Limit::Application))
+    }
+
+    #[test]
+    fn no_timer_expired_between_packets_that_were_sent_one_behind_the_other() {
+        assert!(idle(true) > 0.9, "{}", idle(true));
+        assert!(idle(false) < 0.1, "{}", idle(false));
+    }
+
     /// A segment of 1,000 bytes each millisecond arrives at the receiver: 100 of 200 at first, with a hole behind each, then what was lost of them.
     #[test]
     fn what_was_lost_arrives_when_it_comes_again() {
