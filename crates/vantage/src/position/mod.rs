@@ -89,7 +89,7 @@ fn locate_hole(host: &mut Host, sender: &mut Host, seg: &Segment) {
 
 impl Position {
     /// A segment that goes `dir`. The smallest answers come early in most connections: after
-    /// the first [`MAX_SEGMENTS_ALL_WEIGHED`] segments only a window in each round of [`SEGMENTS_PER_WINDOW`] is looked at.
+    /// the first 2,048 segments only a window in each round of 16,384 is looked at.
     #[inline]
     pub fn observe(&mut self, dir: Dir, seg: &Segment) {
         if self.pause > 0 {
