@@ -25,8 +25,8 @@ pub(crate) enum First {
 
 /// Chance that a round trip is shorter by a sixteenth than all seen so far, at least.
 const MIN_CHANCE_OF_SHORTER_RTT: f64 = 0.02;
-/// Round trips by which a shorter one is no surprise.
-const FEW_ROUND_TRIPS: u64 = 16;
+/// With fewer round trips than this, one that is shorter than all of them is no surprise.
+const MIN_ROUND_TRIPS_TO_COMPARE: u64 = 16;
 
 pub(super) fn after(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) > 0
@@ -55,7 +55,7 @@ impl Timing {
     /// Few round trips are known, and a report `took` after the first retransmission is sooner than each of them: more of them may show that it
     /// was too soon for that.
     pub(super) fn may_turn_out_too_soon(&self, took: i64) -> bool {
-        self.rtt_samples < FEW_ROUND_TRIPS && self.sooner_than_any(took)
+        self.rtt_samples < MIN_ROUND_TRIPS_TO_COMPARE && self.sooner_than_any(took)
     }
 
     /// Is a report `took` after the first retransmission too soon to be about any?
