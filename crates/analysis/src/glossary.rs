@@ -11,7 +11,8 @@ pub(crate) const TERMS: [(&str, &str); 15] = [
     (
         "discarded",
         "A packet arrived, and the receiver did not take it although it lacked the data: it was so late that its timestamp \
-         was too old (PAWS, RFC 7323 section 5), or it lay outside the receiver's window. The columns call it refused.",
+         was too old (PAWS, RFC 7323 section 5), or it lay outside the receiver's window; or the receiver reported it and discarded it later \
+         (RFC 2018 section 8). The columns call it refused.",
     ),
     (
         "extent",

@@ -34,6 +34,7 @@ mod captures;
 mod columns;
 pub mod compare;
 pub mod cure;
+pub mod flows;
 pub mod frames;
 pub mod glossary;
 mod gravity;

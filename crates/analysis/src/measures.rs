@@ -2,8 +2,8 @@
 //!
 //! A measure refers to columns of flows and streams by name; those define meaning and unit.
 
+use crate::flows::{FLOW, STREAM};
 use inorder_base::stats::Moments;
-use inorder_detect::columns::{FLOW, STREAM};
 use inorder_detect::{FlowReport, StreamReport};
 use inorder_report::{AnyColumn, Boxed, Column, Kind, in_files};
 

@@ -5,12 +5,12 @@
 
 use std::io::{self, Write};
 
-#[cfg(feature = "arrow")]
-use arrow_schema::SchemaRef;
-use inorder_detect::columns::{
+use crate::flows::{
     ATTEMPT, CAUSE_COUNT, EVENT, FLOW, RATE_CLASS, RECOVERY, REORDERING, REPLAY_WINDOW,
     RETRANSMISSION, STREAM, WHAT_IF,
 };
+#[cfg(feature = "arrow")]
+use arrow_schema::SchemaRef;
 #[cfg(feature = "arrow")]
 use inorder_report::arrow::{Batches, TakeBatch, Texts};
 use inorder_report::{Sheet, csv};

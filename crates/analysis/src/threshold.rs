@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::flows::{FLOW, name};
 use inorder_base::names::nearest;
-use inorder_detect::columns::{FLOW, name};
 use inorder_report::number::{people, plural, short};
 use inorder_report::{AnyColumn, Kind, Value, in_files};
 

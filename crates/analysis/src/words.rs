@@ -12,7 +12,7 @@ pub(crate) fn cause(cause: Cause) -> &'static str {
         Cause::TooLarge => "packets too large for the path",
         Cause::Unreachable => "an unreachable host",
         Cause::TimeExceeded => "a loop of routers",
-        Cause::Refused => "late packets that the receiver discarded",
+        Cause::Refused => "packets that the receiver discarded",
         Cause::Reordering => "late packets",
         Cause::AckReordering => "acknowledgements out of order",
         Cause::TailProbe => "tail loss probes",

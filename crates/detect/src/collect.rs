@@ -132,6 +132,8 @@ pub struct Collector {
     refused: u64,
     /// Of these, outside the receiver's window, and so not late.
     outside: u64,
+    /// Of these, reported before they were discarded.
+    reneged: u64,
     /// How late those are that are certain; `None` while that is what all measured ones are: then the tally has it.
     certain: Option<Box<Certain>>,
     /// Bounds of the extents of those that are likely.
@@ -154,6 +156,7 @@ impl Collector {
             lost: 0,
             refused: 0,
             outside: 0,
+            reneged: 0,
             certain: None,
             bounds: Bounds::default(),
             marks: Vec::new(),
@@ -309,6 +312,7 @@ impl Collector {
         } else {
             self.refused += 1;
             self.outside += u64::from(basis.evidence == Evidence::Window);
+            self.reneged += u64::from(basis.evidence == Evidence::Reneging);
         }
         self.push(place, Kind::Refused, basis, late);
     }
@@ -378,6 +382,11 @@ impl Collector {
     /// Originals refused for sure.
     pub fn refusals(&self) -> u64 {
         self.refused
+    }
+
+    /// Of these, reported before they were discarded.
+    pub(crate) fn reneged(&self) -> u64 {
+        self.reneged
     }
 
     /// Of these, outside the receiver's window.

@@ -124,6 +124,8 @@ pub struct Habits {
     pub too_old: TooOld,
     /// What it echoes.
     pub echo: Echo,
+    /// It has discarded data that it had reported (RFC 2018 section 8).
+    pub reneges: bool,
 }
 
 /// Habits that the user knows; what is `Unknown` is learnt.

@@ -44,7 +44,6 @@ pub mod captured_twice;
 mod cause;
 mod choice;
 mod collect;
-pub mod columns;
 mod complaints;
 mod config;
 mod connection;

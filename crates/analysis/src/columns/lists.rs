@@ -1,6 +1,6 @@
 //! What is a list of a flow or of a file in JSON, as tables of their own for CSV and Parquet.
 
-use inorder_detect::columns::{FLOW_ID, FLOW_PLACE, STREAM_NAME};
+use crate::flows::{FLOW_ID, FLOW_PLACE, STREAM_NAME};
 use inorder_detect::{FlowReport, Reordering, StreamReport};
 use inorder_report::{Column, Digits, Sheet, columns};
 

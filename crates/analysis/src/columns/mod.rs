@@ -1,5 +1,5 @@
-//! The columns of captures, of comparisons with the other end, and of the JSON document. The columns of flows, events
-//! and streams are defined beside their types ([`inorder_detect::columns`]).
+//! The columns of captures, of comparisons with the other end, and of the JSON document. Those of flows and events are in
+//! [`crate::flows`].
 
 mod frames;
 mod lists;
@@ -7,7 +7,7 @@ mod peers;
 
 use std::io;
 
-use inorder_detect::columns::{ATTEMPTS, ENDED_EARLY, FLOW, FLOW_ID, FLOW_PLACE, STREAM, TOTALS};
+use crate::flows::{ATTEMPTS, ENDED_EARLY, FLOW, FLOW_ID, FLOW_PLACE, STREAM, TOTALS};
 use inorder_detect::{FlowId, FlowReport};
 use inorder_pairing::{AGREEMENT, COUNTS, Matched};
 use inorder_report::json::Json;
@@ -209,7 +209,7 @@ pub(crate) fn flow_rows(analyses: &[Analysis]) -> impl Iterator<Item = FlowRow<'
 #[cfg(test)]
 mod tests {
     use super::*;
-    use inorder_detect::columns::{EVENT, RECOVERY, RETRANSMISSION};
+    use crate::flows::{EVENT, RECOVERY, RETRANSMISSION};
 
     #[test]
     fn every_list_of_columns_is_sound() {

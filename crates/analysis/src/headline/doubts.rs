@@ -1,6 +1,6 @@
 //! The last sentence: what limits the conclusions.
 
-use inorder_detect::columns::stream_name;
+use crate::flows::stream_name;
 use inorder_detect::{Attempts, NotSeen, Outcome, StreamDoubt, StreamReport, Totals};
 use inorder_report::number::{count, plural};
 

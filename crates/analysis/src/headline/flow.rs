@@ -248,7 +248,7 @@ fn most_lost(flow: &FlowReport) -> Option<u64> {
     }
 }
 
-/// Late packets, what the sender made of them, and what lay outside the receiver's window.
+/// Late packets, what the sender made of them, and what the receiver discarded for other reasons.
 fn late(flow: &FlowReport) -> Vec<Claim> {
     let mut all = Vec::new();
     let late = flow.late();
@@ -260,10 +260,7 @@ fn late(flow: &FlowReport) -> Vec<Claim> {
             at_most: (!flow.rough).then_some(late),
             of: flow.came().max(late),
             most_ns: flow.reordering.late_ns.max().unwrap_or(0),
-            discarded: flow
-                .originals
-                .refused
-                .saturating_sub(flow.originals.outside_window),
+            discarded: flow.originals.too_old(),
             recoveries: for_them,
             harmless: for_them + flow.retransmissions.spurious == 0,
         });
@@ -280,6 +277,12 @@ fn late(flow: &FlowReport) -> Vec<Claim> {
         all.push(Claim::Outside {
             packets: flow.originals.outside_window,
             of: flow.came().max(flow.originals.outside_window),
+        });
+    }
+    if flow.originals.reneged > 0 {
+        all.push(Claim::Reneged {
+            packets: flow.originals.reneged,
+            of: flow.came().max(flow.originals.reneged),
         });
     }
     all

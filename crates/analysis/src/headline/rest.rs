@@ -29,8 +29,9 @@ pub(super) fn of(
     if let (Subject::Flow(flow), false) = (worst, told) {
         // Late packets that took no time are said to have taken none, and no more.
         let acquitted = matches!(reordering, Some(Claim::NotReordering { .. }));
-        let told =
-            |claim: &Claim| !(is_late(flow) && acquitted) || matches!(claim, Claim::Outside { .. });
+        let of_others =
+            |claim: &Claim| matches!(claim, Claim::Outside { .. } | Claim::Reneged { .. });
+        let told = |claim: &Claim| !(is_late(flow) && acquitted) || of_others(claim);
         claims.extend(flow::wrong(flow).into_iter().filter(told));
     }
     let part = matches!(reordering, Some(Claim::PartReordering { .. }));
@@ -222,6 +223,10 @@ fn same_flow(worst: &Subject<'_>, spurious_told: bool) -> Option<Claim> {
     if flow.originals.outside_window > 0 && !is_late(flow) {
         let state = "outside the receiver's window";
         push(flow.originals.outside_window, None, "packet", state);
+    }
+    if flow.originals.reneged > 0 && !is_late(flow) {
+        let state = "discarded by the receiver after it had reported them";
+        push(flow.originals.reneged, None, "packet", state);
     }
     if flow.endpoints.handshake.syns_again > 0 && lead != Some(Trouble::Handshake) {
         push(

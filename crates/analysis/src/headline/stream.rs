@@ -1,6 +1,6 @@
 //! What is wrong with one numbered stream, as a sentence without its full stop.
 
-use inorder_detect::columns::stream_name;
+use crate::flows::stream_name;
 use inorder_detect::{Gravity, Numbers, StreamDoubt, StreamReport, Trouble};
 use inorder_report::number::{count, percent, plural, time, time_u64};
 use inorder_wire::Service;

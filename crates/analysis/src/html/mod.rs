@@ -193,8 +193,8 @@ pub fn write_charts(out: &mut dyn Write, analyses: &[Analysis], top: usize) -> i
     let drawn = |part: &Part<'_>, subject: &Subject<'_>| Drawn {
         file: part.analysis.file.clone(),
         name: match subject {
-            Subject::Flow(flow) => inorder_detect::columns::name(&flow.flow),
-            Subject::Stream(stream) => inorder_detect::columns::stream_name(stream),
+            Subject::Flow(flow) => crate::flows::name(&flow.flow),
+            Subject::Stream(stream) => crate::flows::stream_name(stream),
         },
         data: charts(subject, room).0,
     };

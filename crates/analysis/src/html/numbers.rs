@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
+use crate::flows::{GOODPUT, RATE_CLASS};
 use inorder_detect::Distribution;
 use inorder_detect::Reordering;
-use inorder_detect::columns::{GOODPUT, RATE_CLASS};
 use inorder_limits::Limits;
 use inorder_report::html::Table;
 use inorder_report::number::{count, percent, plural, time, time_u64};

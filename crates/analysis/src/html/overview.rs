@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use inorder_detect::columns::{FLOW, FLOW_ID, STREAM};
+use crate::flows::{FLOW, FLOW_ID, STREAM};
 use inorder_detect::{FlowReport, StreamReport};
 use inorder_report::Sheet;
 use inorder_report::html::Table;

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
+use crate::flows::{WHAT_IF, name, stream_name};
 use inorder_detect::WhatIf;
-use inorder_detect::columns::{WHAT_IF, name, stream_name};
 use inorder_report::escape::Text;
 use inorder_report::html::Table;
 

@@ -35,7 +35,11 @@ pub(crate) fn taken_by_late(flow: &FlowReport) -> Option<(f64, f64)> {
     if flow.blind.any() {
         return Some((0.0, most));
     }
-    let of_late = |cause| matches!(cause, Cause::Reordering | Cause::Refused | Cause::Unknown);
+    let of_late = |cause| match cause {
+        Cause::Reordering | Cause::Unknown => true,
+        Cause::Refused => flow.originals.too_old() > 0,
+        _ => false,
+    };
     let unneeded = |limit: Limit| limit.is_unneeded();
     let sum = |of: &dyn Fn(Cause) -> bool| {
         let named = limits.unnecessary.iter().filter(|(cause, _)| of(*cause));
@@ -72,10 +76,7 @@ pub(crate) fn taken_by_late(flow: &FlowReport) -> Option<(f64, f64)> {
 
 /// Retransmissions of what had arrived: the spurious ones, and those of late packets that the receiver discarded.
 pub(crate) fn repeated_in_vain(flow: &FlowReport) -> u64 {
-    let discarded = flow
-        .originals
-        .refused
-        .saturating_sub(flow.originals.outside_window);
+    let discarded = flow.originals.too_old();
     let again = flow.retransmissions;
     again.total.min(again.spurious.saturating_add(discarded))
 }

@@ -8,11 +8,11 @@ use inorder_detect::{
 };
 
 use super::Style;
+use crate::flows::{EVENT, WHAT_IF, name};
 use crate::headline::stream_remarks;
 use crate::limits::labels_of;
 use crate::what_if::{WhatIfSays, rank};
 use crate::words;
-use inorder_detect::columns::{EVENT, WHAT_IF, name};
 use inorder_report::number::{bytes, count, mean, plural, time, time_u64};
 use inorder_report::text::{self, paragraph};
 
@@ -86,16 +86,11 @@ pub(crate) fn facts(flow: &FlowReport) -> Vec<(&'static str, String)> {
 
 /// What arrived and the receiver did not take.
 fn discarded(flow: &FlowReport) -> Option<String> {
-    let too_late = flow
-        .originals
-        .refused
-        .saturating_sub(flow.originals.outside_window);
+    let packets = &flow.originals;
     let said = [
-        (too_late, "late with too old a timestamp"),
-        (
-            flow.originals.outside_window,
-            "outside the receiver's window",
-        ),
+        (packets.too_old(), "late with too old a timestamp"),
+        (packets.outside_window, "outside the receiver's window"),
+        (packets.reneged, "that the receiver had reported before"),
     ];
     let said = said.iter().filter(|(n, _)| *n > 0);
     let said: Vec<String> = said
@@ -370,6 +365,7 @@ fn unusual(habits: &Habits) -> impl Iterator<Item = String> {
         (habits.too_old == TooOld::Taken)
             .then_some("the receiver takes data with an old timestamp"),
         (habits.echo == Echo::Newest).then_some("the receiver echoes the newest timestamp"),
+        (habits.reneges).then_some("the receiver has discarded data that it had reported"),
     ];
     let said = said.into_iter().flatten().map(str::to_owned);
     said.chain(tick.map(|ns| format!("the sender's timestamps tick every {} at least", time(ns))))

@@ -3,8 +3,8 @@
 
 use std::io::{self, Write};
 
+use crate::flows::{ATTEMPT, STREAM, stream_name};
 use inorder_detect::Outcome;
-use inorder_detect::columns::{ATTEMPT, STREAM, stream_name};
 use inorder_pairing::{AGREEMENT, Matched};
 use inorder_report::escape::printable;
 use inorder_report::text::{self, paragraph};

@@ -14,7 +14,7 @@ named! {
         Lost = "lost",
         /// It arrived while the receiver lacked its bytes, and the receiver discarded it all the same: its
         /// timestamp was too old (PAWS, RFC 7323 section 5), or it lay outside the window (RFC 9293
-        /// section 3.10.7.4). The bytes had to be sent again.
+        /// section 3.10.7.4). Or it had reported the packet, and then discarded it (RFC 2018 section 8). The bytes had to be sent again.
         Refused = "refused",
     }
 }
@@ -40,6 +40,8 @@ named! {
         Paws = "paws",
         /// The receiver discarded what lay beyond the window it had offered (RFC 9293 section 3.10.7.4).
         Window = "window",
+        /// The receiver acknowledged what lay below the packet, and not the packet, which it had reported (RFC 2018 section 8).
+        Reneging = "reneging",
         /// Duplicate acknowledgements and a cumulative jump, no SACK: approximate.
         CumulativeAck = "cumulative-ack",
         /// It was sent again until the end, and no acknowledgement ever covered it.

@@ -155,12 +155,22 @@ pub struct Originals {
     /// Arrived, and discarded by the receiver although it lacked their bytes ([`Kind::Refused`](super::Kind::Refused));
     /// ambiguous ones not counted.
     pub refused: u64,
-    /// Discarded ones that lay outside the receiver's window. The others were so late that their timestamp was too old.
+    /// Discarded ones that lay outside the receiver's window.
     pub outside_window: u64,
+    /// Discarded ones that it had reported before (RFC 2018 section 8): they are among those received, too.
+    pub reneged: u64,
     /// Neither acknowledged nor known to be lost when the capture ended.
     pub undecided: u64,
     /// Of these, the ones below segments that had arrived: they are lost, late or not captured.
     pub unfilled: u64,
+}
+
+impl Originals {
+    /// Discarded ones that were so late that their timestamp was too old (RFC 7323 section 5).
+    pub fn too_old(&self) -> u64 {
+        let others = self.outside_window.saturating_add(self.reneged);
+        self.refused.saturating_sub(others)
+    }
 }
 
 /// What the path did with packets, beside losing and delaying them.
@@ -290,18 +300,15 @@ impl FlowReport {
 
     /// Late originals: the reordered ones that the receiver took, and those that came so late that it discarded them.
     pub fn late(&self) -> u64 {
-        let too_late = self
-            .originals
-            .refused
-            .saturating_sub(self.originals.outside_window);
-        self.reordering.reordered.saturating_add(too_late)
+        let too_old = self.originals.too_old();
+        self.reordering.reordered.saturating_add(too_old)
     }
 
     /// Originals that arrived, whether the receiver took or discarded them: what [`late`](Self::late) is a share of.
     pub fn came(&self) -> u64 {
-        self.reordering
-            .received
-            .saturating_add(self.originals.refused)
+        let refused = self.originals.refused;
+        let refused = refused.saturating_sub(self.originals.reneged);
+        self.reordering.received.saturating_add(refused)
     }
 
     /// Recoveries that a retransmission time-out started; tail loss probes are none, although they wait as long.

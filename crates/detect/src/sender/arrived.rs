@@ -20,6 +20,9 @@ impl Sender {
     pub(super) fn arrived(&mut self, report: &Report, ack: &Ack, had_hole: bool) {
         let now = ack.seg.ts_ns;
         let alone = self.reading.alone;
+        if let Some(had) = report.copies.and_then(|copies| copies.discarded) {
+            return self.came_again_after_discard(report, had, ack);
+        }
         // A coarse clock does not tell what was sent again before the acknowledgement came.
         let coarse = self.timing.is_coarse();
         let Some(copies) = report.copies.filter(|c| c.first_ns < now || coarse) else {

@@ -46,6 +46,12 @@ impl Blocks {
         (0..self.len.min(MAX_SACK_BLOCKS)).any(|nth| is((self.left[nth], self.right[nth])))
     }
 
+    /// Where the lowest begins of those above `at`.
+    pub(super) fn lowest_above(&self, at: i64) -> Option<i64> {
+        let left = self.left.get(..self.len).unwrap_or_default().iter();
+        left.copied().filter(|left| *left > at).min()
+    }
+
     /// One past the highest byte in any of them; the lowest number if there are none.
     #[inline]
     pub(super) fn top(&self) -> i64 {

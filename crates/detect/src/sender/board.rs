@@ -23,6 +23,8 @@ pub(crate) struct Sent {
     pub(crate) due_ns: i64,
     /// SACKed already.
     pub(crate) reported: bool,
+    /// It was when higher data had been.
+    pub(super) behind: bool,
     /// Index + 1 of its retransmissions in the board's slab, 0 for none.
     copies: u32,
 }
@@ -43,6 +45,7 @@ impl Sent {
             tsval,
             due_ns: 0,
             reported: false,
+            behind: false,
             copies: 0,
         }
     }
@@ -68,6 +71,8 @@ impl Sent {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Copies {
     any: bool,
+    /// The receiver had reported the segment before all of these, and has discarded it.
+    pub(super) discarded: Option<Had>,
     pub(crate) count: u32,
     pub(crate) phase: u32,
     pub(crate) first_ns: i64,
@@ -77,6 +82,11 @@ pub(crate) struct Copies {
 }
 
 impl Copies {
+    /// These, if there are any.
+    pub(super) fn unless_none(self) -> Option<Self> {
+        self.any.then_some(self)
+    }
+
     pub(crate) fn add(&mut self, now: i64, tsval: u32, phase: u32, counted: bool) {
         if !self.any {
             self.any = true;
@@ -88,6 +98,15 @@ impl Copies {
         self.last_tsval = tsval;
         self.phase = phase;
     }
+}
+
+/// What a receiver had of a segment that it discarded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Had {
+    /// Its original, which had come in its turn.
+    InTurn,
+    /// Its original, which had come late, or a retransmission.
+    Otherwise,
 }
 
 /// Sent segments in sequence order, from the lowest not cumulatively acknowledged.
@@ -188,14 +207,14 @@ impl Board {
     #[inline]
     pub(crate) fn pop_acked(&mut self, ack: i64) -> Option<(Sent, Option<Copies>)> {
         let front = self.pop_sent_once(ack)?;
-        let copies = self.copies_of(&front).copied();
+        let copies = self.slot(&front).copied();
         if front.copies > 0 {
             self.free.push(front.copies - 1);
         }
         Some((front, copies))
     }
 
-    /// No segment here has been sent again.
+    /// No segment here has been sent again, or discarded.
     #[inline]
     pub(crate) fn all_sent_once(&self) -> bool {
         self.copies.len() == self.free.len()
@@ -283,16 +302,42 @@ impl Board {
     }
 
     pub(crate) fn copies_of(&self, sent: &Sent) -> Option<&Copies> {
+        self.slot(sent).filter(|copies| copies.any)
+    }
+
+    fn slot(&self, sent: &Sent) -> Option<&Copies> {
         self.copies.get((sent.copies as usize).wrapping_sub(1))
     }
 
-    /// Marks segment `i` as reported; returns it as it was.
-    pub(crate) fn report(&mut self, i: usize) -> Option<(Sent, Option<Copies>)> {
+    /// What the receiver had of `sent`, if it has discarded it.
+    pub(super) fn discarded(&self, sent: &Sent) -> Option<Had> {
+        self.slot(sent).and_then(|copies| copies.discarded)
+    }
+
+    /// The receiver of segment `i`, which it had reported, has discarded it: what becomes of it is open again, if it is not yet.
+    pub(super) fn discard(&mut self, i: usize, had: Had) {
+        let Some(sent) = self.sent.get_mut(i) else {
+            return;
+        };
+        (sent.reported, self.changes) = (false, self.changes + 1);
+        let discarded = Copies {
+            discarded: Some(had),
+            ..Copies::default()
+        };
+        match self.copies.get_mut((sent.copies as usize).wrapping_sub(1)) {
+            Some(before) if before.discarded.is_some() => {}
+            Some(before) => *before = discarded,
+            None => self.join(i, discarded),
+        }
+    }
+
+    /// Marks segment `i` as reported, `behind` higher data; returns it as it was.
+    pub(crate) fn report(&mut self, i: usize, behind: bool) -> Option<(Sent, Option<Copies>)> {
         let sent = self.sent.get_mut(i)?;
         let before = *sent;
-        sent.reported = true;
+        (sent.reported, sent.behind) = (true, behind);
         self.changes += 1;
-        let copies = self.copies_of(&before).copied();
+        let copies = self.slot(&before).copied();
         Some((before, copies))
     }
 
@@ -387,6 +432,13 @@ impl Ranges {
         self.ranges.get(first).copied().filter(|r| r.0 <= at)
     }
 
+    /// The same where what lies below is about to be forgotten, so that there is no need to search.
+    #[inline]
+    pub(super) fn lowest_around(&self, at: i64) -> Option<(i64, i64)> {
+        let above = self.ranges.iter().find(|r| r.1 > at);
+        above.copied().filter(|r| r.0 <= at)
+    }
+
     /// Where the first range above `at` begins.
     pub(crate) fn above(&self, at: i64) -> Option<i64> {
         let first = self.ranges.partition_point(|r| r.0 <= at);
@@ -418,6 +470,26 @@ impl Ranges {
                 range.0 = range.0.max(una);
             }
         }
+    }
+
+    /// Forgets all of them.
+    pub(super) fn forget(&mut self) {
+        *self = Ranges::default();
+    }
+
+    /// Forgets what lies below `to` of the range that has the byte `at`.
+    pub(super) fn discard(&mut self, at: i64, to: i64) {
+        let i = self.ranges.partition_point(|r| r.1 <= at);
+        let Some(range) = self.ranges.get_mut(i) else {
+            return;
+        };
+        let to = to.min(range.1);
+        self.bytes -= (to - range.0).max(0);
+        range.0 = range.0.max(to);
+        if range.0 == range.1 {
+            self.ranges.remove(i, i + 1);
+        }
+        self.found = Default::default();
     }
 
     /// Adds `[from, to)`, above the cumulative ACK; the parts that were not there before go to `news`. Returns the
@@ -535,7 +607,7 @@ mod tests {
             [(100, 200), (200, 300), (300, 410), (410, 520)]
         );
         assert!(!board.fit(290), "the next one was sent later");
-        board.report(3);
+        board.report(3, false);
         assert!(!board.fit(400), "the next one has been reported as it is");
         assert!(!board.fit(415), "nor does it change itself");
     }

@@ -165,6 +165,11 @@ impl FilledMap {
         self.map.iter().rev()
     }
 
+    /// Takes the one at `start` out.
+    pub(super) fn take(&mut self, start: i64) -> Option<Filled> {
+        self.map.remove(start)
+    }
+
     /// There are more than are remembered.
     pub(super) fn is_full(&self) -> bool {
         self.map.len() > MAX_FILLED_REMEMBERED

@@ -40,6 +40,7 @@ impl Sender {
                 true => AfterTimeout::Everything,
                 false => AfterTimeout::Unknown,
             },
+            reneges: self.ledger.collector.reneged() > 0,
             ..Habits::default()
         }
     }
@@ -138,7 +139,7 @@ impl Sender {
         let in_vain = self.ledger.needed - needed;
         let swallowed = self.sizes.swallowed(unanswered.iter().copied().min());
         let unanswered = unanswered.len() as u64;
-        let proven = self.prove_undecided();
+        let known = self.prove_undecided() + self.close_discarded();
         let forgot = self.ledger.log.forgot();
         let acks_missing = self.acks_missing();
         let habits = self.habits();
@@ -159,8 +160,8 @@ impl Sender {
                 self.ledger.needed,
                 self.ledger.spurious,
             ),
-            undecided: (self.outstanding.undecided() - unanswered).saturating_sub(proven),
-            unfilled: unfilled.saturating_sub(unanswered + proven),
+            undecided: (self.outstanding.undecided() - unanswered).saturating_sub(known),
+            unfilled: unfilled.saturating_sub(unanswered + known),
             missing: self.outstanding.missing(),
             recoveries: recoveries.finish(),
             list: list.into_all(),

@@ -339,6 +339,18 @@ impl Ledger {
         }
     }
 
+    /// The receiver has discarded the segment at `start`, which it had reported: what is known of it until then is all that will be.
+    pub(super) fn discarded(&mut self, start: i64, telling: &Telling) {
+        let Some(f) = self.filled.take(start) else {
+            return;
+        };
+        if let By::Doubtful(id) = f.first {
+            self.log.decide(id, Status::Nothing);
+            self.tally.only_copies += 1;
+        }
+        self.close(&f, telling);
+    }
+
     /// Nothing ever acknowledged `sent`, nor any of its retransmissions.
     pub(super) fn unanswered(&mut self, sent: &Sent, copies: &Copies) {
         let (needed, sure) = (copies.count, Confidence::Likely);

@@ -43,6 +43,7 @@ mod paws;
 mod process;
 mod reading;
 mod receiver;
+mod reneging;
 mod repeats;
 mod report;
 mod ring;
@@ -105,6 +106,8 @@ pub(crate) struct Sender {
     numbers: SharedNumbers,
     /// The ACK before the present one, in the order of emission.
     last: Option<Segment>,
+    /// Segments looked at for what the receiver has discarded.
+    looked_at: u64,
     news: News,
     gaps: Gaps,
     timestamps: bool,
@@ -197,6 +200,7 @@ impl Sender {
             queue: AckQueue::default(),
             numbers: SharedNumbers::default(),
             last: None,
+            looked_at: 0,
             news: News::default(),
             gaps: Gaps::default(),
             timestamps: options.timestamps,
@@ -317,6 +321,9 @@ impl Sender {
             return self.process(&Ack::of(seg));
         }
         let mut ready = std::mem::take(&mut self.ready);
+        if advances {
+            self.forget_in_advance(seg, ack);
+        }
         if advances && by_id {
             self.queue.newest(seg, |ack| ready.push(ack));
         }

@@ -7,7 +7,7 @@ use inorder_base::sequence::Offsets;
 use inorder_wire::{Has, Segment};
 
 use super::blocks::Blocks;
-use super::board::{Board, Copies, Ranges, Sent};
+use super::board::{Board, Copies, Had, Ranges, Sent};
 use super::paws::ticks_too_old;
 use crate::explanation::{Explanation, Explanations};
 
@@ -215,7 +215,14 @@ impl Outstanding {
     /// Segments sent again and not reported so far, with their retransmissions.
     pub(super) fn sent_again_in_vain(&self) -> impl Iterator<Item = (Sent, Copies)> {
         let open = self.board.iter().filter(|s| !s.reported);
-        open.filter_map(|s| Some((*s, *self.board.copies_of(s)?)))
+        let again = open.filter_map(|s| Some((*s, *self.board.copies_of(s)?)));
+        again.filter(|(_, copies)| copies.discarded.is_none())
+    }
+
+    /// Segments whose originals came in their turn and were discarded, and that have not been reported since.
+    pub(super) fn discarded(&self) -> impl Iterator<Item = &Sent> {
+        let open = self.board.iter().filter(|s| !s.reported);
+        open.filter(|s| self.board.discarded(s) == Some(Had::InTurn))
     }
 
     /// Segments sent and not reported so far.
@@ -354,7 +361,7 @@ mod tests {
         let noted = |out: &Outstanding| out.sent_again_in_vain().count();
         assert_eq!(noted(&out), MAX_COVERED + 9);
         for i in 0..MAX_COVERED {
-            out.board.report(i);
+            out.board.report(i, false);
         }
         assert!(out.all_reported(0, 60_000), "as far as is looked");
         assert!(!out.all_reported(1, 60_000));
@@ -432,10 +439,10 @@ mod tests {
         let mut out = five();
         assert_eq!(out.open_holes().count(), 0);
         out.ranges.add(300, 400, &mut Vec::new());
-        out.board.report(3);
+        out.board.report(3, false);
         assert!(out.open_holes().map(|s| s.start).eq([0, 100, 200]));
         assert!(out.has_discardable(14) && !out.has_discardable(10));
-        out.board.report(0);
+        out.board.report(0, false);
         assert!(out.has_discardable(12) && !out.has_discardable(11));
     }
 }

@@ -111,6 +111,7 @@ impl Sender {
         self.timing
             .expect(&mut self.outstanding, reported, since, seg.ts_ns);
         if advanced {
+            self.forget_discarded(seg, number);
             self.reading.cover(&mut self.outstanding, number);
         }
         let covered = self.reading.reports.len();

@@ -62,6 +62,7 @@ impl Reading {
         cut: bool,
     ) {
         let from = self.reports.len();
+        let top = out.ranges.top().unwrap_or(out.una);
         self.newest = from;
         self.sacked_more = false;
         for nth in (usize::from(skip_first)..blocks.len()).rev() {
@@ -80,7 +81,7 @@ impl Reading {
             self.sacked_more |= !self.news.is_empty();
             for n in 0..self.news.len() {
                 let first = self.reports.len();
-                self.report_range(out, self.news[n], whole);
+                self.report_range(out, self.news[n], (whole, top));
                 if cut && self.news[n].1 < whole.1 {
                     self.lag_behind(first);
                 }
@@ -115,9 +116,14 @@ impl Reading {
         }
     }
 
-    /// Reports the segments in `news` that lie inside `whole`, all of which has been SACKed. What the receiver
-    /// got may be cut differently from what was captured.
-    fn report_range(&mut self, out: &mut Outstanding, news: (i64, i64), whole: (i64, i64)) {
+    /// Reports the segments in `news` that lie inside `whole`, all of which has been SACKed; before, that reached up to `top`. What the
+    /// receiver got may be cut differently from what was captured.
+    fn report_range(
+        &mut self,
+        out: &mut Outstanding,
+        news: (i64, i64),
+        (whole, top): ((i64, i64), i64),
+    ) {
         let mut i = out.board.find(news.0);
         while let Some(s) = out.board.get(i) {
             // What was SACKed before has been reported, if it had been captured by then.
@@ -137,7 +143,7 @@ impl Reading {
                     continue;
                 }
             } else if !s.reported
-                && let Some((sent, copies)) = out.board.report(i)
+                && let Some((sent, copies)) = out.board.report(i, s.start < top)
             {
                 self.reports.push(Report {
                     opens: news == whole && sent.start == whole.0,

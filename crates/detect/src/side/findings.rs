@@ -78,6 +78,7 @@ impl Findings {
             lost_upstream: 0,
             refused: end.collector.refusals(),
             outside_window: end.collector.outside_window(),
+            reneged: end.collector.reneged(),
             undecided: end.undecided,
             unfilled: end.unfilled,
         };
@@ -224,7 +225,7 @@ impl Findings {
         let sure = &mut self.originals;
         let doubted = collected.reordering.reordered + sure.lost + sure.refused;
         (sure.lost, sure.lost_upstream) = (0, 0);
-        (sure.refused, sure.outside_window) = (0, 0);
+        (sure.refused, sure.outside_window, sure.reneged) = (0, 0, 0);
         collected.reordering = Reordering {
             received: collected.reordering.received,
             ambiguous: collected.reordering.ambiguous + doubted,

@@ -70,6 +70,8 @@ impl FlowTruth {
         report.originals.lost = self.losses;
         report.originals.refused = self.refused;
         report.originals.outside_window = report.originals.outside_window.min(self.refused);
+        let others = self.refused - report.originals.outside_window;
+        report.originals.reneged = report.originals.reneged.min(others);
         report.originals.undecided = self.undecided;
         report.reordering = self.reordering.clone();
         report.bounds = Default::default();

@@ -27,14 +27,14 @@ columns! {
         => match c { Claim::Held(held) => held.evidence.names(), _ => Vec::new() };
     "reads_slowly": Flag, "The window was full because the receiving application read too slowly, and not because it was small (held, receiver-window)."
         => match c { Claim::Held(held) => held.reads_slowly(), _ => None }, optional();
-    "packets": Count, "Packets that this is about: late, lost, outside the window, repeated, unclear."
+    "packets": Count, "Packets that this is about: late, lost, outside the window, reneged, repeated, unclear."
         => c.packets().map(|(n, _)| n), optional();
     "packets_at_most": Count, "The same with those of which it is not known whether they were lost (lost), and of late ones; absent if the capture gives no bound."
         => match c {
             Claim::Lost { at_most, .. } | Claim::Late { at_most, .. } => *at_most,
             _ => None,
         }, optional();
-    "of": Count, "Of how many: packets sent (lost), packets that arrived (late, outside-window, not-reordering), retransmissions (mistaken, part-reordering)."
+    "of": Count, "Of how many: packets sent (lost), packets that arrived (late, outside-window, reneged, not-reordering), retransmissions (mistaken, part-reordering)."
         => c.packets().and_then(|(_, of)| of), optional();
     "recoveries": Count, "Recoveries that this is about." => c.recoveries(), optional();
     "bps": Rate, "Rate of the flow (moved)."
@@ -69,7 +69,8 @@ impl Claim {
         Some(match self {
             Claim::Lost { packets, of, .. }
             | Claim::Late { packets, of, .. }
-            | Claim::Outside { packets, of } => (*packets, Some(*of)),
+            | Claim::Outside { packets, of }
+            | Claim::Reneged { packets, of } => (*packets, Some(*of)),
             Claim::NotReordering { late, of, .. } => (*late, Some(*of)),
             Claim::Mistaken {
                 retransmissions, ..

@@ -114,6 +114,13 @@ pub enum Claim {
         /// Packets that arrived.
         of: u64,
     },
+    /// Packets arrived and were reported, and then discarded (RFC 2018 section 8).
+    Reneged {
+        /// Packets.
+        packets: u64,
+        /// Packets that arrived.
+        of: u64,
+    },
     /// Something else than lost or late packets made the sender reduce its window.
     Misled {
         /// What.
@@ -334,6 +341,7 @@ impl Claim {
         "late",
         "mistaken",
         "outside-window",
+        "reneged",
         "misled",
         "probes",
         "in-advance",
@@ -374,6 +382,7 @@ impl Claim {
             Claim::Late { .. } => "late",
             Claim::Mistaken { .. } => "mistaken",
             Claim::Outside { .. } => "outside-window",
+            Claim::Reneged { .. } => "reneged",
             Claim::Misled { .. } => "misled",
             Claim::Probes { .. } => "probes",
             Claim::InAdvance { .. } => "in-advance",

@@ -7,9 +7,10 @@ use inorder_report::number::{bytes, count, percent, rate, time};
 use serde_json::Value;
 
 /// Shares that the headline may give: part and whole.
-const SHARES: [(&str, &str); 7] = [
+const SHARES: [(&str, &str); 8] = [
     ("late", "came"),
     ("outside_window", "came"),
+    ("reneged", "came"),
     ("losses", "data_packets"),
     ("refused", "data_packets"),
     ("reordered", "received"),
@@ -63,7 +64,8 @@ fn of(value: &Value) -> BTreeMap<String, f64> {
     }
     members(&value, "", &mut all);
     if let (Some(received), Some(refused)) = (all.get("reordering.received"), all.get("refused")) {
-        all.insert("came".to_owned(), received + refused);
+        let reneged = all.get("reneged").copied().unwrap_or_default();
+        all.insert("came".to_owned(), received + refused - reneged);
     }
     if let (Some(late), Some(reordered)) = (all.get("late"), all.get("reordering.reordered")) {
         all.insert("discarded".to_owned(), late - reordered);
@@ -145,7 +147,7 @@ fn limits(flow: &Value, texts: &mut BTreeSet<String>) {
     }
     let way = number("/to_receiver_ms") + number("/to_sender_ms");
     add(time((way * 1e6).round() as i64));
-    let discarded = number("/refused") - number("/outside_window");
+    let discarded = number("/refused") - number("/outside_window") - number("/reneged");
     let vain =
         (number("/retransmissions/spurious") + discarded).min(number("/retransmissions/total"));
     add(count(vain.max(0.0) as u64));

@@ -95,6 +95,7 @@ fn sums(analysis: &Analysis) -> Vec<String> {
             "late" => "/late",
             "lost" => "/losses",
             "outside-window" => "/outside_window",
+            "reneged" => "/reneged",
             "mistaken" => "/retransmissions/spurious",
             _ => continue,
         };

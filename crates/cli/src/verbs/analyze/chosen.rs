@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use inorder_analysis::flows::{name, stream_name};
 use inorder_analysis::{Analysis, StreamReport};
-use inorder_detect::columns::{name, stream_name};
 use inorder_detect::{FlowChoice, FlowId};
 use inorder_report::number::plural;
 

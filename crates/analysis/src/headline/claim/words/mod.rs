@@ -3,7 +3,7 @@
 mod lateness;
 mod losses;
 
-use inorder_detect::columns::name;
+use crate::flows::name;
 use inorder_detect::{Cause, Host, Limit};
 use inorder_report::number::{bytes, count, plural, rate, time};
 
@@ -107,6 +107,11 @@ impl Claim {
             } => mistaken(*late, *reductions, *retransmissions, cost.as_ref()),
             Claim::Outside { packets, of } => format!(
                 "{} lay outside the receiver's window, and the receiver discarded {}",
+                of_arrived(*packets, *of),
+                it(*packets)
+            ),
+            Claim::Reneged { packets, of } => format!(
+                "the receiver reported {} and then discarded {} (reneging, RFC 2018)",
                 of_arrived(*packets, *of),
                 it(*packets)
             ),

@@ -4,11 +4,11 @@
 //! Parquet and the page follow ([`inorder_report`]).
 //!
 //! ```
-//! use inorder_detect::columns;
+//! use inorder_analysis::flows;
 //! use inorder_report::csv;
 //!
 //! let mut out = Vec::new();
-//! csv::write(&mut out, columns::EVENT, [] as [inorder_detect::Event; 0])?;
+//! csv::write(&mut out, flows::EVENT, [] as [inorder_detect::Event; 0])?;
 //! assert!(out.starts_with(b"kind,confidence,evidence,"));
 //! # Ok::<(), std::io::Error>(())
 //! ```

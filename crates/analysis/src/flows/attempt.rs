@@ -3,7 +3,7 @@
 use inorder_report::{Files, columns};
 use inorder_wire::Overlay;
 
-use crate::{Attempt, Attempts, Outcome};
+use inorder_detect::{Attempt, Attempts, Outcome};
 
 columns! {
     /// An attempt to open a connection that carried no data.

@@ -4,7 +4,7 @@ use inorder_metrics::{COUNTS, METRICS};
 use inorder_report::{Digits, Element, Files, columns};
 
 use super::buckets;
-use crate::{RateClass, Reordering};
+use inorder_detect::{RateClass, Reordering};
 
 columns! {
     /// Order of arrival: what all streams of packets have ([`METRICS`]), and what TCP adds.

@@ -2,7 +2,7 @@
 
 use inorder_report::columns;
 
-use crate::{Cause, CauseCount, Recovery, RecoveryVerdict};
+use inorder_detect::{Cause, CauseCount, Recovery, RecoveryVerdict};
 
 columns! {
     /// A recovery phase.

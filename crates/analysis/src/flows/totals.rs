@@ -2,7 +2,7 @@
 
 use inorder_report::{Digits, columns};
 
-use crate::{Moments, Totals};
+use inorder_detect::{Moments, Totals};
 
 columns! {
     /// Sums over flows.

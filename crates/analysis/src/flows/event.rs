@@ -7,7 +7,7 @@ use inorder_report::schema::Schema;
 use inorder_report::{Nested, Sheet, columns};
 
 use super::flow_id::FLOW_ID;
-use crate::{
+use inorder_detect::{
     Bound, Cause, Confidence, Event, Evidence, FlowId, FlowReport, Half, Reason, Retransmission,
     Verdict,
 };
@@ -15,7 +15,7 @@ use crate::{
 columns! {
     /// A late or lost packet.
     pub EVENT: Event, |e|
-    "kind": Choice(crate::Kind::NAMES), "What happened." => e.kind.name(), shown("event", 0);
+    "kind": Choice(inorder_detect::Kind::NAMES), "What happened." => e.kind.name(), shown("event", 0);
     "confidence": Choice(Confidence::NAMES), "How sure." => e.confidence.name(), shown("confidence", 0);
     "evidence": Choice(Evidence::NAMES), "What it rests on." => e.evidence.name(), shown("evidence", 2);
     "reason": Choice(Reason::NAMES), "Why it is not certain." => e.reason.map(Reason::name), optional();

@@ -2,7 +2,7 @@
 
 use inorder_report::columns;
 
-use crate::result::EndedEarly;
+use inorder_detect::EndedEarly;
 
 columns! {
     /// What was ended early because the memory was used up.

@@ -9,7 +9,7 @@ use super::buckets;
 use super::event::{EventsOfFlow, RETRANSMISSION};
 use super::reordering::{RATE_CLASS, REORDERING};
 use super::repair::{CAUSE_COUNT, RECOVERY};
-use crate::{
+use inorder_detect::{
     AfterTimeout, Blind, Duplicates, Echo, FastOpen, FlowReport, Host, Identification, Repeats,
     TooOld, Vantage, VantageBasis,
 };
@@ -87,6 +87,8 @@ columns! {
         => f.endpoints.habits.too_old.name(), only(Files::Json);
     "receiver_echo": Choice(Echo::NAMES), "Which timestamp the receiver echoes for data above a hole: that of the left edge (RFC 7323 section 4.3), or the newest."
         => f.endpoints.habits.echo.name(), only(Files::Json);
+    "receiver_reneges": Flag, "The receiver has discarded data that it had reported (RFC 2018 section 8)."
+        => f.endpoints.habits.reneges, only(Files::Json);
     "mss": Small, "Payload bytes of a full segment." => f.endpoints.mss;
     "min_rtt_ms": Duration, "Smallest round-trip time, from the capture point." => f.min_rtt_ns, optional();
     "data_packets": Count, "Original data segments." => f.originals.packets, shown("packets", 0);
@@ -110,10 +112,12 @@ columns! {
         => f.originals.lost, shown("lost", 0), adapted(rough);
     "lost_upstream": Count, "Of the losses, those before a capture point in the middle: only their retransmissions came by."
         => f.originals.lost_upstream;
-    "refused": Count, "Arrived, and discarded by the receiver although it lacked the bytes (PAWS, window); ambiguous ones not counted."
+    "refused": Count, "Arrived, and discarded by the receiver although it lacked the bytes (PAWS, window, reneging); ambiguous ones not counted."
         => f.originals.refused, shown("refused", 5), adapted(rough);
-    "outside_window": Count, "Of the refused, those outside the receiver's window. The others were late: their timestamp was too old."
+    "outside_window": Count, "Of the refused, those outside the receiver's window."
         => f.originals.outside_window;
+    "reneged": Count, "Of the refused, those that the receiver had reported and then discarded (RFC 2018 section 8). Those that are neither were late: their timestamp was too old."
+        => f.originals.reneged;
     "extents_at_most": Count, "Late packets whose extent and late time are upper bounds: one acknowledgement reported several arrivals."
         => f.bounds.at_most;
     "extents_at_least": Count, "Late packets whose extent is a lower bound: packets may have arrived that no acknowledgement showed."

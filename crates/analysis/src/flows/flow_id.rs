@@ -3,7 +3,7 @@
 use inorder_report::columns;
 use inorder_wire::Overlay;
 
-use crate::FlowId;
+use inorder_detect::FlowId;
 
 columns! {
     /// What names a flow.
