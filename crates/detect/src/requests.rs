@@ -1,16 +1,15 @@
 //! What a host asks the other one for: by these a retransmission is distinguished from a frame that was captured twice.
 
-use inorder_wire::{MAX_SACK_BLOCKS, Segment};
+use inorder_wire::Segment;
 
 /// What a host last acknowledged, and what it last asked for: it repeated an acknowledgement, or reported data above a hole.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Requests {
     ack: u32,
     ack_ns: i64,
-    /// The first byte that it lacked when it last asked, and the blocks that it reported then.
+    /// The first byte that it lacked when it last asked, and the number of bytes from there to the highest that it had, or one.
     from: u32,
-    sack_len: u8,
-    sack: [(u32, u32); MAX_SACK_BLOCKS],
+    asked: u32,
     asked_ns: i64,
     /// When it last lacked something, as far as it said so: not what came twice alone (RFC 2883 section 4).
     lacked_ns: Option<i64>,
@@ -29,8 +28,10 @@ impl Requests {
     #[inline(never)]
     fn note_request(&mut self, seg: &Segment) {
         (self.from, self.asked_ns) = (seg.ack, seg.ts_ns);
-        (self.sack_len, self.sack) = (seg.sack_len, seg.sack);
-        if seg.sack_len == 0 || self.asked_bytes() > 1 {
+        let above = |block: &(u32, u32)| block.1.wrapping_sub(seg.ack).cast_signed();
+        let ends = seg.sack_blocks().iter().map(above);
+        self.asked = ends.fold(1, i32::max).cast_unsigned();
+        if seg.sack_len == 0 || self.asked > 1 {
             self.lacked_ns = Some(seg.ts_ns);
         }
     }
@@ -41,18 +42,11 @@ impl Requests {
             .is_some_and(|at_ns| now.saturating_sub(at_ns) < time_ns)
     }
 
-    /// From the first byte that it lacked to the highest that it had, or one byte.
-    fn asked_bytes(&self) -> u32 {
-        let blocks = self.sack.iter().take(self.sack_len.into());
-        let ends = blocks.map(|block| block.1.wrapping_sub(self.from).cast_signed());
-        ends.fold(1, i32::max).cast_unsigned()
-    }
-
     /// Has it said within the last `apart_ns` that it lacks the data of `seg`: that it waits for just that, or has what lies above?
     pub(crate) fn are_for(&self, seg: &Segment, apart_ns: i64) -> bool {
         let since = |at_ns: i64| seg.ts_ns.saturating_sub(at_ns) < apart_ns;
         let waits = self.ack == seg.seq && since(self.ack_ns);
-        let within = seg.seq.wrapping_sub(self.from) < self.asked_bytes();
+        let within = seg.seq.wrapping_sub(self.from) < self.asked.max(1);
         let lacks = self.ack.wrapping_sub(seg.seq) as i32 <= 0;
         waits || within && lacks && since(self.asked_ns)
     }
